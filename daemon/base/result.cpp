@@ -1,0 +1,25 @@
+#include "base/result.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace warpwright {
+
+std::string Error::Format() const {
+  std::string text;
+  if (!file.empty()) {
+    text += file;
+    if (line > 0) text += ":" + std::to_string(line);
+    if (line > 0 && column > 0) text += ":" + std::to_string(column);
+    text += ": ";
+  }
+  text += message;
+  if (!remedy.empty()) text += "\n  remedy: " + remedy;
+  return text;
+}
+
+tl::unexpected<Error> FailErrno(std::string_view what) {
+  return Fail(ErrorCode::kIo, std::string(what) + ": " + std::strerror(errno));
+}
+
+}  // namespace warpwright

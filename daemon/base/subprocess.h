@@ -1,0 +1,81 @@
+// Child processes: one shape for short commands (Run) and one for long-lived peers on pipes (Child).
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace warpwright {
+
+// What a child may do. Zero limits mean "no limit". Landlock and seccomp apply where the kernel has them; Run reports in
+// `notes` what could not be enforced, and never silently continues when `required` is set.
+struct Sandbox {
+  bool enabled = false;
+  bool required = false;
+  bool allow_network = false;
+  std::vector<std::filesystem::path> readable;  // beside /usr, /lib, /lib64, /etc/ld.so.cache, /proc/self, /dev/null
+  std::vector<std::filesystem::path> writable;
+  uint64_t memory_bytes = 0;   // RLIMIT_AS
+  uint64_t file_bytes = 0;     // RLIMIT_FSIZE
+  std::chrono::seconds cpu{0};  // RLIMIT_CPU
+};
+
+struct Command {
+  std::vector<std::string> argv;            // argv[0] is looked up on PATH of the parent
+  std::map<std::string, std::string> env;   // the whole environment of the child: nothing is inherited
+  std::filesystem::path directory;          // empty: the parent's
+  std::string input;                        // standard input of Run
+  std::chrono::milliseconds deadline{60'000};
+  uint64_t output_limit_bytes = 16u << 20;  // per stream; more is cut and `truncated` set
+  Sandbox sandbox;
+};
+
+struct Completed {
+  int exit_code = 0;      // 128 + signal where a signal ended it
+  int signal = 0;
+  bool timed_out = false;
+  bool truncated = false;
+  std::string out;
+  std::string err;
+  std::vector<std::string> notes;
+};
+
+// Runs to the end or kills the whole process group at the deadline. A non-zero exit is not an Error.
+Result<Completed> Run(const Command& command);
+
+// PATH, HOME, TMPDIR and LANG=C.UTF-8: what a compiler needs, and no secret.
+std::map<std::string, std::string> MinimalEnvironment();
+
+// A running child with two pipes. The destructor kills it (SIGKILL, process group) and reaps it.
+// The child dies with the parent (PR_SET_PDEATHSIG). stderr is passed through to the parent's unless stderr_path is set.
+class Child {
+ public:
+  static Result<Child> Start(const Command& command, const std::filesystem::path& stderr_path = {});
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&& other) noexcept;
+  ~Child();
+
+  pid_t pid() const { return pid_; }
+  int to_child() const { return in_.get(); }
+  int from_child() const { return out_.get(); }
+  void CloseInput() { in_.Close(); }
+  void Kill();  // and reap; afterwards pid() is -1
+  // "exit code 3", "signal 11 (Segmentation fault)"; reaps if the child has ended, "running" otherwise.
+  std::string DescribeEnd();
+
+ private:
+  Child() = default;
+  pid_t pid_ = -1;
+  Fd in_;
+  Fd out_;
+};
+
+}  // namespace warpwright

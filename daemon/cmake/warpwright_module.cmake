@@ -1,0 +1,49 @@
+# How the project's own targets are made: one static library per folder of daemon/, one test program per folder of
+# tests/unit/.
+
+add_library(ww_settings INTERFACE)
+target_compile_features(ww_settings INTERFACE cxx_std_20)
+target_compile_options(ww_settings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
+  -ffp-contract=off                       # the simulator and the judge depend on exact IEEE steps
+  $<$<BOOL:${WW_DEV}>:-Werror>)
+
+# ww_module(core SOURCES a.cpp b.cpp DEPENDS base LINKS dep_fmt): library ww_core from daemon/core.
+function(ww_module name)
+  cmake_parse_arguments(M "" "" "SOURCES;DEPENDS;LINKS" ${ARGN})
+  add_library(ww_${name} STATIC ${M_SOURCES})
+  list(TRANSFORM M_DEPENDS PREPEND ww_)
+  target_include_directories(ww_${name} PUBLIC ${PROJECT_SOURCE_DIR}/daemon)
+  target_link_libraries(ww_${name} PUBLIC ${M_DEPENDS} ${M_LINKS} PRIVATE ww_settings)
+endfunction()
+
+# ww_test(core SOURCES a_test.cpp DEPENDS core): program test_core, registered as unit.core.
+# Every program gets WW_SOURCE_DIR (the repository) for data files.
+function(ww_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;DEPENDS;LINKS;LABELS" ${ARGN})
+  add_executable(test_${name} ${T_SOURCES})
+  list(TRANSFORM T_DEPENDS PREPEND ww_)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(test_${name} PRIVATE WW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(test_${name} PRIVATE ${T_DEPENDS} ${T_LINKS} dep_gtest ww_settings)
+  if(NOT T_LABELS)
+    set(T_LABELS unit)
+  endif()
+  add_test(NAME ${T_LABELS}.${name} COMMAND test_${name})
+  set_tests_properties(${T_LABELS}.${name} PROPERTIES LABELS "${T_LABELS}")
+endfunction()
+
+# ww_embed(target SYMBOL name ROOT dir FILES a.h b/c.h): compiles the files into the target as
+#   namespace warpwright::embedded { extern const std::map<std::string_view, std::string_view>& <name>(); }
+# so that the programs need no data folder beside them.
+function(ww_embed target)
+  cmake_parse_arguments(E "" "SYMBOL;ROOT" "FILES" ${ARGN})
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${E_SYMBOL}_embedded.cpp)
+  list(TRANSFORM E_FILES PREPEND ${E_ROOT}/ OUTPUT_VARIABLE paths)
+  string(REPLACE ";" "," files "${E_FILES}")
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${E_SYMBOL} -DROOT=${E_ROOT} "-DFILES=${files}"
+            -P ${PROJECT_SOURCE_DIR}/daemon/cmake/embed.cmake
+    DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/daemon/cmake/embed.cmake VERBATIM)
+  target_sources(${target} PRIVATE ${out})
+endfunction()

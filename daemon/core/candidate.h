@@ -1,0 +1,18 @@
+// A version of an entry's file, by content.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace warpwright {
+
+struct Candidate {
+  std::string hash;     // SHA-256 of text
+  std::string text;     // the whole file
+  std::string parent;   // hash of the text that it was made from; empty for the original
+  std::string method;   // skill id; "original"
+  std::map<std::string, std::string> parameters;
+  std::string summary;  // what was done, one line
+};
+
+}  // namespace warpwright

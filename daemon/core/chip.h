@@ -1,0 +1,44 @@
+// Figures of a GPU. The simulator models times with them, the judge knows limits by them. config/chips/*.yml holds them with the
+// source of each.
+#pragma once
+
+#include <string>
+
+namespace warpwright {
+
+struct Chip {
+  std::string id;            // "h200"
+  std::string name;          // "NVIDIA H200"
+  std::string arch;          // "sm_90"
+  int multiprocessors = 0;
+  double clock_ghz = 0;      // sustained boost
+  int warp_schedulers = 4;   // per multiprocessor; each issues one warp instruction a cycle
+  int max_warps = 64;        // resident per multiprocessor
+  int max_blocks = 32;
+  int registers = 65536;     // 32-bit, per multiprocessor
+  int register_allocation_unit = 256;  // per warp
+  int shared_bytes = 0;      // per multiprocessor, for blocks
+  int shared_bytes_per_block_optin = 0;
+  int shared_bytes_reserved_per_block = 1024;
+  int shared_allocation_unit = 128;
+  int l1_bytes = 0;          // L1 and shared together, per multiprocessor
+  double l2_bytes = 0;
+  double dram_bytes_per_second = 0;      // measured where known, else a stated share of the data sheet's
+  double l2_bytes_per_second = 0;
+  double l1_bytes_per_cycle = 128;       // per multiprocessor
+  double fp32_lanes = 128;   // per multiprocessor and cycle
+  double fp64_lanes = 64;
+  double fp16_lanes = 256;   // two per lane of x2 arithmetic
+  double int_lanes = 64;
+  double sfu_lanes = 16;
+  double conversion_lanes = 64;
+  double lsu_lanes = 32;     // address lanes per cycle
+  double dram_latency_ns = 0;
+  double l2_latency_ns = 0;
+  double l1_latency_cycles = 33;
+  double shared_latency_cycles = 29;
+  double launch_overhead_us = 0;         // of one kernel, back to back
+  double block_launch_cycles = 0;        // scheduling one block on a multiprocessor
+};
+
+}  // namespace warpwright

@@ -1,0 +1,86 @@
+// What a device counted while it ran a kernel. The simulator fills all of it; CUPTI fills what the hardware has. Keyed by field, never
+// by position. `Fields()` gives every number a stable name for JSON, skills and reports.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpwright {
+
+enum class InstructionClass : uint8_t {
+  kFp32, kFp64, kFp16, kInteger, kSfu, kConversion, kMove, kControl, kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore,
+  kLocalLoad, kLocalStore, kConstantLoad, kAtomic, kWarp, kBarrier, kOther, kCount
+};
+std::string_view Name(InstructionClass c);  // "fp32", "global_load", ...
+
+struct Counters {
+  uint64_t warp_instructions = 0;
+  uint64_t thread_instructions = 0;  // active lanes summed
+  uint64_t warp_instructions_by_class[static_cast<int>(InstructionClass::kCount)] = {};
+  uint64_t flops_fp64 = 0, flops_fp32 = 0, flops_fp16 = 0;  // per thread; a fused multiply-add is two
+  // Global memory. A sector is 32 bytes; a request is one warp instruction.
+  uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_bytes = 0;    // bytes that lanes asked for
+  uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_bytes = 0;
+  uint64_t atomic_requests = 0, atomic_sectors = 0;
+  uint64_t l1_hit_sectors = 0, l1_miss_sectors = 0;
+  uint64_t l2_read_bytes = 0, l2_write_bytes = 0, l2_hit_sectors = 0, l2_miss_sectors = 0;
+  uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
+  // Shared memory. A wavefront is one pass over the 32 banks; conflicts are wavefronts beyond what the width needs.
+  uint64_t shared_requests = 0, shared_wavefronts = 0, shared_bank_conflicts = 0;
+  uint64_t local_load_bytes = 0, local_store_bytes = 0;
+  uint64_t branches = 0, divergent_branches = 0;  // warp level, conditional ones
+  uint64_t barriers = 0;                          // warp arrivals
+  uint64_t warps = 0, blocks = 0;                 // launched
+
+  void Add(const Counters& other);
+  void Scale(double factor);  // extrapolation from sampled blocks, rounded to the nearest
+  bool operator==(const Counters&) const = default;
+};
+
+struct NamedCounter {
+  std::string_view name;  // "global_load_sectors"
+  uint64_t value;
+};
+std::vector<NamedCounter> Fields(const Counters& counters);
+bool SetField(Counters& counters, std::string_view name, uint64_t value);  // false: no such field
+
+// Counters of one source line, in the same units.
+struct LineCounters {
+  std::string file;
+  int line = 0;
+  uint64_t warp_instructions = 0, thread_instructions = 0;
+  uint64_t global_requests = 0, global_sectors = 0, shared_requests = 0, shared_wavefronts = 0, divergent_branches = 0;
+};
+
+// How many blocks fit a multiprocessor, and what stops more.
+struct Occupancy {
+  int blocks_per_multiprocessor = 0;
+  double theoretical = 0;  // resident warps over the chip's maximum
+  double achieved = 0;     // averaged over the kernel, with the last wave and small grids
+  std::string limiter;     // "registers", "shared memory", "warps", "blocks", "grid"
+  double waves = 0;
+};
+
+// The modelled time and its parts; every part in microseconds (see sim/model.h for the formula).
+struct TimeBreakdown {
+  double total_us = 0;
+  double dram_us = 0, l2_us = 0, l1_us = 0, shared_us = 0, issue_us = 0, fp32_us = 0, fp64_us = 0, fp16_us = 0, integer_us = 0,
+         sfu_us = 0, latency_us = 0, atomic_us = 0, overhead_us = 0;
+  std::string limiter;  // the name of the largest part: "dram"
+};
+
+struct LaunchReport {
+  std::string kernel;
+  int registers = 0;
+  int threads_per_block = 0;
+  uint32_t shared_bytes_per_block = 0;
+  uint64_t blocks_total = 0, blocks_run = 0;  // fewer run than launched: counters are extrapolated
+  Counters counters;
+  std::vector<LineCounters> lines;  // hottest first by warp instructions and sectors
+  Occupancy occupancy;
+  TimeBreakdown time;
+};
+
+}  // namespace warpwright

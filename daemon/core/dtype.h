@@ -1,0 +1,40 @@
+// Element types of the manifest, of safetensors files and of recorded references.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace warpwright {
+
+enum class DType : uint8_t { kF64, kF32, kF16, kBF16, kI64, kI32, kU32, kI8, kU8, kBool };
+
+inline constexpr DType kAllDTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kI64,
+                                       DType::kI32, DType::kU32, DType::kI8,  DType::kU8,   DType::kBool};
+
+size_t SizeOf(DType dtype);
+std::string_view Name(DType dtype);                      // "f32"
+std::optional<DType> ParseDType(std::string_view name);  // of Name()
+bool IsFloat(DType dtype);
+
+// Round to nearest even; NaN stays NaN (quiet), overflow gives infinity, subnormals are kept.
+uint16_t FloatToHalf(float value);
+float HalfToFloat(uint16_t bits);
+uint16_t FloatToBFloat16(float value);
+float BFloat16ToFloat(uint16_t bits);
+// From f64 directly, without the double rounding through f32.
+uint16_t DoubleToHalf(double value);
+uint16_t DoubleToBFloat16(double value);
+
+// Element `index` of a packed array. i64 beyond 2^53 loses low bits in LoadAsDouble: compare integers as integers.
+double LoadAsDouble(DType dtype, const std::byte* data, size_t index);
+int64_t LoadAsInteger(DType dtype, const std::byte* data, size_t index);
+void StoreFromDouble(DType dtype, std::byte* data, size_t index, double value);
+
+// Distance between 1 and the next larger value: 2^-52, 2^-23, 2^-10, 2^-7; 0 for integers.
+double MachineEpsilon(DType dtype);
+double LargestFinite(DType dtype);
+double SmallestNormal(DType dtype);
+
+}  // namespace warpwright

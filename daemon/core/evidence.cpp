@@ -1,0 +1,141 @@
+#include "core/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+#include "base/hash.h"
+
+namespace warpwright {
+
+const std::vector<EvidenceField>& EvidenceFields() {
+  static const std::vector<EvidenceField> fields = {
+      // Time and roofline.
+      {"kernel_time_us", "us", 0.5, 1e7, "time of the hottest kernel"},
+      {"time_share_pct", "%", 0, 100, "its share of the whole plan"},
+      {"launches", "count", 1, 4096, "kernel launches in the plan"},
+      {"roofline_pct", "%", 0, 100, "time that the task needs at the least, over the time it takes"},
+      {"headroom", "ratio", 1, 1e5, "time over the roofline floor"},
+      {"arithmetic_intensity", "flop/byte", 0, 1e4, "counted FLOPs over the bytes that the task must move"},
+      {"compute_floor", "bool", 0, 1, "the floor is set by arithmetic, not by memory"},
+      {"memory_excess", "ratio", 0, 1e4, "DRAM bytes moved over the bytes that the task must move"},
+      {"load_reuse", "ratio", 0, 1e5, "bytes that lanes load over the bytes that the task must move"},
+      // Utilization of each unit, as a share of its peak while the kernel runs.
+      {"dram_throughput_pct", "%", 0, 100, "DRAM"},
+      {"l2_throughput_pct", "%", 0, 100, "L2"},
+      {"l1_throughput_pct", "%", 0, 100, "L1 data"},
+      {"shared_throughput_pct", "%", 0, 100, "shared memory wavefronts"},
+      {"issue_utilization_pct", "%", 0, 100, "issue slots of the schedulers"},
+      {"fp32_pct", "%", 0, 100, "FP32 lanes"},
+      {"fp64_pct", "%", 0, 100, "FP64 lanes"},
+      {"fp16_pct", "%", 0, 100, "FP16 and BF16 lanes"},
+      {"integer_pct", "%", 0, 100, "integer lanes"},
+      {"sfu_pct", "%", 0, 100, "special function units"},
+      {"atomic_pct", "%", 0, 100, "time that atomics take"},
+      {"latency_pct", "%", 0, 100, "share of the time that exposed latency explains"},
+      {"overhead_pct", "%", 0, 100, "share of the time that launching explains"},
+      // Memory access quality.
+      {"load_sectors_per_request", "sectors", 0, 32, "global loads; 4 is ideal for 4-byte, 16 for 16-byte accesses"},
+      {"store_sectors_per_request", "sectors", 0, 32, "global stores"},
+      {"load_efficiency_pct", "%", 0, 100, "bytes asked for over bytes in the sectors touched, loads"},
+      {"store_efficiency_pct", "%", 0, 100, "the same for stores"},
+      {"access_bytes", "bytes", 0, 16, "bytes per lane and global load"},
+      {"l1_hit_pct", "%", 0, 100, "sectors found in L1"},
+      {"l2_hit_pct", "%", 0, 100, "sectors found in L2"},
+      {"bank_conflict_pct", "%", 0, 100, "shared wavefronts that are conflicts"},
+      {"local_bytes_pct", "%", 0, 100, "local (spill and stack) bytes over all bytes moved by lanes"},
+      // Parallelism.
+      {"achieved_occupancy_pct", "%", 0, 100, "resident warps, averaged"},
+      {"theoretical_occupancy_pct", "%", 0, 100, "resident warps, at the limit"},
+      {"limited_by_registers", "bool", 0, 1, "occupancy limiter"},
+      {"limited_by_shared", "bool", 0, 1, "occupancy limiter"},
+      {"limited_by_blocks", "bool", 0, 1, "occupancy limiter: blocks or warps per multiprocessor"},
+      {"limited_by_grid", "bool", 0, 1, "the grid does not fill the chip"},
+      {"waves", "ratio", 0, 1e6, "blocks over blocks that are resident at once"},
+      {"registers_per_thread", "count", 0, 255, ""},
+      {"threads_per_block", "count", 1, 1024, ""},
+      {"shared_bytes_per_block", "bytes", 0, 233472, ""},
+      {"divergent_branch_pct", "%", 0, 100, "conditional branches on which lanes of a warp part"},
+      {"warp_efficiency_pct", "%", 0, 100, "active lanes per warp instruction, of 32"},
+      {"barriers_per_warp", "count", 0, 1e6, "barrier arrivals of a warp"},
+      // Instruction mix.
+      {"fp_instruction_pct", "%", 0, 100, "floating point"},
+      {"integer_instruction_pct", "%", 0, 100, "integer and moves: address arithmetic"},
+      {"memory_instruction_pct", "%", 0, 100, "loads, stores and atomics of all spaces"},
+      {"control_instruction_pct", "%", 0, 100, "branches and predicates"},
+      {"conversion_instruction_pct", "%", 0, 100, "conversions between types"},
+      // Static: what the source shows.
+      {"op_elementwise", "bool", 0, 1, "operation class"},
+      {"op_row_reduction", "bool", 0, 1, "operation class"},
+      {"op_row_normalization", "bool", 0, 1, "operation class"},
+      {"op_full_reduction", "bool", 0, 1, "operation class"},
+      {"op_matmul", "bool", 0, 1, "operation class"},
+      {"op_transpose", "bool", 0, 1, "operation class"},
+      {"op_histogram", "bool", 0, 1, "operation class"},
+      {"op_gather", "bool", 0, 1, "operation class"},
+      {"op_scan", "bool", 0, 1, "operation class"},
+      {"op_stencil", "bool", 0, 1, "operation class"},
+      {"op_other", "bool", 0, 1, "operation class"},
+      {"loops", "count", 0, 100, "loops in the kernel"},
+      {"loop_depth", "count", 0, 10, "deepest nesting"},
+      {"accumulating_loop", "bool", 0, 1, "a loop carries a sum, product, minimum or maximum"},
+      {"accumulators", "count", 0, 64, "independent accumulators in one loop"},
+      {"loop_unrolled", "bool", 0, 1, "#pragma unroll"},
+      {"one_thread_per_row", "bool", 0, 1, "a thread walks a whole row by itself"},
+      {"strided_access", "bool", 0, 1, "neighbouring threads access far apart"},
+      {"indirect_access", "bool", 0, 1, "an index comes from memory"},
+      {"vector_width", "count", 1, 16, "widest access, in elements"},
+      {"uses_shared", "bool", 0, 1, "static or dynamic shared memory"},
+      {"barriers", "count", 0, 1000, "barriers in the source"},
+      {"atomics", "count", 0, 1000, "atomics in the source"},
+      {"shuffles", "count", 0, 1000, "warp shuffles in the source"},
+      {"divergent_branches", "count", 0, 1000, "conditions on threadIdx beyond bounds guards"},
+      {"const_restrict", "bool", 0, 1, "every read-only pointer is const __restrict__"},
+      {"launch_bounds", "bool", 0, 1, "__launch_bounds__"},
+      {"bounds_guard", "bool", 0, 1, "if (i < n)"},
+      {"tensor_cores", "bool", 0, 1, "wmma or mma"},
+      {"async_copy", "bool", 0, 1, "cp.async or a bulk copy"},
+      {"transcendentals", "bool", 0, 1, "exp, log, tanh, erf, sin, cos or pow"},
+      {"precise_math_calls", "bool", 0, 1, "a precise function where an approximate intrinsic exists"},
+      {"dtype_f64", "bool", 0, 1, "buffers of f64"},
+      {"dtype_f32", "bool", 0, 1, "buffers of f32"},
+      {"dtype_half", "bool", 0, 1, "buffers of f16 or bf16"},
+      {"compute_capability", "number", 80, 121, "90 for sm_90"},
+  };
+  return fields;
+}
+
+const EvidenceField* FindEvidenceField(std::string_view name) {
+  static const auto index = [] {
+    std::map<std::string_view, const EvidenceField*> map;
+    for (const auto& field : EvidenceFields()) map[field.name] = &field;
+    return map;
+  }();
+  const auto found = index.find(name);
+  return found == index.end() ? nullptr : found->second;
+}
+
+void Evidence::Set(std::string_view field, double value) {
+  if (FindEvidenceField(field) == nullptr) throw std::logic_error("no evidence field " + std::string(field));
+  values_.insert_or_assign(std::string(field), value);
+}
+
+std::optional<double> Evidence::Get(std::string_view field) const {
+  const auto found = values_.find(field);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string Evidence::Digest() const {
+  Hasher hasher;
+  hasher.Add(Name(operation)).Add(dtype).Add(chip);
+  for (const auto& [name, value] : values_) {
+    char rounded[32];
+    std::snprintf(rounded, sizeof rounded, "%.2g", value);
+    hasher.Add(name).Add(std::string_view(rounded));
+  }
+  return hasher.Finish();
+}
+
+}  // namespace warpwright

@@ -1,0 +1,62 @@
+// The vector of facts that decisions are made from: static features, counters, roofline position, occupancy. Skills name its fields;
+// every field has a unit, a range and a meaning, so that policies can be checked and random vectors drawn.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/chip.h"
+#include "core/inspection.h"
+#include "core/verdict.h"
+
+namespace warpwright {
+
+struct EvidenceField {
+  std::string_view name;     // "dram_throughput_pct"
+  std::string_view unit;     // "%", "count", "ratio", "bool", "us"
+  double low, high;          // the range that values can take
+  std::string_view meaning;
+};
+// In the order in which they are shown. The list stands in evidence.cpp, with the meaning of each.
+const std::vector<EvidenceField>& EvidenceFields();
+const EvidenceField* FindEvidenceField(std::string_view name);
+
+// Numbers by field name; a field that could not be measured is absent. Booleans are 0 and 1.
+class Evidence {
+ public:
+  void Set(std::string_view field, double value);  // throws std::logic_error for a field that is not listed
+  std::optional<double> Get(std::string_view field) const;
+  double GetOr(std::string_view field, double fallback) const { return Get(field).value_or(fallback); }
+  bool Is(std::string_view field) const { return GetOr(field, 0) != 0; }
+  const std::map<std::string, double, std::less<>>& values() const { return values_; }
+
+  OperationClass operation = OperationClass::kOther;
+  std::string dtype = "f32";    // of the largest buffer
+  std::string chip;             // "h200"
+  std::string kernel;           // the hottest kernel of the plan, which the numbers speak of
+  bool modelled = true;
+
+  // Content address of the rounded values: two bits of noise do not make new evidence.
+  std::string Digest() const;
+
+ private:
+  std::map<std::string, double, std::less<>> values_;
+};
+
+// The minimum that the task needs on this chip: every input read once, every output written once.
+struct Roofline {
+  double min_bytes = 0;      // of the case's buffers by role
+  double flops = 0;          // counted, of the original
+  double memory_us = 0, compute_us = 0;
+  double floor_us = 0;       // the larger of the two, plus the launch
+};
+Roofline ComputeRoofline(const Chip& chip, double min_bytes, const Counters& counters);
+double MinimumBytes(const KernelSpec& spec, const Case& c);
+
+// From the hottest launch of a measurement (by time share over the plan) and the static features of its kernel.
+Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeasurement& measurement, const Roofline& roofline);
+
+}  // namespace warpwright

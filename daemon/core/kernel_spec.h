@@ -1,0 +1,108 @@
+// What the manifest says about one entry: its arguments, its cases, what is allowed. Values only; config/manifest.h reads them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/expression.h"
+
+namespace warpwright {
+
+enum class Role { kIn, kOut, kInOut, kScratch };  // scratch: content undefined before and after
+
+// How an input buffer is filled. Integer bounds may use scalar arguments: {integers: [0, "C - 1"]}.
+struct Init {
+  enum class Kind { kDefault, kNormal, kUniform, kPareto, kLognormal, kConstant, kIntegers, kFile };
+  Kind kind = Kind::kDefault;  // normal(0, 1) for floats, integers in [0, 127] else
+  double a = 0;                // mean, low, alpha, mu, value
+  double b = 1;                // deviation, high, -, sigma
+  std::optional<Expression> low, high;  // kIntegers, inclusive
+  std::string path, tensor;    // kFile: safetensors in the repository, and the tensor's name
+};
+
+struct BufferArgument {
+  DType dtype = DType::kF32;
+  std::vector<Expression> shape;
+  Role role = Role::kIn;
+  Init init;
+  int64_t alignment = 256;  // bytes that callers guarantee for the pointer; odd-pointer cases offset by this much
+};
+using ScalarValue = std::variant<int64_t, double>;
+struct ScalarArgument {
+  DType dtype = DType::kI32;
+  std::optional<ScalarValue> value;  // for every case that does not give its own
+};
+struct Argument {
+  std::string name;
+  std::variant<BufferArgument, ScalarArgument> kind;
+  int line = 0;  // in the manifest
+};
+
+enum class DeviceKind { kSim, kCuda };
+
+struct Case {
+  std::string name;  // unique within the kernel; made from the scalars where not given: "N=1024,C=768"
+  std::map<std::string, ScalarValue> scalars;  // every scalar argument
+  double weight = 1;
+  std::set<DeviceKind> on = {DeviceKind::kSim, DeviceKind::kCuda};
+  int line = 0;
+};
+
+// Launch of an entry that is a __global__ function. 1 to 3 dimensions each.
+struct LaunchSpec {
+  std::vector<Expression> grid;
+  std::vector<Expression> block;
+  std::optional<Expression> shared_bytes;
+};
+
+enum class Allow { kTf32, kNondeterministic, kClock, kCachePolicy, kPrintf, kReducedPrecision };
+std::string_view Name(Allow allow);
+std::optional<Allow> ParseAllow(std::string_view name);
+
+// A relaxation of the default comparison; shown wherever the result is shown.
+struct Tolerance {
+  std::optional<double> relative;
+};
+
+struct KernelSpec {
+  std::string name;
+  std::string file;   // relative to the repository, '/'-separated
+  std::string entry;  // "softmax_forward", "ns::f", "f<float, 4>"
+  std::vector<Argument> args;
+  std::vector<Case> cases;
+  std::optional<LaunchSpec> launch;
+  Tolerance tolerance;
+  std::set<Allow> allow;
+  std::optional<Expression> accumulation;  // length of the longest sum in an output element, where the user states it
+  int line = 0;
+
+  const Argument* Find(std::string_view argument) const;
+};
+
+struct Policy {
+  double min_speedup = 1.05;
+  int max_rounds = 10;
+  double max_minutes = 30;    // per kernel
+  int max_repairs = 3;        // per failed candidate
+};
+
+struct Manifest {
+  std::string path;    // for messages
+  std::string digest;  // SHA-256 of the file as read
+  std::vector<KernelSpec> kernels;
+  Policy policy;
+};
+
+// The integer scalars of a case, for expressions. Floating scalars are left out.
+std::map<std::string, int64_t> IntegerScalars(const Case& c);
+// The shape of a buffer argument in a case; an Error names the argument and the expression. Negative sizes are errors.
+Result<std::vector<int64_t>> ShapeOf(const Argument& argument, const Case& c);
+// As the callee receives it: SizeOf(dtype) bytes, little endian.
+std::vector<std::byte> ScalarBytes(const ScalarArgument& argument, const ScalarValue& value);
+
+}  // namespace warpwright

@@ -1,0 +1,70 @@
+// What the judge says of a candidate. A Verdict describes the candidate; an Error (base/result.h) describes us.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/counters.h"
+
+namespace warpwright {
+
+// A fault that a device saw while the kernel ran. `line` is the user's where -lineinfo gives one.
+struct Fault {
+  enum class Kind {
+    kOutOfBounds, kMisaligned, kUninitializedRead, kSharedRace, kDivergentBarrier, kInactiveShuffle, kInstructionLimit,
+    kTrap, kNotSimulated, kReadOnlyWrite, kResourceLimit, kIllegalInstruction
+  };
+  Kind kind = Kind::kOutOfBounds;
+  std::string message;  // complete: "out-of-bounds write of 4 bytes at out[1024] (buffer of 4096 bytes)"
+  std::string kernel;
+  std::string file;
+  int line = 0;
+  uint32_t block[3] = {0, 0, 0};
+  uint32_t thread[3] = {0, 0, 0};
+};
+std::string_view Name(Fault::Kind kind);  // "out-of-bounds"
+
+struct CompileFailed {
+  std::string log;  // the compiler's, with the user's file and line
+};
+// It may not be run or cannot be sliced or recorded: cuBLAS in the launcher, a forbidden instruction, an edit outside the entry.
+struct Refused {
+  std::string check;  // "slice", "record", "splice", "ptx-rules", ...
+  std::string reason;
+  std::string file;
+  int line = 0;
+};
+struct WrongResult {
+  std::string check;   // "unwritten-output", "comparison", "guard-bands", "input-hash", "secret-seed", ...
+  std::string case_name;
+  std::string message;  // with the coordinates, the expected and the actual value
+};
+struct Faulted {
+  Fault fault;
+  std::string case_name;
+};
+struct CaseMeasurement {
+  std::string case_name;
+  double weight = 1;
+  double time_us = 0;
+  bool sampled = false;  // counters extrapolated from part of the grid
+  std::vector<LaunchReport> launches;
+};
+struct Measured {
+  bool modelled = true;
+  std::string device;  // "sim:h200"
+  std::vector<CaseMeasurement> cases;
+  std::vector<std::string> checks;  // the checks that ran and passed, in order
+};
+
+using Verdict = std::variant<CompileFailed, Refused, WrongResult, Faulted, Measured>;
+
+std::string_view VerdictName(const Verdict& verdict);  // "compile_failed", "refused", "wrong_result", "faulted", "measured"
+std::string VerdictMessage(const Verdict& verdict);    // one line for people
+inline bool Passed(const Verdict& verdict) { return std::holds_alternative<Measured>(verdict); }
+
+// Weighted geometric mean of original / candidate over the cases that both have; > 1 is faster.
+double Speedup(const Measured& original, const Measured& candidate);
+
+}  // namespace warpwright
