@@ -25,7 +25,8 @@ class CounterRandom {
   }
   // In [0, bound); bound > 0. The bias of the multiplication is below bound / 2^64.
   constexpr uint64_t Below(uint64_t index, uint64_t bound) const {
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(Bits(index)) * bound) >> 64);
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<uint64_t>((static_cast<Wide>(Bits(index)) * bound) >> 64);
   }
 
  private:

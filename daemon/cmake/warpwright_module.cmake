@@ -5,6 +5,7 @@ add_library(ww_settings INTERFACE)
 target_compile_features(ww_settings INTERFACE cxx_std_20)
 target_compile_options(ww_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives on std::string, GCC bug 105651
   -ffp-contract=off                       # the simulator and the judge depend on exact IEEE steps
   $<$<BOOL:${WW_DEV}>:-Werror>)
 

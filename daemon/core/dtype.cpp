@@ -1,0 +1,138 @@
+#include "core/dtype.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace warpwright {
+namespace {
+
+struct DTypeFacts {
+  DType dtype;
+  std::string_view name;
+  size_t size;
+  double epsilon, largest, smallest_normal;
+};
+constexpr DTypeFacts kFacts[] = {
+    {DType::kF64, "f64", 8, 0x1p-52, std::numeric_limits<double>::max(), 0x1p-1022},
+    {DType::kF32, "f32", 4, 0x1p-23, 0x1.fffffep127, 0x1p-126},
+    {DType::kF16, "f16", 2, 0x1p-10, 65504.0, 0x1p-14},
+    {DType::kBF16, "bf16", 2, 0x1p-7, 0x1.fep127, 0x1p-126},
+    {DType::kI64, "i64", 8, 0, 9223372036854775807.0, 1},
+    {DType::kI32, "i32", 4, 0, 2147483647.0, 1},
+    {DType::kU32, "u32", 4, 0, 4294967295.0, 1},
+    {DType::kI8, "i8", 1, 0, 127, 1},
+    {DType::kU8, "u8", 1, 0, 255, 1},
+    {DType::kBool, "bool", 1, 0, 1, 1},
+};
+const DTypeFacts& FactsOf(DType dtype) { return kFacts[static_cast<size_t>(dtype)]; }
+
+template <typename T>
+T Load(const std::byte* data, size_t index) {
+  T value;
+  std::memcpy(&value, data + index * sizeof(T), sizeof(T));
+  return value;
+}
+template <typename T>
+void Store(std::byte* data, size_t index, T value) {
+  std::memcpy(data + index * sizeof(T), &value, sizeof(T));
+}
+
+// Rounds to a binary format with `mantissa` stored bits, minimum exponent `emin` and maximum exponent `emax`, and packs it.
+uint16_t PackSmallFloat(double value, int mantissa, int emin, int emax) {
+  const int exponent_bits = 15 - mantissa;
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const uint16_t infinity = static_cast<uint16_t>(((1u << exponent_bits) - 1) << mantissa);
+  if (std::isnan(value)) return sign | infinity | static_cast<uint16_t>(1u << (mantissa - 1));
+  const double magnitude = std::fabs(value);
+  if (std::isinf(magnitude)) return sign | infinity;
+  if (magnitude == 0) return sign;
+  int exponent = std::max(std::ilogb(magnitude), emin);
+  // nearbyint rounds to nearest even, exactly: the scaled value has at most 53 significant bits.
+  double scaled = std::nearbyint(std::ldexp(magnitude, mantissa - exponent));
+  if (scaled >= std::ldexp(1.0, mantissa + 1)) {
+    scaled /= 2;
+    ++exponent;
+  }
+  if (exponent > emax) return sign | infinity;
+  const auto units = static_cast<uint32_t>(scaled);
+  const bool subnormal = units < (1u << mantissa);
+  const uint32_t biased = subnormal ? 0 : static_cast<uint32_t>(exponent - emin + 1);
+  return sign | static_cast<uint16_t>((biased << mantissa) | (units & ((1u << mantissa) - 1)));
+}
+
+}  // namespace
+
+size_t SizeOf(DType dtype) { return FactsOf(dtype).size; }
+std::string_view Name(DType dtype) { return FactsOf(dtype).name; }
+std::optional<DType> ParseDType(std::string_view name) {
+  for (const auto& facts : kFacts)
+    if (facts.name == name) return facts.dtype;
+  return std::nullopt;
+}
+bool IsFloat(DType dtype) { return FactsOf(dtype).epsilon > 0; }
+double MachineEpsilon(DType dtype) { return FactsOf(dtype).epsilon; }
+double LargestFinite(DType dtype) { return FactsOf(dtype).largest; }
+double SmallestNormal(DType dtype) { return FactsOf(dtype).smallest_normal; }
+
+uint16_t DoubleToHalf(double value) { return PackSmallFloat(value, 10, -14, 15); }
+uint16_t DoubleToBFloat16(double value) { return PackSmallFloat(value, 7, -126, 127); }
+uint16_t FloatToHalf(float value) { return DoubleToHalf(value); }
+
+float HalfToFloat(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  const uint32_t exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+}
+
+uint16_t FloatToBFloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+float BFloat16ToFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+double LoadAsDouble(DType dtype, const std::byte* data, size_t index) {
+  switch (dtype) {
+    case DType::kF64: return Load<double>(data, index);
+    case DType::kF32: return Load<float>(data, index);
+    case DType::kF16: return HalfToFloat(Load<uint16_t>(data, index));
+    case DType::kBF16: return BFloat16ToFloat(Load<uint16_t>(data, index));
+    default: return static_cast<double>(LoadAsInteger(dtype, data, index));
+  }
+}
+
+int64_t LoadAsInteger(DType dtype, const std::byte* data, size_t index) {
+  switch (dtype) {
+    case DType::kI64: return Load<int64_t>(data, index);
+    case DType::kI32: return Load<int32_t>(data, index);
+    case DType::kU32: return Load<uint32_t>(data, index);
+    case DType::kI8: return Load<int8_t>(data, index);
+    case DType::kU8:
+    case DType::kBool: return Load<uint8_t>(data, index);
+    default: return static_cast<int64_t>(LoadAsDouble(dtype, data, index));
+  }
+}
+
+void StoreFromDouble(DType dtype, std::byte* data, size_t index, double value) {
+  switch (dtype) {
+    case DType::kF64: return Store(data, index, value);
+    case DType::kF32: return Store(data, index, static_cast<float>(value));
+    case DType::kF16: return Store(data, index, DoubleToHalf(value));
+    case DType::kBF16: return Store(data, index, DoubleToBFloat16(value));
+    case DType::kI64: return Store(data, index, static_cast<int64_t>(value));
+    case DType::kI32: return Store(data, index, static_cast<int32_t>(value));
+    case DType::kU32: return Store(data, index, static_cast<uint32_t>(static_cast<int64_t>(value)));
+    case DType::kI8: return Store(data, index, static_cast<int8_t>(value));
+    case DType::kU8: return Store(data, index, static_cast<uint8_t>(static_cast<int64_t>(value)));
+    case DType::kBool: return Store(data, index, static_cast<uint8_t>(value != 0));
+  }
+}
+
+}  // namespace warpwright

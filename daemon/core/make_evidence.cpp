@@ -1,0 +1,190 @@
+// How counters and static features become evidence. The roofline floor follows Williams, Waterman and Patterson ("Roofline", CACM 2009):
+// the larger of compulsory traffic over bandwidth and counted arithmetic over peak.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "core/evidence.h"
+
+namespace warpwright {
+namespace {
+
+double Percent(double part, double whole) { return whole > 0 ? std::clamp(100.0 * part / whole, 0.0, 100.0) : 0.0; }
+double Ratio(double a, double b) { return b > 0 ? a / b : 0.0; }
+
+uint64_t ClassCount(const Counters& c, std::initializer_list<InstructionClass> classes) {
+  uint64_t sum = 0;
+  for (const auto k : classes) sum += c.warp_instructions_by_class[static_cast<int>(k)];
+  return sum;
+}
+
+bool UsesPreciseMath(const std::set<std::string>& math) {
+  for (const char* name : {"expf", "logf", "log2f", "log10f", "sinf", "cosf", "tanf", "powf", "exp", "log", "sin", "cos", "pow"})
+    if (math.count(name) != 0) return true;
+  return false;
+}
+bool UsesTranscendentals(const std::set<std::string>& math) {
+  for (const auto& name : math)
+    for (const char* stem : {"exp", "log", "tanh", "erf", "sin", "cos", "tan", "pow", "hexp", "h2exp", "normcdf"})
+      if (name.find(stem) != std::string::npos) return true;
+  return false;
+}
+
+void SetStatic(Evidence& e, const StaticFeatures& f) {
+  for (const auto operation : kAllOperationClasses)
+    e.Set("op_" + std::string(Name(operation)), f.operation == operation ? 1 : 0);
+  int depth = 0;
+  bool accumulates = false, unrolled = false, strided = false, indirect = false;
+  for (const auto& loop : f.loops) {
+    depth = std::max(depth, loop.depth + 1);
+    accumulates |= loop.accumulates;
+    unrolled |= loop.unrolled;
+  }
+  for (const auto& access : f.accesses) {
+    strided |= access.pattern == AccessPattern::kStrided;
+    indirect |= access.pattern == AccessPattern::kIndirect;
+  }
+  e.Set("loops", std::min<double>(100, static_cast<double>(f.loops.size())));
+  e.Set("loop_depth", std::min(10, depth));
+  e.Set("accumulating_loop", accumulates);
+  e.Set("accumulators", std::min(64, f.independent_accumulators));
+  e.Set("loop_unrolled", unrolled);
+  e.Set("one_thread_per_row", f.one_thread_per_row);
+  e.Set("strided_access", strided);
+  e.Set("indirect_access", indirect);
+  e.Set("vector_width", std::clamp(f.max_vector_width, 1, 16));
+  e.Set("uses_shared", f.shared_bytes > 0 || f.dynamic_shared);
+  e.Set("barriers", std::min(1000, f.barriers));
+  e.Set("atomics", std::min(1000, f.atomics));
+  e.Set("shuffles", std::min(1000, f.shuffles));
+  e.Set("divergent_branches", std::min(1000, f.divergent_branches));
+  e.Set("const_restrict", f.const_restrict);
+  e.Set("launch_bounds", f.launch_bounds);
+  e.Set("bounds_guard", f.bounds_guard);
+  e.Set("tensor_cores", f.tensor_cores);
+  e.Set("async_copy", f.async_copy);
+  e.Set("transcendentals", UsesTranscendentals(f.math));
+  e.Set("precise_math_calls", UsesPreciseMath(f.math));
+  e.Set("dtype_f64", f.dtypes.count(DType::kF64) != 0);
+  e.Set("dtype_f32", f.dtypes.count(DType::kF32) != 0);
+  e.Set("dtype_half", f.dtypes.count(DType::kF16) != 0 || f.dtypes.count(DType::kBF16) != 0);
+}
+
+void SetUtilization(Evidence& e, const TimeBreakdown& t) {
+  const double total = t.total_us;
+  const std::pair<const char*, double> parts[] = {
+      {"dram_throughput_pct", t.dram_us},     {"l2_throughput_pct", t.l2_us},   {"l1_throughput_pct", t.l1_us},
+      {"shared_throughput_pct", t.shared_us}, {"issue_utilization_pct", t.issue_us}, {"fp32_pct", t.fp32_us},
+      {"fp64_pct", t.fp64_us},                {"fp16_pct", t.fp16_us},          {"integer_pct", t.integer_us},
+      {"sfu_pct", t.sfu_us},                  {"atomic_pct", t.atomic_us},      {"latency_pct", t.latency_us},
+      {"overhead_pct", t.overhead_us}};
+  for (const auto& [name, part] : parts) e.Set(name, Percent(part, total));
+}
+
+void SetMemory(Evidence& e, const Counters& c, double min_bytes) {
+  const auto d = [](uint64_t v) { return static_cast<double>(v); };
+  e.Set("memory_excess", std::min(1e4, Ratio(d(c.dram_read_bytes + c.dram_write_bytes), min_bytes)));
+  e.Set("load_reuse", std::min(1e5, Ratio(d(c.global_load_bytes), min_bytes)));
+  e.Set("arithmetic_intensity", std::min(1e4, Ratio(d(c.flops_fp16 + c.flops_fp32 + c.flops_fp64), min_bytes)));
+  e.Set("load_sectors_per_request", std::min(32.0, Ratio(d(c.global_load_sectors), d(c.global_load_requests))));
+  e.Set("store_sectors_per_request", std::min(32.0, Ratio(d(c.global_store_sectors), d(c.global_store_requests))));
+  e.Set("load_efficiency_pct", Percent(d(c.global_load_bytes), 32.0 * d(c.global_load_sectors)));
+  e.Set("store_efficiency_pct", Percent(d(c.global_store_bytes), 32.0 * d(c.global_store_sectors)));
+  e.Set("access_bytes", std::min(16.0, Ratio(d(c.global_load_bytes), 32.0 * d(c.global_load_requests))));
+  e.Set("l1_hit_pct", Percent(d(c.l1_hit_sectors), d(c.l1_hit_sectors + c.l1_miss_sectors)));
+  e.Set("l2_hit_pct", Percent(d(c.l2_hit_sectors), d(c.l2_hit_sectors + c.l2_miss_sectors)));
+  e.Set("bank_conflict_pct", Percent(d(c.shared_bank_conflicts), d(c.shared_wavefronts)));
+  const double local = d(c.local_load_bytes + c.local_store_bytes);
+  e.Set("local_bytes_pct", Percent(local, local + d(c.global_load_bytes + c.global_store_bytes)));
+}
+
+void SetInstructions(Evidence& e, const Counters& c) {
+  using enum InstructionClass;
+  const auto total = static_cast<double>(c.warp_instructions);
+  const auto share = [&](std::initializer_list<InstructionClass> classes) {
+    return Percent(static_cast<double>(ClassCount(c, classes)), total);
+  };
+  e.Set("fp_instruction_pct", share({kFp32, kFp64, kFp16, kSfu}));
+  e.Set("integer_instruction_pct", share({kInteger, kMove}));
+  e.Set("memory_instruction_pct", share({kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore, kLocalLoad, kLocalStore,
+                                         kConstantLoad, kAtomic}));
+  e.Set("control_instruction_pct", share({kControl}));
+  e.Set("conversion_instruction_pct", share({kConversion}));
+  e.Set("divergent_branch_pct", Percent(static_cast<double>(c.divergent_branches), static_cast<double>(c.branches)));
+  e.Set("warp_efficiency_pct", Percent(static_cast<double>(c.thread_instructions), 32.0 * total));
+  e.Set("barriers_per_warp", std::min(1e6, Ratio(static_cast<double>(c.barriers), static_cast<double>(c.warps))));
+}
+
+void SetParallelism(Evidence& e, const LaunchReport& launch) {
+  const Occupancy& o = launch.occupancy;
+  e.Set("achieved_occupancy_pct", std::clamp(100 * o.achieved, 0.0, 100.0));
+  e.Set("theoretical_occupancy_pct", std::clamp(100 * o.theoretical, 0.0, 100.0));
+  e.Set("limited_by_registers", o.limiter == "registers");
+  e.Set("limited_by_shared", o.limiter == "shared memory");
+  e.Set("limited_by_blocks", o.limiter == "blocks" || o.limiter == "warps");
+  e.Set("limited_by_grid", o.limiter == "grid" || o.waves < 1);
+  e.Set("waves", std::min(1e6, o.waves));
+  e.Set("registers_per_thread", std::clamp(launch.registers, 0, 255));
+  e.Set("threads_per_block", std::clamp(launch.threads_per_block, 1, 1024));
+  e.Set("shared_bytes_per_block", std::min<double>(233472, launch.shared_bytes_per_block));
+}
+
+}  // namespace
+
+Roofline ComputeRoofline(const Chip& chip, double min_bytes, const Counters& counters) {
+  Roofline roofline;
+  roofline.min_bytes = min_bytes;
+  const double cycles_per_us = chip.clock_ghz * 1e3 * chip.multiprocessors;
+  const auto d = [](uint64_t v) { return static_cast<double>(v); };
+  roofline.flops = d(counters.flops_fp64 + counters.flops_fp32 + counters.flops_fp16);
+  roofline.memory_us = min_bytes / chip.dram_bytes_per_second * 1e6;
+  roofline.compute_us = std::max({d(counters.flops_fp32) / (2 * chip.fp32_lanes * cycles_per_us),
+                                  d(counters.flops_fp64) / (2 * chip.fp64_lanes * cycles_per_us),
+                                  d(counters.flops_fp16) / (2 * chip.fp16_lanes * cycles_per_us)});
+  roofline.floor_us = std::max(roofline.memory_us, roofline.compute_us) + chip.launch_overhead_us;
+  return roofline;
+}
+
+double MinimumBytes(const KernelSpec& spec, const Case& c) {
+  double bytes = 0;
+  for (const auto& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role == Role::kScratch) continue;
+    const auto shape = ShapeOf(argument, c);
+    if (!shape) continue;
+    double elements = 1;
+    for (const int64_t extent : *shape) elements *= static_cast<double>(extent);
+    bytes += elements * static_cast<double>(SizeOf(buffer->dtype)) * (buffer->role == Role::kInOut ? 2 : 1);
+  }
+  return bytes;
+}
+
+Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeasurement& measurement,
+                      const Roofline& roofline) {
+  Evidence e;
+  e.operation = kernel.features.operation;
+  e.chip = chip.id;
+  e.kernel = kernel.name;
+  SetStatic(e, kernel.features);
+  e.Set("compute_capability", std::atof(chip.arch.c_str() + (chip.arch.rfind("sm_", 0) == 0 ? 3 : 0)));
+  double plan_us = 0;
+  const LaunchReport* hottest = nullptr;
+  for (const auto& launch : measurement.launches) {
+    plan_us += launch.time.total_us;
+    if (hottest == nullptr || launch.time.total_us > hottest->time.total_us) hottest = &launch;
+  }
+  if (hottest == nullptr) return e;
+  e.Set("launches", std::clamp<double>(static_cast<double>(measurement.launches.size()), 1, 4096));
+  e.Set("kernel_time_us", std::clamp(hottest->time.total_us, 0.5, 1e7));
+  e.Set("time_share_pct", Percent(hottest->time.total_us, plan_us));
+  e.Set("roofline_pct", Percent(roofline.floor_us, plan_us));
+  e.Set("headroom", std::clamp(Ratio(plan_us, roofline.floor_us), 1.0, 1e5));
+  e.Set("compute_floor", roofline.compute_us > roofline.memory_us);
+  SetUtilization(e, hottest->time);
+  SetMemory(e, hottest->counters, roofline.min_bytes);
+  SetInstructions(e, hottest->counters);
+  SetParallelism(e, *hottest);
+  return e;
+}
+
+}  // namespace warpwright

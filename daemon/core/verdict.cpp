@@ -1,0 +1,72 @@
+#include "core/verdict.h"
+
+#include <cmath>
+
+#include "base/result.h"
+
+namespace warpwright {
+
+std::string_view Name(Fault::Kind kind) {
+  switch (kind) {
+    case Fault::Kind::kOutOfBounds: return "out-of-bounds";
+    case Fault::Kind::kMisaligned: return "misaligned";
+    case Fault::Kind::kUninitializedRead: return "uninitialized-read";
+    case Fault::Kind::kSharedRace: return "shared-race";
+    case Fault::Kind::kDivergentBarrier: return "divergent-barrier";
+    case Fault::Kind::kInactiveShuffle: return "inactive-shuffle";
+    case Fault::Kind::kInstructionLimit: return "instruction-limit";
+    case Fault::Kind::kTrap: return "trap";
+    case Fault::Kind::kNotSimulated: return "not-simulated";
+    case Fault::Kind::kReadOnlyWrite: return "read-only-write";
+    case Fault::Kind::kResourceLimit: return "resource-limit";
+    case Fault::Kind::kIllegalInstruction: return "illegal-instruction";
+  }
+  return "?";
+}
+
+std::string_view VerdictName(const Verdict& verdict) {
+  return std::visit(Overload{[](const CompileFailed&) { return std::string_view("compile_failed"); },
+                             [](const Refused&) { return std::string_view("refused"); },
+                             [](const WrongResult&) { return std::string_view("wrong_result"); },
+                             [](const Faulted&) { return std::string_view("faulted"); },
+                             [](const Measured&) { return std::string_view("measured"); }},
+                    verdict);
+}
+
+namespace {
+std::string Location(const std::string& file, int line) {
+  if (file.empty()) return {};
+  return line > 0 ? " (" + file + ":" + std::to_string(line) + ")" : " (" + file + ")";
+}
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+}  // namespace
+
+std::string VerdictMessage(const Verdict& verdict) {
+  return std::visit(
+      Overload{
+          [](const CompileFailed& v) { return "does not compile: " + FirstLine(v.log); },
+          [](const Refused& v) { return "refused by " + v.check + ": " + v.reason + Location(v.file, v.line); },
+          [](const WrongResult& v) { return "wrong result (" + v.check + ", case " + v.case_name + "): " + v.message; },
+          [](const Faulted& v) {
+            return std::string(Name(v.fault.kind)) + " (case " + v.case_name + "): " + v.fault.message +
+                   Location(v.fault.file, v.fault.line);
+          },
+          [](const Measured& v) {
+            return std::string(v.modelled ? "verified and modelled on " : "verified and measured on ") + v.device + ", " +
+                   std::to_string(v.cases.size()) + (v.cases.size() == 1 ? " case" : " cases");
+          }},
+      verdict);
+}
+
+double Speedup(const Measured& original, const Measured& candidate) {
+  double log_sum = 0, weight_sum = 0;
+  for (const auto& before : original.cases)
+    for (const auto& after : candidate.cases)
+      if (before.case_name == after.case_name && before.time_us > 0 && after.time_us > 0) {
+        log_sum += before.weight * std::log(before.time_us / after.time_us);
+        weight_sum += before.weight;
+      }
+  return weight_sum > 0 ? std::exp(log_sum / weight_sum) : 1.0;
+}
+
+}  // namespace warpwright
