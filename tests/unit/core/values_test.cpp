@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/counters.h"
+#include "core/evidence.h"
+#include "core/kernel_spec.h"
+#include "core/verdict.h"
+
+namespace warpwright {
+namespace {
+
+TEST(Counters, EveryFieldIsNamedOnceAndCanBeSet) {
+  std::set<std::string_view> names;
+  uint64_t value = 1;
+  Counters counters;
+  for (const auto& field : Fields(counters)) {
+    EXPECT_TRUE(names.insert(field.name).second) << field.name;
+    EXPECT_TRUE(SetField(counters, field.name, value++));
+  }
+  value = 1;
+  for (const auto& field : Fields(counters)) EXPECT_EQ(field.value, value++) << field.name;
+  EXPECT_EQ(sizeof(Counters), names.size() * sizeof(uint64_t)) << "a counter has no name";
+  EXPECT_FALSE(SetField(counters, "no_such", 1));
+  Counters twice = counters;
+  twice.Add(counters);
+  counters.Scale(2.0);
+  EXPECT_EQ(twice, counters);
+}
+
+TEST(Evidence, FieldsAreUniqueAndHaveARange) {
+  std::set<std::string_view> names;
+  for (const auto& field : EvidenceFields()) {
+    EXPECT_TRUE(names.insert(field.name).second) << field.name;
+    EXPECT_LT(field.low, field.high) << field.name;
+  }
+  Evidence evidence;
+  EXPECT_THROW(evidence.Set("dram", 1), std::logic_error);
+}
+
+TEST(Evidence, DigestIgnoresNoiseAndSeesChange) {
+  Evidence a, b, c;
+  a.Set("dram_throughput_pct", 50.01);
+  b.Set("dram_throughput_pct", 50.02);
+  c.Set("dram_throughput_pct", 60);
+  EXPECT_EQ(a.Digest(), b.Digest());
+  EXPECT_NE(a.Digest(), c.Digest());
+}
+
+// Every field that MakeEvidence can fill stays inside the range that the list gives it.
+TEST(Evidence, MakeEvidenceStaysInRange) {
+  Chip chip;
+  chip.id = "x";
+  chip.arch = "sm_90";
+  chip.multiprocessors = 132;
+  chip.clock_ghz = 1.98;
+  chip.dram_bytes_per_second = 4e12;
+  chip.launch_overhead_us = 2;
+  LaunchReport launch;
+  launch.counters.warp_instructions = 10;
+  launch.counters.thread_instructions = 320;
+  launch.counters.global_load_requests = 1;
+  launch.counters.global_load_sectors = 40;
+  launch.counters.global_load_bytes = 100000;
+  launch.time.total_us = 3;
+  launch.time.dram_us = 9;  // more than the total: must be cut to 100 %
+  launch.threads_per_block = 256;
+  CaseMeasurement measurement;
+  measurement.launches = {launch};
+  const Evidence e = MakeEvidence(chip, KernelInfo{}, measurement, ComputeRoofline(chip, 1000, launch.counters));
+  EXPECT_GT(e.values().size(), 50u);
+  for (const auto& [name, value] : e.values()) {
+    const auto* field = FindEvidenceField(name);
+    EXPECT_GE(value, field->low) << name;
+    EXPECT_LE(value, field->high) << name;
+  }
+}
+
+TEST(Verdict, SpeedupIsTheWeightedGeometricMean) {
+  Measured before, after;
+  before.cases = {{"a", 3, 8, false, {}}, {"b", 1, 10, false, {}}, {"only before", 1, 5, false, {}}};
+  after.cases = {{"a", 3, 4, false, {}}, {"b", 1, 10, false, {}}};
+  EXPECT_NEAR(Speedup(before, after), std::pow(2.0, 0.75), 1e-12);
+  EXPECT_EQ(Speedup(before, Measured{}), 1.0);
+}
+
+TEST(KernelSpec, ShapesAndScalarBytes) {
+  Argument argument{"out", BufferArgument{}, 7};
+  std::get<BufferArgument>(argument.kind).shape = {*Expression::Parse("N"), *Expression::Parse("N - 5")};
+  Case c;
+  c.name = "c";
+  c.scalars = {{"N", int64_t{8}}, {"eps", 0.5}};
+  EXPECT_EQ(*ShapeOf(argument, c), (std::vector<int64_t>{8, 3}));
+  c.scalars["N"] = int64_t{3};
+  const auto bad = ShapeOf(argument, c);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().line, 7);
+  EXPECT_NE(bad.error().message.find("'N - 5' is negative (-2)"), std::string::npos) << bad.error().message;
+  EXPECT_EQ(ScalarBytes({DType::kI32, {}}, int64_t{-2}), (std::vector<std::byte>{std::byte{0xfe}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff}}));
+  EXPECT_EQ(ScalarBytes({DType::kF32, {}}, int64_t{1}), ScalarBytes({DType::kF32, {}}, 1.0));
+}
+
+}  // namespace
+}  // namespace warpwright
