@@ -1,0 +1,122 @@
+#include "source/ast.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+
+namespace warpwright {
+namespace {
+
+Ast ParseText(const std::string& text) {
+  auto parsed = Ast::Parse({"/tmp", "warpwright-test-file.cu", text});
+  if (!parsed) throw std::runtime_error(parsed.error().Format());
+  return std::move(*parsed);
+}
+
+TEST(Ast, FindsKernelsAndLaunchersInNamespacesAndTemplates) {
+  const Ast parsed = ParseText(R"(
+#include <cuda_runtime.h>
+#include <cuda_fp16.h>
+namespace a { namespace {
+template <typename T, int N>
+__global__ void scale(T* x, float s, int n) {
+  __shared__ float tile[N];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = T(float(x[i]) * s + tile[0]);
+}
+}
+void launch(half* x, int n) { scale<half, 32><<<n, 32>>>(x, 2.f, n); }
+}
+extern "C" void plain(float* x, int n) { a::scale<float, 1><<<1, 1>>>(x, 1.f, n); }
+static __device__ float helper(float x) { return x; }
+)");
+  EXPECT_EQ(parsed.Diagnostics(), std::vector<std::string>());
+  const auto kernels = ast::Kernels(parsed);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(ast::QualifiedName(kernels[0]), "a::scale");
+  EXPECT_EQ(ast::Line(kernels[0]), 6);
+  EXPECT_EQ(ast::EndLine(kernels[0]), 10);
+  EXPECT_EQ(ast::Parameters(kernels[0]).size(), 3u);
+  EXPECT_EQ(ast::TemplateParameters(kernels[0]).size(), 2u);
+  EXPECT_TRUE(ast::Text(parsed, ast::Body(kernels[0])).starts_with("{\n  __shared__"));
+  ASSERT_TRUE(ast::FindFunction(parsed, "launch"));
+  EXPECT_EQ(ast::QualifiedName(*ast::FindFunction(parsed, "a::launch")), "a::launch");
+  EXPECT_EQ(ast::QualifiedName(*ast::FindFunction(parsed, "plain")), "plain");
+  EXPECT_TRUE(ast::IsDevice(*ast::FindFunction(parsed, "helper")));
+  EXPECT_FALSE(ast::IsHost(*ast::FindFunction(parsed, "helper")));
+  EXPECT_FALSE(ast::FindFunction(parsed, "absent"));
+}
+
+TEST(Ast, KeepsStatementsThatStartWithAMacro) {
+  const Ast parsed = ParseText(
+      "#define LOAD(p, i) p[i]\n"
+      "__global__ void k(float* x) {\n"
+      "  __shared__ float a[32];\n"
+      "  extern __shared__ float dynamic[];\n"
+      "  float v = LOAD(x, 3);\n"
+      "  a[threadIdx.x] = v;\n"
+      "}\n");
+  const auto kernel = ast::FindFunction(parsed, "k");
+  ASSERT_TRUE(kernel);
+  const auto statements = ast::Children(ast::Body(*kernel));
+  ASSERT_EQ(statements.size(), 4u);
+  EXPECT_EQ(ast::Text(parsed, statements[0]), "__shared__ float a[32];");
+  EXPECT_EQ(ast::Text(parsed, statements[2]), "float v = LOAD(x, 3);");
+  EXPECT_TRUE(ast::IsInMainFile(statements[0]));
+}
+
+TEST(Ast, SeesMacroMadeKernelsAtTheirInvocation) {
+  const Ast parsed = ParseText(
+      "#define MAKE(name, T) __global__ void name(T* x) { x[0] = 0; }\n"
+      "MAKE(first, float)\n"
+      "MAKE(second, double)\n");
+  const auto kernels = ast::Kernels(parsed);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(ast::Spelling(kernels[1]), "second");
+  EXPECT_TRUE(ast::IsFromMacro(kernels[1]));
+  EXPECT_EQ(ast::Text(parsed, kernels[1]), "MAKE(second, double)");
+}
+
+TEST(Ast, SurvivesErrorsAndUnknownHeaders) {
+  const Ast parsed = ParseText(
+      "#include <torch/extension.h>\n#include \"absent.h\"\n"
+      "__global__ void k(unknown_t* x) { x[threadIdx.x] = undefined_call(3) + ; }\n"
+      "void launch(float* x) { k<<<1, 32>>>(x); }\n");
+  EXPECT_FALSE(parsed.Diagnostics().empty());
+  EXPECT_EQ(ast::Kernels(parsed).size(), 1u);
+  EXPECT_TRUE(ast::FindFunction(parsed, "launch"));
+}
+
+TEST(Ast, ReadsRepositoryHeadersAndNothingElse) {
+  auto folder = TemporaryDirectory::Create("ww-ast");
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(WriteFileAtomically(folder->path() / "repo/include/common.cuh", "#pragma once\n#include \"deep/inner.h\"\n"));
+  ASSERT_TRUE(WriteFileAtomically(folder->path() / "repo/include/deep/inner.h", "struct Inner { int x; };\n"));
+  ASSERT_TRUE(WriteFileAtomically(folder->path() / "outside.h", "struct Outside { int x; };\n"));
+  std::filesystem::create_symlink(folder->path() / "outside.h", folder->path() / "repo/link.h");
+  const auto parsed = Ast::Parse({(folder->path() / "repo").string(), "kernels/k.cu",
+                                  "#include \"common.cuh\"\n#include \"../../outside.h\"\n#include \"../link.h\"\n"
+                                  "#include \"/etc/passwd\"\n__global__ void k(Inner i, Outside o) {}\n"});
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->tree().files.size(), 3u);
+  EXPECT_TRUE(parsed->tree().files.count("include/deep/inner.h"));
+  ASSERT_EQ(ast::Kernels(*parsed).size(), 1u);
+  std::string all;
+  for (const auto& message : parsed->Diagnostics()) all += message + "\n";
+  EXPECT_EQ(all.find("Inner"), std::string::npos) << all;
+  EXPECT_NE(all.find("Outside"), std::string::npos) << all;
+}
+
+TEST(Ast, ReportsInactiveBranches) {
+  const std::string text = "#if __CUDA_ARCH__ < 800\nint old;\n#else\nint current;\n#endif\n";
+  const Ast parsed = ParseText(text);
+  const auto inactive = parsed.InactiveRanges("warpwright-test-file.cu");
+  ASSERT_EQ(inactive.size(), 1u);
+  EXPECT_LE(inactive[0].begin, text.find("int old"));
+  EXPECT_LE(inactive[0].end, text.find("int current"));
+}
+
+}  // namespace
+}  // namespace warpwright

@@ -1,0 +1,44 @@
+#include "source/tokens.h"
+
+#include <gtest/gtest.h>
+
+namespace warpwright {
+namespace {
+
+std::vector<std::string> Texts(std::string_view text) {
+  std::vector<std::string> out;
+  for (const Token& token : Lex(text)) out.emplace_back(token.text);
+  return out;
+}
+
+TEST(Tokens, SplitLaunchesLiteralsAndNumbers) {
+  EXPECT_EQ(Texts("k<<<g, 1e+3f>>>(a->b, x::y); // z"),
+            (std::vector<std::string>{"k", "<<<", "g", ",", "1e+3f", ">>>", "(", "a", "->", "b", ",", "x", "::", "y", ")", ";"}));
+  EXPECT_EQ(Texts("\"a\\\"b//\" 'x' R\"d()\" )d\" 1'000"),
+            (std::vector<std::string>{"\"a\\\"b//\"", "'x'", "R\"d()\" )d\"", "1'000"}));
+}
+
+TEST(Tokens, MarkDirectivesWithTheirContinuations) {
+  const auto tokens = Lex("int a;\n#define F(x) \\\n  x + 1\nint b;\n");
+  ASSERT_EQ(tokens.size(), 15u);
+  EXPECT_FALSE(tokens[2].in_directive);
+  EXPECT_TRUE(tokens[3].in_directive && tokens[3].starts_line);
+  EXPECT_TRUE(tokens[11].in_directive);
+  EXPECT_EQ(tokens[11].line, 3);
+  EXPECT_FALSE(tokens[12].in_directive);
+}
+
+TEST(Tokens, NormalizedTextIgnoresCommentsAndSpaceOnly) {
+  EXPECT_EQ(NormalizedText("int  a /* x */ = 1;\n\n// y\nint b;"), NormalizedText("int a = 1; int b;"));
+  EXPECT_NE(NormalizedText("int a = 1;"), NormalizedText("int a = 2;"));
+  EXPECT_NE(NormalizedText("#define A 1\nint b;"), NormalizedText("#define A 1 int b;"));
+}
+
+TEST(Tokens, UnterminatedInputEnds) {
+  for (const char* text : {"\"abc", "/* abc", "'", "R\"(abc", "#", "\\", "R\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}) Lex(text);
+  const auto tokens = Lex("f(a, (b)");
+  EXPECT_EQ(MatchingBracket(tokens, 1), tokens.size());
+}
+
+}  // namespace
+}  // namespace warpwright
