@@ -1,0 +1,76 @@
+// Runs blocks of one kernel launch. A Machine is the state of one host thread: registers, shared and local memory, counters. Several
+// machines may run disjoint ranges of blocks of one launch at the same time over one Memory, except where
+// Program::UsesGlobalAtomics says that the blocks must run in order.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <variant>
+
+#include "base/result.h"
+#include "core/counters.h"
+#include "core/launch_plan.h"
+#include "core/verdict.h"
+#include "sim/memory.h"
+#include "sim/program.h"
+
+namespace warpwright::sim {
+
+// One warp instruction that reached global memory (local memory too: its addresses are per warp and interleaved by lane).
+struct MemoryRequest {
+  enum class Kind : uint8_t { kRead, kWrite, kAtomic };
+  Kind kind = Kind::kRead;
+  bool local = false;
+  bool cached_in_l1 = true;  // false: volatile, .cg, .cv and the like
+  uint64_t block = 0;  // linear index
+  uint32_t warp = 0;   // in the block
+  std::span<const uint64_t> sectors;  // address / 32, distinct; local ones are above 1 << 58
+  uint32_t line = 0;   // index into Machine::lines()
+};
+class MemoryObserver {
+ public:
+  virtual ~MemoryObserver() = default;
+  virtual void OnRequest(const MemoryRequest& request) = 0;
+};
+
+struct Launch {
+  std::string_view kernel;  // symbol
+  Dim3 grid, block;
+  uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::byte> parameters;  // laid out as KernelInfo::parameters says, pointers as device addresses
+};
+
+struct RunOptions {
+  bool counters = true;
+  bool checks = true;  // uninitialised reads and shared-memory races; bounds, alignment and read-only are always checked
+  uint64_t instruction_limit = 20'000'000'000;  // thread instructions of this machine
+  MemoryObserver* observer = nullptr;           // needs counters
+  std::function<void(std::string_view)> print;  // what the kernel's printf writes
+  uint32_t shared_limit_bytes = 228 * 1024;     // static and dynamic
+};
+
+class Machine {
+ public:
+  // Refuses what the launch may not be (unknown symbol, wrong parameter size, too many threads) and a CPU without AVX2 and FMA.
+  // `program` and `memory` outlive the machine; LoadModule has run.
+  static Result<Machine> Create(const Program& program, Memory& memory, const Launch& launch, RunOptions options);
+  Machine(Machine&&) noexcept;
+  Machine& operator=(Machine&&) noexcept;
+  ~Machine();
+
+  // Runs the blocks [first, last) in the order of their linear index. After a Fault the machine is done. May be called again.
+  std::variant<std::monostate, Fault> Run(uint64_t first, uint64_t last);
+
+  // Sums over all runs so far. The memory hierarchy's hits and misses are the observer's to fill in.
+  Counters counters() const;
+  std::vector<LineCounters> line_counters() const;  // index = MemoryRequest::line; file and line set
+  uint64_t thread_instructions() const;
+
+ private:
+  struct State;
+  explicit Machine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace warpwright::sim

@@ -1,0 +1,77 @@
+// The device's address space. Allocations have a name for messages, a guard gap around them (no two are adjacent, so that an access
+// past the end of one never lands in another), and, unless wholly initialised, a shadow byte for every byte that says whether it was
+// ever written.
+//
+// Generic addresses are 64 bits; windows are told apart by their upper half:
+//   [kSharedWindow, +4 GiB)  the block's shared memory        [kLocalWindow, +4 GiB)  the thread's local memory
+//   [kParamWindow, +4 GiB)   the kernel's parameters          [kGlobalBase, ...)      global and constant memory
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/program.h"
+
+namespace warpwright::sim {
+
+inline constexpr uint64_t kSharedWindow = 0x0000'0100'0000'0000;
+inline constexpr uint64_t kLocalWindow = 0x0000'0200'0000'0000;
+inline constexpr uint64_t kParamWindow = 0x0000'0300'0000'0000;
+inline constexpr uint64_t kGlobalBase = 0x0000'7000'0000'0000;
+
+struct Allocation {
+  std::string name;
+  uint64_t base = 0;         // device address of the first byte
+  uint64_t bytes = 0;
+  bool read_only = false;
+  std::byte* data = nullptr;      // host address of the first byte; congruent to `base` modulo 64
+  uint8_t* written = nullptr;     // 0xff for each byte that holds a value; nullptr: all do
+};
+
+struct AllocationOptions {
+  bool read_only = false;
+  bool initialized = true;       // false: reads before writes are faults
+  uint64_t misalignment = 0;     // added to the 256-byte aligned base
+};
+
+class Memory {
+ public:
+  Memory() = default;
+  Memory(Memory&&) = default;
+  Memory& operator=(Memory&&) = default;
+
+  // Zeroed. Refuses more than 64 GiB in all.
+  Result<uint64_t> Allocate(std::string_view name, uint64_t bytes, const AllocationOptions& options = {});
+  // Allocates the module's variables and writes their initial values; once per Memory. `Machine` finds their addresses here.
+  Status LoadModule(const Program& program);
+  uint64_t variable_address(uint32_t variable) const { return variables_[variable]; }
+  size_t variable_count() const { return variables_.size(); }
+
+  const Allocation* Find(uint64_t address) const;            // nullptr: no allocation holds it
+  const Allocation* FindNearest(uint64_t address) const;     // for messages
+  const Allocation* FindByName(std::string_view name) const;
+  // The host bytes at [address, address + bytes); empty where that is not inside one allocation.
+  std::span<std::byte> Bytes(uint64_t address, uint64_t bytes) const;
+  // Marks bytes as holding values (memset, copy, upload), and the copy of that knowledge from one range to another.
+  void MarkWritten(uint64_t address, uint64_t bytes);
+  void CopyWritten(uint64_t destination, uint64_t source, uint64_t bytes);
+
+ private:
+  struct Storage {
+    std::unique_ptr<std::byte[]> data;
+    std::unique_ptr<uint8_t[]> written;
+  };
+  std::vector<Allocation> allocations_;  // by ascending base
+  std::vector<Storage> storage_;
+  std::vector<uint64_t> variables_;
+  uint64_t next_base_ = kGlobalBase;
+  uint64_t total_bytes_ = 0;
+};
+
+}  // namespace warpwright::sim
