@@ -27,7 +27,8 @@ function(ww_test name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${name} PRIVATE WW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WW_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(test_${name} PRIVATE ${T_DEPENDS} ${T_LINKS} dep_gtest ww_settings)
-  target_compile_options(test_${name} PRIVATE -Wno-shadow -O1)  # GoogleTest's macros shadow; tests need no speed
+  # After the target's own: GoogleTest's macros shadow, and tests need no speed.
+  set_source_files_properties(${T_SOURCES} PROPERTIES COMPILE_OPTIONS "-Wno-shadow;-O1")
   if(NOT T_LABELS)
     set(T_LABELS unit)
   endif()
