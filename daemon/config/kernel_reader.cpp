@@ -1,0 +1,483 @@
+#include "config/kernel_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+
+#include "config/repository_path.h"
+
+namespace warpwright {
+
+namespace {
+
+constexpr uint64_t kMaxBufferBytes = uint64_t{16} << 30;
+constexpr size_t kMaxArguments = 256, kMaxCases = 1000, kMaxDimensions = 8;
+constexpr std::string_view kCaseKeys[] = {"name", "weight", "on"};
+
+bool IsWordCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::all_of(text.begin(), text.end(), IsWordCharacter);
+}
+// Names become parts of branch names and of file names.
+bool IsPlainName(std::string_view text, std::string_view more, size_t limit) {
+  return !text.empty() && text.size() <= limit && IsWordCharacter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return IsWordCharacter(c) || more.find(c) != more.npos; }) &&
+         text.find("..") == text.npos && text.back() != '.' && !text.ends_with(".lock");
+}
+bool IsEntryName(std::string_view text) {
+  if (text.empty() || text.size() > 500 || !(IsWordCharacter(text[0]) || text[0] == ':') || (text[0] >= '0' && text[0] <= '9'))
+    return false;
+  int depth = 0;
+  for (char c : text) {
+    depth += (c == '<') - (c == '>');
+    if (depth < 0 || !(IsWordCharacter(c) || std::string_view("<>:, -*").find(c) != std::string_view::npos)) return false;
+  }
+  return depth == 0;
+}
+
+struct IntegerRange {
+  int64_t low, high;
+};
+IntegerRange RangeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kI32: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+    case DType::kU32: return {0, std::numeric_limits<uint32_t>::max()};
+    case DType::kI8: return {-128, 127};
+    case DType::kU8: return {0, 255};
+    case DType::kBool: return {0, 1};
+    default: return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+  }
+}
+
+class KernelReader {
+ public:
+  KernelReader(const YamlNode& node, Diagnostics& diagnostics)
+      : node_(node), diagnostics_(diagnostics), errors_before_(diagnostics.size()) {}
+
+  KernelSpec Read() {
+    YamlObject map(node_, "a kernel",
+                   {"name", "file", "entry", "args", "cases", "launch", "tolerance", "allow", "accumulation"}, diagnostics_);
+    spec_.line = node_.line();
+    if (!node_.IsMap()) return std::move(spec_);
+    spec_.name = map.String("name");
+    spec_.file = map.String("file");
+    spec_.entry = map.String("entry");
+    CheckNames(map);
+    if (const YamlNode* args = map.Require("args")) ReadArguments(*args);
+    if (const YamlNode* cases = map.Require("cases")) ReadCases(*cases);
+    sizes_known_ = diagnostics_.size() == errors_before_;
+    if (const YamlNode* launch = map.Find("launch")) ReadLaunch(*launch);
+    if (const YamlNode* allow = map.Find("allow")) ReadAllow(*allow);
+    if (const YamlNode* tolerance = map.Find("tolerance")) {
+      YamlObject values(*tolerance, "a tolerance", {"relative"}, diagnostics_);
+      spec_.tolerance.relative = values.Double("relative", 1e-16, 1);
+    }
+    if (const YamlNode* accumulation = map.Find("accumulation")) {
+      spec_.accumulation = ReadExpression(*accumulation);
+      if (spec_.accumulation) ForEachCase(*accumulation, [&](const auto& v) { return Value(*spec_.accumulation, v, 1, INT64_MAX); });
+    }
+    CheckBuffersInEveryCase();
+    return std::move(spec_);
+  }
+
+ private:
+  void Note(const YamlNode& node, std::string message, std::string remedy = {}) {
+    diagnostics_.Add(node, std::move(message), std::move(remedy));
+  }
+
+  void CheckNames(const YamlObject& map) {
+    const YamlNode* name = map.Find("name");
+    if (name && !spec_.name.empty() && !IsPlainName(spec_.name, "_.-", 64))
+      Note(*name, fmt::format("'{}' cannot be a kernel's name", spec_.name.substr(0, 100)),
+           "use at most 64 letters, digits, '_', '-' and '.'; it becomes part of a branch name");
+    const YamlNode* entry = map.Find("entry");
+    if (entry && !spec_.entry.empty() && !IsEntryName(spec_.entry))
+      Note(*entry, fmt::format("'{}' is not the name of a function", spec_.entry.substr(0, 100)),
+           "write it as in C++: softmax_forward, ns::f, f<float, 4>");
+    const YamlNode* file = map.Find("file");
+    if (file && !spec_.file.empty()) TakePath(*file, spec_.file);
+  }
+  void TakePath(const YamlNode& node, const std::string& path) {
+    if (Status status = CheckRepositoryPath(path); !status) Note(node, status.error().message, status.error().remedy);
+  }
+
+  // --- arguments ---
+
+  void ReadArguments(const YamlNode& node) {
+    if (!node.IsMap()) return Note(node, "'args' must be a map from argument to description, in the order of the signature");
+    if (node.entries().size() > kMaxArguments) return Note(node, fmt::format("more than {} arguments", kMaxArguments));
+    CollectScalars(node);  // shapes may name scalars that come later in the signature
+    for (const auto& [key, value] : node.entries()) {
+      Argument argument{key.text(), ScalarArgument{}, key.line()};
+      if (!IsIdentifier(argument.name)) Note(key, fmt::format("'{}' is not an argument name", argument.name.substr(0, 100)));
+      if (value.Find("scalar"))
+        argument.kind = ReadScalar(key, value);
+      else
+        argument.kind = ReadBuffer(value);
+      spec_.args.push_back(std::move(argument));
+    }
+    bool has_output = std::any_of(spec_.args.begin(), spec_.args.end(), [](const Argument& a) {
+      const auto* buffer = std::get_if<BufferArgument>(&a.kind);
+      return buffer && (buffer->role == Role::kOut || buffer->role == Role::kInOut);
+    });
+    if (!has_output) Note(node, "no argument has the role 'out' or 'inout'", "give the buffer that holds the result 'role: out'");
+  }
+
+  void CollectScalars(const YamlNode& node) {
+    for (const auto& [key, value] : node.entries()) {
+      const YamlNode* scalar = value.Find("scalar");
+      if (!scalar) continue;
+      auto dtype = ParseDType(scalar->text());
+      (dtype && IsFloat(*dtype) ? float_names_ : integer_names_).push_back(key.text());
+    }
+  }
+
+  DType ReadDType(const YamlObject& map, std::string_view key) {
+    std::string name = map.String(key);
+    if (auto dtype = ParseDType(name)) return *dtype;
+    std::vector<std::string_view> names;
+    for (DType dtype : kAllDTypes) names.push_back(Name(dtype));
+    if (!name.empty()) diagnostics_.Add(UnknownName(*map.Find(key), "element type", name, names));
+    return DType::kF32;
+  }
+
+  ScalarArgument ReadScalar(const YamlNode& key, const YamlNode& node) {
+    YamlObject map(node, "a scalar argument", {"scalar", "value"}, diagnostics_);
+    ScalarArgument scalar;
+    scalar.dtype = ReadDType(map, "scalar");
+    if (const YamlNode* value = map.Find("value")) scalar.value = ReadScalarValue(*value, key.text(), scalar.dtype);
+    if (std::find(std::begin(kCaseKeys), std::end(kCaseKeys), key.text()) != std::end(kCaseKeys))
+      Note(key, fmt::format("a scalar cannot be called '{}': that is a key of cases", key.text()),
+           fmt::format("call it '{}_'; arguments are matched by their order", key.text()));
+    return scalar;
+  }
+
+  std::optional<ScalarValue> ReadScalarValue(const YamlNode& node, std::string_view name, DType dtype) {
+    if (dtype == DType::kBool && (node.text() == "true" || node.text() == "false")) return ScalarValue(int64_t{node.text() == "true"});
+    if (IsFloat(dtype)) {
+      auto value = diagnostics_.Take(node.AsDouble());
+      if (!value) return std::nullopt;
+      if (std::fabs(*value) > LargestFinite(dtype)) Note(node, fmt::format("{} is beyond the range of {}", *value, Name(dtype)));
+      return ScalarValue(*value);
+    }
+    auto value = diagnostics_.Take(node.AsInteger());
+    if (!value) return std::nullopt;
+    auto [low, high] = RangeOf(dtype);
+    if (*value < low || *value > high)
+      Note(node, fmt::format("'{}' is {}; {} holds {} to {}", name, *value, Name(dtype), low, high));
+    return ScalarValue(*value);
+  }
+
+  BufferArgument ReadBuffer(const YamlNode& node) {
+    YamlObject map(node, "an argument", {"buffer", "shape", "role", "init", "alignment"}, diagnostics_);
+    BufferArgument buffer;
+    if (!node.IsMap()) return buffer;
+    if (!map.Find("buffer")) {
+      Note(node, "an argument is either a buffer or a scalar", "write {buffer: f32, shape: [N], role: in} or {scalar: i32}");
+      return buffer;
+    }
+    buffer.dtype = ReadDType(map, "buffer");
+    buffer.role = ReadRole(map);
+    if (const YamlNode* shape = map.Require("shape")) buffer.shape = ReadExpressions(*shape, "'shape'", 0, kMaxDimensions);
+    buffer.alignment = map.IntegerOr("alignment", 256, 1, 4096);
+    bool power_of_two = (buffer.alignment & (buffer.alignment - 1)) == 0;
+    if (!power_of_two || buffer.alignment < static_cast<int64_t>(SizeOf(buffer.dtype)))
+      Note(*map.Find("alignment"), fmt::format("alignment {} is not a power of two that holds {}", buffer.alignment, Name(buffer.dtype)));
+    if (const YamlNode* init = map.Find("init")) {
+      if (buffer.role == Role::kOut || buffer.role == Role::kScratch)
+        Note(*init, "only 'in' and 'inout' buffers have an 'init'", "remove it, or change the role");
+      buffer.init = ReadInit(*init, buffer.dtype);
+    }
+    return buffer;
+  }
+
+  Role ReadRole(const YamlObject& map) {
+    constexpr std::string_view kNames[] = {"in", "out", "inout", "scratch"};
+    constexpr Role kRoles[] = {Role::kIn, Role::kOut, Role::kInOut, Role::kScratch};
+    std::string name = map.String("role");
+    const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
+    if (found != std::end(kNames)) return kRoles[found - kNames];
+    if (!name.empty()) diagnostics_.Add(UnknownName(*map.Find("role"), "role", name, kNames));
+    return Role::kIn;
+  }
+
+  // --- init ---
+
+  Init ReadInit(const YamlNode& node, DType dtype) {
+    Init init;
+    YamlObject map(node, "an init",
+                   {"normal", "uniform", "pareto", "lognormal", "constant", "integers", "file", "tensor"}, diagnostics_);
+    if (!node.IsMap()) return init;
+    if (const YamlNode* file = map.Find("file")) {
+      init.kind = Init::Kind::kFile;
+      init.path = map.String("file");
+      init.tensor = map.String("tensor");
+      if (!init.path.empty()) TakePath(*file, init.path);
+      if (node.entries().size() > 2) Note(node, "an init from a file has the keys 'file' and 'tensor' only");
+      return init;
+    }
+    if (node.entries().size() != 1 || map.Find("tensor")) {
+      Note(node, "an init names one distribution", "write it as {normal: [0, 1]}");
+      return init;
+    }
+    const auto& [key, value] = node.entries()[0];
+    ReadDistribution(key, value, dtype, init);
+    return init;
+  }
+
+  void ReadDistribution(const YamlNode& key, const YamlNode& value, DType dtype, Init& init) {
+    const std::string& name = key.text();
+    if (name == "integers") return ReadIntegers(value, dtype, init);
+    if (name == "constant") {
+      init.kind = Init::Kind::kConstant;
+      if (auto constant = ReadScalarValue(value, "constant", dtype))
+        init.a = std::visit([](auto v) { return static_cast<double>(v); }, *constant);
+      return;
+    }
+    if (!IsFloat(dtype))
+      Note(key, fmt::format("'{}' needs a floating element type, not {}", name, Name(dtype)), "use {integers: [low, high]}");
+    if (name == "pareto") {
+      init.kind = Init::Kind::kPareto;
+      init.a = diagnostics_.Take(value.AsDouble()).value_or(1);
+      if (init.a <= 0) Note(value, "the exponent of a pareto distribution must be positive");
+      return;
+    }
+    if (name != "normal" && name != "uniform" && name != "lognormal") return;  // noted as unknown key
+    init.kind = name == "normal" ? Init::Kind::kNormal : name == "uniform" ? Init::Kind::kUniform : Init::Kind::kLognormal;
+    if (!value.IsList() || value.items().size() != 2)
+      return Note(value, fmt::format("'{}' takes two numbers", name), fmt::format("write it as {{{}: [0, 1]}}", name));
+    init.a = diagnostics_.Take(value.items()[0].AsDouble()).value_or(0);
+    init.b = diagnostics_.Take(value.items()[1].AsDouble()).value_or(1);
+    if (name == "uniform" ? init.b < init.a : init.b < 0)
+      Note(value, name == "uniform" ? "the upper bound is below the lower one" : "the deviation is negative");
+  }
+
+  void ReadIntegers(const YamlNode& value, DType dtype, Init& init) {
+    init.kind = Init::Kind::kIntegers;
+    std::vector<Expression> bounds = ReadExpressions(value, "'integers'", 2, 2);
+    if (bounds.size() != 2) return;
+    init.low = bounds[0];
+    init.high = bounds[1];
+    // Cases are read after the arguments, so the values are checked at the end.
+    checks_.push_back([this, value, dtype, low = bounds[0], high = bounds[1]] {
+      ForEachCase(value, [&](const auto& variables) -> Result<int64_t> {
+        auto range = RangeOf(dtype);
+        WW_ASSIGN(int64_t first, Value(low, variables, range.low, range.high));
+        WW_ASSIGN(int64_t last, Value(high, variables, range.low, range.high));
+        if (last < first) return Fail(ErrorCode::kConfig, fmt::format("'integers' from {} to {} is empty", first, last));
+        return last;
+      });
+    });
+  }
+
+  // --- expressions ---
+
+  std::optional<Expression> ReadExpression(const YamlNode& node) {
+    auto text = diagnostics_.Take(node.AsString());
+    if (!text) return std::nullopt;
+    auto expression = Expression::Parse(*text);
+    if (!expression) {
+      Error error = node.ErrorHere(expression.error().message,
+                                   "an expression with a comma must stand in quotation marks: \"ceil_div(N, 4)\"");
+      if (expression.error().column > 0) error.column += expression.error().column - 1 + node.quoted();
+      diagnostics_.Add(std::move(error));
+      return std::nullopt;
+    }
+    for (const std::string& name : expression->Variables()) CheckVariable(node, name);
+    return *std::move(expression);
+  }
+  void CheckVariable(const YamlNode& node, const std::string& name) {
+    if (std::find(integer_names_.begin(), integer_names_.end(), name) != integer_names_.end()) return;
+    if (std::find(float_names_.begin(), float_names_.end(), name) != float_names_.end())
+      return Note(node, fmt::format("'{}' is a floating scalar; expressions use integer ones", name));
+    std::vector<std::string_view> names(integer_names_.begin(), integer_names_.end());
+    diagnostics_.Add(UnknownName(node, "integer scalar", name, names));
+  }
+  std::vector<Expression> ReadExpressions(const YamlNode& node, std::string_view what, size_t least, size_t most) {
+    std::vector<Expression> list;
+    if (!node.IsList() || node.items().size() < least || node.items().size() > most) {
+      Note(node, fmt::format("{} must be a list of {} expressions", what, least == most ? fmt::format("{}", most)
+                                                                                        : fmt::format("{} to {}", least, most)),
+           "write it as [N, C]; an expression with a comma must stand in quotation marks");
+      return list;
+    }
+    for (const YamlNode& item : node.items()) {
+      auto expression = ReadExpression(item);
+      if (!expression) return {};  // one comma outside quotation marks breaks the items that follow, too
+      list.push_back(*std::move(expression));
+    }
+    return list;
+  }
+
+  static Result<int64_t> Value(const Expression& expression, const std::map<std::string, int64_t>& variables, int64_t low,
+                               int64_t high) {
+    WW_ASSIGN(int64_t value, expression.Evaluate(variables));
+    if (value < low || value > high)
+      return Fail(ErrorCode::kConfig, fmt::format("'{}' is {}; it must be from {} to {}", expression.text(), value, low, high));
+    return value;
+  }
+  // `check(variables)` returns a Result; its error is noted at `node`, once, with the case's name.
+  template <typename Check>
+  void ForEachCase(const YamlNode& node, Check check) {
+    if (!sizes_known_) return;
+    for (const Case& c : spec_.cases)
+      if (Result<int64_t> result = check(IntegerScalars(c)); !result)
+        return Note(node, fmt::format("in case '{}': {}", c.name, result.error().message));
+  }
+
+  // --- cases ---
+
+  void ReadCases(const YamlNode& node) {
+    if (!node.IsList() || node.items().empty())
+      return Note(node, "'cases' must be a list with at least one case", "write it as [{N: 1024, C: 768}]");
+    if (node.items().size() > kMaxCases) return Note(node, fmt::format("more than {} cases", kMaxCases));
+    std::set<std::string> names;
+    for (const YamlNode& item : node.items()) {
+      Case c = ReadCase(item);
+      if (!names.insert(c.name).second)
+        Note(item, fmt::format("a second case is called '{}'", c.name), "give it a 'name' of its own, or remove it");
+      spec_.cases.push_back(std::move(c));
+    }
+  }
+
+  Case ReadCase(const YamlNode& node) {
+    Case c;
+    c.line = node.line();
+    if (!node.IsMap()) {
+      Note(node, "a case must be a map", "write it as {N: 1024, C: 768}");
+      return c;
+    }
+    CheckCaseKeys(node);
+    std::string automatic;
+    for (const Argument& argument : spec_.args) {
+      const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
+      if (!scalar) continue;
+      std::optional<ScalarValue> value = scalar->value;
+      if (const YamlNode* given = node.Find(argument.name)) {
+        value = ReadScalarValue(*given, argument.name, scalar->dtype);
+        automatic += (automatic.empty() ? "" : ",") + argument.name + "=" + given->text();
+      } else if (!value) {
+        Note(node, fmt::format("the case gives no value for '{}'", argument.name),
+             fmt::format("add '{}: ...' to the case, or 'value: ...' to the argument", argument.name));
+      }
+      if (value) c.scalars[argument.name] = *value;
+    }
+    ReadCaseProperties(node, automatic.empty() ? "default" : automatic, c);
+    return c;
+  }
+
+  void CheckCaseKeys(const YamlNode& node) {
+    std::vector<std::string_view> known(std::begin(kCaseKeys), std::end(kCaseKeys));
+    for (const Argument& argument : spec_.args)
+      if (std::holds_alternative<ScalarArgument>(argument.kind)) known.push_back(argument.name);
+    for (const auto& [key, value] : node.entries())
+      if (std::find(known.begin(), known.end(), key.text()) == known.end())
+        diagnostics_.Add(UnknownName(key, "scalar argument or key", key.text(), known));
+  }
+
+  void ReadCaseProperties(const YamlNode& node, const std::string& automatic, Case& c) {
+    const YamlNode* name = node.Find("name");
+    c.name = name ? diagnostics_.Take(name->AsString()).value_or("") : automatic;
+    if (!IsPlainName(c.name, "_.-+=,", 200))
+      Note(name ? *name : node, fmt::format("'{}' cannot be a case's name", c.name.substr(0, 100)),
+           "use letters, digits and _ . - + = , in 'name'; it becomes part of a file name");
+    if (const YamlNode* weight = node.Find("weight")) {
+      c.weight = diagnostics_.Take(weight->AsDouble()).value_or(1);
+      if (!(c.weight > 0) || c.weight > 1e9) Note(*weight, fmt::format("the weight is {}; it must be above 0 and at most 1e9", c.weight));
+    }
+    const YamlNode* on = node.Find("on");
+    if (!on) return;
+    c.on.clear();
+    if (!on->IsList() || on->items().empty()) return Note(*on, "'on' must list devices", "write it as [sim], [cuda] or [sim, cuda]");
+    constexpr std::string_view kDevices[] = {"sim", "cuda"};
+    for (const YamlNode& item : on->items()) {
+      if (item.text() != "sim" && item.text() != "cuda")
+        diagnostics_.Add(UnknownName(item, "device", item.text(), kDevices));
+      else
+        c.on.insert(item.text() == "sim" ? DeviceKind::kSim : DeviceKind::kCuda);
+    }
+  }
+
+  // --- the rest ---
+
+  void ReadLaunch(const YamlNode& node) {
+    YamlObject map(node, "a launch", {"grid", "block", "shared_bytes"}, diagnostics_);
+    LaunchSpec launch;
+    if (const YamlNode* grid = map.Require("grid")) {
+      launch.grid = ReadExpressions(*grid, "'grid'", 1, 3);
+      for (size_t i = 0; i < launch.grid.size(); ++i)
+        ForEachCase(*grid, [&](const auto& v) { return Value(launch.grid[i], v, 1, i == 0 ? INT32_MAX : 65535); });
+    }
+    if (const YamlNode* block = map.Require("block")) {
+      launch.block = ReadExpressions(*block, "'block'", 1, 3);
+      ForEachCase(*block, [&](const auto& v) -> Result<int64_t> {
+        int64_t threads = 1;
+        for (const Expression& extent : launch.block) {
+          WW_ASSIGN(int64_t value, Value(extent, v, 1, 1024));
+          threads *= value;
+        }
+        if (threads > 1024) return Fail(ErrorCode::kConfig, fmt::format("a block of {} threads; at most 1024 are possible", threads));
+        return threads;
+      });
+    }
+    if (const YamlNode* shared = map.Find("shared_bytes")) {
+      launch.shared_bytes = ReadExpression(*shared);
+      if (launch.shared_bytes) ForEachCase(*shared, [&](const auto& v) { return Value(*launch.shared_bytes, v, 0, 228 << 10); });
+    }
+    spec_.launch = std::move(launch);
+  }
+
+  void ReadAllow(const YamlNode& node) {
+    std::vector<std::string_view> names;
+    for (int i = 0; i <= static_cast<int>(Allow::kReducedPrecision); ++i) names.push_back(Name(static_cast<Allow>(i)));
+    if (!node.IsList()) return Note(node, "'allow' must be a list", fmt::format("choose from [{}]", fmt::join(names, ", ")));
+    for (const YamlNode& item : node.items()) {
+      if (auto allow = ParseAllow(item.text()))
+        spec_.allow.insert(*allow);
+      else
+        diagnostics_.Add(UnknownName(item, "relaxation", item.text(), names));
+    }
+  }
+
+  void CheckBuffersInEveryCase() {
+    for (const Argument& argument : spec_.args) {
+      const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+      if (!buffer || !sizes_known_) continue;
+      const YamlNode& place = *node_.Find("args")->Find(argument.name);
+      for (const Case& c : spec_.cases) {
+        if (Status status = CheckSize(argument, *buffer, c); !status) {
+          Note(place, status.error().message);
+          break;
+        }
+      }
+    }
+    for (const auto& check : checks_) check();
+  }
+  static Status CheckSize(const Argument& argument, const BufferArgument& buffer, const Case& c) {
+    WW_ASSIGN(std::vector<int64_t> shape, ShapeOf(argument, c));
+    uint64_t bytes = SizeOf(buffer.dtype);
+    bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    for (int64_t extent : shape)
+      if (!empty && (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > kMaxBufferBytes))
+        return Fail(ErrorCode::kConfig, fmt::format("buffer '{}' has more than 16 GiB in case '{}'", argument.name, c.name));
+    return {};
+  }
+
+  YamlNode node_;
+  Diagnostics& diagnostics_;
+  size_t errors_before_;
+  bool sizes_known_ = false;  // arguments and cases are free of errors: expressions can be evaluated without further complaints
+  KernelSpec spec_;
+  std::vector<std::string> integer_names_, float_names_;
+  std::vector<std::function<void()>> checks_;
+};
+
+}  // namespace
+
+KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics) { return KernelReader(node, diagnostics).Read(); }
+
+}  // namespace warpwright

@@ -1,0 +1,12 @@
+// One entry of the manifest's `kernels`. Format and checks stand in config/manifest.h.
+#pragma once
+
+#include "config/yaml_reader.h"
+#include "core/kernel_spec.h"
+
+namespace warpwright {
+
+// What could be read; whatever is wrong is noted in `diagnostics`, and the value is then not to be used.
+KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics);
+
+}  // namespace warpwright

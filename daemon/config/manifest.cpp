@@ -1,0 +1,83 @@
+#include "config/manifest.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "config/kernel_reader.h"
+#include "config/repository_path.h"
+
+namespace warpwright {
+
+namespace {
+
+constexpr uint64_t kMaxManifestBytes = 256 << 10;
+
+Policy ReadPolicy(const YamlNode& node, Diagnostics& diagnostics) {
+  Policy policy;
+  YamlObject map(node, "a policy", {"min_speedup", "max_rounds", "max_minutes", "max_repairs"}, diagnostics);
+  policy.min_speedup = map.DoubleOr("min_speedup", policy.min_speedup, 1, 1000);
+  policy.max_rounds = static_cast<int>(map.IntegerOr("max_rounds", policy.max_rounds, 1, 10'000));
+  policy.max_minutes = map.DoubleOr("max_minutes", policy.max_minutes, 0.01, 100'000);
+  policy.max_repairs = static_cast<int>(map.IntegerOr("max_repairs", policy.max_repairs, 0, 100));
+  return policy;
+}
+
+void ReadKernels(const YamlNode& node, Manifest& manifest, Diagnostics& diagnostics) {
+  if (!node.IsList()) return diagnostics.Add(node, "'kernels' must be a list", "begin each kernel with '- name: ...'");
+  std::set<std::string> names;
+  for (const YamlNode& item : node.items()) {
+    KernelSpec spec = ReadKernel(item, diagnostics);
+    if (!spec.name.empty() && !names.insert(spec.name).second)
+      diagnostics.Add(*item.Find("name"), fmt::format("a second kernel is called '{}'", spec.name), "names must be unique");
+    manifest.kernels.push_back(std::move(spec));
+  }
+}
+
+}  // namespace
+
+Result<Manifest> ParseManifest(std::string_view text, std::string path) {
+  WW_ASSIGN(YamlNode root, ParseYaml(text, path));
+  Manifest manifest;
+  manifest.path = std::move(path);
+  manifest.digest = Sha256(text);
+  Diagnostics diagnostics;
+  YamlObject map(root, "a manifest", {"version", "kernels", "policy"}, diagnostics);
+  if (root.IsMap()) {
+    map.Integer("version", 1, 1);
+    if (const YamlNode* kernels = map.Require("kernels")) ReadKernels(*kernels, manifest, diagnostics);
+    if (const YamlNode* policy = map.Find("policy")) manifest.policy = ReadPolicy(*policy, diagnostics);
+  }
+  WW_TRY(diagnostics.ToStatus());
+  return manifest;
+}
+
+Result<Manifest> LoadManifest(const std::filesystem::path& repository_root) {
+  const std::filesystem::path path = repository_root / kManifestName;
+  std::error_code code;
+  const auto status = std::filesystem::symlink_status(path, code);
+  if (!std::filesystem::exists(status))
+    return Fail(Error{ErrorCode::kConfig, fmt::format("there is no {} in {}", kManifestName, repository_root.string()), {}, 0, 0,
+                      "run 'warpwright init' to write a first one"});
+  if (!std::filesystem::is_regular_file(status))
+    return Fail(Error{ErrorCode::kConfig, "the manifest is not a regular file", path.string(), 0, 0, "replace it by a file"});
+  WW_ASSIGN(std::string text, ReadFile(path, kMaxManifestBytes));
+  WW_ASSIGN(Manifest manifest, ParseManifest(text, path.string()));
+  Diagnostics diagnostics;
+  auto check = [&](const std::string& file, int line) {
+    if (Status found = CheckRepositoryFile(repository_root, file); !found)
+      diagnostics.Add(Error{ErrorCode::kConfig, found.error().message, path.string(), line, 0, found.error().remedy});
+  };
+  for (const KernelSpec& spec : manifest.kernels) {
+    check(spec.file, spec.line);
+    for (const Argument& argument : spec.args)
+      if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind); buffer && buffer->init.kind == Init::Kind::kFile)
+        check(buffer->init.path, argument.line);
+  }
+  WW_TRY(diagnostics.ToStatus());
+  return manifest;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,222 @@
+#include "config/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "config/repository_path.h"
+
+namespace warpwright {
+namespace {
+
+constexpr std::string_view kManifest = R"yaml(version: 1
+kernels:
+  - name: softmax
+    file: kernels/softmax.cu
+    entry: softmax_forward
+    args:
+      out: {buffer: f32, shape: [N, C], role: out}
+      inp: {buffer: f32, shape: [N, "ceil_div(C, 1)"], role: in, init: {normal: [0, 2]}, alignment: 16}
+      index: {buffer: i32, shape: [N], role: in, init: {integers: [0, "C - 1"]}}
+      work: {buffer: u8, shape: [N * 4], role: scratch}
+      N: {scalar: i32}
+      C: {scalar: i32}
+      eps: {scalar: f32, value: 1e-5}
+      causal: {scalar: bool, value: false}
+    cases:
+      - {name: gpt2, N: 8192, C: 50257, weight: 3}
+      - {N: 1024, C: 768, eps: 0.5}
+      - {name: small, N: 37, C: 130, on: [sim], causal: true}
+    launch: {grid: ["ceil_div(N, 256)"], block: [32, 8], shared_bytes: 4 * C}
+    tolerance: {relative: 1e-3}
+    allow: [tf32, clock]
+    accumulation: C
+policy: {min_speedup: 1.1, max_rounds: 5}
+)yaml";
+
+TEST(Manifest, ReadsEverything) {
+  auto manifest = ParseManifest(kManifest, ".warpwright.yml");
+  ASSERT_TRUE(manifest) << manifest.error().Format();
+  EXPECT_EQ(manifest->digest.size(), 64u);
+  EXPECT_EQ(manifest->policy.min_speedup, 1.1);
+  EXPECT_EQ(manifest->policy.max_rounds, 5);
+  EXPECT_EQ(manifest->policy.max_repairs, 3);
+  ASSERT_EQ(manifest->kernels.size(), 1u);
+  const KernelSpec& spec = manifest->kernels[0];
+  EXPECT_EQ(spec.name, "softmax");
+  EXPECT_EQ(spec.entry, "softmax_forward");
+  EXPECT_EQ(spec.line, 3);
+  ASSERT_EQ(spec.args.size(), 8u);
+  EXPECT_EQ(spec.args[0].name, "out");
+  EXPECT_EQ(spec.args[0].line, 7);
+  EXPECT_EQ(spec.args[7].name, "causal");
+  const auto& inp = std::get<BufferArgument>(spec.Find("inp")->kind);
+  EXPECT_EQ(inp.init.kind, Init::Kind::kNormal);
+  EXPECT_EQ(inp.init.b, 2);
+  EXPECT_EQ(inp.alignment, 16);
+  EXPECT_EQ(inp.role, Role::kIn);
+  const auto& index = std::get<BufferArgument>(spec.Find("index")->kind);
+  EXPECT_EQ(index.init.kind, Init::Kind::kIntegers);
+  EXPECT_EQ(index.init.high->text(), "C - 1");
+  ASSERT_EQ(spec.cases.size(), 3u);
+  EXPECT_EQ(spec.cases[0].weight, 3);
+  EXPECT_EQ(spec.cases[1].name, "N=1024,C=768,eps=0.5");
+  EXPECT_EQ(std::get<int64_t>(spec.cases[1].scalars.at("C")), 768);
+  EXPECT_EQ(std::get<double>(spec.cases[1].scalars.at("eps")), 0.5);
+  EXPECT_EQ(std::get<double>(spec.cases[0].scalars.at("eps")), 1e-5);
+  EXPECT_EQ(std::get<int64_t>(spec.cases[2].scalars.at("causal")), 1);
+  EXPECT_EQ(spec.cases[2].on, std::set<DeviceKind>{DeviceKind::kSim});
+  EXPECT_EQ(spec.cases[0].on.size(), 2u);
+  ASSERT_TRUE(spec.launch);
+  EXPECT_EQ(spec.launch->block.size(), 2u);
+  EXPECT_EQ(spec.tolerance.relative, 1e-3);
+  EXPECT_EQ(spec.allow, (std::set<Allow>{Allow::kTf32, Allow::kClock}));
+  EXPECT_EQ(spec.accumulation->text(), "C");
+}
+
+// The manifest above with `from` replaced by `to` must give an error with `message` at `line`.
+struct Broken {
+  std::string name, from, to, message;
+  int line;
+};
+class ManifestRefuses : public testing::TestWithParam<Broken> {};
+
+TEST_P(ManifestRefuses, WithPlaceAndReason) {
+  std::string text(kManifest);
+  size_t at = text.find(GetParam().from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, GetParam().from.size(), GetParam().to);
+  auto manifest = ParseManifest(text, "m.yml");
+  ASSERT_FALSE(manifest);
+  EXPECT_EQ(manifest.error().code, ErrorCode::kConfig);
+  EXPECT_NE(manifest.error().message.find(GetParam().message), std::string::npos) << manifest.error().Format();
+  EXPECT_EQ(manifest.error().line, GetParam().line) << manifest.error().Format();
+  EXPECT_EQ(manifest.error().message.find("m.yml:"), std::string::npos) << "more than one error: " << manifest.error().Format();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ManifestRefuses,
+    testing::Values(
+        Broken{"version", "version: 1", "version: 2", "must be from 1 to 1", 1},
+        Broken{"misspelt_key", "shape: [N, C], role: out", "shape: [N, C], role: out, alignmnt: 16", "did you mean 'alignment'?", 7},
+        Broken{"misspelt_top", "policy:", "polcy:", "did you mean 'policy'?", 23},
+        Broken{"absolute", "kernels/softmax.cu", "/etc/passwd", "absolute", 4},
+        Broken{"parent", "kernels/softmax.cu", "kernels/../../x.cu", "leaves the repository", 4},
+        Broken{"git", "kernels/softmax.cu", ".GIT/hooks/x", ".git", 4},
+        Broken{"backslash", "kernels/softmax.cu", "kernels\\softmax.cu", "backslash", 4},
+        Broken{"name", "name: softmax", "name: a/b", "kernel's name", 3},
+        Broken{"lock", "name: softmax", "name: a.lock", "kernel's name", 3},
+        Broken{"entry", "entry: softmax_forward", "entry: f(int)", "not the name of a function", 5},
+        Broken{"dtype", "{scalar: i32}\n      C", "{scalar: i33}\n      C", "did you mean 'i32'?", 11},
+        Broken{"role", "role: scratch", "role: scrach", "did you mean 'scratch'?", 10},
+        Broken{"unknown_in_shape", "[N * 4]", "[M * 4]", "unknown integer scalar 'M'", 10},
+        Broken{"float_in_shape", "[N * 4]", "[eps]", "floating scalar", 10},
+        Broken{"expression_syntax", "[N * 4]", "[N *]", "expected", 10},
+        Broken{"comma", "[N * 4]", "[ceil_div(N, 4)]", "expected", 10},
+        Broken{"negative_size", "[N * 4]", "[N - 1000]", "negative", 10},
+        Broken{"division_by_zero", "[N * 4]", "[\"N / (C - 768)\"]", "division by zero", 10},
+        Broken{"huge", "[N * 4]", "[N * 1000000000]", "16 GiB", 10},
+        Broken{"huge_overflow", "[N * 4]", "[N * 1000000000, 1000000000]", "16 GiB", 10},
+        Broken{"no_shape", "shape: [N * 4], ", "", "needs the key 'shape'", 10},
+        Broken{"init_of_output", "role: out}", "role: out, init: {constant: 1}}", "only 'in' and 'inout'", 7},
+        Broken{"init_kind", "{normal: [0, 2]}", "{nromal: [0, 2]}", "did you mean 'normal'?", 8},
+        Broken{"init_count", "{normal: [0, 2]}", "{normal: [0]}", "two numbers", 8},
+        Broken{"init_negative", "{normal: [0, 2]}", "{normal: [0, -2]}", "negative", 8},
+        Broken{"init_empty_range", "{normal: [0, 2]}", "{uniform: [2, 1]}", "below", 8},
+        Broken{"init_two", "{normal: [0, 2]}", "{normal: [0, 2], constant: 1}", "one distribution", 8},
+        Broken{"init_integers", "[0, \"C - 1\"]", "[0, \"C - 500\"]", "is empty", 9},
+        Broken{"init_integers_range", "i32, shape: [N], role: in, init: {integers: [0, \"C - 1\"]}",
+               "i8, shape: [N], role: in, init: {integers: [0, \"C - 1\"]}", "must be from -128 to 127", 9},
+        Broken{"init_float_for_integers", "{integers: [0, \"C - 1\"]}", "{normal: [0, 1]}", "floating element type", 9},
+        Broken{"init_file_path", "{normal: [0, 2]}", "{file: ../x.safetensors, tensor: a}", "leaves the repository", 8},
+        Broken{"alignment", "alignment: 16", "alignment: 12", "power of two", 8},
+        Broken{"missing_scalar", "C: 768, eps", "eps", "no value for 'C'", 17},
+        Broken{"unknown_scalar", "eps: 0.5", "epz: 0.5", "did you mean 'eps'?", 17},
+        Broken{"scalar_range", "N: 1024", "N: 3000000000", "i32 holds", 17},
+        Broken{"scalar_type", "N: 1024", "N: 1.5", "expected an integer", 17},
+        Broken{"duplicate_case", "name: small", "name: gpt2", "second case", 18},
+        Broken{"case_name", "name: small", "name: a/b", "case's name", 18},
+        Broken{"weight", "weight: 3", "weight: 0", "weight", 16},
+        Broken{"device", "on: [sim]", "on: [smi]", "did you mean 'sim'?", 18},
+        Broken{"no_device", "on: [sim]", "on: []", "'on' must list", 18},
+        Broken{"launch_dims", "block: [32, 8]", "block: [8, 8, 1, 1]", "list of 1 to 3", 19},
+        Broken{"launch_threads", "block: [32, 8]", "block: [64, 32]", "2048 threads", 19},
+        Broken{"launch_zero", "ceil_div(N, 256)", "N / 100", "must be from 1", 19},
+        Broken{"tolerance", "relative: 1e-3", "relative: 2", "must be from", 20},
+        Broken{"allow", "[tf32, clock]", "[tf23]", "did you mean 'tf32'?", 21},
+        Broken{"accumulation", "accumulation: C", "accumulation: C - 130", "must be from 1", 22},
+        Broken{"policy", "min_speedup: 1.1", "min_speedup: 0.5", "must be from 1", 23},
+        Broken{"no_output", "role: out}", "role: in}", "'out' or 'inout'", 7},
+        Broken{"reserved_scalar", "value: false}", "value: false}\n      weight: {scalar: i32, value: 1}", "key of cases", 15}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(Manifest, ListsEveryError) {
+  std::string text(kManifest);
+  text.replace(text.find("relative"), 8, "realtive");
+  text.replace(text.find("tf32"), 4, "tf99");
+  auto manifest = ParseManifest(text, "m.yml");
+  ASSERT_FALSE(manifest);
+  std::string all = manifest.error().Format();
+  for (const char* part : {"m.yml:20:17: unknown key 'realtive'; did you mean 'relative'?", "needs the key 'relative'", "m.yml:21:"})
+    EXPECT_NE(all.find(part), std::string::npos) << all;
+}
+
+TEST(Manifest, CasesWithoutScalars) {
+  auto manifest = ParseManifest(
+      "version: 1\nkernels:\n- {name: k, file: k.cu, entry: 'ns::k<float, 4>', args: {o: {buffer: f16, shape: [], role: out}}, cases: [{}]}\n",
+      "m.yml");
+  ASSERT_TRUE(manifest) << manifest.error().Format();
+  EXPECT_EQ(manifest->kernels[0].cases[0].name, "default");
+}
+
+class LoadManifestTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = TemporaryDirectory::Create("ww-manifest");
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+    std::filesystem::create_directories(root() / "kernels");
+    Write(".warpwright.yml", std::string(kManifest));
+  }
+  const std::filesystem::path& root() const { return folder_->path(); }
+  void Write(const std::string& file, const std::string& text) { std::ofstream(root() / file) << text; }
+  std::string LoadError() {
+    auto manifest = LoadManifest(root());
+    return manifest ? "" : manifest.error().Format();
+  }
+  std::optional<TemporaryDirectory> folder_;
+};
+
+TEST_F(LoadManifestTest, FindsTheFile) {
+  EXPECT_NE(LoadError().find("does not exist"), std::string::npos);
+  Write("kernels/softmax.cu", "");
+  EXPECT_EQ(LoadError(), "");
+}
+TEST_F(LoadManifestTest, RefusesSymbolicLinks) {
+  Write("real.cu", "");
+  std::filesystem::create_symlink(root() / "real.cu", root() / "kernels/softmax.cu");
+  EXPECT_NE(LoadError().find("symbolic link"), std::string::npos);
+  std::filesystem::remove_all(root() / "kernels");
+  std::filesystem::create_directories(root() / "other");
+  Write("other/softmax.cu", "");
+  std::filesystem::create_directory_symlink(root() / "other", root() / "kernels");
+  EXPECT_NE(LoadError().find("symbolic link"), std::string::npos);
+}
+TEST_F(LoadManifestTest, RefusesAFolderAndAMissingOrLinkedManifest) {
+  std::filesystem::create_directories(root() / "kernels/softmax.cu");
+  EXPECT_NE(LoadError().find("not a regular file"), std::string::npos);
+  std::filesystem::rename(root() / ".warpwright.yml", root() / "x.yml");
+  EXPECT_NE(LoadError().find("warpwright init"), std::string::npos);
+  std::filesystem::create_symlink(root() / "x.yml", root() / ".warpwright.yml");
+  EXPECT_NE(LoadError().find("not a regular file"), std::string::npos);
+}
+
+TEST(RepositoryPath, Texts) {
+  for (const char* good : {"a.cu", "a/b.cu", "a/.github/b", "..a/b", "a b/c.cu"}) EXPECT_TRUE(CheckRepositoryPath(good)) << good;
+  for (const char* bad : {"", "/", "/a", "a/", "a//b", "./a", "a/./b", "..", "a/..", ".git", "a/.git/b", ".Git", "GIT~1/x", "a\nb"})
+    EXPECT_FALSE(CheckRepositoryPath(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace warpwright
