@@ -1,0 +1,12 @@
+// Entries and kernels of a .cu file, their signatures, likely roles of their parameters, and why an entry cannot be used.
+#pragma once
+
+#include "base/result.h"
+#include "core/evaluator.h"
+#include "core/inspection.h"
+
+namespace warpwright {
+
+Result<Inspection> InspectSource(const SourceRef& source);
+
+}  // namespace warpwright

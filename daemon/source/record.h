@@ -1,0 +1,53 @@
+// Runs a launcher in a sandboxed child against our own cuda_runtime.h and notes what it does.
+//
+// The host slice is compiled with g++ -O0 (a precompiled header holds the shim) and linked with a small runtime. Device pointers are
+// addresses at which nothing is mapped: host code that follows one faults, and the handler says which buffer it was. The program
+// runs twice at different addresses, so that pointers inside by-value structures are told from numbers, with different garbage in what
+// device-to-host copies return, so that a launcher that branches on a computed value is found out; and in each run the entry is called
+// three times, which separates what happens once (static scratch) from what happens in every call.
+//
+// The plan comes back as JSON lines on a descriptor of its own and is decoded strictly: the recorder ran untrusted code.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "core/chip.h"
+#include "core/kernel_spec.h"
+#include "core/launch_plan.h"
+#include "core/verdict.h"
+#include "source/slice.h"
+
+namespace warpwright {
+
+struct RecordBuffer {
+  std::string name;
+  uint64_t bytes = 0;
+  int64_t pointer_offset = 0;      // bytes beyond a 256-byte boundary: launchers look at alignment
+  // Served to a launcher that reads this input on the host (a scalar in a buffer). Empty: such a read is refused.
+  std::vector<std::byte> content;
+};
+
+struct RecordRequest {
+  const KernelSpec* spec = nullptr;
+  std::map<std::string, ScalarValue> scalars;  // of the case
+  std::vector<RecordBuffer> buffers;           // every buffer argument, in the order of the signature
+  Chip chip;                                   // answers device and occupancy queries, limits launches
+  std::filesystem::path cache;                 // compiled recorders and the precompiled shim, by content
+  std::chrono::milliseconds compile_deadline{60'000};
+  std::chrono::milliseconds run_deadline{10'000};
+};
+
+using RecordOutcome = std::variant<LaunchPlan, Refused>;
+Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request);
+
+// SHA-256 over everything that a replay depends on; line numbers and file names are left out.
+std::string PlanDigest(const LaunchPlan& plan);
+
+}  // namespace warpwright
