@@ -1,0 +1,48 @@
+// A throw-away git repository for tests, made with the git program so that libgit2 is not tested against itself.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+
+namespace warpwright {
+
+class TempRepository {
+ public:
+  TempRepository() : folder_(std::move(*TemporaryDirectory::Create("ww-repo"))) {
+    Git({"init", "-q", "-b", "main"});
+    Git({"config", "user.name", "Test"});
+    Git({"config", "user.email", "test@example.org"});
+  }
+  const std::filesystem::path& path() const { return folder_.path(); }
+  void Write(const std::string& file, const std::string& text) { ASSERT_TRUE(WriteFileAtomically(path() / file, text)); }
+  // Adds everything and returns the new commit's id.
+  std::string Commit(const std::string& message) {
+    Git({"add", "-A"});
+    Git({"commit", "-q", "--allow-empty", "-m", message});
+    std::string id = Git({"rev-parse", "HEAD"});
+    id.pop_back();
+    return id;
+  }
+  std::string Git(std::vector<std::string> arguments) {
+    Command command;
+    command.argv = {"git", "-C", path().string()};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.env = MinimalEnvironment();
+    const auto done = Run(command);
+    EXPECT_TRUE(done.has_value());
+    if (!done) return {};
+    EXPECT_EQ(done->exit_code, 0) << arguments[0] << ": " << done->err;
+    return done->out;
+  }
+
+ private:
+  TemporaryDirectory folder_;
+};
+
+}  // namespace warpwright
