@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include "report/explanation.h"
+#include "report/markdown.h"
+#include "report/plots.h"
+
+namespace warpwright {
+namespace {
+
+// Colours are defined once for light and once for dark; the plots use the same variables.
+constexpr std::string_view kStyle = R"css(
+:root { --ink: #1f2328; --soft: #59636e; --paper: #ffffff; --panel: #f6f8fa; --rule: #d1d9e0; --good: #1a7f37; --bad: #cf222e;
+        --plain: #0969da; --roof: #9a6700; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6edf3; --soft: #9198a1; --paper: #0d1117; --panel: #151b23; --rule: #3d444d; --good: #3fb950; --bad: #f85149;
+          --plain: #4493f8; --roof: #d29922; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 24px 16px 64px; max-width: 1040px; background: var(--paper); color: var(--ink);
+       font: 15px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
+h1 { font-size: 26px; line-height: 1.25; margin: 8px 0; } h2 { font-size: 18px; margin: 36px 0 8px; }
+p, li { max-width: 80ch; } .soft { color: var(--soft); }
+code, pre { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+code { background: var(--panel); padding: 1px 5px; border-radius: 4px; overflow-wrap: anywhere; }
+pre { background: var(--panel); padding: 12px; border-radius: 6px; overflow-x: auto; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td { border-bottom: 1px solid var(--rule); padding: 5px 14px 5px 0; text-align: left;
+        vertical-align: top; } th { color: var(--soft); font-weight: 600; } .num { text-align: right; white-space: nowrap; }
+.badge { display: inline-block; border: 1px solid var(--rule); border-radius: 12px; padding: 1px 10px; margin-right: 6px; font-size: 13px; }
+.good-text { color: var(--good); } .bad-text { color: var(--bad); }
+svg { width: 100%; height: auto; min-width: 560px; } svg text.label { font-size: 12px; fill: var(--soft); } svg text.strong { fill: var(--ink); font-weight: 600; }
+.grid { stroke: var(--rule); stroke-width: 0.6; } .axis { stroke: var(--soft); } .original { stroke: var(--soft); stroke-dasharray: 4 4; }
+.base { fill: none; stroke: var(--good); stroke-width: 2; } .roof { stroke: var(--roof); stroke-width: 2; } .edge { stroke: var(--rule); }
+circle.good { fill: var(--good); } circle.bad { fill: var(--bad); } circle.plain { fill: var(--plain); }
+)css";
+
+std::string Row(std::initializer_list<std::string> cells, std::string_view tag = "td") {
+  std::string out = "<tr>";
+  for (const auto& cell : cells) {
+    const bool number = !cell.empty() && cell[0] == '\x01';
+    out += fmt::format("<{}{}>{}</{}>", tag, number ? " class=\"num\"" : "", number ? cell.substr(1) : cell, tag);
+  }
+  return out + "</tr>\n";
+}
+// Marks a cell as a number, which is set to the right.
+std::string Num(const std::string& text) { return "\x01" + EscapeHtml(text); }
+
+std::string Summary(const Explanation& e) {
+  std::string out = "<h1>" + EscapeHtml(e.kernel);
+  out += e.outcome == "improved" ? fmt::format(": <span class=\"good-text\">{} faster</span>", FormatGain(e.gain))
+         : e.outcome == "unchanged" ? std::string(": no improvement found")
+                                    : ": " + EscapeHtml(e.outcome);
+  out += "</h1>\n<p>";
+  for (const auto& badge : {DevicePhrase(e), fmt::format("{} rounds", e.rounds), fmt::format("{} evaluations", e.evaluations),
+                            fmt::format("{:.1f} s", e.seconds)})
+    out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
+  out += fmt::format("</p>\n<p class=\"soft\">Entry <code>{}</code> in <code>{}</code>. A program wrote and checked this result. {}</p>\n",
+                     EscapeHtml(e.entry), EscapeHtml(e.file), EscapeHtml(e.outcome_reason));
+  return out;
+}
+
+std::string Tables(const Explanation& e) {
+  std::string out;
+  if (!e.cases.empty()) {
+    out += "<h2>Cases</h2>\n<div class=\"scroll\"><table>\n" + Row({"case", Num("before"), Num("after"), Num("gain")}, "th");
+    for (const auto& c : e.cases)
+      out += Row({EscapeHtml(c.name) + (c.sampled ? " <span class=\"soft\">(counters from part of the grid)</span>" : ""),
+                  Num(fmt::format("{:.2f} µs", c.before_us)), Num(fmt::format("{:.2f} µs", c.after_us)),
+                  Num(c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "")});
+    out += "</table></div>\n";
+  }
+  if (!e.steps.empty()) {
+    out += "<h2>Why it is faster</h2>\n<ol>\n";
+    for (const auto& step : e.steps) out += "<li>" + EscapeHtml(step) + "</li>\n";
+    out += "</ol>\n";
+  }
+  if (!e.counters.empty()) {
+    out += "<div class=\"scroll\"><table>\n" + Row({"counter of the hottest kernel", Num("before"), Num("after"), "unit"}, "th");
+    for (const auto& c : e.counters)
+      out += Row({EscapeHtml(c.name), Num(fmt::format("{:.6g}", c.before)), Num(fmt::format("{:.6g}", c.after)), EscapeHtml(c.unit)});
+    out += "</table></div>\n";
+  }
+  return out;
+}
+
+std::string AttemptTable(const Explanation& e) {
+  std::string out = "<h2>What was tried</h2>\n<div class=\"scroll\">" + AttemptTree(e) + "</div>\n<div class=\"scroll\"><table>\n";
+  out += Row({Num("round"), "method", "result", Num("gain"), "why"}, "th");
+  for (const auto& a : e.attempts) {
+    const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
+                               : a.gain   ? "verified, not better"
+                                          : "<span class=\"bad-text\">" + EscapeHtml(a.outcome) + "</span>";
+    out += Row({Num(std::to_string(a.round)), EscapeHtml(a.method) + (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),
+                result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(a.gain ? a.why : a.message, 600)});
+  }
+  return out + "</table></div>\n";
+}
+
+std::string List(std::string_view title, const std::vector<std::string>& items) {
+  if (items.empty()) return {};
+  std::string out = fmt::format("<h2>{}</h2>\n<ul>\n", title);
+  for (const auto& item : items) out += "<li>" + EscapeHtml(item) + "</li>\n";
+  return out + "</ul>\n";
+}
+
+}  // namespace
+
+std::string RenderHtml(const Explanation& e) {
+  std::string out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  out += "<meta name=\"color-scheme\" content=\"light dark\"><title>warpwright: " + EscapeHtml(e.kernel) + "</title>\n<style>" + std::string(kStyle) + "</style></head><body>\n";
+  out += Summary(e) + Tables(e);
+  if (!e.attempts.empty()) out += "<h2>Gain by round</h2>\n<div class=\"scroll\">" + GainPlot(e) + "</div>\n";
+  if (const std::string roofline = RooflinePlot(e); !roofline.empty())
+    out += "<h2>Roofline</h2>\n<div class=\"scroll\">" + roofline + "</div>\n";
+  if (!e.attempts.empty()) out += AttemptTable(e);
+  if (!e.predictions.empty()) {
+    out += "<h2>Predicted and measured</h2>\n<div class=\"scroll\"><table>\n" + Row({"evidence", "predicted", Num("before"), Num("after"), "held"}, "th");
+    for (const auto& p : e.predictions)
+      out += Row({EscapeHtml(p.field), p.direction < 0 ? "falls" : "rises", Num(fmt::format("{:.4g}", p.before)),
+                  Num(fmt::format("{:.4g}", p.after)), p.held ? "yes" : "no"});
+    out += "</table></div>\n";
+  }
+  out += List("What was verified", e.checks);
+  if (!e.reproduce.empty()) {
+    out += "<h2>Reproduce</h2>\n<pre>";
+    for (const auto& line : e.reproduce) out += EscapeHtml(line) + "\n";
+    out += "</pre>\n";
+  }
+  out += fmt::format("<p class=\"soft\">Base commit <code>{}</code>, original <code>{}</code>, result <code>{}</code>, warpwright {}, {}.</p>\n",
+                     EscapeHtml(e.base_commit.substr(0, 12)), EscapeHtml(e.original_hash.substr(0, 10)), EscapeHtml(e.result_hash.substr(0, 10)),
+                     EscapeHtml(e.version), EscapeHtml(e.toolchain));
+  return out + "</body></html>\n";
+}
+
+}  // namespace warpwright

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "report/explanation.h"
+#include "report/markdown.h"
+
+namespace warpwright {
+namespace {
+
+constexpr std::string_view kTrailer = "Optimized-by: warpwright";
+
+std::string Microseconds(double us) { return us >= 100 ? fmt::format("{:.0f} µs", us) : fmt::format("{:.2f} µs", us); }
+
+std::string Number(double value) {
+  if (value == 0) return "0";
+  if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
+  if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
+  if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
+  return fmt::format("{:.4g}", value);
+}
+
+std::string Change(double before, double after) {
+  if (before == 0 || after == before) return "";
+  const double factor = after / before;
+  if (factor == 0) return "gone";
+  return factor < 0.1 || factor > 10 ? fmt::format("÷ {:.3g}", 1 / factor) : fmt::format("{:+.0f} %", 100 * (factor - 1));
+}
+
+std::string Headline(const Explanation& e) {
+  if (e.outcome == "improved") return fmt::format("{}: {} faster, {}", e.kernel, FormatGain(e.gain), DevicePhrase(e));
+  if (e.outcome == "unchanged") return fmt::format("{}: no improvement found", e.kernel);
+  return fmt::format("{}: {}", e.kernel, e.outcome);
+}
+
+void Cases(std::string& out, const Explanation& e) {
+  if (e.cases.empty()) return;
+  out += fmt::format("\n## Cases\n\nTimes are {}.\n\n| case | before | after | gain |\n|---|---:|---:|---:|\n",
+                     e.modelled ? "modelled by the simulator, not measured" : "measured");
+  for (const auto& c : e.cases)
+    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name), c.sampled ? " (counters from part of the grid)" : "",
+                       Microseconds(c.before_us), Microseconds(c.after_us),
+                       c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "");
+}
+
+void Why(std::string& out, const Explanation& e) {
+  if (e.steps.empty() && e.counters.empty()) return;
+  out += "\n## Why\n\n";
+  for (const auto& step : e.steps) out += "- " + EscapeMarkdown(step) + "\n";
+  if (e.roofline_share_after > 0)
+    out += fmt::format("- Share of the roofline: {:.0f} % before, {:.0f} % after.\n", 100 * e.roofline_share_before,
+                       100 * e.roofline_share_after);
+  if (e.counters.empty()) return;
+  out += "\n| counter of the hottest kernel | before | after | change |\n|---|---:|---:|---:|\n";
+  for (const auto& c : e.counters)
+    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name), c.unit.empty() ? "" : ", " + EscapeMarkdown(c.unit),
+                       Number(c.before), Number(c.after), Change(c.before, c.after));
+}
+
+void Attempts(std::string& out, const Explanation& e) {
+  if (e.attempts.empty()) return;
+  out += fmt::format("\n## What was tried\n\n{} rounds, {} evaluations, {:.1f} s.\n\n"
+                     "| round | method | result | gain | why |\n|---:|---|---|---:|---|\n",
+                     e.rounds, e.evaluations, e.seconds);
+  for (const auto& a : e.attempts) {
+    const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
+    const std::string result = a.accepted ? "**new base**" : a.gain ? "verified, not better" : EscapeMarkdown(a.outcome);
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result, a.gain ? FormatGain(*a.gain) : "",
+                       EscapeMarkdown(a.gain ? a.why : a.message, 300));
+  }
+}
+
+void Predictions(std::string& out, const Explanation& e) {
+  if (e.predictions.empty()) return;
+  out += "\n## Predicted and measured\n\n| evidence | predicted | before | after | held |\n|---|---|---:|---:|---|\n";
+  for (const auto& p : e.predictions)
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", EscapeMarkdown(p.field), p.direction < 0 ? "falls" : "rises", Number(p.before),
+                       Number(p.after), p.held ? "yes" : "no");
+}
+
+void Lists(std::string& out, const Explanation& e) {
+  if (!e.checks.empty()) {
+    out += "\n## What was verified\n\n";
+    for (const auto& check : e.checks) out += "- " + EscapeMarkdown(check) + "\n";
+  }
+  if (!e.reproduce.empty()) {
+    std::string commands;
+    for (const auto& line : e.reproduce) commands += line + "\n";
+    out += "\n## Reproduce\n\n" + CodeBlock(commands, "sh");
+  }
+  out += fmt::format("\n## Provenance\n\nBase commit {}; original {}; result {}; warpwright {}; {}. A program wrote and checked this "
+                     "change; please review it as you would any other.\n",
+                     CodeSpan(e.base_commit.substr(0, 12)), CodeSpan(e.original_hash.substr(0, 10)),
+                     CodeSpan(e.result_hash.substr(0, 10)), EscapeMarkdown(e.version), EscapeMarkdown(e.toolchain));
+}
+
+// Plain text at most `width` columns wide; list items keep their indentation.
+std::string Wrap(const std::string& text, size_t width, const std::string& indent) {
+  std::istringstream words(text);
+  std::string out, line, word;
+  while (words >> word) {
+    if (!line.empty() && line.size() + 1 + word.size() > width) {
+      out += line + "\n";
+      line = indent + word;
+    } else {
+      line += (line.empty() ? "" : " ") + word;
+    }
+  }
+  return out + line + "\n";
+}
+
+std::string OneLine(std::string_view text) {
+  std::string clean;
+  for (const char c : text) clean += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  return clean;
+}
+
+}  // namespace
+
+std::string DevicePhrase(const Explanation& e) {
+  std::string chip = e.chip_name;
+  if (chip.rfind("NVIDIA ", 0) == 0) chip = chip.substr(7);
+  return e.modelled ? "modelled on " + chip + " (simulated)" : "measured on " + e.chip_name;
+}
+
+std::string FormatGain(double gain) { return gain >= 10 ? fmt::format("{:.1f}x", gain) : fmt::format("{:.2f}x", gain); }
+
+std::string RenderMarkdown(const Explanation& e) {
+  std::string out = "# " + EscapeMarkdown(Headline(e)) + "\n\n";
+  out += fmt::format("Entry {} in {}, device {}.", CodeSpan(e.entry), CodeSpan(e.file), CodeSpan(e.device));
+  if (!e.outcome_reason.empty()) out += " " + EscapeMarkdown(e.outcome_reason);
+  out += "\n";
+  Cases(out, e);
+  Why(out, e);
+  Predictions(out, e);
+  Attempts(out, e);
+  Lists(out, e);
+  return out;
+}
+
+std::string RenderCommitMessage(const Explanation& e) {
+  constexpr size_t kWidth = 72;
+  std::string subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), DevicePhrase(e));
+  if (subject.size() > kWidth) subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), e.modelled ? "modelled" : "measured");
+  if (subject.size() > kWidth) subject = fmt::format("Make {} {} faster", e.kernel.substr(0, 50), FormatGain(e.gain));
+  std::string out = OneLine(subject) + "\n\n";
+  out += Wrap(fmt::format("The entry {} in {} is {} faster over its cases, {}.", e.entry, e.file, FormatGain(e.gain), DevicePhrase(e)),
+              kWidth, "");
+  out += "\nWhy:\n";
+  for (const auto& step : e.steps) out += Wrap("- " + OneLine(step), kWidth, "  ");
+  if (!e.counters.empty()) {
+    out += "\nCounters of the hottest kernel, before -> after:\n";
+    for (const auto& c : e.counters)
+      out += fmt::format("  {}: {} -> {}{}\n", OneLine(c.name), Number(c.before), Number(c.after), c.unit.empty() ? "" : " " + c.unit);
+  }
+  out += "\nCases, before -> after:\n";
+  for (const auto& c : e.cases)
+    out += fmt::format("  {}: {} -> {}\n", OneLine(c.name), Microseconds(c.before_us), Microseconds(c.after_us));
+  out += "\nVerified:\n";
+  for (const auto& check : e.checks) out += Wrap("- " + OneLine(check), kWidth, "  ");
+  out += "\nReproduce:\n";
+  for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
+  out += fmt::format("\n{} rounds, {} evaluations. A program wrote and checked this change.\n\n{}\nBase-commit: {}\n", e.rounds, e.evaluations,
+                     kTrailer, e.base_commit);
+  return out;
+}
+
+}  // namespace warpwright
