@@ -1,0 +1,106 @@
+#include "agents/diagnoser.h"
+
+#include <regex>
+
+#include "base/result.h"
+
+namespace warpwright {
+namespace {
+
+using Cause = Diagnosis::Cause;
+constexpr size_t kMaxLogBytes = 64u << 10;
+
+// The first line of the log that speaks of an error, cut to a readable length.
+std::string FirstError(const std::string& log) {
+  size_t begin = 0;
+  while (begin < log.size()) {
+    const size_t end = std::min(log.find('\n', begin), log.size());
+    const std::string line = log.substr(begin, end - begin);
+    if (line.find("error") != std::string::npos || line.find("limit") != std::string::npos) return line.substr(0, 300);
+    begin = end + 1;
+  }
+  return log.substr(0, std::min<size_t>(log.find('\n'), 300));
+}
+
+Diagnosis DiagnoseCompile(const CompileFailed& failed) {
+  const std::string log = failed.log.substr(0, kMaxLogBytes);
+  const std::string line = FirstError(log);
+  static const std::regex undefined(R"(identifier "([A-Za-z_]\w*)" is undefined)");
+  std::smatch match;
+  if (std::regex_search(line, match, undefined))
+    return {Cause::kMissingHelper, line, "'" + match[1].str() + "' is used but not declared in the device code",
+            "declare '" + match[1].str() + "' before its first use", 0.9};
+  if (line.find("too much shared") != std::string::npos || line.find("shared data") != std::string::npos ||
+      line.find("too many resources") != std::string::npos || line.find("exceeded its limit") != std::string::npos)
+    return {Cause::kResourceLimit, line, "the kernel needs more shared memory, registers or compile time than there is",
+            "use a smaller tile or block", 0.9};
+  return {Cause::kCompileError, line, "the rewritten code is not valid CUDA C++", "none known", 0.3};
+}
+
+Diagnosis DiagnoseFault(const Faulted& faulted) {
+  const Fault& fault = faulted.fault;
+  const std::string quote = fault.message;
+  switch (fault.kind) {
+    case Fault::Kind::kMisaligned:
+      return {Cause::kMisaligned, quote, "a vector access meets an address that is not a multiple of its width",
+              "use a narrower access, or test the alignment and fall back to scalar accesses", 0.9};
+    case Fault::Kind::kOutOfBounds:
+      return {Cause::kOutOfBounds, quote, "an access passes the end of a buffer: the tail is not guarded",
+              "guard the last partial tile or vector", 0.7};
+    case Fault::Kind::kSharedRace:
+    case Fault::Kind::kDivergentBarrier:
+    case Fault::Kind::kInactiveShuffle:
+      return {Cause::kRace, quote, "threads of a block exchange data without being in step",
+              "put a barrier between the write and the read, reached by all threads", 0.7};
+    case Fault::Kind::kUninitializedRead:
+      return {Cause::kUninitialized, quote, "a value is read that nothing wrote", "initialise it, or guard the read", 0.6};
+    case Fault::Kind::kResourceLimit:
+      return {Cause::kResourceLimit, quote, "a block needs more threads, registers or shared memory than the chip has",
+              "use a smaller tile or block", 0.95};
+    case Fault::Kind::kNotSimulated:
+      return {Cause::kNotSimulable, quote, "the kernel uses an instruction that this device cannot run", "none on this device", 1.0};
+    case Fault::Kind::kInstructionLimit:
+    case Fault::Kind::kTrap:
+    case Fault::Kind::kReadOnlyWrite:
+    case Fault::Kind::kIllegalInstruction: break;
+  }
+  return {Cause::kUnknown, quote, "the kernel stopped with a fault", "none known", 0.2};
+}
+
+}  // namespace
+
+Diagnosis Diagnose(const Candidate&, const Verdict& verdict) {
+  return std::visit(
+      Overload{[](const CompileFailed& failed) { return DiagnoseCompile(failed); },
+               [](const Faulted& faulted) { return DiagnoseFault(faulted); },
+               [](const Refused& refused) {
+                 return Diagnosis{Cause::kRefused, refused.reason, "the candidate breaks a rule (" + refused.check + ")", "none", 0.9};
+               },
+               [](const WrongResult& wrong) {
+                 return Diagnosis{Cause::kWrongResult, wrong.message, "the check '" + wrong.check + "' found a difference",
+                                  wrong.check == "odd-shape" || wrong.check == "unwritten-output" ? "guard the last partial tile"
+                                                                                                  : "none known",
+                                  0.4};
+               },
+               [](const Measured&) { return Diagnosis{Cause::kUnknown, "", "nothing is wrong", "none", 0}; }},
+      verdict);
+}
+
+std::string_view Name(Cause cause) {
+  switch (cause) {
+    case Cause::kMissingHelper: return "missing helper";
+    case Cause::kCompileError: return "compile error";
+    case Cause::kResourceLimit: return "resource limit";
+    case Cause::kMisaligned: return "misaligned access";
+    case Cause::kOutOfBounds: return "out of bounds";
+    case Cause::kRace: return "race";
+    case Cause::kWrongResult: return "wrong result";
+    case Cause::kUninitialized: return "uninitialized read";
+    case Cause::kNotSimulable: return "not simulated";
+    case Cause::kRefused: return "refused";
+    case Cause::kUnknown: return "unknown";
+  }
+  return "?";
+}
+
+}  // namespace warpwright

@@ -1,0 +1,108 @@
+#include "agents/feature_extractor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpwright {
+namespace {
+
+constexpr size_t kHotLines = 3;
+
+const CaseMeasurement* CostliestCase(const Measured& measured) {
+  const CaseMeasurement* costliest = nullptr;
+  for (const auto& c : measured.cases)
+    if (!c.launches.empty() && (costliest == nullptr || c.weight * c.time_us > costliest->weight * costliest->time_us)) costliest = &c;
+  return costliest;
+}
+
+const KernelInfo* FindKernel(const Inspection& inspection, const std::string& name) {
+  for (const auto& kernel : inspection.kernels)
+    if (kernel.name == name) return &kernel;
+  // Launch plans may name a kernel without its anonymous or enclosing namespace.
+  const auto tail = [](const std::string& qualified) {
+    const size_t colon = qualified.rfind("::");
+    return colon == std::string::npos ? qualified : qualified.substr(colon + 2);
+  };
+  for (const auto& kernel : inspection.kernels)
+    if (tail(kernel.name) == tail(name)) return &kernel;
+  return nullptr;
+}
+
+std::string DominantDType(const KernelSpec& spec, const Case& c) {
+  double largest = -1;
+  std::string dtype = "f32";
+  for (const auto& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const auto shape = ShapeOf(argument, c);
+    double bytes = static_cast<double>(SizeOf(buffer->dtype));
+    if (shape)
+      for (const int64_t extent : *shape) bytes *= static_cast<double>(extent);
+    if (bytes > largest) {
+      largest = bytes;
+      dtype = std::string(Name(buffer->dtype));
+    }
+  }
+  return dtype;
+}
+
+std::vector<std::string> DescribeHotLines(const LaunchReport& launch) {
+  uint64_t instructions = 0, sectors = 0;
+  for (const auto& line : launch.lines) {
+    instructions += line.warp_instructions;
+    sectors += line.global_sectors;
+  }
+  const auto percent = [](uint64_t part, uint64_t whole) {
+    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+  };
+  std::vector<std::string> lines;
+  for (const auto& line : launch.lines) {
+    if (lines.size() == kHotLines) break;
+    lines.push_back(fmt::format("{}:{}: {:.0f} % of the warp instructions, {:.0f} % of the global sectors", line.file, line.line,
+                                percent(line.warp_instructions, instructions), percent(line.global_sectors, sectors)));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string WithoutTemplateArguments(const std::string& kernel) {
+  const size_t open = kernel.find('<');
+  return open == std::string::npos ? kernel : kernel.substr(0, open);
+}
+
+Result<ExtractedFeatures> ExtractFeaturesOf(const KernelSpec& spec, const Chip& chip, const Inspection& inspection,
+                                            const Measured& measured, const Roofline* roofline) {
+  const CaseMeasurement* measurement = CostliestCase(measured);
+  if (measurement == nullptr) return Fail(ErrorCode::kUnsupported, spec.name + ": no launch was measured");
+  const auto found = std::find_if(spec.cases.begin(), spec.cases.end(),
+                                  [&](const Case& c) { return c.name == measurement->case_name; });
+  if (found == spec.cases.end()) return Fail(ErrorCode::kCorrupt, "unknown case " + measurement->case_name);
+
+  const LaunchReport& hottest = *std::max_element(
+      measurement->launches.begin(), measurement->launches.end(),
+      [](const LaunchReport& a, const LaunchReport& b) { return a.time.total_us < b.time.total_us; });
+  const std::string name = WithoutTemplateArguments(hottest.kernel);
+  const KernelInfo* kernel = FindKernel(inspection, name);
+
+  ExtractedFeatures features;
+  features.case_name = measurement->case_name;
+  if (roofline != nullptr) {
+    features.roofline = *roofline;
+  } else {
+    Counters total;
+    for (const auto& launch : measurement->launches) total.Add(launch.counters);
+    features.roofline = ComputeRoofline(chip, MinimumBytes(spec, *found), total);
+  }
+  KernelInfo unknown;
+  unknown.name = name;
+  features.evidence = MakeEvidence(chip, kernel != nullptr ? *kernel : unknown, *measurement, features.roofline);
+  features.evidence.dtype = DominantDType(spec, *found);
+  features.evidence.modelled = measured.modelled;
+  features.kernel = kernel != nullptr ? kernel->name : name;
+  features.hot_lines = DescribeHotLines(hottest);
+  return features;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,27 @@
+// Optimizer: base candidate, Plan -> candidates, one for each parameter set of the plan, by the built-in transformations.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "core/candidate.h"
+#include "core/evaluator.h"
+#include "core/plan.h"
+
+namespace warpwright {
+
+struct Attempt {
+  Parameters parameters;
+  std::variant<Candidate, RewriteRefusal> outcome;
+};
+
+Candidate MakeCandidate(std::string text, const Candidate& parent, std::string method, Parameters parameters, std::string summary);
+
+// `source` locates the file; its text is ignored in favour of the base's. Attempts whose text repeats the base's or an earlier attempt's
+// are refusals ("changes nothing").
+Result<std::vector<Attempt>> Optimize(const SourceRef& source, const std::string& entry, const Candidate& base, const Plan& plan,
+                                      Evaluator& evaluator);
+
+}  // namespace warpwright

@@ -1,0 +1,20 @@
+// `warpwright init`: a first .warpwright.yml from what libclang sees. What the source cannot tell (sizes) stands as a question mark, which
+// `warpwright check` points out until somebody answers it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/inspection.h"
+
+namespace warpwright {
+
+struct InspectedFile {
+  std::string file;  // relative to the repository
+  Inspection inspection;
+};
+
+std::string DraftManifest(const std::vector<InspectedFile>& files);
+
+}  // namespace warpwright

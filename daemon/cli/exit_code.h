@@ -1,0 +1,30 @@
+// What the programs' exit codes mean. Documented in the README; stable.
+#pragma once
+
+#include "base/result.h"
+
+namespace warpwright {
+
+enum ExitCode : int {
+  kExitDone = 0,          // also "no improvement found"
+  kExitUnverified = 1,    // verification failed
+  kExitUsage = 2,
+  kExitEnvironment = 3,   // something that should be installed, permitted or reachable is not
+  kExitConfig = 78,       // EX_CONFIG: a file that the user wrote is wrong
+};
+
+inline int ExitCodeOf(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kConfig: return kExitConfig;
+    case ErrorCode::kUsage: return kExitUsage;
+    case ErrorCode::kUnsupported: return kExitUnverified;
+    case ErrorCode::kEnvironment:
+    case ErrorCode::kIo:
+    case ErrorCode::kTimeout:
+    case ErrorCode::kWorkerDied:
+    case ErrorCode::kCorrupt: return kExitEnvironment;
+  }
+  return kExitEnvironment;
+}
+
+}  // namespace warpwright

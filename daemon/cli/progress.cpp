@@ -1,0 +1,63 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace warpwright {
+namespace {
+size_t TerminalColumns() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
+  return 80;
+}
+}  // namespace
+
+Progress::Progress(bool quiet) : quiet_(quiet) {
+  const char* term = std::getenv("TERM");
+  terminal_ = isatty(STDERR_FILENO) != 0 && term != nullptr && std::string_view(term) != "dumb";
+}
+Progress::~Progress() { Finish(); }
+
+void Progress::Step(std::string_view text) {
+  if (quiet_) return;
+  if (!terminal_) {
+    fmt::print(stderr, "{}\n", Printable(text));
+    return;
+  }
+  fmt::print(stderr, "\r\033[K{}", Printable(text).substr(0, TerminalColumns() - 1));
+  std::fflush(stderr);
+  open_ = true;
+}
+
+void Progress::Line(std::string_view text) {
+  if (quiet_) return;
+  Finish();
+  fmt::print(stderr, "{}\n", Printable(text));
+}
+
+void Progress::Finish() {
+  if (!open_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  open_ = false;
+}
+
+std::string Printable(std::string_view text) {
+  std::string clean;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && c != '\t')
+      clean += fmt::format("\\x{:02x}", byte);
+    else if (byte == 0x7f)
+      clean += "\\x7f";
+    else
+      clean += c;
+  }
+  return clean;
+}
+
+}  // namespace warpwright
