@@ -310,8 +310,7 @@ Status Diagnostics::ToStatus() const {
   return Fail(std::move(all));
 }
 
-YamlObject::YamlObject(const YamlNode& node, std::string what, std::initializer_list<std::string_view> keys,
-                       Diagnostics& diagnostics)
+YamlObject::YamlObject(const YamlNode& node, std::string what, std::span<const std::string_view> keys, Diagnostics& diagnostics)
     : node_(node), what_(std::move(what)), diagnostics_(diagnostics) {
   if (!node.IsMap()) {
     diagnostics.Add(node, fmt::format("expected {} (a map), found {}", what_, Describe(node)));
@@ -319,7 +318,7 @@ YamlObject::YamlObject(const YamlNode& node, std::string what, std::initializer_
   }
   for (const auto& [key, value] : node.entries())
     if (std::find(keys.begin(), keys.end(), key.text()) == keys.end())
-      diagnostics.Add(UnknownName(key, "key", key.text(), {keys.begin(), keys.size()}));
+      diagnostics.Add(UnknownName(key, "key", key.text(), keys));
 }
 
 const YamlNode* YamlObject::Require(std::string_view key) const {

@@ -96,7 +96,9 @@ class Diagnostics {
 class YamlObject {
  public:
   // `what` names the thing in messages: "a kernel". `diagnostics` must outlive this object.
-  YamlObject(const YamlNode& node, std::string what, std::initializer_list<std::string_view> keys, Diagnostics& diagnostics);
+  YamlObject(const YamlNode& node, std::string what, std::span<const std::string_view> keys, Diagnostics& diagnostics);
+  YamlObject(const YamlNode& node, std::string what, std::initializer_list<std::string_view> keys, Diagnostics& diagnostics)
+      : YamlObject(node, std::move(what), std::span(keys.begin(), keys.size()), diagnostics) {}
 
   const YamlNode& node() const { return node_; }
   const YamlNode* Find(std::string_view key) const { return node_.Find(key); }
@@ -117,7 +119,7 @@ class YamlObject {
   Diagnostics& diagnostics_;
 };
 
-// " (did you mean 'shape'?)"-style help: the nearest of `names` by edit distance, or none where nothing is near.
+// The nearest of `names` by edit distance, or none where nothing is near.
 std::optional<std::string> NearestName(std::string_view name, std::span<const std::string_view> names);
 // "unknown key 'shpe'; did you mean 'shape'?" and, as remedy, the list of what is known.
 Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view name, std::span<const std::string_view> names);

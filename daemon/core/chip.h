@@ -26,6 +26,8 @@ struct Chip {
   double dram_bytes_per_second = 0;      // measured where known, else a stated share of the data sheet's
   double l2_bytes_per_second = 0;
   double l1_bytes_per_cycle = 128;       // per multiprocessor
+  double l2_bytes_per_cycle = 64;        // between L2 and one multiprocessor
+  double atomics_per_cycle = 1;          // of L2 at one 32-byte sector, in warp requests
   double fp32_lanes = 128;   // per multiprocessor and cycle
   double fp64_lanes = 64;
   double fp16_lanes = 256;   // two per lane of x2 arithmetic

@@ -1,0 +1,72 @@
+#include "config/chip_file.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace warpwright {
+namespace {
+
+TEST(ChipFile, EveryChipLoads) {
+  EXPECT_EQ(ChipIds(), (std::vector<std::string>{"a100", "h200", "l4", "rtx4090"}));
+  for (const std::string& id : ChipIds()) {
+    auto chip = LoadChip(id);
+    ASSERT_TRUE(chip) << chip.error().Format();
+    EXPECT_EQ(chip->id, id);
+    EXPECT_LT(chip->l2_latency_ns, chip->dram_latency_ns) << id;
+    EXPECT_LT(chip->l1_latency_cycles, chip->l2_latency_ns * chip->clock_ghz) << id;
+    EXPECT_LT(chip->dram_bytes_per_second, chip->l2_bytes_per_second) << id;
+    EXPECT_LT(chip->l2_bytes_per_second, chip->l1_bytes_per_cycle * chip->multiprocessors * chip->clock_ghz * 1e9) << id;
+    auto figures = LoadChipFigures(id);
+    ASSERT_TRUE(figures);
+    EXPECT_EQ(figures->size(), 31u);
+    for (const ChipFigure& figure : *figures) EXPECT_GT(figure.source.size(), 5u) << id << " " << figure.key;
+  }
+}
+
+TEST(ChipFile, KnownFigures) {
+  auto h200 = LoadChip("h200");
+  ASSERT_TRUE(h200);
+  EXPECT_EQ(h200->arch, "sm_90");
+  EXPECT_EQ(h200->multiprocessors, 132);
+  EXPECT_EQ(h200->l2_bytes, 60.0 * 1024 * 1024);
+  EXPECT_EQ(h200->dram_bytes_per_second, 4.3e12);
+  EXPECT_EQ(LoadChip("rtx4090")->max_warps, 48);
+}
+
+TEST(ChipFile, UnknownChipNamesTheNearest) {
+  auto chip = LoadChip("h20");
+  ASSERT_FALSE(chip);
+  EXPECT_EQ(chip.error().code, ErrorCode::kUsage);
+  EXPECT_NE(chip.error().message.find("did you mean 'h200'"), std::string::npos);
+}
+
+class ChipText : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto text = ReadFile(std::string(WW_SOURCE_DIR) + "/config/chips/h200.yml");
+    ASSERT_TRUE(text);
+    text_ = *text;
+  }
+  std::string ErrorWith(const std::string& from, const std::string& to) {
+    std::string text = text_;
+    text.replace(text.find(from), from.size(), to);
+    auto chip = ParseChip(text, "c.yml");
+    return chip ? "" : chip.error().Format();
+  }
+  std::string text_;
+};
+
+TEST_F(ChipText, RefusesMistakes) {
+  EXPECT_EQ(ErrorWith("arch: sm_90", "arch: sm_90"), "");
+  EXPECT_NE(ErrorWith("arch: sm_90", "arch: hopper").find("sm_90"), std::string::npos);
+  EXPECT_NE(ErrorWith("max_warps", "max_wraps").find("did you mean 'max_warps'"), std::string::npos);
+  EXPECT_NE(ErrorWith("max_warps", "max_wraps").find("needs the key 'max_warps'"), std::string::npos);
+  EXPECT_NE(ErrorWith("value: 132", "value: 132.5").find("integer"), std::string::npos);
+  EXPECT_NE(ErrorWith("value: 132, source: \"NVIDIA H200 data sheet\"", "value: 132").find("needs the key 'source'"), std::string::npos);
+  EXPECT_NE(ErrorWith("value: 132", "value: 0").find("must be from"), std::string::npos);
+  EXPECT_NE(ErrorWith("multiprocessors: {", "multiprocessors: [").find("c.yml:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpwright
