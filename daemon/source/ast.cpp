@@ -99,6 +99,12 @@ Result<Ast> Ast::Parse(const SourceRef& source) {
   for (const auto& [path, file] : state->tree.files) {
     files[std::string(kRoot) + path] = WithoutUnsafeIncludes(file);
     for (const IncludeDirective& include : file.includes) {
+      // The parser asks for "src/../include/a.h" as spelt: no folder exists in which it could go up.
+      const std::string folder = std::filesystem::path(path).parent_path().generic_string();
+      const std::string spelt = std::string(kRoot) + (folder.empty() ? "" : folder + "/") + include.name;
+      const auto resolved = state->tree.files.find(include.resolved);
+      if (resolved != state->tree.files.end() && include.name.find("..") != std::string::npos)
+        files.try_emplace(spelt, WithoutUnsafeIncludes(resolved->second));
       if (!include.resolved.empty() || include.name.empty() || include.name[0] == '/') continue;
       if (include.name.find("..") != std::string::npos) continue;
       files.try_emplace(std::string(kShim) + include.name, "");
@@ -217,8 +223,8 @@ bool IsInMainFile(CXCursor cursor) {
   CXFile file = nullptr;
   clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, nullptr, nullptr, nullptr);
   if (file == nullptr || unit == nullptr) return false;
-  const std::string main = Take(clang_getTranslationUnitSpelling(unit));
-  return clang_File_isEqual(file, clang_getFile(unit, main.c_str())) != 0;
+  // By name: files that exist only as text are all equal to clang_File_isEqual.
+  return Take(clang_getFileName(file)) == Take(clang_getTranslationUnitSpelling(unit));
 }
 std::string FileOf(CXCursor cursor) { return FileName(clang_getCursorLocation(cursor)); }
 bool IsInRepository(CXCursor cursor) { return !FileOf(cursor).empty(); }
@@ -229,7 +235,7 @@ bool IsFromMacro(CXCursor cursor) {
   unsigned expansion = 0, spelling = 0;
   clang_getExpansionLocation(location, &expansion_file, nullptr, nullptr, &expansion);
   clang_getSpellingLocation(location, &spelling_file, nullptr, nullptr, &spelling);
-  return expansion != spelling || !clang_File_isEqual(expansion_file, spelling_file);
+  return expansion != spelling || Take(clang_getFileName(expansion_file)) != Take(clang_getFileName(spelling_file));
 }
 
 bool IsFunction(CXCursor cursor) {

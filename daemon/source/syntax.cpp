@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 
 namespace warpwright {
@@ -48,7 +49,7 @@ Extent ExtentOf(CXCursor cursor) {
 bool IsReference(CXCursorKind kind) { return clang_isReference(kind) && kind != CXCursor_OverloadedDeclRef; }
 
 std::string TypeOf(CXCursor cursor) {
-  return ToString(clang_getTypeSpelling(clang_getCanonicalType(clang_getCursorType(cursor))));
+  return ToString(clang_getTypeSpelling(clang_getCursorType(cursor)));
 }
 
 // From the position of an opening bracket to its partner's, over comments and literals; npos where there is none.
@@ -279,10 +280,21 @@ class Builder {
       node->name = ToString(clang_getCursorSpelling(cursor));
       return node;
     }
-    if (children.size() > 1) return Simple(NodeKind::kOther, cursor, extent);
+    if (children.size() > 1) return Unresolved(cursor, extent, children);
     auto node = Build(children[0], around);
     if (kind == CXCursor_UnexposedStmt && extent.begin < node->begin)
       node->unrolled = text_.substr(extent.begin, node->begin - extent.begin).find("unroll") != std::string_view::npos;
+    return node;
+  }
+
+  // Clang keeps what it could not resolve as a list of parts; a call to an unknown function is still a call.
+  std::unique_ptr<Node> Unresolved(CXCursor cursor, const Extent& extent, const std::vector<CXCursor>& children) {
+    auto node = Simple(NodeKind::kOther, cursor, extent);
+    const bool named = (*node)[0].Is(NodeKind::kName) || clang_getCursorKind(children[0]) == CXCursor_OverloadedDeclRef;
+    if (!named || extent.end == 0 || text_[extent.end - 1] != ')') return node;
+    node->kind = NodeKind::kCall;
+    node->name = CalleeName(cursor, extent);
+    node->children.erase(node->children.begin());
     return node;
   }
 
@@ -310,7 +322,9 @@ class Builder {
     }
     const int count = clang_Cursor_getNumArguments(cursor);
     const std::string name = CalleeName(cursor, extent);
-    if (name.starts_with("operator")) return OperatorCall(cursor, extent, name, children, count);
+    const bool is_operator = !name.empty() && std::ispunct(static_cast<unsigned char>(name[0])) && name[0] != '_' && name[0] != ':';
+    if (name.starts_with("operator") || is_operator)
+      return OperatorCall(cursor, extent, is_operator ? "operator" + name : name, children, count);
     const CXCursor target = clang_getCursorReferenced(cursor);
     const CXCursorKind target_kind = clang_getCursorKind(target);
     const bool type_named = !children.empty() && clang_getCursorKind(children[0]) == CXCursor_TypeRef;

@@ -49,7 +49,7 @@ enum class NodeKind {
 struct Node {
   NodeKind kind = NodeKind::kOther;
   std::string name;
-  std::string type;             // of a variable or an expression, canonical where it is not dependent
+  std::string type;             // of a variable, an expression, a cast: as clang spells it, aliases kept
   uint32_t begin = 0, end = 0;  // bytes [begin, end)
   int line = 0;
   bool whole = true;
