@@ -1,0 +1,169 @@
+#include "compile/compiler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "compile/module_cache.h"
+#include "compile/nvrtc.h"
+#include "compile/resources.h"
+
+namespace warpwright {
+namespace {
+
+constexpr size_t kMaxSourceBytes = 8u << 20;
+constexpr size_t kMaxLogBytes = 64u << 10;
+constexpr const char* kArchs[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"};
+
+std::string Key(const CompileRequest& request, const std::string& toolchain) {
+  Hasher hasher;
+  hasher.Add("module 1").Add(toolchain).Add(request.arch).Add(request.file).Add(request.text);
+  for (const auto& [name, text] : request.headers) hasher.Add(name).Add(text);
+  for (const auto& kernel : request.kernels) hasher.Add(kernel);
+  return hasher.Finish();
+}
+
+// The name in `#include "name"` or <name>; empty for any other line. `__has_include` reads no file.
+std::string_view IncludedName(std::string_view line) {
+  const auto skip = [&] {
+    while (!line.empty() && (line[0] == ' ' || line[0] == '\t')) line.remove_prefix(1);
+  };
+  skip();
+  if (line.empty() || line[0] != '#') return {};
+  line.remove_prefix(1);
+  skip();
+  if (line.rfind("include", 0) != 0) return {};
+  line.remove_prefix(7);
+  skip();
+  const size_t close = line.empty() ? std::string_view::npos : line.find_first_of(">\"", 1);
+  return close == std::string_view::npos ? line : line.substr(1, close - 1);
+}
+
+// NVRTC resolves absolute names and climbs out of include folders; both are refused before it sees them, unless the literal name is that
+// of a header in memory, which NVRTC looks up first. A macro as the name is refused too, since it could spell either.
+std::optional<CompileFailed> ForbiddenInclude(const std::string& file, const std::string& text,
+                                              const std::map<std::string, std::string>& headers) {
+  int number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line(text.data() + begin, end - begin);
+    begin = end + 1;
+    ++number;
+    const std::string_view name = IncludedName(line);
+    if (name.empty() || headers.count(std::string(name)) != 0) continue;
+    const bool quoted = line.find('"') != std::string_view::npos || line.find('<') != std::string_view::npos;
+    if (!quoted || name[0] == '/' || name.find("..") != std::string_view::npos)
+      return CompileFailed{fmt::format("{}({}): error: #include of '{}' is outside the toolkit and the repository", file, number, name)};
+  }
+  return std::nullopt;
+}
+
+std::optional<CompileFailed> ForbiddenIncludes(const CompileRequest& request) {
+  if (auto failed = ForbiddenInclude(request.file, request.text, request.headers)) return failed;
+  for (const auto& [name, text] : request.headers)
+    if (auto failed = ForbiddenInclude(name, text, request.headers)) return failed;
+  return std::nullopt;
+}
+
+std::string CutLog(std::string log) {
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  if (log.size() > kMaxLogBytes) log = log.substr(0, kMaxLogBytes) + "\n(the log is longer)";
+  return log;
+}
+
+std::string ProgramLog(const Nvrtc& nvrtc, nvrtcProgram program) {
+  size_t size = 0;
+  if (nvrtc.GetProgramLogSize(program, &size) != NVRTC_SUCCESS || size == 0) return {};
+  std::string log(size, '\0');
+  nvrtc.GetProgramLog(program, log.data());
+  return log;
+}
+
+std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
+  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "-lineinfo", "--ptxas-options=-v"};
+  for (const auto& folder : toolkit.include_folders) options.push_back("-I" + folder.string());
+  return options;
+}
+
+// NVRTC writes the file's name below the current folder into .file; without that folder the PTX is the same wherever it is made.
+void MakeFileNamesRelative(std::string& ptx) {
+  std::error_code ignored;
+  const std::string prefix = "\"" + std::filesystem::current_path(ignored).string() + "/";
+  for (size_t at = 0; (at = ptx.find(prefix, at)) != std::string::npos;) ptx.replace(at, prefix.size(), "\"");
+}
+
+}  // namespace
+
+bool IsSupportedArch(const std::string& arch) {
+  return std::find(std::begin(kArchs), std::end(kArchs), arch) != std::end(kArchs);
+}
+
+Result<Compiler> Compiler::Create(const std::filesystem::path& cache_folder) {
+  Compiler compiler;
+  WW_ASSIGN(compiler.toolkit_, FindToolkit());
+  WW_ASSIGN(const Nvrtc* nvrtc, LoadNvrtc(compiler.toolkit_));
+  compiler.cache_folder_ = cache_folder;
+  compiler.toolchain_ = "NVRTC " + nvrtc->version;
+  return compiler;
+}
+
+Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
+  if (!IsSupportedArch(request.arch)) return Fail(ErrorCode::kUsage, "unsupported architecture '" + request.arch + "'");
+  if (request.text.size() > kMaxSourceBytes) return CompileOutcome(CompileFailed{request.file + ": error: larger than 8 MiB"});
+  if (auto failed = ForbiddenIncludes(request)) return CompileOutcome(std::move(*failed));
+
+  const std::string key = Key(request, toolchain_);
+  const ModuleCache cache(cache_folder_);
+  if (auto cached = cache.Load(key)) return CompileOutcome(std::move(*cached));
+
+  WW_ASSIGN(const Nvrtc* nvrtc, LoadNvrtc(toolkit_));
+  std::vector<const char*> names, texts;
+  for (const auto& [name, text] : request.headers) {
+    names.push_back(name.c_str());
+    texts.push_back(text.c_str());
+  }
+  nvrtcProgram raw = nullptr;
+  const nvrtcResult created = nvrtc->CreateProgram(&raw, request.text.c_str(), request.file.c_str(), static_cast<int>(names.size()),
+                                                   texts.data(), names.data());
+  if (created != NVRTC_SUCCESS) return Fail(ErrorCode::kEnvironment, std::string("NVRTC: ") + nvrtc->GetErrorString(created));
+  const NvrtcProgram program(*nvrtc, raw);
+  for (const auto& kernel : request.kernels)
+    if (nvrtc->AddNameExpression(raw, kernel.c_str()) != NVRTC_SUCCESS)
+      return CompileOutcome(CompileFailed{request.file + ": error: '" + kernel + "' is not the name of a kernel"});
+
+  std::vector<const char*> options;
+  const auto texts_of_options = Options(request, toolkit_);
+  for (const auto& option : texts_of_options) options.push_back(option.c_str());
+  const nvrtcResult compiled = nvrtc->CompileProgram(raw, static_cast<int>(options.size()), options.data());
+  const std::string log = ProgramLog(*nvrtc, raw);
+  if (compiled == NVRTC_ERROR_OUT_OF_MEMORY) return CompileOutcome(CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
+  if (compiled != NVRTC_SUCCESS) {
+    const std::string reason = CutLog(WithoutAssemblerLines(log));
+    return CompileOutcome(CompileFailed{reason.empty() ? request.file + ": error: " + nvrtc->GetErrorString(compiled) + "\n" + CutLog(log) : reason});
+  }
+
+  CompiledModule module;
+  module.arch = request.arch;
+  module.key = key;
+  size_t size = 0;
+  nvrtc->GetPTXSize(raw, &size);
+  module.ptx.resize(size);
+  nvrtc->GetPTX(raw, module.ptx.data());
+  while (!module.ptx.empty() && module.ptx.back() == '\0') module.ptx.pop_back();
+  MakeFileNamesRelative(module.ptx);
+  nvrtc->GetCUBINSize(raw, &size);
+  module.cubin.resize(size);
+  nvrtc->GetCUBIN(raw, reinterpret_cast<char*>(module.cubin.data()));
+  module.log = CutLog(WithoutAssemblerLines(log));
+  for (const auto& kernel : request.kernels) {
+    const char* symbol = nullptr;
+    if (nvrtc->GetLoweredName(raw, kernel.c_str(), &symbol) != NVRTC_SUCCESS)
+      return CompileOutcome(CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
+    module.kernels.push_back(ReadResources(kernel, symbol, log, module.ptx));
+  }
+  cache.Store(module);
+  return CompileOutcome(std::move(module));
+}
+
+}  // namespace warpwright

@@ -1,0 +1,45 @@
+// Device slice -> PTX and cubin, by NVRTC. One compilation gives both; the cubin's assembler log gives registers, spills, stack and shared
+// memory. The compiled text is untrusted: it may include only the toolkit's headers and what is passed in memory, it is never compiled as
+// relocatable device code (so it cannot launch kernels), and the process that calls this has a memory limit and a deadline (worker/).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "compile/toolkit.h"
+#include "core/compiled.h"
+#include "core/verdict.h"
+
+namespace warpwright {
+
+struct CompileRequest {
+  std::string file;                              // as the user knows it; stands in logs and .loc
+  std::string text;
+  std::map<std::string, std::string> headers;    // include name -> text
+  std::vector<std::string> kernels;              // name expressions: "softmax<float, 4>"
+  std::string arch = "sm_90";
+};
+using CompileOutcome = std::variant<CompiledModule, CompileFailed>;
+
+// sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_120.
+bool IsSupportedArch(const std::string& arch);
+
+class Compiler {
+ public:
+  // `cache_folder` empty: nothing is kept on disk.
+  static Result<Compiler> Create(const std::filesystem::path& cache_folder);
+  Result<CompileOutcome> Compile(const CompileRequest& request) const;
+  // "NVRTC 13.0": part of every key and of provenance.
+  const std::string& toolchain() const { return toolchain_; }
+
+ private:
+  Toolkit toolkit_;
+  std::filesystem::path cache_folder_;
+  std::string toolchain_;
+};
+
+}  // namespace warpwright

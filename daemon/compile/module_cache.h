@@ -1,0 +1,30 @@
+// Compiled modules on disk, by content address. A file that does not decode counts as absent. When the folder passes its size limit, the
+// oldest files go.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/compiled.h"
+
+namespace warpwright {
+
+class ModuleCache {
+ public:
+  explicit ModuleCache(std::filesystem::path folder, uint64_t limit_bytes = 1u << 30)
+      : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
+
+  std::optional<CompiledModule> Load(const std::string& key) const;
+  void Store(const CompiledModule& module) const;  // best effort: a full disk costs time, not the result
+
+ private:
+  std::filesystem::path PathOf(const std::string& key) const { return folder_ / "modules" / (key + ".json"); }
+  void Trim() const;
+
+  std::filesystem::path folder_;
+  uint64_t limit_bytes_;
+};
+
+}  // namespace warpwright

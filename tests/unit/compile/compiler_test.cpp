@@ -1,0 +1,181 @@
+#include "compile/compiler.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "compile/module_cache.h"
+#include "compile/ptx_rules.h"
+
+namespace warpwright {
+namespace {
+
+constexpr const char* kSource = R"(#include <cuda_fp16.h>
+__device__ float table[4];
+template <class T>
+__global__ void __launch_bounds__(256) reverse(T* out, const T* in) {
+  __shared__ T tile[256];
+  tile[threadIdx.x] = in[threadIdx.x] + T(table[threadIdx.x & 3]);
+  __syncthreads();
+  out[threadIdx.x] = tile[255 - threadIdx.x];
+}
+namespace ns {
+__global__ void empty() {}
+}
+)";
+
+class CompilerTest : public testing::Test {
+ protected:
+  Compiler compiler = std::move(*Compiler::Create({}));
+  CompileRequest request{"src/reverse.cu", kSource, {}, {"reverse<float>", "reverse<__half>", "ns::empty"}, "sm_90"};
+
+  CompileFailed Failure(const CompileRequest& r) {
+    const auto outcome = compiler.Compile(r);
+    EXPECT_TRUE(outcome);
+    if (!outcome || !std::holds_alternative<CompileFailed>(*outcome)) return {"(it compiled)"};
+    return std::get<CompileFailed>(*outcome);
+  }
+};
+
+TEST_F(CompilerTest, GivesPtxCubinAndResources) {
+  for (const char* arch : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"}) {
+    request.arch = arch;
+    const auto outcome = compiler.Compile(request);
+    ASSERT_TRUE(outcome) << outcome.error().Format();
+    ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
+    const auto& module = std::get<CompiledModule>(*outcome);
+    ASSERT_EQ(module.kernels.size(), 3u);
+    const auto* reverse = module.Find("reverse<float>");
+    ASSERT_NE(reverse, nullptr);
+    EXPECT_NE(module.ptx.find(".entry " + reverse->symbol), std::string::npos);
+    EXPECT_EQ(reverse->static_shared_bytes, 1024) << arch;
+    EXPECT_EQ(module.Find("reverse<__half>")->static_shared_bytes, 512) << arch;
+    EXPECT_EQ(reverse->max_threads_per_block, 256);
+    EXPECT_EQ(module.Find("ns::empty")->max_threads_per_block, 1024);
+    EXPECT_GT(reverse->registers, 4);
+    EXPECT_EQ(reverse->spill_store_bytes, 0);
+    EXPECT_NE(module.ptx.find(".file\t1 \"src/reverse.cu\""), std::string::npos) << "the file is named as the user knows it";
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(module.cubin.data()) + 1, 3), "ELF");
+  }
+}
+
+TEST_F(CompilerTest, SpillsAndStackAreRead) {
+  request.text = R"(__global__ void __launch_bounds__(1024, 2) big(float* p) {
+    float a[64];
+    for (int i = 0; i < 64; ++i) a[i] = p[i * 32 + threadIdx.x];
+    for (int k = 0; k < 8; ++k)
+      for (int i = 0; i < 64; ++i) a[i] = a[i] * a[(i * 7 + 1) % 64] + a[(i + 13) % 64];
+    for (int i = 0; i < 64; ++i) p[i * 32 + threadIdx.x] = a[i];
+  })";
+  request.kernels = {"big"};
+  const auto outcome = compiler.Compile(request);
+  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome));
+  const auto* big = std::get<CompiledModule>(*outcome).Find("big");
+  EXPECT_EQ(big->registers, 32);
+  EXPECT_GT(big->spill_store_bytes, 0);
+  EXPECT_GT(big->spill_load_bytes, 0);
+  EXPECT_GE(big->local_bytes, big->spill_store_bytes / 4);
+}
+
+TEST_F(CompilerTest, ErrorsNameTheUsersFileAndLine) {
+  request.text = "\n\n__global__ void f(float* p) { p[0] = undeclared; }\n";
+  request.kernels = {"f"};
+  EXPECT_NE(Failure(request).log.find("src/reverse.cu(3): error: identifier \"undeclared\" is undefined"), std::string::npos) << Failure(request).log;
+  EXPECT_EQ(Failure(request).log.find("ptxas"), std::string::npos);
+  request.text = "__global__ void g() {}\n";
+  EXPECT_NE(Failure(request).log.find("f"), std::string::npos);
+}
+
+TEST_F(CompilerTest, HeadersComeFromMemoryAndToolkitOnly) {
+  request.text = "#include \"../include/scale.cuh\"\n__global__ void f(float* p) { p[0] *= kScale; }\n";
+  request.kernels = {"f"};
+  EXPECT_NE(Failure(request).log.find("outside the toolkit"), std::string::npos);
+  request.headers["../include/scale.cuh"] = "constexpr float kScale = 2;\n";
+  EXPECT_TRUE(std::holds_alternative<CompiledModule>(*compiler.Compile(request))) << "a header in memory may have that name";
+  request.headers.clear();
+  request.text = "#include \"scale.cuh\"\n__global__ void f(float* p) { p[0] *= kScale; }\n";
+  request.headers["scale.cuh"] = "constexpr float kScale = 2;\n";
+  EXPECT_TRUE(std::holds_alternative<CompiledModule>(*compiler.Compile(request)));
+  for (const char* include : {"#include \"/etc/passwd\"", "#include </proc/self/environ>", "  #  include \"../../x\"", "#define X \"/etc/passwd\"\n#include X",
+                              "#include \"no_such_file.h\"", "#include <vector>"}) {
+    request.text = std::string(include) + "\n__global__ void f(float* p) { p[0] *= 2; }\n";
+    EXPECT_NE(Failure(request).log.find("error"), std::string::npos) << include;
+    EXPECT_EQ(Failure(request).log.find("root:"), std::string::npos);
+  }
+}
+
+TEST_F(CompilerTest, DeviceSideLaunchesAreImpossible) {
+  request.text = "__global__ void child() {}\n__global__ void f() { child<<<1, 1>>>(); }\n";
+  request.kernels = {"f"};
+  EXPECT_NE(Failure(request).log.find("error"), std::string::npos);
+}
+
+TEST_F(CompilerTest, UnknownArchIsAUsageError) {
+  request.arch = "sm_30";
+  EXPECT_EQ(compiler.Compile(request).error().code, ErrorCode::kUsage);
+}
+
+TEST_F(CompilerTest, TheCacheReturnsTheSameAndSurvivesDamage) {
+  const auto folder = std::move(*TemporaryDirectory::Create("ww-cache"));
+  const Compiler cached = std::move(*Compiler::Create(folder.path()));
+  const auto first = std::get<CompiledModule>(*cached.Compile(request));
+  const ModuleCache cache(folder.path());
+  const auto loaded = cache.Load(first.key);
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->ptx, first.ptx);
+  EXPECT_EQ(loaded->cubin, first.cubin);
+  EXPECT_EQ(loaded->kernels[0].registers, first.kernels[0].registers);
+  const auto path = folder.path() / "modules" / (first.key + ".json");
+  const std::string bytes = *ReadFile(path);
+  for (const size_t keep : {size_t{0}, size_t{64}, bytes.size() / 2, bytes.size() - 1}) {
+    ASSERT_TRUE(WriteFileAtomically(path, bytes.substr(0, keep)));
+    EXPECT_FALSE(cache.Load(first.key)) << keep;
+  }
+  EXPECT_EQ(std::get<CompiledModule>(*cached.Compile(request)).ptx, first.ptx);
+  request.arch = "sm_80";
+  EXPECT_NE(std::get<CompiledModule>(*cached.Compile(request)).key, first.key);
+}
+
+TEST_F(CompilerTest, TheCacheForgetsTheOldest) {
+  const auto folder = std::move(*TemporaryDirectory::Create("ww-cache"));
+  const ModuleCache cache(folder.path(), 3000);
+  for (const char* key : {"a", "b", "c", "d"}) {
+    CompiledModule module;
+    module.key = key;
+    module.ptx.assign(900, 'x');
+    cache.Store(module);
+  }
+  EXPECT_FALSE(cache.Load("a"));
+  EXPECT_TRUE(cache.Load("d"));
+}
+
+struct RuleRow {
+  const char* code;
+  std::optional<Allow> needs;
+};
+class PtxRules : public testing::TestWithParam<RuleRow> {};
+
+TEST_P(PtxRules, SeeThroughMacrosAndNameTheLine) {
+  const Compiler compiler = std::move(*Compiler::Create({}));
+  const CompileRequest request{"k.cu", std::string("#define HIDE(x) x\n__global__ void k(float* p, long long* q) {\n") + GetParam().code + "\n}\n", {}, {"k"}, "sm_90"};
+  const auto outcome = compiler.Compile(request);
+  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
+  const auto violations = FindPtxViolations(std::get<CompiledModule>(*outcome).ptx, {});
+  if (!GetParam().needs) {
+    EXPECT_TRUE(violations.empty()) << violations[0].instruction;
+    return;
+  }
+  ASSERT_FALSE(violations.empty());
+  EXPECT_EQ(violations[0].needs, *GetParam().needs);
+  EXPECT_EQ(violations[0].file, "k.cu");
+  EXPECT_EQ(violations[0].line, 3);
+  EXPECT_TRUE(FindPtxViolations(std::get<CompiledModule>(*outcome).ptx, {*GetParam().needs}).empty());
+}
+INSTANTIATE_TEST_SUITE_P(All, PtxRules,
+                         testing::Values(RuleRow{"p[0] = __expf(p[1]);", {}},
+                                         RuleRow{"q[0] = clock64();", Allow::kClock},
+                                         RuleRow{"HIDE(__nanosleep)(100);", Allow::kClock},
+                                         RuleRow{"printf(\"check: pass\");", Allow::kPrintf},
+                                         RuleRow{"asm volatile(\"prefetch.global.L2::evict_last [%0];\" ::\"l\"(p));", Allow::kCachePolicy}));
+
+}  // namespace
+}  // namespace warpwright
