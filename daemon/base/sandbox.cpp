@@ -1,129 +1,196 @@
 #include "base/sandbox.h"
 
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace warpwright {
 namespace {
 
-constexpr uint64_t kRead = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-constexpr uint64_t kWriteAbi1 = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-                                LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-                                LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-                                LANDLOCK_ACCESS_FS_MAKE_SYM;
-constexpr uint64_t kFileAccess = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
+// Newer than the oldest kernel headers that we build with. The numbers are the kernel's interface and never change.
+constexpr uint64_t kTruncate = 1ULL << 14;       // since Landlock ABI 3
+constexpr uint64_t kDeviceControl = 1ULL << 15;  // ABI 5
+constexpr uint64_t kFileReadRights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE;
+constexpr uint64_t kReadRights = kFileReadRights | LANDLOCK_ACCESS_FS_READ_DIR;
+constexpr uint64_t kFileRights = kFileReadRights | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;
+constexpr uint64_t kDeviceNodes = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
 
-// Rules that no one needs to state: the system's programs and libraries.
-const char* const kSystemReadable[] = {"/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives", "/proc/self",
-                                       "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"};
-const char* const kSystemDevices[] = {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"};
+uint64_t HandledRights(long abi) {
+  uint64_t rights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;  // ABI 1: every right up to MAKE_SYM
+  if (abi >= 2) rights |= LANDLOCK_ACCESS_FS_REFER;
+  if (abi >= 3) rights |= kTruncate;
+  if (abi >= 5) rights |= kDeviceControl;
+  return rights;
+}
 
-// System calls that no compiler and no kernel launcher needs, each a known way out or up.
-const char* const kForbiddenCalls[] = {
-    "ptrace", "process_vm_readv", "process_vm_writev", "mount", "umount2", "pivot_root", "chroot", "kexec_load", "kexec_file_load",
-    "init_module", "finit_module", "delete_module", "bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key",
-    "io_uring_setup", "io_uring_enter", "io_uring_register", "unshare", "setns", "reboot", "swapon", "swapoff", "quotactl", "acct",
-    "settimeofday", "clock_settime", "sethostname", "setdomainname", "open_by_handle_at", "name_to_handle_at", "pidfd_getfd"};
-const char* const kNetworkCalls[] = {"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4"};
-
-bool AddPath(int ruleset, const std::filesystem::path& path, uint64_t access) {
-  Fd parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (!parent.valid()) return errno == ENOENT;
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) access &= kFileAccess;
+// False: the path does not exist.
+Result<bool> AllowPath(int ruleset, const std::filesystem::path& path, uint64_t rights) {
+  const Fd target(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!target.valid()) {
+    if (errno == ENOENT || errno == ENOTDIR || errno == EACCES) return false;
+    return FailErrno("open " + path.string());
+  }
+  struct stat info {};
+  if (::fstat(target.get(), &info) != 0) return FailErrno("stat " + path.string());
   landlock_path_beneath_attr rule{};
-  rule.allowed_access = access;
-  rule.parent_fd = parent.get();
-  return ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+  rule.allowed_access = S_ISDIR(info.st_mode) ? rights : rights & kFileRights;
+  rule.parent_fd = target.get();
+  if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
+    return FailErrno("landlock_add_rule " + path.string());
+  return true;
 }
 
-Result<Fd> PrepareLandlock(const Sandbox& sandbox) {
-  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (abi < 1) return Fd();
-  uint64_t write = kWriteAbi1;
-#ifdef LANDLOCK_ACCESS_FS_REFER
-  if (abi >= 2) write |= LANDLOCK_ACCESS_FS_REFER;
-#endif
-  landlock_ruleset_attr attributes{};
-  attributes.handled_access_fs = kRead | write;
-  Fd ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
-  if (!ruleset.valid()) return FailErrno("create a Landlock ruleset");
-  for (const char* path : kSystemReadable)
-    if (!AddPath(ruleset.get(), path, kRead)) return FailErrno(std::string("allow reading ") + path);
-  for (const char* path : kSystemDevices)
-    if (!AddPath(ruleset.get(), path, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE)) return FailErrno(std::string("allow ") + path);
-  for (const auto& path : sandbox.readable)
-    if (!AddPath(ruleset.get(), path, kRead)) return FailErrno("allow reading " + path.string());
-  for (const auto& path : sandbox.writable)
-    if (!AddPath(ruleset.get(), path, kRead | write)) return FailErrno("allow writing " + path.string());
-  return ruleset;
-}
+struct ReleaseFilter {
+  void operator()(scmp_filter_ctx context) const { seccomp_release(context); }
+};
+using FilterContext = std::unique_ptr<void, ReleaseFilter>;
 
-// The filter as bytes, through a memory file because libseccomp exports to a descriptor only.
-Result<std::vector<char>> PrepareSeccomp(const Sandbox& sandbox) {
-  scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
-  if (context == nullptr) return Fail(ErrorCode::kEnvironment, "seccomp cannot be initialised");
-  const auto forbid = [&](const char* name) {
+// No compiler, parser or recorder has a use for these, and most known ways out of a container begin with one of them.
+constexpr const char* kDeniedCalls[] = {
+    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise",           // other processes
+    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "open_tree",
+    "mount_setattr", "unshare", "setns", "swapon", "swapoff", "quotactl", "quotactl_fd", "acct",          // the system's shape
+    "open_by_handle_at", "name_to_handle_at", "fanotify_init", "lookup_dcookie",                          // around Landlock
+    "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "vhangup", "iopl", "ioperm",
+    "keyctl", "add_key", "request_key", "bpf", "userfaultfd", "perf_event_open", "io_uring_setup", "io_uring_enter",
+    "io_uring_register", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname"};
+
+// Threads may be made, namespaces not.
+constexpr uint64_t kNamespaceFlags =
+    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+
+int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
+  const uint32_t deny = SCMP_ACT_ERRNO(EPERM);
+  for (const char* name : kDeniedCalls) {
     const int call = seccomp_syscall_resolve_name(name);
-    if (call != __NR_SCMP_ERROR) seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), call, 0);
-  };
-  for (const char* name : kForbiddenCalls) forbid(name);
+    if (call == __NR_SCMP_ERROR || call < 0) continue;  // unknown to this libseccomp or absent on this architecture
+    if (const int error = seccomp_rule_add(filter, deny, call, 0)) return error;
+  }
+  // All families: a Unix socket reaches the container runtime or the session bus as well as TCP reaches the world.
   if (!sandbox.allow_network)
-    for (const char* name : kNetworkCalls) forbid(name);
-  Fd memory(::memfd_create("seccomp", MFD_CLOEXEC));
-  const bool exported = memory.valid() && seccomp_export_bpf(context, memory.get()) == 0;
-  seccomp_release(context);
-  if (!exported) return Fail(ErrorCode::kEnvironment, "the seccomp filter cannot be built");
-  const off_t size = ::lseek(memory.get(), 0, SEEK_END);
-  std::vector<char> filter(static_cast<size_t>(size));
-  if (::pread(memory.get(), filter.data(), filter.size(), 0) != size) return FailErrno("read the seccomp filter");
-  return filter;
+    if (const int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 0)) return error;
+  if (const int error =
+          seccomp_rule_add(filter, deny, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffULL, TIOCSTI)))
+    return error;
+  // The flags of clone3 are in memory, where a filter cannot look: glibc falls back to clone.
+  if (const int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0)) return error;
+  for (uint64_t flag = 1; flag != 0 && flag <= kNamespaceFlags; flag <<= 1) {
+    if ((kNamespaceFlags & flag) == 0) continue;
+    if (const int error = seccomp_rule_add(filter, deny, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag)))
+      return error;
+  }
+  if (sandbox.allow_children) return 0;
+  for (const int call : {SCMP_SYS(fork), SCMP_SYS(vfork)})
+    if (call >= 0)
+      if (const int error = seccomp_rule_add(filter, deny, call, 0)) return error;
+  return seccomp_rule_add(filter, deny, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
 }
 
-bool Limit(int resource, uint64_t value) {
-  const rlimit limit{value, value};
-  return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0;
+const char* Limit(int resource, uint64_t soft, uint64_t hard, const char* name) {
+  struct rlimit current {};
+  if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &current) != 0) return name;
+  // A limit that is already lower stays.
+  const struct rlimit wanted = {std::min<rlim_t>(soft, current.rlim_max), std::min<rlim_t>(hard, current.rlim_max)};
+  return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &wanted) == 0 ? nullptr : name;
 }
 
 }  // namespace
 
-Result<PreparedSandbox> PreparedSandbox::Prepare(const Sandbox& sandbox) {
+Result<PreparedSandbox> PreparedSandbox::Prepare(const Sandbox& sandbox, const std::filesystem::path& program) {
   PreparedSandbox prepared;
   prepared.sandbox_ = sandbox;
   if (!sandbox.enabled) return prepared;
-  WW_ASSIGN(prepared.ruleset_, PrepareLandlock(sandbox));
-  if (!prepared.ruleset_.valid()) {
-    prepared.notes_.push_back("this kernel has no Landlock: the file system is not restricted");
-    if (sandbox.required)
-      return Fail(ErrorCode::kEnvironment, "a sandbox is required and this kernel has no Landlock", "use Linux 5.13 or later with Landlock enabled");
-  }
-  WW_ASSIGN(prepared.filter_, PrepareSeccomp(sandbox));
+  WW_TRY(prepared.PrepareFiles(program));
+  WW_TRY(prepared.PrepareCalls());
+  if (sandbox.required && !prepared.notes_.empty())
+    return Fail(ErrorCode::kEnvironment, "the sandbox is required and cannot be set up: " + prepared.notes_.front(),
+                "use a kernel with Landlock and seccomp (Debian 12's has both), or allow them in the container's profile");
   return prepared;
 }
 
+Status PreparedSandbox::PrepareFiles(const std::filesystem::path& program) {
+  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (abi < 1) {
+    notes_.push_back("Landlock is not available on this kernel: files are not confined");
+    return {};
+  }
+  const uint64_t handled = HandledRights(abi);
+  const uint64_t handled_files_only[1] = {handled};  // the first field of landlock_ruleset_attr, of every ABI
+  ruleset_ = Fd(static_cast<int>(::syscall(SYS_landlock_create_ruleset, handled_files_only, sizeof handled_files_only, 0)));
+  if (!ruleset_.valid()) return FailErrno("landlock_create_ruleset");
+
+  for (const char* path : {"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/proc/cpuinfo",
+                           "/proc/meminfo", "/sys/devices/system/cpu", "/dev/zero", "/dev/urandom"})
+    WW_TRY(AllowPath(ruleset_.get(), path, kReadRights & handled));
+  WW_TRY(AllowPath(ruleset_.get(), "/dev/null", kFileRights & handled));
+  WW_TRY(AllowPath(ruleset_.get(), program, kReadRights & handled));
+  for (const auto& path : sandbox_.readable) WW_TRY(AllowPath(ruleset_.get(), path, kReadRights & handled));
+  for (const auto& path : sandbox_.writable) {
+    WW_ASSIGN(const bool exists, AllowPath(ruleset_.get(), path, handled & ~kDeviceNodes & ~kDeviceControl));
+    if (!exists) return Fail(ErrorCode::kIo, "the folder " + path.string() + " for a child to write in does not exist");
+  }
+  proc_self_rights_ = kReadRights & handled;
+  return {};
+}
+
+Status PreparedSandbox::PrepareCalls() {
+  // A null filter fails with EFAULT where filters are supported.
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0) == 0 || errno != EFAULT) {
+    notes_.push_back("seccomp is not available on this kernel: system calls are not confined");
+    return {};
+  }
+  const FilterContext filter(seccomp_init(SCMP_ACT_ALLOW));
+  if (filter == nullptr) return Fail(ErrorCode::kEnvironment, "seccomp_init failed");
+  if (const int error = AddRules(filter.get(), sandbox_))
+    return Fail(ErrorCode::kEnvironment, std::string("seccomp_rule_add: ") + std::strerror(-error));
+  const Fd memory(static_cast<int>(::memfd_create("warpwright-seccomp", MFD_CLOEXEC)));
+  if (!memory.valid()) return FailErrno("memfd_create");
+  if (const int error = seccomp_export_bpf(filter.get(), memory.get()))
+    return Fail(ErrorCode::kEnvironment, std::string("seccomp_export_bpf: ") + std::strerror(-error));
+  const off_t size = ::lseek(memory.get(), 0, SEEK_END);
+  filter_.resize(static_cast<size_t>(size) / sizeof(sock_filter));
+  if (::pread(memory.get(), filter_.data(), static_cast<size_t>(size), 0) != size) return FailErrno("read the seccomp filter");
+  return {};
+}
+
 const char* PreparedSandbox::Apply() const {
-  if (!Limit(RLIMIT_CORE, 0)) return "forbid core dumps";
-  if (sandbox_.memory_bytes > 0 && !Limit(RLIMIT_AS, sandbox_.memory_bytes)) return "limit memory";
-  if (sandbox_.file_bytes > 0 && !Limit(RLIMIT_FSIZE, sandbox_.file_bytes)) return "limit file sizes";
-  if (sandbox_.cpu.count() > 0 && !Limit(RLIMIT_CPU, static_cast<uint64_t>(sandbox_.cpu.count()))) return "limit processor time";
+  if (const char* failed = Limit(RLIMIT_CORE, 0, 0, "setrlimit RLIMIT_CORE")) return failed;
+  if (sandbox_.memory_bytes > 0)
+    if (const char* failed = Limit(RLIMIT_AS, sandbox_.memory_bytes, sandbox_.memory_bytes, "setrlimit RLIMIT_AS")) return failed;
+  if (sandbox_.file_bytes > 0)
+    if (const char* failed = Limit(RLIMIT_FSIZE, sandbox_.file_bytes, sandbox_.file_bytes, "setrlimit RLIMIT_FSIZE")) return failed;
+  if (const auto seconds = static_cast<uint64_t>(sandbox_.cpu.count()); sandbox_.cpu.count() > 0)
+    if (const char* failed = Limit(RLIMIT_CPU, seconds, seconds + 1, "setrlimit RLIMIT_CPU")) return failed;
   if (!sandbox_.enabled) return nullptr;
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return "give up privileges";
-  if (ruleset_.valid() && ::syscall(SYS_landlock_restrict_self, ruleset_.get(), 0) != 0) return "restrict the file system";
-  sock_fprog program{};
-  program.len = static_cast<unsigned short>(filter_.size() / sizeof(sock_filter));
-  program.filter = reinterpret_cast<sock_filter*>(const_cast<char*>(filter_.data()));
-  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) return "restrict system calls";
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return "prctl PR_SET_NO_NEW_PRIVS";
+  if (ruleset_.valid()) {
+    // /proc/self is another folder in each process, so it can only be named here.
+    landlock_path_beneath_attr rule{};
+    rule.allowed_access = proc_self_rights_;
+    rule.parent_fd = ::open("/proc/self", O_PATH | O_CLOEXEC);
+    if (rule.parent_fd >= 0) {
+      if (::syscall(SYS_landlock_add_rule, ruleset_.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
+        return "landlock_add_rule /proc/self";
+      ::close(rule.parent_fd);
+    }
+    if (::syscall(SYS_landlock_restrict_self, ruleset_.get(), 0) != 0) return "landlock_restrict_self";
+  }
+  if (!filter_.empty()) {
+    const sock_fprog program = {static_cast<unsigned short>(filter_.size()), const_cast<sock_filter*>(filter_.data())};
+    if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) return "prctl PR_SET_SECCOMP";
+  }
   return nullptr;
 }
 

@@ -1,6 +1,16 @@
-// What a child does to itself between fork and exec. Uses only async-signal-safe calls on data prepared before the fork.
+// How a child is confined. Everything that needs memory or can fail for long is done by Prepare in the parent; Apply runs between
+// fork and exec of a possibly multi-threaded parent, so it only makes system calls.
+//
+//   files    Landlock (a deny-by-default list of folders), where the kernel has it
+//   calls    seccomp: a deny list of what no compiler, parser or recorder needs (sockets, ptrace, mount, bpf, io_uring, ...)
+//   amounts  rlimits: address space, file size, CPU time; core dumps are always off
+//
+// Sandboxes nest: a sandboxed worker starts sandboxed recorders, and each layer can only take rights away.
 #pragma once
 
+#include <linux/filter.h>
+
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,20 +20,23 @@
 
 namespace warpwright {
 
-// Landlock rules and a seccomp program, prepared in the parent: building them allocates, which a forked child must not.
 class PreparedSandbox {
  public:
-  static Result<PreparedSandbox> Prepare(const Sandbox& sandbox);
+  // `program` may always be executed. What the kernel cannot enforce is noted, or an Error where `required` is set.
+  static Result<PreparedSandbox> Prepare(const Sandbox& sandbox, const std::filesystem::path& program);
 
-  // In the child. Returns nullptr, or the name of the step that failed, with errno set.
+  // In the child. Null, or the name of the step that failed, with errno set.
   const char* Apply() const;
-  // Mechanisms that this kernel lacks.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  Status PrepareFiles(const std::filesystem::path& program);
+  Status PrepareCalls();
+
   Sandbox sandbox_;
-  Fd ruleset_;                       // Landlock
-  std::vector<char> filter_;         // struct sock_filter[]
+  Fd ruleset_;                       // Landlock; invalid: files are not confined
+  uint64_t proc_self_rights_ = 0;
+  std::vector<sock_filter> filter_;  // seccomp; empty: calls are not confined
   std::vector<std::string> notes_;
 };
 

@@ -1,15 +1,20 @@
 #include "base/subprocess.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/sandbox.h"
 
@@ -20,250 +25,322 @@ using Clock = std::chrono::steady_clock;
 
 struct Pipe {
   Fd read, write;
+  static Result<Pipe> Create() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return FailErrno("pipe");
+    Pipe pipe;
+    pipe.read = Fd(ends[0]);
+    pipe.write = Fd(ends[1]);
+    return pipe;
+  }
 };
-Result<Pipe> MakePipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return FailErrno("pipe");
-  return Pipe{Fd(fds[0]), Fd(fds[1])};
-}
 
-std::string FindOnPath(const std::string& name) {
+Result<std::string> FindProgram(const std::string& name) {
+  if (name.empty()) return Fail(ErrorCode::kEnvironment, "a command has no program");
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-  while (!rest.empty()) {
-    const size_t colon = std::min(rest.find(':'), rest.size());
-    const std::string candidate = std::string(rest.substr(0, colon)) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  std::string_view folders = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (true) {
+    const size_t colon = folders.find(':');
+    const std::string candidate = std::string(folders.substr(0, colon)) + "/" + name;
+    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (colon == std::string_view::npos) break;
+    folders.remove_prefix(colon + 1);
   }
-  return {};
+  return Fail(ErrorCode::kEnvironment, "the program " + name + " is not on PATH", "install it (script/bootstrap) or extend PATH");
 }
 
-// Everything that exec needs, built before the fork.
-struct Image {
+// What the child says when it cannot become the program.
+struct StartFailure {
+  int error = 0;
+  char step[60] = {};
+};
+
+// The descriptors that become 0, 1 and 2 of the child; -1: /dev/null for 0, inherited for the others.
+struct Streams {
+  int in = -1, out = -1, err = -1;
+};
+
+// Everything that the child needs, made before fork.
+struct Launch {
   std::string program;
-  std::vector<std::string> environment;
   std::vector<char*> argv, envp;
-
-  static Result<Image> Make(const Command& command) {
-    if (command.argv.empty()) return Fail(ErrorCode::kUsage, "a command without a program");
-    Image image;
-    image.program = FindOnPath(command.argv[0]);
-    if (image.program.empty())
-      return Fail(ErrorCode::kEnvironment, command.argv[0] + " is not installed (not found on PATH)", "install " + command.argv[0]);
-    for (const auto& [name, value] : command.env) image.environment.push_back(name + "=" + value);
-    for (const auto& argument : command.argv) image.argv.push_back(const_cast<char*>(argument.c_str()));
-    for (auto& variable : image.environment) image.envp.push_back(variable.data());
-    image.argv.push_back(nullptr);
-    image.envp.push_back(nullptr);
-    return image;
-  }
+  std::vector<std::string> env;
+  const char* directory = nullptr;
+  PreparedSandbox sandbox;
 };
 
-struct ExecFailure {
-  char step[48];
-  int error;
-};
+Result<Launch> Prepare(const Command& command) {
+  if (command.argv.empty()) return Fail(ErrorCode::kEnvironment, "a command has no program");
+  Launch launch;
+  WW_ASSIGN(launch.program, FindProgram(command.argv.front()));
+  for (const auto& argument : command.argv) launch.argv.push_back(const_cast<char*>(argument.c_str()));
+  launch.argv.push_back(nullptr);
+  launch.env.reserve(command.env.size());
+  for (const auto& [name, value] : command.env) launch.env.push_back(name + "=" + value);
+  for (auto& variable : launch.env) launch.envp.push_back(variable.data());
+  launch.envp.push_back(nullptr);
+  if (!command.directory.empty()) launch.directory = command.directory.c_str();
+  WW_ASSIGN(launch.sandbox, PreparedSandbox::Prepare(command.sandbox, launch.program));
+  return launch;
+}
 
-[[noreturn]] void FailInChild(int report, const char* step) {
-  ExecFailure failure{};
+[[noreturn]] void Report(int pipe, const char* step) {
+  StartFailure failure;
   failure.error = errno;
   std::strncpy(failure.step, step, sizeof failure.step - 1);
-  [[maybe_unused]] const ssize_t ignored = ::write(report, &failure, sizeof failure);
+  [[maybe_unused]] const ssize_t ignored = ::write(pipe, &failure, sizeof failure);
   ::_exit(127);
 }
 
-// In the child: only async-signal-safe calls from here to exec.
-[[noreturn]] void BecomeProgram(const Command& command, const Image& image, const PreparedSandbox& sandbox, pid_t parent, int in, int out,
-                                int err, int report) {
-  ::setpgid(0, 0);
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) FailInChild(report, "follow the parent's death");
-  if (::getppid() != parent) ::_exit(127);
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < 32; ++signal) ::sigaction(signal, &standard, nullptr);
+void CloseOnExecFrom(int first) {
+  if (::syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
+  const long limit = std::min<long>(::sysconf(_SC_OPEN_MAX), 65536);  // kernels before 5.11
+  for (int fd = first; fd < limit; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+// Between fork and exec: system calls only, since another thread of the parent may have held any lock.
+[[noreturn]] void BecomeProgram(const Launch& launch, Streams streams, int report, pid_t parent) {
+  if (::setpgid(0, 0) != 0) Report(report, "setpgid");
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Report(report, "prctl PR_SET_PDEATHSIG");
+  if (::getppid() != parent) ::_exit(127);  // it died before the line above
+  struct sigaction defaults {};
+  defaults.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &defaults, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) FailInChild(report, "connect the pipes");
-  if (!command.directory.empty() && ::chdir(command.directory.c_str()) != 0) FailInChild(report, "enter the folder");
-  if (const char* step = sandbox.Apply(); step != nullptr) FailInChild(report, step);
-  ::execve(image.program.c_str(), image.argv.data(), image.envp.data());
-  FailInChild(report, "execute");
+
+  if (streams.in < 0) streams.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (streams.in < 0) Report(report, "open /dev/null");
+  // Out of the way first: a descriptor that is itself 0, 1 or 2 would be overwritten by the dup2 of another.
+  const int in = ::fcntl(streams.in, F_DUPFD_CLOEXEC, 3);
+  const int out = streams.out < 0 ? -1 : ::fcntl(streams.out, F_DUPFD_CLOEXEC, 3);
+  const int err = streams.err < 0 ? -1 : ::fcntl(streams.err, F_DUPFD_CLOEXEC, 3);
+  if (::dup2(in, 0) < 0 || (out >= 0 && ::dup2(out, 1) < 0) || (err >= 0 && ::dup2(err, 2) < 0)) Report(report, "dup2");
+  CloseOnExecFrom(3);
+  if (launch.directory != nullptr && ::chdir(launch.directory) != 0) Report(report, "chdir");
+  if (const char* failed = launch.sandbox.Apply()) Report(report, failed);
+  ::execve(launch.program.c_str(), launch.argv.data(), launch.envp.data());
+  Report(report, "execve");
 }
 
-Result<pid_t> Spawn(const Command& command, const PreparedSandbox& sandbox, int in, int out, int err) {
-  WW_ASSIGN(const Image image, Image::Make(command));
-  WW_ASSIGN(Pipe report, MakePipe());
+// Forks and waits until the child is the program or has said why it is not.
+Result<pid_t> Spawn(const Launch& launch, Streams streams) {
+  WW_ASSIGN(Pipe report, Pipe::Create());
+  // The report must not lie where dup2 puts the streams.
+  if (report.write.get() <= 2) {
+    const int moved = ::fcntl(report.write.get(), F_DUPFD_CLOEXEC, 3);
+    if (moved < 0) return FailErrno("fcntl");
+    report.write = Fd(moved);
+  }
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the parent runs in the child
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return FailErrno("fork");
-  if (pid == 0) BecomeProgram(command, image, sandbox, parent, in, out, err, report.write.get());
-  ::setpgid(pid, pid);
+  if (pid == 0) BecomeProgram(launch, streams, report.write.get(), parent);
+  const int fork_error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) {
+    errno = fork_error;
+    return FailErrno("fork");
+  }
   report.write.Close();
-  ExecFailure failure{};
+  StartFailure failure;
   ssize_t got;
   do got = ::read(report.read.get(), &failure, sizeof failure);
   while (got < 0 && errno == EINTR);
-  if (got > 0) {
-    ::waitpid(pid, nullptr, 0);
-    errno = failure.error;
-    auto error = FailErrno(std::string(failure.step) + " " + command.argv[0]);
-    error.value().code = ErrorCode::kEnvironment;
-    return error;
+  if (got <= 0) return pid;  // closed by exec
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
-  return pid;
+  failure.step[sizeof failure.step - 1] = '\0';
+  return Fail(failure.error == ENOENT || failure.error == EACCES ? ErrorCode::kEnvironment : ErrorCode::kIo,
+              "start " + launch.program + ": " + failure.step + ": " + std::strerror(failure.error));
 }
 
-void KillGroup(pid_t pid) {
+// The leader stays a zombie until it is reaped, so its group cannot be another's.
+void KillGroupAndReap(pid_t pid, int* status = nullptr) {
   ::kill(-pid, SIGKILL);
   ::kill(pid, SIGKILL);
+  while (::waitpid(pid, status, 0) < 0 && errno == EINTR) {
+  }
 }
 
-// A pipe that is read until its end; more than the limit is dropped.
-struct Sink {
-  Fd fd;
-  std::string text;
-  bool truncated = false;
+bool HasEnded(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
 
-  void ReadSome(uint64_t limit) {
-    char buffer[65536];
-    const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got <= 0) {
-      fd.Close();
-      return;
+std::string DescribeStatus(int status) {
+  if (WIFSIGNALED(status))
+    return "signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+  return "exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+// One output stream of Run.
+struct Collector {
+  Fd fd;
+  std::string* text;
+  uint64_t limit;
+  bool* truncated;
+
+  void ReadWhatIsThere() {
+    std::array<char, 65536> buffer;
+    while (fd.valid()) {
+      const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno == EAGAIN) return;
+      if (got <= 0) {
+        fd.Close();
+        return;
+      }
+      const uint64_t room = limit - std::min<uint64_t>(limit, text->size());
+      if (static_cast<uint64_t>(got) > room) *truncated = true;
+      text->append(buffer.data(), std::min<uint64_t>(room, static_cast<uint64_t>(got)));
+      if (got < static_cast<ssize_t>(buffer.size())) return;  // let the others have their turn
     }
-    const size_t room = static_cast<size_t>(limit - std::min<uint64_t>(limit, text.size()));
-    text.append(buffer, std::min(static_cast<size_t>(got), room));
-    truncated |= static_cast<size_t>(got) > room;
   }
 };
 
-// Feeds `input`, collects both streams; false when the deadline passed.
-bool Exchange(const Command& command, Fd input, Sink& out, Sink& err, Clock::time_point deadline) {
-  std::string_view rest = command.input;
-  if (rest.empty()) input.Close();
-  if (input.valid()) ::fcntl(input.get(), F_SETFL, O_NONBLOCK);
-  while (out.fd.valid() || err.fd.valid()) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd fds[] = {{out.fd.get(), POLLIN, 0}, {err.fd.get(), POLLIN, 0}, {input.get(), POLLOUT, 0}};
-    if (::poll(fds, 3, static_cast<int>(std::min<long>(left, 60'000))) < 0 && errno != EINTR) return false;
-    if (fds[0].revents != 0) out.ReadSome(command.output_limit_bytes);
-    if (fds[1].revents != 0) err.ReadSome(command.output_limit_bytes);
-    if (fds[2].revents == 0) continue;
-    const ssize_t written = ::write(input.get(), rest.data(), rest.size());
-    if (written > 0) rest.remove_prefix(static_cast<size_t>(written));
-    if (rest.empty() || (written < 0 && errno != EAGAIN && errno != EINTR)) input.Close();
-  }
-  return true;
-}
+void SetNonBlocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-// A child that closed its pipes may still run; it too has until the deadline.
-int WaitUntil(pid_t pid, Clock::time_point deadline, bool& timed_out) {
-  int status = 0;
-  for (;;) {
-    const pid_t done = ::waitpid(pid, &status, timed_out ? 0 : WNOHANG);
-    if (done == pid) return status;
-    if (done < 0 && errno != EINTR) return 0;
-    if (!timed_out && Clock::now() >= deadline) {
-      timed_out = true;
-      KillGroup(pid);
-    } else if (!timed_out) {
-      ::poll(nullptr, 0, 1);
-    }
+// Writing to a child that has closed its input must be an error and not a signal, in this thread only.
+class PipeSignalBlocked {
+ public:
+  PipeSignalBlocked() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
   }
-}
+  ~PipeSignalBlocked() {
+    const timespec now{};
+    if (::sigismember(&before_, SIGPIPE) == 0)
+      while (::sigtimedwait(&pipe_, nullptr, &now) > 0) {
+      }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
 
-// Writing to a child that has ended must be an error, not the end of this process.
-void IgnoreBrokenPipes() {
-  static const auto once = ::signal(SIGPIPE, SIG_IGN);
-  (void)once;
-}
+ private:
+  sigset_t pipe_, before_;
+};
 
 }  // namespace
 
+std::map<std::string, std::string> MinimalEnvironment() {
+  std::map<std::string, std::string> env = {{"LANG", "C.UTF-8"}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}};
+  for (const char* name : {"PATH", "HOME", "TMPDIR"})
+    if (const char* value = std::getenv(name)) env[name] = value;
+  return env;
+}
+
 Result<Completed> Run(const Command& command) {
-  IgnoreBrokenPipes();
-  const auto deadline = Clock::now() + command.deadline;
-  WW_ASSIGN(PreparedSandbox sandbox, PreparedSandbox::Prepare(command.sandbox));
-  WW_ASSIGN(Pipe in, MakePipe());
-  WW_ASSIGN(Pipe out, MakePipe());
-  WW_ASSIGN(Pipe err, MakePipe());
-  WW_ASSIGN(const pid_t pid, Spawn(command, sandbox, in.read.get(), out.write.get(), err.write.get()));
+  WW_ASSIGN(const Launch launch, Prepare(command));
+  WW_ASSIGN(Pipe in, Pipe::Create());
+  WW_ASSIGN(Pipe out, Pipe::Create());
+  WW_ASSIGN(Pipe err, Pipe::Create());
+  const PipeSignalBlocked no_pipe_signal;
+  const auto start = Clock::now();
+  WW_ASSIGN(const pid_t pid, Spawn(launch, {in.read.get(), out.write.get(), err.write.get()}));
   in.read.Close();
   out.write.Close();
   err.write.Close();
+  for (int fd : {in.write.get(), out.read.get(), err.read.get()}) SetNonBlocking(fd);
 
   Completed completed;
-  Sink out_sink{std::move(out.read), {}, false}, err_sink{std::move(err.read), {}, false};
-  completed.timed_out = !Exchange(command, std::move(in.write), out_sink, err_sink, deadline);
-  if (completed.timed_out) KillGroup(pid);
-  const int status = WaitUntil(pid, deadline, completed.timed_out);
-  KillGroup(pid);  // grandchildren that outlived it
+  completed.notes = launch.sandbox.notes();
+  Collector collectors[] = {{std::move(out.read), &completed.out, command.output_limit_bytes, &completed.truncated},
+                            {std::move(err.read), &completed.err, command.output_limit_bytes, &completed.truncated}};
+  const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // invalid on kernels before 5.3: then we look often
+  std::string_view input = command.input;
+  if (input.empty()) in.write.Close();
+  while (!HasEnded(pid)) {
+    int wait_ms = ended.valid() ? 1000 : 10;
+    if (command.deadline.count() > 0) {
+      const auto left = command.deadline - (Clock::now() - start);
+      if (left.count() <= 0) {
+        completed.timed_out = true;
+        break;
+      }
+      const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
+      wait_ms = static_cast<int>(std::min<int64_t>(wait_ms, left_ms));
+    }
+    pollfd watched[] = {{collectors[0].fd.get(), POLLIN, 0},
+                        {collectors[1].fd.get(), POLLIN, 0},
+                        {in.write.get(), POLLOUT, 0},
+                        {ended.get(), POLLIN, 0}};  // negative descriptors are ignored
+    if (::poll(watched, 4, wait_ms) < 0 && errno != EINTR) break;
+    for (int i = 0; i < 2; ++i)
+      if (watched[i].revents != 0) collectors[i].ReadWhatIsThere();
+    if (watched[2].revents != 0) {
+      const ssize_t sent = ::write(in.write.get(), input.data(), input.size());
+      if (sent > 0) input.remove_prefix(static_cast<size_t>(sent));
+      if (input.empty() || (sent < 0 && errno != EAGAIN && errno != EINTR)) in.write.Close();
+    }
+  }
+  // Grandchildren that are left hold the pipes open and must not outlive the command.
+  int status = 0;
+  KillGroupAndReap(pid, &status);
+  for (auto& collector : collectors)
+    for (size_t before = ~size_t{0}; collector.fd.valid() && collector.text->size() != before;) {
+      before = collector.text->size();
+      collector.ReadWhatIsThere();
+    }
   completed.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  completed.exit_code = completed.signal != 0 ? 128 + completed.signal : WEXITSTATUS(status);
-  completed.out = std::move(out_sink.text);
-  completed.err = std::move(err_sink.text);
-  completed.truncated = out_sink.truncated || err_sink.truncated;
-  completed.notes = sandbox.notes();
+  completed.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return completed;
 }
 
-std::map<std::string, std::string> MinimalEnvironment() {
-  std::map<std::string, std::string> environment = {{"LANG", "C.UTF-8"}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}};
-  for (const char* name : {"PATH", "HOME", "TMPDIR"})
-    if (const char* value = std::getenv(name); value != nullptr) environment[name] = value;
-  return environment;
-}
-
 Result<Child> Child::Start(const Command& command, const std::filesystem::path& stderr_path) {
-  IgnoreBrokenPipes();
-  WW_ASSIGN(PreparedSandbox sandbox, PreparedSandbox::Prepare(command.sandbox));
-  WW_ASSIGN(Pipe in, MakePipe());
-  WW_ASSIGN(Pipe out, MakePipe());
+  WW_ASSIGN(const Launch launch, Prepare(command));
+  WW_ASSIGN(Pipe in, Pipe::Create());
+  WW_ASSIGN(Pipe out, Pipe::Create());
   Fd err;
   if (!stderr_path.empty()) {
-    err = Fd(::open(stderr_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    err = Fd(::open(stderr_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
     if (!err.valid()) return FailErrno("open " + stderr_path.string());
   }
   Child child;
-  WW_ASSIGN(child.pid_, Spawn(command, sandbox, in.read.get(), out.write.get(), err.valid() ? err.get() : 2));
+  WW_ASSIGN(child.pid_, Spawn(launch, {in.read.get(), out.write.get(), err.get()}));
   child.in_ = std::move(in.write);
   child.out_ = std::move(out.read);
+  child.notes_ = launch.sandbox.notes();
   return child;
 }
 
-Child::Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), in_(std::move(other.in_)), out_(std::move(other.out_)) {}
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      in_(std::move(other.in_)),
+      out_(std::move(other.out_)),
+      end_(std::move(other.end_)),
+      notes_(std::move(other.notes_)) {}
+
 Child& Child::operator=(Child&& other) noexcept {
   if (this != &other) {
     Kill();
     pid_ = std::exchange(other.pid_, -1);
     in_ = std::move(other.in_);
     out_ = std::move(other.out_);
+    end_ = std::move(other.end_);
+    notes_ = std::move(other.notes_);
   }
   return *this;
 }
+
 Child::~Child() { Kill(); }
 
 void Child::Kill() {
-  if (pid_ <= 0) return;
-  KillGroup(pid_);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
+  if (pid_ < 0) return;
+  int status = 0;
+  KillGroupAndReap(std::exchange(pid_, -1), &status);
+  end_ = DescribeStatus(status);
 }
 
 std::string Child::DescribeEnd() {
-  if (pid_ <= 0) return "killed";
-  int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) != pid_) return "running";
-  KillGroup(pid_);
-  pid_ = -1;
-  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
-  return "exit code " + std::to_string(WEXITSTATUS(status));
+  if (pid_ < 0) return end_.empty() ? "not started" : end_;
+  if (!HasEnded(pid_)) return "running";
+  Kill();
+  return end_;
 }
 
 }  // namespace warpwright

@@ -21,7 +21,8 @@ struct Sandbox {
   bool enabled = false;
   bool required = false;
   bool allow_network = false;
-  std::vector<std::filesystem::path> readable;  // beside /usr, /lib, /lib64, /etc/ld.so.cache, /proc/self, /dev/null
+  bool allow_children = true;  // false: it may have threads, but no processes
+  std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/ld.so.cache, /proc/self, /dev/null
   std::vector<std::filesystem::path> writable;
   uint64_t memory_bytes = 0;   // RLIMIT_AS
   uint64_t file_bytes = 0;     // RLIMIT_FSIZE
@@ -33,7 +34,7 @@ struct Command {
   std::map<std::string, std::string> env;   // the whole environment of the child: nothing is inherited
   std::filesystem::path directory;          // empty: the parent's
   std::string input;                        // standard input of Run
-  std::chrono::milliseconds deadline{60'000};
+  std::chrono::milliseconds deadline{60'000};  // zero: none
   uint64_t output_limit_bytes = 16u << 20;  // per stream; more is cut and `truncated` set
   Sandbox sandbox;
 };
@@ -55,7 +56,7 @@ Result<Completed> Run(const Command& command);
 std::map<std::string, std::string> MinimalEnvironment();
 
 // A running child with two pipes. The destructor kills it (SIGKILL, process group) and reaps it.
-// The child dies with the parent (PR_SET_PDEATHSIG). stderr is passed through to the parent's unless stderr_path is set.
+// The child dies with the thread that started it (PR_SET_PDEATHSIG counts threads). stderr is passed through to the parent's unless stderr_path is set.
 class Child {
  public:
   static Result<Child> Start(const Command& command, const std::filesystem::path& stderr_path = {});
@@ -70,12 +71,15 @@ class Child {
   void Kill();  // and reap; afterwards pid() is -1
   // "exit code 3", "signal 11 (Segmentation fault)"; reaps if the child has ended, "running" otherwise.
   std::string DescribeEnd();
+  const std::vector<std::string>& notes() const { return notes_; }  // what the sandbox could not enforce
 
  private:
   Child() = default;
   pid_t pid_ = -1;
   Fd in_;
   Fd out_;
+  std::string end_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace warpwright
