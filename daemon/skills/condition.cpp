@@ -1,0 +1,296 @@
+#include "skills/condition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace warpwright {
+namespace {
+
+constexpr Allow kAllowances[] = {Allow::kTf32,        Allow::kNondeterministic, Allow::kClock,
+                                 Allow::kCachePolicy, Allow::kPrintf,           Allow::kReducedPrecision};
+constexpr std::string_view kComparisons[] = {"is", "below", "at_most", "above", "at_least", "equals", "between"};
+
+const std::map<std::string_view, size_t>& FieldPositions() {
+  static const auto positions = [] {
+    std::map<std::string_view, size_t> map;
+    for (size_t i = 0; i < EvidenceFields().size(); ++i) map[EvidenceFields()[i].name] = i;
+    return map;
+  }();
+  return positions;
+}
+
+bool IsBoolean(size_t field) { return EvidenceFields()[field].unit == "bool"; }
+Truth FromBool(bool value) { return value ? Truth::kTrue : Truth::kFalse; }
+Truth Negate(Truth truth) {
+  return truth == Truth::kUnknown ? truth : truth == Truth::kTrue ? Truth::kFalse : Truth::kTrue;
+}
+
+std::string DescribeInterval(const Condition& c) {
+  const Interval& i = c.interval;
+  if (IsBoolean(c.field)) return i.low == 1 ? "is true" : "is false";
+  if (i.low == i.high) return fmt::format("equals {:g}", i.low);
+  if (!std::isfinite(i.low)) return fmt::format("{} {:g}", i.high_open ? "below" : "at most", i.high);
+  if (!std::isfinite(i.high)) return fmt::format("{} {:g}", i.low_open ? "above" : "at least", i.low);
+  return fmt::format("between {:g} and {:g}", i.low, i.high);
+}
+
+std::string Join(const std::vector<std::string>& parts, std::string_view word) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    if (!text.empty()) text += word;
+    text += part;
+  }
+  return text;
+}
+
+class Reader {
+ public:
+  explicit Reader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  Condition Read(const YamlNode& node) {
+    const YamlObject map(node, "a condition",
+                         {"field", "is", "below", "at_most", "above", "at_least", "equals", "between", "operation", "allow", "all",
+                          "any", "not", "reason"},
+                         diagnostics_);
+    Condition condition;
+    if (!node.IsMap()) return condition;
+    std::string kind;
+    for (const std::string_view key : {"field", "operation", "allow", "all", "any", "not"}) {
+      if (node.Find(key) == nullptr) continue;
+      if (!kind.empty()) diagnostics_.Add(node, fmt::format("a condition is either '{}' or '{}', not both", kind, key));
+      kind = key;
+    }
+    if (kind.empty()) {
+      diagnostics_.Add(node, "a condition needs one of: field, operation, allow, all, any, not");
+    } else if (kind == "field") {
+      condition = ReadComparison(node);
+    } else if (kind == "operation") {
+      condition = ReadOperation(*node.Find(kind));
+    } else if (kind == "allow") {
+      condition = ReadAllow(*node.Find(kind));
+    } else {
+      condition = ReadParts(kind, *node.Find(kind));
+    }
+    if (kind != "field")
+      for (const std::string_view key : kComparisons)
+        if (const YamlNode* stray = node.Find(key)) diagnostics_.Add(*stray, fmt::format("'{}' belongs to 'field'", key));
+    condition.reason = map.StringOr("reason", "");
+    return condition;
+  }
+
+ private:
+  Condition ReadParts(const std::string& kind, const YamlNode& node) {
+    Condition condition;
+    condition.kind = kind == "all" ? Condition::Kind::kAll : kind == "any" ? Condition::Kind::kAny : Condition::Kind::kNot;
+    if (condition.kind == Condition::Kind::kNot) {
+      condition.parts.push_back(Read(node));
+      return condition;
+    }
+    if (!node.IsList() || node.items().empty())
+      diagnostics_.Add(node, fmt::format("'{}' needs a list of at least one condition", kind));
+    for (const YamlNode& item : node.items()) condition.parts.push_back(Read(item));
+    return condition;
+  }
+
+  Condition ReadAllow(const YamlNode& node) {
+    Condition condition;
+    condition.kind = Condition::Kind::kAllow;
+    const auto text = diagnostics_.Take(node.AsString());
+    if (!text) return condition;
+    if (const auto allow = ParseAllow(*text)) {
+      condition.allow = *allow;
+    } else {
+      std::vector<std::string_view> names;
+      for (const Allow a : kAllowances) names.push_back(Name(a));
+      diagnostics_.Add(UnknownName(node, "relaxation", *text, names));
+    }
+    return condition;
+  }
+
+  Condition ReadOperation(const YamlNode& node) {
+    Condition any;
+    any.kind = Condition::Kind::kAny;
+    std::vector<std::string_view> names;
+    for (const OperationClass operation : kAllOperationClasses) names.push_back(Name(operation));
+    if (!node.IsList() || node.items().empty()) diagnostics_.Add(node, "'operation' needs a list of operation classes");
+    for (const YamlNode& item : node.items()) {
+      const auto text = diagnostics_.Take(item.AsString());
+      if (!text) continue;
+      const auto found = FieldPositions().find("op_" + *text);
+      if (found == FieldPositions().end()) {
+        diagnostics_.Add(UnknownName(item, "operation class", *text, names));
+        continue;
+      }
+      Condition part;
+      part.kind = Condition::Kind::kCompare;
+      part.field = found->second;
+      part.interval = {1, 1};
+      any.parts.push_back(std::move(part));
+    }
+    return any;
+  }
+
+  Condition ReadComparison(const YamlNode& node) {
+    Condition condition;
+    condition.field = ReadField(*node.Find("field"), diagnostics_);
+    std::string_view operation;
+    for (const std::string_view key : kComparisons) {
+      if (node.Find(key) == nullptr) continue;
+      if (!operation.empty()) diagnostics_.Add(node, fmt::format("one comparison at a time: '{}' or '{}'", operation, key),
+                                               "write between: [a, b], or two conditions in all: [...]");
+      operation = key;
+    }
+    if (operation.empty()) {
+      diagnostics_.Add(node, "a comparison is missing", fmt::format("add one of: {}", fmt::join(kComparisons, ", ")));
+      return condition;
+    }
+    const YamlNode& value = *node.Find(operation);
+    if (IsBoolean(condition.field) != (operation == "is")) {
+      diagnostics_.Add(value, fmt::format("'{}' is {}: compare it with {}", EvidenceFields()[condition.field].name,
+                                          IsBoolean(condition.field) ? "a boolean" : "a number",
+                                          IsBoolean(condition.field) ? "'is: true' or 'is: false'" : "below, above, between, ..."));
+      return condition;
+    }
+    condition.kind = Condition::Kind::kCompare;
+    condition.interval = ReadInterval(operation, value, condition.field);
+    return condition;
+  }
+
+  Interval ReadInterval(std::string_view operation, const YamlNode& value, size_t field) {
+    Interval interval;
+    if (operation == "is") {
+      interval.low = interval.high = diagnostics_.Take(value.AsBool()).value_or(true) ? 1 : 0;
+      return interval;
+    }
+    if (operation == "between") {
+      if (!value.IsList() || value.items().size() != 2) {
+        diagnostics_.Add(value, "'between' needs two numbers", "write between: [10, 20]");
+        return interval;
+      }
+      interval.low = ReadThreshold(value.items()[0], field);
+      interval.high = ReadThreshold(value.items()[1], field);
+      if (interval.low > interval.high) diagnostics_.Add(value, "the first number of 'between' is the smaller one");
+      return interval;
+    }
+    const double threshold = ReadThreshold(value, field);
+    if (operation == "below" || operation == "at_most" || operation == "equals") interval.high = threshold;
+    if (operation == "above" || operation == "at_least" || operation == "equals") interval.low = threshold;
+    interval.high_open = operation == "below";
+    interval.low_open = operation == "above";
+    const EvidenceField& f = EvidenceFields()[field];
+    if (!Reaches(interval, f)) diagnostics_.Add(value, fmt::format("this can never hold: '{}' lies from {:g} to {:g}", f.name, f.low, f.high));
+    return interval;
+  }
+  static bool Reaches(const Interval& i, const EvidenceField& f) {
+    return (i.low_open ? i.low < f.high : i.low <= f.high) && (i.high_open ? i.high > f.low : i.high >= f.low);
+  }
+
+  double ReadThreshold(const YamlNode& node, size_t field) {
+    const EvidenceField& f = EvidenceFields()[field];
+    const auto value = diagnostics_.Take(node.AsDouble());
+    if (value && (*value < f.low || *value > f.high))
+      diagnostics_.Add(node, fmt::format("{:g} is outside of '{}', which lies from {:g} to {:g}", *value, f.name, f.low, f.high));
+    return value.value_or(f.low);
+  }
+
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+Facts::Facts(const Evidence& evidence, const std::set<Allow>& allow)
+    : values_(EvidenceFields().size(), std::numeric_limits<double>::quiet_NaN()), allow_(allow) {
+  for (const auto& [name, value] : evidence.values()) values_[FieldPositions().at(name)] = value;
+}
+
+Truth Evaluate(const Condition& condition, const Facts& facts) {
+  switch (condition.kind) {
+    case Condition::Kind::kCompare:
+      if (!facts.known(condition.field)) return Truth::kUnknown;
+      return FromBool(condition.interval.Contains(facts.value(condition.field)));
+    case Condition::Kind::kAllow: return FromBool(facts.allows(condition.allow));
+    case Condition::Kind::kNot: return Negate(Evaluate(condition.parts[0], facts));
+    case Condition::Kind::kAll: {
+      Truth truth = Truth::kTrue;
+      for (const Condition& part : condition.parts) truth = std::min(truth, Evaluate(part, facts));
+      return truth;
+    }
+    case Condition::Kind::kAny: {
+      Truth truth = Truth::kFalse;
+      for (const Condition& part : condition.parts) truth = std::max(truth, Evaluate(part, facts));
+      return truth;
+    }
+  }
+  return Truth::kUnknown;
+}
+
+std::string ShowValue(size_t field, double value) {
+  const EvidenceField& f = EvidenceFields()[field];
+  if (value != value) return "unknown";
+  if (f.unit == "bool") return value != 0 ? "yes" : "no";
+  if (f.unit == "count" || f.unit == "ratio" || f.unit == "number") return fmt::format("{:.4g}", value);
+  return fmt::format("{:.4g} {}", value, f.unit);
+}
+
+std::string Cite(const Condition& condition, const Facts& facts) {
+  switch (condition.kind) {
+    case Condition::Kind::kCompare: {
+      const std::string value = ShowValue(condition.field, facts.value(condition.field));
+      if (IsBoolean(condition.field) && facts.known(condition.field))
+        return fmt::format("{} = {}", EvidenceFields()[condition.field].name, value);
+      return fmt::format("{} = {} ({})", EvidenceFields()[condition.field].name, value, DescribeInterval(condition));
+    }
+    case Condition::Kind::kAllow:
+      return fmt::format("allow {}: {}", Name(condition.allow), facts.allows(condition.allow) ? "yes" : "no");
+    case Condition::Kind::kNot: return Cite(condition.parts[0], facts);
+    case Condition::Kind::kAll:
+    case Condition::Kind::kAny: {
+      // Only the parts that make it what it is: the false ones of a false "all", the true ones of a true "any".
+      const Truth truth = Evaluate(condition, facts);
+      std::vector<std::string> texts;
+      for (const Condition& part : condition.parts)
+        if (Evaluate(part, facts) == truth) texts.push_back(Cite(part, facts));
+      return Join(texts, ", ");
+    }
+  }
+  return {};
+}
+
+std::string Describe(const Condition& condition) {
+  switch (condition.kind) {
+    case Condition::Kind::kCompare:
+      return fmt::format("{} {}", EvidenceFields()[condition.field].name, DescribeInterval(condition));
+    case Condition::Kind::kAllow: return fmt::format("the manifest allows {}", Name(condition.allow));
+    case Condition::Kind::kNot: return fmt::format("not ({})", Describe(condition.parts[0]));
+    case Condition::Kind::kAll:
+    case Condition::Kind::kAny: {
+      std::vector<std::string> texts;
+      for (const Condition& part : condition.parts) {
+        const bool nested = part.parts.size() > 1;
+        texts.push_back(nested ? "(" + Describe(part) + ")" : Describe(part));
+      }
+      return texts.empty() ? "always" : Join(texts, condition.kind == Condition::Kind::kAll ? " and " : " or ");
+    }
+  }
+  return {};
+}
+
+size_t ReadField(const YamlNode& node, Diagnostics& diagnostics) {
+  const auto name = diagnostics.Take(node.AsString());
+  if (!name) return 0;
+  const auto found = FieldPositions().find(*name);
+  if (found != FieldPositions().end()) return found->second;
+  std::vector<std::string_view> names;
+  for (const EvidenceField& field : EvidenceFields()) names.push_back(field.name);
+  diagnostics.Add(UnknownName(node, "evidence field", *name, names));
+  return 0;
+}
+
+Condition ReadCondition(const YamlNode& node, Diagnostics& diagnostics) { return Reader(diagnostics).Read(node); }
+
+}  // namespace warpwright

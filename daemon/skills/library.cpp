@@ -1,0 +1,154 @@
+#include "skills/library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "skills/library_reader.h"
+#include "skills/reachability.h"
+
+namespace warpwright::embedded {
+const std::map<std::string_view, std::string_view>& SkillFiles();
+}
+
+namespace warpwright {
+namespace {
+
+constexpr uint64_t kMaxFileBytes = 256 << 10;
+constexpr size_t kMaxMethods = 1000;
+
+Error LibraryError(const SkillLibrary& library, std::string file, std::string message, std::string remedy = {}) {
+  if (library.origin != "built in") file = library.origin + "/" + file;
+  return {ErrorCode::kConfig, std::move(message), std::move(file), 0, 0, std::move(remedy)};
+}
+
+void CheckReferences(const SkillLibrary& library, const MethodReferences& references, Diagnostics& diagnostics) {
+  std::vector<std::string_view> ids;
+  for (const auto& [id, card] : library.methods) ids.push_back(id);
+  for (const auto& [node, name] : references)
+    if (library.Find(name) == nullptr) diagnostics.Add(UnknownName(node, "method", name, ids));
+}
+
+// `after` must be an order: a depth-first search that meets a method on its own path has found a circle.
+void CheckOrder(const SkillLibrary& library, Diagnostics& diagnostics) {
+  std::map<std::string, int> state;  // 1: on the path, 2: done
+  std::vector<std::string> path;
+  const std::function<bool(const std::string&)> visit = [&](const std::string& id) {
+    const MethodCard* card = library.Find(id);
+    if (card == nullptr || state[id] == 2) return true;
+    path.push_back(id);
+    if (state[id] == 1) {
+      diagnostics.Add(LibraryError(library, "methods/" + id + ".yml", fmt::format("the order goes in a circle: {}", fmt::join(path, " after "))));
+      return false;
+    }
+    state[id] = 1;
+    for (const std::string& other : card->after)
+      if (!visit(other)) return false;
+    state[id] = 2;
+    path.pop_back();
+    return true;
+  };
+  for (const auto& [id, card] : library.methods)
+    if (!visit(id)) return;
+}
+
+// One fallback without any condition makes the coverage complete, whatever the rest of the policy says.
+void CheckCoverage(const SkillLibrary& library, Diagnostics& diagnostics) {
+  for (const Call& call : library.policy.fallback) {
+    const MethodCard* card = library.Find(call.method);
+    const bool vetoed = std::any_of(library.policy.vetoes.begin(), library.policy.vetoes.end(), [&](const Veto& veto) {
+      return std::find(veto.methods.begin(), veto.methods.end(), call.method) != veto.methods.end();
+    });
+    // Evidence starts at compute capability 80, so a minimum up to that excludes nothing.
+    if (card != nullptr && !vetoed && card->preconditions.empty() && !card->already_applied && card->needs.empty() &&
+        card->conflicts.empty() && card->min_capability <= 80 && card->max_capability == 0 && !card->transform.empty())
+      return;
+  }
+  diagnostics.Add(LibraryError(library, "policy.yml", "some evidence is left without a method: no fallback is unconditional",
+                               "list a method under 'fallback' that has a transformation and no preconditions, needs, conflicts, vetoes or "
+                               "already_applied"));
+}
+
+void CheckReachability(const SkillLibrary& library, Diagnostics& diagnostics) {
+  for (const auto& [id, card] : library.methods)
+    if (!FindWitness(library, card))
+      diagnostics.Add(LibraryError(library, "methods/" + id + ".yml", fmt::format("no evidence leads to the method '{}'", id),
+                                   "let a bottleneck of policy.yml call for it, and see that its preconditions, the vetoes and "
+                                   "already_applied do not exclude each other"));
+}
+
+Result<std::map<std::string, std::string>> ReadFolder(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  WW_ASSIGN(files["policy.yml"], ReadFile(folder / "policy.yml", kMaxFileBytes));
+  std::error_code code;
+  std::filesystem::directory_iterator entries(folder / "methods", code), end;
+  for (; !code && entries != end; entries.increment(code)) {
+    if (entries->path().extension() != ".yml") continue;
+    if (files.size() > kMaxMethods) return Fail(ErrorCode::kConfig, fmt::format("more than {} methods in {}", kMaxMethods, folder.string()));
+    WW_ASSIGN(files["methods/" + entries->path().filename().string()], ReadFile(entries->path(), kMaxFileBytes));
+  }
+  if (code) return Fail(ErrorCode::kConfig, fmt::format("cannot list {}: {}", (folder / "methods").string(), code.message()),
+                        "a skills folder holds policy.yml and methods/*.yml");
+  return files;
+}
+
+}  // namespace
+
+const MethodCard* SkillLibrary::Find(std::string_view id) const {
+  const auto found = methods.find(id);
+  return found == methods.end() ? nullptr : &found->second;
+}
+
+Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files, const std::string& origin) {
+  SkillLibrary library;
+  library.origin = origin;
+  Diagnostics diagnostics;
+  MethodReferences references;
+  Hasher hasher;
+  std::map<std::string, std::vector<std::string>> before;
+  for (const auto& [name, text] : files) {
+    hasher.Add(name).Add(text);
+    const auto root = diagnostics.Take(ParseYaml(text, origin == "built in" ? "skills/" + name : origin + "/" + name));
+    if (!root) continue;
+    if (name == "policy.yml") {
+      library.policy = ReadPolicy(*root, references, diagnostics);
+      continue;
+    }
+    const std::string stem = std::filesystem::path(name).stem().string();
+    MethodCard card = ReadCard(*root, stem, references, before[stem], diagnostics);
+    library.methods.insert_or_assign(stem, std::move(card));
+  }
+  if (files.count("policy.yml") == 0) diagnostics.Add(LibraryError(library, "policy.yml", "the policy is missing"));
+  library.digest = hasher.Finish();
+  CheckReferences(library, references, diagnostics);
+  WW_TRY(diagnostics.ToStatus());
+
+  for (const auto& [id, others] : before)
+    for (const std::string& other : others) library.methods.at(other).after.push_back(id);
+  for (const auto& [id, card] : library.methods)
+    for (const std::string& other : card.conflicts) {
+      auto& back = library.methods.at(other).conflicts;
+      if (std::find(back.begin(), back.end(), id) == back.end()) back.push_back(id);
+    }
+  CheckOrder(library, diagnostics);
+  CheckCoverage(library, diagnostics);
+  CheckReachability(library, diagnostics);
+  WW_TRY(diagnostics.ToStatus());
+  return library;
+}
+
+Result<SkillLibrary> LoadSkills(const std::filesystem::path& folder) {
+  WW_ASSIGN(const auto files, ReadFolder(folder));
+  return ParseSkills(files, folder.string());
+}
+
+Result<SkillLibrary> LoadBuiltInSkills() {
+  std::map<std::string, std::string> files;
+  for (const auto& [name, text] : embedded::SkillFiles()) files.emplace(name, text);
+  return ParseSkills(files, "built in");
+}
+
+}  // namespace warpwright

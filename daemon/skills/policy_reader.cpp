@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "skills/library_reader.h"
+
+namespace warpwright {
+namespace {
+
+class PolicyReader {
+ public:
+  PolicyReader(MethodReferences& references, Diagnostics& diagnostics) : references_(references), diagnostics_(diagnostics) {}
+
+  SkillPolicy Read(const YamlNode& root) {
+    const YamlObject map(root, "the policy",
+                         {"version", "roofline", "unknown_factor", "unknown_bottleneck", "order_binds_at", "stages", "state",
+                          "bottlenecks", "fallback", "vetoes"},
+                         diagnostics_);
+    map.Integer("version", 1, 1);
+    SkillPolicy policy;
+    policy.unknown_factor = map.Double("unknown_factor", 0.01, 1);
+    policy.unknown_bottleneck = map.Double("unknown_bottleneck", 0, 1);
+    policy.order_binds_at = map.Double("order_binds_at", 0, 1);
+    if (const YamlNode* node = map.Require("roofline")) ReadRoofline(*node, policy);
+    if (const YamlNode* node = map.Require("stages")) ReadStages(*node);
+    for (const YamlNode& node : Items(map, "state")) policy.state.push_back(ReadBucket(node));
+    for (const YamlNode& node : Items(map, "bottlenecks")) policy.bottlenecks.push_back(ReadBottleneck(node));
+    for (const YamlNode& node : Items(map, "fallback")) policy.fallback.push_back(ReadCall(node));
+    for (const YamlNode& node : Items(map, "vetoes")) policy.vetoes.push_back(ReadVeto(node));
+    return policy;
+  }
+
+ private:
+  // The items of a required list that must not be empty.
+  std::vector<YamlNode> Items(const YamlObject& map, std::string_view key) {
+    const YamlNode* node = map.Require(key);
+    if (node == nullptr) return {};
+    if (!node->IsList() || node->items().empty()) diagnostics_.Add(*node, fmt::format("'{}' needs a list of at least one entry", key));
+    return node->items();
+  }
+
+  void ReadRoofline(const YamlNode& node, SkillPolicy& policy) {
+    const YamlObject map(node, "the roofline rule", {"field", "at_least"}, diagnostics_);
+    if (const YamlNode* field = map.Require("field")) policy.roofline_field = ReadField(*field, diagnostics_);
+    policy.roofline_at_least = map.Double("at_least", 1, 100);
+  }
+
+  void ReadStages(const YamlNode& node) {
+    if (!node.IsMap()) diagnostics_.Add(node, "'stages' needs a map of stage to weight", "write stages: {gap: 1.0, unit: 0.6}");
+    for (const auto& [key, value] : node.entries()) {
+      const auto weight = diagnostics_.Take(value.AsDouble());
+      if (weight && !(*weight > 0 && *weight <= 1)) diagnostics_.Add(value, "the weight of a stage lies above 0 and is at most 1");
+      stages_[key.text()] = weight.value_or(1);
+    }
+  }
+
+  StateBucket ReadBucket(const YamlNode& node) {
+    const YamlObject map(node, "a state bucket", {"field", "edges"}, diagnostics_);
+    StateBucket bucket;
+    const YamlNode* field = map.Require("field");
+    if (field == nullptr) return bucket;
+    bucket.field = ReadField(*field, diagnostics_);
+    const bool boolean = EvidenceFields()[bucket.field].unit == "bool";
+    const YamlNode* edges = map.Find("edges");
+    if (boolean != (edges == nullptr))
+      diagnostics_.Add(node, boolean ? "a boolean needs no edges" : "a number needs 'edges', in rising order");
+    if (edges == nullptr) return bucket;
+    for (const YamlNode& item : edges->items())
+      if (const auto edge = diagnostics_.Take(item.AsDouble())) bucket.edges.push_back(*edge);
+    if (bucket.edges.empty() || !std::is_sorted(bucket.edges.begin(), bucket.edges.end()))
+      diagnostics_.Add(*edges, "'edges' needs numbers in rising order");
+    return bucket;
+  }
+
+  BottleneckRule ReadBottleneck(const YamlNode& node) {
+    const YamlObject map(node, "a bottleneck", {"id", "title", "stage", "when", "severity", "methods"}, diagnostics_);
+    BottleneckRule rule;
+    rule.id = map.String("id");
+    rule.title = map.String("title");
+    rule.stage = map.String("stage");
+    if (!rule.id.empty() && !seen_.insert(rule.id).second) diagnostics_.Add(node, fmt::format("the bottleneck '{}' is there twice", rule.id));
+    const auto stage = stages_.find(rule.stage);
+    if (stage != stages_.end()) {
+      rule.stage_weight = stage->second;
+    } else if (const YamlNode* place = map.Find("stage")) {
+      std::vector<std::string_view> names;
+      for (const auto& [name, weight] : stages_) names.push_back(name);
+      diagnostics_.Add(UnknownName(*place, "stage", rule.stage, names));
+    }
+    if (const YamlNode* when = map.Require("when")) rule.when = ReadCondition(*when, diagnostics_);
+    if (const YamlNode* severity = map.Require("severity")) rule.severity = ReadSeverity(*severity);
+    std::set<std::string> called;
+    for (const YamlNode& item : Items(map, "methods")) {
+      rule.methods.push_back(ReadCall(item));
+      if (!called.insert(rule.methods.back().method).second)
+        diagnostics_.Add(item, fmt::format("'{}' calls for '{}' twice", rule.id, rule.methods.back().method));
+    }
+    return rule;
+  }
+
+  Severity ReadSeverity(const YamlNode& node) {
+    Severity severity;
+    if (node.IsScalar()) {
+      severity.constant = diagnostics_.Take(node.AsDouble()).value_or(1);
+      if (!(severity.constant > 0 && severity.constant <= 1)) diagnostics_.Add(node, "a constant severity lies above 0 and is at most 1");
+      return severity;
+    }
+    const YamlObject map(node, "a severity", {"field", "lowest_of", "highest_of", "from", "to"}, diagnostics_);
+    if (const YamlNode* field = map.Find("field")) severity.fields.push_back(ReadField(*field, diagnostics_));
+    for (const std::string_view key : {"lowest_of", "highest_of"}) {
+      const YamlNode* list = map.Find(key);
+      if (list == nullptr) continue;
+      severity.lowest = key == "lowest_of";
+      for (const YamlNode& item : list->items()) severity.fields.push_back(ReadField(item, diagnostics_));
+    }
+    if (severity.fields.empty()) diagnostics_.Add(node, "a severity is a number, or has a field", "write severity: {field: latency_pct, from: 15, to: 90}");
+    severity.from = map.Double("from", -1e9, 1e9);
+    severity.to = map.Double("to", -1e9, 1e9);
+    if (severity.from == severity.to) diagnostics_.Add(node, "'from' and 'to' must differ");
+    return severity;
+  }
+
+  Call ReadCall(const YamlNode& node) {
+    const YamlObject map(node, "a call for a method", {"method", "weight", "reason"}, diagnostics_);
+    Call call;
+    call.method = map.String("method");
+    call.weight = map.Double("weight", 0.01, 1);
+    call.reason = map.String("reason");
+    if (const YamlNode* method = map.Find("method")) references_.emplace_back(*method, call.method);
+    return call;
+  }
+
+  Veto ReadVeto(const YamlNode& node) {
+    const YamlObject map(node, "a veto", {"methods", "when", "reason"}, diagnostics_);
+    Veto veto;
+    for (const YamlNode& item : Items(map, "methods")) {
+      veto.methods.push_back(item.text());
+      references_.emplace_back(item, item.text());
+    }
+    if (const YamlNode* when = map.Require("when")) veto.when = ReadCondition(*when, diagnostics_);
+    veto.reason = map.String("reason");
+    return veto;
+  }
+
+  MethodReferences& references_;
+  Diagnostics& diagnostics_;
+  std::map<std::string, double> stages_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+SkillPolicy ReadPolicy(const YamlNode& root, MethodReferences& references, Diagnostics& diagnostics) {
+  return PolicyReader(references, diagnostics).Read(root);
+}
+
+}  // namespace warpwright

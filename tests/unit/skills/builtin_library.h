@@ -1,0 +1,20 @@
+// The library that the program carries, loaded once for all tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "skills/library.h"
+
+namespace warpwright {
+
+inline const SkillLibrary& BuiltIn() {
+  static const Result<SkillLibrary> library = LoadBuiltInSkills();
+  if (!library) {
+    ADD_FAILURE() << library.error().Format();
+    static const SkillLibrary empty;
+    return empty;
+  }
+  return *library;
+}
+
+}  // namespace warpwright
