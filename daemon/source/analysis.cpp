@@ -1,6 +1,7 @@
 #include "source/analysis.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace warpwright {
 namespace {
@@ -163,10 +164,25 @@ const Node* FunctionAnalysis::Definition(const std::string& symbol) const {
   return &(*info->declaration)[0];
 }
 
+// Equal texts over values that never change are equal; anything else is different at every place.
 Polynomial FunctionAnalysis::Opaque(const Node& expression) const {
-  std::string symbol = "{" + std::string(function_.Text(expression)) + "@" + std::to_string(expression.begin) + "}";
+  bool stable = true;
+  ForEach(expression, [&](const Node& node) {
+    if (IsLoad(node) || node.Is(NodeKind::kCall) || node.Is(NodeKind::kAssign) || node.Is(NodeKind::kOther)) stable = false;
+    const VariableInfo* info = node.Is(NodeKind::kName) ? Find(node.symbol) : nullptr;
+    if (info == nullptr) return;
+    const bool parameter = info->parameter != nullptr && info->writes.empty();
+    if (!parameter && Definition(node.symbol) == nullptr) stable = false;
+  });
+  std::string symbol = "{" + std::string(function_.Text(expression));
+  symbol += stable ? "}" : "@" + std::to_string(expression.begin) + "}";
   opaque_[symbol] = &expression;
   return Polynomial::Symbol(std::move(symbol));
+}
+
+const Node* FunctionAnalysis::OpaqueExpression(const std::string& symbol) const {
+  const auto found = opaque_.find(symbol);
+  return found == opaque_.end() ? nullptr : found->second;
 }
 
 Polynomial FunctionAnalysis::IndexOfName(const Node& name) const {
@@ -362,22 +378,35 @@ std::optional<int64_t> FunctionAnalysis::TripCount(const CountedLoop& loop) cons
   return distance <= 0 ? 0 : (distance + *step - 1) / *step;
 }
 
+static CXType Pointee(const Node& pointer) {
+  CXType type = clang_getCanonicalType(clang_getCursorType(pointer.cursor));
+  if (type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray) return clang_getArrayElementType(type);
+  return clang_getPointeeType(type);
+}
+
+// How many elements of type `from` one of type `to` covers. In templates sizes are unknown: a vector of T is then recognized by its
+// last argument, Vector<T, 4>. A cast to a smaller type is not followed.
+static std::optional<int> UnitsOf(CXType from, CXType to) {
+  const auto spelling = [](CXType type) { return Take(clang_getTypeSpelling(clang_getUnqualifiedType(type))); };
+  if (spelling(from) == spelling(to)) return 1;
+  const long long before = clang_Type_getSizeOf(from), after = clang_Type_getSizeOf(to);
+  if (before > 0 && after > 0) return after % before == 0 ? std::optional(static_cast<int>(after / before)) : std::nullopt;
+  const std::string name = spelling(to);
+  const size_t comma = name.rfind(", ");
+  if (comma == std::string::npos || name.back() != '>') return 1;
+  const int count = std::atoi(name.c_str() + comma + 2);
+  return count >= 1 && count <= 16 ? count : 1;
+}
+
 std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const Node& pointer) const {
   if (depth_ >= kMaxDepth) return std::nullopt;
   if (pointer.Is(NodeKind::kCast) && pointer.size() == 1) {
     auto inner = ResolvePointer(pointer[0]);
     if (!inner) return inner;
-    const auto pointee = [](const Node& node) {
-      CXType type = clang_getCanonicalType(clang_getCursorType(node.cursor));
-      if (type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray) return clang_getArrayElementType(type);
-      return clang_getPointeeType(type);
-    };
-    const auto spelling = [](CXType type) { return Take(clang_getTypeSpelling(clang_getUnqualifiedType(type))); };
-    if (spelling(pointee(pointer)) != spelling(pointee(pointer[0]))) {
-      // An offset under the cast counts in other elements: kept as one opaque term.
-      if (inner->index != Polynomial()) inner->index = Opaque(pointer[0]);
-      inner->reinterpreted = true;
-    }
+    const auto units = UnitsOf(Pointee(pointer[0]), Pointee(pointer));
+    if (!units) return std::nullopt;
+    inner->units *= *units;
+    inner->reinterpreted |= *units != 1;
     return inner;
   }
   if (pointer.Is(NodeKind::kBinary) && (pointer.name == "+" || pointer.name == "-") && pointer.size() == 2) {
@@ -385,7 +414,7 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const N
     const bool swapped = !inner && pointer.name == "+";
     if (swapped) inner = ResolvePointer(pointer[1]);
     if (!inner) return inner;
-    const Polynomial offset = Index(pointer[swapped ? 0 : 1]);
+    const Polynomial offset = Index(pointer[swapped ? 0 : 1]) * Polynomial::Constant(inner->units);
     inner->index = pointer.name == "-" ? inner->index - offset : inner->index + offset;
     return inner;
   }
@@ -401,7 +430,7 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const N
   }
   const VariableInfo* info = Find(pointer.symbol);
   if (!array && info != nullptr && info->declaration != nullptr) return std::nullopt;  // a pointer that moves
-  return Target{pointer.symbol, {}, false};
+  return Target{pointer.symbol, {}, false, 1};
 }
 
 std::optional<FunctionAnalysis::Target> FunctionAnalysis::Resolve(const Node& access) const {
@@ -411,7 +440,7 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::Resolve(const Node& ac
   if (!target) return target;
   // tile[y][x]: the row counts in rows.
   CXType type = clang_getCanonicalType(clang_getCursorType(access.cursor));
-  Polynomial scale = Polynomial::Constant(1);
+  Polynomial scale = Polynomial::Constant(target->units);
   while (type.kind == CXType_ConstantArray) {
     scale = scale * Polynomial::Constant(clang_getArraySize(type));
     type = clang_getArrayElementType(type);
@@ -458,7 +487,8 @@ std::optional<Access> FunctionAnalysis::AccessAt(const Node& node) const {
   access.base = target->base;
   access.index = target->index;
   access.reinterpreted = target->reinterpreted;
-  access.vector_width = VectorWidthOf(element);
+  access.units = target->units;
+  access.vector_width = std::max(VectorWidthOf(element), target->units);
   return access;
 }
 

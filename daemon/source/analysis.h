@@ -59,8 +59,9 @@ struct Access {
   std::string base;             // symbol of the pointer parameter or array
   Polynomial index;
   bool reads = false, writes = false, atomic = false;
-  bool reinterpreted = false;   // the index counts in elements of another type than the base's
-  int vector_width = 1;         // elements of the base's type per access
+  bool reinterpreted = false;   // through a cast to another element type
+  int units = 1;                // elements of the base that one access covers; `index` counts elements of the base
+  int vector_width = 1;         // scalars per access: 4 for float4, whatever the base is
 };
 
 // What the value of an expression depends on, through local variables.
@@ -85,6 +86,7 @@ class FunctionAnalysis {
   // Of an Index: also what its opaque symbols depend on.
   Dependence DependsOn(const Polynomial& index) const;
   std::optional<int64_t> Fold(const Node& expression) const;
+  const Node* OpaqueExpression(const std::string& symbol) const;  // what an opaque symbol of an Index stands for; null for others
 
   std::optional<CountedLoop> Counted(const Node& loop) const;
   std::optional<int64_t> TripCount(const CountedLoop& loop) const;
@@ -92,9 +94,10 @@ class FunctionAnalysis {
   // The pointer parameter, array or pointer variable that an access goes to, seen through casts, p + offset and definitions
   // (`const float* x = inp + row * C`): its symbol, and the whole index in elements of the base. Nothing where it is unclear.
   struct Target {
-    std::string base;        // symbol
-    Polynomial index;
-    bool reinterpreted = false;  // through a cast to another element type: index is in the elements of that type
+    std::string base;            // symbol
+    Polynomial index;            // in elements of the base
+    bool reinterpreted = false;  // through a cast to another element type
+    int units = 1;               // how many elements of the base the pointer's element covers
   };
   std::optional<Target> Resolve(const Node& access) const;  // kSubscript or unary *
   std::optional<Target> ResolvePointer(const Node& pointer) const;

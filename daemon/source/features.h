@@ -1,0 +1,34 @@
+// The static features of a kernel: what an expert reads off the source before measuring anything.
+//
+// Features of device functions that the kernel calls (barriers, shuffles, atomics, mathematics) count as the kernel's. What cannot be
+// resolved, in templates and macros, stays unknown (AccessPattern::kUnknown, OperationClass::kOther, an empty trip count); it is never
+// guessed.
+#pragma once
+
+#include <clang-c/Index.h>
+
+#include "core/inspection.h"
+#include "source/ast.h"
+
+namespace warpwright {
+
+struct Node;
+class FunctionAnalysis;
+
+StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel);
+
+// A scalar local variable that a loop updates by a sum, a product, a minimum or a maximum, and does not use otherwise.
+struct Accumulator {
+  enum class Kind { kSum, kProduct, kMaximum, kMinimum };
+  Kind kind = Kind::kSum;
+  std::string symbol, name, type;
+  const Node* update = nullptr;  // the assignment, or the `if` around it
+  const Node* value = nullptr;   // what is added, multiplied, compared
+};
+// Of this loop itself, not of loops inside it. The variable is declared outside the loop.
+std::vector<Accumulator> AccumulatorsOf(const FunctionAnalysis& analysis, const Node& loop);
+
+// What the kernel computes, judged from its accesses and loops.
+OperationClass ClassifyOperation(const FunctionAnalysis& analysis, const StaticFeatures& features);
+
+}  // namespace warpwright
