@@ -1,0 +1,101 @@
+// warpwright-worker: parses, slices, records, compiles and simulates what it is sent, one call at a time (worker/frame.h).
+//
+// Options: --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --memory-gib N, --no-sandbox, --version.
+// Exit codes: 0 the peer closed the pipe, 2 usage, 3 the environment lacks something.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/sandbox.h"
+#include "cli/exit_code.h"
+#include "cli/version.h"
+#include "compile/toolkit.h"
+#include "worker/serve.h"
+
+namespace warpwright {
+namespace {
+
+struct WorkerOptions {
+  std::filesystem::path cache;
+  std::vector<std::filesystem::path> readable;
+  uint64_t memory_gib = 16;
+  bool sandbox = true;
+};
+
+Result<WorkerOptions> ParseOptions(int argc, char** argv) {
+  WorkerOptions options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view name = argv[i];
+    const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
+    if (name == "--cache") {
+      options.cache = value();
+    } else if (name == "--readable") {
+      options.readable.emplace_back(value());
+    } else if (name == "--memory-gib") {
+      options.memory_gib = std::strtoull(value().c_str(), nullptr, 10);
+    } else if (name == "--no-sandbox") {
+      options.sandbox = false;
+    } else if (name == "--version") {
+      std::printf("warpwright-worker %s\n", kVersion);
+      std::exit(kExitDone);
+    } else {
+      return Fail(ErrorCode::kUsage, "unknown option '" + std::string(name) + "'",
+                  "warpwright-worker --cache DIR [--readable DIR]... [--memory-gib N] [--no-sandbox]");
+    }
+  }
+  if (options.cache.empty()) return Fail(ErrorCode::kUsage, "--cache DIR is missing");
+  return options;
+}
+
+// Everything that the worker will need later must be readable or writable now: the rules cannot be widened afterwards.
+Status EnterSandbox(const WorkerOptions& options) {
+  Sandbox sandbox;
+  sandbox.enabled = options.sandbox;
+  sandbox.memory_bytes = options.memory_gib << 30;
+  sandbox.readable = options.readable;
+  if (const auto toolkit = FindToolkit()) sandbox.readable.push_back(toolkit->root);
+  sandbox.writable = {options.cache};
+  WW_ASSIGN(const PreparedSandbox prepared, PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
+  for (const auto& note : prepared.notes()) std::fprintf(stderr, "warpwright-worker: %s\n", note.c_str());
+  if (const char* step = prepared.Apply(); step != nullptr) return FailErrno(step);
+  return {};
+}
+
+// Frames keep descriptors of their own; what anything prints goes to stderr and cannot forge a frame.
+struct FrameDescriptors {
+  Fd in, out;
+};
+Result<FrameDescriptors> TakeStandardStreams() {
+  FrameDescriptors frames{Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3))};
+  const Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!frames.in.valid() || !frames.out.valid() || !null.valid() || ::dup2(null.get(), 0) < 0 || ::dup2(2, 1) < 0)
+    return FailErrno("set up the pipes");
+  return frames;
+}
+
+Status Main(int argc, char** argv) {
+  WW_ASSIGN(WorkerOptions options, ParseOptions(argc, argv));
+  std::error_code error;
+  std::filesystem::create_directories(options.cache / "tmp", error);
+  if (error) return Fail(ErrorCode::kEnvironment, "create " + options.cache.string() + ": " + error.message());
+  options.cache = std::filesystem::canonical(options.cache, error);
+  ::setenv("TMPDIR", (options.cache / "tmp").c_str(), 1);
+  WW_ASSIGN(const FrameDescriptors frames, TakeStandardStreams());
+  WW_TRY(EnterSandbox(options));
+  Service service(options.cache);
+  return Serve(service, frames.in.get(), frames.out.get());
+}
+
+}  // namespace
+}  // namespace warpwright
+
+int main(int argc, char** argv) {
+  const auto status = warpwright::Main(argc, argv);
+  if (status) return warpwright::kExitDone;
+  std::fprintf(stderr, "warpwright-worker: %s\n", status.error().Format().c_str());
+  return warpwright::ExitCodeOf(status.error());
+}

@@ -1,0 +1,41 @@
+// The worker's side of the verbs: slices, records, compiles and runs. What a candidate shares with the one before (the recorder, the
+// compiled module, the slices) is remembered by content, so that a repeated source costs only its run.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "compile/compiler.h"
+#include "core/device.h"
+#include "core/evaluator.h"
+#include "source/slice.h"
+
+namespace warpwright {
+
+class Service {
+ public:
+  // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker without a toolkit can
+  // still inspect.
+  explicit Service(std::filesystem::path cache) : cache_(std::move(cache)) {}
+
+  Result<Inspection> Inspect(const SourceRef& source);
+  Result<RewriteOutcome> Rewrite(const RewriteRequest& request);
+  Result<SpliceOutcome> Splice(const SpliceRequest& request);
+  Result<ExecuteOutcome> Execute(const ExecuteRequest& request);
+
+ private:
+  Result<const SliceOutcome*> SliceOnce(const SourceRef& source, const std::string& entry);
+  Result<std::variant<LaunchPlan, Refused>> RecordOnce(const Slices& slices, const ExecuteRequest& request, const Chip& chip);
+  Result<Device*> DeviceFor(const std::string& name);
+
+  std::filesystem::path cache_;
+  std::unique_ptr<Compiler> compiler_;
+  std::map<std::string, SliceOutcome> slices_;
+  std::map<std::string, std::variant<LaunchPlan, Refused>> plans_;
+  std::map<std::string, CompileOutcome> modules_;
+  std::map<std::string, std::unique_ptr<Device>> devices_;
+};
+
+}  // namespace warpwright
