@@ -132,10 +132,10 @@ Status PreparedSandbox::PrepareFiles(const std::filesystem::path& program) {
   if (!ruleset_.valid()) return FailErrno("landlock_create_ruleset");
 
   for (const char* path : {"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/proc/cpuinfo",
-                           "/proc/meminfo", "/sys/devices/system/cpu", "/dev/zero", "/dev/urandom"})
+                           "/proc/meminfo", "/sys/devices/system/cpu", "/dev/zero", "/dev/random", "/dev/urandom"})
     WW_TRY(AllowPath(ruleset_.get(), path, kReadRights & handled));
   WW_TRY(AllowPath(ruleset_.get(), "/dev/null", kFileRights & handled));
-  WW_TRY(AllowPath(ruleset_.get(), program, kReadRights & handled));
+  if (!program.empty()) WW_TRY(AllowPath(ruleset_.get(), program, kReadRights & handled));
   for (const auto& path : sandbox_.readable) WW_TRY(AllowPath(ruleset_.get(), path, kReadRights & handled));
   for (const auto& path : sandbox_.writable) {
     WW_ASSIGN(const bool exists, AllowPath(ruleset_.get(), path, handled & ~kDeviceNodes & ~kDeviceControl));

@@ -1,5 +1,6 @@
 // How a child is confined. Everything that needs memory or can fail for long is done by Prepare in the parent; Apply runs between
-// fork and exec of a possibly multi-threaded parent, so it only makes system calls.
+// fork and exec of a possibly multi-threaded parent, so it only makes system calls. A program may also confine itself, before it starts
+// threads: Apply acts on the calling thread and what it starts later.
 //
 //   files    Landlock (a deny-by-default list of folders), where the kernel has it
 //   calls    seccomp: a deny list of what no compiler, parser or recorder needs (sockets, ptrace, mount, bpf, io_uring, ...)
@@ -22,10 +23,10 @@ namespace warpwright {
 
 class PreparedSandbox {
  public:
-  // `program` may always be executed. What the kernel cannot enforce is noted, or an Error where `required` is set.
-  static Result<PreparedSandbox> Prepare(const Sandbox& sandbox, const std::filesystem::path& program);
+  // `program` (empty: none) may always be executed. What the kernel cannot enforce is noted, or an Error where `required` is set.
+  static Result<PreparedSandbox> Prepare(const Sandbox& sandbox, const std::filesystem::path& program = {});
 
-  // In the child. Null, or the name of the step that failed, with errno set.
+  // Null, or the name of the step that failed, with errno set.
   const char* Apply() const;
   const std::vector<std::string>& notes() const { return notes_; }
 
