@@ -1,0 +1,293 @@
+#include "judge/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace warpwright {
+namespace {
+
+constexpr size_t kShortRow = 64;  // rows below this are grouped
+constexpr double kConditioningFactor = 4;
+constexpr double kConditioningCap = 1e-3;  // of the usual magnitude
+constexpr double kEpsilonF32 = 0x1.0p-23;
+
+struct TableRow {
+  double rtol, factor, epsilon;
+};
+TableRow Fallback(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return {1e-10, 16, 0x1.0p-52};
+    case DType::kF32:
+      return {2e-6, 16, kEpsilonF32};
+    case DType::kF16:
+      return {1e-3, 8, kEpsilonF32};
+    case DType::kBF16:
+      return {1e-2, 8, kEpsilonF32};
+    default:
+      return {0, 0, 0};
+  }
+}
+
+bool IsNarrow(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+double BudgetUlps(DType dtype) { return IsNarrow(dtype) ? 1.5 : 8; }
+
+// Sums of squares and of signed errors, with the largest magnitude factored out where squares would overflow.
+class Moments {
+ public:
+  void Add(double x) {
+    ++count_;
+    sum_ += x;
+    squares_ += (x * 0x1.0p-300) * (x * 0x1.0p-300);
+    plain_squares_ += x * x;
+  }
+  double Rms() const {
+    if (count_ == 0) return 0;
+    const double n = static_cast<double>(count_);
+    return std::isfinite(plain_squares_) ? std::sqrt(plain_squares_ / n) : std::sqrt(squares_ / n) * 0x1.0p300;
+  }
+  double Mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+  double StandardError() const {
+    if (count_ < 2) return 0;
+    const double n = static_cast<double>(count_), mean = sum_ / n;
+    return std::sqrt(std::max(0.0, plain_squares_ / n - mean * mean) / n);
+  }
+  size_t count() const { return count_; }
+
+ private:
+  size_t count_ = 0;
+  double sum_ = 0, squares_ = 0, plain_squares_ = 0;
+};
+
+std::string Describe(DType dtype, const std::byte* data, size_t index) {
+  if (!IsFloat(dtype)) return fmt::format("{}", LoadAsInteger(dtype, data, index));
+  return fmt::format("{:.9g}", LoadAsDouble(dtype, data, index));
+}
+
+}  // namespace
+
+Leniency LeniencyOf(const KernelSpec& spec) {
+  return {spec.tolerance.relative, spec.allow.contains(Allow::kTf32), spec.allow.contains(Allow::kReducedPrecision)};
+}
+
+double UlpOf(DType dtype, double value) {
+  const double magnitude = std::fabs(value), normal = SmallestNormal(dtype), epsilon = MachineEpsilon(dtype);
+  if (!(magnitude > normal)) return normal * epsilon;
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  return std::ldexp(epsilon, exponent - 1);
+}
+
+double EstimateAccumulation(const KernelSpec& spec, const Case& c, const Argument& output) {
+  const auto variables = IntegerScalars(c);
+  if (spec.accumulation)
+    if (const auto length = spec.accumulation->Evaluate(variables))
+      return std::max<double>(1, static_cast<double>(*length));
+  std::set<std::string> kept;
+  const auto& shape = std::get<BufferArgument>(output.kind).shape;
+  for (const Expression& extent : shape) kept.insert(extent.text());
+  std::map<std::string, double> summed;  // by expression, so that [M, K] x [K, N] counts K once
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role == Role::kOut || buffer->role == Role::kScratch) continue;
+    for (const Expression& extent : buffer->shape)
+      if (const auto value = extent.Evaluate(variables); value && !kept.contains(extent.text()))
+        summed[extent.text()] = static_cast<double>(*value);
+  }
+  double product = 1;
+  for (const auto& [text, value] : summed) product *= std::max(1.0, value);
+  if (product > 1) return product;
+  if (shape.size() < 2) return 1;
+  const auto last = shape.back().Evaluate(variables);
+  return last ? std::max<double>(1, static_cast<double>(*last)) : 1;
+}
+
+Comparator::Comparator(OutputLayout layout, const OutputReference& reference, const Leniency& leniency, double tighten)
+    : layout_(std::move(layout)), reference_(reference) {
+  count_ = reference_.bytes.size() / SizeOf(layout_.dtype);
+  const TableRow row = Fallback(layout_.dtype);
+  rtol_ = row.rtol;
+  row_factor_ = row.factor;
+  epsilon_accumulate_ = row.epsilon;
+  if (row.rtol > 0) {
+    if (leniency.tf32) {
+      rtol_ = std::max(rtol_, 1e-3);
+      row_share_ = 4 * 0x1.0p-11;
+    }
+    if (leniency.reduced_precision) {
+      rtol_ = std::max(rtol_, 1e-2);
+      row_share_ = 4 * 0x1.0p-8;
+    }
+    if (leniency.relative) {
+      row_factor_ *= std::max(1.0, *leniency.relative / rtol_);
+      rtol_ = *leniency.relative;
+    }
+  }
+  rtol_ /= tighten;
+  row_factor_ /= tighten;
+  row_share_ /= tighten;
+  // With a relaxation in force the original's own error is no longer the measure.
+  budget_ = IsFloat(layout_.dtype) && reference_.truth.size() == count_ && count_ > 0 && !leniency.Any();
+  if (IsFloat(layout_.dtype)) Measure();
+}
+
+double Comparator::OriginalRelativeError() const {
+  return budget_ && rms_truth_ > 0 ? rms_original_error_ / rms_truth_ : 0;
+}
+
+bool Comparator::UsesTruth(size_t index) const {
+  return budget_ && std::isfinite(reference_.truth[index]) &&
+         std::isfinite(LoadAsDouble(layout_.dtype, reference_.bytes.data(), index));
+}
+
+void Comparator::Measure() {
+  const size_t row = layout_.shape.size() >= 2 ? static_cast<size_t>(std::max<int64_t>(1, layout_.shape.back()))
+                                               : std::max<size_t>(count_, 1);
+  group_size_ = row >= kShortRow ? row : row * ((kShortRow + row - 1) / row);
+  groups_.assign(count_ / group_size_ + 1, {});
+  Moments all_truth, all_errors, all_shrinkage, all_conditioning;
+  for (size_t g = 0; g * group_size_ < count_; ++g) {
+    Moments magnitude, movement;
+    Group& group = groups_[g];
+    for (size_t i = g * group_size_; i < std::min(count_, (g + 1) * group_size_); ++i) {
+      const double r = LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
+      if (!std::isfinite(r) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
+      magnitude.Add(r);
+      if (reference_.conditioning.size() == count_ && std::isfinite(reference_.conditioning[i])) {
+        movement.Add(reference_.conditioning[i]);
+        all_conditioning.Add(reference_.conditioning[i]);
+      }
+      if (!UsesTruth(i)) continue;
+      const double t = reference_.truth[i], error = r - t;
+      // The last rounding of a 16-bit output dwarfs all others and says nothing of the computation: count what goes
+      // beyond it.
+      const double rounding = IsNarrow(layout_.dtype) ? 0.5 * UlpOf(layout_.dtype, t) : 0;
+      group.original_error = std::max(group.original_error, std::fabs(error) - rounding);
+      all_truth.Add(t);
+      all_errors.Add(error);
+      all_shrinkage.Add(std::copysign(1.0, t) * error);
+    }
+    group.rms = magnitude.Rms();
+    group.conditioning = std::min(movement.Rms(), kConditioningCap * std::max(group.rms, reference_.typical_rms));
+  }
+  rms_truth_ = all_truth.Rms();
+  rms_original_error_ = all_errors.Rms();
+  rms_conditioning_ = std::min(all_conditioning.Rms(), kConditioningCap * std::max(rms_truth_, reference_.typical_rms));
+  bias_original_ = std::fabs(all_errors.Mean());
+  shrinkage_original_ = std::fabs(all_shrinkage.Mean());
+  // An output of few elements may be small by luck (a sum that cancels): its usual magnitude counts as well.
+  if (count_ < kShortRow && reference_.own_inputs)
+    for (Group& group : groups_) group.rms = std::max(group.rms, reference_.typical_rms);
+}
+
+double Comparator::ToleranceAt(size_t index) const {
+  if (!IsFloat(layout_.dtype) || reference_.exact) return 0;
+  const Group& group = groups_[index / group_size_];
+  const double conditioning = kConditioningFactor * group.conditioning;
+  if (UsesTruth(index)) {
+    const double t = reference_.truth[index];
+    return std::max({4 * group.original_error, BudgetUlps(layout_.dtype) * UlpOf(layout_.dtype, t),
+                     2 * epsilon_accumulate_ * group.rms, conditioning});
+  }
+  const double r = LoadAsDouble(layout_.dtype, reference_.bytes.data(), index);
+  const double table = rtol_ * std::fabs(r) +
+                       (row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation)) * group.rms;
+  return std::max(table, UlpOf(layout_.dtype, r)) + conditioning;
+}
+
+std::optional<std::string> Comparator::CheckElement(size_t index, const std::byte* actual) const {
+  const DType dtype = layout_.dtype;
+  const std::byte* expected = reference_.bytes.data();
+  const size_t size = SizeOf(dtype);
+  if (std::memcmp(actual + index * size, expected + index * size, size) == 0) return std::nullopt;
+  if (!reference_.unwritten.empty() && reference_.unwritten[index])
+    return fmt::format("is written ({}), which the original leaves alone", Describe(dtype, actual, index));
+  const auto differs = [&](const std::string& detail) {
+    return fmt::format("is {}, expected {}{}", Describe(dtype, actual, index), Describe(dtype, expected, index),
+                       detail);
+  };
+  if (!IsFloat(dtype)) return differs("");
+  const double a = LoadAsDouble(dtype, actual, index), r = LoadAsDouble(dtype, expected, index);
+  if (std::isnan(a) && std::isnan(r)) return std::nullopt;
+  if (!std::isfinite(a) || !std::isfinite(r)) return a == r ? std::nullopt : std::optional(differs(""));
+  if (reference_.exact)
+    return a == r ? std::nullopt : std::optional(differs(" exactly: its inputs make every sum exact"));
+  const double target = UsesTruth(index) ? reference_.truth[index] : r;
+  const double error = std::fabs(a - target), tolerance = ToleranceAt(index);
+  if (!(error <= tolerance)) return differs(fmt::format(" (off by {:.3g}, allowed {:.3g})", error, tolerance));
+  return std::nullopt;
+}
+
+// The rules over the whole output; only with truth, and only after every element passed by itself.
+std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> actual) const {
+  if (!budget_ || reference_.exact) return std::nullopt;
+  Moments errors, shrinkage;
+  for (size_t i = 0; i < count_; ++i) {
+    if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
+    const double t = reference_.truth[i], error = LoadAsDouble(layout_.dtype, actual.data(), i) - t;
+    errors.Add(error);
+    shrinkage.Add(std::copysign(1.0, t) * error);
+  }
+  if (errors.count() < kShortRow) return std::nullopt;
+  const double epsilon = MachineEpsilon(layout_.dtype);
+  const double allowed = 2 * rms_original_error_ + std::min(epsilon, kEpsilonF32) * rms_truth_ + 2 * rms_conditioning_;
+  if (!(errors.Rms() <= allowed))
+    return fmt::format(
+        "has a root mean square error of {:.3g} against the float64 truth, allowed {:.3g} (the original has {:.3g})",
+        errors.Rms(), allowed, rms_original_error_);
+  // A bias below half a unit in the last place is what another order of operations may have.
+  const double harmless = 0.5 * std::min(epsilon, kEpsilonF32) * rms_truth_ + 2 * rms_conditioning_;
+  const auto biased = [&](const Moments& moments, double original) {
+    return std::fabs(moments.Mean()) > 4 * original + harmless &&
+           std::fabs(moments.Mean()) > 6 * moments.StandardError();
+  };
+  if (biased(errors, bias_original_) || biased(shrinkage, shrinkage_original_))
+    return fmt::format("is biased: a mean signed error of {:.3g}, where the original has {:.3g}", errors.Mean(),
+                       bias_original_);
+  return std::nullopt;
+}
+
+std::string Comparator::Coordinates(size_t index) const {
+  std::vector<int64_t> at(layout_.shape.size());
+  for (size_t d = at.size(); d-- > 0;) {
+    const auto extent = static_cast<size_t>(std::max<int64_t>(1, layout_.shape[d]));
+    at[d] = static_cast<int64_t>(index % extent);
+    index /= extent;
+  }
+  return fmt::format("{}[{}]", layout_.name, fmt::join(at, ", "));
+}
+
+bool Comparator::Accepts(std::span<const std::byte> actual) const {
+  if (actual.size() != reference_.bytes.size()) return false;
+  for (size_t i = 0; i < count_; ++i)
+    if (CheckElement(i, actual.data())) return false;
+  return !CheckTotals(actual);
+}
+
+std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) const {
+  if (actual.size() != reference_.bytes.size())
+    return Mismatch{0, count_,
+                    fmt::format("{} has {} bytes, expected {}", layout_.name, actual.size(), reference_.bytes.size())};
+  if (actual.empty() || std::memcmp(actual.data(), reference_.bytes.data(), actual.size()) == 0) return std::nullopt;
+  Mismatch mismatch;
+  for (size_t i = 0; i < count_; ++i) {
+    const auto wrong = CheckElement(i, actual.data());
+    if (!wrong) continue;
+    if (mismatch.wrong++ == 0) {
+      mismatch.index = i;
+      mismatch.message = Coordinates(i) + " " + *wrong;
+    }
+  }
+  if (mismatch.wrong > 0) {
+    mismatch.message += fmt::format("; {} of {} elements are wrong", mismatch.wrong, count_);
+    return mismatch;
+  }
+  if (const auto total = CheckTotals(actual)) return Mismatch{count_, 0, layout_.name + " " + *total};
+  return std::nullopt;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,388 @@
+#include "judge/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/file.h"
+#include "base/random.h"
+#include "judge/safetensors.h"
+
+namespace warpwright {
+namespace {
+
+constexpr uint64_t kPoisonStream = 0x706f69736f6eULL;
+constexpr uint64_t kSecondStream = 0x7365636f6e64ULL;  // independent bits for the same element
+constexpr uint64_t kMaxInitFileBytes = 1ull << 30;
+
+// ln x of a positive normal number: x = m 2^e with m near 1, ln m = 2 artanh((m-1)/(m+1)) by its series. Error below
+// 1e-14.
+double Log(double x) {
+  const uint64_t bits = std::bit_cast<uint64_t>(x);
+  int exponent = static_cast<int>(bits >> 52) - 1023;
+  double m = std::bit_cast<double>((bits & 0xfffffffffffffULL) | 0x3ff0000000000000ULL);
+  if (m > 1.4142135623730951) {
+    m *= 0.5;
+    ++exponent;
+  }
+  const double s = (m - 1) / (m + 1), s2 = s * s;
+  double series = 1.0 / 19;
+  for (int k = 17; k >= 1; k -= 2) series = series * s2 + 1.0 / k;
+  return 2 * s * series + exponent * 0.6931471805599453;
+}
+
+// e^x for |x| < 700.
+double Exp(double x) {
+  const double k = std::floor(x * 1.4426950408889634 + 0.5);
+  const double r = x - k * 0.6931471805599453;
+  double sum = 1;
+  for (int i = 14; i >= 1; --i) sum = 1 + sum * r / i;
+  return std::bit_cast<double>(static_cast<uint64_t>(1023 + static_cast<int>(k)) << 52) * sum;
+}
+
+// Inverse of the normal distribution function, P. J. Acklam's rational approximation (relative error 1.2e-9).
+double InverseNormal(double p) {
+  constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
+                          1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
+  constexpr double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01,
+                          -1.328068155288572e+01};
+  constexpr double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                          -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
+  constexpr double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
+  constexpr double kTail = 0.02425;
+  if (p >= kTail && p <= 1 - kTail) {
+    const double q = p - 0.5, r = q * q;
+    return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
+           (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
+  }
+  const double q = std::sqrt(-2 * Log(p < 0.5 ? p : 1 - p));
+  const double tail = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
+                      ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
+  return p < 0.5 ? tail : -tail;
+}
+
+double NormalAt(const CounterRandom& random, uint64_t i) { return InverseNormal(random.Uniform(i) + 0x1.0p-54); }
+double SignAt(const CounterRandom& random, uint64_t i) { return (random.Bits(i) & 1) != 0 ? -1.0 : 1.0; }
+double ParetoAt(const CounterRandom& random, uint64_t i, double alpha) {
+  return Exp(-Log(1 - random.Uniform(i)) / alpha);
+}
+
+// The values of a buffer: `at(i)` for each element, with the dispatch on the dtype outside the loop.
+template <typename At>
+void Fill(DType dtype, std::span<std::byte> bytes, At at) {
+  const size_t count = bytes.size() / SizeOf(dtype);
+  const auto store = [&](auto convert) {
+    using T = decltype(convert(0.0));
+    for (size_t i = 0; i < count; ++i) {
+      const T value = convert(at(i));
+      std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+    }
+  };
+  if (dtype == DType::kF32) return store([](double v) { return static_cast<float>(v); });
+  if (dtype == DType::kF64) return store([](double v) { return v; });
+  if (dtype == DType::kF16) return store([](double v) { return DoubleToHalf(v); });
+  if (dtype == DType::kBF16) return store([](double v) { return DoubleToBFloat16(v); });
+  for (size_t i = 0; i < count; ++i) StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(at(i)));
+}
+
+void FillIntegers(DType dtype, std::span<std::byte> bytes, const CounterRandom& random, int64_t low, int64_t high) {
+  const size_t count = bytes.size() / SizeOf(dtype);
+  const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;  // 0: all 64 bits
+  for (size_t i = 0; i < count; ++i) {
+    const auto value =
+        static_cast<int64_t>(static_cast<uint64_t>(low) + (range == 0 ? random.Bits(i) : random.Below(i, range)));
+    if (IsFloat(dtype)) {
+      StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(value));
+    } else {  // little endian: the low bytes of the two's complement
+      std::memcpy(bytes.data() + i * SizeOf(dtype), &value, SizeOf(dtype));
+    }
+  }
+}
+
+struct Target {  // one buffer to fill
+  const Argument& argument;
+  const BufferArgument& buffer;
+  const Case& c;
+  std::vector<int64_t> shape;
+  std::span<std::byte> bytes;
+  uint64_t seed, stream;
+};
+
+tl::unexpected<Error> BadInit(const Target& target, const std::string& what) {
+  return Fail(
+      Error{ErrorCode::kConfig, "argument " + target.argument.name + ": " + what, {}, target.argument.line, 0, {}});
+}
+
+Status FillFromFile(const Target& target, const std::filesystem::path& repository) {
+  const Init& init = target.buffer.init;
+  const std::filesystem::path path(init.path);
+  if (path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end())
+    return BadInit(target, "the init file " + init.path + " is not inside the repository");
+  WW_ASSIGN(const std::string content, ReadFile(repository / path, kMaxInitFileBytes));
+  WW_ASSIGN(const TensorFile file, DecodeSafetensors(content, init.path));
+  const auto found = file.tensors.find(init.tensor.empty() ? target.argument.name : init.tensor);
+  if (found == file.tensors.end()) return BadInit(target, "no tensor of this name in " + init.path);
+  if (found->second.dtype != target.buffer.dtype || found->second.shape != target.shape)
+    return BadInit(target, fmt::format("the tensor in {} has dtype {} and shape [{}], which is not the argument's",
+                                       init.path, Name(found->second.dtype), fmt::join(found->second.shape, ", ")));
+  std::copy(found->second.data.begin(), found->second.data.end(), target.bytes.begin());
+  return {};
+}
+
+Status FillIntegerRange(const Target& target, const CounterRandom& random) {
+  const Init& init = target.buffer.init;
+  int64_t low = 0, high = target.buffer.dtype == DType::kBool ? 1 : 127;
+  const auto variables = IntegerScalars(target.c);
+  if (init.low) {
+    WW_ASSIGN(low, init.low->Evaluate(variables));
+  }
+  if (init.high) {
+    WW_ASSIGN(high, init.high->Evaluate(variables));
+  }
+  if (high < low) {
+    if (target.bytes.empty()) return {};
+    return BadInit(target,
+                   fmt::format("the range [{}, {}] of its integers is empty in case {}", low, high, target.c.name));
+  }
+  FillIntegers(target.buffer.dtype, target.bytes, random, low, high);
+  return {};
+}
+
+Status FillBase(const Target& target, const std::filesystem::path& repository) {
+  const Init& init = target.buffer.init;
+  const DType dtype = target.buffer.dtype;
+  const CounterRandom random(target.seed, target.stream);
+  switch (init.kind) {
+    case Init::Kind::kFile:
+      return FillFromFile(target, repository);
+    case Init::Kind::kIntegers:
+      return FillIntegerRange(target, random);
+    case Init::Kind::kDefault:
+      if (!IsFloat(dtype)) return FillIntegerRange(target, random);
+      Fill(dtype, target.bytes, [&](uint64_t i) { return NormalAt(random, i); });
+      return {};
+    case Init::Kind::kNormal:
+      Fill(dtype, target.bytes, [&](uint64_t i) { return init.a + init.b * NormalAt(random, i); });
+      return {};
+    case Init::Kind::kUniform:
+      Fill(dtype, target.bytes, [&](uint64_t i) { return init.a + (init.b - init.a) * random.Uniform(i); });
+      return {};
+    case Init::Kind::kPareto:
+      Fill(dtype, target.bytes, [&](uint64_t i) { return ParetoAt(random, i, init.a > 0 ? init.a : 1.5); });
+      return {};
+    case Init::Kind::kLognormal:
+      Fill(dtype, target.bytes,
+           [&](uint64_t i) { return Exp(std::clamp(init.a + init.b * NormalAt(random, i), -600.0, 600.0)); });
+      return {};
+    case Init::Kind::kConstant:
+      Fill(dtype, target.bytes, [&](uint64_t) { return init.a; });
+      return {};
+  }
+  return {};
+}
+
+// +-0, subnormals, +-infinity, and NaN where wanted. `longest` is the largest extent of the buffer.
+void FillSpecial(const Target& target, const CounterRandom& random, bool with_nan) {
+  const DType dtype = target.buffer.dtype;
+  const size_t count = target.bytes.size() / SizeOf(dtype);
+  int64_t longest = 1;
+  for (const int64_t extent : target.shape) longest = std::max(longest, extent);
+  const double density = std::max(std::min(1e-3, 0.5 / static_cast<double>(longest)),
+                                  3.0 / static_cast<double>(std::max<size_t>(count, 8)));
+  const double tiny = SmallestNormal(dtype) * 0.25, infinity = std::numeric_limits<double>::infinity();
+  const double specials[] = {0.0, -0.0, tiny, -tiny, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
+  const CounterRandom second(target.seed ^ kSecondStream, target.stream);
+  Fill(dtype, target.bytes, [&](uint64_t i) {
+    if (second.Uniform(i) >= density) return NormalAt(random, i);
+    return specials[random.Below(i, with_nan ? 7 : 6)];
+  });
+}
+
+// A variant other than the base, for a floating-point buffer.
+Status FillVariant(const Target& target, InputVariant variant, const std::filesystem::path& repository) {
+  const DType dtype = target.buffer.dtype;
+  const std::span<std::byte> bytes = target.bytes;
+  const uint64_t count = bytes.size() / SizeOf(dtype);
+  const CounterRandom random(target.seed, target.stream), second(target.seed ^ kSecondStream, target.stream);
+  const bool narrow = dtype == DType::kF16;  // overflows at 65504: keep products of a few hundred terms finite
+  switch (variant) {
+    case InputVariant::kBase:
+      return FillBase(target, repository);
+    case InputVariant::kNormal:
+      Fill(dtype, bytes, [&](uint64_t i) { return NormalAt(random, i); });
+      break;
+    case InputVariant::kUniform:
+      Fill(dtype, bytes, [&](uint64_t i) { return 2 * random.Uniform(i) - 1; });
+      break;
+    case InputVariant::kPareto:
+      Fill(dtype, bytes,
+           [&](uint64_t i) { return SignAt(second, i) * std::min(ParetoAt(random, i, 1.5), narrow ? 60.0 : 1e4); });
+      break;
+    case InputVariant::kLognormal:
+      Fill(dtype, bytes, [&](uint64_t i) { return Exp(NormalAt(random, i)); });
+      break;
+    case InputVariant::kConstant: {
+      constexpr double kValues[] = {1.0, 0.5, -2.0, 0.75};
+      Fill(dtype, bytes, [&](uint64_t) { return kValues[target.seed % 4]; });
+      break;
+    }
+    case InputVariant::kTies:
+      Fill(dtype, bytes, [&](uint64_t i) { return (static_cast<double>(random.Below(i, 5)) - 2) * 0.5; });
+      break;
+    case InputVariant::kSorted: {
+      const double step = (target.seed % 2 == 0 ? 2.0 : -2.0) / static_cast<double>(std::max<uint64_t>(count, 1));
+      Fill(dtype, bytes, [&](uint64_t i) { return (static_cast<double>(i) - static_cast<double>(count) / 2) * step; });
+      break;
+    }
+    case InputVariant::kSignMix: {
+      WW_TRY(FillBase(target, repository));
+      for (uint64_t i = 0; i < count; ++i)
+        if (SignAt(second, i) < 0)
+          bytes[(i + 1) * SizeOf(dtype) - 1] ^= std::byte{0x80};  // the sign bit of any of the formats
+      break;
+    }
+    case InputVariant::kNeedle:
+      Fill(dtype, bytes, [&](uint64_t i) {
+        const uint64_t tile = i / 1024, width = std::min<uint64_t>(1024, count - tile * 1024);
+        if (tile * 1024 + second.Below(tile, width) != i) return 0.1 * NormalAt(random, i);
+        return SignAt(random, i) * (narrow ? 30.0 : 1000.0) * (1 + random.Uniform(i));
+      });
+      break;
+    case InputVariant::kExactIntegers:
+      Fill(dtype, bytes, [&](uint64_t i) { return static_cast<double>(random.Bits(i) & 1); });
+      break;
+    case InputVariant::kScaleDown:
+      Fill(dtype, bytes, [&](uint64_t i) { return 1e-3 * NormalAt(random, i); });
+      break;
+    case InputVariant::kScaleUp:
+      Fill(dtype, bytes, [&](uint64_t i) { return (narrow ? 10.0 : 1e3) * NormalAt(random, i); });
+      break;
+    case InputVariant::kSpecialValues:
+      FillSpecial(target, random, true);
+      break;
+    case InputVariant::kSpecialNumbers:
+      FillSpecial(target, random, false);
+      break;
+    case InputVariant::kMaxFinite: {
+      const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
+      Fill(dtype, bytes,
+           [&](uint64_t i) { return i == where ? SignAt(second, 1) * LargestFinite(dtype) : NormalAt(random, i); });
+      break;
+    }
+  }
+  return {};
+}
+
+bool IsFilled(const BufferArgument& buffer) { return buffer.role == Role::kIn || buffer.role == Role::kInOut; }
+
+bool IsReplaceable(const BufferArgument& buffer) {
+  return IsFilled(buffer) && IsFloat(buffer.dtype) &&
+         (buffer.init.kind == Init::Kind::kDefault || buffer.init.kind == Init::Kind::kNormal ||
+          buffer.init.kind == Init::Kind::kUniform);
+}
+
+template <typename Predicate>
+bool AnyBuffer(const KernelSpec& spec, Predicate predicate) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [&](const Argument& argument) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    return buffer != nullptr && predicate(*buffer);
+  });
+}
+
+}  // namespace
+
+std::string_view Name(InputVariant variant) {
+  constexpr std::string_view kNames[] = {
+      "base",     "normal",         "uniform",         "pareto",    "lognormal",      "constant",
+      "ties",     "sorted",         "sign-mix",        "needle",    "exact-integers", "scale-down",
+      "scale-up", "special-values", "special-numbers", "max-finite"};
+  return kNames[static_cast<size_t>(variant)];
+}
+
+std::optional<InputVariant> ParseInputVariant(std::string_view name) {
+  for (const InputVariant variant : kAllInputVariants)
+    if (Name(variant) == name) return variant;
+  return std::nullopt;
+}
+
+bool VariantApplies(const KernelSpec& spec) { return AnyBuffer(spec, IsReplaceable); }
+
+bool SeedMatters(const KernelSpec& spec) {
+  return AnyBuffer(spec, [](const BufferArgument& buffer) {
+    return IsFilled(buffer) && buffer.init.kind != Init::Kind::kConstant && buffer.init.kind != Init::Kind::kFile;
+  });
+}
+
+Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case& c, InputVariant variant,
+                                              uint64_t seed, const std::filesystem::path& repository) {
+  std::vector<BufferContent> buffers;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    WW_ASSIGN(const std::vector<int64_t> shape, ShapeOf(argument, c));
+    uint64_t bytes = SizeOf(buffer->dtype);
+    for (const int64_t extent : shape)
+      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > (1ull << 40))
+        return Fail(Error{ErrorCode::kConfig,
+                          "argument " + argument.name + " is too large in case " + c.name,
+                          {},
+                          argument.line,
+                          0,
+                          {}});
+    BufferContent content;
+    content.name = argument.name;
+    content.bytes.resize(bytes);
+    const uint64_t stream = buffers.size() + 1;
+    if (IsFilled(*buffer)) {
+      const Target target{argument, *buffer, c, shape, content.bytes, seed, stream};
+      WW_TRY(IsReplaceable(*buffer) ? FillVariant(target, variant, repository) : FillBase(target, repository));
+    } else {
+      FillPoison(content.bytes, seed, stream, false);
+      content.uninitialized = true;
+    }
+    buffers.push_back(std::move(content));
+  }
+  return buffers;
+}
+
+void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement) {
+  const CounterRandom random(seed ^ kPoisonStream, stream);
+  const uint64_t flip = complement ? ~uint64_t{0} : 0;
+  for (size_t at = 0; at < bytes.size(); at += 8) {
+    const uint64_t word = random.Bits(at / 8) ^ flip;
+    std::memcpy(bytes.data() + at, &word, std::min<size_t>(8, bytes.size() - at));
+  }
+}
+
+void ComplementPoison(const KernelSpec& spec, uint64_t seed, std::vector<BufferContent>& buffers) {
+  size_t index = 0;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    if (!IsFilled(*buffer)) FillPoison(buffers[index].bytes, seed, index + 1, true);
+    ++index;
+  }
+}
+
+void PerturbInputs(const KernelSpec& spec, double epsilon, uint64_t seed, std::vector<BufferContent>& buffers) {
+  size_t index = 0;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    BufferContent& content = buffers[index++];
+    if (!IsFilled(*buffer) || (buffer->dtype != DType::kF32 && buffer->dtype != DType::kF64)) continue;
+    const CounterRandom random(seed ^ kSecondStream, 1000 + index);
+    const size_t count = content.bytes.size() / SizeOf(buffer->dtype);
+    for (size_t i = 0; i < count; ++i) {
+      const double x = LoadAsDouble(buffer->dtype, content.bytes.data(), i);
+      if (std::isfinite(x))
+        StoreFromDouble(buffer->dtype, content.bytes.data(), i, x * (1 + SignAt(random, i) * epsilon));
+    }
+  }
+}
+
+}  // namespace warpwright

@@ -1,0 +1,72 @@
+// Inputs of a run, made from (seed, argument, element index) alone: the same bytes on every machine, in any order.
+//
+// A case's own distribution is what the manifest's `init` says (variant kBase). The other variants replace it for
+// floating-point `in` and `inout` buffers whose init is the default, normal or uniform; buffers with another init (a
+// constant, a file, integers) keep it, since the kernel may depend on it, and so do integer buffers, which are often
+// indices.
+//
+// Only +, -, *, / and sqrt are used to form the numbers (no libm), so that no version of a C library changes a recorded
+// reference.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/evaluator.h"
+#include "core/kernel_spec.h"
+
+namespace warpwright {
+
+enum class InputVariant : uint8_t {
+  kBase,            // the manifest's
+  kNormal,          // normal(0, 1)
+  kUniform,         // uniform(-1, 1)
+  kPareto,          // heavy tail, alpha 1.5, random signs: a few elements decide sums
+  kLognormal,       // positive, spread over two decades
+  kConstant,        // one value everywhere
+  kTies,            // five values, so that maxima repeat
+  kSorted,          // ascending or descending over the whole buffer
+  kSignMix,         // as the base, with random signs: positive test data hide what happens below zero
+  kNeedle,          // small noise and one large value in every 1024 elements: sampling misses it
+  kExactIntegers,   // 0 and 1: every partial sum is exact in any order
+  kScaleDown,       // normal(0, 1) * 1e-3
+  kScaleUp,         // normal(0, 1) * 1e3; * 10 for f16
+  kSpecialValues,   // normal with +-0, subnormals, +-infinity and NaN, sparse enough that rows without any remain
+  kSpecialNumbers,  // the same without NaN
+  kMaxFinite,       // normal with one largest finite value per buffer (more would make sums depend on their order)
+};
+inline constexpr InputVariant kAllInputVariants[] = {
+    InputVariant::kBase,      InputVariant::kNormal,        InputVariant::kUniform,        InputVariant::kPareto,
+    InputVariant::kLognormal, InputVariant::kConstant,      InputVariant::kTies,           InputVariant::kSorted,
+    InputVariant::kSignMix,   InputVariant::kNeedle,        InputVariant::kExactIntegers,  InputVariant::kScaleDown,
+    InputVariant::kScaleUp,   InputVariant::kSpecialValues, InputVariant::kSpecialNumbers, InputVariant::kMaxFinite};
+
+std::string_view Name(InputVariant variant);  // "scale-up"
+std::optional<InputVariant> ParseInputVariant(std::string_view name);
+
+// Whether any buffer of the kernel changes with the variant / with the seed.
+bool VariantApplies(const KernelSpec& spec);
+bool SeedMatters(const KernelSpec& spec);
+
+// Every buffer argument in the order of the signature. `in` and `inout` are filled; `out` and `scratch` are poison
+// (below) and marked uninitialized. Errors are kConfig: a shape that cannot be evaluated, an init file that does not
+// fit.
+Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case& c, InputVariant variant,
+                                              uint64_t seed, const std::filesystem::path& repository);
+
+// Random bits; the complement differs from them in every byte, so that an element that equals both was not written.
+void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement);
+// Refills `out` and `scratch` buffers with the complement of the poison that MakeInputs gave them.
+void ComplementPoison(const KernelSpec& spec, uint64_t seed, std::vector<BufferContent>& buffers);
+
+// Every finite element x becomes x (1 +- epsilon), signs at random: inputs that nobody can tell from the given ones at
+// this precision. How far the original's output moves says how well-posed an output element is. Other dtypes than f32
+// and f64 are left alone.
+void PerturbInputs(const KernelSpec& spec, double epsilon, uint64_t seed, std::vector<BufferContent>& buffers);
+
+}  // namespace warpwright

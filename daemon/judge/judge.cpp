@@ -1,0 +1,325 @@
+#include "judge/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "judge/judge_state.h"
+#include "judge/mutants.h"
+
+namespace warpwright {
+namespace {
+
+constexpr double kMostTightening = 4096;
+
+uint64_t ThreadInstructions(const std::vector<LaunchReport>& launches) {
+  uint64_t sum = 0;
+  for (const LaunchReport& launch : launches) sum += launch.counters.thread_instructions;
+  return sum;
+}
+
+Result<uint64_t> CaseBytes(const KernelSpec& spec, const Case& c) {
+  uint64_t sum = 0;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    WW_ASSIGN(const std::vector<int64_t> shape, ShapeOf(argument, c));
+    uint64_t bytes = SizeOf(buffer->dtype);
+    for (const int64_t extent : shape)
+      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return UINT64_MAX;
+    if (__builtin_add_overflow(sum, bytes, &sum)) return UINT64_MAX;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCase& verified,
+                                        const std::filesystem::path& repository) {
+  SuppliedTrial trial;
+  WW_ASSIGN(trial.inputs, MakeInputs(spec, *verified.c, InputVariant::kBase, verified.own.seed, repository));
+  const auto& tensors = verified.supplied->tensors;
+  size_t index = 0;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const size_t i = index++;
+    const bool is_output = buffer->role == Role::kOut;
+    if (const auto given = tensors.find(argument.name); given != tensors.end() && !is_output)
+      trial.inputs[i].bytes = given->second.data;
+    const auto expected = tensors.find(is_output ? argument.name : "out:" + argument.name);
+    if (expected == tensors.end()) continue;
+    trial.outputs.push_back(i);
+    trial.layouts.push_back(
+        {argument.name, buffer->dtype, expected->second.shape, EstimateAccumulation(spec, *verified.c, argument)});
+    trial.references.push_back({expected->second.data, {}, {}, {}, 0, false, false});
+  }
+  return trial;
+}
+
+Judge::State::State(KernelSpec spec_in, SourceRef original_in, std::string device_in, Evaluator& trusted_in,
+                    JudgeOptions options_in)
+    : spec(std::move(spec_in)),
+      original(std::move(original_in)),
+      device(std::move(device_in)),
+      trusted(trusted_in),
+      options(std::move(options_in)),
+      leniency(LeniencyOf(spec)),
+      oracle(spec, original, trusted, {device, options.repository, options.guard_bytes}) {}
+
+bool Judge::State::SamplesCase(const Case& c) const { return on_simulator() && c.on.contains(DeviceKind::kCuda); }
+
+ExecuteOptions Judge::State::MeasureOptions(const Case& c) const {
+  ExecuteOptions execute;
+  execute.counters = true;
+  execute.keep_outputs = false;
+  execute.seed = options.seed;
+  execute.sample_instructions = SamplesCase(c) ? options.sample_instructions : 0;
+  return execute;
+}
+
+double Judge::State::TightenOf(const std::string& output) const {
+  const auto found = tighten.find(output);
+  return found == tighten.end() ? 1 : found->second;
+}
+
+std::optional<Mismatch> Judge::State::Compare(const TrialReference& reference,
+                                              const std::vector<std::vector<std::byte>>& buffers) const {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const OutputLayout& layout = reference.layouts[o];
+    const Comparator comparator(layout, reference.references[o], leniency, TightenOf(layout.name));
+    if (auto mismatch = comparator.Check(buffers[reference.outputs[o]])) return mismatch;
+  }
+  return std::nullopt;
+}
+
+void Judge::State::Note(std::string note) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+// A verdict where the original does not run; status says whether the case may be verified.
+Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, CaseStatus& status, Measured& measured) {
+  const DeviceKind kind = on_simulator() ? DeviceKind::kSim : DeviceKind::kCuda;
+  if (!c.on.contains(kind)) {
+    status.check = "other-device";
+    status.note = "the manifest marks it for other devices";
+    return std::optional<Verdict>();
+  }
+  WW_ASSIGN(const uint64_t bytes, CaseBytes(spec, c));
+  if (bytes > options.max_case_bytes) {
+    status.check = "too-large";
+    status.note = fmt::format("its buffers take {} MiB, more than the {} MiB that are handled here", bytes >> 20,
+                              options.max_case_bytes >> 20);
+    return std::optional<Verdict>();
+  }
+  WW_ASSIGN(const std::vector<BufferContent> inputs,
+            MakeInputs(spec, c, InputVariant::kBase, options.seed, options.repository));
+  RunSetting setting{&original, &spec, &c, device, MeasureOptions(c)};
+  WW_ASSIGN(RunOutcome outcome, RunKernel(trusted, setting, inputs));
+  if (auto* verdict = std::get_if<Verdict>(&outcome)) return std::optional<Verdict>(std::move(*verdict));
+  Executed& run = std::get<Executed>(outcome);
+  const uint64_t instructions = ThreadInstructions(run.launches);
+  status.measured = true;
+  sampled[c.name] = run.sampled;
+  measured.modelled = run.modelled;
+  measured.cases.push_back({c.name, c.weight, run.time_us, run.sampled, std::move(run.launches)});
+  status.verified = !SamplesCase(c) || instructions <= options.verify_instructions;
+  if (status.verified) {
+    VerifiedCase candidate;
+    candidate.c = &c;
+    candidate.instructions = instructions;
+    candidate.own = {"comparison", c, InputVariant::kBase, options.seed, false};
+    verified.push_back(std::move(candidate));
+  } else {
+    status.check = "too-large";
+    status.note = fmt::format(
+        "one run takes about {:.3g} thread instructions, more than the {:.3g} within which a case is verified whole",
+        static_cast<double>(instructions), static_cast<double>(options.verify_instructions));
+  }
+  return std::optional<Verdict>();
+}
+
+// What the self-test has against the case; tightens where that helps.
+std::optional<std::string> Judge::State::SelfTestCase(const TrialReference& answer, const TrialReference* other_seed) {
+  MutantSources sources;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const size_t i = sources.inputs.size();
+    const bool is_input = buffer->role == Role::kIn || buffer->role == Role::kInOut;
+    sources.inputs.push_back(is_input ? std::span<const std::byte>(answer.inputs[i].bytes)
+                                      : std::span<const std::byte>());
+    sources.input_names.push_back(argument.name);
+    sources.input_dtypes.push_back(buffer->dtype);
+  }
+  std::string insensitive;
+  size_t blind = 0;
+  for (size_t o = 0; o < answer.outputs.size(); ++o) {
+    const OutputLayout& layout = answer.layouts[o];
+    sources.other_seed = other_seed != nullptr ? std::span<const std::byte>(other_seed->references[o].bytes)
+                                               : std::span<const std::byte>();
+    for (double factor = TightenOf(layout.name);; factor *= 4) {
+      const Comparator comparator(layout, answer.references[o], leniency, factor);
+      const auto failure = SelfTest(comparator, sources, leniency);
+      if (!failure) {
+        if (factor > 1) tighten[layout.name] = factor;
+        break;
+      }
+      if (failure->insensitive) {
+        insensitive = failure->message;
+        ++blind;
+        break;
+      }
+      if (factor >= kMostTightening || !answer.references[o].truth.empty()) return failure->message;
+    }
+  }
+  // One constant output beside others that vary is what the kernel does; none that varies proves nothing.
+  if (!answer.outputs.empty() && blind == answer.outputs.size()) return insensitive;
+  return std::nullopt;
+}
+
+// The original against what was recorded of it. A disagreement is for the user to resolve: an Error.
+Status Judge::State::CheckReferences(VerifiedCase& candidate, const TrialReference& answer) {
+  const std::string name = candidate.c->name;
+  if (candidate.recorded) {
+    const RecordedReference& recorded = *candidate.recorded;
+    for (size_t o = 0; o < answer.outputs.size(); ++o) {
+      const OutputLayout& layout = answer.layouts[o];
+      const auto found = std::find_if(recorded.outputs.begin(), recorded.outputs.end(),
+                                      [&](const auto& r) { return r.name == layout.name; });
+      const auto bad = [&](const std::string& what) {
+        return Fail(Error{ErrorCode::kConfig, fmt::format("kernel {}, case {}: {}", spec.name, name, what),
+                          ReferencePath(options.repository, spec.name, name).string() + ".json", 0, 0,
+                          "if the change is intended, record the references again with `warpwright record`"});
+      };
+      if (found == recorded.outputs.end() || found->dtype != layout.dtype || found->shape != layout.shape)
+        return bad("the recorded reference has no output like " + layout.name);
+      if (auto mismatch = CompareRecorded(*found, layout.accumulation, leniency,
+                                          Recordable(layout.dtype, answer.references[o], answer.references[o].bytes)))
+        return bad("the original no longer gives what was recorded: " + mismatch->message);
+    }
+  }
+  if (candidate.supplied) {
+    WW_ASSIGN(const SuppliedTrial trial, MakeSuppliedTrial(spec, candidate, options.repository));
+    RunSetting setting{&original, &spec, candidate.c, device, {}};
+    WW_ASSIGN(const RunOutcome outcome, RunKernel(trusted, setting, trial.inputs));
+    const auto bad = [&](const std::string& what) {
+      return Fail(Error{ErrorCode::kConfig, what, candidate.supplied->path, 0, 0, {}});
+    };
+    if (const auto* verdict = std::get_if<Verdict>(&outcome))
+      return bad("the original does not run on these inputs: " + VerdictMessage(*verdict));
+    const Executed& run = std::get<Executed>(outcome);
+    for (size_t o = 0; o < trial.outputs.size(); ++o)
+      if (auto mismatch =
+              Comparator(trial.layouts[o], trial.references[o], leniency).Check(run.buffers[trial.outputs[o]]))
+        return bad("the original itself does not give the supplied output: " + mismatch->message);
+  }
+  return {};
+}
+
+// Runs the original on the case's own inputs; a verdict where it is unfit for any case, a note in status where only
+// this case is.
+Result<std::optional<Verdict>> Judge::State::CheckHealth(VerifiedCase& candidate, CaseStatus& status) {
+  WW_ASSIGN(OracleAnswer answer, oracle.Ask(candidate.own));
+  if (auto* verdict = std::get_if<Verdict>(&answer)) return std::optional<Verdict>(std::move(*verdict));
+  const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
+  if (!reference->health.empty())
+    return std::optional<Verdict>(
+        Refused{"original", fmt::format("case {}: {}", candidate.c->name, reference->health), spec.file, spec.line});
+  WW_TRY(CheckReferences(candidate, *reference));
+  std::shared_ptr<const TrialReference> other;
+  if (SeedMatters(spec)) {
+    Trial other_trial = candidate.own;
+    other_trial.seed ^= 0x5eed;
+    WW_ASSIGN(const OracleAnswer other_answer, oracle.Ask(other_trial));
+    if (const auto* known = std::get_if<std::shared_ptr<const TrialReference>>(&other_answer)) other = *known;
+  }
+  const auto reason = SelfTestCase(*reference, other.get());
+  if (!reason) return std::optional<Verdict>();
+  status.verified = false;
+  status.check = "tolerance-self-test";
+  status.note = "unable to tell wrong results from right ones: " + *reason;
+  return std::optional<Verdict>();
+}
+
+Result<Baseline> Judge::State::Prepare(bool consult_references) {
+  Baseline result;
+  Measured measured;
+  measured.device = device;
+  verified.clear();
+  for (const Case& c : spec.cases) {
+    CaseStatus& status = result.cases.emplace_back();
+    status.name = c.name;
+    WW_ASSIGN(std::optional<Verdict> failure, MeasureOriginal(c, status, measured));
+    if (failure) {
+      result.original = std::move(*failure);
+      return result;
+    }
+  }
+  std::stable_sort(verified.begin(), verified.end(),
+                   [](const auto& a, const auto& b) { return a.instructions < b.instructions; });
+  for (VerifiedCase& candidate : verified) {
+    if (consult_references) {
+      WW_ASSIGN(candidate.recorded, LoadReference(options.repository, spec.name, candidate.c->name));
+      WW_ASSIGN(candidate.supplied, LoadSupplied(options.repository, spec, *candidate.c));
+      if (candidate.recorded && (candidate.recorded->scalars != candidate.c->scalars ||
+                                 candidate.recorded->spec_sha256 != SpecDigest(spec))) {
+        Note(fmt::format("recorded-reference: that of case {} was recorded for another manifest entry and is not used",
+                         candidate.c->name));
+        candidate.recorded.reset();
+      }
+      if (candidate.recorded) candidate.own.seed = candidate.recorded->seed;
+    }
+    auto& status = *std::find_if(result.cases.begin(), result.cases.end(),
+                                 [&](const CaseStatus& s) { return s.name == candidate.c->name; });
+    WW_ASSIGN(std::optional<Verdict> failure, CheckHealth(candidate, status));
+    if (failure) {
+      result.original = std::move(*failure);
+      return result;
+    }
+  }
+  std::erase_if(verified, [&](const VerifiedCase& v) {
+    return std::any_of(result.cases.begin(), result.cases.end(),
+                       [&](const CaseStatus& s) { return s.name == v.c->name && !s.verified; });
+  });
+  result.truth = oracle.has_shadow() ? "float64 shadow" : "none: " + oracle.shadow_note();
+  if (!verified.empty()) {
+    result.original = std::move(measured);
+    return result;
+  }
+  std::string reasons;
+  bool any_blind = false;
+  for (const CaseStatus& status : result.cases) {
+    reasons += fmt::format("{}case {}: {}", reasons.empty() ? "" : "; ", status.name, status.note);
+    any_blind = any_blind || status.check == "tolerance-self-test";
+  }
+  if (!any_blind)
+    return Fail(Error{ErrorCode::kConfig,
+                      fmt::format("no case of kernel {} can be verified on {}: {}", spec.name, device, reasons),
+                      spec.file, spec.line, 0, "add a small case to the manifest, for example one with `on: [sim]`"});
+  result.original = Refused{"tolerance-self-test", reasons, spec.file, spec.line};
+  return result;
+}
+
+Judge::Judge(KernelSpec spec, SourceRef original, std::string device, Evaluator& trusted, JudgeOptions options)
+    : state_(std::make_unique<State>(std::move(spec), std::move(original), std::move(device), trusted,
+                                     std::move(options))) {}
+Judge::~Judge() = default;
+
+Result<Baseline> Judge::Prepare() {
+  if (!state_->baseline) {
+    WW_ASSIGN(state_->baseline, state_->Prepare(true));
+  }
+  return *state_->baseline;
+}
+
+Result<Verdict> Judge::Evaluate(const SourceRef& candidate, Evaluator& evaluator, Effort effort) {
+  WW_ASSIGN(const Baseline baseline, Prepare());
+  if (!Passed(baseline.original)) return baseline.original;
+  return Examine(*state_, candidate, evaluator, effort);
+}
+
+const std::vector<std::string>& Judge::notes() const { return state_->notes; }
+
+}  // namespace warpwright

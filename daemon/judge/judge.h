@@ -1,0 +1,97 @@
+// The judge: whether a candidate does what the original does, and how fast it is.
+//
+// Original and candidate run in different processes (two Evaluators); all comparisons happen here. Stages, cheap ones
+// first; each has the check name under which a verdict reports it:
+//   (compile, slice, record, device faults: from the evaluator)
+//   guard-bands, input-hash     what the candidate wrote beside its outputs
+//   unwritten-output            two runs with complementary poison: an element that equals its poison in both was not
+//   written determinism                 the two runs agree bit for bit, unless the original's do not or the manifest
+//   allows it comparison                  every element, by compare.h recorded-reference          what `warpwright
+//   record` or the user stored for the case secret-seed                 inputs whose seed was drawn after the candidate
+//   had compiled and run pointer-offset, exact-integers, needle, distributions, scale-ladder, special-values     other
+//   inputs of the same shape odd-shape                   n-1, n+1, a prime, 1, less than a warp
+// The last three lines run on the cheapest case that is verified, the secret seed on every one.
+//
+// Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
+// marked for the simulator alone; the others are only measured, by sampled blocks. A case whose reference cannot tell
+// wrong results from right ones (mutants.h) is refused ("tolerance-self-test"). At least one case must be verified.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/evaluator.h"
+#include "core/kernel_spec.h"
+#include "core/verdict.h"
+#include "judge/trial.h"
+
+namespace warpwright {
+
+struct JudgeOptions {
+  std::filesystem::path repository;            // where references and init files are looked up
+  uint64_t seed = 1;                           // of the case's own inputs, where no recorded reference says another
+  std::optional<uint64_t> secret_seed;         // for tests; else drawn for each candidate
+  uint64_t verify_instructions = 300'000'000;  // thread instructions of one run
+  uint64_t sample_instructions = 100'000'000;  // of one measurement
+  uint64_t max_case_bytes = 1ull << 30;        // of all buffers; larger cases are skipped on the simulator, and said so
+  uint64_t guard_bytes = 64u << 10;
+  std::string manifest_digest, toolchain;  // for recorded references
+};
+
+struct CaseStatus {
+  std::string name;
+  bool verified = false;  // whole, by every check; else measured at the most
+  bool measured = false;
+  std::string check;  // why not verified: "too-large", "tolerance-self-test", "recorded-reference", "other-device"
+  std::string note;   // the same for people
+};
+struct Baseline {
+  Verdict original;               // Measured; else why no candidate can be judged
+  std::vector<CaseStatus> cases;  // of the manifest, in its order
+  std::string truth;              // "float64 shadow", or why there is none
+};
+
+struct CaseRecord {
+  std::string case_name;
+  std::string path;    // of the .json, relative to the repository
+  uint64_t bytes = 0;  // of both files
+  bool sketched = false;
+  bool recorded = false;
+  std::string note;  // accuracy, or why it was not recorded
+};
+struct RecordReport {
+  std::vector<CaseRecord> cases;
+};
+
+class Judge {
+ public:
+  // `trusted` runs the original; it must outlive the judge.
+  Judge(KernelSpec spec, SourceRef original, std::string device, Evaluator& trusted, JudgeOptions options);
+  ~Judge();
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+
+  // Measures the original and checks that its cases can tell. Once; Evaluate and Record call it where nobody has.
+  Result<Baseline> Prepare();
+
+  // `evaluator` must not be `trusted`'s process for an untrusted candidate.
+  Result<Verdict> Evaluate(const SourceRef& candidate, Evaluator& evaluator, Effort effort);
+
+  // Writes .warpwright/references of every case that can be verified. Existing ones are replaced, not consulted.
+  Result<RecordReport> Record();
+
+  struct State;  // judge_state.h
+
+  // What could not be tested and why ("special-values: the original itself faults (...)"), in the order in which it was
+  // met.
+  const std::vector<std::string>& notes() const;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace warpwright

@@ -1,0 +1,71 @@
+// What the parts of the judge share: judge.cpp prepares, examine.cpp tries candidates, record.cpp writes references.
+// Private to judge/.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/judge.h"
+#include "judge/oracle.h"
+#include "judge/reference.h"
+
+namespace warpwright {
+
+struct VerifiedCase {
+  const Case* c = nullptr;
+  Trial own;                  // the case's own inputs
+  uint64_t instructions = 0;  // of the original, thread level; 0 where the device does not count
+  std::optional<RecordedReference> recorded;
+  std::optional<SuppliedReference> supplied;
+};
+
+// A reference that the user gave, as a trial's: inputs and expected outputs.
+struct SuppliedTrial {
+  std::vector<BufferContent> inputs;
+  std::vector<size_t> outputs;
+  std::vector<OutputLayout> layouts;
+  std::vector<OutputReference> references;
+};
+Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCase& verified,
+                                        const std::filesystem::path& repository);
+
+struct Judge::State {
+  State(KernelSpec spec_in, SourceRef original_in, std::string device_in, Evaluator& trusted_in,
+        JudgeOptions options_in);
+
+  Result<Baseline> Prepare(bool consult_references);
+  Result<std::optional<Verdict>> MeasureOriginal(const Case& c, CaseStatus& status, Measured& measured);
+  Result<std::optional<Verdict>> CheckHealth(VerifiedCase& verified, CaseStatus& status);
+  Status CheckReferences(VerifiedCase& verified, const TrialReference& answer);
+  std::optional<std::string> SelfTestCase(const TrialReference& answer, const TrialReference* other_seed);
+
+  bool on_simulator() const { return device.starts_with("sim"); }
+  bool SamplesCase(const Case& c) const;  // its measurement may be by sampled blocks
+  ExecuteOptions MeasureOptions(const Case& c) const;
+  double TightenOf(const std::string& output) const;
+  // The first output that is not the reference's.
+  std::optional<Mismatch> Compare(const TrialReference& reference,
+                                  const std::vector<std::vector<std::byte>>& buffers) const;
+  void Note(std::string note);
+
+  const KernelSpec spec;
+  const SourceRef original;
+  const std::string device;
+  Evaluator& trusted;
+  const JudgeOptions options;
+  const Leniency leniency;
+  Oracle oracle;
+  std::optional<Baseline> baseline;
+  std::vector<VerifiedCase> verified;     // cheapest first
+  std::map<std::string, bool> sampled;    // by case name: measured by sampled blocks
+  std::map<std::string, double> tighten;  // by output
+  std::vector<std::string> notes;
+};
+
+// One candidate, all stages.
+Result<Verdict> Examine(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort);
+
+}  // namespace warpwright

@@ -1,0 +1,199 @@
+#include "judge/mutants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+namespace warpwright {
+namespace {
+
+constexpr size_t kTile = 256;
+constexpr size_t kFewElements = 64;
+
+struct Maker {
+  const OutputLayout& layout;
+  const OutputReference& reference;
+  const Leniency& leniency;
+  const std::function<void(Mutant)>& sink;  // one at a time: outputs may be large
+
+  size_t count() const { return reference.bytes.size() / SizeOf(layout.dtype); }
+  bool Written(size_t i) const { return reference.unwritten.empty() || !reference.unwritten[i]; }
+  double At(size_t i) const { return LoadAsDouble(layout.dtype, reference.bytes.data(), i); }
+
+  void Add(std::string name, std::vector<std::byte> bytes, bool proves_insensitive = false) const {
+    sink({std::move(name), std::move(bytes), proves_insensitive});
+  }
+  // Every written element becomes change(i, value).
+  std::vector<std::byte> Map(const std::function<double(size_t, double)>& change) const {
+    std::vector<std::byte> bytes = reference.bytes;
+    for (size_t i = 0; i < count(); ++i)
+      if (Written(i)) StoreFromDouble(layout.dtype, bytes.data(), i, change(i, At(i)));
+    return bytes;
+  }
+  void Swap(std::vector<std::byte>& bytes, size_t i, size_t j, size_t elements) const {
+    const size_t size = SizeOf(layout.dtype) * elements;
+    std::swap_ranges(bytes.begin() + static_cast<ptrdiff_t>(i * size),
+                     bytes.begin() + static_cast<ptrdiff_t>((i + 1) * size),
+                     bytes.begin() + static_cast<ptrdiff_t>(j * size));
+  }
+};
+
+void AddConstants(const Maker& m) {
+  m.Add("all zeros", m.Map([](size_t, double) { return 0.0; }), true);
+  if (m.count() < 2) return;
+  double sum = 0;
+  size_t finite = 0, first = m.count();
+  for (size_t i = 0; i < m.count(); ++i) {
+    if (!m.Written(i) || !std::isfinite(m.At(i))) continue;
+    sum += m.At(i);
+    if (finite++ == 0) first = i;
+  }
+  if (finite == 0) return;
+  const double mean = sum / static_cast<double>(finite), constant = m.At(first);
+  m.Add("the mean of the reference everywhere", m.Map([mean](size_t, double) { return mean; }));
+  m.Add("one value everywhere", m.Map([constant](size_t, double) { return constant; }), true);
+}
+
+void AddInputs(const Maker& m, const MutantSources& sources) {
+  for (size_t i = 0; i < sources.inputs.size(); ++i)
+    if (sources.inputs[i].size() == m.reference.bytes.size() && sources.input_dtypes[i] == m.layout.dtype)
+      m.Add("a copy of the input " + sources.input_names[i], {sources.inputs[i].begin(), sources.inputs[i].end()});
+  if (!sources.other_seed.empty())
+    m.Add("the reference of another seed", {sources.other_seed.begin(), sources.other_seed.end()}, true);
+}
+
+void AddTail(const Maker& m) {
+  if (m.count() < 2) return;
+  const size_t kept = m.count() - std::min(kTile, m.count() / 2);
+  m.Add("the last tile left zero", m.Map([kept](size_t i, double v) { return i < kept ? v : 0.0; }));
+}
+
+// Nearest value with `bits` mantissa bits, within the exponent range of f32.
+double RoundMantissa(double v, int bits) {
+  if (!std::isfinite(v) || v == 0) return v;
+  int exponent = 0;
+  const double m = std::frexp(v, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(m, bits + 1)), exponent - bits - 1);
+}
+
+void AddPrecision(const Maker& m, const Comparator& comparator) {
+  const DType dtype = m.layout.dtype;
+  if (!IsFloat(dtype)) {
+    m.Add("every value one more", m.Map([](size_t, double v) { return v + 1; }));
+    return;
+  }
+  if (m.leniency.relative && *m.leniency.relative >= 5e-3) return;  // the manifest says that such errors are fine
+  if (dtype == DType::kBF16 || m.leniency.reduced_precision) {
+    m.Add("the reference times 1.05", m.Map([](size_t, double v) { return v * 1.05; }));
+    return;
+  }
+  m.Add("the reference times 1.01", m.Map([](size_t, double v) { return v * 1.01; }));
+  // Left out where the original's own error is of that size, and for f16 outputs that are few or subnormal. A handful
+  // of f32 values may happen to be representable: let each err by half a unit of the lower precision instead.
+  const auto add = [&](const char* name, int bits, const std::function<double(double)>& round) {
+    const double half_unit = std::ldexp(1.0, -bits - 2);
+    if (comparator.OriginalRelativeError() > half_unit / 8) return;
+    if (m.count() >= kFewElements) return m.Add(name, m.Map([&](size_t, double v) { return round(v); }));
+    if (dtype != DType::kF16) m.Add(name, m.Map([&](size_t, double v) { return v * (1 + half_unit); }));
+  };
+  double largest = 0;
+  for (size_t i = 0; i < m.count(); ++i)
+    if (std::isfinite(m.At(i))) largest = std::max(largest, std::fabs(m.At(i)));
+  if (dtype != DType::kF16 || largest > 16 * SmallestNormal(dtype))
+    add("the reference rounded to bf16", 7, [](double v) { return BFloat16ToFloat(DoubleToBFloat16(v)); });
+  if (dtype == DType::kF16 || m.leniency.tf32 || (m.leniency.relative && *m.leniency.relative > 1e-4)) return;
+  add("the reference rounded to f16", 10, [](double v) { return HalfToFloat(DoubleToHalf(v)); });
+  add("the reference rounded to tf32", 10, [](double v) { return RoundMantissa(v, 10); });
+  if (dtype == DType::kF64)
+    add("the reference rounded to f32", 23, [](double v) { return static_cast<double>(static_cast<float>(v)); });
+}
+
+void AddElements(const Maker& m, const Comparator& comparator) {
+  const size_t n = m.count();
+  const bool is_float = IsFloat(m.layout.dtype);
+  for (const size_t i : {size_t{0}, n / 2, n - 1}) {
+    if (!m.Written(i) || (is_float && !std::isfinite(m.At(i)))) continue;
+    const double v = m.At(i), tolerance = comparator.ToleranceAt(i);
+    const double step = is_float ? 2.5 * tolerance + 4 * UlpOf(m.layout.dtype, v) : 1;
+    std::vector<std::byte> bytes = m.reference.bytes;
+    StoreFromDouble(m.layout.dtype, bytes.data(), i, m.layout.dtype == DType::kBool ? 1 - v : v + step);
+    m.Add(fmt::format("element {} changed by {:.3g}", i, step), std::move(bytes));
+    if (is_float) {
+      bytes = m.reference.bytes;
+      StoreFromDouble(m.layout.dtype, bytes.data(), i, std::numeric_limits<double>::quiet_NaN());
+      m.Add(fmt::format("element {} made NaN", i), std::move(bytes));
+    }
+  }
+}
+
+void AddPermutations(const Maker& m, const Comparator& comparator) {
+  const size_t n = m.count();
+  // The most different pair among neighbours: a swap of near-equal values is no mistake that anybody could see.
+  size_t best = n;
+  double gap = 0;
+  for (size_t i = 0; i + 1 < n; ++i) {
+    const double difference =
+        std::fabs(m.At(i) - m.At(i + 1)) - 2 * comparator.ToleranceAt(i) - 2 * comparator.ToleranceAt(i + 1);
+    if (m.Written(i) && m.Written(i + 1) && difference > gap) {
+      gap = difference;
+      best = i;
+    }
+  }
+  if (best < n) {
+    std::vector<std::byte> bytes = m.reference.bytes;
+    m.Swap(bytes, best, best + 1, 1);
+    m.Add(fmt::format("elements {} and {} swapped", best, best + 1), std::move(bytes));
+  }
+  if (m.layout.shape.size() < 2 || m.layout.shape.back() < 2) return;
+  const auto row = static_cast<size_t>(m.layout.shape.back());
+  if (n / row < 2) return;
+  std::vector<std::byte> bytes = m.reference.bytes;
+  m.Swap(bytes, 0, n / row - 1, row);
+  m.Add("the first and the last row swapped", std::move(bytes));
+}
+
+void ForEachMutant(const Comparator& comparator, const MutantSources& sources, const Leniency& leniency,
+                   const std::function<void(Mutant)>& sink) {
+  const Maker maker{comparator.layout(), comparator.reference(), leniency, sink};
+  if (maker.count() == 0) return;
+  AddConstants(maker);
+  AddInputs(maker, sources);
+  AddTail(maker);
+  AddPrecision(maker, comparator);
+  AddElements(maker, comparator);
+  AddPermutations(maker, comparator);
+}
+
+}  // namespace
+
+std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources, const Leniency& leniency) {
+  std::vector<Mutant> mutants;
+  ForEachMutant(comparator, sources, leniency, [&](Mutant mutant) { mutants.push_back(std::move(mutant)); });
+  return mutants;
+}
+
+std::optional<SelfTestFailure> SelfTest(const Comparator& comparator, const MutantSources& sources,
+                                        const Leniency& leniency) {
+  const OutputLayout& layout = comparator.layout();
+  std::optional<SelfTestFailure> failure;
+  ForEachMutant(comparator, sources, leniency, [&](const Mutant& mutant) {
+    if (failure) return;
+    if (mutant.bytes == comparator.reference().bytes) {
+      if (mutant.proves_insensitive)
+        failure = SelfTestFailure{
+            mutant.name, true,
+            fmt::format("{} is the correct {} bit for bit, so the case cannot tell a kernel that does nothing",
+                        mutant.name, layout.name)};
+    } else if (comparator.Accepts(mutant.bytes)) {
+      failure =
+          SelfTestFailure{mutant.name, false, fmt::format("{} would pass as a correct {}", mutant.name, layout.name)};
+    }
+  });
+  return failure;
+}
+
+}  // namespace warpwright

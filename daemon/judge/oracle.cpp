@@ -1,0 +1,332 @@
+#include "judge/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace warpwright {
+namespace {
+
+// A shadow that is farther from the original than this multiple of the table's tolerance computes something else.
+constexpr double kShadowDistance = 64;
+
+std::vector<const Argument*> BufferArguments(const KernelSpec& spec) {
+  std::vector<const Argument*> arguments;
+  for (const Argument& argument : spec.args)
+    if (std::holds_alternative<BufferArgument>(argument.kind)) arguments.push_back(&argument);
+  return arguments;
+}
+
+std::vector<double> ToDoubles(DType dtype, std::span<const std::byte> bytes) {
+  std::vector<double> values(bytes.size() / SizeOf(dtype));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = LoadAsDouble(dtype, bytes.data(), i);
+  return values;
+}
+
+double Rms(const std::vector<double>& values) {
+  double sum = 0;
+  size_t finite = 0;
+  for (const double v : values)
+    if (std::isfinite(v)) {
+      sum += v * v;
+      ++finite;
+    }
+  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
+}
+
+// Inputs that changed although the manifest calls them `in`; broken guard bands.
+std::string Unhealthy(const KernelSpec& spec, const std::vector<BufferContent>& inputs, const Executed& run) {
+  if (!run.guards.empty())
+    return fmt::format("the original writes outside {} (at byte {})", run.guards.front().buffer,
+                       run.guards.front().offset);
+  const auto arguments = BufferArguments(spec);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (std::get<BufferArgument>(arguments[i]->kind).role == Role::kIn && run.buffers[i] != inputs[i].bytes)
+      return fmt::format("the original writes {}, which the manifest calls an input; give it `role: inout`",
+                         arguments[i]->name);
+  return {};
+}
+
+}  // namespace
+
+uint64_t TrialReference::Bytes() const {
+  uint64_t sum = 0;
+  for (const auto& buffer : inputs) sum += buffer.bytes.size();
+  for (const auto& r : references)
+    sum += r.bytes.size() + 8 * (r.truth.size() + r.conditioning.size()) + r.unwritten.size() / 8;
+  return sum;
+}
+
+Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
+                             const std::vector<BufferContent>& buffers) {
+  ExecuteRequest request;
+  request.source = *setting.source;
+  request.spec = *setting.spec;
+  request.case_name = setting.c->name;
+  request.scalars = setting.c->scalars;
+  request.buffers = buffers;
+  request.device = setting.device;
+  request.options = setting.options;
+  WW_ASSIGN(ExecuteOutcome outcome, evaluator.Execute(request));
+  return std::visit(
+      Overload{[&](CompileFailed& failed) -> Result<RunOutcome> { return RunOutcome(Verdict(std::move(failed))); },
+               [&](Refused& refused) -> Result<RunOutcome> { return RunOutcome(Verdict(std::move(refused))); },
+               [&](Faulted& faulted) -> Result<RunOutcome> {
+                 if (faulted.case_name.empty()) faulted.case_name = setting.c->name;
+                 return RunOutcome(Verdict(std::move(faulted)));
+               },
+               [&](Executed& executed) -> Result<RunOutcome> {
+                 if (setting.options.keep_outputs) {
+                   bool fits = executed.buffers.size() == buffers.size();
+                   for (size_t i = 0; fits && i < buffers.size(); ++i)
+                     fits = executed.buffers[i].size() == buffers[i].bytes.size();
+                   if (!fits)
+                     return Fail(ErrorCode::kCorrupt, "the worker returned buffers of other sizes than it was sent");
+                 }
+                 return RunOutcome(std::move(executed));
+               }},
+      outcome);
+}
+
+Oracle::Oracle(const KernelSpec& spec, SourceRef original, Evaluator& trusted, OracleSettings settings)
+    : spec_(spec), original_(std::move(original)), trusted_(trusted), settings_(std::move(settings)) {
+  if (auto shadow = MakeShadow(spec_, original_)) {
+    shadow_ = std::move(*shadow);
+  } else {
+    shadow_note_ = shadow.error().message;
+  }
+}
+
+RunSetting Oracle::Setting(const Trial& trial) const {
+  RunSetting setting{&original_, &spec_, &trial.c, settings_.device, {}};
+  setting.options.guard_bytes = settings_.guard_bytes;
+  setting.options.seed = trial.seed;
+  return setting;
+}
+
+Result<OracleAnswer> Oracle::Ask(const Trial& trial) {
+  const std::string key = trial.Key();
+  for (auto it = cache_.begin(); it != cache_.end(); ++it) {
+    if (it->key != key) continue;
+    cache_.splice(cache_.begin(), cache_, it);
+    return it->answer;
+  }
+  WW_ASSIGN(OracleAnswer answer, Compute(trial));
+  Remember(key, answer);
+  return answer;
+}
+
+void Oracle::Remember(std::string key, OracleAnswer answer) {
+  const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
+  const uint64_t bytes = reference != nullptr ? (*reference)->Bytes() : 0;
+  cache_.push_front({std::move(key), std::move(answer), bytes});
+  uint64_t total = 0;
+  for (auto it = cache_.begin(); it != cache_.end();) {
+    total += it->bytes;
+    it = total > settings_.cache_bytes && it != cache_.begin() ? cache_.erase(it) : std::next(it);
+  }
+}
+
+Result<OracleAnswer> Oracle::Compute(const Trial& trial) {
+  auto reference = std::make_shared<TrialReference>();
+  WW_ASSIGN(reference->inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+  const auto arguments = BufferArguments(spec_);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto& buffer = std::get<BufferArgument>(arguments[i]->kind);
+    if (trial.offset_pointers && buffer.alignment < 256) reference->inputs[i].pointer_offset = buffer.alignment;
+    if (buffer.role != Role::kOut && buffer.role != Role::kInOut) continue;
+    WW_ASSIGN(std::vector<int64_t> shape, ShapeOf(*arguments[i], trial.c));
+    reference->outputs.push_back(i);
+    reference->layouts.push_back(
+        {arguments[i]->name, buffer.dtype, std::move(shape), EstimateAccumulation(spec_, trial.c, *arguments[i])});
+  }
+  WW_ASSIGN(std::optional<Verdict> failure, RunOriginal(trial, *reference));
+  if (failure) return OracleAnswer(std::move(*failure));
+  // What is special about special values is their bits, which the shadow's wider type treats differently.
+  const bool special = trial.variant == InputVariant::kSpecialValues ||
+                       trial.variant == InputVariant::kSpecialNumbers || trial.variant == InputVariant::kMaxFinite;
+  if (!special) {
+    WW_TRY(AddTruth(trial, *reference));
+    if (trial.variant != InputVariant::kExactIntegers) WW_TRY(AddConditioning(trial, *reference));
+  }
+  for (size_t o = 0; o < reference->outputs.size(); ++o) {
+    double& typical = typical_rms_[reference->layouts[o].name];
+    if (trial.variant == InputVariant::kBase)
+      typical = std::max(typical, Rms(ToDoubles(reference->layouts[o].dtype, reference->references[o].bytes)));
+    reference->references[o].typical_rms = typical;
+    reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
+  }
+  MarkExact(trial, *reference);
+  return OracleAnswer(std::shared_ptr<const TrialReference>(std::move(reference)));
+}
+
+// Runs with one or two poisons; fills bytes, unwritten, deterministic and health.
+Result<std::optional<Verdict>> Oracle::RunOriginal(const Trial& trial, TrialReference& reference) {
+  RunSetting setting = Setting(trial);
+  ++runs_;
+  WW_ASSIGN(RunOutcome first_outcome, RunKernel(trusted_, setting, reference.inputs));
+  if (auto* verdict = std::get_if<Verdict>(&first_outcome)) return std::optional<Verdict>(std::move(*verdict));
+  Executed& first = std::get<Executed>(first_outcome);
+  reference.health = Unhealthy(spec_, reference.inputs, first);
+  reference.references.resize(reference.outputs.size());
+
+  std::string shape;
+  for (const auto& layout : reference.layouts) shape += fmt::format("[{}]", fmt::join(layout.shape, ","));
+  const auto known = writes_everything_.find(shape);
+  if (known == writes_everything_.end() || !known->second) {
+    std::vector<BufferContent> complemented = reference.inputs;
+    ComplementPoison(spec_, trial.seed, complemented);
+    setting.options.seed = ~trial.seed;
+    ++runs_;
+    WW_ASSIGN(RunOutcome second_outcome, RunKernel(trusted_, setting, complemented));
+    if (auto* verdict = std::get_if<Verdict>(&second_outcome)) return std::optional<Verdict>(std::move(*verdict));
+    const Executed& second = std::get<Executed>(second_outcome);
+    bool everything = true;
+    for (size_t o = 0; o < reference.outputs.size(); ++o) {
+      const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype);
+      const bool poisoned = reference.inputs[i].uninitialized;
+      std::vector<bool> unwritten(first.buffers[i].size() / size, false);
+      bool any = false;
+      for (size_t e = 0; e < unwritten.size(); ++e) {
+        const auto same = [&](const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+          return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0;
+        };
+        unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) &&
+                       same(second.buffers[i], complemented[i].bytes);
+        any = any || unwritten[e];
+        if (!unwritten[e] && !same(first.buffers[i], second.buffers[i])) reference.deterministic = false;
+      }
+      everything = everything && !any;
+      if (any) reference.references[o].unwritten = std::move(unwritten);
+    }
+    writes_everything_[shape] = everything;
+  }
+  for (size_t o = 0; o < reference.outputs.size(); ++o)
+    reference.references[o].bytes = std::move(first.buffers[reference.outputs[o]]);
+  return std::optional<Verdict>();
+}
+
+// One vector of doubles per output; nothing where the shadow does not run.
+Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const Trial& trial,
+                                                                          const TrialReference& reference,
+                                                                          bool perturbed) {
+  std::vector<BufferContent> buffers = ShadowInputs(spec_, trial.seed, reference.inputs);
+  if (perturbed) PerturbInputs(shadow_->spec, 0x1.0p-23, trial.seed, buffers);
+  // Floating scalars as the original receives them.
+  Case c = trial.c;
+  for (const Argument& argument : spec_.args) {
+    const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
+    const auto found = c.scalars.find(argument.name);
+    if (scalar == nullptr || !IsFloat(scalar->dtype) || found == c.scalars.end()) continue;
+    const std::vector<std::byte> bytes = ScalarBytes(*scalar, found->second);
+    found->second = LoadAsDouble(scalar->dtype, bytes.data(), 0);
+  }
+  RunSetting setting = Setting(trial);
+  setting.source = &shadow_->source;
+  setting.spec = &shadow_->spec;
+  setting.c = &c;
+  ++runs_;
+  WW_ASSIGN(RunOutcome outcome, RunKernel(trusted_, setting, buffers));
+  if (const auto* verdict = std::get_if<Verdict>(&outcome)) {
+    shadow_note_ = "the float64 shadow does not run: " + VerdictMessage(*verdict);
+    return std::optional<std::vector<std::vector<double>>>();
+  }
+  const Executed& run = std::get<Executed>(outcome);
+  std::vector<std::vector<double>> values;
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const DType dtype = IsFloat(reference.layouts[o].dtype) ? DType::kF64 : reference.layouts[o].dtype;
+    values.push_back(ToDoubles(dtype, run.buffers[reference.outputs[o]]));
+  }
+  return std::optional(std::move(values));
+}
+
+bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const {
+  bool wider = false, differs = false;
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const OutputLayout& layout = reference.layouts[o];
+    const Comparator comparator(layout, reference.references[o], {}, 1 / kShadowDistance);
+    const auto& unwritten = reference.references[o].unwritten;
+    for (size_t i = 0; i < truth[o].size(); ++i) {
+      if (!unwritten.empty() && unwritten[i]) continue;
+      const double original = LoadAsDouble(layout.dtype, reference.references[o].bytes.data(), i), t = truth[o][i];
+      if (!std::isfinite(original)) continue;
+      if (!IsFloat(layout.dtype)) {
+        if (original != t) return false;
+        continue;
+      }
+      if (!(std::fabs(original - t) <= comparator.ToleranceAt(i))) return false;
+      differs = differs || original != t;
+      wider = wider || static_cast<double>(static_cast<float>(t)) != t;
+    }
+  }
+  return wider || !differs;  // values of single precision that differ come from a shadow that is none
+}
+
+Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
+  if (!shadow_) return {};
+  WW_ASSIGN(auto truth, RunShadow(trial, reference, false));
+  const bool agrees = truth && ShadowAgrees(reference, *truth);
+  if (agrees) {
+    shadow_proven_ = true;
+    for (size_t o = 0; o < reference.outputs.size(); ++o)
+      if (IsFloat(reference.layouts[o].dtype)) reference.references[o].truth = std::move((*truth)[o]);
+  } else if (!shadow_proven_) {  // on the first trial already: it is not the original's shadow
+    if (truth) shadow_note_ = "the float64 shadow disagrees with the original";
+    shadow_.reset();
+  }
+  return {};
+}
+
+Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
+  const bool by_shadow = shadow_ && std::any_of(reference.references.begin(), reference.references.end(),
+                                                [](const auto& r) { return !r.truth.empty(); });
+  std::vector<std::vector<double>> moved(reference.outputs.size());
+  if (by_shadow) {
+    WW_ASSIGN(auto values, RunShadow(trial, reference, true));
+    if (!values) return {};
+    moved = std::move(*values);
+  } else {
+    std::vector<BufferContent> buffers = reference.inputs;
+    const bool f64 = std::any_of(reference.layouts.begin(), reference.layouts.end(),
+                                 [](const auto& l) { return l.dtype == DType::kF64; });
+    PerturbInputs(spec_, f64 ? 0x1.0p-52 : 0x1.0p-23, trial.seed, buffers);
+    ++runs_;
+    WW_ASSIGN(RunOutcome outcome, RunKernel(trusted_, Setting(trial), buffers));
+    const auto* run = std::get_if<Executed>(&outcome);
+    if (run == nullptr) return {};
+    for (size_t o = 0; o < moved.size(); ++o)
+      moved[o] = ToDoubles(reference.layouts[o].dtype, run->buffers[reference.outputs[o]]);
+  }
+  for (size_t o = 0; o < moved.size(); ++o) {
+    if (!IsFloat(reference.layouts[o].dtype)) continue;
+    OutputReference& r = reference.references[o];
+    r.conditioning = std::move(moved[o]);
+    for (size_t i = 0; i < r.conditioning.size(); ++i) {
+      const double still = r.truth.empty() ? LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i) : r.truth[i];
+      r.conditioning[i] = std::fabs(r.conditioning[i] - still);
+    }
+  }
+  return {};
+}
+
+// Zeros and ones in, integers out that the dtype holds exactly: a linear kernel, of which every order of summation
+// gives the same bits.
+void Oracle::MarkExact(const Trial& trial, TrialReference& reference) const {
+  if (trial.variant != InputVariant::kExactIntegers) return;
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const DType dtype = reference.layouts[o].dtype;
+    OutputReference& r = reference.references[o];
+    if (!IsFloat(dtype)) continue;
+    const double limit = 2 / MachineEpsilon(dtype);
+    bool exact = true;
+    for (size_t i = 0; exact && i < r.bytes.size() / SizeOf(dtype); ++i) {
+      const double v = LoadAsDouble(dtype, r.bytes.data(), i);
+      exact = std::isfinite(v) && std::fabs(v) <= limit && v == std::floor(v) && (r.truth.empty() || r.truth[i] == v);
+    }
+    r.exact = exact;
+  }
+}
+
+}  // namespace warpwright

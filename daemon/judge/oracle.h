@@ -1,0 +1,95 @@
+// The original's answers. For each trial the oracle runs the trusted original (and its float64 shadow, and the
+// conditioning probe) in the trusted evaluator, and keeps the result for the next candidate.
+//
+// Runs per trial: the original once, and twice with complementary poison where it is not known yet whether it writes
+// its whole output at that shape; then the shadow on the same and on perturbed inputs, or without a shadow the original
+// on perturbed inputs.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "core/evaluator.h"
+#include "judge/compare.h"
+#include "judge/shadow.h"
+#include "judge/trial.h"
+
+namespace warpwright {
+
+struct TrialReference {
+  std::vector<BufferContent> inputs;        // every buffer, as both sides get it; poison included
+  std::vector<size_t> outputs;              // which of them are `out` or `inout`
+  std::vector<OutputLayout> layouts;        // beside `outputs`
+  std::vector<OutputReference> references;  // beside `outputs`
+  bool deterministic = true;                // as far as two runs showed
+  std::string health;                       // not empty: why the original itself is unfit: "it writes its input x"
+  uint64_t Bytes() const;
+};
+// A Verdict speaks of the original: it does not run under this trial.
+using OracleAnswer = std::variant<Verdict, std::shared_ptr<const TrialReference>>;
+
+// One run of anybody's kernel. A reply whose buffers do not fit the request is an Error.
+struct RunSetting {
+  const SourceRef* source = nullptr;
+  const KernelSpec* spec = nullptr;
+  const Case* c = nullptr;
+  std::string device;
+  ExecuteOptions options;
+};
+using RunOutcome = std::variant<Verdict, Executed>;
+Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
+                             const std::vector<BufferContent>& buffers);
+
+struct OracleSettings {
+  std::string device;
+  std::filesystem::path repository;
+  uint64_t guard_bytes = 0;
+  uint64_t cache_bytes = 512u << 20;
+};
+
+class Oracle {
+ public:
+  Oracle(const KernelSpec& spec, SourceRef original, Evaluator& trusted, OracleSettings settings);
+
+  // Ask for a case's own inputs before other trials: they give the usual magnitude of each output.
+  Result<OracleAnswer> Ask(const Trial& trial);
+  bool has_shadow() const { return shadow_.has_value(); }
+  const std::string& shadow_note() const { return shadow_note_; }  // why there is none
+  int64_t runs() const { return runs_; }
+
+ private:
+  struct Cached {
+    std::string key;
+    OracleAnswer answer;
+    uint64_t bytes;
+  };
+  Result<OracleAnswer> Compute(const Trial& trial);
+  Result<std::optional<Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
+  Result<std::optional<std::vector<std::vector<double>>>> RunShadow(const Trial& trial, const TrialReference& reference,
+                                                                    bool perturbed);
+  Status AddTruth(const Trial& trial, TrialReference& reference);
+  Status AddConditioning(const Trial& trial, TrialReference& reference);
+  void MarkExact(const Trial& trial, TrialReference& reference) const;
+  bool ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const;
+  RunSetting Setting(const Trial& trial) const;
+  void Remember(std::string key, OracleAnswer answer);
+
+  const KernelSpec& spec_;
+  SourceRef original_;
+  Evaluator& trusted_;
+  OracleSettings settings_;
+  std::optional<Shadow> shadow_;
+  std::string shadow_note_;
+  bool shadow_proven_ = false;
+  std::map<std::string, bool> writes_everything_;  // by shape
+  std::map<std::string, double> typical_rms_;      // by output
+  std::list<Cached> cache_;                        // most recent first
+  int64_t runs_ = 0;
+};
+
+}  // namespace warpwright

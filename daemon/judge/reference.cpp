@@ -1,0 +1,395 @@
+#include "judge/reference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "judge/safetensors.h"
+
+namespace warpwright {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kMaxTiles = 1024;
+constexpr uint64_t kMaxSamples = 4096;
+constexpr uint64_t kSampleSeed = 0x736b65746368ULL;
+constexpr uint64_t kMaxJsonBytes = 4u << 20;
+constexpr uint64_t kMaxSuppliedBytes = 1ull << 30;
+constexpr size_t kMaxOutputs = 64;
+
+// Thrown and caught within this file only.
+struct Malformed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A file name of a case name: what is unusual is replaced, and then a hash keeps names apart.
+std::string FileName(const std::string& name) {
+  std::string safe;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                       c == '-' || c == '=' || c == ',' || c == '.';
+    safe += plain && !(c == '.' && safe.empty()) ? c : '_';
+  }
+  if (safe == name && !safe.empty() && safe.size() <= 100 && !safe.ends_with(".outputs")) return safe;
+  return safe.substr(0, 80) + "-" + Sha256(name).substr(0, 12);
+}
+
+std::filesystem::path WithSuffix(std::filesystem::path path, const char* suffix) { return path += suffix; }
+
+template <typename T>
+Tensor ToTensor(DType dtype, const std::vector<T>& values) {
+  Tensor tensor{dtype, {static_cast<int64_t>(values.size())}, {}};
+  tensor.data.resize(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+  return tensor;
+}
+template <typename T>
+std::vector<T> FromTensor(const TensorFile& file, const std::string& name, DType dtype, size_t count) {
+  const auto found = file.tensors.find(name);
+  if (found == file.tensors.end()) throw Malformed("the tensor \"" + name + "\" is missing");
+  if (found->second.dtype != dtype || found->second.shape != std::vector<int64_t>{static_cast<int64_t>(count)})
+    throw Malformed("the tensor \"" + name + "\" has another dtype or shape than its reference says");
+  std::vector<T> values(count);
+  if (count > 0) std::memcpy(values.data(), found->second.data.data(), count * sizeof(T));
+  return values;
+}
+
+uint64_t TileSize(uint64_t elements) { return std::max<uint64_t>(1, (elements + kMaxTiles - 1) / kMaxTiles); }
+
+void AddOutput(TensorFile& file, const RecordedOutput& output) {
+  if (!output.sketch) {
+    file.tensors[output.name] = Tensor{output.dtype, output.shape, output.whole};
+    return;
+  }
+  const Sketch& sketch = *output.sketch;
+  const std::string prefix = output.name + "/";
+  file.tensors[prefix + "sum"] = ToTensor(DType::kF64, sketch.sum);
+  file.tensors[prefix + "magnitude"] = ToTensor(DType::kF64, sketch.magnitude);
+  file.tensors[prefix + "largest"] = ToTensor(DType::kF64, sketch.largest);
+  file.tensors[prefix + "nans"] = ToTensor(DType::kI64, sketch.nans);
+  file.tensors[prefix + "infinities"] = ToTensor(DType::kI64, sketch.infinities);
+  file.tensors[prefix + "samples"] =
+      Tensor{output.dtype, {static_cast<int64_t>(sketch.samples.size() / SizeOf(output.dtype))}, sketch.samples};
+}
+
+Sketch ReadSketch(const TensorFile& file, const RecordedOutput& output, uint64_t elements) {
+  Sketch sketch;
+  sketch.elements = elements;
+  sketch.tile = TileSize(elements);
+  const size_t tiles = (elements + sketch.tile - 1) / sketch.tile;
+  const std::string prefix = output.name + "/";
+  sketch.sum = FromTensor<double>(file, prefix + "sum", DType::kF64, tiles);
+  sketch.magnitude = FromTensor<double>(file, prefix + "magnitude", DType::kF64, tiles);
+  sketch.largest = FromTensor<double>(file, prefix + "largest", DType::kF64, tiles);
+  sketch.nans = FromTensor<int64_t>(file, prefix + "nans", DType::kI64, tiles);
+  sketch.infinities = FromTensor<int64_t>(file, prefix + "infinities", DType::kI64, tiles);
+  const auto samples = file.tensors.find(prefix + "samples");
+  if (samples == file.tensors.end() || samples->second.dtype != output.dtype ||
+      samples->second.NumElements() != SamplePositions(elements).size())
+    throw Malformed("the samples of \"" + output.name + "\" are missing or do not fit");
+  sketch.samples = samples->second.data;
+  return sketch;
+}
+
+json ToJson(const RecordedReference& reference) {
+  json scalars = json::object();
+  for (const auto& [name, value] : reference.scalars) std::visit([&, n = name](auto v) { scalars[n] = v; }, value);
+  json outputs = json::array();
+  for (const RecordedOutput& output : reference.outputs) {
+    json entry = {{"name", output.name},
+                  {"dtype", std::string(Name(output.dtype))},
+                  {"shape", output.shape},
+                  {"sha256", output.sha256},
+                  {"storage", output.sketch ? "sketch" : "whole"},
+                  {"truth", output.has_truth ? "float64 shadow" : "none"}};
+    if (output.has_truth) {
+      entry["max_error_ulp"] = output.max_error_ulp;
+      entry["rms_error"] = output.rms_error;
+    }
+    outputs.push_back(std::move(entry));
+  }
+  return {{"format", 1},
+          {"kernel", reference.kernel},
+          {"case", reference.case_name},
+          {"scalars", scalars},
+          {"variant", std::string(Name(reference.variant))},
+          {"seed", fmt::format("{}", reference.seed)},
+          {"source_sha256", reference.source_sha256},
+          {"spec_sha256", reference.spec_sha256},
+          {"manifest_sha256", reference.manifest_sha256},
+          {"toolchain", reference.toolchain},
+          {"device", reference.device},
+          {"outputs", outputs}};
+}
+
+std::string Text(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string())
+    throw Malformed(std::string("\"") + key + "\" is missing or no text");
+  return found->get<std::string>();
+}
+
+RecordedOutput ReadOutput(const json& entry, const TensorFile& file) {
+  if (!entry.is_object()) throw Malformed("an output is not an object");
+  RecordedOutput output;
+  output.name = Text(entry, "name");
+  const auto dtype = ParseDType(Text(entry, "dtype"));
+  if (!dtype) throw Malformed("an output has an unknown dtype");
+  output.dtype = *dtype;
+  output.sha256 = Text(entry, "sha256");
+  uint64_t elements = 1;
+  for (const json& extent : entry.at("shape")) {
+    if (!extent.is_number_unsigned() || __builtin_mul_overflow(elements, extent.get<uint64_t>(), &elements) ||
+        elements > (1ull << 40))
+      throw Malformed("an output has an impossible shape");
+    output.shape.push_back(extent.get<int64_t>());
+  }
+  if (Text(entry, "truth") != "none") {
+    output.has_truth = true;
+    output.max_error_ulp = entry.at("max_error_ulp").get<double>();
+    output.rms_error = entry.at("rms_error").get<double>();
+  }
+  const std::string storage = Text(entry, "storage");
+  if (storage == "sketch") {
+    output.sketch = ReadSketch(file, output, elements);
+  } else if (storage == "whole") {
+    const auto found = file.tensors.find(output.name);
+    if (found == file.tensors.end() || found->second.dtype != output.dtype || found->second.shape != output.shape)
+      throw Malformed("the tensor \"" + output.name + "\" is missing or does not fit");
+    output.whole = found->second.data;
+    if (Sha256(std::span<const std::byte>(output.whole)) != output.sha256)
+      throw Malformed("the digest of \"" + output.name + "\" does not fit");
+  } else {
+    throw Malformed("unknown storage \"" + storage.substr(0, 32) + "\"");
+  }
+  return output;
+}
+
+RecordedReference Decode(const std::string& text, const TensorFile& file) {
+  const json object = json::parse(text);
+  if (!object.is_object() || object.value("format", 0) != 1) throw Malformed("this is not a reference of format 1");
+  RecordedReference reference;
+  reference.kernel = Text(object, "kernel");
+  reference.case_name = Text(object, "case");
+  for (const auto& [name, value] : object.at("scalars").items()) {
+    if (value.is_number_integer())
+      reference.scalars[name] = value.get<int64_t>();
+    else if (value.is_number())
+      reference.scalars[name] = value.get<double>();
+    else
+      throw Malformed("the scalar \"" + name + "\" is not a number");
+  }
+  const auto variant = ParseInputVariant(Text(object, "variant"));
+  if (!variant) throw Malformed("unknown input variant");
+  reference.variant = *variant;
+  const std::string seed = Text(object, "seed");
+  const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), reference.seed);
+  if (error != std::errc() || end != seed.data() + seed.size()) throw Malformed("the seed is not a number");
+  reference.source_sha256 = Text(object, "source_sha256");
+  reference.spec_sha256 = Text(object, "spec_sha256");
+  reference.manifest_sha256 = Text(object, "manifest_sha256");
+  reference.toolchain = Text(object, "toolchain");
+  reference.device = Text(object, "device");
+  const json& outputs = object.at("outputs");
+  if (!outputs.is_array() || outputs.size() > kMaxOutputs) throw Malformed("\"outputs\" is not a list of at most 64");
+  for (const json& entry : outputs) reference.outputs.push_back(ReadOutput(entry, file));
+  return reference;
+}
+
+// Tile sums and samples against the recorded ones.
+std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double accumulation, const Leniency& leniency,
+                                      std::span<const std::byte> actual) {
+  const Sketch& expected = *recorded.sketch;
+  const uint64_t elements = actual.size() / SizeOf(recorded.dtype);
+  if (elements != expected.elements)
+    return Mismatch{0, elements, recorded.name + " has another size than its recorded reference"};
+  const Sketch found = MakeSketch(recorded.dtype, actual);
+  // The samples are an output of their own; its comparator knows what one element may be off by.
+  const OutputReference reference{expected.samples, {}, {}, {}, 0, false, false};
+  const OutputLayout layout{recorded.name + " (sampled)",
+                            recorded.dtype,
+                            {static_cast<int64_t>(expected.samples.size() / SizeOf(recorded.dtype))},
+                            accumulation};
+  const Comparator comparator(layout, reference, leniency);
+  if (auto mismatch = comparator.Check(found.samples)) return mismatch;
+  double relative = 0;  // of an element of usual size
+  if (IsFloat(recorded.dtype)) {
+    double usual = 0;
+    for (size_t i = 0; i < expected.samples.size() / SizeOf(recorded.dtype); ++i) {
+      const double v = std::fabs(LoadAsDouble(recorded.dtype, expected.samples.data(), i));
+      if (std::isfinite(v) && v > 0 && v > usual) usual = v, relative = comparator.ToleranceAt(i) / v;
+    }
+  }
+  for (size_t t = 0; t < expected.sum.size(); ++t) {
+    const uint64_t begin = t * expected.tile, end = std::min(elements, begin + expected.tile);
+    const auto wrong = [&](const std::string& what) {
+      return Mismatch{begin, 0, fmt::format("{} elements {} to {}: {}", recorded.name, begin, end - 1, what)};
+    };
+    if (found.nans[t] != expected.nans[t] || found.infinities[t] != expected.infinities[t])
+      return wrong("other NaNs or infinities than recorded");
+    const double allowed =
+        relative * (expected.magnitude[t] + static_cast<double>(end - begin) * 0.01 * expected.largest[t]);
+    const double off = std::fabs(found.sum[t] - expected.sum[t]),
+                 magnitude_off = std::fabs(found.magnitude[t] - expected.magnitude[t]);
+    if (!(off <= allowed) || !(magnitude_off <= allowed))
+      return wrong(fmt::format("their sum is {:.9g}, recorded {:.9g} (allowed off by {:.3g})", found.sum[t],
+                               expected.sum[t], allowed));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<uint64_t> SamplePositions(uint64_t elements) {
+  const uint64_t count = std::min(elements, kMaxSamples);  // of at most 2^40 elements: the products below fit
+  const CounterRandom random(kSampleSeed, elements);
+  std::vector<uint64_t> positions(count);
+  for (uint64_t k = 0; k < count; ++k) {  // one in each of `count` equal stretches
+    const uint64_t begin = elements * k / count;
+    const uint64_t end = elements * (k + 1) / count;
+    positions[k] = begin + random.Below(k, end - begin);
+  }
+  return positions;
+}
+
+Sketch MakeSketch(DType dtype, std::span<const std::byte> bytes) {
+  const size_t size = SizeOf(dtype);
+  Sketch sketch;
+  sketch.elements = bytes.size() / size;
+  sketch.tile = TileSize(sketch.elements);
+  for (uint64_t begin = 0; begin < sketch.elements; begin += sketch.tile) {
+    double sum = 0, magnitude = 0, largest = 0;
+    int64_t nans = 0, infinities = 0;
+    for (uint64_t i = begin; i < std::min(sketch.elements, begin + sketch.tile); ++i) {
+      const double v = LoadAsDouble(dtype, bytes.data(), i);
+      nans += std::isnan(v) ? 1 : 0;
+      infinities += std::isinf(v) ? 1 : 0;
+      if (!std::isfinite(v)) continue;
+      sum += v;
+      magnitude += std::fabs(v);
+      largest = std::max(largest, std::fabs(v));
+    }
+    sketch.sum.push_back(sum);
+    sketch.magnitude.push_back(magnitude);
+    sketch.largest.push_back(largest);
+    sketch.nans.push_back(nans);
+    sketch.infinities.push_back(infinities);
+  }
+  for (const uint64_t position : SamplePositions(sketch.elements))
+    sketch.samples.insert(sketch.samples.end(), bytes.begin() + static_cast<ptrdiff_t>(position * size),
+                          bytes.begin() + static_cast<ptrdiff_t>((position + 1) * size));
+  return sketch;
+}
+
+std::filesystem::path ReferencePath(const std::filesystem::path& repository, const std::string& kernel,
+                                    const std::string& case_name) {
+  return repository / ".warpwright" / "references" / FileName(kernel) / FileName(case_name);
+}
+
+Status SaveReference(const std::filesystem::path& repository, const RecordedReference& reference) {
+  const auto path = ReferencePath(repository, reference.kernel, reference.case_name);
+  TensorFile file;
+  for (const RecordedOutput& output : reference.outputs) AddOutput(file, output);
+  WW_TRY(WriteFileAtomically(WithSuffix(path, ".outputs.safetensors"), EncodeSafetensors(file)));
+  return WriteFileAtomically(WithSuffix(path, ".json"), ToJson(reference).dump(2) + "\n");
+}
+
+Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::path& repository,
+                                                       const std::string& kernel, const std::string& case_name) {
+  const auto path = ReferencePath(repository, kernel, case_name);
+  const auto json_path = WithSuffix(path, ".json"), tensor_path = WithSuffix(path, ".outputs.safetensors");
+  std::error_code ignored;
+  if (!std::filesystem::exists(json_path, ignored)) return std::optional<RecordedReference>();
+  WW_ASSIGN(const std::string text, ReadFile(json_path, kMaxJsonBytes));
+  WW_ASSIGN(const std::string bytes, ReadFile(tensor_path));
+  WW_ASSIGN(const TensorFile file, DecodeSafetensors(bytes, tensor_path.string()));
+  try {
+    RecordedReference reference = Decode(text, file);
+    if (reference.kernel != kernel || reference.case_name != case_name)
+      throw Malformed("it belongs to another kernel or case");
+    return std::optional(std::move(reference));
+  } catch (const std::exception& e) {
+    return Fail(Error{ErrorCode::kCorrupt, std::string("not a valid recorded reference: ") + e.what(),
+                      json_path.string(), 0, 0, "record it again with `warpwright record`"});
+  }
+}
+
+Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository, const KernelSpec& spec,
+                                                      const Case& c) {
+  const auto path = WithSuffix(ReferencePath(repository, spec.name, c.name), ".safetensors");
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::optional<SuppliedReference>();
+  WW_ASSIGN(const std::string bytes, ReadFile(path, kMaxSuppliedBytes));
+  WW_ASSIGN(TensorFile file, DecodeSafetensors(bytes, path.string()));
+  const auto bad = [&](const std::string& what) {
+    return Fail(Error{ErrorCode::kConfig, what, path.string(), 0, 0, {}});
+  };
+  bool any_output = false;
+  for (const auto& [name, tensor] : file.tensors) {
+    const Argument* argument = spec.Find(name.starts_with("out:") ? name.substr(4) : name);
+    const auto* buffer = argument == nullptr ? nullptr : std::get_if<BufferArgument>(&argument->kind);
+    if (buffer == nullptr) return bad("the tensor \"" + name + "\" is no buffer argument of " + spec.name);
+    WW_ASSIGN(const std::vector<int64_t> shape, ShapeOf(*argument, c));
+    if (tensor.dtype != buffer->dtype || tensor.shape != shape)
+      return bad(fmt::format("the tensor \"{}\" is {}[{}], but case {} has {}[{}]", name, Name(tensor.dtype),
+                             fmt::join(tensor.shape, ", "), c.name, Name(buffer->dtype), fmt::join(shape, ", ")));
+    any_output = any_output || buffer->role == Role::kOut || name.starts_with("out:");
+  }
+  if (!any_output)
+    return bad("it holds no output of " + spec.name + " (an inout argument's result is named \"out:<argument>\")");
+  return std::optional(SuppliedReference{path.string(), std::move(file.tensors)});
+}
+
+std::vector<std::byte> Recordable(DType dtype, const OutputReference& reference, std::span<const std::byte> actual) {
+  std::vector<std::byte> bytes(actual.begin(), actual.end());
+  const size_t size = SizeOf(dtype);
+  for (size_t i = 0; i < reference.unwritten.size(); ++i)
+    if (reference.unwritten[i]) std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(i * size), size, std::byte{0});
+  return bytes;
+}
+
+std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation, const Leniency& leniency,
+                                        std::span<const std::byte> actual) {
+  if (Sha256(actual) == recorded.sha256) return std::nullopt;
+  if (recorded.sketch) return CompareSketch(recorded, accumulation, leniency, actual);
+  const OutputReference reference{recorded.whole, {}, {}, {}, 0, false, false};
+  return Comparator({recorded.name, recorded.dtype, recorded.shape, accumulation}, reference, leniency).Check(actual);
+}
+
+std::string SpecDigest(const KernelSpec& spec) {
+  Hasher hasher;
+  hasher.Add(spec.name).Add(spec.entry);
+  for (const Argument& argument : spec.args) {
+    hasher.Add(argument.name);
+    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind)) {
+      const Init& init = buffer->init;
+      hasher.Add(Name(buffer->dtype))
+          .Add(fmt::format("{} {} {} {} {}", static_cast<int>(buffer->role), static_cast<int>(init.kind), init.a,
+                           init.b, buffer->shape.size()));
+      for (const Expression& extent : buffer->shape) hasher.Add(extent.text());
+      hasher.Add(init.low ? init.low->text() : "")
+          .Add(init.high ? init.high->text() : "")
+          .Add(init.path)
+          .Add(init.tensor);
+    } else {
+      hasher.Add(Name(std::get<ScalarArgument>(argument.kind).dtype));
+    }
+  }
+  if (spec.launch) {
+    for (const Expression& e : spec.launch->grid) hasher.Add(e.text());
+    hasher.Add("block");
+    for (const Expression& e : spec.launch->block) hasher.Add(e.text());
+    hasher.Add(spec.launch->shared_bytes ? spec.launch->shared_bytes->text() : "");
+  }
+  return hasher.Finish();
+}
+
+}  // namespace warpwright

@@ -1,0 +1,33 @@
+// Reader and writer of safetensors files: 8 bytes little-endian header length, a JSON header, then the raw data.
+//
+// The reader is strict, because files come from repositories that we do not trust: every tensor's byte range must have
+// exactly the size of its shape and dtype, ranges may not overlap and may leave no hole, names may not repeat, and
+// everything has a limit. What is accepted can be written back byte for byte in meaning (the header's key order and
+// padding are ours).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "core/tensor.h"
+
+namespace warpwright {
+
+struct TensorFile {
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, std::string> metadata;  // "__metadata__"
+  bool operator==(const TensorFile&) const = default;
+};
+
+inline constexpr uint64_t kMaxSafetensorsHeaderBytes = 1u << 20;
+
+// `name` stands for the file in messages. Errors are kCorrupt.
+Result<TensorFile> DecodeSafetensors(std::string_view bytes, const std::string& name);
+
+// Deterministic: tensors in the order of their names, the header padded with spaces to 8 bytes.
+std::string EncodeSafetensors(const TensorFile& file);
+
+}  // namespace warpwright

@@ -1,0 +1,122 @@
+#include "judge/trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/random.h"
+
+namespace warpwright {
+namespace {
+
+constexpr uint64_t kTrialStream = 0x747269616cULL;
+
+bool HasIntegerOutput(const KernelSpec& spec) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [](const Argument& argument) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    return buffer != nullptr && !IsFloat(buffer->dtype) && (buffer->role == Role::kOut || buffer->role == Role::kInOut);
+  });
+}
+
+bool HasNarrowAlignment(const KernelSpec& spec) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [](const Argument& argument) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    return buffer != nullptr && buffer->alignment < 256;
+  });
+}
+
+std::set<std::string> ShapeScalars(const KernelSpec& spec) {
+  std::set<std::string> names;
+  for (const Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind))
+      for (const Expression& extent : buffer->shape)
+        for (const std::string& name : extent.Variables()) names.insert(name);
+  return names;
+}
+
+bool IsPrime(int64_t n) {
+  if (n < 2) return false;
+  for (int64_t d = 2; d * d <= n; ++d)
+    if (n % d == 0) return false;
+  return true;
+}
+int64_t PrimeBelow(int64_t n) {
+  while (n > 2 && !IsPrime(n)) --n;
+  return std::max<int64_t>(n, 2);
+}
+
+}  // namespace
+
+std::string Trial::Describe() const {
+  std::string text = c.name;
+  if (variant != InputVariant::kBase) text += fmt::format(", inputs {}", Name(variant));
+  if (offset_pointers) text += ", pointers at their least alignment";
+  return text;
+}
+
+std::string Trial::Key() const {
+  std::string key = fmt::format("{}/{}/{}", Name(variant), seed, offset_pointers);
+  for (const auto& [name, value] : c.scalars)
+    std::visit([&, n = name](auto v) { key += fmt::format("/{}={}", n, v); }, value);
+  return key;
+}
+
+std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort) {
+  const CounterRandom seeds(secret, kTrialStream);
+  std::vector<Trial> trials;
+  const auto add = [&](const char* check, InputVariant variant, bool offset = false) {
+    trials.push_back({check, c, variant, seeds.Bits(trials.size()), offset});
+  };
+  const bool full = effort == Effort::kFull;
+  for (int i = 0; i < (full ? 3 : 1); ++i) add("secret-seed", InputVariant::kBase);
+  if (HasNarrowAlignment(spec)) add("pointer-offset", InputVariant::kBase, true);
+  if (!VariantApplies(spec)) return trials;
+  add("exact-integers", InputVariant::kExactIntegers);
+  add("needle", InputVariant::kNeedle);
+  add("distributions", InputVariant::kSignMix);
+  add("scale-ladder", InputVariant::kScaleUp);
+  if (full) add("scale-ladder", InputVariant::kScaleDown);
+  // Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
+  // index.
+  add("special-values", HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues);
+  if (!full) return trials;
+  add("special-values", InputVariant::kMaxFinite);
+  for (const InputVariant variant :
+       {InputVariant::kNormal, InputVariant::kUniform, InputVariant::kPareto, InputVariant::kLognormal,
+        InputVariant::kConstant, InputVariant::kTies, InputVariant::kSorted})
+    add("distributions", variant);
+  return trials;
+}
+
+std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, Effort effort) {
+  const std::set<std::string> names = ShapeScalars(spec);
+  std::vector<Case> shapes;
+  std::set<std::map<std::string, ScalarValue>> seen = {c.scalars};
+  const auto add = [&](auto change) {  // change(name, index, value) -> the new value
+    Case odd = c;
+    int index = 0;
+    std::string list;
+    for (const std::string& name : names) {
+      const auto found = odd.scalars.find(name);
+      if (found == odd.scalars.end() || !std::holds_alternative<int64_t>(found->second)) continue;
+      const int64_t value = change(name, index++, std::get<int64_t>(found->second));
+      if (value < 1) return;
+      found->second = value;
+      list += fmt::format("{}{}={}", list.empty() ? "" : ",", name, value);
+    }
+    if (index == 0 || !seen.insert(odd.scalars).second) return;
+    odd.name = fmt::format("{} (odd shape of {})", list, c.name);
+    shapes.push_back(std::move(odd));
+  };
+  add([](const std::string&, int, int64_t n) { return n - 1; });
+  add([](const std::string&, int, int64_t n) { return n + 1; });
+  if (effort == Effort::kQuick) return shapes;
+  add([](const std::string&, int i, int64_t n) { return PrimeBelow(std::min<int64_t>(n - 2, 1009) - 10 * i); });
+  add([](const std::string&, int i, int64_t) { return int64_t{17} + 2 * i; });
+  for (const std::string& one : names)
+    add([&](const std::string& name, int, int64_t n) { return name == one ? 1 : std::min<int64_t>(n, 67); });
+  return shapes;
+}
+
+}  // namespace warpwright

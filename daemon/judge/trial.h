@@ -1,0 +1,36 @@
+// A trial: one setting in which original and candidate run side by side. Which trials there are, and how odd shapes are
+// made, stands here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/kernel_spec.h"
+#include "judge/inputs.h"
+
+namespace warpwright {
+
+struct Trial {
+  std::string check;  // the name under which a failure is reported: "secret-seed", "needle", ...
+  Case c;
+  InputVariant variant = InputVariant::kBase;
+  uint64_t seed = 1;
+  bool offset_pointers = false;  // every buffer at the least alignment that the manifest promises
+
+  std::string Describe() const;  // "N=37,C=130", "N=37,C=130, inputs needle"
+  std::string Key() const;       // equal trials have equal keys
+};
+
+enum class Effort { kQuick, kFull };
+
+// The trials of one case beyond its own inputs: secret seeds of the base distribution, then the other distributions.
+// Seeds are derived from `secret`.
+std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort);
+
+// The case with other sizes, consistently: every integer scalar that stands in a buffer's shape becomes n-1; n+1; a
+// prime; 1, one scalar at a time; 17 (less than a warp). Other scalars keep their values. The original may refuse or
+// fault there; then the shape is not used.
+std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, Effort effort);
+
+}  // namespace warpwright

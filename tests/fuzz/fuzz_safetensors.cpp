@@ -1,0 +1,15 @@
+// Whatever the bytes are, the reader answers with a file or an error; what it accepts survives writing and reading
+// again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "judge/safetensors.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto file = warpwright::DecodeSafetensors({reinterpret_cast<const char*>(data), size}, "fuzz");
+  if (!file) return 0;
+  const auto again = warpwright::DecodeSafetensors(warpwright::EncodeSafetensors(*file), "again");
+  if (!again || *again != *file) std::abort();
+  return 0;
+}

@@ -1,0 +1,291 @@
+#include "judge/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/random.h"
+#include "tests/unit/judge/specs.h"
+
+namespace warpwright {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+std::vector<std::byte> Pack(DType dtype, const std::vector<double>& values) {
+  std::vector<std::byte> bytes(values.size() * SizeOf(dtype));
+  for (size_t i = 0; i < values.size(); ++i) StoreFromDouble(dtype, bytes.data(), i, values[i]);
+  return bytes;
+}
+
+std::vector<double> Normals(size_t n, double scale = 1) {
+  const CounterRandom random(7, 7);
+  std::vector<double> values(n);
+  for (size_t i = 0; i < n; ++i)
+    values[i] = scale * (random.Uniform(3 * i) + random.Uniform(3 * i + 1) + random.Uniform(3 * i + 2) - 1.5) * 2;
+  return values;
+}
+
+OutputReference Reference(DType dtype, const std::vector<double>& values) {
+  OutputReference reference;
+  reference.bytes = Pack(dtype, values);
+  return reference;
+}
+
+struct ElementRow {
+  const char* why;
+  DType dtype;
+  double expected, actual;
+  bool accepted;
+};
+
+// The element stands among 99 others of size about 1.
+TEST(Compare, DecidesElementByElement) {
+  const ElementRow rows[] = {
+      {"equal", DType::kF32, 1, 1, true},
+      {"one ulp", DType::kF32, 1, 1 + 0x1.0p-23, true},
+      {"1e-4 off", DType::kF32, 1, 1.0001, false},
+      {"1e-4 off, negative reference", DType::kF32, -1, -1.0001, false},
+      {"half of a negative reference", DType::kF32, -1, -0.5, false},
+      {"far above a negative reference", DType::kF32, -1, 1e30, false},
+      {"wrong sign", DType::kF32, 1, -1, false},
+      {"NaN for a number", DType::kF32, 1, kNaN, false},
+      {"a number for NaN", DType::kF32, kNaN, 1, false},
+      {"NaN for NaN", DType::kF32, kNaN, kNaN, true},
+      {"infinity for a number", DType::kF32, 1, kInf, false},
+      {"a number for infinity", DType::kF32, kInf, 3e38, false},
+      {"the same infinity", DType::kF32, kInf, kInf, true},
+      {"the other infinity", DType::kF32, kInf, -kInf, false},
+      {"infinity for NaN", DType::kF32, kNaN, kInf, false},
+      {"NaN for infinity", DType::kF32, kInf, kNaN, false},
+      {"-0 for 0", DType::kF32, 0, -0.0, true},
+      {"tiny for 0", DType::kF32, 0, 1e-9, true},
+      {"small for 0", DType::kF32, 0, 1e-3, false},
+      {"0 for small", DType::kF32, 1e-3, 0, false},
+      {"f64 1e-12 off", DType::kF64, 1, 1 + 1e-12, true},
+      {"f64 1e-8 off", DType::kF64, 1, 1 + 1e-8, false},
+      {"f16 one ulp", DType::kF16, 1, 1 + 0x1.0p-10, true},
+      {"f16 3 ulp", DType::kF16, 1, 1 + 3 * 0x1.0p-10, false},
+      {"bf16 one ulp", DType::kBF16, 1, 1 + 0x1.0p-7, true},
+      {"bf16 4 ulp", DType::kBF16, 1, 1 + 4 * 0x1.0p-7, false},
+      {"i32 one off", DType::kI32, 100, 101, false},
+      {"i32 equal", DType::kI32, -100, -100, true},
+      {"bool", DType::kBool, 1, 0, false},
+  };
+  for (const ElementRow& row : rows) {
+    for (const size_t position : {size_t{0}, size_t{57}, size_t{99}}) {
+      std::vector<double> expected = Normals(100);
+      if (!IsFloat(row.dtype)) expected.assign(100, row.dtype == DType::kBool ? 1 : 5);
+      expected[position] = row.expected;
+      OutputReference reference = Reference(row.dtype, expected);
+      auto actual = reference.bytes;
+      StoreFromDouble(row.dtype, actual.data(), position, row.actual);
+      const Comparator comparator({"out", row.dtype, {100}, 1}, reference, {});
+      const auto mismatch = comparator.Check(actual);
+      EXPECT_EQ(!mismatch, row.accepted) << row.why << " at " << position << (mismatch ? ": " + mismatch->message : "");
+      EXPECT_EQ(comparator.Accepts(actual), row.accepted) << row.why;
+      if (mismatch) {
+        EXPECT_EQ(mismatch->index, position);
+        EXPECT_EQ(mismatch->wrong, 1u);
+      }
+    }
+  }
+}
+
+TEST(Compare, ReportsCoordinatesAndValues) {
+  const OutputReference reference = Reference(DType::kF32, std::vector<double>(24, 0.5));
+  auto actual = reference.bytes;
+  StoreFromDouble(DType::kF32, actual.data(), 17, 0.25);
+  StoreFromDouble(DType::kF32, actual.data(), 20, 0.25);
+  const auto mismatch = Comparator({"out", DType::kF32, {2, 3, 4}, 1}, reference, {}).Check(actual);
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->index, 17u);
+  EXPECT_TRUE(mismatch->message.starts_with("out[1, 1, 1] is 0.25, expected 0.5 (off by 0.25, allowed "))
+      << mismatch->message;
+  EXPECT_TRUE(mismatch->message.ends_with("; 2 of 24 elements are wrong")) << mismatch->message;
+}
+
+TEST(Compare, HandlesEmptyAndMisfittingOutputs) {
+  const OutputReference empty = Reference(DType::kF32, {});
+  EXPECT_FALSE(Comparator({"out", DType::kF32, {0}, 1}, empty, {}).Check({}));
+  const OutputReference four = Reference(DType::kF32, {1, 2, 3, 4});
+  EXPECT_TRUE(Comparator({"out", DType::kF32, {4}, 1}, four, {}).Check(Pack(DType::kF32, {1, 2, 3})));
+  EXPECT_TRUE(Comparator({"out", DType::kF32, {4}, 1}, four, {}).Check({}));
+}
+
+// Zeros may not pass however small the output is: nothing is absolute.
+TEST(Compare, ToleranceScalesWithTheReference) {
+  for (const double scale : {1e-30, 1e-6, 1.0, 1e6, 1e30}) {
+    const OutputReference reference = Reference(DType::kF32, Normals(1000, scale));
+    const Comparator comparator({"out", DType::kF32, {1000}, 1024}, reference, {});
+    EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, std::vector<double>(1000, 0)))) << scale;
+    EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, Normals(1000, scale * 1.001)))) << scale;
+    EXPECT_TRUE(comparator.Accepts(Pack(DType::kF32, Normals(1000, scale * (1 + 1e-7))))) << scale;
+  }
+}
+
+TEST(Compare, RowsAreJudgedByTheirOwnMagnitude) {
+  // Row 0 is a million times larger: an error that it would hide shows in row 1.
+  std::vector<double> values = Normals(200);
+  for (size_t i = 0; i < 100; ++i) values[i] *= 1e6;
+  const OutputReference reference = Reference(DType::kF32, values);
+  values[150] += 1e-3;
+  EXPECT_FALSE(Comparator({"out", DType::kF32, {2, 100}, 100}, reference, {}).Accepts(Pack(DType::kF32, values)));
+}
+
+TEST(Compare, LongerSumsMayErrMore) {
+  const OutputReference reference = Reference(DType::kF32, Normals(100));
+  auto values = Normals(100);
+  values[50] += 5e-5;
+  EXPECT_FALSE(Comparator({"out", DType::kF32, {100}, 1}, reference, {}).Accepts(Pack(DType::kF32, values)));
+  EXPECT_TRUE(Comparator({"out", DType::kF32, {100}, 4096}, reference, {}).Accepts(Pack(DType::kF32, values)));
+  EXPECT_FALSE(Comparator({"out", DType::kF32, {100}, 4096}, reference, {}, 64).Accepts(Pack(DType::kF32, values)));
+}
+
+TEST(Compare, LeniencyOfTheManifest) {
+  const OutputReference reference = Reference(DType::kF32, Normals(100));
+  const auto off = Pack(DType::kF32, Normals(100, 1.0004));
+  const auto at = [&](Leniency leniency) {
+    return Comparator({"out", DType::kF32, {100}, 1}, reference, leniency).Accepts(off);
+  };
+  EXPECT_FALSE(at({}));
+  EXPECT_TRUE(at({std::nullopt, true, false}));
+  EXPECT_TRUE(at({1e-3, false, false}));
+  EXPECT_FALSE(at({1e-5, false, false}));
+}
+
+TEST(Compare, ElementsThatTheOriginalLeavesAloneStayAlone) {
+  OutputReference reference = Reference(DType::kF32, Normals(100));
+  reference.unwritten.assign(100, false);
+  reference.unwritten[10] = true;
+  StoreFromDouble(DType::kF32, reference.bytes.data(), 10, 1e30);  // poison; must not widen any tolerance
+  const Comparator comparator({"out", DType::kF32, {100}, 1}, reference, {});
+  auto actual = reference.bytes;
+  EXPECT_TRUE(comparator.Accepts(actual));
+  StoreFromDouble(DType::kF32, actual.data(), 11, 3);
+  EXPECT_FALSE(comparator.Accepts(actual));
+  actual = reference.bytes;
+  StoreFromDouble(DType::kF32, actual.data(), 10, 0);
+  const auto mismatch = comparator.Check(actual);
+  ASSERT_TRUE(mismatch);
+  EXPECT_NE(mismatch->message.find("leaves alone"), std::string::npos);
+}
+
+TEST(Compare, ExactModeWantsEqualValues) {
+  OutputReference reference = Reference(DType::kF32, {1000, 0, 3, 7});
+  reference.exact = true;
+  const Comparator comparator({"out", DType::kF32, {4}, 1e6}, reference, {});
+  EXPECT_TRUE(comparator.Accepts(Pack(DType::kF32, {1000, -0.0, 3, 7})));
+  EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, {1000.0001, 0, 3, 7})));
+}
+
+// ---- accuracy budget ----
+
+struct Budget {
+  std::vector<double> truth;
+  OutputReference reference;
+};
+// An original whose relative error is about `error`.
+Budget MakeBudget(double error, size_t n = 4096) {
+  Budget budget;
+  budget.truth = Normals(n);
+  const CounterRandom random(3, 3);
+  std::vector<double> original = budget.truth;
+  for (size_t i = 0; i < n; ++i) original[i] += error * (random.Uniform(i) - 0.5);
+  budget.reference = Reference(DType::kF32, original);
+  budget.reference.truth = budget.truth;
+  return budget;
+}
+bool BudgetAccepts(const Budget& budget, const std::vector<double>& actual) {
+  return Comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Accepts(Pack(DType::kF32, actual));
+}
+
+TEST(Compare, BudgetFollowsTheOriginalsOwnError) {
+  for (const double error : {0.0, 1e-6, 1e-4}) {
+    const Budget budget = MakeBudget(error);
+    EXPECT_TRUE(BudgetAccepts(budget, budget.truth)) << error;
+    auto similar = budget.truth, worse = budget.truth, tf32 = budget.truth;
+    const CounterRandom random(4, 4);
+    for (size_t i = 0; i < similar.size(); ++i) {
+      similar[i] += 1.5 * error * (random.Uniform(i) - 0.5);
+      worse[i] += (20 * error + 1e-5) * (random.Uniform(i) - 0.5);
+      tf32[i] = std::ldexp(std::nearbyint(std::ldexp(tf32[i], 10)), -10);
+    }
+    EXPECT_TRUE(BudgetAccepts(budget, similar)) << error;
+    EXPECT_FALSE(BudgetAccepts(budget, worse)) << error;
+    EXPECT_FALSE(BudgetAccepts(budget, tf32)) << error;
+  }
+}
+
+TEST(Compare, BudgetSeesManySmallErrors) {
+  // Every element within 4 times the largest error of the original's row, but all of them at 3 times: the root mean
+  // square tells.
+  const Budget budget = MakeBudget(1e-4);
+  auto actual = budget.truth;
+  for (size_t i = 0; i < actual.size(); ++i) actual[i] += (i % 2 == 0 ? 1 : -1) * 1.4e-4;
+  const Comparator comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {});
+  const auto mismatch = comparator.Check(Pack(DType::kF32, actual));
+  ASSERT_TRUE(mismatch);
+  EXPECT_NE(mismatch->message.find("root mean square"), std::string::npos) << mismatch->message;
+}
+
+TEST(Compare, BudgetSeesABias) {
+  // Within the original's spread, but always to the same side: terms were dropped.
+  const Budget budget = MakeBudget(1e-4);
+  auto actual = budget.truth, shrunk = budget.truth;
+  for (double& x : actual) x += 3e-5;
+  for (double& x : shrunk) x -= std::copysign(3e-5, x);
+  for (const auto& biased : {actual, shrunk}) {
+    const auto mismatch =
+        Comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(DType::kF32, biased));
+    ASSERT_TRUE(mismatch);
+    EXPECT_NE(mismatch->message.find("biased"), std::string::npos) << mismatch->message;
+  }
+}
+
+TEST(Compare, ConditioningForgivesNoiseButIsCapped) {
+  // The layer norm of a constant row: the reference is 0, rounding moves it by 2e-5.
+  OutputReference reference = Reference(DType::kF32, std::vector<double>(128, 0));
+  const auto noise = Pack(DType::kF32, std::vector<double>(128, 2e-5));
+  const OutputLayout layout{"out", DType::kF32, {1, 128}, 128};
+  EXPECT_FALSE(Comparator(layout, reference, {}).Accepts(noise));
+  reference.typical_rms = 1;
+  reference.conditioning.assign(128, 2e-5);
+  EXPECT_TRUE(Comparator(layout, reference, {}).Accepts(noise));
+  reference.conditioning.assign(128, 100);
+  EXPECT_FALSE(Comparator(layout, reference, {}).Accepts(Pack(DType::kF32, std::vector<double>(128, 0.01))));
+}
+
+TEST(Compare, NonFiniteTruthFallsBackToTheTable) {
+  Budget budget = MakeBudget(0, 128);
+  budget.reference.truth[5] = kInf;  // the shadow does not overflow where the original does, or the other way round
+  auto actual = budget.truth;
+  const Comparator comparator({"out", DType::kF32, {128}, 1}, budget.reference, {});
+  EXPECT_TRUE(comparator.Accepts(Pack(DType::kF32, actual)));
+  actual[5] += 0.1;
+  EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, actual)));
+  actual[5] = kNaN;
+  EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, actual)));
+}
+
+TEST(Compare, AccumulationIsEstimatedFromTheShapes) {
+  const KernelSpec sum = RowSumSpec(DType::kF32, 10, 300);
+  EXPECT_EQ(EstimateAccumulation(sum, sum.cases[0], sum.args[0]), 300);
+  const KernelSpec softmax = SoftmaxSpec(10, 300);
+  EXPECT_EQ(EstimateAccumulation(softmax, softmax.cases[0], softmax.args[0]), 300);
+  const KernelSpec elementwise = ElementwiseSpec(DType::kF32, 1 << 20);
+  EXPECT_EQ(EstimateAccumulation(elementwise, elementwise.cases[0], elementwise.args[0]), 1);
+  KernelSpec matmul = SoftmaxSpec(5, 7);
+  matmul.args = {Arg("c", Buffer(DType::kF32, {"M", "N"}, Role::kOut)),
+                 Arg("a", Buffer(DType::kF32, {"M", "K"}, Role::kIn)),
+                 Arg("b", Buffer(DType::kF32, {"K", "N"}, Role::kIn))};
+  matmul.cases = {MakeCase("x", {{"M", int64_t{64}}, {"N", int64_t{64}}, {"K", int64_t{64}}})};
+  EXPECT_EQ(EstimateAccumulation(matmul, matmul.cases[0], matmul.args[0]), 64);
+  matmul.accumulation = *Expression::Parse("2 * K");
+  EXPECT_EQ(EstimateAccumulation(matmul, matmul.cases[0], matmul.args[0]), 128);
+}
+
+}  // namespace
+}  // namespace warpwright

@@ -1,0 +1,440 @@
+// The judge with kernels that are C++ functions: honest ones pass, each hostile one is stopped by the check that is
+// meant for it.
+#include "judge/judge.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/file.h"
+#include "judge/reference.h"
+#include "judge/safetensors.h"
+#include "tests/support/fake_evaluator.h"
+#include "tests/unit/judge/specs.h"
+
+namespace warpwright {
+namespace {
+
+// Rounds to f32 unless the run is the shadow's.
+double Round(const FakeRun& run, double x) { return run.in_f64("in") ? x : static_cast<double>(static_cast<float>(x)); }
+
+void Softmax(FakeRun& run) {
+  const auto rows = static_cast<size_t>(run.Scalar("N")), columns = static_cast<size_t>(run.Scalar("C"));
+  for (size_t r = 0; r < rows; ++r) {
+    double largest = -INFINITY, sum = 0;
+    for (size_t i = 0; i < columns; ++i) largest = std::fmax(largest, run.Get("in", r * columns + i));
+    for (size_t i = 0; i < columns; ++i)
+      sum = Round(run, sum + Round(run, std::exp(run.Get("in", r * columns + i) - largest)));
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, Round(run, std::exp(run.Get("in", r * columns + i) - largest)) / sum);
+  }
+}
+
+// One pass, pairwise sums: other roundings, the same function.
+void OnlineSoftmax(FakeRun& run) {
+  const auto rows = static_cast<size_t>(run.Scalar("N")), columns = static_cast<size_t>(run.Scalar("C"));
+  for (size_t r = 0; r < rows; ++r) {
+    double largest = -INFINITY;
+    double sums[4] = {};
+    for (size_t i = 0; i < columns; ++i) {
+      const double x = run.Get("in", r * columns + i), m = std::fmax(largest, x);
+      if (m != largest)
+        for (double& s : sums) s = s == 0 ? 0 : Round(run, s * std::exp(largest - m));
+      sums[i % 4] = Round(run, sums[i % 4] + Round(run, std::exp(x - m)));
+      largest = m;
+    }
+    const double inverse = Round(run, 1 / Round(run, Round(run, sums[0] + sums[1]) + Round(run, sums[2] + sums[3])));
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, Round(run, std::exp(run.Get("in", r * columns + i) - largest)) * inverse);
+  }
+}
+
+SourceRef Source(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
+
+struct Bench {
+  explicit Bench(KernelSpec spec_in, FakeKernel original)
+      : spec(std::move(spec_in)), folder(*TemporaryDirectory::Create("judge")) {
+    trusted.Add("original", std::move(original));
+    options.repository = folder.path();
+    options.secret_seed = 4711;
+  }
+  Result<Verdict> Try(FakeKernel candidate, Effort effort = Effort::kFull) {
+    untrusted.Add("candidate", std::move(candidate));
+    Judge judge(spec, Source("original"), "sim:h200", trusted, options);
+    auto verdict = judge.Evaluate(Source("candidate"), untrusted, effort);
+    notes = judge.notes();
+    return verdict;
+  }
+  KernelSpec spec;
+  FakeEvaluator trusted, untrusted;
+  TemporaryDirectory folder;
+  JudgeOptions options;
+  std::vector<std::string> notes;
+};
+
+void ExpectPassed(const Result<Verdict>& verdict) {
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  EXPECT_TRUE(Passed(*verdict)) << VerdictMessage(*verdict);
+}
+void ExpectCheck(const Result<Verdict>& verdict, const std::string& check) {
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  const auto* wrong = std::get_if<WrongResult>(&*verdict);
+  ASSERT_NE(wrong, nullptr) << check << ": " << VerdictName(*verdict) << " " << VerdictMessage(*verdict);
+  EXPECT_EQ(wrong->check, check) << wrong->message;
+}
+
+TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
+  for (const FakeKernel& candidate : {FakeKernel(Softmax), FakeKernel(OnlineSoftmax)}) {
+    Bench bench(SoftmaxSpec(37, 130), Softmax);
+    const auto verdict = bench.Try(candidate);
+    ExpectPassed(verdict);
+    const auto& measured = std::get<Measured>(*verdict);
+    EXPECT_EQ(measured.checks,
+              (std::vector<std::string>{"guard-bands", "input-hash", "unwritten-output", "determinism", "comparison",
+                                        "secret-seed", "exact-integers", "needle", "distributions", "scale-ladder",
+                                        "special-values", "odd-shape"}));
+    ASSERT_EQ(measured.cases.size(), 1u);
+    EXPECT_EQ(measured.cases[0].case_name, "small");
+    EXPECT_GT(measured.cases[0].time_us, 0);
+    EXPECT_TRUE(bench.notes.empty()) << bench.notes[0];
+  }
+}
+
+struct Hostile {
+  const char* name;
+  FakeKernel kernel;
+  const char* check;
+};
+
+TEST(Judge, StopsEachHostileSoftmaxByItsCheck) {
+  const auto each = [](auto change) {
+    return [change](FakeRun& run) {
+      Softmax(run);
+      for (size_t i = 0; i < run.Size("out"); ++i) change(run, i);
+    };
+  };
+  const Hostile hostile[] = {
+      {"noop", [](FakeRun&) {}, "unwritten-output"},
+      {"zeros",
+       [](FakeRun& run) {
+         for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 0);
+       },
+       "comparison"},
+      {"mean",
+       [](FakeRun& run) {
+         for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 1.0 / 130);
+       },
+       "comparison"},
+      {"drops a tile",
+       [](FakeRun& run) {
+         const auto poison = run.buffers[0];
+         Softmax(run);
+         std::copy(poison.end() - 64, poison.end(), run.buffers[0].end() - 64);
+       },
+       "unwritten-output"},
+      {"one element of a thousand", each([](FakeRun& run, size_t i) {
+         if (i % 1000 == 999) run.Set("out", i, run.Get("out", i - 1));
+       }),
+       "comparison"},
+      {"half precision",
+       each([](FakeRun& run, size_t i) { run.Set("out", i, HalfToFloat(DoubleToHalf(run.Get("out", i)))); }),
+       "comparison"},
+      {"changes its input",
+       [](FakeRun& run) {
+         Softmax(run);
+         run.Set("in", 5, 0);
+       },
+       "input-hash"},
+      {"writes outside",
+       [](FakeRun& run) {
+         Softmax(run);
+         run.guards.push_back({"out", 37 * 130 * 4, 4});
+       },
+       "guard-bands"},
+      {"differs between runs",
+       [](FakeRun& run) {
+         Softmax(run);
+         run.Set("out", 0, run.Get("out", 0) * (1 + 1e-7 * static_cast<double>(run.request.options.seed % 2)));
+       },
+       "determinism"},
+      {"knows the recorded seed",
+       [](FakeRun& run) {
+         Softmax(run);
+         if (run.request.options.seed != 1 && run.request.options.seed != ~uint64_t{1}) run.Set("out", 3, 0.5);
+       },
+       "secret-seed"},
+      {"no maximum subtracted",
+       [](FakeRun& run) {
+         const auto columns = static_cast<size_t>(run.Scalar("C"));
+         for (size_t r = 0; r < static_cast<size_t>(run.Scalar("N")); ++r) {
+           float sum = 0;
+           for (size_t i = 0; i < columns; ++i) sum += std::exp(static_cast<float>(run.Get("in", r * columns + i)));
+           for (size_t i = 0; i < columns; ++i)
+             run.Set("out", r * columns + i, std::exp(static_cast<float>(run.Get("in", r * columns + i))) / sum);
+         }
+       },
+       "needle"},
+      {"launders NaN", each([](FakeRun& run, size_t i) {
+         if (std::isnan(run.Get("out", i))) run.Set("out", i, 0);
+       }),
+       "special-values"},
+      {"knows one shape",
+       [](FakeRun& run) {
+         Softmax(run);
+         if (run.Scalar("C") != 130) run.Set("out", 0, 7);
+       },
+       "odd-shape"},
+  };
+  for (const Hostile& candidate : hostile) {
+    SCOPED_TRACE(candidate.name);
+    Bench bench(SoftmaxSpec(37, 130), Softmax);
+    ExpectCheck(bench.Try(candidate.kernel), candidate.check);
+  }
+}
+
+TEST(Judge, StopsAKernelThatFitsTheTestDataOnly) {
+  KernelSpec spec = ElementwiseSpec(DType::kF32, 1000);
+  std::get<BufferArgument>(spec.args[1].kind).init = {Init::Kind::kUniform, 0.5, 1, {}, {}, {}, {}};
+  const auto relu = [](FakeRun& run) {
+    for (size_t i = 0; i < static_cast<size_t>(run.Scalar("n")); ++i)
+      run.Set("out", i, run.Get("in", i) > 0 ? run.Get("in", i) : 0);
+  };
+  Bench bench(spec, relu);
+  const auto verdict = bench.Try([](FakeRun& run) {
+    for (size_t i = 0; i < static_cast<size_t>(run.Scalar("n")); ++i) run.Set("out", i, run.Get("in", i));
+  });
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  const auto* wrong = std::get_if<WrongResult>(&*verdict);
+  ASSERT_NE(wrong, nullptr);
+  EXPECT_TRUE(wrong->check == "needle" || wrong->check == "distributions") << wrong->check;
+}
+
+TEST(Judge, FaultsAndRefusalsComeThroughWithTheirTrial) {
+  Bench bench(SoftmaxSpec(37, 130), Softmax);
+  const auto verdict = bench.Try([](FakeRun& run) {
+    Softmax(run);
+    if (run.Scalar("C") != 130) run.outcome = Faulted{{Fault::Kind::kOutOfBounds, "out-of-bounds write"}, ""};
+  });
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  const auto* faulted = std::get_if<Faulted>(&*verdict);
+  ASSERT_NE(faulted, nullptr);
+  EXPECT_NE(faulted->case_name.find("odd shape of small"), std::string::npos) << faulted->case_name;
+
+  Bench failing(SoftmaxSpec(37, 130), Softmax);
+  const auto compile = failing.Try([](FakeRun& run) { run.outcome = CompileFailed{"k.cu:3: error"}; });
+  ASSERT_TRUE(compile);
+  EXPECT_TRUE(std::holds_alternative<CompileFailed>(*compile));
+}
+
+TEST(Judge, WhatTheOriginalCannotDoIsNotAsked) {
+  const auto picky = [](FakeRun& run) {
+    if (run.Scalar("C") % 2 != 0) {
+      run.outcome = Faulted{{Fault::Kind::kMisaligned, "misaligned"}, ""};
+      return;
+    }
+    Softmax(run);
+  };
+  Bench bench(SoftmaxSpec(37, 130), picky);
+  ExpectPassed(bench.Try(picky));
+  ASSERT_FALSE(bench.notes.empty());
+  EXPECT_TRUE(bench.notes[0].starts_with("odd-shape: not tested with ")) << bench.notes[0];
+}
+
+TEST(Judge, SecretSeedsComeAfterTheCandidateRan) {
+  Bench bench(SoftmaxSpec(37, 130), Softmax);
+  bench.options.secret_seed.reset();
+  ExpectPassed(bench.Try(Softmax, Effort::kQuick));
+  std::set<std::vector<std::byte>> first, second;
+  for (const auto& call : bench.untrusted.calls) first.insert(call.buffers[1].bytes);
+  Bench again(SoftmaxSpec(37, 130), Softmax);
+  again.options.secret_seed.reset();
+  ExpectPassed(again.Try(Softmax, Effort::kQuick));
+  for (const auto& call : again.untrusted.calls) second.insert(call.buffers[1].bytes);
+  int shared = 0;
+  for (const auto& bytes : second) shared += first.contains(bytes) ? 1 : 0;
+  EXPECT_LE(shared, 1);  // the case's own inputs alone
+  EXPECT_GE(second.size(), 8u);
+}
+
+TEST(Judge, RefusesACaseThatCannotTell) {
+  KernelSpec spec = SoftmaxSpec(37, 130);
+  std::get<BufferArgument>(spec.args[1].kind).init = {Init::Kind::kConstant, 1, 0, {}, {}, {}, {}};
+  Bench bench(spec, Softmax);
+  const auto verdict = bench.Try(Softmax);
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  const auto* refused = std::get_if<Refused>(&*verdict);
+  ASSERT_NE(refused, nullptr) << VerdictMessage(*verdict);
+  EXPECT_EQ(refused->check, "tolerance-self-test");
+  EXPECT_NE(refused->reason.find("unable to tell"), std::string::npos);
+  EXPECT_TRUE(bench.untrusted.calls.empty());
+}
+
+TEST(Judge, RefusesAnOriginalThatBreaksItsManifest) {
+  Bench bench(SoftmaxSpec(37, 130), [](FakeRun& run) {
+    Softmax(run);
+    run.Set("in", 0, 1);
+  });
+  const auto verdict = bench.Try(Softmax);
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  const auto* refused = std::get_if<Refused>(&*verdict);
+  ASSERT_NE(refused, nullptr);
+  EXPECT_NE(refused->reason.find("inout"), std::string::npos);
+}
+
+TEST(Judge, LargeCasesAreMeasuredOnly) {
+  KernelSpec spec = SoftmaxSpec(16, 100);
+  spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
+  spec.cases.push_back(MakeCase("elsewhere", {{"N", int64_t{8}}, {"C", int64_t{8}}}));
+  spec.cases.back().on = {DeviceKind::kCuda};
+  spec.cases.push_back(MakeCase("too large", {{"N", int64_t{1} << 20}, {"C", int64_t{1} << 20}}));
+  Bench bench(spec, Softmax);
+  bench.options.verify_instructions = 1'000'000;
+  bench.options.sample_instructions = 100'000;
+  const auto verdict = bench.Try(OnlineSoftmax);
+  ExpectPassed(verdict);
+  const auto& measured = std::get<Measured>(*verdict);
+  ASSERT_EQ(measured.cases.size(), 2u);
+  EXPECT_EQ(measured.cases[0].case_name, "small");
+  EXPECT_FALSE(measured.cases[0].sampled);
+  EXPECT_EQ(measured.cases[1].case_name, "large");
+  EXPECT_TRUE(measured.cases[1].sampled);
+
+  spec.cases.erase(spec.cases.begin());
+  Bench none(spec, Softmax);
+  none.options.verify_instructions = 1'000'000;
+  const auto error = none.Try(OnlineSoftmax);
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.error().code, ErrorCode::kConfig);
+  EXPECT_NE(error.error().remedy.find("on: [sim]"), std::string::npos);
+}
+
+TEST(Judge, PartlyWrittenOutputsStayPartlyWritten) {
+  const auto triangle = [](FakeRun& run) {  // the upper half of each row is left alone
+    const auto columns = static_cast<size_t>(run.Scalar("C"));
+    for (size_t i = 0; i < run.Size("out"); ++i)
+      if (i % columns < (columns + 1) / 2) run.Set("out", i, 2 * run.Get("in", i));
+  };
+  Bench bench(SoftmaxSpec(20, 50), triangle);
+  ExpectPassed(bench.Try(triangle));
+  Bench writes_more(SoftmaxSpec(20, 50), triangle);
+  ExpectCheck(writes_more.Try([](FakeRun& run) {
+    for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
+  }),
+              "comparison");
+}
+
+TEST(Judge, IntegerOutputsAreExact) {
+  const auto argmax = [](bool last) {
+    return [last](FakeRun& run) {
+      const auto columns = static_cast<size_t>(run.Scalar("C"));
+      for (size_t r = 0; r < static_cast<size_t>(run.Scalar("N")); ++r) {
+        size_t best = 0;
+        for (size_t i = 1; i < columns; ++i) {
+          const double x = run.Get("in", r * columns + i), y = run.Get("in", r * columns + best);
+          if (last ? x >= y : x > y) best = i;
+        }
+        run.Set("out", r, static_cast<double>(best));
+      }
+    };
+  };
+  Bench bench(RowSumSpec(DType::kI32, 37, 130), argmax(false));
+  ExpectPassed(bench.Try(argmax(false)));
+  Bench ties(RowSumSpec(DType::kI32, 37, 130), argmax(false));
+  const auto verdict = ties.Try(argmax(true));
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(std::holds_alternative<WrongResult>(*verdict)) << VerdictMessage(*verdict);
+}
+
+TEST(Judge, RecordsAndReplays) {
+  Bench bench(SoftmaxSpec(37, 130), Softmax);
+  {
+    Judge judge(bench.spec, Source("original"), "sim:h200", bench.trusted, bench.options);
+    const auto report = judge.Record();
+    ASSERT_TRUE(report) << report.error().Format();
+    ASSERT_EQ(report->cases.size(), 1u);
+    EXPECT_TRUE(report->cases[0].recorded);
+    EXPECT_EQ(report->cases[0].path, ".warpwright/references/softmax/small.json");
+    EXPECT_GT(report->cases[0].bytes, 37u * 130 * 4);
+    EXPECT_LT(report->cases[0].bytes, 37u * 130 * 4 + 4096);
+  }
+  const auto verdict = bench.Try(OnlineSoftmax);
+  ExpectPassed(verdict);
+  const auto& checks = std::get<Measured>(*verdict).checks;
+  EXPECT_NE(std::find(checks.begin(), checks.end(), "recorded-reference"), checks.end());
+
+  // An original that computes something else than what was recorded is the user's to explain.
+  Bench changed(SoftmaxSpec(37, 130), [](FakeRun& run) {
+    Softmax(run);
+    for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("out", i));
+  });
+  changed.options.repository = bench.folder.path();
+  Judge judge(changed.spec, Source("original"), "sim:h200", changed.trusted, changed.options);
+  const auto baseline = judge.Prepare();
+  ASSERT_FALSE(baseline);
+  EXPECT_NE(baseline.error().message.find("no longer gives what was recorded"), std::string::npos);
+  EXPECT_NE(baseline.error().remedy.find("warpwright record"), std::string::npos);
+}
+
+TEST(Judge, SuppliedReferencesCount) {
+  KernelSpec spec = ElementwiseSpec(DType::kF32, 64);
+  const auto twice = [](double factor, double special) {
+    return [=](FakeRun& run) {
+      for (size_t i = 0; i < run.Size("out"); ++i)
+        run.Set("out", i, (run.Get("in", i) == 1000 ? special : factor) * run.Get("in", i));
+    };
+  };
+  TensorFile file;
+  file.tensors["in"] = Tensor::Zeros(DType::kF32, {64});
+  file.tensors["out"] = Tensor::Zeros(DType::kF32, {64});
+  for (size_t i = 0; i < 64; ++i) {
+    StoreFromDouble(DType::kF32, file.tensors["in"].data.data(), i, 1000);
+    StoreFromDouble(DType::kF32, file.tensors["out"].data.data(), i, 2000);
+  }
+  const auto write = [&](Bench& bench) {
+    return WriteFileAtomically(ReferencePath(bench.folder.path(), spec.name, "n") += ".safetensors",
+                               EncodeSafetensors(file));
+  };
+  Bench good(spec, twice(2, 2));
+  ASSERT_TRUE(write(good));
+  ExpectPassed(good.Try(twice(2, 2)));
+  Bench wrong(spec, twice(2, 2));
+  ASSERT_TRUE(write(wrong));
+  ExpectCheck(wrong.Try(twice(2, 3)), "recorded-reference");
+  Bench original_wrong(spec, twice(3, 3));
+  ASSERT_TRUE(write(original_wrong));
+  const auto error = original_wrong.Try(twice(3, 3));
+  ASSERT_FALSE(error);
+  EXPECT_NE(error.error().message.find("the original itself does not give"), std::string::npos);
+}
+
+TEST(Judge, AnswersOfTheOriginalAreKept) {
+  Bench bench(SoftmaxSpec(37, 130), Softmax);
+  bench.untrusted.Add("candidate", Softmax);
+  Judge judge(bench.spec, Source("original"), "sim:h200", bench.trusted, bench.options);
+  ExpectPassed(judge.Evaluate(Source("candidate"), bench.untrusted, Effort::kFull));
+  const size_t before = bench.trusted.calls.size();
+  ExpectPassed(judge.Evaluate(Source("candidate"), bench.untrusted, Effort::kFull));
+  EXPECT_EQ(bench.trusted.calls.size(), before);  // the secret seed is pinned here
+}
+
+TEST(Judge, OddShapesAreConsistent) {
+  KernelSpec spec = SoftmaxSpec(32, 64);
+  spec.args.push_back(Arg("flag", ScalarArgument{DType::kI32, {}}));
+  spec.cases[0].scalars["flag"] = int64_t{5};
+  const auto shapes = OddShapes(spec, spec.cases[0], Effort::kFull);
+  ASSERT_GE(shapes.size(), 5u);
+  bool one = false, below_warp = false;
+  for (const Case& odd : shapes) {
+    EXPECT_EQ(std::get<int64_t>(odd.scalars.at("flag")), 5);
+    EXPECT_NE(odd.scalars, spec.cases[0].scalars);
+    one = one || std::get<int64_t>(odd.scalars.at("C")) == 1;
+    below_warp = below_warp || std::get<int64_t>(odd.scalars.at("C")) < 32;
+  }
+  EXPECT_TRUE(one);
+  EXPECT_TRUE(below_warp);
+  EXPECT_EQ(OddShapes(spec, spec.cases[0], Effort::kQuick).size(), 2u);
+}
+
+}  // namespace
+}  // namespace warpwright
