@@ -1,0 +1,23 @@
+// The device functions that combine one value per thread: over a warp by shuffles, over a block by shuffles and one shared value per
+// warp. All threads get the same result: a butterfly adds the same pairs on both sides.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rewrite/row_parallel_loop.h"
+
+namespace warpwright {
+
+enum class RowGroup { kBlock, kWarp };  // who shares a row
+
+struct ReductionHelper {
+  std::string name, text;
+};
+// Two-space units. `name`: how the function is to be called; its base is HelperBaseName.
+ReductionHelper MakeReductionHelper(const Reduction& reduction, RowGroup group, const std::string& name);
+std::string HelperBaseName(const Reduction& reduction, RowGroup group);  // "block_sum", "warp_argmax"
+// The value that does not change a sum or product; nothing where the operation may start from any of its values.
+std::string NeutralValue(const Reduction& reduction);
+
+}  // namespace warpwright

@@ -1,0 +1,553 @@
+#include "rewrite/row_parallel_loop.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace warpwright {
+namespace {
+
+// One place where a variable is updated, with the uses of it that belong to the update.
+struct Update {
+  ReductionKind kind;
+  const Node* statement;                // the kAssign or kIf
+  std::vector<const Node*> own_uses;
+  const Node* index_assignment = nullptr;  // kArgMax, kArgMin
+  bool last_wins = false;
+};
+
+bool IsName(const Node& node, const std::string& symbol) {
+  const Node& plain = StripCasts(node);
+  return plain.Is(NodeKind::kName) && plain.symbol == symbol;
+}
+
+bool IsMaxCall(const Node& node) {
+  static const std::set<std::string> kNames = {"max", "fmax", "fmaxf", "__hmax", "std::max"};
+  return node.Is(NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
+}
+bool IsMinCall(const Node& node) {
+  static const std::set<std::string> kNames = {"min", "fmin", "fminf", "__hmin", "std::min"};
+  return node.Is(NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
+}
+
+// `x > e`, as seen with x on the right: e < x gives ">" for (e, x). Nothing where x is not one of the sides.
+struct Comparison {
+  const Node* other = nullptr;  // the side that is not the variable
+  const Node* use = nullptr;
+  bool variable_smaller = false, inclusive = false;  // other > x, other >= x
+};
+std::optional<Comparison> CompareWith(const Node& condition, const std::string& symbol) {
+  if (!condition.Is(NodeKind::kBinary) || condition.size() != 2) return std::nullopt;
+  const std::string& op = condition.name;
+  if (op != "<" && op != ">" && op != "<=" && op != ">=") return std::nullopt;
+  const bool left = IsName(condition[0], symbol), right = IsName(condition[1], symbol);
+  if (left == right) return std::nullopt;
+  Comparison result;
+  result.other = &condition[left ? 1 : 0];
+  result.use = &StripCasts(condition[left ? 0 : 1]);
+  if (MentionsSymbol(*result.other, symbol)) return std::nullopt;
+  result.variable_smaller = left == (op[0] == '<');
+  result.inclusive = op.size() == 2;
+  return result;
+}
+
+class UpdateFinder {
+ public:
+  UpdateFinder(const AnalyzedFunction& kernel, std::string symbol) : kernel_(kernel), symbol_(std::move(symbol)) {}
+
+  // The update that `node` is, if it is one.
+  std::optional<Update> Match(const Node& node) const {
+    if (node.Is(NodeKind::kIf)) return MatchIf(node);
+    if (!node.Is(NodeKind::kAssign) || !IsName(node[0], symbol_)) return std::nullopt;
+    Update update{ReductionKind::kSum, &node, {&node[0]}, nullptr, false};
+    if (node.name == "++" || node.name == "--") return update;
+    if (node.size() != 2) return std::nullopt;
+    if (node.name == "=") return MatchValue(update, node[1]);
+    static const std::map<std::string, ReductionKind> kCompound = {
+        {"+=", ReductionKind::kSum},    {"-=", ReductionKind::kSum},   {"*=", ReductionKind::kProduct},
+        {"&=", ReductionKind::kBitAnd}, {"|=", ReductionKind::kBitOr}, {"^=", ReductionKind::kBitXor}};
+    const auto found = kCompound.find(node.name);
+    if (found == kCompound.end() || MentionsSymbol(node[1], symbol_)) return std::nullopt;
+    update.kind = found->second;
+    return update;
+  }
+
+ private:
+  // x = x + a + b, x = e * x, x = fmaxf(fmaxf(x, a), b), x = fmaf(a, b, x), x = e > x ? e : x.
+  std::optional<Update> MatchValue(Update update, const Node& value) const {
+    const Node& expression = StripCasts(value);
+    if (expression.Is(NodeKind::kConditional)) return MatchConditional(update, expression);
+    static const std::set<std::string> kFused = {"fma", "fmaf", "__fmaf_rn", "__fma_rn"};
+    if (expression.Is(NodeKind::kCall) && expression.size() == 3 && kFused.contains(expression.name)) {
+      if (!IsName(expression[2], symbol_) || MentionsSymbol(expression[0], symbol_) || MentionsSymbol(expression[1], symbol_))
+        return std::nullopt;
+      update.own_uses.push_back(&StripCasts(expression[2]));
+      return update;
+    }
+    static const std::map<std::string, ReductionKind> kOperators = {
+        {"+", ReductionKind::kSum},  {"-", ReductionKind::kSum},    {"*", ReductionKind::kProduct}, {"&", ReductionKind::kBitAnd},
+        {"|", ReductionKind::kBitOr}, {"^", ReductionKind::kBitXor}, {"&&", ReductionKind::kAnd},    {"||", ReductionKind::kOr}};
+    const auto kind_of = [&](const Node& node) -> std::optional<ReductionKind> {
+      if (IsMaxCall(node)) return ReductionKind::kMax;
+      if (IsMinCall(node)) return ReductionKind::kMin;
+      if (!node.Is(NodeKind::kBinary) || node.size() != 2) return std::nullopt;
+      const auto found = kOperators.find(node.name);
+      return found == kOperators.end() ? std::nullopt : std::optional(found->second);
+    };
+    const auto kind = kind_of(expression);
+    if (!kind) return std::nullopt;
+    update.kind = *kind;
+    // Down to the variable, through the same operation; what stands beside must not use it.
+    const Node* node = &expression;
+    while (!IsName(*node, symbol_)) {
+      node = &StripCasts(*node);
+      if (kind_of(*node) != kind) return std::nullopt;
+      const bool in_left = MentionsSymbol((*node)[0], symbol_), in_right = MentionsSymbol((*node)[1], symbol_);
+      if (in_left == in_right || (in_right && node->name == "-")) return std::nullopt;
+      node = &(*node)[in_left ? 0 : 1];
+    }
+    update.own_uses.push_back(&StripCasts(*node));
+    return update;
+  }
+
+  // e > x ? e : x and its seven relatives.
+  std::optional<Update> MatchConditional(Update update, const Node& value) const {
+    const auto comparison = CompareWith(value[0], symbol_);
+    if (!comparison) return std::nullopt;
+    const bool keeps_in_else = IsName(value[2], symbol_);
+    const Node& taken = value[keeps_in_else ? 1 : 2];
+    const Node& kept = value[keeps_in_else ? 2 : 1];
+    if (!IsName(kept, symbol_) || !SameExpression(kernel_.syntax, StripCasts(taken), StripCasts(*comparison->other)))
+      return std::nullopt;
+    update.kind = comparison->variable_smaller == keeps_in_else ? ReductionKind::kMax : ReductionKind::kMin;
+    update.own_uses.push_back(comparison->use);
+    update.own_uses.push_back(&StripCasts(kept));
+    return update;
+  }
+
+  // if (e > x) x = e;   if (valid && e > x) { x = e; index = c; }
+  std::optional<Update> MatchIf(const Node& node) const {
+    if (!node[kIfElse].Is(NodeKind::kEmpty)) return std::nullopt;
+    std::optional<Comparison> comparison;
+    std::vector<const Node*> conditions = {&node[kIfCondition]};
+    while (!conditions.empty()) {
+      const Node* condition = conditions.back();
+      conditions.pop_back();
+      if (condition->Is(NodeKind::kBinary, "&&")) {
+        conditions.push_back(&(*condition)[0]);
+        conditions.push_back(&(*condition)[1]);
+      } else if (MentionsSymbol(*condition, symbol_)) {
+        if (comparison || !(comparison = CompareWith(*condition, symbol_))) return std::nullopt;
+      }
+    }
+    if (!comparison) return std::nullopt;
+    const Node& then = node[kIfThen];
+    std::vector<const Node*> statements;
+    if (then.Is(NodeKind::kBlock)) {
+      for (const auto& child : then.children) statements.push_back(child.get());
+    } else {
+      statements.push_back(&then);
+    }
+    Update update{comparison->variable_smaller ? ReductionKind::kMax : ReductionKind::kMin, &node, {comparison->use}, nullptr, false};
+    bool assigned = false;
+    for (const Node* statement : statements) {
+      if (!statement->Is(NodeKind::kAssign, "=")) return std::nullopt;
+      if (IsName((*statement)[0], symbol_)) {
+        if (assigned || !SameExpression(kernel_.syntax, StripCasts((*statement)[1]), StripCasts(*comparison->other))) return std::nullopt;
+        update.own_uses.push_back(&(*statement)[0]);
+        assigned = true;
+      } else if ((*statement)[0].Is(NodeKind::kName) && update.index_assignment == nullptr &&
+                 !MentionsSymbol((*statement)[1], symbol_)) {
+        update.index_assignment = statement;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (!assigned) return std::nullopt;
+    if (update.index_assignment != nullptr) {
+      update.kind = update.kind == ReductionKind::kMax ? ReductionKind::kArgMax : ReductionKind::kArgMin;
+      update.last_wins = comparison->inclusive;
+    }
+    return update;
+  }
+
+  const AnalyzedFunction& kernel_;
+  std::string symbol_;
+};
+
+class LoopAnalyzer {
+ public:
+  LoopAnalyzer(const Ast& ast, const AnalyzedFunction& kernel, const CountedLoop& loop) : ast_(ast), kernel_(kernel) {
+    result_.loop = loop;
+  }
+
+  Checked<ColumnLoop> Run() {
+    if (auto refusal = CheckHeader()) return tl::unexpected(*refusal);
+    if (auto refusal = CheckStatements()) return tl::unexpected(*refusal);
+    if (auto refusal = CheckVariables()) return tl::unexpected(*refusal);
+    if (auto refusal = CheckMemory()) return tl::unexpected(*refusal);
+    return std::move(result_);
+  }
+
+ private:
+  using Refused = std::optional<RewriteRefusal>;
+  static RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
+  const Node& loop() const { return *result_.loop.loop; }
+
+  Refused CheckHeader() {
+    const CountedLoop& counted = result_.loop;
+    const int line = loop().line;
+    if (counted.down || (counted.relation != "<" && counted.relation != "<="))
+      return At(line, fmt::format("the loop over {} does not count upwards to a bound", counted.name));
+    for (const Node* part : {counted.start, &loop()[kLoopIncrement]})
+      if (!part->whole) return At(line, "a macro makes part of the loop");
+    for (const Node* part : {counted.start, counted.bound, counted.step}) {
+      if (part == nullptr) continue;
+      if (auto refusal = ImpureExpression(ast_, *part)) return At(refusal->line, "the loop's bounds: it " + refusal->reason);
+      for (const auto& [symbol, info] : kernel_.analysis.variables()) {
+        const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(),
+                                                [&](const Node* write) { return Contains(loop(), *write); });
+        if (symbol != counted.variable && written_inside && MentionsSymbol(*part, symbol))
+          return At(part->line, fmt::format("the loop over {} changes its own bound ({})", counted.name, info.name));
+      }
+    }
+    if (counted.step != nullptr) {
+      const auto step = kernel_.analysis.Fold(*counted.step);
+      if (step && *step <= 0) return At(line, fmt::format("the loop over {} does not count upwards", counted.name));
+    }
+    return std::nullopt;
+  }
+
+  Refused CheckStatements() {
+    Refused refusal;
+    // `inner` is set below a loop or switch inside this loop, where break leaves only that.
+    const std::function<void(const Node&, bool)> check = [&](const Node& node, bool inner) {
+      if (refusal) return;
+      switch (node.kind) {
+        case NodeKind::kBlock:
+        case NodeKind::kIf:
+        case NodeKind::kEmpty:
+        case NodeKind::kContinue: break;
+        case NodeKind::kBreak:
+          if (!inner) refusal = At(node.line, "break leaves the loop over " + result_.loop.name);
+          return;
+        case NodeKind::kReturn: refusal = At(node.line, "return leaves the loop over " + result_.loop.name); return;
+        case NodeKind::kFor:
+        case NodeKind::kWhile:
+        case NodeKind::kDo: inner = true; break;
+        case NodeKind::kSwitch:
+        case NodeKind::kCase: refusal = At(node.line, "switch inside the loop over " + result_.loop.name); return;
+        case NodeKind::kDeclaration:
+          for (const auto& variable : node.children) {
+            if (!variable->Is(NodeKind::kVariable)) {
+              refusal = At(node.line, "a declaration that is not understood");
+              return;
+            }
+            for (const auto& initializer : variable->children) Value(*initializer, refusal);
+          }
+          return;
+        case NodeKind::kAssign:
+          for (const auto& child : node.children) Value(*child, refusal);
+          return;
+        default:
+          if (IsStoreCall(node)) {
+            for (const auto& child : node.children) Value(*child, refusal);
+          } else if (node.Is(NodeKind::kCall) || !IsStatementKind(node.kind)) {
+            Value(node, refusal);
+          } else {
+            refusal = At(node.line, "a statement that is not understood");
+          }
+          return;
+      }
+      for (const auto& child : node.children) check(*child, inner);
+    };
+    check(result_.loop.body(), false);
+    return refusal;
+  }
+
+  static bool IsStatementKind(NodeKind kind) { return kind < NodeKind::kName; }
+  void Value(const Node& expression, Refused& refusal) {
+    if (refusal) return;
+    if (auto impure = ImpureExpression(ast_, expression))
+      refusal = At(impure->line, fmt::format("the loop over {} {}", result_.loop.name, impure->reason));
+  }
+
+  Refused CheckVariables() {
+    std::vector<std::pair<const VariableInfo*, std::string>> carried;
+    for (const auto& [symbol, info] : kernel_.analysis.variables()) {
+      if (symbol == result_.loop.variable) continue;
+      const bool declared_inside = info.declaration != nullptr && Contains(loop(), *info.declaration);
+      const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(),
+                                              [&](const Node* write) { return Contains(result_.loop.body(), *write); });
+      if (!declared_inside && written_inside) carried.emplace_back(&info, symbol);
+    }
+    std::sort(carried.begin(), carried.end(), [](const auto& a, const auto& b) {
+      return FirstLine(*a.first) < FirstLine(*b.first);
+    });
+    std::set<std::string> indices;
+    for (const auto& [info, symbol] : carried) {
+      auto reduction = AsReduction(*info, symbol);
+      if (!reduction) continue;
+      if (reduction->kind == ReductionKind::kArgMax || reduction->kind == ReductionKind::kArgMin) indices.insert(reduction->index_symbol);
+      result_.reductions.push_back(std::move(*reduction));
+    }
+    for (const auto& [info, symbol] : carried) {
+      const bool done = indices.contains(symbol) ||
+                        std::any_of(result_.reductions.begin(), result_.reductions.end(),
+                                    [&s = symbol](const Reduction& reduction) { return reduction.symbol == s; });
+      if (done || IsTemporary(*info)) continue;
+      const Node* write = nullptr;
+      for (const Node* candidate : info->writes)
+        if (write == nullptr && Contains(result_.loop.body(), *candidate)) write = candidate;
+      return At(write->line, fmt::format("{} is carried from one iteration over {} to the next, and not as a sum, product, minimum, "
+                                         "maximum or arg-max that nothing else in the loop uses", info->name, result_.loop.name));
+    }
+    for (const Reduction& reduction : result_.reductions)
+      if (auto refusal = CheckType(reduction)) return refusal;
+    if (!result_.loop.declares && !DeadBehind(*kernel_.analysis.Find(result_.loop.variable)))
+      return At(loop().line, fmt::format("{} is read behind its loop", result_.loop.name));
+    return std::nullopt;
+  }
+
+  static uint32_t FirstLine(const VariableInfo& info) {
+    return info.uses.empty() ? 0 : info.uses.front()->begin;
+  }
+
+  std::optional<Reduction> AsReduction(const VariableInfo& info, const std::string& symbol) const {
+    const UpdateFinder finder(kernel_, symbol);
+    std::vector<Update> updates;
+    Walk(result_.loop.body(), [&](const Node& node) {
+      auto update = finder.Match(node);
+      if (update) updates.push_back(std::move(*update));
+      return !updates.size() || updates.back().statement != &node;
+    });
+    if (updates.empty()) return std::nullopt;
+    std::set<const Node*> own;
+    for (const Update& update : updates) {
+      if (update.kind != updates[0].kind) return std::nullopt;
+      own.insert(update.own_uses.begin(), update.own_uses.end());
+    }
+    for (const Node* use : info.uses)
+      if (Contains(result_.loop.body(), *use) && !own.contains(use)) return std::nullopt;
+    Reduction reduction;
+    reduction.kind = updates[0].kind;
+    reduction.symbol = symbol;
+    reduction.name = info.name;
+    reduction.type = Unqualified(info.type);
+    reduction.line = updates[0].statement->line;
+    if (updates[0].index_assignment == nullptr) return reduction;
+    if (updates.size() != 1 || !DescribeIndex(updates[0], reduction)) return std::nullopt;
+    return reduction;
+  }
+
+  // The index must grow with the iterations, for the tie rule to follow from it, and must not be used otherwise.
+  bool DescribeIndex(const Update& update, Reduction& reduction) const {
+    const Node& assignment = *update.index_assignment;
+    const VariableInfo* info = kernel_.analysis.Find(assignment[0].symbol);
+    if (info == nullptr) return false;
+    for (const Node* use : info->uses)
+      if (Contains(result_.loop.body(), *use) && use != &assignment[0]) return false;
+    const auto slope = kernel_.analysis.Index(assignment[1]).Coefficient(IterationSymbol(result_.loop));
+    if (!slope || !slope->constant() || *slope->constant() <= 0) return false;
+    reduction.index_symbol = assignment[0].symbol;
+    reduction.index_name = info->name;
+    reduction.index_type = Unqualified(info->type);
+    reduction.last_wins = update.last_wins;
+    return true;
+  }
+
+  static std::string Unqualified(std::string type) {
+    for (const char* qualifier : {"const ", "volatile "})
+      if (type.starts_with(qualifier)) type = type.substr(std::string_view(qualifier).size());
+    return type;
+  }
+
+  Refused CheckType(const Reduction& reduction) {
+    const auto check = [&](const std::string& symbol, bool integer) -> Refused {
+      const VariableInfo* info = kernel_.analysis.Find(symbol);
+      const CXCursor cursor = info->declaration != nullptr ? info->declaration->cursor : info->parameter->cursor;
+      const CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+      const bool builtin = type.kind >= CXType_Bool && type.kind <= CXType_Double && type.kind != CXType_Int128 &&
+                           type.kind != CXType_UInt128;
+      const bool floating = type.kind == CXType_Float || type.kind == CXType_Double;
+      if (builtin && !(integer && floating)) return std::nullopt;
+      const std::vector<CXCursor> parameters = ast::TemplateParameters(kernel_.syntax.cursor);
+      const bool templated = std::any_of(parameters.begin(), parameters.end(), [&](const CXCursor& parameter) {
+        return ast::Spelling(parameter) == Unqualified(info->type);
+      });
+      if (templated && !integer) return std::nullopt;
+      return At(reduction.line, fmt::format("{} is of type {}, for which there is no shuffle reduction here; accumulate in float",
+                                            info->name, info->type));
+    };
+    if (auto refusal = check(reduction.symbol, false)) return refusal;
+    if (!reduction.index_symbol.empty()) return check(reduction.index_symbol, true);
+    return std::nullopt;
+  }
+
+  // Each iteration writes it first, unconditionally, and nothing reads it behind the loop.
+  bool IsTemporary(const VariableInfo& info) const {
+    const Node* first = nullptr;
+    for (const Node* use : info.uses)
+      if (Contains(result_.loop.body(), *use) && (first == nullptr || use->begin < first->begin)) first = use;
+    if (first == nullptr || first->parent == nullptr || !first->parent->Is(NodeKind::kAssign, "=")) return false;
+    const Node& assignment = *first->parent;
+    if (&assignment[0] != first) {
+      // x = f(x): the value is read before.
+      return false;
+    }
+    for (const Node* use : info.uses)
+      if (use != first && Contains(assignment, *use)) return false;
+    const Node* body = &result_.loop.body();
+    const bool unconditional = &assignment == body || assignment.parent == body;
+    return unconditional && DeadBehind(info);
+  }
+
+  // The first use behind the loop, if any, is a plain write that no condition guards.
+  bool DeadBehind(const VariableInfo& info) const {
+    for (const Node* outer = loop().parent; outer != nullptr; outer = outer->parent)
+      if (outer->Is(NodeKind::kFor) || outer->Is(NodeKind::kWhile) || outer->Is(NodeKind::kDo)) return false;
+    const Node* next = nullptr;
+    for (const Node* use : info.uses)
+      if (use->begin >= loop().end && (next == nullptr || use->begin < next->begin)) next = use;
+    if (next == nullptr) return true;
+    if (!next->parent->Is(NodeKind::kAssign, "=") || &(*next->parent)[0] != next) return false;
+    for (const Node* use : info.uses)
+      if (use != next && Contains(*next->parent, *use)) return false;
+    for (const Node* outer = next->parent->parent; outer != nullptr; outer = outer->parent)
+      if (outer->Is(NodeKind::kIf) && !Contains(*outer, loop())) return false;
+    return true;
+  }
+
+  Refused CheckMemory() {
+    result_.accesses = GlobalAccesses(kernel_, loop());
+    const std::string iteration = IterationSymbol(result_.loop);
+    for (const MemoryAccess& access : result_.accesses) {
+      if (!access.index) continue;
+      const auto stride = access.index->Coefficient(iteration);
+      result_.unit_stride |= stride && stride->constant() && *stride->constant() != 0;
+    }
+    if (auto refusal = CheckArrays()) return refusal;
+    for (const MemoryAccess& write : result_.accesses) {
+      if (!write.writes) continue;
+      if (write.base.empty()) return At(write.line, "it is not clear which array is written");
+      if (!write.index)
+        return At(write.line, fmt::format("{} is written through a cast or another pointer type", Plain(write.base)));
+      if (auto refusal = CheckOwnElement(write)) return refusal;
+      for (const MemoryAccess& other : result_.accesses)
+        if (&other != &write)
+          if (auto refusal = CheckPair(write, other)) return refusal;
+    }
+    return std::nullopt;
+  }
+
+  // Arrays of the thread itself that outlive an iteration would be spread over the threads.
+  Refused CheckArrays() {
+    Refused refusal;
+    ForEach(loop(), [&](const Node& node) {
+      if (!node.Is(NodeKind::kName) || refusal) return;
+      const VariableInfo* info = kernel_.analysis.Find(node.symbol);
+      if (info == nullptr || info->declaration == nullptr || info->type.find('[') == std::string::npos) return;
+      if (!Contains(loop(), *info->declaration))
+        refusal = At(node.line, fmt::format("{} is an array of the thread; its elements would be spread over the threads", node.name));
+    });
+    return refusal;
+  }
+
+  static std::string Plain(const std::string& symbol) { return symbol.substr(0, symbol.find('@')); }
+
+  // Two iterations must not write the same element.
+  Refused CheckOwnElement(const MemoryAccess& write) {
+    const std::string iteration = IterationSymbol(result_.loop);
+    const auto stride = write.index->Coefficient(iteration);
+    const Dependence dependence = kernel_.analysis.DependsOn(*write.index);
+    if (!stride || dependence.memory || dependence.unknown)
+      return At(write.line, fmt::format("where {} is written depends on memory or is not linear in {}", Plain(write.base),
+                                        result_.loop.name));
+    if (*stride == Polynomial()) {
+      return At(write.line, fmt::format("every iteration over {} writes the same element of {}; accumulate in a local variable",
+                                        result_.loop.name, Plain(write.base)));
+    }
+    // Variables of loops inside: they must stay within one step of this loop.
+    for (const std::string& symbol : write.index->Symbols()) {
+      if (symbol == iteration || !symbol.ends_with("#")) continue;
+      const VariableInfo* inner = kernel_.analysis.Find(symbol.substr(0, symbol.size() - 1));
+      if (inner == nullptr || inner->counted_loop == nullptr || !Contains(loop(), *inner->counted_loop) ||
+          inner->counted_loop == result_.loop.loop)
+        continue;
+      const auto counted = kernel_.analysis.Counted(*inner->counted_loop);
+      const auto step = write.index->Coefficient(symbol);
+      const bool within = step && step->constant() == 1 && counted && counted->relation == "<" &&
+                          kernel_.analysis.Index(*counted->bound) - kernel_.analysis.Index(*counted->start) == *stride;
+      if (!within)
+        return At(write.line, fmt::format("iterations over {} may write the same elements of {}", result_.loop.name, Plain(write.base)));
+    }
+    // What else varies inside the loop (a variable written twice, an opaque term) makes the element unknown.
+    for (const std::string& symbol : dependence.symbols) {
+      const VariableInfo* info = kernel_.analysis.Find(symbol);
+      if (info == nullptr || info->counted_loop != nullptr) continue;
+      const bool varies = std::any_of(info->writes.begin(), info->writes.end(),
+                                      [&](const Node* node) { return Contains(loop(), *node); });
+      if (varies)
+        return At(write.line, fmt::format("where {} is written depends on {}, which changes in the loop", Plain(write.base), info->name));
+    }
+    return std::nullopt;
+  }
+
+  bool HasInnerIterations(const Polynomial& index) const {
+    const std::vector<std::string> symbols = index.Symbols();
+    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
+      if (symbol == IterationSymbol(result_.loop) || !symbol.ends_with("#")) return false;
+      const VariableInfo* info = kernel_.analysis.Find(symbol.substr(0, symbol.size() - 1));
+      return info != nullptr && info->counted_loop != nullptr && Contains(loop(), *info->counted_loop);
+    });
+  }
+
+  // `write` and `other` must not meet in different iterations.
+  Refused CheckPair(const MemoryAccess& write, const MemoryAccess& other) {
+    if (!MayShareMemory(write, other)) return std::nullopt;
+    const bool same = write.base == other.base;
+    const auto meets = [&]() -> Refused {
+      if (same) {
+        return At(other.line, fmt::format("an iteration over {} uses elements of {} that another one writes", result_.loop.name,
+                                          Plain(write.base)));
+      }
+      return At(other.line, fmt::format("{} may be the same array as {}, which other iterations over {} write; __restrict__ says "
+                                        "that it is not", other.base.empty() ? "an array" : Plain(other.base), Plain(write.base),
+                                        result_.loop.name));
+    };
+    if (!other.index) return meets();
+    const Polynomial distance = *write.index - *other.index;
+    if (distance == Polynomial()) return std::nullopt;
+    // Arrays with another layout of rows cannot be the same without a race between the rows in the source.
+    if (!same && kernel_.analysis.DependsOn(distance).thread) return std::nullopt;
+    const std::string iteration = IterationSymbol(result_.loop);
+    const auto step = write.index->Coefficient(iteration), other_step = other.index->Coefficient(iteration);
+    if (!step || !other_step || !(*step == *other_step)) return meets();
+    if (HasInnerIterations(*write.index) || HasInnerIterations(*other.index)) return meets();
+    const auto gap = distance.constant(), by = step->constant();
+    if (gap && by && *gap % *by != 0) return std::nullopt;
+    // At least as far apart as the loop is long: x[i] and x[i + half] for i < half.
+    if (by == 1 && result_.loop.relation == "<" && result_.loop.step == nullptr) {
+      const Polynomial length = kernel_.analysis.Index(*result_.loop.bound) - kernel_.analysis.Index(*result_.loop.start);
+      if (distance == length || distance == Polynomial() - length) return std::nullopt;
+    }
+    return meets();
+  }
+
+  const Ast& ast_;
+  const AnalyzedFunction& kernel_;
+  ColumnLoop result_;
+};
+
+}  // namespace
+
+std::string IterationSymbol(const CountedLoop& loop) { return loop.variable + "#"; }
+
+Checked<ColumnLoop> AnalyzeColumnLoop(const Ast& ast, const AnalyzedFunction& kernel, const Node& loop) {
+  const auto counted = kernel.analysis.Counted(loop);
+  if (!counted) return RefuseAt(loop.line, "a loop that does not count a variable up to a bound");
+  return LoopAnalyzer(ast, kernel, *counted).Run();
+}
+
+}  // namespace warpwright

@@ -1,0 +1,400 @@
+#include "rewrite/row_parallel_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace warpwright {
+namespace {
+
+constexpr int kFewIterations = 32;  // constant loops up to here may run in every thread
+
+// Who executes an access: every thread of the row, one of them, or the thread of its iteration.
+enum class Executor { kAll, kOne, kIteration };
+struct PendingAccess {
+  MemoryAccess access;
+  Executor executor = Executor::kAll;
+  std::string iteration;  // symbol of the loop's iteration number
+};
+
+class RowPlanner {
+ public:
+  RowPlanner(const Ast& ast, const KernelSite& site, bool reductions_are_barriers)
+      : ast_(ast), kernel_(*site.kernel), reductions_are_barriers_(reductions_are_barriers) {}
+
+  Checked<RowPlan> Run() {
+    if (auto refusal = RefuseParallelKernels()) return tl::unexpected(*refusal);
+    if (auto refusal = FindRow()) return tl::unexpected(*refusal);
+    if (auto refusal = CheckOtherIndices()) return tl::unexpected(*refusal);
+    const Node* body = nullptr;
+    if (auto refusal = FindRowBody(body)) return tl::unexpected(*refusal);
+    if (auto refusal = CheckNothingBehind(*body)) return tl::unexpected(*refusal);
+    if (auto refusal = VisitRowStatements(*body)) return tl::unexpected(*refusal);
+    if (plan_.loops.empty()) return RefuseAt(plan_.row->line, "no loop over the columns of a row");
+    const bool coalescible = std::any_of(plan_.loops.begin(), plan_.loops.end(), [](const ColumnLoop& loop) { return loop.unit_stride; });
+    if (!coalescible) {
+      return RefuseAt(plan_.loops[0].loop.loop->line,
+                      fmt::format("no access in the loop over {} walks along consecutive elements: neighbouring threads already "
+                                  "share cache lines", plan_.loops[0].loop.name));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  using Refused = std::optional<RewriteRefusal>;
+  static RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
+  const Node& root() const { return *kernel_.syntax.body; }
+
+  // Kernels whose threads already work together.
+  Refused RefuseParallelKernels() {
+    Refused refusal;
+    ForEach(root(), [&](const Node& node) {
+      if (refusal) return;
+      if (node.Is(NodeKind::kCall)) {
+        for (const char* prefix : {"__syncthreads", "__shfl", "__syncwarp", "__ballot", "__reduce"})
+          if (node.name.starts_with(prefix)) refusal = At(node.line, fmt::format("already parallel over the row: the threads work together ({})", node.name));
+        if (!refusal && node.name.starts_with("atomic")) refusal = At(node.line, fmt::format("uses {}", node.name));
+      }
+      if (node.Is(NodeKind::kVariable) && ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
+        refusal = At(node.line, fmt::format("already parallel over the row: shares {} between threads", node.name));
+      const CXCursorKind kind = clang_getCursorKind(node.cursor);
+      if (kind == CXCursor_GCCAsmStmt || kind == CXCursor_GotoStmt || kind == CXCursor_LabelStmt)
+        refusal = At(node.line, kind == CXCursor_GCCAsmStmt ? "holds inline assembly" : "jumps with goto");
+    });
+    return refusal;
+  }
+
+  // blockIdx.x * (anything uniform) + threadIdx.x
+  bool IsRowIndex(const Node& initializer) const {
+    const Polynomial index = kernel_.analysis.Index(initializer);
+    const auto thread = index.Coefficient("threadIdx.x"), block = index.Coefficient("blockIdx.x");
+    if (!thread || !block || thread->constant() != 1 || *block == Polynomial()) return false;
+    if (index.Without("threadIdx.x").Without("blockIdx.x") != Polynomial()) return false;
+    const Dependence size = kernel_.analysis.DependsOn(*block);
+    return !size.thread && !size.block && !size.memory && !size.unknown;
+  }
+
+  Refused FindRow() {
+    const Node* block_row = nullptr;
+    ForEach(root(), [&](const Node& node) {
+      if (!node.Is(NodeKind::kVariable) || node.size() != 1) return;
+      if (plan_.row == nullptr && IsRowIndex(node[0])) plan_.row = &node;
+      if (block_row == nullptr && kernel_.analysis.Index(node[0]) == Polynomial::Symbol("blockIdx.x")) block_row = &node;
+    });
+    if (plan_.row == nullptr) {
+      if (block_row != nullptr)
+        return At(block_row->line, fmt::format("already one block per row: {} is blockIdx.x", block_row->name));
+      return At(root().line, "no variable is blockIdx.x * blockDim.x + threadIdx.x: not one thread per row");
+    }
+    if (!(*plan_.row)[0].whole) return At(plan_.row->line, fmt::format("a macro computes part of {}", plan_.row->name));
+    const Node* declaration = plan_.row->parent;
+    if (declaration->parent->Is(NodeKind::kFor)) {
+      const auto counted = kernel_.analysis.Counted(*declaration->parent);
+      if (!counted || counted->variable != plan_.row->symbol || counted->step == nullptr || counted->relation != "<" ||
+          !counted->step->whole)
+        return At(plan_.row->line, "the loop over rows is not a grid-stride loop");
+      const Polynomial step = kernel_.analysis.Index(*counted->step);
+      if (step != Polynomial::Symbol("blockDim.x") * Polynomial::Symbol("gridDim.x"))
+        return At(plan_.row->line, "the loop over rows does not step by blockDim.x * gridDim.x");
+      plan_.row_loop = declaration->parent;
+      plan_.row_bound = counted->bound;
+    } else if (!kernel_.analysis.Find(plan_.row->symbol)->writes.empty()) {
+      return At(plan_.row->line, fmt::format("{} is changed later", plan_.row->name));
+    }
+    return std::nullopt;
+  }
+
+  static bool IsIndexVariable(const std::string& name) {
+    return name.starts_with("threadIdx") || name.starts_with("blockIdx") || name.starts_with("blockDim") || name.starts_with("gridDim");
+  }
+
+  // Every mention of the thread's place but the row's own must be gone after the rewrite.
+  Refused CheckOtherIndices() {
+    std::set<const Node*> serving;  // declarations that feed the row only
+    bool grown = true;
+    const auto is_serving = [&](const Node& node) {
+      if (Contains(*plan_.row, node)) return true;
+      if (plan_.row_loop != nullptr && Contains((*plan_.row_loop)[kLoopIncrement], node)) return true;
+      return std::any_of(serving.begin(), serving.end(), [&](const Node* other) { return Contains(*other, node); });
+    };
+    while (grown) {
+      grown = false;
+      for (const auto& [symbol, info] : kernel_.analysis.variables()) {
+        if (info.declaration == nullptr || info.declaration == plan_.row || serving.contains(info.declaration)) continue;
+        if (!info.writes.empty() || info.declaration->size() != 1) continue;
+        bool built_in = false;
+        ForEach((*info.declaration)[0], [&](const Node& node) { built_in |= node.Is(NodeKind::kMember) && IsIndexVariable(node.name); });
+        const bool only_serves = !info.uses.empty() && std::all_of(info.uses.begin(), info.uses.end(),
+                                                                   [&](const Node* use) { return is_serving(*use); });
+        if (!built_in || !only_serves) continue;
+        if (info.declaration->parent->size() != 1) continue;  // declared together with others: left to the check below
+        serving.insert(info.declaration);
+        plan_.unused.push_back(info.declaration->parent);
+        grown = true;
+      }
+    }
+    Refused refusal;
+    ForEach(root(), [&](const Node& node) {
+      if (refusal || !node.Is(NodeKind::kMember) || !IsIndexVariable(node.name) || is_serving(node)) return;
+      const bool other_axis = node.name == "blockIdx.y" || node.name == "blockIdx.z" || node.name == "gridDim.y" || node.name == "gridDim.z";
+      plan_.uses_grid_yz |= other_axis;
+      if (!other_axis) refusal = At(node.line, fmt::format("{} is used beyond the row's index", node.name));
+    });
+    return refusal;
+  }
+
+  // The statements that run for a row, behind or inside its guard.
+  Refused FindRowBody(const Node*& body) {
+    if (plan_.row_loop != nullptr) {
+      body = &(*plan_.row_loop)[kLoopBody];
+      return std::nullopt;
+    }
+    const Node& block = *plan_.row->parent->parent;
+    if (&block != &root()) return At(plan_.row->line, fmt::format("{} is computed inside a condition or a loop", plan_.row->name));
+    bool behind = false;
+    for (const auto& statement : block.children) {
+      if (!behind) {
+        behind = statement.get() == plan_.row->parent;
+        continue;
+      }
+      if (!statement->Is(NodeKind::kIf)) continue;
+      const auto guard = AsBoundsGuard(*statement);
+      if (!guard) continue;
+      for (const auto& limit : guard->limits) {
+        const Node& index = StripCasts(*limit.index);
+        if (index.Is(NodeKind::kName) && index.symbol == plan_.row->symbol) plan_.row_bound = limit.bound;
+      }
+      if (plan_.row_bound == nullptr) continue;
+      guard_ = statement.get();
+      body = guard->returns_early ? &block : &guard->body();
+      return std::nullopt;
+    }
+    return At(plan_.row->line, fmt::format("no guard compares {} with the number of rows", plan_.row->name));
+  }
+
+  // What stands before and after the guarded part must be declarations without effect.
+  Refused CheckNothingBehind(const Node& body) {
+    for (const auto& statement : root().children) {
+      if (statement.get() == guard_ || statement.get() == plan_.row_loop) continue;
+      const bool inside = &body == &root() && guard_ != nullptr && statement->begin > guard_->begin;
+      if (inside || statement->Is(NodeKind::kEmpty)) continue;
+      if (!statement->Is(NodeKind::kDeclaration))
+        return At(statement->line, "a statement outside the part that the row's guard covers");
+      if (auto refusal = VisitDeclaration(*statement)) return refusal;
+    }
+    return std::nullopt;
+  }
+
+  Refused VisitRowStatements(const Node& body) {
+    if (&body != &root() || guard_ == nullptr) return Visit(body);
+    bool behind = false;
+    for (const auto& statement : body.children) {
+      if (behind)
+        if (auto refusal = Visit(*statement)) return refusal;
+      behind |= statement.get() == guard_;
+    }
+    return std::nullopt;
+  }
+
+  Refused Visit(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::kEmpty:
+      case NodeKind::kReturn:
+      case NodeKind::kBreak:
+      case NodeKind::kContinue: return std::nullopt;
+      case NodeKind::kBlock:
+        for (const auto& child : node.children)
+          if (auto refusal = Visit(*child)) return refusal;
+        return std::nullopt;
+      case NodeKind::kDeclaration: return VisitDeclaration(node);
+      case NodeKind::kIf: return VisitIf(node);
+      case NodeKind::kFor: return VisitLoop(node);
+      case NodeKind::kAssign: return VisitAssignment(node);
+      case NodeKind::kCall:
+        if (IsStoreCall(node)) return VisitAssignment(node);
+        break;
+      case NodeKind::kWhile:
+      case NodeKind::kDo: return At(node.line, "a while loop over the row");
+      default: break;
+    }
+    if (auto impure = ImpureExpression(ast_, node)) return At(impure->line, impure->reason);
+    return At(node.line, "a statement that is not understood");
+  }
+
+  Refused VisitDeclaration(const Node& declaration) {
+    for (const auto& variable : declaration.children) {
+      if (!variable->Is(NodeKind::kVariable)) {
+        const CXCursorKind kind = clang_getCursorKind(variable->cursor);
+        if (kind == CXCursor_TypedefDecl || kind == CXCursor_TypeAliasDecl || kind == CXCursor_UsingDirective) continue;
+        return At(declaration.line, "a declaration that is not understood");
+      }
+      if (variable->type.find('&') != std::string::npos) return At(variable->line, fmt::format("{} is a reference", variable->name));
+      for (const auto& initializer : variable->children) {
+        if (auto refusal = Uniform(*initializer)) return refusal;
+        if (auto refusal = Access(*initializer, Executor::kAll, "", declaration)) return refusal;
+      }
+    }
+    return std::nullopt;
+  }
+
+  Refused Uniform(const Node& expression) {
+    if (auto impure = ImpureExpression(ast_, expression)) return At(impure->line, impure->reason);
+    return std::nullopt;
+  }
+
+  // A scalar of the thread: every thread computes it. An element in memory: one thread writes it.
+  Refused VisitAssignment(const Node& node) {
+    for (const auto& child : node.children)
+      if (auto refusal = Uniform(*child)) return refusal;
+    const std::vector<MemoryAccess> accesses = GlobalAccesses(kernel_, node);
+    const bool writes = std::any_of(accesses.begin(), accesses.end(), [](const MemoryAccess& access) { return access.writes; });
+    if (!writes) {
+      if (node.Is(NodeKind::kAssign)) {
+        const Node* target = &node[0];
+        while ((target->Is(NodeKind::kMember) || target->Is(NodeKind::kSubscript)) && target->size() >= 1) target = &(*target)[0];
+        if (!target->Is(NodeKind::kName) || kernel_.analysis.Find(target->symbol) == nullptr)
+          return At(node.line, "writes something that is not a variable of the kernel");
+      }
+      return Access(node, Executor::kAll, "", node);
+    }
+    for (const MemoryAccess& access : accesses)
+      if (access.writes && access.base.empty()) return At(access.line, "it is not clear which array is written");
+    plan_.single.push_back(&node);
+    return Access(node, Executor::kOne, "", node);
+  }
+
+  Refused VisitIf(const Node& node) {
+    if (auto refusal = Uniform(node[kIfCondition])) return refusal;
+    if (auto refusal = Access(node[kIfCondition], Executor::kAll, "", node)) return refusal;
+    const std::vector<PendingAccess> before = pending_;
+    if (auto refusal = Visit(node[kIfThen])) return refusal;
+    std::vector<PendingAccess> after_then = std::exchange(pending_, before);
+    if (auto refusal = Visit(node[kIfElse])) return refusal;
+    pending_.insert(pending_.end(), after_then.begin(), after_then.end());
+    return std::nullopt;
+  }
+
+  // A column loop; else a serial loop that every thread runs, if column loops stand inside it or it is short and only computes.
+  Refused VisitLoop(const Node& node) {
+    const RowPlan before = plan_;
+    const std::vector<PendingAccess> pending_before = pending_;
+    auto column = AnalyzeColumnLoop(ast_, kernel_, node);
+    const std::vector<const Node*> inner = InnerLoops(node);
+    const auto counted = kernel_.analysis.Counted(node);
+    const auto trips = counted ? kernel_.analysis.TripCount(*counted) : std::nullopt;
+    const bool few = trips && *trips < kFewIterations;
+    if (column && (inner.empty() || column->unit_stride) && !few) return TakeLoop(node, std::move(*column));
+
+    // Serial over this loop, parallel inside.
+    if (!inner.empty()) {
+      const auto refusal = VisitSerialLoop(node);
+      if (!refusal && plan_.loops.size() > before.loops.size()) return std::nullopt;
+      plan_ = before;
+      pending_ = pending_before;
+    }
+    if (few && inner.empty()) {
+      const std::vector<MemoryAccess> accesses = GlobalAccesses(kernel_, node);
+      const bool writes = std::any_of(accesses.begin(), accesses.end(), [](const MemoryAccess& access) { return access.writes; });
+      if (!writes) return VisitSerialLoop(node);
+    }
+    if (column) return TakeLoop(node, std::move(*column));
+    return column.error();
+  }
+
+  static std::vector<const Node*> InnerLoops(const Node& loop) {
+    std::vector<const Node*> loops = Collect(loop[kLoopBody], NodeKind::kFor);
+    for (const NodeKind kind : {NodeKind::kWhile, NodeKind::kDo})
+      for (const Node* node : Collect(loop[kLoopBody], kind)) loops.push_back(node);
+    return loops;
+  }
+
+  Refused TakeLoop(const Node& node, ColumnLoop column) {
+    if (auto refusal = CheckLeavesNoTrace(column)) return refusal;
+    const std::string iteration = IterationSymbol(column.loop);
+    for (const MemoryAccess& access : column.accesses)
+      Record({access, Executor::kIteration, iteration}, node);
+    if (!column.reductions.empty() && reductions_are_barriers_) pending_.clear();
+    plan_.loops.push_back(std::move(column));
+    return std::nullopt;
+  }
+
+  // A loop that a uniform condition or a serial loop repeats is fine; one inside another column loop never comes here.
+  Refused CheckLeavesNoTrace(const ColumnLoop& column) {
+    for (const Reduction& reduction : column.reductions) {
+      const VariableInfo* info = kernel_.analysis.Find(reduction.symbol);
+      if (info->parameter == nullptr && info->declaration == nullptr) return At(reduction.line, fmt::format("{} is not a variable of the kernel", reduction.name));
+    }
+    return std::nullopt;
+  }
+
+  Refused VisitSerialLoop(const Node& node) {
+    if (!kernel_.analysis.Counted(node)) return At(node.line, "a loop that does not count a variable up to a bound");
+    for (const size_t part : {kLoopInit, kLoopCondition, kLoopIncrement}) {
+      Refused refusal;
+      ForEach(node[part], [&](const Node& child) {
+        if (!refusal && child.Is(NodeKind::kCall)) refusal = Uniform(child);
+      });
+      if (refusal) return refusal;
+    }
+    if (auto refusal = Access(node[kLoopCondition], Executor::kAll, "", node)) return refusal;
+    const size_t single = plan_.single.size(), loops = plan_.loops.size();
+    if (auto refusal = Visit(node[kLoopBody])) return refusal;
+    // The next iteration may use what this one wrote.
+    bool writes = plan_.single.size() > single;
+    for (size_t i = loops; i < plan_.loops.size(); ++i)
+      for (const MemoryAccess& access : plan_.loops[i].accesses) writes |= access.writes;
+    if (!writes) return std::nullopt;
+    if (!node[kLoopBody].Is(NodeKind::kBlock)) return At(node.line, "a loop over writes without a block");
+    plan_.barriers_at_end.push_back(&node[kLoopBody]);
+    pending_.clear();
+    return std::nullopt;
+  }
+
+  Refused Access(const Node& node, Executor executor, const std::string& iteration, const Node& statement) {
+    for (MemoryAccess& access : GlobalAccesses(kernel_, node)) Record({std::move(access), executor, iteration}, statement);
+    return std::nullopt;
+  }
+
+  // Puts a barrier before the statement where the access may meet one of another thread.
+  void Record(PendingAccess access, const Node& statement) {
+    const bool meets = std::any_of(pending_.begin(), pending_.end(), [&](const PendingAccess& earlier) {
+      return earlier.access.node->parent != nullptr && !Contains(statement, *earlier.access.node) && Conflicts(earlier, access);
+    });
+    if (meets) {
+      if (plan_.barriers.empty() || plan_.barriers.back() != &statement) plan_.barriers.push_back(&statement);
+      std::erase_if(pending_, [&](const PendingAccess& earlier) { return !Contains(statement, *earlier.access.node); });
+    }
+    pending_.push_back(std::move(access));
+  }
+
+  bool Conflicts(const PendingAccess& a, const PendingAccess& b) const {
+    if (!a.access.writes && !b.access.writes) return false;
+    if (a.executor == Executor::kOne && b.executor == Executor::kOne) return false;
+    if (!MayShareMemory(a.access, b.access)) return false;
+    if (!a.access.index || !b.access.index) return true;
+    Polynomial first = *a.access.index, second = *b.access.index;
+    if (!a.iteration.empty()) first = first.Substitute(a.iteration, Polynomial::Symbol("iteration"));
+    if (!b.iteration.empty()) second = second.Substitute(b.iteration, Polynomial::Symbol("iteration"));
+    const Polynomial distance = first - second;
+    const bool same_thread = a.executor == Executor::kIteration && b.executor == Executor::kIteration && distance == Polynomial();
+    if (same_thread) return false;
+    // Arrays with another layout of rows are not the same memory: the rows would race in the source.
+    return a.access.base == b.access.base || !kernel_.analysis.DependsOn(distance).thread;
+  }
+
+  const Ast& ast_;
+  const AnalyzedFunction& kernel_;
+  bool reductions_are_barriers_;
+  RowPlan plan_;
+  const Node* guard_ = nullptr;
+  std::vector<PendingAccess> pending_;
+};
+
+}  // namespace
+
+Checked<RowPlan> PlanRows(const Ast& ast, const KernelSite& site, bool reductions_are_barriers) {
+  return RowPlanner(ast, site, reductions_are_barriers).Run();
+}
+
+}  // namespace warpwright

@@ -1,0 +1,285 @@
+#include "rewrite/structural.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace warpwright {
+namespace {
+
+constexpr int kMaxCallDepth = 8;  // of repository functions that call each other
+
+std::string LastPart(std::string_view name) {
+  name = name.substr(0, name.find('<'));
+  const size_t colons = name.rfind("::");
+  return std::string(colons == std::string_view::npos ? name : name.substr(colons + 2));
+}
+
+bool HasEffect(const std::string& name) {
+  static const std::set<std::string> kNames = {"printf", "assert", "__assertfail", "__trap", "clock", "clock64", "__nanosleep",
+                                               "malloc", "free", "memcpy", "memset", "__brev_sync"};
+  if (kNames.contains(name)) return true;
+  for (const char* prefix : {"atomic", "__sync", "__shfl", "__ballot", "__any_sync", "__all_sync", "__match", "__reduce",
+                             "__threadfence", "__st", "curand", "__pipeline", "cuda"})
+    if (name.starts_with(prefix)) return true;
+  return name.find("operator()") != std::string::npos;
+}
+
+std::optional<RewriteRefusal> ImpureCall(const Ast& ast, const Node& call, int depth);
+
+// Why the function does more than compute its result.
+std::string EffectOf(const Ast& ast, CXCursor function, int depth) {
+  if (depth > kMaxCallDepth) return "calls too deeply to be followed";
+  auto syntax = BuildSyntax(function);
+  if (!syntax) return "cannot be read";
+  const AnalyzedFunction analyzed(std::move(*syntax));
+  std::string reason;
+  ForEach(*analyzed.syntax.body, [&](const Node& node) {
+    if (!reason.empty()) return;
+    const CXCursorKind kind = clang_getCursorKind(node.cursor);
+    if (kind == CXCursor_GCCAsmStmt || kind == CXCursor_MSAsmStmt) reason = "holds inline assembly";
+    if (node.Is(NodeKind::kLambda)) reason = "holds a lambda";
+    if (node.Is(NodeKind::kCall))
+      if (const auto impure = ImpureCall(ast, node, depth + 1)) reason = impure->reason;
+    if (!node.Is(NodeKind::kAssign)) return;
+    const Node* target = &node[0];
+    while (target->Is(NodeKind::kMember) && target->size() == 1) target = &(*target)[0];
+    const bool local = target->Is(NodeKind::kName) && analyzed.analysis.Find(target->symbol) != nullptr &&
+                       analyzed.analysis.Find(target->symbol)->type.find('&') == std::string::npos;
+    if (!local && !GlobalAccesses(analyzed, *target).empty()) reason = "writes memory";
+    else if (!local && target->Is(NodeKind::kName)) reason = fmt::format("writes {}", target->name);
+  });
+  return reason;
+}
+
+std::optional<RewriteRefusal> ImpureCall(const Ast& ast, const Node& call, int depth) {
+  const std::string name = LastPart(call.name);
+  if (name.starts_with("__builtin")) return std::nullopt;  // INFINITY
+  if (name.starts_with(".")) return Refuse(fmt::format("calls the method {}", name.substr(1)), call.line);
+  const std::vector<CXCursor> candidates = ast::FindFunctions(ast, name);
+  for (const CXCursor& candidate : candidates) {
+    const std::string effect = EffectOf(ast, candidate, depth);
+    if (!effect.empty()) return Refuse(fmt::format("calls {}, which {}", name, effect), call.line);
+  }
+  if (!candidates.empty()) return std::nullopt;
+  if (HasEffect(name)) return Refuse(fmt::format("calls {}", name), call.line);
+  const CXCursor referenced = clang_getCursorReferenced(call.cursor);
+  if (!clang_Cursor_isNull(referenced)) {
+    const bool builtin = ast::FileOf(referenced).empty();
+    return builtin ? std::nullopt : std::optional(Refuse(fmt::format("calls {}, whose body is not known", name), call.line));
+  }
+  bool declared = false;
+  ast::ForEachDescendant(call.cursor, [&](CXCursor child) {
+    if (clang_getCursorKind(child) == CXCursor_OverloadedDeclRef && ast::Spelling(child) == name)
+      declared |= clang_getNumOverloadedDecls(child) > 0;
+    return true;
+  });
+  if (declared) return std::nullopt;
+  return Refuse(fmt::format("calls {}, whose body is not known", name), call.line);
+}
+
+std::string ElementSpelling(CXCursor access) {
+  CXType type = clang_getCanonicalType(clang_getCursorType(access));
+  CXString text = clang_getTypeSpelling(clang_getUnqualifiedType(type));
+  std::string result = clang_getCString(text);
+  clang_disposeString(text);
+  for (const char* qualifier : {"const ", "volatile "})
+    if (result.starts_with(qualifier)) result = result.substr(std::string_view(qualifier).size());
+  return result;
+}
+
+// Functions that read exactly the element that their first argument points to.
+bool IsLoadCall(const Node& node) {
+  static const std::set<std::string> kLoads = {"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"};
+  return node.Is(NodeKind::kCall) && kLoads.contains(node.name) && node.size() == 1;
+}
+
+bool IsPointer(const Node& node) {
+  const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(node.cursor)).kind;
+  return kind == CXType_Pointer;
+}
+
+bool IsDeclaredArray(const FunctionAnalysis& analysis, const std::string& symbol) {
+  const VariableInfo* info = analysis.Find(symbol);
+  return info != nullptr && info->declaration != nullptr && info->type.find('[') != std::string::npos;
+}
+
+}  // namespace
+
+tl::unexpected<RewriteRefusal> RefuseAt(int line, std::string reason) {
+  if (line > 0) reason += fmt::format(" (line {})", line);
+  return tl::unexpected(RewriteRefusal{std::move(reason), line});
+}
+
+bool SameExpression(const SyntaxFunction& function, const Node& a, const Node& b) {
+  if (a.kind != b.kind || a.name != b.name || a.symbol != b.symbol || a.size() != b.size()) return false;
+  if (a.size() == 0 && !a.Is(NodeKind::kName)) return function.Text(a) == function.Text(b);  // literals
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!SameExpression(function, a[i], b[i])) return false;
+  return true;
+}
+
+bool MentionsSymbol(const Node& root, const std::string& symbol) {
+  bool found = false;
+  Walk(root, [&](const Node& node) {
+    found = found || (node.Is(NodeKind::kName) && node.symbol == symbol);
+    return !found;
+  });
+  return found;
+}
+
+bool IsLiteral(const SyntaxFunction& function, const Node& expression, double value) {
+  const Node* node = &expression;
+  while ((node->Is(NodeKind::kCast) || node->Is(NodeKind::kConstruct) || node->Is(NodeKind::kUnary, "+")) && node->size() == 1)
+    node = &(*node)[0];
+  if (!node->Is(NodeKind::kInteger) && !node->Is(NodeKind::kFloating)) return false;
+  std::string_view text = function.Text(*node);
+  while (text.size() > 1 && (text.front() == '(' || text.front() == ' ')) text.remove_prefix(1);
+  double parsed = -1;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  return result.ec == std::errc() && parsed == value;
+}
+
+uint32_t StatementEnd(const SyntaxFunction& function, const Node& statement) {
+  if (statement.Is(NodeKind::kBlock) || statement.Is(NodeKind::kDeclaration)) return statement.end;
+  if (statement.Is(NodeKind::kFor) || statement.Is(NodeKind::kIf) || statement.Is(NodeKind::kWhile)) {
+    const Node* last = statement.children.back().get();
+    if (last->Is(NodeKind::kEmpty) && statement.size() > 1 && statement.Is(NodeKind::kIf)) last = &statement[kIfThen];
+    if (!last->Is(NodeKind::kEmpty)) return StatementEnd(function, *last);
+  }
+  size_t at = statement.end;
+  if (at > statement.begin && function.text[at - 1] == ';') return statement.end;
+  while (at < function.text.size() && std::isspace(static_cast<unsigned char>(function.text[at]))) ++at;
+  return at < function.text.size() && function.text[at] == ';' ? static_cast<uint32_t>(at + 1) : statement.end;
+}
+
+bool IsStoreCall(const Node& node) {
+  static const std::set<std::string> kStores = {"__stcs", "__stcg", "__stwb", "__stwt"};
+  return node.Is(NodeKind::kCall) && kStores.contains(node.name) && node.size() == 2;
+}
+
+std::optional<RewriteRefusal> ImpureExpression(const Ast& ast, const Node& expression) {
+  std::optional<RewriteRefusal> refusal;
+  Walk(expression, [&](const Node& node) {
+    if (refusal) return false;
+    if (node.Is(NodeKind::kAssign)) refusal = Refuse("assigns inside an expression", node.line);
+    if (node.Is(NodeKind::kLambda)) refusal = Refuse("holds a lambda", node.line);
+    if (node.Is(NodeKind::kCall)) refusal = ImpureCall(ast, node, 0);
+    if (node.Is(NodeKind::kOther)) {
+      const CXCursorKind kind = clang_getCursorKind(node.cursor);
+      static const std::set<int> kHarmless = {CXCursor_CXXNullPtrLiteralExpr, CXCursor_GNUNullExpr, CXCursor_StringLiteral,
+                                              CXCursor_CompoundLiteralExpr, CXCursor_UnexposedExpr};
+      if (!kHarmless.contains(kind) || (kind == CXCursor_UnexposedExpr && node.size() > 1))
+        refusal = Refuse("holds an expression that is not understood", node.line);
+    }
+    return !refusal;
+  });
+  return refusal;
+}
+
+std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const Node& root) {
+  std::vector<MemoryAccess> accesses;
+  const auto add = [&](const Node& node, std::optional<FunctionAnalysis::Target> target, bool reads, bool writes,
+                       std::string element, bool exact) {
+    MemoryAccess access{&node, "", std::nullopt, reads, writes, false, std::move(element), node.line};
+    if (target) {
+      if (IsDeclaredArray(function.analysis, target->base)) return;
+      access.base = target->base;
+      if (exact && !target->reinterpreted) access.index = target->index;
+      const VariableInfo* info = function.analysis.Find(target->base);
+      access.is_restrict = info != nullptr && info->type.find("restrict") != std::string::npos;
+    }
+    accesses.push_back(std::move(access));
+  };
+  Walk(root, [&](const Node& node) {
+    if (node.Is(NodeKind::kSubscript) || node.Is(NodeKind::kUnary, "*")) {
+      const bool row = node.parent != nullptr && node.parent->Is(NodeKind::kSubscript) && &(*node.parent)[0] == &node;
+      const bool address = node.parent != nullptr && node.parent->Is(NodeKind::kUnary, "&");
+      if (!row && !address)
+        add(node, function.analysis.Resolve(node), IsLoad(node), IsWritten(node), ElementSpelling(node.cursor), true);
+      return true;
+    }
+    if (!node.Is(NodeKind::kCall)) return true;
+    for (size_t i = 0; i < node.size(); ++i) {
+      const Node& argument = node[i];
+      if (!IsPointer(argument)) continue;
+      const bool local = argument.Is(NodeKind::kUnary, "&") && argument[0].Is(NodeKind::kName);
+      if (local) continue;  // sincosf(x, &s, &c): the analysis counts that as a write of the variable
+      const CXType pointee = clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(argument.cursor)));
+      CXString text = clang_getTypeSpelling(clang_getUnqualifiedType(pointee));
+      const std::string element = clang_getCString(text);
+      clang_disposeString(text);
+      add(argument, function.analysis.ResolvePointer(argument), !IsStoreCall(node), IsStoreCall(node) && i == 0, element,
+          IsLoadCall(node) || IsStoreCall(node));
+    }
+    return true;
+  });
+  return accesses;
+}
+
+bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b) {
+  if (a.base.empty() || b.base.empty() || a.base == b.base) return true;
+  return !a.is_restrict && !b.is_restrict && a.element == b.element;
+}
+
+std::string CeilDivText(const LaunchSite& launch, const std::string& count, int divisor) {
+  std::string helper;
+  for (const size_t axis : {0, 1, 2}) {
+    const auto part = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
+    if (!part) continue;
+    ForEach(*part->expression, [&](const Node& node) {
+      if (!node.Is(NodeKind::kCall) || node.size() != 2 || !node.whole || !helper.empty()) return;
+      std::string lower = LastPart(node.name);
+      std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      const bool divides = lower.find("div") != std::string::npos;
+      const bool up = lower.find("ceil") != std::string::npos || lower.find("up") != std::string::npos || lower == "cdiv";
+      const std::string_view spelled = launch.host->syntax.Text(node);
+      const std::string_view callee = spelled.substr(0, spelled.find('('));
+      if (divides && up && callee.find('<') == std::string_view::npos) helper = callee;
+    });
+  }
+  if (!helper.empty()) return fmt::format("{}({}, {})", helper, count, divisor);
+  const bool simple = std::all_of(count.begin(), count.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+  });
+  return fmt::format("({} + {}) / {}", simple ? count : "(" + count + ")", divisor - 1, divisor);
+}
+
+void AdaptKernelHead(const SyntaxFunction& kernel, const std::string& name, Edits& edits) {
+  const std::vector<Token> tokens = Lex(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
+  bool renamed = false;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text == "__launch_bounds__" && i + 1 < tokens.size()) {
+      const size_t close = MatchingBracket(tokens, i + 1);
+      if (close >= tokens.size()) continue;
+      uint32_t end = kernel.begin + tokens[close].range.end;
+      while (std::isspace(static_cast<unsigned char>(kernel.text[end]))) ++end;
+      edits.Replace(kernel.begin + tokens[i].range.begin, end, "");
+      i = close;
+    } else if (tokens[i].text == kernel.name && !renamed) {
+      edits.Replace(kernel.begin + tokens[i].range.begin, kernel.begin + tokens[i].range.end, name);
+      renamed = true;
+    }
+  }
+}
+
+void PlaceRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
+                          const std::string& helpers, Edits& edits) {
+  const SyntaxFunction& old = site.function();
+  if (!helpers.empty()) edits.Insert(WithLeadingComment(site.text, old.begin), helpers);
+  if (site.shared) edits.Insert(old.end, "\n\n" + kernel_text);
+  else edits.Replace(old.begin, old.end, kernel_text);
+  for (const auto* uses : {&site.launches, &site.mentions}) {
+    for (const LaunchSite& use : *uses) {
+      for (const Token& token : Lex(site.text.substr(use.launch->begin, use.launch->end - use.launch->begin))) {
+        if (token.text != old.name) continue;
+        edits.Replace(use.launch->begin + token.range.begin, use.launch->begin + token.range.end, name);
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace warpwright

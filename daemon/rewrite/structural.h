@@ -1,0 +1,56 @@
+// What the two structural transformations (row_parallel, tile_matmul) share: refusals that name a line, questions about expressions
+// and side effects, and global memory accesses as base and index.
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "rewrite/launch.h"
+#include "rewrite/site.h"
+
+namespace warpwright {
+
+template <typename T>
+using Checked = tl::expected<T, RewriteRefusal>;
+// The line, where known, becomes part of the text: "calls printf (line 12)".
+tl::unexpected<RewriteRefusal> RefuseAt(int line, std::string reason);
+
+// The same computation: equal operations on equal variables and literals; parentheses and white space do not count.
+bool SameExpression(const SyntaxFunction& function, const Node& a, const Node& b);
+bool MentionsSymbol(const Node& root, const std::string& symbol);
+// A literal zero or one, also behind a sign or a conversion: 0, 0.f, T(0), static_cast<float>(0).
+bool IsLiteral(const SyntaxFunction& function, const Node& expression, double value);
+// The statement with its semicolon.
+uint32_t StatementEnd(const SyntaxFunction& function, const Node& statement);
+
+// What keeps an expression from being computed by several threads, at another place, or more often than the source says: a call
+// with effects, an assignment inside it, something that the parser could not read. Nothing where it only computes a value.
+std::optional<RewriteRefusal> ImpureExpression(const Ast& ast, const Node& expression);
+// __stcs(pointer, value) and its like.
+bool IsStoreCall(const Node& node);
+
+struct MemoryAccess {
+  const Node* node = nullptr;
+  std::string base;              // symbol; empty: unknown
+  std::optional<Polynomial> index;  // nothing: unknown
+  bool reads = false, writes = false;
+  bool is_restrict = false;      // the base is a __restrict__ parameter
+  std::string element;           // canonical type of the elements, without qualifiers
+  int line = 0;
+};
+// Of global memory; arrays that the function itself declares are left out.
+std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const Node& root);
+// Whether two bases can be the same memory at all: not where either is __restrict__ or the element types differ.
+bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b);
+
+// ceil(count / divisor) for the host, by the launcher's own helper (ceil_div, cdiv) where its grid calls one.
+std::string CeilDivText(const LaunchSite& launch, const std::string& count, int divisor);
+
+// Puts `kernel_text` in the place of the kernel, or behind it where others still use it, and `helpers` above it; renames the launches.
+void PlaceRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
+                          const std::string& helpers, Edits& edits);
+// Adds what renames the kernel and removes its __launch_bounds__, which held for another block size.
+void AdaptKernelHead(const SyntaxFunction& kernel, const std::string& name, Edits& edits);
+
+}  // namespace warpwright
