@@ -25,7 +25,7 @@ std::string FirstError(const std::string& log) {
 Diagnosis DiagnoseCompile(const CompileFailed& failed) {
   const std::string log = failed.log.substr(0, kMaxLogBytes);
   const std::string line = FirstError(log);
-  static const std::regex undefined(R"(identifier "([A-Za-z_]\w*)" is undefined)");
+  static const std::regex undefined(R"re(identifier "([A-Za-z_]\w*)" is undefined)re");
   std::smatch match;
   if (std::regex_search(line, match, undefined))
     return {Cause::kMissingHelper, line, "'" + match[1].str() + "' is used but not declared in the device code",

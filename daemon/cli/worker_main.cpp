@@ -52,7 +52,8 @@ Result<WorkerOptions> ParseOptions(int argc, char** argv) {
 }
 
 // Everything that the worker will need later must be readable or writable now: the rules cannot be widened afterwards.
-Status EnterSandbox(const WorkerOptions& options) {
+// Returns what could not be enforced.
+Result<std::vector<std::string>> EnterSandbox(const WorkerOptions& options) {
   Sandbox sandbox;
   sandbox.enabled = options.sandbox;
   sandbox.memory_bytes = options.memory_gib << 30;
@@ -62,7 +63,7 @@ Status EnterSandbox(const WorkerOptions& options) {
   WW_ASSIGN(const PreparedSandbox prepared, PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
   for (const auto& note : prepared.notes()) std::fprintf(stderr, "warpwright-worker: %s\n", note.c_str());
   if (const char* step = prepared.Apply(); step != nullptr) return FailErrno(step);
-  return {};
+  return prepared.notes();
 }
 
 // Frames keep descriptors of their own; what anything prints goes to stderr and cannot forge a frame.
@@ -85,9 +86,11 @@ Status Main(int argc, char** argv) {
   options.cache = std::filesystem::canonical(options.cache, error);
   ::setenv("TMPDIR", (options.cache / "tmp").c_str(), 1);
   WW_ASSIGN(const FrameDescriptors frames, TakeStandardStreams());
-  WW_TRY(EnterSandbox(options));
+  WW_ASSIGN(const std::vector<std::string> notes, EnterSandbox(options));
+  std::string hello = std::string("warpwright-worker ") + kVersion;
+  for (const auto& note : notes) hello += "\n" + note;
   Service service(options.cache);
-  return Serve(service, frames.in.get(), frames.out.get());
+  return Serve(service, frames.in.get(), frames.out.get(), hello);
 }
 
 }  // namespace

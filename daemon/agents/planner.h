@@ -1,0 +1,31 @@
+// Planner: Evidence, long-term memory (skills and experience), what was tried -> a Plan with one method, or why there is none.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agents/feature_extractor.h"
+#include "core/plan.h"
+#include "memory/experience.h"
+#include "skills/match.h"
+
+namespace warpwright {
+
+struct NoPlan {
+  bool at_roofline = false;
+  std::string reason;   // "92 % of the roofline", "no method is left: ..."
+};
+using PlanOutcome = std::variant<Plan, NoPlan>;
+
+// `match` ranks by policy; `experience` (of the same operation) moves methods as its samples grow. `modelled`: the question is about a
+// simulated device.
+PlanOutcome MakePlan(const ExtractedFeatures& features, const MatchResult& match, const ExperienceAnswer& experience, bool modelled);
+
+// The parameter sets of a card that are worth a try, at most `limit`: the default, each value of each parameter alone, then the same
+// around the other values of the first parameter (which tends to choose the mode). What experience found best comes first.
+std::vector<Parameters> ParameterSets(const MethodCard& card, const std::vector<Parameters>& best_known, size_t limit);
+
+ExperienceKey KeyOf(const Evidence& evidence, const MatchResult& match);
+
+}  // namespace warpwright

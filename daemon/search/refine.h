@@ -1,0 +1,60 @@
+// The refine loop (after KernelSkill): generate, review; then up to N rounds of profile, extract, retrieve, plan, optimize, review; on
+// failure diagnose and repair, a few times, then back to the base.
+//
+//   - Every verified gain of more than kMinStep becomes the new base, so that small gains compound, unless a case got slower.
+//   - A candidate is evaluated once in a task, whatever led to it. A method is tried once for the same evidence.
+//   - A round counts only if something was evaluated; a plan that no transformation could carry out costs nothing but itself.
+//   - Every step is in the trajectory before it acts. A killed run goes on where it was: finished steps return their outcome.
+//   - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "agents/feature_extractor.h"
+#include "core/candidate.h"
+#include "core/chip.h"
+#include "judge/judge.h"
+#include "memory/experience.h"
+#include "memory/trajectory.h"
+#include "skills/match.h"
+
+namespace warpwright {
+
+inline constexpr double kMinStep = 1.01;       // gain over the base for a new base
+inline constexpr double kWorstCase = 0.98;     // no case may lose more than 2 %
+
+struct RefineTask {
+  KernelSpec spec;
+  SourceRef original;
+  Policy policy;
+  Chip chip;
+  std::string device;
+  std::string config_digest;     // of everything else that decides
+  std::string toolchain, version;
+};
+
+struct RefineServices {
+  Judge& judge;                  // of this task's spec and original
+  Evaluator& candidates;         // a process that may see candidates
+  const SkillLibrary& skills;
+  ExperienceStore& experience;
+  Trajectory& trajectory;
+  const Clock& clock;
+  std::function<void()> fresh_worker;                     // makes the next call of `candidates` meet a new process
+  std::function<void(const std::string&)> progress;
+};
+
+struct RefineResult {
+  TaskId task = 0;
+  TaskResult result;
+  std::string text;              // of the accepted candidate; empty unless improved
+  Baseline baseline;
+  int rounds = 0, evaluations = 0;
+  double seconds = 0;
+};
+
+// An Error is ours; "refused" and "unchanged" are results.
+Result<RefineResult> Refine(const RefineTask& task, const RefineServices& services);
+
+}  // namespace warpwright
