@@ -1,0 +1,39 @@
+// Kernels in which a thread works on element i = blockIdx.x * blockDim.x + threadIdx.x, or on every i of a grid-stride loop.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "rewrite/site.h"
+
+namespace warpwright {
+
+// The kernel as: hoisted declarations; the index; then, for one element, `prefix` and the text from `begin` to `end`.
+struct ElementwiseForm {
+  const Node* index = nullptr;          // kVariable of i
+  const Node* bound = nullptr;
+  std::optional<CountedLoop> stride_loop;  // the grid-stride form
+  std::optional<BoundsGuard> guard;
+  std::vector<const Node*> hoisted;     // declarations that do not depend on i
+  std::vector<const Node*> prefix;      // declarations between the index and the guard that do
+  std::vector<const Node*> statements;  // of the element
+  uint32_t begin = 0, end = 0;          // text of `statements`
+};
+
+using ElementwiseOutcome = std::variant<ElementwiseForm, RewriteRefusal>;
+
+ElementwiseOutcome RecognizeElementwise(const KernelSite& site);
+
+// blockIdx.x * blockDim.x + threadIdx.x, or with a constant for blockDim.x.
+bool IsGlobalThreadIndex(const Polynomial& index);
+
+// The element's statements with parts replaced: no indentation, two-space units.
+std::string ElementText(const KernelSite& site, const ElementwiseForm& form, const std::vector<Substitution>& substitutions);
+
+// The name and the type of the element's index, without const.
+std::string IndexName(const ElementwiseForm& form);
+std::string IndexType(const ElementwiseForm& form);
+
+}  // namespace warpwright

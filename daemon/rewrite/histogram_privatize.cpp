@@ -1,0 +1,287 @@
+// histogram_privatize: a block counts in shared memory and adds its counts to the result once, so that the atomics of many threads on few
+// addresses stay inside a multiprocessor. The number of bins must be known: from the type or the arithmetic of the bin index,
+// from a comparison with a parameter, or from the launcher's cudaMemset of the result.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rewrite/builtin.h"
+#include "rewrite/elementwise.h"
+#include "rewrite/launch.h"
+#include "rewrite/site.h"
+
+namespace warpwright {
+namespace {
+
+constexpr int64_t kStaticSharedBytes = 48 * 1024;  // what every chip gives without asking
+constexpr int kElementsPerThread = 16;             // so that merging a block's counts is little beside counting
+
+// The number of bins, as a constant or as an expression of the kernel.
+struct Bins {
+  std::optional<int64_t> count;
+  const Node* expression = nullptr;
+};
+
+struct HistogramForm {
+  ElementwiseForm element;
+  const Node* call = nullptr;   // atomicAdd(&counts[bin], value)
+  const SyntaxParameter* counts = nullptr;
+  std::string type;             // of a count
+  int64_t bytes = 4;
+  const Node* bin = nullptr;
+  Bins bins;
+};
+using FormOutcome = std::variant<HistogramForm, RewriteRefusal>;
+
+// Values of an expression lie in [0, bound). Negative indices would be faults of the original too.
+std::optional<Bins> UpperBound(const FunctionAnalysis& analysis, const Node& expression, int depth = 0) {
+  if (depth > 8) return std::nullopt;
+  const Node& node = StripCasts(expression);
+  if (IsLoad(node)) {
+    const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(node.cursor)).kind;
+    if (kind == CXType_UChar || kind == CXType_Char_U) return Bins{256, nullptr};
+    if (kind == CXType_UShort) return Bins{65536, nullptr};
+    return std::nullopt;
+  }
+  if (node.Is(NodeKind::kName)) {
+    const Node* definition = analysis.Definition(node.symbol);
+    return definition == nullptr ? std::nullopt : UpperBound(analysis, *definition, depth + 1);
+  }
+  if (node.Is(NodeKind::kBinary) && node.size() == 2) {
+    const auto right = analysis.Fold(node[1]);
+    const auto left = UpperBound(analysis, node[0], depth + 1);
+    if (node.name == "%") {
+      if (right && *right > 0) return Bins{*right, nullptr};
+      return Bins{std::nullopt, &node[1]};
+    }
+    if (node.name == "&" && right && *right >= 0) return Bins{*right + 1, nullptr};
+    if (!left || !left->count || !right || *right < 0) return std::nullopt;
+    if (node.name == "/" && *right > 0) return Bins{(*left->count - 1) / *right + 1, nullptr};
+    if (node.name == ">>" && *right < 32) return Bins{((*left->count - 1) >> *right) + 1, nullptr};
+    return std::nullopt;
+  }
+  if (node.Is(NodeKind::kCall) && node.size() == 2 && (node.name == "min" || node.name == "max")) {
+    const auto a = UpperBound(analysis, node[0], depth + 1), b = UpperBound(analysis, node[1], depth + 1);
+    if (node.name == "min") {
+      for (size_t side : {0, 1}) {  // min(x, bins - 1)
+        const Node& limit = StripCasts(node[side]);
+        if (const auto value = analysis.Fold(limit)) return Bins{*value + 1, nullptr};
+        if (limit.Is(NodeKind::kBinary, "-") && analysis.Fold(limit[1]) == 1) return Bins{std::nullopt, &limit[0]};
+      }
+      return a ? a : b;
+    }
+    for (size_t side : {0, 1})  // max(x, 0)
+      if (analysis.Fold(node[side]) == 0) return side == 0 ? b : a;
+  }
+  return std::nullopt;
+}
+
+// if (bin < bins) around the call, with or without a test against zero.
+std::optional<Bins> BoundFromGuard(const FunctionAnalysis& analysis, const HistogramForm& form) {
+  const Node& bin = StripCasts(*form.bin);
+  if (!bin.Is(NodeKind::kName)) return std::nullopt;
+  for (const Node* node = form.call; node->parent != nullptr; node = node->parent) {
+    const Node& branch = *node->parent;
+    if (!branch.Is(NodeKind::kIf) || node != &branch[kIfThen]) continue;
+    std::optional<Bins> found;
+    Walk(branch[kIfCondition], [&](const Node& part) {
+      if (part.Is(NodeKind::kBinary, "&&")) return true;
+      if (!part.Is(NodeKind::kBinary, "<")) return false;
+      const Node& left = StripCasts(part[0]);
+      if (!left.Is(NodeKind::kName) || left.symbol != bin.symbol) return false;
+      const auto value = analysis.Fold(part[1]);
+      found = value ? Bins{*value, nullptr} : Bins{std::nullopt, &part[1]};
+      return false;
+    });
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+// cudaMemset(counts, 0, NUM_BINS * sizeof(unsigned int)) in the launcher.
+std::optional<Bins> BoundFromMemset(const KernelSite& site, const HistogramForm& form) {
+  std::optional<Bins> bins;
+  for (const LaunchSite& launch : site.launches) {
+    const size_t position = static_cast<size_t>(form.counts - site.function().parameters.data());
+    if (kLaunchArguments + position >= launch.launch->size()) return std::nullopt;
+    const auto target = launch.host->analysis.ResolvePointer((*launch.launch)[kLaunchArguments + position]);
+    std::optional<int64_t> bytes;
+    for (const Node* call : Collect(*launch.host->syntax.body, NodeKind::kCall)) {
+      if ((call->name != "cudaMemset" && call->name != "cudaMemsetAsync") || call->size() < 3) continue;
+      const auto cleared = launch.host->analysis.ResolvePointer((*call)[0]);
+      if (target && cleared && cleared->base == target->base) bytes = launch.host->analysis.Fold((*call)[2]);
+    }
+    if (!bytes || *bytes <= 0 || *bytes % form.bytes != 0) return std::nullopt;
+    if (bins && bins->count != *bytes / form.bytes) return std::nullopt;
+    bins = Bins{*bytes / form.bytes, nullptr};
+  }
+  return bins;
+}
+
+std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const HistogramForm& form) {
+  std::optional<RewriteRefusal> refusal;
+  const auto check = [&](const Node& node) {
+    if (refusal) return;
+    if (node.Is(NodeKind::kReturn)) refusal = Refuse("an element ends with return", node.line);
+    const bool collective = node.Is(NodeKind::kCall) && (node.name.starts_with("__syncthreads") || node.name.ends_with("_sync"));
+    if (collective) refusal = Refuse(fmt::format("{} couples the threads", node.name), node.line);
+  };
+  ForEach(*site.function().body, [&](const Node& node) {
+    if (form.element.guard && form.element.guard->returns_early && Contains(*form.element.guard->statement, node)) return;
+    check(node);
+  });
+  if (refusal) return refusal;
+  const Dependence bound = site.analysis().DependsOn(*form.element.bound);
+  if (bound.thread || bound.memory) return Refuse("the bound is not the same for all threads", form.element.bound->line);
+  if (form.bins.expression != nullptr) {
+    const Dependence bins = site.analysis().DependsOn(*form.bins.expression);
+    if (bins.thread || bins.block || bins.memory) return Refuse("the number of bins is not the same for all threads", form.bins.expression->line);
+  }
+  return std::nullopt;
+}
+
+FormOutcome Recognize(const KernelSite& site) {
+  const FunctionAnalysis& analysis = site.analysis();
+  ElementwiseOutcome element = RecognizeElementwise(site);
+  if (auto* refusal = std::get_if<RewriteRefusal>(&element)) return *refusal;
+  HistogramForm form;
+  form.element = std::get<ElementwiseForm>(element);
+  std::set<std::string> unresolved;
+  const std::vector<Access> accesses = analysis.Accesses(&unresolved);
+  const Access* atomic = nullptr;
+  for (const Access& access : accesses) {
+    if (!access.writes) continue;
+    if (!access.atomic) return Refuse("the kernel writes to memory besides counting", access.node->line);
+    if (access.node->name != "atomicAdd" || access.node->size() != 2) return Refuse(fmt::format("{} is not atomicAdd", access.node->name), access.node->line);
+    if (atomic != nullptr) return Refuse("there is more than one atomic", access.node->line);
+    atomic = &access;
+  }
+  if (atomic == nullptr) return Refuse("the kernel has no atomicAdd to global memory", site.function().body->line);
+  form.call = atomic->node;
+  form.counts = analysis.Find(atomic->base)->parameter;
+  if (form.counts == nullptr) return Refuse("the atomics are to an array of the kernel's own already", form.call->line);
+  for (const Access& access : accesses)
+    if (access.base == atomic->base && &access != atomic) return Refuse(fmt::format("{} is read too", form.counts->name), access.node->line);
+  const NodeKind around = form.call->parent->kind;
+  if (around != NodeKind::kBlock && around != NodeKind::kIf && around != NodeKind::kFor) return Refuse("the old count is used", form.call->line);
+  if (unresolved.contains(atomic->base)) return Refuse(fmt::format("{} is used in a way that cannot be followed", form.counts->name));
+  if (!form.call->whole) return Refuse("the atomicAdd is inside a macro", form.call->line);
+
+  const CXType pointee = clang_getUnqualifiedType(clang_getPointeeType(clang_getCursorType(form.counts->cursor)));
+  CXString spelling = clang_getTypeSpelling(pointee);
+  form.type = clang_getCString(spelling);
+  clang_disposeString(spelling);
+  const auto dtype = ElementTypeOf(pointee);
+  if (!dtype || (*dtype != DType::kI32 && *dtype != DType::kU32 && *dtype != DType::kI64 && *dtype != DType::kF32))
+    return Refuse(fmt::format("counts of type {} have no atomics in shared memory", form.type), form.call->line);
+  form.bytes = static_cast<int64_t>(SizeOf(*dtype));
+
+  // The bin: &counts[bin] or counts + bin.
+  const Node& pointer = (*form.call)[0];
+  if (pointer.Is(NodeKind::kUnary, "&") && pointer[0].Is(NodeKind::kSubscript) && pointer[0][0].Is(NodeKind::kName)) form.bin = &pointer[0][1];
+  else if (pointer.Is(NodeKind::kBinary, "+") && pointer[0].Is(NodeKind::kName)) form.bin = &pointer[1];
+  else return Refuse("the address of the count cannot be followed", form.call->line);
+  if (!analysis.DependsOn(*form.bin).memory) return Refuse("the bin does not come from the data", form.call->line);
+
+  auto bins = BoundFromGuard(analysis, form);
+  if (!bins) bins = UpperBound(analysis, *form.bin);
+  const auto cleared = BoundFromMemset(site, form);
+  // A type's range can be wider than the array that the launcher clears; the smaller bound is the array.
+  if (cleared && (!bins || (bins->count && *bins->count > *cleared->count))) bins = cleared;
+  if (!bins) return Refuse("the number of bins is not known", form.call->line);
+  form.bins = *bins;
+  if (form.bins.count && *form.bins.count * form.bytes > kStaticSharedBytes)
+    return Refuse(fmt::format("{} bins do not fit into {} KiB of shared memory", *form.bins.count, kStaticSharedBytes / 1024), form.call->line);
+  if (auto refusal = FindObstacle(site, form)) return *refusal;
+  return form;
+}
+
+std::string Kernel(const Ast& ast, const KernelSite& site, const HistogramForm& form, const std::string& name) {
+  const SyntaxFunction& kernel = site.function();
+  const ElementwiseForm& element = form.element;
+  const auto text = [&](const Node& node) { return std::string(kernel.Text(node)); };
+  const std::string block = FreshName(ast, "block_" + form.counts->name), bin = FreshName(ast, "bin");
+  const std::string count = form.bins.count ? FreshName(ast, "kBins") : text(*form.bins.expression);
+  std::string code = HeadWithName(kernel, name) + " {\n";
+  code += "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of global memory.\n";
+  if (form.bins.count) {
+    code += fmt::format("  constexpr int {} = {};\n  __shared__ {} {}[{}];\n", count, *form.bins.count, form.type, block, count);
+  } else {
+    code += fmt::format("  extern __shared__ {} {}[];  // one count per bin\n", form.type, block);
+  }
+  for (const Node* statement : element.hoisted) code += "  " + Dedented(text(*statement), site.unit) + "\n";
+  code += fmt::format("  for (int {0} = threadIdx.x; {0} < {1}; {0} += blockDim.x) {2}[{0}] = 0;\n  __syncthreads();\n", bin, count, block);
+  const std::string index = IndexName(element);
+  const std::string start = element.stride_loop ? text(*element.stride_loop->start) : text((*element.index)[0]);
+  const std::string type = IndexType(element);
+  std::string step = element.stride_loop ? text(*element.stride_loop->step) : "gridDim.x * blockDim.x";
+  if (!element.stride_loop && start.find("(size_t)") == 0) step = "(size_t)" + step;
+  code += fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", type, index, start, text(*element.bound), step);
+  const std::string call = fmt::format("atomicAdd(&{}[{}], {})", block, text(*form.bin), text((*form.call)[1]));
+  code += Indented(ElementText(site, element, {{form.call, call}}), "    ", "  ") + "\n  }\n  __syncthreads();\n";
+  code += fmt::format("  for (int {0} = threadIdx.x; {0} < {1}; {0} += blockDim.x) {{\n", bin, count);
+  code += fmt::format("    if ({0}[{1}] != 0) atomicAdd(&{2}[{1}], {0}[{1}]);\n  }}\n}}", block, bin, form.counts->name);
+  return code;
+}
+
+// The launch with shared memory by the number of bins, and the original for more bins than fit.
+std::optional<RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const HistogramForm& form, const std::string& name, Edits& edits) {
+  for (const LaunchSite& launch : site.launches) {
+    const Node& node = *launch.launch;
+    const SyntaxFunction& host = launch.host->syntax;
+    const auto bins = HostText(site, launch, *form.bins.expression);
+    if (!bins) return Refuse("the number of bins is not known at the launch", node.line);
+    if (!node[kLaunchShared].Is(NodeKind::kEmpty) && launch.host->analysis.Fold(node[kLaunchShared]) != 0)
+      return Refuse("the launch uses dynamic shared memory already", node.line);
+    if (!node.parent->Is(NodeKind::kBlock)) return Refuse("the launch is not a statement of its own", node.line);
+    const bool atom = bins->find(' ') == std::string::npos;
+    const std::string bytes = fmt::format("{} * sizeof({})", atom ? *bins : "(" + *bins + ")", form.type);
+    Edits inside;
+    if (node[kLaunchShared].Is(NodeKind::kEmpty)) inside.Insert(node[kLaunchBlock].end, ", " + bytes);
+    else inside.Replace(node[kLaunchShared], bytes);
+    const std::string grid(host.Text(node[kLaunchGrid]));
+    inside.Replace(node[kLaunchGrid], fmt::format("({} + {}) / {}", grid, kElementsPerThread - 1, kElementsPerThread));
+    std::string shared = inside.ApplyWithin(host.text, node.begin, node.end).value_or("");
+    shared.replace(shared.find(site.function().name), site.function().name.size(), name);
+    const std::string indent = IndentAt(site.text, node.begin);
+    const std::string code = fmt::format("if ({} <= {} * 1024) {{\n  {};\n}} else {{  // too many bins for the shared memory of a block\n  {};\n}}",
+                                         bytes, kStaticSharedBytes / 1024, shared, host.Text(node));
+    edits.Replace(node.begin, static_cast<uint32_t>(site.text.find(';', node.end) + 1), Indented(code, indent, site.unit, false));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+RewriteOutcome ApplyHistogramPrivatize(const Ast& ast, const RewriteRequest& request) {
+  SiteOutcome found = FindSite(ast, request);
+  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
+  FormOutcome recognized = Recognize(site);
+  if (auto* refusal = std::get_if<RewriteRefusal>(&recognized)) return *refusal;
+  const HistogramForm& form = std::get<HistogramForm>(recognized);
+  for (const LaunchSite& launch : site.launches) {
+    if (!IsOneDimensional(launch, LaunchAxisGroup::kGrid) || !IsOneDimensional(launch, LaunchAxisGroup::kBlock))
+      return Refuse("the launch has more than one dimension, or its shape cannot be followed", launch.launch->line);
+  }
+  Edits edits;
+  std::vector<std::string> notes;
+  if (form.bins.count) {
+    const std::string name = NewKernelName(ast, site, "shared");
+    PlaceKernel(site, name, Kernel(ast, site, form, name), edits);
+    if (!form.element.stride_loop)
+      for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, kElementsPerThread, edits);
+    notes.push_back(fmt::format("{} bins per block in shared memory, {} elements per thread", *form.bins.count, kElementsPerThread));
+  } else {
+    if (site.entry_is_kernel) return Refuse("the launch stands in the manifest, and the number of bins decides the shared memory");
+    const std::string name = FreshName(ast, site.function().name + "_shared");
+    const std::string code = Kernel(ast, site, form, name);
+    edits.Insert(site.function().end, "\n\n" + Indented(code, IndentAt(site.text, site.function().begin), site.unit));
+    if (auto refusal = ChooseAtRunTime(site, form, name, edits)) return *refusal;
+    notes.push_back("as many bins per block in shared memory as fit into 48 KiB; the original kernel counts more");
+  }
+  return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace warpwright

@@ -1,0 +1,336 @@
+// launch_retune: another block size, and optionally __launch_bounds__. The block size is changed where it is defined (a literal in the
+// launch, a local or global constant, a macro), so that everything computed from it follows; what repeats the number as a literal
+// of its own (`(n + 255) / 256`) is changed with it in the grid, and is a reason to refuse in the kernel.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rewrite/builtin.h"
+#include "rewrite/launch.h"
+#include "rewrite/site.h"
+
+namespace warpwright {
+namespace {
+
+// Where the number of threads along an axis is written.
+struct BlockConstant {
+  int64_t value = 0;
+  TextRange literal;               // of the main file
+  std::string global;              // name of the constant or macro; empty for a literal or a local variable
+  std::set<std::string> locals;    // symbols of the local variables that pass it on
+};
+using ConstantOutcome = std::variant<BlockConstant, RewriteRefusal>;
+
+bool IsNumber(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// #define NAME 256 of the main file.
+std::optional<TextRange> MacroLiteral(const Ast& ast, std::string_view name) {
+  std::optional<TextRange> found;
+  for (const CXCursor& cursor : ast::Children(ast.root())) {
+    if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition || ast::Spelling(cursor) != name || !ast::IsInMainFile(cursor)) continue;
+    const std::vector<Token> tokens = ast::Tokens(ast, cursor);
+    if (tokens.size() != 2 || !IsNumber(tokens[1].text) || found) return std::nullopt;
+    found = tokens[1].range;
+  }
+  return found;
+}
+
+ConstantOutcome FindConstant(const Ast& ast, const LaunchSite& site, const Node& expression, int depth = 0) {
+  const Node& node = StripCasts(expression);
+  const auto value = site.host->analysis.Fold(node);
+  const auto refuse = [&] { return Refuse("the block size is not a constant that can be followed", expression.line ? expression.line : site.launch->line); };
+  if (!value || *value <= 0 || depth > 8) return refuse();
+  BlockConstant result;
+  result.value = *value;
+  const std::string text(site.host->syntax.Text(node));
+  if (node.Is(NodeKind::kInteger)) {
+    result.literal = {node.begin, node.end};
+    if (IsNumber(text)) return result;
+    const auto literal = MacroLiteral(ast, text);
+    if (!literal) return refuse();
+    result.literal = *literal;
+    result.global = text;
+    return result;
+  }
+  if (!node.Is(NodeKind::kName)) return refuse();
+  if (const Node* definition = site.host->analysis.Definition(node.symbol)) {
+    ConstantOutcome inner = FindConstant(ast, site, *definition, depth + 1);
+    if (auto* constant = std::get_if<BlockConstant>(&inner)) constant->locals.insert(node.symbol);
+    return inner;
+  }
+  const CXCursor declaration = clang_getCursorReferenced(node.cursor);
+  if (clang_getCursorKind(declaration) != CXCursor_VarDecl || !ast::IsInMainFile(declaration)) return refuse();
+  const CXCursor initializer = clang_Cursor_getVarDeclInitializer(declaration);
+  if (clang_Cursor_isNull(initializer)) return refuse();
+  const TextRange range = ast::Offsets(initializer);
+  if (!IsNumber(ast::Text(ast, range))) return refuse();
+  result.literal = range;
+  result.global = node.name;
+  return result;
+}
+
+// Uses of the constant that must not change with it.
+std::optional<RewriteRefusal> FindForeignUse(const Ast& ast, const KernelSite& site, const LaunchSite& launch, const BlockConstant& constant) {
+  for (const std::string& symbol : constant.locals) {
+    for (const Node* use : launch.host->analysis.Find(symbol)->uses) {
+      for (const Node* at = use; at != nullptr; at = at->parent) {
+        const bool other = at->Is(NodeKind::kLaunch) && std::none_of(site.launches.begin(), site.launches.end(),
+                                                                     [&](const LaunchSite& own) { return own.launch == at; });
+        if (other) return Refuse(fmt::format("{} launches {} with the same block size", launch.host->syntax.name, at->name), at->line);
+      }
+    }
+  }
+  if (constant.global.empty()) return std::nullopt;
+  const auto inside = [&](const TextRange& range) {
+    const auto holds = [&](const SyntaxFunction& function) { return function.begin <= range.begin && range.end <= function.end; };
+    return holds(site.function()) || std::any_of(site.hosts.begin(), site.hosts.end(), [&](const auto& host) { return holds(host->syntax); });
+  };
+  int definitions = 0;
+  for (const Token& token : Lex(ast.text())) {
+    if (token.text != constant.global || inside(token.range)) continue;
+    if (++definitions > 1) return Refuse(fmt::format("{} is used outside the kernel and its launcher", constant.global), token.line);
+  }
+  for (const auto& [path, file] : ast.tree().files) {
+    if (path == ast.tree().main) continue;
+    for (const Token& token : Lex(file.text))
+      if (token.text == constant.global) return Refuse(fmt::format("{} is used in {}", constant.global, path), token.line);
+  }
+  for (const auto& host : site.hosts) {
+    for (const Node* other : Collect(*host->syntax.body, NodeKind::kLaunch)) {
+      const bool own = std::any_of(site.launches.begin(), site.launches.end(), [&](const LaunchSite& l) { return l.launch == other; });
+      const std::string text(host->syntax.Text(*other));
+      for (const Token& token : Lex(text))
+        if (!own && token.text == constant.global)
+          return Refuse(fmt::format("{} is launched with the same block size", other->name), other->line);
+    }
+  }
+  return std::nullopt;
+}
+
+bool MentionsToken(std::string_view text, std::string_view name) {
+  for (const Token& token : Lex(text))
+    if (token.text == name) return true;
+  return false;
+}
+
+// threadIdx.x / 32, threadIdx.x >> 5, threadIdx.x % 32, threadIdx.x & 31: at most 32 values whatever the block.
+bool IsWarpOrLane(const FunctionAnalysis& analysis, const Polynomial& index) {
+  if (index.Mentions("threadIdx.x") || index.Mentions("threadIdx.y")) return false;
+  for (const std::string& symbol : index.Symbols()) {
+    const Node* node = analysis.OpaqueExpression(symbol);
+    if (node == nullptr || !analysis.DependsOn(*node).thread) continue;
+    if (!node->Is(NodeKind::kBinary) || node->size() != 2) return false;
+    const auto right = analysis.Fold((*node)[1]);
+    const bool warp_size = (*node)[1].Is(NodeKind::kName, "warpSize");
+    const bool warp = ((node->name == "/" || node->name == "%") && (right == 32 || warp_size)) || (node->name == ">>" && right == 5) ||
+                      (node->name == "&" && right == 31);
+    if (!warp) return false;
+  }
+  return true;
+}
+
+// What in the kernel holds for the old block size only.
+std::optional<RewriteRefusal> FindHardCoded(const KernelSite& site, const std::vector<BlockConstant>& axes) {
+  const SyntaxFunction& kernel = site.function();
+  const FunctionAnalysis& analysis = site.analysis();
+  std::optional<RewriteRefusal> refusal;
+  std::set<int64_t> sizes;
+  int64_t threads = 1;
+  for (const BlockConstant& axis : axes) {
+    if (axis.value > 1) sizes.insert(axis.value);
+    threads *= axis.value;
+  }
+  sizes.insert(threads);
+  ForEach(*kernel.body, [&](const Node& node) {
+    if (refusal || !node.Is(NodeKind::kInteger) || !IsNumber(kernel.Text(node))) return;
+    const auto value = analysis.Fold(node);
+    if (value && *value > 32 && sizes.contains(*value)) refusal = Refuse(fmt::format("the kernel repeats the block size {}", *value), node.line);
+    // 16 and 32 mean many things; they count where they multiply or divide what belongs to a thread or a block.
+    const Node* around = node.parent;
+    const bool scales = around != nullptr && around->Is(NodeKind::kBinary) && (around->name == "*" || around->name == "/" || around->name == "%");
+    if (value && scales && *value > 1 && *value <= 32 && sizes.contains(*value) && analysis.DependsOn(*around).block)
+      refusal = Refuse(fmt::format("the kernel repeats the block size {}", *value), node.line);
+  });
+  if (refusal) return refusal;
+  for (const Access& access : analysis.Accesses()) {
+    const VariableInfo* array = analysis.Find(access.base);
+    if (array == nullptr || array->declaration == nullptr || !ast::HasAttribute(array->declaration->cursor, CXCursor_CUDASharedAttr)) continue;
+    const CXType type = clang_getCanonicalType(clang_getCursorType(array->declaration->cursor));
+    if (type.kind == CXType_IncompleteArray || !analysis.DependsOn(access.index).thread) continue;
+    const std::string_view declared = kernel.Text(*array->declaration);
+    const bool follows = std::any_of(axes.begin(), axes.end(), [&](const BlockConstant& axis) {
+      return !axis.global.empty() && MentionsToken(declared, axis.global);
+    });
+    const bool by_warp = IsWarpOrLane(analysis, access.index) && clang_getArraySize(type) >= 32;
+    if (!follows && !by_warp)
+      return Refuse(fmt::format("the size of the shared array {} does not follow the block size", array->name), array->declaration->line);
+  }
+  return std::nullopt;
+}
+
+// Does a thread of the kernel find its element by blockIdx * blockDim, without walking on by the grid's size?
+bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
+  bool by_block = false, strides = false;
+  ForEach(*site.function().body, [&](const Node& node) {
+    strides |= node.Is(NodeKind::kMember) && node.name == "gridDim." + axis;
+    if (!node.Is(NodeKind::kBinary, "*") && !node.Is(NodeKind::kBinary, "+")) return;
+    const auto coefficient = site.analysis().Index(node).Coefficient("blockIdx." + axis);
+    by_block |= coefficient && coefficient->Mentions("blockDim." + axis);
+  });
+  // A constant block size in the kernel stands for blockDim too.
+  ForEach(*site.function().body, [&](const Node& node) {
+    if (!node.Is(NodeKind::kBinary, "+")) return;
+    const Polynomial index = site.analysis().Index(node);
+    const auto block = index.Coefficient("blockIdx." + axis), thread = index.Coefficient("threadIdx." + axis);
+    by_block |= block && thread && *thread == Polynomial::Constant(1) && block->constant().value_or(0) > 1;
+  });
+  return by_block && !strides;
+}
+
+// Changes the numbers that an expression of the launch repeats: 256 and, in front of a division, 255.
+int ChangeLiterals(const LaunchSite& site, const Node& expression, int64_t from, int64_t to, Edits& edits) {
+  int changed = 0;
+  ForEach(expression, [&](const Node& node) {
+    if (!node.Is(NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
+    const auto value = site.host->analysis.Fold(node);
+    if (value == from) edits.Replace(node, std::to_string(to));
+    else if (value == from - 1 && from > 2) edits.Replace(node, std::to_string(to - 1));
+    else return;
+    ++changed;
+  });
+  return changed;
+}
+
+// The grid's axis is computed from the block size, or is made to follow.
+std::optional<RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSite& launch, size_t axis, const BlockConstant& constant, int64_t to,
+                                         Edits& edits) {
+  const std::string name(1, "xyz"[axis]);
+  const bool needed = NeedsWholeGrid(site, name);
+  const auto grid = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
+  if (!grid) {
+    return needed && axis == 0 ? std::optional(Refuse("the grid cannot be followed", launch.launch->line)) : std::nullopt;
+  }
+  const Dependence depends = launch.host->analysis.DependsOn(*grid->expression);
+  bool follows = std::any_of(constant.locals.begin(), constant.locals.end(), [&](const std::string& s) { return depends.On(s); });
+  const Node& block = (*launch.launch)[kLaunchBlock];
+  follows |= block.Is(NodeKind::kName) && depends.On(block.symbol);
+  ForEach(*grid->expression, [&](const Node& node) {
+    follows |= !constant.global.empty() && MentionsToken(launch.host->syntax.Text(node), constant.global);
+    const Node* definition = node.Is(NodeKind::kName) ? launch.host->analysis.Definition(node.symbol) : nullptr;
+    follows |= definition != nullptr && !constant.global.empty() && MentionsToken(launch.host->syntax.Text(*definition), constant.global);
+  });
+  if (follows || !needed) return std::nullopt;
+  const Node* expression = grid->expression;
+  if (const Node* definition = expression->Is(NodeKind::kName) ? launch.host->analysis.Definition(expression->symbol) : nullptr)
+    expression = definition;
+  if (!grid->exclusive) return Refuse("the grid is shared with another launch", launch.launch->line);
+  if (ChangeLiterals(launch, *expression, constant.value, to, edits) == 0)
+    return Refuse("the grid does not follow the block size", expression->line);
+  return std::nullopt;
+}
+
+std::vector<int64_t> ShapeFor(const std::vector<BlockConstant>& axes, int64_t size) {
+  const bool flat = axes.size() < 2 || axes[1].value == 1;
+  if (flat) return {size};
+  if (axes[0].literal == axes[1].literal) {  // TILE x TILE
+    int64_t side = 1;
+    while (side * side < size) ++side;
+    return side * side == size ? std::vector<int64_t>{side, side} : std::vector<int64_t>{};
+  }
+  return {32, size / 32};
+}
+
+// Sets or adds __launch_bounds__; `threads` is the largest block of all launches.
+void BoundLaunch(const KernelSite& site, int64_t threads, bool add, Edits& edits) {
+  const SyntaxFunction& kernel = site.function();
+  const std::string_view head = site.text.substr(kernel.begin, kernel.body->begin - kernel.begin);
+  const std::vector<Token> tokens = Lex(head);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text == "__launch_bounds__" && i + 2 < tokens.size()) {
+      if (IsNumber(tokens[i + 2].text))
+        edits.Replace(kernel.begin + tokens[i + 2].range.begin, kernel.begin + tokens[i + 2].range.end, std::to_string(threads));
+      return;
+    }
+    if (tokens[i].text == kernel.name) {
+      if (add) edits.Insert(kernel.begin + tokens[i].range.begin, fmt::format("__launch_bounds__({}) ", threads));
+      return;
+    }
+  }
+}
+
+// Threads per block of every launch of the kernel in the file, this entry's after the change.
+std::optional<int64_t> LargestBlock(const KernelSite& site, int64_t size) {
+  int64_t largest = size;
+  for (const LaunchSite& launch : site.other_launches) {
+    int64_t threads = 1;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      const auto value = ConstantAxis(launch, LaunchAxisGroup::kBlock, axis);
+      if (!value) return std::nullopt;
+      threads *= *value;
+    }
+    largest = std::max(largest, threads);
+  }
+  return largest;
+}
+
+}  // namespace
+
+RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) {
+  const int64_t size = IntegerParameter(request, "block_size");
+  const bool bounds = TextParameter(request, "launch_bounds") == "on";
+  SiteOutcome found = FindSite(ast, request);
+  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
+  if (site.entry_is_kernel) return Refuse("the launch stands in the manifest");
+  Edits edits;
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> chosen;  // one constant cannot take two values
+  bool changes = false;
+  for (const LaunchSite& launch : site.launches) {
+    std::vector<BlockConstant> axes;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      const auto at = FindAxis(launch, LaunchAxisGroup::kBlock, axis);
+      if (!at && axis == 0) return Refuse("the block cannot be followed", launch.launch->line);
+      if (!at) break;
+      ConstantOutcome constant = FindConstant(ast, launch, *at->expression);
+      if (auto* refusal = std::get_if<RewriteRefusal>(&constant)) return *refusal;
+      if (axis == 2 && std::get<BlockConstant>(constant).value != 1) return Refuse("the block has three dimensions", launch.launch->line);
+      if (axis < 2) axes.push_back(std::get<BlockConstant>(constant));
+      if (!at->exclusive && at->variable != nullptr && axes.back().locals.empty())
+        axes.back().locals.insert(at->variable->symbol);  // a dim3 that other launches may use
+    }
+    const std::vector<int64_t> shape = ShapeFor(axes, size);
+    if (shape.empty()) return Refuse(fmt::format("the block is square, and {} is not a square", size), launch.launch->line);
+    int64_t threads = 1;
+    for (const BlockConstant& axis : axes) threads *= axis.value;
+    if (threads == size) continue;
+    changes = true;
+    if (auto refusal = FindHardCoded(site, axes)) return *refusal;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const BlockConstant& constant = axes[axis];
+      if (auto refusal = FindForeignUse(ast, site, launch, constant)) return *refusal;
+      const auto key = std::pair(constant.literal.begin, constant.literal.end);
+      if (chosen.contains(key) && chosen[key] != shape[axis]) return Refuse("one constant gives the block size of different launches", launch.launch->line);
+      const bool first = chosen.emplace(key, shape[axis]).second;
+      if (first) edits.Replace(constant.literal.begin, constant.literal.end, std::to_string(shape[axis]));
+      if (auto refusal = FollowGrid(site, launch, axis, constant, shape[axis], edits)) return *refusal;
+    }
+    const Node& shared = (*launch.launch)[kLaunchShared];
+    if (axes.size() == 1 && !shared.Is(NodeKind::kEmpty)) ChangeLiterals(launch, shared, axes[0].value, size, edits);
+  }
+  if (!changes && !bounds) return Refuse(fmt::format("the blocks have {} threads already", size), site.launches[0].launch->line);
+  const auto largest = LargestBlock(site, size);
+  if (bounds && !largest) return Refuse("the block size of another launch is not known", site.other_launches[0].launch->line);
+  const size_t before = edits.empty() ? 0 : 1;
+  if (largest) BoundLaunch(site, *largest, bounds, edits);
+  if (before == 0 && edits.empty()) return Refuse("the kernel has its launch bounds already", ast::Line(site.function().cursor));
+  std::vector<std::string> notes;
+  if (changes) notes.push_back(fmt::format("{} threads per block", size));
+  if (bounds && largest) notes.push_back(fmt::format("__launch_bounds__({})", *largest));
+  return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace warpwright

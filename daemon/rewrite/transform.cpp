@@ -1,0 +1,68 @@
+#include "rewrite/transform.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "rewrite/builtin.h"
+#include "source/ast.h"
+
+namespace warpwright {
+
+const std::vector<Transform>& Transforms() {
+  static const std::vector<Transform> transforms = {
+      {"launch_retune",
+       {{"block_size", {"128", "64", "256", "512", "1024"}}, {"launch_bounds", {"off", "on"}}},
+       ApplyLaunchRetune},
+      {"restrict_readonly", {}, ApplyRestrictReadonly},
+      {"vectorize_elementwise", {{"width", {"4", "2", "8"}}}, ApplyVectorizeElementwise},
+      {"unroll_accumulators", {{"factor", {"4", "2", "8"}}}, ApplyUnrollAccumulators},
+      {"transpose_tile", {{"tile", {"32"}}, {"rows", {"8"}}}, ApplyTransposeTile},
+      {"histogram_privatize", {}, ApplyHistogramPrivatize},
+      {"row_parallel",
+       {{"mode", {"block", "warp"}}, {"threads", {"256", "128", "512", "1024"}}, {"rows_per_block", {"4", "8"}}},
+       ApplyRowParallel},
+      {"tile_matmul", {{"tile", {"64x64x16", "128x128x8", "64x64x8", "128x64x16", "32x32x32"}}}, ApplyTileMatmul},
+  };
+  return transforms;
+}
+
+const Transform* FindTransform(std::string_view id) {
+  const auto& all = Transforms();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Transform& t) { return t.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string TextParameter(const RewriteRequest& request, std::string_view name) {
+  return request.parameters.at(std::string(name));
+}
+
+int IntegerParameter(const RewriteRequest& request, std::string_view name) {
+  const std::string text = TextParameter(request, name);
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Result<RewriteOutcome> ApplyTransform(const RewriteRequest& request) {
+  const Transform* transform = FindTransform(request.transform);
+  if (transform == nullptr) return Fail(ErrorCode::kUsage, fmt::format("no transformation \"{}\"", request.transform));
+  RewriteRequest complete = request;
+  for (const auto& [name, value] : request.parameters) {
+    const auto declared = std::find_if(transform->parameters.begin(), transform->parameters.end(),
+                                       [&n = name](const TransformParameter& p) { return p.name == n; });
+    if (declared == transform->parameters.end())
+      return Fail(ErrorCode::kUsage, fmt::format("{} has no parameter \"{}\"", transform->id, name));
+    if (std::find(declared->values.begin(), declared->values.end(), value) == declared->values.end())
+      return Fail(ErrorCode::kUsage, fmt::format("{}: {} cannot be \"{}\"", transform->id, name, value),
+                  fmt::format("one of {}", fmt::join(declared->values, ", ")));
+  }
+  for (const TransformParameter& parameter : transform->parameters)
+    complete.parameters.try_emplace(std::string(parameter.name), parameter.values.front());
+  WW_ASSIGN(const Ast ast, Ast::Parse(complete.source));
+  return transform->apply(ast, complete);
+}
+
+}  // namespace warpwright

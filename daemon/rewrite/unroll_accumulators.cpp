@@ -1,0 +1,223 @@
+// unroll_accumulators: a loop that carries a sum, a minimum or a maximum gets several independent accumulators, so that an iteration need
+// not wait for the arithmetic of the one before it. The loop's body stays as it is; what it does besides accumulating happens in
+// the same order as before.
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rewrite/builtin.h"
+#include "rewrite/site.h"
+#include "source/features.h"
+
+namespace warpwright {
+namespace {
+
+struct Candidate {
+  CountedLoop loop;
+  std::vector<Accumulator> accumulators;
+};
+
+bool IsArithmetic(const Accumulator& accumulator, const FunctionAnalysis& analysis) {
+  const VariableInfo* info = analysis.Find(accumulator.symbol);
+  const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(info->declaration->cursor)).kind;
+  return kind == CXType_Float || kind == CXType_Double || (kind >= CXType_UShort && kind <= CXType_ULongLong) ||
+         (kind >= CXType_Short && kind <= CXType_LongLong);
+}
+
+std::string UnqualifiedType(std::string type) {
+  return type.starts_with("const ") ? type.substr(6) : type;
+}
+
+// Why this loop cannot be treated; empty where it can.
+std::string Obstacle(const KernelSite& site, const CountedLoop& loop, int factor) {
+  const FunctionAnalysis& analysis = site.analysis();
+  if (!loop.declares) return "its variable is declared outside the loop";
+  if (loop.down || (loop.relation != "<" && loop.relation != "<=")) return "it does not count upwards to a bound";
+  std::string obstacle;
+  ForEach(*loop.loop, [&](const Node& node) {
+    if (node.Is(NodeKind::kReturn)) obstacle = "it returns";
+    if (node.Is(NodeKind::kBreak) || node.Is(NodeKind::kContinue)) {
+      const Node* around = node.parent;
+      while (around != nullptr && !around->Is(NodeKind::kFor) && !around->Is(NodeKind::kWhile) && !around->Is(NodeKind::kDo) &&
+             !around->Is(NodeKind::kSwitch))
+        around = around->parent;
+      if (around == loop.loop && node.Is(NodeKind::kBreak)) obstacle = "it breaks off";
+    }
+    if (node.Is(NodeKind::kLambda)) obstacle = "it holds a lambda";
+  });
+  // The bound and the step are evaluated anew at every iteration of the original.
+  for (const Node* part : {loop.bound, loop.step}) {
+    if (part == nullptr) continue;
+    const Dependence depends = analysis.DependsOn(*part);
+    if (depends.memory || depends.On(loop.variable)) obstacle = "its bound or step may change while it runs";
+    ForEach(*part, [&](const Node& node) {
+      const VariableInfo* info = node.Is(NodeKind::kName) ? analysis.Find(node.symbol) : nullptr;
+      if (info == nullptr) return;
+      for (const Node* write : info->writes)
+        if (Contains(loop.body(), *write)) obstacle = "its bound or step may change while it runs";
+    });
+  }
+  const auto trips = analysis.TripCount(loop);
+  if (trips && *trips < 2 * factor) obstacle = fmt::format("it runs {} times only", *trips);
+  if (!loop.loop->whole) obstacle = "it is inside a macro";
+  return obstacle;
+}
+
+std::string FreshLocal(const KernelSite& site, const std::string& base) {
+  std::set<std::string> taken;
+  for (const Token& token : Lex(site.text.substr(site.function().begin, site.function().end - site.function().begin)))
+    taken.insert(std::string(token.text));
+  std::string name = base;
+  for (int i = 2; taken.contains(name); ++i) name = base + std::to_string(i);
+  return name;
+}
+
+std::string StepText(const KernelSite& site, const CountedLoop& loop, int factor) {
+  if (loop.step == nullptr) return std::to_string(factor);
+  if (const auto value = site.analysis().Fold(*loop.step); value && loop.step->Is(NodeKind::kInteger)) return std::to_string(*value * factor);
+  const std::string text(site.function().Text(*loop.step));
+  const bool atom = std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; });
+  if (factor == 1) return text;
+  return fmt::format("{} * {}", factor, atom ? text : "(" + text + ")");
+}
+
+// The accumulator's value for "nothing yet": zero, or what it holds where taking it twice changes nothing.
+std::string InitialValue(const Accumulator& accumulator, int factor) {
+  if (accumulator.kind == Accumulator::Kind::kSum) return "{}";
+  std::vector<std::string> copies(static_cast<size_t>(factor), accumulator.name);
+  return fmt::format("{{{}}}", fmt::join(copies, ", "));
+}
+
+std::string Combine(const Accumulator& accumulator, const std::string& part) {
+  if (accumulator.kind == Accumulator::Kind::kSum) return fmt::format("{} += {};", accumulator.name, part);
+  const char* relation = accumulator.kind == Accumulator::Kind::kMaximum ? ">" : "<";
+  return fmt::format("if ({0} {1} {2}) {2} = {0};", part, relation, accumulator.name);
+}
+
+// The loop's body with other names for the accumulators; two-space units.
+std::string Body(const KernelSite& site, const Candidate& candidate, const std::vector<std::string>& parts, const std::string& lane) {
+  const Node& body = candidate.loop.body();
+  Edits edits;
+  for (size_t a = 0; a < parts.size(); ++a) {
+    const VariableInfo* info = site.analysis().Find(candidate.accumulators[a].symbol);
+    for (const Node* use : info->uses)
+      if (Contains(body, *use)) edits.Replace(*use, fmt::format("{}[{}]", parts[a], lane));
+  }
+  const bool block = body.Is(NodeKind::kBlock);
+  const uint32_t begin = block ? body.begin + 1 : body.begin;
+  const uint32_t end = block ? body.end - 1 : static_cast<uint32_t>(site.text.find(';', body.end) + 1);
+  std::string text = edits.ApplyWithin(site.text, begin, end).value_or("");
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) return "";
+  return Dedented("\n" + text.substr(LineBegin(text, static_cast<uint32_t>(first))), site.unit).substr(1);
+}
+
+std::string Unrolled(const KernelSite& site, const Candidate& candidate, int factor, bool first) {
+  const CountedLoop& loop = candidate.loop;
+  const SyntaxFunction& kernel = site.function();
+  const auto text = [&](const Node& node) { return std::string(kernel.Text(node)); };
+  const std::string base = FreshLocal(site, loop.name + "_base"), lane = FreshLocal(site, "u");
+  std::vector<std::string> parts;
+  std::string code;
+  if (first) code += fmt::format("// {} independent accumulators: an iteration does not wait for the arithmetic of the one before.\n", factor);
+  for (const Accumulator& accumulator : candidate.accumulators) {
+    parts.push_back(FreshLocal(site, accumulator.name + "_part"));
+    code += fmt::format("{} {}[{}] = {};\n", UnqualifiedType(accumulator.type), parts.back(), factor, InitialValue(accumulator, factor));
+  }
+  const std::string type = UnqualifiedType(loop.type), bound = text(*loop.bound);
+  const std::string step = StepText(site, loop, 1);
+  code += fmt::format("{} {} = {};\n", type, base, text(*loop.start));
+  code += fmt::format("for (; {0} + {1} {2} {3}; {0} += {4}) {{\n", base, StepText(site, loop, factor - 1), loop.relation, bound,
+                      StepText(site, loop, factor));
+  code += fmt::format("#pragma unroll\n  for (int {0} = 0; {0} < {1}; ++{0}) {{\n", lane, factor);
+  const std::string offset = loop.step == nullptr ? lane : fmt::format("{} * {}", lane, step.find(' ') == std::string::npos ? step : "(" + step + ")");
+  code += fmt::format("    const {} {} = {} + {};\n", type, loop.name, base, offset);
+  code += Indented(Body(site, candidate, parts, lane), "    ", "  ") + "\n  }\n}\n";
+  // The rest, with the original body.
+  std::string rest(site.text.substr(loop.loop->begin, loop.body().begin - loop.loop->begin));
+  const size_t start = loop.start->begin - loop.loop->begin;
+  rest.replace(start, loop.start->end - loop.start->begin, base);
+  const bool block = loop.body().Is(NodeKind::kBlock);
+  const uint32_t end = block ? loop.body().end : static_cast<uint32_t>(site.text.find(';', loop.body().end) + 1);
+  code += Dedented(rest + std::string(site.text.substr(loop.body().begin, end - loop.body().begin)), site.unit) + "\n";
+  code += fmt::format("#pragma unroll\nfor (int {0} = 0; {0} < {1}; ++{0}) {{\n", lane, factor);
+  for (size_t a = 0; a < parts.size(); ++a)
+    code += "  " + Combine(candidate.accumulators[a], fmt::format("{}[{}]", parts[a], lane)) + "\n";
+  return code + "}";
+}
+
+// From the pragma above the loop, if there is one, to the end of its body.
+TextRange Extent(const KernelSite& site, const CountedLoop& loop) {
+  uint32_t begin = loop.loop->begin;
+  const uint32_t line = LineBegin(site.text, begin);
+  if (loop.loop->unrolled && line > 0) {
+    const uint32_t above = LineBegin(site.text, line - 1);
+    if (site.text.substr(above, line - above).find("#pragma") != std::string_view::npos) begin = above;
+  }
+  const bool block = loop.body().Is(NodeKind::kBlock);
+  const uint32_t end = block ? loop.body().end : static_cast<uint32_t>(site.text.find(';', loop.body().end) + 1);
+  return {begin, end};
+}
+
+}  // namespace
+
+RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& request) {
+  const int factor = IntegerParameter(request, "factor");
+  SiteOutcome found = FindSite(ast, request);
+  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
+  const FunctionAnalysis& analysis = site.analysis();
+
+  std::vector<Candidate> candidates;
+  RewriteRefusal why = Refuse("no counted loop carries a sum, a minimum or a maximum", ast::Line(site.function().cursor));
+  for (const Node* node : Collect(*site.function().body, NodeKind::kFor)) {
+    std::vector<Accumulator> accumulators = AccumulatorsOf(analysis, *node);
+    std::erase_if(accumulators, [&](const Accumulator& a) { return a.kind == Accumulator::Kind::kProduct || !IsArithmetic(a, analysis); });
+    const auto loop = analysis.Counted(*node);
+    if (accumulators.empty() || !loop) continue;
+    if (const std::string obstacle = Obstacle(site, *loop, factor); !obstacle.empty()) {
+      why = Refuse(fmt::format("the loop cannot be unrolled: {}", obstacle), node->line);
+      continue;
+    }
+    candidates.push_back({*loop, std::move(accumulators)});
+  }
+  if (candidates.empty()) return why;
+
+  Edits inside;
+  bool first = true;
+  for (const Candidate& candidate : candidates) {
+    const TextRange extent = Extent(site, candidate.loop);
+    const std::string indent = IndentAt(site.text, candidate.loop.loop->begin);
+    std::string code = Unrolled(site, candidate, factor, first);
+    first = false;
+    const Node* parent = candidate.loop.loop->parent;
+    const bool braces = !parent->Is(NodeKind::kBlock);
+    if (braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
+    // Several loops of one block would declare the same names.
+    const bool repeated = std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
+      return other.loop.name == candidate.loop.name && other.loop.loop->parent == parent;
+    }) > 1;
+    if (repeated && !braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
+    const bool at_margin = extent.begin != candidate.loop.loop->begin;
+    inside.Replace(extent.begin, extent.end, Indented(code, indent, site.unit, at_margin));
+  }
+  Edits edits;
+  const SyntaxFunction& kernel = site.function();
+  const std::string name = NewKernelName(ast, site, "unrolled");
+  if (!site.shared) {
+    edits = inside;
+  } else {
+    const auto body = inside.ApplyWithin(site.text, kernel.body->begin, kernel.body->end);
+    if (!body) return Refuse("the loops overlap in the text", candidates[0].loop.loop->line);
+    PlaceKernel(site, name, HeadWithName(kernel, name) + " " + Dedented(*body, site.unit), edits);
+  }
+  std::vector<std::string> notes = {fmt::format("{} independent accumulators in {} loop{}; sums are added in another order", factor,
+                                                candidates.size(), candidates.size() == 1 ? "" : "s")};
+  if (name != kernel.name) notes.push_back(fmt::format("{} stays for its other users; {} is new", kernel.name, name));
+  return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace warpwright

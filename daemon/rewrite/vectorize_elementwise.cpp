@@ -1,0 +1,323 @@
+// vectorize_elementwise: a thread of an element-wise kernel takes `width` neighbouring elements and moves each array's share with
+// one access. The original body stays as it is, once over the lanes of the vectors and once for the tail and for pointers that
+// are not aligned, so what it computes per element is not this file's business: only which accesses are to element i.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "rewrite/builtin.h"
+#include "rewrite/elementwise.h"
+#include "rewrite/launch.h"
+#include "rewrite/site.h"
+
+namespace warpwright {
+namespace {
+
+constexpr int kVectorBytes = 16;  // the widest access of a lane
+
+struct PackedArray {
+  const SyntaxParameter* parameter = nullptr;
+  std::string element;                // "float", "T"
+  std::optional<DType> dtype;         // none: depends on a template parameter
+  bool loaded = false, stored = false;
+  std::vector<const Node*> accesses;
+};
+
+// What must not be repeated per lane or skipped by lanes.
+std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const ElementwiseForm& form) {
+  std::optional<RewriteRefusal> refusal;
+  const auto check = [&](const Node& node) {
+    if (refusal) return;
+    if (node.Is(NodeKind::kCall)) {
+      const bool collective = node.name.starts_with("__syncthreads") || node.name.starts_with("__syncwarp") ||
+                              node.name.starts_with("__shfl") || node.name.ends_with("_sync") || node.name.starts_with("atomic");
+      if (collective) refusal = Refuse(fmt::format("{} couples the elements", node.name), node.line);
+    }
+    if (node.Is(NodeKind::kReturn)) refusal = Refuse("an element ends with return", node.line);
+    if (node.Is(NodeKind::kLambda) || node.Is(NodeKind::kSwitch)) refusal = Refuse("the body is not simple enough to repeat", node.line);
+    if (node.Is(NodeKind::kVariable) && ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
+      refusal = Refuse(fmt::format("{} is in shared memory", node.name), node.line);
+  };
+  for (const Node* statement : form.hoisted) ForEach(*statement, check);
+  for (const Node* statement : form.prefix) ForEach(*statement, check);
+  for (const Node* statement : form.statements) ForEach(*statement, check);
+  if (refusal) return refusal;
+  const Dependence bound = site.analysis().DependsOn(*form.bound);
+  if (bound.thread || bound.memory) return Refuse("the bound is not the same for all threads", form.bound->line);
+  for (const Node* statement : form.hoisted)
+    if (site.analysis().DependsOn(*statement).thread) return Refuse("a value besides the index depends on threadIdx", statement->line);
+  return std::nullopt;
+}
+
+// A condition under which an access stands, other than the bounds guard; null where it is always executed.
+const Node* ConditionOf(const Node& access, const ElementwiseForm& form) {
+  for (const Node* node = &access; node->parent != nullptr; node = node->parent) {
+    const Node& parent = *node->parent;
+    if (form.guard && &parent == form.guard->statement) return nullptr;
+    if (form.stride_loop && &parent == form.stride_loop->loop) return nullptr;
+    const bool conditional = (parent.Is(NodeKind::kIf) && node != &parent[kIfCondition]) ||
+                             (parent.Is(NodeKind::kConditional) && node != &parent[kIfCondition]) ||
+                             (parent.Is(NodeKind::kBinary) && (parent.name == "&&" || parent.name == "||") && node == &parent[1]);
+    if (conditional) return &parent[0];
+    if (parent.Is(NodeKind::kFor) || parent.Is(NodeKind::kWhile) || parent.Is(NodeKind::kDo)) return &parent;
+  }
+  return nullptr;
+}
+
+using ArraysOutcome = std::variant<std::vector<PackedArray>, RewriteRefusal>;
+
+ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
+  const FunctionAnalysis& analysis = site.analysis();
+  const Polynomial element = form.stride_loop ? analysis.Index(*form.stride_loop->start) : analysis.Index((*form.index)[0]);
+  // In the grid-stride form the loop's variable is start + step * iteration.
+  const auto is_element = [&](const Polynomial& index) {
+    if (!form.stride_loop) return index == element;
+    return index == element + analysis.Index(*form.stride_loop->step) * Polynomial::Symbol(form.stride_loop->variable + "#");
+  };
+  std::set<std::string> unresolved;
+  std::map<std::string, std::vector<Access>> by_base;
+  for (Access& access : analysis.Accesses(&unresolved)) by_base[access.base].push_back(std::move(access));
+  std::vector<PackedArray> arrays;
+  for (const SyntaxParameter& parameter : site.function().parameters) {
+    const auto found = by_base.find(parameter.symbol);
+    const CXType type = clang_getCanonicalType(clang_getCursorType(parameter.cursor));
+    if (type.kind != CXType_Pointer) continue;
+    if (unresolved.contains(parameter.symbol)) return Refuse(fmt::format("{} is used in a way that cannot be followed", parameter.name));
+    if (found == by_base.end()) continue;
+    bool all_elements = true, writes = false;
+    for (const Access& access : found->second) {
+      all_elements &= is_element(access.index) && !access.reinterpreted && access.vector_width == 1;
+      writes |= access.writes;
+      if (access.writes && !is_element(access.index))
+        return Refuse(fmt::format("{} is written at another index than the thread's element", parameter.name), access.node->line);
+    }
+    if (!all_elements && writes) return Refuse(fmt::format("{} is written, and read at another index", parameter.name));
+    if (!all_elements) continue;  // stays a scalar load per element
+    PackedArray array;
+    array.parameter = &parameter;
+    const CXType pointee = clang_getUnqualifiedType(clang_getPointeeType(clang_getCursorType(parameter.cursor)));
+    CXString spelling = clang_getTypeSpelling(pointee);
+    array.element = clang_getCString(spelling);
+    clang_disposeString(spelling);
+    array.dtype = ElementTypeOf(pointee);
+    if (VectorWidthOf(pointee) > 1) return Refuse(fmt::format("{} is accessed as {} already", parameter.name, array.element));
+    const bool dependent = clang_Type_getSizeOf(clang_getCanonicalType(pointee)) == CXTypeLayoutError_Dependent;
+    if (!array.dtype && !dependent) return Refuse(fmt::format("elements of {} are of type {}", parameter.name, array.element));
+    bool packable = true;
+    for (const Access& access : found->second) {
+      if (!access.node->whole) return Refuse(fmt::format("an access to {} is inside a macro", parameter.name), access.node->line);
+      if (const Node* condition = ConditionOf(*access.node, form)) {
+        if (access.writes) return Refuse(fmt::format("{} is written under a condition", parameter.name), access.node->line);
+        // Loading what the original would not have loaded is safe where only data decides, for then the element exists.
+        const Dependence depends = analysis.DependsOn(*condition);
+        packable &= depends.memory && !depends.On(parameter.symbol) && !condition->Is(NodeKind::kFor);
+      }
+      // A store before any load of the element needs no load; the order of the source decides.
+      const bool plain_store = access.writes && !access.reads;
+      if (access.reads && !array.stored) array.loaded = true;
+      if (plain_store || access.writes) array.stored = true;
+      array.accesses.push_back(access.node);
+    }
+    if (!packable) continue;
+    arrays.push_back(std::move(array));
+  }
+  const bool stores = std::any_of(arrays.begin(), arrays.end(), [](const PackedArray& a) { return a.stored; });
+  if (!stores) return Refuse("no array is written at the thread's element");
+  return arrays;
+}
+
+// The element types that the launches of this entry give to a template's array; nothing where one of them is not known.
+std::optional<std::vector<DType>> InstancesOf(const KernelSite& site, const PackedArray& array) {
+  if (array.dtype) return std::vector<DType>{*array.dtype};
+  std::vector<DType> dtypes;
+  const size_t position = static_cast<size_t>(array.parameter - site.function().parameters.data());
+  for (const LaunchSite& launch : site.launches) {
+    if (kLaunchArguments + position >= launch.launch->size()) return std::nullopt;
+    const auto dtype = ElementTypeOf(clang_getCursorType((*launch.launch)[kLaunchArguments + position].cursor));
+    if (!dtype) return std::nullopt;
+    dtypes.push_back(*dtype);
+  }
+  return dtypes;
+}
+
+std::optional<RewriteRefusal> CheckWidth(const KernelSite& site, const std::vector<PackedArray>& arrays, int width) {
+  for (const PackedArray& array : arrays) {
+    const auto dtypes = InstancesOf(site, array);
+    if (!dtypes && width > 4) return Refuse(fmt::format("the size of {} is not known, so vectors of {} may be too wide", array.element, width));
+    if (!dtypes) continue;  // a wider type is then moved with several accesses
+    for (const DType dtype : *dtypes)
+      if (SizeOf(dtype) * static_cast<size_t>(width) > kVectorBytes)
+        return Refuse(fmt::format("{} elements of {} are more than {} bytes", width, Name(dtype), kVectorBytes));
+  }
+  return std::nullopt;
+}
+
+class Emitter {
+ public:
+  Emitter(const Ast& ast, const KernelSite& site, const ElementwiseForm& form, const std::vector<PackedArray>& arrays, int width)
+      : ast_(ast), site_(site), form_(form), arrays_(arrays), width_(width) {
+    vector_ = PackTypeName();
+    first_ = FreshName(ast, "first");
+    lane_ = FreshName(ast, "lane");
+    index_ = IndexName(form);
+    type_ = IndexType(form);
+  }
+
+  // The struct stands once in a file; a second kernel of the file uses the first one's.
+  static constexpr std::string_view kStruct =
+      "// Elements that one access moves: an array with the alignment that a vector load needs.\n"
+      "template <typename T, int N>\n"
+      "struct alignas(sizeof(T) * N) {} {{\n"
+      "  T lane[N];\n"
+      "}};\n\n";
+
+  std::string Kernel(const std::string& name) const {
+    std::string code;
+    if (!HasStruct()) code += fmt::format(kStruct, vector_);
+    code += HeadWithName(site_.function(), name) + " {\n";
+    code += fmt::format("  // {} neighbouring elements per thread, one access per array: fewer instructions and requests per byte.\n", width_);
+    for (const Node* statement : form_.hoisted) code += "  " + Dedented(site_.function().Text(*statement), site_.unit) + "\n";
+    code += AlignmentCheck();
+    if (form_.stride_loop) {
+      const CountedLoop& loop = *form_.stride_loop;
+      code += fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", type_, first_, Widened(Text(*loop.start)),
+                          Text(*loop.bound), Widened(Text(*loop.step)));
+      code += Indented(Branches(), "  ", "  ") + "\n  }\n}";
+    } else {
+      code += fmt::format("  const {} {} = {};\n", type_, first_, Widened(Text((*form_.index)[0])));
+      code += Branches() + "\n}";
+    }
+    return code;
+  }
+
+ private:
+  std::string Text(const Node& node) const { return std::string(site_.function().Text(node)); }
+
+  std::string PackTypeName() const {
+    return HasStruct() || !MentionsIdentifier(ast_, "AlignedVector") ? "AlignedVector" : FreshName(ast_, "AlignedVector");
+  }
+  bool HasStruct() const {
+    const std::string normalized = NormalizedText(fmt::format(kStruct, "AlignedVector"));
+    return NormalizedText(site_.text.substr(0, site_.function().begin)).find(normalized) != std::string::npos;
+  }
+
+  std::string Widened(const std::string& text) const {
+    const bool name = std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+    return name ? fmt::format("{} * {}", width_, text) : fmt::format("{} * ({})", width_, text);
+  }
+  std::string VectorOf(const PackedArray& array) const { return fmt::format("{}<{}, {}>", vector_, array.element, width_); }
+
+  std::string AlignmentCheck() const {
+    std::map<std::string, std::string> by_type;  // element -> or of its addresses
+    std::vector<std::string> order;
+    for (const PackedArray& array : arrays_) {
+      std::string& addresses = by_type[array.element];
+      if (addresses.empty()) order.push_back(array.element);
+      addresses += fmt::format("{}reinterpret_cast<size_t>({})", addresses.empty() ? "" : " | ", array.parameter->name);
+    }
+    std::string check;
+    for (const std::string& element : order) {
+      const bool several = by_type[element].find('|') != std::string::npos;
+      check += fmt::format("{}{} % sizeof({}<{}, {}>) == 0", check.empty() ? "" : " && ",
+                           several ? "(" + by_type[element] + ")" : by_type[element], vector_, element, width_);
+    }
+    if (check.size() > 90) {  // one address per line
+      for (size_t at = check.find(" | "); at != std::string::npos; at = check.find(" | ", at + 20)) check.replace(at, 3, " |\n                        ");
+    }
+    return fmt::format("  const bool aligned = {};\n", check);
+  }
+
+  std::string Element(bool vectors) const {
+    std::vector<Substitution> substitutions;
+    for (const PackedArray& array : arrays_)
+      for (const Node* access : array.accesses)
+        if (vectors) substitutions.push_back({access, fmt::format("{}_vector.lane[{}]", array.parameter->name, lane_)});
+    return ElementText(site_, form_, substitutions);
+  }
+
+  // Is i used for anything but the packed accesses?
+  bool UsesIndex() const {
+    const std::string& symbol = form_.stride_loop ? form_.stride_loop->variable : form_.index->symbol;
+    const auto uses = [&](const Node& root) {
+      bool found = false;
+      ForEach(root, [&](const Node& node) {
+        if (!node.Is(NodeKind::kName) || node.symbol != symbol) return;
+        const bool packed = std::any_of(arrays_.begin(), arrays_.end(), [&](const PackedArray& array) {
+          return std::any_of(array.accesses.begin(), array.accesses.end(), [&](const Node* a) { return Contains(*a, node); });
+        });
+        found |= !packed;
+      });
+      return found;
+    };
+    return std::any_of(form_.prefix.begin(), form_.prefix.end(), [&](const Node* s) { return uses(*s); }) ||
+           std::any_of(form_.statements.begin(), form_.statements.end(), [&](const Node* s) { return uses(*s); });
+  }
+
+  std::string Branches() const {
+    const std::string bound = Text(*form_.bound);
+    std::string code = fmt::format("  if (aligned && {} + {} <= {}) {{\n", first_, width_, bound);
+    for (const PackedArray& array : arrays_) {
+      const std::string& name = array.parameter->name;
+      const std::string type = VectorOf(array);
+      if (array.loaded) {
+        code += fmt::format("    {}{} {}_vector = *reinterpret_cast<const {}*>({} + {});\n", array.stored ? "" : "const ", type, name,
+                            type, name, first_);
+      } else {
+        code += fmt::format("    {} {}_vector;\n", type, name);
+      }
+    }
+    code += fmt::format("#pragma unroll\n    for (int {0} = 0; {0} < {1}; ++{0}) {{\n", lane_, width_);
+    if (UsesIndex()) code += fmt::format("      const {} {} = {} + {};\n", type_, index_, first_, lane_);
+    code += Indented(Element(true), "      ", "  ") + "\n    }\n";
+    for (const PackedArray& array : arrays_)
+      if (array.stored)
+        code += fmt::format("    *reinterpret_cast<{}*>({} + {}) = {}_vector;\n", VectorOf(array), array.parameter->name, first_,
+                            array.parameter->name);
+    code += "  } else {  // the tail, and arrays that are not aligned\n";
+    code += fmt::format("    for ({0} {1} = {2}; {1} < {3} && {1} < {2} + {4}; ++{1}) {{\n", type_, index_, first_, bound, width_);
+    code += Indented(Element(false), "      ", "  ") + "\n    }\n  }";
+    return code;
+  }
+
+  const Ast& ast_;
+  const KernelSite& site_;
+  const ElementwiseForm& form_;
+  const std::vector<PackedArray>& arrays_;
+  int width_;
+  std::string vector_, first_, lane_, index_, type_;
+};
+
+}  // namespace
+
+RewriteOutcome ApplyVectorizeElementwise(const Ast& ast, const RewriteRequest& request) {
+  const int width = IntegerParameter(request, "width");
+  SiteOutcome found = FindSite(ast, request);
+  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
+  ElementwiseOutcome recognized = RecognizeElementwise(site);
+  if (auto* refusal = std::get_if<RewriteRefusal>(&recognized)) return *refusal;
+  const ElementwiseForm& form = std::get<ElementwiseForm>(recognized);
+  if (auto refusal = FindObstacle(site, form)) return *refusal;
+  ArraysOutcome arrays_outcome = FindArrays(site, form);
+  if (auto* refusal = std::get_if<RewriteRefusal>(&arrays_outcome)) return *refusal;
+  const auto& arrays = std::get<std::vector<PackedArray>>(arrays_outcome);
+  if (auto refusal = CheckWidth(site, arrays, width)) return *refusal;
+  if (site.entry_is_kernel && !form.stride_loop) return Refuse("the launch stands in the manifest and would cover too many elements");
+  for (const LaunchSite& launch : site.launches) {
+    if (!IsOneDimensional(launch, LaunchAxisGroup::kGrid) || !IsOneDimensional(launch, LaunchAxisGroup::kBlock))
+      return Refuse("the launch has more than one dimension, or its shape cannot be followed", launch.launch->line);
+  }
+
+  Edits edits;
+  const std::string name = NewKernelName(ast, site, fmt::format("vec{}", width));
+  PlaceKernel(site, name, Emitter(ast, site, form, arrays, width).Kernel(name), edits);
+  for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, width, edits);
+  std::vector<std::string> notes = {fmt::format("{} elements per thread, moved with one access per array", width)};
+  if (name != site.function().name) notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
+  return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace warpwright
