@@ -16,6 +16,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/pipe_signal.h"
 #include "base/sandbox.h"
 
 namespace warpwright {
@@ -204,26 +205,6 @@ struct Collector {
 };
 
 void SetNonBlocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
-// Writing to a child that has closed its input must be an error and not a signal, in this thread only.
-class PipeSignalBlocked {
- public:
-  PipeSignalBlocked() {
-    ::sigemptyset(&pipe_);
-    ::sigaddset(&pipe_, SIGPIPE);
-    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~PipeSignalBlocked() {
-    const timespec now{};
-    if (::sigismember(&before_, SIGPIPE) == 0)
-      while (::sigtimedwait(&pipe_, nullptr, &now) > 0) {
-      }
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t pipe_, before_;
-};
 
 }  // namespace
 

@@ -34,12 +34,21 @@ std::vector<std::byte> TakeAttachment(Frame& frame, const json& index) {
   if (at >= frame.attachments.size()) throw DecodeError("an attachment that is not there");
   return std::move(frame.attachments[at]);
 }
+std::string TakeText(Frame& frame, const json& index) {
+  const auto bytes = TakeAttachment(frame, index);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
-json EncodeBuffers(const std::vector<BufferContent>& buffers, Frame& frame) {
+json EncodeSource(const SourceRef& source, FrameView& frame) {
+  return {{"root", source.root}, {"file", source.file}, {"text", frame.Attach(source.text)}};
+}
+SourceRef DecodeSource(const json& j, Frame& frame) { return {j.at("root"), j.at("file"), TakeText(frame, j.at("text"))}; }
+
+json EncodeBuffers(const std::vector<BufferContent>& buffers, FrameView& frame) {
   json list = json::array();
   for (const auto& b : buffers) {
-    list.push_back({{"name", b.name}, {"bytes", frame.attachments.size()}, {"uninitialized", b.uninitialized}, {"read_only", b.read_only}, {"offset", b.pointer_offset}});
-    frame.attachments.push_back(b.bytes);
+    list.push_back({{"name", b.name}, {"bytes", frame.Attach(b.bytes)}, {"uninitialized", b.uninitialized}, {"read_only", b.read_only},
+                    {"offset", b.pointer_offset}});
   }
   return list;
 }
@@ -57,15 +66,14 @@ std::vector<BufferContent> DecodeBuffers(const json& list, Frame& frame) {
   return buffers;
 }
 
-json EncodeRewritten(const Rewritten& r) { return {{"text", r.text}, {"notes", r.notes}}; }
-Rewritten DecodeRewritten(const json& j) { return {j.at("text"), j.at("notes").get<std::vector<std::string>>()}; }
+json EncodeRewritten(const Rewritten& r, FrameView& frame) { return {{"text", frame.Attach(r.text)}, {"notes", r.notes}}; }
+Rewritten DecodeRewritten(const json& j, Frame& frame) {
+  return {TakeText(frame, j.at("text")), j.at("notes").get<std::vector<std::string>>()};
+}
 
-json EncodeExecuted(Executed& e, Frame& frame) {
+json EncodeExecuted(const Executed& e, FrameView& frame) {
   json buffers = json::array(), guards = json::array();
-  for (auto& bytes : e.buffers) {
-    buffers.push_back(frame.attachments.size());
-    frame.attachments.push_back(std::move(bytes));
-  }
+  for (const auto& bytes : e.buffers) buffers.push_back(frame.Attach(bytes));
   for (const auto& g : e.guards) guards.push_back({{"buffer", g.buffer}, {"offset", g.offset}, {"bytes", g.bytes}});
   return {{"buffers", buffers}, {"launches", e.launches}, {"time_us", e.time_us}, {"modelled", e.modelled}, {"sampled", e.sampled}, {"guards", guards},
           {"plan", e.plan_digest}, {"module", e.module_key}, {"seconds", e.seconds}};
@@ -86,6 +94,7 @@ Executed DecodeExecuted(const json& j, Frame& frame) {
 
 // The body of an answer, or the worker's own error.
 Result<json> Body(const Frame& frame) {
+  if (frame.kind != FrameKind::kMessage) return Fail(ErrorCode::kCorrupt, "a frame that is no answer");
   auto body = Guarded([&]() -> std::variant<json, Error> {
     json header = ParseHeader(frame.header);
     if (header.contains("error")) return header.at("error").get<Error>();
@@ -96,39 +105,50 @@ Result<json> Body(const Frame& frame) {
   return std::get<json>(std::move(*body));
 }
 
-Frame Answer(json body) { return {Dump({{"ok", std::move(body)}}), {}}; }
+FrameView Message(FrameView frame, const json& header) {
+  frame.header = Dump(header);
+  return frame;
+}
 
 }  // namespace
 
-Frame EncodeCall(const Call& call) {
-  Frame frame;
-  json header = std::visit(
-      Overload{[](const InspectCall& c) { return json{{"verb", "inspect"}, {"source", c.source}}; },
-               [](const RewriteRequest& r) {
-                 return json{{"verb", "rewrite"}, {"source", r.source}, {"entry", r.entry}, {"kernel", r.kernel}, {"transform", r.transform}, {"parameters", r.parameters}};
-               },
-               [](const SpliceRequest& r) { return json{{"verb", "splice"}, {"source", r.original}, {"edited", r.edited}, {"entry", r.entry}}; },
-               [&](const ExecuteRequest& r) {
-                 return json{{"verb", "execute"}, {"source", r.source}, {"spec", r.spec}, {"case", r.case_name}, {"scalars", ScalarsToJson(r.scalars)},
-                             {"buffers", EncodeBuffers(r.buffers, frame)}, {"device", r.device}, {"options", r.options}};
-               }},
-      call);
-  frame.header = Dump(header);
-  return frame;
+FrameView EncodeInspect(const SourceRef& source) {
+  FrameView frame;
+  const json header = {{"verb", "inspect"}, {"source", EncodeSource(source, frame)}};
+  return Message(std::move(frame), header);
+}
+FrameView EncodeCall(const RewriteRequest& r) {
+  FrameView frame;
+  const json header = {{"verb", "rewrite"}, {"source", EncodeSource(r.source, frame)}, {"entry", r.entry}, {"kernel", r.kernel},
+                       {"transform", r.transform}, {"parameters", r.parameters}};
+  return Message(std::move(frame), header);
+}
+FrameView EncodeCall(const SpliceRequest& r) {
+  FrameView frame;
+  const json header = {{"verb", "splice"}, {"source", EncodeSource(r.original, frame)}, {"edited", frame.Attach(r.edited)}, {"entry", r.entry}};
+  return Message(std::move(frame), header);
+}
+FrameView EncodeCall(const ExecuteRequest& r) {
+  FrameView frame;
+  const json header = {{"verb", "execute"}, {"source", EncodeSource(r.source, frame)}, {"spec", r.spec}, {"case", r.case_name},
+                       {"scalars", ScalarsToJson(r.scalars)}, {"buffers", EncodeBuffers(r.buffers, frame)}, {"device", r.device},
+                       {"options", r.options}};
+  return Message(std::move(frame), header);
 }
 
 Result<Call> DecodeCall(Frame frame) {
   return Guarded([&]() -> Call {
     const json header = ParseHeader(frame.header);
     const std::string verb = header.at("verb");
-    const auto source = header.at("source").get<SourceRef>();
-    if (verb == "inspect") return InspectCall{source};
+    SourceRef source = DecodeSource(header.at("source"), frame);
+    if (verb == "inspect") return InspectCall{std::move(source)};
     if (verb == "rewrite")
-      return RewriteRequest{source, header.at("entry"), header.at("kernel"), header.at("transform"), header.at("parameters").get<std::map<std::string, std::string>>()};
-    if (verb == "splice") return SpliceRequest{source, header.at("edited"), header.at("entry")};
+      return RewriteRequest{std::move(source), header.at("entry"), header.at("kernel"), header.at("transform"),
+                            header.at("parameters").get<std::map<std::string, std::string>>()};
+    if (verb == "splice") return SpliceRequest{std::move(source), TakeText(frame, header.at("edited")), header.at("entry")};
     if (verb != "execute") throw DecodeError("unknown verb");
     ExecuteRequest r;
-    r.source = source;
+    r.source = std::move(source);
     r.spec = header.at("spec").get<KernelSpec>();
     r.case_name = header.at("case");
     r.scalars = ScalarsFromJson(header.at("scalars"));
@@ -139,26 +159,32 @@ Result<Call> DecodeCall(Frame frame) {
   });
 }
 
-Frame EncodeError(const Error& error) { return {Dump({{"error", error}}), {}}; }
-Frame EncodeAnswer(const Inspection& answer) { return Answer(answer); }
-Frame EncodeAnswer(const RewriteOutcome& answer) {
-  return Answer(std::visit(Overload{[](const Rewritten& r) { return json{{"rewritten", EncodeRewritten(r)}}; },
-                                    [](const RewriteRefusal& r) { return json{{"refusal", {{"reason", r.reason}, {"line", r.line}}}}; }},
-                           answer));
+FrameView EncodeError(const Error& error) { return Message({}, {{"error", error}}); }
+FrameView EncodeAnswer(const Inspection& answer) { return Message({}, {{"ok", answer}}); }
+FrameView EncodeAnswer(const RewriteOutcome& answer) {
+  FrameView frame;
+  const json body =
+      std::visit(Overload{[&](const Rewritten& r) { return json{{"rewritten", EncodeRewritten(r, frame)}}; },
+                          [](const RewriteRefusal& r) { return json{{"refusal", {{"reason", r.reason}, {"line", r.line}}}}; }},
+                 answer);
+  return Message(std::move(frame), {{"ok", body}});
 }
-Frame EncodeAnswer(const SpliceOutcome& answer) {
-  return Answer(std::visit(Overload{[](const Rewritten& r) { return json{{"rewritten", EncodeRewritten(r)}}; },
-                                    [](const Refused& r) { return json{{"refused", r}}; }},
-                           answer));
+FrameView EncodeAnswer(const SpliceOutcome& answer) {
+  FrameView frame;
+  const json body = std::visit(Overload{[&](const Rewritten& r) { return json{{"rewritten", EncodeRewritten(r, frame)}}; },
+                                        [](const Refused& r) { return json{{"refused", r}}; }},
+                               answer);
+  return Message(std::move(frame), {{"ok", body}});
 }
-Frame EncodeAnswer(ExecuteOutcome answer) {
-  Frame frame;
-  json body = std::visit(Overload{[](const CompileFailed& v) { return json{{"compile_failed", v.log}}; }, [](const Refused& v) { return json{{"refused", v}}; },
-                                  [](const Faulted& v) { return json{{"faulted", {{"fault", v.fault}, {"case", v.case_name}}}}; },
-                                  [&](Executed& v) { return json{{"executed", EncodeExecuted(v, frame)}}; }},
-                         answer);
-  frame.header = Dump({{"ok", std::move(body)}});
-  return frame;
+FrameView EncodeAnswer(const ExecuteOutcome& answer) {
+  FrameView frame;
+  const json body =
+      std::visit(Overload{[](const CompileFailed& v) { return json{{"compile_failed", v.log}}; },
+                          [](const Refused& v) { return json{{"refused", v}}; },
+                          [](const Faulted& v) { return json{{"faulted", {{"fault", v.fault}, {"case", v.case_name}}}}; },
+                          [&](const Executed& v) { return json{{"executed", EncodeExecuted(v, frame)}}; }},
+                 answer);
+  return Message(std::move(frame), {{"ok", body}});
 }
 
 Result<Inspection> DecodeInspection(Frame frame) {
@@ -169,14 +195,14 @@ Result<RewriteOutcome> DecodeRewrite(Frame frame) {
   WW_ASSIGN(const json body, Body(frame));
   return Guarded([&]() -> RewriteOutcome {
     if (body.contains("refusal")) return RewriteRefusal{body.at("refusal").at("reason"), body.at("refusal").at("line")};
-    return DecodeRewritten(body.at("rewritten"));
+    return DecodeRewritten(body.at("rewritten"), frame);
   });
 }
 Result<SpliceOutcome> DecodeSplice(Frame frame) {
   WW_ASSIGN(const json body, Body(frame));
   return Guarded([&]() -> SpliceOutcome {
     if (body.contains("refused")) return body.at("refused").get<Refused>();
-    return DecodeRewritten(body.at("rewritten"));
+    return DecodeRewritten(body.at("rewritten"), frame);
   });
 }
 Result<ExecuteOutcome> DecodeExecute(Frame frame) {

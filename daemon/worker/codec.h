@@ -1,8 +1,8 @@
-// Calls and answers as frames. {"verb": "execute", "body": ...} goes out; {"ok": ...} or {"error": ...} comes back. Decoders take untrusted
-// frames and never throw.
+// Calls and answers as frames. {"verb": "execute", ...} goes out; {"ok": ...} or {"error": ...} comes back. Encoders refer to the bytes of
+// what they encode, which must live until the frame is written. Decoders take untrusted frames and never throw.
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/result.h"
@@ -11,19 +11,26 @@
 
 namespace warpwright {
 
+// Stages that the worker announces.
+inline constexpr std::string_view kCompileStage = "compile";
+inline constexpr std::string_view kRunStage = "run";
+
 struct InspectCall {
   SourceRef source;
 };
 using Call = std::variant<InspectCall, RewriteRequest, SpliceRequest, ExecuteRequest>;
 
-Frame EncodeCall(const Call& call);
+FrameView EncodeInspect(const SourceRef& source);
+FrameView EncodeCall(const RewriteRequest& request);
+FrameView EncodeCall(const SpliceRequest& request);
+FrameView EncodeCall(const ExecuteRequest& request);
 Result<Call> DecodeCall(Frame frame);
 
-Frame EncodeError(const Error& error);
-Frame EncodeAnswer(const Inspection& answer);
-Frame EncodeAnswer(const RewriteOutcome& answer);
-Frame EncodeAnswer(const SpliceOutcome& answer);
-Frame EncodeAnswer(ExecuteOutcome answer);
+FrameView EncodeError(const Error& error);
+FrameView EncodeAnswer(const Inspection& answer);
+FrameView EncodeAnswer(const RewriteOutcome& answer);
+FrameView EncodeAnswer(const SpliceOutcome& answer);
+FrameView EncodeAnswer(const ExecuteOutcome& answer);
 
 // An error that the worker reported comes back as that error; a frame that does not decode as kCorrupt.
 Result<Inspection> DecodeInspection(Frame frame);

@@ -1,31 +1,42 @@
 #include "worker/frame.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 
+#include "base/pipe_signal.h"
+
 namespace warpwright {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+static_assert(std::endian::native == std::endian::little, "frames are little endian");
+
 constexpr char kMagic[4] = {'W', 'W', 'F', '1'};
 constexpr uint32_t kMaxHeaderBytes = 64u << 20;
 constexpr uint32_t kMaxAttachments = 4096;
 constexpr uint64_t kMaxAttachmentBytes = 8ull << 30;
 constexpr size_t kGrowth = 64u << 20;  // memory is claimed as bytes arrive, not on the word of a size field
 
+struct Head {
+  char magic[4];
+  uint32_t kind, header_bytes, attachments;
+};
+static_assert(sizeof(Head) == 16);
+
 using Reader = std::function<Status(void*, size_t)>;
 
-Status Corrupt(const char* what) { return Fail(ErrorCode::kCorrupt, std::string("a broken frame: ") + what); }
+tl::unexpected<Error> Corrupt(const char* what) { return Fail(ErrorCode::kCorrupt, std::string("a broken frame: ") + what); }
 
 template <typename Buffer>
 Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
+  buffer.reserve(static_cast<size_t>(std::min<uint64_t>(size, kGrowth)));
   while (buffer.size() < size) {
     const size_t begin = buffer.size();
     const size_t step = static_cast<size_t>(std::min<uint64_t>(size - begin, kGrowth));
@@ -36,34 +47,64 @@ Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
 }
 
 Result<Frame> ReadWith(const Reader& read) {
-  struct {
-    char magic[4];
-    uint32_t header_bytes, attachments;
-  } head;
+  Head head;
   WW_TRY(read(&head, sizeof head));
-  if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0) return Fail(Corrupt("wrong magic").error());
-  if (head.header_bytes > kMaxHeaderBytes) return Fail(Corrupt("a header over 64 MiB").error());
-  if (head.attachments > kMaxAttachments) return Fail(Corrupt("over 4,096 attachments").error());
+  if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0) return Corrupt("wrong magic; not a worker, or one of another version");
+  if (head.kind > static_cast<uint32_t>(FrameKind::kStage)) return Corrupt("unknown kind");
+  if (head.header_bytes > kMaxHeaderBytes) return Corrupt("a header over 64 MiB");
+  if (head.attachments > kMaxAttachments) return Corrupt("over 4,096 attachments");
   std::vector<uint64_t> sizes(head.attachments);
   if (!sizes.empty()) WW_TRY(read(sizes.data(), sizes.size() * sizeof(uint64_t)));
   uint64_t total = 0;
   for (const uint64_t size : sizes)
-    if (size > kMaxAttachmentBytes || (total += size) > kMaxAttachmentBytes) return Fail(Corrupt("over 8 GiB of attachments").error());
+    if (size > kMaxAttachmentBytes || (total += size) > kMaxAttachmentBytes) return Corrupt("over 8 GiB of attachments");
   Frame frame;
+  frame.kind = static_cast<FrameKind>(head.kind);
   WW_TRY(ReadInto(read, frame.header, head.header_bytes));
   for (const uint64_t size : sizes) WW_TRY(ReadInto(read, frame.attachments.emplace_back(), size));
   return frame;
 }
 
+// Everything before the attachments.
+Result<std::string> EncodeHead(const FrameView& frame) {
+  if (frame.header.size() > kMaxHeaderBytes || frame.attachments.size() > kMaxAttachments) return Corrupt("too large to send");
+  Head head{{}, static_cast<uint32_t>(frame.kind), static_cast<uint32_t>(frame.header.size()),
+            static_cast<uint32_t>(frame.attachments.size())};
+  std::memcpy(head.magic, kMagic, sizeof kMagic);
+  std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  uint64_t total = 0;
+  for (const auto& attachment : frame.attachments) {
+    const uint64_t size = attachment.size();
+    if ((total += size) > kMaxAttachmentBytes)
+      return Fail(ErrorCode::kUnsupported, "the buffers of this case are larger than 8 GiB together", "use a smaller case");
+    bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
+  }
+  return bytes + frame.header;
+}
+
 Status WaitFor(int fd, short events, Clock::time_point deadline) {
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return Fail(ErrorCode::kTimeout, "the worker did not answer in time");
-    pollfd poll_fd{fd, events, 0};
-    const int ready = ::poll(&poll_fd, 1, static_cast<int>(std::min<long>(left, 1'000'000)));
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return Fail(ErrorCode::kTimeout, "the deadline passed");
+    pollfd watched{fd, events, 0};
+    const int ready = ::poll(&watched, 1, static_cast<int>(std::min<int64_t>(left, 1'000'000)));
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return FailErrno("poll");
   }
+}
+
+Status WriteAll(int fd, std::span<const std::byte> bytes, Clock::time_point deadline) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written > 0) {
+      bytes = bytes.subspan(static_cast<size_t>(written));
+      continue;
+    }
+    if (errno == EPIPE) return Fail(ErrorCode::kWorkerDied, "the peer closed its pipe");
+    if (errno == EAGAIN) WW_TRY(WaitFor(fd, POLLOUT, deadline));
+    else if (errno != EINTR) return FailErrno("write a frame");
+  }
+  return {};
 }
 
 }  // namespace
@@ -74,7 +115,7 @@ Result<Frame> ReadFrame(int fd, Clock::time_point deadline) {
     while (size > 0) {
       WW_TRY(WaitFor(fd, POLLIN, deadline));
       const ssize_t got = ::read(fd, bytes, size);
-      if (got == 0) return Fail(ErrorCode::kWorkerDied, "the worker closed its pipe");
+      if (got == 0) return Fail(ErrorCode::kWorkerDied, "the peer closed its pipe");
       if (got < 0 && errno != EINTR && errno != EAGAIN) return FailErrno("read a frame");
       if (got > 0) {
         bytes += got;
@@ -85,32 +126,11 @@ Result<Frame> ReadFrame(int fd, Clock::time_point deadline) {
   });
 }
 
-Status WriteFrame(int fd, const Frame& frame, Clock::time_point deadline) {
-  std::string head(kMagic, sizeof kMagic);
-  const auto add = [&](auto value) { head.append(reinterpret_cast<const char*>(&value), sizeof value); };
-  if (frame.header.size() > kMaxHeaderBytes || frame.attachments.size() > kMaxAttachments) return Corrupt("too large to send");
-  add(static_cast<uint32_t>(frame.header.size()));
-  add(static_cast<uint32_t>(frame.attachments.size()));
-  for (const auto& attachment : frame.attachments) add(static_cast<uint64_t>(attachment.size()));
-  head += frame.header;
-
-  const auto write = [&](const char* bytes, size_t size) -> Status {
-    while (size > 0) {
-      WW_TRY(WaitFor(fd, POLLOUT, deadline));
-      // A blocking pipe takes at most what is free without waiting only in small pieces.
-      const ssize_t written = ::write(fd, bytes, std::min<size_t>(size, 1u << 20));
-      if (written < 0 && errno == EPIPE) return Fail(ErrorCode::kWorkerDied, "the worker closed its pipe");
-      if (written < 0 && errno != EINTR && errno != EAGAIN) return FailErrno("write a frame");
-      if (written > 0) {
-        bytes += written;
-        size -= static_cast<size_t>(written);
-      }
-    }
-    return {};
-  };
-  WW_TRY(write(head.data(), head.size()));
-  for (const auto& attachment : frame.attachments)
-    WW_TRY(write(reinterpret_cast<const char*>(attachment.data()), attachment.size()));
+Status WriteFrame(int fd, const FrameView& frame, Clock::time_point deadline) {
+  WW_ASSIGN(const std::string head, EncodeHead(frame));
+  const PipeSignalBlocked no_signal;
+  WW_TRY(WriteAll(fd, std::as_bytes(std::span(head.data(), head.size())), deadline));
+  for (const auto& attachment : frame.attachments) WW_TRY(WriteAll(fd, attachment, deadline));
   return {};
 }
 
@@ -121,8 +141,14 @@ Result<Frame> DecodeFrame(std::string_view bytes) {
     bytes.remove_prefix(size);
     return {};
   });
-  if (frame && !bytes.empty()) return Fail(Corrupt("bytes behind the end").error());
+  if (frame && !bytes.empty()) return Corrupt("bytes behind the end");
   return frame;
+}
+
+Result<std::string> EncodeFrame(const FrameView& frame) {
+  WW_ASSIGN(std::string bytes, EncodeHead(frame));
+  for (const auto& attachment : frame.attachments) bytes.append(reinterpret_cast<const char*>(attachment.data()), attachment.size());
+  return bytes;
 }
 
 }  // namespace warpwright

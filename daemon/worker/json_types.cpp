@@ -64,13 +64,6 @@ void from_json(const json& j, Error& v) {
   v.remedy = j.at("remedy");
 }
 
-void to_json(json& j, const SourceRef& v) { j = {{"root", v.root}, {"file", v.file}, {"text", v.text}}; }
-void from_json(const json& j, SourceRef& v) {
-  v.root = j.at("root");
-  v.file = j.at("file");
-  v.text = j.at("text");
-}
-
 json ScalarsToJson(const std::map<std::string, ScalarValue>& scalars) {
   json j = json::object();
   for (const auto& [name, value] : scalars) j[name] = EncodeScalar(value);

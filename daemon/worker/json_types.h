@@ -34,8 +34,6 @@ struct DecodeError : std::runtime_error {
 
 void to_json(nlohmann::json& j, const Error& v);
 void from_json(const nlohmann::json& j, Error& v);
-void to_json(nlohmann::json& j, const SourceRef& v);
-void from_json(const nlohmann::json& j, SourceRef& v);
 void to_json(nlohmann::json& j, const KernelSpec& v);      // without cases
 void from_json(const nlohmann::json& j, KernelSpec& v);
 void to_json(nlohmann::json& j, const Inspection& v);

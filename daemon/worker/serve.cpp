@@ -6,32 +6,37 @@
 namespace warpwright {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+constexpr auto kForever = std::chrono::hours(24 * 365);
+
+Status Write(int out, const FrameView& frame) { return WriteFrame(out, frame, Clock::now() + kForever); }
+
 template <typename T>
-Frame AnswerOrError(Result<T> result) {
-  return result ? EncodeAnswer(std::move(*result)) : EncodeError(result.error());
+Status Answer(int out, const Result<T>& result) {
+  return Write(out, result ? EncodeAnswer(*result) : EncodeError(result.error()));
 }
 
-Frame Handle(Service& service, Frame frame) {
-  auto call = DecodeCall(std::move(frame));
-  if (!call) return EncodeError(call.error());
-  return std::visit(Overload{[&](const InspectCall& c) { return AnswerOrError(service.Inspect(c.source)); },
-                             [&](const RewriteRequest& r) { return AnswerOrError(service.Rewrite(r)); },
-                             [&](const SpliceRequest& r) { return AnswerOrError(service.Splice(r)); },
-                             [&](const ExecuteRequest& r) { return AnswerOrError(service.Execute(r)); }},
+Status Handle(Service& service, Frame frame, int out) {
+  const auto call = DecodeCall(std::move(frame));
+  if (!call) return Write(out, EncodeError(call.error()));
+  return std::visit(Overload{[&](const InspectCall& c) { return Answer(out, service.Inspect(c.source)); },
+                             [&](const RewriteRequest& r) { return Answer(out, service.Rewrite(r)); },
+                             [&](const SpliceRequest& r) { return Answer(out, service.Splice(r)); },
+                             [&](const ExecuteRequest& r) { return Answer(out, service.Execute(r)); }},
                     *call);
 }
 
 }  // namespace
 
-Status Serve(Service& service, int in, int out) {
-  constexpr auto kForever = std::chrono::hours(24 * 365);
+Status Serve(Service& service, int in, int out, const std::string& hello) {
+  // A stage that cannot be announced is no reason to stop: the answer will not arrive either.
+  service.OnStage([out](std::string_view stage) { (void)Write(out, {FrameKind::kStage, std::string(stage), {}}); });
+  WW_TRY(Write(out, {FrameKind::kHello, hello, {}}));
   for (;;) {
-    auto frame = ReadFrame(in, std::chrono::steady_clock::now() + kForever);
-    if (!frame) {
-      if (frame.error().code == ErrorCode::kWorkerDied) return {};  // the supervisor closed its end: done
-      return Fail(frame.error());
-    }
-    WW_TRY(WriteFrame(out, Handle(service, std::move(*frame)), std::chrono::steady_clock::now() + std::chrono::minutes(10)));
+    auto frame = ReadFrame(in, Clock::now() + kForever);
+    if (!frame && frame.error().code == ErrorCode::kWorkerDied) return {};  // the supervisor closed its end: done
+    if (!frame) return Fail(frame.error());
+    WW_TRY(Handle(service, std::move(*frame), out));
   }
 }
 

@@ -1,4 +1,4 @@
-// The worker's main loop: reads calls, answers them, until the pipe closes.
+// The worker's main loop: says hello, reads calls, announces stages, answers, until the pipe closes.
 #pragma once
 
 #include "base/result.h"
@@ -6,6 +6,7 @@
 
 namespace warpwright {
 
-Status Serve(Service& service, int in, int out);
+// `hello`: what the supervisor sees first; see Supervisor::hello().
+Status Serve(Service& service, int in, int out, const std::string& hello);
 
 }  // namespace warpwright

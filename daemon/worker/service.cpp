@@ -13,6 +13,7 @@
 #include "source/inspect.h"
 #include "source/record.h"
 #include "source/splice.h"
+#include "worker/codec.h"
 
 namespace warpwright {
 namespace {
@@ -146,6 +147,7 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   const std::string key = compile_key.Finish();
   auto compiled = modules_.find(key);
   if (compiled == modules_.end()) {
+    announce_(kCompileStage);
     WW_ASSIGN(CompileOutcome outcome, compiler_->Compile(compile));
     Bound(modules_);
     compiled = modules_.emplace(key, std::move(outcome)).first;
@@ -155,6 +157,7 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   if (auto refused = CheckPtx(module, request.spec, request.source.file)) return ExecuteOutcome(std::move(*refused));
   seconds["compile"] = watch.Lap();
 
+  announce_(kRunStage);
   WW_ASSIGN(DeviceOutcome outcome, device->Run({&module, &plan, &request.buffers, request.options}));
   seconds["run"] = watch.Lap();
   if (auto* fault = std::get_if<Fault>(&outcome)) return ExecuteOutcome(Faulted{std::move(*fault), request.case_name});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,6 +20,8 @@ class Service {
   // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker without a toolkit can
   // still inspect.
   explicit Service(std::filesystem::path cache) : cache_(std::move(cache)) {}
+  // Called before work that can exceed a limit: kCompileStage, kRunStage (worker/codec.h).
+  void OnStage(std::function<void(std::string_view)> announce) { announce_ = std::move(announce); }
 
   Result<Inspection> Inspect(const SourceRef& source);
   Result<RewriteOutcome> Rewrite(const RewriteRequest& request);
@@ -31,6 +34,7 @@ class Service {
   Result<Device*> DeviceFor(const std::string& name);
 
   std::filesystem::path cache_;
+  std::function<void(std::string_view)> announce_ = [](std::string_view) {};
   std::unique_ptr<Compiler> compiler_;
   std::map<std::string, SliceOutcome> slices_;
   std::map<std::string, std::variant<LaunchPlan, Refused>> plans_;

@@ -1,39 +1,91 @@
 #include "worker/supervisor.h"
 
+#include <fcntl.h>
+
 #include <cstdlib>
+#include <thread>
 
 namespace warpwright {
+namespace {
 
-Result<Frame> Supervisor::Call(const Frame& frame, std::chrono::milliseconds deadline) {
-  const auto until = std::chrono::steady_clock::now() + deadline;
-  if (!child_) {
-    Command command;
-    command.argv = command_.argv;
-    command.env = MinimalEnvironment();
-    for (const char* name : {"CUDA_HOME", "WARPWRIGHT_CXX"})
-      if (const char* value = std::getenv(name); value != nullptr) command.env[name] = value;
-    WW_ASSIGN(child_, Child::Start(command, command_.log));
-    ++starts_;
+using Clock = std::chrono::steady_clock;
+constexpr auto kStartLimit = std::chrono::seconds(60);  // through ssh or a batch system it may take a while
+constexpr size_t kMaxStages = 1000;                     // of one call: a worker that announces for ever is broken
+
+// So that a deadline holds even when the worker reads half a frame and stops.
+void MakeNonBlocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+void EnlargePipe(int fd) { ::fcntl(fd, F_SETPIPE_SZ, 1 << 20); }  // fewer turns for large buffers; not required
+
+}  // namespace
+
+Status Supervisor::Start() {
+  Command command;
+  command.argv = command_.argv;
+  command.env = MinimalEnvironment();
+  for (const char* name : {"CUDA_HOME", "WARPWRIGHT_CXX"})
+    if (const char* value = std::getenv(name); value != nullptr) command.env[name] = value;
+  WW_ASSIGN(child_, Child::Start(command, command_.log));
+  ++starts_;
+  for (const int fd : {child_->to_child(), child_->from_child()}) {
+    MakeNonBlocking(fd);
+    EnlargePipe(fd);
   }
-  auto answer = [&]() -> Result<Frame> {
-    WW_TRY(WriteFrame(child_->to_child(), frame, until));
-    return ReadFrame(child_->from_child(), until);
-  }();
-  if (answer) return answer;
-  Error error = answer.error();
-  if (error.code == ErrorCode::kWorkerDied) {
-    // The pipe closes a moment before the process can be reaped.
-    std::string end = child_->DescribeEnd();
-    for (int i = 0; i < 100 && end == "running"; ++i) {
-      struct timespec pause {0, 5'000'000};
-      nanosleep(&pause, nullptr);
-      end = child_->DescribeEnd();
-    }
-    error.message = command_.argv[0] + " ended (" + end + ")";
-    error.remedy = command_.log.empty() ? "" : "see " + command_.log.string();
+  auto hello = ReadFrame(child_->from_child(), Clock::now() + kStartLimit);
+  if (hello && hello->kind != FrameKind::kHello) hello = Fail(ErrorCode::kCorrupt, "a broken frame: no hello");
+  if (hello) {
+    hello_ = hello->header;
+    return {};
   }
+  Error error = DescribeLoss(hello.error());
+  error.code = ErrorCode::kEnvironment;
+  error.message = "the worker does not start: " + error.message;
+  if (error.remedy.empty()) error.remedy = "run it by hand and see what it says: " + command_.argv.front() + " --version";
+  return Fail(std::move(error));
+}
+
+Result<Frame> Supervisor::Exchange(const FrameView& frame, const CallLimits& limits) {
+  const auto end = Clock::now() + limits.total;
+  auto until = end;
+  WW_TRY(WriteFrame(child_->to_child(), frame, until));
+  for (size_t stages = 0; stages < kMaxStages; ++stages) {
+    WW_ASSIGN(Frame answer, ReadFrame(child_->from_child(), until));
+    if (answer.kind == FrameKind::kMessage) return answer;
+    if (answer.kind != FrameKind::kStage) break;
+    stage_ = answer.header.substr(0, 80);
+    const auto limit = limits.stages.find(stage_);
+    until = limit == limits.stages.end() ? end : std::min(end, Clock::now() + limit->second);
+  }
+  return Fail(ErrorCode::kCorrupt, "a broken frame: the worker answers with everything but an answer");
+}
+
+// Kills what is left of the worker and says how it ended.
+Error Supervisor::DescribeLoss(Error error) {
+  std::string end = child_->DescribeEnd();
+  // The pipe closes a moment before the process can be reaped.
+  for (int i = 0; i < 100 && error.code == ErrorCode::kWorkerDied && end == "running"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    end = child_->DescribeEnd();
+  }
+  if (error.code == ErrorCode::kWorkerDied) error.message = command_.argv.front() + " ended (" + end + ")";
+  if (!stage_.empty()) error.message += " while it was at '" + stage_ + "'";
+  if (!command_.log.empty()) error.remedy = "see " + command_.log.string();
   child_.reset();
-  return Fail(error);
+  return error;
+}
+
+Result<Frame> Supervisor::Call(const FrameView& frame, const CallLimits& limits) {
+  const std::lock_guard lock(mutex_);
+  stage_.clear();
+  if (!child_) WW_TRY(Start());
+  auto answer = Exchange(frame, limits);
+  if (answer || answer.error().code == ErrorCode::kUnsupported) return answer;  // too large to send: nothing was sent
+  return Fail(DescribeLoss(std::move(answer).error()));
+}
+
+void Supervisor::Stop() {
+  const std::lock_guard lock(mutex_);
+  child_.reset();
 }
 
 }  // namespace warpwright

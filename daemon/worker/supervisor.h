@@ -1,9 +1,13 @@
 // Keeps one worker process: starts it when it is needed, gives each call a deadline, kills it on the first missed deadline, broken frame or
-// death, and starts a new one for the next call. One call at a time.
+// death, and starts a new one for the next call. One call at a time; a call from another thread waits.
+//
+// The worker dies with the thread that started it: call from a thread that lives as long as the Supervisor.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,20 +23,36 @@ struct WorkerCommand {
   std::filesystem::path log;         // its stderr is appended here; empty: ours
 };
 
+struct CallLimits {
+  std::chrono::milliseconds total{60'000};
+  std::map<std::string, std::chrono::milliseconds> stages;  // from the moment at which the worker enters the stage
+};
+
 class Supervisor {
  public:
   explicit Supervisor(WorkerCommand command) : command_(std::move(command)) {}
 
-  // kTimeout, kWorkerDied and kCorrupt mean that the worker is gone; the next call starts another.
-  Result<Frame> Call(const Frame& frame, std::chrono::milliseconds deadline);
-  void Stop() { child_.reset(); }
+  // kEnvironment: the worker did not start. kTimeout, kWorkerDied and kCorrupt: the worker is gone, and the next call starts another.
+  Result<Frame> Call(const FrameView& frame, const CallLimits& limits);
+  void Stop();
+
+  // Of the last call: the last stage that the worker announced; empty where there was none.
+  const std::string& stage() const { return stage_; }
+  // What the running worker said when it was ready: "warpwright-worker", then notes of what its sandbox lacks, one per line.
+  const std::string& hello() const { return hello_; }
   int starts() const { return starts_; }
   std::optional<pid_t> pid() const { return child_ ? std::optional(child_->pid()) : std::nullopt; }
 
  private:
+  Status Start();
+  Result<Frame> Exchange(const FrameView& frame, const CallLimits& limits);
+  Error DescribeLoss(Error error);
+
   WorkerCommand command_;
   std::optional<Child> child_;
+  std::string stage_, hello_;
   int starts_ = 0;
+  std::mutex mutex_;
 };
 
 }  // namespace warpwright

@@ -1,11 +1,11 @@
 // The Evaluator port over a worker process.
 //
-// What the candidate does to its worker is the candidate's fault only if it happens twice: a worker that dies is started again and asked
-// once more. A second death is Refused{"crash"}, a missed deadline Refused{"deadline"}. For verbs without a Refused outcome both are Errors.
+// What happens to the worker is the candidate's fault only if it happens twice: a worker that dies is started again and asked once more. A
+// second death is Refused{"crash"}, or CompileFailed where it happened inside the compiler (memory is limited there). A missed deadline is
+// CompileFailed or Refused{"deadline"} at once. For verbs without such outcomes both are Errors, and so is a worker that does not start.
 #pragma once
 
 #include <chrono>
-#include <functional>
 
 #include "core/evaluator.h"
 #include "worker/supervisor.h"
@@ -15,6 +15,7 @@ namespace warpwright {
 struct WorkerDeadlines {
   std::chrono::milliseconds source{60'000};    // Inspect, Rewrite, Splice
   std::chrono::milliseconds execute{300'000};
+  std::chrono::milliseconds compile{90'000};   // NVRTC, within `execute`
 };
 
 class WorkerEvaluator final : public Evaluator {
@@ -32,7 +33,7 @@ class WorkerEvaluator final : public Evaluator {
   Supervisor& supervisor() { return supervisor_; }
 
  private:
-  Result<Frame> CallTwice(const Frame& frame, std::chrono::milliseconds deadline);
+  Result<Frame> CallTwice(const FrameView& frame, const CallLimits& limits);
 
   Supervisor supervisor_;
   WorkerDeadlines deadlines_;

@@ -1,0 +1,31 @@
+// Writing to a pipe whose reader is gone must be an error (EPIPE) and not a signal. This blocks SIGPIPE in the calling thread only
+// and takes back what was raised meanwhile, so that it changes nothing for the rest of the program.
+#pragma once
+
+#include <csignal>
+#include <ctime>
+
+namespace warpwright {
+
+class PipeSignalBlocked {
+ public:
+  PipeSignalBlocked() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~PipeSignalBlocked() {
+    const timespec now{};
+    if (sigismember(&before_, SIGPIPE) == 0)
+      while (::sigtimedwait(&pipe_, nullptr, &now) > 0) {
+      }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  PipeSignalBlocked(const PipeSignalBlocked&) = delete;
+  PipeSignalBlocked& operator=(const PipeSignalBlocked&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+};
+
+}  // namespace warpwright

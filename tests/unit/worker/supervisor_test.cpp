@@ -1,0 +1,153 @@
+// The supervisor and the evaluator against workers that misbehave (fake_worker.cpp). Real processes, real pipes, short deadlines.
+#include "worker/supervisor.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "worker/codec.h"
+#include "worker/worker_evaluator.h"
+
+namespace warpwright {
+namespace {
+
+using std::chrono::milliseconds;
+
+class SupervisorTest : public ::testing::Test {
+ protected:
+  WorkerCommand Fake(const std::string& mode, bool once = false) const {
+    WorkerCommand command{{WW_FAKE_WORKER, mode}, folder.path() / "log"};
+    if (once) command.argv.push_back((folder.path() / "played").string());
+    return command;
+  }
+  TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-supervisor"));
+  CallLimits limits{milliseconds(2000), {}};
+};
+
+TEST_F(SupervisorTest, StartsOneWorkerForManyCalls) {
+  Supervisor supervisor(Fake("echo"));
+  EXPECT_EQ(supervisor.starts(), 0);
+  const std::vector<std::byte> large(5'000'000, std::byte{7});
+  for (int i = 0; i < 3; ++i) {
+    FrameView call{FrameKind::kMessage, "call " + std::to_string(i), {}};
+    call.Attach(large);
+    const auto answer = supervisor.Call(call, limits);
+    ASSERT_TRUE(answer) << answer.error().Format();
+    EXPECT_EQ(answer->header, call.header);
+    EXPECT_EQ(answer->attachments.at(0), large);
+  }
+  EXPECT_EQ(supervisor.starts(), 1);
+  EXPECT_EQ(supervisor.hello(), "fake worker");
+  supervisor.Stop();
+  EXPECT_TRUE(supervisor.Call({FrameKind::kMessage, "again", {}}, limits));
+  EXPECT_EQ(supervisor.starts(), 2);
+}
+
+struct Misbehaviour {
+  const char* mode;
+  ErrorCode code;
+  const char* message;
+};
+class SupervisorMeets : public SupervisorTest, public ::testing::WithParamInterface<Misbehaviour> {};
+TEST_P(SupervisorMeets, AndReplacesTheWorker) {
+  Supervisor supervisor(Fake(GetParam().mode, true));
+  limits.total = milliseconds(400);
+  const auto start = std::chrono::steady_clock::now();
+  const auto answer = supervisor.Call({FrameKind::kMessage, "call", {}}, limits);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(3000));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, GetParam().code) << answer.error().Format();
+  EXPECT_NE(answer.error().message.find(GetParam().message), std::string::npos) << answer.error().Format();
+  EXPECT_FALSE(supervisor.pid());  // killed, and reaped
+  limits.total = milliseconds(2000);
+  EXPECT_TRUE(supervisor.Call({FrameKind::kMessage, "call", {}}, limits)) << "the next worker is honest";
+}
+INSTANTIATE_TEST_SUITE_P(All, SupervisorMeets,
+                         ::testing::Values(Misbehaviour{"crash", ErrorCode::kWorkerDied, "signal 11 (Segmentation fault)"},
+                                           Misbehaviour{"exit", ErrorCode::kWorkerDied, "exit code 4"},
+                                           Misbehaviour{"hang", ErrorCode::kTimeout, "deadline"},
+                                           Misbehaviour{"half", ErrorCode::kTimeout, "deadline"},
+                                           Misbehaviour{"garbage", ErrorCode::kCorrupt, "wrong magic"},
+                                           Misbehaviour{"huge", ErrorCode::kCorrupt, "over 8 GiB"},
+                                           Misbehaviour{"endless-stages", ErrorCode::kCorrupt, "but an answer"},
+                                           Misbehaviour{"compile-crash", ErrorCode::kWorkerDied, "at 'compile'"},
+                                           Misbehaviour{"compile-hang", ErrorCode::kTimeout, "at 'compile'"},
+                                           Misbehaviour{"banner", ErrorCode::kEnvironment, "wrong magic"},
+                                           Misbehaviour{"broken-environment", ErrorCode::kEnvironment, "exit code 3"}));
+
+TEST_F(SupervisorTest, AWorkerThatDoesNotReadCannotHoldTheCaller) {
+  Supervisor supervisor(Fake("deaf"));
+  const std::vector<std::byte> large(50'000'000);
+  FrameView call;
+  call.Attach(large);
+  limits.total = milliseconds(200);
+  EXPECT_EQ(supervisor.Call(call, limits).error().code, ErrorCode::kTimeout);
+}
+
+TEST_F(SupervisorTest, AStageHasADeadlineOfItsOwn) {
+  Supervisor supervisor(Fake("compile-hang"));
+  limits = {milliseconds(60'000), {{"compile", milliseconds(100)}}};
+  EXPECT_EQ(supervisor.Call({}, limits).error().code, ErrorCode::kTimeout);
+  Supervisor other(Fake("stages"));
+  EXPECT_TRUE(other.Call({}, limits));
+  EXPECT_EQ(other.stage(), "run");
+}
+
+TEST_F(SupervisorTest, AProgramThatDoesNotExistIsAnEnvironmentError) {
+  Supervisor supervisor({{"/no/such/worker"}, {}});
+  EXPECT_EQ(supervisor.Call({}, limits).error().code, ErrorCode::kEnvironment);
+}
+
+class EvaluatorTest : public SupervisorTest {
+ protected:
+  ExecuteRequest request;
+  WorkerDeadlines deadlines{milliseconds(500), milliseconds(500), milliseconds(200)};
+};
+
+TEST_F(EvaluatorTest, ACandidateThatKillsTheWorkerTwiceIsRefused) {
+  request.source.file = "a.cu";
+  WorkerEvaluator evaluator(Fake("crash"), deadlines);
+  const auto outcome = evaluator.Execute(request);
+  ASSERT_TRUE(outcome) << outcome.error().Format();
+  ASSERT_TRUE(std::holds_alternative<Refused>(*outcome));
+  EXPECT_EQ(std::get<Refused>(*outcome).check, "crash");
+  EXPECT_EQ(std::get<Refused>(*outcome).file, "a.cu");
+  EXPECT_NE(std::get<Refused>(*outcome).reason.find("Segmentation fault"), std::string::npos);
+  EXPECT_EQ(evaluator.supervisor().starts(), 2);
+  EXPECT_EQ(evaluator.Inspect({}).error().code, ErrorCode::kWorkerDied);
+}
+
+TEST_F(EvaluatorTest, OneDeathIsForgiven) {
+  WorkerEvaluator evaluator(Fake("crash", true), deadlines);
+  const auto outcome = evaluator.Execute(request);  // the second worker echoes the call, which is no answer
+  EXPECT_EQ(evaluator.supervisor().starts(), 2);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(EvaluatorTest, ACompilerBeyondItsLimitIsACompileFailure) {
+  WorkerEvaluator slow(Fake("compile-hang"), deadlines);
+  const auto late = slow.Execute(request);
+  ASSERT_TRUE(late && std::holds_alternative<CompileFailed>(*late));
+  EXPECT_NE(std::get<CompileFailed>(*late).log.find("the compiler exceeded its limit"), std::string::npos);
+  EXPECT_EQ(slow.supervisor().starts(), 1) << "not worth another wait";
+  WorkerEvaluator large(Fake("compile-crash"), deadlines);
+  const auto died = large.Execute(request);
+  ASSERT_TRUE(died && std::holds_alternative<CompileFailed>(*died));
+  EXPECT_NE(std::get<CompileFailed>(*died).log.find("memory"), std::string::npos);
+  EXPECT_EQ(large.supervisor().starts(), 2);
+}
+
+TEST_F(EvaluatorTest, AMissedDeadlineIsRefusedAndABrokenEnvironmentIsAnError) {
+  WorkerEvaluator hanging(Fake("hang"), deadlines);
+  const auto outcome = hanging.Execute(request);
+  ASSERT_TRUE(outcome && std::holds_alternative<Refused>(*outcome));
+  EXPECT_EQ(std::get<Refused>(*outcome).check, "deadline");
+  EXPECT_EQ(hanging.Splice({}).error().code, ErrorCode::kTimeout);
+  WorkerEvaluator broken(Fake("broken-environment"), deadlines);
+  EXPECT_EQ(broken.Execute(request).error().code, ErrorCode::kEnvironment);
+  WorkerEvaluator garbage(Fake("garbage"), deadlines);
+  EXPECT_EQ(garbage.Execute(request).error().code, ErrorCode::kCorrupt);
+}
+
+}  // namespace
+}  // namespace warpwright
