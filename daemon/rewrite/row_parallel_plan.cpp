@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 namespace warpwright {
 namespace {
@@ -24,7 +23,7 @@ class RowPlanner {
       : ast_(ast), kernel_(*site.kernel), reductions_are_barriers_(reductions_are_barriers) {}
 
   Checked<RowPlan> Run() {
-    if (auto refusal = RefuseParallelKernels()) return tl::unexpected(*refusal);
+    if (auto refusal = AlreadyCooperates(kernel_, "over the row")) return tl::unexpected(*refusal);
     if (auto refusal = FindRow()) return tl::unexpected(*refusal);
     if (auto refusal = CheckOtherIndices()) return tl::unexpected(*refusal);
     const Node* body = nullptr;
@@ -46,40 +45,11 @@ class RowPlanner {
   static RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
   const Node& root() const { return *kernel_.syntax.body; }
 
-  // Kernels whose threads already work together.
-  Refused RefuseParallelKernels() {
-    Refused refusal;
-    ForEach(root(), [&](const Node& node) {
-      if (refusal) return;
-      if (node.Is(NodeKind::kCall)) {
-        for (const char* prefix : {"__syncthreads", "__shfl", "__syncwarp", "__ballot", "__reduce"})
-          if (node.name.starts_with(prefix)) refusal = At(node.line, fmt::format("already parallel over the row: the threads work together ({})", node.name));
-        if (!refusal && node.name.starts_with("atomic")) refusal = At(node.line, fmt::format("uses {}", node.name));
-      }
-      if (node.Is(NodeKind::kVariable) && ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
-        refusal = At(node.line, fmt::format("already parallel over the row: shares {} between threads", node.name));
-      const CXCursorKind kind = clang_getCursorKind(node.cursor);
-      if (kind == CXCursor_GCCAsmStmt || kind == CXCursor_GotoStmt || kind == CXCursor_LabelStmt)
-        refusal = At(node.line, kind == CXCursor_GCCAsmStmt ? "holds inline assembly" : "jumps with goto");
-    });
-    return refusal;
-  }
-
-  // blockIdx.x * (anything uniform) + threadIdx.x
-  bool IsRowIndex(const Node& initializer) const {
-    const Polynomial index = kernel_.analysis.Index(initializer);
-    const auto thread = index.Coefficient("threadIdx.x"), block = index.Coefficient("blockIdx.x");
-    if (!thread || !block || thread->constant() != 1 || *block == Polynomial()) return false;
-    if (index.Without("threadIdx.x").Without("blockIdx.x") != Polynomial()) return false;
-    const Dependence size = kernel_.analysis.DependsOn(*block);
-    return !size.thread && !size.block && !size.memory && !size.unknown;
-  }
-
   Refused FindRow() {
     const Node* block_row = nullptr;
     ForEach(root(), [&](const Node& node) {
       if (!node.Is(NodeKind::kVariable) || node.size() != 1) return;
-      if (plan_.row == nullptr && IsRowIndex(node[0])) plan_.row = &node;
+      if (plan_.row == nullptr && IsThreadIndex(kernel_.analysis, node[0], "x")) plan_.row = &node;
       if (block_row == nullptr && kernel_.analysis.Index(node[0]) == Polynomial::Symbol("blockIdx.x")) block_row = &node;
     });
     if (plan_.row == nullptr) {
@@ -105,38 +75,16 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  static bool IsIndexVariable(const std::string& name) {
-    return name.starts_with("threadIdx") || name.starts_with("blockIdx") || name.starts_with("blockDim") || name.starts_with("gridDim");
-  }
-
   // Every mention of the thread's place but the row's own must be gone after the rewrite.
   Refused CheckOtherIndices() {
-    std::set<const Node*> serving;  // declarations that feed the row only
-    bool grown = true;
-    const auto is_serving = [&](const Node& node) {
-      if (Contains(*plan_.row, node)) return true;
-      if (plan_.row_loop != nullptr && Contains((*plan_.row_loop)[kLoopIncrement], node)) return true;
-      return std::any_of(serving.begin(), serving.end(), [&](const Node* other) { return Contains(*other, node); });
-    };
-    while (grown) {
-      grown = false;
-      for (const auto& [symbol, info] : kernel_.analysis.variables()) {
-        if (info.declaration == nullptr || info.declaration == plan_.row || serving.contains(info.declaration)) continue;
-        if (!info.writes.empty() || info.declaration->size() != 1) continue;
-        bool built_in = false;
-        ForEach((*info.declaration)[0], [&](const Node& node) { built_in |= node.Is(NodeKind::kMember) && IsIndexVariable(node.name); });
-        const bool only_serves = !info.uses.empty() && std::all_of(info.uses.begin(), info.uses.end(),
-                                                                   [&](const Node* use) { return is_serving(*use); });
-        if (!built_in || !only_serves) continue;
-        if (info.declaration->parent->size() != 1) continue;  // declared together with others: left to the check below
-        serving.insert(info.declaration);
-        plan_.unused.push_back(info.declaration->parent);
-        grown = true;
-      }
-    }
+    std::vector<const Node*> consumers = {plan_.row};
+    if (plan_.row_loop != nullptr) consumers.push_back(&(*plan_.row_loop)[kLoopIncrement]);
+    plan_.unused = DeclarationsServing(kernel_, consumers);
+    consumers.insert(consumers.end(), plan_.unused.begin(), plan_.unused.end());
     Refused refusal;
     ForEach(root(), [&](const Node& node) {
-      if (refusal || !node.Is(NodeKind::kMember) || !IsIndexVariable(node.name) || is_serving(node)) return;
+      if (refusal || !IsPlaceInGrid(node)) return;
+      if (std::any_of(consumers.begin(), consumers.end(), [&](const Node* consumer) { return Contains(*consumer, node); })) return;
       const bool other_axis = node.name == "blockIdx.y" || node.name == "blockIdx.z" || node.name == "gridDim.y" || node.name == "gridDim.z";
       plan_.uses_grid_yz |= other_axis;
       if (!other_axis) refusal = At(node.line, fmt::format("{} is used beyond the row's index", node.name));

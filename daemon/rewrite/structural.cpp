@@ -219,6 +219,64 @@ std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const
   return accesses;
 }
 
+bool IsPlaceInGrid(const Node& node) {
+  if (!node.Is(NodeKind::kMember)) return false;
+  for (const char* prefix : {"threadIdx.", "blockIdx.", "blockDim.", "gridDim."})
+    if (node.name.starts_with(prefix)) return true;
+  return false;
+}
+
+bool IsThreadIndex(const FunctionAnalysis& analysis, const Node& expression, const std::string& axis) {
+  const std::string thread_symbol = "threadIdx." + axis, block_symbol = "blockIdx." + axis;
+  const Polynomial index = analysis.Index(expression);
+  const auto thread = index.Coefficient(thread_symbol), block = index.Coefficient(block_symbol);
+  if (!thread || !block || thread->constant() != 1 || *block == Polynomial()) return false;
+  if (index.Without(thread_symbol).Without(block_symbol) != Polynomial()) return false;
+  const Dependence size = analysis.DependsOn(*block);
+  return !size.thread && !size.block && !size.memory && !size.unknown;
+}
+
+std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel, const std::vector<const Node*>& consumers) {
+  std::vector<const Node*> serving;
+  const auto is_serving = [&](const Node& node) {
+    const auto holds = [&](const Node* other) { return Contains(*other, node); };
+    return std::any_of(consumers.begin(), consumers.end(), holds) || std::any_of(serving.begin(), serving.end(), holds);
+  };
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const auto& [symbol, info] : kernel.analysis.variables()) {
+      const Node* variable = info.declaration;
+      if (variable == nullptr || !info.writes.empty() || variable->size() != 1 || variable->parent->size() != 1) continue;
+      if (is_serving(*variable) || info.uses.empty()) continue;
+      bool place = false;
+      ForEach((*variable)[0], [&](const Node& node) { place |= IsPlaceInGrid(node); });
+      if (!place || !std::all_of(info.uses.begin(), info.uses.end(), [&](const Node* use) { return is_serving(*use); })) continue;
+      serving.push_back(variable->parent);
+      grown = true;
+    }
+  }
+  return serving;
+}
+
+std::optional<RewriteRefusal> AlreadyCooperates(const AnalyzedFunction& kernel, std::string_view where) {
+  std::optional<RewriteRefusal> refusal;
+  ForEach(*kernel.syntax.body, [&](const Node& node) {
+    if (refusal) return;
+    const auto at = [&](std::string reason) { refusal = RefuseAt(node.line, std::move(reason)).value(); };
+    if (node.Is(NodeKind::kCall)) {
+      for (const char* prefix : {"__syncthreads", "__shfl", "__syncwarp", "__ballot", "__reduce"})
+        if (node.name.starts_with(prefix)) at(fmt::format("already parallel {}: the threads work together ({})", where, node.name));
+      if (!refusal && node.name.starts_with("atomic")) at(fmt::format("uses {}", node.name));
+    }
+    if (node.Is(NodeKind::kVariable) && ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
+      at(fmt::format("already parallel {}: the threads share {}", where, node.name));
+    const CXCursorKind kind = clang_getCursorKind(node.cursor);
+    if (kind == CXCursor_GCCAsmStmt) at("holds inline assembly");
+    if (kind == CXCursor_GotoStmt || kind == CXCursor_LabelStmt) at("jumps with goto");
+  });
+  return refusal;
+}
+
 bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b) {
   if (a.base.empty() || b.base.empty() || a.base == b.base) return true;
   return !a.is_restrict && !b.is_restrict && a.element == b.element;

@@ -41,6 +41,15 @@ struct MemoryAccess {
 };
 // Of global memory; arrays that the function itself declares are left out.
 std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const Node& root);
+// threadIdx.x, blockDim.y, ...
+bool IsPlaceInGrid(const Node& node);
+// blockIdx.<axis> * (something uniform) + threadIdx.<axis>
+bool IsThreadIndex(const FunctionAnalysis& analysis, const Node& expression, const std::string& axis);
+// Declarations of single variables that ask for the thread's place and serve only to compute `consumers`: int tid = threadIdx.x;
+std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel, const std::vector<const Node*>& consumers);
+// Why the threads of a block already depend on each other: shared memory, barriers, shuffles, atomics, jumps. `where` completes
+// "already parallel ...".
+std::optional<RewriteRefusal> AlreadyCooperates(const AnalyzedFunction& kernel, std::string_view where);
 // Whether two bases can be the same memory at all: not where either is __restrict__ or the element types differ.
 bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b);
 
