@@ -1,0 +1,295 @@
+#include "memory/experience.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/hash.h"
+
+namespace warpwright {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+constexpr size_t kMaxLineBytes = 16 << 10, kMaxStringBytes = 512, kMaxParameters = 32, kMaxWarnings = 100;
+constexpr uint64_t kMaxStoreBytes = 256u << 20;
+constexpr double kMaxLogGain = 20;  // e^20: nothing real
+
+tl::unexpected<Error> Bad(std::string message) { return Fail(ErrorCode::kCorrupt, std::move(message)); }
+
+struct TextField {
+  const char* name;
+  std::string& (*get)(Experience&);
+  bool required;
+};
+constexpr TextField kTextFields[] = {
+    {"chip", [](Experience& e) -> std::string& { return e.key.chip; }, true},
+    {"dtype", [](Experience& e) -> std::string& { return e.key.dtype; }, true},
+    {"operation", [](Experience& e) -> std::string& { return e.key.operation; }, true},
+    {"state", [](Experience& e) -> std::string& { return e.key.state; }, true},
+    {"method", [](Experience& e) -> std::string& { return e.method; }, true},
+    {"outcome", [](Experience& e) -> std::string& { return e.outcome; }, true},
+    {"kernel", [](Experience& e) -> std::string& { return e.kernel; }, false},
+    {"source", [](Experience& e) -> std::string& { return e.source; }, false},
+    {"toolchain", [](Experience& e) -> std::string& { return e.toolchain; }, false},
+    {"version", [](Experience& e) -> std::string& { return e.version; }, false},
+    {"time", [](Experience& e) -> std::string& { return e.time; }, false},
+};
+
+Status CheckText(std::string_view name, const std::string& text, bool required) {
+  if (required && text.empty()) return Bad(fmt::format("'{}' is empty", name));
+  if (text.size() > kMaxStringBytes) return Bad(fmt::format("'{}' has more than {} bytes", name, kMaxStringBytes));
+  return {};
+}
+Status CheckValues(const Experience& e) {
+  Experience copy = e;
+  for (const TextField& field : kTextFields) WW_TRY(CheckText(field.name, field.get(copy), field.required));
+  if (e.parameters.size() > kMaxParameters) return Bad(fmt::format("more than {} parameters", kMaxParameters));
+  for (const auto& [name, value] : e.parameters) {
+    WW_TRY(CheckText("parameters", name, true));
+    WW_TRY(CheckText("parameters", value, false));
+  }
+  if (!(std::abs(e.log_gain) <= kMaxLogGain)) return Bad(fmt::format("'log_gain' must lie from -{0} to {0}", kMaxLogGain));
+  if (!(e.spread >= 0 && e.spread <= kMaxLogGain)) return Bad("'spread' must not be negative");
+  if (e.outcome != "measured" && e.log_gain != 0) return Bad(fmt::format("outcome '{}' cannot have a gain", e.outcome));
+  return {};
+}
+
+Json ToJson(const Experience& e) {
+  Json json = {{"v", kFormat}, {"log_gain", e.log_gain}, {"spread", e.spread}, {"modelled", e.modelled}, {"parameters", e.parameters}};
+  Experience copy = e;
+  for (const TextField& field : kTextFields) json[field.name] = field.get(copy);
+  return json;
+}
+
+Result<double> Number(const Json& json, const char* name, bool required) {
+  const auto found = json.find(name);
+  if (found == json.end()) {
+    if (required) return Bad(fmt::format("'{}' is missing", name));
+    return 0.0;
+  }
+  if (!found->is_number()) return Bad(fmt::format("'{}' is not a number", name));
+  return found->get<double>();
+}
+
+Status ReadParameters(const Json& json, Experience& e) {
+  const auto found = json.find("parameters");
+  if (found == json.end()) return {};
+  if (!found->is_object()) return Bad("'parameters' is not an object");
+  for (const auto& [name, value] : found->items()) {
+    if (!value.is_string()) return Bad("a parameter is not text");
+    e.parameters[name] = value.get<std::string>();
+  }
+  return {};
+}
+
+// Lines of `text` into `experiences`; `line` counts on from where it stands.
+void ReadLines(std::string_view text, const std::string& path, size_t& line, std::vector<Experience>& experiences,
+               std::vector<std::string>& warnings, size_t& bad) {
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view current = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++line;
+    if (current.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    auto experience = ParseExperience(current);
+    if (experience) {
+      experiences.push_back(std::move(*experience));
+    } else {
+      ++bad;
+      if (warnings.size() < kMaxWarnings) warnings.push_back(fmt::format("{}:{}: {}", path, line, experience.error().message));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::string> FormatExperience(const Experience& experience) {
+  WW_TRY(CheckValues(experience));
+  std::string line = ToJson(experience).dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (line.size() > kMaxLineBytes) return Bad(fmt::format("the line has more than {} bytes", kMaxLineBytes));
+  return line;
+}
+
+Result<Experience> ParseExperience(std::string_view line) {
+  if (line.size() > kMaxLineBytes) return Bad(fmt::format("the line has more than {} bytes", kMaxLineBytes));
+  const Json json = Json::parse(line, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) return Bad("not a JSON object");
+  try {
+    const auto version = json.find("v");
+    if (version == json.end() || !version->is_number_integer()) return Bad("'v', the version of the format, is missing");
+    if (version->get<int64_t>() != kFormat)
+      return Bad(fmt::format("format {} is not known to this version, which writes {}", version->get<int64_t>(), kFormat));
+    Experience e;
+    for (const TextField& field : kTextFields) {
+      const auto found = json.find(field.name);
+      if (found == json.end()) {
+        if (field.required) return Bad(fmt::format("'{}' is missing", field.name));
+        continue;
+      }
+      if (!found->is_string()) return Bad(fmt::format("'{}' is not text", field.name));
+      field.get(e) = found->get<std::string>();
+    }
+    WW_TRY(ReadParameters(json, e));
+    WW_ASSIGN(e.log_gain, Number(json, "log_gain", true));
+    WW_ASSIGN(e.spread, Number(json, "spread", false));
+    const auto modelled = json.find("modelled");
+    if (modelled == json.end() || !modelled->is_boolean()) return Bad("'modelled' must be true or false");
+    e.modelled = modelled->get<bool>();
+    WW_TRY(CheckValues(e));
+    return e;
+  } catch (const std::exception& exception) {
+    return Bad(exception.what());
+  }
+}
+
+std::string ExperienceId(const Experience& experience) {
+  return Sha256(ToJson(experience).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string_view Name(Grade grade) {
+  switch (grade) {
+    case Grade::kNone: return "none";
+    case Grade::kOperation: return "same operation";
+    case Grade::kSimilar: return "same operation and state";
+    case Grade::kExact: return "same key";
+  }
+  return "?";
+}
+
+Grade GradeOf(const Experience& experience, const ExperienceKey& key) {
+  if (experience.key == key) return Grade::kExact;
+  if (experience.key.operation != key.operation) return Grade::kNone;
+  return experience.key.state == key.state ? Grade::kSimilar : Grade::kOperation;
+}
+
+Result<StoreContent> ReadStore(const std::filesystem::path& path) {
+  StoreContent content;
+  std::error_code code;
+  if (!std::filesystem::exists(path, code) && !code) return content;
+  WW_ASSIGN(const std::string text, ReadFile(path, kMaxStoreBytes));
+  std::vector<Experience> all;
+  ReadLines(text, path.string(), content.lines, all, content.warnings, content.bad);
+  std::set<std::string> seen;
+  for (Experience& e : all) {
+    if (seen.insert(ExperienceId(e)).second) {
+      content.experiences.push_back(std::move(e));
+    } else {
+      ++content.duplicates;
+    }
+  }
+  return content;
+}
+
+Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output) {
+  StoreContent merged;
+  std::set<std::string> seen;
+  for (const auto& path : inputs) {
+    if (!std::filesystem::exists(path)) return Fail(ErrorCode::kUsage, fmt::format("{} does not exist", path.string()));
+    WW_ASSIGN(StoreContent content, ReadStore(path));
+    merged.lines += content.lines;
+    merged.bad += content.bad;
+    merged.duplicates += content.duplicates;
+    merged.warnings.insert(merged.warnings.end(), content.warnings.begin(), content.warnings.end());
+    for (Experience& e : content.experiences) {
+      if (seen.insert(ExperienceId(e)).second) {
+        merged.experiences.push_back(std::move(e));
+      } else {
+        ++merged.duplicates;
+      }
+    }
+  }
+  std::stable_sort(merged.experiences.begin(), merged.experiences.end(),
+                   [](const Experience& a, const Experience& b) { return a.time != b.time ? a.time < b.time : ExperienceId(a) < ExperienceId(b); });
+  std::string text;
+  for (const Experience& e : merged.experiences) {
+    WW_ASSIGN(const std::string line, FormatExperience(e));
+    text += line + "\n";
+  }
+  WW_TRY(WriteFileAtomically(output, text));
+  return merged;
+}
+
+JsonLinesStore::JsonLinesStore(std::filesystem::path path, std::vector<std::filesystem::path> read_only) {
+  files_.resize(1 + read_only.size());
+  files_[0].path = std::move(path);
+  for (size_t i = 0; i < read_only.size(); ++i) files_[i + 1].path = std::move(read_only[i]);
+}
+
+Status JsonLinesStore::Append(const Experience& experience) {
+  WW_ASSIGN(std::string line, FormatExperience(experience));
+  const std::filesystem::path& path = files_[0].path;
+  // A writer that was killed may have left half a line: it must not swallow this one.
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char last = '\n';
+  if (const off_t size = fd.valid() ? ::lseek(fd.get(), 0, SEEK_END) : 0; size > 0 && ::pread(fd.get(), &last, 1, size - 1) != 1)
+    return FailErrno("read " + path.string());
+  if (last != '\n') line.insert(0, "\n");
+  std::error_code code;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), code);
+  return AppendLine(path, line);
+}
+
+// Reads what was added since the last time; from the beginning where the file was replaced.
+Status JsonLinesStore::Refresh(File& file) {
+  const Fd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) {
+    if (errno != ENOENT) return FailErrno("open " + file.path.string());
+    file = File{file.path};
+    return {};
+  }
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return FailErrno("stat " + file.path.string());
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (status.st_dev != file.device || status.st_ino != file.inode || size < file.offset) {
+    file = File{file.path};
+    file.device = status.st_dev;
+    file.inode = status.st_ino;
+  }
+  if (size > kMaxStoreBytes)
+    return Fail(ErrorCode::kCorrupt, fmt::format("{} has {} bytes; at most {} are read", file.path.string(), size, kMaxStoreBytes),
+                "start a new store, or merge with fewer inputs");
+  std::string text(size - file.offset, '\0');
+  size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got = ::pread(fd.get(), text.data() + have, text.size() - have, static_cast<off_t>(file.offset + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FailErrno("read " + file.path.string());
+    if (got == 0) break;
+    have += static_cast<size_t>(got);
+  }
+  text.resize(have);
+  const size_t end = text.rfind('\n');  // a line without its end is still being written
+  if (end == std::string::npos) return {};
+  size_t bad = 0;
+  ReadLines(std::string_view(text).substr(0, end + 1), file.path.string(), file.line, file.experiences, file.warnings, bad);
+  file.offset += end + 1;
+  return {};
+}
+
+Result<ExperienceAnswer> JsonLinesStore::Query(const ExperienceKey& key) {
+  ExperienceAnswer answer;
+  std::set<std::string> seen;
+  for (File& file : files_) {
+    WW_TRY(Refresh(file));
+    answer.warnings.insert(answer.warnings.end(), file.warnings.begin(), file.warnings.end());
+    for (const Experience& e : file.experiences) {
+      const Grade grade = GradeOf(e, key);
+      if (grade == Grade::kNone || !seen.insert(ExperienceId(e)).second) continue;
+      answer.best = std::max(answer.best, grade);
+      answer.samples.push_back({e, grade});
+    }
+  }
+  return answer;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,53 @@
+// What samples say of methods. The formula stands in experience.h.
+#pragma once
+
+#include "memory/experience.h"
+
+namespace warpwright {
+
+struct StatisticsOptions {
+  double prior_samples = 3;            // k0
+  double weight_exact = 1, weight_similar = 0.5, weight_operation = 0.15;
+  double modelled_weight = 0.5;        // of modelled samples where the question is about a real device
+  bool modelled = true;                // the question is about a simulated device
+  double exploration = 0;              // c
+  double sigma = 0.5;                  // typical spread of log gains between kernels
+};
+
+struct MethodStatistics {
+  std::string method;
+  size_t samples = 0, successes = 0;   // unweighted
+  double weight = 0;                   // sum of w_i
+  double mean = 0;                     // weighted mean of y, 0 without samples
+  double prior = 0, posterior = 0;     // m0, E
+  double success_probability = 0.5;
+  double bonus = 0;
+  Grade best = Grade::kNone;
+  double rank_value() const { return posterior + bonus; }
+  // "measured x1.82 (geometric mean of 5, 4 faster)" or "no samples".
+  std::string Summary() const;
+};
+
+// Of one method; `prior` is m0.
+MethodStatistics Statistics(const std::string& method, double prior, const std::vector<GradedExperience>& samples,
+                            const StatisticsOptions& options);
+
+struct PriorRank {
+  std::string method;
+  double expected_log_gain = 0;
+};
+// Best first. `order` is the policy's: a method's prior never lifts it above one that stands before it, only its samples do. Ties keep
+// the policy's order.
+std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& order, const std::vector<GradedExperience>& samples,
+                                               const StatisticsOptions& options);
+
+// Parameter sets of the method that were tried, best first, with the shrunk mean of their values (prior: the method's own mean).
+struct ParameterStatistics {
+  std::map<std::string, std::string> parameters;
+  size_t samples = 0;
+  double posterior = 0;
+};
+std::vector<ParameterStatistics> RankParameters(const std::string& method, const std::vector<GradedExperience>& samples,
+                                                const StatisticsOptions& options);
+
+}  // namespace warpwright

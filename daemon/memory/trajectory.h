@@ -1,0 +1,149 @@
+// The short-term memory: everything that was planned, tried, measured and mended for one task, in SQLite (WAL).
+//
+// A step is written as *started* before it acts and as *finished*, with its outcome, afterwards. Steps of a task have an identity made of
+// what they are about to do (kind, round, base, candidate, method, parameters, evidence, attempt). So a program that was killed is
+// simply run again: Begin() returns the outcome of a step that finished before, and the caller goes on with it instead of acting.
+// One process at a time works on a task; several may share the file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "core/candidate.h"
+#include "core/verdict.h"
+#include "skills/match.h"
+
+namespace warpwright {
+
+using TaskId = int64_t;
+using StepId = int64_t;
+
+struct TaskKey {
+  std::string kernel;         // name in the manifest
+  std::string base_hash;      // content of the entry's file before the task
+  std::string device;         // "sim:h200"
+  std::string config_digest;  // of everything else that decides: manifest, references, skills, version
+};
+struct TaskResult {
+  std::string outcome;        // "improved", "unchanged", "refused", "error"
+  std::string message;
+  std::string best_hash;      // of the accepted candidate; empty: the original
+  double gain = 1;            // of the best over the original
+};
+struct TaskSummary {
+  TaskId id = 0;
+  TaskKey key;
+  std::optional<TaskResult> result;  // none: unfinished
+  std::string started, finished;     // UTC
+  int steps = 0, evaluations = 0;
+};
+
+enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kDiagnose, kRepair, kAccept, kPublish };
+std::string_view Name(StepKind kind);
+std::optional<StepKind> ParseStepKind(std::string_view name);
+
+// What is about to be done.
+struct StepRecord {
+  StepKind kind = StepKind::kPlan;
+  int round = 0;
+  int attempt = 0;                // 0, or the number of the repair; tells apart steps that are otherwise equal
+  std::string base;               // hash of the present base
+  std::string candidate;          // hash of what is evaluated, diagnosed, repaired
+  std::string method;             // skill id
+  std::map<std::string, std::string> parameters;
+  std::string evidence_digest;
+  // Not part of the identity:
+  std::string reason;             // why, one or more lines
+  std::vector<std::string> evidence;       // lines with field = value
+  std::vector<ExpectedChange> prediction;
+  StepId repairs = 0;             // the failed step that this one mends; 0: none
+};
+// What came of it.
+struct StepOutcome {
+  std::string candidate;          // hash of what was produced or judged
+  std::string summary;            // one line for people
+  std::string data;               // what the caller needs to go on: a plan or a diagnosis as JSON
+  std::optional<Verdict> verdict;
+  std::vector<PredictionResult> prediction;
+  std::map<std::string, double> before, after;  // counters and evidence by name
+  double time_before_us = 0, time_after_us = 0; // weighted, over the cases
+  double gain = 0;                // over the base; 0: not measured
+  bool accepted = false;          // became the base
+  double seconds = 0;             // that the step took
+};
+
+struct StepView {
+  StepId id = 0;
+  StepRecord record;
+  std::optional<StepOutcome> outcome;  // none: started, not finished
+  std::string started, finished;
+  StepId mended_by = 0;                // a later repair of this failed step that passed; 0: none
+};
+struct CandidateView {
+  std::string hash, parent, method, summary;
+  std::map<std::string, std::string> parameters;
+};
+struct TrajectoryView {
+  TaskSummary task;
+  std::vector<StepView> steps;                      // in the order in which they began
+  std::map<std::string, CandidateView> candidates;  // by hash; texts through Trajectory::Text
+};
+struct TriedMethod {
+  std::string method;
+  std::map<std::string, std::string> parameters;
+  std::string base, evidence_digest;
+  std::string verdict;   // name; empty: not judged
+  double gain = 0;
+  bool accepted = false;
+};
+
+class Trajectory {
+ public:
+  // `clock` must outlive the trajectory; nullptr: the system's.
+  static Result<Trajectory> Open(const std::filesystem::path& path, const Clock* clock = nullptr);
+  Trajectory(Trajectory&&) noexcept;
+  Trajectory& operator=(Trajectory&&) noexcept;
+  ~Trajectory();
+
+  struct BegunTask {
+    TaskId id = 0;
+    bool resumed = false;              // it was there before
+    std::optional<TaskResult> result;  // it is finished
+  };
+  Result<BegunTask> BeginTask(const TaskKey& key);  // the one with this key, or a new one
+  Status FinishTask(TaskId task, const TaskResult& result);
+  Status DiscardTask(TaskId task);                  // with its steps; texts that nothing refers to go as well
+
+  struct BegunStep {
+    StepId id = 0;
+    std::optional<StepOutcome> outcome;  // it finished before: go on with this instead of acting
+  };
+  Result<BegunStep> Begin(TaskId task, const StepRecord& record);
+  Status Finish(StepId step, const StepOutcome& outcome);
+
+  // Refuses a text whose hash differs from candidate.hash. Storing it again changes nothing.
+  Status PutCandidate(TaskId task, const Candidate& candidate);
+  Result<std::optional<Candidate>> FindCandidate(TaskId task, std::string_view hash);
+
+  // The finished evaluation of this candidate in the task, whatever base and round it belonged to.
+  Result<std::optional<StepOutcome>> FindEvaluation(TaskId task, std::string_view candidate);
+  // Finished rewrites, repairs and evaluations that name a method, in order. `base` empty: on any base.
+  Result<std::vector<TriedMethod>> Tried(TaskId task, std::string_view base = {});
+
+  Result<TrajectoryView> View(TaskId task);
+  Result<std::vector<TaskSummary>> Tasks();  // newest first
+
+ private:
+  struct State;
+  explicit Trajectory(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace warpwright

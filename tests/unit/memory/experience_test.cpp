@@ -1,0 +1,213 @@
+#include "memory/experience.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "base/file.h"
+#include "tests/unit/memory/samples.h"
+
+namespace warpwright {
+namespace {
+
+class ExperienceFile : public testing::Test {
+ protected:
+  void SetUp() override { path_ = folder_.path() / "store" / "experience.jsonl"; }
+  TemporaryDirectory folder_ = *TemporaryDirectory::Create("experience");
+  std::filesystem::path path_;
+};
+
+Experience With(const std::string& method, double log_gain, const std::string& time = "2026-11-21T03:00:00Z") {
+  Experience e = SampleExperience();
+  e.method = method;
+  e.log_gain = log_gain;
+  e.time = time;
+  return e;
+}
+
+TEST(Experience, RoundTripIsExact) {
+  const Experience e = SampleExperience();
+  const auto line = FormatExperience(e);
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->find('\n'), std::string::npos);
+  const auto back = ParseExperience(*line);
+  ASSERT_TRUE(back) << back.error().Format();
+  EXPECT_EQ(*back, e);
+  EXPECT_EQ(ExperienceId(*back), ExperienceId(e));
+}
+
+TEST(Experience, ReadmeExampleIsReadable) {
+  const auto readme = ReadFile(std::string(WW_SOURCE_DIR) + "/memory/README.md");
+  ASSERT_TRUE(readme);
+  const size_t begin = readme->find("{\"chip\"");
+  ASSERT_NE(begin, std::string::npos);
+  const auto e = ParseExperience(std::string_view(*readme).substr(begin, readme->find('\n', begin) - begin));
+  ASSERT_TRUE(e) << e.error().Format();
+  EXPECT_EQ(e->method, "row_parallel");
+}
+
+TEST(Experience, BadLinesSayWhatIsWrong) {
+  const std::string good = *FormatExperience(SampleExperience());
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  const std::pair<std::string, const char*> rows[] = {
+      {"", "not a JSON object"},
+      {"[]", "not a JSON object"},
+      {"nonsense", "not a JSON object"},
+      {good.substr(0, good.size() / 2), "not a JSON object"},
+      {replaced("\"v\":1", "\"v\":2"), "format 2 is not known"},
+      {replaced("\"v\":1", "\"w\":1"), "'v'"},
+      {replaced("\"chip\":\"h200\"", "\"chip\":7"), "'chip' is not text"},
+      {replaced("\"method\":\"row_parallel\"", "\"method\":\"\""), "'method' is empty"},
+      {replaced("\"modelled\":true", "\"modelled\":1"), "'modelled'"},
+      {replaced("1.8325814637483102", "\"x\""), "'log_gain' is not a number"},
+      {replaced("1.8325814637483102", "1e300"), "'log_gain' must lie"},
+      {replaced("\"spread\":0.01", "\"spread\":-1"), "'spread'"},
+      {replaced("\"outcome\":\"measured\"", "\"outcome\":\"faulted\""), "outcome 'faulted' cannot have a gain"},
+      {replaced("\"mode\":\"warp\"", "\"mode\":5"), "a parameter is not text"},
+      {replaced("\"kernel\":\"softmax\"", "\"kernel\":\"" + std::string(600, 'x') + "\""), "'kernel' has more than"},
+      {std::string(20'000, ' ') + good, "the line has more than"},
+  };
+  for (const auto& [text, message] : rows) {
+    const auto parsed = ParseExperience(text);
+    ASSERT_FALSE(parsed) << text.substr(0, 200);
+    EXPECT_EQ(parsed.error().code, ErrorCode::kCorrupt);
+    EXPECT_NE(parsed.error().message.find(message), std::string::npos) << parsed.error().message << " / " << message;
+  }
+  EXPECT_TRUE(ParseExperience(replaced("{", "{\"later\":[1,2],"))) << "unknown keys of the same format are ignored";
+}
+
+TEST(Experience, UnwritableValuesAreRefused) {
+  Experience e = SampleExperience();
+  e.log_gain = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(FormatExperience(e));
+  e = SampleExperience();
+  e.key.operation.clear();
+  EXPECT_FALSE(FormatExperience(e));
+  e = SampleExperience();
+  e.outcome = "faulted";
+  EXPECT_FALSE(FormatExperience(e)) << "a failure has no gain";
+}
+
+TEST(Experience, GradesOfNearness) {
+  const ExperienceKey key = SampleExperience().key;
+  Experience e = SampleExperience();
+  EXPECT_EQ(GradeOf(e, key), Grade::kExact);
+  e.key.chip = "a100";
+  EXPECT_EQ(GradeOf(e, key), Grade::kSimilar);
+  e.key.state = "other";
+  EXPECT_EQ(GradeOf(e, key), Grade::kOperation);
+  e.key.operation = "matmul";
+  EXPECT_EQ(GradeOf(e, key), Grade::kNone);
+}
+
+TEST_F(ExperienceFile, AppendThenQuery) {
+  JsonLinesStore store(path_);
+  EXPECT_EQ(store.Query(SampleExperience().key)->best, Grade::kNone) << "a missing file is an empty store";
+  ASSERT_TRUE(store.Append(With("a", 0.5)));
+  Experience other = With("b", 0.1);
+  other.key.chip = "a100";
+  ASSERT_TRUE(store.Append(other));
+  Experience foreign = With("c", 0.1);
+  foreign.key.operation = "matmul";
+  ASSERT_TRUE(store.Append(foreign));
+  const auto answer = store.Query(SampleExperience().key);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->best, Grade::kExact);
+  ASSERT_EQ(answer->samples.size(), 2u);
+  EXPECT_EQ(answer->samples[1].grade, Grade::kSimilar);
+  EXPECT_TRUE(answer->warnings.empty());
+}
+
+TEST_F(ExperienceFile, BadLinesBecomeWarningsWithTheirPlace) {
+  const std::string good = *FormatExperience(With("a", 0.5));
+  ASSERT_TRUE(WriteFileAtomically(path_, good + "\nbroken\n\n" + *FormatExperience(With("b", 0.5)) + "\n" + good + "\n"));
+  const auto content = ReadStore(path_);
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->experiences.size(), 2u);
+  EXPECT_EQ(content->bad, 1u);
+  EXPECT_EQ(content->duplicates, 1u);
+  ASSERT_EQ(content->warnings.size(), 1u);
+  EXPECT_EQ(content->warnings[0], path_.string() + ":2: not a JSON object");
+}
+
+TEST_F(ExperienceFile, CatMergesAndEqualEntriesCountOnce) {
+  const std::string a = *FormatExperience(With("a", 0.5)) + "\n", b = *FormatExperience(With("b", 0.25)) + "\n";
+  ASSERT_TRUE(WriteFileAtomically(path_, a + b + a));  // cat first second > both
+  JsonLinesStore store(path_);
+  EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
+}
+
+TEST_F(ExperienceFile, GrowthByOthersIsSeenAndAHalfLineDoesNotSwallowTheNext) {
+  JsonLinesStore store(path_), other(path_);
+  ASSERT_TRUE(store.Append(With("a", 0.5)));
+  EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 1u);
+  ASSERT_TRUE(other.Append(With("b", 0.5)));
+  EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
+  const std::string line = *FormatExperience(With("c", 0.5));
+  {
+    std::ofstream half(path_, std::ios::app);
+    half << line.substr(0, 40);  // a writer was killed here
+  }
+  EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u) << "an unfinished line waits";
+  ASSERT_TRUE(other.Append(With("d", 0.5)));
+  const auto answer = store.Query(SampleExperience().key);
+  EXPECT_EQ(answer->samples.size(), 3u);
+  EXPECT_EQ(answer->warnings.size(), 1u);
+}
+
+TEST_F(ExperienceFile, AReplacedFileIsReadAgain) {
+  JsonLinesStore store(path_);
+  ASSERT_TRUE(store.Append(With("a", 0.5)));
+  ASSERT_TRUE(store.Append(With("b", 0.5)));
+  EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
+  ASSERT_TRUE(WriteFileAtomically(path_, *FormatExperience(With("c", 0.5)) + "\n"));
+  const auto answer = store.Query(SampleExperience().key);
+  ASSERT_EQ(answer->samples.size(), 1u);
+  EXPECT_EQ(answer->samples[0].experience.method, "c");
+}
+
+TEST_F(ExperienceFile, ReadOnlyStoresAreReadToo) {
+  const auto seed = folder_.path() / "seed.jsonl";
+  ASSERT_TRUE(WriteFileAtomically(seed, *FormatExperience(With("seed", 0.5)) + "\n"));
+  JsonLinesStore store(path_, {seed});
+  ASSERT_TRUE(store.Append(With("a", 0.5)));
+  EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
+  EXPECT_EQ(ReadStore(seed)->lines, 1u) << "nothing is written to it";
+}
+
+TEST_F(ExperienceFile, MergeSortsDropsDuplicatesAndNamesBadLines) {
+  const auto one = folder_.path() / "1.jsonl", two = folder_.path() / "2.jsonl", out = folder_.path() / "out.jsonl";
+  const Experience early = With("early", 0.1, "2026-01-01T00:00:00Z"), late = With("late", 0.2, "2026-02-01T00:00:00Z");
+  ASSERT_TRUE(WriteFileAtomically(one, *FormatExperience(late) + "\n"));
+  ASSERT_TRUE(WriteFileAtomically(two, *FormatExperience(early) + "\nbad\n" + *FormatExperience(late) + "\n"));
+  const auto merged = MergeStores({one, two}, out);
+  ASSERT_TRUE(merged) << merged.error().Format();
+  EXPECT_EQ(merged->duplicates, 1u);
+  EXPECT_EQ(merged->bad, 1u);
+  const auto content = ReadStore(out);
+  ASSERT_EQ(content->experiences.size(), 2u);
+  EXPECT_EQ(content->experiences[0], early);
+  EXPECT_EQ(content->experiences[1], late);
+  EXPECT_FALSE(MergeStores({folder_.path() / "absent"}, out));
+  const std::string before = *ReadFile(out);
+  ASSERT_TRUE(MergeStores({out, one, two}, out)) << "into one of the inputs";
+  EXPECT_EQ(*ReadFile(out), before);
+}
+
+TEST(Experience, SeedStoreIsReadable) {
+  const auto content = ReadStore(std::string(WW_SOURCE_DIR) + "/memory/experience.jsonl");
+  ASSERT_TRUE(content) << content.error().Format();
+  EXPECT_EQ(content->bad, 0u);
+}
+
+}  // namespace
+}  // namespace warpwright

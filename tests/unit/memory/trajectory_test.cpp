@@ -1,0 +1,300 @@
+#include "memory/trajectory.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "memory/step_json.h"
+
+namespace warpwright {
+namespace {
+
+class FixedClock final : public Clock {
+ public:
+  std::chrono::system_clock::time_point Now() const override { return std::chrono::system_clock::time_point(std::chrono::seconds(1'800'000'000)); }
+  std::chrono::steady_clock::time_point Steady() const override { return {}; }
+};
+
+Candidate MakeCandidate(const std::string& text, const std::string& parent, const std::string& method) {
+  return {Sha256(text), text, parent, method, {{"width", "4"}}, "did " + method};
+}
+StepRecord Evaluate(int round, const std::string& base, const std::string& candidate, const std::string& method) {
+  StepRecord r;
+  r.kind = StepKind::kEvaluate;
+  r.round = round;
+  r.base = base;
+  r.candidate = candidate;
+  r.method = method;
+  r.parameters = {{"width", "4"}};
+  r.evidence_digest = "e1";
+  r.reason = "because";
+  r.evidence = {"load_efficiency_pct = 12.5 %"};
+  r.prediction = {{"dram_throughput_pct", true, 2}};
+  return r;
+}
+StepOutcome Outcome(Verdict verdict, double gain = 0, bool accepted = false) {
+  StepOutcome o;
+  o.verdict = std::move(verdict);
+  o.summary = "done";
+  o.data = R"({"x":1})";
+  o.gain = gain;
+  o.accepted = accepted;
+  o.before = {{"dram_throughput_pct", 20}};
+  o.after = {{"dram_throughput_pct", 55}};
+  o.prediction = {{"dram_throughput_pct", true, 2, 20, 55, true}};
+  o.time_before_us = 100;
+  o.time_after_us = gain > 0 ? 100 / gain : 0;
+  o.seconds = 1.5;
+  return o;
+}
+
+class TrajectoryFile : public testing::Test {
+ protected:
+  Trajectory Open() {
+    auto opened = Trajectory::Open(path_, &clock_);
+    EXPECT_TRUE(opened) << opened.error().Format();
+    return std::move(*opened);
+  }
+  FixedClock clock_;
+  TemporaryDirectory folder_ = *TemporaryDirectory::Create("trajectory");
+  std::filesystem::path path_ = folder_.path() / "state" / "trajectory.db";
+  TaskKey key_{"softmax", "base0", "sim:h200", "config0"};
+};
+
+TEST_F(TrajectoryFile, TheSameKeyIsTheSameTask) {
+  Trajectory t = Open();
+  const auto first = t.BeginTask(key_);
+  ASSERT_TRUE(first) << first.error().Format();
+  EXPECT_FALSE(first->resumed);
+  EXPECT_TRUE(t.BeginTask(key_)->resumed);
+  EXPECT_EQ(t.BeginTask(key_)->id, first->id);
+  TaskKey other = key_;
+  other.config_digest = "config1";
+  EXPECT_NE(t.BeginTask(other)->id, first->id);
+  ASSERT_TRUE(t.FinishTask(first->id, {"improved", "2.5 times faster", "h", 2.5}));
+  const auto again = t.BeginTask(key_);
+  ASSERT_TRUE(again->result);
+  EXPECT_EQ(again->result->outcome, "improved");
+  EXPECT_EQ(again->result->gain, 2.5);
+  EXPECT_FALSE(t.FinishTask(99, {}));
+}
+
+TEST_F(TrajectoryFile, FinishedStepsAreNotRepeatedAcrossRuns) {
+  StepId id = 0;
+  {
+    Trajectory t = Open();
+    const TaskId task = t.BeginTask(key_)->id;
+    const auto step = t.Begin(task, Evaluate(1, "b", "c", "m"));
+    ASSERT_TRUE(step);
+    EXPECT_FALSE(step->outcome);
+    id = step->id;
+  }  // killed here: started, not finished
+  {
+    Trajectory t = Open();
+    const TaskId task = t.BeginTask(key_)->id;
+    const auto step = t.Begin(task, Evaluate(1, "b", "c", "m"));
+    EXPECT_EQ(step->id, id);
+    EXPECT_FALSE(step->outcome) << "it has to act again";
+    ASSERT_TRUE(t.Finish(step->id, Outcome(Measured{}, 2.0, true)));
+    EXPECT_FALSE(t.Finish(step->id, Outcome(Measured{}, 3.0))) << "an outcome is written once";
+  }
+  Trajectory t = Open();
+  const TaskId task = t.BeginTask(key_)->id;
+  StepRecord same = Evaluate(1, "b", "c", "m");
+  same.reason = "other words";
+  const auto step = t.Begin(task, same);
+  ASSERT_TRUE(step->outcome);
+  EXPECT_EQ(step->outcome->gain, 2.0);
+  EXPECT_TRUE(step->outcome->accepted);
+  EXPECT_EQ(step->outcome->data, R"({"x":1})");
+  EXPECT_TRUE(std::holds_alternative<Measured>(*step->outcome->verdict));
+}
+
+TEST_F(TrajectoryFile, EachPartOfTheIdentityTellsStepsApart) {
+  const StepRecord base = Evaluate(1, "b", "c", "m");
+  std::vector<StepRecord> others(8, base);
+  others[0].kind = StepKind::kRewrite;
+  others[1].round = 2;
+  others[2].attempt = 1;
+  others[3].base = "b2";
+  others[4].candidate = "c2";
+  others[5].method = "m2";
+  others[6].parameters["width"] = "2";
+  others[7].evidence_digest = "e2";
+  for (size_t i = 0; i < others.size(); ++i) EXPECT_NE(StepIdentity(others[i]), StepIdentity(base)) << i;
+}
+
+TEST_F(TrajectoryFile, NoCandidateIsEvaluatedTwice) {
+  Trajectory t = Open();
+  const TaskId task = t.BeginTask(key_)->id;
+  EXPECT_FALSE(*t.FindEvaluation(task, "c"));
+  const StepId step = t.Begin(task, Evaluate(1, "b", "c", "m"))->id;
+  EXPECT_FALSE(*t.FindEvaluation(task, "c")) << "only when it is finished";
+  ASSERT_TRUE(t.Finish(step, Outcome(WrongResult{"comparison", "gpt2", "off"})));
+  const auto found = t.FindEvaluation(task, "c");
+  ASSERT_TRUE(*found);
+  EXPECT_EQ(VerdictName(*(*found)->verdict), "wrong_result");
+  TaskKey other = key_;
+  other.base_hash = "base1";
+  EXPECT_FALSE(*t.FindEvaluation(t.BeginTask(other)->id, "c")) << "another original, another judgement";
+}
+
+TEST_F(TrajectoryFile, TriedMethodsByBaseWithTheirEvidence) {
+  Trajectory t = Open();
+  const TaskId task = t.BeginTask(key_)->id;
+  const auto run = [&](StepRecord record, StepOutcome outcome) {
+    const auto step = t.Begin(task, record);
+    ASSERT_TRUE(step);
+    ASSERT_TRUE(t.Finish(step->id, outcome));
+  };
+  StepRecord refused = Evaluate(1, "b1", "", "tile_matmul");
+  refused.kind = StepKind::kRewrite;
+  run(refused, Outcome(Refused{"rewrite", "no product", "", 0}));
+  run(Evaluate(2, "b1", "c1", "row_parallel"), Outcome(Measured{}, 5.0, true));
+  run(Evaluate(3, "c1", "c2", "launch_retune"), Outcome(Measured{}, 0.9));
+  StepRecord plan = Evaluate(4, "c1", "", "planned_only");
+  plan.kind = StepKind::kPlan;
+  run(plan, StepOutcome{});
+  ASSERT_TRUE(t.Begin(task, Evaluate(5, "c1", "c3", "unfinished")));
+  const auto all = t.Tried(task);
+  ASSERT_TRUE(all) << all.error().Format();
+  ASSERT_EQ(all->size(), 3u);
+  EXPECT_EQ((*all)[0].verdict, "refused");
+  EXPECT_EQ((*all)[1].gain, 5.0);
+  EXPECT_TRUE((*all)[1].accepted);
+  EXPECT_EQ((*all)[1].evidence_digest, "e1");
+  const auto on_c1 = t.Tried(task, "c1");
+  ASSERT_EQ(on_c1->size(), 1u);
+  EXPECT_EQ((*on_c1)[0].method, "launch_retune");
+}
+
+TEST_F(TrajectoryFile, CandidatesByContent) {
+  Trajectory t = Open();
+  const TaskId task = t.BeginTask(key_)->id;
+  const Candidate candidate = MakeCandidate(std::string("text\0with zero", 14), "parent", "m");
+  ASSERT_TRUE(t.PutCandidate(task, candidate));
+  ASSERT_TRUE(t.PutCandidate(task, candidate)) << "again changes nothing";
+  const auto found = t.FindCandidate(task, candidate.hash);
+  ASSERT_TRUE(*found);
+  EXPECT_EQ((*found)->text, candidate.text);
+  EXPECT_EQ((*found)->parameters, candidate.parameters);
+  EXPECT_EQ((*found)->summary, "did m");
+  EXPECT_FALSE(*t.FindCandidate(task, "absent"));
+  Candidate lie = candidate;
+  lie.text = "other";
+  EXPECT_FALSE(t.PutCandidate(task, lie));
+}
+
+TEST_F(TrajectoryFile, ViewHoldsEverythingThatTheReportNeeds) {
+  Trajectory t = Open();
+  const TaskId task = t.BeginTask(key_)->id;
+  const Candidate c = MakeCandidate("candidate", "base0", "vectorize");
+  ASSERT_TRUE(t.PutCandidate(task, c));
+  const StepId failed = t.Begin(task, Evaluate(1, "base0", "x", "vectorize"))->id;
+  ASSERT_TRUE(t.Finish(failed, Outcome(Faulted{})));
+  StepRecord repair = Evaluate(1, "base0", c.hash, "vectorize");
+  repair.attempt = 1;
+  repair.repairs = failed;
+  ASSERT_TRUE(t.Finish(t.Begin(task, repair)->id, Outcome(Measured{}, 1.7, true)));
+  ASSERT_TRUE(t.Begin(task, Evaluate(2, c.hash, "y", "z")));
+  ASSERT_TRUE(t.FinishTask(task, {"improved", "", c.hash, 1.7}));
+  const auto view = t.View(task);
+  ASSERT_TRUE(view) << view.error().Format();
+  EXPECT_EQ(view->task.key.kernel, "softmax");
+  EXPECT_EQ(view->task.steps, 3);
+  EXPECT_EQ(view->task.evaluations, 2);
+  EXPECT_EQ(view->task.started, "2027-01-15T08:00:00Z");
+  EXPECT_EQ(view->task.result->best_hash, c.hash);
+  ASSERT_EQ(view->steps.size(), 3u);
+  EXPECT_EQ(view->steps[0].mended_by, view->steps[1].id) << "a repaired attempt does not stay a failure";
+  EXPECT_EQ(view->steps[1].record.reason, "because");
+  EXPECT_EQ(view->steps[1].record.evidence, std::vector<std::string>{"load_efficiency_pct = 12.5 %"});
+  ASSERT_EQ(view->steps[1].outcome->prediction.size(), 1u);
+  EXPECT_TRUE(view->steps[1].outcome->prediction[0].held);
+  EXPECT_EQ(view->steps[1].outcome->after.at("dram_throughput_pct"), 55);
+  EXPECT_EQ(view->steps[1].mended_by, 0);
+  EXPECT_FALSE(view->steps[2].outcome);
+  EXPECT_EQ(view->candidates.at(c.hash).method, "vectorize");
+  EXPECT_FALSE(t.View(99));
+}
+
+TEST_F(TrajectoryFile, TasksNewestFirstAndDiscard) {
+  Trajectory t = Open();
+  const TaskId first = t.BeginTask(key_)->id;
+  TaskKey other = key_;
+  other.kernel = "gelu";
+  const TaskId second = t.BeginTask(other)->id;
+  const Candidate shared = MakeCandidate("shared", "", "original"), own = MakeCandidate("own", "", "m");
+  ASSERT_TRUE(t.PutCandidate(first, shared));
+  ASSERT_TRUE(t.PutCandidate(second, shared));
+  ASSERT_TRUE(t.PutCandidate(first, own));
+  ASSERT_TRUE(t.Begin(first, Evaluate(1, "b", "c", "m")));
+  EXPECT_EQ((*t.Tasks())[0].key.kernel, "gelu");
+  ASSERT_TRUE(t.DiscardTask(first));
+  EXPECT_EQ(t.Tasks()->size(), 1u);
+  EXPECT_TRUE(*t.FindCandidate(second, shared.hash)) << "the text is still referred to";
+  EXPECT_FALSE(t.BeginTask(key_)->resumed);
+}
+
+TEST_F(TrajectoryFile, TwoConnectionsShareTheFile) {
+  Trajectory a = Open(), b = Open();
+  const TaskId task = a.BeginTask(key_)->id;
+  EXPECT_EQ(b.BeginTask(key_)->id, task);
+  const auto step = a.Begin(task, Evaluate(1, "b", "c", "m"));
+  ASSERT_TRUE(a.Finish(step->id, Outcome(Measured{}, 2)));
+  EXPECT_TRUE(b.Begin(task, Evaluate(1, "b", "c", "m"))->outcome);
+}
+
+TEST_F(TrajectoryFile, DamageIsAnErrorAndNeverACrash) {
+  {
+    Trajectory t = Open();
+    const TaskId task = t.BeginTask(key_)->id;
+    ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(1, "b", "c", "m"))->id, Outcome(Measured{}, 2)));
+    ASSERT_TRUE(t.PutCandidate(task, MakeCandidate("text", "", "m")));
+  }
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "UPDATE step SET outcome = '{\"gain\":\"much\"}'; UPDATE content SET text = 'forged'", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+  Trajectory t = Open();
+  const TaskId task = t.BeginTask(key_)->id;
+  const auto view = t.View(task);
+  ASSERT_FALSE(view);
+  EXPECT_EQ(view.error().code, ErrorCode::kCorrupt);
+  EXPECT_FALSE(t.Begin(task, Evaluate(1, "b", "c", "m")));
+  EXPECT_FALSE(t.FindCandidate(task, Sha256(std::string_view("text")))) << "a forged text is noticed by its hash";
+}
+
+TEST_F(TrajectoryFile, EveryFlippedPageIsSurvived) {
+  {
+    Trajectory t = Open();
+    const TaskId task = t.BeginTask(key_)->id;
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(i, "b", "c" + std::to_string(i), "m"))->id, Outcome(Measured{}, 2)));
+  }
+  const std::string original = *ReadFile(path_);
+  int refused = 0, survived = 0;
+  for (size_t at = 0; at < original.size(); at += 509) {
+    std::string damaged = original;
+    for (size_t i = at; i < std::min(at + 40, damaged.size()); ++i) damaged[i] = static_cast<char>(damaged[i] ^ 0x5a);
+    const auto copy = folder_.path() / "damaged.db";
+    for (const char* tail : {"", "-wal", "-shm"}) std::filesystem::remove(copy.string() + tail);
+    ASSERT_TRUE(WriteFileAtomically(copy, damaged));
+    auto t = Trajectory::Open(copy);
+    if (!t) {
+      ++refused;
+      continue;
+    }
+    ++survived;
+    const auto tasks = t->Tasks();
+    if (tasks)
+      for (const TaskSummary& task : *tasks) (void)t->View(task.id);
+  }
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(refused + survived, 20);
+}
+
+}  // namespace
+}  // namespace warpwright

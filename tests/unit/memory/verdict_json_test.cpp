@@ -1,0 +1,98 @@
+#include "memory/verdict_json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace warpwright {
+namespace {
+
+Measured SampleMeasured() {
+  LaunchReport launch;
+  launch.kernel = "ns::softmax<4>";
+  launch.registers = 40;
+  launch.threads_per_block = 256;
+  launch.shared_bytes_per_block = 4096;
+  launch.blocks_total = 8192;
+  launch.blocks_run = 100;
+  uint64_t value = 1;
+  for (const NamedCounter& counter : Fields(launch.counters)) SetField(launch.counters, counter.name, value++ * 1'000'000'007ull);
+  for (int i = 0; i < 100; ++i) {
+    LineCounters line;
+    line.file = "kernels/softmax.cu";
+    line.line = i;
+    line.warp_instructions = 1000 - i;
+    line.divergent_branches = 3;
+    launch.lines.push_back(line);
+  }
+  launch.occupancy = {8, 1.0, 0.87, "registers", 7.75};
+  launch.time.total_us = 12.345678901234567;
+  launch.time.latency_us = std::numeric_limits<double>::infinity();
+  launch.time.limiter = "dram";
+  return {true, "sim:h200", {{"gpt2", 3, 12.5, true, {launch, launch}}, {"small", 1, 0.1, false, {}}}, {"comparison", "guard-bands"}};
+}
+
+TEST(VerdictJson, RoundTripOfEveryKind) {
+  Fault fault;
+  fault.kind = Fault::Kind::kSharedRace;
+  fault.message = "race";
+  fault.kernel = "k";
+  fault.file = "a.cu";
+  fault.line = 12;
+  fault.block[1] = 7;
+  fault.thread[0] = 31;
+  const Verdict verdicts[] = {CompileFailed{"a.cu(3): error"}, Refused{"slice", "uses cuBLAS", "a.cu", 9},
+                              WrongResult{"comparison", "gpt2", "out[3] is 4, expected 5"}, Faulted{fault, "small"}, SampleMeasured()};
+  for (const Verdict& verdict : verdicts) {
+    const std::string json = EncodeVerdict(verdict);
+    const auto back = DecodeVerdict(json);
+    ASSERT_TRUE(back) << back.error().Format() << json;
+    EXPECT_EQ(back->index(), verdict.index());
+    EXPECT_EQ(VerdictMessage(*back), VerdictMessage(verdict));
+    EXPECT_EQ(EncodeVerdict(*back), json);
+  }
+}
+
+TEST(VerdictJson, MeasurementsAreExact) {
+  const Measured before = SampleMeasured();
+  const auto back = DecodeVerdict(EncodeVerdict(before));
+  ASSERT_TRUE(back);
+  const Measured& after = std::get<Measured>(*back);
+  ASSERT_EQ(after.cases.size(), 2u);
+  const LaunchReport& launch = after.cases[0].launches[1];
+  EXPECT_EQ(launch.counters, before.cases[0].launches[1].counters);
+  EXPECT_EQ(launch.time.total_us, 12.345678901234567);
+  EXPECT_TRUE(std::isinf(launch.time.latency_us));
+  EXPECT_EQ(launch.lines.size(), 64u) << "the hottest lines";
+  EXPECT_EQ(launch.lines[5].warp_instructions, 995u);
+  EXPECT_EQ(launch.occupancy.limiter, "registers");
+  EXPECT_EQ(after.checks, before.checks);
+}
+
+TEST(VerdictJson, EveryFaultKindIsKnown) {
+  for (int kind = 0; kind <= static_cast<int>(Fault::Kind::kIllegalInstruction); ++kind) {
+    Fault fault;
+    fault.kind = static_cast<Fault::Kind>(kind);
+    const auto back = DecodeVerdict(EncodeVerdict(Faulted{fault, ""}));
+    ASSERT_TRUE(back) << kind;
+    EXPECT_EQ(std::get<Faulted>(*back).fault.kind, fault.kind);
+  }
+}
+
+TEST(VerdictJson, InvalidUtf8DoesNotThrow) {
+  EXPECT_TRUE(DecodeVerdict(EncodeVerdict(CompileFailed{"caf\xe9 \xff"})));
+}
+
+TEST(VerdictJson, NonsenseIsAnError) {
+  const std::string measured = EncodeVerdict(SampleMeasured());
+  for (std::string text : {std::string(), std::string("{}"), std::string("[]"), std::string("null"), std::string("{\"verdict\":3}"),
+                           std::string("{\"verdict\":\"measured\",\"cases\":{}}"), std::string("{\"verdict\":\"measured\",\"cases\":[1]}"),
+                           std::string("{\"verdict\":\"faulted\"}"), std::string("{\"verdict\":\"faulted\",\"fault\":{\"kind\":\"odd\"}}"),
+                           std::string("{\"verdict\":\"refused\",\"line\":99999999999}"), std::string("{\"verdict\":\"happy\"}"),
+                           measured.substr(0, measured.size() - 5)})
+    EXPECT_FALSE(DecodeVerdict(text)) << text.substr(0, 80);
+}
+
+}  // namespace
+}  // namespace warpwright
