@@ -26,8 +26,10 @@ struct Chip {
   double dram_bytes_per_second = 0;      // measured where known, else a stated share of the data sheet's
   double l2_bytes_per_second = 0;
   double l1_bytes_per_cycle = 128;       // per multiprocessor
+  double l2_write_bytes_per_second = 0;  // of whole lines
   double l2_bytes_per_cycle = 64;        // between L2 and one multiprocessor
-  double atomics_per_cycle = 1;          // of L2 at one 32-byte sector, in warp requests
+  double atomics_per_cycle = 1;          // at one place (1 KiB), in sectors of a warp's request
+  double l2_atomics_per_cycle = 48;      // of the whole L2
   double fp32_lanes = 128;   // per multiprocessor and cycle
   double fp64_lanes = 64;
   double fp16_lanes = 256;   // two per lane of x2 arithmetic
@@ -40,7 +42,7 @@ struct Chip {
   double l1_latency_cycles = 33;
   double shared_latency_cycles = 29;
   double launch_overhead_us = 0;         // of one kernel, back to back
-  double block_launch_cycles = 0;        // scheduling one block on a multiprocessor
+  double block_launch_cycles = 0;        // between two blocks that the chip starts
 };
 
 }  // namespace warpwright
