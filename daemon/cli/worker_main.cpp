@@ -1,6 +1,6 @@
 // warpwright-worker: parses, slices, records, compiles and simulates what it is sent, one call at a time (worker/frame.h).
 //
-// Options: --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --memory-gib N, --no-sandbox, --version.
+// Options: --toolchain (prints the compiler and exits), --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --memory-gib N, --no-sandbox, --version.
 // Exit codes: 0 the peer closed the pipe, 2 usage, 3 the environment lacks something.
 #include <fcntl.h>
 #include <unistd.h>
@@ -24,6 +24,7 @@ struct WorkerOptions {
   std::vector<std::filesystem::path> readable;
   uint64_t memory_gib = 16;
   bool sandbox = true;
+  bool print_toolchain = false;
 };
 
 Result<WorkerOptions> ParseOptions(int argc, char** argv) {
@@ -39,6 +40,8 @@ Result<WorkerOptions> ParseOptions(int argc, char** argv) {
       options.memory_gib = std::strtoull(value().c_str(), nullptr, 10);
     } else if (name == "--no-sandbox") {
       options.sandbox = false;
+    } else if (name == "--toolchain") {
+      options.print_toolchain = true;
     } else if (name == "--version") {
       std::printf("warpwright-worker %s\n", kVersion);
       std::exit(kExitDone);
@@ -80,6 +83,11 @@ Result<FrameDescriptors> TakeStandardStreams() {
 
 Status Main(int argc, char** argv) {
   WW_ASSIGN(WorkerOptions options, ParseOptions(argc, argv));
+  if (options.print_toolchain) {
+    WW_ASSIGN(const Compiler compiler, Compiler::Create({}));
+    std::printf("%s\n", compiler.toolchain().c_str());
+    return {};
+  }
   std::error_code error;
   std::filesystem::create_directories(options.cache / "tmp", error);
   if (error) return Fail(ErrorCode::kEnvironment, "create " + options.cache.string() + ": " + error.message());

@@ -129,6 +129,10 @@ Result<Repository> Repository::Open(const std::filesystem::path& path) {
 
 bool Repository::bare() const { return git_repository_is_bare(repository_.get()) == 1; }
 
+std::filesystem::path Repository::common_directory() const {
+  return git_repository_commondir(repository_.get());
+}
+
 Result<std::string> Repository::Resolve(const std::string& revision) const {
   Object object, commit;
   if (git_revparse_single(object.out(), repository_.get(), revision.c_str()) != 0 ||

@@ -48,6 +48,8 @@ class Repository {
   // The working tree's root; the repository itself where it is bare.
   const std::filesystem::path& root() const { return root_; }
   bool bare() const;
+  // The git directory that all working trees of the repository share.
+  std::filesystem::path common_directory() const;
 
   // Commit id (40 hex digits) of "HEAD", a branch, a tag, "abc123", "HEAD~2".
   Result<std::string> Resolve(const std::string& revision) const;

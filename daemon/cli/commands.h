@@ -1,0 +1,58 @@
+// The commands. Each prints its result to stdout (one JSON object with --json) and returns the exit code; an Error is printed by main.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/session.h"
+
+namespace warpwright {
+
+struct InitOptions {
+  CommonOptions common;
+  bool force = false;      // replace an existing manifest
+  bool print = false;      // to stdout instead of the file
+};
+struct RevisionOptions {
+  CommonOptions common;
+  std::string base = "HEAD";   // the trusted revision
+};
+struct OptimizeOptions {
+  CommonOptions common;
+  std::string revision = "HEAD";
+  std::string changed_since;   // only entries whose slice differs from this revision
+  std::string publish = "branch";
+  std::string author;          // "Name <mail>"; else the repository's warpwright.author, else warpwright
+  int max_rounds = 0;          // 0: the manifest's
+  double max_minutes = 0;
+  bool again = false;          // forget a finished task and start over
+};
+struct ShowOptions {
+  CommonOptions common;
+  int64_t task = 0;            // 0: the latest of --kernel, or a list
+  std::string format = "text"; // text, markdown, html, json
+  std::string output;          // file; empty: stdout
+};
+struct SkillsOptions {
+  CommonOptions common;
+  std::string action = "list"; // list, show, check, match
+  std::string argument;        // id, folder, or evidence file
+};
+struct MemoryOptions {
+  CommonOptions common;
+  std::string action = "show"; // show, merge
+  std::vector<std::string> paths;
+};
+
+Result<int> RunInit(const InitOptions& options);
+Result<int> RunCheck(const CommonOptions& options);
+Result<int> RunRecord(const RevisionOptions& options);
+Result<int> RunVerify(const RevisionOptions& options);
+Result<int> RunProfile(const CommonOptions& options);
+Result<int> RunOptimize(const OptimizeOptions& options);
+Result<int> RunShow(const ShowOptions& options);
+Result<int> RunSkills(const SkillsOptions& options);
+Result<int> RunMemory(const MemoryOptions& options);
+
+}  // namespace warpwright

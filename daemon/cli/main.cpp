@@ -1,0 +1,141 @@
+// warpwright: options and help. What the commands do stands in cli/<command>.cpp.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/version.h"
+
+namespace warpwright {
+namespace {
+
+void AddCommon(CLI::App* command, CommonOptions& options) {
+  command->add_option("--repo", options.repo, "The git repository")->capture_default_str();
+  command->add_option("--device", options.device, "sim:h200, sim:a100, sim:l4 or sim:rtx4090")->capture_default_str();
+  command->add_option("--kernel", options.kernels, "Only this kernel of the manifest (repeatable)");
+  command->add_option("--skills", options.skills, "Folder of skills instead of the built-in ones");
+  command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]");
+  command->add_option("--cache", options.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]");
+  command->add_option("--worker", options.worker, "Command line of the worker [warpwright-worker]");
+  command->add_flag("--json", options.json, "One JSON object on stdout");
+  command->add_flag("--quiet", options.quiet, "No progress on stderr");
+}
+
+struct Program {
+  CLI::App app{"Optimizes the CUDA kernels of a git repository, verifies every candidate, and commits what is faster.", "warpwright"};
+  std::function<Result<int>()> run;
+  InitOptions init;
+  CommonOptions check, profile;
+  RevisionOptions record, verify;
+  OptimizeOptions optimize;
+  ShowOptions show;
+  SkillsOptions skills;
+  MemoryOptions memory;
+
+  CLI::App* Add(const char* name, const char* help, CommonOptions& common, std::function<Result<int>()> command) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    AddCommon(sub, common);
+    sub->callback([this, command = std::move(command)] { run = command; });
+    return sub;
+  }
+
+  Program() {
+    app.require_subcommand(1);
+    app.footer("Exit codes: 0 done (also: no improvement found), 1 verification failed, 2 usage, 3 environment, 78 configuration.");
+    app.set_version_flag("--version", std::string("warpwright ") + kVersion);
+
+    CLI::App* command = Add("init", "Write a first .warpwright.yml from the kernels that are there", init.common, [this] { return RunInit(init); });
+    command->add_flag("--force", init.force, "Replace an existing .warpwright.yml");
+    command->add_flag("--print", init.print, "Print it instead of writing it");
+
+    Add("check", "Check the manifest, the kernels behind it, the references and the skills", check, [this] { return RunCheck(check); });
+
+    command = Add("record", "Record reference outputs of the trusted revision below .warpwright/references", record.common, [this] { return RunRecord(record); });
+    command->add_option("--base", record.base, "The trusted revision")->capture_default_str();
+
+    command = Add("verify", "Verify the kernels of the working tree against the trusted revision", verify.common, [this] { return RunVerify(verify); });
+    command->add_option("--base", verify.base, "The trusted revision")->capture_default_str();
+
+    Add("profile", "Counters, modelled times and evidence of the kernels of the working tree", profile, [this] { return RunProfile(profile); });
+
+    command = Add("optimize", "Optimize kernels of a revision and publish what is faster", optimize.common, [this] { return RunOptimize(optimize); });
+    command->add_option("--revision", optimize.revision, "The revision to optimize; it is the trusted original")->capture_default_str();
+    command->add_option("--changed-since", optimize.changed_since, "Only entries that changed since this revision");
+    command->add_option("--publish", optimize.publish, "none, or branch: warpwright/<kernel>")->check(CLI::IsMember({"none", "branch"}))->capture_default_str();
+    command->add_option("--author", optimize.author, "Author of the commits: \"Name <mail>\"");
+    command->add_option("--max-rounds", optimize.max_rounds, "Instead of the manifest's policy")->check(CLI::Range(1, 1000));
+    command->add_option("--max-minutes", optimize.max_minutes, "Per kernel, instead of the manifest's policy")->check(CLI::PositiveNumber);
+    command->add_flag("--again", optimize.again, "Start finished tasks over");
+
+    command = Add("show", "Show what was tried and why: a list, or one task", show.common, [this] { return RunShow(show); });
+    command->add_option("--task", show.task, "Number of the task, from the list");
+    command->add_option("--format", show.format, "text, markdown, html or json")->check(CLI::IsMember({"text", "markdown", "html", "json"}))->capture_default_str();
+    command->add_option("--output", show.output, "File to write to");
+
+    AddSkills();
+    AddMemory();
+    app.add_subcommand("version", "Print the version")->callback([this] {
+      run = [] {
+        std::printf("warpwright %s\n", kVersion);
+        return Result<int>(kExitDone);
+      };
+    });
+  }
+
+  void AddSkills() {
+    CLI::App* group = app.add_subcommand("skills", "The library of methods");
+    group->require_subcommand(1);
+    const auto add = [&](const char* name, const char* help, const char* argument) {
+      CLI::App* command = group->add_subcommand(name, help);
+      AddCommon(command, skills.common);
+      if (argument != nullptr) command->add_option(argument, skills.argument);
+      command->callback([this, name] {
+        skills.action = name;
+        run = [this] { return RunSkills(skills); };
+      });
+    };
+    add("list", "List the methods", nullptr);
+    add("show", "Show one method", "id");
+    add("check", "Check a folder of skills", "folder");
+    add("match", "What the policy makes of a kernel's evidence (--kernel, or a JSON file of evidence)", "evidence");
+  }
+
+  void AddMemory() {
+    CLI::App* group = app.add_subcommand("memory", "Measured experience");
+    group->require_subcommand(1);
+    CLI::App* command = group->add_subcommand("show", "What was learned, by method");
+    AddCommon(command, memory.common);
+    command->add_option("stores", memory.paths, "Stores to read instead of this repository's");
+    command->callback([this] {
+      memory.action = "show";
+      run = [this] { return RunMemory(memory); };
+    });
+    command = group->add_subcommand("merge", "Join stores: OUTPUT INPUT...");
+    AddCommon(command, memory.common);
+    command->add_option("stores", memory.paths, "The output, then the inputs")->required();
+    command->callback([this] {
+      memory.action = "merge";
+      run = [this] { return RunMemory(memory); };
+    });
+  }
+};
+
+int Main(int argc, char** argv) {
+  Program program;
+  try {
+    program.app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int code = program.app.exit(e);
+    return code == 0 ? kExitDone : kExitUsage;
+  }
+  const Result<int> done = program.run();
+  if (done) return *done;
+  std::fprintf(stderr, "warpwright: %s\n", done.error().Format().c_str());
+  return ExitCodeOf(done.error());
+}
+
+}  // namespace
+}  // namespace warpwright
+
+int main(int argc, char** argv) { return warpwright::Main(argc, argv); }

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "agents/feature_extractor.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/judging.h"
+#include "cli/progress.h"
+
+namespace warpwright {
+namespace {
+
+using nlohmann::json;
+
+json CaseJson(const CaseMeasurement& c) {
+  json launches = json::array();
+  for (const auto& launch : c.launches) {
+    json counters = json::object();
+    for (const auto& field : Fields(launch.counters)) counters[std::string(field.name)] = field.value;
+    json lines = json::array();
+    for (const auto& line : launch.lines)
+      lines.push_back({{"file", line.file}, {"line", line.line}, {"warp_instructions", line.warp_instructions}, {"global_sectors", line.global_sectors},
+                       {"shared_wavefronts", line.shared_wavefronts}, {"divergent_branches", line.divergent_branches}});
+    launches.push_back({{"kernel", launch.kernel}, {"registers", launch.registers}, {"threads_per_block", launch.threads_per_block},
+                        {"shared_bytes_per_block", launch.shared_bytes_per_block}, {"blocks", launch.blocks_total}, {"blocks_simulated", launch.blocks_run},
+                        {"time_us", launch.time.total_us}, {"limiter", launch.time.limiter}, {"occupancy", launch.occupancy.achieved}, {"counters", counters},
+                        {"lines", lines}});
+  }
+  return {{"case", c.case_name}, {"time_us", c.time_us}, {"sampled", c.sampled}, {"launches", launches}};
+}
+
+void Print(const KernelSpec& spec, const Measured& measured, const ExtractedFeatures& features, const Chip& chip) {
+  fmt::print("{} ({}), modelled on {} (simulated)\n", spec.name, spec.entry, chip.name);
+  for (const auto& c : measured.cases)
+    for (const auto& launch : c.launches)
+      fmt::print("  {:14} {:40} {:10.2f} us  {} bound, {} of {} blocks simulated, occupancy {:.0f} %\n", c.case_name, launch.kernel, launch.time.total_us,
+                 launch.time.limiter, launch.blocks_run, launch.blocks_total, 100 * launch.occupancy.achieved);
+  fmt::print("  roofline floor {:.2f} us; evidence of {} in case {}:\n", features.roofline.floor_us, features.kernel, features.case_name);
+  for (const auto& field : EvidenceFields())
+    if (const auto value = features.evidence.Get(field.name); value && *value != 0)
+      fmt::print("    {:28} {:12.4g} {}\n", field.name, *value, field.unit);
+  for (const auto& line : features.hot_lines) fmt::print("    hot: {}\n", line);
+}
+
+}  // namespace
+
+Result<int> RunProfile(const CommonOptions& options) {
+  WW_ASSIGN(Session session, Session::Open(options));
+  WW_ASSIGN(const Manifest manifest, session.ManifestOfWorkingTree());
+  const std::filesystem::path root = std::filesystem::absolute(session.repository().root());
+  WW_ASSIGN(const std::string toolchain, session.Toolchain());
+  WorkerEvaluator worker = session.MakeWorker();
+  Progress progress(options.quiet || options.json);
+  json kernels = json::array();
+  int exit_code = kExitDone;
+  for (const auto& spec : manifest.kernels) {
+    progress.Step("profiling " + spec.name);
+    WW_ASSIGN(const SourceRef source, Session::Source(root, spec.file));
+    const auto judge = MakeJudge(session, spec, source, manifest, root, toolchain, worker);
+    WW_ASSIGN(const Baseline baseline, judge->Prepare());
+    const auto* measured = std::get_if<Measured>(&baseline.original);
+    if (measured == nullptr) {
+      progress.Line(spec.name + ": " + VerdictMessage(baseline.original));
+      kernels.push_back({{"kernel", spec.name}, {"verdict", VerdictName(baseline.original)}, {"message", VerdictMessage(baseline.original)}});
+      exit_code = kExitUnverified;
+      continue;
+    }
+    WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
+    WW_ASSIGN(const ExtractedFeatures features, ExtractFeaturesOf(spec, session.chip(), inspection, *measured));
+    json cases = json::array();
+    for (const auto& c : measured->cases) cases.push_back(CaseJson(c));
+    json evidence = json::object();
+    for (const auto& [name, value] : features.evidence.values()) evidence[name] = value;
+    kernels.push_back({{"kernel", spec.name}, {"device", options.device}, {"modelled", measured->modelled}, {"cases", cases}, {"evidence", evidence},
+                       {"hottest", features.kernel}, {"operation", Name(features.evidence.operation)}, {"dtype", features.evidence.dtype}, {"floor_us", features.roofline.floor_us}});
+    progress.Finish();
+    if (!options.json) Print(spec, *measured, features, session.chip());
+  }
+  if (options.json) std::puts(json({{"device", options.device}, {"kernels", kernels}}).dump(2).c_str());
+  return exit_code;
+}
+
+}  // namespace warpwright

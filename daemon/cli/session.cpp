@@ -1,0 +1,131 @@
+#include "cli/session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "base/file.h"
+#include "config/chip_file.h"
+#include "config/manifest.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr uint64_t kMaxSourceBytes = 8u << 20;
+
+fs::path DefaultCache() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') return fs::path(xdg) / "warpwright";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return fs::path(home) / ".cache/warpwright";
+  return fs::temp_directory_path() / fmt::format("warpwright-{}", ::getuid());
+}
+
+fs::path BesideThisProgram(const char* name) {
+  std::error_code error;
+  return fs::canonical("/proc/self/exe", error).parent_path() / name;
+}
+
+}  // namespace
+
+bool IsSource(std::string_view path) {
+  if (path == ".warpwright.yml" || path.rfind(".warpwright/", 0) == 0) return true;
+  for (const char* ending : {".cu", ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".safetensors"})
+    if (path.ends_with(ending)) return true;
+  return false;
+}
+
+Result<Session> Session::Open(const CommonOptions& options) {
+  if (options.device.rfind("sim:", 0) != 0)
+    return Fail(ErrorCode::kUsage, "unknown device '" + options.device + "'", fmt::format("use one of sim:{}", fmt::join(ChipIds(), ", sim:")));
+  WW_ASSIGN(Repository repository, Repository::Open(options.repo));
+  Session session(options, std::move(repository));
+  WW_ASSIGN(session.chip_, LoadChip(options.device.substr(4)));
+  session.state_ = fs::absolute(options.state.empty() ? session.repository_.common_directory() / "warpwright" : fs::path(options.state));
+  session.cache_ = fs::absolute(options.cache.empty() ? DefaultCache() : fs::path(options.cache));
+  for (const auto& folder : {session.state_, session.cache_}) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return Fail(ErrorCode::kEnvironment, "create " + folder.string() + ": " + error.message(), "name another folder with --state or --cache");
+  }
+  return session;
+}
+
+Result<Manifest> Session::Select(Manifest manifest) const {
+  for (const auto& wanted : options_.kernels)
+    if (std::none_of(manifest.kernels.begin(), manifest.kernels.end(), [&](const KernelSpec& k) { return k.name == wanted; })) {
+      std::vector<std::string> names;
+      for (const auto& kernel : manifest.kernels) names.push_back(kernel.name);
+      return Fail(ErrorCode::kUsage, "the manifest has no kernel '" + wanted + "'", fmt::format("it has: {}", fmt::join(names, ", ")));
+    }
+  if (!options_.kernels.empty())
+    std::erase_if(manifest.kernels, [&](const KernelSpec& k) {
+      return std::find(options_.kernels.begin(), options_.kernels.end(), k.name) == options_.kernels.end();
+    });
+  return manifest;
+}
+
+Result<Manifest> Session::ManifestAt(const std::string& commit) const {
+  WW_ASSIGN(const auto text, repository_.Read(commit, ".warpwright.yml"));
+  if (!text)
+    return Fail(ErrorCode::kConfig, "there is no .warpwright.yml in commit " + commit.substr(0, 12), "write one with `warpwright init`, answer its questions, and commit it");
+  WW_ASSIGN(Manifest manifest, ParseManifest(*text, ".warpwright.yml"));
+  return Select(std::move(manifest));
+}
+
+Result<Manifest> Session::ManifestOfWorkingTree() const {
+  if (repository_.bare()) return Fail(ErrorCode::kUsage, "a bare repository has no working tree", "use `optimize`, which works on commits");
+  WW_ASSIGN(Manifest manifest, LoadManifest(repository_.root()));
+  return Select(std::move(manifest));
+}
+
+Result<fs::path> Session::ExportTree(const std::string& commit) const {
+  const fs::path tree = state_ / "trees" / commit;
+  const fs::path complete = state_ / "trees" / (commit + ".complete");
+  std::error_code error;
+  if (fs::exists(complete, error)) return tree;
+  WW_TRY(repository_.Export(commit, IsSource, tree));
+  WW_TRY(WriteFileAtomically(complete, ""));
+  return tree;
+}
+
+Result<SourceRef> Session::Source(const fs::path& root, const std::string& file) {
+  WW_ASSIGN(std::string text, ReadFile(root / file, kMaxSourceBytes));
+  return SourceRef{root.string(), file, std::move(text)};
+}
+
+std::vector<std::string> Session::WorkerArguments() const {
+  std::vector<std::string> argv;
+  std::istringstream words(options_.worker);
+  for (std::string word; words >> word;) argv.push_back(word);
+  if (argv.empty()) argv.push_back(BesideThisProgram("warpwright-worker").string());
+  return argv;
+}
+
+WorkerEvaluator Session::MakeWorker() const {
+  WorkerCommand command;
+  command.argv = WorkerArguments();
+  command.argv.insert(command.argv.end(), {"--cache", cache_.string(), "--readable", state_.string()});
+  if (!repository_.bare()) command.argv.insert(command.argv.end(), {"--readable", fs::absolute(repository_.root()).string()});
+  command.log = state_ / "worker.log";
+  return WorkerEvaluator(std::move(command));
+}
+
+Result<std::string> Session::Toolchain() const {
+  Command command;
+  command.argv = WorkerArguments();
+  command.argv.insert(command.argv.end(), {"--cache", cache_.string(), "--toolchain"});
+  command.env = MinimalEnvironment();
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr) command.env["CUDA_HOME"] = home;
+  WW_ASSIGN(const Completed done, Run(command));
+  if (done.exit_code != 0) return Fail(ErrorCode::kEnvironment, done.err.empty() ? "the worker does not start" : done.err.substr(0, done.err.find_last_not_of('\n') + 1));
+  return done.out.substr(0, done.out.find('\n'));
+}
+
+Result<SkillLibrary> Session::Skills() const { return options_.skills.empty() ? LoadBuiltInSkills() : LoadSkills(options_.skills); }
+Result<Trajectory> Session::OpenTrajectory() const { return Trajectory::Open(state_ / "trajectory.sqlite"); }
+JsonLinesStore Session::Experiences() const { return JsonLinesStore(state_ / "experience.jsonl", {repository_.root() / ".warpwright/experience.jsonl"}); }
+
+}  // namespace warpwright

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/progress.h"
+#include "cli/version.h"
+#include "config/chip_file.h"
+#include "report/explain.h"
+
+namespace warpwright {
+namespace {
+
+using nlohmann::json;
+
+json ToJson(const Explanation& e) {
+  json cases = json::array(), attempts = json::array();
+  for (const auto& c : e.cases) cases.push_back({{"case", c.name}, {"before_us", c.before_us}, {"after_us", c.after_us}, {"sampled", c.sampled}});
+  for (const auto& a : e.attempts)
+    attempts.push_back({{"round", a.round}, {"candidate", a.id}, {"parent", a.parent}, {"method", a.method}, {"parameters", a.parameters}, {"outcome", a.outcome},
+                        {"message", a.message}, {"why", a.why}, {"gain", a.gain ? json(*a.gain) : json(nullptr)}, {"accepted", a.accepted}});
+  return {{"kernel", e.kernel}, {"device", e.device}, {"modelled", e.modelled}, {"outcome", e.outcome}, {"reason", e.outcome_reason}, {"gain", e.gain},
+          {"rounds", e.rounds}, {"evaluations", e.evaluations}, {"cases", cases}, {"attempts", attempts}, {"checks", e.checks}};
+}
+
+void List(const std::vector<TaskSummary>& tasks, bool as_json) {
+  json list = json::array();
+  for (const auto& task : tasks) {
+    const std::string outcome = task.result ? task.result->outcome : "unfinished";
+    const double gain = task.result ? task.result->gain : 1;
+    list.push_back({{"task", task.id}, {"kernel", task.key.kernel}, {"device", task.key.device}, {"outcome", outcome}, {"gain", gain}, {"started", task.started}, {"evaluations", task.evaluations}});
+    if (!as_json)
+      fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {} evaluations, started {}\n", task.id, Printable(task.key.kernel), task.key.device, outcome,
+                 outcome == "improved" ? FormatGain(gain) : "", task.evaluations, task.started);
+  }
+  if (as_json) std::puts(json({{"tasks", list}}).dump(2).c_str());
+  else if (tasks.empty()) fmt::print("Nothing was optimized here yet.\n");
+}
+
+// File and entry from the manifest where the kernel still stands there.
+ExplainContext ContextOf(Session& session, const TrajectoryView& view) {
+  ExplainContext context;
+  if (auto chip = LoadChip(view.task.key.device.rfind("sim:", 0) == 0 ? view.task.key.device.substr(4) : "")) context.chip = *chip;
+  context.version = kVersion;
+  context.toolchain = session.Toolchain().value_or("unknown toolchain");
+  const auto head = session.repository().Resolve("HEAD");
+  if (!head) return context;
+  context.base_commit = *head;
+  if (const auto branch = session.repository().Resolve("warpwright/" + view.task.key.kernel + "~1")) context.base_commit = *branch;
+  if (const auto manifest = session.ManifestAt(*head))
+    for (const auto& spec : manifest->kernels)
+      if (spec.name == view.task.key.kernel) {
+        context.file = spec.file;
+        context.entry = spec.entry;
+      }
+  return context;
+}
+
+}  // namespace
+
+Result<int> RunShow(const ShowOptions& options) {
+  CommonOptions common = options.common;
+  const std::vector<std::string> kernels = common.kernels;
+  common.kernels.clear();  // a kernel that left the manifest can still be shown
+  WW_ASSIGN(Session session, Session::Open(common));
+  WW_ASSIGN(Trajectory trajectory, session.OpenTrajectory());
+  WW_ASSIGN(auto tasks, trajectory.Tasks());
+  if (!kernels.empty()) std::erase_if(tasks, [&](const TaskSummary& t) { return std::find(kernels.begin(), kernels.end(), t.key.kernel) == kernels.end(); });
+  if (options.task == 0 && kernels.empty()) {
+    List(tasks, common.json || options.format == "json");
+    return kExitDone;
+  }
+  if (options.task != 0) std::erase_if(tasks, [&](const TaskSummary& t) { return t.id != options.task; });
+  if (tasks.empty()) return Fail(ErrorCode::kUsage, "there is no such task", "`warpwright show` lists them");
+
+  WW_ASSIGN(const TrajectoryView view, trajectory.View(tasks.front().id));
+  const Explanation explanation = Explain(view, ContextOf(session, view));
+  std::string text;
+  if (common.json || options.format == "json") text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  else if (options.format == "html") text = RenderHtml(explanation);
+  else text = RenderMarkdown(explanation);
+  if (options.output.empty()) {
+    std::fputs(text.c_str(), stdout);
+  } else {
+    WW_TRY(WriteFileAtomically(options.output, text));
+    fmt::print("Wrote {}\n", options.output);
+  }
+  return kExitDone;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "agents/feature_extractor.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/judging.h"
+#include "skills/match.h"
+
+namespace warpwright {
+namespace {
+
+using nlohmann::json;
+
+Result<SkillLibrary> Library(const SkillsOptions& options) {
+  return options.common.skills.empty() ? LoadBuiltInSkills() : LoadSkills(options.common.skills);
+}
+
+int List(const SkillLibrary& library, bool as_json) {
+  json list = json::array();
+  for (const auto& [id, card] : library.methods) {
+    list.push_back({{"id", id}, {"title", card.title}, {"intent", card.intent}, {"transform", card.transform.empty() ? json(nullptr) : json(card.transform)}});
+    if (!as_json) fmt::print("{:32} {:9} {}\n", id, card.transform.empty() ? "" : "built in", card.title);
+  }
+  if (as_json) std::puts(json({{"origin", library.origin}, {"methods", list}}).dump(2).c_str());
+  else fmt::print("{} methods ({}); those marked \"built in\" have a transformation.\n", library.methods.size(), library.origin);
+  return kExitDone;
+}
+
+Result<int> Show(const SkillLibrary& library, const std::string& id, bool as_json) {
+  const MethodCard* card = library.Find(id);
+  if (card == nullptr) return Fail(ErrorCode::kUsage, "no method '" + id + "'", "`warpwright skills list` lists them");
+  json parameters = json::array(), expected = json::array(), failures = json::array(), sources = json::array();
+  for (const auto& p : card->parameters) parameters.push_back({{"name", p.name}, {"values", p.values}, {"meaning", p.meaning}});
+  for (const auto& e : card->expected) expected.push_back({{"name", e.name}, {"direction", e.up ? "up" : "down"}, {"factor", e.factor}});
+  for (const auto& f : card->failures) failures.push_back({{"symptom", f.symptom}, {"cause", f.cause}, {"remedy", f.remedy}});
+  for (const auto& s : card->sources) sources.push_back({{"title", s.title}, {"url", s.url}});
+  if (as_json) {
+    std::puts(json({{"id", card->id}, {"title", card->title}, {"intent", card->intent}, {"mechanism", card->mechanism}, {"sketch", card->sketch}, {"transform", card->transform},
+                    {"parameters", parameters}, {"expected", expected}, {"forbidden", card->forbidden}, {"failures", failures}, {"sources", sources}})
+                  .dump(2).c_str());
+    return kExitDone;
+  }
+  fmt::print("{}: {}\n\n{}\n\n{}\n\n{}\n", card->id, card->title, card->intent, card->mechanism, card->sketch);
+  for (const auto& p : card->parameters) fmt::print("parameter {} = {}: {}\n", p.name, fmt::join(p.values, " | "), p.meaning);
+  for (const auto& e : card->expected) fmt::print("expects {} {} (about x{:g})\n", e.name, e.up ? "up" : "down", e.factor);
+  for (const auto& f : card->forbidden) fmt::print("never: {}\n", f);
+  for (const auto& f : card->failures) fmt::print("fails as: {}; because {}; remedy: {}\n", f.symptom, f.cause, f.remedy);
+  for (const auto& s : card->sources) fmt::print("source: {} {}\n", s.title, s.url);
+  return kExitDone;
+}
+
+// {"evidence": {"field": number}, "operation": "...", "dtype": "f32", "chip": "h200"}, as `profile --json` prints it.
+Result<Evidence> ReadEvidence(const std::string& path) {
+  WW_ASSIGN(const std::string text, ReadFile(path, 1u << 20));
+  try {
+    const json document = json::parse(text);
+    const json& entry = document.contains("kernels") ? document.at("kernels").at(0) : document;
+    Evidence evidence;
+    for (const auto& [name, value] : entry.at("evidence").items()) {
+      if (FindEvidenceField(name) == nullptr) return Fail(Error{ErrorCode::kUsage, "unknown evidence field '" + name + "'", path, 0, 0, {}});
+      evidence.Set(name, value.get<double>());
+    }
+    evidence.dtype = entry.value("dtype", "f32");
+    evidence.chip = entry.value("chip", "h200");
+    for (const OperationClass operation : kAllOperationClasses)
+      if (entry.value("operation", "other") == Name(operation)) evidence.operation = operation;
+    return evidence;
+  } catch (const json::exception& e) {
+    return Fail(Error{ErrorCode::kUsage, e.what(), path, 0, 0, "give the output of `warpwright profile --json`"});
+  }
+}
+
+Result<Evidence> MeasureEvidence(const CommonOptions& options) {
+  WW_ASSIGN(Session session, Session::Open(options));
+  WW_ASSIGN(const Manifest manifest, session.ManifestOfWorkingTree());
+  if (manifest.kernels.size() != 1) return Fail(ErrorCode::kUsage, "name one kernel with --kernel, or a file of evidence");
+  const auto root = std::filesystem::absolute(session.repository().root());
+  const KernelSpec& spec = manifest.kernels.front();
+  WW_ASSIGN(const SourceRef source, Session::Source(root, spec.file));
+  WorkerEvaluator worker = session.MakeWorker();
+  const auto judge = MakeJudge(session, spec, source, manifest, root, "", worker);
+  WW_ASSIGN(const Baseline baseline, judge->Prepare());
+  const auto* measured = std::get_if<Measured>(&baseline.original);
+  if (measured == nullptr) return Fail(ErrorCode::kUnsupported, VerdictMessage(baseline.original));
+  WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
+  WW_ASSIGN(ExtractedFeatures features, ExtractFeaturesOf(spec, session.chip(), inspection, *measured));
+  return std::move(features.evidence);
+}
+
+Result<int> ShowMatch(const SkillLibrary& library, const SkillsOptions& options) {
+  WW_ASSIGN(const Evidence evidence, options.argument.empty() ? MeasureEvidence(options.common) : ReadEvidence(options.argument));
+  const MatchResult match = Match(library, evidence, {});
+  if (options.common.json) {
+    json bottlenecks = json::array(), methods = json::array(), vetoed = json::array();
+    for (const auto& b : match.bottlenecks) bottlenecks.push_back({{"id", b.id}, {"title", b.title}, {"weight", b.weight}, {"certain", b.certain}, {"evidence", b.evidence}});
+    for (const auto& m : match.methods) methods.push_back({{"method", m.card->id}, {"score", m.score}, {"expected_gain", std::exp(m.expected_log_gain)}, {"reasons", m.reasons}, {"built_in", !m.card->transform.empty()}});
+    for (const auto& v : match.vetoed) vetoed.push_back({{"method", v.method}, {"kind", Name(v.kind)}, {"reason", v.reason}});
+    std::puts(json({{"position", match.position}, {"at_roofline", match.at_roofline ? json(match.at_roofline->message) : json(nullptr)}, {"bottlenecks", bottlenecks}, {"methods", methods}, {"vetoed", vetoed}}).dump(2).c_str());
+    return kExitDone;
+  }
+  fmt::print("{}\n", match.position);
+  if (match.at_roofline) fmt::print("{}\n", match.at_roofline->message);
+  for (const auto& b : match.bottlenecks)
+    if (b.certain) fmt::print("bottleneck {:24} {:.2f}  {}\n", b.id, b.weight, b.evidence);
+  for (const auto& m : match.methods)
+    fmt::print("method     {:24} {:.2f}  {}{}\n", m.card->id, m.score, m.card->transform.empty() ? "" : "(built in) ", fmt::join(m.reasons, "; "));
+  return kExitDone;
+}
+
+}  // namespace
+
+Result<int> RunSkills(const SkillsOptions& options) {
+  if (options.action == "check") {
+    WW_ASSIGN(const SkillLibrary library, options.argument.empty() ? Library(options) : LoadSkills(options.argument));
+    fmt::print("{} methods and the policy are fine ({}).\n", library.methods.size(), library.origin);
+    return kExitDone;
+  }
+  WW_ASSIGN(const SkillLibrary library, Library(options));
+  if (options.action == "list") return List(library, options.common.json);
+  if (options.action == "show") return Show(library, options.argument, options.common.json);
+  return ShowMatch(library, options);
+}
+
+}  // namespace warpwright
