@@ -5,6 +5,8 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "rewrite/transform.h"
+#include "skills/transform_catalog.h"
 #include "tests/unit/skills/builtin_library.h"
 
 namespace warpwright {
@@ -71,6 +73,25 @@ TEST(Library, BuiltInIsCompleteAndEqualToTheFolder) {
     if (!card.transform.empty()) transforms.insert(card.transform);
   }
   EXPECT_EQ(transforms.size(), 8u);
+}
+
+TEST(Library, TheCatalogIsThatOfTheRewriter) {
+  ASSERT_EQ(TransformCatalog().size(), Transforms().size());
+  for (const Transform& transform : Transforms()) {
+    const TransformSignature* signature = FindTransformSignature(transform.id);
+    ASSERT_NE(signature, nullptr) << transform.id;
+    ASSERT_EQ(signature->parameters.size(), transform.parameters.size()) << transform.id;
+    for (size_t i = 0; i < transform.parameters.size(); ++i) {
+      EXPECT_EQ(signature->parameters[i].name, transform.parameters[i].name) << transform.id;
+      EXPECT_EQ(signature->parameters[i].values, transform.parameters[i].values) << transform.id;
+    }
+    // A card may try fewer values and in another order, but must name every parameter: the planner sweeps the card's.
+    for (const auto& [id, card] : BuiltIn().methods) {
+      if (card.transform == transform.id) {
+        EXPECT_EQ(card.parameters.size(), transform.parameters.size()) << id;
+      }
+    }
+  }
 }
 
 TEST(Library, SmallLibraryLoads) {
