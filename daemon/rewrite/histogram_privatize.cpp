@@ -168,11 +168,8 @@ FormOutcome Recognize(const KernelSite& site) {
   if (unresolved.contains(atomic->base)) return Refuse(fmt::format("{} is used in a way that cannot be followed", form.counts->name));
   if (!form.call->whole) return Refuse("the atomicAdd is inside a macro", form.call->line);
 
-  const CXType pointee = clang_getUnqualifiedType(clang_getPointeeType(clang_getCursorType(form.counts->cursor)));
-  CXString spelling = clang_getTypeSpelling(pointee);
-  form.type = clang_getCString(spelling);
-  clang_disposeString(spelling);
-  const auto dtype = ElementTypeOf(pointee);
+  form.type = ElementSpelling(*form.counts);
+  const auto dtype = ElementTypeOf(clang_getCursorType(form.counts->cursor));
   if (!dtype || (*dtype != DType::kI32 && *dtype != DType::kU32 && *dtype != DType::kI64 && *dtype != DType::kF32))
     return Refuse(fmt::format("counts of type {} have no atomics in shared memory", form.type), form.call->line);
   form.bytes = static_cast<int64_t>(SizeOf(*dtype));

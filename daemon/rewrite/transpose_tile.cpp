@@ -142,11 +142,7 @@ std::string Kernel(const KernelSite& site, const TransposeForm& form, const std:
   const auto text = [&](const Node& node) { return std::string(kernel.Text(node)); };
   const std::string x = LocalName(form, site, "x"), y = LocalName(form, site, "y"), j = LocalName(form, site, "j");
   const std::string tiles = LocalName(form, site, "tile"), size = LocalName(form, site, "kTile"), step = LocalName(form, site, "kRows");
-  std::string element = kernel.parameters[0].type;
-  const CXType pointee = clang_getUnqualifiedType(clang_getPointeeType(clang_getCursorType(form.out->cursor)));
-  CXString spelling = clang_getTypeSpelling(pointee);
-  element = clang_getCString(spelling);
-  clang_disposeString(spelling);
+  const std::string element = ElementSpelling(*form.out);
   std::string type = form.column.variable->type;
   if (type.starts_with("const ")) type = type.substr(6);
   const std::string wide_begin = form.wide ? "static_cast<size_t>" : "";

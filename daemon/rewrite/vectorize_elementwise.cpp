@@ -98,10 +98,8 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
     if (!all_elements) continue;  // stays a scalar load per element
     PackedArray array;
     array.parameter = &parameter;
-    const CXType pointee = clang_getUnqualifiedType(clang_getPointeeType(clang_getCursorType(parameter.cursor)));
-    CXString spelling = clang_getTypeSpelling(pointee);
-    array.element = clang_getCString(spelling);
-    clang_disposeString(spelling);
+    const CXType pointee = clang_getPointeeType(type);
+    array.element = ElementSpelling(parameter);
     array.dtype = ElementTypeOf(pointee);
     if (VectorWidthOf(pointee) > 1) return Refuse(fmt::format("{} is accessed as {} already", parameter.name, array.element));
     const bool dependent = clang_Type_getSizeOf(clang_getCanonicalType(pointee)) == CXTypeLayoutError_Dependent;

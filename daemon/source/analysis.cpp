@@ -26,6 +26,11 @@ std::string Take(CXString text) {
   return result;
 }
 
+// Spelling without qualifiers; libclang does not survive the question for a type that is none.
+std::string Unqualified(CXType type) {
+  return type.kind == CXType_Invalid ? "" : Take(clang_getTypeSpelling(clang_getUnqualifiedType(type)));
+}
+
 std::optional<int64_t> Evaluate(CXCursor cursor) {
   CXEvalResult result = clang_Cursor_Evaluate(cursor);
   if (result == nullptr) return std::nullopt;
@@ -387,7 +392,7 @@ static CXType Pointee(const Node& pointer) {
 // How many elements of type `from` one of type `to` covers. In templates sizes are unknown: a vector of T is then recognized by its
 // last argument, Vector<T, 4>. A cast to a smaller type is not followed.
 static std::optional<int> UnitsOf(CXType from, CXType to) {
-  const auto spelling = [](CXType type) { return Take(clang_getTypeSpelling(clang_getUnqualifiedType(type))); };
+  const auto spelling = [](CXType type) { return Unqualified(type); };
   if (spelling(from) == spelling(to)) return 1;
   const long long before = clang_Type_getSizeOf(from), after = clang_Type_getSizeOf(to);
   if (before > 0 && after > 0) return after % before == 0 ? std::optional(static_cast<int>(after / before)) : std::nullopt;
@@ -403,7 +408,13 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const N
   if (pointer.Is(NodeKind::kCast) && pointer.size() == 1) {
     auto inner = ResolvePointer(pointer[0]);
     if (!inner) return inner;
-    const auto units = UnitsOf(Pointee(pointer[0]), Pointee(pointer));
+    CXType from = Pointee(pointer[0]);
+    if (from.kind == CXType_Invalid) {  // arithmetic on a dependent type has no type of its own
+      const VariableInfo* base = Find(inner->base);
+      if (base == nullptr || base->parameter == nullptr || inner->units != 1) return std::nullopt;
+      from = clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(base->parameter->cursor)));
+    }
+    const auto units = UnitsOf(from, Pointee(pointer));
     if (!units) return std::nullopt;
     inner->units *= *units;
     inner->reinterpreted |= *units != 1;
@@ -575,14 +586,20 @@ std::optional<DType> ElementTypeOf(CXType type) {
       {"float2", DType::kF32},   {"float3", DType::kF32},   {"float4", DType::kF32},         {"double2", DType::kF64},
       {"double4", DType::kF64},  {"int2", DType::kI32},     {"int4", DType::kI32},           {"uint2", DType::kU32},
       {"uint4", DType::kU32},    {"uchar4", DType::kU8},    {"char4", DType::kI8},           {"longlong2", DType::kI64}};
-  std::string name = Take(clang_getTypeSpelling(clang_getUnqualifiedType(type)));
+  std::string name = Unqualified(type);
   if (name.starts_with("struct ")) name = name.substr(7);
   const auto found = kNames.find(name);
   return found == kNames.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::string ElementSpelling(const SyntaxParameter& pointer) {
+  const CXType type = clang_getCursorType(pointer.cursor);
+  const CXType direct = clang_getPointeeType(type);  // keeps aliases, but does not look through an alias of the pointer
+  return Unqualified(direct.kind != CXType_Invalid ? direct : clang_getPointeeType(clang_getCanonicalType(type)));
+}
+
 int VectorWidthOf(CXType type) {
-  std::string name = Take(clang_getTypeSpelling(clang_getUnqualifiedType(clang_getCanonicalType(type))));
+  std::string name = Unqualified(clang_getCanonicalType(type));
   if (name.starts_with("struct ")) name = name.substr(7);
   static const std::set<std::string> kScalars = {"float", "double", "int",  "uint",  "char",  "uchar", "short",
                                                  "ushort", "long",  "ulong", "longlong", "ulonglong"};

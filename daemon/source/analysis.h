@@ -124,6 +124,8 @@ std::optional<BoundsGuard> AsBoundsGuard(const Node& statement);
 
 // Pointers, arrays and qualifiers taken off, aliases resolved: "const float *__restrict" -> f32; "half" -> f16.
 std::optional<DType> ElementTypeOf(CXType type);
+// What a pointer parameter points at, without qualifiers, as the file spells it: "float", "T", "half".
+std::string ElementSpelling(const SyntaxParameter& pointer);
 // Elements per access of a vector type: float4 -> 4, __half2 -> 2, uint4 -> 4; 1 for what is not a vector.
 int VectorWidthOf(CXType type);
 

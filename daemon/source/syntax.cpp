@@ -80,11 +80,11 @@ size_t MatchingBracket(std::string_view text, size_t open, std::vector<size_t>* 
 
 class Builder {
  public:
-  Builder(std::string_view text, CXCursor function) : text_(text), function_(ExtentOf(function)) {}
+  explicit Builder(std::string_view text) : text_(text) {}
 
   std::unique_ptr<Node> Build(CXCursor cursor, const Extent* around = nullptr) {
     const CXCursorKind kind = clang_getCursorKind(cursor);
-    const Extent extent = ExtentOf(cursor);
+    const Extent extent = Within(cursor);
     if (++depth_ > kMaxDepth) {
       --depth_;
       return Make(NodeKind::kOther, cursor, extent);
@@ -95,6 +95,12 @@ class Builder {
   }
 
  private:
+  // What stands in another file (default arguments) has no place in this one.
+  Extent Within(CXCursor cursor) const {
+    const Extent extent = ExtentOf(cursor);
+    return extent.end <= text_.size() ? extent : Extent{};
+  }
+
   static constexpr int kMaxDepth = 400;  // of untrusted input; deeper expressions stay opaque
 
   std::unique_ptr<Node> Make(NodeKind kind, CXCursor cursor, const Extent& extent) {
@@ -154,7 +160,7 @@ class Builder {
       case CXCursor_CXXStaticCastExpr:
       case CXCursor_CXXReinterpretCastExpr:
       case CXCursor_CXXConstCastExpr:
-      case CXCursor_CXXFunctionalCastExpr: return Simple(NodeKind::kCast, cursor, extent);
+      case CXCursor_CXXFunctionalCastExpr: return Cast(cursor, extent);
       case CXCursor_InitListExpr: return Simple(NodeKind::kInitList, cursor, extent);
       case CXCursor_UnaryExpr: return Simple(NodeKind::kSizeof, cursor, extent);
       case CXCursor_LambdaExpr: return Simple(NodeKind::kLambda, cursor, extent);
@@ -168,6 +174,13 @@ class Builder {
   std::unique_ptr<Node> Simple(NodeKind kind, CXCursor cursor, const Extent& extent) {
     auto node = Make(kind, cursor, extent);
     AddChildren(*node, ChildrenOf(cursor));
+    return node;
+  }
+
+  // The operand comes last; before it stand constants of the type, as the 4 of Vector<T, 4>.
+  std::unique_ptr<Node> Cast(CXCursor cursor, const Extent& extent) {
+    auto node = Simple(NodeKind::kCast, cursor, extent);
+    if (node->size() > 1) node->children.erase(node->children.begin(), node->children.end() - 1);
     return node;
   }
 
@@ -215,7 +228,7 @@ class Builder {
     }
     std::array<std::unique_ptr<Node>, 4> slots;
     for (const CXCursor& part : parts) {
-      const Extent at = ExtentOf(part);
+      const Extent at = Within(part);
       const size_t slot = at.begin > close          ? kLoopBody
                           : at.begin > semicolons[1] ? kLoopIncrement
                           : at.begin > semicolons[0] ? kLoopCondition
@@ -322,9 +335,9 @@ class Builder {
     }
     const int count = clang_Cursor_getNumArguments(cursor);
     const std::string name = CalleeName(cursor, extent);
-    const bool is_operator = !name.empty() && std::ispunct(static_cast<unsigned char>(name[0])) && name[0] != '_' && name[0] != ':';
-    if (name.starts_with("operator") || is_operator)
-      return OperatorCall(cursor, extent, is_operator ? "operator" + name : name, children, count);
+    if (name.starts_with("operator")) return OperatorCall(cursor, extent, name, children, count);
+    if (const std::string op = SpeltOperator(cursor, extent, count); !op.empty())
+      return OperatorCall(cursor, extent, "operator" + op, children, count);
     const CXCursor target = clang_getCursorReferenced(cursor);
     const CXCursorKind target_kind = clang_getCursorKind(target);
     const bool type_named = !children.empty() && clang_getCursorKind(children[0]) == CXCursor_TypeRef;
@@ -340,6 +353,28 @@ class Builder {
     return node;
   }
 
+  // The operator of a call in a template that nothing resolves yet: between the operands, or before the only one. A call by name begins
+  // with the name, not with its first argument.
+  std::string SpeltOperator(CXCursor cursor, const Extent& extent, int count) {
+    if (count < 1 || count > 2 || extent.in_macro) return "";
+    const Extent first = Within(clang_Cursor_getArgument(cursor, 0));
+    std::string_view between;
+    if (count == 2 && first.begin == extent.begin) {
+      const Extent second = Within(clang_Cursor_getArgument(cursor, 1));
+      if (second.begin > first.end) between = text_.substr(first.end, second.begin - first.end);
+      if (text_.substr(first.end, 1) == "[") return "[]";
+    } else if (count == 1 && first.end == extent.end && first.begin > extent.begin) {
+      between = text_.substr(extent.begin, first.begin - extent.begin);
+    }
+    std::string op;
+    for (char c : between) {
+      if (std::isspace(static_cast<unsigned char>(c))) continue;
+      if (!std::ispunct(static_cast<unsigned char>(c)) || c == '(' || c == '_') return "";
+      op += c;
+    }
+    return op;
+  }
+
   // Copies, conversions and moves are invisible: one argument that spells the same text.
   std::unique_ptr<Node> Construct(CXCursor cursor, const Extent& extent, const Extent* around,
                                   const std::vector<CXCursor>& children, int count) {
@@ -348,10 +383,10 @@ class Builder {
     if (count <= 0 && children.size() == 2 && clang_isExpression(clang_getCursorKind(children[1]))) arguments = {children[1]};
     std::vector<CXCursor> given;
     for (const CXCursor& argument : arguments)
-      if (ExtentOf(argument).end != 0) given.push_back(argument);
+      if (Within(argument).end != 0) given.push_back(argument);
     const bool direct = around != nullptr && extent.begin >= around->begin;  // T x(a): the range starts at the name
     if (given.size() == 1) {
-      const Extent inner = ExtentOf(given[0]);
+      const Extent inner = Within(given[0]);
       if (inner.begin == extent.begin && inner.end == extent.end) return Build(given[0]);
     }
     const bool cast = given.size() == 1 && !direct && !children.empty() && clang_getCursorKind(children[0]) == CXCursor_TypeRef;
@@ -404,7 +439,6 @@ class Builder {
   }
 
   std::string_view text_;
-  Extent function_;
   int depth_ = 0;
 };
 
@@ -452,7 +486,7 @@ std::optional<SyntaxFunction> BuildSyntax(CXCursor function) {
     result.parameters.push_back(std::move(parameter));
   }
   if (clang_Cursor_isNull(body)) return std::nullopt;
-  result.body = Builder(result.text, function).Build(body);
+  result.body = Builder(result.text).Build(body);
   Finish(*result.body, nullptr);
   return result;
 }
