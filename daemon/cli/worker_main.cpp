@@ -35,7 +35,7 @@ Result<WorkerOptions> ParseOptions(int argc, char** argv) {
     if (name == "--cache") {
       options.cache = value();
     } else if (name == "--readable") {
-      options.readable.emplace_back(value());
+      options.readable.push_back(std::filesystem::absolute(value()));
     } else if (name == "--memory-gib") {
       options.memory_gib = std::strtoull(value().c_str(), nullptr, 10);
     } else if (name == "--no-sandbox") {
@@ -64,7 +64,6 @@ Result<std::vector<std::string>> EnterSandbox(const WorkerOptions& options) {
   if (const auto toolkit = FindToolkit()) sandbox.readable.push_back(toolkit->root);
   sandbox.writable = {options.cache};
   WW_ASSIGN(const PreparedSandbox prepared, PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
-  for (const auto& note : prepared.notes()) std::fprintf(stderr, "warpwright-worker: %s\n", note.c_str());
   if (const char* step = prepared.Apply(); step != nullptr) return FailErrno(step);
   return prepared.notes();
 }
@@ -93,6 +92,8 @@ Status Main(int argc, char** argv) {
   if (error) return Fail(ErrorCode::kEnvironment, "create " + options.cache.string() + ": " + error.message());
   options.cache = std::filesystem::canonical(options.cache, error);
   ::setenv("TMPDIR", (options.cache / "tmp").c_str(), 1);
+  // A compiler looks beside the file that it compiles, and nothing is beside a file here.
+  if (::chdir((options.cache / "tmp").c_str()) != 0) return FailErrno("chdir to " + (options.cache / "tmp").string());
   WW_ASSIGN(const FrameDescriptors frames, TakeStandardStreams());
   WW_ASSIGN(const std::vector<std::string> notes, EnterSandbox(options));
   std::string hello = std::string("warpwright-worker ") + kVersion;

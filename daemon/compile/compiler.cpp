@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "compile/cubin.h"
+#include "compile/include_rules.h"
 #include "compile/module_cache.h"
 #include "compile/nvrtc.h"
 #include "compile/resources.h"
@@ -18,52 +20,10 @@ constexpr const char* kArchs[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", 
 
 std::string Key(const CompileRequest& request, const std::string& toolchain) {
   Hasher hasher;
-  hasher.Add("module 1").Add(toolchain).Add(request.arch).Add(request.file).Add(request.text);
+  hasher.Add("module 2").Add(toolchain).Add(request.arch).Add(request.file).Add(request.text);
   for (const auto& [name, text] : request.headers) hasher.Add(name).Add(text);
   for (const auto& kernel : request.kernels) hasher.Add(kernel);
   return hasher.Finish();
-}
-
-// The name in `#include "name"` or <name>; empty for any other line. `__has_include` reads no file.
-std::string_view IncludedName(std::string_view line) {
-  const auto skip = [&] {
-    while (!line.empty() && (line[0] == ' ' || line[0] == '\t')) line.remove_prefix(1);
-  };
-  skip();
-  if (line.empty() || line[0] != '#') return {};
-  line.remove_prefix(1);
-  skip();
-  if (line.rfind("include", 0) != 0) return {};
-  line.remove_prefix(7);
-  skip();
-  const size_t close = line.empty() ? std::string_view::npos : line.find_first_of(">\"", 1);
-  return close == std::string_view::npos ? line : line.substr(1, close - 1);
-}
-
-// NVRTC resolves absolute names and climbs out of include folders; both are refused before it sees them, unless the literal name is that
-// of a header in memory, which NVRTC looks up first. A macro as the name is refused too, since it could spell either.
-std::optional<CompileFailed> ForbiddenInclude(const std::string& file, const std::string& text,
-                                              const std::map<std::string, std::string>& headers) {
-  int number = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line(text.data() + begin, end - begin);
-    begin = end + 1;
-    ++number;
-    const std::string_view name = IncludedName(line);
-    if (name.empty() || headers.count(std::string(name)) != 0) continue;
-    const bool quoted = line.find('"') != std::string_view::npos || line.find('<') != std::string_view::npos;
-    if (!quoted || name[0] == '/' || name.find("..") != std::string_view::npos)
-      return CompileFailed{fmt::format("{}({}): error: #include of '{}' is outside the toolkit and the repository", file, number, name)};
-  }
-  return std::nullopt;
-}
-
-std::optional<CompileFailed> ForbiddenIncludes(const CompileRequest& request) {
-  if (auto failed = ForbiddenInclude(request.file, request.text, request.headers)) return failed;
-  for (const auto& [name, text] : request.headers)
-    if (auto failed = ForbiddenInclude(name, text, request.headers)) return failed;
-  return std::nullopt;
 }
 
 std::string CutLog(std::string log) {
@@ -81,16 +41,27 @@ std::string ProgramLog(const Nvrtc& nvrtc, nvrtcProgram program) {
 }
 
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
-  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "-lineinfo", "--ptxas-options=-v"};
+  // As nvcc compiles by default, except: what has no annotation counts as __device__, since the slice may hold helpers and members of the
+  // host's beside the kernels.
+  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "-lineinfo", "--ptxas-options=-v",
+                                      "--device-int128", "-default-device"};
   for (const auto& folder : toolkit.include_folders) options.push_back("-I" + folder.string());
   return options;
 }
 
-// NVRTC writes the file's name below the current folder into .file; without that folder the PTX is the same wherever it is made.
-void MakeFileNamesRelative(std::string& ptx) {
+// NVRTC writes names below the current folder into .file directives; without that folder the PTX is the same wherever it is made.
+void MakeFileNamesRelative(const CompileRequest& request, std::string& ptx) {
   std::error_code ignored;
-  const std::string prefix = "\"" + std::filesystem::current_path(ignored).string() + "/";
-  for (size_t at = 0; (at = ptx.find(prefix, at)) != std::string::npos;) ptx.replace(at, prefix.size(), "\"");
+  const std::string folder = std::filesystem::current_path(ignored).string();
+  const std::string prefix = folder.ends_with('/') ? folder : folder + "/";
+  for (size_t at = 0; (at = ptx.find(".file", at)) != std::string::npos; ++at) {
+    const size_t open = ptx.find('"', at), close = open == std::string::npos ? open : ptx.find('"', open + 1);
+    if (close == std::string::npos) return;
+    const std::string name = ptx.substr(open + 1, close - open - 1);
+    if (!name.starts_with(prefix)) continue;
+    const std::string relative = name.substr(prefix.size());
+    if (relative == request.file || request.headers.count(relative) != 0) ptx.replace(open + 1, name.size(), relative);
+  }
 }
 
 }  // namespace
@@ -111,7 +82,7 @@ Result<Compiler> Compiler::Create(const std::filesystem::path& cache_folder) {
 Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   if (!IsSupportedArch(request.arch)) return Fail(ErrorCode::kUsage, "unsupported architecture '" + request.arch + "'");
   if (request.text.size() > kMaxSourceBytes) return CompileOutcome(CompileFailed{request.file + ": error: larger than 8 MiB"});
-  if (auto failed = ForbiddenIncludes(request)) return CompileOutcome(std::move(*failed));
+  if (auto message = ForbiddenInclude(request.file, request.text, request.headers)) return CompileOutcome(CompileFailed{std::move(*message)});
 
   const std::string key = Key(request, toolchain_);
   const ModuleCache cache(cache_folder_);
@@ -151,16 +122,19 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   module.ptx.resize(size);
   nvrtc->GetPTX(raw, module.ptx.data());
   while (!module.ptx.empty() && module.ptx.back() == '\0') module.ptx.pop_back();
-  MakeFileNamesRelative(module.ptx);
+  MakeFileNamesRelative(request, module.ptx);
   nvrtc->GetCUBINSize(raw, &size);
   module.cubin.resize(size);
   nvrtc->GetCUBIN(raw, reinterpret_cast<char*>(module.cubin.data()));
   module.log = CutLog(WithoutAssemblerLines(log));
+  WW_ASSIGN(const auto cubin_kernels, ReadCubin(module.cubin));
   for (const auto& kernel : request.kernels) {
     const char* symbol = nullptr;
     if (nvrtc->GetLoweredName(raw, kernel.c_str(), &symbol) != NVRTC_SUCCESS)
       return CompileOutcome(CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
-    module.kernels.push_back(ReadResources(kernel, symbol, log, module.ptx));
+    const auto found = cubin_kernels.find(symbol);
+    if (found == cubin_kernels.end()) return CompileOutcome(CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
+    module.kernels.push_back(ReadResources(kernel, symbol, log, found->second));
   }
   cache.Store(module);
   return CompileOutcome(std::move(module));

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <regex>
+
 #include "base/file.h"
+#include "base/subprocess.h"
 #include "compile/module_cache.h"
 #include "compile/ptx_rules.h"
 
@@ -74,6 +78,90 @@ TEST_F(CompilerTest, SpillsAndStackAreRead) {
   EXPECT_GT(big->spill_store_bytes, 0);
   EXPECT_GT(big->spill_load_bytes, 0);
   EXPECT_GE(big->local_bytes, big->spill_store_bytes / 4);
+}
+
+// nvcc's own assembler on the same PTX, where the toolkit has it.
+TEST_F(CompilerTest, ResourcesAgreeWithTheAssembler) {
+  Command version{{"ptxas", "--version"}, MinimalEnvironment()};
+  version.env["PATH"] += ":/usr/local/cuda/bin";
+  ::setenv("PATH", version.env["PATH"].c_str(), 1);
+  if (const auto found = warpwright::Run(version); !found || found->exit_code != 0) GTEST_SKIP() << "no ptxas on PATH";
+  const auto folder = std::move(*TemporaryDirectory::Create("ww-ptxas"));
+  request.text = std::string(kSource) + R"(
+  struct Block { int values[20]; };
+  __constant__ float weights[100];
+  __global__ void __launch_bounds__(1024, 2) spilling(float* p, Block b) {
+    float a[64];
+    for (int i = 0; i < 64; ++i) a[i] = p[i * 32 + threadIdx.x];
+    for (int k = 0; k < 8; ++k)
+      for (int i = 0; i < 64; ++i) a[i] = a[i] * a[(i * 7 + 1) % 64] + a[(i + 13) % 64];
+    for (int i = 0; i < 64; ++i) p[i * 32 + threadIdx.x] = a[i] * weights[i] + b.values[i % 20];
+  }
+  __global__ void stack(float* p, int n) {
+    float a[50];
+    for (int i = 0; i < 50; ++i) a[i] = p[i];
+    for (int i = 0; i < 50; ++i) a[(i * n) % 50] += a[i];
+    p[0] = a[n];
+  }
+  __global__ void __launch_bounds__(96) dynamic(double* p) {
+    extern __shared__ double d[];
+    __shared__ double s[33];
+    s[threadIdx.x % 33] = d[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[(threadIdx.x + 1) % 33] / 3.0;
+  })";
+  request.kernels = {"reverse<float>", "reverse<__half>", "ns::empty", "spilling", "stack", "dynamic"};
+  for (const char* arch : {"sm_80", "sm_90", "sm_120"}) {
+    request.arch = arch;
+    const auto outcome = compiler.Compile(request);
+    ASSERT_TRUE(outcome && std::holds_alternative<CompiledModule>(*outcome));
+    const auto& module = std::get<CompiledModule>(*outcome);
+    ASSERT_TRUE(WriteFileAtomically(folder.path() / "m.ptx", module.ptx));
+    Command ptxas{{"ptxas", "-v", "--generate-line-info", std::string("-arch=") + arch, (folder.path() / "m.ptx").string(), "-o", "/dev/null"}, version.env};
+    const auto assembled = warpwright::Run(ptxas);
+    ASSERT_TRUE(assembled && assembled->exit_code == 0) << assembled->err;
+    for (const auto& kernel : module.kernels) {
+      std::smatch m;
+      const std::regex pattern("entry function '" + kernel.symbol + "'[^\n]*\n[^\n]*\n *(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads\n"
+                               "[^\n]*Used (\\d+) registers([^\n]*)");
+      ASSERT_TRUE(std::regex_search(assembled->err, m, pattern)) << kernel.symbol << "\n" << assembled->err;
+      EXPECT_EQ(kernel.local_bytes, std::stoi(m[1])) << kernel.kernel << arch;
+      EXPECT_EQ(kernel.spill_store_bytes, std::stoi(m[2])) << kernel.kernel << arch;
+      EXPECT_EQ(kernel.spill_load_bytes, std::stoi(m[3])) << kernel.kernel << arch;
+      EXPECT_EQ(kernel.registers, std::stoi(m[4])) << kernel.kernel << arch;
+      const std::string rest = m[5];
+      EXPECT_EQ(kernel.static_shared_bytes > 0 ? std::to_string(kernel.static_shared_bytes) + " bytes smem" : "",
+                std::regex_search(rest, m, std::regex("\\d+ bytes smem")) ? m[0].str() : "") << kernel.kernel << arch;
+    }
+    EXPECT_EQ(module.Find("dynamic")->max_threads_per_block, 96);
+    EXPECT_EQ(module.Find("spilling")->max_threads_per_block, 1024);
+    EXPECT_GT(module.Find("spilling")->spill_store_bytes, 0);
+    EXPECT_GE(module.Find("stack")->local_bytes, 200) << arch;
+    // Three more words of parameters are twelve more bytes of constants; the bank's start is the driver's.
+    EXPECT_EQ(module.Find("spilling")->constant_bytes - module.Find("ns::empty")->constant_bytes, 8 + 80) << arch;
+  }
+}
+
+TEST_F(CompilerTest, WhatRealFilesHoldCompiles) {
+  request.text = R"(#include <cooperative_groups.h>
+  #include <cub/block/block_reduce.cuh>
+  #include <cuda/std/limits>
+  #include <mma.h>
+  struct Shape { int rows, columns; int size() const { return rows * columns; } };  // no __device__
+  static constexpr int kBlock = 128;
+  inline int twice(int x) { return 2 * x; }
+  __global__ void f(float* p, Shape s, __int128* wide) {
+    using Reduce = cub::BlockReduce<float, kBlock>;
+    __shared__ Reduce::TempStorage storage;
+    auto block = cooperative_groups::this_thread_block();
+    const float sum = Reduce(storage).Sum(p[block.thread_rank()]);
+    if (block.thread_rank() == 0) p[0] = sum + s.size() + twice(3) + cuda::std::numeric_limits<float>::epsilon();
+    wide[0] *= 3;
+  })";
+  request.kernels = {"f"};
+  const auto outcome = compiler.Compile(request);
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
 }
 
 TEST_F(CompilerTest, ErrorsNameTheUsersFileAndLine) {
@@ -170,11 +258,28 @@ TEST_P(PtxRules, SeeThroughMacrosAndNameTheLine) {
   EXPECT_EQ(violations[0].line, 3);
   EXPECT_TRUE(FindPtxViolations(std::get<CompiledModule>(*outcome).ptx, {*GetParam().needs}).empty());
 }
+TEST(PtxRulesOnText, OneAllowedNeedDoesNotHideAnother) {
+  const std::string line = "{ mov.u64 %rd1, %clock64; ld.global.L2::evict_last.f32 %f1, [%rd2]; }\n";
+  EXPECT_EQ(FindPtxViolations(line, {}).at(0).needs, Allow::kClock);
+  EXPECT_EQ(FindPtxViolations(line, {Allow::kClock}).at(0).needs, Allow::kCachePolicy);
+  EXPECT_TRUE(FindPtxViolations(line, {Allow::kClock, Allow::kCachePolicy}).empty());
+}
+TEST(PtxRulesOnText, NamesAreNoInstructions) {
+  for (const char* line : {".visible .entry nanosleep(", "\tld.param.u64 %rd1, [evict_last_param_0];", "\tcall.uni vprintf_like, ();", "// %clock64", "\t.reg .b32 %p<3>;",
+                           ".extern .func (.param .b32 func_retval0) vprintf"})
+    EXPECT_TRUE(FindPtxViolations(std::string(line) + "\n", {}).empty()) << line;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, PtxRules,
                          testing::Values(RuleRow{"p[0] = __expf(p[1]);", {}},
                                          RuleRow{"q[0] = clock64();", Allow::kClock},
                                          RuleRow{"HIDE(__nanosleep)(100);", Allow::kClock},
                                          RuleRow{"printf(\"check: pass\");", Allow::kPrintf},
+                                         RuleRow{"long long evict_last = q[1]; q[0] = evict_last + __ldcs(q + 2);", {}},
+                                         RuleRow{"int x; asm volatile(\"mov.u32 %0, %%globaltimer_lo;\" : \"=r\"(x)); q[0] = x;", Allow::kClock},
+                                         RuleRow{"asm volatile(\"{ .reg .u32 a; .reg .u32 b; mov.u32 a, 1; add.u32 b, a, a; add.u32 a, a, b; add.u32 b, a, a; add.u32 a, a, b; mov.u32 a, %clock; }\");", Allow::kClock},
+                                         RuleRow{"asm volatile(\".reg .u32 zz;\\n mov.u32 zz, %pm0;\");", Allow::kClock},
+                                         RuleRow{"asm volatile(\"st.global.L2::cache_hint.f32 [%0], %1, %2;\" :: \"l\"(p), \"f\"(p[1]), \"l\"(0x14F0000000000000LL));", Allow::kCachePolicy},
                                          RuleRow{"asm volatile(\"prefetch.global.L2::evict_last [%0];\" ::\"l\"(p));", Allow::kCachePolicy}));
 
 }  // namespace

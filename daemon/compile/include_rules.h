@@ -1,0 +1,27 @@
+// Which #include directives NVRTC may see. It opens absolute names, and names that climb out of its include folders, as they are; so a
+// kernel could read a file of the machine into its error messages, or into its constants. The worker's sandbox stands against that too;
+// this says so at the line where it stands.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpwright {
+
+struct IncludeLine {
+  std::string name;    // empty: the name is a macro
+  int line = 0;
+};
+
+// The include directives of a text, active or not, as a compiler sees them: comments, literals, raw strings, continued lines and digraphs
+// are understood.
+std::vector<IncludeLine> FindIncludes(std::string_view text);
+
+// The first directive of the text or of a header that is neither a name in `headers` nor a plain relative name, as a compiler's message:
+// "file(line): error: ...".
+std::optional<std::string> ForbiddenInclude(const std::string& file, std::string_view text, const std::map<std::string, std::string>& headers);
+
+}  // namespace warpwright
