@@ -110,7 +110,7 @@ ReductionHelper MakeReductionHelper(const Reduction& reduction, RowGroup group, 
   const std::string type = reduction.dependent ? "T" : reduction.type;
   const bool block = group == RowGroup::kBlock, pair = IsPair(reduction);
   std::string text = fmt::format("// {}, over the {}; every thread gets it.", Described(reduction.kind), block ? "block" : "warp");
-  if (pair) text += fmt::format(" Of equal values the one with the {} index.", reduction.last_wins ? "largest" : "smallest");
+  if (pair) text += fmt::format("\n// Of equal values the one with the {} index.", reduction.last_wins ? "largest" : "smallest");
   text += "\n";
   if (reduction.dependent) text += "template <typename T>\n";
   const std::string butterfly = pair ? ButterflyOfPair(reduction, type) : ButterflyOfOne(reduction, type);

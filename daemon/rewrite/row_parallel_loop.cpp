@@ -185,6 +185,7 @@ class LoopAnalyzer {
   Checked<ColumnLoop> Run() {
     if (auto refusal = CheckHeader()) return tl::unexpected(*refusal);
     if (auto refusal = CheckStatements()) return tl::unexpected(*refusal);
+    if (auto refusal = CheckArrays()) return tl::unexpected(*refusal);
     if (auto refusal = CheckVariables()) return tl::unexpected(*refusal);
     if (auto refusal = CheckMemory()) return tl::unexpected(*refusal);
     return std::move(result_);
@@ -348,6 +349,13 @@ class LoopAnalyzer {
     if (info == nullptr) return false;
     for (const Node* use : info->uses)
       if (Contains(result_.loop.body(), *use) && use != &assignment[0]) return false;
+    // Where the last of equal values wins, the index from before the loop must lose against every index in it.
+    if (update.last_wins) {
+      const bool declared = info->declaration != nullptr && info->declaration->size() == 1;
+      const auto before = declared ? kernel_.analysis.Fold((*info->declaration)[0]) : std::nullopt;
+      const auto start = kernel_.analysis.Fold(*result_.loop.start);
+      if (info->writes.size() != 1 || !before || !start || *before > *start) return false;
+    }
     const auto slope = kernel_.analysis.Index(assignment[1]).Coefficient(IterationSymbol(result_.loop));
     if (!slope || !slope->constant() || *slope->constant() <= 0) return false;
     reduction.index_symbol = assignment[0].symbol;
@@ -422,12 +430,16 @@ class LoopAnalyzer {
   Refused CheckMemory() {
     result_.accesses = GlobalAccesses(kernel_, loop());
     const std::string iteration = IterationSymbol(result_.loop);
+    // Where loops stand inside, what they access counts most.
+    const std::vector<const Node*> inner = Collect(result_.loop.body(), NodeKind::kFor);
+    const auto is_inner = [&](const Node& node) {
+      return std::any_of(inner.begin(), inner.end(), [&](const Node* other) { return Contains(*other, node); });
+    };
     for (const MemoryAccess& access : result_.accesses) {
-      if (!access.index) continue;
+      if (!access.index || (!inner.empty() && !is_inner(*access.node))) continue;
       const auto stride = access.index->Coefficient(iteration);
       result_.unit_stride |= stride && stride->constant() && *stride->constant() != 0;
     }
-    if (auto refusal = CheckArrays()) return refusal;
     for (const MemoryAccess& write : result_.accesses) {
       if (!write.writes) continue;
       if (write.base.empty()) return At(write.line, "it is not clear which array is written");

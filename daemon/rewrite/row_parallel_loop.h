@@ -33,7 +33,7 @@ struct ColumnLoop {
   CountedLoop loop;
   std::vector<Reduction> reductions;
   std::vector<MemoryAccess> accesses;
-  bool unit_stride = false;   // some access moves by a constant number of elements per iteration
+  bool unit_stride = false;   // some access in the innermost loops moves by a constant number of elements per iteration
 };
 
 // Refuses with the first reason, in source order.

@@ -176,7 +176,11 @@ class TileWriter {
     for (const BoundsGuard::Limit& limit : plan_.uniform_limits) users.insert(users.end(), {limit.index, limit.bound});
     users.insert(users.end(), {plan_.loop.start, plan_.loop.bound});
     if (plan_.start != nullptr) users.push_back(plan_.start);
-    for (const Node* variable : NeededDeclarations(*site_.kernel, users, plan_.uniform)) Copied(1, Declaration(*variable));
+    users.insert(users.end(), plan_.moves.begin(), plan_.moves.end());
+    std::vector<const Node*> needed = NeededDeclarations(*site_.kernel, users, plan_.uniform);
+    needed.insert(needed.end(), plan_.moves.begin(), plan_.moves.end());
+    std::stable_sort(needed.begin(), needed.end(), [](const Node* a, const Node* b) { return a->begin < b->begin; });
+    for (const Node* node : needed) Copied(1, node->Is(NodeKind::kVariable) ? Declaration(*node) : Text(*node) + ";");
     for (const BoundsGuard::Limit& limit : plan_.uniform_limits)
       Line(1, fmt::format("if ({} >= {}) return;", Grouped(*limit.index), Grouped(*limit.bound)));
   }

@@ -288,6 +288,8 @@ class TilePlanner {
       } else if (statement->Is(NodeKind::kDeclaration)) {
         if (behind) plan_.epilogue.push_back(statement);
         else if (auto refusal = SortDeclaration(*statement)) return refusal;
+      } else if (!behind && MovesParameter(*statement)) {
+        plan_.moves.push_back(statement);
       } else {
         plan_.epilogue.push_back(statement);
       }
@@ -302,6 +304,15 @@ class TilePlanner {
       }
     }
     return std::nullopt;
+  }
+
+  // a += batch * M * K, before anything reads a.
+  bool MovesParameter(const Node& statement) const {
+    if (!statement.Is(NodeKind::kAssign) || statement.size() != 2 || !statement[0].Is(NodeKind::kName)) return false;
+    const VariableInfo* info = analysis().Find(statement[0].symbol);
+    if (info == nullptr || info->parameter == nullptr || info->writes.size() != 1 || ImpureExpression(ast_, statement[1])) return false;
+    const bool first = std::all_of(info->uses.begin(), info->uses.end(), [&](const Node* use) { return use->begin >= statement.begin; });
+    return first && NeedsOf(statement[1]).uniform();
   }
 
   bool IsAxisLimit(const BoundsGuard::Limit& limit) const {

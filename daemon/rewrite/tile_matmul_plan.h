@@ -37,6 +37,7 @@ struct TilePlan {
   const Node* flat = nullptr;             // kVariable: the one index that row and col are taken from, if so
   std::vector<const Node*> batch;         // factors of the flat index beyond row and col: blocks along z
   std::vector<const Node*> uniform;       // kVariable that all threads of a block agree on
+  std::vector<const Node*> moves;         // kAssign that move a pointer parameter by a uniform offset (a += batch * M * K)
   std::vector<const Node*> varying;       // kVariable before the loop that differ between results, without row, col, sum
   std::vector<BoundsGuard::Limit> uniform_limits;
   std::vector<BoundsGuard> guards;
