@@ -10,8 +10,7 @@
 namespace warpwright {
 namespace {
 
-constexpr size_t kShortRow = 64;  // rows below this are grouped
-constexpr double kConditioningFactor = 4;
+constexpr size_t kShortRow = 64;           // rows below this are grouped
 constexpr double kConditioningCap = 1e-3;  // of the usual magnitude
 constexpr double kEpsilonF32 = 0x1.0p-23;
 
@@ -150,6 +149,10 @@ void Comparator::Measure() {
   group_size_ = row >= kShortRow ? row : row * ((kShortRow + row - 1) / row);
   groups_.assign(count_ / group_size_ + 1, {});
   Moments all_truth, all_errors, all_shrinkage, all_conditioning;
+  const auto allowance = [&](const Moments& movement, double rms) {
+    return std::min(std::max(4.0, 2 * std::sqrt(layout_.accumulation)) * movement.Rms(),
+                    kConditioningCap * std::max(rms, reference_.typical_rms));
+  };
   for (size_t g = 0; g * group_size_ < count_; ++g) {
     Moments magnitude, movement;
     Group& group = groups_[g];
@@ -172,11 +175,11 @@ void Comparator::Measure() {
       all_shrinkage.Add(std::copysign(1.0, t) * error);
     }
     group.rms = magnitude.Rms();
-    group.conditioning = std::min(movement.Rms(), kConditioningCap * std::max(group.rms, reference_.typical_rms));
+    group.conditioning = allowance(movement, group.rms);
   }
   rms_truth_ = all_truth.Rms();
   rms_original_error_ = all_errors.Rms();
-  rms_conditioning_ = std::min(all_conditioning.Rms(), kConditioningCap * std::max(rms_truth_, reference_.typical_rms));
+  all_conditioning_ = allowance(all_conditioning, rms_truth_);
   bias_original_ = std::fabs(all_errors.Mean());
   shrinkage_original_ = std::fabs(all_shrinkage.Mean());
   // An output of few elements may be small by luck (a sum that cancels): its usual magnitude counts as well.
@@ -187,16 +190,15 @@ void Comparator::Measure() {
 double Comparator::ToleranceAt(size_t index) const {
   if (!IsFloat(layout_.dtype) || reference_.exact) return 0;
   const Group& group = groups_[index / group_size_];
-  const double conditioning = kConditioningFactor * group.conditioning;
   if (UsesTruth(index)) {
     const double t = reference_.truth[index];
     return std::max({4 * group.original_error, BudgetUlps(layout_.dtype) * UlpOf(layout_.dtype, t),
-                     2 * epsilon_accumulate_ * group.rms, conditioning});
+                     2 * epsilon_accumulate_ * group.rms, group.conditioning});
   }
   const double r = LoadAsDouble(layout_.dtype, reference_.bytes.data(), index);
-  const double table = rtol_ * std::fabs(r) +
-                       (row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation)) * group.rms;
-  return std::max(table, UlpOf(layout_.dtype, r)) + conditioning;
+  const double row = row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
+  const double table = rtol_ * std::fabs(r) + row * std::max(std::fabs(r), group.rms);
+  return std::max(table, UlpOf(layout_.dtype, r)) + group.conditioning;
 }
 
 std::optional<std::string> Comparator::CheckElement(size_t index, const std::byte* actual) const {
@@ -234,13 +236,13 @@ std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> ac
   }
   if (errors.count() < kShortRow) return std::nullopt;
   const double epsilon = MachineEpsilon(layout_.dtype);
-  const double allowed = 2 * rms_original_error_ + std::min(epsilon, kEpsilonF32) * rms_truth_ + 2 * rms_conditioning_;
+  const double allowed = 2 * rms_original_error_ + std::min(epsilon, kEpsilonF32) * rms_truth_ + all_conditioning_;
   if (!(errors.Rms() <= allowed))
     return fmt::format(
         "has a root mean square error of {:.3g} against the float64 truth, allowed {:.3g} (the original has {:.3g})",
         errors.Rms(), allowed, rms_original_error_);
   // A bias below half a unit in the last place is what another order of operations may have.
-  const double harmless = 0.5 * std::min(epsilon, kEpsilonF32) * rms_truth_ + 2 * rms_conditioning_;
+  const double harmless = 0.5 * std::min(epsilon, kEpsilonF32) * rms_truth_ + all_conditioning_;
   const auto biased = [&](const Moments& moments, double original) {
     return std::fabs(moments.Mean()) > 4 * original + harmless &&
            std::fabs(moments.Mean()) > 6 * moments.StandardError();

@@ -6,22 +6,21 @@
 // outputs). Integers and bools are exact.
 //
 // Two rules give the tolerance of an element with reference r:
-//  - Accuracy budget, where a float64 shadow of the original gives the truth t. The original's own error is the
-//  measure:
-//      |a - t| <= max(4 * max error of the original in the row, U ulp(t), 2 eps_acc * rms(row), 4 * conditioning)
-//    with U = 8; 1.5 for 16-bit outputs, for which the last rounding is left out of the original's error; and over the
-//    whole output
-//      rms(a - t) <= 2 rms(original - t) + eps_acc * rms(t) + 2 rms(conditioning),
+//  - Accuracy budget, where a float64 shadow of the original gives the truth t. The original's own error measures:
+//      |a - t| <= max(4 * max error of the original in the row, U ulp(t), 2 eps_acc * rms(row), C)
+//    with U = 8; 1.5 for 16-bit outputs, for which the last rounding is left out of the original's error; and over all
+//      rms(a - t) <= 2 rms(original - t) + eps_acc * rms(t) + C,
 //    and no bias: a mean signed error of more than 6 standard errors that the original does not have (dropped terms,
 //    truncation).
 //  - Fallback table without truth:
-//      |a - r| <= max(rtol |r| + c eps_acc sqrt(K) rms(row), ulp(r)) + 4 * conditioning
+//      |a - r| <= max(rtol |r| + c eps_acc sqrt(K) max(|r|, rms(row)), ulp(r)) + C
 //    f64: rtol 1e-10, c 16; f32: 2e-6, 16; f16: 1e-3, 8; bf16: 1e-2, 8, the 16-bit ones with eps_acc of f32. K is the
 //    length of the longest sum. Where the manifest allows tf32 or reduced precision, inputs are rounded to 2^-11 or
 //    2^-8 of their size, which a sum averages: 4 such units of rms(row) are added. `tighten` divides the table's terms;
 //    the self-test (mutants.h) raises it where wrong results would pass.
-// "Conditioning" is how far the output moves when the inputs move by their rounding error (the layer norm of a constant
-// row is all rounding noise); it is capped at 1e-3 of the output's usual magnitude.
+// C is max(4, 2 sqrt(K)) times the conditioning: how far the row (or the whole output) moves when the inputs move by
+// their rounding error; the layer norm of a constant row is all rounding noise. A sum of K terms, in any order, is the
+// exact sum of inputs that are off by about sqrt(K) roundings. At most 1e-3 of the output's usual magnitude.
 #pragma once
 
 #include <cstddef>
@@ -93,7 +92,7 @@ class Comparator {
   struct Group {  // a row, or several short ones
     double rms = 0;
     double original_error = 0;
-    double conditioning = 0;
+    double conditioning = 0;  // C
   };
   void Measure();
   bool UsesTruth(size_t index) const;
@@ -108,7 +107,7 @@ class Comparator {
   bool budget_ = false;
   size_t count_ = 0, group_size_ = 1;
   std::vector<Group> groups_;
-  double rms_truth_ = 0, rms_original_error_ = 0, rms_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;
+  double rms_truth_ = 0, rms_original_error_ = 0, all_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;
 };
 
 // Distance from |value| to the next larger value of the dtype.

@@ -295,8 +295,13 @@ Result<Verdict> Examination::Run() {
     WW_ASSIGN(Failure failure, OwnInputs(verified));
     if (failure) return *failure;
   }
-  // Only now, when the candidate is compiled and has run: nothing in it can know these.
-  secret_ = state_.options.secret_seed ? *state_.options.secret_seed : SecretSeed();
+  if (state_.options.secret_seed) {
+    secret_ = *state_.options.secret_seed;
+  } else if (effort_ == Effort::kQuick) {
+    secret_ = state_.search_secret;
+  } else {  // only now, when the candidate is compiled and has run: nothing in it can know these
+    secret_ = SecretSeed();
+  }
   for (const VerifiedCase& verified : state_.verified) {
     const bool first = &verified == &state_.verified.front();
     if (!first && effort_ == Effort::kQuick) break;

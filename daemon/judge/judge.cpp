@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
+#include "base/random.h"
 #include "judge/judge_state.h"
 #include "judge/mutants.h"
 
@@ -66,7 +66,8 @@ Judge::State::State(KernelSpec spec_in, SourceRef original_in, std::string devic
       trusted(trusted_in),
       options(std::move(options_in)),
       leniency(LeniencyOf(spec)),
-      oracle(spec, original, trusted, {device, options.repository, options.guard_bytes}) {}
+      oracle(spec, original, trusted, {device, options.repository, options.guard_bytes}),
+      search_secret(SecretSeed()) {}
 
 bool Judge::State::SamplesCase(const Case& c) const { return on_simulator() && c.on.contains(DeviceKind::kCuda); }
 

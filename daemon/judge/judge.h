@@ -2,15 +2,20 @@
 //
 // Original and candidate run in different processes (two Evaluators); all comparisons happen here. Stages, cheap ones
 // first; each has the check name under which a verdict reports it:
+//
 //   (compile, slice, record, device faults: from the evaluator)
-//   guard-bands, input-hash     what the candidate wrote beside its outputs
-//   unwritten-output            two runs with complementary poison: an element that equals its poison in both was not
-//   written determinism                 the two runs agree bit for bit, unless the original's do not or the manifest
-//   allows it comparison                  every element, by compare.h recorded-reference          what `warpwright
-//   record` or the user stored for the case secret-seed                 inputs whose seed was drawn after the candidate
-//   had compiled and run pointer-offset, exact-integers, needle, distributions, scale-ladder, special-values     other
-//   inputs of the same shape odd-shape                   n-1, n+1, a prime, 1, less than a warp
-// The last three lines run on the cheapest case that is verified, the secret seed on every one.
+//   guard-bands, input-hash  what the candidate wrote beside its outputs
+//   unwritten-output         two runs with complementary poison: an element equal to its poison in both was not written
+//   determinism              the two runs agree bit for bit, unless the original's do not or the manifest allows it
+//   comparison               every element, by compare.h
+//   recorded-reference       what `warpwright record` or the user stored for the case
+//   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation
+//                            takes one secret for all candidates of this judge: the original answers once)
+//   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape
+//   odd-shape                n-1, n+1, a prime, 1, less than a warp
+//
+// The last two lines run on the cheapest case that is verified, the secret seed on every one (on that one alone in a
+// quick evaluation).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
 // marked for the simulator alone; the others are only measured, by sampled blocks. A case whose reference cannot tell
@@ -35,7 +40,7 @@ struct JudgeOptions {
   std::filesystem::path repository;            // where references and init files are looked up
   uint64_t seed = 1;                           // of the case's own inputs, where no recorded reference says another
   std::optional<uint64_t> secret_seed;         // for tests; else drawn for each candidate
-  uint64_t verify_instructions = 300'000'000;  // thread instructions of one run
+  uint64_t verify_instructions = 100'000'000;  // thread instructions of one run
   uint64_t sample_instructions = 100'000'000;  // of one measurement
   uint64_t max_case_bytes = 1ull << 30;        // of all buffers; larger cases are skipped on the simulator, and said so
   uint64_t guard_bytes = 64u << 10;

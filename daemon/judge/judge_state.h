@@ -63,6 +63,7 @@ struct Judge::State {
   std::map<std::string, bool> sampled;    // by case name: measured by sampled blocks
   std::map<std::string, double> tighten;  // by output
   std::vector<std::string> notes;
+  const uint64_t search_secret;  // of quick evaluations, so that they share the original's answers
 };
 
 // One candidate, all stages.

@@ -92,13 +92,19 @@ void AddPrecision(const Maker& m, const Comparator& comparator) {
     return;
   }
   m.Add("the reference times 1.01", m.Map([](size_t, double v) { return v * 1.01; }));
-  // Left out where the original's own error is of that size, and for f16 outputs that are few or subnormal. A handful
-  // of f32 values may happen to be representable: let each err by half a unit of the lower precision instead.
+  // Left out where the original's own error is of that size, and for f16 outputs that are few or subnormal. A handful of
+  // f32 values may happen to be representable: let each err by what inputs of the lower precision would do to it, or by
+  // half a unit of it.
   const auto add = [&](const char* name, int bits, const std::function<double(double)>& round) {
     const double half_unit = std::ldexp(1.0, -bits - 2);
     if (comparator.OriginalRelativeError() > half_unit / 8) return;
     if (m.count() >= kFewElements) return m.Add(name, m.Map([&](size_t, double v) { return round(v); }));
-    if (dtype != DType::kF16) m.Add(name, m.Map([&](size_t, double v) { return v * (1 + half_unit); }));
+    if (dtype == DType::kF16) return;
+    const auto& conditioning = m.reference.conditioning;
+    m.Add(name, m.Map([&](size_t i, double v) {
+      const double moved = i < conditioning.size() && std::isfinite(conditioning[i]) ? conditioning[i] * 0x1.0p23 : 0;
+      return v + half_unit * std::max(std::fabs(v), moved);
+    }));
   };
   double largest = 0;
   for (size_t i = 0; i < m.count(); ++i)

@@ -149,7 +149,10 @@ Result<OracleAnswer> Oracle::Compute(const Trial& trial) {
                        trial.variant == InputVariant::kSpecialNumbers || trial.variant == InputVariant::kMaxFinite;
   if (!special) {
     WW_TRY(AddTruth(trial, *reference));
-    if (trial.variant != InputVariant::kExactIntegers) WW_TRY(AddConditioning(trial, *reference));
+    MarkExact(trial, *reference);
+    const bool exact =
+        std::all_of(reference->references.begin(), reference->references.end(), [](const auto& r) { return r.exact; });
+    if (!exact) WW_TRY(AddConditioning(trial, *reference));
   }
   for (size_t o = 0; o < reference->outputs.size(); ++o) {
     double& typical = typical_rms_[reference->layouts[o].name];
@@ -158,7 +161,6 @@ Result<OracleAnswer> Oracle::Compute(const Trial& trial) {
     reference->references[o].typical_rms = typical;
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
   }
-  MarkExact(trial, *reference);
   return OracleAnswer(std::shared_ptr<const TrialReference>(std::move(reference)));
 }
 

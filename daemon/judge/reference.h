@@ -9,11 +9,11 @@
 // positions. It verifies within a tolerance, which a digest of rounded values could not (two values on different sides
 // of a rounding border); the digest of the exact bytes is kept as well, and a match of it settles the comparison.
 //
-// JSON: {"format": 1, "kernel", "case", "scalars": {...}, "variant": "base", "seed": "123", "source_sha256",
-// "spec_sha256",
-//  "manifest_sha256", "toolchain", "device", "outputs": [{"name", "dtype", "shape", "sha256", "storage": "whole" |
-//  "sketch", "truth": "float64 shadow" | "none", "max_error_ulp", "rms_error"}]}. Seeds are text: JSON numbers hold 53
-//  bits.
+// JSON: {"format": 1, "kernel", "case", "scalars": {...}, "variant": "base", "seed": "123",
+//        "source_sha256", "spec_sha256", "manifest_sha256", "toolchain", "device",
+//        "outputs": [{"name", "dtype", "shape", "sha256", "storage": "whole" | "sketch",
+//                     "truth": "float64 shadow" | "none", "max_error_ulp", "rms_error"}]}
+// Seeds are text, because JSON numbers hold 53 bits.
 #pragma once
 
 #include <filesystem>

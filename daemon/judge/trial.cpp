@@ -72,9 +72,9 @@ std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t se
   for (int i = 0; i < (full ? 3 : 1); ++i) add("secret-seed", InputVariant::kBase);
   if (HasNarrowAlignment(spec)) add("pointer-offset", InputVariant::kBase, true);
   if (!VariantApplies(spec)) return trials;
+  add("distributions", InputVariant::kSignMix);
   add("exact-integers", InputVariant::kExactIntegers);
   add("needle", InputVariant::kNeedle);
-  add("distributions", InputVariant::kSignMix);
   add("scale-ladder", InputVariant::kScaleUp);
   if (full) add("scale-ladder", InputVariant::kScaleDown);
   // Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an

@@ -1,0 +1,427 @@
+// Honest rewritings of common kernels, in real f32 arithmetic, must pass for every seed, with a float64 shadow and without one. What a
+// false rejection costs is a good kernel; these are the ones that a too narrow rule would lose.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "base/file.h"
+#include "judge/judge.h"
+#include "tests/support/fake_evaluator.h"
+#include "tests/unit/judge/specs.h"
+
+namespace warpwright {
+namespace {
+
+// Runs f<float> or, for the shadow, f<double>.
+template <typename F>
+FakeKernel Kernel(F f) {
+  return [f](FakeRun& run) {
+    if (run.in_f64("in"))
+      f(run, double{});
+    else
+      f(run, float{});
+  };
+}
+
+struct Rows {
+  size_t rows, columns;
+};
+Rows RowsOf(const FakeRun& run) { return {static_cast<size_t>(run.Scalar("N")), static_cast<size_t>(run.Scalar("C"))}; }
+
+template <typename T>
+T In(const FakeRun& run, size_t i) {
+  return static_cast<T>(run.Get("in", i));
+}
+
+const auto kSerialSum = [](FakeRun& run, auto zero) {
+  using T = decltype(zero);
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    T sum = 0;
+    for (size_t i = 0; i < columns; ++i) sum += In<T>(run, r * columns + i);
+    run.Set("out", r, static_cast<double>(sum));
+  }
+};
+template <size_t kLanes>
+void TreeSum(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float lanes[kLanes] = {};
+    for (size_t i = 0; i < columns; ++i) lanes[i % kLanes] += In<float>(run, r * columns + i);
+    for (size_t s = kLanes / 2; s > 0; s /= 2)
+      for (size_t l = 0; l < s; ++l) lanes[l] += lanes[l + s];
+    run.Set("out", r, static_cast<double>(lanes[0]));
+  }
+}
+
+const auto kTwoPassNorm = [](FakeRun& run, auto zero) {
+  using T = decltype(zero);
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    T mean = 0, variance = 0;
+    for (size_t i = 0; i < columns; ++i) mean += In<T>(run, r * columns + i);
+    mean /= static_cast<T>(columns);
+    for (size_t i = 0; i < columns; ++i) {
+      const T d = In<T>(run, r * columns + i) - mean;
+      variance += d * d;
+    }
+    variance /= static_cast<T>(columns);
+    const T scale = 1 / std::sqrt(variance + static_cast<T>(1e-5f));
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>((In<T>(run, r * columns + i) - mean) * scale));
+  }
+};
+// One pass in 32 lanes, merged as Chan et al. do.
+void WelfordNorm(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float mean[32] = {}, m2[32] = {}, count[32] = {};
+    for (size_t i = 0; i < columns; ++i) {
+      const size_t l = i % 32;
+      count[l] += 1;
+      const float d = In<float>(run, r * columns + i) - mean[l];
+      mean[l] += d / count[l];
+      m2[l] += d * (In<float>(run, r * columns + i) - mean[l]);
+    }
+    for (size_t s = 16; s > 0; s /= 2)
+      for (size_t l = 0; l < s; ++l) {
+        const float n = count[l] + count[l + s];
+        if (n == 0) continue;
+        const float d = mean[l + s] - mean[l], share = count[l + s] / n;
+        m2[l] += m2[l + s] + d * d * count[l] * share;
+        mean[l] += d * share;
+        count[l] = n;
+      }
+    const float scale = 1 / std::sqrt(m2[0] / static_cast<float>(columns) + 1e-5f);
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>((In<float>(run, r * columns + i) - mean[0]) * scale));
+  }
+}
+// Two passes with partial sums and a reciprocal in place of divisions.
+void LaneNorm(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  const float inverse = 1.0f / static_cast<float>(columns);
+  for (size_t r = 0; r < rows; ++r) {
+    float sums[32] = {}, squares[32] = {};
+    for (size_t i = 0; i < columns; ++i) sums[i % 32] += In<float>(run, r * columns + i);
+    for (size_t l = 1; l < 32; ++l) sums[0] += sums[l];
+    const float mean = sums[0] * inverse;
+    for (size_t i = 0; i < columns; ++i) {
+      const float d = In<float>(run, r * columns + i) - mean;
+      squares[i % 32] = std::fma(d, d, squares[i % 32]);
+    }
+    for (size_t l = 1; l < 32; ++l) squares[0] += squares[l];
+    const float scale = 1 / std::sqrt(squares[0] * inverse + 1e-5f);
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>((In<float>(run, r * columns + i) - mean) * scale));
+  }
+}
+
+const auto kSoftmax = [](FakeRun& run, auto zero) {
+  using T = decltype(zero);
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    T largest = -INFINITY, sum = 0;
+    for (size_t i = 0; i < columns; ++i) largest = std::fmax(largest, In<T>(run, r * columns + i));
+    for (size_t i = 0; i < columns; ++i) sum += std::exp(In<T>(run, r * columns + i) - largest);
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>(std::exp(In<T>(run, r * columns + i) - largest) / sum));
+  }
+};
+// 2^x in place of e^x, lanes, a reciprocal.
+void Exp2Softmax(FakeRun& run) {
+  constexpr float kLog2E = 1.44269504f;
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float largest = -INFINITY, sums[32] = {};
+    for (size_t i = 0; i < columns; ++i) largest = std::fmax(largest, In<float>(run, r * columns + i));
+    for (size_t i = 0; i < columns; ++i)
+      sums[i % 32] += std::exp2((In<float>(run, r * columns + i) - largest) * kLog2E);
+    for (size_t s = 16; s > 0; s /= 2)
+      for (size_t l = 0; l < s; ++l) sums[l] += sums[l + s];
+    const float inverse = 1 / sums[0];
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i,
+              static_cast<double>(std::exp2((In<float>(run, r * columns + i) - largest) * kLog2E) * inverse));
+  }
+}
+
+const auto kGelu = [](FakeRun& run, auto zero) {
+  using T = decltype(zero);
+  for (size_t i = 0; i < run.Size("out"); ++i) {
+    const T x = In<T>(run, i);
+    const T inner = static_cast<T>(0.7978845608f) * (x + static_cast<T>(0.044715f) * x * x * x);
+    run.Set("out", i, static_cast<double>(static_cast<T>(0.5f) * x * (1 + std::tanh(inner))));
+  }
+};
+// The same by the logistic function: x / (1 + e^(-2 inner)).
+void LogisticGelu(FakeRun& run) {
+  for (size_t i = 0; i < run.Size("out"); ++i) {
+    const float x = In<float>(run, i);
+    const float inner = 0.7978845608f * std::fma(0.044715f * x * x, x, x);
+    run.Set("out", i, static_cast<double>(0.5f * x * std::fma(1.0f, std::tanh(inner), 1.0f)));
+  }
+}
+
+const auto kRmsNorm = [](FakeRun& run, auto zero) {
+  using T = decltype(zero);
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    T sum = 0;
+    for (size_t i = 0; i < columns; ++i) sum += In<T>(run, r * columns + i) * In<T>(run, r * columns + i);
+    const T scale = 1 / std::sqrt(sum / static_cast<T>(columns) + static_cast<T>(1e-6f));
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>(In<T>(run, r * columns + i) * scale));
+  }
+};
+void LaneRmsNorm(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float sums[128] = {};
+    for (size_t i = 0; i < columns; ++i)
+      sums[i % 128] = std::fma(In<float>(run, r * columns + i), In<float>(run, r * columns + i), sums[i % 128]);
+    for (size_t s = 64; s > 0; s /= 2)
+      for (size_t l = 0; l < s; ++l) sums[l] += sums[l + s];
+    const float scale = 1 / std::sqrt(std::fma(sums[0], 1 / static_cast<float>(columns), 1e-6f));
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>(In<float>(run, r * columns + i) * scale));
+  }
+}
+
+// Log-sum-exp minus one of the logits, per row: a cross entropy.
+const auto kCrossEntropy = [](FakeRun& run, auto zero) {
+  using T = decltype(zero);
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    T largest = -INFINITY, sum = 0;
+    for (size_t i = 0; i < columns; ++i) largest = std::fmax(largest, In<T>(run, r * columns + i));
+    for (size_t i = 0; i < columns; ++i) sum += std::exp(In<T>(run, r * columns + i) - largest);
+    run.Set("out", r, static_cast<double>(std::log(sum) + largest - In<T>(run, r * columns + r % columns)));
+  }
+};
+void LaneCrossEntropy(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float largest = -INFINITY, sums[32] = {};
+    for (size_t i = 0; i < columns; ++i) largest = std::fmax(largest, In<float>(run, r * columns + i));
+    for (size_t i = 0; i < columns; ++i) sums[i % 32] += std::exp(In<float>(run, r * columns + i) - largest);
+    for (size_t s = 16; s > 0; s /= 2)
+      for (size_t l = 0; l < s; ++l) sums[l] += sums[l + s];
+    run.Set("out", r, static_cast<double>(largest - In<float>(run, r * columns + r % columns) + std::log(sums[0])));
+  }
+}
+
+// c[N, C] = in[N, C] * w[C, C], by the order of the sum.
+KernelSpec MatmulSpec(DType dtype) {
+  KernelSpec spec = SoftmaxSpec(20, 60);
+  spec.name = "matmul";
+  spec.args[0].kind = Buffer(dtype, {"N", "M"}, Role::kOut);
+  spec.args[1].kind = Buffer(dtype, {"N", "C"}, Role::kIn);
+  spec.args.insert(spec.args.begin() + 2, Arg("w", Buffer(dtype, {"C", "M"}, Role::kIn)));
+  spec.args.push_back(Arg("M", ScalarArgument{DType::kI32, {}}));
+  spec.cases[0].scalars["M"] = int64_t{45};
+  return spec;
+}
+template <size_t kChains>
+struct Matmul {
+  template <typename T>
+  void operator()(FakeRun& run, T) const {
+    const auto [rows, inner] = RowsOf(run);
+    const auto columns = static_cast<size_t>(run.Scalar("M"));
+    for (size_t r = 0; r < rows; ++r)
+      for (size_t c = 0; c < columns; ++c) {
+        T sums[kChains] = {};
+        for (size_t k = 0; k < inner; ++k) {
+          const T a = In<T>(run, r * inner + k), b = static_cast<T>(run.Get("w", k * columns + c));
+          sums[k % kChains] = kChains == 1 ? sums[0] + a * b : std::fma(a, b, sums[k % kChains]);
+        }
+        for (size_t i = 1; i < kChains; ++i) sums[0] += sums[i];
+        run.Set("out", r * columns + c, static_cast<double>(sums[0]));
+      }
+  }
+};
+
+KernelSpec WithDType(KernelSpec spec, DType dtype) {
+  for (Argument& argument : spec.args)
+    if (auto* buffer = std::get_if<BufferArgument>(&argument.kind)) buffer->dtype = dtype;
+  return spec;
+}
+
+struct Pair {
+  const char* name;
+  KernelSpec spec;
+  FakeKernel original, candidate;
+};
+std::vector<Pair> Pairs() {
+  return {
+      {"sum", RowSumSpec(DType::kF32, 40, 700), Kernel(kSerialSum), TreeSum<32>},
+      {"sum of one long row", RowSumSpec(DType::kF32, 1, 20'000), Kernel(kSerialSum), TreeSum<256>},
+      {"layer norm by Welford", SoftmaxSpec(24, 320), Kernel(kTwoPassNorm), WelfordNorm},
+      {"layer norm by lanes", SoftmaxSpec(24, 320), Kernel(kTwoPassNorm), LaneNorm},
+      {"softmax", SoftmaxSpec(24, 500), Kernel(kSoftmax), Exp2Softmax},
+      {"softmax f16", WithDType(SoftmaxSpec(24, 500), DType::kF16), Kernel(kSoftmax), Exp2Softmax},
+      {"softmax bf16", WithDType(SoftmaxSpec(24, 500), DType::kBF16), Kernel(kSoftmax), Exp2Softmax},
+      {"gelu", ElementwiseSpec(DType::kF32, 5000), Kernel(kGelu), LogisticGelu},
+      {"gelu f16", ElementwiseSpec(DType::kF16, 5000), Kernel(kGelu), LogisticGelu},
+      {"RMS norm", SoftmaxSpec(24, 320), Kernel(kRmsNorm), LaneRmsNorm},
+      {"cross entropy", RowSumSpec(DType::kF32, 64, 500), Kernel(kCrossEntropy), LaneCrossEntropy},
+      {"matmul", MatmulSpec(DType::kF32), Kernel(Matmul<1>()), Kernel(Matmul<4>())},
+      {"matmul f16", MatmulSpec(DType::kF16), Kernel(Matmul<1>()), Kernel(Matmul<4>())},
+      {"matmul bf16", MatmulSpec(DType::kBF16), Kernel(Matmul<4>()), Kernel(Matmul<1>())},
+  };
+}
+
+class HonestKernels : public testing::TestWithParam<bool> {};
+
+TEST_P(HonestKernels, PassForEverySeed) {
+  const bool with_shadow = GetParam();
+  const std::string original_text = with_shadow ? "// original\n" : "// original\nvoid f() { asm(\"\"); }\n";
+  auto folder = *TemporaryDirectory::Create("honest");
+  for (const Pair& pair : Pairs()) {
+    FakeEvaluator trusted, untrusted;
+    trusted.Add("original", pair.original);
+    untrusted.Add("candidate", pair.candidate);
+    int rejected = 0, judged = 0;
+    std::string example;
+    for (uint64_t seed = 1; seed <= 2; ++seed) {
+      JudgeOptions options;
+      options.repository = folder.path();
+      options.seed = seed;
+      options.secret_seed = 1000 + seed;
+      Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
+      const auto baseline = judge.Prepare();
+      ASSERT_TRUE(baseline) << pair.name << ": " << baseline.error().Format();
+      ASSERT_TRUE(Passed(baseline->original)) << pair.name << ": " << VerdictMessage(baseline->original);
+      EXPECT_EQ(baseline->truth == "float64 shadow", with_shadow) << pair.name << ": " << baseline->truth;
+      const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, Effort::kFull);
+      ASSERT_TRUE(verdict) << pair.name << ": " << verdict.error().Format();
+      ++judged;
+      if (!Passed(*verdict)) {
+        ++rejected;
+        example = VerdictMessage(*verdict);
+      }
+    }
+    EXPECT_EQ(rejected, 0) << pair.name << ", of " << judged << ": " << example;
+  }
+}
+// Downgrades that stay within a percent: each must be stopped, whatever the stage.
+template <size_t kBits>
+float Narrow(float x) {  // to kBits of mantissa: 10 is tf32's and f16's
+  if (!std::isfinite(x) || x == 0) return x;
+  int exponent = 0;
+  const float m = std::frexp(x, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(m, kBits + 1)), exponent - static_cast<int>(kBits) - 1);
+}
+void ShortSum(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float sum = 0;
+    for (size_t i = 0; i < columns - columns / 50; ++i) sum += In<float>(run, r * columns + i);
+    run.Set("out", r, static_cast<double>(sum));
+  }
+}
+void SampledSum(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float sum = 0;
+    for (size_t i = 0; i < columns / 2; ++i) sum += In<float>(run, r * columns + i);
+    run.Set("out", r, static_cast<double>(2 * sum));
+  }
+}
+void NarrowSum(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float sum = 0;
+    for (size_t i = 0; i < columns; ++i) sum += Narrow<10>(In<float>(run, r * columns + i));
+    run.Set("out", r, static_cast<double>(sum));
+  }
+}
+void NarrowMatmul(FakeRun& run) {
+  const auto [rows, inner] = RowsOf(run);
+  const auto columns = static_cast<size_t>(run.Scalar("M"));
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < columns; ++c) {
+      float sum = 0;
+      for (size_t k = 0; k < inner; ++k)
+        sum +=
+            Narrow<10>(In<float>(run, r * inner + k)) * Narrow<10>(static_cast<float>(run.Get("w", k * columns + c)));
+      run.Set("out", r * columns + c, static_cast<double>(sum));
+    }
+}
+// f32 products, the running sum kept in f16.
+void HalfAccumulatingMatmul(FakeRun& run) {
+  const auto [rows, inner] = RowsOf(run);
+  const auto columns = static_cast<size_t>(run.Scalar("M"));
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < columns; ++c) {
+      float sum = 0;
+      for (size_t k = 0; k < inner; ++k)
+        sum = HalfToFloat(
+            FloatToHalf(sum + In<float>(run, r * inner + k) * static_cast<float>(run.Get("w", k * columns + c))));
+      run.Set("out", r * columns + c, static_cast<double>(sum));
+    }
+}
+void SigmoidGelu(FakeRun& run) {  // x sigmoid(1.702 x): a common approximation, within 2 %
+  for (size_t i = 0; i < run.Size("out"); ++i) {
+    const float x = In<float>(run, i);
+    run.Set("out", i, static_cast<double>(x / (1 + std::exp(-1.702f * x))));
+  }
+}
+void OnePassNorm(FakeRun& run) {  // E[x^2] - E[x]^2 cancels where the mean is large
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float sum = 0, squares = 0;
+    for (size_t i = 0; i < columns; ++i) {
+      sum += In<float>(run, r * columns + i);
+      squares += In<float>(run, r * columns + i) * In<float>(run, r * columns + i);
+    }
+    const float mean = sum / static_cast<float>(columns);
+    const float scale = 1 / std::sqrt(squares / static_cast<float>(columns) - mean * mean + 1e-5f);
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>((In<float>(run, r * columns + i) - mean) * scale));
+  }
+}
+void NoEpsilonNorm(FakeRun& run) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    float sum = 0;
+    for (size_t i = 0; i < columns; ++i) sum += In<float>(run, r * columns + i) * In<float>(run, r * columns + i);
+    const float scale = 1 / std::sqrt(sum / static_cast<float>(columns));
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>(In<float>(run, r * columns + i) * scale));
+  }
+}
+
+TEST_P(HonestKernels, AndDowngradesDoNot) {
+  const std::string original_text = GetParam() ? "// original\n" : "// original\nvoid f() { asm(\"\"); }\n";
+  auto folder = *TemporaryDirectory::Create("downgrade");
+  const Pair pairs[] = {
+      {"sum of 98 %", RowSumSpec(DType::kF32, 40, 700), Kernel(kSerialSum), ShortSum},
+      {"sampled sum", RowSumSpec(DType::kF32, 40, 700), Kernel(kSerialSum), SampledSum},
+      {"sum of f16 values", RowSumSpec(DType::kF32, 40, 700), Kernel(kSerialSum), NarrowSum},
+      {"tf32 matmul", MatmulSpec(DType::kF32), Kernel(Matmul<1>()), NarrowMatmul},
+      {"f16 accumulation", MatmulSpec(DType::kF16), Kernel(Matmul<1>()), HalfAccumulatingMatmul},
+      {"sigmoid gelu", ElementwiseSpec(DType::kF32, 5000), Kernel(kGelu), SigmoidGelu},
+      {"sigmoid gelu f16", ElementwiseSpec(DType::kF16, 5000), Kernel(kGelu), SigmoidGelu},
+      {"one-pass norm", SoftmaxSpec(24, 320), Kernel(kTwoPassNorm), OnePassNorm},
+      {"norm without epsilon", SoftmaxSpec(24, 320), Kernel(kRmsNorm), NoEpsilonNorm},
+  };
+  for (const Pair& pair : pairs) {
+    FakeEvaluator trusted, untrusted;
+    trusted.Add("original", pair.original);
+    untrusted.Add("candidate", pair.candidate);
+    JudgeOptions options;
+    options.repository = folder.path();
+    options.secret_seed = 99;
+    Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
+    const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, Effort::kFull);
+    ASSERT_TRUE(verdict) << pair.name << ": " << verdict.error().Format();
+    EXPECT_TRUE(std::holds_alternative<WrongResult>(*verdict)) << pair.name << ": " << VerdictMessage(*verdict);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Judge, HonestKernels, testing::Bool(),
+                         [](const auto& info) { return info.param ? "WithShadow" : "WithoutShadow"; });
+
+}  // namespace
+}  // namespace warpwright
