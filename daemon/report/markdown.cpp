@@ -40,7 +40,7 @@ std::string EscapeMarkdown(std::string_view text, size_t max_bytes) {
       out += "&amp;";
     } else if (c == '@') {
       out += "&#64;";
-    } else if (std::string_view("\\`*_{}[]()#+!|~$").find(c) != std::string_view::npos) {
+    } else if (std::string_view("\\`*_{}[]#+!|~$").find(c) != std::string_view::npos) {
       out += '\\';
       out += c;
     } else {

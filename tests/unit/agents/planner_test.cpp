@@ -1,0 +1,101 @@
+#include "agents/planner.h"
+
+#include <gtest/gtest.h>
+
+#include "agents/plan_json.h"
+
+namespace warpwright {
+namespace {
+
+MethodCard Card(std::vector<MethodParameter> parameters) {
+  MethodCard card;
+  card.id = "m";
+  card.transform = "m";
+  card.intent = "do it";
+  card.parameters = std::move(parameters);
+  return card;
+}
+
+TEST(ParameterSets, StartsWithTheDefaultAndSweepsOneAtATime) {
+  const MethodCard card = Card({{"mode", {"warp", "block"}, ""}, {"threads", {"256", "512"}, ""}});
+  const auto sets = ParameterSets(card, {}, 10);
+  ASSERT_EQ(sets.size(), 4u);
+  EXPECT_EQ(sets[0], (Parameters{{"mode", "warp"}, {"threads", "256"}}));
+  EXPECT_EQ(sets[1], (Parameters{{"mode", "block"}, {"threads", "256"}}));
+  EXPECT_EQ(sets[2], (Parameters{{"mode", "warp"}, {"threads", "512"}}));
+  EXPECT_EQ(sets[3], (Parameters{{"mode", "block"}, {"threads", "512"}}));
+  EXPECT_EQ(ParameterSets(card, {}, 2).size(), 2u);
+  EXPECT_EQ(ParameterSets(Card({}), {}, 5), std::vector<Parameters>{Parameters{}});
+}
+
+TEST(ParameterSets, WhatExperienceFoundComesFirstUnlessTheCardForbidsIt) {
+  const MethodCard card = Card({{"threads", {"256", "512"}, ""}});
+  EXPECT_EQ(ParameterSets(card, {{{"threads", "512"}}}, 10)[0], (Parameters{{"threads", "512"}}));
+  EXPECT_EQ(ParameterSets(card, {{{"threads", "4096"}}}, 10)[0], (Parameters{{"threads", "256"}}));
+}
+
+class PlannerTest : public testing::Test {
+ protected:
+  MethodCard first = Card({}), second = Card({});
+  MatchResult match;
+  ExtractedFeatures features;
+  void SetUp() override {
+    first.id = "first";
+    second.id = "second";
+    first.expected = {{"dram_throughput_pct", true, 2}};
+    match.position = "10 % of the roofline";
+    match.bottlenecks = {{"latency", "Exposed latency", "memory", 0.9, true, "latency_pct = 80 %"}};
+    match.methods = {{&first, 0.8, 0.5, {"one_thread_per_row = 1"}, {}}, {&second, 0.5, 0.4, {"x"}, {}}};
+    features.kernel = "ns::k";
+  }
+  static GradedExperience Sample(const std::string& method, double log_gain) {
+    GradedExperience sample;
+    sample.grade = Grade::kExact;
+    sample.experience.method = method;
+    sample.experience.outcome = "measured";
+    sample.experience.log_gain = log_gain;
+    return sample;
+  }
+};
+
+TEST_F(PlannerTest, FollowsThePolicyWithoutExperienceAndCitesItsEvidence) {
+  const auto plan = std::get<Plan>(MakePlan(features, match, {}, true));
+  EXPECT_EQ(plan.method, "first");
+  EXPECT_EQ(plan.kernel, "ns::k");
+  EXPECT_EQ(plan.bottleneck, "latency");
+  ASSERT_EQ(plan.evidence.size(), 3u);
+  EXPECT_EQ(plan.evidence[1], "latency_pct = 80 %");
+  EXPECT_NE(plan.why.find("[2][3]"), std::string::npos) << plan.why;
+  EXPECT_EQ(plan.expected, (std::vector<Prediction>{{"dram_throughput_pct", 1, 2}}));
+}
+
+TEST_F(PlannerTest, MeasuredGainsOvertakeTheOrder) {
+  ExperienceAnswer experience;
+  for (int i = 0; i < 8; ++i) {
+    experience.samples.push_back(Sample("first", 0));
+    experience.samples.push_back(Sample("second", 1.0));
+  }
+  EXPECT_EQ(std::get<Plan>(MakePlan(features, match, experience, true)).method, "second");
+}
+
+TEST_F(PlannerTest, SaysWhyThereIsNoPlan) {
+  match.methods.clear();
+  match.vetoed = {{"first", VetoedMethod::Kind::kExcluded, "gave 1.00x in round 2"}};
+  const auto none = std::get<NoPlan>(MakePlan(features, match, {}, true));
+  EXPECT_FALSE(none.at_roofline);
+  EXPECT_NE(none.reason.find("first: gave 1.00x"), std::string::npos);
+  match.at_roofline = AtRoofline{95, "95 % of the roofline"};
+  EXPECT_TRUE(std::get<NoPlan>(MakePlan(features, match, {}, true)).at_roofline);
+}
+
+TEST_F(PlannerTest, PlansSurviveTheTrajectory) {
+  const auto plan = std::get<Plan>(MakePlan(features, match, {}, true));
+  const auto again = DecodePlan(EncodePlan(plan));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(EncodePlan(*again), EncodePlan(plan));
+  EXPECT_FALSE(DecodePlan("{"));
+  EXPECT_FALSE(DecodePlan("{}"));
+}
+
+}  // namespace
+}  // namespace warpwright

@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "report/explanation.h"
+#include "report/markdown.h"
+#include "report/plots.h"
+#include "tests/support/golden.h"
+
+namespace warpwright {
+namespace {
+
+Explanation Sample() {
+  Explanation e;
+  e.kernel = "softmax";
+  e.file = "src/softmax.cu";
+  e.entry = "softmax_forward";
+  e.device = "sim:h200";
+  e.chip_name = "NVIDIA H200";
+  e.outcome = "improved";
+  e.gain = 6.25;
+  e.roofline_share_before = 0.1;
+  e.roofline_share_after = 0.625;
+  e.cases = {{"vocabulary", 1000, 160, true}, {"odd", 12.5, 2, false}};
+  e.counters = {{"load_sectors_per_request", "sectors", 32, 4}, {"dram_read_bytes", "bytes", 3.2e9, 0}};
+  e.steps = {"row_parallel (mode=block): one block per row. Planned because: a thread walks a row [1]"};
+  e.attempts = {{1, "bbbbbbbbbb", "aaaaaaaaaa", "row_parallel", "mode=block", "measured", "one block per row", "a thread walks a row [1]", 6.25, true},
+                {1, "cccccccccc", "aaaaaaaaaa", "row_parallel", "mode=warp", "wrong_result", "out[3] = <b>1</b>, expected `2`|@octocat", "", std::nullopt, false},
+                {2, "", "bbbbbbbbbb", "unroll_accumulators", "factor=4", "not applicable", "no serial loop (line 12)", "", std::nullopt, false}};
+  e.predictions = {{"load_sectors_per_request", -1, 32, 4, true}};
+  e.checks = {"comparison", "secret-seed"};
+  e.reproduce = {"git checkout 0123456789ab", "warpwright verify --kernel softmax --device sim:h200"};
+  e.base_commit = "0123456789abcdef0123456789abcdef01234567";
+  e.original_hash = "aaaaaaaaaaaa";
+  e.result_hash = "bbbbbbbbbbbb";
+  e.version = "0.1.0";
+  e.toolchain = "NVRTC 13.0";
+  e.rounds = 2;
+  e.evaluations = 2;
+  e.seconds = 3.5;
+  e.point_before = {0.2, 100};
+  e.point_after = {1.5, 900};
+  e.peak_gflops = 66900;
+  e.peak_gbytes = 4300;
+  return e;
+}
+
+TEST(Report, MarkdownIsGolden) { ExpectGolden("softmax.md", RenderMarkdown(Sample())); }
+TEST(Report, CommitMessageIsGolden) { ExpectGolden("softmax.commit.txt", RenderCommitMessage(Sample())); }
+TEST(Report, HtmlIsGolden) { ExpectGolden("softmax.html", RenderHtml(Sample())); }
+
+TEST(Report, ModelledGainsSaySoWhereverTheyStand) {
+  const Explanation e = Sample();
+  EXPECT_EQ(DevicePhrase(e), "modelled on H200 (simulated)");
+  const std::string message = RenderCommitMessage(e);
+  EXPECT_EQ(message.substr(0, message.find('\n')), "softmax: 6.25x faster (modelled on H200 (simulated))");
+  for (const auto& text : {message, RenderMarkdown(e), RenderHtml(e)}) EXPECT_NE(text.find("modelled on H200 (simulated)"), std::string::npos);
+}
+
+TEST(Report, CommitMessagesAreWrapped) {
+  Explanation e = Sample();
+  e.kernel = std::string(60, 'k');
+  std::istringstream lines(RenderCommitMessage(e));
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_LE(line.size(), 72u);
+  EXPECT_NE(RenderCommitMessage(e).find("Optimized-by: warpwright"), std::string::npos);
+}
+
+TEST(Report, NothingFoundIsSaid) {
+  Explanation e = Sample();
+  e.outcome = "unchanged";
+  e.outcome_reason = "no improvement found in 3 rounds";
+  e.cases.clear();
+  EXPECT_NE(RenderMarkdown(e).find("no improvement found"), std::string::npos);
+  EXPECT_EQ(RenderMarkdown(e).find("faster,"), std::string::npos);
+}
+
+struct EscapeRow {
+  const char* text;
+  const char* markdown;
+};
+class Escapes : public testing::TestWithParam<EscapeRow> {};
+TEST_P(Escapes, LeaveNothingActive) { EXPECT_EQ(EscapeMarkdown(GetParam().text), GetParam().markdown); }
+INSTANTIATE_TEST_SUITE_P(All, Escapes,
+                         testing::Values(EscapeRow{"plain text.", "plain text."}, EscapeRow{"<img src=x>", "&lt;img src=x&gt;"},
+                                         EscapeRow{"[a](javascript:x)", "\\[a\\](javascript:x)"}, EscapeRow{"@octocat fixes #1", "&#64;octocat fixes \\#1"},
+                                         EscapeRow{"a|b\nc", "a\\|b c"}, EscapeRow{"`code`", "\\`code\\`"}, EscapeRow{"![x](y)", "\\!\\[x\\](y)"}));
+
+TEST(Escaping, FencesAreLongerThanAnyRunInside) {
+  EXPECT_EQ(CodeBlock("a ``` b\n````\n", "c"), "`````c\na ``` b\n````\n`````\n");
+  EXPECT_EQ(CodeSpan("a`b"), "`` a`b ``");
+}
+
+TEST(Escaping, CutsAtCharacterBorders) { EXPECT_EQ(EscapeMarkdown("aaä", 3), "aa…"); }
+
+TEST(Plots, AreClosedAndEscaped) {
+  Explanation e = Sample();
+  e.attempts[1].method = "<script>";
+  for (const auto& svg : {GainPlot(e), RooflinePlot(e), AttemptTree(e)}) {
+    EXPECT_EQ(svg.rfind("<svg", 0), 0u);
+    EXPECT_TRUE(svg.ends_with("</svg>\n"));
+    EXPECT_EQ(svg.find("<script"), std::string::npos);
+    EXPECT_EQ(svg.find("nan"), std::string::npos);
+    EXPECT_EQ(svg.find("inf"), std::string::npos);
+  }
+  e.point_after.reset();
+  EXPECT_EQ(RooflinePlot(e), "");
+}
+
+// A tree whose parents go in a circle must still end.
+TEST(Plots, TreesWithCirclesEnd) {
+  Explanation e = Sample();
+  e.attempts[0].parent = "bbbbbbbbbb";
+  EXPECT_TRUE(AttemptTree(e).ends_with("</svg>\n"));
+}
+
+}  // namespace
+}  // namespace warpwright
