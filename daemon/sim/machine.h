@@ -66,6 +66,8 @@ class Machine {
   Counters counters() const;
   std::vector<LineCounters> line_counters() const;  // index = MemoryRequest::line; file and line set
   uint64_t thread_instructions() const;
+  // How often each basic block of KernelCode::blocks was run, in warps. The cost model weighs instructions with it.
+  std::vector<uint64_t> block_counts() const;
 
  private:
   struct State;

@@ -33,10 +33,10 @@ class SimKit {
 
   template <typename T>
   Buffer<T> Make(std::string_view name, size_t count, bool initialized = true, bool read_only = false) {
-    AllocationOptions options;
-    options.initialized = initialized;
-    options.read_only = read_only;
-    const uint64_t address = Allocate(name, count * sizeof(T), options);
+    AllocationOptions how;
+    how.initialized = initialized;
+    how.read_only = read_only;
+    const uint64_t address = Allocate(name, count * sizeof(T), how);
     return {address, reinterpret_cast<T*>(memory_.Find(address)->data), count};
   }
   template <typename T>
@@ -47,12 +47,12 @@ class SimKit {
   }
 
   template <typename... Args>
-  Machine Prepare(std::string_view kernel, Dim3 grid, Dim3 block, uint32_t dynamic_shared, RunOptions options, Args... args) {
+  Machine Prepare(std::string_view kernel, Dim3 grid, Dim3 block, uint32_t dynamic_shared, RunOptions run, Args... args) {
     const KernelInfo* info = program_.Find(kernel);
     std::vector<std::byte> bytes(info ? info->parameter_bytes : 0);
     size_t k = 0;
     (Put(bytes, info, k++, args), ...);
-    return PrepareRaw(kernel, grid, block, dynamic_shared, std::move(options), bytes);
+    return PrepareRaw(kernel, grid, block, dynamic_shared, std::move(run), bytes);
   }
   // Runs the whole grid. The outcome is kept: `fault` is set where there was one.
   template <typename... Args>

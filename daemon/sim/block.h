@@ -1,0 +1,41 @@
+// Runs the warps of one block: turns, barriers, lanes that wait for each other. Internal to Machine.
+#pragma once
+
+#include <array>
+
+#include "sim/exec/context.h"
+
+namespace warpwright::sim {
+
+class BlockRunner {
+ public:
+  explicit BlockRunner(Context& context) : c_(context) {}
+  // False: c.fault says why.
+  bool Run(uint64_t block);
+
+ private:
+  struct Barrier {
+    uint32_t arrived = 0;        // warps; those that only arrive too
+    uint32_t waiting = 0;        // warps
+    uint32_t threads = 0;        // that arrived: a warp counts 32
+    uint32_t expected = 0;       // 0: all warps that live
+    uint32_t true_lanes = 0;     // of a reduction
+    bool all = true;
+    const Instruction* first = nullptr;
+  };
+
+  void Start(uint64_t block);
+  bool RunWarp(Warp& warp);
+  bool HandleWaitingLanes(Warp& warp);
+  bool Arrive(Warp& warp);
+  void CompleteBarriers();
+  bool IsComplete(const Barrier& barrier) const;
+  void Release(uint32_t number);
+  bool ReportDeadlock();
+  uint32_t LiveWarps() const;
+
+  Context& c_;
+  std::array<Barrier, 16> barriers_;
+};
+
+}  // namespace warpwright::sim

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "sim/exec/services.h"
+
+namespace warpwright::sim {
+
+void FillPattern(AddressPattern& p, const uint64_t* address, uint32_t mask, uint32_t bytes) {
+  const auto first = static_cast<uint32_t>(std::countr_zero(mask));
+  const uint64_t a0 = address[first];
+  p.mask = mask;
+  p.first = first;
+  p.low = 0;
+  p.high = bytes;
+  p.alignment = 0;
+  p.phase = UINT32_MAX;
+  bool uniform = true, contiguous = true, increasing = true;
+  int64_t previous = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(mask >> l & 1)) {
+      p.delta[l] = 0;
+      continue;
+    }
+    const auto delta = static_cast<int64_t>(address[l] - a0);
+    p.delta[l] = delta;
+    p.low = std::min(p.low, delta);
+    p.high = std::max(p.high, static_cast<int64_t>(static_cast<uint64_t>(delta) + bytes));
+    p.alignment |= static_cast<uint64_t>(delta);
+    uniform &= delta == 0;
+    contiguous &= delta == static_cast<int64_t>(l - first) * bytes;
+    if (l != first) increasing &= delta - previous >= static_cast<int64_t>(bytes);
+    previous = delta;
+  }
+  const int lanes = std::popcount(mask);
+  p.kind = uniform ? AddressPattern::Kind::kUniform
+           : contiguous ? AddressPattern::Kind::kContiguous : AddressPattern::Kind::kGeneral;
+  if (lanes == 1) p.kind = AddressPattern::Kind::kUniform;
+  p.overlaps = false;
+  if (!increasing) {
+    int64_t sorted[kLanes];
+    int count = 0;
+    for (uint32_t l = 0; l < kLanes; ++l)
+      if (mask >> l & 1) sorted[count++] = p.delta[l];
+    std::sort(sorted, sorted + count);
+    for (int k = 1; k < count; ++k) p.overlaps |= sorted[k] - sorted[k - 1] < static_cast<int64_t>(bytes);
+  }
+  p.dense = p.kind == AddressPattern::Kind::kUniform ||
+            (!p.overlaps && p.high - p.low == static_cast<int64_t>(bytes) * lanes);
+}
+
+void CountSectors(AddressPattern& p, uint64_t first_address) {
+  p.phase = static_cast<uint32_t>(first_address & 31);
+  int64_t sectors[kLanes];
+  uint32_t count = 0;
+  bool sorted = true;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(p.mask >> l & 1)) continue;
+    const int64_t sector = (p.delta[l] + p.phase) >> 5;
+    if (count > 0 && sector == sectors[count - 1]) continue;
+    if (count > 0 && sector < sectors[count - 1]) sorted = false;
+    sectors[count++] = sector;
+  }
+  if (!sorted) {
+    std::sort(sectors, sectors + count);
+    count = static_cast<uint32_t>(std::unique(sectors, sectors + count) - sectors);
+  }
+  std::copy(sectors, sectors + count, p.sector_delta);
+  p.sectors = count;
+}
+
+// Accesses of up to 4 bytes go in one pass if no bank has two different words; 8 bytes go by half warps, 16 by quarter warps.
+void CountWavefronts(AddressPattern& p, uint64_t first_address, uint32_t bytes, bool atomic) {
+  p.phase = static_cast<uint32_t>(first_address & 3);
+  const uint32_t lanes_per_pass = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  const uint32_t words_per_lane = bytes <= 4 ? 1 : bytes / 4;
+  p.wavefronts = 0;
+  uint32_t needed = 0;
+  for (uint32_t begin = 0; begin < kLanes; begin += lanes_per_pass) {
+    int64_t words[kLanes];
+    uint32_t count = 0;
+    uint32_t in_bank[32] = {};
+    uint32_t worst = 0;
+    for (uint32_t l = begin; l < begin + lanes_per_pass; ++l) {
+      if (!(p.mask >> l & 1)) continue;
+      for (uint32_t w = 0; w < words_per_lane; ++w) {
+        const int64_t word = ((p.delta[l] + p.phase) >> 2) + w;
+        if (!atomic && std::find(words, words + count, word) != words + count) continue;
+        words[count++] = word;
+        worst = std::max(worst, ++in_bank[static_cast<uint64_t>(word) & 31]);
+      }
+    }
+    p.wavefronts += worst;
+    needed += worst > 0 ? 1 : 0;
+  }
+  p.conflicts = p.wavefronts - needed;
+}
+
+void NotifyObserver(Context& c, const Instruction* i, const AddressPattern& p, uint64_t first_address, MemoryRequest::Kind kind) {
+  uint64_t sectors[kLanes];
+  const uint64_t base = first_address >> 5;
+  for (uint32_t k = 0; k < p.sectors; ++k) sectors[k] = base + static_cast<uint64_t>(p.sector_delta[k]);
+  MemoryRequest request;
+  request.kind = kind;
+  request.cached_in_l1 = !i->bypass_l1 && kind != MemoryRequest::Kind::kAtomic;
+  request.block = c.block_index;
+  request.warp = c.warp->index;
+  request.sectors = {sectors, p.sectors};
+  request.line = i->line;
+  c.observer->OnRequest(request);
+}
+
+void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes, bool write) {
+  // 4-byte words interleaved by lane: a word of 32 lanes is 4 sectors. The place repeats every 64 K warps; only reuse matters.
+  const uint64_t warp = (c.block_index * c.warps.size() + c.warp->index) & 0xffff;
+  const uint64_t base = (1ull << 58) + warp * (c.local_bytes / 4) * 4;
+  uint64_t sectors[kLanes * 4];
+  uint32_t count = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(c.mask >> l & 1)) continue;
+    for (uint32_t k = 0; k < bytes; k += 4) sectors[count++] = base + ((offset[l] + k) >> 2) * 4 + l / 8;
+  }
+  std::sort(sectors, sectors + count);
+  count = static_cast<uint32_t>(std::unique(sectors, sectors + count) - sectors);
+  MemoryRequest request;
+  request.kind = write ? MemoryRequest::Kind::kWrite : MemoryRequest::Kind::kRead;
+  request.local = true;
+  request.block = c.block_index;
+  request.warp = c.warp->index;
+  request.line = i->line;
+  request.sectors = {sectors, count};
+  c.observer->OnRequest(request);
+}
+
+namespace {
+
+std::string_view Verb(AccessKind kind) {
+  return kind == AccessKind::kRead ? "read" : kind == AccessKind::kWrite ? "write" : "atomic update";
+}
+uint32_t AccessBytes(const Instruction* i) {
+  return static_cast<uint32_t>(ByteSize(i->type)) * (i->op == Op::kLoad || i->op == Op::kStore ? i->vector : 1);
+}
+std::string At(std::string_view name, int64_t offset, uint32_t bytes) {
+  if (bytes != 0 && offset % bytes == 0) return fmt::format("{}[{}]", name, offset / bytes);
+  return offset < 0 ? fmt::format("{} - {} bytes", name, -offset) : fmt::format("{} + {} bytes", name, offset);
+}
+
+}  // namespace
+
+std::string Place(const Context& c, uint64_t address, Space space, uint32_t bytes) {
+  switch (space) {
+    case Space::kShared: {
+      const auto& names = c.kernel->shared_names;
+      auto next = std::upper_bound(names.begin(), names.end(), address, [](uint64_t a, const auto& n) { return a < n.first; });
+      if (next == names.begin()) return fmt::format("shared memory at offset {}", address);
+      --next;
+      return At(next->second, static_cast<int64_t>(address - next->first), bytes);
+    }
+    case Space::kLocal: return fmt::format("local memory at offset {}", address);
+    case Space::kParam: return fmt::format("the parameters at offset {}", address);
+    default: break;
+  }
+  const Allocation* near = c.memory->FindNearest(address);
+  if (!near) return fmt::format("address {:#x}, where no buffer is", address);
+  return fmt::format("{} (buffer of {} bytes)", At(near->name, static_cast<int64_t>(address - near->base), bytes), near->bytes);
+}
+
+const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, Space space,
+                                   AccessKind kind) {
+  const uint64_t size = space == Space::kShared ? c.shared_bytes : space == Space::kLocal ? c.local_bytes : c.parameter_bytes;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(c.mask >> l & 1) || (address[l] <= size && bytes <= size - address[l])) continue;
+    const std::string_view name = space == Space::kShared ? "shared" : space == Space::kLocal ? "local" : "parameter";
+    return StopWithFault(c, i, Fault::Kind::kOutOfBounds, l,
+                         fmt::format("out-of-bounds {} of {} bytes at {} ({} bytes of {} memory)", Verb(kind), bytes,
+                                     Place(c, address[l], space, AccessBytes(i)), size, name));
+  }
+  return StopWithFault(c, i, Fault::Kind::kIllegalInstruction, kLanes,
+                       fmt::format("an {} in {} memory", Verb(kind), space == Space::kLocal ? "local" : "parameter"));
+}
+
+const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, Space space,
+                                  AccessKind kind) {
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(c.mask >> l & 1) || (address[l] & (bytes - 1)) == 0) continue;
+    return StopWithFault(c, i, Fault::Kind::kMisaligned, l,
+                         fmt::format("misaligned {} of {} bytes at {}", Verb(kind), bytes, Place(c, address[l], space, 1)));
+  }
+  return nullptr;
+}
+
+const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane) {
+  return StopWithFault(c, i, Fault::Kind::kReadOnlyWrite, lane,
+                       fmt::format("write to {}, which is read-only", Place(c, address, Space::kGlobal, AccessBytes(i))));
+}
+
+const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space) {
+  return StopWithFault(c, i, Fault::Kind::kUninitializedRead, lane,
+                       fmt::format("read of {}, which was never written", Place(c, address, space, AccessBytes(i))));
+}
+
+std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind, int64_t* delta) {
+  std::byte* first = nullptr;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    delta[l] = 0;
+    if (!(c.mask >> l & 1)) continue;
+    const Allocation* m = c.memory->Find(address[l]);
+    const uint64_t offset = m ? address[l] - m->base : 0;
+    if (!m || offset > m->bytes || bytes > m->bytes - offset) {
+      StopWithFault(c, i, Fault::Kind::kOutOfBounds, l,
+                    fmt::format("out-of-bounds {} of {} bytes at {}", Verb(kind), bytes,
+                                Place(c, address[l], Space::kGlobal, AccessBytes(i))));
+      return nullptr;
+    }
+    if (kind != AccessKind::kRead && m->read_only) {
+      StopReadOnly(c, i, address[l], l);
+      return nullptr;
+    }
+    if (m->written) {
+      uint8_t* w = m->written + offset;
+      const bool known = std::all_of(w, w + bytes, [](uint8_t b) { return b != 0; });
+      const bool exchange = i->op == Op::kAtomic && static_cast<AtomicOp>(i->mode) == AtomicOp::kExch;
+      if (kind != AccessKind::kWrite && !exchange && c.checking && !known) {
+        StopUninitialized(c, i, address[l], l, Space::kGlobal);
+        return nullptr;
+      }
+      if (kind != AccessKind::kRead) std::memset(w, 0xff, bytes);
+    }
+    std::byte* host = m->data + offset;
+    if (!first) first = host;
+    delta[l] = host - first;
+  }
+  return first;
+}
+
+std::string InstructionName(const Instruction& i) {
+  switch (i.op) {
+    case Op::kShuffle: return "shfl.sync";
+    case Op::kVote: return "vote.sync";
+    case Op::kMatchAny: case Op::kMatchAll: return "match.sync";
+    case Op::kRedux: return "redux.sync";
+    case Op::kWarpBarrier: return "__syncwarp";
+    case Op::kBarrier: case Op::kBarrierArrive: case Op::kBarrierReduce: return "barrier";
+    default: return "instruction";
+  }
+}
+
+std::string MemberMessage(const Instruction& i, uint32_t lane, uint32_t members) {
+  return fmt::format("{} executed by lane {}, which is not in its member mask {:#010x}", InstructionName(i), lane, members);
+}
+
+std::string SourceMessage(uint32_t lane, uint32_t source, uint32_t members) {
+  return fmt::format("shfl.sync: lane {} reads from lane {}, which does not take part (member mask {:#010x})", lane, source, members);
+}
+
+}  // namespace warpwright::sim

@@ -1,0 +1,156 @@
+// What handlers see of the machine: the current warp's hot state and the block's memory. One per Machine.
+//
+// A warp's lanes that run together are an entry of its stack. On a divergent branch the entry becomes the continuation at the point
+// of reconvergence, and both sides are put above it; a side that reaches that point leaves the stack. An entry waits as long as one
+// above it has lanes of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/counters.h"
+#include "core/launch_plan.h"
+#include "core/verdict.h"
+#include "sim/instruction.h"
+#include "sim/machine.h"
+#include "sim/memory.h"
+
+namespace warpwright::sim {
+
+inline constexpr uint32_t kLanes = 32;
+inline constexpr uint32_t kAllLanes = UINT32_MAX;
+
+struct StackEntry {
+  const Instruction* next = nullptr;
+  uint32_t mask = 0;
+  uint32_t reconverge = kNoBlock;
+  enum class Wait : uint8_t { kNone, kOthers, kBarrier } wait = Wait::kNone;
+};
+
+struct Warp {
+  std::byte* registers = nullptr;
+  std::byte* local = nullptr;          // [word][lane] of 4 bytes
+  uint8_t* local_written = nullptr;
+  uint32_t index = 0;
+  uint32_t live = 0;                   // lanes that have not exited
+  std::vector<StackEntry> stack;
+  int barrier = -1;                    // the one that it waits at
+  uint32_t synchronized = 0;           // Context::time of the last synchronisation of all its lanes
+  uint64_t spins = 0;                  // slices without progress
+};
+
+// How the lanes' addresses of a memory instruction lie to each other. Mostly the same every time: then its figures are reused.
+struct AddressPattern {
+  enum class Kind : uint8_t { kGeneral, kUniform, kContiguous };
+  alignas(64) int64_t delta[kLanes] = {};  // to the first active lane's address
+  uint32_t mask = 0;                       // 0: never filled
+  uint32_t first = 0;
+  int64_t low = 0, high = 0;               // of the touched bytes, relative to the first lane's address
+  uint64_t alignment = 0;                  // all deltas or-ed
+  Kind kind = Kind::kGeneral;
+  bool dense = false;                      // the active lanes' bytes fill [low, high) without holes
+  bool overlaps = false;                   // two lanes touch the same byte
+  uint32_t phase = UINT32_MAX;             // of the first address, for which the following holds
+  uint32_t sectors = 0;
+  int64_t sector_delta[kLanes] = {};       // to the first address' sector
+  uint32_t wavefronts = 0, conflicts = 0;  // shared memory
+  const Allocation* allocation = nullptr;
+};
+
+struct SiteCounters {
+  uint64_t requests = 0, sectors = 0, bytes = 0, shared_requests = 0, wavefronts = 0, conflicts = 0, local_bytes = 0;
+};
+
+// Who touched a granule of shared memory last; see exec/race.h.
+struct RaceShadow {
+  uint32_t granule = 4;
+  std::vector<uint32_t> write_time, write_thread, read_time, read_warps, read_lanes;
+};
+
+struct Context {
+  // Hot.
+  std::byte* registers = nullptr;
+  uint32_t mask = 0;                   // the lanes that run
+  uint32_t live = 0;
+  uint32_t full = 0;                   // 1: mask == live, handlers may write all lanes
+  uint32_t reconverge = kNoBlock;      // of the running entry
+  int64_t slice = 0;                   // warp instructions until another warp's turn
+  int64_t budget = 0;                  // thread instructions until the limit
+  uint64_t* block_entries = nullptr;   // by basic block: times entered, lanes
+  uint64_t* block_lanes = nullptr;
+  const Instruction* code = nullptr;
+  const BasicBlock* blocks = nullptr;
+  AddressPattern* sites = nullptr;
+  SiteCounters* site_counters = nullptr;
+  alignas(64) int32_t lanes[kLanes] = {};  // -1 for lanes of `mask`
+
+  enum class Stop : uint8_t { kNone, kYield, kSwitch, kWaitLanes, kBarrier, kExit, kFault };
+  Stop stop = Stop::kNone;
+  const Instruction* resume = nullptr;
+
+  // The block.
+  bool counting = false, checking = false;
+  std::byte* shared = nullptr;
+  uint8_t* shared_written = nullptr;
+  uint64_t shared_bytes = 0;
+  uint64_t local_bytes = 0;            // per lane
+  const std::byte* parameters = nullptr;
+  uint64_t parameter_bytes = 0;
+  uint64_t block_index = 0;
+  uint32_t time = 1;                   // advances with every synchronisation; see exec/race.h
+  uint32_t barrier_time = 1;           // of the last barrier of the whole block
+  bool partial_barriers = false;       // since then
+  std::vector<uint32_t> known;         // [warp][warp]: time up to which the first knows the second, with partial barriers
+  std::vector<std::vector<uint32_t>> lanes_known;  // by warp, [lane][lane]; empty without partial __syncwarp
+  RaceShadow race;
+  Warp* warp = nullptr;
+  std::vector<Warp> warps;
+
+  // Cold.
+  const KernelCode* kernel = nullptr;
+  const ProgramCode* program = nullptr;
+  Memory* memory = nullptr;
+  MemoryObserver* observer = nullptr;
+  const std::function<void(std::string_view)>* print = nullptr;
+  Dim3 grid, block;
+  std::vector<uint64_t> guard_off;     // by instruction: lanes that the guard switched off
+  std::vector<uint64_t> divergent;     // by instruction: branches that diverged
+  uint64_t barriers = 0;
+  // A barrier that the running entry has reached: number, count of threads (0: all), and the lanes' predicate for a reduction.
+  struct Arrival {
+    uint32_t number = 0, count = 0, predicate = 0;
+    bool waits = true;
+  } arrival;
+  Fault fault;
+};
+
+// Sets the mask of running lanes and what depends on it.
+[[gnu::always_inline]] inline void SetMask(Context& c, uint32_t mask) {
+  c.mask = mask;
+  c.full = mask == c.live ? 1 : 0;
+  for (uint32_t l = 0; l < kLanes; ++l) c.lanes[l] = -static_cast<int32_t>((mask >> l) & 1);
+}
+
+// Stops the kernel. `lane` is the one to blame; kLanes: the first active one. Returns nullptr for the handler to return.
+const Instruction* StopWithFault(Context& c, const Instruction* i, Fault::Kind kind, uint32_t lane, std::string message);
+// The instruction needs lanes that are not here (a barrier of the warp, a shuffle): others run first, then it is tried again.
+// When they cannot come, `WaitIsHopeless` names the fault.
+const Instruction* WaitForLanes(Context& c, const Instruction* i);
+void WaitIsHopeless(Context& c, const Instruction* i);
+
+// exec/divergence.cpp. Each returns where execution goes on, or nullptr with `stop` set.
+const Instruction* Diverge(Context& c, const Instruction* i, uint32_t taken);
+const Instruction* ExitLanes(Context& c, const Instruction* i, uint32_t lanes);
+const Instruction* ReachReconvergence(Context& c);  // the running entry leaves the stack
+const Instruction* ResumeTop(Context& c);
+// Puts an entry that can run on top of the stack. False: all wait.
+bool SelectEntry(Warp& warp);
+// Lets lanes that wait at a point of reconvergence run ahead of those that they wait for; false: there are none.
+bool RunAhead(Warp& warp);
+// Joins entries that wait for lanes at the same instruction; true: some were, and can run again.
+bool MergeWaiting(Warp& warp);
+
+}  // namespace warpwright::sim

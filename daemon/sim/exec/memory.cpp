@@ -1,0 +1,481 @@
+// Loads and stores. The lanes' addresses are compared with the pattern that the same instruction had last time; where it is the same,
+// as it mostly is, bounds are one comparison and counting is a few additions. A pattern's lowest and highest byte inside one
+// allocation mean that every lane is; where they are not, each lane is looked up by itself, so that there is no false report.
+#include "sim/exec/lanes.h"
+#include "sim/exec/race.h"
+#include "sim/exec/services.h"
+
+namespace warpwright::sim::WW_SIM_ISA {
+namespace {
+
+using Kind = AddressPattern::Kind;
+
+[[gnu::always_inline]] inline void LoadAddresses(Context& c, const Instruction* i, int operand, uint64_t* a) {
+  const auto offset = static_cast<uint64_t>(i->immediate);
+  if (i->address64) {
+    const uint64_t* r = Reg<uint64_t>(c, i->reg[operand]);
+    WW_LANES a[l] = r[l] + offset;
+  } else {
+    const uint32_t* r = Reg<uint32_t>(c, i->reg[operand]);
+    WW_LANES a[l] = static_cast<uint32_t>(r[l] + static_cast<uint32_t>(offset));
+  }
+}
+
+[[gnu::always_inline]] inline AddressPattern& Match(Context& c, const Instruction* i, const uint64_t* a, uint32_t bytes) {
+  AddressPattern& p = c.sites[i->site];
+  if (p.mask == c.mask) {
+    const uint64_t a0 = a[p.first];
+    uint64_t different = 0;
+    WW_LANES different |= ((a[l] - a0) ^ static_cast<uint64_t>(p.delta[l])) & static_cast<uint64_t>(static_cast<int64_t>(c.lanes[l]));
+    if (different == 0) return p;
+  }
+  FillPattern(p, a, c.mask, bytes);
+  return p;
+}
+
+[[gnu::always_inline]] inline bool AllOnes(const uint8_t* p, int64_t n) {
+  uint64_t all = UINT64_MAX;
+  int64_t k = 0;
+  for (; k + 8 <= n; k += 8) {
+    uint64_t v;
+    std::memcpy(&v, p + k, 8);
+    all &= v;
+  }
+  for (; k < n; ++k) all &= UINT64_MAX << 8 | p[k];
+  return all == UINT64_MAX;
+}
+
+// kLanes: every element that the lanes read holds a value; else the first lane for which one does not. Elements of 8 bytes are looked
+// at as two halves of which some byte must be written, because compilers copy structs with their padding.
+[[gnu::noinline]] uint32_t FirstUnwritten(const uint8_t* written, const int64_t* delta, uint32_t mask, uint32_t element, uint32_t bytes) {
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(mask >> l & 1)) continue;
+    const uint8_t* w = written + delta[l];
+    for (uint32_t k = 0; k < bytes; k += element) {
+      if (element < 8) {
+        if (!AllOnes(w + k, element)) return l;
+      } else {
+        for (uint32_t half = k; half < k + 8; half += 4) {
+          uint32_t v;
+          std::memcpy(&v, w + half, 4);
+          if (v == 0) return l;
+        }
+      }
+    }
+  }
+  return kLanes;
+}
+[[gnu::always_inline]] inline uint32_t FindUnwritten(const uint8_t* written, const int64_t* delta, const AddressPattern& p, uint32_t mask,
+                                                     uint32_t element, uint32_t bytes) {
+  if (p.high - p.low <= 1024 && AllOnes(written + p.low, p.high - p.low)) return kLanes;
+  return FirstUnwritten(written, delta, mask, element, bytes);
+}
+[[gnu::always_inline]] inline void MarkWritten(uint8_t* written, const int64_t* delta, const AddressPattern& p, uint32_t mask, uint32_t bytes) {
+  if (p.dense) {
+    std::memset(written + p.low, 0xff, static_cast<size_t>(p.high - p.low));
+    return;
+  }
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if (mask >> l & 1) std::memset(written + delta[l], 0xff, bytes);
+}
+
+// Where the lanes' bytes are on the host.
+struct Target {
+  std::byte* base = nullptr;  // of the first active lane; nullptr: a fault was reported
+  const int64_t* delta = nullptr;
+  bool simple = true;         // the pattern's kind holds for host addresses too
+};
+
+template <bool kWrite>
+[[gnu::always_inline]] inline Target ResolveGlobal(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p, uint32_t element,
+                                                   uint32_t bytes, int64_t* scratch) {
+  const uint64_t a0 = a[p.first];
+  constexpr AccessKind kAccess = kWrite ? AccessKind::kWrite : AccessKind::kRead;
+  const uint64_t low = a0 + static_cast<uint64_t>(p.low), high = a0 + static_cast<uint64_t>(p.high);
+  const Allocation* m = p.allocation;
+  if (!m || low < m->base || high > m->base + m->bytes || high < low) [[unlikely]] {
+    m = c.memory->Find(a0);
+    if (!m || low < m->base || high > m->base + m->bytes || high < low) {
+      p.allocation = nullptr;
+      return {ResolveLanes(c, i, a, bytes, kAccess, scratch), scratch, false};
+    }
+    p.allocation = m;
+  }
+  if (kWrite && m->read_only) [[unlikely]] {
+    StopReadOnly(c, i, a0, p.first);
+    return {};
+  }
+  const uint64_t offset = a0 - m->base;
+  if (m->written) {
+    if (kWrite) {
+      MarkWritten(m->written + offset, p.delta, p, c.mask, bytes);
+    } else if (c.checking) {
+      const uint32_t lane = FindUnwritten(m->written + offset, p.delta, p, c.mask, element, bytes);
+      if (lane != kLanes) [[unlikely]] {
+        StopUninitialized(c, i, a[lane], lane, Space::kGlobal);
+        return {};
+      }
+    }
+  }
+  return {m->data + offset, p.delta, true};
+}
+
+template <bool kWrite>
+[[gnu::always_inline]] inline void CountGlobal(Context& c, const Instruction* i, AddressPattern& p, uint64_t a0, uint32_t bytes) {
+  if (p.phase != (a0 & 31)) CountSectors(p, a0);
+  SiteCounters& n = c.site_counters[i->site];
+  n.requests += 1;
+  n.sectors += p.sectors;
+  n.bytes += static_cast<uint64_t>(std::popcount(c.mask)) * bytes;
+  if (c.observer) NotifyObserver(c, i, p, a0, kWrite ? MemoryRequest::Kind::kWrite : MemoryRequest::Kind::kRead);
+}
+
+[[gnu::always_inline]] inline bool ResolveShared(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p, uint32_t bytes,
+                                                 AccessKind kind) {
+  const uint64_t a0 = a[p.first];
+  const uint64_t low = a0 + static_cast<uint64_t>(p.low), high = a0 + static_cast<uint64_t>(p.high);
+  if (low > c.shared_bytes || high > c.shared_bytes || high < low) [[unlikely]] {
+    StopOutOfBounds(c, i, a, bytes, Space::kShared, kind);
+    return false;
+  }
+  if (c.counting) {
+    if (p.phase != (a0 & 3)) CountWavefronts(p, a0, bytes, false);
+    SiteCounters& n = c.site_counters[i->site];
+    n.shared_requests += 1;
+    n.wavefronts += p.wavefronts;
+    n.conflicts += p.conflicts;
+  }
+  return true;
+}
+
+// The common case of race checks: 32 lanes on 32 neighbouring words, none of them touched by others since the last barrier.
+[[gnu::always_inline]] inline bool ReadsAreQuiet(Context& c, const AddressPattern& p, uint64_t a0, uint32_t bytes) {
+  if (p.kind != Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.granule) return false;
+  const size_t k = a0 / bytes;
+  const uint32_t *wt = c.race.write_time.data() + k, *wb = c.race.write_thread.data() + k;
+  const uint32_t thread = c.warp->index * kLanes;
+  uint32_t hazard = 0;
+  WW_LANES hazard |= wt[l] >= c.barrier_time && wb[l] != thread + l ? 1 : 0;
+  if (hazard) return false;
+  uint32_t *rt = c.race.read_time.data() + k, *rw = c.race.read_warps.data() + k, *rl = c.race.read_lanes.data() + k;
+  const uint32_t own = 1u << c.warp->index, synchronized = c.warp->synchronized, barrier = c.barrier_time, now = c.time;
+  WW_LANES {
+    const uint32_t warps = rt[l] >= barrier ? rw[l] : 0;
+    const uint32_t lanes = rt[l] >= synchronized && warps == own ? rl[l] : 0;
+    rw[l] = warps | own;
+    rl[l] = lanes | (1u << l);
+    rt[l] = now;
+  }
+  return true;
+}
+[[gnu::always_inline]] inline bool WritesAreQuiet(Context& c, const AddressPattern& p, uint64_t a0, uint32_t bytes) {
+  if (p.kind != Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.granule) return false;
+  const size_t k = a0 / bytes;
+  uint32_t *wt = c.race.write_time.data() + k, *wb = c.race.write_thread.data() + k;
+  uint32_t *rt = c.race.read_time.data() + k, *rw = c.race.read_warps.data() + k, *rl = c.race.read_lanes.data() + k;
+  const uint32_t own = 1u << c.warp->index, thread = c.warp->index * kLanes, barrier = c.barrier_time, now = c.time;
+  uint32_t hazard = 0;
+  WW_LANES {
+    const uint32_t written = wt[l] >= barrier && wb[l] != thread + l ? 1 : 0;
+    const uint32_t read = rt[l] >= barrier && (rw[l] != own || rl[l] != 1u << l) ? 1 : 0;
+    hazard |= written | read;
+  }
+  if (hazard) return false;
+  WW_LANES {
+    wt[l] = now;
+    wb[l] = thread + l;
+    rt[l] = 0;
+  }
+  return true;
+}
+
+// Moves one element of every active lane.
+template <typename M, typename S>
+[[gnu::always_inline]] inline void MoveIn(Context& c, S* d, const std::byte* base, const Target& t, const AddressPattern& p, uint32_t stride) {
+  auto read = [](const std::byte* from) {
+    M v;
+    std::memcpy(&v, from, sizeof(M));
+    return static_cast<S>(v);
+  };
+  if (t.simple && p.kind == Kind::kUniform) {
+    const S v = read(base);
+    WW_LANES Write<false>(c, d, l, v);
+  } else if (t.simple && p.kind == Kind::kContiguous && c.mask == kAllLanes) {
+    for (uint32_t l = 0; l < kLanes; ++l) d[l] = read(base + static_cast<size_t>(l) * stride);
+  } else if (c.mask == kAllLanes) {
+    for (uint32_t l = 0; l < kLanes; ++l) d[l] = read(base + t.delta[l]);
+  } else {
+    for (uint32_t m = c.mask; m != 0; m &= m - 1) {
+      const int l = std::countr_zero(m);
+      d[l] = read(base + t.delta[l]);
+    }
+  }
+}
+template <typename M, typename S>
+[[gnu::always_inline]] inline void MoveOut(Context& c, const S* s, std::byte* base, const Target& t, const AddressPattern& p, uint32_t stride) {
+  auto write = [](std::byte* to, S value) {
+    const M v = static_cast<M>(value);
+    std::memcpy(to, &v, sizeof(M));
+  };
+  if (t.simple && p.kind == Kind::kContiguous && c.mask == kAllLanes) {
+    for (uint32_t l = 0; l < kLanes; ++l) write(base + static_cast<size_t>(l) * stride, s[l]);
+  } else {
+    for (uint32_t m = c.mask; m != 0; m &= m - 1) {
+      const int l = std::countr_zero(m);
+      write(base + t.delta[l], s[l]);
+    }
+  }
+}
+template <typename M, typename S>
+[[gnu::always_inline]] inline void MoveInVector(Context& c, const Instruction* i, const Target& t, const AddressPattern& p) {
+  if (i->vector == 1) return MoveIn<M, S>(c, Reg<S>(c, i->reg[0]), t.base, t, p, sizeof(M));
+  for (uint32_t k = 0; k < i->vector; ++k)
+    MoveIn<M, S>(c, Reg<S>(c, i->reg[k]), t.base + k * sizeof(M), t, p, static_cast<uint32_t>(sizeof(M)) * i->vector);
+}
+
+// Local memory: word w of lane l is at 128 w + 4 l.
+template <typename T>
+[[gnu::always_inline]] inline T* LocalWord(T* local, uint64_t offset, uint32_t lane) {
+  return local + (offset >> 2) * 128 + lane * 4 + (offset & 3);
+}
+
+bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const AddressPattern& p, uint32_t element, uint32_t bytes, bool write) {
+  const uint64_t a0 = a[p.first];
+  const uint64_t low = a0 + static_cast<uint64_t>(p.low), high = a0 + static_cast<uint64_t>(p.high);
+  if (low > c.local_bytes || high > c.local_bytes || high < low) {
+    StopOutOfBounds(c, i, a, bytes, Space::kLocal, write ? AccessKind::kWrite : AccessKind::kRead);
+    return false;
+  }
+  if (c.checking) {
+    uint8_t* w = c.warp->local_written;
+    for (uint32_t m = c.mask; m != 0; m &= m - 1) {
+      const auto l = static_cast<uint32_t>(std::countr_zero(m));
+      for (uint64_t k = 0; k < bytes;) {
+        const uint32_t n = element < 4 ? element : 4;
+        uint8_t* at = LocalWord(w, a[l] + k, l);
+        if (write) {
+          std::memset(at, 0xff, n);
+        } else {
+          uint32_t v = 0;
+          std::memcpy(&v, at, n);
+          const uint32_t all = n == 4 ? UINT32_MAX : (1u << (8 * n)) - 1;
+          if (element == 8 ? v == 0 : v != all) {
+            StopUninitialized(c, i, a[l] + k, l, Space::kLocal);
+            return false;
+          }
+        }
+        k += n;
+      }
+    }
+  }
+  if (c.counting && i->count_as != InstructionClass::kMove) {
+    c.site_counters[i->site].local_bytes += static_cast<uint64_t>(std::popcount(c.mask)) * bytes;
+    if (c.observer) NotifyLocal(c, i, a, bytes, write);
+  }
+  return true;
+}
+
+template <typename M, typename S>
+const Instruction* LoadLocal(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p) {
+  if (!ResolveLocal(c, i, a, p, sizeof(M), static_cast<uint32_t>(sizeof(M)) * i->vector, false)) return nullptr;
+  for (uint32_t k = 0; k < i->vector; ++k) {
+    S* d = Reg<S>(c, i->reg[k]);
+    if (sizeof(M) == 4 && sizeof(S) == 4 && p.kind == Kind::kUniform) {
+      const auto* row = reinterpret_cast<const S*>(c.warp->local + ((a[p.first] + 4 * k) >> 2) * 128);
+      WW_LANES Write<false>(c, d, l, row[l]);
+      continue;
+    }
+    for (uint32_t m = c.mask; m != 0; m &= m - 1) {
+      const auto l = static_cast<uint32_t>(std::countr_zero(m));
+      const uint64_t offset = a[l] + k * sizeof(M);
+      if constexpr (sizeof(M) == 8) {
+        uint32_t low, high;
+        std::memcpy(&low, LocalWord(c.warp->local, offset, l), 4);
+        std::memcpy(&high, LocalWord(c.warp->local, offset + 4, l), 4);
+        d[l] = static_cast<S>(low | static_cast<uint64_t>(high) << 32);
+      } else {
+        M v;
+        std::memcpy(&v, LocalWord(c.warp->local, offset, l), sizeof(M));
+        d[l] = static_cast<S>(v);
+      }
+    }
+  }
+  return i + 1;
+}
+template <typename M, typename S>
+const Instruction* StoreLocal(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p) {
+  if (!ResolveLocal(c, i, a, p, sizeof(M), static_cast<uint32_t>(sizeof(M)) * i->vector, true)) return nullptr;
+  for (uint32_t k = 0; k < i->vector; ++k) {
+    const S* s = Reg<S>(c, i->reg[1 + k]);
+    for (uint32_t m = c.mask; m != 0; m &= m - 1) {
+      const auto l = static_cast<uint32_t>(std::countr_zero(m));
+      const uint64_t offset = a[l] + k * sizeof(M);
+      if constexpr (sizeof(M) == 8) {
+        const auto low = static_cast<uint32_t>(s[l]), high = static_cast<uint32_t>(static_cast<uint64_t>(s[l]) >> 32);
+        std::memcpy(LocalWord(c.warp->local, offset, l), &low, 4);
+        std::memcpy(LocalWord(c.warp->local, offset + 4, l), &high, 4);
+      } else {
+        const M v = static_cast<M>(s[l]);
+        std::memcpy(LocalWord(c.warp->local, offset, l), &v, sizeof(M));
+      }
+    }
+  }
+  return i + 1;
+}
+
+template <typename M, typename S>
+[[gnu::always_inline]] inline const Instruction* LoadFrom(Context& c, const Instruction* i, const uint64_t* a, Space space) {
+  const uint32_t bytes = static_cast<uint32_t>(sizeof(M)) * i->vector;
+  AddressPattern& p = Match(c, i, a, bytes);
+  const uint64_t a0 = a[p.first];
+  if (((a0 | p.alignment) & (bytes - 1)) != 0) [[unlikely]] return StopMisaligned(c, i, a, bytes, space, AccessKind::kRead);
+  switch (space) {
+    case Space::kShared: {
+      if (!ResolveShared(c, i, a, p, bytes, AccessKind::kRead)) return nullptr;
+      if (c.checking) {
+        const uint32_t lane = FindUnwritten(c.shared_written + a0, p.delta, p, c.mask, sizeof(M), bytes);
+        if (lane != kLanes) [[unlikely]] return StopUninitialized(c, i, a[lane], lane, Space::kShared);
+        if (!ReadsAreQuiet(c, p, a0, bytes) && !RecordReads(c, i, p, a0, bytes)) return nullptr;
+      }
+      MoveInVector<M, S>(c, i, Target{c.shared + a0, p.delta, true}, p);
+      return i + 1;
+    }
+    case Space::kLocal: return LoadLocal<M, S>(c, i, a, p);
+    case Space::kParam: {
+      if (a0 + static_cast<uint64_t>(p.low) > c.parameter_bytes || a0 + static_cast<uint64_t>(p.high) > c.parameter_bytes)
+        return StopOutOfBounds(c, i, a, bytes, Space::kParam, AccessKind::kRead);
+      MoveInVector<M, S>(c, i, Target{const_cast<std::byte*>(c.parameters) + a0, p.delta, true}, p);
+      return i + 1;
+    }
+    default: {
+      alignas(64) int64_t scratch[kLanes];
+      const Target t = ResolveGlobal<false>(c, i, a, p, sizeof(M), bytes, scratch);
+      if (!t.base) return nullptr;
+      if (c.counting && space != Space::kConst) CountGlobal<false>(c, i, p, a0, bytes);
+      MoveInVector<M, S>(c, i, t, p);
+      return i + 1;
+    }
+  }
+}
+
+template <typename M, typename S>
+[[gnu::always_inline]] inline const Instruction* StoreTo(Context& c, const Instruction* i, const uint64_t* a, Space space) {
+  const uint32_t bytes = static_cast<uint32_t>(sizeof(M)) * i->vector;
+  AddressPattern& p = Match(c, i, a, bytes);
+  const uint64_t a0 = a[p.first];
+  if (((a0 | p.alignment) & (bytes - 1)) != 0) [[unlikely]] return StopMisaligned(c, i, a, bytes, space, AccessKind::kWrite);
+  alignas(64) int64_t scratch[kLanes];
+  Target t;
+  switch (space) {
+    case Space::kShared: {
+      if (!ResolveShared(c, i, a, p, bytes, AccessKind::kWrite)) return nullptr;
+      if (c.checking) {
+        MarkWritten(c.shared_written + a0, p.delta, p, c.mask, bytes);
+        if (!WritesAreQuiet(c, p, a0, bytes)) {
+          // The new bytes of every lane, to tell a conflict from writing what is there already.
+          alignas(64) M values[kLanes][16 / sizeof(M)];
+          const std::byte* rows[kLanes];
+          for (uint32_t l = 0; l < kLanes; ++l) {
+            for (uint32_t k = 0; k < i->vector; ++k) values[l][k] = static_cast<M>(Reg<S>(c, i->reg[1 + k])[l]);
+            rows[l] = reinterpret_cast<const std::byte*>(values[l]);
+          }
+          if (!RecordWrites(c, i, p, a0, bytes, rows)) return nullptr;
+        }
+      }
+      t = Target{c.shared + a0, p.delta, true};
+      break;
+    }
+    case Space::kLocal: return StoreLocal<M, S>(c, i, a, p);
+    case Space::kParam: case Space::kConst: return StopReadOnly(c, i, a0, p.first);
+    default:
+      t = ResolveGlobal<true>(c, i, a, p, sizeof(M), bytes, scratch);
+      if (!t.base) return nullptr;
+      if (c.counting) CountGlobal<true>(c, i, p, a0, bytes);
+  }
+  for (uint32_t k = 0; k < i->vector; ++k)
+    MoveOut<M, S>(c, Reg<S>(c, i->reg[1 + k]), t.base + k * sizeof(M), t, p, bytes);
+  return i + 1;
+}
+
+// Generic addresses: each window by itself.
+template <typename F>
+[[gnu::always_inline]] inline const Instruction* ByWindow(Context& c, const Instruction* i, uint64_t* a, F access) {
+  auto space_of = [](uint64_t address) {
+    switch (address >> 40) {
+      case 1: return Space::kShared;
+      case 2: return Space::kLocal;
+      case 3: return Space::kParam;
+      default: return Space::kGlobal;
+    }
+  };
+  auto window_of = [](Space space) {
+    return space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow : space == Space::kParam ? kParamWindow : 0;
+  };
+  const uint32_t before = c.mask;
+  uint32_t left = before;
+  const Instruction* next = i + 1;
+  while (left != 0 && next) {
+    const Space space = space_of(a[std::countr_zero(left)]);
+    const uint64_t window = window_of(space);
+    uint32_t here = 0;
+    for (uint32_t l = 0; l < kLanes; ++l)
+      if ((left >> l & 1) && space_of(a[l]) == space) {
+        here |= 1u << l;
+        a[l] -= window;
+      }
+    left &= ~here;
+    if (here != before) SetMask(c, here);
+    next = access(space);
+  }
+  if (c.mask != before) SetMask(c, before);
+  return next;
+}
+
+template <typename M, typename S>
+const Instruction* Load(Context& c, const Instruction* i) {
+  alignas(64) uint64_t a[kLanes];
+  LoadAddresses(c, i, i->defs, a);
+  if (i->space == Space::kGeneric) return ByWindow(c, i, a, [&](Space space) { return LoadFrom<M, S>(c, i, a, space); });
+  return LoadFrom<M, S>(c, i, a, i->space);
+}
+template <typename M, typename S>
+const Instruction* Store(Context& c, const Instruction* i) {
+  alignas(64) uint64_t a[kLanes];
+  LoadAddresses(c, i, 0, a);
+  if (i->space == Space::kGeneric) return ByWindow(c, i, a, [&](Space space) { return StoreTo<M, S>(c, i, a, space); });
+  return StoreTo<M, S>(c, i, a, i->space);
+}
+
+template <typename S>
+Handler LoadHandler(Type type) {
+  const bool sign = IsSigned(type);
+  switch (ByteSize(type)) {
+    case 1: return sign ? Load<int8_t, S> : Load<uint8_t, S>;
+    case 2: return sign ? Load<int16_t, S> : Load<uint16_t, S>;
+    case 4: return sign ? Load<int32_t, S> : Load<uint32_t, S>;
+    default: return nullptr;
+  }
+}
+template <typename S>
+Handler StoreHandler(Type type) {
+  switch (ByteSize(type)) {
+    case 1: return Store<uint8_t, S>;
+    case 2: return Store<uint16_t, S>;
+    case 4: return Store<uint32_t, S>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+HandlerPair SelectMemory(const Instruction& in) {
+  Handler handler = nullptr;
+  const bool eight = ByteSize(in.type) == 8;
+  if (in.op == Op::kLoad)
+    handler = eight ? Load<uint64_t, uint64_t> : in.wide_result ? LoadHandler<uint64_t>(in.type) : LoadHandler<uint32_t>(in.type);
+  else if (in.op == Op::kStore)
+    handler = eight ? Store<uint64_t, uint64_t> : in.wide_source[0] ? StoreHandler<uint64_t>(in.type) : StoreHandler<uint32_t>(in.type);
+  return {handler, handler};
+}
+
+}  // namespace warpwright::sim::WW_SIM_ISA

@@ -1,0 +1,46 @@
+// The cold side of the executor: messages, patterns that changed, counting, calls into the host. Compiled once, for any CPU.
+#pragma once
+
+#include <string>
+
+#include "sim/exec/context.h"
+
+namespace warpwright::sim {
+
+// Fills a pattern from the active lanes' addresses; `bytes` is what one lane touches.
+void FillPattern(AddressPattern& pattern, const uint64_t* address, uint32_t mask, uint32_t bytes);
+// The sectors that the pattern touches from `first_address` on.
+void CountSectors(AddressPattern& pattern, uint64_t first_address);
+// The wavefronts of shared memory. `atomic`: lanes that hit the same word take turns.
+void CountWavefronts(AddressPattern& pattern, uint64_t first_address, uint32_t bytes, bool atomic);
+void NotifyObserver(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t first_address,
+                    MemoryRequest::Kind kind);
+void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes, bool write);
+
+// What an access does, for messages.
+enum class AccessKind : uint8_t { kRead, kWrite, kAtomic };
+
+// Finds each lane's allocation: `delta` gets host addresses relative to the first lane's, which is returned. A lane outside all
+// allocations, or one that writes what is read-only or reads what was never written, is a fault: nullptr.
+std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind, int64_t* delta);
+const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, Space space,
+                                   AccessKind kind);
+const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, Space space,
+                                  AccessKind kind);
+const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane);
+const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space);
+// "shared memory at tile + 128" for messages.
+std::string Place(const Context& c, uint64_t address, Space space, uint32_t bytes);
+
+std::string MemberMessage(const Instruction& i, uint32_t lane, uint32_t members);
+std::string SourceMessage(uint32_t lane, uint32_t source, uint32_t members);
+std::string InstructionName(const Instruction& i);
+
+// __syncwarp: exec/race.cpp.
+void SynchronizeLanes(Context& c, uint32_t members);
+
+// printf of one lane. Returns `i`, or nullptr after a fault.
+const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lane, uint64_t format, uint64_t arguments);
+const Instruction* StopWithAssertion(Context& c, const Instruction* i, uint32_t lane, uint64_t message, uint64_t file, uint32_t line);
+
+}  // namespace warpwright::sim

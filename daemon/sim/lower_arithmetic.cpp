@@ -1,0 +1,541 @@
+// Families that compute: which of their forms we execute, and how they are counted. A form that is not listed is not simulated.
+#include "sim/lower.h"
+
+namespace warpwright::sim {
+namespace {
+
+bool IsInteger(Type type, bool sixteen = true) {
+  switch (type) {
+    case Type::kU16: case Type::kS16: return sixteen;
+    case Type::kU32: case Type::kS32: case Type::kU64: case Type::kS64: return true;
+    default: return false;
+  }
+}
+bool IsHalf(Type type) { return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2; }
+
+InstructionClass FloatClass(Type type) {
+  return type == Type::kF64 ? InstructionClass::kFp64 : type == Type::kF32 ? InstructionClass::kFp32 : InstructionClass::kFp16;
+}
+uint8_t Lanes(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2 ? 2 : 1; }
+// Rounding modes that f16 has: only nearest.
+bool RoundingFits(Type type, Rounding rounding) {
+  if (rounding == Rounding::kDefault || rounding == Rounding::kNearest) return true;
+  if (rounding != Rounding::kZero && rounding != Rounding::kDown && rounding != Rounding::kUp) return false;
+  return type == Type::kF32 || type == Type::kF64;
+}
+
+constexpr std::pair<std::string_view, MulMode> kMulModes[] = {
+    {"lo", MulMode::kLo}, {"hi", MulMode::kHi}, {"wide", MulMode::kWide}};
+constexpr std::pair<std::string_view, Compare> kCompares[] = {
+    {"eq", Compare::kEq},   {"ne", Compare::kNe},   {"lt", Compare::kLt},   {"le", Compare::kLe},   {"gt", Compare::kGt},
+    {"ge", Compare::kGe},   {"lo", Compare::kLo},   {"ls", Compare::kLs},   {"hi", Compare::kHi},   {"hs", Compare::kHs},
+    {"equ", Compare::kEqu}, {"neu", Compare::kNeu}, {"ltu", Compare::kLtu}, {"leu", Compare::kLeu}, {"gtu", Compare::kGtu},
+    {"geu", Compare::kGeu}, {"num", Compare::kNum}, {"nan", Compare::kNan}};
+constexpr std::pair<std::string_view, BoolOp> kBoolOps[] = {{"and", BoolOp::kAnd}, {"or", BoolOp::kOr}, {"xor", BoolOp::kXor}};
+constexpr std::pair<std::string_view, TestMode> kTests[] = {
+    {"finite", TestMode::kFinite},  {"infinite", TestMode::kInfinite}, {"number", TestMode::kNumber},
+    {"notanumber", TestMode::kNotANumber}, {"normal", TestMode::kNormal}, {"subnormal", TestMode::kSubnormal}};
+constexpr std::pair<std::string_view, PrmtMode> kPrmtModes[] = {
+    {"f4e", PrmtMode::kF4e}, {"b4e", PrmtMode::kB4e}, {"rc8", PrmtMode::kRc8}, {"ecl", PrmtMode::kEcl},
+    {"ecr", PrmtMode::kEcr}, {"rc16", PrmtMode::kRc16}};
+
+void CopyFloatModifiers(Instruction& in, const Opcode& opcode) {
+  in.rounding = opcode.rounding;
+  in.ftz = opcode.ftz;
+  in.sat = opcode.sat;
+}
+
+}  // namespace
+
+bool Lowering::AddSub(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const bool add = opcode.family()[0] == 'a';
+  const bool with_carry = opcode.family() == "addc" || opcode.family() == "subc";
+  const bool sets_carry = opcode.Take("cc");
+  if (opcode.type_count() != 1) return false;
+  if (with_carry || sets_carry) {
+    if (!IsInteger(type, false) || statement.operands.size() != 3) return false;
+    Instruction in = Start(add ? Op::kAddCarry : Op::kSubCarry, type, InstructionClass::kInteger);
+    if (carry_ == kNoOperand) carry_ = NewRegister(RegisterClass::kPredicate);
+    in.carry_in = with_carry;
+    in.carry_out = sets_carry;
+    if (!opcode.Empty() || !Def(in, statement.operands[0], ClassOf(type))) return false;
+    if (sets_carry) {
+      ++in.defs;
+      UseRegister(in, carry_);
+    }
+    if (!Use(in, statement.operands[1], type) || !Use(in, statement.operands[2], type)) return false;
+    if (with_carry) UseRegister(in, carry_);
+    Emit(in);
+    return true;
+  }
+  Instruction in = Start(add ? Op::kAdd : Op::kSub, type, InstructionClass::kInteger);
+  CopyFloatModifiers(in, opcode);
+  if (IsInteger(type)) {
+    if (opcode.ftz || opcode.rounding != Rounding::kDefault || (opcode.sat && type != Type::kS32)) return false;
+  } else if (IsFloat(type)) {
+    in.count_as = FloatClass(type);
+    in.flops = Lanes(type);
+    if (!RoundingFits(type, opcode.rounding)) return false;
+  } else {
+    return false;
+  }
+  return Operands(in, opcode, statement, {type, type});
+}
+
+bool Lowering::MulMad(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const std::string_view family = opcode.family();
+  const bool mad = family.starts_with("mad");
+  if (opcode.type_count() != 1) return false;
+  Instruction in = Start(mad ? Op::kMad : Op::kMul, type, InstructionClass::kInteger);
+  CopyFloatModifiers(in, opcode);
+  if (IsFloat(type)) {
+    if (mad) return Fma(opcode, statement);
+    in.count_as = FloatClass(type);
+    in.flops = Lanes(type);
+    return RoundingFits(type, opcode.rounding) && Operands(in, opcode, statement, {type, type});
+  }
+  if (!IsInteger(type) || !opcode.TakeOne(kMulModes, in.mul) || opcode.ftz) return false;
+  if (family == "mul24" || family == "mad24") {
+    if (ByteSize(type) != 4 || in.mul == MulMode::kWide || opcode.sat) return false;
+    in.op = mad ? Op::kMad24 : Op::kMul24;
+    return mad ? Operands(in, opcode, statement, {type, type, type}) : Operands(in, opcode, statement, {type, type});
+  }
+  if (in.mul == MulMode::kWide && ByteSize(type) == 8) return false;
+  if (opcode.sat && !(mad && type == Type::kS32 && in.mul == MulMode::kHi)) return false;
+  const bool sets_carry = opcode.Take("cc");
+  const bool with_carry = family == "madc";
+  if (sets_carry || with_carry) {
+    if (in.mul == MulMode::kWide || ByteSize(type) < 4 || opcode.sat || statement.operands.size() != 4) return false;
+    in.op = Op::kMadCarry;
+    if (carry_ == kNoOperand) carry_ = NewRegister(RegisterClass::kPredicate);
+    in.carry_in = with_carry;
+    in.carry_out = sets_carry;
+    if (!opcode.Empty() || !Def(in, statement.operands[0], ClassOf(type))) return false;
+    if (sets_carry) {
+      ++in.defs;
+      UseRegister(in, carry_);
+    }
+    for (size_t i = 1; i <= 3; ++i)
+      if (!Use(in, statement.operands[i], type)) return false;
+    if (with_carry) UseRegister(in, carry_);
+    Emit(in);
+    return true;
+  }
+  if (!mad) return Operands(in, opcode, statement, {type, type});
+  Type addend = type;
+  if (in.mul == MulMode::kWide) {
+    addend = ByteSize(type) == 4 ? (IsSigned(type) ? Type::kS64 : Type::kU64) : (IsSigned(type) ? Type::kS32 : Type::kU32);
+  }
+  return Operands(in, opcode, statement, {type, type, addend});
+}
+
+bool Lowering::Fma(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  if (opcode.type_count() != 1 || !IsFloat(type) || !RoundingFits(type, opcode.rounding)) return false;
+  Instruction in = Start(Op::kFma, type, FloatClass(type));
+  CopyFloatModifiers(in, opcode);
+  in.relu = opcode.Take("relu");
+  if (in.relu && !IsHalf(type)) return false;
+  in.flops = static_cast<uint8_t>(2 * Lanes(type));
+  return Operands(in, opcode, statement, {type, type, type});
+}
+
+bool Lowering::DivRem(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const bool div = opcode.family() == "div";
+  if (opcode.type_count() != 1) return false;
+  Instruction in = Start(div ? Op::kDiv : Op::kRem, type, InstructionClass::kInteger);
+  CopyFloatModifiers(in, opcode);
+  in.approx = opcode.approx;
+  in.full_range = opcode.Take("full");
+  if (div && (type == Type::kF32 || type == Type::kF64)) {
+    in.count_as = FloatClass(type);
+    in.flops = 1;
+    const int forms = (in.approx ? 1 : 0) + (in.full_range ? 1 : 0) + (opcode.rounding != Rounding::kDefault ? 1 : 0);
+    if (opcode.sat || forms > 1 || (type == Type::kF64 && (in.approx || in.full_range)) || !RoundingFits(type, in.rounding))
+      return false;
+  } else if (!IsInteger(type) || in.approx || in.full_range || in.ftz || in.sat || in.rounding != Rounding::kDefault) {
+    return false;
+  }
+  return Operands(in, opcode, statement, {type, type});
+}
+
+// abs, neg, not, cnot
+bool Lowering::Unary(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const std::string_view family = opcode.family();
+  if (opcode.type_count() != 1 || opcode.sat || opcode.rounding != Rounding::kDefault) return false;
+  Instruction in = Start(family == "abs" ? Op::kAbs : Op::kNeg, type, InstructionClass::kInteger);
+  in.ftz = opcode.ftz;
+  if (IsFloat(type)) in.count_as = FloatClass(type);
+  else if (!IsSigned(type) || ByteSize(type) < 2) return false;
+  return Operands(in, opcode, statement, {type});
+}
+
+bool Lowering::MinMax(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  if (opcode.type_count() != 1 || opcode.sat || opcode.rounding != Rounding::kDefault) return false;
+  Instruction in = Start(opcode.family() == "min" ? Op::kMin : Op::kMax, type, InstructionClass::kInteger);
+  in.ftz = opcode.ftz;
+  in.nan = opcode.Take("NaN");
+  in.xorsign = opcode.Take("xorsign");
+  in.abs = opcode.Take("abs");
+  in.relu = opcode.Take("relu");
+  if (in.xorsign != in.abs) return false;
+  if (IsFloat(type)) {
+    in.count_as = FloatClass(type);
+    if (type == Type::kF64 && (in.nan || in.xorsign)) return false;
+    if (in.relu) return false;
+  } else if (!IsInteger(type) || in.nan || in.abs || in.ftz || (in.relu && type != Type::kS32)) {
+    return false;
+  }
+  return Operands(in, opcode, statement, {type, type});
+}
+
+// rcp sqrt rsqrt sin cos lg2 ex2 tanh
+bool Lowering::SpecialFunction(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const std::string_view family = opcode.family();
+  if (opcode.type_count() != 1 || opcode.sat) return false;
+  const Op op = family == "rcp" ? Op::kRcp : family == "sqrt" ? Op::kSqrt : family == "rsqrt" ? Op::kRsqrt
+              : family == "sin" ? Op::kSin : family == "cos" ? Op::kCos : family == "lg2" ? Op::kLg2
+              : family == "ex2" ? Op::kEx2 : Op::kTanh;
+  Instruction in = Start(op, type, InstructionClass::kSfu);
+  CopyFloatModifiers(in, opcode);
+  in.approx = opcode.approx;
+  const bool rounded = opcode.rounding != Rounding::kDefault;
+  const bool may_round = op == Op::kRcp || op == Op::kSqrt;
+  if (rounded == in.approx || (rounded && (!may_round || !RoundingFits(type, in.rounding)))) return false;
+  if (rounded) in.count_as = FloatClass(type);
+  const bool half_form = IsHalf(type) && (op == Op::kEx2 || op == Op::kTanh);
+  const bool double_form = type == Type::kF64 && (rounded || ((op == Op::kRcp || op == Op::kRsqrt) && in.approx));
+  if (type != Type::kF32 && !half_form && !double_form) return false;
+  return Operands(in, opcode, statement, {type});
+}
+
+// popc clz bfind brev bfe bfi bmsk szext prmt lop3 shf fns sad copysign testp
+bool Lowering::Bits(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const std::string_view family = opcode.family();
+  const auto& operands = statement.operands;
+  const int size = ByteSize(type);
+  if (opcode.type_count() != 1 || opcode.sat || opcode.ftz) return false;
+  Instruction in = Start(Op::kPopc, type, InstructionClass::kInteger);
+  const bool bits = type == Type::kB32 || type == Type::kB64;
+  auto narrow_result = [&]() {  // popc, clz and bfind give 32 bits whatever they read
+    return opcode.Empty() && operands.size() == 2 && Def(in, operands[0], RegisterClass::k32) && Use(in, operands[1], type) &&
+           (Emit(in), true);
+  };
+  if (family == "popc" || family == "clz") {
+    in.op = family == "popc" ? Op::kPopc : Op::kClz;
+    return bits && narrow_result();
+  }
+  if (family == "bfind") {
+    in.op = Op::kBfind;
+    in.wrap = opcode.Take("shiftamt");
+    return IsInteger(type, false) && narrow_result();
+  }
+  if (family == "brev") {
+    in.op = Op::kBrev;
+    return bits && Operands(in, opcode, statement, {type});
+  }
+  if (family == "bfe") {
+    in.op = Op::kBfe;
+    return IsInteger(type, false) && Operands(in, opcode, statement, {type, Type::kU32, Type::kU32});
+  }
+  if (family == "bfi") {
+    in.op = Op::kBfi;
+    return bits && Operands(in, opcode, statement, {type, type, Type::kU32, Type::kU32});
+  }
+  if (family == "bmsk") {
+    in.op = Op::kBmsk;
+    if (!opcode.Take("clamp")) in.wrap = opcode.Take("wrap");
+    return type == Type::kB32 && Operands(in, opcode, statement, {Type::kU32, Type::kU32});
+  }
+  if (family == "szext") {
+    in.op = Op::kSzext;
+    if (!opcode.Take("clamp")) in.wrap = opcode.Take("wrap");
+    return size == 4 && IsInteger(type) && Operands(in, opcode, statement, {type, Type::kU32});
+  }
+  if (family == "prmt") {
+    in.op = Op::kPrmt;
+    PrmtMode mode = PrmtMode::kGeneric;
+    opcode.TakeOne(kPrmtModes, mode);
+    in.mode = static_cast<uint8_t>(mode);
+    return type == Type::kB32 && Operands(in, opcode, statement, {type, type, type});
+  }
+  if (family == "lop3") {
+    in.op = Op::kLop3;
+    if (type != Type::kB32 || operands.size() != 5 || operands[4].kind != PtxOperand::Kind::kInteger) return false;
+    in.immediate = static_cast<int64_t>(operands[4].bits & 0xff);
+    return opcode.Empty() && Def(in, operands[0], RegisterClass::k32) && Use(in, operands[1], type) &&
+           Use(in, operands[2], type) && Use(in, operands[3], type) && (Emit(in), true);
+  }
+  if (family == "shf") {
+    in.op = Op::kShf;
+    in.mode = opcode.Take("r") ? 1 : 0;
+    if (in.mode == 0 && !opcode.Take("l")) return false;
+    in.wrap = opcode.Take("wrap");
+    if (!in.wrap && !opcode.Take("clamp")) return false;
+    return type == Type::kB32 && Operands(in, opcode, statement, {type, type, Type::kU32});
+  }
+  if (family == "fns") {
+    in.op = Op::kFns;
+    return type == Type::kB32 && Operands(in, opcode, statement, {Type::kB32, Type::kB32, Type::kS32});
+  }
+  if (family == "sad") {
+    in.op = Op::kSad;
+    return IsInteger(type) && Operands(in, opcode, statement, {type, type, type});
+  }
+  if (family == "copysign") {
+    in.op = Op::kCopysign;
+    in.count_as = type == Type::kF64 ? InstructionClass::kFp64 : InstructionClass::kFp32;
+    return (type == Type::kF32 || type == Type::kF64) && Operands(in, opcode, statement, {type, type});
+  }
+  if (family == "testp") {
+    in.op = Op::kTestp;
+    in.count_as = type == Type::kF64 ? InstructionClass::kFp64 : InstructionClass::kFp32;
+    TestMode mode = TestMode::kFinite;
+    if (!opcode.TakeOne(kTests, mode) || (type != Type::kF32 && type != Type::kF64) || operands.size() != 2) return false;
+    in.mode = static_cast<uint8_t>(mode);
+    return opcode.Empty() && Def(in, operands[0], RegisterClass::kPredicate) && Use(in, operands[1], type) && (Emit(in), true);
+  }
+  return false;
+}
+
+// and or xor not cnot shl shr
+bool Lowering::Logic(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const std::string_view family = opcode.family();
+  const auto& operands = statement.operands;
+  if (opcode.type_count() != 1 || opcode.sat || opcode.ftz) return false;
+  const Op op = family == "and" ? Op::kAnd : family == "or" ? Op::kOr : family == "xor" ? Op::kXor : family == "not" ? Op::kNot
+              : family == "cnot" ? Op::kCnot : family == "shl" ? Op::kShl : Op::kShr;
+  Instruction in = Start(op, type, InstructionClass::kInteger);
+  if (type == Type::kPred) {
+    if (op == Op::kShl || op == Op::kShr || op == Op::kCnot || !opcode.Empty()) return false;
+    const size_t uses = op == Op::kNot ? 1 : 2;
+    in.mode = static_cast<uint8_t>(op);
+    in.op = Op::kPredicateLogic;
+    if (operands.size() != uses + 1 || !Def(in, operands[0], RegisterClass::kPredicate)) return false;
+    for (size_t i = 1; i <= uses; ++i)
+      if (operands[i].negated || !UsePredicate(in, operands[i]) || in.negate_predicate) return false;
+    Emit(in);
+    return true;
+  }
+  if (IsFloat(type) || ByteSize(type) < 2 || ByteSize(type) > 8) return false;
+  if (op == Op::kShl || op == Op::kShr) return Operands(in, opcode, statement, {type, Type::kU32});
+  if (op == Op::kNot || op == Op::kCnot) return Operands(in, opcode, statement, {type});
+  return Operands(in, opcode, statement, {type, type});
+}
+
+bool Lowering::Dot(Opcode& opcode, const PtxStatement& statement) {
+  if (opcode.type_count() != 2) return false;
+  Instruction in = Start(opcode.family() == "dp4a" ? Op::kDp4a : Op::kDp2a, Type::kB32, InstructionClass::kInteger);
+  const bool a_signed = opcode.type(0) == Type::kS32, b_signed = opcode.type(1) == Type::kS32;
+  if ((!a_signed && opcode.type(0) != Type::kU32) || (!b_signed && opcode.type(1) != Type::kU32)) return false;
+  if (in.op == Op::kDp2a && !opcode.TakeOne(kMulModes, in.mul)) return false;
+  if (in.mul == MulMode::kWide) return false;
+  in.mode = static_cast<uint8_t>((a_signed ? 1 : 0) | (b_signed ? 2 : 0));
+  return Operands(in, opcode, statement, {Type::kB32, Type::kB32, Type::kB32});
+}
+
+// setp.cmp[.bool].type p[|q], a, b[, c] and set.cmp[.bool].dtype.stype d, a, b[, c]
+bool Lowering::Set(Opcode& opcode, const PtxStatement& statement) {
+  const bool predicate = opcode.family() == "setp";
+  const auto& operands = statement.operands;
+  if (opcode.type_count() != (predicate ? 1u : 2u) || opcode.sat || operands.size() < 3) return false;
+  const Type type = opcode.type(predicate ? 0 : 1);
+  Instruction in = Start(predicate ? Op::kSetPredicate : Op::kSet, type, InstructionClass::kInteger);
+  in.ftz = opcode.ftz;
+  // "lo" and "hi" are comparisons here; "and", "or", "xor" combine.
+  if (!opcode.TakeOne(kCompares, in.compare)) return false;
+  opcode.TakeOne(kBoolOps, in.bool_op);
+  if (!opcode.Empty()) return false;
+  if (IsFloat(type)) {
+    in.count_as = FloatClass(type);
+    if (in.compare >= Compare::kLo && in.compare <= Compare::kHs) return false;
+  } else {
+    if (in.compare >= Compare::kEqu) return false;
+    const bool ordered = in.compare != Compare::kEq && in.compare != Compare::kNe;
+    const bool untyped = type == Type::kB16 || type == Type::kB32 || type == Type::kB64;
+    if (!(IsInteger(type) || (untyped && !ordered))) return false;
+  }
+  const bool packed = Lanes(type) == 2;
+  if (predicate) {
+    const PtxOperand& result = operands[0];
+    if (result.kind == PtxOperand::Kind::kVector && result.text == "|" && result.elements.size() == 2) {
+      if (!Def(in, result.elements[0], RegisterClass::kPredicate) || !Def(in, result.elements[1], RegisterClass::kPredicate))
+        return false;
+    } else if (packed || !Def(in, result, RegisterClass::kPredicate)) {
+      return false;  // a packed comparison always has two results
+    }
+  } else {
+    in.from = opcode.type(0);
+    const bool ok = in.from == Type::kU32 || in.from == Type::kS32 || in.from == Type::kF32 ||
+                    (in.from == Type::kF16 && type == Type::kF16) || (in.from == Type::kBf16 && type == Type::kBf16) ||
+                    (in.from == Type::kF16x2 && type == Type::kF16x2) || (in.from == Type::kBf16x2 && type == Type::kBf16x2) ||
+                    ((in.from == Type::kU16 || in.from == Type::kS16) && (type == Type::kF16 || type == Type::kBf16));
+    if (!ok || !Def(in, operands[0], RegisterClass::k32)) return false;
+    if (packed && in.from == Type::kF32) return false;
+  }
+  if (!Use(in, operands[1], type) || !Use(in, operands[2], type)) return false;
+  if (operands.size() == 4) {
+    if (in.bool_op == BoolOp::kNone || !UsePredicate(in, operands[3])) return false;
+  } else if (in.bool_op != BoolOp::kNone || operands.size() != 3) {
+    return false;
+  }
+  Emit(in);
+  return true;
+}
+
+// selp d, a, b, p and slct d, a, b, c
+bool Lowering::Select(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const auto& operands = statement.operands;
+  if (type == Type::kPred || type == Type::kNone || ByteSize(type) < 2 || ByteSize(type) > 8 || opcode.sat) return false;
+  if (opcode.family() == "slct") {
+    const Type selector = opcode.type(1);
+    if (opcode.type_count() != 2 || ByteSize(type) < 4 || (selector != Type::kS32 && selector != Type::kF32)) return false;
+    Instruction in = Start(Op::kSlct, type, InstructionClass::kInteger);
+    in.from = selector;
+    in.ftz = opcode.ftz;
+    return Operands(in, opcode, statement, {type, type, selector});
+  }
+  if (opcode.type_count() != 1 || operands.size() != 4 || !opcode.Empty()) return false;
+  Instruction in = Start(Op::kSelect, type, InstructionClass::kInteger);
+  if (!Def(in, operands[0], ClassOf(type)) || !Use(in, operands[1], type) || !Use(in, operands[2], type) ||
+      operands[3].negated || !UsePredicate(in, operands[3]))
+    return false;
+  Emit(in);
+  return true;
+}
+
+// cvt[.round][.ftz][.sat].dtype.atype d, a and cvt.rn[.relu].f16x2|bf16x2.f32 d, a, b
+bool Lowering::Convert(Opcode& opcode, const PtxStatement& statement) {
+  const auto& operands = statement.operands;
+  if (opcode.type_count() != 2 || operands.size() < 2) return false;
+  const Type to = opcode.type(0), from = opcode.type(1);
+  Instruction in = Start(Op::kConvert, to, InstructionClass::kConversion);
+  in.from = from;
+  CopyFloatModifiers(in, opcode);
+  in.relu = opcode.Take("relu");
+  if (!opcode.Empty()) return false;
+  if (Lanes(to) == 2) {
+    in.op = Op::kConvertPack;
+    if (from != Type::kF32 || operands.size() != 3 || opcode.ftz || opcode.sat) return false;
+    if (in.rounding != Rounding::kNearest && in.rounding != Rounding::kZero) return false;
+    if (!Def(in, operands[0], RegisterClass::k32) || !Use(in, operands[1], from) || !Use(in, operands[2], from)) return false;
+    Emit(in);
+    return true;
+  }
+  if (operands.size() != 2 || to == Type::kPred || from == Type::kPred || Lanes(from) == 2) return false;
+  const bool number_to = IsFloat(to) || IsSigned(to) || (to >= Type::kU8 && to <= Type::kU64);
+  const bool number_from = IsFloat(from) || IsSigned(from) || (from >= Type::kU8 && from <= Type::kU64);
+  if (!number_to || !number_from) return false;
+  const bool integer_rounding = in.rounding >= Rounding::kIntNearest;
+  if (in.rounding == Rounding::kNearestAway) return false;
+  if (in.relu && !(IsHalf(to) && from == Type::kF32)) return false;
+  // Narrowing floats and integers to floats say how they round; floats to integers round to an integer.
+  if (IsFloat(from) && !IsFloat(to) && !integer_rounding) return false;
+  if (!IsFloat(from) && integer_rounding) return false;
+  if (integer_rounding && IsFloat(to) && to != from) return false;
+  if ((to == Type::kBf16 || from == Type::kBf16) && IsHalf(to) && IsHalf(from) && to != from) return false;
+  // Registers may be wider than the types.
+  auto width = [&](const PtxOperand& operand) {
+    const uint32_t id = AnyRegister(operand);
+    return id == kNoOperand ? RegisterClass::k32 : out_.registers[id].cls;
+  };
+  in.wide_result = width(operands[0]) == RegisterClass::k64;
+  const bool source_is_register = operands[1].kind == PtxOperand::Kind::kRegister;
+  in.wide_source[0] = source_is_register ? width(operands[1]) == RegisterClass::k64 : ByteSize(from) == 8;
+  if (in.wide_result != (ByteSize(to) == 8) && (IsFloat(to) || !in.wide_result)) return false;
+  if (in.wide_source[0] != (ByteSize(from) == 8) && (IsFloat(from) || !in.wide_source[0])) return false;
+  if (!Def(in, operands[0], in.wide_result ? RegisterClass::k64 : RegisterClass::k32)) return false;
+  if (!Use(in, operands[1], in.wide_source[0] && ByteSize(from) != 8 ? Type::kB64 : from)) return false;
+  Emit(in);
+  return true;
+}
+
+// mov d, a; mov.b64 {a, b}, d; mov.b64 d, {a, b}
+bool Lowering::Move(Opcode& opcode, const PtxStatement& statement) {
+  const Type type = opcode.type();
+  const auto& operands = statement.operands;
+  if (opcode.type_count() != 1 || operands.size() != 2 || !opcode.Empty() || type == Type::kB128) return false;
+  const bool pack = operands[1].kind == PtxOperand::Kind::kVector, unpack = operands[0].kind == PtxOperand::Kind::kVector;
+  if (pack || unpack) {
+    const auto& elements = operands[pack ? 1 : 0].elements;
+    const auto count = static_cast<int>(elements.size());
+    if (pack == unpack || (count != 2 && count != 4) || ByteSize(type) / count < 2) return false;
+    const Type element = ByteSize(type) / count == 4 ? Type::kB32 : Type::kB16;
+    Instruction in = Start(pack ? Op::kPack : Op::kUnpack, type, InstructionClass::kMove);
+    in.vector = static_cast<uint8_t>(count);
+    if (pack && !Def(in, operands[0], ClassOf(type))) return false;
+    for (const PtxOperand& part : elements)
+      if (!(pack ? Use(in, part, element) : Def(in, part, RegisterClass::k32))) return false;
+    if (unpack && !Use(in, operands[1], type)) return false;
+    Emit(in);
+    return true;
+  }
+  Instruction in = Start(Op::kMove, type, InstructionClass::kMove);
+  if (operands[1].kind == PtxOperand::Kind::kSpecial) {
+    const std::string_view name = operands[1].text;
+    if (name.starts_with("%clock") || name.starts_with("%globaltimer")) {
+      in.op = Op::kClock;
+      in.mode = name == "%clock_hi" || name == "%globaltimer_hi" ? 1 : 0;
+      if (!Def(in, operands[0], ClassOf(type)) || type == Type::kPred) return false;
+      Emit(in);
+      return true;
+    }
+  }
+  if (type == Type::kPred) {
+    if (!Def(in, operands[0], RegisterClass::kPredicate) || !UsePredicate(in, operands[1])) return false;
+    Emit(in);
+    return true;
+  }
+  return ByteSize(type) >= 2 && Operands(in, opcode, statement, {type});
+}
+
+const std::unordered_map<std::string_view, Lowering::Builder>& Lowering::Builders() {
+  static const std::unordered_map<std::string_view, Builder> builders = [] {
+    std::unordered_map<std::string_view, Builder> map;
+    auto add = [&](Builder builder, std::initializer_list<std::string_view> families) {
+      for (std::string_view family : families) map[family] = builder;
+    };
+    add(&Lowering::AddSub, {"add", "sub", "addc", "subc"});
+    add(&Lowering::MulMad, {"mul", "mad", "madc", "mul24", "mad24"});
+    add(&Lowering::Fma, {"fma"});
+    add(&Lowering::DivRem, {"div", "rem"});
+    add(&Lowering::Unary, {"abs", "neg"});
+    add(&Lowering::MinMax, {"min", "max"});
+    add(&Lowering::SpecialFunction, {"rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"});
+    add(&Lowering::Bits, {"popc", "clz", "bfind", "brev", "bfe", "bfi", "bmsk", "szext", "prmt", "lop3", "shf", "fns", "sad",
+                          "copysign", "testp"});
+    add(&Lowering::Logic, {"and", "or", "xor", "not", "cnot", "shl", "shr"});
+    add(&Lowering::Dot, {"dp4a", "dp2a"});
+    add(&Lowering::Set, {"set", "setp"});
+    add(&Lowering::Select, {"selp", "slct"});
+    add(&Lowering::Convert, {"cvt"});
+    add(&Lowering::Move, {"mov"});
+    add(&Lowering::LoadStore, {"ld", "ldu", "st"});
+    add(&Lowering::Atomic, {"atom", "red"});
+    add(&Lowering::Cvta, {"cvta"});
+    add(&Lowering::IsSpace, {"isspacep"});
+    add(&Lowering::NoOperation, {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "pmevent", "discard", "applypriority",
+                                 "createpolicy", "griddepcontrol", "setmaxnreg"});
+    add(&Lowering::Branch, {"bra"});
+    add(&Lowering::Exit, {"exit", "ret", "trap", "brkpt"});
+    add(&Lowering::Barrier, {"bar", "barrier"});
+    add(&Lowering::Shuffle, {"shfl"});
+    add(&Lowering::Vote, {"vote"});
+    add(&Lowering::Match, {"match"});
+    add(&Lowering::Redux, {"redux"});
+    add(&Lowering::ActiveMask, {"activemask"});
+    return map;
+  }();
+  return builders;
+}
+
+}  // namespace warpwright::sim
