@@ -32,7 +32,9 @@ namespace warpwright {
 struct Slices {
   std::string file;             // of the source, relative to its root: names the device program for messages
   std::string entry;            // as asked for: "ns::f<float>"
+  std::string entry_name;       // qualified, with the template arguments that were asked for
   bool entry_is_kernel = false;
+  bool entry_deduces = false;   // a template without arguments, or overloaded: the types of the arguments choose
   std::vector<ParameterInfo> parameters;   // of the entry
   int entry_line = 0;
 

@@ -82,7 +82,9 @@ class Lexer {
       return ScanNumber();
     }
     if (c == '"' || c == '\'') return ScanQuoted();
-    for (const std::string_view longer : {"<<<", ">>>", "::", "->", "##"}) {
+    // The longest first. ">>" stays two tokens: it closes template arguments as often as it shifts.
+    for (const std::string_view longer : {"<<<", ">>>", "<<=", "...", "::", "->", "##", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=",
+                                          "|=", "^=", "==", "!=", "<=", ">=", "&&", "||", "<<"}) {
       if (text_.substr(at_, longer.size()) == longer) {
         at_ += static_cast<uint32_t>(longer.size());
         return Token::Kind::kPunctuation;

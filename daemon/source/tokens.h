@@ -27,8 +27,7 @@ struct Token {
   std::string_view text;      // view into the lexed text
 };
 
-// Comments and white space are left out. "<<<", ">>>", "::", "->" and "##" are one token, every other punctuation is one
-// character. An unterminated literal or comment ends at the end of the text.
+// Comments and white space are left out. Operators are whole ("<<<", ">>>", "==", "->", "##"), but ">>" is two tokens. An unterminated literal or comment ends at the end of the text.
 std::vector<Token> Lex(std::string_view text);
 
 // The tokens joined by single spaces: equal for texts that differ in comments and white space only. Line breaks around

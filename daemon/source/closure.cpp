@@ -1,0 +1,253 @@
+#include "source/closure.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/hash.h"
+
+namespace warpwright {
+namespace {
+
+bool IsIdentifier(const Token& token) { return token.kind == Token::Kind::kIdentifier; }
+
+struct Ban {
+  std::string_view prefix;
+  bool is_namespace;  // "thrust" counts where "::" follows
+  std::string_view what;
+};
+// What a launcher cannot do here. The remedy of most is to give a kernel or an inner launcher as the entry.
+constexpr Ban kBans[] = {
+    {"cublas", false, "cuBLAS"},
+    {"cudnn", false, "cuDNN"},
+    {"cusparse", false, "cuSPARSE"},
+    {"cusolver", false, "cuSOLVER"},
+    {"cufft", false, "cuFFT"},
+    {"curandGenerate", false, "cuRAND's host library"},
+    {"curandCreateGenerator", false, "cuRAND's host library"},
+    {"nccl", false, "NCCL"},
+    {"cutlass", true, "CUTLASS"},
+    {"thrust", true, "Thrust"},
+    {"cub", true, "CUB's device-wide algorithms"},
+    {"torch", true, "PyTorch"},
+    {"at", true, "PyTorch"},
+    {"c10", true, "PyTorch"},
+    {"cudaGraph", false, "CUDA graphs"},
+    {"cudaStreamBeginCapture", false, "CUDA graphs"},
+    {"cudaLaunchKernelEx", false, "launch attributes"},
+    {"cudaLaunchConfig", false, "launch attributes"},
+    {"cudaCreateTextureObject", false, "textures"},
+    {"cudaBindTexture", false, "textures"},
+    {"cudaCreateSurfaceObject", false, "surfaces"},
+    {"cudaMallocPitch", false, "pitched memory"},
+    {"cudaMalloc3D", false, "pitched memory"},
+    {"cudaMallocArray", false, "CUDA arrays"},
+    {"cudaMemcpy2D", false, "pitched copies"},
+    {"cudaMemcpy3D", false, "pitched copies"},
+    {"cudaMemcpyToArray", false, "CUDA arrays"},
+    {"cudaMemcpyPeer", false, "several devices"},
+    {"cudaDeviceEnablePeerAccess", false, "several devices"},
+    {"cudaIpc", false, "memory of other processes"},
+    {"cudaLaunchHostFunc", false, "host callbacks"},
+    {"cudaStreamAddCallback", false, "host callbacks"},
+    {"cudaMallocManaged", false, "managed memory"},
+    {"cudaGetSymbolAddress", false, "addresses of device symbols"},
+    {"cuLaunchKernel", false, "the driver API"},
+    {"cuModule", false, "the driver API"},
+    {"cuMemAlloc", false, "the driver API"},
+    {"cuTensorMap", false, "tensor maps"},
+    {"nvrtc", false, "run-time compilation"},
+};
+
+bool IsKernelUnit(const Unit& unit) {
+  return unit.is_kernel() && (unit.kind == Unit::Kind::kFunction || unit.kind == Unit::Kind::kInvocation);
+}
+// A type that the host side names may be a template argument of a kernel (a functor, a configuration), which only the recording will tell.
+// It goes to the device unless it holds what cannot be there.
+bool MayBeOnDevice(const SourceUnits& units, const Unit& unit) {
+  static const std::set<std::string_view> kHostOnly = {
+      "std", "string", "vector", "map", "FILE", "ostream", "unique_ptr", "shared_ptr", "function", "mutex", "thread", "cudaStream_t",
+      "cudaEvent_t", "cudaError_t", "cudaDeviceProp", "torch", "at", "c10", "virtual"};
+  if (unit.kind == Unit::Kind::kFunction) return (unit.attributes & kDevice) != 0;
+  if (unit.kind != Unit::Kind::kType) return false;
+  const FileUnits& file = units.files.at(unit.path);
+  std::vector<TextRange> host_members;
+  if (unit.body_open != kNone) {
+    for (const Unit& member : SplitUnits(file.code, unit.body_open + 1, unit.body_close, units.macros, /*in_class=*/true)) {
+      const bool host = member.kind == Unit::Kind::kFunction && (member.attributes & kDevice) == 0 && !member.is_constexpr;
+      if (host) host_members.push_back(member.range);
+    }
+  }
+  for (const Token& token : file.code) {
+    if (!unit.range.Contains(token.range) || !IsIdentifier(token)) continue;
+    const bool in_host = std::any_of(host_members.begin(), host_members.end(), [&](TextRange range) { return range.Contains(token.range); });
+    if (!in_host && (kHostOnly.count(token.text) || token.text.starts_with("cublas") || token.text.starts_with("cudnn"))) return false;
+  }
+  return true;
+}
+bool IsSymbol(const Unit& unit) {
+  return unit.kind == Unit::Kind::kVariable && (unit.attributes & (kDevice | kConstant | kManaged)) != 0;
+}
+// On the host side a kernel is its stub and a device function its signature.
+bool HostBodyCounts(const Unit& unit) {
+  if (unit.kind != Unit::Kind::kFunction) return true;
+  return !unit.is_kernel() && (!unit.is_device_only() || unit.is_constexpr);
+}
+
+std::optional<Refused> FindBan(const SourceUnits& units, const std::set<const Unit*>& host) {
+  std::optional<Refused> first;
+  const auto consider = [&](const Unit& unit, const std::vector<Token>& tokens, TextRange skip) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const Token& token = tokens[i];
+      if (!IsIdentifier(token) || !unit.range.Contains(token.range) || skip.Contains(token.range)) continue;
+      for (const Ban& ban : kBans) {
+        const bool scoped = i + 1 < tokens.size() && tokens[i + 1].text == "::";
+        const bool hit = ban.is_namespace ? token.text == ban.prefix && scoped : token.text.starts_with(ban.prefix);
+        const bool earlier = first && std::tie(first->file, first->line) <= std::tie(unit.path, token.line);
+        if (!hit || earlier) continue;
+        std::string reason = fmt::format("the launcher uses {} ({}{})", ban.what, token.text, ban.is_namespace ? "::" : "");
+        first = Refused{"slice", std::move(reason), unit.path, token.line};
+      }
+    }
+  };
+  for (const Unit* unit : host) {
+    const FileUnits& file = units.files.at(unit->path);
+    TextRange skip;
+    if (!HostBodyCounts(*unit) && unit->body_open != kNone) {
+      skip = {file.code[unit->body_open].range.begin, file.code[unit->body_close].range.end};
+    }
+    if (unit->kind == Unit::Kind::kMacro || unit->kind == Unit::Kind::kUsingNamespace) continue;
+    consider(*unit, file.code, skip);
+  }
+  if (first) return first;
+  for (const Unit* unit : host) {  // macros last: their line is the definition's
+    if (unit->kind == Unit::Kind::kMacro) consider(*unit, units.files.at(unit->path).all, {});
+  }
+  return first;
+}
+
+std::string PlainEntry(const std::string& entry) {
+  std::string plain = entry.substr(0, entry.find('<'));
+  while (!plain.empty() && plain.back() == ' ') plain.pop_back();
+  return plain.starts_with("::") ? plain.substr(2) : plain;
+}
+
+std::vector<const Unit*> FindEntries(const SourceUnits& units, const std::string& main, const std::string& entry) {
+  const std::string plain = PlainEntry(entry);
+  const size_t colon = plain.rfind("::");
+  const std::string last = colon == std::string::npos ? plain : plain.substr(colon + 2);
+  std::vector<const Unit*> exact, partial;
+  for (auto [it, end] = units.by_name.equal_range(last); it != end; ++it) {
+    const Unit* unit = it->second;
+    if (unit->path != main) continue;
+    if (unit->kind == Unit::Kind::kInvocation) {
+      partial.push_back(unit);
+    } else if (unit->kind == Unit::Kind::kFunction && unit->body_open != kNone && unit->name == last) {
+      const std::string qualified = unit->QualifiedName();
+      if (qualified == plain) exact.push_back(unit);
+      if (qualified.ends_with("::" + plain) || colon != std::string::npos) partial.push_back(unit);
+    }
+  }
+  return exact.empty() ? partial : exact;
+}
+
+}  // namespace
+
+std::vector<std::string> EntryNames(const SourceUnits& units, const std::string& main) {
+  std::vector<std::string> names;
+  for (const Unit& unit : units.files.at(main).units) {
+    if (unit.kind != Unit::Kind::kFunction || unit.body_open == kNone || unit.is_device_only() || unit.name == "main") continue;
+    const std::string name = unit.QualifiedName();
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+EntryReach ReachOf(const SourceUnits& units, const std::string& main, const std::string& entry) {
+  EntryReach reach;
+  reach.entries = FindEntries(units, main, entry);
+  if (reach.entries.empty()) return reach;
+  const auto operators = [&](unsigned wanted, std::vector<const Unit*>& roots) {
+    for (auto [it, end] = units.by_name.equal_range("operator"); it != end; ++it) {
+      const unsigned attributes = it->second->attributes;
+      const bool fits = wanted == kDevice ? (attributes & kDevice) != 0 : attributes == 0 || (attributes & kHost) != 0;
+      if (fits) roots.push_back(it->second);
+    }
+  };
+  std::vector<const Unit*> roots = reach.entries;
+  reach.entry_is_kernel = reach.entries.front()->kind == Unit::Kind::kFunction && reach.entries.front()->is_kernel();
+  std::vector<const Unit*> device_roots;
+  if (!reach.entry_is_kernel) {
+    operators(kHost, roots);
+    reach.host = Closure(units, roots, HostBodyCounts);
+  } else {
+    reach.host = {};
+    device_roots = reach.entries;
+  }
+  std::vector<const Unit*> ordered;
+  for (const auto& [path, file] : units.files) {
+    for (const Unit& unit : file.units) {
+      if (reach.host.count(&unit) || std::count(device_roots.begin(), device_roots.end(), &unit)) ordered.push_back(&unit);
+    }
+  }
+  const auto add_once = [](std::vector<std::string>& list, const std::string& name) {
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  };
+  for (const Unit* unit : ordered) {
+    if (IsKernelUnit(*unit)) {
+      device_roots.push_back(unit);
+      if (unit->kind == Unit::Kind::kFunction) {
+        add_once(reach.kernels, unit->QualifiedName());
+      } else {
+        for (const std::string& name : unit->names) add_once(reach.kernels, name);
+      }
+    }
+    if (MayBeOnDevice(units, *unit)) device_roots.push_back(unit);
+    if (IsSymbol(*unit)) {
+      device_roots.push_back(unit);
+      add_once(reach.symbols, unit->QualifiedName());
+    }
+  }
+  operators(kDevice, device_roots);
+  reach.device = Closure(units, device_roots, [](const Unit&) { return true; });
+  reach.refusal = FindBan(units, reach.host);
+  if (!reach.refusal && !reach.entry_is_kernel && reach.kernels.empty()) {
+    const Unit& unit = *reach.entries.front();
+    reach.refusal = Refused{"slice", fmt::format("{} launches no kernel of this repository", entry), unit.path, unit.line};
+  }
+  return reach;
+}
+
+std::string SliceHash(const SourceUnits& units, const EntryReach& reach) {
+  Hasher hasher;
+  for (const auto& [path, file] : units.files) {
+    bool contributes = false;
+    for (const Unit& unit : file.units) {
+      if (!reach.host.count(&unit) && !reach.device.count(&unit)) continue;
+      contributes = true;
+      for (const std::string& scope : unit.scope) hasher.Add(scope);
+      hasher.Add(NormalizedText(std::string_view(file.file->text).substr(unit.range.begin, unit.range.size())));
+    }
+    if (!contributes) continue;
+    for (const IncludeDirective& include : file.file->includes) {
+      if (include.resolved.empty()) hasher.Add(include.name);
+    }
+    // Which declarations exist at all hangs on the conditional directives around them.
+    std::string directives;
+    for (size_t i = 0; i < file.all.size(); ++i) {
+      const Token& token = file.all[i];
+      const bool hash = token.in_directive && token.starts_line && token.text == "#";
+      if (!hash || i + 1 >= file.all.size()) continue;
+      const std::string_view word = file.all[i + 1].text;
+      if (!word.starts_with("if") && !word.starts_with("el") && word != "endif" && word != "undef") continue;
+      for (size_t k = i; k < file.all.size() && file.all[k].in_directive && (k == i || !file.all[k].starts_line); ++k) {
+        directives += std::string(file.all[k].text) + " ";
+      }
+    }
+    hasher.Add(directives);
+  }
+  return hasher.Finish();
+}
+
+}  // namespace warpwright

@@ -1,0 +1,70 @@
+#include "source/harness.h"
+
+#include <fmt/core.h>
+
+#include "source/signature.h"
+
+namespace warpwright {
+namespace {
+
+std::string_view HostType(DType dtype) {
+  switch (dtype) {
+    case DType::kF64: return "double";
+    case DType::kF32: return "float";
+    case DType::kF16: return "__half";
+    case DType::kBF16: return "__nv_bfloat16";
+    case DType::kI64: return "long long";
+    case DType::kI32: return "int";
+    case DType::kU32: return "unsigned int";
+    case DType::kI8: return "signed char";
+    case DType::kU8: return "unsigned char";
+    case DType::kBool: return "bool";
+  }
+  return "float";
+}
+
+}  // namespace
+
+std::variant<std::string, Refused> MakeHarness(const Slices& slices, const KernelSpec& spec) {
+  std::string arguments;
+  size_t next = 0, buffers = 0, scalars = 0;
+  const auto add = [&](const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; };
+  const auto refuse = [&](std::string reason) { return Refused{"record", std::move(reason), slices.file, slices.entry_line}; };
+  for (const ParameterInfo& parameter : slices.parameters) {
+    if (IsStream(parameter)) {
+      add("cudaStream_t()");
+      continue;
+    }
+    if (next == spec.args.size()) break;  // the rest must have defaults, or the compiler says so
+    const Argument& argument = spec.args[next++];
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer != nullptr && !parameter.is_pointer) {
+      return refuse(fmt::format("the manifest's argument '{}' is a buffer, but parameter '{}' of {} is no pointer", argument.name,
+                                parameter.name, slices.entry));
+    }
+    if (buffer == nullptr && parameter.is_pointer) {
+      return refuse(fmt::format("the manifest's argument '{}' is a scalar, but parameter '{}' of {} is a pointer", argument.name,
+                                parameter.name, slices.entry));
+    }
+    if (buffer != nullptr) {
+      // A template deduces its parameters, and overloads choose, from the pointer's type.
+      add(slices.entry_deduces ? fmt::format("::ww::TypedBuffer<{}>({})", HostType(buffer->dtype), buffers)
+                               : fmt::format("::ww::AnyPointer{{{}}}", buffers));
+      ++buffers;
+    } else {
+      add(fmt::format("::ww::Scalar<{}>({})", HostType(std::get<ScalarArgument>(argument.kind).dtype), scalars++));
+    }
+  }
+  if (next < spec.args.size()) {
+    return refuse(fmt::format("{} takes {} arguments, the manifest gives {}", slices.entry, next, spec.args.size()));
+  }
+  std::string text = "\n#line 1 \"launch harness\"\nstatic const ::ww::Symbol ww_symbol_table[] = {";
+  for (const std::string& symbol : slices.symbols) text += fmt::format("{{\"{0}\", &::{0}, sizeof(::{0})}}, ", symbol);
+  text += "{nullptr, nullptr, 0}};\n";
+  text += "const ::ww::Symbol* const ww::symbols = ww_symbol_table;\n";
+  text += fmt::format("const size_t ww::symbol_count = {};\n", slices.symbols.size());
+  text += fmt::format("void ww::Call() {{ ::{}({}); }}\n", slices.entry_name, arguments);
+  return text;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,17 @@
+// The text that is put behind a host slice so that the recorder can call the entry: in the same translation unit, where static functions
+// and anonymous namespaces are in reach.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "core/kernel_spec.h"
+#include "core/verdict.h"
+#include "source/slice.h"
+
+namespace warpwright {
+
+// Refused where the manifest's arguments do not fit the signature.
+std::variant<std::string, Refused> MakeHarness(const Slices& slices, const KernelSpec& spec);
+
+}  // namespace warpwright

@@ -1,0 +1,26 @@
+// What becomes of a system header's include directive in a slice.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace warpwright {
+
+struct HeaderUse {
+  enum class Kind {
+    kKeep,     // the compiler of that side finds it: the toolkit's device headers, the standard library for the host
+    kStandIn,  // replaced by one of ours
+    kDrop,     // its content is built in (cuda_runtime.h) or is not for that side (stdio.h on the device)
+    kUnknown,  // left out; say so
+  };
+  Kind kind = Kind::kUnknown;
+  std::string stand_in;  // "ww_device/cstdint.h"
+};
+HeaderUse DeviceHeader(std::string_view name);
+HeaderUse HostHeader(std::string_view name);
+
+// Our own headers for the device, by include name.
+const std::map<std::string, std::string>& StandIns();
+
+}  // namespace warpwright

@@ -1,0 +1,287 @@
+#include "source/inspect.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "source/ast.h"
+#include "source/closure.h"
+#include "source/features.h"
+#include "source/signature.h"
+#include "source/units.h"
+
+namespace warpwright {
+namespace {
+
+// Whether a function reads or writes through a pointer parameter, as far as its text says.
+struct Use {
+  bool reads = false, writes = false;
+};
+
+bool IsAssignment(const std::string& op) { return op == "=" || (op.size() >= 2 && op.back() == '=' && op != "==" && op != "<=" && op != ">=" && op != "!="); }
+
+std::string OperatorOf(CXCursor cursor) {
+  CXString text = clang_getBinaryOperatorKindSpelling(clang_getCursorBinaryOperatorKind(cursor));
+  const char* spelled = clang_getCString(text);
+  std::string result = spelled == nullptr ? "" : spelled;
+  clang_disposeString(text);
+  return result;
+}
+
+// The name at the bottom of p[i], *p, *(p + i), p->x, (T)p[i].x: what is stored to or loaded from.
+std::string BaseName(CXCursor cursor) {
+  for (int depth = 0; depth < 64; ++depth) {
+    const CXCursorKind kind = clang_getCursorKind(cursor);
+    if (kind == CXCursor_DeclRefExpr) return ast::Spelling(cursor);
+    const std::vector<CXCursor> children = ast::Children(cursor);
+    if (children.empty()) return {};
+    cursor = kind == CXCursor_CStyleCastExpr || kind == CXCursor_CXXReinterpretCastExpr || kind == CXCursor_CXXStaticCastExpr ? children.back()
+                                                                                                              : children.front();
+  }
+  return {};
+}
+
+bool IsDereference(CXCursor cursor) {
+  const CXCursorKind kind = clang_getCursorKind(cursor);
+  if (kind == CXCursor_ArraySubscriptExpr) return true;
+  if (kind == CXCursor_UnaryOperator) return clang_getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_Deref;
+  if (kind == CXCursor_MemberRefExpr || kind == CXCursor_ParenExpr || kind == CXCursor_UnexposedExpr) {
+    const std::vector<CXCursor> children = ast::Children(cursor);
+    return !children.empty() && IsDereference(children.front());
+  }
+  return false;
+}
+
+// Pointers that are made from a parameter ("float* row = out + i * C") count as the parameter.
+class PointerUses {
+ public:
+  explicit PointerUses(CXCursor function) {
+    for (const CXCursor& parameter : ast::Parameters(function)) origin_[ast::Spelling(parameter)] = ast::Spelling(parameter);
+    const CXCursor body = ast::Body(function);
+    if (!clang_Cursor_isNull(body)) Visit(body, false);
+  }
+  Use Of(const std::string& parameter) const {
+    const auto found = uses_.find(parameter);
+    return found == uses_.end() ? Use{} : found->second;
+  }
+
+ private:
+  void Note(CXCursor cursor, bool reads, bool writes) {
+    const auto origin = origin_.find(BaseName(cursor));
+    if (origin == origin_.end()) return;
+    uses_[origin->second].reads |= reads;
+    uses_[origin->second].writes |= writes;
+  }
+
+  void Visit(CXCursor cursor, bool stored) {
+    const CXCursorKind kind = clang_getCursorKind(cursor);
+    const std::vector<CXCursor> children = ast::Children(cursor);
+    if (kind == CXCursor_VarDecl && !children.empty()) {
+      const CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+      if (type.kind == CXType_Pointer) {
+        std::string base = BaseName(children.back());
+        if (const auto origin = origin_.find(base); origin != origin_.end()) origin_[ast::Spelling(cursor)] = origin->second;
+      }
+    }
+    if (IsDereference(cursor) && kind != CXCursor_UnexposedExpr && kind != CXCursor_ParenExpr) Note(cursor, !stored, stored);
+    if ((kind == CXCursor_BinaryOperator || kind == CXCursor_CompoundAssignOperator) && children.size() == 2) {
+      const std::string op = OperatorOf(cursor);
+      if (IsAssignment(op)) {
+        if (IsDereference(children[0])) Note(children[0], op != "=", true);
+        Visit(children[0], op == "=");
+        Visit(children[1], false);
+        return;
+      }
+    }
+    if (kind == CXCursor_UnaryOperator && children.size() == 1 && IsDereference(children[0])) {
+      const CXUnaryOperatorKind unary = clang_getCursorUnaryOperatorKind(cursor);
+      const bool changes = unary == CXUnaryOperator_PreInc || unary == CXUnaryOperator_PostInc || unary == CXUnaryOperator_PreDec ||
+                           unary == CXUnaryOperator_PostDec;
+      if (changes) Note(children[0], true, true);
+      if (unary == CXUnaryOperator_AddrOf) {  // &p[i]: what happens with it is the callee's business
+        for (const CXCursor& child : ast::Children(children[0])) Visit(child, false);
+        return;
+      }
+    }
+    if (kind == CXCursor_CallExpr) Call(cursor, children);
+    for (const CXCursor& child : children) Visit(child, stored && kind != CXCursor_ArraySubscriptExpr && kind != CXCursor_UnaryOperator);
+  }
+
+  void Call(CXCursor cursor, const std::vector<CXCursor>& children) {
+    const std::string name = ast::Spelling(cursor);
+    if (children.size() < 2) return;
+    if (name.starts_with("atomic")) {
+      // Initialized by the caller: what was there counts.
+      Note(children[1], true, true);
+    } else if (name.starts_with("__st")) {
+      Note(children[1], false, true);
+    } else if (name.starts_with("__ld")) {
+      Note(children[1], true, false);
+    }
+  }
+
+  std::map<std::string, std::string> origin_;
+  std::map<std::string, Use> uses_;
+};
+
+Role RoleOf(const Use& use, bool is_const) {
+  if (is_const) return Role::kIn;
+  if (use.reads && use.writes) return Role::kInOut;
+  if (use.reads) return Role::kIn;
+  return Role::kOut;
+}
+
+// A store of every element before the loads would make it an output, but that takes more than the text: softmax that writes exp(x) to its
+// output and divides it there is "inout" by use alone. Only what is read before anything was written is certainly an input.
+std::optional<uint32_t> FirstAccess(CXCursor function, const std::string& parameter, bool writes) {
+  std::optional<uint32_t> first;
+  const CXCursor body = ast::Body(function);
+  if (clang_Cursor_isNull(body)) return first;
+  ast::ForEachDescendant(body, [&](CXCursor cursor) {
+    const CXCursorKind kind = clang_getCursorKind(cursor);
+    if (kind != CXCursor_BinaryOperator && kind != CXCursor_CompoundAssignOperator) return true;
+    const std::vector<CXCursor> children = ast::Children(cursor);
+    if (children.size() != 2 || !IsAssignment(OperatorOf(cursor))) return true;
+    if (writes && OperatorOf(cursor) == "=" && IsDereference(children[0]) && BaseName(children[0]) == parameter && !first) {
+      first = ast::Offsets(cursor).begin;
+    }
+    return true;
+  });
+  return first;
+}
+
+class Inspector {
+ public:
+  Inspector(const Ast& ast, const SourceUnits& units) : ast_(ast), units_(units) {}
+
+  Inspection Run() {
+    Inspection inspection;
+    for (const auto& [path, file] : ast_.tree().files) {
+      if (path != ast_.tree().main) inspection.headers.push_back(path);
+    }
+    for (const CXCursor& function : ast::Functions(ast_)) {
+      if (ast::IsKernel(function)) inspection.kernels.push_back(Kernel(function));
+    }
+    std::set<std::string> seen;
+    for (const CXCursor& function : ast::Functions(ast_)) {
+      if (!ast::IsInMainFile(function)) continue;
+      const bool kernel = ast::IsKernel(function);
+      const CXCursorKind kind = clang_getCursorKind(function);
+      const bool member = kind == CXCursor_Constructor || kind == CXCursor_Destructor || kind == CXCursor_ConversionFunction ||
+                          (kind == CXCursor_CXXMethod && clang_CXXMethod_isStatic(function) == 0);
+      if (member || (!kernel && !ast::IsHost(function))) continue;
+      const std::string name = ast::QualifiedName(function);
+      if (name == "main" || !seen.insert(name).second) continue;
+      if (auto entry = Entry(function, name, kernel)) inspection.entries.push_back(std::move(*entry));
+    }
+    inspection.warnings = ast_.Diagnostics();
+    if (inspection.warnings.size() > 50) inspection.warnings.resize(50);
+    return inspection;
+  }
+
+ private:
+  KernelInfo Kernel(CXCursor function) {
+    KernelInfo info;
+    info.name = ast::QualifiedName(function);
+    for (const CXCursor& parameter : ast::TemplateParameters(function)) info.template_parameters.push_back(ast::Spelling(parameter));
+    info.parameters = ParametersOf(function);
+    const PointerUses uses(function);
+    for (ParameterInfo& parameter : info.parameters) {
+      if (!parameter.is_pointer) continue;
+      Use use = uses.Of(parameter.name);
+      // Written first, then read: an output that is worked on in place.
+      if (use.reads && use.writes && OverwrittenFirst(function, parameter.name)) use.reads = false;
+      parameter.likely_role = RoleOf(use, parameter.is_const);
+    }
+    info.file = ast::FileOf(function);
+    info.line = ast::Line(function);
+    info.end_line = ast::EndLine(function);
+    info.features = ExtractFeatures(ast_, function);
+    roles_[info.name] = info.parameters;
+    return info;
+  }
+
+  // The first access in the text is a plain store outside of any condition on the pointer itself.
+  bool OverwrittenFirst(CXCursor function, const std::string& parameter) const {
+    const auto store = FirstAccess(function, parameter, true);
+    if (!store) return Aliased(function, parameter);
+    bool earlier_read = false;
+    ast::ForEachDescendant(ast::Body(function), [&](CXCursor cursor) {
+      if (IsDereference(cursor) && BaseName(cursor) == parameter && ast::Offsets(cursor).begin < *store) earlier_read = true;
+      return true;
+    });
+    return !earlier_read;
+  }
+  // float* row = out + ...; row[j] = ...; the same through the local pointer.
+  bool Aliased(CXCursor function, const std::string& parameter) const {
+    bool overwritten = false;
+    ast::ForEachDescendant(ast::Body(function), [&](CXCursor cursor) {
+      if (clang_getCursorKind(cursor) != CXCursor_VarDecl) return true;
+      const std::vector<CXCursor> children = ast::Children(cursor);
+      const bool pointer = clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer;
+      if (pointer && !children.empty() && BaseName(children.back()) == parameter) {
+        overwritten = overwritten || (FirstAccess(function, ast::Spelling(cursor), true) && OverwrittenFirst(function, ast::Spelling(cursor)));
+      }
+      return true;
+    });
+    return overwritten;
+  }
+
+  std::optional<EntryInfo> Entry(CXCursor function, const std::string& name, bool kernel) {
+    const EntryReach reach = ReachOf(units_, ast_.tree().main, name);
+    if (reach.entries.empty() || reach.kernels.empty()) return std::nullopt;
+    EntryInfo entry;
+    entry.kind = kernel ? EntryInfo::Kind::kKernel : EntryInfo::Kind::kLauncher;
+    entry.name = name;
+    entry.parameters = ParametersOf(function);
+    entry.kernels = reach.kernels;
+    entry.slice_hash = SliceHash(units_, reach);
+    entry.line = ast::Line(function);
+    entry.end_line = ast::EndLine(function);
+    if (reach.refusal) {
+      entry.refusal = reach.refusal->reason;
+      entry.refusal_line = reach.refusal->line;
+    }
+    for (size_t i = 0; i < entry.parameters.size(); ++i) {
+      ParameterInfo& parameter = entry.parameters[i];
+      if (!parameter.is_pointer) continue;
+      parameter.likely_role = kernel ? roles_[name].at(i).likely_role : LauncherRole(parameter, entry.kernels);
+    }
+    return entry;
+  }
+
+  // What the kernels do with the parameter of the same name; a const pointer is an input whatever its name.
+  std::optional<Role> LauncherRole(const ParameterInfo& parameter, const std::vector<std::string>& kernels) const {
+    if (parameter.is_const) return Role::kIn;
+    bool in = false, out = false, found = false;
+    for (const std::string& kernel : kernels) {
+      const auto known = roles_.find(kernel);
+      if (known == roles_.end()) continue;
+      for (const ParameterInfo& other : known->second) {
+        if (other.name != parameter.name || !other.likely_role) continue;
+        found = true;
+        // A later kernel that reads what an earlier one wrote does not make it an input.
+        in = in || (*other.likely_role == Role::kInOut && !out) || (*other.likely_role == Role::kIn && !out);
+        out = out || *other.likely_role != Role::kIn;
+      }
+    }
+    if (!found) return Role::kOut;
+    return in && out ? Role::kInOut : out ? Role::kOut : Role::kIn;
+  }
+
+  const Ast& ast_;
+  const SourceUnits& units_;
+  std::map<std::string, std::vector<ParameterInfo>> roles_;
+};
+
+}  // namespace
+
+Result<Inspection> InspectSource(const SourceRef& source) {
+  WW_ASSIGN(const Ast parsed, Ast::Parse(source));
+  const SourceUnits units = ReadUnits(parsed);
+  return Inspector(parsed, units).Run();
+}
+
+}  // namespace warpwright

@@ -1,0 +1,146 @@
+#include "source/recorder_build.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/subprocess.h"
+
+namespace warpwright {
+namespace embedded {
+const std::map<std::string_view, std::string_view>& HostShim();
+}
+namespace {
+
+namespace fs = std::filesystem;
+
+// The shim and the slices are compiled alike, or g++ does not take the precompiled header. -g1 and the frame pointer are for the lines of
+// host reads of device memory.
+const std::vector<std::string> kFlags = {"-std=c++17", "-O0", "-g1", "-w", "-fno-pie", "-fno-omit-frame-pointer", "-fmax-errors=5",
+                                         "-fno-diagnostics-color", "-fno-diagnostics-show-caret"};
+constexpr uint64_t kCompilerMemoryBytes = 4ull << 30;
+
+// A folder of the cache that is complete or absent: written beside it and renamed. Another process may have been faster.
+Status Publish(const fs::path& made, const fs::path& wanted) {
+  std::error_code failed;
+  fs::rename(made, wanted, failed);
+  if (failed && !fs::exists(wanted)) {
+    return Fail(ErrorCode::kIo, fmt::format("cannot create {}: {}", wanted.string(), failed.message()));
+  }
+  if (failed) fs::remove_all(made, failed);
+  return {};
+}
+
+Result<fs::path> NewFolder(const fs::path& cache) {
+  static std::atomic<int> counter = 0;
+  const fs::path folder = cache / fmt::format("making-{}-{}", getpid(), counter++);
+  std::error_code failed;
+  fs::remove_all(folder, failed);
+  if (!fs::create_directories(folder, failed) && failed) {
+    return Fail(ErrorCode::kIo, fmt::format("cannot create {}: {}", folder.string(), failed.message()));
+  }
+  return folder;
+}
+
+Result<Completed> Compile(std::vector<std::string> arguments, const fs::path& folder, const fs::path& shim,
+                          std::chrono::milliseconds deadline) {
+  Command command;
+  command.argv = {"g++"};
+  command.argv.insert(command.argv.end(), kFlags.begin(), kFlags.end());
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.env = MinimalEnvironment();
+  command.env["TMPDIR"] = folder.string();
+  command.directory = folder;
+  command.deadline = deadline;
+  command.output_limit_bytes = 1u << 20;
+  command.sandbox.enabled = true;
+  command.sandbox.readable = {shim};
+  command.sandbox.writable = {folder};
+  command.sandbox.memory_bytes = kCompilerMemoryBytes;
+  return Run(command);
+}
+
+Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds deadline) {
+  Hasher hasher;
+  for (const std::string& flag : kFlags) hasher.Add(flag);
+  for (const auto& [name, text] : embedded::HostShim()) hasher.Add(name).Add(text);
+  const fs::path wanted = cache / ("shim-" + hasher.Finish().substr(0, 16));
+  if (fs::exists(wanted / "runtime.o")) return wanted;
+
+  WW_ASSIGN(const fs::path folder, NewFolder(cache));
+  for (const auto& [name, text] : embedded::HostShim()) WW_TRY(WriteFileAtomically(folder / name, text));
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"-x", "c++-header", "cuda_runtime.h", "-o", "cuda_runtime.h.gch"},
+        std::vector<std::string>{"-c", "record_runtime.cpp", "-o", "runtime.o"}}) {
+    WW_ASSIGN(const Completed done, Compile(arguments, folder, folder, deadline));
+    if (done.exit_code != 0) {
+      return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
+                  "install g++ 12 or newer with its standard library");
+    }
+  }
+  WW_TRY(Publish(folder, wanted));
+  return wanted;
+}
+
+// "src/a.cu:12:5: error: ..." -> file and line of the first error.
+HostCompileFailed ReadLog(std::string log) {
+  HostCompileFailed failed;
+  size_t at = 0;
+  while (at < log.size()) {
+    const size_t end = std::min(log.find('\n', at), log.size());
+    const std::string line = log.substr(at, end - at);
+    const size_t error = line.find(" error: ");
+    const size_t fatal = line.find(" fatal error: ");
+    const size_t mark = std::min(error, fatal);
+    if (mark != std::string::npos) {
+      const size_t colon = line.find(':');
+      failed.file = line.substr(0, colon);
+      failed.line = colon == std::string::npos ? 0 : std::atoi(line.c_str() + colon + 1);
+      break;
+    }
+    at = end + 1;
+  }
+  failed.log = std::move(log);
+  return failed;
+}
+
+}  // namespace
+
+Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& slices, const std::string& harness, const fs::path& cache,
+                                                                std::chrono::milliseconds deadline) {
+  using Outcome = std::variant<Recorder, HostCompileFailed>;
+  std::error_code failed;
+  fs::create_directories(cache, failed);
+  const fs::path absolute = fs::absolute(cache);
+  WW_ASSIGN(const fs::path shim, BuildShim(absolute, deadline));
+  Hasher hasher;
+  hasher.Add(shim.filename().string()).Add(slices.file).Add(slices.host).Add(harness);
+  for (const auto& [name, text] : slices.host_headers) hasher.Add(name).Add(text);
+  const fs::path wanted = absolute / ("recorder-" + hasher.Finish().substr(0, 32));
+  if (fs::exists(wanted / "recorder")) return Outcome(Recorder{wanted / "recorder"});
+
+  WW_ASSIGN(const fs::path folder, NewFolder(absolute));
+  WW_TRY(WriteFileAtomically(folder / "overlay" / slices.file, slices.host + harness));
+  for (const auto& [name, text] : slices.host_headers) WW_TRY(WriteFileAtomically(folder / "overlay" / name, text));
+  // The file is named as the user knows it, in messages and in __FILE__; the compiler runs in the overlay.
+  Command command;
+  WW_ASSIGN(const Completed done,
+            Compile({"-no-pie", "-I", "overlay", "-include", (shim / "cuda_runtime.h").string(), "-fmacro-prefix-map=overlay/=",
+                     "-ffile-prefix-map=overlay/=", "-x", "c++", "overlay/" + slices.file, "-x", "none", (shim / "runtime.o").string(),
+                     "-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"},
+                    folder, shim, deadline));
+  if (done.exit_code != 0 || done.timed_out) {
+    fs::remove_all(folder, failed);
+    std::string log = done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err;
+    for (size_t at = log.find("overlay/"); at != std::string::npos; at = log.find("overlay/")) log.erase(at, 8);
+    return Outcome(ReadLog(std::move(log)));
+  }
+  WW_TRY(Publish(folder, wanted));
+  return Outcome(Recorder{wanted / "recorder"});
+}
+
+}  // namespace warpwright

@@ -1,0 +1,42 @@
+// What a run of a recorder program said, decoded strictly, and how two runs become one plan.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "core/launch_plan.h"
+#include "core/verdict.h"
+
+namespace warpwright {
+
+struct Readback {
+  int buffer = -1;
+  std::string file;
+  int line = 0;
+};
+struct RecordedFault {
+  int signal = 0;
+  int buffer = -1;             // that host code touched; -1: none
+  bool write = false, dirty = false;
+  std::vector<uint64_t> stack;
+};
+struct Recording {
+  std::vector<uint64_t> workspaces;            // bytes, behind the arguments
+  std::vector<std::vector<PlanOp>> calls;      // pointers in by-value structures keep their bytes and are listed
+  std::vector<std::vector<std::vector<bool>>> is_pointer;  // [call][launch][parameter]: declared as a pointer
+  std::vector<Readback> readbacks;
+  std::optional<RecordedFault> fault;
+  std::optional<Refused> refused;
+  bool ended = false;
+};
+// `arguments` is the number of buffer arguments, `file` what an empty file name stands for.
+Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, const std::string& file);
+
+// The plan that both runs agree on. Refused where they do not, or where the calls after the first differ.
+std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std::vector<PlanBuffer> arguments, const std::string& file);
+
+}  // namespace warpwright

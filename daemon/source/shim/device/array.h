@@ -1,0 +1,6 @@
+// NVIDIA's, under the standard names.
+#pragma once
+#include <cuda/std/array>
+namespace std {
+using ::cuda::std::array;
+}

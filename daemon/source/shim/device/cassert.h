@@ -1,0 +1,4 @@
+#pragma once
+#ifndef assert
+#include <cuda/std/cassert>
+#endif

@@ -1,0 +1,6 @@
+// NVIDIA's, under the standard names.
+#pragma once
+#include <cuda/std/complex>
+namespace std {
+using ::cuda::std::complex;
+}

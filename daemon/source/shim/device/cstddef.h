@@ -1,0 +1,8 @@
+#pragma once
+#ifndef NULL
+#define NULL 0
+#endif
+namespace std {
+using ::size_t;
+typedef decltype(nullptr) nullptr_t;
+}

@@ -1,0 +1,5 @@
+#pragma once
+#include "ww_device/host.h"
+namespace std {
+using ::memcpy; using ::memset;
+}

@@ -1,0 +1,10 @@
+// NVIDIA's, under the standard names.
+#pragma once
+#include <cuda/std/tuple>
+namespace std {
+using ::cuda::std::tuple;
+using ::cuda::std::make_tuple;
+using ::cuda::std::tie;
+using ::cuda::std::get;
+using ::cuda::std::tuple_cat;
+}

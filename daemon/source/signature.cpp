@@ -1,0 +1,116 @@
+#include "source/signature.h"
+
+#include <algorithm>
+#include <map>
+
+namespace warpwright {
+namespace {
+
+std::string Trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return std::string(text);
+}
+
+void Remove(std::string& text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word)) text.erase(at, word.size());
+}
+
+const std::map<std::string_view, DType> kTypes = {
+    {"float", DType::kF32}, {"double", DType::kF64}, {"__half", DType::kF16}, {"half", DType::kF16}, {"__nv_bfloat16", DType::kBF16},
+    {"nv_bfloat16", DType::kBF16}, {"__nv_bfloat162", DType::kBF16}, {"nv_bfloat162", DType::kBF16}, {"half2", DType::kF16},
+    {"__half2", DType::kF16}, {"int", DType::kI32}, {"int32_t", DType::kI32}, {"signed int", DType::kI32}, {"unsigned int", DType::kU32},
+    {"unsigned", DType::kU32}, {"uint32_t", DType::kU32}, {"uint", DType::kU32}, {"long", DType::kI64}, {"long long", DType::kI64},
+    {"int64_t", DType::kI64}, {"long int", DType::kI64}, {"long long int", DType::kI64}, {"unsigned long", DType::kI64},
+    {"unsigned long long", DType::kI64}, {"size_t", DType::kI64}, {"uint64_t", DType::kI64}, {"ptrdiff_t", DType::kI64},
+    {"int8_t", DType::kI8}, {"signed char", DType::kI8}, {"char", DType::kI8}, {"uint8_t", DType::kU8}, {"unsigned char", DType::kU8},
+    {"uchar", DType::kU8}, {"bool", DType::kBool}};
+
+// Splits "float, 4" at its top-level commas.
+std::vector<std::string> Arguments(std::string_view list) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : list) {
+    if (c == '<' || c == '(') ++depth;
+    if (c == '>' || c == ')') --depth;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  for (std::string& part : parts) part = Trim(part);
+  return parts;
+}
+
+}  // namespace
+
+std::optional<DType> DTypeOf(std::string_view type) {
+  std::string plain(type);
+  for (const std::string_view word : {"const ", " const", "volatile ", "__restrict__", "__restrict", "struct ", "std::", "&", "*"}) {
+    Remove(plain, word);
+  }
+  plain = Trim(plain);
+  if (const auto found = kTypes.find(plain); found != kTypes.end()) return found->second;
+  // float4, uchar4, longlong2
+  static const std::map<std::string_view, DType> kVectors = {
+      {"float", DType::kF32}, {"double", DType::kF64}, {"int", DType::kI32}, {"uint", DType::kU32}, {"char", DType::kI8},
+      {"uchar", DType::kU8}, {"longlong", DType::kI64}, {"ulonglong", DType::kI64}, {"long", DType::kI64}};
+  if (plain.size() > 1 && plain.back() >= '1' && plain.back() <= '4') {
+    const auto found = kVectors.find(std::string_view(plain).substr(0, plain.size() - 1));
+    if (found != kVectors.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+std::vector<ParameterInfo> ParametersOf(CXCursor function) {
+  std::vector<ParameterInfo> parameters;
+  for (const CXCursor& cursor : ast::Parameters(function)) {
+    ParameterInfo info;
+    info.name = ast::Spelling(cursor);
+    info.type = ast::TypeSpelling(cursor);
+    const CXType type = clang_getCursorType(cursor);
+    const CXType canonical = clang_getCanonicalType(type);
+    info.is_pointer = canonical.kind == CXType_Pointer || type.kind == CXType_Pointer || type.kind == CXType_IncompleteArray;
+    info.is_restrict = clang_isRestrictQualifiedType(type) != 0;
+    CXType element = info.is_pointer ? clang_getPointeeType(canonical.kind == CXType_Pointer ? canonical : type) : canonical;
+    if (canonical.kind == CXType_LValueReference) element = clang_getPointeeType(canonical);
+    info.is_const = info.is_pointer && clang_isConstQualifiedType(element) != 0;
+    const auto spell = [](CXType t) {
+      CXString text = clang_getTypeSpelling(t);
+      std::string result = clang_getCString(text);
+      clang_disposeString(text);
+      return result;
+    };
+    info.dtype = DTypeOf(spell(info.is_pointer && type.kind == CXType_Pointer ? clang_getPointeeType(type) : element));
+    if (!info.dtype) info.dtype = DTypeOf(spell(element));
+    if (IsStream(info)) info.is_pointer = false;
+    parameters.push_back(std::move(info));
+  }
+  return parameters;
+}
+
+std::vector<ParameterInfo> SignatureOf(const Ast& ast, const std::string& entry) {
+  const auto function = ast::FindFunction(ast, entry);
+  if (!function) return {};
+  std::vector<ParameterInfo> parameters = ParametersOf(*function);
+  const size_t open = entry.find('<');
+  if (open == std::string::npos) return parameters;
+  const auto given = Arguments(std::string_view(entry).substr(open + 1, entry.rfind('>') - open - 1));
+  const auto names = ast::TemplateParameters(*function);
+  for (ParameterInfo& parameter : parameters) {
+    if (parameter.dtype) continue;
+    for (size_t i = 0; i < std::min(given.size(), names.size()); ++i) {
+      for (const Token& token : Lex(parameter.type)) {
+        if (token.text == ast::Spelling(names[i])) parameter.dtype = DTypeOf(given[i]);
+      }
+    }
+  }
+  return parameters;
+}
+
+bool IsStream(const ParameterInfo& parameter) {
+  return parameter.type.find("cudaStream_t") != std::string::npos || parameter.type.find("CUstream") != std::string::npos;
+}
+
+}  // namespace warpwright

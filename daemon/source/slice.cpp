@@ -1,0 +1,248 @@
+#include "source/slice.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "base/hash.h"
+#include "source/ast.h"
+#include "source/closure.h"
+#include "source/headers.h"
+#include "source/signature.h"
+#include "source/stub.h"
+#include "source/units.h"
+
+namespace warpwright {
+namespace {
+
+enum class Side { kDevice, kHost };
+
+// Writes one side of one file.
+class FileSlicer {
+ public:
+  FileSlicer(Side side, const SourceUnits& units, const FileUnits& file, const std::set<const Unit*>& kept,
+             const std::set<std::string>& overloaded)
+      : side_(side), units_(units), file_(file), text_(file.file->text), kept_(kept), overloaded_(overloaded) {}
+
+  std::string Run(Slices& slices) {
+    for (const Unit& unit : file_.units) {
+      if (unit.kind != Unit::Kind::kMacro) Place(file_.code, unit, kept_.count(&unit) > 0);
+    }
+    for (const auto& [name, macros] : units_.macros.all()) {
+      for (const Macro& macro : macros) {
+        if (macro.path == file_.file->path && macro.declares) {
+          for (const Unit& unit : SplitUnits(macro.body, 0, macro.body.size(), units_.macros, false)) {
+            Place(macro.body, unit, true);
+          }
+        }
+      }
+    }
+    for (const IncludeDirective& include : file_.file->includes) Include(include, slices);
+    if (side_ == Side::kHost) {
+      for (TextEdit& edit : RewriteLaunches(text_, file_.all)) edits_.push_back(std::move(edit));
+    }
+    return ApplyEdits(text_, std::move(edits_));
+  }
+
+ private:
+  void Blank(TextRange range) { edits_.push_back({range, Blanked(std::string_view(text_).substr(range.begin, range.size()))}); }
+
+  void Place(const std::vector<Token>& code, const Unit& unit, bool kept) {
+    if (unit.kind == Unit::Kind::kUsingNamespace) kept = KeepsUsing(code, unit);
+    if (unit.kind == Unit::Kind::kFunction && side_ == Side::kDevice && !OnDevice(unit)) kept = false;
+    if (unit.kind == Unit::Kind::kVariable && side_ == Side::kDevice && !unit.is_const && !unit.is_constexpr && unit.attributes == 0) {
+      kept = false;
+    }
+    if (!kept) return Blank(unit.range);
+    if (unit.kind == Unit::Kind::kFunction) {
+      Function(code, unit);
+    } else if ((unit.kind == Unit::Kind::kType || unit.kind == Unit::Kind::kAlias) && unit.body_open != kNone) {
+      for (const Unit& member : SplitUnits(code, unit.body_open + 1, unit.body_close, units_.macros, /*in_class=*/true)) {
+        if (member.kind == Unit::Kind::kFunction) Member(code, member);
+        if (member.kind == Unit::Kind::kType) Place(code, member, true);
+      }
+    }
+  }
+
+  static bool OnDevice(const Unit& unit) { return (unit.attributes & (kGlobal | kDevice)) != 0 || unit.is_constexpr; }
+
+  void Member(const std::vector<Token>& code, const Unit& unit) {
+    if (unit.is_defaulted) return;
+    if (side_ == Side::kDevice && !OnDevice(unit)) return Blank(unit.range);
+    Function(code, unit);
+  }
+
+  void Function(const std::vector<Token>& code, const Unit& unit) {
+    if (side_ == Side::kDevice) {
+      // NVRTC takes an unannotated function for the host's; nvcc lets constant expressions call it.
+      if (unit.attributes == 0 && unit.is_constexpr) {
+        const uint32_t at = code[unit.declarator].range.begin;
+        edits_.push_back({{at, at}, "__host__ __device__ "});
+      }
+      return;
+    }
+    if (unit.body_open == kNone) return;
+    if (unit.is_kernel()) {
+      for (TextEdit& edit : StubKernel(text_, code, unit, overloaded_.count(unit.name) > 0)) edits_.push_back(std::move(edit));
+    } else if (unit.is_device_only() && !unit.is_constexpr) {
+      Blank({code[unit.body_open].range.end, code[unit.body_close].range.begin});
+    }
+  }
+
+  // "using namespace x": of the standard library, of the file itself, or of what a kept toolkit header declares.
+  bool KeepsUsing(const std::vector<Token>& code, const Unit& unit) const {
+    static const std::set<std::string_view> kKnown = {"std", "nvcuda", "cooperative_groups", "cuda"};
+    for (size_t i = unit.first; i < unit.last; ++i) {
+      if (kKnown.count(code[i].text) || units_.by_name.count(std::string(code[i].text))) return true;
+      for (const auto& [path, file] : units_.files) {
+        for (const Unit& other : file.units) {
+          for (const std::string& scope : other.scope) {
+            if (!scope.empty() && (scope == code[i].text || scope.ends_with("::" + std::string(code[i].text)))) return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  void Include(const IncludeDirective& include, Slices& slices) {
+    const auto replace = [&](const std::string& name) { edits_.push_back({include.name_range, "\"" + name + "\""}); };
+    if (!include.resolved.empty()) return replace(include.resolved);
+    const HeaderUse use = side_ == Side::kDevice ? DeviceHeader(include.name) : HostHeader(include.name);
+    switch (use.kind) {
+      case HeaderUse::Kind::kKeep:
+        return;
+      case HeaderUse::Kind::kStandIn:
+        slices.device_headers.insert(StandIns().begin(), StandIns().end());
+        return replace(use.stand_in);
+      case HeaderUse::Kind::kDrop:
+        break;
+      case HeaderUse::Kind::kUnknown:
+        slices.notes.push_back(fmt::format("{}:{}: <{}> is not available and was left out of the {} slice", file_.file->path,
+                                           include.line, include.name, side_ == Side::kDevice ? "device" : "host"));
+        break;
+    }
+    const TextRange range = include.line_range;
+    edits_.push_back({range, std::string(range.size(), ' ')});
+  }
+
+  Side side_;
+  const SourceUnits& units_;
+  const FileUnits& file_;
+  const std::string& text_;
+  const std::set<const Unit*>& kept_;
+  const std::set<std::string>& overloaded_;
+  std::vector<TextEdit> edits_;
+};
+
+// Kernels that have a definition of the same name in the same scope.
+std::set<std::string> OverloadedKernels(const SourceUnits& units) {
+  std::map<std::string, int> definitions;
+  for (const auto& [path, file] : units.files) {
+    for (const Unit& unit : file.units) {
+      const bool counts = unit.kind == Unit::Kind::kFunction && unit.is_kernel() && unit.body_open != kNone && !unit.is_specialization;
+      if (counts) ++definitions[unit.QualifiedName()];
+    }
+  }
+  std::set<std::string> names;
+  for (const auto& [name, count] : definitions) {
+    if (count > 1) names.insert(name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1));
+  }
+  return names;
+}
+
+std::string Emit(Side side, const SourceUnits& units, const std::set<const Unit*>& kept, const std::string& main,
+                 std::map<std::string, std::string>& headers, Slices& slices) {
+  const std::set<std::string> overloaded = OverloadedKernels(units);
+  std::string text;
+  for (const auto& [path, file] : units.files) {
+    std::string slice = FileSlicer(side, units, file, kept, overloaded).Run(slices);
+    (path == main ? text : headers[path]) = std::move(slice);
+  }
+  return text;
+}
+
+// nvcc includes cuda_runtime.h, and <math.h> with it, in front of every file. Here the include takes the place of an empty line or of a
+// comment above the code, so that lines stay; only a file that begins with code gets a line more, and a #line that takes it back.
+std::string WithPrelude(std::string text, const std::string& file) {
+  constexpr std::string_view kPrelude = "#include \"ww_device/host.h\"";
+  const std::vector<Token> tokens = Lex(text);
+  size_t token = 0;
+  int line = 1;
+  bool continued = false;
+  for (size_t at = 0; at < text.size(); ++line) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view content = std::string_view(text).substr(at, end - at);
+    bool has_tokens = false;
+    for (; token < tokens.size() && tokens[token].line == line; ++token) {
+      has_tokens = true;
+      const bool conditional = tokens[token].text.starts_with("if") && token > 0 && tokens[token - 1].text == "#";
+      if (!tokens[token].in_directive || conditional) line = std::numeric_limits<int>::max() - 1;
+    }
+    if (line > 1'000'000) break;
+    const size_t first = content.find_first_not_of(" \t\r");
+    const bool free = first == std::string_view::npos || content.substr(first).starts_with("//");
+    if (!has_tokens && free && !continued) {
+      text.replace(at, end - at, kPrelude);
+      return text;
+    }
+    const size_t comment = content.find("/*");
+    if (comment != std::string_view::npos) break;  // what follows may be inside it
+    continued = content.ends_with('\\');
+    at = end + 1;
+  }
+  return fmt::format("{}\n#line 1 \"{}\"\n{}", kPrelude, file, text);
+}
+
+}  // namespace
+
+std::string Slices::Digest() const {
+  Hasher hasher;
+  hasher.Add(file).Add(entry).Add(device).Add(host);
+  for (const auto* headers : {&device_headers, &host_headers}) {
+    hasher.Add(std::to_string(headers->size()));
+    for (const auto& [name, text] : *headers) hasher.Add(name).Add(text);
+  }
+  return hasher.Finish();
+}
+
+Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
+  WW_ASSIGN(const Ast parsed, Ast::Parse(source));
+  const SourceUnits units = ReadUnits(parsed);
+  const EntryReach reach = ReachOf(units, parsed.tree().main, entry);
+  if (reach.entries.empty()) {
+    std::string known;
+    for (const std::string& name : EntryNames(units, parsed.tree().main)) known += (known.empty() ? "" : ", ") + name;
+    return SliceOutcome(Refused{"slice",
+                                fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
+                                source.file, 0});
+  }
+  if (reach.refusal) return SliceOutcome(*reach.refusal);
+
+  Slices slices;
+  slices.file = parsed.tree().main;
+  slices.entry = entry;
+  slices.entry_is_kernel = reach.entry_is_kernel;
+  const Unit& unit = *reach.entries.front();
+  const size_t angle = entry.find('<');
+  const std::string arguments = angle == std::string::npos ? "" : entry.substr(angle);
+  slices.entry_name = (unit.kind == Unit::Kind::kInvocation ? entry.substr(0, angle) : unit.QualifiedName()) + arguments;
+  slices.entry_deduces = arguments.empty() && (unit.is_template || reach.entries.size() > 1);
+  slices.entry_line = reach.entries.front()->line;
+  slices.parameters = SignatureOf(parsed, entry);
+  slices.kernels = reach.kernels;
+  slices.symbols = reach.symbols;
+  slices.device = Emit(Side::kDevice, units, reach.device, slices.file, slices.device_headers, slices);
+  if (!slices.device_headers.count("ww_device/host.h") || slices.device.find("ww_device/host.h") == std::string::npos) {
+    slices.device_headers.insert(StandIns().begin(), StandIns().end());
+    slices.device = WithPrelude(std::move(slices.device), slices.file);
+  }
+  if (!reach.entry_is_kernel) slices.host = Emit(Side::kHost, units, reach.host, slices.file, slices.host_headers, slices);
+  std::sort(slices.notes.begin(), slices.notes.end());
+  slices.notes.erase(std::unique(slices.notes.begin(), slices.notes.end()), slices.notes.end());
+  return SliceOutcome(std::move(slices));
+}
+
+}  // namespace warpwright

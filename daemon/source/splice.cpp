@@ -1,0 +1,396 @@
+#include "source/splice.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "source/ast.h"
+#include "source/closure.h"
+#include "source/signature.h"
+#include "source/slice.h"
+#include "source/stub.h"
+#include "source/units.h"
+
+namespace warpwright {
+namespace {
+
+// One of the two files, read.
+struct Side {
+  Ast ast;
+  SourceUnits units;
+  EntryReach reach;
+  const FileUnits* file = nullptr;
+  std::vector<std::string> normalized;  // of each unit
+
+  std::string_view text() const { return file->file->text; }
+  std::string_view Text(const Unit& unit) const { return text().substr(unit.range.begin, unit.range.size()); }
+  bool Reaches(const Unit& unit) const { return reach.host.count(&unit) > 0 || reach.device.count(&unit) > 0; }
+};
+
+Result<std::unique_ptr<Side>> Read(const SourceRef& source, const std::string& entry) {
+  WW_ASSIGN(Ast parsed, Ast::Parse(source));
+  auto side = std::make_unique<Side>(Side{std::move(parsed), {}, {}, nullptr, {}});
+  side->units = ReadUnits(side->ast);
+  side->file = &side->units.files.at(side->ast.tree().main);
+  side->reach = ReachOf(side->units, side->ast.tree().main, entry);
+  for (const Unit& unit : side->file->units) side->normalized.push_back(NormalizedText(side->Text(unit)));
+  return side;
+}
+
+std::string NameOf(const Unit& unit, std::string_view text) {
+  if (unit.kind == Unit::Kind::kMacro) return "#define " + unit.name;
+  if (!unit.name.empty()) return unit.QualifiedName();
+  const std::string line(text.substr(unit.range.begin, std::min<uint32_t>(unit.range.size(), 40)));
+  return "'" + line.substr(0, line.find('\n')) + "'";
+}
+
+std::string ScopeOf(const Unit& unit) {
+  std::string scope;
+  for (const std::string& part : unit.scope) scope += (part.empty() ? "{}" : part) + "::";
+  return scope;
+}
+
+// Comment lines directly above belong to the declaration: the start of the first of them.
+uint32_t WithComment(std::string_view text, uint32_t begin) {
+  uint32_t start = begin;
+  while (start > 0 && text[start - 1] != '\n') --start;
+  if (text.substr(start, begin - start).find_first_not_of(" \t") != std::string_view::npos) return begin;
+  while (start > 0) {
+    uint32_t line = start - 1;
+    while (line > 0 && text[line - 1] != '\n') --line;
+    const std::string_view content = text.substr(line, start - 1 - line);
+    const size_t first = content.find_first_not_of(" \t");
+    if (first == std::string_view::npos || !content.substr(first).starts_with("//")) break;
+    start = line;
+  }
+  return start;
+}
+
+uint32_t LineEnd(std::string_view text, uint32_t offset) {
+  const size_t end = text.find('\n', offset);
+  return static_cast<uint32_t>(end == std::string_view::npos ? text.size() : end + 1);
+}
+
+// Which unit of the edited file stands for which of the original's.
+struct Pairing {
+  std::vector<size_t> of_edited;     // index into the original's units, kNone: new
+  std::vector<size_t> of_original;   // kNone: removed
+  std::vector<bool> changed;         // by edited index
+};
+
+Pairing Pair(const Side& original, const Side& edited) {
+  Pairing pairing{std::vector<size_t>(edited.file->units.size(), kNone), std::vector<size_t>(original.file->units.size(), kNone),
+                  std::vector<bool>(edited.file->units.size(), false)};
+  const auto pass = [&](auto key_of, bool changed) {
+    std::multimap<std::string, size_t> open;
+    for (size_t i = 0; i < original.file->units.size(); ++i) {
+      if (pairing.of_original[i] == kNone) open.emplace(key_of(original, i), i);
+    }
+    for (size_t i = 0; i < edited.file->units.size(); ++i) {
+      if (pairing.of_edited[i] != kNone) continue;
+      const std::string key = key_of(edited, i);
+      const auto found = key.empty() ? open.end() : open.lower_bound(key);
+      if (found == open.end() || found->first != key) continue;
+      pairing.of_edited[i] = found->second;
+      pairing.of_original[found->second] = i;
+      pairing.changed[i] = changed;
+      open.erase(found);
+    }
+  };
+  pass([](const Side& side, size_t i) { return ScopeOf(side.file->units[i]) + "\n" + side.normalized[i]; }, false);
+  // Overloads keep their counterpart by their parameters, where these are unchanged.
+  pass(
+      [](const Side& side, size_t i) {
+        const Unit& unit = side.file->units[i];
+        if (unit.kind != Unit::Kind::kFunction || unit.params_open == kNone) return std::string();
+        const TextRange range = {side.file->code[unit.params_open].range.begin, side.file->code[unit.params_close].range.end};
+        return fmt::format("{}\n{}\n{}\n{}", ScopeOf(unit), unit.name, unit.body_open == kNone,
+                           NormalizedText(side.text().substr(range.begin, range.size())));
+      },
+      true);
+  pass(
+      [](const Side& side, size_t i) {
+        const Unit& unit = side.file->units[i];
+        if (unit.name.empty()) return std::string();
+        return fmt::format("{}\n{}\n{}\n{}", ScopeOf(unit), static_cast<int>(unit.kind), unit.name,
+                           unit.kind == Unit::Kind::kFunction && unit.body_open == kNone);
+      },
+      true);
+  return pairing;
+}
+
+// Tokens that belong to no declaration: inactive code and directives but #include and #define.
+std::vector<Token> Rest(const Side& side) {
+  std::vector<Token> rest;
+  const auto in_unit = [&](const Token& token) {
+    return std::any_of(side.file->units.begin(), side.file->units.end(), [&](const Unit& unit) { return unit.range.Contains(token.range); });
+  };
+  const auto in_include = [&](const Token& token) {
+    return std::any_of(side.file->file->includes.begin(), side.file->file->includes.end(),
+                       [&](const IncludeDirective& include) { return include.line_range.Contains(token.range); });
+  };
+  size_t code = 0;
+  for (const Token& token : side.file->all) {
+    while (code < side.file->code.size() && side.file->code[code].range.begin < token.range.begin) ++code;
+    const bool active = code < side.file->code.size() && side.file->code[code].range == token.range;
+    if (!active && !in_unit(token) && !in_include(token)) rest.push_back(token);
+  }
+  return rest;
+}
+
+class Splicer {
+ public:
+  Splicer(const SpliceRequest& request, const Side& original, const Side& edited)
+      : request_(request), original_(original), edited_(edited), pairing_(Pair(original, edited)) {}
+
+  std::variant<Rewritten, Refused> Run() {
+    if (auto refused = CheckEntry()) return *refused;
+    if (auto refused = CheckRest()) return *refused;
+    if (auto refused = CheckOutside()) return *refused;
+    Includes();
+    Replace();
+    Remove();
+    if (auto refused = Insert()) return *refused;
+    Rewritten result{ApplyEdits(original_.text(), std::move(edits_)), std::move(notes_)};
+    return result;
+  }
+
+  // Includes of the original that the edited file lacks: they stay, for code outside the entry may need them.
+  std::set<std::string> KeptIncludes() const {
+    std::set<std::string> kept;
+    for (const IncludeDirective& include : original_.file->file->includes) kept.insert(Spelled(include));
+    for (const IncludeDirective& include : edited_.file->file->includes) kept.erase(Spelled(include));
+    return kept;
+  }
+
+ private:
+  static std::string Spelled(const IncludeDirective& include) { return include.resolved.empty() ? include.name : include.resolved; }
+
+  Refused Refuse(std::string reason, int line) const { return {"splice", std::move(reason), request_.original.file, line}; }
+
+  std::optional<Refused> CheckEntry() const {
+    if (edited_.reach.entries.empty()) return Refuse(fmt::format("the edited file has no {}", request_.entry), 0);
+    if (edited_.reach.refusal) return *edited_.reach.refusal;
+    const auto before = SignatureOf(original_.ast, request_.entry), after = SignatureOf(edited_.ast, request_.entry);
+    bool same = before.size() == after.size();
+    const auto plain = [](std::string type) {
+      for (const std::string_view word : {" __restrict__", "__restrict__", " __restrict", "__restrict"}) {
+        for (size_t at = type.find(word); at != std::string::npos; at = type.find(word)) type.erase(at, word.size());
+      }
+      while (!type.empty() && type.back() == ' ') type.pop_back();
+      return type;
+    };
+    for (size_t i = 0; same && i < before.size(); ++i) same = plain(before[i].type) == plain(after[i].type);
+    if (!same) return Refuse(fmt::format("the edit changes the signature of {}: callers would break", request_.entry), edited_.reach.entries.front()->line);
+    return std::nullopt;
+  }
+
+  std::optional<Refused> CheckRest() const {
+    const std::vector<Token> before = Rest(original_), after = Rest(edited_);
+    for (size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
+      if (i < before.size() && i < after.size() && before[i].text == after[i].text) continue;
+      const int line = i < after.size() ? after[i].line : i < before.size() ? before[i].line : 0;
+      return Refuse("the edit changes preprocessor directives or inactive code", line);
+    }
+    return std::nullopt;
+  }
+
+  // Every difference must lie behind the entry.
+  std::optional<Refused> CheckOutside() const {
+    for (size_t i = 0; i < edited_.file->units.size(); ++i) {
+      const Unit& unit = edited_.file->units[i];
+      const size_t other = pairing_.of_edited[i];
+      if (other != kNone && !pairing_.changed[i]) continue;
+      const bool inside = edited_.Reaches(unit) || (other != kNone && original_.Reaches(original_.file->units[other]));
+      const bool neutral = other == kNone && (unit.kind == Unit::Kind::kMacro || unit.kind == Unit::Kind::kUsingNamespace ||
+                                              unit.kind == Unit::Kind::kOther || unit.kind == Unit::Kind::kFunction ||
+                                              unit.kind == Unit::Kind::kAlias);
+      if (inside || neutral) continue;
+      return Refuse(fmt::format("the edit {} {}, which {} does not use", other == kNone ? "adds" : "changes", NameOf(unit, edited_.text()),
+                                request_.entry),
+                    unit.line);
+    }
+    for (size_t i = 0; i < original_.file->units.size(); ++i) {
+      const Unit& unit = original_.file->units[i];
+      if (pairing_.of_original[i] != kNone || original_.Reaches(unit)) continue;
+      return Refuse(fmt::format("the edit removes {}, which {} does not use", NameOf(unit, original_.text()), request_.entry), unit.line);
+    }
+    return std::nullopt;
+  }
+
+  void Includes() {
+    std::set<std::string> known;
+    for (const IncludeDirective& include : original_.file->file->includes) known.insert(Spelled(include));
+    std::string added;
+    for (const IncludeDirective& include : edited_.file->file->includes) {
+      if (!known.insert(Spelled(include)).second) continue;
+      const std::string line(edited_.text().substr(include.line_range.begin, include.line_range.size()));
+      added += line + "\n";
+      notes_.push_back("added " + line);
+    }
+    if (added.empty()) return;
+    const auto& includes = original_.file->file->includes;
+    uint32_t at = 0;
+    if (!includes.empty()) {
+      at = LineEnd(original_.text(), includes.back().line_range.end);
+    } else if (!original_.file->all.empty()) {
+      at = WithComment(original_.text(), original_.file->all.front().range.begin);
+    }
+    edits_.push_back({{at, at}, added});
+  }
+
+  void Replace() {
+    for (size_t i = 0; i < edited_.file->units.size(); ++i) {
+      if (!pairing_.changed[i] || pairing_.of_edited[i] == kNone) continue;
+      const Unit& unit = original_.file->units[pairing_.of_edited[i]];
+      edits_.push_back({unit.range, std::string(edited_.Text(edited_.file->units[i]))});
+      notes_.push_back("changed " + NameOf(unit, original_.text()));
+    }
+  }
+
+  // What the edit dropped goes, unless something that stays names it.
+  void Remove() {
+    for (size_t i = 0; i < original_.file->units.size(); ++i) {
+      if (pairing_.of_original[i] != kNone) continue;
+      const Unit& unit = original_.file->units[i];
+      if (StillNamed(unit)) continue;
+      const uint32_t begin = WithComment(original_.text(), unit.range.begin);
+      uint32_t end = LineEnd(original_.text(), unit.range.end);
+      // One of the empty lines around it goes too.
+      const bool gap = end < original_.text().size() && original_.text()[end] == '\n';
+      if (gap) ++end;
+      edits_.push_back({{begin, end}, ""});
+      notes_.push_back("removed " + NameOf(unit, original_.text()));
+    }
+  }
+
+  bool StillNamed(const Unit& removed) const {
+    for (size_t k = 0; k < original_.file->units.size(); ++k) {
+      const Unit& other = original_.file->units[k];
+      const size_t partner = pairing_.of_original[k];
+      if (&other == &removed || partner == kNone || pairing_.changed[partner]) continue;
+      for (const std::string& name : removed.names) {
+        if (other.head_references.count(name) || other.body_references.count(name)) return true;
+      }
+    }
+    return false;
+  }
+
+  // New declarations keep the place that they have in the edited file: in front of the next declaration that both files share.
+  std::optional<Refused> Insert() {
+    const auto& units = edited_.file->units;
+    std::map<std::pair<uint32_t, bool>, std::string> added;  // at an offset; true: behind what stands there
+    for (size_t i = 0; i < units.size(); ++i) {
+      if (pairing_.of_edited[i] != kNone) continue;
+      const uint32_t begin = WithComment(edited_.text(), units[i].range.begin);
+      std::string text(edited_.text().substr(begin, units[i].range.end - begin));
+      const auto place = PlaceFor(i);
+      if (!place) return Refuse(fmt::format("there is no place for {}", NameOf(units[i], edited_.text())), units[i].line);
+      if (place->wrap) text = Wrapped(units[i], text);
+      const bool tight = units[i].kind == Unit::Kind::kMacro || units[i].kind == Unit::Kind::kAlias || units[i].kind == Unit::Kind::kVariable;
+      std::string& there = added[{place->offset, place->behind}];
+      there += place->behind ? "\n" + text + "\n" : text + (tight ? "\n" : "\n\n");
+      notes_.push_back("added " + NameOf(units[i], edited_.text()));
+    }
+    for (auto& [place, text] : added) edits_.push_back({{place.first, place.first}, std::move(text)});
+    return std::nullopt;
+  }
+
+  struct Place {
+    uint32_t offset = 0;
+    bool behind = false;
+    bool wrap = false;
+  };
+  std::optional<Place> PlaceFor(size_t index) const {
+    const auto& units = edited_.file->units;
+    const std::string scope = ScopeOf(units[index]);
+    const bool anywhere = units[index].kind == Unit::Kind::kMacro;
+    const auto shared = [&](size_t k) -> const Unit* {
+      return pairing_.of_edited[k] == kNone ? nullptr : &original_.file->units[pairing_.of_edited[k]];
+    };
+    for (size_t k = index + 1; k < units.size(); ++k) {
+      const Unit* next = shared(k);
+      if (next == nullptr) continue;
+      if (anywhere || ScopeOf(*next) == scope) return Place{WithComment(original_.text(), next->range.begin), false, false};
+      break;
+    }
+    for (size_t k = index; k-- > 0;) {
+      const Unit* previous = shared(k);
+      if (previous == nullptr) continue;
+      if (anywhere || ScopeOf(*previous) == scope) return Place{LineEnd(original_.text(), previous->range.end), true, false};
+      break;
+    }
+    // A namespace of its own, in front of the next declaration outside all namespaces.
+    for (size_t k = index + 1; k < units.size(); ++k) {
+      const Unit* next = shared(k);
+      if (next != nullptr && next->scope.empty()) return Place{WithComment(original_.text(), next->range.begin), false, true};
+    }
+    return std::nullopt;
+  }
+
+  static std::string Wrapped(const Unit& unit, const std::string& text) {
+    std::string open, close;
+    for (const std::string& part : unit.scope) {
+      open += part.empty() ? "namespace {\n" : "namespace " + part + " {\n";
+      close += "\n}";
+    }
+    return open + text + close;
+  }
+
+  const SpliceRequest& request_;
+  const Side& original_;
+  const Side& edited_;
+  Pairing pairing_;
+  std::vector<TextEdit> edits_;
+  std::vector<std::string> notes_;
+};
+
+// A slice without blanks, comments, and the includes that only one of the files has.
+std::string Comparable(const std::string& text, const std::set<std::string>& without) {
+  std::vector<TextEdit> edits;
+  for (const IncludeDirective& include : ScanIncludes(text)) {
+    const bool stand_in = include.name.starts_with("ww_device/");
+    if (stand_in || without.count(include.name)) edits.push_back({include.line_range, ""});
+  }
+  return NormalizedText(ApplyEdits(text, std::move(edits)));
+}
+
+Result<std::optional<Refused>> CheckSlices(const SpliceRequest& request, const std::string& spliced, const std::set<std::string>& kept) {
+  SourceRef ours = request.original, theirs = request.original;
+  ours.text = spliced;
+  theirs.text = request.edited;
+  WW_ASSIGN(const SliceOutcome a, Slice(ours, request.entry));
+  WW_ASSIGN(const SliceOutcome b, Slice(theirs, request.entry));
+  if (const auto* refused = std::get_if<Refused>(&b)) return std::optional<Refused>(*refused);
+  if (const auto* refused = std::get_if<Refused>(&a)) return std::optional<Refused>(*refused);
+  const Slices &x = std::get<Slices>(a), &y = std::get<Slices>(b);
+  const auto same = [&](const std::string& left, const std::string& right) { return Comparable(left, kept) == Comparable(right, kept); };
+  const char* side = !same(x.device, y.device) ? "device" : !same(x.host, y.host) ? "host" : nullptr;
+  if (side == nullptr) return std::optional<Refused>();
+  return std::optional<Refused>(Refused{
+      "splice", fmt::format("put back into the original file, the edit does not give the same {} code: it reorders declarations", side),
+      request.original.file, 0});
+}
+
+}  // namespace
+
+Result<SpliceOutcome> Splice(const SpliceRequest& request) {
+  SourceRef edited_source = request.original;
+  edited_source.text = request.edited;
+  WW_ASSIGN(const auto original, Read(request.original, request.entry));
+  if (original->reach.entries.empty()) {
+    return SpliceOutcome(Refused{"splice", fmt::format("the original file has no {}", request.entry), request.original.file, 0});
+  }
+  WW_ASSIGN(const auto edited, Read(edited_source, request.entry));
+  Splicer splicer(request, *original, *edited);
+  auto outcome = splicer.Run();
+  if (auto* refused = std::get_if<Refused>(&outcome)) return SpliceOutcome(std::move(*refused));
+  WW_ASSIGN(const std::optional<Refused> differs, CheckSlices(request, std::get<Rewritten>(outcome).text, splicer.KeptIncludes()));
+  if (differs) return SpliceOutcome(*differs);
+  return SpliceOutcome(std::move(std::get<Rewritten>(outcome)));
+}
+
+}  // namespace warpwright

@@ -1,0 +1,267 @@
+#include "source/stub.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace warpwright {
+namespace {
+
+bool Is(const Token& token, std::string_view text) { return token.text == text; }
+bool IsIdentifier(const Token& token) { return token.kind == Token::Kind::kIdentifier; }
+
+// Token ranges [begin, end) between top-level commas.
+std::vector<std::pair<size_t, size_t>> SplitAtCommas(const std::vector<Token>& code, size_t begin, size_t end) {
+  std::vector<std::pair<size_t, size_t>> parts;
+  size_t start = begin;
+  bool in_default = false;  // '<' in a default argument is a comparison as often as a bracket
+  for (size_t i = begin; i < end; ++i) {
+    if (Is(code[i], "(") || Is(code[i], "[") || Is(code[i], "{")) {
+      i = std::min(end, MatchingBracket(code, i));
+    } else if (Is(code[i], "<")) {
+      const size_t behind = SkipAngles(code, i, end);
+      if (behind != kNone && !in_default) i = behind - 1;
+      if (behind != kNone && in_default && i > begin && IsIdentifier(code[i - 1])) i = behind - 1;
+    } else if (Is(code[i], "=")) {
+      in_default = true;
+    } else if (Is(code[i], ",")) {
+      parts.emplace_back(start, i);
+      start = i + 1;
+      in_default = false;
+    }
+  }
+  if (start < end) parts.emplace_back(start, end);
+  return parts;
+}
+
+const std::set<std::string_view> kQualifiers = {"const", "volatile", "__restrict__", "__restrict", "restrict", "struct", "class", "typename",
+                                                "__grid_constant__", "enum", "union", "register"};
+const std::set<std::string_view> kBuiltinTypes = {"void", "int", "float", "double", "char", "short", "long", "unsigned", "signed", "bool"};
+
+struct Parameter {
+  std::string name;
+  bool pack = false;
+  uint32_t insert_at = 0;  // where a name would go
+  bool unnamed = false;
+};
+
+Parameter ReadParameter(const std::vector<Token>& code, size_t begin, size_t end) {
+  Parameter parameter;
+  size_t stop = begin;
+  while (stop < end && !Is(code[stop], "=")) {
+    if (Is(code[stop], "(") || Is(code[stop], "{")) stop = std::min(end - 1, MatchingBracket(code, stop));
+    ++stop;
+  }
+  std::vector<size_t> words;  // qualified ids count as one
+  uint32_t insert_at = code[stop - 1].range.end;
+  for (size_t i = begin; i < stop; ++i) {
+    if (Is(code[i], "(") && i + 2 < stop && Is(code[i + 1], "*") && IsIdentifier(code[i + 2])) {
+      parameter.name = std::string(code[i + 2].text);  // float (*f)(float)
+      return parameter;
+    }
+    if (Is(code[i], "[") || Is(code[i], "(")) {
+      if (Is(code[i], "[") && i > begin) insert_at = std::min(insert_at, code[i].range.begin);
+      i = std::min(stop - 1, MatchingBracket(code, i));
+    } else if (Is(code[i], "<")) {
+      const size_t behind = SkipAngles(code, i, stop);
+      if (behind != kNone) i = behind - 1;
+    } else if (Is(code[i], "...")) {
+      parameter.pack = true;
+    } else if (Is(code[i], "::") || Is(code[i], "##")) {
+      if (!words.empty()) words.pop_back();
+    } else if (IsIdentifier(code[i]) && !kQualifiers.count(code[i].text)) {
+      words.push_back(i);
+    }
+  }
+  if (words.size() >= 2 && !kBuiltinTypes.count(code[words.back()].text)) {
+    parameter.name = std::string(code[words.back()].text);
+  } else {
+    parameter.unnamed = true;
+    parameter.insert_at = insert_at;
+  }
+  return parameter;
+}
+
+// "::ww::TypeName<T>(), ::ww::ValueName<N>(), ::ww::TypeName<Ts>()..." for template <typename T, int N, typename... Ts>.
+std::string TemplateArguments(const std::vector<Token>& code, size_t open) {
+  const size_t behind = SkipAngles(code, open, code.size());
+  if (behind == kNone) return {};
+  std::string arguments;
+  for (const auto& [begin, end] : SplitAtCommas(code, open + 1, behind - 1)) {
+    size_t stop = begin;
+    bool pack = false;
+    while (stop < end && !Is(code[stop], "=")) {
+      pack = pack || Is(code[stop], "...");
+      ++stop;
+    }
+    Token name = code[stop - 1];
+    for (size_t i = begin; i + 2 < stop; ++i) {  // float (*F)(float)
+      if (Is(code[i], "(") && Is(code[i + 1], "*") && IsIdentifier(code[i + 2])) name = code[i + 2];
+    }
+    const bool is_type = Is(code[begin], "typename") || Is(code[begin], "class");
+    if (!IsIdentifier(name) || stop - begin < 2 || kBuiltinTypes.count(name.text)) break;  // unnamed: it has a default
+    if (Is(code[begin], "template")) break;
+    arguments += fmt::format("{}::ww::{}<{}>(){}", arguments.empty() ? "" : ", ", is_type ? "TypeName" : "ValueName", name.text,
+                             pack ? "..." : "");
+  }
+  return arguments;
+}
+
+// The first token of the callee in front of "<<<": k, ns::k<T, 4>, table[i], (*f), object.member.
+size_t CalleeBegin(const std::vector<Token>& tokens, size_t launch) {
+  size_t at = launch;
+  while (at > 0) {
+    size_t i = at - 1;
+    if (Is(tokens[i], ">") || Is(tokens[i], ">>>")) {
+      int depth = 0;
+      for (;; --i) {
+        if (Is(tokens[i], ">")) ++depth;
+        if (Is(tokens[i], ">>>")) depth += 3;
+        if (Is(tokens[i], "<") && --depth == 0) break;
+        if (i == 0) return at;
+      }
+      if (i == 0) return at;
+      at = i;  // the template's name comes next
+      continue;
+    }
+    if (Is(tokens[i], ")") || Is(tokens[i], "]")) {
+      int depth = 0;
+      for (;; --i) {
+        if (Is(tokens[i], ")") || Is(tokens[i], "]")) ++depth;
+        if ((Is(tokens[i], "(") || Is(tokens[i], "[")) && --depth == 0) break;
+        if (i == 0) return at;
+      }
+      const bool index = Is(tokens[i], "[");
+      const bool call = !index && i > 0 && IsIdentifier(tokens[i - 1]) && !Is(tokens[i - 1], "return");
+      at = i;
+      if (index || call) continue;
+    } else if (IsIdentifier(tokens[i]) && !Is(tokens[i], "return") && !Is(tokens[i], "else") && !Is(tokens[i], "do")) {
+      at = i;
+    } else {
+      return at;
+    }
+    // What may stand in front of a name and belong to it.
+    while (at > 0) {
+      if (Is(tokens[at - 1], "template")) {
+        --at;
+      } else if (Is(tokens[at - 1], "::") || Is(tokens[at - 1], ".") || Is(tokens[at - 1], "->") || Is(tokens[at - 1], "##")) {
+        --at;
+        break;
+      } else {
+        return at;
+      }
+    }
+    if (at > 0 && Is(tokens[at], "::") && !IsIdentifier(tokens[at - 1]) && !Is(tokens[at - 1], ">")) return at;  // ::k
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string ApplyEdits(std::string_view text, std::vector<TextEdit> edits) {
+  std::stable_sort(edits.begin(), edits.end(), [](const TextEdit& a, const TextEdit& b) {
+    if (a.range.begin != b.range.begin) return a.range.begin < b.range.begin;
+    // Insertions first, then the outer of two.
+    if ((a.range.size() == 0) != (b.range.size() == 0)) return a.range.size() == 0;
+    return a.range.end > b.range.end;
+  });
+  std::string out;
+  uint32_t at = 0;
+  for (const TextEdit& edit : edits) {
+    if (edit.range.begin < at || edit.range.end > text.size()) continue;
+    out += text.substr(at, edit.range.begin - at);
+    out += edit.text;
+    at = edit.range.end;
+  }
+  out += text.substr(at);
+  return out;
+}
+
+std::string Blanked(std::string_view text) {
+  std::string out(text);
+  const auto blank = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const bool continuation = text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '\n' || text[i + 1] == '\r');
+      if (text[i] != '\n' && text[i] != '\r' && !continuation) out[i] = ' ';
+    }
+  };
+  size_t at = 0;
+  const std::vector<Token> tokens = Lex(text);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].in_directive || !tokens[i].starts_line || !Is(tokens[i], "#")) continue;
+    size_t last = i;
+    while (last + 1 < tokens.size() && tokens[last + 1].in_directive && !(tokens[last + 1].starts_line && Is(tokens[last + 1], "#"))) {
+      ++last;
+    }
+    if (i + 1 < tokens.size() && Is(tokens[i + 1], "pragma")) continue;
+    blank(at, tokens[i].range.begin);
+    at = tokens[last].range.end;
+    i = last;
+  }
+  blank(at, text.size());
+  return out;
+}
+
+std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>& code, const Unit& unit, bool overloaded) {
+  std::vector<TextEdit> edits;
+  std::string values, types;
+  if (unit.body_open == kNone || unit.params_open == kNone) return edits;
+  int index = 0;
+  const auto parts = SplitAtCommas(code, unit.params_open + 1, unit.params_close);
+  for (const auto& [begin, end] : parts) {
+    if (parts.size() == 1 && end - begin == 1 && Is(code[begin], "void")) break;
+    Parameter parameter = ReadParameter(code, begin, end);
+    if (parameter.unnamed) {
+      parameter.name = fmt::format("ww_p{}", index);
+      edits.push_back({{parameter.insert_at, parameter.insert_at}, " " + parameter.name});
+    }
+    ++index;
+    const char* dots = parameter.pack ? "..." : "";
+    types += fmt::format("{}decltype({}){}", types.empty() ? "" : ", ", parameter.name, dots);
+    values += fmt::format(", {}{}", parameter.name, dots);
+  }
+  std::string name = "::ww::PlainName(__PRETTY_FUNCTION__)";
+  if (unit.template_open != kNone) {
+    const std::string arguments = TemplateArguments(code, unit.template_open);
+    name = fmt::format("::ww::Instance({}{}{})", name, arguments.empty() ? "" : ", ", arguments);
+  } else if (!unit.explicit_arguments.empty()) {
+    name = fmt::format("::ww::PointerName<static_cast<void (*)({})>(&{}{})>()", types, unit.name, unit.explicit_arguments);
+  }
+  if (overloaded) name = fmt::format("::ww::Overload({}, ::ww::TypeName<void (*)({})>())", name, types);
+  const uint32_t open = code[unit.body_open].range.begin, close = code[unit.body_close].range.end;
+  edits.push_back({{open, close},
+                   fmt::format("{{ static const ::ww::Kernel ww_kernel({}, ::ww::Layout<{}>()); ::ww::Launch(ww_kernel{}); {}}}", name,
+                               types, values, Blanked(text.substr(open + 1, close - open - 2)))});
+  return edits;
+}
+
+std::vector<TextEdit> RewriteLaunches(std::string_view text, const std::vector<Token>& tokens) {
+  std::vector<TextEdit> edits;
+  for (size_t i = 1; i < tokens.size(); ++i) {
+    if (!Is(tokens[i], "<<<")) continue;
+    size_t close = i + 1;
+    while (close < tokens.size() && !Is(tokens[close], ">>>")) {
+      if (Is(tokens[close], "(") || Is(tokens[close], "{") || Is(tokens[close], "[")) close = MatchingBracket(tokens, close);
+      ++close;
+    }
+    if (close + 1 >= tokens.size() || !Is(tokens[close + 1], "(")) continue;
+    const size_t end = MatchingBracket(tokens, close + 1);
+    if (end >= tokens.size()) continue;
+    const size_t begin = CalleeBegin(tokens, i);
+    if (begin == i) continue;
+    std::string configuration;
+    for (size_t k = i + 1; k < close; ++k) {
+      const bool gap = k > i + 1 && tokens[k].range.begin > tokens[k - 1].range.end;
+      configuration += (gap ? " " : "") + std::string(tokens[k].text);
+    }
+    const uint32_t from = tokens[begin].range.begin, open = tokens[i].range.begin, shut = tokens[close].range.end;
+    edits.push_back({{from, from}, fmt::format("(::ww::Push({}), ", configuration)});
+    edits.push_back({{open, shut}, Blanked(text.substr(open, shut - open))});
+    edits.push_back({{tokens[end].range.end, tokens[end].range.end}, ")"});
+    i = close;
+  }
+  return edits;
+}
+
+}  // namespace warpwright

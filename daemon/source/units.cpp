@@ -1,0 +1,584 @@
+#include "source/units.h"
+
+#include <algorithm>
+
+namespace warpwright {
+namespace {
+
+bool Is(const Token& token, std::string_view text) { return token.text == text; }
+bool IsIdentifier(const Token& token) { return token.kind == Token::Kind::kIdentifier; }
+
+const std::set<std::string_view> kAttributeLike = {
+    "__launch_bounds__", "__align__", "alignas", "__attribute__", "__declspec", "decltype", "noexcept", "throw", "requires",
+    "__cluster_dims__", "__block_size__", "__maxnreg__", "asm", "__asm__", "explicit", "sizeof", "alignof", "typeof", "__builtin_align__",
+    "defined", "if", "while", "for", "switch", "return"};
+const std::set<std::string_view> kTypeWords = {"void", "int", "float", "double", "char", "short", "long", "unsigned", "signed", "bool",
+                                               "const", "auto", "static", "inline", "volatile", "constexpr", "extern"};
+
+unsigned BuiltinAttributes(std::string_view name) {
+  if (name == "__global__") return kGlobal;
+  if (name == "__device__") return kDevice;
+  if (name == "__host__") return kHost;
+  if (name == "__constant__") return kConstant;
+  if (name == "__managed__") return kManaged;
+  if (name == "__shared__") return kShared;
+  return 0;
+}
+
+// Cuts one unit out of a token list.
+class UnitScanner {
+ public:
+  UnitScanner(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros)
+      : code_(code), at_(begin), end_(end), macros_(macros) {
+    unit_.first = begin;
+  }
+
+  Unit Scan() {
+    Prefix();
+    unit_.declarator = at_;
+    if (at_ < end_) Dispatch();
+    unit_.last = std::max(at_, unit_.first + 1);
+    unit_.range = {code_[unit_.first].range.begin, code_[unit_.last - 1].range.end};
+    unit_.line = code_[unit_.first].line;
+    unit_.end_line = code_[unit_.last - 1].line;
+    return std::move(unit_);
+  }
+
+ private:
+  bool At(std::string_view text, size_t ahead = 0) const { return at_ + ahead < end_ && Is(code_[at_ + ahead], text); }
+
+  void Prefix() {
+    while (At("template") && At("<", 1)) {
+      const size_t behind = SkipAngles(code_, at_ + 1, end_);
+      if (behind == kNone) break;
+      unit_.is_template = true;
+      unit_.template_open = at_ + 1;
+      if (behind == at_ + 3) {
+        unit_.is_specialization = true;
+        unit_.is_template = false;
+        unit_.template_open = kNone;
+      }
+      at_ = behind;
+    }
+  }
+
+  void Dispatch() {
+    const bool invocation = IsIdentifier(code_[at_]) && macros_.Declares(code_[at_].text) &&
+                            (At("(", 1) || !macros_.Find(code_[at_].text)->front().function_like);
+    if (invocation) return Invocation();
+    if (At("using")) return Using();
+    if (At("typedef")) return Typedef();
+    if (At("namespace")) return NamespaceAlias();
+    if (At("static_assert") || At("_Static_assert")) return ToSemicolon();
+    Declaration();
+  }
+
+  void ToSemicolon() {
+    while (at_ < end_ && !Is(code_[at_], ";")) {
+      if (Is(code_[at_], "(") || Is(code_[at_], "{") || Is(code_[at_], "[")) {
+        at_ = std::min(end_ - 1, MatchingBracket(code_, at_));
+      }
+      ++at_;
+    }
+    if (at_ < end_) ++at_;
+  }
+
+  void Invocation() {
+    unit_.kind = Unit::Kind::kInvocation;
+    const std::string_view macro = code_[at_].text;
+    unit_.attributes = macros_.Attributes(macro);
+    unit_.name_token = at_;
+    ++at_;
+    if (At("(")) at_ = std::min(end_ - 1, MatchingBracket(code_, at_)) + 1;
+    if (At(";")) ++at_;
+    unit_.name = std::string(macro);
+  }
+
+  void Using() {
+    if (At("namespace", 1)) {
+      unit_.kind = Unit::Kind::kUsingNamespace;
+    } else {
+      unit_.kind = Unit::Kind::kAlias;
+      // using A = ...; using X::y;
+      for (size_t i = at_ + 1; i < end_ && !Is(code_[i], "=") && !Is(code_[i], ";"); ++i) {
+        if (IsIdentifier(code_[i]) && i + 1 < end_ && (Is(code_[i + 1], "=") || Is(code_[i + 1], ";"))) AddName(i);
+      }
+    }
+    ToSemicolon();
+  }
+
+  void Typedef() {
+    unit_.kind = Unit::Kind::kAlias;
+    for (size_t i = at_ + 1; i < end_ && !Is(code_[i], ";"); ++i) {
+      const bool tag = Is(code_[i - 1], "struct") || Is(code_[i - 1], "union") || Is(code_[i - 1], "enum");
+      const bool pointer = Is(code_[i - 1], "*") && i >= 2 && Is(code_[i - 2], "(");
+      const bool last = i + 1 < end_ && (Is(code_[i + 1], ";") || Is(code_[i + 1], "[") || Is(code_[i + 1], ","));
+      if (IsIdentifier(code_[i]) && (tag || pointer || last)) AddName(i);
+      if (Is(code_[i], "{")) {
+        unit_.body_open = i;
+        unit_.body_close = std::min(end_ - 1, MatchingBracket(code_, i));
+        if (std::any_of(code_.begin() + static_cast<long>(at_), code_.begin() + static_cast<long>(i),
+                        [](const Token& token) { return Is(token, "enum"); })) {
+          AddEnumerators(i, unit_.body_close);
+        }
+        i = unit_.body_close;
+      }
+    }
+    ToSemicolon();
+  }
+
+  void NamespaceAlias() {
+    unit_.kind = Unit::Kind::kAlias;
+    if (at_ + 1 < end_ && IsIdentifier(code_[at_ + 1])) AddName(at_ + 1);
+    ToSemicolon();
+  }
+
+  void AddName(size_t token) {
+    const std::string name(code_[token].text);
+    if (unit_.name.empty()) unit_.name = name;
+    unit_.names.insert(name);
+  }
+
+  void AddEnumerators(size_t open, size_t close) {
+    for (size_t i = open + 1; i < close; ++i) {
+      if (IsIdentifier(code_[i]) && (Is(code_[i - 1], "{") || Is(code_[i - 1], ","))) unit_.names.insert(std::string(code_[i].text));
+      if (Is(code_[i], "(")) i = MatchingBracket(code_, i);
+    }
+  }
+
+  void Declaration() {
+    bool type_word = false, saw_equal = false, init_list = false, trailing = false, is_enum = false, type_body = false;
+    size_t type_name = kNone;
+    unit_.kind = Unit::Kind::kVariable;
+    while (at_ < end_) {
+      const Token& token = code_[at_];
+      if (IsIdentifier(token)) {
+        if (unit_.params_open == kNone && !saw_equal) {
+          unit_.attributes |= macros_.Attributes(token.text);
+          if (Is(token, "constexpr") || Is(token, "consteval")) unit_.is_constexpr = true;
+          if (Is(token, "const")) unit_.is_const = true;
+          if (Is(token, "struct") || Is(token, "class") || Is(token, "union") || Is(token, "enum")) type_word = true;
+          if (Is(token, "enum")) is_enum = true;
+          const bool ends_head = At("{", 1) || At(":", 1) || At(";", 1) || At("<", 1) || At("final", 1);
+          if (type_word && type_name == kNone && ends_head && !Is(token, "class") && !Is(token, "struct") && !Is(token, "enum")) {
+            type_name = at_;
+          }
+          const bool declared = At("=", 1) || At(";", 1) || At("[", 1) || At(",", 1) || At("{", 1);
+          if (declared && !(type_word && !type_body) && !Is(token, "const")) AddName(at_);
+        }
+        if (Is(token, "operator")) {
+          if (!saw_equal) Operator();
+          continue;
+        }
+        if ((Is(token, "default") || Is(token, "delete")) && saw_equal) unit_.is_defaulted = true;
+        ++at_;
+      } else if (Is(token, ";")) {
+        ++at_;
+        break;
+      } else if (Is(token, "(")) {
+        const size_t close = std::min(end_ - 1, MatchingBracket(code_, at_));
+        if (!saw_equal && !init_list && !trailing) Parenthesis(close);
+        at_ = close + 1;
+      } else if (Is(token, "{")) {
+        const size_t close = std::min(end_ - 1, MatchingBracket(code_, at_));
+        const bool is_type = type_word && unit_.params_open == kNone && !saw_equal;
+        if (is_type) {
+          unit_.body_open = at_;
+          unit_.body_close = close;
+          type_body = true;
+          if (is_enum) AddEnumerators(at_, close);
+          at_ = close + 1;
+        } else if (unit_.params_open == kNone || saw_equal) {
+          at_ = close + 1;  // an initializer
+        } else if (init_list && at_ > 0 && (IsIdentifier(code_[at_ - 1]) || Is(code_[at_ - 1], ">"))) {
+          at_ = close + 1;  // a member's initializer
+        } else {
+          unit_.body_open = at_;
+          unit_.body_close = close;
+          at_ = close + 1;
+          break;
+        }
+      } else if (Is(token, "[")) {
+        at_ = std::min(end_ - 1, MatchingBracket(code_, at_)) + 1;
+      } else if (Is(token, "<") && !saw_equal) {
+        const size_t behind = SkipAngles(code_, at_, end_);
+        at_ = behind == kNone ? at_ + 1 : behind;
+      } else {
+        if (Is(token, "=")) saw_equal = true;
+        if (Is(token, ",") && !init_list) saw_equal = false;
+        if (Is(token, ":") && unit_.params_open != kNone) init_list = true;
+        if (Is(token, "->")) trailing = true;
+        ++at_;
+      }
+    }
+    if (unit_.params_open != kNone) {
+      unit_.kind = Unit::Kind::kFunction;
+      FunctionName();
+    } else if (type_word && (type_body || unit_.names.empty())) {
+      unit_.kind = Unit::Kind::kType;
+      if (type_name != kNone) {
+        unit_.name = std::string(code_[type_name].text);
+        unit_.names.insert(unit_.name);
+      }
+    }
+  }
+
+  // "operator" and its symbol; the parameter list follows.
+  void Operator() {
+    unit_.name_token = at_;
+    unit_.names.insert("operator");
+    ++at_;
+    if (At("(") && At(")", 1)) at_ += 2;
+    while (at_ < end_ && !Is(code_[at_], "(") && !Is(code_[at_], ";")) ++at_;
+    if (At("(")) {
+      unit_.params_open = at_;
+      unit_.params_close = std::min(end_ - 1, MatchingBracket(code_, at_));
+      at_ = unit_.params_close + 1;
+    }
+  }
+
+  // Is this the parameter list? The last candidate counts, for a macro with arguments may stand before the name.
+  void Parenthesis(size_t close) {
+    if (at_ == unit_.first) return;
+    if (unit_.names.count("operator")) return;
+    const Token& before = code_[at_ - 1];
+    if (At("*", 1) && at_ + 2 < end_ && IsIdentifier(code_[at_ + 2]) && At(")", 3)) {
+      AddName(at_ + 2);  // void (*pointer)(int)
+      return;
+    }
+    const bool named = (IsIdentifier(before) && !kAttributeLike.count(before.text) && !kTypeWords.count(before.text)) ||
+                       (Is(before, ">") && at_ > unit_.declarator);
+    if (!named) return;
+    if (unit_.params_open != kNone && unit_.params_close + 1 != at_ - 1 && Is(code_[unit_.params_close + 1], ",")) return;
+    unit_.params_open = at_;
+    unit_.params_close = close;
+  }
+
+  void FunctionName() {
+    if (unit_.names.count("operator")) {
+      unit_.name = "operator";
+      return;
+    }
+    size_t name = unit_.params_open - 1;
+    if (Is(code_[name], ">")) {  // f<float>(...)
+      int depth = 0;
+      size_t i = name;
+      for (; i > unit_.declarator; --i) {
+        if (Is(code_[i], ">")) ++depth;
+        if (Is(code_[i], ">>>")) depth += 3;
+        if (Is(code_[i], "<") && --depth == 0) break;
+      }
+      for (size_t k = i; k <= name; ++k) unit_.explicit_arguments += std::string(code_[k].text) + " ";
+      name = i > 0 ? i - 1 : i;
+    }
+    unit_.name_token = name;
+    unit_.name = std::string(code_[name].text);
+    unit_.names.insert(unit_.name);
+    for (size_t i = name; i >= 2 && i > unit_.declarator + 1 && Is(code_[i - 1], "::") && IsIdentifier(code_[i - 2]); i -= 2) {
+      unit_.names.insert(std::string(code_[i - 2].text));
+      unit_.class_path = std::string(code_[i - 2].text) + "::" + unit_.class_path;
+    }
+    if (name >= 1 && Is(code_[name - 1], "~")) unit_.name = "~" + unit_.name;
+  }
+
+  const std::vector<Token>& code_;
+  size_t at_;
+  size_t end_;
+  const MacroTable& macros_;
+  Unit unit_;
+};
+
+std::set<std::string> Identifiers(const std::vector<Token>& tokens, TextRange range) {
+  std::set<std::string> names;
+  auto it = std::lower_bound(tokens.begin(), tokens.end(), range.begin,
+                             [](const Token& token, uint32_t offset) { return token.range.begin < offset; });
+  for (; it != tokens.end() && it->range.begin < range.end; ++it) {
+    if (IsIdentifier(*it)) names.insert(std::string(it->text));
+  }
+  return names;
+}
+
+Macro ReadMacro(const std::vector<Token>& tokens, size_t hash, size_t end) {
+  Macro macro;
+  macro.name = std::string(tokens[hash + 2].text);
+  macro.range = {tokens[hash].range.begin, tokens[end - 1].range.end};
+  size_t at = hash + 3;
+  if (at < end && Is(tokens[at], "(") && tokens[at].range.begin == tokens[hash + 2].range.end) {
+    macro.function_like = true;
+    for (++at; at < end && !Is(tokens[at], ")"); ++at) {
+      if (IsIdentifier(tokens[at])) macro.parameters.emplace_back(tokens[at].text);
+    }
+    ++at;
+  }
+  int depth = 0;
+  for (; at < end; ++at) {
+    const Token& token = tokens[at];
+    macro.body.push_back(token);
+    if (Is(token, "##")) macro.pastes = true;
+    if (Is(token, "{")) ++macro.brace_balance;
+    if (Is(token, "}")) --macro.brace_balance;
+    if (Is(token, "(") || Is(token, "[")) ++depth;
+    if (Is(token, ")") || Is(token, "]")) --depth;
+    if (depth == 0 && (Is(token, ";") || Is(token, "}"))) macro.declares = true;
+  }
+  // do { ... } while (0) and ({ ... }) are statements.
+  if (!macro.body.empty() && (Is(macro.body[0], "do") || Is(macro.body[0], "{") || Is(macro.body[0], "if") ||
+                              Is(macro.body[0], "for") || Is(macro.body[0], "while") || Is(macro.body[0], "switch"))) {
+    macro.declares = false;
+  }
+  if (macro.brace_balance != 0) macro.declares = false;
+  return macro;
+}
+
+void ReadMacros(const SourceFile& file, FileUnits& units, MacroTable& table) {
+  const auto& tokens = units.all;
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+    if (!Is(tokens[i], "#") || !tokens[i].in_directive || !tokens[i].starts_line || !Is(tokens[i + 1], "define")) continue;
+    size_t end = i + 3;
+    while (end < tokens.size() && tokens[end].in_directive && !(tokens[end].starts_line && Is(tokens[end], "#"))) ++end;
+    Macro macro = ReadMacro(tokens, i, end);
+    macro.path = file.path;
+    Unit unit;
+    unit.kind = Unit::Kind::kMacro;
+    unit.path = file.path;
+    unit.name = macro.name;
+    unit.names = {macro.name};
+    unit.range = macro.range;
+    unit.line = tokens[i].line;
+    unit.end_line = tokens[end - 1].line;
+    for (const Token& token : macro.body) {
+      if (IsIdentifier(token)) unit.head_references.insert(std::string(token.text));
+    }
+    units.units.push_back(std::move(unit));
+    table.Add(std::move(macro));
+  }
+}
+
+// Token lists, scopes and units of one file.
+class FileSplitter {
+ public:
+  FileSplitter(FileUnits& units, const MacroTable& macros, bool in_class)
+      : code_(units.code), macros_(macros), in_class_(in_class), units_(units.units) {}
+  FileSplitter(const std::vector<Token>& code, const MacroTable& macros, bool in_class, std::vector<Unit>& out)
+      : code_(code), macros_(macros), in_class_(in_class), units_(out) {}
+
+  void Run(size_t begin, size_t end) {
+    size_t at = begin;
+    while (at < end) {
+      if (const size_t behind = Scope(at, end); behind != at) {
+        at = behind;
+        continue;
+      }
+      UnitScanner scanner(code_, at, end, macros_);
+      Unit unit = scanner.Scan();
+      at = unit.last;
+      for (const auto& scope : scopes_) {
+        if (scope) unit.scope.push_back(*scope);
+      }
+      units_.push_back(std::move(unit));
+    }
+  }
+
+ private:
+  bool At(size_t at, size_t end, std::string_view text) const { return at < end && Is(code_[at], text); }
+
+  // Steps over what opens, closes or separates; returns `at` where a unit begins.
+  size_t Scope(size_t at, size_t end) {
+    if (Is(code_[at], ";")) return at + 1;
+    if (Is(code_[at], "}")) {
+      if (!scopes_.empty()) scopes_.pop_back();
+      return at + 1;
+    }
+    if (in_class_) {
+      const bool access = Is(code_[at], "public") || Is(code_[at], "private") || Is(code_[at], "protected");
+      if (access && At(at + 1, end, ":")) return at + 2;
+      return at;
+    }
+    if (Is(code_[at], "extern") && at + 2 < end && code_[at + 1].kind == Token::Kind::kString && Is(code_[at + 2], "{")) {
+      scopes_.push_back(std::nullopt);
+      return at + 3;
+    }
+    if (IsIdentifier(code_[at])) {
+      const int balance = macros_.BraceBalance(code_[at].text);
+      if (balance != 0) {
+        for (int i = 0; i < balance; ++i) scopes_.push_back(std::nullopt);
+        for (int i = 0; i > balance && !scopes_.empty(); --i) scopes_.pop_back();
+        if (At(at + 1, end, "(")) return std::min(end - 1, MatchingBracket(code_, at + 1)) + 1;
+        return at + 1;
+      }
+    }
+    return Namespace(at, end);
+  }
+
+  size_t Namespace(size_t at, size_t end) {
+    size_t i = at;
+    if (At(i, end, "inline")) ++i;
+    if (!At(i, end, "namespace")) return at;
+    std::vector<std::string> names;
+    for (++i; i < end && !Is(code_[i], "{"); ++i) {
+      if (Is(code_[i], "=") || Is(code_[i], ";")) return at;
+      if (IsIdentifier(code_[i])) names.emplace_back(code_[i].text);
+    }
+    if (i >= end) return at;
+    // a::b opens two scopes with one brace: they are one entry of the stack.
+    std::string joined;
+    for (const std::string& name : names) joined += (joined.empty() ? "" : "::") + name;
+    scopes_.push_back(joined);
+    return i + 1;
+  }
+
+  const std::vector<Token>& code_;
+  const MacroTable& macros_;
+  bool in_class_;
+  std::vector<Unit>& units_;
+  std::vector<std::optional<std::string>> scopes_;  // none: a brace that is no namespace
+};
+
+// What macros made, by the syntax tree: names for invocations, and references that only exist after pasting.
+void ReadExpansions(const Ast& ast, SourceUnits& units) {
+  const auto find = [&](const std::string& path, uint32_t offset) -> Unit* {
+    const auto file = units.files.find(path);
+    if (file == units.files.end()) return nullptr;
+    for (Unit& unit : file->second.units) {
+      if (unit.kind != Unit::Kind::kMacro && unit.range.begin <= offset && offset < unit.range.end) return &unit;
+    }
+    return nullptr;
+  };
+  ast::ForEachDescendant(ast.root(), [&](CXCursor cursor) {
+    const CXCursorKind kind = clang_getCursorKind(cursor);
+    if (clang_isPreprocessing(kind)) return false;
+    const std::string path = ast::FileOf(cursor);
+    if (path.empty()) return clang_getCursorKind(clang_getCursorSemanticParent(cursor)) != CXCursor_TranslationUnit;
+    const bool reference = clang_isReference(kind) || kind == CXCursor_DeclRefExpr || kind == CXCursor_MemberRefExpr ||
+                           kind == CXCursor_OverloadedDeclRef;
+    if ((!clang_isDeclaration(kind) && !reference) || !ast::IsFromMacro(cursor)) return true;
+    Unit* unit = find(path, ast::Offsets(cursor).begin);
+    if (unit == nullptr) return true;
+    const std::string name = ast::Spelling(cursor);
+    if (name.empty()) return true;
+    if (reference) {
+      unit->body_references.insert(name);
+    } else if (unit->kind == Unit::Kind::kInvocation) {
+      unit->names.insert(name);
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+void MacroTable::Add(Macro macro) {
+  any_pastes_ = any_pastes_ || macro.pastes;
+  macros_[macro.name].push_back(std::move(macro));
+}
+const std::vector<Macro>* MacroTable::Find(std::string_view name) const {
+  const auto found = macros_.find(name);
+  return found == macros_.end() ? nullptr : &found->second;
+}
+unsigned MacroTable::Attributes(std::string_view name) const {
+  unsigned attributes = BuiltinAttributes(name);
+  std::set<std::string_view> seen;
+  std::vector<std::string_view> open = {name};
+  while (!open.empty()) {
+    const std::string_view next = open.back();
+    open.pop_back();
+    const auto* definitions = Find(next);
+    if (definitions == nullptr || !seen.insert(next).second) continue;
+    for (const Macro& macro : *definitions) {
+      for (const Token& token : macro.body) {
+        if (!IsIdentifier(token)) continue;
+        attributes |= BuiltinAttributes(token.text);
+        open.push_back(token.text);
+      }
+    }
+  }
+  return attributes;
+}
+bool MacroTable::Declares(std::string_view name) const {
+  const auto* definitions = Find(name);
+  return definitions != nullptr &&
+         std::any_of(definitions->begin(), definitions->end(), [](const Macro& macro) { return macro.declares; });
+}
+int MacroTable::BraceBalance(std::string_view name) const {
+  const auto* definitions = Find(name);
+  return definitions == nullptr ? 0 : definitions->front().brace_balance;
+}
+
+std::string Unit::QualifiedName() const {
+  std::string qualified;
+  for (const std::string& part : scope) {
+    if (!part.empty()) qualified += part + "::";
+  }
+  return qualified + class_path + name;
+}
+
+size_t SkipAngles(const std::vector<Token>& code, size_t open, size_t end) {
+  int depth = 0;
+  for (size_t i = open; i < end; ++i) {
+    const Token& token = code[i];
+    if (Is(token, "(") || Is(token, "[") || Is(token, "{")) {
+      i = MatchingBracket(code, i);
+    } else if (Is(token, "<")) {
+      ++depth;
+    } else if (Is(token, ">")) {
+      if (--depth == 0) return i + 1;
+    } else if (Is(token, ">>>")) {
+      depth -= 3;
+      if (depth <= 0) return depth == 0 ? i + 1 : kNone;
+    } else if (Is(token, ";") || Is(token, "}") || Is(token, ")")) {
+      return kNone;
+    }
+  }
+  return kNone;
+}
+
+std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros, bool in_class) {
+  std::vector<Unit> units;
+  FileSplitter(code, macros, in_class, units).Run(begin, end);
+  return units;
+}
+
+SourceUnits ReadUnits(const Ast& ast) {
+  SourceUnits result;
+  for (const auto& [path, file] : ast.tree().files) {
+    FileUnits& units = result.files[path];
+    units.file = &file;
+    units.all = Lex(file.text);
+    ReadMacros(file, units, result.macros);
+  }
+  for (auto& [path, units] : result.files) {
+    const std::vector<TextRange> inactive = ast.InactiveRanges(path);
+    for (const Token& token : units.all) {
+      const bool skipped = token.in_directive || std::any_of(inactive.begin(), inactive.end(), [&](const TextRange& range) {
+                             return range.begin <= token.range.begin && token.range.begin < range.end;
+                           });
+      if (!skipped) units.code.push_back(token);
+    }
+    std::vector<Unit> split = SplitUnits(units.code, 0, units.code.size(), result.macros, /*in_class=*/false);
+    for (Unit& unit : split) {
+      unit.path = path;
+      TextRange body;
+      if (unit.body_open != kNone) body = {units.code[unit.body_open].range.begin, units.code[unit.body_close].range.end};
+      unit.body_references = Identifiers(units.all, body);
+      const TextRange before = {unit.range.begin, body.end == 0 ? unit.range.end : body.begin};
+      unit.head_references = Identifiers(units.all, before);
+      if (body.end != 0) unit.head_references.merge(Identifiers(units.all, {body.end, unit.range.end}));
+      units.units.push_back(std::move(unit));
+    }
+    std::stable_sort(units.units.begin(), units.units.end(),
+                     [](const Unit& a, const Unit& b) { return a.range.begin < b.range.begin; });
+  }
+  bool expansions = result.macros.any_pastes();
+  for (const auto& [path, units] : result.files) {
+    for (const Unit& unit : units.units) expansions = expansions || unit.kind == Unit::Kind::kInvocation;
+  }
+  if (expansions) ReadExpansions(ast, result);
+  for (const auto& [path, units] : result.files) {
+    for (const Unit& unit : units.units) {
+      for (const std::string& name : unit.names) result.by_name.emplace(name, &unit);
+    }
+  }
+  return result;
+}
+
+}  // namespace warpwright
