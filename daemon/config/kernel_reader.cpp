@@ -17,6 +17,7 @@ namespace {
 constexpr uint64_t kMaxBufferBytes = uint64_t{16} << 30;
 constexpr size_t kMaxArguments = 256, kMaxCases = 1000, kMaxDimensions = 8;
 constexpr std::string_view kCaseKeys[] = {"name", "weight", "on"};
+constexpr double kNoWeight = -1;  // until SetDefaultWeights
 
 bool IsWordCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 bool IsIdentifier(std::string_view text) {
@@ -342,6 +343,20 @@ class KernelReader {
         Note(item, fmt::format("a second case is called '{}'", c.name), "give it a 'name' of its own, or remove it");
       spec_.cases.push_back(std::move(c));
     }
+    SetDefaultWeights(node);
+  }
+
+  // A case for the simulator alone is there to be verified whole; unless somebody gives it a weight, its time does not count beside the
+  // cases that people wait for.
+  void SetDefaultWeights(const YamlNode& node) {
+    const auto only_simulated = [](const Case& c) { return c.on == std::set<DeviceKind>{DeviceKind::kSim}; };
+    const bool all = std::all_of(spec_.cases.begin(), spec_.cases.end(), only_simulated);
+    double sum = 0;
+    for (Case& c : spec_.cases) {
+      if (c.weight == kNoWeight) c.weight = only_simulated(c) && !all ? 0 : 1;
+      sum += c.weight;
+    }
+    if (sum == 0) Note(node, "every case has the weight 0", "give the cases whose time matters a weight above 0");
   }
 
   Case ReadCase(const YamlNode& node) {
@@ -385,9 +400,13 @@ class KernelReader {
     if (!IsPlainName(c.name, "_.-+=,", 200))
       Note(name ? *name : node, fmt::format("'{}' cannot be a case's name", c.name.substr(0, 100)),
            "use letters, digits and _ . - + = , in 'name'; it becomes part of a file name");
+    c.weight = kNoWeight;
     if (const YamlNode* weight = node.Find("weight")) {
       c.weight = diagnostics_.Take(weight->AsDouble()).value_or(1);
-      if (!(c.weight > 0) || c.weight > 1e9) Note(*weight, fmt::format("the weight is {}; it must be above 0 and at most 1e9", c.weight));
+      if (!(c.weight >= 0) || c.weight > 1e9) {
+        Note(*weight, fmt::format("the weight is {}; it must be from 0 (verified, its time does not count) to 1e9", c.weight));
+        c.weight = 1;
+      }
     }
     const YamlNode* on = node.Find("on");
     if (!on) return;

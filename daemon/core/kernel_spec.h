@@ -48,7 +48,7 @@ enum class DeviceKind { kSim, kCuda };
 struct Case {
   std::string name;  // unique within the kernel; made from the scalars where not given: "N=1024,C=768"
   std::map<std::string, ScalarValue> scalars;  // every scalar argument
-  double weight = 1;
+  double weight = 1;  // of its time in the gain; 0: verified only (the default of cases that are for the simulator alone)
   std::set<DeviceKind> on = {DeviceKind::kSim, DeviceKind::kCuda};
   int line = 0;
 };

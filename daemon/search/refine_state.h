@@ -72,7 +72,7 @@ class RefineLoop {
   std::chrono::steady_clock::time_point started_;
 };
 
-// The smallest gain over the cases that both have.
+// The smallest gain over the cases that both have and whose time counts.
 double WorstCase(const Measured& before, const Measured& after);
 
 }  // namespace warpwright

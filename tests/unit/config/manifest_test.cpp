@@ -61,6 +61,10 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(index.init.high->text(), "C - 1");
   ASSERT_EQ(spec.cases.size(), 3u);
   EXPECT_EQ(spec.cases[0].weight, 3);
+  for (const Case& c : spec.cases)
+    if (c.on == std::set<DeviceKind>{DeviceKind::kSim}) {
+      EXPECT_EQ(c.weight, 0) << c.name << " is only for the simulator: verified, its time does not count";
+    }
   EXPECT_EQ(spec.cases[1].name, "N=1024,C=768,eps=0.5");
   EXPECT_EQ(std::get<int64_t>(spec.cases[1].scalars.at("C")), 768);
   EXPECT_EQ(std::get<double>(spec.cases[1].scalars.at("eps")), 0.5);
@@ -137,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"scalar_type", "N: 1024", "N: 1.5", "expected an integer", 17},
         Broken{"duplicate_case", "name: small", "name: gpt2", "second case", 18},
         Broken{"case_name", "name: small", "name: a/b", "case's name", 18},
-        Broken{"weight", "weight: 3", "weight: 0", "weight", 16},
+        Broken{"weight", "weight: 3", "weight: -1", "weight", 16},
         Broken{"device", "on: [sim]", "on: [smi]", "did you mean 'sim'?", 18},
         Broken{"no_device", "on: [sim]", "on: []", "'on' must list", 18},
         Broken{"launch_dims", "block: [32, 8]", "block: [8, 8, 1, 1]", "list of 1 to 3", 19},
