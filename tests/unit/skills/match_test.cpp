@@ -29,7 +29,7 @@ size_t Rank(const MatchResult& result, std::string_view id) {
   return 999;
 }
 Evidence NaiveRows() {
-  return Of({{"op_row_reduction", 1}, {"one_thread_per_row", 1}, {"load_efficiency_pct", 12.5}, {"roofline_pct", 3}, {"headroom", 33},
+  return Of({{"op_row_reduction", 1}, {"one_thread_per_row", 1}, {"load_efficiency_pct", 12.5}, {"load_sectors_per_request", 32}, {"roofline_pct", 3}, {"headroom", 33},
              {"waves", 0.2}, {"limited_by_grid", 1}, {"compute_capability", 90}, {"accumulating_loop", 1}, {"accumulators", 1},
              {"op_matmul", 0}, {"const_restrict", 0}});
 }
