@@ -1,0 +1,159 @@
+// A model of the caches, fed with the sectors that warps ask for. It answers two questions: how many bytes move between the levels
+// (Counters), and how long a load waits on average at each source line (LoadLevels, for the time model).
+//
+// Levels, as NVIDIA's GPUs since Volta have them: L1 per multiprocessor, 128-byte lines of four 32-byte sectors, filled by sector;
+// loads allocate, stores write through and do not allocate, atomics go to L2. L2: one for the chip, same lines, write-back, a store
+// that misses allocates without reading. Both are 16-way sets with hashed indices and LRU within the set.
+//
+// Blocks are simulated one after the other, but run together on the chip. So that the result does not depend on the order in which a
+// host happens to run warps:
+//  - A block's requests are collected and replayed warp by warp in turns, one request each, as if its warps ran in step.
+//  - A block has its share of L1 for itself: the L1 that shared memory leaves, over the blocks that are resident together. Block b
+//    inherits the content from block b - multiprocessors, which ran on the same multiprocessor.
+//  - What misses L1 is replayed into L2 block by block, in ascending order.
+// L1 therefore runs on as many host threads as there are (one L1Model each), L2 on one, and the counters do not depend on how many.
+//
+// DRAM is read in pairs of sectors, 64 bytes: a load that misses one sector alone brings its neighbour into L2.
+//
+// Limits: neighbours on a multiprocessor do not find each other's lines in L1; a block whose requests exceed kMaxReplaySectors is
+// replayed in pieces; sectors that are written in part count as whole; the two partitions of A100's and H100's L2 are one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/chip.h"
+#include "core/counters.h"
+#include "sim/machine.h"
+
+namespace warpwright::sim {
+
+// Tags of a sectored set-associative cache.
+class SectorCache {
+ public:
+  explicit SectorCache(uint64_t bytes);
+
+  enum class Access : uint8_t { kRead, kWrite };  // a write marks the sector dirty
+  struct Outcome {
+    bool hit = false;
+    uint32_t evicted_dirty_sectors = 0;
+  };
+  Outcome Touch(uint64_t sector, Access access);
+  bool Contains(uint64_t sector) const;  // without effect on the order
+  void Invalidate(uint64_t sector);
+  uint64_t CleanAll();  // dirty sectors become clean; how many there were
+
+ private:
+  static constexpr int kWays = 16;
+  static constexpr uint32_t kMaxGroupBits = 4;  // sets come in groups of up to 16
+  struct alignas(16) Set {
+    std::array<uint32_t, kWays> tags;   // of lines, most recently used first; 0: empty
+    std::array<uint8_t, kWays> sectors;  // low half: valid, high half: dirty
+  };
+  struct Place {
+    Set* set;
+    uint32_t tag;
+    uint8_t bit;
+  };
+  Place Find(uint64_t sector) const;
+  static uint32_t Match(const Set& set, uint32_t tag);
+  struct Free {
+    void operator()(Set* sets) const { std::free(sets); }
+  };
+  std::unique_ptr<Set[], Free> sets_;
+  uint32_t group_bits_ = 0, groups_ = 1, set_count_ = 1;
+};
+
+// Warp loads at one source line, by the slowest level that one of their sectors came from.
+struct LoadLevels {
+  uint64_t l1 = 0, l2 = 0, dram = 0;
+};
+
+// How often the data paths were used, in the units that they are limited by. What a warp's request costs depends on how many 128-byte
+// lines it spreads over; the weights were measured on an H200 (tests/unit/sim_model/calibration).
+struct Traffic {
+  uint64_t l1_tags = 0;         // lines of requests, loads and stores: L1 looks up one a cycle
+  uint64_t l2_read_slots = 0;   // 32 bytes; one sector alone takes two
+  uint64_t l2_write_slots = 0;  // twentieths of the time that a whole line takes: 8, and 3 for each sector
+  void Add(const Traffic& other);
+};
+
+// What one block sent to L2.
+struct MissStream {
+  struct Request {
+    uint32_t line = 0;
+    uint32_t sectors = 0;
+    MemoryRequest::Kind kind = MemoryRequest::Kind::kRead;
+  };
+  std::vector<Request> requests;
+  std::vector<uint64_t> sectors;  // of all requests, in order
+};
+
+// The L1s of the multiprocessors that one host thread simulates.
+class L1Model : public MemoryObserver {
+ public:
+  // `share_bytes`: of one block.
+  L1Model(const Chip& chip, uint64_t share_bytes);
+  ~L1Model() override;
+
+  void OnRequest(const MemoryRequest& request) override;  // all of one block
+  // Ends the block whose requests came in, and returns what goes to L2.
+  MissStream FinishBlock(uint64_t block);
+
+  const Counters& counters() const { return counters_; }           // l1_* and l2_*_bytes
+  const Traffic& traffic() const { return traffic_; }
+  const std::vector<LoadLevels>& levels() const { return levels_; }  // by line; only l1 is filled
+
+ private:
+  struct Request {
+    uint32_t line, first, sectors;
+    MemoryRequest::Kind kind;
+    bool cached;
+  };
+  void Replay();
+  void ReplayRequest(const Request& request);
+  SectorCache& CacheOf(uint64_t block);
+
+  const int multiprocessors_;
+  const uint64_t share_bytes_;
+  std::vector<std::unique_ptr<SectorCache>> caches_;  // by multiprocessor; made when first used
+  std::vector<std::vector<Request>> warps_;
+  std::vector<uint64_t> sectors_;
+  uint64_t block_ = 0;
+  MissStream misses_;
+  Counters counters_;
+  Traffic traffic_;
+  std::vector<LoadLevels> levels_;
+};
+
+// The chip's L2. Lives as long as a plan runs: later kernels find what earlier ones left.
+class L2Model {
+ public:
+  explicit L2Model(const Chip& chip);
+  void Consume(const MissStream& stream);
+  void WriteBack();  // what is dirty counts as written, and is clean
+  const Counters& counters() const { return result_.counters; }
+  // The kernel has ended: writes back, returns the kernel's counters and forgets them.
+  struct KernelResult {
+    Counters counters;  // l2_*_sectors and dram_*
+    std::vector<LoadLevels> levels;  // l2 and dram
+    uint64_t hottest_atomics = 0;    // sectors of requests that meet at one place, 1 KiB
+  };
+  KernelResult FinishKernel();
+  // A memset or a copy between kernels.
+  void Write(uint64_t address, uint64_t bytes);
+
+ private:
+  const uint64_t capacity_;
+  SectorCache cache_;
+  KernelResult result_;
+  std::vector<std::pair<uint64_t, uint64_t>> atomic_counts_;  // open-addressed: place + 1, sectors
+  size_t atomic_used_ = 0;
+  void CountAtomic(uint64_t sector);
+};
+
+}  // namespace warpwright::sim

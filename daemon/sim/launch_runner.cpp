@@ -1,0 +1,377 @@
+#include "sim/launch_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <optional>
+
+#include "sim/cost_model.h"
+#include "sim/instruction.h"
+#include "sim/occupancy.h"
+#include "sim/time_model.h"
+
+namespace warpwright::sim {
+
+namespace {
+
+constexpr uint64_t kFirstGroup = 16;               // blocks; later groups follow from what these needed
+constexpr uint64_t kGroupSectors = 4 << 20;        // of misses held for L2: 32 MiB
+constexpr uint64_t kLastBlocks = 4;                // run at the end of a sampled grid
+constexpr size_t kReportedLines = 50;
+
+Fault ResourceFault(const KernelLaunch& launch, std::string message) {
+  Fault fault;
+  fault.kind = Fault::Kind::kResourceLimit;
+  fault.message = std::move(message);
+  fault.kernel = launch.kernel;
+  fault.file = launch.file;
+  fault.line = launch.line;
+  return fault;
+}
+
+std::optional<Fault> CheckResources(const Chip& chip, const KernelLaunch& launch, const KernelResources& resources,
+                                    const BlockNeeds& needs, const Occupancy& occupancy) {
+  if (needs.threads > resources.max_threads_per_block)
+    return ResourceFault(launch, fmt::format("a block of {} threads; the kernel was compiled for at most {}", needs.threads,
+                                             resources.max_threads_per_block));
+  if (needs.shared_bytes > static_cast<uint32_t>(chip.shared_bytes_per_block_optin))
+    return ResourceFault(launch, fmt::format("{} bytes of shared memory per block; {} has {}", needs.shared_bytes, chip.name,
+                                             chip.shared_bytes_per_block_optin));
+  if (occupancy.blocks_per_multiprocessor == 0)
+    return ResourceFault(launch, fmt::format("a block of {} threads with {} registers each does not fit a multiprocessor of {} ({})",
+                                             needs.threads, needs.registers_per_thread, chip.name, occupancy.limiter));
+  return std::nullopt;
+}
+
+// What has been counted so far, in sums over the host threads.
+struct Snapshot {
+  uint64_t blocks = 0;
+  Counters counters;
+  std::vector<LineCounters> lines;
+  std::vector<uint64_t> block_counts;
+  Traffic traffic;
+};
+
+class LaunchRunner {
+ public:
+  LaunchRunner(const LaunchContext& context, const KernelLaunch& launch, const KernelResources& resources,
+               std::span<const std::byte> parameters, const LaunchLimits& limits)
+      : context_(context), launch_(launch), resources_(resources), parameters_(parameters), limits_(limits) {}
+
+  Result<LaunchOutcome> Run();
+
+ private:
+  // One host thread's part.
+  struct Worker {
+    std::optional<Machine> machine;
+    std::unique_ptr<L1Model> l1;
+    std::vector<std::pair<uint64_t, MissStream>> misses;  // by block, ascending
+    std::optional<std::pair<uint64_t, Fault>> fault;      // and its block
+  };
+
+  Status MakeWorkers(const KernelInfo& info, int count);
+  std::optional<Fault> RunGroup(uint64_t first, uint64_t last);
+  void RunShare(int index, uint64_t first, uint64_t last);
+  std::optional<Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
+  void ConsumeMisses(uint64_t blocks);
+  Snapshot Take();
+  uint64_t Instructions() const;
+  void WriteReport(const KernelInfo& info, LaunchResult& result, const Snapshot& tail_begin);
+  std::vector<LoadLevels> Levels(const L2Model::KernelResult& l2) const;
+  void BoundDramReads(Counters& counters, std::vector<LoadLevels>& levels) const;
+
+  const LaunchContext& context_;
+  const KernelLaunch& launch_;
+  const KernelResources& resources_;
+  std::span<const std::byte> parameters_;
+  const LaunchLimits& limits_;
+  Occupancy occupancy_;
+  BlockNeeds needs_;
+  std::vector<Worker> workers_;
+  std::atomic<uint64_t> fault_block_{UINT64_MAX};
+  uint64_t group_blocks_ = kFirstGroup;
+  std::vector<Snapshot> snapshots_;  // after each group of the beginning
+};
+
+Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
+  const Chip& chip = context_.chip;
+  const uint64_t shared = static_cast<uint64_t>(needs_.shared_bytes + chip.shared_bytes_reserved_per_block);
+  const int64_t l1 = chip.l1_bytes - static_cast<int64_t>(shared) * occupancy_.blocks_per_multiprocessor;
+  const uint64_t share = static_cast<uint64_t>(std::max<int64_t>(l1, 16 << 10)) / static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
+  workers_.resize(static_cast<size_t>(count));
+  for (Worker& worker : workers_) {
+    RunOptions options;
+    options.counters = limits_.counters;
+    options.instruction_limit = limits_.instruction_limit;
+    options.shared_limit_bytes = static_cast<uint32_t>(chip.shared_bytes_per_block_optin);
+    if (limits_.counters) {
+      worker.l1 = std::make_unique<L1Model>(chip, share);
+      options.observer = worker.l1.get();
+    }
+    const Launch launch{info.symbol, launch_.grid, launch_.block, launch_.dynamic_shared_bytes, parameters_};
+    WW_ASSIGN(worker.machine, Machine::Create(context_.program, context_.memory, launch, std::move(options)));
+  }
+  return {};
+}
+
+// The blocks of [first, last) whose multiprocessor belongs to this thread.
+void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
+  Worker& worker = workers_[static_cast<size_t>(index)];
+  const auto multiprocessors = static_cast<uint64_t>(context_.chip.multiprocessors);
+  for (uint64_t block = first; block < last; ++block) {
+    if (block % multiprocessors * workers_.size() / multiprocessors != static_cast<uint64_t>(index)) continue;
+    if (block > fault_block_.load(std::memory_order_relaxed)) return;  // an earlier block's fault is the one to report
+    auto outcome = worker.machine->Run(block, block + 1);
+    if (Fault* fault = std::get_if<Fault>(&outcome)) {
+      uint64_t lowest = fault_block_.load();
+      while (block < lowest && !fault_block_.compare_exchange_weak(lowest, block)) {
+      }
+      worker.fault = {block, std::move(*fault)};
+      return;
+    }
+    if (worker.l1) worker.misses.emplace_back(block, worker.l1->FinishBlock(block));
+  }
+}
+
+std::optional<Fault> LaunchRunner::RunGroup(uint64_t first, uint64_t last) {
+  context_.pool.Run(static_cast<int>(workers_.size()), [&](int index) { RunShare(index, first, last); });
+  for (Worker& worker : workers_)
+    if (worker.fault && worker.fault->first == fault_block_) {
+      Fault fault = std::move(worker.fault->second);
+      fault.kernel = launch_.kernel;
+      return fault;
+    }
+  if (Instructions() > limits_.instruction_limit) {
+    Fault fault;
+    fault.kind = Fault::Kind::kInstructionLimit;
+    fault.message = fmt::format("more than {} thread instructions", limits_.instruction_limit);
+    fault.kernel = launch_.kernel;
+    fault.file = launch_.file;
+    fault.line = launch_.line;
+    return fault;
+  }
+  if (limits_.counters) ConsumeMisses(last - first);
+  return std::nullopt;
+}
+
+void LaunchRunner::ConsumeMisses(uint64_t blocks) {
+  std::vector<std::pair<uint64_t, const MissStream*>> order;
+  uint64_t sectors = 0;
+  for (const Worker& worker : workers_)
+    for (const auto& [block, stream] : worker.misses) order.emplace_back(block, &stream), sectors += stream.sectors.size();
+  std::sort(order.begin(), order.end());
+  for (const auto& [block, stream] : order) context_.l2.Consume(*stream);
+  for (Worker& worker : workers_) worker.misses.clear();
+  const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) * static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
+  group_blocks_ = std::clamp<uint64_t>(kGroupSectors * blocks / std::max<uint64_t>(sectors, 1), 1, std::max<uint64_t>(wave, 256));
+}
+
+uint64_t LaunchRunner::Instructions() const {
+  uint64_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.machine->thread_instructions();
+  return sum;
+}
+
+// Runs groups from `first` until `last`, or until the launch has spent `budget`. `next` is behind the last block that was run.
+std::optional<Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next) {
+  for (next = first; next < last;) {
+    uint64_t group = group_blocks_;
+    if (budget != UINT64_MAX && next > first) {  // do not run far beyond the budget
+      const uint64_t per_block = std::max<uint64_t>(1, Instructions() / (next - first));
+      const uint64_t spent = Instructions();
+      if (spent + per_block / 2 > budget) break;
+      group = std::clamp<uint64_t>((budget - std::min(budget, spent)) / per_block, 1, group);
+    } else if (budget != UINT64_MAX) {
+      group = 1;  // nothing is known yet
+    }
+    const uint64_t end = std::min(last, next + group);
+    if (auto fault = RunGroup(next, end)) return fault;
+    next = end;
+    if (budget != UINT64_MAX && next < last) snapshots_.push_back(Take());
+  }
+  return std::nullopt;
+}
+
+Snapshot LaunchRunner::Take() {
+  Snapshot snapshot;
+  if (!limits_.counters) return snapshot;
+  context_.l2.WriteBack();
+  snapshot.counters = context_.l2.counters();
+  for (const Worker& worker : workers_) {
+    const Counters counters = worker.machine->counters();
+    snapshot.blocks += counters.blocks;
+    snapshot.counters.Add(counters);
+    snapshot.counters.Add(worker.l1->counters());
+    snapshot.traffic.Add(worker.l1->traffic());
+    const std::vector<uint64_t> counts = worker.machine->block_counts();
+    snapshot.block_counts.resize(counts.size());
+    for (size_t i = 0; i < counts.size(); ++i) snapshot.block_counts[i] += counts[i];
+    const std::vector<LineCounters> lines = worker.machine->line_counters();
+    if (snapshot.lines.size() < lines.size()) snapshot.lines.resize(lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      LineCounters& sum = snapshot.lines[i];
+      sum.file = lines[i].file;
+      sum.line = lines[i].line;
+      sum.warp_instructions += lines[i].warp_instructions;
+      sum.thread_instructions += lines[i].thread_instructions;
+      sum.global_requests += lines[i].global_requests;
+      sum.global_sectors += lines[i].global_sectors;
+      sum.shared_requests += lines[i].shared_requests;
+      sum.shared_wavefronts += lines[i].shared_wavefronts;
+      sum.divergent_branches += lines[i].divergent_branches;
+    }
+  }
+  return snapshot;
+}
+
+constexpr uint64_t LineCounters::*kLineFields[] = {
+    &LineCounters::warp_instructions, &LineCounters::thread_instructions, &LineCounters::global_requests, &LineCounters::global_sectors,
+    &LineCounters::shared_requests,   &LineCounters::shared_wavefronts,   &LineCounters::divergent_branches};
+
+Counters Difference(const Counters& a, const Counters& b) {
+  Counters result;
+  const std::vector<NamedCounter> from = Fields(a), minus = Fields(b);
+  for (size_t i = 0; i < from.size(); ++i) SetField(result, from[i].name, from[i].value - minus[i].value);
+  return result;
+}
+
+// `all` plus `factor` times what was counted between `from` and `to`.
+void Extrapolate(Snapshot& all, const Snapshot& from, const Snapshot& to, double factor) {
+  Counters more = Difference(to.counters, from.counters);
+  more.Scale(factor);
+  all.counters.Add(more);
+  const auto scaled = [&](uint64_t a, uint64_t b) { return static_cast<uint64_t>(std::llround(factor * static_cast<double>(a - b))); };
+  for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots})
+    all.traffic.*field += scaled(to.traffic.*field, from.traffic.*field);
+  for (size_t i = 0; i < to.block_counts.size(); ++i)
+    all.block_counts[i] += scaled(to.block_counts[i], i < from.block_counts.size() ? from.block_counts[i] : 0);
+  for (size_t i = 0; i < to.lines.size(); ++i)
+    for (auto field : kLineFields) all.lines[i].*field += scaled(to.lines[i].*field, i < from.lines.size() ? from.lines[i].*field : 0);
+}
+
+std::vector<LineCounters> HottestLines(std::vector<LineCounters> lines) {
+  const auto heat = [](const LineCounters& line) { return line.warp_instructions + line.global_sectors + line.shared_wavefronts; };
+  std::erase_if(lines, [&](const LineCounters& line) { return heat(line) == 0 || line.line == 0; });
+  std::stable_sort(lines.begin(), lines.end(), [&](const auto& a, const auto& b) { return heat(a) > heat(b); });
+  if (lines.size() > kReportedLines) lines.resize(kReportedLines);
+  return lines;
+}
+
+std::vector<LoadLevels> LaunchRunner::Levels(const L2Model::KernelResult& l2) const {
+  std::vector<LoadLevels> levels = l2.levels;
+  for (const Worker& worker : workers_) {
+    const auto& mine = worker.l1->levels();
+    if (levels.size() < mine.size()) levels.resize(mine.size());
+    for (size_t i = 0; i < mine.size(); ++i) levels[i].l1 += mine[i].l1;
+  }
+  return levels;
+}
+
+void LaunchRunner::BoundDramReads(Counters& counters, std::vector<LoadLevels>& levels) const {
+  const double footprint = static_cast<double>(limits_.footprint_bytes);
+  const double bound = footprint <= context_.chip.l2_bytes ? footprint : footprint * std::ceil(occupancy_.waves);
+  const auto reads = static_cast<double>(counters.dram_read_bytes);
+  if (reads <= bound) return;
+  const double kept = bound / reads;
+  counters.dram_read_bytes = static_cast<uint64_t>(std::llround(bound));
+  const auto misses = static_cast<uint64_t>(std::llround(kept * static_cast<double>(counters.l2_miss_sectors)));
+  counters.l2_hit_sectors += counters.l2_miss_sectors - misses;
+  counters.l2_miss_sectors = misses;
+  for (LoadLevels& level : levels) {
+    const auto dram = static_cast<uint64_t>(std::llround(kept * static_cast<double>(level.dram)));
+    level.l2 += level.dram - dram;
+    level.dram = dram;
+  }
+}
+
+void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, const Snapshot& tail_begin) {
+  Snapshot all = Take();
+  LaunchReport& report = result.report;
+  report.blocks_run = all.blocks;
+  if (all.blocks < report.blocks_total && all.blocks > 0) {
+    const Snapshot& end = tail_begin.blocks > 0 ? tail_begin : all;
+    const Snapshot* half = nullptr;
+    for (const Snapshot& snapshot : snapshots_)
+      if (snapshot.blocks * 2 >= end.blocks && snapshot.blocks < end.blocks && !half) half = &snapshot;
+    if (!half)  // the last group is larger than all before it
+      for (const Snapshot& snapshot : snapshots_)
+        if (snapshot.blocks < end.blocks) half = &snapshot;
+    const Snapshot none;
+    const Snapshot& from = half ? *half : none;
+    Extrapolate(all, from, end, static_cast<double>(report.blocks_total - all.blocks) / static_cast<double>(end.blocks - from.blocks));
+  }
+  L2Model::KernelResult l2 = context_.l2.FinishKernel();
+  if (all.blocks < report.blocks_total) BoundDramReads(all.counters, l2.levels);
+  report.counters = all.counters;
+
+  const std::vector<LoadLevels> levels = Levels(l2);
+  const auto load_cycles = [&](uint32_t line) {
+    const LoadLevels at = line < levels.size() ? levels[line] : LoadLevels{};
+    const LineCounters* counted = line < all.lines.size() ? &all.lines[line] : nullptr;
+    const double sectors = counted && counted->global_requests > 0
+                               ? static_cast<double>(counted->global_sectors) / static_cast<double>(counted->global_requests) : 4;
+    return LoadCycles(context_.chip, static_cast<double>(at.l1), static_cast<double>(at.l2), static_cast<double>(at.dram), sectors);
+  };
+  const auto& kernels = context_.program.code().kernels;
+  const auto code = std::find_if(kernels.begin(), kernels.end(), [&](const KernelCode& k) { return k.info.symbol == info.symbol; });
+  TimeInputs inputs;
+  inputs.blocks = report.blocks_total;
+  inputs.threads_per_block = needs_.threads;
+  inputs.occupancy = occupancy_;
+  inputs.counters = report.counters;
+  inputs.work = TotalWork(BlockWork(*code, context_.chip, (needs_.threads + 31) / 32, load_cycles), all.block_counts);
+  inputs.traffic = all.traffic;
+  inputs.hottest_atomics = static_cast<uint64_t>(
+      static_cast<double>(l2.hottest_atomics) * static_cast<double>(report.blocks_total) / static_cast<double>(std::max<uint64_t>(report.blocks_run, 1)));
+  report.time = ModelTime(context_.chip, inputs);
+  report.lines = HottestLines(std::move(all.lines));
+}
+
+Result<LaunchOutcome> LaunchRunner::Run() {
+  const KernelInfo* info = context_.program.Find(resources_.symbol);
+  if (!info) return Fail(ErrorCode::kCorrupt, fmt::format("the compiled module has no kernel '{}'", launch_.kernel));
+  const uint64_t blocks = launch_.grid.Count();
+  needs_ = {static_cast<int>(launch_.block.Count()), resources_.registers, info->static_shared_bytes + launch_.dynamic_shared_bytes};
+  occupancy_ = ComputeOccupancy(context_.chip, needs_, blocks);
+  if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
+
+  const bool ordered = context_.program.UsesGlobalAtomics(info->symbol);
+  const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));
+  const int workers = ordered ? 1 : static_cast<int>(std::min<uint64_t>(useful, static_cast<uint64_t>(context_.pool.size())));
+  WW_TRY(MakeWorkers(*info, std::max(workers, 1)));
+
+  const uint64_t last = std::min(blocks, limits_.block_limit);
+  const uint64_t budget = limits_.sample_instructions > 0 ? limits_.sample_instructions : UINT64_MAX;
+  uint64_t next = 0;
+  if (auto fault = RunBlocks(0, last, budget, next)) return std::move(*fault);
+  Snapshot tail_begin;
+  if (next < last) {
+    tail_begin = Take();
+    const uint64_t affordable = budget / 8 * next / std::max<uint64_t>(Instructions(), 1);
+    const uint64_t tail = std::min(last - next, std::clamp<uint64_t>(affordable, 1, kLastBlocks));
+    if (auto fault = RunGroup(last - tail, last)) return std::move(*fault);
+  }
+
+  LaunchResult result;
+  result.thread_instructions = Instructions();
+  result.complete = next == blocks;
+  result.report.kernel = launch_.kernel;
+  result.report.registers = resources_.registers;
+  result.report.threads_per_block = needs_.threads;
+  result.report.shared_bytes_per_block = needs_.shared_bytes;
+  result.report.blocks_total = result.report.blocks_run = blocks;
+  result.report.occupancy = occupancy_;
+  if (limits_.counters) WriteReport(*info, result, tail_begin);
+  return LaunchOutcome(std::move(result));
+}
+
+}  // namespace
+
+Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const KernelLaunch& launch, const KernelResources& resources,
+                                std::span<const std::byte> parameters, const LaunchLimits& limits) {
+  return LaunchRunner(context, launch, resources, parameters, limits).Run();
+}
+
+}  // namespace warpwright::sim

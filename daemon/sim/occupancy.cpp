@@ -1,0 +1,46 @@
+#include "sim/occupancy.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::sim {
+
+namespace {
+
+int RoundUp(int value, int unit) { return (value + unit - 1) / unit * unit; }
+
+int BlocksByRegisters(const Chip& chip, const BlockNeeds& needs, int warps_per_block) {
+  const int per_warp = RoundUp(std::max(needs.registers_per_thread, 1) * 32, chip.register_allocation_unit);
+  const int warps_per_scheduler = chip.registers / chip.warp_schedulers / per_warp;  // each scheduler owns its share of the file
+  return warps_per_scheduler * chip.warp_schedulers / warps_per_block;
+}
+
+int BlocksByShared(const Chip& chip, const BlockNeeds& needs) {
+  const int64_t bytes = static_cast<int64_t>(needs.shared_bytes) + chip.shared_bytes_reserved_per_block;
+  const int64_t allocated = (bytes + chip.shared_allocation_unit - 1) / chip.shared_allocation_unit * chip.shared_allocation_unit;
+  if (needs.shared_bytes > static_cast<uint32_t>(chip.shared_bytes_per_block_optin)) return 0;
+  return allocated > 0 ? static_cast<int>(chip.shared_bytes / allocated) : chip.max_blocks;
+}
+
+}  // namespace
+
+Occupancy ComputeOccupancy(const Chip& chip, const BlockNeeds& needs, uint64_t blocks) {
+  const int warps_per_block = std::max(1, (needs.threads + 31) / 32);
+  const std::pair<const char*, int> limits[] = {{"warps", chip.max_warps / warps_per_block},
+                                                {"registers", BlocksByRegisters(chip, needs, warps_per_block)},
+                                                {"shared memory", BlocksByShared(chip, needs)},
+                                                {"blocks", chip.max_blocks}};
+  Occupancy occupancy;
+  const auto* least = std::min_element(std::begin(limits), std::end(limits), [](auto& a, auto& b) { return a.second < b.second; });
+  occupancy.limiter = least->first;
+  occupancy.blocks_per_multiprocessor = least->second;
+  if (least->second == 0 || blocks == 0) return occupancy;
+  occupancy.theoretical = static_cast<double>(least->second * warps_per_block) / chip.max_warps;
+  const double per_wave = static_cast<double>(least->second) * chip.multiprocessors;
+  occupancy.waves = static_cast<double>(blocks) / per_wave;
+  occupancy.achieved = occupancy.theoretical * occupancy.waves / std::ceil(occupancy.waves);
+  if (occupancy.waves < 1) occupancy.limiter = "grid";
+  return occupancy;
+}
+
+}  // namespace warpwright::sim

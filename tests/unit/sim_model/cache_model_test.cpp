@@ -1,0 +1,206 @@
+#include "sim/cache_model.h"
+
+#include <gtest/gtest.h>
+
+#include "config/chip_file.h"
+
+namespace warpwright::sim {
+namespace {
+
+constexpr uint64_t kBase = kGlobalBase / 32;  // sector of the first byte
+
+// A kernel of requests, played into the models as a device would.
+class Caches {
+ public:
+  explicit Caches(uint64_t l1_share = 32 << 10, Chip chip = *LoadChip("h200")) : l1_(chip, l1_share), l2_(chip) {}
+
+  void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, std::vector<uint64_t> sectors, uint32_t line = 1,
+               bool cached = true) {
+    MemoryRequest request;
+    request.kind = kind;
+    request.block = block;
+    request.warp = warp;
+    request.sectors = sectors;
+    request.line = line;
+    request.cached_in_l1 = cached;
+    l1_.OnRequest(request);
+  }
+  void Read(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) { Request(MemoryRequest::Kind::kRead, block, warp, std::move(sectors)); }
+  void Write(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) { Request(MemoryRequest::Kind::kWrite, block, warp, std::move(sectors)); }
+  void EndBlock(uint64_t block) { l2_.Consume(l1_.FinishBlock(block)); }
+  Counters EndKernel() {
+    result_ = l2_.FinishKernel();
+    Counters counters = result_.counters;
+    counters.Add(l1_.counters());
+    return counters;
+  }
+  const L2Model::KernelResult& result() const { return result_; }
+  L1Model& l1() { return l1_; }
+
+ private:
+  L1Model l1_;
+  L2Model l2_;
+  L2Model::KernelResult result_;
+};
+
+std::vector<uint64_t> Row(uint64_t first, uint64_t count = 4, uint64_t stride = 1) {
+  std::vector<uint64_t> sectors;
+  for (uint64_t i = 0; i < count; ++i) sectors.push_back(kBase + first + i * stride);
+  return sectors;
+}
+
+TEST(CacheModel, AStreamMovesExactlyItsBytes) {
+  Caches caches;
+  constexpr uint64_t kBlocks = 4000, kWarps = 8, kOut = 1 << 24;  // 4 MiB each way in 128-byte requests, far more than L1
+  for (uint64_t block = 0; block < kBlocks; ++block) {
+    for (uint64_t warp = 0; warp < kWarps; ++warp) {
+      caches.Read(block, static_cast<uint32_t>(warp), Row((block * kWarps + warp) * 4));
+      caches.Write(block, static_cast<uint32_t>(warp), Row(kOut + (block * kWarps + warp) * 4));
+    }
+    caches.EndBlock(block);
+  }
+  const Counters counters = caches.EndKernel();
+  const uint64_t bytes = kBlocks * kWarps * 128;
+  EXPECT_EQ(counters.dram_read_bytes, bytes);
+  EXPECT_EQ(counters.dram_write_bytes, bytes);
+  EXPECT_EQ(counters.l2_read_bytes, bytes);
+  EXPECT_EQ(counters.l2_write_bytes, bytes);
+  EXPECT_EQ(counters.l1_hit_sectors, 0u);
+  EXPECT_EQ(counters.l1_miss_sectors, bytes / 32);
+}
+
+TEST(CacheModel, AStreamLargerThanL2MovesExactlyItsBytes) {
+  Chip chip = *LoadChip("h200");
+  chip.l2_bytes = 1 << 20;
+  Caches caches(32 << 10, chip);
+  constexpr uint64_t kRequests = 40000;  // 5 MiB each way
+  for (uint64_t i = 0; i < kRequests; ++i) {
+    caches.Read(i, 0, Row(i * 4));
+    caches.Write(i, 0, Row((1 << 24) + i * 4));
+    caches.EndBlock(i);
+  }
+  const Counters counters = caches.EndKernel();
+  EXPECT_EQ(counters.dram_read_bytes, kRequests * 128);
+  EXPECT_EQ(counters.dram_write_bytes, kRequests * 128);
+}
+
+TEST(CacheModel, SecondReadHits) {
+  Caches caches;
+  caches.Read(0, 0, Row(0));
+  caches.Read(0, 0, Row(0));
+  caches.EndBlock(0);
+  caches.Read(132, 0, Row(0));  // the same multiprocessor
+  caches.EndBlock(132);
+  caches.Read(1, 0, Row(0));    // another: finds it in L2
+  caches.EndBlock(1);
+  const Counters counters = caches.EndKernel();
+  EXPECT_EQ(counters.l1_hit_sectors, 8u);
+  EXPECT_EQ(counters.l1_miss_sectors, 8u);
+  EXPECT_EQ(counters.l2_hit_sectors, 4u);
+  EXPECT_EQ(counters.dram_read_bytes, 128u);
+  EXPECT_EQ(caches.l1().levels()[1].l1, 2u);
+  EXPECT_EQ(caches.result().levels[1].l2, 1u);
+  EXPECT_EQ(caches.result().levels[1].dram, 1u);
+}
+
+TEST(CacheModel, SectorsOfALineAreSeparate) {
+  Caches caches;
+  caches.Read(0, 0, Row(0, 1));
+  caches.Read(0, 0, Row(1, 1));  // same line, another sector
+  caches.EndBlock(0);
+  EXPECT_EQ(caches.EndKernel().l1_miss_sectors, 2u);
+}
+
+TEST(CacheModel, StoresDoNotAllocateInL1AndAtomicsInvalidate) {
+  Caches caches;
+  caches.Write(0, 0, Row(0));
+  caches.Read(0, 0, Row(0));
+  caches.Request(MemoryRequest::Kind::kAtomic, 0, 0, Row(0, 1));
+  caches.Read(0, 0, Row(0));
+  caches.EndBlock(0);
+  const Counters counters = caches.EndKernel();
+  EXPECT_EQ(counters.l1_miss_sectors, 5u);
+  EXPECT_EQ(counters.l1_hit_sectors, 3u);
+  EXPECT_EQ(counters.dram_read_bytes, 0u);  // everything was written by this kernel and lies in L2
+  EXPECT_EQ(counters.dram_write_bytes, 128u);
+  EXPECT_EQ(caches.result().hottest_atomics, 1u);
+}
+
+TEST(CacheModel, UncachedLoadsPassL1) {
+  Caches caches;
+  for (int i = 0; i < 3; ++i) caches.Request(MemoryRequest::Kind::kRead, 0, 0, Row(0), 1, false);
+  caches.EndBlock(0);
+  const Counters counters = caches.EndKernel();
+  EXPECT_EQ(counters.l1_miss_sectors, 12u);
+  EXPECT_EQ(counters.dram_read_bytes, 128u);
+}
+
+// Warps run one after the other on the host, together on the chip. Eight warps that each walk 32 rows of their own use 256 lines at
+// any time: more than a share of 128 lines holds, although one warp's 32 lines would fit.
+TEST(CacheModel, WarpsOfABlockCompete) {
+  const auto hits = [](uint64_t warps) {
+    Caches caches(128 * 128);
+    for (uint32_t warp = 0; warp < warps; ++warp)
+      for (uint64_t column = 0; column < 64; ++column)  // 8 columns of 4 bytes in a sector
+        caches.Read(0, warp, Row(warp * 32 * 1024 + column / 8, 32, 1024));
+    caches.EndBlock(0);
+    const Counters counters = caches.EndKernel();
+    return static_cast<double>(counters.l1_hit_sectors) / static_cast<double>(counters.l1_hit_sectors + counters.l1_miss_sectors);
+  };
+  EXPECT_NEAR(hits(1), 7.0 / 8, 0.01);
+  EXPECT_LT(hits(8), 0.5);
+}
+
+TEST(CacheModel, LaterKernelsFindEarlierResultsInL2) {
+  Caches caches;
+  caches.Write(0, 0, Row(0));
+  caches.EndBlock(0);
+  EXPECT_EQ(caches.EndKernel().dram_write_bytes, 128u);
+  caches.Read(1, 0, Row(0));
+  caches.EndBlock(1);
+  EXPECT_EQ(caches.EndKernel().dram_read_bytes, 0u);
+}
+
+TEST(CacheModel, LocalAddressesDoNotMeetGlobalOnes) {
+  Caches caches;
+  caches.Read(0, 0, Row(0));
+  caches.Read(0, 0, {(uint64_t{1} << 58) + 5, (uint64_t{1} << 58) + 6});
+  caches.Read(0, 0, {(uint64_t{1} << 58) + 5});
+  caches.EndBlock(0);
+  const Counters counters = caches.EndKernel();
+  EXPECT_EQ(counters.l1_miss_sectors, 6u);
+  EXPECT_EQ(counters.l1_hit_sectors, 1u);
+}
+
+TEST(CacheModel, CountsTheHottestAtomicPlace) {  // a place is 1 KiB: 32 sectors
+  Caches caches;
+  for (uint64_t i = 0; i < 5000; ++i) caches.Request(MemoryRequest::Kind::kAtomic, 0, 0, Row(i % 5 ? 32 * i : 7 + i % 2, 1));
+  caches.EndBlock(0);
+  caches.EndKernel();
+  EXPECT_EQ(caches.result().hottest_atomics, 1000u);
+}
+
+TEST(CacheModel, DramIsReadInPairsOfSectors) {
+  Caches caches;
+  caches.Read(0, 0, Row(0, 8, 2));  // every other sector
+  caches.EndBlock(0);
+  EXPECT_EQ(caches.EndKernel().dram_read_bytes, 8u * 64);
+  caches.Read(1, 0, Row(1, 8, 2));  // the others came along
+  caches.EndBlock(1);
+  EXPECT_EQ(caches.EndKernel().dram_read_bytes, 0u);
+}
+
+TEST(CacheModel, TrafficCountsLines) {
+  Caches caches;
+  caches.Read(0, 0, Row(0));            // one line
+  caches.Read(0, 0, Row(400, 32, 4));   // 32 lines, a sector each
+  caches.Write(0, 0, Row(1600));        // a whole line
+  caches.Write(0, 0, Row(2000, 3, 4));  // three lines, a sector each
+  caches.EndBlock(0);
+  EXPECT_EQ(caches.l1().traffic().l1_tags, 1u + 32 + 1 + 3);
+  EXPECT_EQ(caches.l1().traffic().l2_read_slots, 4u + 32 * 2);
+  EXPECT_EQ(caches.l1().traffic().l2_write_slots, 20u + 3 * 11);
+}
+
+}  // namespace
+}  // namespace warpwright::sim

@@ -1,0 +1,306 @@
+#include "sim/sim_device.h"
+
+#include <numeric>
+
+#include "tests/unit/sim_model/run_kernel.h"
+
+namespace warpwright {
+namespace {
+
+constexpr const char* kSource = R"(
+extern "C" __global__ void scale(float* out, const float* in, int n, float factor) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] * factor;
+}
+extern "C" __global__ void beyond(float* out, int at) { if (threadIdx.x == 0) out[at] = 1; }
+extern "C" __global__ void count(unsigned* bins, const unsigned* in, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(bins + in[i] % 16, 1u);
+}
+extern "C" __global__ void last_one(unsigned* out, unsigned* ticket) { if (threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1) *out = blockIdx.x; }
+extern "C" __global__ void shared_sum(float* out, const float* in) {
+  extern __shared__ float part[];
+  part[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (threadIdx.x < d) part[threadIdx.x] += part[threadIdx.x + d];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+extern "C" __global__ void __launch_bounds__(128) bounded(float* out) { out[threadIdx.x] = 1; }
+extern "C" __global__ void forever(float* out) { while (((volatile float*)out)[0] >= 0) {} }
+extern "C" __global__ void faulty_blocks(float* out, int n, int bad) {
+  out[blockIdx.x >= bad ? n + blockIdx.x : blockIdx.x] = 1;
+}
+__constant__ float table[4];
+namespace ns { __device__ float factor; }
+extern "C" __global__ void use_symbols(float* out) { out[threadIdx.x] = table[threadIdx.x % 4] * ns::factor; }
+struct Pair { float* to; int n; const float* from; };
+extern "C" __global__ void by_value(Pair p) { if (threadIdx.x < p.n) p.to[threadIdx.x] = p.from[threadIdx.x]; }
+)";
+
+class SimDeviceTest : public testing::Test {
+ protected:
+  static const CompiledModule& Module() {
+    static const CompiledModule module = CompileForTest(
+        kSource, {"scale", "beyond", "count", "last_one", "shared_sum", "bounded", "forever", "faulty_blocks", "use_symbols", "by_value"}, "sm_90");
+    return module;
+  }
+  static std::vector<float> Ramp(size_t n) {
+    std::vector<float> values(n);
+    std::iota(values.begin(), values.end(), 1.0f);
+    return values;
+  }
+  static std::vector<std::byte> Zeros(size_t bytes) { return std::vector<std::byte>(bytes); }
+  // out = 2 * in over n elements.
+  static TestRun Scale(int n, uint32_t blocks) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(n * 4), true), in = run.Buffer("in", ToBytes(Ramp(n)));
+    run.Launch("scale", {blocks, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in), TestRun::Value(n), TestRun::Value(2.0f)});
+    run.options.counters = true;
+    return run;
+  }
+
+  std::unique_ptr<Device> device_ = MakeSimDevice(*LoadChip("h200"), 2);
+};
+
+TEST_F(SimDeviceTest, RunsAndReports) {
+  TestRun run = Scale(100000, 391);
+  const DeviceRun result = run.MustRun(*device_, Module());
+  const std::vector<float> out = FromBytes<float>(result.buffers.at(0));
+  for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], 2.0f * static_cast<float>(i + 1));
+  ASSERT_EQ(result.launches.size(), 1u);
+  const LaunchReport& report = result.launches[0];
+  EXPECT_EQ(report.kernel, "scale");
+  EXPECT_EQ(report.blocks_total, 391u);
+  EXPECT_EQ(report.blocks_run, 391u);
+  EXPECT_FALSE(result.sampled);
+  EXPECT_EQ(report.counters.blocks, 391u);
+  EXPECT_EQ(report.counters.warps, 391u * 8);
+  EXPECT_EQ(report.counters.global_load_bytes, 400000u);
+  EXPECT_EQ(report.counters.dram_read_bytes, 400000u);
+  EXPECT_EQ(report.counters.dram_write_bytes, 400000u);
+  EXPECT_EQ(report.counters.l2_read_bytes, 400000u);
+  EXPECT_EQ(report.counters.flops_fp32, 100000u);
+  EXPECT_GT(report.registers, 0);
+  EXPECT_EQ(report.occupancy.blocks_per_multiprocessor, 8);
+  EXPECT_GT(report.time.total_us, 2.9);
+  EXPECT_LT(report.time.total_us, 6);
+  EXPECT_DOUBLE_EQ(result.time_us, report.time.total_us);
+  ASSERT_FALSE(report.lines.empty());
+  EXPECT_EQ(report.lines[0].line, 4);
+  EXPECT_EQ(report.lines[0].file, "test.cu");
+}
+
+TEST_F(SimDeviceTest, SameResultWhateverTheNumberOfThreads) {
+  TestRun run = Scale(1000000, 3907);
+  run.options.sample_instructions = 0;
+  const DeviceRun reference = run.MustRun(*MakeSimDevice(*LoadChip("h200"), 1), Module());
+  for (int threads : {2, 3, 7}) {
+    const DeviceRun other = run.MustRun(*MakeSimDevice(*LoadChip("h200"), threads), Module());
+    EXPECT_EQ(other.buffers, reference.buffers);
+    EXPECT_EQ(other.launches[0].counters, reference.launches[0].counters);
+    EXPECT_EQ(other.time_us, reference.time_us);
+  }
+}
+
+TEST_F(SimDeviceTest, AtomicsAreOrdered) {
+  TestRun run;
+  std::vector<unsigned> in(10000);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<unsigned>(i * 7);
+  const uint32_t bins = run.Buffer("bins", Zeros(64)), values = run.Buffer("in", ToBytes(in));
+  run.contents[bins].read_only = false;
+  run.Launch("count", {40, 1, 1}, {256, 1, 1}, {TestRun::Pointer(bins), TestRun::Pointer(values), TestRun::Value(10000)});
+  run.options.counters = true;
+  const DeviceRun result = run.MustRun(*device_, Module());
+  for (unsigned bin : FromBytes<unsigned>(result.buffers[0])) EXPECT_EQ(bin, 625u);
+  EXPECT_GT(result.launches[0].time.atomic_us, 0);
+
+  TestRun ticket;
+  const uint32_t out = ticket.Buffer("out", Zeros(4), true), counter = ticket.Buffer("ticket", Zeros(4));
+  ticket.contents[counter].read_only = false;
+  ticket.Launch("last_one", {500, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(counter)});
+  EXPECT_EQ(FromBytes<unsigned>(ticket.MustRun(*device_, Module()).buffers[0])[0], 499u);
+}
+
+TEST_F(SimDeviceTest, WithoutGuardsAccessesOutsideAreFaults) {
+  for (int at : {1024, -1, 1 << 20}) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(4096), true);
+    run.Launch("beyond", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Value(at)});
+    const Fault fault = run.MustFault(*device_, Module());
+    EXPECT_EQ(fault.kind, Fault::Kind::kOutOfBounds) << at;
+    EXPECT_EQ(fault.kernel, "beyond");
+    EXPECT_EQ(fault.line, 6);
+    EXPECT_NE(fault.message.find("out"), std::string::npos) << fault.message;
+  }
+}
+
+TEST_F(SimDeviceTest, WithGuardsTheyAreFoundAfterwards) {
+  struct Row {
+    int at;
+    int64_t offset;
+  };
+  for (const Row& row : {Row{1024, 4096}, Row{-2, -8}, Row{1030, 4120}}) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(4096), true);
+    run.Launch("beyond", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Value(row.at)});
+    run.options.guard_bytes = 4096;
+    const DeviceRun result = run.MustRun(*device_, Module());
+    ASSERT_EQ(result.guards.size(), 1u) << row.at;
+    EXPECT_EQ(result.guards[0].buffer, "out");
+    EXPECT_NEAR(static_cast<double>(result.guards[0].offset), static_cast<double>(row.offset), 3);  // a byte may keep its value by chance
+    EXPECT_GE(result.guards[0].bytes, 1u);
+    EXPECT_LE(result.guards[0].bytes, 4u);
+    EXPECT_EQ(result.buffers[0].size(), 4096u);
+  }
+  TestRun inside = Scale(1000, 4);
+  inside.options.guard_bytes = 100;
+  EXPECT_TRUE(inside.MustRun(*device_, Module()).guards.empty());
+}
+
+TEST_F(SimDeviceTest, ReadsOfWhatNobodyWroteAreFaults) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(1024), true), work = run.Workspace(1024);
+  run.Launch("scale", {1, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(work), TestRun::Value(256), TestRun::Value(1.0f)});
+  EXPECT_EQ(run.MustFault(*device_, Module()).kind, Fault::Kind::kUninitializedRead);
+  run.plan.ops.insert(run.plan.ops.begin(), MemsetOp{{work, 0}, 0x3f800000, 4, 1024, 0});
+  EXPECT_EQ(FromBytes<float>(run.MustRun(*device_, Module()).buffers[0]), std::vector<float>(256, 1.0f));
+}
+
+TEST_F(SimDeviceTest, WorkspacesArePoisonedBySeed) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(1024), true), work = run.Workspace(1024);
+  run.plan.ops.push_back(CopyOp{{out, 0}, {work, 0}, 1024, 0});
+  const auto first = run.MustRun(*device_, Module()).buffers[0];
+  EXPECT_EQ(run.MustRun(*device_, Module()).buffers[0], first);
+  run.options.seed = 2;
+  EXPECT_NE(run.MustRun(*device_, Module()).buffers[0], first);
+}
+
+TEST_F(SimDeviceTest, InputsAreReadOnly) {
+  TestRun run;
+  const uint32_t in = run.Buffer("in", Zeros(64));
+  run.Launch("beyond", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(in), TestRun::Value(0)});
+  EXPECT_EQ(run.MustFault(*device_, Module()).kind, Fault::Kind::kReadOnlyWrite);
+}
+
+TEST_F(SimDeviceTest, OperationsOfThePlan) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(64), true);
+  std::vector<std::byte> uploaded(64, std::byte{7});
+  run.plan.setup.push_back(SymbolUploadOp{"table", 0, ToBytes(std::vector<float>{1, 2, 3, 4}), 0});
+  run.plan.setup.push_back(SymbolUploadOp{"ns::factor", 0, ToBytes(std::vector<float>{10}), 0});
+  run.plan.ops.push_back(UploadOp{{out, 0}, uploaded, 0});
+  run.plan.ops.push_back(EventOp{});
+  run.Launch("use_symbols", {1, 1, 1}, {8, 1, 1}, {TestRun::Pointer(out, 16)});
+  run.plan.ops.push_back(MemsetOp{{out, 48}, 0xa1b2, 2, 4, 0});
+  const auto bytes = run.MustRun(*device_, Module()).buffers[0];
+  EXPECT_EQ(bytes[15], std::byte{7});
+  EXPECT_EQ(FromBytes<float>(bytes)[4], 10.0f);
+  EXPECT_EQ(FromBytes<float>(bytes)[11], 40.0f);
+  EXPECT_EQ(FromBytes<uint16_t>(bytes)[25], 0xa1b2);
+  EXPECT_EQ(bytes[52], std::byte{7});
+}
+
+TEST_F(SimDeviceTest, PointersInsideStructs) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(64), true), in = run.Buffer("in", ToBytes(Ramp(16)));
+  KernelParameter pair;
+  pair.bytes.resize(24);
+  const int n = 16;
+  std::memcpy(pair.bytes.data() + 8, &n, 4);
+  pair.pointers[0] = {out, 0};
+  pair.pointers[16] = {in, 0};
+  run.Launch("by_value", {1, 1, 1}, {32, 1, 1}, {pair});
+  EXPECT_EQ(FromBytes<float>(run.MustRun(*device_, Module()).buffers[0]), Ramp(16));
+}
+
+TEST_F(SimDeviceTest, DynamicSharedMemory) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(16), true), in = run.Buffer("in", ToBytes(Ramp(1024)));
+  run.Launch("shared_sum", {4, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in)}, 1024);
+  run.options.counters = true;
+  const DeviceRun result = run.MustRun(*device_, Module());
+  EXPECT_EQ(FromBytes<float>(result.buffers[0])[0], 256.0f * 257 / 2);
+  EXPECT_EQ(result.launches[0].shared_bytes_per_block, 1024u);
+  EXPECT_GT(result.launches[0].counters.shared_wavefronts, 0u);
+  EXPECT_GT(result.launches[0].counters.barriers, 0u);
+}
+
+TEST_F(SimDeviceTest, ResourceLimits) {
+  const auto fault = [&](const std::string& kernel, Dim3 block, uint32_t shared) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(4096), true), in = run.Buffer("in", Zeros(4096));
+    if (kernel == "bounded")
+      run.Launch(kernel, {1, 1, 1}, block, {TestRun::Pointer(out)}, shared);
+    else
+      run.Launch(kernel, {1, 1, 1}, block, {TestRun::Pointer(out), TestRun::Pointer(in)}, shared);
+    return run.MustFault(*device_, Module());
+  };
+  EXPECT_EQ(fault("bounded", {256, 1, 1}, 0).kind, Fault::Kind::kResourceLimit);
+  EXPECT_EQ(fault("shared_sum", {256, 1, 1}, 229 << 10).kind, Fault::Kind::kResourceLimit);
+  EXPECT_NE(fault("shared_sum", {256, 1, 1}, 229 << 10).message.find("232448"), std::string::npos);
+}
+
+TEST_F(SimDeviceTest, EndlessLoopsEnd) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(64), true);
+  run.contents[0].uninitialized = false;
+  run.Launch("forever", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out)});
+  run.options.instruction_limit = 1'000'000;
+  const Fault fault = run.MustFault(*device_, Module());
+  EXPECT_EQ(fault.kind, Fault::Kind::kInstructionLimit);
+}
+
+TEST_F(SimDeviceTest, TheFirstFaultyBlockIsReported) {
+  for (int threads : {1, 2, 5}) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(4000), true);
+    run.Launch("faulty_blocks", {1000, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Value(1000), TestRun::Value(337)});
+    EXPECT_EQ(run.MustFault(*MakeSimDevice(*LoadChip("h200"), threads), Module()).block[0], 337u);
+  }
+}
+
+TEST_F(SimDeviceTest, SamplingExtrapolates) {
+  TestRun run = Scale(4'000'000, 15625);
+  const LaunchReport whole = run.MustRun(*device_, Module()).launches[0];
+  run.options.sample_instructions = 3'000'000;
+  const DeviceRun result = run.MustRun(*device_, Module());
+  EXPECT_TRUE(result.sampled);
+  const LaunchReport& sampled = result.launches[0];
+  EXPECT_LT(sampled.blocks_run, whole.blocks_total / 4);
+  EXPECT_EQ(sampled.blocks_total, whole.blocks_total);
+  const auto expected = Fields(whole.counters), found = Fields(sampled.counters);
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(static_cast<double>(found[i].value), static_cast<double>(expected[i].value), 0.02 * static_cast<double>(expected[i].value) + 1)
+        << expected[i].name;
+  EXPECT_NEAR(sampled.time.total_us, whole.time.total_us, 0.02 * whole.time.total_us);
+}
+
+TEST_F(SimDeviceTest, LaterKernelsAreNotBlamedForSampling) {
+  constexpr int n = 4'000'000;
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(n * 4), true), in = run.Buffer("in", ToBytes(Ramp(n))), work = run.Workspace(n * 4);
+  run.Launch("scale", {15625, 1, 1}, {256, 1, 1}, {TestRun::Pointer(work), TestRun::Pointer(in), TestRun::Value(n), TestRun::Value(2.0f)});
+  run.Launch("scale", {15625, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(work), TestRun::Value(n), TestRun::Value(2.0f)});
+  run.options.counters = true;
+  run.options.sample_instructions = 2'000'000;
+  EXPECT_EQ(run.MustRun(*device_, Module()).launches.size(), 2u);
+}
+
+TEST_F(SimDeviceTest, RefusesAPlanThatDoesNotFitTheModule) {
+  TestRun run = Scale(100, 1);
+  std::get<KernelLaunch>(run.plan.ops[0]).parameters.pop_back();
+  EXPECT_FALSE(run.Run(*device_, Module()));
+  TestRun unknown = Scale(100, 1);
+  std::get<KernelLaunch>(unknown.plan.ops[0]).kernel = "nothing";
+  EXPECT_FALSE(unknown.Run(*device_, Module()));
+  TestRun contents = Scale(100, 1);
+  contents.contents.pop_back();
+  EXPECT_FALSE(contents.Run(*device_, Module()));
+}
+
+}  // namespace
+}  // namespace warpwright
