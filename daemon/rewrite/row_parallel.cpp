@@ -70,7 +70,11 @@ class RowParallelWriter {
   void EditRow() {
     const bool block = mode_.group == RowGroup::kBlock;
     const Node& declaration = *plan_.row->parent;
-    edits_.Replace((*plan_.row)[0], block ? "blockIdx.x" : "blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32");
+    std::string index = block ? "blockIdx.x" : "blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32";
+    const std::string_view declared = kernel_.text.substr(plan_.row->begin, (*plan_.row)[0].begin - plan_.row->begin);
+    if (declared.find("auto ") != std::string_view::npos && plan_.row->type.find("unsigned int") == std::string::npos)
+      index = fmt::format("static_cast<{}>({})", plan_.row->type, index);  // what auto made of the old expression
+    edits_.Replace((*plan_.row)[0], index);
     // The place of the comment and of the lane: before the row's declaration, or before the loop that holds it.
     const uint32_t at = plan_.row_loop != nullptr ? plan_.row_loop->begin : declaration.begin;
     const std::string indent = IndentAt(kernel_.text, at);

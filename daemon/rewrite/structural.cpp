@@ -307,19 +307,33 @@ std::string CeilDivText(const LaunchSite& launch, const std::string& count, int 
 
 void AdaptKernelHead(const SyntaxFunction& kernel, const std::string& name, Edits& edits) {
   const std::vector<Token> tokens = Lex(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
-  bool renamed = false;
+  std::optional<uint32_t> renamed;  // where the old name stands
+  uint32_t removed = 0;             // bytes of its line that go
   for (size_t i = 0; i < tokens.size(); ++i) {
+    const uint32_t begin = kernel.begin + tokens[i].range.begin;
     if (tokens[i].text == "__launch_bounds__" && i + 1 < tokens.size()) {
       const size_t close = MatchingBracket(tokens, i + 1);
       if (close >= tokens.size()) continue;
       uint32_t end = kernel.begin + tokens[close].range.end;
       while (std::isspace(static_cast<unsigned char>(kernel.text[end]))) ++end;
-      edits.Replace(kernel.begin + tokens[i].range.begin, end, "");
+      edits.Replace(begin, end, "");
+      if (!renamed) removed += end - begin;
       i = close;
     } else if (tokens[i].text == kernel.name && !renamed) {
-      edits.Replace(kernel.begin + tokens[i].range.begin, kernel.begin + tokens[i].range.end, name);
-      renamed = true;
+      edits.Replace(begin, begin + static_cast<uint32_t>(kernel.name.size()), name);
+      renamed = begin;
     }
+  }
+  if (!renamed) return;
+  // Parameters on further lines stay below the first.
+  const size_t open = kernel.text.find('(', *renamed);
+  const size_t column = open + 1 - LineBegin(kernel.text, static_cast<uint32_t>(open));
+  for (uint32_t at = static_cast<uint32_t>(open); at < kernel.body->begin; ++at) {
+    if (kernel.text[at] != '\n') continue;
+    const size_t text = kernel.text.find_first_not_of(' ', at + 1);
+    if (text != at + 1 + column || kernel.text[text] == '{') continue;
+    const size_t wanted = column + name.size() - kernel.name.size() - std::min<size_t>(removed, column);
+    edits.Replace(at + 1, static_cast<uint32_t>(text), std::string(wanted, ' '));
   }
 }
 
