@@ -272,10 +272,11 @@ bool Comparator::Accepts(std::span<const std::byte> actual) const {
 
 std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) const {
   if (actual.size() != reference_.bytes.size())
-    return Mismatch{0, count_,
+    return Mismatch{layout_.name, 0, count_,
                     fmt::format("{} has {} bytes, expected {}", layout_.name, actual.size(), reference_.bytes.size())};
   if (actual.empty() || std::memcmp(actual.data(), reference_.bytes.data(), actual.size()) == 0) return std::nullopt;
   Mismatch mismatch;
+  mismatch.output = layout_.name;
   for (size_t i = 0; i < count_; ++i) {
     const auto wrong = CheckElement(i, actual.data());
     if (!wrong) continue;
@@ -288,7 +289,7 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
     mismatch.message += fmt::format("; {} of {} elements are wrong", mismatch.wrong, count_);
     return mismatch;
   }
-  if (const auto total = CheckTotals(actual)) return Mismatch{count_, 0, layout_.name + " " + *total};
+  if (const auto total = CheckTotals(actual)) return Mismatch{layout_.name, count_, 0, layout_.name + " " + *total};
   return std::nullopt;
 }
 

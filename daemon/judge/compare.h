@@ -62,6 +62,7 @@ struct OutputReference {
 };
 
 struct Mismatch {
+  std::string output;  // which
   size_t index = 0;    // of the first wrong element; of no element where only a sum rule failed
   uint64_t wrong = 0;  // elements
   std::string

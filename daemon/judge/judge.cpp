@@ -12,6 +12,7 @@ namespace warpwright {
 namespace {
 
 constexpr double kMostTightening = 4096;
+constexpr const char* kManifestFile = ".warpwright.yml";  // whose line a complaint about a case names
 
 uint64_t ThreadInstructions(const std::vector<LaunchReport>& launches) {
   uint64_t sum = 0;
@@ -133,6 +134,7 @@ Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, Case
     candidate.own = {"comparison", c, InputVariant::kBase, options.seed, false};
     verified.push_back(std::move(candidate));
   } else {
+    large.emplace_back(&c, instructions);
     status.check = "too-large";
     status.note = fmt::format(
         "one run takes about {:.3g} thread instructions, more than the {:.3g} within which a case is verified whole",
@@ -226,13 +228,14 @@ Result<std::optional<Verdict>> Judge::State::CheckHealth(VerifiedCase& candidate
   if (auto* verdict = std::get_if<Verdict>(&answer)) return std::optional<Verdict>(std::move(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
   if (!reference->health.empty())
-    return std::optional<Verdict>(
-        Refused{"original", fmt::format("case {}: {}", candidate.c->name, reference->health), spec.file, spec.line});
+    return std::optional<Verdict>(Refused{"original", fmt::format("case {}: {}", candidate.c->name, reference->health),
+                                          kManifestFile, candidate.c->line});
   WW_TRY(CheckReferences(candidate, *reference));
   std::shared_ptr<const TrialReference> other;
   if (SeedMatters(spec)) {
     Trial other_trial = candidate.own;
     other_trial.seed ^= 0x5eed;
+    other_trial.bare = true;
     WW_ASSIGN(const OracleAnswer other_answer, oracle.Ask(other_trial));
     if (const auto* known = std::get_if<std::shared_ptr<const TrialReference>>(&other_answer)) other = *known;
   }
@@ -249,6 +252,7 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
   Measured measured;
   measured.device = device;
   verified.clear();
+  large.clear();
   for (const Case& c : spec.cases) {
     CaseStatus& status = result.cases.emplace_back();
     status.name = c.name;
@@ -296,10 +300,10 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
     any_blind = any_blind || status.check == "tolerance-self-test";
   }
   if (!any_blind)
-    return Fail(Error{ErrorCode::kConfig,
-                      fmt::format("no case of kernel {} can be verified on {}: {}", spec.name, device, reasons),
-                      spec.file, spec.line, 0, "add a small case to the manifest, for example one with `on: [sim]`"});
-  result.original = Refused{"tolerance-self-test", reasons, spec.file, spec.line};
+    return Fail(Error{
+        ErrorCode::kConfig, fmt::format("no case of kernel {} can be verified on {}: {}", spec.name, device, reasons),
+        kManifestFile, spec.line, 0, "add a small case to the manifest, for example one with `on: [sim]`"});
+  result.original = Refused{"tolerance-self-test", reasons, kManifestFile, spec.line};
   return result;
 }
 

@@ -13,8 +13,9 @@
 //                            takes one secret for all candidates of this judge: the original answers once)
 //   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp
+//   reduced-shape            (full) cases too large to be verified, one dimension at a time cut to what can be run
 //
-// The last two lines run on the cheapest case that is verified, the secret seed on every one (on that one alone in a
+// Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (on that one alone in a
 // quick evaluation).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
@@ -37,12 +38,12 @@
 namespace warpwright {
 
 struct JudgeOptions {
-  std::filesystem::path repository;            // where references and init files are looked up
-  uint64_t seed = 1;                           // of the case's own inputs, where no recorded reference says another
-  std::optional<uint64_t> secret_seed;         // for tests; else drawn for each candidate
-  uint64_t verify_instructions = 100'000'000;  // thread instructions of one run
-  uint64_t sample_instructions = 100'000'000;  // of one measurement
-  uint64_t max_case_bytes = 1ull << 30;        // of all buffers; larger cases are skipped on the simulator, and said so
+  std::filesystem::path repository;           // where references and init files are looked up
+  uint64_t seed = 1;                          // of the case's own inputs, where no recorded reference says another
+  std::optional<uint64_t> secret_seed;        // for tests; else drawn for each candidate
+  uint64_t verify_instructions = 40'000'000;  // thread instructions of one run
+  uint64_t sample_instructions = 20'000'000;  // of one measurement
+  uint64_t max_case_bytes = 1ull << 30;       // of all buffers; larger cases are skipped on the simulator, and said so
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
 };

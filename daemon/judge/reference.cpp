@@ -210,7 +210,7 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
   const Sketch& expected = *recorded.sketch;
   const uint64_t elements = actual.size() / SizeOf(recorded.dtype);
   if (elements != expected.elements)
-    return Mismatch{0, elements, recorded.name + " has another size than its recorded reference"};
+    return Mismatch{recorded.name, 0, elements, recorded.name + " has another size than its recorded reference"};
   const Sketch found = MakeSketch(recorded.dtype, actual);
   // The samples are an output of their own; its comparator knows what one element may be off by.
   const OutputReference reference{expected.samples, {}, {}, {}, 0, false, false};
@@ -231,7 +231,8 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
   for (size_t t = 0; t < expected.sum.size(); ++t) {
     const uint64_t begin = t * expected.tile, end = std::min(elements, begin + expected.tile);
     const auto wrong = [&](const std::string& what) {
-      return Mismatch{begin, 0, fmt::format("{} elements {} to {}: {}", recorded.name, begin, end - 1, what)};
+      return Mismatch{recorded.name, begin, 0,
+                      fmt::format("{} elements {} to {}: {}", recorded.name, begin, end - 1, what)};
     };
     if (found.nans[t] != expected.nans[t] || found.infinities[t] != expected.infinities[t])
       return wrong("other NaNs or infinities than recorded");

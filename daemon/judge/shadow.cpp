@@ -16,14 +16,15 @@ namespace {
 constexpr size_t kMaxShadowBytes = 4u << 20;
 constexpr int kMaxIncludeDepth = 16;
 
-// Replacements of whole identifiers. Conversions between float types become the identity.
+// Replacements of whole identifiers. The 16-bit types become structs around a double, so that overloads and
+// specializations for them stay distinct.
 const std::map<std::string_view, std::string_view>& Replacements() {
   static const std::map<std::string_view, std::string_view> map = {
       {"float", "double"},
-      {"half", "double"},
-      {"__half", "double"},
-      {"__nv_bfloat16", "double"},
-      {"nv_bfloat16", "double"},
+      {"half", "ww_half"},
+      {"__half", "ww_half"},
+      {"__nv_bfloat16", "ww_bfloat16"},
+      {"nv_bfloat16", "ww_bfloat16"},
       {"float1", "double1"},
       {"float2", "double2"},
       {"float3", "double3"},
@@ -89,6 +90,15 @@ const std::map<std::string_view, std::string_view>& Replacements() {
       {"__hmul2", "ww_mul2"},
       {"__hfma2", "ww_fma2"},
       {"__hmax2", "ww_max2"},
+      {"__float2half", "ww_half"},
+      {"__float2half_rn", "ww_half"},
+      {"__double2half", "ww_half"},
+      {"__float2bfloat16", "ww_bfloat16"},
+      {"__float2bfloat16_rn", "ww_bfloat16"},
+      {"__double2bfloat16", "ww_bfloat16"},
+      {"__half2float", "double"},
+      {"__bfloat162float", "double"},
+      {"__double2float_rn", "double"},
       {"__low2float", "ww_low"},
       {"__high2float", "ww_high"},
       {"__low2half", "ww_low"},
@@ -102,11 +112,10 @@ const std::map<std::string_view, std::string_view>& Replacements() {
   };
   return map;
 }
+// Conversions of packed values: dropped, the argument stays in its parentheses.
 const std::set<std::string_view>& Identities() {
-  static const std::set<std::string_view> set = {
-      "__float2half",      "__float2half_rn",    "__half2float",         "__float2bfloat16",  "__float2bfloat16_rn",
-      "__bfloat162float",  "__double2half",      "__double2float_rn",    "__double2bfloat16", "__half22float2",
-      "__float22half2_rn", "__bfloat1622float2", "__float22bfloat162_rn"};
+  static const std::set<std::string_view> set = {"__half22float2", "__float22half2_rn", "__bfloat1622float2",
+                                                 "__float22bfloat162_rn"};
   return set;
 }
 // f32 math functions of the C library whose double version lacks the final f.
@@ -154,6 +163,19 @@ bool IsForbidden(std::string_view id) {
 
 constexpr std::string_view kPrelude = R"(#include <cuda_runtime.h>
 #define WW_SHADOW static __host__ __device__ __forceinline__
+template <int kTag>
+struct ww_narrow {
+  double value;
+  ww_narrow() = default;
+  __host__ __device__ ww_narrow(double v) : value(v) {}
+  __host__ __device__ operator double() const { return value; }
+  __host__ __device__ ww_narrow& operator+=(double v) { value += v; return *this; }
+  __host__ __device__ ww_narrow& operator-=(double v) { value -= v; return *this; }
+  __host__ __device__ ww_narrow& operator*=(double v) { value *= v; return *this; }
+  __host__ __device__ ww_narrow& operator/=(double v) { value /= v; return *this; }
+};
+using ww_half = ww_narrow<16>;
+using ww_bfloat16 = ww_narrow<8>;
 WW_SHADOW double ww_add(double a, double b) { return a + b; }
 WW_SHADOW double ww_sub(double a, double b) { return a - b; }
 WW_SHADOW double ww_mul(double a, double b) { return a * b; }

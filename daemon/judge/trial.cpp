@@ -56,7 +56,7 @@ std::string Trial::Describe() const {
 }
 
 std::string Trial::Key() const {
-  std::string key = fmt::format("{}/{}/{}", Name(variant), seed, offset_pointers);
+  std::string key = fmt::format("{}/{}/{}{}", Name(variant), seed, offset_pointers, bare ? "/bare" : "");
   for (const auto& [name, value] : c.scalars)
     std::visit([&, n = name](auto v) { key += fmt::format("/{}={}", n, v); }, value);
   return key;
@@ -116,6 +116,22 @@ std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, Effort effort
   add([](const std::string&, int i, int64_t) { return int64_t{17} + 2 * i; });
   for (const std::string& one : names)
     add([&](const std::string& name, int, int64_t n) { return name == one ? 1 : std::min<int64_t>(n, 67); });
+  return shapes;
+}
+
+std::vector<Case> ReducedShapes(const KernelSpec& spec, const Case& c, double share) {
+  std::vector<Case> shapes;
+  for (const std::string& name : ShapeScalars(spec)) {
+    const auto found = c.scalars.find(name);
+    if (found == c.scalars.end() || !std::holds_alternative<int64_t>(found->second)) continue;
+    const auto value = std::get<int64_t>(found->second);
+    const auto reduced = static_cast<int64_t>(static_cast<double>(value) * share);
+    if (reduced < 1 || reduced >= value) continue;  // one element of it is too much work already
+    Case smaller = c;
+    smaller.scalars[name] = reduced;
+    smaller.name = fmt::format("{} with {}={}", c.name, name, reduced);
+    shapes.push_back(std::move(smaller));
+  }
   return shapes;
 }
 

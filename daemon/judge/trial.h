@@ -17,6 +17,7 @@ struct Trial {
   InputVariant variant = InputVariant::kBase;
   uint64_t seed = 1;
   bool offset_pointers = false;  // every buffer at the least alignment that the manifest promises
+  bool bare = false;             // the original's output alone is wanted: no truth, no conditioning
 
   std::string Describe() const;  // "N=37,C=130", "N=37,C=130, inputs needle"
   std::string Key() const;       // equal trials have equal keys
@@ -32,5 +33,9 @@ std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t se
 // prime; 1, one scalar at a time; 17 (less than a warp). Other scalars keep their values. The original may refuse or
 // fault there; then the shape is not used.
 std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, Effort effort);
+
+// A case that is too large to be run whole, with one scalar at a time reduced to about `share` of the case's work and all
+// others as they are: the lengths that a kernel may have been tuned for stay what they are.
+std::vector<Case> ReducedShapes(const KernelSpec& spec, const Case& c, double share);
 
 }  // namespace warpwright

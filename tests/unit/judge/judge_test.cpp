@@ -178,6 +178,13 @@ TEST(Judge, StopsEachHostileSoftmaxByItsCheck) {
          if (std::isnan(run.Get("out", i))) run.Set("out", i, 0);
        }),
        "special-values"},
+      {"leaves the tail of other shapes",
+       [](FakeRun& run) {
+         const auto poison = run.buffers[0];
+         Softmax(run);
+         if (run.Scalar("C") != 130) std::copy(poison.end() - 64, poison.end(), run.buffers[0].end() - 64);
+       },
+       "odd-shape"},
       {"knows one shape",
        [](FakeRun& run) {
          Softmax(run);
@@ -307,6 +314,22 @@ TEST(Judge, LargeCasesAreMeasuredOnly) {
   ASSERT_FALSE(error);
   EXPECT_EQ(error.error().code, ErrorCode::kConfig);
   EXPECT_NE(error.error().remedy.find("on: [sim]"), std::string::npos);
+}
+
+TEST(Judge, LargeCasesAreTriedAtTheirLengths) {
+  KernelSpec spec = SoftmaxSpec(16, 100);
+  spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
+  Bench bench(spec, Softmax);
+  bench.options.verify_instructions = 1'000'000;
+  const auto verdict = bench.Try([](FakeRun& run) {  // exact on what is small, cheap on what is large
+    Softmax(run);
+    if (run.Scalar("C") >= 4096) run.Set("out", 77, 1.01 * run.Get("out", 77));
+  });
+  ExpectCheck(verdict, "reduced-shape");
+  EXPECT_NE(std::get<WrongResult>(*verdict).case_name.find("large with N="), std::string::npos);
+  Bench honest(spec, Softmax);
+  honest.options.verify_instructions = 1'000'000;
+  ExpectPassed(honest.Try(OnlineSoftmax));
 }
 
 TEST(Judge, PartlyWrittenOutputsStayPartlyWritten) {

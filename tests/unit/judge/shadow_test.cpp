@@ -30,7 +30,7 @@ TEST(Shadow, RewritesTokens) {
       {"floats = my_float + afloat4;", "floats = my_float + afloat4;"},
       {"int half = n / 2;", "int half = n / 2;"},
       {"#include <cuda_fp16.h>\nhalf a; __half b = __float2half(__half2float(a));",
-       "#include <cuda_fp16.h>\ndouble a; double b = ((a));"},
+       "#include <cuda_fp16.h>\nww_half a; ww_half b = ww_half(double(a));"},
       {"#include \"float.h\"\nfloat x;", "#include \"float.h\"\ndouble x;"},
       {"\"unterminated float\nfloat", "\"unterminated float\ndouble"},
   };
