@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "source/ast.h"
@@ -133,20 +134,17 @@ Role RoleOf(const Use& use, bool is_const) {
   return Role::kOut;
 }
 
-// A store of every element before the loads would make it an output, but that takes more than the text: softmax that writes exp(x) to its
-// output and divides it there is "inout" by use alone. Only what is read before anything was written is certainly an input.
-std::optional<uint32_t> FirstAccess(CXCursor function, const std::string& parameter, bool writes) {
-  std::optional<uint32_t> first;
-  const CXCursor body = ast::Body(function);
-  if (clang_Cursor_isNull(body)) return first;
-  ast::ForEachDescendant(body, [&](CXCursor cursor) {
-    const CXCursorKind kind = clang_getCursorKind(cursor);
-    if (kind != CXCursor_BinaryOperator && kind != CXCursor_CompoundAssignOperator) return true;
+// The first plain store through a pointer: the whole assignment, and its left side.
+struct Store {
+  TextRange assignment, target;
+};
+std::optional<Store> FirstStore(CXCursor function, const std::string& pointer) {
+  std::optional<Store> first;
+  ast::ForEachDescendant(ast::Body(function), [&](CXCursor cursor) {
+    if (first || clang_getCursorKind(cursor) != CXCursor_BinaryOperator) return !first;
     const std::vector<CXCursor> children = ast::Children(cursor);
-    if (children.size() != 2 || !IsAssignment(OperatorOf(cursor))) return true;
-    if (writes && OperatorOf(cursor) == "=" && IsDereference(children[0]) && BaseName(children[0]) == parameter && !first) {
-      first = ast::Offsets(cursor).begin;
-    }
+    const bool store = children.size() == 2 && OperatorOf(cursor) == "=" && IsDereference(children[0]) && BaseName(children[0]) == pointer;
+    if (store) first = Store{ast::Offsets(cursor), ast::Offsets(children[0])};
     return true;
   });
   return first;
@@ -203,26 +201,30 @@ class Inspector {
     return info;
   }
 
-  // The first access in the text is a plain store outside of any condition on the pointer itself.
-  bool OverwrittenFirst(CXCursor function, const std::string& parameter) const {
-    const auto store = FirstAccess(function, parameter, true);
-    if (!store) return Aliased(function, parameter);
+  // The first access in the text is a plain store, of something that was not read through the pointer itself: an output that is worked
+  // on in place, as in a softmax that writes exp(x) and then divides it.
+  bool OverwrittenFirst(CXCursor function, const std::string& pointer) const {
+    const auto store = FirstStore(function, pointer);
+    if (!store) return OverwrittenThroughLocal(function, pointer);
     bool earlier_read = false;
     ast::ForEachDescendant(ast::Body(function), [&](CXCursor cursor) {
-      if (IsDereference(cursor) && BaseName(cursor) == parameter && ast::Offsets(cursor).begin < *store) earlier_read = true;
+      if (!IsDereference(cursor) || BaseName(cursor) != pointer) return true;
+      const TextRange range = ast::Offsets(cursor);
+      if (range.begin < store->assignment.end && !store->target.Contains(range) && !range.Contains(store->target)) earlier_read = true;
       return true;
     });
     return !earlier_read;
   }
-  // float* row = out + ...; row[j] = ...; the same through the local pointer.
-  bool Aliased(CXCursor function, const std::string& parameter) const {
+  // float* row = out + ...; row[j] = ...;
+  bool OverwrittenThroughLocal(CXCursor function, const std::string& parameter) const {
     bool overwritten = false;
     ast::ForEachDescendant(ast::Body(function), [&](CXCursor cursor) {
       if (clang_getCursorKind(cursor) != CXCursor_VarDecl) return true;
       const std::vector<CXCursor> children = ast::Children(cursor);
       const bool pointer = clang_getCanonicalType(clang_getCursorType(cursor)).kind == CXType_Pointer;
-      if (pointer && !children.empty() && BaseName(children.back()) == parameter) {
-        overwritten = overwritten || (FirstAccess(function, ast::Spelling(cursor), true) && OverwrittenFirst(function, ast::Spelling(cursor)));
+      const std::string local = ast::Spelling(cursor);
+      if (pointer && local != parameter && !children.empty() && BaseName(children.back()) == parameter) {
+        overwritten = overwritten || (FirstStore(function, local) && OverwrittenFirst(function, local));
       }
       return true;
     });

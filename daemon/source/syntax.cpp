@@ -110,6 +110,7 @@ class Builder {
     node->begin = extent.begin;
     node->end = std::min<uint32_t>(extent.end, static_cast<uint32_t>(text_.size()));
     node->whole = !extent.in_macro;
+    node->in_macro = extent.in_macro;
     unsigned line = 0;
     clang_getFileLocation(clang_getCursorLocation(cursor), nullptr, &line, nullptr, nullptr);
     node->line = static_cast<int>(line);
@@ -278,9 +279,11 @@ class Builder {
     const std::vector<CXCursor> children = ChildrenOf(cursor);
     if (children.size() != 1) return Simple(NodeKind::kOther, cursor, extent);
     auto node = Build(children[0]);
+    if (extent.in_macro && !node->in_macro) return node;  // (x) in a macro's body: the argument is spelt by itself
     node->begin = extent.begin;
     node->end = extent.end;
     node->whole = !extent.in_macro;
+    node->in_macro = extent.in_macro;
     return node;
   }
 

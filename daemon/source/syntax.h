@@ -53,6 +53,7 @@ struct Node {
   uint32_t begin = 0, end = 0;  // bytes [begin, end)
   int line = 0;
   bool whole = true;
+  bool in_macro = false;        // one of its ends is spelt in a macro's body
   bool unrolled = false;        // a loop under #pragma unroll
   CXCursor cursor = {};
   std::string symbol;           // kName, kVariable: "name" outside functions, "name@offset" of a parameter or a local variable

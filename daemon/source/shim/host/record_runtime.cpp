@@ -2,17 +2,13 @@
 // of its standard output that nobody else is told of; whoever reads them believes nothing.
 //
 // Device memory is a range of addresses where nothing is mapped: buffer i begins at base + i * kSpacing + kMargin (+ the offset asked for).
+#include "cuda_runtime.h"  // first: it is precompiled
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#include <cstdarg>
-#include <iostream>
-#include <map>
-
-#include "cuda_runtime.h"
 
 namespace ww {
 bool identifying = false;
