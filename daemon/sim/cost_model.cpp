@@ -146,6 +146,37 @@ class PathFinder {
   double last_ = 0, end_ = 0;
 };
 
+// Counts the scalar shared loads of one block that ptxas joins with their neighbours: same address register, adjacent words.
+class LoadMerger {
+ public:
+  // True: this load comes with an earlier one.
+  bool Step(const Instruction& i) {
+    const bool memory_order = i.op == Op::kBarrier || i.op == Op::kBarrierReduce ||
+                              ((i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction) && i.space == Space::kShared);
+    if (memory_order) groups_.clear();
+    bool merged = false;
+    if (i.op == Op::kLoad && i.space == Space::kShared && i.vector == 1 && ByteSize(i.type) == 4 && i.guard == kNoOperand && !i.is_volatile)
+      merged = Join(i.reg[i.defs], i.immediate);
+    for (int k = 0; k < i.defs; ++k) std::erase_if(groups_, [&](const auto& group) { return group.first.first == i.reg[k]; });
+    return merged;
+  }
+
+ private:
+  // A word joins its neighbour in an aligned pair, and a pair its neighbour in an aligned four.
+  bool Join(uint32_t reg, int64_t offset) {
+    uint8_t& words = groups_[{reg, offset >> 4}];
+    const auto pieces = [](uint8_t w) { return w == 0xf ? 1 : ((w & 3) == 3 ? 1 : __builtin_popcount(w & 3)) + ((w >> 2) == 3 ? 1 : __builtin_popcount(w >> 2)); };
+    const int before = pieces(words);
+    words |= static_cast<uint8_t>(1u << (offset >> 2 & 3));
+    joined_ += 1 - (pieces(words) - before);
+    const bool merged = joined_ > 0;
+    if (merged) --joined_;
+    return merged;
+  }
+  std::map<std::pair<uint32_t, int64_t>, uint8_t> groups_;
+  int joined_ = 0;  // loads that vanished but were counted already
+};
+
 double& On(Work& work, Unit unit, double& none) {
   switch (unit) {
     case Unit::kFp32: return work.fp32;
@@ -164,7 +195,7 @@ double& On(Work& work, Unit unit, double& none) {
 
 void Work::Add(const Work& other, double factor) {
   for (double Work::*member : {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu, &Work::conversion,
-                               &Work::shuffle, &Work::path_cycles})
+                               &Work::shuffle, &Work::merged_shared_loads, &Work::path_cycles})
     this->*member += other.*member * factor;
 }
 
@@ -174,10 +205,15 @@ std::vector<Work> BlockWork(const KernelCode& kernel, const Chip& chip, int warp
   for (const BasicBlock& block : kernel.blocks) {
     Work work;
     PathFinder path;
+    LoadMerger merger;
     double none = 0;
     for (uint32_t index = block.header; index < block.end; ++index) {
       const Instruction& instruction = kernel.code[index];
-      const Cost cost = CostOf(instruction, chip, warps_per_block, load_cycles);
+      Cost cost = CostOf(instruction, chip, warps_per_block, load_cycles);
+      if (merger.Step(instruction)) {
+        work.merged_shared_loads += 1;
+        cost.other = 0;
+      }
       On(work, cost.unit, none) += cost.count;
       work.issue += cost.count + cost.other;
       path.Step(instruction, cost);

@@ -7,6 +7,8 @@
 // help: read-only loads, ld.global.nc, do pass). Nothing overlaps across blocks, which is right for a loop without software
 // pipelining and too slow for loads that are spread over several guarded blocks.
 //
+// Scalar loads of adjacent words of shared memory within a block become one wider load, as ptxas does where the alignment is known.
+//
 // Sources: CUDA C++ Programming Guide (throughput of native arithmetic); latencies of dependent instructions from Luo et al. 2024 and Abdelkhalik
 // et al. 2022 ("Demystifying the Nvidia Ampere Architecture through Microbenchmarking"): 4 cycles for FP32 and integers, about 8 for
 // FP64 on data-centre chips, 18 to 23 for special functions and shuffles; expansions as ptxas prints them for sm_80 and sm_90.
@@ -25,6 +27,7 @@ namespace warpwright::sim {
 struct Work {
   double issue = 0;  // issue slots; the units below are included
   double fp32 = 0, fp64 = 0, fp16 = 0, integer = 0, sfu = 0, conversion = 0, shuffle = 0;
+  double merged_shared_loads = 0;  // scalar loads of adjacent words that ptxas joins into one of 8 or 16 bytes; not in `issue`
   double path_cycles = 0;  // of one warp alone
 
   void Add(const Work& other, double factor);

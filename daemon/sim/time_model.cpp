@@ -41,7 +41,8 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
                          cycles_us(l2_bytes / chip.l2_bytes_per_cycle)});
   const double l1_sectors = D(c.l1_hit_sectors + c.l1_miss_sectors) + D(c.l2_write_bytes) / 32;
   time.l1_us = cycles_us(std::max(l1_sectors * 32 / chip.l1_bytes_per_cycle, D(inputs.traffic.l1_tags)));
-  time.shared_us = cycles_us(D(c.shared_wavefronts) + inputs.work.shuffle);
+  const double merged = c.shared_requests > 0 ? std::min(1.0, inputs.work.merged_shared_loads / D(c.shared_requests)) : 0;
+  time.shared_us = cycles_us(D(c.shared_wavefronts) * (1 - merged) + inputs.work.shuffle);
   time.issue_us = cycles_us(inputs.work.issue / chip.warp_schedulers);
   time.fp32_us = unit_us(inputs.work.fp32, chip.fp32_lanes);
   time.fp64_us = unit_us(inputs.work.fp64, chip.fp64_lanes);

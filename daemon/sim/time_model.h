@@ -10,7 +10,7 @@
 //     l2      max(read slots * 32 / l2_bytes_per_second, write slots / 20 * 128 / l2_write_bytes_per_second,
 //                 q * bytes / l2_bytes_per_cycle / f)   slots: cache_model.h; the last: the port of one multiprocessor
 //     l1      q * max(sectors * 32 / l1_bytes_per_cycle, lines that requests touch)
-//     shared  q * (wavefronts + shuffles)
+//     shared  q * (wavefronts * (1 - merged loads / requests) + shuffles)
 //     issue   q * W(all) / warp_schedulers
 //     fp32 and the others   q * W(u) * 32 / lanes(u);   an fp16 warp instruction counts 64: its lanes are counted in packed x2 results.
 //                           sfu: the larger of special functions and conversions. integer: ptxas puts additions on the FMA pipes
