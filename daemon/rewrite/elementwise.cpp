@@ -69,6 +69,11 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
       form.stride_loop = loop;
       form.bound = loop->bound;
       TakeElement(loop->body(), form, site.text);
+      if (form.index == nullptr) return form;
+      // The first element in a variable of its own, for the loop to start at and nothing else.
+      for (const Node* use : analysis.Find(form.index->symbol)->uses)
+        if (!Contains(start, *use)) return Refuse(fmt::format("{} is used inside the loop", form.index->name), use->line);
+      form.hoisted.push_back(form.index->parent);
       return form;
     }
     const auto guard = AsBoundsGuard(statement);
@@ -101,6 +106,8 @@ std::string ElementText(const KernelSite& site, const ElementwiseForm& form, con
   for (const Node* statement : form.prefix) code += Taken(site, statement->begin, statement->end, substitutions) + "\n";
   return code + Taken(site, form.begin, form.end, substitutions);
 }
+
+const Node* IndexDeclaration(const ElementwiseForm& form) { return form.index == nullptr ? nullptr : form.index->parent; }
 
 std::string IndexName(const ElementwiseForm& form) { return form.stride_loop ? form.stride_loop->name : form.index->name; }
 

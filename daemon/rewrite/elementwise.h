@@ -32,6 +32,7 @@ bool IsGlobalThreadIndex(const Polynomial& index);
 // The element's statements with parts replaced: no indentation, two-space units.
 std::string ElementText(const KernelSite& site, const ElementwiseForm& form, const std::vector<Substitution>& substitutions);
 
+const Node* IndexDeclaration(const ElementwiseForm& form);  // the statement; null where the loop declares the index
 // The name and the type of the element's index, without const.
 std::string IndexName(const ElementwiseForm& form);
 std::string IndexType(const ElementwiseForm& form);

@@ -266,9 +266,9 @@ RewriteOutcome ApplyHistogramPrivatize(const Ast& ast, const RewriteRequest& req
   std::vector<std::string> notes;
   if (form.bins.count) {
     const std::string name = NewKernelName(ast, site, "shared");
-    PlaceKernel(site, name, Kernel(ast, site, form, name), edits);
+    PlaceKernel(site, name, "", Kernel(ast, site, form, name), edits);
     if (!form.element.stride_loop)
-      for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, kElementsPerThread, edits);
+      for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, kElementsPerThread, /*any_form=*/true, edits);
     notes.push_back(fmt::format("{} bins per block in shared memory, {} elements per thread", *form.bins.count, kElementsPerThread));
   } else {
     if (site.entry_is_kernel) return Refuse("the launch stands in the manifest, and the number of bins decides the shared memory");

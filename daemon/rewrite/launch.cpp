@@ -85,20 +85,28 @@ std::string Times(int factor, std::string_view text) {
   return fmt::format("{} * {}", factor, IsAtom(text) ? std::string(text) : fmt::format("({})", text));
 }
 
+// factor * d, computed where d is a number in the text and not the name of one.
+std::string Scaled(const AnalyzedFunction& host, const Node& node, int factor, bool in_product) {
+  const std::string text(host.syntax.Text(node));
+  const auto value = host.analysis.Fold(node);
+  const bool number = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (number && value) return std::to_string(*value * factor);
+  return in_product ? fmt::format("({})", Times(factor, text)) : Times(factor, text);
+}
+
 // (a + d - 1) / d and ceil_div(a, d) with factor * d for d; nothing for other forms.
 std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const Node& grid, int factor) {
   const FunctionAnalysis& analysis = host.analysis;
   const SyntaxFunction& function = host.syntax;
   if (grid.Is(NodeKind::kCall) && grid.size() == 2 && IsCeilingDivision(grid.name) && grid[1].whole) {
-    const auto value = grid[1].Is(NodeKind::kInteger) ? analysis.Fold(grid[1]) : std::nullopt;
-    return Substitute(function, grid, {{&grid[1], value ? std::to_string(*value * factor) : Times(factor, function.Text(grid[1]))}});
+    return Substitute(function, grid, {{&grid[1], Scaled(host, grid[1], factor, false)}});
   }
   if (!grid.Is(NodeKind::kBinary, "/") || grid.size() != 2 || !grid.whole) return std::nullopt;
   const Node& divisor = StripCasts(grid[1]);
   const Node& numerator = StripCasts(grid[0]);
   const auto value = analysis.Fold(divisor);
   // (n + 255) / 256: both literals change.
-  if (divisor.Is(NodeKind::kInteger) && value && numerator.Is(NodeKind::kBinary, "+") && numerator[1].Is(NodeKind::kInteger) &&
+  if (divisor.Is(NodeKind::kInteger) && !divisor.in_macro && value && numerator.Is(NodeKind::kBinary, "+") && numerator[1].Is(NodeKind::kInteger) &&
       divisor.whole && numerator[1].whole && analysis.Fold(numerator[1]) == *value - 1) {
     return Substitute(function, grid, {{&numerator[1], std::to_string(*value * factor - 1)}, {&divisor, std::to_string(*value * factor)}});
   }
@@ -109,7 +117,7 @@ std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const
   bool found = false;
   ForEach(numerator, [&](const Node& node) {
     if (!node.whole || function.Text(node) != spelled || found) return;
-    substitutions.push_back({&node, divisor.Is(NodeKind::kInteger) ? std::to_string(*value * factor) : Times(factor, spelled)});
+    substitutions.push_back({&node, Scaled(host, divisor, factor, false)});
     found = true;
   });
   const bool mentions_divisor = std::any_of(rest.Symbols().begin(), rest.Symbols().end(), [&](const std::string& symbol) {
@@ -117,10 +125,7 @@ std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const
   });
   if (!found || mentions_divisor || !divisor.whole) return std::nullopt;
   const bool same_text = substitutions[0].node->begin == divisor.begin;  // an argument of a macro
-  if (!same_text) {
-    substitutions.push_back({&divisor, divisor.Is(NodeKind::kInteger) ? std::to_string(*value * factor)
-                                                                      : fmt::format("({})", Times(factor, spelled))});
-  }
+  if (!same_text) substitutions.push_back({&divisor, Scaled(host, divisor, factor, true)});
   return Substitute(function, grid, substitutions);
 }
 
@@ -169,7 +174,7 @@ void SetLaunch(const LaunchSite& site, const LaunchShape& shape, Edits& edits) {
   }
 }
 
-void CoarsenGrid(const LaunchSite& site, int factor, Edits& edits) {
+void CoarsenGrid(const LaunchSite& site, int factor, bool any_form, Edits& edits) {
   const auto axis = FindAxis(site, LaunchAxisGroup::kGrid, 0);
   const Node& part = (*site.launch)[kLaunchGrid];
   const SyntaxFunction& host = site.host->syntax;
@@ -178,12 +183,13 @@ void CoarsenGrid(const LaunchSite& site, int factor, Edits& edits) {
     const auto division = CoarsenedDivision(*site.host, StripCasts(grid), factor);
     if (division) {
       edits.Replace(StripCasts(grid), *division);
-    } else {
+    } else if (any_form) {
       const std::string text(host.Text(grid));
       edits.Replace(grid, fmt::format("({} + {}) / {}", text, factor - 1, factor));
     }
     return;
   }
+  if (!any_form) return;
   const std::string text(host.Text(part));
   if (IsDim3(part)) {
     edits.Replace(part, fmt::format("dim3(({0}.x + {1}) / {2}, {0}.y, {0}.z)", text, factor - 1, factor));

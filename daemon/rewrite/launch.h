@@ -34,8 +34,9 @@ struct LaunchShape {
 };
 void SetLaunch(const LaunchSite& site, const LaunchShape& shape, Edits& edits);
 
-// The grid's first axis divided by `factor`, rounded up: a thread now does the work of `factor`.
-void CoarsenGrid(const LaunchSite& site, int factor, Edits& edits);
+// The grid's first axis divided by `factor`, rounded up: a thread now does the work of `factor`. Unless `any_form`, only a grid that is
+// computed by a division from a number of elements changes: a fixed grid stays as it is.
+void CoarsenGrid(const LaunchSite& site, int factor, bool any_form, Edits& edits);
 
 // The kernel parameter's value at the launch, as text that can stand in any expression: "n", "(B * T)"; "" where unknown.
 std::string ArgumentText(const KernelSite& kernel, const LaunchSite& site, const std::string& parameter_symbol);

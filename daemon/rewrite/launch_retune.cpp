@@ -251,7 +251,7 @@ void BoundLaunch(const KernelSite& site, int64_t threads, bool add, Edits& edits
   const std::vector<Token> tokens = Lex(head);
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text == "__launch_bounds__" && i + 2 < tokens.size()) {
-      if (IsNumber(tokens[i + 2].text))
+      if (IsNumber(tokens[i + 2].text) && tokens[i + 2].text != std::to_string(threads))
         edits.Replace(kernel.begin + tokens[i + 2].range.begin, kernel.begin + tokens[i + 2].range.end, std::to_string(threads));
       return;
     }

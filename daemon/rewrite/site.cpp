@@ -152,7 +152,7 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
   if (!site->entry_is_kernel && site->launches.empty())
     return Refuse(fmt::format("no launch of {} was found behind {}", kernel, request.entry), ast::Line(all[*entry]->syntax.cursor));
   for (const LaunchSite& launch : site->launches)
-    if (!launch.launch->whole) return Refuse("the launch is inside a macro", launch.launch->line);
+    if (launch.launch->in_macro) return Refuse("the launch is inside a macro", launch.launch->line);
 
   for (size_t i : behind)
     if (i != *definition) site->hosts.push_back(std::move(all[i]));
@@ -197,12 +197,13 @@ std::string NewKernelName(const Ast& ast, const KernelSite& site, const std::str
   return site.shared ? FreshName(ast, site.function().name + "_" + suffix) : site.function().name;
 }
 
-void PlaceKernel(const KernelSite& site, const std::string& name, const std::string& code, Edits& edits) {
+void PlaceKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code, Edits& edits) {
   const SyntaxFunction& old = site.function();
   const std::string indent = IndentAt(site.text, old.begin);
   if (site.shared) {
-    edits.Insert(old.end, "\n\n" + Indented(code, indent, site.unit));
+    edits.Insert(old.end, "\n\n" + Indented(helpers + code, indent, site.unit));
   } else {
+    if (!helpers.empty()) edits.Insert(WithLeadingComment(site.text, old.begin), Indented(helpers, indent, site.unit));
     edits.Replace(old.begin, old.end, Indented(code, indent, site.unit, /*first=*/false));
   }
   if (name == old.name) return;

@@ -66,9 +66,10 @@ std::string HeadWithName(const SyntaxFunction& kernel, const std::string& name);
 // `base` where the kernel is rewritten in place, a fresh `base_suffix` where it stays for others.
 std::string NewKernelName(const Ast& ast, const KernelSite& site, const std::string& suffix);
 
-// Puts `code` (the whole new kernel, with what it needs in front; two-space units) in the place of the old kernel, or behind it
-// where it is shared, and changes the name at the launches and mentions behind the entry. Does not touch the launches' parts.
-void PlaceKernel(const KernelSite& site, const std::string& name, const std::string& code, Edits& edits);
+// Puts `code` (the whole new kernel, two-space units) in the place of the old kernel, or behind it where it is shared, and `helpers`
+// (declarations, an empty line behind each) above it and its comment; changes the name at the launches and mentions behind the
+// entry. Does not touch the launches' parts.
+void PlaceKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code, Edits& edits);
 
 RewriteRefusal Refuse(std::string reason, int line = 0);
 

@@ -115,7 +115,8 @@ FormOutcome Recognize(const KernelSite& site) {
   bool other_use = !in.node->whole;
   ForEach((*store)[1], [&](const Node& node) {
     const bool index = node.Is(NodeKind::kName) && (node.symbol == indices[0].variable->symbol || node.symbol == indices[1].variable->symbol);
-    other_use |= (index && !Contains(*in.node, node)) || (node.Is(NodeKind::kName) && analysis.Definition(node.symbol) != nullptr && !index);
+    const bool local = node.Is(NodeKind::kName) && analysis.Definition(node.symbol) != nullptr;
+    other_use |= (index || local) && !Contains(*in.node, node);
   });
   if (other_use) return Refuse("the value depends on more than the element that is read", store->line);
   return form;
@@ -191,7 +192,7 @@ RewriteOutcome ApplyTransposeTile(const Ast& ast, const RewriteRequest& request)
     SetLaunch(launch, shape, edits);
   }
   const std::string name = NewKernelName(ast, site, "tiled");
-  PlaceKernel(site, name, Kernel(site, form, name, tile, rows), edits);
+  PlaceKernel(site, name, "", Kernel(site, form, name, tile, rows), edits);
   std::vector<std::string> notes = {fmt::format("transposed through a {0} x {0} tile in shared memory, {0} x {1} threads per block", tile, rows)};
   if (name != site.function().name) notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));

@@ -212,7 +212,7 @@ RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& req
   } else {
     const auto body = inside.ApplyWithin(site.text, kernel.body->begin, kernel.body->end);
     if (!body) return Refuse("the loops overlap in the text", candidates[0].loop.loop->line);
-    PlaceKernel(site, name, HeadWithName(kernel, name) + " " + Dedented(*body, site.unit), edits);
+    PlaceKernel(site, name, "", HeadWithName(kernel, name) + " " + Dedented(*body, site.unit), edits);
   }
   std::vector<std::string> notes = {fmt::format("{} independent accumulators in {} loop{}; sums are added in another order", factor,
                                                 candidates.size(), candidates.size() == 1 ? "" : "s")};

@@ -37,6 +37,7 @@ std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const Element
       if (collective) refusal = Refuse(fmt::format("{} couples the elements", node.name), node.line);
     }
     if (node.Is(NodeKind::kReturn)) refusal = Refuse("an element ends with return", node.line);
+    if (node.Is(NodeKind::kContinue) || node.Is(NodeKind::kBreak)) refusal = Refuse("an element is left early", node.line);
     if (node.Is(NodeKind::kLambda) || node.Is(NodeKind::kSwitch)) refusal = Refuse("the body is not simple enough to repeat", node.line);
     if (node.Is(NodeKind::kVariable) && ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
       refusal = Refuse(fmt::format("{} is in shared memory", node.name), node.line);
@@ -48,7 +49,7 @@ std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const Element
   const Dependence bound = site.analysis().DependsOn(*form.bound);
   if (bound.thread || bound.memory) return Refuse("the bound is not the same for all threads", form.bound->line);
   for (const Node* statement : form.hoisted)
-    if (site.analysis().DependsOn(*statement).thread) return Refuse("a value besides the index depends on threadIdx", statement->line);
+    if (statement != IndexDeclaration(form) && site.analysis().DependsOn(*statement).thread) return Refuse("a value besides the index depends on threadIdx", statement->line);
   return std::nullopt;
 }
 
@@ -65,6 +66,24 @@ const Node* ConditionOf(const Node& access, const ElementwiseForm& form) {
     if (parent.Is(NodeKind::kFor) || parent.Is(NodeKind::kWhile) || parent.Is(NodeKind::kDo)) return &parent;
   }
   return nullptr;
+}
+
+// Has the element been assigned by a statement that ends before this access begins? Then what was in memory does not matter.
+bool IsStoredBefore(const Access& access, const std::vector<Access>& accesses) {
+  return std::any_of(accesses.begin(), accesses.end(), [&](const Access& store) {
+    const Node* assignment = store.node->parent;
+    return store.writes && !store.reads && assignment != nullptr && assignment->end <= access.node->begin;
+  });
+}
+
+// Is the pointer itself looked at (`bias != nullptr`), and not only what it points at?
+bool TestsPointer(const Node& condition, const std::string& symbol, const std::vector<Access>& accesses) {
+  bool tests = false;
+  ForEach(condition, [&](const Node& node) {
+    if (!node.Is(NodeKind::kName) || node.symbol != symbol) return;
+    tests |= std::none_of(accesses.begin(), accesses.end(), [&](const Access& access) { return Contains(*access.node, node); });
+  });
+  return tests;
 }
 
 using ArraysOutcome = std::variant<std::vector<PackedArray>, RewriteRefusal>;
@@ -87,6 +106,8 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
     if (type.kind != CXType_Pointer) continue;
     if (unresolved.contains(parameter.symbol)) return Refuse(fmt::format("{} is used in a way that cannot be followed", parameter.name));
     if (found == by_base.end()) continue;
+    if (VectorWidthOf(clang_getPointeeType(type)) > 1)
+      return Refuse(fmt::format("{} is accessed as {} already", parameter.name, ElementSpelling(parameter)));
     bool all_elements = true, writes = false;
     for (const Access& access : found->second) {
       all_elements &= is_element(access.index) && !access.reinterpreted && access.vector_width == 1;
@@ -101,25 +122,24 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
     const CXType pointee = clang_getPointeeType(type);
     array.element = ElementSpelling(parameter);
     array.dtype = ElementTypeOf(pointee);
-    if (VectorWidthOf(pointee) > 1) return Refuse(fmt::format("{} is accessed as {} already", parameter.name, array.element));
     const bool dependent = clang_Type_getSizeOf(clang_getCanonicalType(pointee)) == CXTypeLayoutError_Dependent;
     if (!array.dtype && !dependent) return Refuse(fmt::format("elements of {} are of type {}", parameter.name, array.element));
-    bool packable = true;
+    bool packable = true, always = false;
     for (const Access& access : found->second) {
       if (!access.node->whole) return Refuse(fmt::format("an access to {} is inside a macro", parameter.name), access.node->line);
       if (const Node* condition = ConditionOf(*access.node, form)) {
         if (access.writes) return Refuse(fmt::format("{} is written under a condition", parameter.name), access.node->line);
         // Loading what the original would not have loaded is safe where only data decides, for then the element exists.
-        const Dependence depends = analysis.DependsOn(*condition);
-        packable &= depends.memory && !depends.On(parameter.symbol) && !condition->Is(NodeKind::kFor);
+        packable &= analysis.DependsOn(*condition).memory && !TestsPointer(*condition, parameter.symbol, found->second) &&
+                    !condition->Is(NodeKind::kFor);
+      } else {
+        always = true;  // the element is touched in any case
       }
-      // A store before any load of the element needs no load; the order of the source decides.
-      const bool plain_store = access.writes && !access.reads;
-      if (access.reads && !array.stored) array.loaded = true;
-      if (plain_store || access.writes) array.stored = true;
+      array.stored |= access.writes;
+      array.loaded |= access.reads && !IsStoredBefore(access, found->second);
       array.accesses.push_back(access.node);
     }
-    if (!packable) continue;
+    if (!packable && !always) continue;
     arrays.push_back(std::move(array));
   }
   const bool stores = std::any_of(arrays.begin(), arrays.end(), [](const PackedArray& a) { return a.stored; });
@@ -172,10 +192,9 @@ class Emitter {
       "  T lane[N];\n"
       "}};\n\n";
 
+  std::string Helpers() const { return HasStruct() ? "" : fmt::format(kStruct, vector_); }
   std::string Kernel(const std::string& name) const {
-    std::string code;
-    if (!HasStruct()) code += fmt::format(kStruct, vector_);
-    code += HeadWithName(site_.function(), name) + " {\n";
+    std::string code = HeadWithName(site_.function(), name) + " {\n";
     code += fmt::format("  // {} neighbouring elements per thread, one access per array: fewer instructions and requests per byte.\n", width_);
     for (const Node* statement : form_.hoisted) code += "  " + Dedented(site_.function().Text(*statement), site_.unit) + "\n";
     code += AlignmentCheck();
@@ -222,10 +241,11 @@ class Emitter {
       check += fmt::format("{}{} % sizeof({}<{}, {}>) == 0", check.empty() ? "" : " && ",
                            several ? "(" + by_type[element] + ")" : by_type[element], vector_, element, width_);
     }
-    if (check.size() > 90) {  // one address per line
-      for (size_t at = check.find(" | "); at != std::string::npos; at = check.find(" | ", at + 20)) check.replace(at, 3, " |\n                        ");
+    if (check.size() <= 90) return fmt::format("  const bool aligned = {};\n", check);
+    for (const std::string_view between : {" % ", " && "}) {
+      for (size_t at = check.find(between); at != std::string::npos; at = check.find(between, at + 1)) check.replace(at + between.size() - 1, 1, "\n      ");
     }
-    return fmt::format("  const bool aligned = {};\n", check);
+    return fmt::format("  const bool aligned =\n      {};\n", check);
   }
 
   std::string Element(bool vectors) const {
@@ -311,8 +331,9 @@ RewriteOutcome ApplyVectorizeElementwise(const Ast& ast, const RewriteRequest& r
 
   Edits edits;
   const std::string name = NewKernelName(ast, site, fmt::format("vec{}", width));
-  PlaceKernel(site, name, Emitter(ast, site, form, arrays, width).Kernel(name), edits);
-  for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, width, edits);
+  const Emitter emitter(ast, site, form, arrays, width);
+  PlaceKernel(site, name, emitter.Helpers(), emitter.Kernel(name), edits);
+  for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, width, /*any_form=*/!form.stride_loop, edits);
   std::vector<std::string> notes = {fmt::format("{} elements per thread, moved with one access per array", width)};
   if (name != site.function().name) notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
