@@ -108,7 +108,9 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   for (const auto& option : texts_of_options) options.push_back(option.c_str());
   const nvrtcResult compiled = nvrtc->CompileProgram(raw, static_cast<int>(options.size()), options.data());
   const std::string log = ProgramLog(*nvrtc, raw);
-  if (compiled == NVRTC_ERROR_OUT_OF_MEMORY) return CompileOutcome(CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
+  // With little memory left, NVRTC says so itself; with none, it ends the process, which the supervisor sees.
+  if (compiled == NVRTC_ERROR_OUT_OF_MEMORY || (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
+    return CompileOutcome(CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
   if (compiled != NVRTC_SUCCESS) {
     const std::string reason = CutLog(WithoutAssemblerLines(log));
     return CompileOutcome(CompileFailed{reason.empty() ? request.file + ": error: " + nvrtc->GetErrorString(compiled) + "\n" + CutLog(log) : reason});

@@ -11,7 +11,9 @@
 
 namespace warpwright {
 
-// Stages that the worker announces.
+// Stages that the worker announces, in their order.
+inline constexpr std::string_view kParseStage = "parse";
+inline constexpr std::string_view kRecordStage = "record";
 inline constexpr std::string_view kCompileStage = "compile";
 inline constexpr std::string_view kRunStage = "run";
 

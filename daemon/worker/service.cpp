@@ -10,6 +10,7 @@
 #include "config/chip_file.h"
 #include "rewrite/transform.h"
 #include "sim/sim_device.h"
+#include "source/includes.h"
 #include "source/inspect.h"
 #include "source/record.h"
 #include "source/splice.h"
@@ -50,12 +51,27 @@ std::vector<RecordBuffer> RecordBuffers(const ExecuteRequest& request) {
   return buffers;
 }
 
-std::string PlanKey(const Slices& slices, const ExecuteRequest& request, const Chip& chip) {
+void AddExpressions(Hasher& hasher, const std::vector<Expression>& expressions) {
+  hasher.Add(std::to_string(expressions.size()));
+  for (const auto& expression : expressions) hasher.Add(expression.text());
+}
+
+// Everything that RecordPlan depends on.
+std::string PlanKey(const Slices& slices, const ExecuteRequest& request, const std::vector<RecordBuffer>& buffers, const Chip& chip) {
   Hasher hasher;
-  hasher.Add(slices.Digest()).Add(chip.id);
+  hasher.Add(slices.Digest()).Add(slices.entry).Add(chip.id);
+  for (const auto& argument : request.spec.args) {
+    const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
+    hasher.Add(argument.name).Add(scalar != nullptr ? Name(scalar->dtype) : "buffer");
+  }
+  if (const auto& launch = request.spec.launch) {
+    AddExpressions(hasher, launch->grid);
+    AddExpressions(hasher, launch->block);
+    hasher.Add(launch->shared_bytes ? launch->shared_bytes->text() : "");
+  }
   for (const auto& [name, value] : request.scalars)
     hasher.Add(name).Add(std::visit([](auto v) { return fmt::format("{}", v); }, value)).Add(std::to_string(value.index()));
-  for (const auto& buffer : RecordBuffers(request))
+  for (const auto& buffer : buffers)
     hasher.Add(buffer.name).Add(std::to_string(buffer.bytes)).Add(std::to_string(buffer.pointer_offset)).Add(std::span<const std::byte>(buffer.content));
   return hasher.Finish();
 }
@@ -86,10 +102,16 @@ Result<RewriteOutcome> Service::Rewrite(const RewriteRequest& request) { return 
 Result<SpliceOutcome> Service::Splice(const SpliceRequest& request) { return ::warpwright::Splice(request); }
 
 Result<const SliceOutcome*> Service::SliceOnce(const SourceRef& source, const std::string& entry) {
-  const std::string key = Hasher().Add(source.root).Add(source.file).Add(source.text).Add(entry).Finish();
+  // By the content of everything that is included, since a root may be a folder that someone edits.
+  WW_ASSIGN(const SourceTree tree, ReadSourceTree(source));
+  Hasher hasher;
+  hasher.Add(tree.main).Add(entry);
+  for (const auto& [path, file] : tree.files) hasher.Add(path).Add(file.text);
+  const std::string key = hasher.Finish();
   auto found = slices_.find(key);
   if (found == slices_.end()) {
     Bound(slices_);
+    announce_(kParseStage);
     WW_ASSIGN(SliceOutcome outcome, Slice(source, entry));
     found = slices_.emplace(key, std::move(outcome)).first;
   }
@@ -97,14 +119,16 @@ Result<const SliceOutcome*> Service::SliceOnce(const SourceRef& source, const st
 }
 
 Result<std::variant<LaunchPlan, Refused>> Service::RecordOnce(const Slices& slices, const ExecuteRequest& request, const Chip& chip) {
-  const std::string key = PlanKey(slices, request, chip);
+  std::vector<RecordBuffer> buffers = RecordBuffers(request);
+  const std::string key = PlanKey(slices, request, buffers, chip);
   if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
   RecordRequest record;
   record.spec = &request.spec;
   record.scalars = request.scalars;
-  record.buffers = RecordBuffers(request);
+  record.buffers = std::move(buffers);
   record.chip = chip;
   record.cache = cache_;
+  announce_(kRecordStage);
   WW_ASSIGN(RecordOutcome outcome, RecordPlan(slices, record));
   Bound(plans_);
   return plans_.emplace(key, std::move(outcome)).first->second;

@@ -20,7 +20,7 @@ class Service {
   // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker without a toolkit can
   // still inspect.
   explicit Service(std::filesystem::path cache) : cache_(std::move(cache)) {}
-  // Called before work that can exceed a limit: kCompileStage, kRunStage (worker/codec.h).
+  // Called before work that takes long or can exceed a limit: the stages of worker/codec.h.
   void OnStage(std::function<void(std::string_view)> announce) { announce_ = std::move(announce); }
 
   Result<Inspection> Inspect(const SourceRef& source);

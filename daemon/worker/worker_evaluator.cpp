@@ -5,6 +5,9 @@
 #include "worker/codec.h"
 
 namespace warpwright {
+namespace {
+double Seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+}  // namespace
 
 Result<Frame> WorkerEvaluator::CallTwice(const FrameView& frame, const CallLimits& limits) {
   auto answer = supervisor_.Call(frame, limits);
@@ -28,17 +31,22 @@ Result<SpliceOutcome> WorkerEvaluator::Splice(const SpliceRequest& request) {
 }
 
 Result<ExecuteOutcome> WorkerEvaluator::Execute(const ExecuteRequest& request) {
-  auto answer = CallTwice(EncodeCall(request), {deadlines_.execute, {{std::string(kCompileStage), deadlines_.compile}}});
+  const std::map<std::string, std::chrono::milliseconds> stages = {{std::string(kParseStage), deadlines_.parse},
+                                                                   {std::string(kCompileStage), deadlines_.compile}};
+  auto answer = CallTwice(EncodeCall(request), {deadlines_.execute, stages});
   if (answer) return DecodeExecute(std::move(*answer));
   const Error& error = answer.error();
   const bool late = error.code == ErrorCode::kTimeout;
   if (!late && error.code != ErrorCode::kWorkerDied) return Fail(error);
-  if (supervisor_.stage() == kCompileStage)
-    return ExecuteOutcome(CompileFailed{late ? fmt::format("{}: error: the compiler exceeded its limit of {} s", request.source.file, deadlines_.compile.count() / 1000)
-                                             : fmt::format("{}: error: the compiler exceeded its limit of memory, or crashed: {}", request.source.file, error.message)});
-  if (late)
-    return ExecuteOutcome(Refused{"deadline", fmt::format("it did not run within {} s: {}", deadlines_.execute.count() / 1000, error.message), request.source.file, 0});
-  return ExecuteOutcome(Refused{"crash", "it ended its worker twice: " + error.message, request.source.file, 0});
+
+  const std::string& file = request.source.file;
+  if (const auto limited = stages.find(supervisor_.stage()); limited != stages.end()) {
+    const char* who = limited->first == kParseStage ? "parser" : "compiler";
+    if (late) return ExecuteOutcome(CompileFailed{fmt::format("{}: error: the {} exceeded its limit of {} s", file, who, Seconds(limited->second))});
+    return ExecuteOutcome(CompileFailed{fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
+  }
+  if (late) return ExecuteOutcome(Refused{"deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file, 0});
+  return ExecuteOutcome(Refused{"crash", "it ended its worker twice: " + error.message, file, 0});
 }
 
 }  // namespace warpwright

@@ -1,8 +1,8 @@
 // The Evaluator port over a worker process.
 //
 // What happens to the worker is the candidate's fault only if it happens twice: a worker that dies is started again and asked once more. A
-// second death is Refused{"crash"}, or CompileFailed where it happened inside the compiler (memory is limited there). A missed deadline is
-// CompileFailed or Refused{"deadline"} at once. For verbs without such outcomes both are Errors, and so is a worker that does not start.
+// second death is Refused{"crash"}, or CompileFailed where it happened in the parser or the compiler (which a template bomb drives beyond
+// their memory). A missed deadline is CompileFailed or Refused{"deadline"} at once. For verbs without such outcomes both are Errors, and so is a worker that does not start.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,7 @@ namespace warpwright {
 struct WorkerDeadlines {
   std::chrono::milliseconds source{60'000};    // Inspect, Rewrite, Splice
   std::chrono::milliseconds execute{300'000};
+  std::chrono::milliseconds parse{30'000};     // libclang and
   std::chrono::milliseconds compile{90'000};   // NVRTC, within `execute`
 };
 

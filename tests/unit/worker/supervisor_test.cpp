@@ -100,7 +100,7 @@ TEST_F(SupervisorTest, AProgramThatDoesNotExistIsAnEnvironmentError) {
 class EvaluatorTest : public SupervisorTest {
  protected:
   ExecuteRequest request;
-  WorkerDeadlines deadlines{milliseconds(500), milliseconds(500), milliseconds(200)};
+  WorkerDeadlines deadlines{milliseconds(500), milliseconds(500), milliseconds(200), milliseconds(200)};
 };
 
 TEST_F(EvaluatorTest, ACandidateThatKillsTheWorkerTwiceIsRefused) {
