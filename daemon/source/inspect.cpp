@@ -31,6 +31,25 @@ std::string OperatorOf(CXCursor cursor) {
   return result;
 }
 
+struct Assignment {
+  std::string op;  // "=", "+="
+  CXCursor target, value;
+};
+// Built-in ones, and those of classes such as __half.
+std::optional<Assignment> AsAssignment(CXCursor cursor) {
+  const CXCursorKind kind = clang_getCursorKind(cursor);
+  const bool builtin = kind == CXCursor_BinaryOperator || kind == CXCursor_CompoundAssignOperator;
+  if (!builtin && kind != CXCursor_CallExpr) return std::nullopt;
+  std::string op = builtin ? OperatorOf(cursor) : ast::Spelling(cursor);
+  if (!builtin) {
+    if (!op.starts_with("operator")) return std::nullopt;
+    op = op.substr(8);
+  }
+  const std::vector<CXCursor> children = ast::Children(cursor);
+  if (!IsAssignment(op) || children.size() < 2) return std::nullopt;
+  return Assignment{op, children.front(), children.back()};
+}
+
 // The name at the bottom of p[i], *p, *(p + i), p->x, (T)p[i].x: what is stored to or loaded from.
 std::string BaseName(CXCursor cursor) {
   for (int depth = 0; depth < 64; ++depth) {
@@ -87,14 +106,11 @@ class PointerUses {
       }
     }
     if (IsDereference(cursor) && kind != CXCursor_UnexposedExpr && kind != CXCursor_ParenExpr) Note(cursor, !stored, stored);
-    if ((kind == CXCursor_BinaryOperator || kind == CXCursor_CompoundAssignOperator) && children.size() == 2) {
-      const std::string op = OperatorOf(cursor);
-      if (IsAssignment(op)) {
-        if (IsDereference(children[0])) Note(children[0], op != "=", true);
-        Visit(children[0], op == "=");
-        Visit(children[1], false);
-        return;
-      }
+    if (const auto assignment = AsAssignment(cursor)) {
+      if (IsDereference(assignment->target)) Note(assignment->target, assignment->op != "=", true);
+      Visit(assignment->target, assignment->op == "=");
+      Visit(assignment->value, false);
+      return;
     }
     if (kind == CXCursor_UnaryOperator && children.size() == 1 && IsDereference(children[0])) {
       const CXUnaryOperatorKind unary = clang_getCursorUnaryOperatorKind(cursor);
@@ -141,10 +157,10 @@ struct Store {
 std::optional<Store> FirstStore(CXCursor function, const std::string& pointer) {
   std::optional<Store> first;
   ast::ForEachDescendant(ast::Body(function), [&](CXCursor cursor) {
-    if (first || clang_getCursorKind(cursor) != CXCursor_BinaryOperator) return !first;
-    const std::vector<CXCursor> children = ast::Children(cursor);
-    const bool store = children.size() == 2 && OperatorOf(cursor) == "=" && IsDereference(children[0]) && BaseName(children[0]) == pointer;
-    if (store) first = Store{ast::Offsets(cursor), ast::Offsets(children[0])};
+    if (first) return false;
+    const auto assignment = AsAssignment(cursor);
+    const bool store = assignment && assignment->op == "=" && IsDereference(assignment->target) && BaseName(assignment->target) == pointer;
+    if (store) first = Store{ast::Offsets(cursor), ast::Offsets(assignment->target)};
     return true;
   });
   return first;
@@ -250,8 +266,21 @@ class Inspector {
       ParameterInfo& parameter = entry.parameters[i];
       if (!parameter.is_pointer) continue;
       parameter.likely_role = kernel ? roles_[name].at(i).likely_role : LauncherRole(parameter, entry.kernels);
+      // Cleared first: what the caller had in it does not count.
+      if (!kernel && parameter.likely_role == Role::kInOut && IsCleared(function, parameter.name)) parameter.likely_role = Role::kOut;
     }
     return entry;
+  }
+
+  static bool IsCleared(CXCursor launcher, const std::string& parameter) {
+    bool cleared = false;
+    ast::ForEachDescendant(ast::Body(launcher), [&](CXCursor cursor) {
+      if (clang_getCursorKind(cursor) != CXCursor_CallExpr || !ast::Spelling(cursor).starts_with("cudaMemset")) return true;
+      const std::vector<CXCursor> children = ast::Children(cursor);
+      cleared = cleared || (children.size() > 1 && BaseName(children[1]) == parameter);
+      return true;
+    });
+    return cleared;
   }
 
   // What the kernels do with the parameter of the same name; a const pointer is an input whatever its name.

@@ -5,36 +5,13 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "case_file.h"
-#include "compile/compiler.h"
+#include "support.h"
 
 namespace warpwright {
 namespace {
 
 namespace fs = std::filesystem;
-
-Chip TestChip() {
-  Chip chip;
-  chip.id = "test";
-  chip.arch = "sm_90";
-  chip.multiprocessors = 132;
-  chip.shared_bytes = 233472;
-  chip.shared_bytes_per_block_optin = 232448;
-  chip.l2_bytes = 52428800;
-  return chip;
-}
-
-// One for all tests of this program: the shim is precompiled once.
-const fs::path& Cache() {
-  static const TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-record-test"));
-  return folder.path();
-}
-
-const Compiler& TheCompiler() {
-  static const Compiler compiler = std::move(*Compiler::Create({}));
-  return compiler;
-}
 
 std::vector<fs::path> CaseFiles() {
   std::vector<fs::path> files;
@@ -51,7 +28,7 @@ Result<RecordOutcome> Record(const SourceCase& c, const Slices& slices) {
   request.scalars = c.scalars;
   request.buffers = c.buffers;
   request.chip = TestChip();
-  request.cache = Cache();
+  request.cache = RecorderCache();
   request.run_deadline = std::chrono::milliseconds(2000);
   return RecordPlan(slices, request);
 }
@@ -61,21 +38,6 @@ void ExpectRefusal(const SourceCase& c, const Refused& refused) {
   EXPECT_NE(refused.reason.find(c.refusal), std::string::npos) << refused.reason;
   EXPECT_EQ(refused.line, c.refusal_line) << refused.reason;
   EXPECT_FALSE(refused.file.empty());
-}
-
-void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
-  CompileRequest request{slices.file, slices.device, slices.device_headers, {}, "sm_90"};
-  for (const auto* ops : {&plan.setup, &plan.ops}) {
-    for (const PlanOp& op : *ops) {
-      if (const auto* launch = std::get_if<KernelLaunch>(&op)) request.kernels.push_back(launch->kernel);
-    }
-  }
-  std::sort(request.kernels.begin(), request.kernels.end());
-  request.kernels.erase(std::unique(request.kernels.begin(), request.kernels.end()), request.kernels.end());
-  const auto compiled = TheCompiler().Compile(request);
-  ASSERT_TRUE(compiled) << compiled.error().Format();
-  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*compiled)) << std::get<CompileFailed>(*compiled).log << "\n" << slices.device;
-  for (const std::string& kernel : request.kernels) EXPECT_NE(std::get<CompiledModule>(*compiled).Find(kernel), nullptr) << kernel;
 }
 
 class RecordCase : public testing::TestWithParam<fs::path> {};

@@ -1,0 +1,86 @@
+// The kernels of config/examples: every entry and every case slices, records and compiles.
+#include <gtest/gtest.h>
+
+#include "case_file.h"
+#include "config/manifest.h"
+#include "source/inspect.h"
+#include "source/signature.h"
+#include "support.h"
+
+namespace warpwright {
+namespace {
+
+const std::filesystem::path kRoot = std::filesystem::path(WW_SOURCE_DIR) / "config/examples/kernels";
+
+std::vector<KernelSpec> Kernels() {
+  auto manifest = LoadManifest(kRoot);
+  if (!manifest) throw std::runtime_error(manifest.error().Format());
+  return manifest->kernels;
+}
+
+class Example : public testing::TestWithParam<KernelSpec> {};
+
+TEST_P(Example, SlicesRecordsAndCompiles) {
+  const KernelSpec& spec = GetParam();
+  const auto text = ReadFile(kRoot / spec.file);
+  ASSERT_TRUE(text);
+  const SourceRef source{kRoot.string(), spec.file, *text};
+  const auto sliced = Slice(source, spec.entry);
+  ASSERT_TRUE(sliced) << sliced.error().Format();
+  ASSERT_TRUE(std::holds_alternative<Slices>(*sliced)) << std::get<Refused>(*sliced).reason;
+  const Slices& slices = std::get<Slices>(*sliced);
+  EXPECT_EQ(slices.notes, std::vector<std::string>());
+  for (const Case& c : spec.cases) {
+    RecordRequest request;
+    request.spec = &spec;
+    request.scalars = c.scalars;
+    for (const Argument& argument : spec.args) {
+      const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+      if (buffer == nullptr) continue;
+      const auto shape = ShapeOf(argument, c);
+      ASSERT_TRUE(shape) << shape.error().Format();
+      uint64_t bytes = SizeOf(buffer->dtype);
+      for (const int64_t extent : *shape) bytes *= static_cast<uint64_t>(extent);
+      request.buffers.push_back({argument.name, bytes, 0, {}});
+    }
+    request.chip = TestChip();
+    request.cache = RecorderCache();
+    const auto recorded = RecordPlan(slices, request);
+    ASSERT_TRUE(recorded) << recorded.error().Format();
+    ASSERT_TRUE(std::holds_alternative<LaunchPlan>(*recorded)) << std::get<Refused>(*recorded).reason;
+    const LaunchPlan& plan = std::get<LaunchPlan>(*recorded);
+    EXPECT_FALSE(plan.ops.empty());
+    if (&c == &spec.cases.front()) ExpectCompiles(slices, plan);
+  }
+}
+
+// What `warpwright init` would propose agrees with what the manifest's author wrote.
+TEST_P(Example, InspectionAgreesWithTheManifest) {
+  const KernelSpec& spec = GetParam();
+  const auto text = ReadFile(kRoot / spec.file);
+  ASSERT_TRUE(text);
+  const auto inspection = InspectSource({kRoot.string(), spec.file, *text});
+  ASSERT_TRUE(inspection);
+  const auto entry = std::find_if(inspection->entries.begin(), inspection->entries.end(),
+                                  [&](const EntryInfo& e) { return e.name == spec.entry; });
+  ASSERT_NE(entry, inspection->entries.end());
+  EXPECT_EQ(entry->refusal, "");
+  std::vector<ParameterInfo> parameters = entry->parameters;
+  std::erase_if(parameters, IsStream);  // no argument of the manifest
+  ASSERT_EQ(parameters.size(), spec.args.size());
+  for (size_t i = 0; i < spec.args.size(); ++i) {
+    const ParameterInfo& parameter = parameters[i];
+    if (const auto* buffer = std::get_if<BufferArgument>(&spec.args[i].kind)) {
+      EXPECT_TRUE(parameter.is_pointer) << parameter.name;
+      EXPECT_EQ(parameter.dtype, buffer->dtype) << parameter.name;
+      EXPECT_EQ(parameter.likely_role, buffer->role) << parameter.name;
+    } else {
+      EXPECT_EQ(parameter.dtype, std::get<ScalarArgument>(spec.args[i].kind).dtype) << parameter.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Example, testing::ValuesIn(Kernels()), [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace warpwright
