@@ -120,7 +120,8 @@ std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const
     substitutions.push_back({&node, Scaled(host, divisor, factor, false)});
     found = true;
   });
-  const bool mentions_divisor = std::any_of(rest.Symbols().begin(), rest.Symbols().end(), [&](const std::string& symbol) {
+  const std::vector<std::string> symbols = rest.Symbols();
+  const bool mentions_divisor = std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
     return analysis.Index(divisor).Mentions(symbol);
   });
   if (!found || mentions_divisor || !divisor.whole) return std::nullopt;
