@@ -29,7 +29,6 @@ class Examination {
   Result<Failure> TryTrial(const Trial& trial);
 
   struct RunKind {
-    bool counters = false;
     bool second = false;   // other guard bands and workspace poison than the first
     bool guarded = false;  // with guard bands on the simulator too, which else faults exactly
   };
@@ -70,7 +69,6 @@ Result<RunOutcome> Examination::Execute(const Trial& trial, const std::vector<Bu
   RunSetting setting{&candidate_, &state_.spec, &trial.c, state_.device, {}};
   setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
   setting.options.seed = kind.second ? ~trial.seed : trial.seed;
-  setting.options.counters = kind.counters;
   uint64_t usual = 0;
   for (const VerifiedCase& verified : state_.verified) usual = std::max(usual, verified.instructions);
   setting.options.instruction_limit = 1'000'000'000 + 64 * usual;
@@ -158,7 +156,6 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
     return Fail(ErrorCode::kIo, "the original ran before and does not run now: " + VerdictMessage(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
 
-  const bool whole = !state_.sampled[trial.c.name];
   WW_ASSIGN(RunOutcome outcome, Execute(trial, reference->inputs, {.guarded = true}));
   if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
   Executed& first = std::get<Executed>(outcome);
@@ -179,9 +176,9 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
   for (const Argument& argument : state_.spec.args)
     if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind))
       complemented[index++].read_only = buffer->role == Role::kIn;
-  WW_ASSIGN(RunOutcome again, Execute(trial, complemented, {.counters = whole, .second = true}));
+  WW_ASSIGN(RunOutcome again, Execute(trial, complemented, {.second = true}));
   if (auto* verdict = std::get_if<Verdict>(&again)) return Failure(std::move(*verdict));
-  Executed& second = std::get<Executed>(again);
+  const Executed& second = std::get<Executed>(again);
   if (auto failure = CheckSurroundings(trial, complemented, second)) return failure;
   if (auto failure = CheckUnwritten(trial, *reference, first, complemented, second)) return failure;
   Passed("unwritten-output");
@@ -190,10 +187,6 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
   if (auto mismatch = state_.Compare(*reference, first.buffers))
     return Failure(Wrong("comparison", trial, mismatch->message));
   Passed("comparison");
-  if (whole)
-    measured_.cases.push_back(
-        {trial.c.name, trial.c.weight, second.time_us, second.sampled, std::move(second.launches)});
-  measured_.modelled = second.modelled;
   return Recorded(verified, *reference, first);
 }
 
@@ -298,31 +291,20 @@ Result<Failure> Examination::ReducedShapesOf() {
   return Failure();
 }
 
-// The cases that were not run whole with counters above, by the same means as the original's.
+// By exactly the means by which the original was measured, so that equal code gives equal numbers.
 Result<Failure> Examination::Measure() {
-  const auto* original = std::get_if<Measured>(&state_.baseline->original);
-  for (const CaseMeasurement& wanted : original->cases) {
-    const auto same_case = [&](const auto& m) { return m.case_name == wanted.case_name; };
-    if (std::any_of(measured_.cases.begin(), measured_.cases.end(), same_case)) continue;
+  for (const CaseMeasurement& wanted : std::get<Measured>(state_.baseline->original).cases) {
     const Case& c = *std::find_if(state_.spec.cases.begin(), state_.spec.cases.end(),
                                   [&](const Case& x) { return x.name == wanted.case_name; });
     WW_ASSIGN(const std::vector<BufferContent> inputs,
               MakeInputs(state_.spec, c, InputVariant::kBase, state_.options.seed, state_.options.repository));
-    RunSetting setting{&candidate_, &state_.spec, &c, state_.device, state_.MeasureOptions(c)};
+    const RunSetting setting{&candidate_, &state_.spec, &c, state_.device, state_.MeasureOptions(c)};
     WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
     if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
     Executed& run = std::get<Executed>(outcome);
+    measured_.modelled = run.modelled;
     measured_.cases.push_back({c.name, c.weight, run.time_us, run.sampled, std::move(run.launches)});
   }
-  // In the order of the original's.
-  std::stable_sort(measured_.cases.begin(), measured_.cases.end(),
-                   [&](const CaseMeasurement& a, const CaseMeasurement& b) {
-                     const auto rank = [&](const CaseMeasurement& m) {
-                       return std::find_if(original->cases.begin(), original->cases.end(),
-                                           [&](const auto& o) { return o.case_name == m.case_name; });
-                     };
-                     return rank(a) < rank(b);
-                   });
   return Failure();
 }
 

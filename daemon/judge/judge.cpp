@@ -123,7 +123,6 @@ Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, Case
   Executed& run = std::get<Executed>(outcome);
   const uint64_t instructions = ThreadInstructions(run.launches);
   status.measured = true;
-  sampled[c.name] = run.sampled;
   measured.modelled = run.modelled;
   measured.cases.push_back({c.name, c.weight, run.time_us, run.sampled, std::move(run.launches)});
   status.verified = !SamplesCase(c) || instructions <= options.verify_instructions;

@@ -61,7 +61,6 @@ struct Judge::State {
   std::optional<Baseline> baseline;
   std::vector<VerifiedCase> verified;                   // cheapest first
   std::vector<std::pair<const Case*, uint64_t>> large;  // not verified; thread instructions of the original
-  std::map<std::string, bool> sampled;                  // by case name: measured by sampled blocks
   std::map<std::string, double> tighten;                // by output
   std::vector<std::string> notes;
   const uint64_t search_secret;  // of quick evaluations, so that they share the original's answers
