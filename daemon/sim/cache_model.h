@@ -15,7 +15,7 @@
 //
 // DRAM is read in pairs of sectors, 64 bytes: a load that misses one sector alone brings its neighbour into L2.
 //
-// Limits: neighbours on a multiprocessor do not find each other's lines in L1; a block whose requests exceed kMaxReplaySectors is
+// Limits: neighbours on a multiprocessor do not find each other's lines in L1; a block whose requests exceed kMaxHeldAccesses is
 // replayed in pieces; sectors that are written in part count as whole; the two partitions of A100's and H100's L2 are one.
 #pragma once
 
@@ -32,40 +32,47 @@
 
 namespace warpwright::sim {
 
-// Tags of a sectored set-associative cache.
+// Tags of a sectored set-associative cache. Lines are named by LineTag; a mask has a bit for each of the four sectors.
 class SectorCache {
  public:
   explicit SectorCache(uint64_t bytes);
 
-  enum class Access : uint8_t { kRead, kWrite };  // a write marks the sector dirty
   struct Outcome {
-    bool hit = false;
-    uint32_t evicted_dirty_sectors = 0;
+    uint8_t before = 0;                 // sectors that were there
+    uint8_t evicted_dirty_sectors = 0;  // of the line that made room
   };
-  Outcome Touch(uint64_t sector, Access access);
-  bool Contains(uint64_t sector) const;  // without effect on the order
-  void Invalidate(uint64_t sector);
+  // The sectors of `valid` are there afterwards, those of `dirty` are dirty, too.
+  Outcome Touch(uint32_t tag, uint8_t valid, uint8_t dirty);
+  void Invalidate(uint32_t tag, uint8_t sectors);
   uint64_t CleanAll();  // dirty sectors become clean; how many there were
 
  private:
   static constexpr int kWays = 16;
   static constexpr uint32_t kMaxGroupBits = 4;  // sets come in groups of up to 16
   struct alignas(16) Set {
-    std::array<uint32_t, kWays> tags;   // of lines, most recently used first; 0: empty
+    std::array<uint32_t, kWays> tags;    // most recently used first; 0: empty
     std::array<uint8_t, kWays> sectors;  // low half: valid, high half: dirty
   };
-  struct Place {
-    Set* set;
-    uint32_t tag;
-    uint8_t bit;
-  };
-  Place Find(uint64_t sector) const;
+  Set& SetOf(uint32_t tag) const;
   static uint32_t Match(const Set& set, uint32_t tag);
   struct Free {
     void operator()(Set* sets) const { std::free(sets); }
   };
   std::unique_ptr<Set[], Free> sets_;
   uint32_t group_bits_ = 0, groups_ = 1, set_count_ = 1;
+};
+
+// Global lines are less than 2^31 behind the base and have a tag of their own; those of local memory are hashed into the upper half.
+uint32_t LineTag(uint64_t sector);
+
+// What one warp's request asks of one line.
+struct LineAccess {
+  uint32_t tag = 0;
+  uint32_t sectors : 4 = 0;  // mask
+  uint32_t kind : 2 = 0;     // MemoryRequest::Kind
+  uint32_t cached : 1 = 0;   // may hit L1
+  uint32_t first : 1 = 0;    // a new request begins
+  uint32_t line : 24 = 0;    // of the source
 };
 
 // Warp loads at one source line, by the slowest level that one of their sectors came from.
@@ -82,17 +89,6 @@ struct Traffic {
   void Add(const Traffic& other);
 };
 
-// What one block sent to L2.
-struct MissStream {
-  struct Request {
-    uint32_t line = 0;
-    uint32_t sectors = 0;
-    MemoryRequest::Kind kind = MemoryRequest::Kind::kRead;
-  };
-  std::vector<Request> requests;
-  std::vector<uint64_t> sectors;  // of all requests, in order
-};
-
 // The L1s of the multiprocessors that one host thread simulates.
 class L1Model : public MemoryObserver {
  public:
@@ -101,30 +97,34 @@ class L1Model : public MemoryObserver {
   ~L1Model() override;
 
   void OnRequest(const MemoryRequest& request) override;  // all of one block
-  // Ends the block whose requests came in, and returns what goes to L2.
-  MissStream FinishBlock(uint64_t block);
+  void FinishBlock(uint64_t block);  // the block whose requests came in
+
+  // What the finished blocks sent to L2, each block's accesses one after the other, until ClearMisses.
+  struct BlockMisses {
+    uint64_t block = 0;
+    size_t first = 0, last = 0;  // in misses()
+  };
+  const std::vector<BlockMisses>& blocks() const { return blocks_; }
+  std::span<const LineAccess> misses(const BlockMisses& block) const { return std::span(misses_).subspan(block.first, block.last - block.first); }
+  void ClearMisses();
 
   const Counters& counters() const { return counters_; }           // l1_* and l2_*_bytes
   const Traffic& traffic() const { return traffic_; }
   const std::vector<LoadLevels>& levels() const { return levels_; }  // by line; only l1 is filled
 
  private:
-  struct Request {
-    uint32_t line, first, sectors;
-    MemoryRequest::Kind kind;
-    bool cached;
-  };
   void Replay();
-  void ReplayRequest(const Request& request);
+  const LineAccess* ReplayRequest(SectorCache& cache, const LineAccess* access, const LineAccess* end);
   SectorCache& CacheOf(uint64_t block);
 
   const int multiprocessors_;
   const uint64_t share_bytes_;
   std::vector<std::unique_ptr<SectorCache>> caches_;  // by multiprocessor; made when first used
-  std::vector<std::vector<Request>> warps_;
-  std::vector<uint64_t> sectors_;
+  std::vector<std::vector<LineAccess>> warps_;        // of the block that runs
+  size_t held_ = 0;                                   // accesses in warps_
   uint64_t block_ = 0;
-  MissStream misses_;
+  std::vector<LineAccess> misses_;
+  std::vector<BlockMisses> blocks_;
   Counters counters_;
   Traffic traffic_;
   std::vector<LoadLevels> levels_;
@@ -134,7 +134,7 @@ class L1Model : public MemoryObserver {
 class L2Model {
  public:
   explicit L2Model(const Chip& chip);
-  void Consume(const MissStream& stream);
+  void Consume(std::span<const LineAccess> misses);
   void WriteBack();  // what is dirty counts as written, and is clean
   const Counters& counters() const { return result_.counters; }
   // The kernel has ended: writes back, returns the kernel's counters and forgets them.
@@ -153,7 +153,7 @@ class L2Model {
   KernelResult result_;
   std::vector<std::pair<uint64_t, uint64_t>> atomic_counts_;  // open-addressed: place + 1, sectors
   size_t atomic_used_ = 0;
-  void CountAtomic(uint64_t sector);
+  void CountAtomics(uint32_t tag, uint64_t sectors);
 };
 
 }  // namespace warpwright::sim

@@ -17,7 +17,7 @@ namespace warpwright::sim {
 namespace {
 
 constexpr uint64_t kFirstGroup = 16;               // blocks; later groups follow from what these needed
-constexpr uint64_t kGroupSectors = 4 << 20;        // of misses held for L2: 32 MiB
+constexpr uint64_t kGroupAccesses = 1 << 20;       // that are held for L2: 8 MiB
 constexpr uint64_t kLastBlocks = 4;                // run at the end of a sampled grid
 constexpr size_t kReportedLines = 50;
 
@@ -67,7 +67,6 @@ class LaunchRunner {
   struct Worker {
     std::optional<Machine> machine;
     std::unique_ptr<L1Model> l1;
-    std::vector<std::pair<uint64_t, MissStream>> misses;  // by block, ascending
     std::optional<std::pair<uint64_t, Fault>> fault;      // and its block
   };
 
@@ -131,7 +130,7 @@ void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
       worker.fault = {block, std::move(*fault)};
       return;
     }
-    if (worker.l1) worker.misses.emplace_back(block, worker.l1->FinishBlock(block));
+    if (worker.l1) worker.l1->FinishBlock(block);
   }
 }
 
@@ -157,15 +156,18 @@ std::optional<Fault> LaunchRunner::RunGroup(uint64_t first, uint64_t last) {
 }
 
 void LaunchRunner::ConsumeMisses(uint64_t blocks) {
-  std::vector<std::pair<uint64_t, const MissStream*>> order;
-  uint64_t sectors = 0;
+  std::vector<std::pair<uint64_t, std::span<const LineAccess>>> order;
+  uint64_t accesses = 0;
   for (const Worker& worker : workers_)
-    for (const auto& [block, stream] : worker.misses) order.emplace_back(block, &stream), sectors += stream.sectors.size();
-  std::sort(order.begin(), order.end());
-  for (const auto& [block, stream] : order) context_.l2.Consume(*stream);
-  for (Worker& worker : workers_) worker.misses.clear();
+    for (const auto& block : worker.l1->blocks()) {
+      order.emplace_back(block.block, worker.l1->misses(block));
+      accesses += block.last - block.first;
+    }
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [block, misses] : order) context_.l2.Consume(misses);
+  for (Worker& worker : workers_) worker.l1->ClearMisses();
   const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) * static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
-  group_blocks_ = std::clamp<uint64_t>(kGroupSectors * blocks / std::max<uint64_t>(sectors, 1), 1, std::max<uint64_t>(wave, 256));
+  group_blocks_ = std::clamp<uint64_t>(kGroupAccesses * blocks / std::max<uint64_t>(accesses, 1), 1, std::max<uint64_t>(wave, 256));
 }
 
 uint64_t LaunchRunner::Instructions() const {

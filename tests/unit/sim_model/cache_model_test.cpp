@@ -27,7 +27,11 @@ class Caches {
   }
   void Read(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) { Request(MemoryRequest::Kind::kRead, block, warp, std::move(sectors)); }
   void Write(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) { Request(MemoryRequest::Kind::kWrite, block, warp, std::move(sectors)); }
-  void EndBlock(uint64_t block) { l2_.Consume(l1_.FinishBlock(block)); }
+  void EndBlock(uint64_t block) {
+    l1_.FinishBlock(block);
+    for (const auto& misses : l1_.blocks()) l2_.Consume(l1_.misses(misses));
+    l1_.ClearMisses();
+  }
   Counters EndKernel() {
     result_ = l2_.FinishKernel();
     Counters counters = result_.counters;
@@ -188,6 +192,13 @@ TEST(CacheModel, DramIsReadInPairsOfSectors) {
   caches.Read(1, 0, Row(1, 8, 2));  // the others came along
   caches.EndBlock(1);
   EXPECT_EQ(caches.EndKernel().dram_read_bytes, 0u);
+  caches.Write(2, 0, Row(100, 1));  // present because it was written: reading it brings no neighbour
+  caches.Read(2, 0, Row(100, 1));
+  caches.EndBlock(2);
+  EXPECT_EQ(caches.EndKernel().dram_read_bytes, 0u);
+  caches.Read(3, 0, Row(101, 1));
+  caches.EndBlock(3);
+  EXPECT_EQ(caches.EndKernel().dram_read_bytes, 32u);
 }
 
 TEST(CacheModel, TrafficCountsLines) {
