@@ -18,7 +18,7 @@ using Wait = StackEntry::Wait;
 constexpr int64_t kSlice = 20'000;      // warp instructions
 // A warp whose lanes went apart and that runs so many slices without a barrier may spin on a lock that another of its lanes holds:
 // then those run too. Rotating costs nothing but a later reconvergence.
-constexpr uint64_t kSpinSlices = 4;
+constexpr uint64_t kSpinLimit = 64, kContendedSpin = 16;
 
 void WriteLanes(Warp& warp, uint32_t offset, uint32_t mask, uint32_t value) {
   auto* d = reinterpret_cast<uint32_t*>(warp.registers + offset);
@@ -38,6 +38,7 @@ uint32_t BlockRunner::LiveWarps() const {
 void BlockRunner::Start(uint64_t block) {
   c_.block_index = block;
   barriers_.fill({});
+  c_.unwritten_read = false;
   const uint64_t x = block % c_.grid.x, y = block / c_.grid.x % c_.grid.y, z = block / c_.grid.x / c_.grid.y;
   if (c_.shared_bytes > 0) std::memset(c_.shared, 0, c_.shared_bytes);
   if (c_.checking && c_.shared_bytes > 0) {
@@ -70,6 +71,13 @@ void BlockRunner::Start(uint64_t block) {
 
 bool BlockRunner::Run(uint64_t block) {
   Start(block);
+  if (RunWarps()) return !c_.unwritten_read;
+  // What went wrong after a read of unwritten shared memory may come from it, unless it is the race that explains it.
+  if (c_.unwritten_read && c_.fault.kind != Fault::Kind::kSharedRace) c_.fault = c_.unwritten_fault;
+  return false;
+}
+
+bool BlockRunner::RunWarps() {
   while (true) {
     bool ran = false, left = false;
     for (Warp& warp : c_.warps) {
@@ -79,13 +87,16 @@ bool BlockRunner::Run(uint64_t block) {
       ran = true;
       if (!RunWarp(warp)) return false;
     }
-    if (!left) return true;
+    if (!left) break;
     CompleteBarriers();
+    if (c_.unwritten_read && c_.barrier_time == c_.time) break;
     if (ran) continue;
     bool released = false;
     for (const Warp& warp : c_.warps) released |= warp.live != 0 && warp.barrier < 0;
     if (!released) return ReportDeadlock();
   }
+  if (c_.unwritten_read) c_.fault = c_.unwritten_fault;
+  return true;
 }
 
 // One turn: until a barrier, the end, or the slice is over.
@@ -94,6 +105,7 @@ bool BlockRunner::RunWarp(Warp& warp) {
   c_.registers = warp.registers;
   c_.live = warp.live;
   c_.slice = kSlice;
+  c_.contended = false;
   while (true) {
     const Instruction* next = ResumeTop(c_);
     if (next) Execute(c_, next);
@@ -108,7 +120,8 @@ bool BlockRunner::RunWarp(Warp& warp) {
                         "the limit of thread instructions is reached: an endless loop, or more work than the simulator was given");
           return false;
         }
-        if (++warp.spins >= kSpinSlices && warp.stack.size() > 1) {
+        warp.spins += c_.contended ? kContendedSpin : 1;
+        if (warp.spins >= kSpinLimit && warp.stack.size() > 1) {
           warp.spins = 0;
           // The running entry goes below the others that can run; with none, lanes that wait for it run ahead.
           const StackEntry running = *top;
@@ -125,6 +138,7 @@ bool BlockRunner::RunWarp(Warp& warp) {
       case Stop::kWaitLanes:
         top->next = c_.resume;
         top->wait = Wait::kOthers;
+        top->live_when_waiting = warp.live;
         if (!HandleWaitingLanes(warp)) return false;
         break;
       case Stop::kSwitch:
@@ -139,6 +153,8 @@ bool BlockRunner::RunWarp(Warp& warp) {
 
 // The entry on top waits. Others of the warp run first; then those that wait at the same instruction go on together.
 bool BlockRunner::HandleWaitingLanes(Warp& warp) {
+  for (StackEntry& entry : warp.stack)
+    if (entry.wait == Wait::kOthers && entry.live_when_waiting != warp.live) entry.wait = Wait::kNone;
   if (SelectEntry(warp)) return true;
   if (MergeWaiting(warp)) return SelectEntry(warp) || (WaitIsHopeless(c_, warp.stack.back().next), false);
   // Unaligned barriers and __syncwarp let lanes that wait at a point of reconvergence come on their own way.
@@ -240,7 +256,7 @@ void BlockRunner::Release(uint32_t number) {
   Barrier& barrier = barriers_[number];
   const uint32_t live = LiveWarps();
   if ((live & ~barrier.arrived) == 0) SynchronizeBlock(c_);
-  else SynchronizeWarps(c_, barrier.arrived & live);
+  else SynchronizeWarps(c_, barrier.arrived);
   for (Warp& warp : c_.warps) {
     if (!(barrier.waiting >> warp.index & 1)) continue;
     warp.barrier = -1;

@@ -25,6 +25,7 @@ class BlockRunner {
   };
 
   void Start(uint64_t block);
+  bool RunWarps();
   bool RunWarp(Warp& warp);
   bool HandleWaitingLanes(Warp& warp);
   bool Arrive(Warp& warp);

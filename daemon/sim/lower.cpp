@@ -1,7 +1,10 @@
 #include "sim/lower.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -32,6 +35,19 @@ constexpr SpecialName kSpecials[] = {
     {"%dynamic_smem_size", Kind::kDynamicSharedSize}};
 
 uint64_t AlignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
+
+// "_ZZ6kernelE4tile" is tile.
+std::string PlainName(std::string_view name) {
+  std::string text(name);
+  int status = 0;
+  if (!name.starts_with("_Z")) return text;
+  if (char* demangled = abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status)) {
+    text = demangled;
+    std::free(demangled);
+  }
+  const size_t colons = text.rfind("::");
+  return colons == std::string::npos ? text : text.substr(colons + 2);
+}
 
 // A number as the bits of `type`.
 uint64_t LiteralBits(const PtxOperand& operand, Type type) {
@@ -206,7 +222,7 @@ uint32_t Lowering::SharedOffset(uint32_t variable) {
     }
     known->second = static_cast<uint32_t>(offset);
     out_.info.static_shared_bytes = static_cast<uint32_t>(offset + v.bytes);
-    out_.shared_names.emplace_back(known->second, std::string(v.name));
+    out_.shared_names.emplace_back(known->second, PlainName(v.name));
   }
   return known->second;
 }
@@ -378,7 +394,7 @@ Result<Lowered> Lowering::Lower(uint32_t index) {
   if (uses_dynamic)
     for (const auto& [variable, place] : shared_)
       if (module_.variables[variable].external)
-        out_.shared_names.emplace_back(static_cast<uint32_t>(dynamic), std::string(module_.variables[variable].name));
+        out_.shared_names.emplace_back(static_cast<uint32_t>(dynamic), PlainName(module_.variables[variable].name));
   std::sort(out_.shared_names.begin(), out_.shared_names.end());
   out_.info.local_bytes = static_cast<uint32_t>(AlignUp(local_bytes_, 16));
   out_.info.instructions = out_.code.size();

@@ -75,7 +75,8 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
         for (uint32_t k = 0; k < kBytes; ++k)
           if (w[k] == 0) {
             if (static_cast<AtomicOp>(i->mode) == AtomicOp::kExch) break;
-            return StopUninitialized(c, i, a[l], l, Space::kShared);
+            NoteUnwrittenShared(c, i, a[l], l);
+            break;
           }
         std::memset(w, 0xff, kBytes);
       }
@@ -121,6 +122,8 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
 template <typename M>
 const Instruction* Atomic(Context& c, const Instruction* i) {
   alignas(64) uint64_t a[kLanes];
+  c.contended = true;
+  c.slice -= 256;  // loops around atomics may wait for others, who get their turn sooner
   const auto offset = static_cast<uint64_t>(i->immediate);
   if (i->address64) {
     const uint64_t* r = Reg<uint64_t>(c, i->reg[i->defs]);

@@ -75,12 +75,11 @@ struct Bfe {
   static T Run(T a, uint32_t pos, uint32_t len) {
     using U = std::make_unsigned_t<T>;
     constexpr uint32_t kMsb = 8 * sizeof(T) - 1;
-    pos &= 0xff;
-    len &= 0xff;
+    if (sizeof(T) == 4) pos &= 0xff, len &= 0xff;  // the hardware takes all bits of the counts for 64-bit fields
     bool sign = false;
     if (std::is_signed_v<T> && len != 0) {
-      const uint32_t at = pos + len - 1 < kMsb ? pos + len - 1 : kMsb;
-      sign = (static_cast<U>(a) >> at) & 1;
+      const uint64_t last = static_cast<uint64_t>(pos) + len - 1;
+      sign = (static_cast<U>(a) >> (last < kMsb ? last : kMsb)) & 1;
     }
     const U field = pos > kMsb ? U{0} : static_cast<U>(static_cast<U>(a) >> pos);
     const uint32_t have = pos > kMsb ? 0 : (len < kMsb + 1 - pos ? len : kMsb + 1 - pos);
@@ -92,8 +91,7 @@ struct Bfi {
   template <typename T>
   static T Run(T a, T b, uint32_t pos, uint32_t len) {
     constexpr uint32_t kBits = 8 * sizeof(T);
-    pos &= 0xff;
-    len &= 0xff;
+    if (sizeof(T) == 4) pos &= 0xff, len &= 0xff;
     if (pos >= kBits || len == 0) return b;
     if (len > kBits - pos) len = kBits - pos;
     const T field = (len >= kBits ? ~T{0} : (T{1} << len) - 1) << pos;

@@ -28,6 +28,7 @@ struct StackEntry {
   uint32_t mask = 0;
   uint32_t reconverge = kNoBlock;
   enum class Wait : uint8_t { kNone, kOthers, kBarrier } wait = Wait::kNone;
+  uint32_t live_when_waiting = 0;      // when lanes have exited since, kOthers is tried again
 };
 
 struct Warp {
@@ -39,7 +40,7 @@ struct Warp {
   std::vector<StackEntry> stack;
   int barrier = -1;                    // the one that it waits at
   uint32_t synchronized = 0;           // Context::time of the last synchronisation of all its lanes
-  uint64_t spins = 0;                  // slices without progress
+  uint64_t spins = 0;                  // slices without a barrier; those with contention weigh more
 };
 
 // How the lanes' addresses of a memory instruction lie to each other. Mostly the same every time: then its figures are reused.
@@ -78,6 +79,7 @@ struct Context {
   uint32_t full = 0;                   // 1: mask == live, handlers may write all lanes
   uint32_t reconverge = kNoBlock;      // of the running entry
   int64_t slice = 0;                   // warp instructions until another warp's turn
+  bool contended = false;              // atomics or volatile accesses ran in this slice
   int64_t budget = 0;                  // thread instructions until the limit
   uint64_t* block_entries = nullptr;   // by basic block: times entered, lanes
   uint64_t* block_lanes = nullptr;
@@ -125,6 +127,10 @@ struct Context {
     bool waits = true;
   } arrival;
   Fault fault;
+  // A read of shared memory that nobody had written. The run goes on: if another thread writes the place before the next barrier, it
+  // is a race, which says more.
+  bool unwritten_read = false;
+  Fault unwritten_fault;
 };
 
 // Sets the mask of running lanes and what depends on it.

@@ -1,6 +1,6 @@
 // cvt between all types. The common forms have vector code; the rest goes through one general routine, lane by lane.
 //
-// Floats to integers saturate, NaN becomes 0. f64 to 16 bits goes through f32 rounded to odd, which makes it one rounding.
+// Floats to integers saturate. A NaN becomes 0, or, from f64 or to 64 bits, the lowest signed number, as on the hardware. f64 to 16 bits goes through f32 rounded to odd, which makes it one rounding.
 #include <limits>
 
 #include "sim/exec/float_lanes.h"
@@ -36,7 +36,7 @@ const Instruction* FromHalf(Context& c, const Instruction* i) {
   alignas(64) float x[kLanes];
   Format::Load(Reg<uint32_t>(c, i->reg[1]), 0, x);
   float* d = Reg<float>(c, i->reg[0]);
-  WW_LANES Write<kFull>(c, d, l, Canonical(x[l]));
+  WW_LANES Write<kFull>(c, d, l, std::is_same_v<Format, HalfFormat> ? Canonical(x[l]) : x[l]);
   return i + 1;
 }
 template <typename Format, bool kFull>
@@ -84,7 +84,7 @@ Value Read(const Instruction* i, uint64_t raw) {
     case Type::kBf16: v.real = Bf16Format::ToFloat(static_cast<uint32_t>(raw & 0xffff)); break;
     case Type::kF32: {
       const float f = std::bit_cast<float>(static_cast<uint32_t>(raw));
-      v.real = i->ftz ? Flush(f) : f;
+      v.real = i->ftz ? Canonical(Flush(f)) : f;
       break;
     }
     default: v.real = std::bit_cast<double>(raw); break;
@@ -110,7 +110,7 @@ uint64_t ToInteger(const Instruction* i, const Value& v) {
   const bool to_signed = IsSigned(i->type);
   if (v.is_float) {
     const double r = RoundToInteger(v.real, i->rounding);
-    if (r != r) return 0;
+    if (r != r) return i->from == Type::kF64 || bits == 64 ? 1ull << (bits - 1) : 0;
     const double limit = std::ldexp(1.0, to_signed ? bits - 1 : bits);
     if (to_signed) {
       if (r >= limit) return (1ull << (bits - 1)) - 1;
@@ -167,14 +167,19 @@ uint32_t ToSixteen(const Instruction* i, const Value& v) {
   // 64-bit integers do not fit a double: they saturate f16, and are rounded to odd by hand for bf16.
   double d = ToDouble(v);
   if (!v.is_float && v.integer != 0) {
-    const uint64_t magnitude = v.is_signed && static_cast<int64_t>(v.integer) < 0 ? 0 - v.integer : v.integer;
+    const bool negative = v.is_signed && static_cast<int64_t>(v.integer) < 0;
+    const uint64_t magnitude = negative ? 0 - v.integer : v.integer;
     const int shift = 64 - std::countl_zero(magnitude) - 40;
     if (shift > 0) {
       const uint64_t kept = (magnitude >> shift) | ((magnitude & ((1ull << shift) - 1)) != 0 ? 1 : 0);
-      d = std::ldexp(static_cast<double>(kept), shift) * (magnitude == v.integer ? 1 : -1);
+      d = std::ldexp(static_cast<double>(kept), shift) * (negative ? -1 : 1);
     }
   }
   const float f = OddFloat(d);
+  if (f != f && i->from == Type::kF64) {  // the payload stays
+    const auto bits = std::bit_cast<uint32_t>(f);
+    return half ? (bits >> 16 & 0x8000) | 0x7c00 | (bits >> 13 & 0x3ff) : bits >> 16;
+  }
   return half ? HalfFormat::FromFloat(f) : Bf16Format::FromFloat(f);
 }
 
@@ -194,7 +199,8 @@ uint64_t ConvertOne(const Instruction* i, uint64_t raw) {
     case Type::kF32: {
       Value w = v;
       if (i->rounding >= Rounding::kIntNearest) w.real = RoundToInteger(v.real, i->rounding);
-      float f = Canonical(ToSingle(w));
+      float f = ToSingle(w);
+      if (i->from != Type::kF64 && i->from != Type::kBf16) f = Canonical(f);  // those two keep a NaN's payload
       if (i->ftz) f = Flush(f);
       if (i->sat) f = Saturate(f);
       return std::bit_cast<uint32_t>(f);

@@ -32,6 +32,23 @@ struct Fma {
   static float Op(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
   static double Op(double a, double b, double c) { return __builtin_fma(a, b, c); }
 };
+// With .ftz: a result is flushed that would be subnormal before it is rounded, even if it rounds up to a normal one.
+struct MulFlush {
+  static float Op(float a, float b) {
+    const double exact = static_cast<double>(a) * static_cast<double>(b);
+    const float r = a * b;
+    const float zero = std::bit_cast<float>(std::bit_cast<uint32_t>(r) & 0x80000000u);
+    return std::fabs(exact) < 0x1p-126 ? zero : r;
+  }
+};
+struct FmaFlush {
+  static float Op(float a, float b, float c) {
+    const double near = OddSum(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c));
+    const float r = __builtin_fmaf(a, b, c);
+    const float zero = std::bit_cast<float>(std::bit_cast<uint32_t>(r) & 0x80000000u);
+    return std::fabs(near) < 0x1p-126 ? zero : r;
+  }
+};
 struct Rcp {
   template <typename T>
   static T Op(T a) { return T(1) / a; }
@@ -89,7 +106,8 @@ HandlerPair Make(const Instruction& in) {
 
 template <int kArity, typename F>
 HandlerPair Choose(const Instruction& in) {
-  if (in.type == Type::kF64) return in.sat ? Make<kArity, double, Shaped<F, false, true>>(in) : Make<kArity, double, Shaped<F, false, false>>(in);
+  if constexpr (!std::is_same_v<F, MulFlush> && !std::is_same_v<F, FmaFlush>)
+    if (in.type == Type::kF64) return in.sat ? Make<kArity, double, Shaped<F, false, true>>(in) : Make<kArity, double, Shaped<F, false, false>>(in);
   if (in.type != Type::kF32) return {};
   if (in.ftz) return in.sat ? Make<kArity, float, Shaped<F, true, true>>(in) : Make<kArity, float, Shaped<F, true, false>>(in);
   return in.sat ? Make<kArity, float, Shaped<F, false, true>>(in) : Make<kArity, float, Shaped<F, false, false>>(in);
@@ -159,7 +177,7 @@ const Instruction* TestProperty(Context& c, const Instruction* i) {
       case TestMode::kInfinite: yes = value == kExponent; break;
       case TestMode::kNumber: yes = value <= kExponent; break;
       case TestMode::kNotANumber: yes = value > kExponent; break;
-      case TestMode::kNormal: yes = exponent != kExponent && exponent != 0; break;
+      case TestMode::kNormal: yes = exponent != kExponent && (exponent != 0 || value == 0); break;  // zero is normal
       case TestMode::kSubnormal: yes = exponent == 0 && value != 0; break;
     }
     mask |= static_cast<uint32_t>(yes) << l;
@@ -180,8 +198,8 @@ HandlerPair SelectFloat(const Instruction& in) {
   switch (in.op) {
     case Op::kAdd: return Choose<2, Add>(in);
     case Op::kSub: return Choose<2, Sub>(in);
-    case Op::kMul: return Choose<2, Mul>(in);
-    case Op::kFma: return Choose<3, Fma>(in);
+    case Op::kMul: return in.ftz ? Choose<2, MulFlush>(in) : Choose<2, Mul>(in);
+    case Op::kFma: return in.ftz ? Choose<3, FmaFlush>(in) : Choose<3, Fma>(in);
     case Op::kDiv:
       if (in.approx && in.type == Type::kF32)
         return in.ftz ? Of2<float, float, float, Shaped<DivApprox, true, false>>() : Of2<float, float, float, Shaped<DivApprox, false, false>>();

@@ -7,7 +7,6 @@ namespace {
 
 template <typename Format>
 [[gnu::always_inline]] inline void Shape(const Instruction* i, uint32_t* bits) {
-  if (i->ftz) WW_LANES bits[l] = (bits[l] & Format::kExponent) == 0 ? bits[l] & 0x8000 : bits[l];
   if (i->relu) WW_LANES bits[l] = (bits[l] & 0x8000) && (bits[l] & 0x7fff) <= Format::kExponent ? 0 : bits[l];
   if (i->sat) {
     const uint32_t one = Format::kExponent == 0x7c00 ? 0x3c00 : 0x3f80;
@@ -77,6 +76,8 @@ const Instruction* HalfOp(Context& c, const Instruction* i) {
     } else {
       WW_LANES a[l] = F::Run(a[l], b[l], 0);
     }
+    // With .ftz: flushed before the last rounding. bf16 arithmetic has no .ftz.
+    if (i->ftz) WW_LANES a[l] = std::fabs(a[l]) < 0x1p-14f ? std::bit_cast<float>(std::bit_cast<uint32_t>(a[l]) & 0x80000000u) : a[l];
     Format::Store(a, part[k]);
     Shape<Format>(i, part[k]);
   }

@@ -112,6 +112,10 @@ const Instruction* HalfLanes(Context& c, const Instruction* i) {
     WW_LANES x[l] = static_cast<float>(F::Op(static_cast<double>(x[l])));
     Format::Store(x, high);
   }
+  if (i->ftz) {
+    WW_LANES low[l] = (low[l] & Format::kExponent) == 0 ? low[l] & 0x8000 : low[l];
+    WW_LANES high[l] = (high[l] & Format::kExponent) == 0 ? high[l] & 0x8000 : high[l];
+  }
   WW_LANES Write<kFull>(c, d, l, low[l] | (high[l] << 16));
   return i + 1;
 }

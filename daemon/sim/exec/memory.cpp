@@ -21,6 +21,12 @@ using Kind = AddressPattern::Kind;
   }
 }
 
+// Loops around volatile reads may wait for others, who get their turn sooner.
+inline void NoteContention(Context& c) {
+  c.contended = true;
+  c.slice -= 256;
+}
+
 [[gnu::always_inline]] inline AddressPattern& Match(Context& c, const Instruction* i, const uint64_t* a, uint32_t bytes) {
   AddressPattern& p = c.sites[i->site];
   if (p.mask == c.mask) {
@@ -334,7 +340,7 @@ template <typename M, typename S>
       if (!ResolveShared(c, i, a, p, bytes, AccessKind::kRead)) return nullptr;
       if (c.checking) {
         const uint32_t lane = FindUnwritten(c.shared_written + a0, p.delta, p, c.mask, sizeof(M), bytes);
-        if (lane != kLanes) [[unlikely]] return StopUninitialized(c, i, a[lane], lane, Space::kShared);
+        if (lane != kLanes) [[unlikely]] NoteUnwrittenShared(c, i, a[lane], lane);
         if (!ReadsAreQuiet(c, p, a0, bytes) && !RecordReads(c, i, p, a0, bytes)) return nullptr;
       }
       MoveInVector<M, S>(c, i, Target{c.shared + a0, p.delta, true}, p);
@@ -435,6 +441,7 @@ template <typename M, typename S>
 const Instruction* Load(Context& c, const Instruction* i) {
   alignas(64) uint64_t a[kLanes];
   LoadAddresses(c, i, i->defs, a);
+  if (i->is_volatile) [[unlikely]] NoteContention(c);
   if (i->space == Space::kGeneric) return ByWindow(c, i, a, [&](Space space) { return LoadFrom<M, S>(c, i, a, space); });
   return LoadFrom<M, S>(c, i, a, i->space);
 }

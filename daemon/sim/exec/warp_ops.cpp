@@ -5,27 +5,43 @@
 namespace warpwright::sim::WW_SIM_ISA {
 namespace {
 
-// The lanes that must take part: the members that have not exited. They run together here, or we wait for them.
-[[gnu::always_inline]] inline bool AllHere(Context& c, const uint32_t* member_mask, uint32_t& members) {
-  const uint32_t first = static_cast<uint32_t>(std::countr_zero(c.mask));
-  members = member_mask[first];
-  return (members & c.live & ~c.mask) == 0;
+// Runs `work` for each group of lanes with the same member mask (tiles of a warp have masks of their own). The members that have not
+// exited must run together here, or we wait for them.
+template <typename F>
+[[gnu::always_inline]] inline const Instruction* ForGroups(Context& c, const Instruction* i, const uint32_t* member_mask, F work) {
+  const uint32_t before = c.mask;
+  uint32_t masks[kLanes], groups[kLanes];
+  int count = 0;
+  for (uint32_t left = before; left != 0; ++count) {
+    const uint32_t members = member_mask[std::countr_zero(left)];
+    alignas(64) int32_t same[kLanes];
+    WW_LANES same[l] = member_mask[l] == members ? -1 : 0;
+    const uint32_t group = left & MaskOf(same);
+    if ((members & c.live & ~before) != 0) return WaitForLanes(c, i);
+    if (const uint32_t wrong = (group & ~members) | (members & before & ~group); wrong != 0) {
+      const auto lane = static_cast<uint32_t>(std::countr_zero(wrong));
+      return StopWithFault(c, i, Fault::Kind::kInactiveShuffle, lane,
+                           MemberMessage(*i, lane, group & ~members ? members : member_mask[lane]));
+    }
+    masks[count] = members;
+    groups[count] = group;
+    left &= ~group;
+  }
+  if (count == 1) return work(masks[0]);
+  const Instruction* next = i + 1;
+  for (int g = 0; g < count && next; ++g) {
+    SetMask(c, groups[g]);
+    next = work(masks[g]);
+  }
+  SetMask(c, before);
+  return next;
 }
 
-const Instruction* NotAMember(Context& c, const Instruction* i, uint32_t members) {
-  const auto lane = static_cast<uint32_t>(std::countr_zero(c.mask & ~members));
-  return StopWithFault(c, i, Fault::Kind::kInactiveShuffle, lane, MemberMessage(*i, lane, members));
-}
-
-const Instruction* Shuffle(Context& c, const Instruction* i) {
+const Instruction* ShuffleGroup(Context& c, const Instruction* i, uint32_t members) {
   const int d = i->defs;
   const uint32_t* value = Reg<uint32_t>(c, i->reg[d]);
   const uint32_t* b = Reg<uint32_t>(c, i->reg[d + 1]);
   const uint32_t* e = Reg<uint32_t>(c, i->reg[d + 2]);
-  const uint32_t* member_mask = Reg<uint32_t>(c, i->reg[d + 3]);
-  uint32_t members;
-  if (!AllHere(c, member_mask, members)) return WaitForLanes(c, i);
-  if ((c.mask & ~members) != 0) return NotAMember(c, i, members);
   const auto mode = static_cast<ShuffleMode>(i->mode);
   alignas(64) int32_t source[kLanes];
   alignas(64) int32_t valid[kLanes];
@@ -61,11 +77,11 @@ const Instruction* Shuffle(Context& c, const Instruction* i) {
   if (d == 2) WritePredicate(c, i->reg[1], in_range);
   return i + 1;
 }
+const Instruction* Shuffle(Context& c, const Instruction* i) {
+  return ForGroups(c, i, Reg<uint32_t>(c, i->reg[i->defs + 3]), [&](uint32_t members) { return ShuffleGroup(c, i, members); });
+}
 
-const Instruction* Vote(Context& c, const Instruction* i) {
-  uint32_t members;
-  if (!AllHere(c, Reg<uint32_t>(c, i->reg[1]), members)) return WaitForLanes(c, i);
-  if ((c.mask & ~members) != 0) return NotAMember(c, i, members);
+const Instruction* VoteGroup(Context& c, const Instruction* i) {
   const uint32_t p = (*Reg<uint32_t>(c, i->reg[2]) ^ (i->negate_predicate ? kAllLanes : 0)) & c.mask;
   switch (static_cast<VoteMode>(i->mode)) {
     case VoteMode::kBallot: {
@@ -80,12 +96,13 @@ const Instruction* Vote(Context& c, const Instruction* i) {
   return i + 1;
 }
 
+const Instruction* Vote(Context& c, const Instruction* i) {
+  return ForGroups(c, i, Reg<uint32_t>(c, i->reg[1]), [&](uint32_t) { return VoteGroup(c, i); });
+}
+
 template <typename T>
-const Instruction* Match(Context& c, const Instruction* i) {
+const Instruction* MatchGroup(Context& c, const Instruction* i) {
   const T* a = Reg<T>(c, i->reg[i->defs]);
-  uint32_t members;
-  if (!AllHere(c, Reg<uint32_t>(c, i->reg[i->defs + 1]), members)) return WaitForLanes(c, i);
-  if ((c.mask & ~members) != 0) return NotAMember(c, i, members);
   alignas(64) uint32_t out[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) {
     uint32_t equal = 0;
@@ -103,11 +120,13 @@ const Instruction* Match(Context& c, const Instruction* i) {
   return i + 1;
 }
 
-const Instruction* Redux(Context& c, const Instruction* i) {
+template <typename T>
+const Instruction* Match(Context& c, const Instruction* i) {
+  return ForGroups(c, i, Reg<uint32_t>(c, i->reg[i->defs + 1]), [&](uint32_t) { return MatchGroup<T>(c, i); });
+}
+
+const Instruction* ReduxGroup(Context& c, const Instruction* i) {
   const uint32_t* a = Reg<uint32_t>(c, i->reg[1]);
-  uint32_t members;
-  if (!AllHere(c, Reg<uint32_t>(c, i->reg[2]), members)) return WaitForLanes(c, i);
-  if ((c.mask & ~members) != 0) return NotAMember(c, i, members);
   bool first = true;
   uint32_t r = 0;
   const bool is_signed = i->type == Type::kS32;
@@ -134,6 +153,10 @@ const Instruction* Redux(Context& c, const Instruction* i) {
   return i + 1;
 }
 
+const Instruction* Redux(Context& c, const Instruction* i) {
+  return ForGroups(c, i, Reg<uint32_t>(c, i->reg[2]), [&](uint32_t) { return ReduxGroup(c, i); });
+}
+
 const Instruction* ActiveMask(Context& c, const Instruction* i) {
   uint32_t* d = Reg<uint32_t>(c, i->reg[0]);
   const uint32_t mask = c.mask;
@@ -142,11 +165,10 @@ const Instruction* ActiveMask(Context& c, const Instruction* i) {
 }
 
 const Instruction* WarpBarrier(Context& c, const Instruction* i) {
-  uint32_t members;
-  if (!AllHere(c, Reg<uint32_t>(c, i->reg[0]), members)) return WaitForLanes(c, i);
-  if ((c.mask & ~members) != 0) return NotAMember(c, i, members);
-  SynchronizeLanes(c, members);
-  return i + 1;
+  return ForGroups(c, i, Reg<uint32_t>(c, i->reg[0]), [&](uint32_t members) {
+    SynchronizeLanes(c, members);
+    return i + 1;
+  });
 }
 
 const Instruction* Barrier(Context& c, const Instruction* i) {

@@ -1,0 +1,302 @@
+// Each fault with its message, its line and the thread to blame; and code that looks suspicious and is right.
+#include <gtest/gtest.h>
+
+#include "tests/support/sim_kit.h"
+
+namespace warpwright::sim {
+namespace {
+
+using Kind = Fault::Kind;
+
+TEST(Checks, GlobalMemory) {
+  SimKit kit = SimKit::FromCuda(R"(
+extern "C" __global__ void past(float* out, const float* in, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] * 2;
+}
+extern "C" __global__ void before(float* out, const float* in, int n) {
+  out[(int)threadIdx.x - 1] = in[0];
+}
+extern "C" __global__ void misaligned(float* out, const float* in, int n) {
+  out[0] = *(const float*)((const char*)in + threadIdx.x);
+}
+extern "C" __global__ void read_only(float* out, float* in, int n) {
+  out[0] = 1;
+  if (threadIdx.x == 40) in[3] = 1;
+}
+extern "C" __global__ void unwritten(float* out, float* in, int n) {
+  if (threadIdx.x != 17) out[threadIdx.x] = 1;
+  __syncthreads();
+  in[64 + threadIdx.x] = out[threadIdx.x];
+}
+extern "C" __global__ void null(float* out, float* in, int n) {
+  float* p = threadIdx.x == 3 ? (float*)(long long)n : out;
+  *p = 1;
+}
+extern "C" __global__ void vector(float4* out, const float4* in, int n) { out[threadIdx.x] = in[threadIdx.x]; }
+)");
+  const struct {
+    const char* kernel;
+    Kind kind;
+    int line;
+    uint32_t thread;
+    const char* message;
+    bool in_read_only;
+  } cases[] = {
+      {"past", Kind::kOutOfBounds, 4, 36, "out-of-bounds read of 4 bytes at in[100] (buffer of 400 bytes)", true},
+      {"before", Kind::kOutOfBounds, 7, 0, "out-of-bounds write of 4 bytes at out[-1] (buffer of 256 bytes)", true},
+      {"misaligned", Kind::kMisaligned, 10, 1, "misaligned read of 4 bytes at in[1] (buffer of 400 bytes)", true},
+      {"read_only", Kind::kReadOnlyWrite, 14, 40, "write to in[3] (buffer of 400 bytes), which is read-only", true},
+      {"unwritten", Kind::kUninitializedRead, 19, 17, "read of out[17] (buffer of 256 bytes), which was never written", false},
+      {"null", Kind::kOutOfBounds, 23, 3, "out-of-bounds write of 4 bytes at address 0x0, where no buffer is", true},
+      {"vector", Kind::kOutOfBounds, 25, 25, "out-of-bounds read of 16 bytes at in[25] (buffer of 400 bytes)", true},
+  };
+  for (const auto& c : cases) {
+    const auto out = kit.Make<float>("out", 64, false);
+    const auto in = kit.Make<float>("in", 100, c.in_read_only, c.in_read_only);
+    const uint32_t blocks = std::string_view(c.kernel) == "past" ? 2 : 1;
+    const auto big = kit.Make<float>("big", 512, false);
+    ASSERT_FALSE(kit.Run(c.kernel, {blocks, 1, 1}, {64, 1, 1}, 0, blocks == 2 || std::string_view(c.kernel) == "vector" ? big : out, in, 0))
+        << c.kernel;
+    EXPECT_EQ(kit.fault.kind, c.kind) << c.kernel << ": " << kit.fault.message;
+    EXPECT_EQ(kit.fault.message, c.message);
+    EXPECT_EQ(kit.fault.line, c.line) << c.kernel;
+    EXPECT_TRUE(kit.fault.file.ends_with("kernel.cu")) << kit.fault.file;
+    EXPECT_EQ(kit.fault.kernel, c.kernel);
+    EXPECT_EQ(kit.fault.thread[0], c.thread) << c.kernel;
+    EXPECT_EQ(kit.fault.block[0], blocks - 1);
+  }
+}
+
+TEST(Checks, LanesInDifferentBuffersAreFine) {
+  SimKit kit = SimKit::FromCuda(R"(
+extern "C" __global__ void k(float* a, float* b, float* out) {
+  int t = threadIdx.x;
+  float* p = t & 1 ? a : b;   // a minimum and maximum over the warp would span both and what lies between
+  out[t] = p[t];
+  p[t] = t;
+})");
+  const auto a = kit.Make<float>("a", 32), gap = kit.Make<float>("gap", 1024), b = kit.Make<float>("b", 32), out = kit.Make<float>("out", 32, false);
+  ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {32, 1, 1}, 0, a, b, out)) << kit.fault.message;
+  EXPECT_EQ(a[31], 31);
+  EXPECT_EQ(b[30], 30);
+  EXPECT_EQ(a[30], 0);
+  EXPECT_EQ(gap[0], 0);
+}
+
+TEST(Checks, SharedAndLocalMemory) {
+  SimKit kit = SimKit::FromCuda(R"(
+extern "C" __global__ void shared_past(int* out, int n) {
+  __shared__ int s[32];
+  s[threadIdx.x] = 1;
+  s[threadIdx.x + n] = 2;
+  out[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void dynamic_past(int* out, int n) {
+  extern __shared__ int d[];
+  d[threadIdx.x + n] = 2;
+}
+extern "C" __global__ void shared_unwritten(int* out, int n) {
+  __shared__ int first[4], s[32];
+  first[threadIdx.x & 3] = 0;
+  if (threadIdx.x < 30) s[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x] + first[0];
+}
+extern "C" __global__ void local_unwritten(int* out, int n) {
+  int a[8];
+  for (int i = 0; i < n; ++i) a[(i * 3) & 7] = i;
+  out[threadIdx.x] = a[(n + threadIdx.x) & 7];
+}
+extern "C" __global__ void local_past(int* out, int n) {
+  int a[8];
+  for (int i = 0; i < 8; ++i) a[i] = i * n;
+  out[threadIdx.x] = a[n + 1000];
+})");
+  const struct {
+    const char* kernel;
+    int n;
+    Kind kind;
+    int line;
+    const char* message;
+  } cases[] = {
+      {"shared_past", 1, Kind::kOutOfBounds, 5, "out-of-bounds write of 4 bytes at"},
+      {"dynamic_past", 1, Kind::kOutOfBounds, 10, "out-of-bounds write of 4 bytes at d[32] (128 bytes of shared memory)"},
+      {"shared_unwritten", 0, Kind::kUninitializedRead, 17, "read of"},
+      {"local_unwritten", 2, Kind::kUninitializedRead, 22, "read of local memory at offset"},
+      {"local_past", 3, Kind::kOutOfBounds, 27, "bytes of local memory)"},
+  };
+  const auto out = kit.Make<int>("out", 32, false);
+  for (const auto& c : cases) {
+    const uint32_t dynamic = std::string_view(c.kernel) == "dynamic_past" ? 128 : 0;
+    ASSERT_FALSE(kit.Run(c.kernel, {1, 1, 1}, {32, 1, 1}, dynamic, out, c.n)) << c.kernel;
+    EXPECT_EQ(kit.fault.kind, c.kind) << c.kernel << ": " << kit.fault.message;
+    EXPECT_EQ(kit.fault.line, c.line) << c.kernel << ": " << kit.fault.message;
+    EXPECT_NE(kit.fault.message.find(c.message), std::string::npos) << kit.fault.message;
+  }
+  // Initialised memory of one block is not that of the next.
+  SimKit leak = SimKit::FromCuda(R"(extern "C" __global__ void k(int* out) {
+  __shared__ int s[32];
+  if (blockIdx.x == 0) s[threadIdx.x] = 1;
+  __syncwarp();
+  out[threadIdx.x] = s[threadIdx.x];
+})");
+  const auto leaked = leak.Make<int>("out", 32, false);
+  ASSERT_FALSE(leak.Run("k", {2, 1, 1}, {32, 1, 1}, 0, leaked));
+  EXPECT_EQ(leak.fault.kind, Kind::kUninitializedRead);
+  EXPECT_EQ(leak.fault.block[0], 1u);
+}
+
+constexpr const char* kRaces = R"(
+extern "C" __global__ void missing_barrier(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = s[63 - threadIdx.x];
+}
+extern "C" __global__ void with_barrier(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = s[63 - threadIdx.x];
+}
+extern "C" __global__ void second_missing(int* out) {
+  __shared__ int s[64];
+  for (int i = 0; i < 3; ++i) {
+    s[threadIdx.x] = threadIdx.x + i;
+    __syncthreads();
+    out[threadIdx.x] = s[63 - threadIdx.x];
+  }
+}
+extern "C" __global__ void inside_warp(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+extern "C" __global__ void inside_warp_synced(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  __syncwarp();
+  out[threadIdx.x] = s[threadIdx.x ^ 1];
+  __syncwarp();
+  s[threadIdx.x ^ 2] = 4;
+}
+extern "C" __global__ void write_after_read_in_warp(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  __syncwarp();
+  out[threadIdx.x] = s[threadIdx.x ^ 1];
+  s[threadIdx.x] = 4;
+}
+extern "C" __global__ void different_values(int* out) {
+  __shared__ int s[4];
+  s[threadIdx.x & 3] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = s[0];
+}
+extern "C" __global__ void same_value(int* out) {
+  __shared__ int s[4];
+  s[threadIdx.x & 3] = 5;
+  __syncthreads();
+  out[threadIdx.x] = s[0];
+}
+extern "C" __global__ void many_readers(int* out) {
+  __shared__ int s[1];
+  if (threadIdx.x == 0) s[0] = 3;
+  __syncthreads();
+  int v = s[0];
+  if (threadIdx.x == 0) s[0] = 4;
+  out[threadIdx.x] = v;
+}
+extern "C" __global__ void atomics(int* out) {
+  __shared__ int s[2];
+  if (threadIdx.x < 2) s[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&s[threadIdx.x & 1], 1);
+  __syncthreads();
+  out[threadIdx.x] = s[0];
+}
+extern "C" __global__ void atomic_and_plain(int* out) {
+  __shared__ int s[2];
+  if (threadIdx.x < 2) s[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&s[threadIdx.x & 1], 1);
+  out[threadIdx.x] = s[0];
+}
+extern "C" __global__ void halves(int* out) {
+  __shared__ short s[64];
+  s[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void tiles(int* out) {
+  __shared__ int s[64];
+  int t = threadIdx.x, base = t & ~7;
+  unsigned mask = 0xffu << (base & 31);
+  s[t] = t;
+  __syncwarp(mask);
+  int v = s[base + ((t + 1) & 7)];
+  __syncwarp(mask);
+  s[base + ((t + 3) & 7)] = v;
+  __syncwarp(mask);
+  out[t] = s[t];
+}
+extern "C" __global__ void tiles_crossed(int* out) {
+  __shared__ int s[64];
+  int t = threadIdx.x, base = t & ~7;
+  s[t] = t;
+  __syncwarp(0xffu << (base & 31));
+  out[t] = s[t ^ 8];
+}
+extern "C" __global__ void old_reduction(int* out) {
+  __shared__ volatile int s[64];
+  int t = threadIdx.x;
+  s[t] = t;
+  __syncthreads();
+  if (t < 32) {
+    s[t] += s[t + 32];
+    s[t] += s[t + 16];
+  }
+  out[t] = s[0];
+}
+)";
+
+TEST(Checks, SharedRaces) {
+  SimKit kit = SimKit::FromCuda(kRaces);
+  const struct {
+    const char* kernel;
+    int line;  // 0: no race
+    const char* message;
+  } cases[] = {{"missing_barrier", 4, "a write of s[32] while thread (31, 0, 0) reads it, without __syncthreads()"},
+               {"with_barrier", 0, ""},
+               {"second_missing", 18, "a read of s[31] while thread (31, 0, 0) writes it"},
+               {"inside_warp", 24, "without __syncwarp()"},
+               {"inside_warp_synced", 0, ""},
+               {"write_after_read_in_warp", 39, "reads it, without __syncwarp()"},
+               {"different_values", 43, "write different values to"},
+               {"same_value", 0, ""},
+               {"many_readers", 58, "reads it"},
+               {"atomics", 0, ""},
+               {"atomic_and_plain", 74, "updates it"},
+               {"halves", 0, ""},
+               {"tiles", 0, ""},
+               {"tiles_crossed", 98, "without __syncwarp()"},
+               {"old_reduction", 107, "without __syncwarp()"}};
+  for (const auto& c : cases) {
+    const auto out = kit.Make<int>("out", 64, false);
+    const bool ok = kit.Run(c.kernel, {2, 1, 1}, {64, 1, 1}, 0, out);
+    if (c.line == 0) {
+      EXPECT_TRUE(ok) << c.kernel << ": " << kit.fault.message;
+      continue;
+    }
+    ASSERT_FALSE(ok) << c.kernel;
+    EXPECT_EQ(kit.fault.kind, Kind::kSharedRace) << c.kernel << ": " << kit.fault.message;
+    EXPECT_EQ(kit.fault.line, c.line) << c.kernel << ": " << kit.fault.message;
+    EXPECT_NE(kit.fault.message.find(c.message), std::string::npos) << kit.fault.message;
+    RunOptions unchecked;
+    unchecked.checks = false;
+    Machine machine = kit.Prepare(c.kernel, {2, 1, 1}, {64, 1, 1}, 0, unchecked, out);
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(machine.Run(0, 2))) << c.kernel;
+  }
+}
+
+}  // namespace
+}  // namespace warpwright::sim
