@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/draft_manifest.h"
 #include "cli/exit_code.h"
 #include "judge/reference.h"
 
@@ -15,19 +16,21 @@ void CompareSignature(const KernelSpec& spec, const EntryInfo& entry, std::vecto
   const auto complain = [&](int line, std::string message, std::string remedy = {}) {
     errors.push_back({ErrorCode::kConfig, "kernel '" + spec.name + "': " + std::move(message), ".warpwright.yml", line, 0, std::move(remedy)});
   };
-  if (spec.args.size() != entry.parameters.size()) {
-    complain(spec.line, fmt::format("{} has {} parameters, the manifest gives {}", spec.entry, entry.parameters.size(), spec.args.size()),
-             "list every parameter, in the order of the signature");
+  std::vector<ParameterInfo> parameters;  // streams are passed by us, and are not in the manifest
+  for (const auto& parameter : entry.parameters)
+    if (!IsStream(parameter)) parameters.push_back(parameter);
+  if (spec.args.size() != parameters.size()) {
+    complain(spec.line, fmt::format("{} has {} parameters, the manifest gives {}", spec.entry, parameters.size(), spec.args.size()),
+             "list every parameter but streams, in the order of the signature");
     return;
   }
   for (size_t i = 0; i < spec.args.size(); ++i) {
     const Argument& argument = spec.args[i];
-    const ParameterInfo& parameter = entry.parameters[i];
+    const ParameterInfo& parameter = parameters[i];
     const bool buffer = std::holds_alternative<BufferArgument>(argument.kind);
     if (argument.name != parameter.name && !parameter.name.empty())
       complain(argument.line, fmt::format("argument {} is called '{}', in the source '{}'", i + 1, argument.name, parameter.name));
-    const bool stream = parameter.type.find("Stream_t") != std::string::npos;
-    if (buffer != parameter.is_pointer && !stream)
+    if (buffer != parameter.is_pointer)
       complain(argument.line, fmt::format("'{}' is a {} in the source ({})", argument.name, parameter.is_pointer ? "pointer" : "scalar", parameter.type));
     const DType dtype = std::visit([](const auto& kind) { return kind.dtype; }, argument.kind);
     if (buffer == parameter.is_pointer && parameter.dtype && *parameter.dtype != dtype)
@@ -39,7 +42,7 @@ void CompareSignature(const KernelSpec& spec, const EntryInfo& entry, std::vecto
 
 std::string BaseName(const std::string& entry) { return entry.substr(0, entry.find('<')); }
 
-Status CheckKernel(const Session&, const std::filesystem::path& root, const KernelSpec& spec, WorkerEvaluator& worker, std::vector<Error>& errors) {
+Status CheckKernel(const std::filesystem::path& root, const KernelSpec& spec, WorkerEvaluator& worker, std::vector<Error>& errors) {
   WW_ASSIGN(const SourceRef source, Session::Source(root, spec.file));
   WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
   const EntryInfo* entry = nullptr;
@@ -80,7 +83,7 @@ Result<int> RunCheck(const CommonOptions& options) {
   } else {
     WorkerEvaluator worker = session.MakeWorker();
     kernels = manifest->kernels.size();
-    for (const auto& spec : manifest->kernels) WW_TRY(CheckKernel(session, session.repository().root(), spec, worker, errors));
+    for (const auto& spec : manifest->kernels) WW_TRY(CheckKernel(session.repository().root(), spec, worker, errors));
   }
   if (const auto toolchain = session.Toolchain(); !toolchain) errors.push_back(toolchain.error());
 

@@ -44,11 +44,12 @@ class Draft {
     text_ += fmt::format("\n  - name: {}\n    file: {}\n    entry: {}\n    args:\n", name, file, entry.name);
     std::vector<std::string> sizes, scalars;
     for (const auto& parameter : entry.parameters)
-      if (!parameter.is_pointer) {
+      if (!parameter.is_pointer && !IsStream(parameter)) {
         scalars.push_back(parameter.name);
         if (parameter.dtype && !IsFloat(*parameter.dtype)) sizes.push_back(parameter.name);
       }
-    for (const auto& parameter : entry.parameters) AddParameter(parameter, sizes);
+    for (const auto& parameter : entry.parameters)
+      if (!IsStream(parameter)) AddParameter(parameter, sizes);
     AddCases(entry, scalars);
   }
   std::string Finish() && {
@@ -61,9 +62,7 @@ class Draft {
     const std::string type = parameter.dtype ? std::string(Name(*parameter.dtype)) : "?";
     const std::string unknown = parameter.dtype ? "" : fmt::format("  # which type? the source says {}", parameter.type);
     if (!parameter.is_pointer) {
-      const bool stream = parameter.type.find("cudaStream_t") != std::string::npos;
-      text_ += stream ? fmt::format("      {}: {{scalar: i64, value: 0}}  # the stream\n", parameter.name)
-                      : fmt::format("      {}: {{scalar: {}}}{}\n", parameter.name, type, unknown);
+      text_ += fmt::format("      {}: {{scalar: {}}}{}\n", parameter.name, type, unknown);
       return;
     }
     const std::string shape = sizes.size() == 1 ? sizes[0] : "?";
@@ -75,7 +74,7 @@ class Draft {
   void AddCases(const EntryInfo& entry, const std::vector<std::string>& scalars) {
     std::string values;
     for (const auto& parameter : entry.parameters)
-      if (!parameter.is_pointer && parameter.type.find("cudaStream_t") == std::string::npos) values += fmt::format(", {}: ?", parameter.name);
+      if (!parameter.is_pointer && !IsStream(parameter)) values += fmt::format(", {}: ?", parameter.name);
     text_ += "    cases:\n";
     if (scalars.empty()) {
       text_ += "      - {name: only}\n";
@@ -92,6 +91,10 @@ class Draft {
 };
 
 }  // namespace
+
+bool IsStream(const ParameterInfo& parameter) {
+  return parameter.type.find("cudaStream_t") != std::string::npos || parameter.type.find("CUstream") != std::string::npos;
+}
 
 std::string DraftManifest(const std::vector<InspectedFile>& files) {
   Draft draft;

@@ -15,6 +15,9 @@ struct InspectedFile {
   Inspection inspection;
 };
 
+// cudaStream_t and the driver API's name for it: a manifest leaves such parameters out.
+bool IsStream(const ParameterInfo& parameter);
+
 std::string DraftManifest(const std::vector<InspectedFile>& files);
 
 }  // namespace warpwright

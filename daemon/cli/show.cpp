@@ -22,9 +22,9 @@ json ToJson(const Explanation& e) {
   for (const auto& c : e.cases) cases.push_back({{"case", c.name}, {"before_us", c.before_us}, {"after_us", c.after_us}, {"sampled", c.sampled}});
   for (const auto& a : e.attempts)
     attempts.push_back({{"round", a.round}, {"candidate", a.id}, {"parent", a.parent}, {"method", a.method}, {"parameters", a.parameters}, {"outcome", a.outcome},
-                        {"message", a.message}, {"why", a.why}, {"gain", a.gain ? json(*a.gain) : json(nullptr)}, {"accepted", a.accepted}});
+                        {"message", a.message}, {"gain", a.gain ? json(*a.gain) : json(nullptr)}, {"accepted", a.accepted}});
   return {{"kernel", e.kernel}, {"device", e.device}, {"modelled", e.modelled}, {"outcome", e.outcome}, {"reason", e.outcome_reason}, {"gain", e.gain},
-          {"rounds", e.rounds}, {"evaluations", e.evaluations}, {"cases", cases}, {"attempts", attempts}, {"checks", e.checks}};
+          {"rounds", e.rounds}, {"evaluations", e.evaluations}, {"cases", cases}, {"plans", e.plans}, {"attempts", attempts}, {"checks", e.checks}};
 }
 
 void List(const std::vector<TaskSummary>& tasks, bool as_json) {

@@ -90,7 +90,6 @@ AttemptRow RowOf(const StepView& step, const std::map<std::string, double>& time
   row.parent = Short(record.base);
   row.method = record.method;
   row.parameters = Describe(record.parameters);
-  row.why = record.reason;
   if (!step.outcome) {
     row.outcome = "interrupted";
     return row;
@@ -109,6 +108,14 @@ AttemptRow RowOf(const StepView& step, const std::map<std::string, double>& time
     row.accepted = bases.count(record.candidate) != 0;
   }
   return row;
+}
+
+// "round 1, row_parallel: why [1] [2]. [1] load_efficiency_pct = 12 %; [2] ..."
+std::string PlanLine(const StepRecord& record) {
+  std::string line = record.round > 0 ? fmt::format("round {}, {}: {}", record.round, record.method, record.reason)
+                                      : fmt::format("from experience, {}: {}", record.method, record.reason);
+  for (size_t i = 0; i < record.evidence.size() && i < 5; ++i) line += fmt::format("{} [{}] {}", i == 0 ? "" : ";", i + 1, record.evidence[i]);
+  return line;
 }
 
 }  // namespace
@@ -157,14 +164,11 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   for (const auto& step : view.steps) {
     if (step.record.kind != StepKind::kEvaluate && step.record.kind != StepKind::kRewrite) continue;
     e.attempts.push_back(RowOf(step, speed_of, 1.0, bases));
-    if (e.attempts.back().accepted) {
-      const auto& row = e.attempts.back();
-      std::string text = row.method + (row.parameters.empty() ? "" : " (" + row.parameters + ")") + ": " + row.message + ".";
-      if (!row.why.empty()) text += " Planned because: " + row.why;
-      for (size_t i = 0; i < step.record.evidence.size() && i < 4; ++i) text += fmt::format("{}[{}] {}", i == 0 ? " " : "; ", i + 1, step.record.evidence[i]);
-      if (bases.count(step.record.candidate) != 0) e.steps.push_back(text);
-      for (const auto& p : step.outcome->prediction) e.predictions.push_back({p.name, p.up ? 1 : -1, p.before, p.after, p.held});
-    }
+    const auto& row = e.attempts.back();
+    if (plans.insert(fmt::format("{} {}", row.round, step.record.method)).second) e.plans.push_back(PlanLine(step.record));
+    if (!row.accepted) continue;
+    e.steps.push_back(row.method + (row.parameters.empty() ? "" : " (" + row.parameters + ")") + ": " + row.message + ".");
+    for (const auto& p : step.outcome->prediction) e.predictions.push_back({p.name, p.up ? 1 : -1, p.before, p.after, p.held});
   }
   if (before == nullptr) return e;
   if (const LaunchReport* hottest = Hottest(*before)) e.point_before = PointOf(*hottest);

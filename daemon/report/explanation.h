@@ -25,7 +25,6 @@ struct AttemptRow {
   std::string method, parameters;
   std::string outcome;    // verdict name: "measured", "wrong_result", ...; "not applicable" for a refused transformation
   std::string message;    // why it was rejected, or what it does
-  std::string why;        // the plan's reason, with the evidence it cites
   std::optional<double> gain;   // over the original
   bool accepted = false;  // became the base
 };
@@ -52,6 +51,7 @@ struct Explanation {
   std::vector<CaseRow> cases;
   std::vector<CounterRow> counters;
   std::vector<std::string> steps;  // the accepted methods in order: "row_parallel (mode=block, threads=256): ..."
+  std::vector<std::string> plans;  // one line for each round: "1. row_parallel: why, with the evidence it cites"
   std::vector<AttemptRow> attempts;
   std::vector<PredictionRow> predictions;
   std::vector<std::string> checks;

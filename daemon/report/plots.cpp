@@ -66,12 +66,16 @@ std::string GainPlot(const Explanation& e) {
   double base = 1;
   std::string path = fmt::format("M{:.1f},{:.1f}", kLeft, y(1));
   int round = -1;
+  double labelled = -1e9;  // where the last round label stands: labels that would touch are left out
   for (size_t i = 0; i < e.attempts.size(); ++i) {
     const auto& attempt = e.attempts[i];
     const double here = x(static_cast<double>(i));
     if (attempt.round != round) {
       round = attempt.round;
-      svg += Text(here, kHeight - kBottom + 18, fmt::format("round {}", round));
+      if (here - labelled > 52) {
+        svg += Text(here, kHeight - kBottom + 18, fmt::format("round {}", round));
+        labelled = here;
+      }
     }
     if (attempt.accepted) {
       path += fmt::format(" L{:.1f},{:.1f}", here, y(base));

@@ -76,21 +76,23 @@ std::string Tables(const Explanation& e) {
   if (!e.counters.empty()) {
     out += "<div class=\"scroll\"><table>\n" + Row({"counter of the hottest kernel", Num("before"), Num("after"), "unit"}, "th");
     for (const auto& c : e.counters)
-      out += Row({EscapeHtml(c.name), Num(fmt::format("{:.6g}", c.before)), Num(fmt::format("{:.6g}", c.after)), EscapeHtml(c.unit)});
+      out += Row({EscapeHtml(c.name), Num(fmt::format("{:.4g}", c.before)), Num(fmt::format("{:.4g}", c.after)), EscapeHtml(c.unit)});
     out += "</table></div>\n";
   }
   return out;
 }
 
 std::string AttemptTable(const Explanation& e) {
-  std::string out = "<h2>What was tried</h2>\n<div class=\"scroll\">" + AttemptTree(e) + "</div>\n<div class=\"scroll\"><table>\n";
-  out += Row({Num("round"), "method", "result", Num("gain"), "why"}, "th");
+  std::string out = "<h2>What was tried</h2>\n<ul>\n";
+  for (const auto& plan : e.plans) out += "<li>" + EscapeHtml(plan) + "</li>\n";
+  out += "</ul>\n<div class=\"scroll\">" + AttemptTree(e) + "</div>\n<div class=\"scroll\"><table>\n";
+  out += Row({Num("round"), "method", "result", Num("gain"), "note"}, "th");
   for (const auto& a : e.attempts) {
     const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
-                               : a.gain   ? "verified, not better"
+                               : a.gain   ? "verified, not taken"
                                           : "<span class=\"bad-text\">" + EscapeHtml(a.outcome) + "</span>";
     out += Row({Num(std::to_string(a.round)), EscapeHtml(a.method) + (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),
-                result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(a.gain ? a.why : a.message, 600)});
+                result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(a.message, 600)});
   }
   return out + "</table></div>\n";
 }

@@ -58,16 +58,22 @@ void Why(std::string& out, const Explanation& e) {
                        Number(c.before), Number(c.after), Change(c.before, c.after));
 }
 
+std::string PlanList(const Explanation& e) {
+  std::string out;
+  for (const auto& plan : e.plans) out += "- " + EscapeMarkdown(plan, 900) + "\n";
+  return out.empty() ? out : out + "\n";
+}
+
 void Attempts(std::string& out, const Explanation& e) {
   if (e.attempts.empty()) return;
   out += fmt::format("\n## What was tried\n\n{} rounds, {} evaluations, {:.1f} s.\n\n"
-                     "| round | method | result | gain | why |\n|---:|---|---|---:|---|\n",
-                     e.rounds, e.evaluations, e.seconds);
+                     "{}| round | method | result | gain | note |\n|---:|---|---|---:|---|\n",
+                     e.rounds, e.evaluations, e.seconds, PlanList(e));
   for (const auto& a : e.attempts) {
     const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
-    const std::string result = a.accepted ? "**new base**" : a.gain ? "verified, not better" : EscapeMarkdown(a.outcome);
+    const std::string result = a.accepted ? "**new base**" : a.gain ? "verified, not taken" : EscapeMarkdown(a.outcome);
     out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result, a.gain ? FormatGain(*a.gain) : "",
-                       EscapeMarkdown(a.gain ? a.why : a.message, 300));
+                       EscapeMarkdown(a.message, 300));
   }
 }
 

@@ -157,6 +157,8 @@ Result<Reviewed> RefineLoop::ReviewStep(int round, int attempt, const Candidate&
   if (const auto* measured = std::get_if<Measured>(&reviewed.verdict)) {
     reviewed.gain = Speedup(base_->measured, *measured);
     reviewed.worst_case = WorstCase(base_->measured, *measured);
+    if (reviewed.gain >= kMinStep && reviewed.worst_case < kWorstCase)
+      outcome.summary = fmt::format("faster over all cases, but one takes {:.0f} % longer: not taken ({})", 100 / reviewed.worst_case - 100, candidate.summary);
     outcome.gain = reviewed.gain;
     outcome.time_before_us = TotalTime(base_->measured);
     outcome.time_after_us = TotalTime(*measured);

@@ -1,0 +1,247 @@
+// The programs as a user runs them, on copies of the example repository: real workers, real git, exit codes, JSON, wrong input.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "tests/support/temp_repository.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class CliTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels", repository.path(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    first = repository.Commit("kernels");
+  }
+
+  Command Warpwright(std::vector<std::string> arguments) {
+    Command command;
+    command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright"};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", cache.path().c_str(), "--quiet"}) command.argv.push_back(argument);
+    command.env = MinimalEnvironment();
+    command.deadline = std::chrono::minutes(10);
+    return command;
+  }
+  Completed Run_(std::vector<std::string> arguments) {
+    auto done = ::warpwright::Run(Warpwright(std::move(arguments)));
+    EXPECT_TRUE(done);
+    return done ? *done : Completed{};
+  }
+  json RunJson(std::vector<std::string> arguments, int exit_code = 0) {
+    arguments.push_back("--json");
+    const Completed done = Run_(arguments);
+    EXPECT_EQ(done.exit_code, exit_code) << done.err << done.out;
+    return json::parse(done.out, nullptr, false);
+  }
+  void Edit(const std::string& file, const std::string& from, const std::string& to) {
+    std::string text = *ReadFile(repository.path() / file);
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    repository.Write(file, text.replace(at, from.size(), to));
+  }
+
+  TempRepository repository;
+  TemporaryDirectory cache = std::move(*TemporaryDirectory::Create("ww-cli-cache"));
+  std::string first;
+};
+
+TEST_F(CliTest, ChangedKernelBecomesABranchAndTheWorkingTreeIsLeftAlone) {
+  Edit("src/softmax.cu", "float maxval = -INFINITY", "float maxval = -1e30f");
+  repository.Commit("softmax: another start");
+  repository.Write("src/gelu.cu", "// the user is editing this\n");
+  const std::string status = repository.Git({"status", "--porcelain"});
+
+  const json result = RunJson({"optimize", "--changed-since", "HEAD~1"});
+  ASSERT_EQ(result.at("kernels").size(), 1u) << result.dump(2);
+  const json& kernel = result.at("kernels").at(0);
+  for (const char* key : {"name", "outcome", "gain", "modelled", "device", "rounds", "evaluations", "seconds", "branch", "message", "commit", "task"})
+    EXPECT_TRUE(kernel.contains(key)) << key;
+  EXPECT_EQ(kernel.at("name"), "softmax");
+  EXPECT_EQ(kernel.at("outcome"), "improved") << kernel.dump(2);
+  EXPECT_GT(kernel.at("gain").get<double>(), 1.5);
+  EXPECT_EQ(kernel.at("modelled"), true);
+  EXPECT_EQ(kernel.at("branch"), "warpwright/softmax");
+
+  EXPECT_EQ(repository.Git({"status", "--porcelain"}), status);
+  EXPECT_EQ(repository.Git({"diff", "--name-only", "main", "warpwright/softmax"}), "src/softmax.cu\n");
+  EXPECT_EQ(repository.Git({"rev-list", "--count", "main..warpwright/softmax"}), "1\n");
+  const std::string message = repository.Git({"log", "-1", "--format=%B", "warpwright/softmax"});
+  EXPECT_NE(message.find("modelled on H200 (simulated)"), std::string::npos) << message;
+  for (const char* part : {"Why:", "Counters", "Verified:", "secret-seed", "Reproduce:", "Optimized-by: warpwright"}) EXPECT_NE(message.find(part), std::string::npos) << part;
+
+  // Again: the finished task answers, and the branch stays where it is.
+  const json again = RunJson({"optimize", "--changed-since", "HEAD~1"});
+  EXPECT_EQ(again.at("kernels").at(0).at("evaluations"), 0);
+  EXPECT_EQ(again.at("kernels").at(0).at("commit"), kernel.at("commit"));
+
+  const Completed shown = Run_({"show", "--kernel", "softmax", "--format", "html"});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_NE(shown.out.find("<svg"), std::string::npos);
+  EXPECT_EQ(RunJson({"show"}).at("tasks").size(), 1u);
+  EXPECT_GT(RunJson({"memory", "show"}).at("experiences").get<int>(), 0);
+
+  // What was published verifies as the commit message says.
+  repository.Git({"checkout", "-q", "--", "src/gelu.cu"});
+  repository.Git({"checkout", "warpwright/softmax", "--", "src/softmax.cu"});
+  const json verified = RunJson({"verify", "--kernel", "softmax"});
+  EXPECT_EQ(verified.at("passed"), true) << verified.dump(2);
+}
+
+TEST_F(CliTest, NothingChangedMeansNothingToDo) {
+  Edit("src/softmax.cu", "// Softmax", "// SoftMax");
+  repository.Commit("a comment");
+  EXPECT_EQ(RunJson({"optimize", "--changed-since", "HEAD~1"}).at("kernels"), json::array());
+  // A header that several kernels include changes all of them, as far as their slices do.
+  Edit("include/common.cuh", "return (a + b - 1) / b", "return a / b + (a % b != 0)");
+  repository.Commit("ceil_div");
+  const json result = RunJson({"optimize", "--changed-since", "HEAD~1", "--publish", "none", "--max-rounds", "1", "--kernel", "row_sum", "--kernel", "transpose"});
+  ASSERT_EQ(result.at("kernels").size(), 1u) << "transpose does not use ceil_div";
+  EXPECT_EQ(result.at("kernels").at(0).at("name"), "row_sum");
+  EXPECT_EQ(result.at("kernels").at(0).at("branch"), nullptr);
+}
+
+// Killed at several moments and run again: the same result as in one go, and no evaluation is repeated.
+TEST_F(CliTest, AKilledRunGoesOnWhereItWas) {
+  const auto optimize = Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json"});
+  for (const int milliseconds : {300, 700, 1500, 2500, 4000}) {
+    auto child = Child::Start(optimize, cache.path() / "stderr");
+    ASSERT_TRUE(child);
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    child->Kill();
+  }
+  const json resumed = RunJson({"optimize", "--kernel", "row_sum", "--max-rounds", "3"}).at("kernels").at(0);
+  EXPECT_EQ(resumed.at("outcome"), "improved");
+
+  std::map<std::string, int> evaluated;
+  const json shown = RunJson({"show", "--kernel", "row_sum"});
+  for (const json& attempt : shown.at("attempts"))
+    if (!attempt.at("candidate").get<std::string>().empty()) ++evaluated[attempt.at("candidate")];
+  EXPECT_GT(evaluated.size(), 2u);
+  for (const auto& [candidate, times] : evaluated) EXPECT_EQ(times, 1) << candidate;
+
+  const json fresh = RunJson({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--state", (cache.path() / "fresh").string()}).at("kernels").at(0);
+  EXPECT_EQ(fresh.at("gain"), resumed.at("gain"));
+  EXPECT_EQ(fresh.at("rounds"), RunJson({"show", "--kernel", "row_sum"}).at("rounds"));
+}
+
+TEST_F(CliTest, VerifySeesWhatTheEditBreaks) {
+  Edit("src/row_sum.cu", "c < C; c++", "c < C - 1; c++");
+  const json result = RunJson({"verify", "--kernel", "row_sum"}, 1);
+  EXPECT_EQ(result.at("passed"), false);
+  int wrong = 0;
+  for (const json& row : result.at("cases")) {
+    for (const char* key : {"kernel", "case", "verdict", "check", "message"}) EXPECT_TRUE(row.contains(key));
+    wrong += row.at("verdict") == "wrong_result" ? 1 : 0;
+  }
+  EXPECT_EQ(wrong, 1) << result.dump(2);
+}
+
+TEST_F(CliTest, RecordWritesReferencesThatVerifyUses) {
+  const json recorded = RunJson({"record", "--kernel", "row_sum"});
+  EXPECT_TRUE(fs::exists(repository.path() / ".warpwright/references/row_sum/odd.json"));
+  uint64_t bytes = 0;
+  for (const auto& file : fs::recursive_directory_iterator(repository.path() / ".warpwright"))
+    if (file.is_regular_file()) bytes += file.file_size();
+  EXPECT_LT(bytes, 1u << 20) << "references must fit into git";
+  repository.Commit("references");
+  EXPECT_EQ(RunJson({"check"}).at("ok"), true);
+  EXPECT_EQ(RunJson({"verify", "--kernel", "row_sum"}).at("passed"), true);
+}
+
+TEST_F(CliTest, ProfileGivesCountersAndEvidence) {
+  const json kernel = RunJson({"profile", "--kernel", "transpose"}).at("kernels").at(0);
+  const json& launch = kernel.at("cases").at(0).at("launches").at(0);
+  EXPECT_EQ(kernel.at("operation"), "transpose");
+  EXPECT_GT(launch.at("counters").at("global_load_sectors").get<uint64_t>(), 0u);
+  EXPECT_GT(kernel.at("evidence").at("store_sectors_per_request").get<double>(), 8);
+}
+
+TEST_F(CliTest, InitDraftsAManifestWithQuestions) {
+  fs::remove(repository.path() / ".warpwright.yml");
+  EXPECT_EQ(Run_({"init"}).exit_code, 0);
+  const std::string text = *ReadFile(repository.path() / ".warpwright.yml");
+  for (const char* part : {"entry: softmax_forward", "file: src/gelu.cu", "buffer: f16", "buffer: bf16", "role: out", "scalar: i32"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  const Completed checked = Run_({"check"});
+  EXPECT_EQ(checked.exit_code, 78);
+  EXPECT_NE(checked.err.find(".warpwright.yml:"), std::string::npos) << checked.err;
+  EXPECT_NE(Run_({"init"}).exit_code, 0) << "an existing manifest is not replaced";
+}
+
+struct WrongInput {
+  const char* name;
+  std::vector<std::string> arguments;
+  int exit_code;
+  const char* message;
+};
+class CliErrors : public CliTest, public testing::WithParamInterface<WrongInput> {};
+TEST_P(CliErrors, AreSaidOnStderrWithTheirExitCode) {
+  const Completed done = Run_(GetParam().arguments);
+  EXPECT_EQ(done.exit_code, GetParam().exit_code) << done.err;
+  EXPECT_NE((done.err + (GetParam().exit_code == 2 ? done.out : "")).find(GetParam().message), std::string::npos) << done.err;
+}
+INSTANTIATE_TEST_SUITE_P(All, CliErrors,
+                         testing::Values(WrongInput{"no_kernel", {"optimize", "--kernel", "softmx"}, 2, "the manifest has no kernel 'softmx'"},
+                                         WrongInput{"no_revision", {"optimize", "--revision", "nope"}, 2, "'nope' is not a revision"},
+                                         WrongInput{"no_device", {"profile", "--device", "sim:h300"}, 2, "h300"},
+                                         WrongInput{"no_cuda_here", {"optimize", "--device", "cuda"}, 2, "unknown device"},
+                                         WrongInput{"no_command", {"optimise"}, 2, "subcommand"},
+                                         WrongInput{"no_author", {"optimize", "--author", "me"}, 2, "not an author"},
+                                         WrongInput{"no_worker", {"check", "--worker", "/no/such/worker"}, 3, "/no/such/worker"},
+                                         WrongInput{"no_skills", {"skills", "check", "/no/such/folder"}, 3, "/no/such/folder"},
+                                         WrongInput{"no_method", {"skills", "show", "magic"}, 2, "no method 'magic'"}),
+                         [](const auto& row) { return row.param.name; });
+
+struct BadManifest {
+  const char* name;
+  const char* from;
+  const char* to;
+  const char* message;
+};
+class CliManifests : public CliTest, public testing::WithParamInterface<BadManifest> {};
+TEST_P(CliManifests, NameFileLineAndRemedy) {
+  Edit(".warpwright.yml", GetParam().from, GetParam().to);
+  const Completed done = Run_({"check"});
+  EXPECT_EQ(done.exit_code, 78) << done.err << done.out;
+  EXPECT_NE(done.err.find(".warpwright.yml:"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find(GetParam().message), std::string::npos) << done.err;
+}
+INSTANTIATE_TEST_SUITE_P(All, CliManifests,
+                         testing::Values(BadManifest{"key", "entry: softmax_forward", "entri: softmax_forward", "did you mean 'entry'"},
+                                         BadManifest{"entry", "entry: softmax_forward", "entry: softmax_backward", "has no entry 'softmax_backward'"},
+                                         BadManifest{"dtype", "out: {buffer: f32, shape: [N, C], role: out}", "out: {buffer: f16, shape: [N, C], role: out}", "is f32 in the source"},
+                                         BadManifest{"count", "      C: {scalar: i32}\n", "", "C"},
+                                         BadManifest{"file", "file: src/softmax.cu", "file: src/../../softmax.cu", "src/../../softmax.cu"}),
+                         [](const auto& row) { return row.param.name; });
+
+// Every example kernel: none slower, all verified, most of them much faster (modelled).
+TEST_F(CliTest, AllExamplesAreOptimized) {
+  const json result = RunJson({"optimize", "--max-rounds", "3"});
+  int faster = 0, kernels = 0;
+  for (const json& kernel : result.at("kernels")) {
+    ++kernels;
+    const std::string outcome = kernel.at("outcome");
+    EXPECT_TRUE(outcome == "improved" || outcome == "unchanged") << kernel.dump(2);
+    EXPECT_GE(kernel.at("gain").get<double>(), 1.0);
+    faster += kernel.at("gain").get<double>() > 1.5 ? 1 : 0;
+    if (outcome == "improved") {
+      EXPECT_EQ(repository.Git({"diff", "--name-only", "main", kernel.at("branch")}).find("src/"), 0u);
+    }
+  }
+  EXPECT_EQ(kernels, 15);
+  EXPECT_GE(faster, 10);
+}
+
+}  // namespace
+}  // namespace warpwright
