@@ -103,6 +103,7 @@ bool BlockRunner::RunWarps() {
 bool BlockRunner::RunWarp(Warp& warp) {
   c_.warp = &warp;
   c_.registers = warp.registers;
+  if (warp.block_entries) c_.block_entries = warp.block_entries;
   c_.live = warp.live;
   c_.slice = kSlice;
   c_.contended = false;

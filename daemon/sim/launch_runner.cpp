@@ -50,7 +50,7 @@ struct Snapshot {
   uint64_t blocks = 0;
   Counters counters;
   std::vector<LineCounters> lines;
-  std::vector<uint64_t> block_counts;
+  std::vector<std::vector<uint64_t>> block_counts;  // by warp of a block, then by basic block
   Traffic traffic;
 };
 
@@ -207,9 +207,12 @@ Snapshot LaunchRunner::Take() {
     snapshot.counters.Add(counters);
     snapshot.counters.Add(worker.l1->counters());
     snapshot.traffic.Add(worker.l1->traffic());
-    const std::vector<uint64_t> counts = worker.machine->block_counts();
+    const std::vector<std::vector<uint64_t>> counts = worker.machine->block_counts();
     snapshot.block_counts.resize(counts.size());
-    for (size_t i = 0; i < counts.size(); ++i) snapshot.block_counts[i] += counts[i];
+    for (size_t warp = 0; warp < counts.size(); ++warp) {
+      snapshot.block_counts[warp].resize(counts[warp].size());
+      for (size_t i = 0; i < counts[warp].size(); ++i) snapshot.block_counts[warp][i] += counts[warp][i];
+    }
     const std::vector<LineCounters> lines = worker.machine->line_counters();
     if (snapshot.lines.size() < lines.size()) snapshot.lines.resize(lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
@@ -247,8 +250,9 @@ void Extrapolate(Snapshot& all, const Snapshot& from, const Snapshot& to, double
   const auto scaled = [&](uint64_t a, uint64_t b) { return static_cast<uint64_t>(std::llround(factor * static_cast<double>(a - b))); };
   for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots})
     all.traffic.*field += scaled(to.traffic.*field, from.traffic.*field);
-  for (size_t i = 0; i < to.block_counts.size(); ++i)
-    all.block_counts[i] += scaled(to.block_counts[i], i < from.block_counts.size() ? from.block_counts[i] : 0);
+  for (size_t warp = 0; warp < to.block_counts.size(); ++warp)
+    for (size_t i = 0; i < to.block_counts[warp].size(); ++i)
+      all.block_counts[warp][i] += scaled(to.block_counts[warp][i], warp < from.block_counts.size() ? from.block_counts[warp][i] : 0);
   for (size_t i = 0; i < to.lines.size(); ++i)
     for (auto field : kLineFields) all.lines[i].*field += scaled(to.lines[i].*field, i < from.lines.size() ? from.lines[i].*field : 0);
 }
@@ -323,7 +327,14 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, con
   inputs.threads_per_block = needs_.threads;
   inputs.occupancy = occupancy_;
   inputs.counters = report.counters;
-  inputs.work = TotalWork(BlockWork(*code, context_.chip, (needs_.threads + 31) / 32, load_cycles), all.block_counts);
+  const std::vector<Work> basic_blocks = BlockWork(*code, context_.chip, (needs_.threads + 31) / 32, load_cycles);
+  double longest = 0;
+  for (const auto& counts : all.block_counts) {  // a block lives as long as its busiest warp
+    const Work warp = TotalWork(basic_blocks, counts);
+    inputs.work.Add(warp, 1);
+    longest = std::max(longest, warp.path_cycles);
+  }
+  inputs.work.path_cycles = longest * static_cast<double>(all.block_counts.size());
   inputs.traffic = all.traffic;
   inputs.hottest_atomics = static_cast<uint64_t>(
       static_cast<double>(l2.hottest_atomics) * static_cast<double>(report.blocks_total) / static_cast<double>(std::max<uint64_t>(report.blocks_run, 1)));

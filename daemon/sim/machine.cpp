@@ -38,10 +38,17 @@ struct Machine::State {
   std::vector<std::byte> parameters;
   std::vector<AddressPattern> sites;
   std::vector<SiteCounters> site_counters;
-  std::vector<uint64_t> block_entries, block_lanes;
+  std::vector<uint64_t> block_entries;  // by warp of a block, then by basic block
+  std::vector<uint64_t> block_lanes;    // by basic block
   RunOptions options;
   uint64_t blocks = 0;
   bool faulted = false;
+
+  std::vector<uint64_t> Entries() const {  // by basic block
+    std::vector<uint64_t> sum(block_lanes.size());
+    for (size_t i = 0; i < block_entries.size(); ++i) sum[i % sum.size()] += block_entries[i];
+    return sum;
+  }
 };
 
 namespace {
@@ -186,9 +193,9 @@ Result<Machine> Machine::Create(const Program& program, Memory& memory, const La
   state->site_counters.resize(kernel->sites);
   c.sites = state->sites.data();
   c.site_counters = state->site_counters.data();
-  state->block_entries.resize(kernel->blocks.size());
+  state->block_entries.resize(warps * kernel->blocks.size());
   state->block_lanes.resize(kernel->blocks.size());
-  c.block_entries = state->block_entries.data();
+  for (Warp& warp : c.warps) warp.block_entries = state->block_entries.data() + warp.index * kernel->blocks.size();
   c.block_lanes = state->block_lanes.data();
   c.guard_off.resize(kernel->code.size());
   c.divergent.resize(kernel->code.size());
@@ -218,7 +225,14 @@ uint64_t Machine::thread_instructions() const {
   return total;
 }
 
-std::vector<uint64_t> Machine::block_counts() const { return state_->block_entries; }
+std::vector<std::vector<uint64_t>> Machine::block_counts() const {
+  const size_t blocks = state_->context.kernel->blocks.size();
+  std::vector<std::vector<uint64_t>> counts;
+  for (size_t begin = 0; begin < state_->block_entries.size(); begin += blocks)
+    counts.emplace_back(state_->block_entries.begin() + static_cast<std::ptrdiff_t>(begin),
+                        state_->block_entries.begin() + static_cast<std::ptrdiff_t>(begin + blocks));
+  return counts;
+}
 
 namespace {
 
@@ -265,11 +279,12 @@ Counters Machine::counters() const {
   Counters n;
   if (!c.counting) return n;
   const KernelCode& kernel = *c.kernel;
+  const std::vector<uint64_t> entries = state_->Entries();
   for (size_t b = 0; b < kernel.blocks.size(); ++b) {
     for (uint32_t i = kernel.blocks[b].header; i < kernel.blocks[b].end; ++i) {
       const Instruction& in = kernel.code[i];
       if (in.counted == 0) continue;
-      AddInstruction(n, in, state_->block_entries[b], state_->block_lanes[b] - c.guard_off[i]);
+      AddInstruction(n, in, entries[b], state_->block_lanes[b] - c.guard_off[i]);
       n.divergent_branches += c.divergent[i];
       if (IsMemory(in)) AddSite(n, in, state_->site_counters[in.site]);
     }
@@ -289,12 +304,13 @@ std::vector<LineCounters> Machine::line_counters() const {
     lines[l].line = c.program->locations[l].line;
   }
   if (!c.counting) return lines;
+  const std::vector<uint64_t> entries = state_->Entries();
   for (size_t b = 0; b < kernel.blocks.size(); ++b) {
     for (uint32_t i = kernel.blocks[b].header; i < kernel.blocks[b].end; ++i) {
       const Instruction& in = kernel.code[i];
       if (in.counted == 0) continue;
       LineCounters& line = lines[in.line];
-      line.warp_instructions += state_->block_entries[b];
+      line.warp_instructions += entries[b];
       line.thread_instructions += state_->block_lanes[b] - c.guard_off[i];
       line.divergent_branches += c.divergent[i];
       if (!IsMemory(in)) continue;

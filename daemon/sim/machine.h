@@ -66,8 +66,9 @@ class Machine {
   Counters counters() const;
   std::vector<LineCounters> line_counters() const;  // index = MemoryRequest::line; file and line set
   uint64_t thread_instructions() const;
-  // How often each basic block of KernelCode::blocks was run, in warps. The cost model weighs instructions with it.
-  std::vector<uint64_t> block_counts() const;
+  // How often each basic block of KernelCode::blocks was entered, by warp of a block: [warp][basic block]. The cost model weighs
+  // instructions with it.
+  std::vector<std::vector<uint64_t>> block_counts() const;
 
  private:
   struct State;

@@ -19,7 +19,7 @@
 //     blocks  B * block_launch_cycles / f                   the chip starts one block after the other; reported within overhead
 // Latency part: a multiprocessor works off its blocks in ceil(ceil(B / S) / R) rounds. A round takes what one warp alone needs, from
 // the chains of dependent instructions and the counted mix of L1, L2 and DRAM latencies:
-//     latency rounds * path cycles per warp / f
+//     latency rounds * path cycles of the busiest warp of a block / f
 // This is Little's law seen from the warp: with R * warps-per-block warps, each with the bytes in flight that its chains allow, bandwidth
 // cannot exceed bytes in flight over latency. A thread that walks a row alone shows up here, as do small blocks and low occupancy.
 //
@@ -32,8 +32,8 @@
 // Sources: Williams et al. 2009 (roofline); Volkov 2016, "Understanding Latency Hiding on GPUs" (throughput and latency bounds from
 // occupancy, the smooth transition between them); Hong and Kim 2009 (warp parallelism); the chip's figures say theirs.
 //
-// Limits. PTX stands in for machine code: register spills and ptxas' own unrolling are not seen. All warps of a launch are taken to be
-// alike: a block in which one warp works while the others wait is modelled too fast. Power, DRAM pages and refresh, TLB misses, the
+// Limits. PTX stands in for machine code: register spills and ptxas' own unrolling are not seen. All blocks of a launch are taken
+// to be alike, and the busiest warp of a block is found over the whole kernel, not between barriers. Power, DRAM pages and refresh, TLB misses, the
 // two halves of L2, instruction cache misses and overlap of launches are not modelled. The model is made to rank variants of a
 // kernel and to name what limits them; a modelled time is not a measurement and is never shown without the word.
 #pragma once

@@ -41,6 +41,7 @@ struct Warp {
   int barrier = -1;                    // the one that it waits at
   uint32_t synchronized = 0;           // Context::time of the last synchronisation of all its lanes
   uint64_t spins = 0;                  // slices without a barrier; those with contention weigh more
+  uint64_t* block_entries = nullptr;  // of this warp, where they are counted per warp
 };
 
 // How the lanes' addresses of a memory instruction lie to each other. Mostly the same every time: then its figures are reused.
