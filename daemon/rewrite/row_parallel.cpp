@@ -42,7 +42,10 @@ class RowParallelWriter {
     for (const Node* block : plan_.barriers_at_end) {
       const uint32_t brace = block->end - 1;
       const std::string indent = IndentAt(kernel_.text, brace);
-      edits_.Insert(LineBegin(kernel_.text, brace), indent + site_.unit + barrier_ + "  // the next iteration may use what this one wrote\n");
+      const bool own_line = LineBegin(kernel_.text, brace) + indent.size() == brace;
+      const std::string inner = block->size() > 0 ? IndentAt(kernel_.text, (*block)[0].begin) : indent + site_.unit;
+      const std::string line = inner + barrier_ + "  // the next iteration may use what this one wrote\n";
+      edits_.Insert(own_line ? LineBegin(kernel_.text, brace) : brace, own_line ? line : "\n" + line + indent);
     }
     for (const auto& [statement, around] : around_) InsertAround(*statement, around);
 
@@ -136,7 +139,9 @@ class RowParallelWriter {
   };
   void InsertAround(const Node& statement, const Around& around) {
     const bool braces = statement.parent != nullptr && !statement.parent->Is(NodeKind::kBlock);
-    edits_.Insert(statement.begin, (braces ? "{ " : "") + around.barrier + around.before + around.condition);
+    const uint32_t begin = StatementBegin(kernel_, statement);
+    const std::string open = !braces ? "" : begin == statement.begin ? "{ " : "{\n" + IndentAt(kernel_.text, begin);
+    edits_.Insert(begin, open + around.barrier + around.before + around.condition);
     edits_.Insert(StatementEnd(kernel_, statement), around.behind + (braces ? " }" : ""));
   }
 
@@ -233,7 +238,7 @@ class RowParallelWriter {
                                               kernel_.Text(*plan_.row_bound)));
     }
     LaunchShape shape;
-    shape.grid = {mode_.rows == 1 ? *rows : CeilDivText(launch, *rows, mode_.rows)};
+    shape.grid = {mode_.rows == 1 ? Unwrapped(*rows) : CeilDivText(launch, *rows, mode_.rows)};
     for (const size_t axis : {1, 2}) {
       const auto old = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
       if (!old && plan_.uses_grid_yz && !FindAxis(launch, LaunchAxisGroup::kGrid, 0))

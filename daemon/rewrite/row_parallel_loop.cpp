@@ -422,8 +422,12 @@ class LoopAnalyzer {
     if (!next->parent->Is(NodeKind::kAssign, "=") || &(*next->parent)[0] != next) return false;
     for (const Node* use : info.uses)
       if (use != next && Contains(*next->parent, *use)) return false;
-    for (const Node* outer = next->parent->parent; outer != nullptr; outer = outer->parent)
-      if (outer->Is(NodeKind::kIf) && !Contains(*outer, loop())) return false;
+    // Under a condition, it covers only what stands under the same condition.
+    for (const Node* outer = next->parent->parent; outer != nullptr; outer = outer->parent) {
+      if (!outer->Is(NodeKind::kIf) || Contains(*outer, loop())) continue;
+      for (const Node* use : info.uses)
+        if (use->begin >= loop().end && !Contains(*outer, *use)) return false;
+    }
     return true;
   }
 
@@ -481,16 +485,12 @@ class LoopAnalyzer {
                                         result_.loop.name, Plain(write.base)));
     }
     // Variables of loops inside: they must stay within one step of this loop.
-    for (const std::string& symbol : write.index->Symbols()) {
-      if (symbol == iteration || !symbol.ends_with("#")) continue;
-      const VariableInfo* inner = kernel_.analysis.Find(symbol.substr(0, symbol.size() - 1));
-      if (inner == nullptr || inner->counted_loop == nullptr || !Contains(loop(), *inner->counted_loop) ||
-          inner->counted_loop == result_.loop.loop)
-        continue;
-      const auto counted = kernel_.analysis.Counted(*inner->counted_loop);
+    for (const CountedLoop& inner : InnerCountedLoops()) {
+      const std::string symbol = IterationSymbol(inner);
+      if (!write.index->Mentions(symbol)) continue;
       const auto step = write.index->Coefficient(symbol);
-      const bool within = step && step->constant() == 1 && counted && counted->relation == "<" &&
-                          kernel_.analysis.Index(*counted->bound) - kernel_.analysis.Index(*counted->start) == *stride;
+      const bool within = step && step->constant() == 1 && inner.relation == "<" && !inner.down &&
+                          kernel_.analysis.Index(*inner.bound) - kernel_.analysis.Index(*inner.start) == *stride;
       if (!within)
         return At(write.line, fmt::format("iterations over {} may write the same elements of {}", result_.loop.name, Plain(write.base)));
     }
@@ -506,13 +506,15 @@ class LoopAnalyzer {
     return std::nullopt;
   }
 
+  std::vector<CountedLoop> InnerCountedLoops() const {
+    std::vector<CountedLoop> loops;
+    for (const Node* node : Collect(result_.loop.body(), NodeKind::kFor))
+      if (auto counted = kernel_.analysis.Counted(*node)) loops.push_back(std::move(*counted));
+    return loops;
+  }
   bool HasInnerIterations(const Polynomial& index) const {
-    const std::vector<std::string> symbols = index.Symbols();
-    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
-      if (symbol == IterationSymbol(result_.loop) || !symbol.ends_with("#")) return false;
-      const VariableInfo* info = kernel_.analysis.Find(symbol.substr(0, symbol.size() - 1));
-      return info != nullptr && info->counted_loop != nullptr && Contains(loop(), *info->counted_loop);
-    });
+    const std::vector<CountedLoop> inner = InnerCountedLoops();
+    return std::any_of(inner.begin(), inner.end(), [&](const CountedLoop& loop) { return index.Mentions(IterationSymbol(loop)); });
   }
 
   // `write` and `other` must not meet in different iterations.

@@ -286,17 +286,29 @@ class RowPlanner {
       if (refusal) return refusal;
     }
     if (auto refusal = Access(node[kLoopCondition], Executor::kAll, "", node)) return refusal;
-    const size_t single = plan_.single.size(), loops = plan_.loops.size();
+    const size_t first = log_.size();
     if (auto refusal = Visit(node[kLoopBody])) return refusal;
-    // The next iteration may use what this one wrote.
-    bool writes = plan_.single.size() > single;
-    for (size_t i = loops; i < plan_.loops.size(); ++i)
-      for (const MemoryAccess& access : plan_.loops[i].accesses) writes |= access.writes;
-    if (!writes) return std::nullopt;
+    if (!MeetAcrossIterations(first, IterationSymbol(*kernel_.analysis.Counted(node)))) return std::nullopt;
     if (!node[kLoopBody].Is(NodeKind::kBlock)) return At(node.line, "a loop over writes without a block");
     plan_.barriers_at_end.push_back(&node[kLoopBody]);
     pending_.clear();
     return std::nullopt;
+  }
+
+  // May an iteration of a serial loop use what another thread wrote in the one before? What the iteration's number tells apart
+  // within one iteration may still meet in two.
+  bool MeetAcrossIterations(size_t first, const std::string& iteration) const {
+    for (size_t i = first; i < log_.size(); ++i) {
+      for (size_t j = i; j < log_.size(); ++j) {
+        const PendingAccess &a = log_[i], &b = log_[j];
+        if (!a.access.writes && !b.access.writes) continue;
+        if (Conflicts(a, b)) return true;
+        const bool spread = a.executor == Executor::kIteration && b.executor == Executor::kIteration;
+        const bool moves = a.access.index && b.access.index && (a.access.index->Mentions(iteration) || b.access.index->Mentions(iteration));
+        if (spread && moves && a.access.base == b.access.base) return true;
+      }
+    }
+    return false;
   }
 
   Refused Access(const Node& node, Executor executor, const std::string& iteration, const Node& statement) {
@@ -313,6 +325,7 @@ class RowPlanner {
       if (plan_.barriers.empty() || plan_.barriers.back() != &statement) plan_.barriers.push_back(&statement);
       std::erase_if(pending_, [&](const PendingAccess& earlier) { return !Contains(statement, *earlier.access.node); });
     }
+    log_.push_back(access);
     pending_.push_back(std::move(access));
   }
 
@@ -325,10 +338,20 @@ class RowPlanner {
     if (!a.iteration.empty()) first = first.Substitute(a.iteration, Polynomial::Symbol("iteration"));
     if (!b.iteration.empty()) second = second.Substitute(b.iteration, Polynomial::Symbol("iteration"));
     const Polynomial distance = first - second;
-    const bool same_thread = a.executor == Executor::kIteration && b.executor == Executor::kIteration && distance == Polynomial();
+    const bool same_thread = a.executor == Executor::kIteration && b.executor == Executor::kIteration && distance == Polynomial() &&
+                             !ChangesOverTime(*a.access.index);
     if (same_thread) return false;
     // Arrays with another layout of rows are not the same memory: the rows would race in the source.
     return a.access.base == b.access.base || !kernel_.analysis.DependsOn(distance).thread;
+  }
+
+  // Does it name a variable that is assigned somewhere? Then the same index need not be the same element later.
+  bool ChangesOverTime(const Polynomial& index) const {
+    const std::vector<std::string> symbols = index.Symbols();
+    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
+      const VariableInfo* info = kernel_.analysis.Find(symbol);
+      return info != nullptr && !info->writes.empty();
+    });
   }
 
   const Ast& ast_;
@@ -336,7 +359,8 @@ class RowPlanner {
   bool reductions_are_barriers_;
   RowPlan plan_;
   const Node* guard_ = nullptr;
-  std::vector<PendingAccess> pending_;
+  std::vector<PendingAccess> pending_;  // since the last barrier
+  std::vector<PendingAccess> log_;      // all
 };
 
 }  // namespace

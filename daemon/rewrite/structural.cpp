@@ -142,6 +142,19 @@ bool IsLiteral(const SyntaxFunction& function, const Node& expression, double va
   return result.ec == std::errc() && parsed == value;
 }
 
+uint32_t StatementBegin(const SyntaxFunction& function, const Node& statement) {
+  uint32_t begin = statement.begin;
+  for (uint32_t line = LineBegin(function.text, begin); line > function.begin;) {
+    const size_t first = function.text.find_first_not_of(" \t", line);
+    if (first < begin && begin == statement.begin) break;  // something else stands on the statement's line
+    line = LineBegin(function.text, line - 1);
+    const size_t start = function.text.find_first_not_of(" \t", line);
+    if (!function.text.substr(start).starts_with("#pragma")) break;
+    begin = static_cast<uint32_t>(start);
+  }
+  return begin;
+}
+
 uint32_t StatementEnd(const SyntaxFunction& function, const Node& statement) {
   if (statement.Is(NodeKind::kBlock) || statement.Is(NodeKind::kDeclaration)) return statement.end;
   if (statement.Is(NodeKind::kFor) || statement.Is(NodeKind::kIf) || statement.Is(NodeKind::kWhile)) {
@@ -282,24 +295,27 @@ bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b) {
   return !a.is_restrict && !b.is_restrict && a.element == b.element;
 }
 
+std::string Unwrapped(const std::string& expression) {
+  const std::vector<Token> tokens = Lex(expression);
+  if (tokens.size() < 3 || tokens[0].text != "(" || MatchingBracket(tokens, 0) != tokens.size() - 1) return expression;
+  return Unwrapped(expression.substr(tokens[1].range.begin, tokens[tokens.size() - 2].range.end - tokens[1].range.begin));
+}
+
 std::string CeilDivText(const LaunchSite& launch, const std::string& count, int divisor) {
   std::string helper;
   for (const size_t axis : {0, 1, 2}) {
     const auto part = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
     if (!part) continue;
-    ForEach(*part->expression, [&](const Node& node) {
-      if (!node.Is(NodeKind::kCall) || node.size() != 2 || !node.whole || !helper.empty()) return;
-      std::string lower = LastPart(node.name);
-      std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      const bool divides = lower.find("div") != std::string::npos;
-      const bool up = lower.find("ceil") != std::string::npos || lower.find("up") != std::string::npos || lower == "cdiv";
-      const std::string_view spelled = launch.host->syntax.Text(node);
-      const std::string_view callee = spelled.substr(0, spelled.find('('));
-      if (divides && up && callee.find('<') == std::string_view::npos) helper = callee;
-    });
+    const std::string_view text = launch.host->syntax.Text(*part->expression);
+    const std::vector<Token> tokens = Lex(text);
+    if (tokens.size() < 4 || tokens[1].text != "(" || MatchingBracket(tokens, 1) != tokens.size() - 1) continue;
+    std::string lower(tokens[0].text);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool up = lower.find("ceil") != std::string::npos || lower.find("up") != std::string::npos || lower == "cdiv";
+    if (lower.find("div") != std::string::npos && up) helper = tokens[0].text;
   }
-  if (!helper.empty()) return fmt::format("{}({}, {})", helper, count, divisor);
-  const bool simple = std::all_of(count.begin(), count.end(), [](char c) {
+  if (!helper.empty()) return fmt::format("{}({}, {})", helper, Unwrapped(count), divisor);
+  const bool simple = Unwrapped(count) != count || std::all_of(count.begin(), count.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
   });
   return fmt::format("({} + {}) / {}", simple ? count : "(" + count + ")", divisor - 1, divisor);

@@ -21,7 +21,8 @@ bool SameExpression(const SyntaxFunction& function, const Node& a, const Node& b
 bool MentionsSymbol(const Node& root, const std::string& symbol);
 // A literal zero or one, also behind a sign or a conversion: 0, 0.f, T(0), static_cast<float>(0).
 bool IsLiteral(const SyntaxFunction& function, const Node& expression, double value);
-// The statement with its semicolon.
+// The statement with its semicolon; with the #pragma lines directly above it.
+uint32_t StatementBegin(const SyntaxFunction& function, const Node& statement);
 uint32_t StatementEnd(const SyntaxFunction& function, const Node& statement);
 
 // What keeps an expression from being computed by several threads, at another place, or more often than the source says: a call
@@ -53,7 +54,9 @@ std::optional<RewriteRefusal> AlreadyCooperates(const AnalyzedFunction& kernel, 
 // Whether two bases can be the same memory at all: not where either is __restrict__ or the element types differ.
 bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b);
 
-// ceil(count / divisor) for the host, by the launcher's own helper (ceil_div, cdiv) where its grid calls one.
+// Without parentheses around the whole.
+std::string Unwrapped(const std::string& expression);
+// ceil(count / divisor) for the host, by the launcher's own function or macro (ceil_div, CEIL_DIV) where its grid uses one.
 std::string CeilDivText(const LaunchSite& launch, const std::string& count, int divisor);
 
 // Puts `kernel_text` in the place of the kernel, or behind it where others still use it, and `helpers` above it; renames the launches.

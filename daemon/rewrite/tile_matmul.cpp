@@ -339,7 +339,7 @@ class TileWriter {
     if (!plan_.batch.empty()) {
       const auto batches = product(plan_.batch);
       if (!batches) return at("the number of batches cannot be computed where the kernel is launched");
-      shape.grid.push_back(*batches);
+      shape.grid.push_back(Unwrapped(*batches));
     } else if (plan_.uses_grid_z) {
       if (!z && !FindAxis(launch, LaunchAxisGroup::kGrid, 0)) return at("the parts of the grid cannot be told apart");
       if (z) shape.grid.push_back(std::string(launch.host->syntax.Text(*z->expression)));

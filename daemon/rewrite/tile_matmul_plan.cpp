@@ -156,6 +156,7 @@ class TilePlanner {
         width = &value[1];
       }
     });
+    if (width == nullptr) width = FindRemainder(flat);
     if (width == nullptr) return At(flat.line, fmt::format("{} is not taken apart into a row and a column by / and %", flat.name));
     const auto is_row_part = [&](const Node& node) {
       const Node& plain = StripCasts(node);
@@ -201,6 +202,33 @@ class TilePlanner {
       plan_.row.bound = factors;
     }
     return std::nullopt;
+  }
+
+  // row = idx / N; col = idx - row * N: the column, and N.
+  const Node* FindRemainder(const Node& flat) {
+    const Node* width = nullptr;
+    const auto is_variable = [](const Node& node, const std::string& symbol) {
+      const Node& plain = StripCasts(node);
+      return plain.Is(NodeKind::kName) && plain.symbol == symbol;
+    };
+    ForEach(root(), [&](const Node& node) {
+      if (width != nullptr || !node.Is(NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
+      const Node& value = StripCasts(node[0]);
+      if (!value.Is(NodeKind::kBinary, "-") || !is_variable(value[0], flat.symbol)) return;
+      const Node& product = StripCasts(value[1]);
+      if (!product.Is(NodeKind::kBinary, "*")) return;
+      for (const size_t side : {0, 1}) {
+        const Node& row = StripCasts(product[side]);
+        const Node* definition = row.Is(NodeKind::kName) ? analysis().Definition(row.symbol) : nullptr;
+        if (definition == nullptr) continue;
+        const Node& quotient = StripCasts(*definition);
+        if (!quotient.Is(NodeKind::kBinary, "/") || !is_variable(quotient[0], flat.symbol)) continue;
+        if (!SameExpression(kernel_.syntax, StripCasts(quotient[1]), StripCasts(product[1 - side]))) continue;
+        plan_.col.variable = &node;
+        width = &quotient[1];
+      }
+    });
+    return width;
   }
 
   // The thread's place may be asked for by the axes only; blocks along z stay.

@@ -194,8 +194,14 @@ Polynomial FunctionAnalysis::IndexOfName(const Node& name) const {
   if (const auto value = Fold(name)) return Polynomial::Constant(*value);
   const VariableInfo* info = Find(name.symbol);
   if (info == nullptr) return Polynomial::Symbol(name.symbol);
-  if (info->counted_loop != nullptr && Contains(*info->counted_loop, name)) {
-    const auto loop = Counted(*info->counted_loop);
+  // One variable may count several loops, one after the other.
+  const Node* around = info->counted_loop == nullptr ? nullptr : name.parent;
+  std::optional<CountedLoop> loop;
+  for (; around != nullptr && !loop; around = around->parent) {
+    loop = Counted(*around);
+    if (loop && loop->variable != name.symbol) loop.reset();
+  }
+  if (loop) {
     const Polynomial step = loop->step == nullptr ? Polynomial::Constant(1) : Index(*loop->step);
     const Polynomial walked = step * Polynomial::Symbol(name.symbol + "#");
     return loop->down ? Index(*loop->start) - walked : Index(*loop->start) + walked;

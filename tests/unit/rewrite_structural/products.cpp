@@ -141,6 +141,26 @@ void entry(float* c, const float* a, const float* b, int M, int N, int K) {
        {"k_tiled"},
        {"const int idx = row * N + col;", "dim3 blocks((N + 63) / 64, (M + 63) / 64);"},
        {}},
+      {"one_index_with_a_remainder",
+       "A:f32[M*K]:in B:f32[K*N]:in C:f32[M*N]:out M N K",
+       R"(__global__ void k(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int M, int N, int K) {
+  const int tid = threadIdx.x + blockIdx.x * blockDim.x;
+  if (tid < M * N) {
+    const int i = tid / N, j = tid - i * N;
+    float s = 0.f;
+    #pragma unroll 4
+    for (int p = 0; p < K; ++p) { s += A[i * K + p] * B[p * N + j]; }
+    C[tid] = s;
+  }
+}
+void entry(const float* A, const float* B, float* C, int M, int N, int K) {
+  const int total = M * N;
+  k<<<(total + 127) / 128, 128>>>(A, B, C, M, N, K);
+}
+)",
+       {"k_tiled"},
+       {"const int tid = i * N + j;", "k_tiled<<<dim3((N + 63) / 64, (M + 63) / 64), 256>>>"},
+       {}},
       {"causal_scores_with_heads_in_one_index",
        "preatt:f32[3*4*T*T]:out inp:f32[3*T*3*C]:in B T C NH",
        R"(#include <math.h>

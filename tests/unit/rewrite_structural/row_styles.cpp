@@ -315,6 +315,153 @@ void entry(float* x, int N, int C) { k<<<(N + 255) / 256, 256>>>(x, N, C); }
        {"k_row_parallel"},
        {"for (int c = threadIdx.x; c < C / 2; c += blockDim.x)"},
        {}},
+      {"causal_softmax_with_heads",
+       "att:f32[2*3*T*T]:out preatt:f32[2*3*T*T]:in B=2 T NH=3 block_size=64",
+       R"(#include <float.h>
+__global__ void k(float* att, const float* preatt, int B, int T, int NH) {
+    int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    int total_threads = B * T * NH;
+    if (idx < total_threads) {
+        int h = idx % NH;
+        int t = (idx / NH) % T;
+        int b = idx / (NH * T);
+        const float* preatt_bth = preatt + b*NH*T*T + h*T*T + t*T;
+        float* att_bth = att + b*NH*T*T + h*T*T + t*T;
+        // find maxval
+        float maxval = -FLT_MAX;
+        for (int t2 = 0; t2 <= t; t2++) {
+            if (preatt_bth[t2] > maxval) {
+                maxval = preatt_bth[t2];
+            }
+        }
+        // calculate the exp and keep track of sum
+        float expsum = 0.0f;
+        for (int t2 = 0; t2 <= t; t2++) {
+            float expv = expf(preatt_bth[t2] - maxval);
+            expsum += expv;
+            att_bth[t2] = expv;
+        }
+        float expsum_inv = expsum == 0.0f ? 0.0f : 1.0f / expsum;
+        // normalize to get the softmax
+        for (int t2 = 0; t2 < T; t2++) {
+            if (t2 <= t) {
+                att_bth[t2] *= expsum_inv;
+            } else {
+                // causal attention mask. not strictly necessary to set to zero here
+                att_bth[t2] = 0.0f;
+            }
+        }
+    }
+}
+)",
+       R"(
+#define CEIL_DIV(M, N) (((M) + (N)-1) / (N))
+void entry(float* att, const float* preatt, int B, int T, int NH, const int block_size) {
+  int num_blocks = CEIL_DIV(B * T * NH, block_size);
+  k<<<num_blocks, block_size>>>(att, preatt, B, T, NH);
+}
+)",
+       {"k_row_parallel"},
+       {"for (int t2 = threadIdx.x; t2 <= t; t2 += blockDim.x) {", "int num_blocks = B * T * NH;", "k_row_parallel<<<num_blocks, 256>>>"},
+       {}},
+      {"rows_of_values_summed_over_time",
+       "out:f32[2*T*C]:inout att:f32[2*3*T*T]:in inp:f32[2*T*C*3]:in B=2 T C NH=3",
+       R"(__global__ void k(float* out, const float* att, const float* inp, int B, int T, int C, int NH) {
+    int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    int total_threads = B * T * NH;
+    if (idx < total_threads) {
+        int h = idx % NH;
+        int t = (idx / NH) % T;
+        int b = idx / (NH * T);
+        int C3 = C*3;
+        int hs = C / NH; // head size
+        float* out_bth = out + b * T * C + t * C + h * hs;
+        const float* att_bth = att + b*NH*T*T + h*T*T + t*T;
+        for (int i = 0; i < hs; i++) { out_bth[i] = 0.0f; }
+        for (int t2 = 0; t2 <= t; t2++) {
+            const  float* value_t2 = inp + b * T * C3 + t2 * C3 + h * hs + C*2; // +C*2 because it's value
+            float att_btht2 = att_bth[t2];
+            for (int i = 0; i < hs; i++) {
+                out_bth[i] += att_btht2 * value_t2[i];
+            }
+        }
+    }
+}
+)",
+       R"(
+void entry(float* out, const float* att, const float* inp, int B, int T, int C, int NH) {
+  k<<<(B * T * NH + 255) / 256, 256>>>(out, att, inp, B, T, C, NH);
+}
+)",
+       {"k_row_parallel"},
+       {"for (int t2 = 0; t2 <= t; t2++) {", "for (int i = threadIdx.x; i < hs; i += blockDim.x) {"},
+       {"__syncthreads"}},
+      {"layer_norm_backward",
+       "dinp:f32[2*T*C]:inout dout:f32[2*T*C]:in inp:f32[2*T*C]:in weight:f32[C]:in mean:f32[2*T]:in rstd:f32[2*T]:in B=2 T C",
+       R"(__global__ void k(float* dinp, float* dout, float* inp, float* weight, float* mean, float* rstd, int B, int T, int C) {
+    int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    if (idx >= B*T) return;
+    int b = idx / T;
+    int t = idx % T;
+    float* dout_bt = dout + b * T * C + t * C;
+    float* inp_bt = inp + b * T * C + t * C;
+    float* dinp_bt = dinp + b * T * C + t * C;
+    float mean_bt = mean[b * T + t];
+    float rstd_bt = rstd[b * T + t];
+    float dnorm_mean = 0.0f;
+    float dnorm_norm_mean = 0.0f;
+    for (int i = 0; i < C; i++) {
+        float norm_bti = (inp_bt[i] - mean_bt) * rstd_bt;
+        float dnorm_i = weight[i] * dout_bt[i];
+        dnorm_mean += dnorm_i;
+        dnorm_norm_mean += dnorm_i * norm_bti;
+    }
+    dnorm_mean = dnorm_mean / C;
+    dnorm_norm_mean = dnorm_norm_mean / C;
+    for (int i = 0; i < C; i++) {
+        float norm_bti = (inp_bt[i] - mean_bt) * rstd_bt;
+        float dnorm_i = weight[i] * dout_bt[i];
+        float dval = 0.0f;
+        dval += dnorm_i;
+        dval -= dnorm_mean;
+        dval -= norm_bti * dnorm_norm_mean;
+        dval *= rstd_bt;
+        dinp_bt[i] += dval;
+    }
+}
+)",
+       R"(
+void entry(float* dinp, float* dout, float* inp, float* weight, float* mean, float* rstd, int B, int T, int C) {
+  k<<<(B * T + 255) / 256, 256>>>(dinp, dout, inp, weight, mean, rstd, B, T, C);
+}
+)",
+       {"k_row_parallel"},
+       {"dnorm_mean = block_sum(dnorm_mean);", "dnorm_norm_mean = block_sum(dnorm_norm_mean);", "k_row_parallel<<<B*T, 256>>>"},
+       {}},
+      {"unrolled_loops_and_columns_declared_outside",
+       "out:f32[N]:out inp:f32[N*C]:in N C",
+       R"(__global__ void k(float* out, const float* inp, int N, int C) {
+  const auto row = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= N) return;
+  int c;
+  float s = 1.0f, v;
+  #pragma unroll 4
+  for (c = 0; c < C; c++) {
+    v = inp[row * C + c];
+    s += v * v;
+  }
+  #pragma unroll
+  for (c = 0; c < C; c += 2) s -= inp[row * C + c];
+  if (C > 4)
+    for (c = 4; c < C; c++) s += 0.5f * inp[row * C + c];
+  out[row] = s;
+}
+)",
+       kLaunchOnePerRow,
+       {"k_row_parallel"},
+       {"const auto row = static_cast<", "  if (threadIdx.x != 0) s = 0.0f;  // only one thread keeps what was there before\n  #pragma unroll 4\n  for",
+        "for (c = threadIdx.x * 2; c < C; c += blockDim.x * 2) s -= ", "s = block_sum(s); }"},
+       {}},
       {"kernel_shared_with_another_launcher",
        "out:f32[N]:out inp:f32[N*C]:in N C",
        R"(// Sums rows.
