@@ -45,11 +45,13 @@ std::optional<Update> FromAssignedValue(const Node& value, const std::string& sy
   if (value.Is(NodeKind::kCall) && value.size() == 2) {
     const auto kind = ExtremumCall(value);
     for (size_t side : {0, 1})
-      if (kind && IsNameOf(value[side], symbol) && !Mentions(value[1 - side], symbol)) return Update{*kind, &value[1 - side]};
+      if (kind && IsNameOf(value[side], symbol) && !Mentions(value[1 - side], symbol))
+        return Update{*kind, &value[1 - side]};
     return std::nullopt;
   }
-  if (value.Is(NodeKind::kCall) && value.size() == 3 && (value.name == "fmaf" || value.name == "fma" || value.name == "__fmaf_rn") &&
-      IsNameOf(value[2], symbol) && !Mentions(value[0], symbol) && !Mentions(value[1], symbol))
+  if (value.Is(NodeKind::kCall) && value.size() == 3 &&
+      (value.name == "fmaf" || value.name == "fma" || value.name == "__fmaf_rn") && IsNameOf(value[2], symbol) &&
+      !Mentions(value[0], symbol) && !Mentions(value[1], symbol))
     return Update{Kind::kSum, &value};
   if (value.Is(NodeKind::kConditional) && value[0].Is(NodeKind::kBinary) && value[0].size() == 2) {
     const std::string& relation = value[0].name;
@@ -68,7 +70,8 @@ std::optional<Update> FromAssignedValue(const Node& value, const std::string& sy
 }
 
 std::optional<Update> FromAssignment(const Node& assignment, const std::string& symbol) {
-  if (!assignment.Is(NodeKind::kAssign) || assignment.size() != 2 || !IsNameOf(assignment[0], symbol)) return std::nullopt;
+  if (!assignment.Is(NodeKind::kAssign) || assignment.size() != 2 || !IsNameOf(assignment[0], symbol))
+    return std::nullopt;
   if (assignment.name == "=") return FromAssignedValue(assignment[1], symbol);
   if (Mentions(assignment[1], symbol)) return std::nullopt;
   if (assignment.name == "+=" || assignment.name == "-=") return Update{Kind::kSum, &assignment[1]};
@@ -78,14 +81,18 @@ std::optional<Update> FromAssignment(const Node& assignment, const std::string& 
 
 // if (v > acc) acc = v;   (a block around the assignment is seen through)
 std::optional<Update> FromComparison(const Node& branch, const std::string& symbol) {
-  if (!branch.Is(NodeKind::kIf) || !branch[kIfElse].Is(NodeKind::kEmpty) || !branch[kIfCondition].Is(NodeKind::kBinary)) return std::nullopt;
+  if (!branch.Is(NodeKind::kIf) || !branch[kIfElse].Is(NodeKind::kEmpty) || !branch[kIfCondition].Is(NodeKind::kBinary))
+    return std::nullopt;
   const Node* then = &branch[kIfThen];
   while (then->Is(NodeKind::kBlock) && then->size() == 1) then = &(*then)[0];
-  if (!then->Is(NodeKind::kAssign, "=") || !IsNameOf((*then)[0], symbol) || Mentions((*then)[1], symbol)) return std::nullopt;
+  if (!then->Is(NodeKind::kAssign, "=") || !IsNameOf((*then)[0], symbol) || Mentions((*then)[1], symbol))
+    return std::nullopt;
   const Node& condition = branch[kIfCondition];
-  const bool greater = condition.name == ">" || condition.name == ">=", less = condition.name == "<" || condition.name == "<=";
+  const bool greater = condition.name == ">" || condition.name == ">=",
+             less = condition.name == "<" || condition.name == "<=";
   const bool acc_left = IsNameOf(condition[0], symbol), acc_right = IsNameOf(condition[1], symbol);
-  if ((!greater && !less) || acc_left == acc_right || Mentions(condition[acc_left ? 1 : 0], symbol)) return std::nullopt;
+  if ((!greater && !less) || acc_left == acc_right || Mentions(condition[acc_left ? 1 : 0], symbol))
+    return std::nullopt;
   return Update{greater == acc_right ? Kind::kMaximum : Kind::kMinimum, &(*then)[1]};
 }
 
@@ -109,8 +116,8 @@ std::vector<Accumulator> AccumulatorsOf(const FunctionAnalysis& analysis, const 
       if (!Contains(loop, *use)) continue;
       // The statement that holds this use.
       const Node* assignment = use->parent;
-      while (assignment != nullptr && assignment != &loop && !assignment->Is(NodeKind::kAssign) && !assignment->Is(NodeKind::kIf) &&
-             !assignment->Is(NodeKind::kBlock))
+      while (assignment != nullptr && assignment != &loop && !assignment->Is(NodeKind::kAssign) &&
+             !assignment->Is(NodeKind::kIf) && !assignment->Is(NodeKind::kBlock))
         assignment = assignment->parent;
       if (assignment == nullptr) continue;
       auto candidate = FromAssignment(*assignment, symbol);

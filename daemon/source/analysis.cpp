@@ -1,35 +1,11 @@
 #include "source/analysis.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace warpwright {
 namespace {
 
 constexpr int kMaxDepth = 64;  // of definitions that refer to definitions
-
-// Definitions may refer to each other without end (`int a = a;`).
-class DepthGuard {
- public:
-  explicit DepthGuard(int& depth) : depth_(depth) { ++depth_; }
-  ~DepthGuard() { --depth_; }
-  DepthGuard(const DepthGuard&) = delete;
-
- private:
-  int& depth_;
-};
-
-std::string Take(CXString text) {
-  const char* raw = clang_getCString(text);
-  std::string result = raw == nullptr ? "" : raw;
-  clang_disposeString(text);
-  return result;
-}
-
-// Spelling without qualifiers; libclang does not survive the question for a type that is none.
-std::string Unqualified(CXType type) {
-  return type.kind == CXType_Invalid ? "" : Take(clang_getTypeSpelling(clang_getUnqualifiedType(type)));
-}
 
 std::optional<int64_t> Evaluate(CXCursor cursor) {
   CXEvalResult result = clang_Cursor_Evaluate(cursor);
@@ -59,7 +35,8 @@ struct Step {
   bool valid = false;
 };
 Step StepOf(const Node& increment, const std::string& variable) {
-  if (!increment.Is(NodeKind::kAssign) || !increment[0].Is(NodeKind::kName) || increment[0].symbol != variable) return {};
+  if (!increment.Is(NodeKind::kAssign) || !increment[0].Is(NodeKind::kName) || increment[0].symbol != variable)
+    return {};
   if (increment.name == "++") return {nullptr, false, true};
   if (increment.name == "--") return {nullptr, true, true};
   if (increment.name == "+=") return {&increment[1], false, true};
@@ -135,8 +112,10 @@ void FunctionAnalysis::Record(const Node& node) {
   found->second.uses.push_back(&node);
   const Node* parent = node.parent;
   const Node* child = &node;
-  while (parent != nullptr && (parent->Is(NodeKind::kMember) || (parent->Is(NodeKind::kSubscript) && child == &(*parent)[0]))) {
-    if (parent->Is(NodeKind::kSubscript) && found->second.type.find('*') != std::string::npos) return;  // writes the pointee
+  while (parent != nullptr &&
+         (parent->Is(NodeKind::kMember) || (parent->Is(NodeKind::kSubscript) && child == &(*parent)[0]))) {
+    if (parent->Is(NodeKind::kSubscript) && found->second.type.find('*') != std::string::npos)
+      return;  // writes the pointee
     child = parent;
     parent = parent->parent;
   }
@@ -144,8 +123,8 @@ void FunctionAnalysis::Record(const Node& node) {
   const bool target = parent->Is(NodeKind::kAssign) && &(*parent)[0] == child;
   const bool method = parent->Is(NodeKind::kCall) && parent->name.starts_with(".") && &(*parent)[0] == child;
   if (target || method || parent->Is(NodeKind::kUnary, "&")) found->second.writes.push_back(parent);
-  // A function may take it by reference; a scalar passed to a function that we do not know is taken to be unchanged only where
-  // its declaration says so.
+  // A function may take it by reference; a scalar passed to a function that we do not know is taken to be unchanged
+  // only where its declaration says so.
   if (parent->Is(NodeKind::kCall) && !method) {
     const CXCursor callee = clang_getCursorReferenced(parent->cursor);
     const int count = clang_Cursor_getNumArguments(callee);
@@ -165,7 +144,8 @@ const VariableInfo* FunctionAnalysis::Find(const std::string& symbol) const {
 
 const Node* FunctionAnalysis::Definition(const std::string& symbol) const {
   const VariableInfo* info = Find(symbol);
-  if (info == nullptr || info->declaration == nullptr || !info->writes.empty() || info->declaration->size() != 1) return nullptr;
+  if (info == nullptr || info->declaration == nullptr || !info->writes.empty() || info->declaration->size() != 1)
+    return nullptr;
   return &(*info->declaration)[0];
 }
 
@@ -173,7 +153,8 @@ const Node* FunctionAnalysis::Definition(const std::string& symbol) const {
 Polynomial FunctionAnalysis::Opaque(const Node& expression) const {
   bool stable = true;
   ForEach(expression, [&](const Node& node) {
-    if (IsLoad(node) || node.Is(NodeKind::kCall) || node.Is(NodeKind::kAssign) || node.Is(NodeKind::kOther)) stable = false;
+    if (IsLoad(node) || node.Is(NodeKind::kCall) || node.Is(NodeKind::kAssign) || node.Is(NodeKind::kOther))
+      stable = false;
     const VariableInfo* info = node.Is(NodeKind::kName) ? Find(node.symbol) : nullptr;
     if (info == nullptr) return;
     const bool parameter = info->parameter != nullptr && info->writes.empty();
@@ -222,8 +203,10 @@ Polynomial FunctionAnalysis::Index(const Node& expression) const {
     case NodeKind::kSizeof:
       if (const auto value = Fold(expression)) return Polynomial::Constant(*value);
       return Opaque(expression);
-    case NodeKind::kName: return IndexOfName(expression);
-    case NodeKind::kMember: return IsBuiltin(expression.name) ? Polynomial::Symbol(expression.name) : Opaque(expression);
+    case NodeKind::kName:
+      return IndexOfName(expression);
+    case NodeKind::kMember:
+      return IsBuiltin(expression.name) ? Polynomial::Symbol(expression.name) : Opaque(expression);
     case NodeKind::kCast:
       if (expression.size() == 1 && (IsIntegerType(expression) || expression.type.find("type-parameter") == 0))
         return Index(expression[0]);
@@ -241,7 +224,8 @@ Polynomial FunctionAnalysis::Index(const Node& expression) const {
       if (shift && *shift >= 0 && *shift < 62) return Index(expression[0]) * Polynomial::Constant(int64_t{1} << *shift);
       return Opaque(expression);
     }
-    default: return Opaque(expression);
+    default:
+      return Opaque(expression);
   }
 }
 
@@ -299,15 +283,18 @@ std::optional<int64_t> FunctionAnalysis::Fold(const Node& expression) const {
   const DepthGuard guard(depth_);
   switch (expression.kind) {
     case NodeKind::kInteger:
-    case NodeKind::kSizeof: return Evaluate(expression.cursor);
-    case NodeKind::kCast: return expression.size() == 1 && IsIntegerType(expression) ? Fold(expression[0]) : std::nullopt;
+    case NodeKind::kSizeof:
+      return Evaluate(expression.cursor);
+    case NodeKind::kCast:
+      return expression.size() == 1 && IsIntegerType(expression) ? Fold(expression[0]) : std::nullopt;
     case NodeKind::kUnary: {
       const auto value = expression.name == "-" || expression.name == "+" ? Fold(expression[0]) : std::nullopt;
       return value && expression.name == "-" ? std::optional(-*value) : value;
     }
     case NodeKind::kName: {
       const CXCursor declaration = clang_getCursorReferenced(expression.cursor);
-      if (clang_getCursorKind(declaration) == CXCursor_EnumConstantDecl) return clang_getEnumConstantDeclValue(declaration);
+      if (clang_getCursorKind(declaration) == CXCursor_EnumConstantDecl)
+        return clang_getEnumConstantDeclValue(declaration);
       if (clang_getCursorKind(declaration) != CXCursor_VarDecl) return std::nullopt;
       if (const Node* definition = Definition(expression.symbol)) return Fold(*definition);
       if (clang_isConstQualifiedType(clang_getCursorType(declaration)) == 0) return std::nullopt;
@@ -326,7 +313,8 @@ std::optional<int64_t> FunctionAnalysis::Fold(const Node& expression) const {
       if (expression.name == ">>" && *b >= 0 && *b < 31) return *a >> *b;
       return std::nullopt;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -389,155 +377,6 @@ std::optional<int64_t> FunctionAnalysis::TripCount(const CountedLoop& loop) cons
   return distance <= 0 ? 0 : (distance + *step - 1) / *step;
 }
 
-static CXType Pointee(const Node& pointer) {
-  CXType type = clang_getCanonicalType(clang_getCursorType(pointer.cursor));
-  if (type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray) return clang_getArrayElementType(type);
-  return clang_getPointeeType(type);
-}
-
-// How many elements of type `from` one of type `to` covers. In templates sizes are unknown: a vector of T is then recognized by its
-// last argument, Vector<T, 4>. A cast to a smaller type is not followed.
-static std::optional<int> UnitsOf(CXType from, CXType to) {
-  const auto spelling = [](CXType type) { return Unqualified(type); };
-  if (spelling(from) == spelling(to)) return 1;
-  const long long before = clang_Type_getSizeOf(from), after = clang_Type_getSizeOf(to);
-  if (before > 0 && after > 0) return after % before == 0 ? std::optional(static_cast<int>(after / before)) : std::nullopt;
-  const std::string name = spelling(to);
-  const size_t comma = name.rfind(", ");
-  if (comma == std::string::npos || name.back() != '>') return 1;
-  const int count = std::atoi(name.c_str() + comma + 2);
-  return count >= 1 && count <= 16 ? count : 1;
-}
-
-std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const Node& pointer) const {
-  if (depth_ >= kMaxDepth) return std::nullopt;
-  if (pointer.Is(NodeKind::kCast) && pointer.size() == 1) {
-    auto inner = ResolvePointer(pointer[0]);
-    if (!inner) return inner;
-    CXType from = Pointee(pointer[0]);
-    if (from.kind == CXType_Invalid) {  // arithmetic on a dependent type has no type of its own
-      const VariableInfo* base = Find(inner->base);
-      if (base == nullptr || base->parameter == nullptr || inner->units != 1) return std::nullopt;
-      from = clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(base->parameter->cursor)));
-    }
-    const auto units = UnitsOf(from, Pointee(pointer));
-    if (!units) return std::nullopt;
-    inner->units *= *units;
-    inner->reinterpreted |= *units != 1;
-    return inner;
-  }
-  if (pointer.Is(NodeKind::kBinary) && (pointer.name == "+" || pointer.name == "-") && pointer.size() == 2) {
-    auto inner = ResolvePointer(pointer[0]);
-    const bool swapped = !inner && pointer.name == "+";
-    if (swapped) inner = ResolvePointer(pointer[1]);
-    if (!inner) return inner;
-    const Polynomial offset = Index(pointer[swapped ? 0 : 1]) * Polynomial::Constant(inner->units);
-    inner->index = pointer.name == "-" ? inner->index - offset : inner->index + offset;
-    return inner;
-  }
-  if (pointer.Is(NodeKind::kUnary, "&") && pointer.size() == 1) return Resolve(pointer[0]);
-  if (pointer.Is(NodeKind::kSubscript)) return Resolve(pointer);  // a row of an array of arrays
-  if (!pointer.Is(NodeKind::kName)) return std::nullopt;
-  const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(clang_getCursorReferenced(pointer.cursor))).kind;
-  const bool array = kind == CXType_ConstantArray || kind == CXType_IncompleteArray || kind == CXType_DependentSizedArray;
-  if (kind != CXType_Pointer && !array) return std::nullopt;
-  if (const Node* definition = array ? nullptr : Definition(pointer.symbol)) {
-    const DepthGuard guard(depth_);
-    return ResolvePointer(*definition);
-  }
-  const VariableInfo* info = Find(pointer.symbol);
-  if (!array && info != nullptr && info->declaration != nullptr) return std::nullopt;  // a pointer that moves
-  return Target{pointer.symbol, {}, false, 1};
-}
-
-std::optional<FunctionAnalysis::Target> FunctionAnalysis::Resolve(const Node& access) const {
-  if (access.Is(NodeKind::kUnary, "*")) return ResolvePointer(access[0]);
-  if (!access.Is(NodeKind::kSubscript) || access.size() != 2) return std::nullopt;
-  auto target = ResolvePointer(access[0]);
-  if (!target) return target;
-  // tile[y][x]: the row counts in rows.
-  CXType type = clang_getCanonicalType(clang_getCursorType(access.cursor));
-  Polynomial scale = Polynomial::Constant(target->units);
-  while (type.kind == CXType_ConstantArray) {
-    scale = scale * Polynomial::Constant(clang_getArraySize(type));
-    type = clang_getArrayElementType(type);
-  }
-  target->index = target->index + Index(access[1]) * scale;
-  return target;
-}
-
-// What accesses its first argument as a pointer: the element behind it is read.
-static bool IsCachedLoad(const Node& node) {
-  static const std::set<std::string_view> kLoads = {"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"};
-  return node.Is(NodeKind::kCall) && kLoads.contains(node.name) && node.size() == 1;
-}
-
-static bool IsCachedStore(const Node& node) {
-  static const std::set<std::string_view> kStores = {"__stcs", "__stcg", "__stwb", "__stwt"};
-  return node.Is(NodeKind::kCall) && kStores.contains(node.name) && node.size() == 2;
-}
-
-std::optional<Access> FunctionAnalysis::AccessAt(const Node& node) const {
-  Access access;
-  access.node = &node;
-  std::optional<Target> target;
-  CXType element = {};
-  if (node.Is(NodeKind::kSubscript) || node.Is(NodeKind::kUnary, "*")) {
-    const Node* parent = node.parent;
-    if (parent != nullptr && parent->Is(NodeKind::kSubscript) && &(*parent)[0] == &node) {
-      const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(node.cursor)).kind;
-      if (kind == CXType_ConstantArray) return std::nullopt;  // a row of an array of arrays
-    }
-    if (parent != nullptr && parent->Is(NodeKind::kUnary, "&")) return std::nullopt;
-    target = Resolve(node);
-    access.writes = IsWritten(node);
-    access.reads = !access.writes || (parent->Is(NodeKind::kAssign) && parent->name != "=");
-    element = clang_getCursorType(node.cursor);
-  } else if (IsCachedLoad(node) || IsCachedStore(node) || (IsAtomic(node) && node.size() > 0)) {
-    target = ResolvePointer(node[0]);
-    access.atomic = IsAtomic(node);
-    access.writes = access.atomic || IsCachedStore(node);
-    access.reads = access.atomic || IsCachedLoad(node);
-    element = clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(node[0].cursor)));
-  }
-  if (!target) return std::nullopt;
-  access.base = target->base;
-  access.index = target->index;
-  access.reinterpreted = target->reinterpreted;
-  access.units = target->units;
-  access.vector_width = std::max(VectorWidthOf(element), target->units);
-  return access;
-}
-
-std::vector<Access> FunctionAnalysis::Accesses(std::set<std::string>* unresolved) const {
-  std::vector<Access> found;
-  std::set<const Node*> covered;  // names that an access or a pointer definition accounts for
-  const auto cover = [&](const Node& pointer) {
-    const Node* node = &pointer;
-    while (node->size() > 0 && !node->Is(NodeKind::kName)) {
-      const bool swapped = node->Is(NodeKind::kBinary) && !ResolvePointer((*node)[0]);
-      node = &(*node)[swapped ? 1 : 0];
-    }
-    covered.insert(node);
-  };
-  ForEach(*function_.body, [&](const Node& node) {
-    if (auto access = AccessAt(node)) {
-      cover(node.Is(NodeKind::kCall) ? node[0] : node);
-      found.push_back(std::move(*access));
-    } else if (node.Is(NodeKind::kVariable) && node.size() == 1 && node.type.find('*') != std::string::npos &&
-               Definition(node.symbol) != nullptr && ResolvePointer(node[0])) {
-      cover(node[0]);
-    }
-  });
-  if (unresolved == nullptr) return found;
-  for (const auto& [symbol, info] : variables_) {
-    const bool pointer = info.type.find('*') != std::string::npos || info.type.find('[') != std::string::npos;
-    for (const Node* use : info.uses)
-      if (pointer && !covered.contains(use)) unresolved->insert(symbol);
-  }
-  return found;
-}
-
 namespace {
 
 bool CollectLimits(const Node& condition, bool returns, std::vector<BoundsGuard::Limit>& limits) {
@@ -545,9 +384,12 @@ bool CollectLimits(const Node& condition, bool returns, std::vector<BoundsGuard:
     return CollectLimits(condition[0], returns, limits) && CollectLimits(condition[1], returns, limits);
   if (!condition.Is(NodeKind::kBinary)) return false;
   const std::string straight = returns ? ">=" : "<", mirrored = returns ? "<=" : ">";
-  if (condition.name == straight) limits.push_back({&condition[0], &condition[1]});
-  else if (condition.name == mirrored) limits.push_back({&condition[1], &condition[0]});
-  else return false;
+  if (condition.name == straight)
+    limits.push_back({&condition[0], &condition[1]});
+  else if (condition.name == mirrored)
+    limits.push_back({&condition[1], &condition[0]});
+  else
+    return false;
   return true;
 }
 
@@ -562,56 +404,6 @@ std::optional<BoundsGuard> AsBoundsGuard(const Node& statement) {
   guard.returns_early = then->Is(NodeKind::kReturn) && then->size() == 0;
   if (!CollectLimits(statement[kIfCondition], guard.returns_early, guard.limits)) return std::nullopt;
   return guard;
-}
-
-std::optional<DType> ElementTypeOf(CXType type) {
-  type = clang_getCanonicalType(type);
-  while (type.kind == CXType_Pointer || type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray ||
-         type.kind == CXType_LValueReference || type.kind == CXType_DependentSizedArray || type.kind == CXType_VariableArray)
-    type = clang_getCanonicalType(type.kind == CXType_Pointer || type.kind == CXType_LValueReference
-                                      ? clang_getPointeeType(type)
-                                      : clang_getArrayElementType(type));
-  switch (type.kind) {
-    case CXType_Bool: return DType::kBool;
-    case CXType_Char_S:
-    case CXType_SChar: return DType::kI8;
-    case CXType_Char_U:
-    case CXType_UChar: return DType::kU8;
-    case CXType_Int: return DType::kI32;
-    case CXType_UInt: return DType::kU32;
-    case CXType_Long:
-    case CXType_LongLong:
-    case CXType_ULong:
-    case CXType_ULongLong: return DType::kI64;
-    case CXType_Float: return DType::kF32;
-    case CXType_Double: return DType::kF64;
-    default: break;
-  }
-  static const std::map<std::string, DType> kNames = {
-      {"__half", DType::kF16},   {"__half2", DType::kF16},  {"__nv_bfloat16", DType::kBF16}, {"__nv_bfloat162", DType::kBF16},
-      {"float2", DType::kF32},   {"float3", DType::kF32},   {"float4", DType::kF32},         {"double2", DType::kF64},
-      {"double4", DType::kF64},  {"int2", DType::kI32},     {"int4", DType::kI32},           {"uint2", DType::kU32},
-      {"uint4", DType::kU32},    {"uchar4", DType::kU8},    {"char4", DType::kI8},           {"longlong2", DType::kI64}};
-  std::string name = Unqualified(type);
-  if (name.starts_with("struct ")) name = name.substr(7);
-  const auto found = kNames.find(name);
-  return found == kNames.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string ElementSpelling(const SyntaxParameter& pointer) {
-  const CXType type = clang_getCursorType(pointer.cursor);
-  const CXType direct = clang_getPointeeType(type);  // keeps aliases, but does not look through an alias of the pointer
-  return Unqualified(direct.kind != CXType_Invalid ? direct : clang_getPointeeType(clang_getCanonicalType(type)));
-}
-
-int VectorWidthOf(CXType type) {
-  std::string name = Unqualified(clang_getCanonicalType(type));
-  if (name.starts_with("struct ")) name = name.substr(7);
-  static const std::set<std::string> kScalars = {"float", "double", "int",  "uint",  "char",  "uchar", "short",
-                                                 "ushort", "long",  "ulong", "longlong", "ulonglong"};
-  if (name == "__half2" || name == "__nv_bfloat162") return 2;
-  if (name.empty() || name.back() < '1' || name.back() > '4') return 1;
-  return kScalars.contains(name.substr(0, name.size() - 1)) ? name.back() - '0' : 1;
 }
 
 }  // namespace warpwright

@@ -25,9 +25,10 @@ std::string LastPart(const std::string& name) {
 
 bool IsMath(const std::string& name) {
   static const std::set<std::string> kStems = {
-      "exp",  "exp2",  "exp10", "expm1", "log",  "log2",   "log10", "log1p", "sqrt", "rsqrt",  "cbrt",  "sin",    "cos",
-      "tan",  "sinh",  "cosh",  "tanh",  "asin", "acos",   "atan",  "atan2", "erf",  "erfc",   "pow",   "fmod",   "sincos",
-      "rcp",  "fdividef", "frcp_rn", "fsqrt_rn", "frsqrt_rn", "fdiv_rn", "hypot", "lgamma", "tgamma", "normcdf"};
+      "exp",      "exp2",    "exp10",    "expm1",     "log",     "log2",  "log10",  "log1p",  "sqrt",
+      "rsqrt",    "cbrt",    "sin",      "cos",       "tan",     "sinh",  "cosh",   "tanh",   "asin",
+      "acos",     "atan",    "atan2",    "erf",       "erfc",    "pow",   "fmod",   "sincos", "rcp",
+      "fdividef", "frcp_rn", "fsqrt_rn", "frsqrt_rn", "fdiv_rn", "hypot", "lgamma", "tgamma", "normcdf"};
   std::string stem = name;
   if (stem.starts_with("__")) stem = stem.substr(2);
   if (kStems.contains(stem)) return true;
@@ -43,9 +44,11 @@ void CountCalls(const SyntaxFunction& function, StaticFeatures& features) {
     const std::string name = LastPart(node.name);
     if (name.starts_with("__syncthreads") || name == ".sync" || name == "__barrier_sync") ++features.barriers;
     if (name.starts_with("atomic")) ++features.atomics;
-    if (name.starts_with("__shfl") || (name.starts_with("__reduce_") && name.ends_with("_sync")) || name.starts_with(".shfl"))
+    if (name.starts_with("__shfl") || (name.starts_with("__reduce_") && name.ends_with("_sync")) ||
+        name.starts_with(".shfl"))
       ++features.shuffles;
-    if (name == "__ballot_sync" || name == "__any_sync" || name == "__all_sync" || name.starts_with("__match_")) ++features.votes;
+    if (name == "__ballot_sync" || name == "__any_sync" || name == "__all_sync" || name.starts_with("__match_"))
+      ++features.votes;
     if (IsMath(name)) features.math.insert(name);
     if (name.find("mma_sync") != std::string::npos || name == "load_matrix_sync") features.tensor_cores = true;
     if (name == "__pipeline_memcpy_async" || name == "memcpy_async") features.async_copy = true;
@@ -53,15 +56,18 @@ void CountCalls(const SyntaxFunction& function, StaticFeatures& features) {
   const std::string_view text = function.text.substr(function.begin, function.end - function.begin);
   for (const Token& token : Lex(text)) {
     if (token.kind == Token::Kind::kString) {
-      features.tensor_cores |= token.text.find("mma.sync") != std::string_view::npos || token.text.find("wgmma") != std::string_view::npos;
+      features.tensor_cores |=
+          token.text.find("mma.sync") != std::string_view::npos || token.text.find("wgmma") != std::string_view::npos;
       features.async_copy |= token.text.find("cp.async") != std::string_view::npos;
     }
     if (token.kind == Token::Kind::kIdentifier)
-      features.cooperative_groups |= token.text == "cooperative_groups" || token.text == "cg" || token.text == "this_thread_block";
+      features.cooperative_groups |=
+          token.text == "cooperative_groups" || token.text == "cg" || token.text == "this_thread_block";
   }
 }
 
-// Device functions of the repository that are called, directly or not, each once. Found by name, for in templates calls are unresolved.
+// Device functions of the repository that are called, directly or not, each once. Found by name, for in templates calls
+// are unresolved.
 void CountCallees(const Ast& ast, const SyntaxFunction& kernel, StaticFeatures& features) {
   std::map<std::string, std::vector<CXCursor>> device;
   for (const CXCursor& function : ast::Functions(ast))
@@ -109,7 +115,8 @@ void ReadLoops(const FunctionAnalysis& analysis, StaticFeatures& features) {
     info.unrolled = node.unrolled;
     const std::vector<Accumulator> accumulators = AccumulatorsOf(analysis, node);
     info.accumulates = !accumulators.empty();
-    features.independent_accumulators = std::max(features.independent_accumulators, static_cast<int>(accumulators.size()));
+    features.independent_accumulators =
+        std::max(features.independent_accumulators, static_cast<int>(accumulators.size()));
     if (const auto loop = analysis.Counted(node)) {
       info.bound = std::string(analysis.function().Text(*loop->bound));
       info.trip_count = analysis.TripCount(*loop);
@@ -120,7 +127,9 @@ void ReadLoops(const FunctionAnalysis& analysis, StaticFeatures& features) {
     }
     // Arrays of accumulators: acc[u] += ... with a constant number of elements.
     ForEach(node, [&](const Node& update) {
-      if (!update.Is(NodeKind::kAssign, "+=") || !update[0].Is(NodeKind::kSubscript) || !update[0][0].Is(NodeKind::kName)) return;
+      if (!update.Is(NodeKind::kAssign, "+=") || !update[0].Is(NodeKind::kSubscript) ||
+          !update[0][0].Is(NodeKind::kName))
+        return;
       const VariableInfo* array = analysis.Find(update[0][0].symbol);
       if (array == nullptr || array->declaration == nullptr || IsShared(*array)) return;
       CXType type = clang_getCanonicalType(clang_getCursorType(array->declaration->cursor));
@@ -145,7 +154,8 @@ AccessPattern PatternOf(const FunctionAnalysis& analysis, const Access& access, 
     return AccessPattern::kStrided;
   }
   if (!depends.thread && !depends.unknown) return AccessPattern::kBroadcast;
-  if (!depends.On("threadIdx.x") && !depends.unknown) return AccessPattern::kBroadcast;  // threadIdx.y: the same for a warp's row
+  if (!depends.On("threadIdx.x") && !depends.unknown)
+    return AccessPattern::kBroadcast;  // threadIdx.y: the same for a warp's row
   AccessPattern pattern = AccessPattern::kUnknown;
   for (const std::string& symbol : access.index.Symbols()) {
     const Node* expression = analysis.OpaqueExpression(symbol);
@@ -190,17 +200,22 @@ void ReadBranches(const FunctionAnalysis& analysis, StaticFeatures& features) {
     if (!node.Is(NodeKind::kIf)) return;
     const bool on_thread = analysis.DependsOn(node[kIfCondition]).thread;
     const auto guard = AsBoundsGuard(node);
-    const bool plain_guard = guard && std::all_of(guard->limits.begin(), guard->limits.end(), [&](const BoundsGuard::Limit& limit) {
-      return analysis.DependsOn(*limit.index).thread && !analysis.DependsOn(*limit.bound).thread &&
-             !analysis.Fold(*limit.bound).has_value();
-    });
-    if (on_thread && plain_guard) features.bounds_guard = true;
-    else if (on_thread) ++features.divergent_branches;
+    const bool plain_guard =
+        guard && std::all_of(guard->limits.begin(), guard->limits.end(), [&](const BoundsGuard::Limit& limit) {
+          return analysis.DependsOn(*limit.index).thread && !analysis.DependsOn(*limit.bound).thread &&
+                 !analysis.Fold(*limit.bound).has_value();
+        });
+    if (on_thread && plain_guard)
+      features.bounds_guard = true;
+    else if (on_thread)
+      ++features.divergent_branches;
   });
 }
 
-// A template's element types are those that it is launched with, directly or by a template function that is called with them.
-void ReadInstances(const Ast& ast, const SyntaxFunction& kernel, const std::vector<size_t>& dependent, StaticFeatures& features) {
+// A template's element types are those that it is launched with, directly or by a template function that is called with
+// them.
+void ReadInstances(const Ast& ast, const SyntaxFunction& kernel, const std::vector<size_t>& dependent,
+                   StaticFeatures& features) {
   std::vector<SyntaxFunction> hosts;
   for (const CXCursor& function : ast::Functions(ast))
     if (auto host = ast::IsHost(function) ? BuildSyntax(function) : std::nullopt) hosts.push_back(std::move(*host));
@@ -210,7 +225,8 @@ void ReadInstances(const Ast& ast, const SyntaxFunction& kernel, const std::vect
       for (const SyntaxFunction& host : hosts)
         for (const Node* call : Collect(*host.body, NodeKind::kCall))
           if (LastPart(call->name) == callee.name && i < call->size())
-            if (const auto dtype = ElementTypeOf(clang_getCursorType((*call)[i].cursor))) features.dtypes.insert(*dtype);
+            if (const auto dtype = ElementTypeOf(clang_getCursorType((*call)[i].cursor)))
+              features.dtypes.insert(*dtype);
     }
   };
   for (const SyntaxFunction& host : hosts) {
@@ -219,8 +235,10 @@ void ReadInstances(const Ast& ast, const SyntaxFunction& kernel, const std::vect
       for (size_t i : dependent) {
         if (kLaunchArguments + i >= launch->size()) continue;
         const Node& argument = (*launch)[kLaunchArguments + i];
-        if (const auto dtype = ElementTypeOf(clang_getCursorType(argument.cursor))) features.dtypes.insert(*dtype);
-        else add_caller_types(host, argument);
+        if (const auto dtype = ElementTypeOf(clang_getCursorType(argument.cursor)))
+          features.dtypes.insert(*dtype);
+        else
+          add_caller_types(host, argument);
       }
     }
   }
@@ -240,8 +258,10 @@ void ReadParameters(const Ast& ast, const FunctionAnalysis& analysis, StaticFeat
     const bool is_const = clang_isConstQualifiedType(clang_getPointeeType(type)) != 0;
     if (is_const || (!written.contains(parameter.symbol) && !unresolved.contains(parameter.symbol)))
       features.const_restrict &= is_const && clang_isRestrictQualifiedType(type) != 0;
-    if (const auto dtype = ElementTypeOf(type)) features.dtypes.insert(*dtype);
-    else dependent.push_back(i);
+    if (const auto dtype = ElementTypeOf(type))
+      features.dtypes.insert(*dtype);
+    else
+      dependent.push_back(i);
   }
   if (!dependent.empty()) ReadInstances(ast, kernel, dependent, features);
 }
@@ -253,7 +273,9 @@ bool OneThreadPerRow(const FunctionAnalysis& analysis) {
   ForEach(*analysis.function().body, [&](const Node& node) {
     const auto loop = node.Is(NodeKind::kFor) ? analysis.Counted(node) : std::nullopt;
     if (!loop || found) return;
-    if (analysis.DependsOn(*loop->start).thread || (loop->step != nullptr && analysis.DependsOn(*loop->step).On("blockDim.x"))) return;
+    if (analysis.DependsOn(*loop->start).thread ||
+        (loop->step != nullptr && analysis.DependsOn(*loop->step).On("blockDim.x")))
+      return;
     if (analysis.TripCount(*loop).value_or(1024) < 32) return;
     for (const Access& access : accesses) {
       const VariableInfo* base = analysis.Find(access.base);

@@ -1,8 +1,8 @@
 // The static features of a kernel: what an expert reads off the source before measuring anything.
 //
-// Features of device functions that the kernel calls (barriers, shuffles, atomics, mathematics) count as the kernel's. What cannot be
-// resolved, in templates and macros, stays unknown (AccessPattern::kUnknown, OperationClass::kOther, an empty trip count); it is never
-// guessed.
+// Features of device functions that the kernel calls (barriers, shuffles, atomics, mathematics) count as the kernel's.
+// What cannot be resolved, in templates and macros, stays unknown (AccessPattern::kUnknown, OperationClass::kOther, an
+// empty trip count); it is never guessed.
 #pragma once
 
 #include <clang-c/Index.h>

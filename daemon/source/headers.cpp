@@ -10,7 +10,7 @@ namespace {
 
 const std::set<std::string_view> kCudaHost = {
     "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "driver_types.h", "vector_types.h", "vector_functions.h", "host_defines.h",
-    "device_launch_parameters.h", "builtin_types.h", "helper_cuda.h", "cuda_profiler_api.h", "math_constants.h", "cuda_fp16.h",
+    "device_launch_parameters.h", "builtin_types.h", "cuda_profiler_api.h", "math_constants.h", "cuComplex.h", "cuda_fp16.h",
     "cuda_fp16.hpp", "cuda_bf16.h", "cuda_bf16.hpp", "mma.h", "cooperative_groups.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h",
     "device_functions.h", "device_atomic_functions.h", "math_functions.h", "sm_20_intrinsics.h", "sm_30_intrinsics.h",
     "library_types.h", "nvToolsExt.h", "curand_kernel.h", "curand.h"};
@@ -52,6 +52,7 @@ HeaderUse DeviceHeader(std::string_view name) {
   const bool toolkit = kDeviceToolkit.count(name) || name.starts_with("cooperative_groups/") || name.starts_with("cuda/") ||
                        name.starts_with("cub/block/") || name.starts_with("cub/warp/") || name.starts_with("cub/thread/");
   if (toolkit) return {HeaderUse::Kind::kKeep, {}};
+  if (name == "cub/cub.cuh") return {HeaderUse::Kind::kStandIn, "ww_device/cub.h"};
   // <cstdint> and <stdint.h> have one stand-in.
   std::string plain(name);
   if (name.ends_with(".h")) plain = "c" + std::string(name.substr(0, name.size() - 2));
@@ -64,7 +65,8 @@ HeaderUse DeviceHeader(std::string_view name) {
 }
 
 HeaderUse HostHeader(std::string_view name) {
-  if (kStandardHost.count(name)) return {HeaderUse::Kind::kKeep, {}};
+  // The latter is in the shim's folder.
+  if (kStandardHost.count(name) || name == "helper_cuda.h") return {HeaderUse::Kind::kKeep, {}};
   const bool cuda = kCudaHost.count(name) || name.starts_with("cooperative_groups/") || name.starts_with("cub/") || name.starts_with("cuda_");
   return {cuda ? HeaderUse::Kind::kDrop : HeaderUse::Kind::kUnknown, {}};
 }

@@ -1,4 +1,5 @@
-// Which class of operation a kernel belongs to. The rules go from the most to the least specific; the first that holds decides.
+// Which class of operation a kernel belongs to. The rules go from the most to the least specific; the first that holds
+// decides.
 #include <algorithm>
 #include <set>
 
@@ -43,11 +44,13 @@ class Classifier {
            ast::HasAttribute(info->declaration->cursor, CXCursor_CUDASharedAttr);
   }
   const Access* AccessAt(const Node& node) const {
-    const auto found = std::find_if(accesses_.begin(), accesses_.end(), [&](const Access& a) { return a.node == &node; });
+    const auto found =
+        std::find_if(accesses_.begin(), accesses_.end(), [&](const Access& a) { return a.node == &node; });
     return found == accesses_.end() ? nullptr : &*found;
   }
 
-  // The one load that an expression is made of: through casts and conversions, __half2float(x[i]), and variables (v = x[i]).
+  // The one load that an expression is made of: through casts and conversions, __half2float(x[i]), and variables (v =
+  // x[i]).
   const Access* LoadIn(const Node& expression, int depth = 0) const {
     const Access* found = nullptr;
     bool several = false;
@@ -82,7 +85,8 @@ class Classifier {
     const Node& product = StripCasts(value);
     std::vector<const Node*> factors;
     if (product.Is(NodeKind::kBinary, "*") && product.size() == 2) factors = {&product[0], &product[1]};
-    if (product.Is(NodeKind::kCall) && product.size() >= 2 && (product.name.find("fma") != std::string::npos || product.name == "__hmul"))
+    if (product.Is(NodeKind::kCall) && product.size() >= 2 &&
+        (product.name.find("fma") != std::string::npos || product.name == "__hmul"))
       factors = {&product[0], &product[1]};
     if (factors.size() != 2) return false;
     const Access* left = LoadIn(*factors[0]);
@@ -108,7 +112,8 @@ class Classifier {
         const Node& product = StripCasts(node[1]);
         if (!product.Is(NodeKind::kBinary, "*") || product.size() != 2) return;
         if (IsProductOfLoads(node[1])) tile = true;
-        tile |= node[0][0].Is(NodeKind::kSubscript) && product[0].Is(NodeKind::kSubscript) && product[1].Is(NodeKind::kSubscript);
+        tile |= node[0][0].Is(NodeKind::kSubscript) && product[0].Is(NodeKind::kSubscript) &&
+                product[1].Is(NodeKind::kSubscript);
       });
       if (tile) return true;
     }
@@ -128,7 +133,9 @@ class Classifier {
       const auto counted = analysis_.Counted(*loop);
       if (!counted) continue;
       for (const auto& [symbol, info] : analysis_.variables()) {
-        if (info.declaration == nullptr || Contains(*loop, *info.declaration) || info.type.find('*') != std::string::npos) continue;
+        if (info.declaration == nullptr || Contains(*loop, *info.declaration) ||
+            info.type.find('*') != std::string::npos)
+          continue;
         bool sums = false, stored = false;
         for (const Node* use : info.uses) {
           if (!Contains(*loop, *use) || use->parent == nullptr || !use->parent->Is(NodeKind::kAssign)) continue;
@@ -161,28 +168,32 @@ class Classifier {
         bool loads = false;
         ForEach(*accumulator.update, [&](const Node& node) { loads |= AccessAt(node) != nullptr; });
         loads |= analysis_.DependsOn(*accumulator.value).memory;
-        const bool shuffle_step = accumulator.value->Is(NodeKind::kCall) && accumulator.value->name.starts_with("__shfl");
+        const bool shuffle_step =
+            accumulator.value->Is(NodeKind::kCall) && accumulator.value->name.starts_with("__shfl");
         if (counted && loads && !shuffle_step && analysis_.TripCount(*counted).value_or(1024) >= 16) return true;
       }
       // An index that goes with a maximum: if (x[c] > best) { best = x[c]; at = c; }
       if (counted && HasArgExtremum(*loop)) return true;
     }
     // No loop over the data, but a tree: shared memory or shuffles, and one value per block.
-    const bool tree = (features_.shuffles > 0 || features_.shared_bytes > 0 || features_.dynamic_shared) && HasSharedTree();
+    const bool tree =
+        (features_.shuffles > 0 || features_.shared_bytes > 0 || features_.dynamic_shared) && HasSharedTree();
     return tree || (features_.shuffles > 0 && !loops_.empty() && WritesFewer());
   }
 
   bool HasArgExtremum(const Node& loop) const {
     bool found = false;
     ForEach(loop, [&](const Node& node) {
-      if (!node.Is(NodeKind::kIf) || !node[kIfCondition].Is(NodeKind::kBinary) || node[kIfCondition].size() != 2) return;
+      if (!node.Is(NodeKind::kIf) || !node[kIfCondition].Is(NodeKind::kBinary) || node[kIfCondition].size() != 2)
+        return;
       const Node& condition = node[kIfCondition];
       if (condition.name != ">" && condition.name != "<" && condition.name != ">=" && condition.name != "<=") return;
       for (const Node* assignment : Collect(node[kIfThen], NodeKind::kAssign)) {
         if (assignment->name != "=" || !(*assignment)[0].Is(NodeKind::kName)) continue;
         const std::string& symbol = (*assignment)[0].symbol;
         for (size_t side : {0, 1})
-          found |= condition[side].Is(NodeKind::kName) && condition[side].symbol == symbol && analysis_.DependsOn(condition[1 - side]).memory;
+          found |= condition[side].Is(NodeKind::kName) && condition[side].symbol == symbol &&
+                   analysis_.DependsOn(condition[1 - side]).memory;
       }
     });
     return found;
@@ -256,7 +267,8 @@ class Classifier {
       const Access* source = target == nullptr ? nullptr : LoadIn((*assignment)[1]);
       if (source == nullptr || !IsGlobal(*target) || !IsGlobal(*source) || target->base == source->base) continue;
       const std::set<std::string> a = Places(target->index), b = Places(source->index);
-      moved |= a == b && a.size() >= 2 && target->index != source->index && SwapsStrides(target->index, source->index, a);
+      moved |=
+          a == b && a.size() >= 2 && target->index != source->index && SwapsStrides(target->index, source->index, a);
     }
     return moved || (swapped_tile && features_.atomics == 0);
   }
@@ -288,7 +300,8 @@ class Classifier {
         if (other.base != center.base || !other.reads || other.index == center.index) continue;
         const Polynomial distance = other.index - center.index;
         const Dependence depends = analysis_.DependsOn(distance);
-        if (!depends.thread && !depends.block && !depends.memory && Places(center.index).size() > 0) neighbours.insert(distance.ToString());
+        if (!depends.thread && !depends.block && !depends.memory && Places(center.index).size() > 0)
+          neighbours.insert(distance.ToString());
       }
       if (neighbours.size() >= 2) return true;
     }
@@ -300,7 +313,8 @@ class Classifier {
         bool neighbour = false;
         ForEach(*accumulator.value, [&](const Node& node) {
           const Access* access = AccessAt(node);
-          neighbour |= access != nullptr && access->index.Mentions(counted->variable + "#") && !Places(access->index).empty();
+          neighbour |=
+              access != nullptr && access->index.Mentions(counted->variable + "#") && !Places(access->index).empty();
         });
         if (neighbour) return true;
       }

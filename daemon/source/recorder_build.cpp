@@ -129,7 +129,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& sl
   // The file is named as the user knows it, in messages and in __FILE__; the compiler runs in the overlay.
   Command command;
   WW_ASSIGN(const Completed done,
-            Compile({"-no-pie", "-I", "overlay", "-include", (shim / "cuda_runtime.h").string(), "-fmacro-prefix-map=overlay/=",
+            Compile({"-no-pie", "-I", "overlay", "-I", shim.string(), "-include", (shim / "cuda_runtime.h").string(), "-fmacro-prefix-map=overlay/=",
                      "-ffile-prefix-map=overlay/=", "-x", "c++", "overlay/" + slices.file, "-x", "none", (shim / "runtime.o").string(),
                      "-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"},
                     folder, shim, deadline));

@@ -157,6 +157,18 @@ size_t CalleeBegin(const std::vector<Token>& tokens, size_t launch) {
   return at;
 }
 
+// Index behind "<<<", which formatters also write "<< <"; `at` where it is none.
+size_t OpensConfiguration(const std::vector<Token>& tokens, size_t at) {
+  if (Is(tokens[at], "<<<")) return at + 1;
+  if (Is(tokens[at], "<<") && at + 1 < tokens.size() && Is(tokens[at + 1], "<")) return at + 2;
+  return at;
+}
+size_t ClosesConfiguration(const std::vector<Token>& tokens, size_t at) {
+  if (Is(tokens[at], ">>>")) return at + 1;
+  const bool three = at + 3 < tokens.size() && Is(tokens[at], ">") && Is(tokens[at + 1], ">") && Is(tokens[at + 2], ">") && Is(tokens[at + 3], "(");
+  return three ? at + 3 : at;
+}
+
 }  // namespace
 
 std::string ApplyEdits(std::string_view text, std::vector<TextEdit> edits) {
@@ -232,27 +244,31 @@ std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>
   const uint32_t open = code[unit.body_open].range.begin, close = code[unit.body_close].range.end;
   edits.push_back({{open, close},
                    fmt::format("{{ static const ::ww::Kernel ww_kernel({}, ::ww::Layout<{}>()); ::ww::Launch(ww_kernel{}); {}}}", name,
-                               types, values, Blanked(text.substr(open + 1, close - open - 2)))});
+                               types, values, Blanked(text.substr(open + 1, std::max(close, open + 2) - open - 2)))});
   return edits;
 }
 
 std::vector<TextEdit> RewriteLaunches(std::string_view text, const std::vector<Token>& tokens) {
   std::vector<TextEdit> edits;
   for (size_t i = 1; i < tokens.size(); ++i) {
-    if (!Is(tokens[i], "<<<")) continue;
-    size_t close = i + 1;
-    while (close < tokens.size() && !Is(tokens[close], ">>>")) {
+    const size_t opened = OpensConfiguration(tokens, i);
+    if (opened == i) continue;
+    size_t close = opened;
+    while (close < tokens.size() && ClosesConfiguration(tokens, close) == close) {
       if (Is(tokens[close], "(") || Is(tokens[close], "{") || Is(tokens[close], "[")) close = MatchingBracket(tokens, close);
       ++close;
     }
+    if (close >= tokens.size()) continue;
+    const size_t first = close;  // of the closing tokens
+    close = ClosesConfiguration(tokens, close) - 1;
     if (close + 1 >= tokens.size() || !Is(tokens[close + 1], "(")) continue;
     const size_t end = MatchingBracket(tokens, close + 1);
     if (end >= tokens.size()) continue;
     const size_t begin = CalleeBegin(tokens, i);
     if (begin == i) continue;
     std::string configuration;
-    for (size_t k = i + 1; k < close; ++k) {
-      const bool gap = k > i + 1 && tokens[k].range.begin > tokens[k - 1].range.end;
+    for (size_t k = opened; k < first; ++k) {
+      const bool gap = k > opened && tokens[k].range.begin > tokens[k - 1].range.end;
       configuration += (gap ? " " : "") + std::string(tokens[k].text);
     }
     const uint32_t from = tokens[begin].range.begin, open = tokens[i].range.begin, shut = tokens[close].range.end;

@@ -48,9 +48,7 @@ Extent ExtentOf(CXCursor cursor) {
 
 bool IsReference(CXCursorKind kind) { return clang_isReference(kind) && kind != CXCursor_OverloadedDeclRef; }
 
-std::string TypeOf(CXCursor cursor) {
-  return ToString(clang_getTypeSpelling(clang_getCursorType(cursor)));
-}
+std::string TypeOf(CXCursor cursor) { return ToString(clang_getTypeSpelling(clang_getCursorType(cursor))); }
 
 // From the position of an opening bracket to its partner's, over comments and literals; npos where there is none.
 size_t MatchingBracket(std::string_view text, size_t open, std::vector<size_t>* semicolons) {
@@ -131,44 +129,73 @@ class Builder {
 
   std::unique_ptr<Node> Dispatch(CXCursorKind kind, CXCursor cursor, const Extent& extent, const Extent* around) {
     switch (kind) {
-      case CXCursor_CompoundStmt: return Simple(NodeKind::kBlock, cursor, extent);
-      case CXCursor_DeclStmt: return Simple(NodeKind::kDeclaration, cursor, extent);
-      case CXCursor_VarDecl: return Variable(cursor, extent);
-      case CXCursor_IfStmt: return If(cursor, extent);
-      case CXCursor_ForStmt: return For(cursor, extent);
-      case CXCursor_WhileStmt: return Simple(NodeKind::kWhile, cursor, extent);
-      case CXCursor_DoStmt: return Simple(NodeKind::kDo, cursor, extent);
-      case CXCursor_ReturnStmt: return Simple(NodeKind::kReturn, cursor, extent);
-      case CXCursor_BreakStmt: return Simple(NodeKind::kBreak, cursor, extent);
-      case CXCursor_ContinueStmt: return Simple(NodeKind::kContinue, cursor, extent);
-      case CXCursor_SwitchStmt: return Simple(NodeKind::kSwitch, cursor, extent);
+      case CXCursor_CompoundStmt:
+        return Simple(NodeKind::kBlock, cursor, extent);
+      case CXCursor_DeclStmt:
+        return Simple(NodeKind::kDeclaration, cursor, extent);
+      case CXCursor_VarDecl:
+        return Variable(cursor, extent);
+      case CXCursor_IfStmt:
+        return If(cursor, extent);
+      case CXCursor_ForStmt:
+        return For(cursor, extent);
+      case CXCursor_WhileStmt:
+        return Simple(NodeKind::kWhile, cursor, extent);
+      case CXCursor_DoStmt:
+        return Simple(NodeKind::kDo, cursor, extent);
+      case CXCursor_ReturnStmt:
+        return Simple(NodeKind::kReturn, cursor, extent);
+      case CXCursor_BreakStmt:
+        return Simple(NodeKind::kBreak, cursor, extent);
+      case CXCursor_ContinueStmt:
+        return Simple(NodeKind::kContinue, cursor, extent);
+      case CXCursor_SwitchStmt:
+        return Simple(NodeKind::kSwitch, cursor, extent);
       case CXCursor_CaseStmt:
-      case CXCursor_DefaultStmt: return Simple(NodeKind::kCase, cursor, extent);
-      case CXCursor_NullStmt: return Empty(extent.begin);
-      case CXCursor_DeclRefExpr: return Name(cursor, extent);
-      case CXCursor_MemberRefExpr: return Member(cursor, extent);
-      case CXCursor_ArraySubscriptExpr: return Simple(NodeKind::kSubscript, cursor, extent);
-      case CXCursor_CallExpr: return Call(cursor, extent, around);
+      case CXCursor_DefaultStmt:
+        return Simple(NodeKind::kCase, cursor, extent);
+      case CXCursor_NullStmt:
+        return Empty(extent.begin);
+      case CXCursor_DeclRefExpr:
+        return Name(cursor, extent);
+      case CXCursor_MemberRefExpr:
+        return Member(cursor, extent);
+      case CXCursor_ArraySubscriptExpr:
+        return Simple(NodeKind::kSubscript, cursor, extent);
+      case CXCursor_CallExpr:
+        return Call(cursor, extent, around);
       case CXCursor_BinaryOperator:
-      case CXCursor_CompoundAssignOperator: return Binary(cursor, extent);
-      case CXCursor_UnaryOperator: return Unary(cursor, extent);
-      case CXCursor_ConditionalOperator: return Simple(NodeKind::kConditional, cursor, extent);
+      case CXCursor_CompoundAssignOperator:
+        return Binary(cursor, extent);
+      case CXCursor_UnaryOperator:
+        return Unary(cursor, extent);
+      case CXCursor_ConditionalOperator:
+        return Simple(NodeKind::kConditional, cursor, extent);
       case CXCursor_IntegerLiteral:
       case CXCursor_CXXBoolLiteralExpr:
-      case CXCursor_CharacterLiteral: return Simple(NodeKind::kInteger, cursor, extent);
-      case CXCursor_FloatingLiteral: return Simple(NodeKind::kFloating, cursor, extent);
+      case CXCursor_CharacterLiteral:
+        return Simple(NodeKind::kInteger, cursor, extent);
+      case CXCursor_FloatingLiteral:
+        return Simple(NodeKind::kFloating, cursor, extent);
       case CXCursor_CStyleCastExpr:
       case CXCursor_CXXStaticCastExpr:
       case CXCursor_CXXReinterpretCastExpr:
       case CXCursor_CXXConstCastExpr:
-      case CXCursor_CXXFunctionalCastExpr: return Cast(cursor, extent);
-      case CXCursor_InitListExpr: return Simple(NodeKind::kInitList, cursor, extent);
-      case CXCursor_UnaryExpr: return Simple(NodeKind::kSizeof, cursor, extent);
-      case CXCursor_LambdaExpr: return Simple(NodeKind::kLambda, cursor, extent);
-      case CXCursor_ParenExpr: return Paren(cursor, extent);
+      case CXCursor_CXXFunctionalCastExpr:
+        return Cast(cursor, extent);
+      case CXCursor_InitListExpr:
+        return Simple(NodeKind::kInitList, cursor, extent);
+      case CXCursor_UnaryExpr:
+        return Simple(NodeKind::kSizeof, cursor, extent);
+      case CXCursor_LambdaExpr:
+        return Simple(NodeKind::kLambda, cursor, extent);
+      case CXCursor_ParenExpr:
+        return Paren(cursor, extent);
       case CXCursor_UnexposedExpr:
-      case CXCursor_UnexposedStmt: return Unexposed(kind, cursor, extent, around);
-      default: return Simple(NodeKind::kOther, cursor, extent);
+      case CXCursor_UnexposedStmt:
+        return Unexposed(kind, cursor, extent, around);
+      default:
+        return Simple(NodeKind::kOther, cursor, extent);
     }
   }
 
@@ -190,8 +217,8 @@ class Builder {
     const CXCursorKind kind = clang_getCursorKind(declaration);
     if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl) return name;
     const CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(declaration));
-    const bool local = parent == CXCursor_FunctionDecl || parent == CXCursor_FunctionTemplate || parent == CXCursor_CXXMethod ||
-                       parent == CXCursor_LambdaExpr || kind == CXCursor_ParmDecl;
+    const bool local = parent == CXCursor_FunctionDecl || parent == CXCursor_FunctionTemplate ||
+                       parent == CXCursor_CXXMethod || parent == CXCursor_LambdaExpr || kind == CXCursor_ParmDecl;
     if (!local) return name;
     unsigned offset = 0;
     clang_getFileLocation(clang_getCursorLocation(declaration), nullptr, nullptr, nullptr, &offset);
@@ -230,7 +257,7 @@ class Builder {
     std::array<std::unique_ptr<Node>, 4> slots;
     for (const CXCursor& part : parts) {
       const Extent at = Within(part);
-      const size_t slot = at.begin > close          ? kLoopBody
+      const size_t slot = at.begin > close           ? kLoopBody
                           : at.begin > semicolons[1] ? kLoopIncrement
                           : at.begin > semicolons[0] ? kLoopCondition
                                                      : kLoopInit;
@@ -325,7 +352,8 @@ class Builder {
       break;
     }
     size_t end = extent.begin;  // an unresolved name: as spelt
-    while (end < extent.end && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_' || text_[end] == ':'))
+    while (end < extent.end &&
+           (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_' || text_[end] == ':'))
       ++end;
     return std::string(text_.substr(extent.begin, end - extent.begin));
   }
@@ -334,7 +362,8 @@ class Builder {
     const std::vector<CXCursor> children = ChildrenOf(cursor);
     if (children.size() > 1 && clang_getCursorKind(children[1]) == CXCursor_CallExpr) {
       const std::string second = ToString(clang_getCursorSpelling(children[1]));
-      if (second == "cudaConfigureCall" || second == "__cudaPushCallConfiguration") return Launch(cursor, children[1], extent);
+      if (second == "cudaConfigureCall" || second == "__cudaPushCallConfiguration")
+        return Launch(cursor, children[1], extent);
     }
     const int count = clang_Cursor_getNumArguments(cursor);
     const std::string name = CalleeName(cursor, extent);
@@ -352,12 +381,13 @@ class Builder {
       node->name = "." + name;
       AddChildren(*node, ChildrenOf(children[0]));
     }
-    for (int i = 0; i < count; ++i) node->children.push_back(Build(clang_Cursor_getArgument(cursor, static_cast<unsigned>(i))));
+    for (int i = 0; i < count; ++i)
+      node->children.push_back(Build(clang_Cursor_getArgument(cursor, static_cast<unsigned>(i))));
     return node;
   }
 
-  // The operator of a call in a template that nothing resolves yet: between the operands, or before the only one. A call by name begins
-  // with the name, not with its first argument.
+  // The operator of a call in a template that nothing resolves yet: between the operands, or before the only one. A
+  // call by name begins with the name, not with its first argument.
   std::string SpeltOperator(CXCursor cursor, const Extent& extent, int count) {
     if (count < 1 || count > 2 || extent.in_macro) return "";
     const Extent first = Within(clang_Cursor_getArgument(cursor, 0));
@@ -383,7 +413,8 @@ class Builder {
                                   const std::vector<CXCursor>& children, int count) {
     std::vector<CXCursor> arguments;
     for (int i = 0; i < count; ++i) arguments.push_back(clang_Cursor_getArgument(cursor, static_cast<unsigned>(i)));
-    if (count <= 0 && children.size() == 2 && clang_isExpression(clang_getCursorKind(children[1]))) arguments = {children[1]};
+    if (count <= 0 && children.size() == 2 && clang_isExpression(clang_getCursorKind(children[1])))
+      arguments = {children[1]};
     std::vector<CXCursor> given;
     for (const CXCursor& argument : arguments)
       if (Within(argument).end != 0) given.push_back(argument);
@@ -392,7 +423,8 @@ class Builder {
       const Extent inner = Within(given[0]);
       if (inner.begin == extent.begin && inner.end == extent.end) return Build(given[0]);
     }
-    const bool cast = given.size() == 1 && !direct && !children.empty() && clang_getCursorKind(children[0]) == CXCursor_TypeRef;
+    const bool cast =
+        given.size() == 1 && !direct && !children.empty() && clang_getCursorKind(children[0]) == CXCursor_TypeRef;
     auto node = Make(cast ? NodeKind::kCast : NodeKind::kConstruct, cursor, extent);
     for (const CXCursor& argument : given) node->children.push_back(Build(argument));
     return node;
@@ -407,12 +439,13 @@ class Builder {
       if (conversion->Is(NodeKind::kMember) && conversion->size() == 1) return std::move(conversion->children[0]);
       return conversion;
     }
-    for (int i = 0; i < count; ++i) operands.push_back(Build(clang_Cursor_getArgument(cursor, static_cast<unsigned>(i))));
+    for (int i = 0; i < count; ++i)
+      operands.push_back(Build(clang_Cursor_getArgument(cursor, static_cast<unsigned>(i))));
     static const std::map<std::string, NodeKind> kKinds = {
-        {"=", NodeKind::kAssign},  {"+=", NodeKind::kAssign}, {"-=", NodeKind::kAssign},  {"*=", NodeKind::kAssign},
-        {"/=", NodeKind::kAssign}, {"++", NodeKind::kAssign}, {"--", NodeKind::kAssign},  {"[]", NodeKind::kSubscript},
-        {"+", NodeKind::kBinary},  {"-", NodeKind::kBinary},  {"*", NodeKind::kBinary},   {"/", NodeKind::kBinary},
-        {"<", NodeKind::kBinary},  {">", NodeKind::kBinary},  {"<=", NodeKind::kBinary},  {">=", NodeKind::kBinary},
+        {"=", NodeKind::kAssign},  {"+=", NodeKind::kAssign}, {"-=", NodeKind::kAssign}, {"*=", NodeKind::kAssign},
+        {"/=", NodeKind::kAssign}, {"++", NodeKind::kAssign}, {"--", NodeKind::kAssign}, {"[]", NodeKind::kSubscript},
+        {"+", NodeKind::kBinary},  {"-", NodeKind::kBinary},  {"*", NodeKind::kBinary},  {"/", NodeKind::kBinary},
+        {"<", NodeKind::kBinary},  {">", NodeKind::kBinary},  {"<=", NodeKind::kBinary}, {">=", NodeKind::kBinary},
         {"==", NodeKind::kBinary}, {"!=", NodeKind::kBinary}, {"%", NodeKind::kBinary}};
     const auto found = kKinds.find(op);
     NodeKind kind = found == kKinds.end() ? NodeKind::kCall : found->second;
@@ -429,7 +462,8 @@ class Builder {
     node->name = CalleeName(cursor, extent);
     const int parts = clang_Cursor_getNumArguments(configuration);
     for (int i = 0; i < 4; ++i) {
-      auto part = i < parts ? Build(clang_Cursor_getArgument(configuration, static_cast<unsigned>(i))) : Empty(extent.begin);
+      auto part =
+          i < parts ? Build(clang_Cursor_getArgument(configuration, static_cast<unsigned>(i))) : Empty(extent.begin);
       if (part->end == 0) part = Empty(extent.begin);
       node->children.push_back(std::move(part));
     }

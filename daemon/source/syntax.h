@@ -1,11 +1,12 @@
 // A function body as a small tree of what matters to analyses: statements, accesses, calls, launches.
 //
-// libclang's own tree wraps expressions in implicit casts, parentheses, copies and conversions, leaves out empty parts of a
-// `for`, and shows operators of class types as calls. Here all of that is gone: `x = __half(a) + b` is an assignment of a sum
-// whatever the types are, a loop always has four children, a launch its grid, block, shared bytes, stream and arguments.
+// libclang's own tree wraps expressions in implicit casts, parentheses, copies and conversions, leaves out empty parts
+// of a `for`, and shows operators of class types as calls. Here all of that is gone: `x = __half(a) + b` is an
+// assignment of a sum whatever the types are, a loop always has four children, a launch its grid, block, shared bytes,
+// stream and arguments.
 //
-// Offsets are bytes of the file that the function stands in. What comes out of a macro's body has the range of the whole
-// invocation; `whole` says that the range spells exactly this node, so that its text may be copied or replaced.
+// Offsets are bytes of the file that the function stands in. What comes out of a macro's body has the range of the
+// whole invocation; `whole` says that the range spells exactly this node, so that its text may be copied or replaced.
 #pragma once
 
 #include <clang-c/Index.h>
@@ -29,11 +30,17 @@ enum class NodeKind {
   kFor,          // initialization, condition, increment, body
   kWhile,        // condition, body
   kDo,           // body, condition
-  kReturn, kBreak, kContinue, kSwitch, kCase, kEmpty,
+  kReturn,
+  kBreak,
+  kContinue,
+  kSwitch,
+  kCase,
+  kEmpty,
   // Expressions.
-  kName,         // a variable, parameter, constant: name
-  kMember,       // base.name; `name` is the path where the base is a name: "threadIdx.x"
-  kInteger, kFloating,
+  kName,    // a variable, parameter, constant: name
+  kMember,  // base.name; `name` is the path where the base is a name: "threadIdx.x"
+  kInteger,
+  kFloating,
   kSubscript,    // base, index
   kCall,         // name: the callee; children: arguments. A method: the object is the first child, name is ".method"
   kConstruct,    // T(a, b), T x(a, b), T{a}: type; children: arguments
@@ -43,7 +50,10 @@ enum class NodeKind {
   kAssign,       // name: "=", "+=", "++", ...; children: target, value (none for ++ and --)
   kConditional,  // condition, then, else
   kCast,         // type; child: operand
-  kInitList, kSizeof, kLambda, kOther,
+  kInitList,
+  kSizeof,
+  kLambda,
+  kOther,
 };
 
 struct Node {
@@ -53,10 +63,10 @@ struct Node {
   uint32_t begin = 0, end = 0;  // bytes [begin, end)
   int line = 0;
   bool whole = true;
-  bool in_macro = false;        // one of its ends is spelt in a macro's body
-  bool unrolled = false;        // a loop under #pragma unroll
+  bool in_macro = false;  // one of its ends is spelt in a macro's body
+  bool unrolled = false;  // a loop under #pragma unroll
   CXCursor cursor = {};
-  std::string symbol;           // kName, kVariable: "name" outside functions, "name@offset" of a parameter or a local variable
+  std::string symbol;  // kName, kVariable: "name" outside functions, "name@offset" of a parameter or a local variable
   const Node* parent = nullptr;
   std::vector<std::unique_ptr<Node>> children;
 
@@ -79,7 +89,7 @@ struct SyntaxParameter {
 
 // A function with a body. Movable; nodes stay where they are.
 struct SyntaxFunction {
-  std::string name;             // unqualified
+  std::string name;  // unqualified
   CXCursor cursor = {};
   std::string file;             // as libclang names it
   std::string_view text;        // of the file; lives as long as the translation unit

@@ -242,6 +242,11 @@ class UnitScanner {
     if (at_ == unit_.first) return;
     if (unit_.names.count("operator")) return;
     const Token& before = code_[at_ - 1];
+    // struct ALIGN(16) Packed {
+    const bool tag = std::any_of(code_.begin() + static_cast<long>(unit_.declarator), code_.begin() + static_cast<long>(at_), [](const Token& t) {
+      return Is(t, "struct") || Is(t, "class") || Is(t, "union");
+    });
+    if (tag && close + 1 < end_ && IsIdentifier(code_[close + 1]) && !Is(code_[close + 1], "const") && !Is(code_[close + 1], "noexcept")) return;
     if (At("*", 1) && at_ + 2 < end_ && IsIdentifier(code_[at_ + 2]) && At(")", 3)) {
       AddName(at_ + 2);  // void (*pointer)(int)
       return;

@@ -1,4 +1,4 @@
-#include "case_file.h"
+#include "tests/unit/source/case_file.h"
 
 #include <fmt/core.h>
 

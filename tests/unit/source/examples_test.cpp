@@ -1,11 +1,11 @@
 // The kernels of config/examples: every entry and every case slices, records and compiles.
 #include <gtest/gtest.h>
 
-#include "case_file.h"
+#include "tests/unit/source/case_file.h"
 #include "config/manifest.h"
 #include "source/inspect.h"
 #include "source/signature.h"
-#include "support.h"
+#include "tests/unit/source/support.h"
 
 namespace warpwright {
 namespace {

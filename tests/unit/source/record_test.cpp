@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "case_file.h"
-#include "support.h"
+#include "tests/unit/source/case_file.h"
+#include "tests/unit/source/support.h"
 
 namespace warpwright {
 namespace {
@@ -29,7 +29,7 @@ Result<RecordOutcome> Record(const SourceCase& c, const Slices& slices) {
   request.buffers = c.buffers;
   request.chip = TestChip();
   request.cache = RecorderCache();
-  request.run_deadline = std::chrono::milliseconds(2000);
+  request.run_deadline = std::chrono::seconds(10);
   return RecordPlan(slices, request);
 }
 

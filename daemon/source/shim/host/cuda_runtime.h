@@ -1,60 +1,32 @@
 // The CUDA runtime as a launcher sees it, of our own making: every call is recorded or answered, nothing is executed. Error codes are
 // CUDA's, so that error-check macros and fallback branches behave as on the device. The header is precompiled and given to every
-// host slice with -include. The standard headers come first: they use __noinline__ and the like as attribute names.
+// host slice with -include. The standard headers come first: shared_ptr's uses __noinline__ as an attribute name.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <bitset>
 #include <cassert>
 #include <cctype>
 #include <cerrno>
 #include <cfloat>
-#include <chrono>
 #include <climits>
 #include <cmath>
-#include <complex>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <deque>
-#include <exception>
-#include <fstream>
 #include <functional>
-#include <future>
 #include <initializer_list>
-#include <iomanip>
-#include <iostream>
-#include <iterator>
 #include <limits>
-#include <list>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <new>
-#include <numeric>
 #include <optional>
-#include <ostream>
-#include <queue>
-#include <random>
-#include <set>
-#include <shared_mutex>
-#include <sstream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <thread>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "half.h"
@@ -114,6 +86,9 @@ WW_VECTOR(unsigned long long, ulonglong)
 WW_VECTOR(float, float)
 WW_VECTOR(double, double)
 #undef WW_VECTOR
+typedef float2 cuFloatComplex;
+typedef float2 cuComplex;
+typedef double2 cuDoubleComplex;
 struct dim3 {
   unsigned int x, y, z;
   constexpr dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
@@ -354,7 +329,14 @@ inline int __ffs(int x) { return __builtin_ffs(x); }
 template <typename T>
 T __ldg(const T* pointer) { return *pointer; }
 
-// Names of device libraries that aliases and using directives mention; kernels' bodies are not compiled here.
+// Types and names of device libraries that signatures, aliases and using directives mention; kernels' bodies are not compiled here. Sizes
+// are the library's, for launchers allocate by them.
+struct curandStateXORWOW { alignas(8) unsigned char ww_state[48]; };
+typedef curandStateXORWOW curandState, curandState_t, curandStateXORWOW_t;
+struct curandStatePhilox4_32_10 { alignas(16) unsigned char ww_state[64]; };
+typedef curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
+struct __nv_fp8_e4m3 { unsigned char __x; };
+struct __nv_fp8_e5m2 { unsigned char __x; };
 namespace cooperative_groups {
 struct thread_block;
 struct grid_group;

@@ -31,13 +31,19 @@ extern const size_t symbol_count;
 void Call();                         // the entry with the case's arguments, made by the harness
 
 // ---- names, in source form ---------------------------------------------------------------------------------------------------
+// Anonymous namespaces have no name in source.
+inline std::string WithoutAnonymous(std::string text) {
+  for (const std::string hidden : {"{anonymous}::", "<unnamed>::"}) {
+    for (size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden)) text.erase(at, hidden.size());
+  }
+  return text;
+}
 // "const char* ww::TypePretty() [with T = ns::F]" -> "ns::F"
 inline std::string Bound(const char* pretty) {
   std::string text(pretty);
   const size_t begin = text.find(" = ") + 3;
   text = text.substr(begin, text.rfind(']') - begin);
-  for (size_t at = text.find("{anonymous}::"); at != std::string::npos; at = text.find("{anonymous}::")) text.erase(at, 13);
-  return text;
+  return WithoutAnonymous(std::move(text));
 }
 template <typename T>
 const char* TypePretty() { return __PRETTY_FUNCTION__; }
@@ -55,8 +61,7 @@ template <auto K>
 std::string PointerName() { return ValueName<K>(); }
 // "void ns::k(T*, int) [with T = float]" -> "ns::k"
 inline std::string PlainName(const char* pretty) {
-  std::string text(pretty);
-  for (size_t at = text.find("{anonymous}::"); at != std::string::npos; at = text.find("{anonymous}::")) text.erase(at, 13);
+  std::string text = WithoutAnonymous(pretty);
   text = text.substr(0, text.find('('));
   const size_t space = text.rfind(' ');
   return space == std::string::npos ? text : text.substr(space + 1);

@@ -10,6 +10,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <iostream>
+#include <map>
+
 namespace ww {
 bool identifying = false;
 
@@ -382,6 +385,13 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
   const bool to_device = IsDevice(to), from_device = IsDevice(from);
   const cudaMemcpyKind actual = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                                           : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
+  for (const auto& [pointer, says_host] : {std::pair(from, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost),
+                                           std::pair(static_cast<const void*>(to), kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)}) {
+    const int index = says_host ? BufferOf(pointer) : -1;
+    if (index >= 0 && buffers[static_cast<size_t>(index)].argument) {
+      Refuse("the launcher copies argument " + Number(index + 1) + " as if it were host memory; buffers of the manifest are device memory", file, line);
+    }
+  }
   if (kind != cudaMemcpyDefault && kind != actual) return Error(cudaErrorInvalidValue, "copy in the wrong direction at " + Place(file, line));
   if (bytes == 0) return cudaSuccess;
   const int id = StreamId(stream, file, line);
