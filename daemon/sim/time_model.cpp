@@ -14,7 +14,7 @@ double D(uint64_t value) { return static_cast<double>(value); }
 double LoadCycles(const Chip& chip, double l1_requests, double l2_requests, double dram_requests, double sectors_per_request) {
   const double l2_cycles = chip.l2_latency_ns * chip.clock_ghz, dram_cycles = chip.dram_latency_ns * chip.clock_ghz;
   const double requests = l1_requests + l2_requests + dram_requests;
-  if (requests <= 0) return dram_cycles;
+  if (requests <= 0) return chip.shared_latency_cycles;  // a generic access that never left the multiprocessor
   const double transfer = std::max(0.0, sectors_per_request - 4) * 32;  // bytes behind the first four sectors
   const double l1 = chip.l1_latency_cycles + transfer / chip.l1_bytes_per_cycle;
   const double port = transfer / chip.l2_bytes_per_cycle;

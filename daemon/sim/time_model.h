@@ -57,7 +57,7 @@ struct TimeInputs {
 
 TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs);
 
-// Average cycles that a warp's load waits at one source line. `sectors_per_request` beyond what one pass brings add their transfer time.
+// Average cycles that a warp's load waits at one source line; without any request, as long as for shared memory. `sectors_per_request` beyond what one pass brings add their transfer time.
 double LoadCycles(const Chip& chip, double l1_requests, double l2_requests, double dram_requests, double sectors_per_request);
 
 }  // namespace warpwright::sim

@@ -36,6 +36,13 @@ extern "C" __global__ void faulty_blocks(float* out, int n, int bad) {
 __constant__ float table[4];
 namespace ns { __device__ float factor; }
 extern "C" __global__ void use_symbols(float* out) { out[threadIdx.x] = table[threadIdx.x % 4] * ns::factor; }
+extern "C" __global__ void chain(float* out, int workers, int rounds) {
+  float x = threadIdx.x;
+  if (threadIdx.x < workers)
+    for (int i = 0; i < rounds; ++i) x = x * 0.5f + 1.0f;
+  __syncthreads();
+  out[threadIdx.x] = x;
+}
 struct Pair { float* to; int n; const float* from; };
 extern "C" __global__ void by_value(Pair p) { if (threadIdx.x < p.n) p.to[threadIdx.x] = p.from[threadIdx.x]; }
 )";
@@ -44,7 +51,7 @@ class SimDeviceTest : public testing::Test {
  protected:
   static const CompiledModule& Module() {
     static const CompiledModule module = CompileForTest(
-        kSource, {"scale", "beyond", "count", "last_one", "shared_sum", "bounded", "forever", "faulty_blocks", "use_symbols", "by_value"}, "sm_90");
+        kSource, {"scale", "beyond", "count", "last_one", "shared_sum", "bounded", "forever", "faulty_blocks", "use_symbols", "by_value", "chain"}, "sm_90");
     return module;
   }
   static std::vector<float> Ramp(size_t n) {
@@ -277,6 +284,11 @@ TEST_F(SimDeviceTest, SamplingExtrapolates) {
     EXPECT_NEAR(static_cast<double>(found[i].value), static_cast<double>(expected[i].value), 0.02 * static_cast<double>(expected[i].value) + 1)
         << expected[i].name;
   EXPECT_NEAR(sampled.time.total_us, whole.time.total_us, 0.02 * whole.time.total_us);
+  for (int threads : {1, 5}) {
+    const LaunchReport other = run.MustRun(*MakeSimDevice(*LoadChip("h200"), threads), Module()).launches[0];
+    EXPECT_EQ(other.counters, sampled.counters);
+    EXPECT_EQ(other.time.total_us, sampled.time.total_us);
+  }
 }
 
 TEST_F(SimDeviceTest, LaterKernelsAreNotBlamedForSampling) {
@@ -288,6 +300,18 @@ TEST_F(SimDeviceTest, LaterKernelsAreNotBlamedForSampling) {
   run.options.counters = true;
   run.options.sample_instructions = 2'000'000;
   EXPECT_EQ(run.MustRun(*device_, Module()).launches.size(), 2u);
+}
+
+TEST_F(SimDeviceTest, ABlockTakesAsLongAsItsBusiestWarp) {
+  const auto latency = [&](int workers) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(4096), true);
+    run.Launch("chain", {1, 1, 1}, {1024, 1, 1}, {TestRun::Pointer(out), TestRun::Value(workers), TestRun::Value(10000)});
+    run.options.counters = true;
+    return run.MustRun(*device_, Module()).launches.at(0).time.latency_us;
+  };
+  EXPECT_GT(latency(1), 10000 * 4 / 1980.0);  // 4 cycles a round at 1.98 GHz
+  EXPECT_NEAR(latency(1), latency(1024), 0.1 * latency(1024));
 }
 
 TEST_F(SimDeviceTest, RefusesAPlanThatDoesNotFitTheModule) {

@@ -121,6 +121,7 @@ TEST_F(TimeModel, LoadsWaitByLevel) {
   EXPECT_LT(l2, dram);
   EXPECT_DOUBLE_EQ(LoadCycles(chip_, 1, 1, 2, 4), (l1 + l2 + 2 * dram) / 4);
   EXPECT_GT(LoadCycles(chip_, 0, 1, 0, 32), l2);
+  EXPECT_EQ(LoadCycles(chip_, 0, 0, 0, 0), chip_.shared_latency_cycles);
 }
 
 }  // namespace
