@@ -113,6 +113,8 @@ TEST(Compare, HandlesEmptyAndMisfittingOutputs) {
   const OutputReference four = Reference(DType::kF32, {1, 2, 3, 4});
   EXPECT_TRUE(Comparator({"out", DType::kF32, {4}, 1}, four, {}).Check(Pack(DType::kF32, {1, 2, 3})));
   EXPECT_TRUE(Comparator({"out", DType::kF32, {4}, 1}, four, {}).Check({}));
+  EXPECT_FALSE(Comparator({"out", DType::kF32, {4}, 1}, four, {}).Accepts(Pack(DType::kF32, {1, 2, 3, 4, 5})));
+  EXPECT_FALSE(Comparator({"out", DType::kF32, {4}, 1}, empty, {}).Accepts(Pack(DType::kF32, {1})));
 }
 
 // Zeros may not pass however small the output is: nothing is absolute.
@@ -231,12 +233,34 @@ TEST(Compare, BudgetSeesManySmallErrors) {
   EXPECT_NE(mismatch->message.find("root mean square"), std::string::npos) << mismatch->message;
 }
 
+TEST(Compare, BudgetSeesOneElement) {
+  // Ten times the row's largest error, once: too little for any sum over the output.
+  const Budget budget = MakeBudget(1e-4);
+  for (const size_t where : {size_t{0}, size_t{2000}, size_t{4095}}) {
+    auto actual = budget.truth;
+    actual[where] += 5e-4;
+    const auto mismatch =
+        Comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(DType::kF32, actual));
+    ASSERT_TRUE(mismatch);
+    EXPECT_EQ(mismatch->index, where);
+    EXPECT_EQ(mismatch->wrong, 1u);
+  }
+}
+
+TEST(Compare, AToleranceThatIsNoNumberAcceptsNothing) {
+  const OutputReference reference = Reference(DType::kF32, Normals(100));
+  const Comparator comparator({"out", DType::kF32, {100}, 1}, reference, {kNaN, false, false});
+  EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, Normals(100, 1.5))));
+}
+
 TEST(Compare, BudgetSeesABias) {
   // Within the original's spread, but always to the same side: terms were dropped.
   const Budget budget = MakeBudget(1e-4);
   auto actual = budget.truth, shrunk = budget.truth;
-  for (double& x : actual) x += 3e-5;
-  for (double& x : shrunk) x -= std::copysign(3e-5, x);
+  const CounterRandom random(5, 5);
+  uint64_t i = 0;
+  for (double& x : actual) x += 3e-5 * (0.5 + random.Uniform(i++));
+  for (double& x : shrunk) x -= std::copysign(3e-5 * (0.5 + random.Uniform(i++)), x);
   for (const auto& biased : {actual, shrunk}) {
     const auto mismatch =
         Comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(DType::kF32, biased));
