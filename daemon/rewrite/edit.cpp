@@ -26,13 +26,14 @@ size_t LeadingSpace(std::string_view line) {
 
 Result<std::string> Edits::ApplyWithin(std::string_view text, uint32_t begin, uint32_t end) const {
   std::vector<Edit> sorted = edits_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Edit& a, const Edit& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-  });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Edit& a, const Edit& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; });
   // One argument of a macro can stand for several nodes: the same edit, found several times, is one.
-  sorted.erase(std::unique(sorted.begin(), sorted.end(), [](const Edit& a, const Edit& b) {
-    return a.begin < a.end && a.begin == b.begin && a.end == b.end && a.text == b.text;
-  }), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end(),
+                           [](const Edit& a, const Edit& b) {
+                             return a.begin < a.end && a.begin == b.begin && a.end == b.end && a.text == b.text;
+                           }),
+               sorted.end());
   std::string result;
   uint32_t at = begin;
   for (const Edit& edit : sorted) {
@@ -51,7 +52,8 @@ Result<std::string> Edits::Apply(std::string_view text) const {
   return ApplyWithin(text, 0, static_cast<uint32_t>(text.size()));
 }
 
-std::string Substitute(const SyntaxFunction& function, const Node& node, const std::vector<Substitution>& substitutions) {
+std::string Substitute(const SyntaxFunction& function, const Node& node,
+                       const std::vector<Substitution>& substitutions) {
   Edits edits;
   for (const Substitution& substitution : substitutions)
     if (Contains(node, *substitution.node)) edits.Replace(*substitution.node, substitution.text);

@@ -37,22 +37,24 @@ struct Substitution {
   const Node* node;
   std::string text;
 };
-std::string Substitute(const SyntaxFunction& function, const Node& node, const std::vector<Substitution>& substitutions);
+std::string Substitute(const SyntaxFunction& function, const Node& node,
+                       const std::vector<Substitution>& substitutions);
 
 // The white space before the first character of the line that holds `offset`.
 std::string IndentAt(std::string_view text, uint32_t offset);
 // One level of the file: a tab, or as many spaces as its least indented indented line has (two where there is none).
 std::string IndentUnit(std::string_view text);
-// `code` is written with two spaces per level; lines come out in the file's unit, behind `indent`. Empty lines stay empty, lines that
-// begin with '#' go to the margin as they are. `first` says whether the first line is indented too.
+// `code` is written with two spaces per level; lines come out in the file's unit, behind `indent`. Empty lines stay
+// empty, lines that begin with '#' go to the margin as they are. `first` says whether the first line is indented too.
 std::string Indented(std::string_view code, std::string_view indent, std::string_view unit, bool first = true);
-// The common indentation of all lines but the first taken off, which is how text copied out of the file is brought to two-space
-// units: Dedented(text, unit).
+// The common indentation of all lines but the first taken off, which is how text copied out of the file is brought to
+// two-space units: Dedented(text, unit).
 std::string Dedented(std::string_view code, std::string_view unit);
 
 uint32_t LineBegin(std::string_view text, uint32_t offset);  // of the first character of its line
 uint32_t LineEnd(std::string_view text, uint32_t offset);    // behind its line break, or the end of the text
-// Where the comment lines and preprocessor-free lines directly above `offset` begin: a declaration with what describes it.
+// Where the comment lines and preprocessor-free lines directly above `offset` begin: a declaration with what describes
+// it.
 uint32_t WithLeadingComment(std::string_view text, uint32_t offset);
 
 }  // namespace warpwright

@@ -21,10 +21,12 @@ void TakeElement(const Node& body, ElementwiseForm& form, std::string_view text)
 }
 
 // Text of the file with replacements, brought to the margin.
-std::string Taken(const KernelSite& site, uint32_t begin, uint32_t end, const std::vector<Substitution>& substitutions) {
+std::string Taken(const KernelSite& site, uint32_t begin, uint32_t end,
+                  const std::vector<Substitution>& substitutions) {
   Edits edits;
   for (const Substitution& substitution : substitutions)
-    if (substitution.node->begin >= begin && substitution.node->end <= end) edits.Replace(*substitution.node, substitution.text);
+    if (substitution.node->begin >= begin && substitution.node->end <= end)
+      edits.Replace(*substitution.node, substitution.text);
   std::string text = edits.ApplyWithin(site.text, begin, end).value_or("");
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
   const size_t first = text.find_first_not_of(" \t\r\n");
@@ -62,9 +64,11 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
     }
     if (const auto loop = analysis.Counted(statement); loop && i + 1 == body.size() && form.prefix.empty()) {
       const Node& start = *loop->start;
-      const bool from_index = IsGlobalThreadIndex(analysis.Index(start)) && loop->declares && loop->relation == "<" && !loop->down;
+      const bool from_index =
+          IsGlobalThreadIndex(analysis.Index(start)) && loop->declares && loop->relation == "<" && !loop->down;
       const Polynomial block = from_index ? *analysis.Index(start).Coefficient("blockIdx.x") : Polynomial();
-      if (!from_index || loop->step == nullptr || analysis.Index(*loop->step) != block * Polynomial::Symbol("gridDim.x"))
+      if (!from_index || loop->step == nullptr ||
+          analysis.Index(*loop->step) != block * Polynomial::Symbol("gridDim.x"))
         return Refuse("the loop is not a grid-stride loop over elements", statement.line);
       form.stride_loop = loop;
       form.bound = loop->bound;
@@ -72,7 +76,8 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
       if (form.index == nullptr) return form;
       // The first element in a variable of its own, for the loop to start at and nothing else.
       for (const Node* use : analysis.Find(form.index->symbol)->uses)
-        if (!Contains(start, *use)) return Refuse(fmt::format("{} is used inside the loop", form.index->name), use->line);
+        if (!Contains(start, *use))
+          return Refuse(fmt::format("{} is used inside the loop", form.index->name), use->line);
       form.hoisted.push_back(form.index->parent);
       return form;
     }
@@ -83,7 +88,8 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
       return index.Is(NodeKind::kName) && index.symbol == form.index->symbol;
     };
     if (!guards_index())
-      return Refuse("the kernel is not of the form i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) ...", statement.line);
+      return Refuse("the kernel is not of the form i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) ...",
+                    statement.line);
     form.guard = guard;
     form.bound = guard->limits[0].bound;
     if (!guard->returns_early) {
@@ -101,15 +107,20 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
   return Refuse("no bounds guard and no grid-stride loop over elements", body.line);
 }
 
-std::string ElementText(const KernelSite& site, const ElementwiseForm& form, const std::vector<Substitution>& substitutions) {
+std::string ElementText(const KernelSite& site, const ElementwiseForm& form,
+                        const std::vector<Substitution>& substitutions) {
   std::string code;
   for (const Node* statement : form.prefix) code += Taken(site, statement->begin, statement->end, substitutions) + "\n";
   return code + Taken(site, form.begin, form.end, substitutions);
 }
 
-const Node* IndexDeclaration(const ElementwiseForm& form) { return form.index == nullptr ? nullptr : form.index->parent; }
+const Node* IndexDeclaration(const ElementwiseForm& form) {
+  return form.index == nullptr ? nullptr : form.index->parent;
+}
 
-std::string IndexName(const ElementwiseForm& form) { return form.stride_loop ? form.stride_loop->name : form.index->name; }
+std::string IndexName(const ElementwiseForm& form) {
+  return form.stride_loop ? form.stride_loop->name : form.index->name;
+}
 
 std::string IndexType(const ElementwiseForm& form) {
   const std::string& type = form.stride_loop ? form.stride_loop->type : form.index->type;

@@ -1,4 +1,5 @@
-// Kernels in which a thread works on element i = blockIdx.x * blockDim.x + threadIdx.x, or on every i of a grid-stride loop.
+// Kernels in which a thread works on element i = blockIdx.x * blockDim.x + threadIdx.x, or on every i of a grid-stride
+// loop.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace warpwright {
 
 // The kernel as: hoisted declarations; the index; then, for one element, `prefix` and the text from `begin` to `end`.
 struct ElementwiseForm {
-  const Node* index = nullptr;          // kVariable of i
+  const Node* index = nullptr;  // kVariable of i
   const Node* bound = nullptr;
   std::optional<CountedLoop> stride_loop;  // the grid-stride form
   std::optional<BoundsGuard> guard;
@@ -30,7 +31,8 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site);
 bool IsGlobalThreadIndex(const Polynomial& index);
 
 // The element's statements with parts replaced: no indentation, two-space units.
-std::string ElementText(const KernelSite& site, const ElementwiseForm& form, const std::vector<Substitution>& substitutions);
+std::string ElementText(const KernelSite& site, const ElementwiseForm& form,
+                        const std::vector<Substitution>& substitutions);
 
 const Node* IndexDeclaration(const ElementwiseForm& form);  // the statement; null where the loop declares the index
 // The name and the type of the element's index, without const.

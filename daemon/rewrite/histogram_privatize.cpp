@@ -1,6 +1,6 @@
-// histogram_privatize: a block counts in shared memory and adds its counts to the result once, so that the atomics of many threads on few
-// addresses stay inside a multiprocessor. The number of bins must be known: from the type or the arithmetic of the bin index,
-// from a comparison with a parameter, or from the launcher's cudaMemset of the result.
+// histogram_privatize: a block counts in shared memory and adds its counts to the result once, so that the atomics of
+// many threads on few addresses stay inside a multiprocessor. The number of bins must be known: from the type or the
+// arithmetic of the bin index, from a comparison with a parameter, or from the launcher's cudaMemset of the result.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,9 +25,9 @@ struct Bins {
 
 struct HistogramForm {
   ElementwiseForm element;
-  const Node* call = nullptr;   // atomicAdd(&counts[bin], value)
+  const Node* call = nullptr;  // atomicAdd(&counts[bin], value)
   const SyntaxParameter* counts = nullptr;
-  std::string type;             // of a count
+  std::string type;  // of a count
   int64_t bytes = 4;
   const Node* bin = nullptr;
   Bins bins;
@@ -124,19 +124,23 @@ std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const Histogr
   const auto check = [&](const Node& node) {
     if (refusal) return;
     if (node.Is(NodeKind::kReturn)) refusal = Refuse("an element ends with return", node.line);
-    const bool collective = node.Is(NodeKind::kCall) && (node.name.starts_with("__syncthreads") || node.name.ends_with("_sync"));
+    const bool collective =
+        node.Is(NodeKind::kCall) && (node.name.starts_with("__syncthreads") || node.name.ends_with("_sync"));
     if (collective) refusal = Refuse(fmt::format("{} couples the threads", node.name), node.line);
   };
   ForEach(*site.function().body, [&](const Node& node) {
-    if (form.element.guard && form.element.guard->returns_early && Contains(*form.element.guard->statement, node)) return;
+    if (form.element.guard && form.element.guard->returns_early && Contains(*form.element.guard->statement, node))
+      return;
     check(node);
   });
   if (refusal) return refusal;
   const Dependence bound = site.analysis().DependsOn(*form.element.bound);
-  if (bound.thread || bound.memory) return Refuse("the bound is not the same for all threads", form.element.bound->line);
+  if (bound.thread || bound.memory)
+    return Refuse("the bound is not the same for all threads", form.element.bound->line);
   if (form.bins.expression != nullptr) {
     const Dependence bins = site.analysis().DependsOn(*form.bins.expression);
-    if (bins.thread || bins.block || bins.memory) return Refuse("the number of bins is not the same for all threads", form.bins.expression->line);
+    if (bins.thread || bins.block || bins.memory)
+      return Refuse("the number of bins is not the same for all threads", form.bins.expression->line);
   }
   return std::nullopt;
 }
@@ -153,7 +157,8 @@ FormOutcome Recognize(const KernelSite& site) {
   for (const Access& access : accesses) {
     if (!access.writes) continue;
     if (!access.atomic) return Refuse("the kernel writes to memory besides counting", access.node->line);
-    if (access.node->name != "atomicAdd" || access.node->size() != 2) return Refuse(fmt::format("{} is not atomicAdd", access.node->name), access.node->line);
+    if (access.node->name != "atomicAdd" || access.node->size() != 2)
+      return Refuse(fmt::format("{} is not atomicAdd", access.node->name), access.node->line);
     if (atomic != nullptr) return Refuse("there is more than one atomic", access.node->line);
     atomic = &access;
   }
@@ -162,10 +167,13 @@ FormOutcome Recognize(const KernelSite& site) {
   form.counts = analysis.Find(atomic->base)->parameter;
   if (form.counts == nullptr) return Refuse("the atomics are to an array of the kernel's own already", form.call->line);
   for (const Access& access : accesses)
-    if (access.base == atomic->base && &access != atomic) return Refuse(fmt::format("{} is read too", form.counts->name), access.node->line);
+    if (access.base == atomic->base && &access != atomic)
+      return Refuse(fmt::format("{} is read too", form.counts->name), access.node->line);
   const NodeKind around = form.call->parent->kind;
-  if (around != NodeKind::kBlock && around != NodeKind::kIf && around != NodeKind::kFor) return Refuse("the old count is used", form.call->line);
-  if (unresolved.contains(atomic->base)) return Refuse(fmt::format("{} is used in a way that cannot be followed", form.counts->name));
+  if (around != NodeKind::kBlock && around != NodeKind::kIf && around != NodeKind::kFor)
+    return Refuse("the old count is used", form.call->line);
+  if (unresolved.contains(atomic->base))
+    return Refuse(fmt::format("{} is used in a way that cannot be followed", form.counts->name));
   if (!form.call->whole) return Refuse("the atomicAdd is inside a macro", form.call->line);
 
   form.type = ElementSpelling(*form.counts);
@@ -176,9 +184,12 @@ FormOutcome Recognize(const KernelSite& site) {
 
   // The bin: &counts[bin] or counts + bin.
   const Node& pointer = (*form.call)[0];
-  if (pointer.Is(NodeKind::kUnary, "&") && pointer[0].Is(NodeKind::kSubscript) && pointer[0][0].Is(NodeKind::kName)) form.bin = &pointer[0][1];
-  else if (pointer.Is(NodeKind::kBinary, "+") && pointer[0].Is(NodeKind::kName)) form.bin = &pointer[1];
-  else return Refuse("the address of the count cannot be followed", form.call->line);
+  if (pointer.Is(NodeKind::kUnary, "&") && pointer[0].Is(NodeKind::kSubscript) && pointer[0][0].Is(NodeKind::kName))
+    form.bin = &pointer[0][1];
+  else if (pointer.Is(NodeKind::kBinary, "+") && pointer[0].Is(NodeKind::kName))
+    form.bin = &pointer[1];
+  else
+    return Refuse("the address of the count cannot be followed", form.call->line);
   if (!analysis.DependsOn(*form.bin).memory) return Refuse("the bin does not come from the data", form.call->line);
 
   auto bins = BoundFromGuard(analysis, form);
@@ -189,7 +200,9 @@ FormOutcome Recognize(const KernelSite& site) {
   if (!bins) return Refuse("the number of bins is not known", form.call->line);
   form.bins = *bins;
   if (form.bins.count && *form.bins.count * form.bytes > kStaticSharedBytes)
-    return Refuse(fmt::format("{} bins do not fit into {} KiB of shared memory", *form.bins.count, kStaticSharedBytes / 1024), form.call->line);
+    return Refuse(
+        fmt::format("{} bins do not fit into {} KiB of shared memory", *form.bins.count, kStaticSharedBytes / 1024),
+        form.call->line);
   if (auto refusal = FindObstacle(site, form)) return *refusal;
   return form;
 }
@@ -201,29 +214,36 @@ std::string Kernel(const Ast& ast, const KernelSite& site, const HistogramForm& 
   const std::string block = FreshName(ast, "block_" + form.counts->name), bin = FreshName(ast, "bin");
   const std::string count = form.bins.count ? FreshName(ast, "kBins") : text(*form.bins.expression);
   std::string code = HeadWithName(kernel, name) + " {\n";
-  code += "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of global memory.\n";
+  code +=
+      "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of global "
+      "memory.\n";
   if (form.bins.count) {
-    code += fmt::format("  constexpr int {} = {};\n  __shared__ {} {}[{}];\n", count, *form.bins.count, form.type, block, count);
+    code += fmt::format("  constexpr int {} = {};\n  __shared__ {} {}[{}];\n", count, *form.bins.count, form.type,
+                        block, count);
   } else {
     code += fmt::format("  extern __shared__ {} {}[];  // one count per bin\n", form.type, block);
   }
   for (const Node* statement : element.hoisted) code += "  " + Dedented(text(*statement), site.unit) + "\n";
-  code += fmt::format("  for (int {0} = threadIdx.x; {0} < {1}; {0} += blockDim.x) {2}[{0}] = 0;\n  __syncthreads();\n", bin, count, block);
+  code += fmt::format("  for (int {0} = threadIdx.x; {0} < {1}; {0} += blockDim.x) {2}[{0}] = 0;\n  __syncthreads();\n",
+                      bin, count, block);
   const std::string index = IndexName(element);
   const std::string start = element.stride_loop ? text(*element.stride_loop->start) : text((*element.index)[0]);
   const std::string type = IndexType(element);
   std::string step = element.stride_loop ? text(*element.stride_loop->step) : "gridDim.x * blockDim.x";
   if (!element.stride_loop && start.find("(size_t)") == 0) step = "(size_t)" + step;
-  code += fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", type, index, start, text(*element.bound), step);
+  code +=
+      fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", type, index, start, text(*element.bound), step);
   const std::string call = fmt::format("atomicAdd(&{}[{}], {})", block, text(*form.bin), text((*form.call)[1]));
   code += Indented(ElementText(site, element, {{form.call, call}}), "    ", "  ") + "\n  }\n  __syncthreads();\n";
   code += fmt::format("  for (int {0} = threadIdx.x; {0} < {1}; {0} += blockDim.x) {{\n", bin, count);
-  code += fmt::format("    if ({0}[{1}] != 0) atomicAdd(&{2}[{1}], {0}[{1}]);\n  }}\n}}", block, bin, form.counts->name);
+  code +=
+      fmt::format("    if ({0}[{1}] != 0) atomicAdd(&{2}[{1}], {0}[{1}]);\n  }}\n}}", block, bin, form.counts->name);
   return code;
 }
 
 // The launch with shared memory by the number of bins, and the original for more bins than fit.
-std::optional<RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const HistogramForm& form, const std::string& name, Edits& edits) {
+std::optional<RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const HistogramForm& form,
+                                              const std::string& name, Edits& edits) {
   for (const LaunchSite& launch : site.launches) {
     const Node& node = *launch.launch;
     const SyntaxFunction& host = launch.host->syntax;
@@ -235,16 +255,20 @@ std::optional<RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const Hist
     const bool atom = bins->find(' ') == std::string::npos;
     const std::string bytes = fmt::format("{} * sizeof({})", atom ? *bins : "(" + *bins + ")", form.type);
     Edits inside;
-    if (node[kLaunchShared].Is(NodeKind::kEmpty)) inside.Insert(node[kLaunchBlock].end, ", " + bytes);
-    else inside.Replace(node[kLaunchShared], bytes);
+    if (node[kLaunchShared].Is(NodeKind::kEmpty))
+      inside.Insert(node[kLaunchBlock].end, ", " + bytes);
+    else
+      inside.Replace(node[kLaunchShared], bytes);
     const std::string grid(host.Text(node[kLaunchGrid]));
     inside.Replace(node[kLaunchGrid], fmt::format("({} + {}) / {}", grid, kElementsPerThread - 1, kElementsPerThread));
     std::string shared = inside.ApplyWithin(host.text, node.begin, node.end).value_or("");
     shared.replace(shared.find(site.function().name), site.function().name.size(), name);
     const std::string indent = IndentAt(site.text, node.begin);
-    const std::string code = fmt::format("if ({} <= {} * 1024) {{\n  {};\n}} else {{  // too many bins for the shared memory of a block\n  {};\n}}",
-                                         bytes, kStaticSharedBytes / 1024, shared, host.Text(node));
-    edits.Replace(node.begin, static_cast<uint32_t>(site.text.find(';', node.end) + 1), Indented(code, indent, site.unit, false));
+    const std::string code = fmt::format(
+        "if ({} <= {} * 1024) {{\n  {};\n}} else {{  // too many bins for the shared memory of a block\n  {};\n}}",
+        bytes, kStaticSharedBytes / 1024, shared, host.Text(node));
+    edits.Replace(node.begin, static_cast<uint32_t>(site.text.find(';', node.end) + 1),
+                  Indented(code, indent, site.unit, false));
   }
   return std::nullopt;
 }
@@ -269,9 +293,11 @@ RewriteOutcome ApplyHistogramPrivatize(const Ast& ast, const RewriteRequest& req
     PlaceKernel(site, name, "", Kernel(ast, site, form, name), edits);
     if (!form.element.stride_loop)
       for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, kElementsPerThread, /*any_form=*/true, edits);
-    notes.push_back(fmt::format("{} bins per block in shared memory, {} elements per thread", *form.bins.count, kElementsPerThread));
+    notes.push_back(fmt::format("{} bins per block in shared memory, {} elements per thread", *form.bins.count,
+                                kElementsPerThread));
   } else {
-    if (site.entry_is_kernel) return Refuse("the launch stands in the manifest, and the number of bins decides the shared memory");
+    if (site.entry_is_kernel)
+      return Refuse("the launch stands in the manifest, and the number of bins decides the shared memory");
     const std::string name = FreshName(ast, site.function().name + "_shared");
     const std::string code = Kernel(ast, site, form, name);
     edits.Insert(site.function().end, "\n\n" + Indented(code, IndentAt(site.text, site.function().begin), site.unit));

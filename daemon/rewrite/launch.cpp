@@ -26,7 +26,8 @@ const Node* VariableOf(const LaunchSite& site, const Node& part) {
              : info->declaration;
 }
 
-// Is every use of the variable inside the launch's grid or block, or in the definition of a variable of which that holds?
+// Is every use of the variable inside the launch's grid or block, or in the definition of a variable of which that
+// holds?
 bool IsExclusive(const LaunchSite& site, const Node& variable, std::set<const Node*> seen = {}) {
   if (!seen.insert(&variable).second) return false;
   const FunctionAnalysis& analysis = site.host->analysis;
@@ -51,7 +52,8 @@ std::string Joined(const std::vector<std::string>& axes) {
   return fmt::format("{}", fmt::join(kept, ", "));
 }
 
-// "const dim3 grid(a, b)" for the declaration "const dim3 grid((n + 15) / 16)". The declared type follows the number of axes.
+// "const dim3 grid(a, b)" for the declaration "const dim3 grid((n + 15) / 16)". The declared type follows the number of
+// axes.
 std::string Declaration(const AnalyzedFunction& host, const Node& variable, const std::vector<std::string>& axes) {
   const std::string joined = Joined(axes);
   const bool several = joined.find(',') != std::string::npos && axes.size() > 1 && axes.back() != "1";
@@ -69,7 +71,8 @@ void SetPart(const LaunchSite& site, size_t part, const std::vector<std::string>
     return;
   }
   const std::string joined = Joined(axes);
-  const bool one = axes.size() == 1 || std::all_of(axes.begin() + 1, axes.end(), [](const auto& a) { return a == "1"; });
+  const bool one =
+      axes.size() == 1 || std::all_of(axes.begin() + 1, axes.end(), [](const auto& a) { return a == "1"; });
   edits.Replace(node, one ? joined : fmt::format("dim3({})", joined));
 }
 
@@ -106,9 +109,12 @@ std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const
   const Node& numerator = StripCasts(grid[0]);
   const auto value = analysis.Fold(divisor);
   // (n + 255) / 256: both literals change.
-  if (divisor.Is(NodeKind::kInteger) && !divisor.in_macro && value && numerator.Is(NodeKind::kBinary, "+") && numerator[1].Is(NodeKind::kInteger) &&
-      divisor.whole && numerator[1].whole && analysis.Fold(numerator[1]) == *value - 1) {
-    return Substitute(function, grid, {{&numerator[1], std::to_string(*value * factor - 1)}, {&divisor, std::to_string(*value * factor)}});
+  if (divisor.Is(NodeKind::kInteger) && !divisor.in_macro && value && numerator.Is(NodeKind::kBinary, "+") &&
+      numerator[1].Is(NodeKind::kInteger) && divisor.whole && numerator[1].whole &&
+      analysis.Fold(numerator[1]) == *value - 1) {
+    return Substitute(
+        function, grid,
+        {{&numerator[1], std::to_string(*value * factor - 1)}, {&divisor, std::to_string(*value * factor)}});
   }
   // (n + d - 1) / d, also where a macro spells it: every d in the text becomes factor * d.
   const Polynomial rest = analysis.Index(numerator) - analysis.Index(divisor) + Polynomial::Constant(1);

@@ -1,8 +1,8 @@
 // Edits of launch configurations: the shape of the grid and of the block, wherever it is computed.
 //
-// A launch names its shape directly or through local variables. A variable that nothing but this launch (and the grid of this
-// launch) uses is edited where it is defined, which gives the diff that a person would make; everything else is replaced in the
-// launch itself, and other users of the variable keep their value.
+// A launch names its shape directly or through local variables. A variable that nothing but this launch (and the grid
+// of this launch) uses is edited where it is defined, which gives the diff that a person would make; everything else is
+// replaced in the launch itself, and other users of the variable keep their value.
 #pragma once
 
 #include <optional>
@@ -34,11 +34,12 @@ struct LaunchShape {
 };
 void SetLaunch(const LaunchSite& site, const LaunchShape& shape, Edits& edits);
 
-// The grid's first axis divided by `factor`, rounded up: a thread now does the work of `factor`. Unless `any_form`, only a grid that is
-// computed by a division from a number of elements changes: a fixed grid stays as it is.
+// The grid's first axis divided by `factor`, rounded up: a thread now does the work of `factor`. Unless `any_form`,
+// only a grid that is computed by a division from a number of elements changes: a fixed grid stays as it is.
 void CoarsenGrid(const LaunchSite& site, int factor, bool any_form, Edits& edits);
 
-// The kernel parameter's value at the launch, as text that can stand in any expression: "n", "(B * T)"; "" where unknown.
+// The kernel parameter's value at the launch, as text that can stand in any expression: "n", "(B * T)"; "" where
+// unknown.
 std::string ArgumentText(const KernelSite& kernel, const LaunchSite& site, const std::string& parameter_symbol);
 // A kernel expression over parameters and constants as the host would write it; nothing where it uses anything else.
 std::optional<std::string> HostText(const KernelSite& kernel, const LaunchSite& site, const Node& expression);

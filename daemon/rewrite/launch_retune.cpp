@@ -1,6 +1,7 @@
-// launch_retune: another block size, and optionally __launch_bounds__. The block size is changed where it is defined (a literal in the
-// launch, a local or global constant, a macro), so that everything computed from it follows; what repeats the number as a literal
-// of its own (`(n + 255) / 256`) is changed with it in the grid, and is a reason to refuse in the kernel.
+// launch_retune: another block size, and optionally __launch_bounds__. The block size is changed where it is defined (a
+// literal in the launch, a local or global constant, a macro), so that everything computed from it follows; what
+// repeats the number as a literal of its own (`(n + 255) / 256`) is changed with it in the grid, and is a reason to
+// refuse in the kernel.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,9 +18,9 @@ namespace {
 // Where the number of threads along an axis is written.
 struct BlockConstant {
   int64_t value = 0;
-  TextRange literal;               // of the main file
-  std::string global;              // name of the constant or macro; empty for a literal or a local variable
-  std::set<std::string> locals;    // symbols of the local variables that pass it on
+  TextRange literal;             // of the main file
+  std::string global;            // name of the constant or macro; empty for a literal or a local variable
+  std::set<std::string> locals;  // symbols of the local variables that pass it on
 };
 using ConstantOutcome = std::variant<BlockConstant, RewriteRefusal>;
 
@@ -31,7 +32,9 @@ bool IsNumber(std::string_view text) {
 std::optional<TextRange> MacroLiteral(const Ast& ast, std::string_view name) {
   std::optional<TextRange> found;
   for (const CXCursor& cursor : ast::Children(ast.root())) {
-    if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition || ast::Spelling(cursor) != name || !ast::IsInMainFile(cursor)) continue;
+    if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition || ast::Spelling(cursor) != name ||
+        !ast::IsInMainFile(cursor))
+      continue;
     const std::vector<Token> tokens = ast::Tokens(ast, cursor);
     if (tokens.size() != 2 || !IsNumber(tokens[1].text) || found) return std::nullopt;
     found = tokens[1].range;
@@ -42,7 +45,10 @@ std::optional<TextRange> MacroLiteral(const Ast& ast, std::string_view name) {
 ConstantOutcome FindConstant(const Ast& ast, const LaunchSite& site, const Node& expression, int depth = 0) {
   const Node& node = StripCasts(expression);
   const auto value = site.host->analysis.Fold(node);
-  const auto refuse = [&] { return Refuse("the block size is not a constant that can be followed", expression.line ? expression.line : site.launch->line); };
+  const auto refuse = [&] {
+    return Refuse("the block size is not a constant that can be followed",
+                  expression.line ? expression.line : site.launch->line);
+  };
   if (!value || *value <= 0 || depth > 8) return refuse();
   BlockConstant result;
   result.value = *value;
@@ -74,34 +80,44 @@ ConstantOutcome FindConstant(const Ast& ast, const LaunchSite& site, const Node&
 }
 
 // Uses of the constant that must not change with it.
-std::optional<RewriteRefusal> FindForeignUse(const Ast& ast, const KernelSite& site, const LaunchSite& launch, const BlockConstant& constant) {
+std::optional<RewriteRefusal> FindForeignUse(const Ast& ast, const KernelSite& site, const LaunchSite& launch,
+                                             const BlockConstant& constant) {
   for (const std::string& symbol : constant.locals) {
     for (const Node* use : launch.host->analysis.Find(symbol)->uses) {
       for (const Node* at = use; at != nullptr; at = at->parent) {
-        const bool other = at->Is(NodeKind::kLaunch) && std::none_of(site.launches.begin(), site.launches.end(),
-                                                                     [&](const LaunchSite& own) { return own.launch == at; });
-        if (other) return Refuse(fmt::format("{} launches {} with the same block size", launch.host->syntax.name, at->name), at->line);
+        const bool other =
+            at->Is(NodeKind::kLaunch) && std::none_of(site.launches.begin(), site.launches.end(),
+                                                      [&](const LaunchSite& own) { return own.launch == at; });
+        if (other)
+          return Refuse(fmt::format("{} launches {} with the same block size", launch.host->syntax.name, at->name),
+                        at->line);
       }
     }
   }
   if (constant.global.empty()) return std::nullopt;
   const auto inside = [&](const TextRange& range) {
-    const auto holds = [&](const SyntaxFunction& function) { return function.begin <= range.begin && range.end <= function.end; };
-    return holds(site.function()) || std::any_of(site.hosts.begin(), site.hosts.end(), [&](const auto& host) { return holds(host->syntax); });
+    const auto holds = [&](const SyntaxFunction& function) {
+      return function.begin <= range.begin && range.end <= function.end;
+    };
+    return holds(site.function()) ||
+           std::any_of(site.hosts.begin(), site.hosts.end(), [&](const auto& host) { return holds(host->syntax); });
   };
   int definitions = 0;
   for (const Token& token : Lex(ast.text())) {
     if (token.text != constant.global || inside(token.range)) continue;
-    if (++definitions > 1) return Refuse(fmt::format("{} is used outside the kernel and its launcher", constant.global), token.line);
+    if (++definitions > 1)
+      return Refuse(fmt::format("{} is used outside the kernel and its launcher", constant.global), token.line);
   }
   for (const auto& [path, file] : ast.tree().files) {
     if (path == ast.tree().main) continue;
     for (const Token& token : Lex(file.text))
-      if (token.text == constant.global) return Refuse(fmt::format("{} is used in {}", constant.global, path), token.line);
+      if (token.text == constant.global)
+        return Refuse(fmt::format("{} is used in {}", constant.global, path), token.line);
   }
   for (const auto& host : site.hosts) {
     for (const Node* other : Collect(*host->syntax.body, NodeKind::kLaunch)) {
-      const bool own = std::any_of(site.launches.begin(), site.launches.end(), [&](const LaunchSite& l) { return l.launch == other; });
+      const bool own = std::any_of(site.launches.begin(), site.launches.end(),
+                                   [&](const LaunchSite& l) { return l.launch == other; });
       const std::string text(host->syntax.Text(*other));
       for (const Token& token : Lex(text))
         if (!own && token.text == constant.global)
@@ -126,8 +142,8 @@ bool IsWarpOrLane(const FunctionAnalysis& analysis, const Polynomial& index) {
     if (!node->Is(NodeKind::kBinary) || node->size() != 2) return false;
     const auto right = analysis.Fold((*node)[1]);
     const bool warp_size = (*node)[1].Is(NodeKind::kName, "warpSize");
-    const bool warp = ((node->name == "/" || node->name == "%") && (right == 32 || warp_size)) || (node->name == ">>" && right == 5) ||
-                      (node->name == "&" && right == 31);
+    const bool warp = ((node->name == "/" || node->name == "%") && (right == 32 || warp_size)) ||
+                      (node->name == ">>" && right == 5) || (node->name == "&" && right == 31);
     if (!warp) return false;
   }
   return true;
@@ -148,17 +164,21 @@ std::optional<RewriteRefusal> FindHardCoded(const KernelSite& site, const std::v
   ForEach(*kernel.body, [&](const Node& node) {
     if (refusal || !node.Is(NodeKind::kInteger) || !IsNumber(kernel.Text(node))) return;
     const auto value = analysis.Fold(node);
-    if (value && *value > 32 && sizes.contains(*value)) refusal = Refuse(fmt::format("the kernel repeats the block size {}", *value), node.line);
+    if (value && *value > 32 && sizes.contains(*value))
+      refusal = Refuse(fmt::format("the kernel repeats the block size {}", *value), node.line);
     // 16 and 32 mean many things; they count where they multiply or divide what belongs to a thread or a block.
     const Node* around = node.parent;
-    const bool scales = around != nullptr && around->Is(NodeKind::kBinary) && (around->name == "*" || around->name == "/" || around->name == "%");
+    const bool scales = around != nullptr && around->Is(NodeKind::kBinary) &&
+                        (around->name == "*" || around->name == "/" || around->name == "%");
     if (value && scales && *value > 1 && *value <= 32 && sizes.contains(*value) && analysis.DependsOn(*around).block)
       refusal = Refuse(fmt::format("the kernel repeats the block size {}", *value), node.line);
   });
   if (refusal) return refusal;
   for (const Access& access : analysis.Accesses()) {
     const VariableInfo* array = analysis.Find(access.base);
-    if (array == nullptr || array->declaration == nullptr || !ast::HasAttribute(array->declaration->cursor, CXCursor_CUDASharedAttr)) continue;
+    if (array == nullptr || array->declaration == nullptr ||
+        !ast::HasAttribute(array->declaration->cursor, CXCursor_CUDASharedAttr))
+      continue;
     const CXType type = clang_getCanonicalType(clang_getCursorType(array->declaration->cursor));
     if (type.kind == CXType_IncompleteArray || !analysis.DependsOn(access.index).thread) continue;
     const std::string_view declared = kernel.Text(*array->declaration);
@@ -167,7 +187,8 @@ std::optional<RewriteRefusal> FindHardCoded(const KernelSite& site, const std::v
     });
     const bool by_warp = IsWarpOrLane(analysis, access.index) && clang_getArraySize(type) >= 32;
     if (!follows && !by_warp)
-      return Refuse(fmt::format("the size of the shared array {} does not follow the block size", array->name), array->declaration->line);
+      return Refuse(fmt::format("the size of the shared array {} does not follow the block size", array->name),
+                    array->declaration->line);
   }
   return std::nullopt;
 }
@@ -197,35 +218,42 @@ int ChangeLiterals(const LaunchSite& site, const Node& expression, int64_t from,
   ForEach(expression, [&](const Node& node) {
     if (!node.Is(NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
     const auto value = site.host->analysis.Fold(node);
-    if (value == from) edits.Replace(node, std::to_string(to));
-    else if (value == from - 1 && from > 2) edits.Replace(node, std::to_string(to - 1));
-    else return;
+    if (value == from)
+      edits.Replace(node, std::to_string(to));
+    else if (value == from - 1 && from > 2)
+      edits.Replace(node, std::to_string(to - 1));
+    else
+      return;
     ++changed;
   });
   return changed;
 }
 
 // The grid's axis is computed from the block size, or is made to follow.
-std::optional<RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSite& launch, size_t axis, const BlockConstant& constant, int64_t to,
-                                         Edits& edits) {
+std::optional<RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSite& launch, size_t axis,
+                                         const BlockConstant& constant, int64_t to, Edits& edits) {
   const std::string name(1, "xyz"[axis]);
   const bool needed = NeedsWholeGrid(site, name);
   const auto grid = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
   if (!grid) {
-    return needed && axis == 0 ? std::optional(Refuse("the grid cannot be followed", launch.launch->line)) : std::nullopt;
+    return needed && axis == 0 ? std::optional(Refuse("the grid cannot be followed", launch.launch->line))
+                               : std::nullopt;
   }
   const Dependence depends = launch.host->analysis.DependsOn(*grid->expression);
-  bool follows = std::any_of(constant.locals.begin(), constant.locals.end(), [&](const std::string& s) { return depends.On(s); });
+  bool follows =
+      std::any_of(constant.locals.begin(), constant.locals.end(), [&](const std::string& s) { return depends.On(s); });
   const Node& block = (*launch.launch)[kLaunchBlock];
   follows |= block.Is(NodeKind::kName) && depends.On(block.symbol);
   ForEach(*grid->expression, [&](const Node& node) {
     follows |= !constant.global.empty() && MentionsToken(launch.host->syntax.Text(node), constant.global);
     const Node* definition = node.Is(NodeKind::kName) ? launch.host->analysis.Definition(node.symbol) : nullptr;
-    follows |= definition != nullptr && !constant.global.empty() && MentionsToken(launch.host->syntax.Text(*definition), constant.global);
+    follows |= definition != nullptr && !constant.global.empty() &&
+               MentionsToken(launch.host->syntax.Text(*definition), constant.global);
   });
   if (follows || !needed) return std::nullopt;
   const Node* expression = grid->expression;
-  if (const Node* definition = expression->Is(NodeKind::kName) ? launch.host->analysis.Definition(expression->symbol) : nullptr)
+  if (const Node* definition =
+          expression->Is(NodeKind::kName) ? launch.host->analysis.Definition(expression->symbol) : nullptr)
     expression = definition;
   if (!grid->exclusive) return Refuse("the grid is shared with another launch", launch.launch->line);
   if (ChangeLiterals(launch, *expression, constant.value, to, edits) == 0)
@@ -252,7 +280,8 @@ void BoundLaunch(const KernelSite& site, int64_t threads, bool add, Edits& edits
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text == "__launch_bounds__" && i + 2 < tokens.size()) {
       if (IsNumber(tokens[i + 2].text) && tokens[i + 2].text != std::to_string(threads))
-        edits.Replace(kernel.begin + tokens[i + 2].range.begin, kernel.begin + tokens[i + 2].range.end, std::to_string(threads));
+        edits.Replace(kernel.begin + tokens[i + 2].range.begin, kernel.begin + tokens[i + 2].range.end,
+                      std::to_string(threads));
       return;
     }
     if (tokens[i].text == kernel.name) {
@@ -297,13 +326,15 @@ RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) 
       if (!at) break;
       ConstantOutcome constant = FindConstant(ast, launch, *at->expression);
       if (auto* refusal = std::get_if<RewriteRefusal>(&constant)) return *refusal;
-      if (axis == 2 && std::get<BlockConstant>(constant).value != 1) return Refuse("the block has three dimensions", launch.launch->line);
+      if (axis == 2 && std::get<BlockConstant>(constant).value != 1)
+        return Refuse("the block has three dimensions", launch.launch->line);
       if (axis < 2) axes.push_back(std::get<BlockConstant>(constant));
       if (!at->exclusive && at->variable != nullptr && axes.back().locals.empty())
         axes.back().locals.insert(at->variable->symbol);  // a dim3 that other launches may use
     }
     const std::vector<int64_t> shape = ShapeFor(axes, size);
-    if (shape.empty()) return Refuse(fmt::format("the block is square, and {} is not a square", size), launch.launch->line);
+    if (shape.empty())
+      return Refuse(fmt::format("the block is square, and {} is not a square", size), launch.launch->line);
     int64_t threads = 1;
     for (const BlockConstant& axis : axes) threads *= axis.value;
     if (threads == size) continue;
@@ -313,7 +344,8 @@ RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) 
       const BlockConstant& constant = axes[axis];
       if (auto refusal = FindForeignUse(ast, site, launch, constant)) return *refusal;
       const auto key = std::pair(constant.literal.begin, constant.literal.end);
-      if (chosen.contains(key) && chosen[key] != shape[axis]) return Refuse("one constant gives the block size of different launches", launch.launch->line);
+      if (chosen.contains(key) && chosen[key] != shape[axis])
+        return Refuse("one constant gives the block size of different launches", launch.launch->line);
       const bool first = chosen.emplace(key, shape[axis]).second;
       if (first) edits.Replace(constant.literal.begin, constant.literal.end, std::to_string(shape[axis]));
       if (auto refusal = FollowGrid(site, launch, axis, constant, shape[axis], edits)) return *refusal;
@@ -321,12 +353,15 @@ RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) 
     const Node& shared = (*launch.launch)[kLaunchShared];
     if (axes.size() == 1 && !shared.Is(NodeKind::kEmpty)) ChangeLiterals(launch, shared, axes[0].value, size, edits);
   }
-  if (!changes && !bounds) return Refuse(fmt::format("the blocks have {} threads already", size), site.launches[0].launch->line);
+  if (!changes && !bounds)
+    return Refuse(fmt::format("the blocks have {} threads already", size), site.launches[0].launch->line);
   const auto largest = LargestBlock(site, size);
-  if (bounds && !largest) return Refuse("the block size of another launch is not known", site.other_launches[0].launch->line);
+  if (bounds && !largest)
+    return Refuse("the block size of another launch is not known", site.other_launches[0].launch->line);
   const size_t before = edits.empty() ? 0 : 1;
   if (largest) BoundLaunch(site, *largest, bounds, edits);
-  if (before == 0 && edits.empty()) return Refuse("the kernel has its launch bounds already", ast::Line(site.function().cursor));
+  if (before == 0 && edits.empty())
+    return Refuse("the kernel has its launch bounds already", ast::Line(site.function().cursor));
   std::vector<std::string> notes;
   if (changes) notes.push_back(fmt::format("{} threads per block", size));
   if (bounds && largest) notes.push_back(fmt::format("__launch_bounds__({})", *largest));

@@ -1,5 +1,5 @@
-// restrict_readonly: pointers that a kernel only reads become `const T* __restrict__`, which lets the compiler load through the
-// read-only path and move loads across stores.
+// restrict_readonly: pointers that a kernel only reads become `const T* __restrict__`, which lets the compiler load
+// through the read-only path and move loads across stores.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,8 @@ namespace warpwright {
 namespace {
 
 bool IsConstPointee(const SyntaxParameter& parameter) {
-  return clang_isConstQualifiedType(clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(parameter.cursor)))) != 0;
+  return clang_isConstQualifiedType(
+             clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(parameter.cursor)))) != 0;
 }
 bool IsRestrict(const SyntaxParameter& parameter) {
   return clang_isRestrictQualifiedType(clang_getCanonicalType(clang_getCursorType(parameter.cursor))) != 0;
@@ -28,7 +29,8 @@ bool AcceptsConst(const KernelSite& site, const std::string& symbol) {
     return target && target->base == symbol;
   };
   ForEach(*site.function().body, [&](const Node& node) {
-    const bool makes_pointer = (node.Is(NodeKind::kVariable) && node.size() == 1) || (node.Is(NodeKind::kCast) && node.size() == 1);
+    const bool makes_pointer =
+        (node.Is(NodeKind::kVariable) && node.size() == 1) || (node.Is(NodeKind::kCast) && node.size() == 1);
     if (!makes_pointer || !derives(node[0])) return;
     const CXType type = clang_getCanonicalType(clang_getCursorType(node.cursor));
     if (type.kind == CXType_Pointer && clang_isConstQualifiedType(clang_getPointeeType(type)) == 0) accepts = false;
@@ -53,15 +55,16 @@ Pointers Classify(const KernelSite& site) {
     if (type.kind != CXType_Pointer || parameters[i].name.empty()) continue;
     const std::string& symbol = parameters[i].symbol;
     const bool is_const = IsConstPointee(parameters[i]);
-    const bool only_read = is_const || (read.contains(symbol) && !written.contains(symbol) && !unresolved.contains(symbol) &&
-                                        AcceptsConst(site, symbol));
+    const bool only_read = is_const || (read.contains(symbol) && !written.contains(symbol) &&
+                                        !unresolved.contains(symbol) && AcceptsConst(site, symbol));
     (only_read ? pointers.read_only : pointers.written).push_back(i);
   }
   return pointers;
 }
 
 // The launch hands the same array to a pointer that is read and to one that is written.
-std::optional<RewriteRefusal> FindAlias(const std::vector<LaunchSite>& launches, const Pointers& pointers, const SyntaxFunction& kernel) {
+std::optional<RewriteRefusal> FindAlias(const std::vector<LaunchSite>& launches, const Pointers& pointers,
+                                        const SyntaxFunction& kernel) {
   for (const LaunchSite& site : launches) {
     const auto base = [&](size_t i) -> std::string {
       if (kLaunchArguments + i >= site.launch->size()) return "";
@@ -71,14 +74,16 @@ std::optional<RewriteRefusal> FindAlias(const std::vector<LaunchSite>& launches,
     for (size_t reads : pointers.read_only)
       for (size_t writes : pointers.written)
         if (!base(reads).empty() && base(reads) == base(writes))
-          return Refuse(fmt::format("{} and {} are the same array at a launch", kernel.parameters[reads].name, kernel.parameters[writes].name),
+          return Refuse(fmt::format("{} and {} are the same array at a launch", kernel.parameters[reads].name,
+                                    kernel.parameters[writes].name),
                         site.launch->line);
   }
   return std::nullopt;
 }
 
 // Adds what the parameter at [begin, end) lacks. `pointer` is right before the name: "const float* __restrict__ x".
-void Qualify(std::string_view text, uint32_t begin, uint32_t end, const std::string& name, bool add_const, bool add_restrict, Edits& edits) {
+void Qualify(std::string_view text, uint32_t begin, uint32_t end, const std::string& name, bool add_const,
+             bool add_restrict, Edits& edits) {
   std::optional<uint32_t> at;
   for (const Token& token : Lex(text.substr(begin, end - begin)))
     if (token.text == name) at = begin + token.range.begin;
@@ -88,7 +93,8 @@ void Qualify(std::string_view text, uint32_t begin, uint32_t end, const std::str
 }
 
 // Other declarations of the kernel in the file take the same qualifiers; one in a header cannot.
-std::optional<RewriteRefusal> QualifyDeclarations(const Ast& ast, const KernelSite& site, const std::vector<size_t>& chosen, Edits& edits) {
+std::optional<RewriteRefusal> QualifyDeclarations(const Ast& ast, const KernelSite& site,
+                                                  const std::vector<size_t>& chosen, Edits& edits) {
   std::optional<RewriteRefusal> refusal;
   const CXCursor definition = site.function().cursor;
   ast::ForEachDescendant(ast.root(), [&](CXCursor cursor) {
@@ -124,7 +130,8 @@ RewriteOutcome ApplyRestrictReadonly(const Ast& ast, const RewriteRequest& reque
   for (size_t i : pointers.read_only)
     if (!IsConstPointee(kernel.parameters[i]) || !IsRestrict(kernel.parameters[i])) chosen.push_back(i);
   if (chosen.empty()) {
-    return Refuse(pointers.read_only.empty() ? "no pointer is only read" : "every pointer that is only read is const __restrict__ already",
+    return Refuse(pointers.read_only.empty() ? "no pointer is only read"
+                                             : "every pointer that is only read is const __restrict__ already",
                   ast::Line(kernel.cursor));
   }
   for (const auto* launches : {&site.launches, &site.other_launches})
@@ -134,12 +141,15 @@ RewriteOutcome ApplyRestrictReadonly(const Ast& ast, const RewriteRequest& reque
   std::vector<std::string> names;
   for (size_t i : chosen) {
     const SyntaxParameter& parameter = kernel.parameters[i];
-    Qualify(site.text, parameter.begin, parameter.end, parameter.name, !IsConstPointee(parameter), !IsRestrict(parameter), edits);
+    Qualify(site.text, parameter.begin, parameter.end, parameter.name, !IsConstPointee(parameter),
+            !IsRestrict(parameter), edits);
     names.push_back(parameter.name);
   }
   if (edits.empty()) return Refuse("the parameters are spelt by a macro", ast::Line(kernel.cursor));
   if (auto refusal = QualifyDeclarations(ast, site, chosen, edits)) return *refusal;
-  return Finish(ast, edits, {fmt::format("{}: const __restrict__ (never written, and not the same array as an output)", fmt::join(names, ", "))});
+  return Finish(ast, edits,
+                {fmt::format("{}: const __restrict__ (never written, and not the same array as an output)",
+                             fmt::join(names, ", "))});
 }
 
 }  // namespace warpwright

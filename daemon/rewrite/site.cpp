@@ -24,7 +24,8 @@ std::unique_ptr<AnalyzedFunction> Analyze(CXCursor cursor) {
 std::set<std::string> Callees(const AnalyzedFunction& function) {
   std::set<std::string> names;
   ForEach(*function.syntax.body, [&](const Node& node) {
-    if (node.Is(NodeKind::kCall) || node.Is(NodeKind::kLaunch) || node.Is(NodeKind::kName)) names.insert(LastPart(node.name));
+    if (node.Is(NodeKind::kCall) || node.Is(NodeKind::kLaunch) || node.Is(NodeKind::kName))
+      names.insert(LastPart(node.name));
   });
   return names;
 }
@@ -46,9 +47,8 @@ bool IsFileScopeMention(const Ast& ast, const std::string& name, const std::vect
   int count = 0;
   for (const Token& token : Lex(ast.text())) {
     if (token.text != name) continue;
-    const bool inside = std::any_of(functions.begin(), functions.end(), [&](const TextRange& range) {
-      return range.Contains(token.range);
-    });
+    const bool inside = std::any_of(functions.begin(), functions.end(),
+                                    [&](const TextRange& range) { return range.Contains(token.range); });
     if (!inside) ++count;
   }
   return count > 0;
@@ -75,7 +75,8 @@ std::vector<size_t> Reachable(const Functions& functions, size_t entry) {
   return order;
 }
 
-std::variant<std::string, RewriteRefusal> ChooseKernel(const RewriteRequest& request, const std::set<std::string>& launched,
+std::variant<std::string, RewriteRefusal> ChooseKernel(const RewriteRequest& request,
+                                                       const std::set<std::string>& launched,
                                                        const std::set<std::string>& known) {
   if (!request.kernel.empty()) return LastPart(request.kernel);
   std::vector<std::string> candidates;
@@ -109,7 +110,8 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
   const std::string entry_name = LastPart(request.entry);
   std::optional<size_t> entry;
   for (size_t i = 0; i < all.size(); ++i)
-    if (all[i]->syntax.name == entry_name && (!entry || ast::QualifiedName(all[i]->syntax.cursor) == request.entry)) entry = i;
+    if (all[i]->syntax.name == entry_name && (!entry || ast::QualifiedName(all[i]->syntax.cursor) == request.entry))
+      entry = i;
   if (!entry) return Refuse(fmt::format("no function {} with a body in {}", request.entry, request.source.file));
 
   site->text = ast.text();
@@ -127,7 +129,8 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
   std::optional<size_t> definition;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!is_kernel[i] || all[i]->syntax.name != kernel) continue;
-    if (definition) return Refuse(fmt::format("{} is overloaded or specialized", kernel), ast::Line(all[i]->syntax.cursor));
+    if (definition)
+      return Refuse(fmt::format("{} is overloaded or specialized", kernel), ast::Line(all[i]->syntax.cursor));
     definition = i;
   }
   if (!definition) {
@@ -150,7 +153,8 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
     if (i != *definition) take(i);
   site->shared |= IsFileScopeMention(ast, kernel, ranges);
   if (!site->entry_is_kernel && site->launches.empty())
-    return Refuse(fmt::format("no launch of {} was found behind {}", kernel, request.entry), ast::Line(all[*entry]->syntax.cursor));
+    return Refuse(fmt::format("no launch of {} was found behind {}", kernel, request.entry),
+                  ast::Line(all[*entry]->syntax.cursor));
   for (const LaunchSite& launch : site->launches)
     if (launch.launch->in_macro) return Refuse("the launch is inside a macro", launch.launch->line);
 
@@ -197,19 +201,33 @@ std::string NewKernelName(const Ast& ast, const KernelSite& site, const std::str
   return site.shared ? FreshName(ast, site.function().name + "_" + suffix) : site.function().name;
 }
 
-void PlaceKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code, Edits& edits) {
+// Above the kernel's comment, and outside of extern "C", where templates cannot stand.
+static uint32_t PlaceForHelpers(const KernelSite& site) {
+  uint32_t at = site.function().begin;
+  for (CXCursor parent = clang_getCursorLexicalParent(site.function().cursor);
+       clang_getCursorKind(parent) == CXCursor_LinkageSpec; parent = clang_getCursorLexicalParent(parent))
+    at = ast::Offsets(parent).begin;
+  return WithLeadingComment(site.text, at);
+}
+
+void PlaceKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code,
+                 Edits& edits) {
   const SyntaxFunction& old = site.function();
   const std::string indent = IndentAt(site.text, old.begin);
+  if (!helpers.empty()) {
+    const uint32_t at = PlaceForHelpers(site);
+    edits.Insert(at, Indented(helpers, IndentAt(site.text, at), site.unit));
+  }
   if (site.shared) {
-    edits.Insert(old.end, "\n\n" + Indented(helpers + code, indent, site.unit));
+    edits.Insert(old.end, "\n\n" + Indented(code, indent, site.unit));
   } else {
-    if (!helpers.empty()) edits.Insert(WithLeadingComment(site.text, old.begin), Indented(helpers, indent, site.unit));
     edits.Replace(old.begin, old.end, Indented(code, indent, site.unit, /*first=*/false));
   }
   if (name == old.name) return;
   for (const auto* uses : {&site.launches, &site.mentions}) {
     for (const LaunchSite& use : *uses)
-      if (const auto at = FindName(site.text, use.launch->begin, use.launch->end, old.name)) edits.Replace(at->begin, at->end, name);
+      if (const auto at = FindName(site.text, use.launch->begin, use.launch->end, old.name))
+        edits.Replace(at->begin, at->end, name);
   }
 }
 

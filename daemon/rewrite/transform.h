@@ -1,5 +1,6 @@
-// Built-in transformations: each is a function Source x parameters -> Source on the AST of the whole file, which either applies
-// completely or refuses with a reason. What comes out is an ordinary candidate: the judge decides whether it is right and faster.
+// Built-in transformations: each is a function Source x parameters -> Source on the AST of the whole file, which either
+// applies completely or refuses with a reason. What comes out is an ordinary candidate: the judge decides whether it is
+// right and faster.
 #pragma once
 
 #include <string_view>
@@ -13,12 +14,12 @@ namespace warpwright {
 class Ast;  // source/ast.h
 
 struct TransformParameter {
-  std::string_view name;                    // "block_size"
-  std::vector<std::string_view> values;     // worth trying, the default first
+  std::string_view name;                 // "block_size"
+  std::vector<std::string_view> values;  // worth trying, the default first
 };
 
 struct Transform {
-  std::string_view id;                      // "row_parallel"; method cards name it
+  std::string_view id;  // "row_parallel"; method cards name it
   std::vector<TransformParameter> parameters;
   RewriteOutcome (*apply)(const Ast& ast, const RewriteRequest& request);
 };

@@ -1,5 +1,5 @@
-// transpose_tile: a naive transposition, out[x * H + y] = f(in[y * W + x]), goes through a tile in shared memory, so that the reads and
-// the writes of a warp are both to neighbouring addresses.
+// transpose_tile: a naive transposition, out[x * H + y] = f(in[y * W + x]), goes through a tile in shared memory, so
+// that the reads and the writes of a warp are both to neighbouring addresses.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,12 +19,12 @@ struct Index {
 };
 
 struct TransposeForm {
-  Index column, row;               // of the input: in[row * W + column]
-  const Node* store = nullptr;     // the assignment
-  const Node* load = nullptr;      // the access to the input
+  Index column, row;            // of the input: in[row * W + column]
+  const Node* store = nullptr;  // the assignment
+  const Node* load = nullptr;   // the access to the input
   const SyntaxParameter* in = nullptr;
   const SyntaxParameter* out = nullptr;
-  bool wide = false;               // offsets are computed in 64 bits
+  bool wide = false;  // offsets are computed in 64 bits
 };
 using FormOutcome = std::variant<TransposeForm, RewriteRefusal>;
 
@@ -46,7 +46,8 @@ bool Is64Bit(const Node& index) {
   bool wide = false;
   ForEach(index, [&](const Node& node) {
     const CXType type = clang_getCanonicalType(clang_getCursorType(node.cursor));
-    wide |= (type.kind == CXType_ULong || type.kind == CXType_Long || type.kind == CXType_LongLong || type.kind == CXType_ULongLong);
+    wide |= (type.kind == CXType_ULong || type.kind == CXType_Long || type.kind == CXType_LongLong ||
+             type.kind == CXType_ULongLong);
   });
   return wide;
 }
@@ -62,8 +63,10 @@ FormOutcome Recognize(const KernelSite& site) {
     if (statement.Is(NodeKind::kDeclaration)) {
       for (const auto& variable : statement.children) {
         const auto index = variable->size() == 1 ? AsIndex(analysis, *variable) : std::nullopt;
-        if (index) indices.push_back(*index);
-        else if (variable->size() != 1 || analysis.Definition(variable->symbol) == nullptr) return false;
+        if (index)
+          indices.push_back(*index);
+        else if (variable->size() != 1 || analysis.Definition(variable->symbol) == nullptr)
+          return false;
       }
       return true;
     }
@@ -72,7 +75,8 @@ FormOutcome Recognize(const KernelSite& site) {
       return guard->returns_early || self(guard->body(), self);
     }
     if (statement.Is(NodeKind::kBlock))
-      return std::all_of(statement.children.begin(), statement.children.end(), [&](const auto& child) { return self(*child, self); });
+      return std::all_of(statement.children.begin(), statement.children.end(),
+                         [&](const auto& child) { return self(*child, self); });
     if (!statement.Is(NodeKind::kAssign, "=") || store != nullptr) return false;
     store = &statement;
     return true;
@@ -84,7 +88,8 @@ FormOutcome Recognize(const KernelSite& site) {
       const Node& name = StripCasts(*limit.index);
       if (name.Is(NodeKind::kName) && name.symbol == index.variable->symbol) index.bound = limit.bound;
     }
-    if (index.bound == nullptr) return Refuse(fmt::format("{} has no bound", index.variable->name), index.variable->line);
+    if (index.bound == nullptr)
+      return Refuse(fmt::format("{} has no bound", index.variable->name), index.variable->line);
   }
 
   TransposeForm form;
@@ -93,19 +98,21 @@ FormOutcome Recognize(const KernelSite& site) {
   if (accesses.size() != 2) return Refuse("more than one element is read and one written", store->line);
   const Access& out = accesses[accesses[0].writes ? 0 : 1];
   const Access& in = accesses[accesses[0].writes ? 1 : 0];
-  if (!out.writes || !in.reads || in.writes || out.reads || out.atomic || out.base == in.base || in.reinterpreted || out.reinterpreted ||
-      in.vector_width > 1)
+  if (!out.writes || !in.reads || in.writes || out.reads || out.atomic || out.base == in.base || in.reinterpreted ||
+      out.reinterpreted || in.vector_width > 1)
     return Refuse("not one array read and another written", store->line);
   const auto matches = [&](const Access& access, const Index& fast, const Index& slow) {
     // slow * bound(fast) + fast
-    return access.index == analysis.Index((*slow.variable)[0]) * analysis.Index(*fast.bound) + analysis.Index((*fast.variable)[0]);
+    return access.index ==
+           analysis.Index((*slow.variable)[0]) * analysis.Index(*fast.bound) + analysis.Index((*fast.variable)[0]);
   };
   for (size_t fast : {0, 1}) {
     if (!matches(in, indices[fast], indices[1 - fast]) || !matches(out, indices[1 - fast], indices[fast])) continue;
     form.column = indices[fast];
     form.row = indices[1 - fast];
   }
-  if (form.column.variable == nullptr) return Refuse("the indices are not those of a transposition of a dense matrix", store->line);
+  if (form.column.variable == nullptr)
+    return Refuse("the indices are not those of a transposition of a dense matrix", store->line);
   const auto parameter = [&](const std::string& symbol) { return analysis.Find(symbol)->parameter; };
   form.in = parameter(in.base);
   form.out = parameter(out.base);
@@ -114,7 +121,8 @@ FormOutcome Recognize(const KernelSite& site) {
   form.wide = Is64Bit(*out.node) || Is64Bit(*in.node);
   bool other_use = !in.node->whole;
   ForEach((*store)[1], [&](const Node& node) {
-    const bool index = node.Is(NodeKind::kName) && (node.symbol == indices[0].variable->symbol || node.symbol == indices[1].variable->symbol);
+    const bool index = node.Is(NodeKind::kName) &&
+                       (node.symbol == indices[0].variable->symbol || node.symbol == indices[1].variable->symbol);
     const bool local = node.Is(NodeKind::kName) && analysis.Definition(node.symbol) != nullptr;
     other_use |= (index || local) && !Contains(*in.node, node);
   });
@@ -125,7 +133,8 @@ FormOutcome Recognize(const KernelSite& site) {
 std::string LocalName(const TransposeForm& form, const KernelSite& site, std::string name) {
   const auto taken = [&] {
     const auto& parameters = site.function().parameters;
-    const bool parameter = std::any_of(parameters.begin(), parameters.end(), [&](const SyntaxParameter& p) { return p.name == name; });
+    const bool parameter =
+        std::any_of(parameters.begin(), parameters.end(), [&](const SyntaxParameter& p) { return p.name == name; });
     bool used = false;
     for (const Node* part : {&(*form.store)[1], form.column.bound, form.row.bound})
       ForEach(*part, [&](const Node& node) {
@@ -142,7 +151,8 @@ std::string Kernel(const KernelSite& site, const TransposeForm& form, const std:
   const SyntaxFunction& kernel = site.function();
   const auto text = [&](const Node& node) { return std::string(kernel.Text(node)); };
   const std::string x = LocalName(form, site, "x"), y = LocalName(form, site, "y"), j = LocalName(form, site, "j");
-  const std::string tiles = LocalName(form, site, "tile"), size = LocalName(form, site, "kTile"), step = LocalName(form, site, "kRows");
+  const std::string tiles = LocalName(form, site, "tile"), size = LocalName(form, site, "kTile"),
+                    step = LocalName(form, site, "kRows");
   const std::string element = ElementSpelling(*form.out);
   std::string type = form.column.variable->type;
   if (type.starts_with("const ")) type = type.substr(6);
@@ -152,18 +162,22 @@ std::string Kernel(const KernelSite& site, const TransposeForm& form, const std:
   const std::string value = Substitute(kernel, (*form.store)[1], {{form.load, loaded}});
   std::string code = HeadWithName(kernel, name) + " {\n";
   code += "  // Through a tile in shared memory, reads and writes are both to neighbouring addresses.\n";
-  code += fmt::format("  constexpr int {} = {}, {} = {};  // a block has {} x {} threads\n", size, tile, step, rows, tile, rows);
-  code += fmt::format("  __shared__ {} {}[{}][{} + 1];  // one column more: columns are read without bank conflicts\n", element, tiles, size, size);
+  code += fmt::format("  constexpr int {} = {}, {} = {};  // a block has {} x {} threads\n", size, tile, step, rows,
+                      tile, rows);
+  code += fmt::format("  __shared__ {} {}[{}][{} + 1];  // one column more: columns are read without bank conflicts\n",
+                      element, tiles, size, size);
   code += fmt::format("  {} {} = blockIdx.{} * {} + threadIdx.x;\n", type, x, form.column.axis, size);
   code += fmt::format("  {} {} = blockIdx.{} * {} + threadIdx.y;\n", type, y, form.row.axis, size);
   code += fmt::format("  for (int {0} = 0; {0} < {1}; {0} += {2}) {{\n", j, size, step);
-  code += fmt::format("    if ({} < {} && {} + {} < {}) {}[threadIdx.y + {}][threadIdx.x] = {};\n  }}\n", x, width, y, j, height, tiles, j, value);
+  code += fmt::format("    if ({} < {} && {} + {} < {}) {}[threadIdx.y + {}][threadIdx.x] = {};\n  }}\n", x, width, y,
+                      j, height, tiles, j, value);
   code += "  __syncthreads();\n";
   code += fmt::format("  {} = blockIdx.{} * {} + threadIdx.x;\n", x, form.row.axis, size);
   code += fmt::format("  {} = blockIdx.{} * {} + threadIdx.y;\n", y, form.column.axis, size);
   code += fmt::format("  for (int {0} = 0; {0} < {1}; {0} += {2}) {{\n", j, size, step);
-  code += fmt::format("    if ({} < {} && {} + {} < {}) {}[{}({} + {}) * {} + {}] = {}[threadIdx.x][threadIdx.y + {}];\n  }}\n}}", x, height,
-                      y, j, width, form.out->name, wide_begin, y, j, height, x, tiles, j);
+  code += fmt::format(
+      "    if ({} < {} && {} + {} < {}) {}[{}({} + {}) * {} + {}] = {}[threadIdx.x][threadIdx.y + {}];\n  }}\n}}", x,
+      height, y, j, width, form.out->name, wide_begin, y, j, height, x, tiles, j);
   return code;
 }
 
@@ -185,16 +199,20 @@ RewriteOutcome ApplyTransposeTile(const Ast& ast, const RewriteRequest& request)
   for (const LaunchSite& launch : site.launches) {
     const auto width = HostText(site, launch, *form.column.bound), height = HostText(site, launch, *form.row.bound);
     if (!width || !height) return Refuse("the size of the matrix is not known at the launch", launch.launch->line);
-    if (ConstantAxis(launch, LaunchAxisGroup::kGrid, 2) != 1) return Refuse("the grid has a third dimension", launch.launch->line);
+    if (ConstantAxis(launch, LaunchAxisGroup::kGrid, 2) != 1)
+      return Refuse("the grid has a third dimension", launch.launch->line);
     LaunchShape shape;
-    shape.grid = {TilesOf(form.column.axis == 'x' ? *width : *height, tile), TilesOf(form.column.axis == 'x' ? *height : *width, tile)};
+    shape.grid = {TilesOf(form.column.axis == 'x' ? *width : *height, tile),
+                  TilesOf(form.column.axis == 'x' ? *height : *width, tile)};
     shape.block = {std::to_string(tile), std::to_string(rows)};
     SetLaunch(launch, shape, edits);
   }
   const std::string name = NewKernelName(ast, site, "tiled");
   PlaceKernel(site, name, "", Kernel(site, form, name, tile, rows), edits);
-  std::vector<std::string> notes = {fmt::format("transposed through a {0} x {0} tile in shared memory, {0} x {1} threads per block", tile, rows)};
-  if (name != site.function().name) notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
+  std::vector<std::string> notes = {
+      fmt::format("transposed through a {0} x {0} tile in shared memory, {0} x {1} threads per block", tile, rows)};
+  if (name != site.function().name)
+    notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
 }
 

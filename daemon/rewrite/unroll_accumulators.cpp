@@ -1,6 +1,6 @@
-// unroll_accumulators: a loop that carries a sum, a minimum or a maximum gets several independent accumulators, so that an iteration need
-// not wait for the arithmetic of the one before it. The loop's body stays as it is; what it does besides accumulating happens in
-// the same order as before.
+// unroll_accumulators: a loop that carries a sum, a minimum or a maximum gets several independent accumulators, so that
+// an iteration need not wait for the arithmetic of the one before it. The loop's body stays as it is; what it does
+// besides accumulating happens in the same order as before.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -26,9 +26,7 @@ bool IsArithmetic(const Accumulator& accumulator, const FunctionAnalysis& analys
          (kind >= CXType_Short && kind <= CXType_LongLong);
 }
 
-std::string UnqualifiedType(std::string type) {
-  return type.starts_with("const ") ? type.substr(6) : type;
-}
+std::string UnqualifiedType(std::string type) { return type.starts_with("const ") ? type.substr(6) : type; }
 
 // Why this loop cannot be treated; empty where it can.
 std::string Obstacle(const KernelSite& site, const CountedLoop& loop, int factor) {
@@ -40,8 +38,8 @@ std::string Obstacle(const KernelSite& site, const CountedLoop& loop, int factor
     if (node.Is(NodeKind::kReturn)) obstacle = "it returns";
     if (node.Is(NodeKind::kBreak) || node.Is(NodeKind::kContinue)) {
       const Node* around = node.parent;
-      while (around != nullptr && !around->Is(NodeKind::kFor) && !around->Is(NodeKind::kWhile) && !around->Is(NodeKind::kDo) &&
-             !around->Is(NodeKind::kSwitch))
+      while (around != nullptr && !around->Is(NodeKind::kFor) && !around->Is(NodeKind::kWhile) &&
+             !around->Is(NodeKind::kDo) && !around->Is(NodeKind::kSwitch))
         around = around->parent;
       if (around == loop.loop && node.Is(NodeKind::kBreak)) obstacle = "it breaks off";
     }
@@ -76,9 +74,12 @@ std::string FreshLocal(const KernelSite& site, const std::string& base) {
 
 std::string StepText(const KernelSite& site, const CountedLoop& loop, int factor) {
   if (loop.step == nullptr) return std::to_string(factor);
-  if (const auto value = site.analysis().Fold(*loop.step); value && loop.step->Is(NodeKind::kInteger)) return std::to_string(*value * factor);
+  if (const auto value = site.analysis().Fold(*loop.step); value && loop.step->Is(NodeKind::kInteger))
+    return std::to_string(*value * factor);
   const std::string text(site.function().Text(*loop.step));
-  const bool atom = std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; });
+  const bool atom = std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+  });
   if (factor == 1) return text;
   return fmt::format("{} * {}", factor, atom ? text : "(" + text + ")");
 }
@@ -97,7 +98,8 @@ std::string Combine(const Accumulator& accumulator, const std::string& part) {
 }
 
 // The loop's body with other names for the accumulators; two-space units.
-std::string Body(const KernelSite& site, const Candidate& candidate, const std::vector<std::string>& parts, const std::string& lane) {
+std::string Body(const KernelSite& site, const Candidate& candidate, const std::vector<std::string>& parts,
+                 const std::string& lane) {
   const Node& body = candidate.loop.body();
   Edits edits;
   for (size_t a = 0; a < parts.size(); ++a) {
@@ -122,18 +124,24 @@ std::string Unrolled(const KernelSite& site, const Candidate& candidate, int fac
   const std::string base = FreshLocal(site, loop.name + "_base"), lane = FreshLocal(site, "u");
   std::vector<std::string> parts;
   std::string code;
-  if (first) code += fmt::format("// {} independent accumulators: an iteration does not wait for the arithmetic of the one before.\n", factor);
+  if (first)
+    code += fmt::format(
+        "// {} independent accumulators: an iteration does not wait for the arithmetic of the one before.\n", factor);
   for (const Accumulator& accumulator : candidate.accumulators) {
     parts.push_back(FreshLocal(site, accumulator.name + "_part"));
-    code += fmt::format("{} {}[{}] = {};\n", UnqualifiedType(accumulator.type), parts.back(), factor, InitialValue(accumulator, factor));
+    code += fmt::format("{} {}[{}] = {};\n", UnqualifiedType(accumulator.type), parts.back(), factor,
+                        InitialValue(accumulator, factor));
   }
   const std::string type = UnqualifiedType(loop.type), bound = text(*loop.bound);
   const std::string step = StepText(site, loop, 1);
   code += fmt::format("{} {} = {};\n", type, base, text(*loop.start));
-  code += fmt::format("for (; {0} + {1} {2} {3}; {0} += {4}) {{\n", base, StepText(site, loop, factor - 1), loop.relation, bound,
-                      StepText(site, loop, factor));
+  code += fmt::format("for (; {0} + {1} {2} {3}; {0} += {4}) {{\n", base, StepText(site, loop, factor - 1),
+                      loop.relation, bound, StepText(site, loop, factor));
   code += fmt::format("#pragma unroll\n  for (int {0} = 0; {0} < {1}; ++{0}) {{\n", lane, factor);
-  const std::string offset = loop.step == nullptr ? lane : fmt::format("{} * {}", lane, step.find(' ') == std::string::npos ? step : "(" + step + ")");
+  const std::string offset =
+      loop.step == nullptr
+          ? lane
+          : fmt::format("{} * {}", lane, step.find(' ') == std::string::npos ? step : "(" + step + ")");
   code += fmt::format("    const {} {} = {} + {};\n", type, loop.name, base, offset);
   code += Indented(Body(site, candidate, parts, lane), "    ", "  ") + "\n  }\n}\n";
   // The rest, with the original body.
@@ -172,10 +180,13 @@ RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& req
   const FunctionAnalysis& analysis = site.analysis();
 
   std::vector<Candidate> candidates;
-  RewriteRefusal why = Refuse("no counted loop carries a sum, a minimum or a maximum", ast::Line(site.function().cursor));
+  RewriteRefusal why =
+      Refuse("no counted loop carries a sum, a minimum or a maximum", ast::Line(site.function().cursor));
   for (const Node* node : Collect(*site.function().body, NodeKind::kFor)) {
     std::vector<Accumulator> accumulators = AccumulatorsOf(analysis, *node);
-    std::erase_if(accumulators, [&](const Accumulator& a) { return a.kind == Accumulator::Kind::kProduct || !IsArithmetic(a, analysis); });
+    std::erase_if(accumulators, [&](const Accumulator& a) {
+      return a.kind == Accumulator::Kind::kProduct || !IsArithmetic(a, analysis);
+    });
     const auto loop = analysis.Counted(*node);
     if (accumulators.empty() || !loop) continue;
     if (const std::string obstacle = Obstacle(site, *loop, factor); !obstacle.empty()) {
@@ -198,8 +209,8 @@ RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& req
     if (braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
     // Several loops of one block would declare the same names.
     const bool repeated = std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-      return other.loop.name == candidate.loop.name && other.loop.loop->parent == parent;
-    }) > 1;
+                            return other.loop.name == candidate.loop.name && other.loop.loop->parent == parent;
+                          }) > 1;
     if (repeated && !braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
     const bool at_margin = extent.begin != candidate.loop.loop->begin;
     inside.Replace(extent.begin, extent.end, Indented(code, indent, site.unit, at_margin));
@@ -214,8 +225,9 @@ RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& req
     if (!body) return Refuse("the loops overlap in the text", candidates[0].loop.loop->line);
     PlaceKernel(site, name, "", HeadWithName(kernel, name) + " " + Dedented(*body, site.unit), edits);
   }
-  std::vector<std::string> notes = {fmt::format("{} independent accumulators in {} loop{}; sums are added in another order", factor,
-                                                candidates.size(), candidates.size() == 1 ? "" : "s")};
+  std::vector<std::string> notes = {
+      fmt::format("{} independent accumulators in {} loop{}; sums are added in another order", factor,
+                  candidates.size(), candidates.size() == 1 ? "" : "s")};
   if (name != kernel.name) notes.push_back(fmt::format("{} stays for its other users; {} is new", kernel.name, name));
   return Finish(ast, edits, std::move(notes));
 }

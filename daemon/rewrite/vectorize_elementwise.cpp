@@ -1,10 +1,12 @@
-// vectorize_elementwise: a thread of an element-wise kernel takes `width` neighbouring elements and moves each array's share with
-// one access. The original body stays as it is, once over the lanes of the vectors and once for the tail and for pointers that
-// are not aligned, so what it computes per element is not this file's business: only which accesses are to element i.
+// vectorize_elementwise: a thread of an element-wise kernel takes `width` neighbouring elements and moves each array's
+// share with one access. The original body stays as it is, once over the lanes of the vectors and once for the tail and
+// for pointers that are not aligned, so what it computes per element is not this file's business: only which accesses
+// are to element i.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -16,12 +18,13 @@
 namespace warpwright {
 namespace {
 
-constexpr int kVectorBytes = 16;  // the widest access of a lane
+constexpr int kVectorBytes = 16;     // the widest access of a lane
+constexpr int64_t kLongestLoop = 8;  // iterations per element, beyond which memory is not what an element waits for
 
 struct PackedArray {
   const SyntaxParameter* parameter = nullptr;
-  std::string element;                // "float", "T"
-  std::optional<DType> dtype;         // none: depends on a template parameter
+  std::string element;         // "float", "T"
+  std::optional<DType> dtype;  // none: depends on a template parameter
   bool loaded = false, stored = false;
   std::vector<const Node*> accesses;
 };
@@ -33,12 +36,21 @@ std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const Element
     if (refusal) return;
     if (node.Is(NodeKind::kCall)) {
       const bool collective = node.name.starts_with("__syncthreads") || node.name.starts_with("__syncwarp") ||
-                              node.name.starts_with("__shfl") || node.name.ends_with("_sync") || node.name.starts_with("atomic");
+                              node.name.starts_with("__shfl") || node.name.ends_with("_sync") ||
+                              node.name.starts_with("atomic");
       if (collective) refusal = Refuse(fmt::format("{} couples the elements", node.name), node.line);
     }
     if (node.Is(NodeKind::kReturn)) refusal = Refuse("an element ends with return", node.line);
-    if (node.Is(NodeKind::kContinue) || node.Is(NodeKind::kBreak)) refusal = Refuse("an element is left early", node.line);
-    if (node.Is(NodeKind::kLambda) || node.Is(NodeKind::kSwitch)) refusal = Refuse("the body is not simple enough to repeat", node.line);
+    if (node.Is(NodeKind::kContinue) || node.Is(NodeKind::kBreak))
+      refusal = Refuse("an element is left early", node.line);
+    if (node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kDo)) {
+      const auto loop = site.analysis().Counted(node);
+      const auto trips = loop ? site.analysis().TripCount(*loop) : std::nullopt;
+      if (trips.value_or(INT64_MAX) > kLongestLoop)
+        refusal = Refuse("an element takes a loop: fewer threads would do more each", node.line);
+    }
+    if (node.Is(NodeKind::kLambda) || node.Is(NodeKind::kSwitch))
+      refusal = Refuse("the body is not simple enough to repeat", node.line);
     if (node.Is(NodeKind::kVariable) && ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
       refusal = Refuse(fmt::format("{} is in shared memory", node.name), node.line);
   };
@@ -49,7 +61,8 @@ std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const Element
   const Dependence bound = site.analysis().DependsOn(*form.bound);
   if (bound.thread || bound.memory) return Refuse("the bound is not the same for all threads", form.bound->line);
   for (const Node* statement : form.hoisted)
-    if (statement != IndexDeclaration(form) && site.analysis().DependsOn(*statement).thread) return Refuse("a value besides the index depends on threadIdx", statement->line);
+    if (statement != IndexDeclaration(form) && site.analysis().DependsOn(*statement).thread)
+      return Refuse("a value besides the index depends on threadIdx", statement->line);
   return std::nullopt;
 }
 
@@ -59,16 +72,18 @@ const Node* ConditionOf(const Node& access, const ElementwiseForm& form) {
     const Node& parent = *node->parent;
     if (form.guard && &parent == form.guard->statement) return nullptr;
     if (form.stride_loop && &parent == form.stride_loop->loop) return nullptr;
-    const bool conditional = (parent.Is(NodeKind::kIf) && node != &parent[kIfCondition]) ||
-                             (parent.Is(NodeKind::kConditional) && node != &parent[kIfCondition]) ||
-                             (parent.Is(NodeKind::kBinary) && (parent.name == "&&" || parent.name == "||") && node == &parent[1]);
+    const bool conditional =
+        (parent.Is(NodeKind::kIf) && node != &parent[kIfCondition]) ||
+        (parent.Is(NodeKind::kConditional) && node != &parent[kIfCondition]) ||
+        (parent.Is(NodeKind::kBinary) && (parent.name == "&&" || parent.name == "||") && node == &parent[1]);
     if (conditional) return &parent[0];
     if (parent.Is(NodeKind::kFor) || parent.Is(NodeKind::kWhile) || parent.Is(NodeKind::kDo)) return &parent;
   }
   return nullptr;
 }
 
-// Has the element been assigned by a statement that ends before this access begins? Then what was in memory does not matter.
+// Has the element been assigned by a statement that ends before this access begins? Then what was in memory does not
+// matter.
 bool IsStoredBefore(const Access& access, const std::vector<Access>& accesses) {
   return std::any_of(accesses.begin(), accesses.end(), [&](const Access& store) {
     const Node* assignment = store.node->parent;
@@ -81,7 +96,8 @@ bool TestsPointer(const Node& condition, const std::string& symbol, const std::v
   bool tests = false;
   ForEach(condition, [&](const Node& node) {
     if (!node.Is(NodeKind::kName) || node.symbol != symbol) return;
-    tests |= std::none_of(accesses.begin(), accesses.end(), [&](const Access& access) { return Contains(*access.node, node); });
+    tests |= std::none_of(accesses.begin(), accesses.end(),
+                          [&](const Access& access) { return Contains(*access.node, node); });
   });
   return tests;
 }
@@ -90,11 +106,13 @@ using ArraysOutcome = std::variant<std::vector<PackedArray>, RewriteRefusal>;
 
 ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
   const FunctionAnalysis& analysis = site.analysis();
-  const Polynomial element = form.stride_loop ? analysis.Index(*form.stride_loop->start) : analysis.Index((*form.index)[0]);
+  const Polynomial element =
+      form.stride_loop ? analysis.Index(*form.stride_loop->start) : analysis.Index((*form.index)[0]);
   // In the grid-stride form the loop's variable is start + step * iteration.
   const auto is_element = [&](const Polynomial& index) {
     if (!form.stride_loop) return index == element;
-    return index == element + analysis.Index(*form.stride_loop->step) * Polynomial::Symbol(form.stride_loop->variable + "#");
+    return index ==
+           element + analysis.Index(*form.stride_loop->step) * Polynomial::Symbol(form.stride_loop->variable + "#");
   };
   std::set<std::string> unresolved;
   std::map<std::string, std::vector<Access>> by_base;
@@ -104,16 +122,20 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
     const auto found = by_base.find(parameter.symbol);
     const CXType type = clang_getCanonicalType(clang_getCursorType(parameter.cursor));
     if (type.kind != CXType_Pointer) continue;
-    if (unresolved.contains(parameter.symbol)) return Refuse(fmt::format("{} is used in a way that cannot be followed", parameter.name));
+    if (unresolved.contains(parameter.symbol))
+      return Refuse(fmt::format("{} is used in a way that cannot be followed", parameter.name));
     if (found == by_base.end()) continue;
     if (VectorWidthOf(clang_getPointeeType(type)) > 1)
       return Refuse(fmt::format("{} is accessed as {} already", parameter.name, ElementSpelling(parameter)));
+    if (clang_isVolatileQualifiedType(clang_getPointeeType(type)) != 0)
+      return Refuse(fmt::format("{} points to volatile", parameter.name));
     bool all_elements = true, writes = false;
     for (const Access& access : found->second) {
       all_elements &= is_element(access.index) && !access.reinterpreted && access.vector_width == 1;
       writes |= access.writes;
       if (access.writes && !is_element(access.index))
-        return Refuse(fmt::format("{} is written at another index than the thread's element", parameter.name), access.node->line);
+        return Refuse(fmt::format("{} is written at another index than the thread's element", parameter.name),
+                      access.node->line);
     }
     if (!all_elements && writes) return Refuse(fmt::format("{} is written, and read at another index", parameter.name));
     if (!all_elements) continue;  // stays a scalar load per element
@@ -123,15 +145,18 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
     array.element = ElementSpelling(parameter);
     array.dtype = ElementTypeOf(pointee);
     const bool dependent = clang_Type_getSizeOf(clang_getCanonicalType(pointee)) == CXTypeLayoutError_Dependent;
-    if (!array.dtype && !dependent) return Refuse(fmt::format("elements of {} are of type {}", parameter.name, array.element));
+    if (!array.dtype && !dependent)
+      return Refuse(fmt::format("elements of {} are of type {}", parameter.name, array.element));
     bool packable = true, always = false;
     for (const Access& access : found->second) {
-      if (!access.node->whole) return Refuse(fmt::format("an access to {} is inside a macro", parameter.name), access.node->line);
+      if (!access.node->whole)
+        return Refuse(fmt::format("an access to {} is inside a macro", parameter.name), access.node->line);
       if (const Node* condition = ConditionOf(*access.node, form)) {
-        if (access.writes) return Refuse(fmt::format("{} is written under a condition", parameter.name), access.node->line);
+        if (access.writes)
+          return Refuse(fmt::format("{} is written under a condition", parameter.name), access.node->line);
         // Loading what the original would not have loaded is safe where only data decides, for then the element exists.
-        packable &= analysis.DependsOn(*condition).memory && !TestsPointer(*condition, parameter.symbol, found->second) &&
-                    !condition->Is(NodeKind::kFor);
+        packable &= analysis.DependsOn(*condition).memory &&
+                    !TestsPointer(*condition, parameter.symbol, found->second) && !condition->Is(NodeKind::kFor);
       } else {
         always = true;  // the element is touched in any case
       }
@@ -164,7 +189,8 @@ std::optional<std::vector<DType>> InstancesOf(const KernelSite& site, const Pack
 std::optional<RewriteRefusal> CheckWidth(const KernelSite& site, const std::vector<PackedArray>& arrays, int width) {
   for (const PackedArray& array : arrays) {
     const auto dtypes = InstancesOf(site, array);
-    if (!dtypes && width > 4) return Refuse(fmt::format("the size of {} is not known, so vectors of {} may be too wide", array.element, width));
+    if (!dtypes && width > 4)
+      return Refuse(fmt::format("the size of {} is not known, so vectors of {} may be too wide", array.element, width));
     if (!dtypes) continue;  // a wider type is then moved with several accesses
     for (const DType dtype : *dtypes)
       if (SizeOf(dtype) * static_cast<size_t>(width) > kVectorBytes)
@@ -175,7 +201,8 @@ std::optional<RewriteRefusal> CheckWidth(const KernelSite& site, const std::vect
 
 class Emitter {
  public:
-  Emitter(const Ast& ast, const KernelSite& site, const ElementwiseForm& form, const std::vector<PackedArray>& arrays, int width)
+  Emitter(const Ast& ast, const KernelSite& site, const ElementwiseForm& form, const std::vector<PackedArray>& arrays,
+          int width)
       : ast_(ast), site_(site), form_(form), arrays_(arrays), width_(width) {
     vector_ = PackTypeName();
     first_ = FreshName(ast, "first");
@@ -195,13 +222,16 @@ class Emitter {
   std::string Helpers() const { return HasStruct() ? "" : fmt::format(kStruct, vector_); }
   std::string Kernel(const std::string& name) const {
     std::string code = HeadWithName(site_.function(), name) + " {\n";
-    code += fmt::format("  // {} neighbouring elements per thread, one access per array: fewer instructions and requests per byte.\n", width_);
-    for (const Node* statement : form_.hoisted) code += "  " + Dedented(site_.function().Text(*statement), site_.unit) + "\n";
+    code += fmt::format(
+        "  // {} neighbouring elements per thread, one access per array: fewer instructions and requests per byte.\n",
+        width_);
+    for (const Node* statement : form_.hoisted)
+      code += "  " + Dedented(site_.function().Text(*statement), site_.unit) + "\n";
     code += AlignmentCheck();
     if (form_.stride_loop) {
       const CountedLoop& loop = *form_.stride_loop;
-      code += fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", type_, first_, Widened(Text(*loop.start)),
-                          Text(*loop.bound), Widened(Text(*loop.step)));
+      code += fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", type_, first_,
+                          Widened(Text(*loop.start)), Text(*loop.bound), Widened(Text(*loop.step)));
       code += Indented(Branches(), "  ", "  ") + "\n  }\n}";
     } else {
       code += fmt::format("  const {} {} = {};\n", type_, first_, Widened(Text((*form_.index)[0])));
@@ -214,7 +244,8 @@ class Emitter {
   std::string Text(const Node& node) const { return std::string(site_.function().Text(node)); }
 
   std::string PackTypeName() const {
-    return HasStruct() || !MentionsIdentifier(ast_, "AlignedVector") ? "AlignedVector" : FreshName(ast_, "AlignedVector");
+    return HasStruct() || !MentionsIdentifier(ast_, "AlignedVector") ? "AlignedVector"
+                                                                     : FreshName(ast_, "AlignedVector");
   }
   bool HasStruct() const {
     const std::string normalized = NormalizedText(fmt::format(kStruct, "AlignedVector"));
@@ -222,10 +253,13 @@ class Emitter {
   }
 
   std::string Widened(const std::string& text) const {
-    const bool name = std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+    const bool name = std::all_of(text.begin(), text.end(),
+                                  [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
     return name ? fmt::format("{} * {}", width_, text) : fmt::format("{} * ({})", width_, text);
   }
-  std::string VectorOf(const PackedArray& array) const { return fmt::format("{}<{}, {}>", vector_, array.element, width_); }
+  std::string VectorOf(const PackedArray& array) const {
+    return fmt::format("{}<{}, {}>", vector_, array.element, width_);
+  }
 
   std::string AlignmentCheck() const {
     std::map<std::string, std::string> by_type;  // element -> or of its addresses
@@ -243,7 +277,8 @@ class Emitter {
     }
     if (check.size() <= 90) return fmt::format("  const bool aligned = {};\n", check);
     for (const std::string_view between : {" % ", " && "}) {
-      for (size_t at = check.find(between); at != std::string::npos; at = check.find(between, at + 1)) check.replace(at + between.size() - 1, 1, "\n      ");
+      for (size_t at = check.find(between); at != std::string::npos; at = check.find(between, at + 1))
+        check.replace(at + between.size() - 1, 1, "\n      ");
     }
     return fmt::format("  const bool aligned =\n      {};\n", check);
   }
@@ -264,7 +299,8 @@ class Emitter {
       ForEach(root, [&](const Node& node) {
         if (!node.Is(NodeKind::kName) || node.symbol != symbol) return;
         const bool packed = std::any_of(arrays_.begin(), arrays_.end(), [&](const PackedArray& array) {
-          return std::any_of(array.accesses.begin(), array.accesses.end(), [&](const Node* a) { return Contains(*a, node); });
+          return std::any_of(array.accesses.begin(), array.accesses.end(),
+                             [&](const Node* a) { return Contains(*a, node); });
         });
         found |= !packed;
       });
@@ -281,8 +317,8 @@ class Emitter {
       const std::string& name = array.parameter->name;
       const std::string type = VectorOf(array);
       if (array.loaded) {
-        code += fmt::format("    {}{} {}_vector = *reinterpret_cast<const {}*>({} + {});\n", array.stored ? "" : "const ", type, name,
-                            type, name, first_);
+        code += fmt::format("    {}{} {}_vector = *reinterpret_cast<const {}*>({} + {});\n",
+                            array.stored ? "" : "const ", type, name, type, name, first_);
       } else {
         code += fmt::format("    {} {}_vector;\n", type, name);
       }
@@ -292,10 +328,11 @@ class Emitter {
     code += Indented(Element(true), "      ", "  ") + "\n    }\n";
     for (const PackedArray& array : arrays_)
       if (array.stored)
-        code += fmt::format("    *reinterpret_cast<{}*>({} + {}) = {}_vector;\n", VectorOf(array), array.parameter->name, first_,
-                            array.parameter->name);
+        code += fmt::format("    *reinterpret_cast<{}*>({} + {}) = {}_vector;\n", VectorOf(array),
+                            array.parameter->name, first_, array.parameter->name);
     code += "  } else {  // the tail, and arrays that are not aligned\n";
-    code += fmt::format("    for ({0} {1} = {2}; {1} < {3} && {1} < {2} + {4}; ++{1}) {{\n", type_, index_, first_, bound, width_);
+    code += fmt::format("    for ({0} {1} = {2}; {1} < {3} && {1} < {2} + {4}; ++{1}) {{\n", type_, index_, first_,
+                        bound, width_);
     code += Indented(Element(false), "      ", "  ") + "\n    }\n  }";
     return code;
   }
@@ -323,7 +360,8 @@ RewriteOutcome ApplyVectorizeElementwise(const Ast& ast, const RewriteRequest& r
   if (auto* refusal = std::get_if<RewriteRefusal>(&arrays_outcome)) return *refusal;
   const auto& arrays = std::get<std::vector<PackedArray>>(arrays_outcome);
   if (auto refusal = CheckWidth(site, arrays, width)) return *refusal;
-  if (site.entry_is_kernel && !form.stride_loop) return Refuse("the launch stands in the manifest and would cover too many elements");
+  if (site.entry_is_kernel && !form.stride_loop)
+    return Refuse("the launch stands in the manifest and would cover too many elements");
   for (const LaunchSite& launch : site.launches) {
     if (!IsOneDimensional(launch, LaunchAxisGroup::kGrid) || !IsOneDimensional(launch, LaunchAxisGroup::kBlock))
       return Refuse("the launch has more than one dimension, or its shape cannot be followed", launch.launch->line);
@@ -335,7 +373,8 @@ RewriteOutcome ApplyVectorizeElementwise(const Ast& ast, const RewriteRequest& r
   PlaceKernel(site, name, emitter.Helpers(), emitter.Kernel(name), edits);
   for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, width, /*any_form=*/!form.stride_loop, edits);
   std::vector<std::string> notes = {fmt::format("{} elements per thread, moved with one access per array", width)};
-  if (name != site.function().name) notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
+  if (name != site.function().name)
+    notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
 }
 

@@ -23,7 +23,9 @@ struct Kernel {
 std::string IndexOfFirst(const std::string& body) {
   const Kernel kernel("__global__ void k(float* out, const float* in, int n, int C) { " + body + " }");
   const auto accesses = kernel.analysis.Accesses();
-  return accesses.empty() ? "none" : accesses[0].base.substr(0, accesses[0].base.find('@')) + "[" + accesses[0].index.ToString() + "]";
+  return accesses.empty()
+             ? "none"
+             : accesses[0].base.substr(0, accesses[0].base.find('@')) + "[" + accesses[0].index.ToString() + "]";
 }
 
 TEST(Analysis, IndicesAreFollowedThroughVariablesPointersAndCasts) {
@@ -56,15 +58,19 @@ TEST(Analysis, ADefinitionThatRefersToItselfEnds) {
 }
 
 TEST(Analysis, ReadsAndWrites) {
-  const Kernel kernel("__global__ void k(float* a, const float* b) { a[0] = b[1]; a[2] += 1; a[3]++; atomicMax((int*)a, 1); }");
+  const Kernel kernel(
+      "__global__ void k(float* a, const float* b) { a[0] = b[1]; a[2] += 1; a[3]++; atomicMax((int*)a, 1); }");
   std::string text;
   for (const Access& access : kernel.analysis.Accesses())
-    text += access.index.ToString() + (access.reads ? "r" : "") + (access.writes ? "w" : "") + (access.atomic ? "!" : "") + " ";
+    text += access.index.ToString() + (access.reads ? "r" : "") + (access.writes ? "w" : "") +
+            (access.atomic ? "!" : "") + " ";
   EXPECT_EQ(text, "0w 1r 2rw 3rw 0rw! ");
 }
 
 TEST(Analysis, PointersThatEscapeAreReported) {
-  const Kernel kernel("__device__ void f(float* x); __global__ void k(float* a, float* b, float* c) { f(a); b[0] = 1; float* d = c; d[1] = 2; }");
+  const Kernel kernel(
+      "__device__ void f(float* x); __global__ void k(float* a, float* b, float* c) { f(a); b[0] = 1; float* d = c; "
+      "d[1] = 2; }");
   std::set<std::string> unresolved, names;
   kernel.analysis.Accesses(&unresolved);
   for (const std::string& symbol : unresolved) names.insert(symbol.substr(0, symbol.find('@')));
@@ -86,15 +92,16 @@ TEST(Analysis, CountedLoops) {
     EXPECT_EQ(loop->relation, relation) << body;
     EXPECT_EQ(kernel.analysis.TripCount(*loop), trips) << body;
   }
-  for (const char* body : {"for (;;) break;", "for (int i = 0; i < 10; i++) i += out[i];", "for (int i = 0; i < 10; i *= 2) out[i] = 0;",
-                           "for (int i = 0; out[i] > 0; i++) ;"}) {
+  for (const char* body : {"for (;;) break;", "for (int i = 0; i < 10; i++) i += out[i];",
+                           "for (int i = 0; i < 10; i *= 2) out[i] = 0;", "for (int i = 0; out[i] > 0; i++) ;"}) {
     const Kernel kernel(std::string("__global__ void k(float* out) { ") + body + " }");
     EXPECT_FALSE(kernel.analysis.Counted(*Collect(*kernel.function.body, NodeKind::kFor).at(0))) << body;
   }
 }
 
 TEST(Analysis, LoopsKeepFourPartsWhateverIsAbsent) {
-  const Kernel kernel("__global__ void k(float* out, int n) { int i = 0; for (; i < n /* ; */;) { i++; } for (i = 0;; ++i) break; }");
+  const Kernel kernel(
+      "__global__ void k(float* out, int n) { int i = 0; for (; i < n /* ; */;) { i++; } for (i = 0;; ++i) break; }");
   const auto loops = Collect(*kernel.function.body, NodeKind::kFor);
   ASSERT_EQ(loops.size(), 2u);
   EXPECT_TRUE((*loops[0])[kLoopInit].Is(NodeKind::kEmpty));
@@ -107,19 +114,27 @@ TEST(Analysis, LoopsKeepFourPartsWhateverIsAbsent) {
 
 TEST(Analysis, BoundsGuards) {
   const std::pair<const char*, int> rows[] = {
-      {"if (i < n) out[i] = 0;", 1},          {"if (i >= n) return;", 1},       {"if (i < n && j < n) { out[i] = 0; }", 2},
-      {"if (i >= n || j >= n) { return; }", 2}, {"if (n > i) out[i] = 0;", 1},  {"if (i < n) out[i] = 0; else out[0] = 0;", 0},
-      {"if (i == n) return;", 0},             {"if (i < n || j < n) out[i] = 0;", 0},
+      {"if (i < n) out[i] = 0;", 1},
+      {"if (i >= n) return;", 1},
+      {"if (i < n && j < n) { out[i] = 0; }", 2},
+      {"if (i >= n || j >= n) { return; }", 2},
+      {"if (n > i) out[i] = 0;", 1},
+      {"if (i < n) out[i] = 0; else out[0] = 0;", 0},
+      {"if (i == n) return;", 0},
+      {"if (i < n || j < n) out[i] = 0;", 0},
   };
   for (const auto& [body, limits] : rows) {
-    const Kernel kernel(std::string("__global__ void k(float* out, int n) { int i = threadIdx.x, j = threadIdx.y; ") + body + " }");
+    const Kernel kernel(std::string("__global__ void k(float* out, int n) { int i = threadIdx.x, j = threadIdx.y; ") +
+                        body + " }");
     const auto guard = AsBoundsGuard(*Collect(*kernel.function.body, NodeKind::kIf).at(0));
     EXPECT_EQ(guard ? static_cast<int>(guard->limits.size()) : 0, limits) << body;
   }
 }
 
 TEST(Analysis, LaunchPartsAreAlwaysFour) {
-  const Kernel kernel("__global__ void k(float* p, int n) { p[n] = 0; } void f(float* p, int n) { k<<<(n + 255) / 256, 256>>>(p, n); }");
+  const Kernel kernel(
+      "__global__ void k(float* p, int n) { p[n] = 0; } void f(float* p, int n) { k<<<(n + 255) / 256, 256>>>(p, n); "
+      "}");
   const auto host = BuildSyntax(*ast::FindFunction(kernel.ast, "f"));
   const auto launches = Collect(*host->body, NodeKind::kLaunch);
   ASSERT_EQ(launches.size(), 1u);

@@ -22,51 +22,68 @@ constexpr auto kI = "int i = blockIdx.x * blockDim.x + threadIdx.x; ";
 TEST(Features, OperationClasses) {
   const std::string i = kI;
   const std::pair<OperationClass, std::string> rows[] = {
-      {OperationClass::kElementwise, "__global__ void k(float* o, const float* a, int n) { " + i + "if (i < n) o[i] = a[i] * 2; }"},
       {OperationClass::kElementwise,
-       "__global__ void k(float* o, const float* a, int n) { for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * "
+       "__global__ void k(float* o, const float* a, int n) { " + i + "if (i < n) o[i] = a[i] * 2; }"},
+      {OperationClass::kElementwise,
+       "__global__ void k(float* o, const float* a, int n) { for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < "
+       "n; i += blockDim.x * "
        "gridDim.x) o[i] = tanhf(a[i]); }"},
+      {OperationClass::kElementwise, "__global__ void bias(float* o, const float* a, const float* b, int n, int C) { " +
+                                         i + "if (i >= n) return; o[i] = a[i] + b[i % C]; }"},
       {OperationClass::kElementwise,
-       "__global__ void bias(float* o, const float* a, const float* b, int n, int C) { " + i + "if (i >= n) return; o[i] = a[i] + b[i % C]; }"},
-      {OperationClass::kElementwise, "__global__ void copy(float4* o, const float4* a, int n) { " + i + "if (i < n) o[i] = a[i]; }"},
+       "__global__ void copy(float4* o, const float4* a, int n) { " + i + "if (i < n) o[i] = a[i]; }"},
       {OperationClass::kRowReduction,
-       "__global__ void k(float* o, const float* a, int N, int C) { " + i + "if (i < N) { float s = 0; for (int c = 0; c < C; c++) s += a[i * C + c]; o[i] = s; } }"},
-      {OperationClass::kRowReduction,
-       "__global__ void k(float* o, const float* a, int C) { __shared__ float s[256]; float v = 0; for (int c = threadIdx.x; c < C; c += "
-       "blockDim.x) v += a[blockIdx.x * C + c]; s[threadIdx.x] = v; __syncthreads(); for (int d = blockDim.x / 2; d > 0; d /= 2) { if "
-       "(threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d]; __syncthreads(); } if (threadIdx.x == 0) o[blockIdx.x] = s[0]; }"},
-      {OperationClass::kRowNormalization,
        "__global__ void k(float* o, const float* a, int N, int C) { " + i +
-           "if (i >= N) return; float s = 0; for (int c = 0; c < C; c++) s += a[i * C + c]; for (int c = 0; c < C; c++) o[i * C + c] = a[i * C + c] / s; }"},
+           "if (i < N) { float s = 0; for (int c = 0; c < C; c++) s += a[i * C + c]; o[i] = s; } }"},
+      {OperationClass::kRowReduction,
+       "__global__ void k(float* o, const float* a, int C) { __shared__ float s[256]; float v = 0; for (int c = "
+       "threadIdx.x; c < C; c += "
+       "blockDim.x) v += a[blockIdx.x * C + c]; s[threadIdx.x] = v; __syncthreads(); for (int d = blockDim.x / 2; d > "
+       "0; d /= 2) { if "
+       "(threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d]; __syncthreads(); } if (threadIdx.x == 0) o[blockIdx.x] "
+       "= s[0]; }"},
+      {OperationClass::kRowNormalization, "__global__ void k(float* o, const float* a, int N, int C) { " + i +
+                                              "if (i >= N) return; float s = 0; for (int c = 0; c < C; c++) s += a[i * "
+                                              "C + c]; for (int c = 0; c < C; c++) o[i * C + c] = a[i * C + c] / s; }"},
       {OperationClass::kFullReduction,
-       "__global__ void k(float* o, const float* a, int n) { float s = 0; for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += "
+       "__global__ void k(float* o, const float* a, int n) { float s = 0; for (int i = blockIdx.x * blockDim.x + "
+       "threadIdx.x; i < n; i += "
        "blockDim.x * gridDim.x) s += a[i]; atomicAdd(o, s); }"},
       {OperationClass::kFullReduction,
-       "__global__ void k(float* o, const float* a) { __shared__ float s[256]; int t = threadIdx.x; s[t] = a[blockIdx.x * 256 + t]; "
-       "__syncthreads(); for (int d = 128; d > 0; d >>= 1) { if (t < d) s[t] += s[t + d]; __syncthreads(); } if (t == 0) o[blockIdx.x] = s[0]; }"},
+       "__global__ void k(float* o, const float* a) { __shared__ float s[256]; int t = threadIdx.x; s[t] = "
+       "a[blockIdx.x * 256 + t]; "
+       "__syncthreads(); for (int d = 128; d > 0; d >>= 1) { if (t < d) s[t] += s[t + d]; __syncthreads(); } if (t == "
+       "0) o[blockIdx.x] = s[0]; }"},
       {OperationClass::kMatmul,
-       "__global__ void k(float* c, const float* a, const float* b, int M, int N, int K) { int r = blockIdx.y * blockDim.y + threadIdx.y; int q "
-       "= blockIdx.x * blockDim.x + threadIdx.x; if (r < M && q < N) { float s = 0; for (int k = 0; k < K; k++) s += a[r * K + k] * b[k * N + q]; "
+       "__global__ void k(float* c, const float* a, const float* b, int M, int N, int K) { int r = blockIdx.y * "
+       "blockDim.y + threadIdx.y; int q "
+       "= blockIdx.x * blockDim.x + threadIdx.x; if (r < M && q < N) { float s = 0; for (int k = 0; k < K; k++) s += "
+       "a[r * K + k] * b[k * N + q]; "
        "c[r * N + q] = s; } }"},
-      {OperationClass::kMatmul,
-       "__global__ void k(float* c, const float* a, const float* b, int N, int K) { " + i +
-           "int r = i / N, q = i % N; float s = 0; for (int k = 0; k < K; k++) s = fmaf(a[r * K + k], b[k * N + q], s); c[i] = s; }"},
+      {OperationClass::kMatmul, "__global__ void k(float* c, const float* a, const float* b, int N, int K) { " + i +
+                                    "int r = i / N, q = i % N; float s = 0; for (int k = 0; k < K; k++) s = fmaf(a[r * "
+                                    "K + k], b[k * N + q], s); c[i] = s; }"},
       {OperationClass::kTranspose,
-       "__global__ void k(float* o, const float* a, int R, int C) { int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y; "
+       "__global__ void k(float* o, const float* a, int R, int C) { int x = blockIdx.x * 16 + threadIdx.x, y = "
+       "blockIdx.y * 16 + threadIdx.y; "
        "if (x < C && y < R) o[x * R + y] = a[y * C + x]; }"},
       {OperationClass::kTranspose,
-       "__global__ void k(float* o, const float* a, int R, int C) { __shared__ float t[32][33]; int x = blockIdx.x * 32 + threadIdx.x, y = "
-       "blockIdx.y * 32 + threadIdx.y; t[threadIdx.y][threadIdx.x] = a[y * C + x]; __syncthreads(); o[(blockIdx.x * 32 + threadIdx.y) * R + "
+       "__global__ void k(float* o, const float* a, int R, int C) { __shared__ float t[32][33]; int x = blockIdx.x * "
+       "32 + threadIdx.x, y = "
+       "blockIdx.y * 32 + threadIdx.y; t[threadIdx.y][threadIdx.x] = a[y * C + x]; __syncthreads(); o[(blockIdx.x * 32 "
+       "+ threadIdx.y) * R + "
        "blockIdx.y * 32 + threadIdx.x] = t[threadIdx.x][threadIdx.y]; }"},
-      {OperationClass::kHistogram, "__global__ void k(int* h, const unsigned char* a, int n) { " + i + "if (i < n) atomicAdd(&h[a[i]], 1); }"},
-      {OperationClass::kGather,
-       "__global__ void k(float* o, const float* w, const int* ix, int C) { " + i + "o[i] = w[ix[i / C] * C + i % C]; }"},
+      {OperationClass::kHistogram,
+       "__global__ void k(int* h, const unsigned char* a, int n) { " + i + "if (i < n) atomicAdd(&h[a[i]], 1); }"},
+      {OperationClass::kGather, "__global__ void k(float* o, const float* w, const int* ix, int C) { " + i +
+                                    "o[i] = w[ix[i / C] * C + i % C]; }"},
       {OperationClass::kScan,
-       "__global__ void k(float* o, const float* a, int n) { float s = 0; for (int j = 0; j < n; j++) { s += a[j]; o[j] = s; } }"},
-      {OperationClass::kStencil,
-       "__global__ void k(float* o, const float* a, int n) { " + i + "if (i > 0 && i < n - 1) o[i] = a[i - 1] + a[i] + a[i + 1]; }"},
-      {OperationClass::kStencil,
-       "__global__ void k(float* o, const float* a, int n) { " + i + "float s = 0; for (int d = -2; d <= 2; d++) s += a[i + d]; o[i] = s; }"},
+       "__global__ void k(float* o, const float* a, int n) { float s = 0; for (int j = 0; j < n; j++) { s += a[j]; "
+       "o[j] = s; } }"},
+      {OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
+                                     "if (i > 0 && i < n - 1) o[i] = a[i - 1] + a[i] + a[i + 1]; }"},
+      {OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
+                                     "float s = 0; for (int d = -2; d <= 2; d++) s += a[i + d]; o[i] = s; }"},
       {OperationClass::kOther, "__global__ void k() {}"},
   };
   for (const auto& [operation, text] : rows) EXPECT_EQ(Name(Extract(text).operation), Name(operation)) << text;
@@ -90,7 +107,9 @@ TEST(Features, AccessPatterns) {
       {"reinterpret_cast<const float4*>(p)[threadIdx.x].x", AccessPattern::kCoalesced, ""},
   };
   for (const auto& [access, pattern, stride] : rows) {
-    const StaticFeatures features = Extract("__global__ void k(float* o, const float* p, const int* ix, int C) { float v = " + std::string(access) + "; o[0] = v; }");
+    const StaticFeatures features =
+        Extract("__global__ void k(float* o, const float* p, const int* ix, int C) { float v = " + std::string(access) +
+                "; o[0] = v; }");
     bool found = false;
     for (const AccessInfo& info : features.accesses) {
       if (info.pointer != "p") continue;
@@ -108,10 +127,15 @@ TEST(Features, VectorWidths) {
       {"__global__ void k(float* p) { p[threadIdx.x] = 0; }", 1},
       {"__global__ void k(float4* p) { p[threadIdx.x].x = 0; }", 4},
       {"__global__ void k(float* p) { ((float2*)p)[threadIdx.x] = make_float2(0, 0); }", 2},
-      {"#include <cuda_fp16.h>\n__global__ void k(__half2* p, const __half2* q) { p[threadIdx.x] = q[threadIdx.x]; }", 2},
-      {"#include <cuda_fp16.h>\n__global__ void k(__half* p, const uint4* q) { *reinterpret_cast<uint4*>(p + 8 * threadIdx.x) = q[0]; }", 8},
+      {"#include <cuda_fp16.h>\n__global__ void k(__half2* p, const __half2* q) { p[threadIdx.x] = q[threadIdx.x]; }",
+       2},
+      {"#include <cuda_fp16.h>\n__global__ void k(__half* p, const uint4* q) { *reinterpret_cast<uint4*>(p + 8 * "
+       "threadIdx.x) = q[0]; }",
+       8},
       {"template <typename T, int N> struct alignas(sizeof(T) * N) V { T x[N]; };\n"
-       "template <typename T> __global__ void k(T* p, const T* q) { *reinterpret_cast<V<T, 4>*>(p + 4 * threadIdx.x) = *reinterpret_cast<const V<T, 4>*>(q + 4 * threadIdx.x); }", 4},
+       "template <typename T> __global__ void k(T* p, const T* q) { *reinterpret_cast<V<T, 4>*>(p + 4 * threadIdx.x) = "
+       "*reinterpret_cast<const V<T, 4>*>(q + 4 * threadIdx.x); }",
+       4},
   };
   for (const auto& [text, width] : rows) {
     const StaticFeatures features = Extract(text);
@@ -151,14 +175,25 @@ TEST(Features, LoopsAreDescribed) {
 
 TEST(Features, AccumulatorsInManySpellings) {
   const std::pair<const char*, bool> rows[] = {
-      {"s += a[c];", true},          {"s = s + a[c];", true},       {"s = a[c] * b + s;", true},       {"s = fmaf(a[c], b, s);", true},
-      {"s = fmaxf(s, a[c]);", true}, {"s = max(a[c], s);", true},   {"if (a[c] > s) s = a[c];", true}, {"if (s > a[c]) { s = a[c]; }", true},
-      {"s = a[c] > s ? a[c] : s;", true}, {"s *= a[c];", true},     {"s = a[c];", false},              {"s += s * a[c];", false},
-      {"s += a[c]; o[c] = s;", false},    {"s = s / 2 + a[c];", false},
+      {"s += a[c];", true},
+      {"s = s + a[c];", true},
+      {"s = a[c] * b + s;", true},
+      {"s = fmaf(a[c], b, s);", true},
+      {"s = fmaxf(s, a[c]);", true},
+      {"s = max(a[c], s);", true},
+      {"if (a[c] > s) s = a[c];", true},
+      {"if (s > a[c]) { s = a[c]; }", true},
+      {"s = a[c] > s ? a[c] : s;", true},
+      {"s *= a[c];", true},
+      {"s = a[c];", false},
+      {"s += s * a[c];", false},
+      {"s += a[c]; o[c] = s;", false},
+      {"s = s / 2 + a[c];", false},
   };
   for (const auto& [update, expected] : rows) {
-    const StaticFeatures features =
-        Extract("__global__ void k(float* o, const float* a, float b, int C) { float s = 0; for (int c = 0; c < C; c++) { " + std::string(update) + " } o[0] = s; }");
+    const StaticFeatures features = Extract(
+        "__global__ void k(float* o, const float* a, float b, int C) { float s = 0; for (int c = 0; c < C; c++) { " +
+        std::string(update) + " } o[0] = s; }");
     ASSERT_EQ(features.loops.size(), 1u);
     EXPECT_EQ(features.loops[0].accumulates, expected) << update;
   }
@@ -167,8 +202,10 @@ TEST(Features, AccumulatorsInManySpellings) {
 TEST(Features, SynchronizationIsCountedAlsoInDeviceFunctions) {
   const StaticFeatures features = Extract(
       "__device__ float warp_sum(float v) { for (int d = 16; d; d >>= 1) v += __shfl_xor_sync(~0u, v, d); return v; }\n"
-      "__device__ float block_sum(float v) { __shared__ float s[32]; s[threadIdx.x / 32] = warp_sum(v); __syncthreads(); return warp_sum(s[0]); }\n"
-      "__global__ void k(float* o, const float* a) { extern __shared__ float dyn[]; __shared__ int n[4]; float v = block_sum(a[threadIdx.x]);\n"
+      "__device__ float block_sum(float v) { __shared__ float s[32]; s[threadIdx.x / 32] = warp_sum(v); "
+      "__syncthreads(); return warp_sum(s[0]); }\n"
+      "__global__ void k(float* o, const float* a) { extern __shared__ float dyn[]; __shared__ int n[4]; float v = "
+      "block_sum(a[threadIdx.x]);\n"
       "  if (__any_sync(~0u, v > 0)) atomicAdd(o, expf(v)); __syncthreads(); dyn[0] = n[0]; }\n");
   EXPECT_EQ(features.barriers, 2);
   EXPECT_EQ(features.shuffles, 1);
@@ -213,11 +250,18 @@ TEST(Features, QualifiersAndBounds) {
 }
 
 TEST(Features, SpecialUnits) {
-  EXPECT_TRUE(Extract("__global__ void k(float* o) { asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {}, {}, {}, {};\"); }").tensor_cores);
-  EXPECT_EQ(Extract("__global__ void k(float* o) { asm volatile(\"mma.sync.aligned;\"); }").operation, OperationClass::kMatmul);
-  EXPECT_TRUE(Extract("__global__ void k(float* o) { asm volatile(\"cp.async.ca.shared.global [%0], [%1], 16;\" :: \"r\"(0), \"l\"(o)); }").async_copy);
-  EXPECT_TRUE(Extract("__global__ void k(float* o) { __shared__ float s[4]; __pipeline_memcpy_async(s, o, 16); }").async_copy);
-  EXPECT_TRUE(Extract("#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__global__ void k(float* o) { auto b = cg::this_thread_block(); o[0] = 0; }")
+  EXPECT_TRUE(Extract("__global__ void k(float* o) { asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                      "{}, {}, {}, {};\"); }")
+                  .tensor_cores);
+  EXPECT_EQ(Extract("__global__ void k(float* o) { asm volatile(\"mma.sync.aligned;\"); }").operation,
+            OperationClass::kMatmul);
+  EXPECT_TRUE(Extract("__global__ void k(float* o) { asm volatile(\"cp.async.ca.shared.global [%0], [%1], 16;\" :: "
+                      "\"r\"(0), \"l\"(o)); }")
+                  .async_copy);
+  EXPECT_TRUE(
+      Extract("__global__ void k(float* o) { __shared__ float s[4]; __pipeline_memcpy_async(s, o, 16); }").async_copy);
+  EXPECT_TRUE(Extract("#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__global__ void k(float* "
+                      "o) { auto b = cg::this_thread_block(); o[0] = 0; }")
                   .cooperative_groups);
   EXPECT_FALSE(Extract("__global__ void k(float* o) { o[0] = 0; }").tensor_cores);
 }
@@ -227,29 +271,37 @@ TEST(Features, OneThreadPerRow) {
   const std::pair<std::string, bool> rows[] = {
       {i + "float s = 0; for (int c = 0; c < C; c++) s += a[i * C + c]; o[i] = s;", true},
       {i + "const float* x = a + (size_t)i * C; float s = 0; for (int c = 0; c < C; c++) s += x[c]; o[i] = s;", true},
-      {"float s = 0; for (int c = threadIdx.x; c < C; c += blockDim.x) s += a[blockIdx.x * C + c]; o[blockIdx.x] = s;", false},
+      {"float s = 0; for (int c = threadIdx.x; c < C; c += blockDim.x) s += a[blockIdx.x * C + c]; o[blockIdx.x] = s;",
+       false},
       {i + "float s = 0; for (int c = 0; c < C; c++) s += a[c * C + i]; o[i] = s;", false},
       {i + "float s = 0; for (int c = 0; c < 4; c++) s += a[i * 4 + c]; o[i] = s;", false},
   };
   for (const auto& [body, expected] : rows)
-    EXPECT_EQ(Extract("__global__ void k(float* o, const float* a, int C) { " + body + " }").one_thread_per_row, expected) << body;
+    EXPECT_EQ(Extract("__global__ void k(float* o, const float* a, int C) { " + body + " }").one_thread_per_row,
+              expected)
+        << body;
 }
 
 TEST(Features, ElementTypesComeFromTheLaunchesOfATemplate) {
-  const std::string kernel = "#include <cuda_fp16.h>\ntemplate <typename T> __global__ void k(T* o, const T* a) { o[0] = a[0]; }\n";
-  EXPECT_EQ(Extract(kernel + "void f(float* o, const float* a) { k<<<1, 1>>>(o, a); }").dtypes, std::set<DType>{DType::kF32});
+  const std::string kernel =
+      "#include <cuda_fp16.h>\ntemplate <typename T> __global__ void k(T* o, const T* a) { o[0] = a[0]; }\n";
+  EXPECT_EQ(Extract(kernel + "void f(float* o, const float* a) { k<<<1, 1>>>(o, a); }").dtypes,
+            std::set<DType>{DType::kF32});
   EXPECT_EQ(Extract(kernel + "template <typename T> void run(T* o, const T* a) { k<T><<<1, 1>>>(o, a); }\n"
-                             "void f(__half* o, const __half* a) { run<__half>(o, a); }").dtypes,
+                             "void f(__half* o, const __half* a) { run<__half>(o, a); }")
+                .dtypes,
             std::set<DType>{DType::kF16});
   EXPECT_TRUE(Extract(kernel).dtypes.empty());
 }
 
 TEST(Features, UnknownStaysUnknown) {
   const StaticFeatures features = Extract(
-      "template <typename Op, typename T> __global__ void k(Op op, T o, T a, int n) { int i = op.index(); for (auto it = op.begin(); it != op.end(); ++it) o[i] = op(a[i]); }");
+      "template <typename Op, typename T> __global__ void k(Op op, T o, T a, int n) { int i = op.index(); for (auto it "
+      "= op.begin(); it != op.end(); ++it) o[i] = op(a[i]); }");
   EXPECT_EQ(features.operation, OperationClass::kOther);
   EXPECT_TRUE(features.dtypes.empty());
-  const StaticFeatures macro = Extract("#define BODY(o) for (int i = 0; i < 4; ++i) o[i] = i;\n__global__ void k(float* o) { BODY(o) }");
+  const StaticFeatures macro =
+      Extract("#define BODY(o) for (int i = 0; i < 4; ++i) o[i] = i;\n__global__ void k(float* o) { BODY(o) }");
   EXPECT_EQ(macro.loops.size(), 0u);
 }
 

@@ -52,7 +52,8 @@ TEST(Indentation, FollowsTheFile) {
 }
 
 TEST(Indentation, ReindentsLevelsAndKeepsDirectivesAtTheMargin) {
-  EXPECT_EQ(Indented("if (a) {\n  b;\n#pragma unroll\n\n    c;\n}", "    ", "\t"), "    if (a) {\n    \tb;\n#pragma unroll\n\n    \t\tc;\n    }");
+  EXPECT_EQ(Indented("if (a) {\n  b;\n#pragma unroll\n\n    c;\n}", "    ", "\t"),
+            "    if (a) {\n    \tb;\n#pragma unroll\n\n    \t\tc;\n    }");
   EXPECT_EQ(Indented("a\nb", "  ", "  ", false), "a\n  b");
 }
 

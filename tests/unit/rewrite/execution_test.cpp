@@ -46,7 +46,9 @@ TEST(Execution, ExamplesGiveTheSameResult) {
     const KernelSpec spec = ExampleSpec(row.name);
     const std::string rewritten = ApplyToExample(row.transform, spec.file, spec.entry, row.parameters);
     ASSERT_FALSE(rewritten.starts_with("REFUSED") || rewritten.starts_with("ERROR")) << row.name << ": " << rewritten;
-    EXPECT_EQ(Difference(spec, "odd", ReadExample(spec.file), rewritten, row.comparison), "") << row.name << " " << row.transform << ":\n" << rewritten;
+    EXPECT_EQ(Difference(spec, "odd", ReadExample(spec.file), rewritten, row.comparison), "")
+        << row.name << " " << row.transform << ":\n"
+        << rewritten;
   }
 }
 
@@ -68,11 +70,13 @@ TEST(Execution, VectorsWithTailsOffsetsAndBroadcasts) {
       "  k<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(out, a, bias, skip, n, C);\n"
       "}\n";
   const KernelSpec spec = Spec(
-      "{out: {buffer: f32, shape: [n], role: out}, a: {buffer: bf16, shape: [n], role: in}, bias: {buffer: f32, shape: [C], role: in}, "
+      "{out: {buffer: f32, shape: [n], role: out}, a: {buffer: bf16, shape: [n], role: in}, bias: {buffer: f32, shape: "
+      "[C], role: in}, "
       "skip: {buffer: i32, shape: [n], role: in, init: {integers: [0, 5]}}, n: {scalar: i32}, C: {scalar: i32}}",
       "[{name: odd, n: 1003, C: 7}, {name: one, n: 1, C: 3}, {name: even, n: 768, C: 16}]");
   const std::string rewritten = Apply("vectorize_elementwise", source);
-  for (const char* name : {"odd", "one", "even"}) EXPECT_EQ(Difference(spec, name, source, rewritten), "") << name << ":\n" << rewritten;
+  for (const char* name : {"odd", "one", "even"})
+    EXPECT_EQ(Difference(spec, name, source, rewritten), "") << name << ":\n" << rewritten;
   EXPECT_EQ(Difference(spec, "odd", source, rewritten, {0, 4}), "") << rewritten;
 }
 
@@ -89,7 +93,8 @@ TEST(Execution, GridStrideInPlace) {
   EXPECT_TRUE(Apply("vectorize_elementwise", source).starts_with("REFUSED")) << Apply("vectorize_elementwise", source);
   std::string always = source;
   always.erase(always.find("    if (x[i] %"), std::string("    if (x[i] % 3 == 0) continue;\n").size());
-  const KernelSpec spec = Spec("{x: {buffer: i32, shape: [n], role: inout}, n: {scalar: i32}}", "[{name: odd, n: 1601}]");
+  const KernelSpec spec =
+      Spec("{x: {buffer: i32, shape: [n], role: inout}, n: {scalar: i32}}", "[{name: odd, n: 1601}]");
   const std::string rewritten = Apply("vectorize_elementwise", always);
   EXPECT_EQ(Difference(spec, "odd", always, rewritten), "") << rewritten;
 }
@@ -109,10 +114,12 @@ TEST(Execution, HistogramsOfFewAndOfTooManyBins) {
       "  k<<<(n + 127) / 128, 128>>>(h, a, n, bins);\n"
       "}\n";
   const KernelSpec spec = Spec(
-      "{h: {buffer: i32, shape: [bins], role: out}, a: {buffer: i32, shape: [n], role: in, init: {integers: [0, bins]}}, n: {scalar: i32}, bins: {scalar: i32}}",
+      "{h: {buffer: i32, shape: [bins], role: out}, a: {buffer: i32, shape: [n], role: in, init: {integers: [0, "
+      "bins]}}, n: {scalar: i32}, bins: {scalar: i32}}",
       "[{name: few, n: 5003, bins: 37}, {name: many, n: 4099, bins: 20000}]");
   const std::string rewritten = Apply("histogram_privatize", source);
-  for (const char* name : {"few", "many"}) EXPECT_EQ(Difference(spec, name, source, rewritten), "") << name << ":\n" << rewritten;
+  for (const char* name : {"few", "many"})
+    EXPECT_EQ(Difference(spec, name, source, rewritten), "") << name << ":\n" << rewritten;
 }
 
 TEST(Execution, TransposesWithExchangedAxes) {
@@ -127,10 +134,13 @@ TEST(Execution, TransposesWithExchangedAxes) {
       "  dim3 grid((R + 7) / 8, (C + 7) / 8);\n"
       "  k<<<grid, dim3(8, 8)>>>(out, in, R, C);\n"
       "}\n";
-  const KernelSpec spec = Spec("{out: {buffer: f64, shape: [C, R], role: out}, in: {buffer: f64, shape: [R, C], role: in}, R: {scalar: i32}, C: {scalar: i32}}",
-                               "[{name: odd, R: 45, C: 71}, {name: row, R: 1, C: 100}]");
+  const KernelSpec spec = Spec(
+      "{out: {buffer: f64, shape: [C, R], role: out}, in: {buffer: f64, shape: [R, C], role: in}, R: {scalar: i32}, C: "
+      "{scalar: i32}}",
+      "[{name: odd, R: 45, C: 71}, {name: row, R: 1, C: 100}]");
   const std::string rewritten = Apply("transpose_tile", source);
-  for (const char* name : {"odd", "row"}) EXPECT_EQ(Difference(spec, name, source, rewritten), "") << name << ":\n" << rewritten;
+  for (const char* name : {"odd", "row"})
+    EXPECT_EQ(Difference(spec, name, source, rewritten), "") << name << ":\n" << rewritten;
 }
 
 TEST(Execution, AccumulatorsOfThreadStridedLoopsAndShortRows) {
@@ -146,11 +156,14 @@ TEST(Execution, AccumulatorsOfThreadStridedLoopsAndShortRows) {
       "  out[blockIdx.x * 64 + threadIdx.x] = sum + most;\n"
       "}\n"
       "void run(float* out, const float* in, int N, int C) { k<<<N, 64>>>(out, in, C); }\n";
-  const KernelSpec spec = Spec("{out: {buffer: f32, shape: [N, 64], role: out}, in: {buffer: f32, shape: [N, C], role: in}, N: {scalar: i32}, C: {scalar: i32}}",
-                               "[{name: long, N: 3, C: 1000}, {name: short, N: 2, C: 65}]");
+  const KernelSpec spec = Spec(
+      "{out: {buffer: f32, shape: [N, 64], role: out}, in: {buffer: f32, shape: [N, C], role: in}, N: {scalar: i32}, "
+      "C: {scalar: i32}}",
+      "[{name: long, N: 3, C: 1000}, {name: short, N: 2, C: 65}]");
   for (const char* factor : {"2", "8"}) {
     const std::string rewritten = Apply("unroll_accumulators", source, "run", {{"factor", factor}});
-    for (const char* name : {"long", "short"}) EXPECT_EQ(Difference(spec, name, source, rewritten, {1e-5, 0}), "") << name << ":\n" << rewritten;
+    for (const char* name : {"long", "short"})
+      EXPECT_EQ(Difference(spec, name, source, rewritten, {1e-5, 0}), "") << name << ":\n" << rewritten;
   }
 }
 

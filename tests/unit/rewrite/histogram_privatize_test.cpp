@@ -11,14 +11,16 @@ using rewrite_test::CompileError;
 const std::string kIndex = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
 
 std::string Source(const std::string& body, const std::string& before = "", const std::string& type = "int") {
-  return "#include <cuda_runtime.h>\n__global__ void k(int* h, const " + type + "* a, int n, int bins) {\n" + body + "}\nvoid run(int* h, const " + type + "* a, int n, int bins) {\n" +
-         before + "  k<<<(n + 255) / 256, 256>>>(h, a, n, bins);\n}\n";
+  return "#include <cuda_runtime.h>\n__global__ void k(int* h, const " + type + "* a, int n, int bins) {\n" + body +
+         "}\nvoid run(int* h, const " + type + "* a, int n, int bins) {\n" + before +
+         "  k<<<(n + 255) / 256, 256>>>(h, a, n, bins);\n}\n";
 }
 
 TEST(HistogramPrivatize, OfTheExample) {
   const std::string result = rewrite_test::ApplyToExample("histogram_privatize", "src/histogram.cu", "histogram");
   EXPECT_EQ(rewrite_test::AddedLines(rewrite_test::ReadExample("src/histogram.cu"), result),
-            "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of global memory.\n"
+            "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of "
+            "global memory.\n"
             "  constexpr int kBins = 256;\n"
             "  __shared__ unsigned int block_counts[kBins];\n"
             "  for (int bin = threadIdx.x; bin < kBins; bin += blockDim.x) block_counts[bin] = 0;\n"
@@ -39,13 +41,25 @@ TEST(HistogramPrivatize, FindsTheNumberOfBins) {
       {"shifted", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] >> 4], 1);\n", "", "unsigned char"), "kBins = 16;"},
       {"divided", Source(kIndex + "  if (i < n) atomicAdd(h + a[i] / 8, 1);\n", "", "unsigned char"), "kBins = 32;"},
       {"masked", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 63], 1);\n"), "kBins = 64;"},
-      {"remainder", Source(kIndex + "  if (i < n) {\n    int b = a[i] % 100;\n    atomicAdd(&h[b], 1);\n  }\n"), "kBins = 100;"},
+      {"remainder", Source(kIndex + "  if (i < n) {\n    int b = a[i] % 100;\n    atomicAdd(&h[b], 1);\n  }\n"),
+       "kBins = 100;"},
       {"clamped", Source(kIndex + "  if (i >= n) return;\n  atomicAdd(&h[max(0, min(a[i], 9))], 1);\n"), "kBins = 10;"},
-      {"compared with a constant", Source(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b >= 0 && b < 50) atomicAdd(&h[b], 1);\n  }\n"), "kBins = 50;"},
-      {"cleared by the launcher", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "  cudaMemset(h, 0, 300 * sizeof(int));\n"), "kBins = 300;"},
-      {"compared with a parameter", Source(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b < bins) atomicAdd(&h[b], 1);\n  }\n"), "extern __shared__ int block_h[];"},
-      {"remainder of a parameter", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] % bins], 1);\n"), "if (bins * sizeof(int) <= 48 * 1024) {\n    k_shared<<<((n + 255) / 256 + 15) / 16, 256, bins * sizeof(int)>>>(h, a, n, bins);"},
-      {"grid-stride", Source("  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) atomicAdd(&h[a[i] & 7], 2);\n"), "atomicAdd(&block_h[a[i] & 7], 2);"},
+      {"compared with a constant",
+       Source(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b >= 0 && b < 50) atomicAdd(&h[b], 1);\n  }\n"),
+       "kBins = 50;"},
+      {"cleared by the launcher",
+       Source(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "  cudaMemset(h, 0, 300 * sizeof(int));\n"),
+       "kBins = 300;"},
+      {"compared with a parameter",
+       Source(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b < bins) atomicAdd(&h[b], 1);\n  }\n"),
+       "extern __shared__ int block_h[];"},
+      {"remainder of a parameter", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] % bins], 1);\n"),
+       "if (bins * sizeof(int) <= 48 * 1024) {\n    k_shared<<<((n + 255) / 256 + 15) / 16, 256, bins * "
+       "sizeof(int)>>>(h, a, n, bins);"},
+      {"grid-stride",
+       Source("  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
+              "atomicAdd(&h[a[i] & 7], 2);\n"),
+       "atomicAdd(&block_h[a[i] & 7], 2);"},
   };
   for (const auto& [name, source, expected] : rows) {
     const std::string result = Apply("histogram_privatize", source);
@@ -59,12 +73,19 @@ TEST(HistogramPrivatize, Refuses) {
       {"unknown bins", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n"), "number of bins is not known"},
       {"too many bins", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 65535], 1);\n"), "do not fit"},
       {"no atomics", Source(kIndex + "  if (i < n) h[i] = a[i];\n"), "besides counting"},
-      {"old value used", Source(kIndex + "  if (i < n) {\n    int p = atomicAdd(&h[a[i] & 7], 1);\n  }\n"), "old count is used"},
+      {"old value used", Source(kIndex + "  if (i < n) {\n    int p = atomicAdd(&h[a[i] & 7], 1);\n  }\n"),
+       "old count is used"},
       {"maximum", Source(kIndex + "  if (i < n) atomicMax(&h[a[i] & 7], 1);\n"), "not atomicAdd"},
-      {"two counts", Source(kIndex + "  if (i < n) {\n    atomicAdd(&h[a[i] & 7], 1);\n    atomicAdd(&h[a[i] & 3], 1);\n  }\n"), "more than one atomic"},
+      {"two counts",
+       Source(kIndex + "  if (i < n) {\n    atomicAdd(&h[a[i] & 7], 1);\n    atomicAdd(&h[a[i] & 3], 1);\n  }\n"),
+       "more than one atomic"},
       {"counts read", Source(kIndex + "  if (i < n) if (h[0] < 9) atomicAdd(&h[a[i] & 7], 1);\n"), "is read too"},
       {"not by data", Source(kIndex + "  if (i < n) atomicAdd(&h[i % 8], a[i]);\n"), "does not come from the data"},
-      {"private already", Source("  __shared__ int s[8];\n" + kIndex + "  if (i < n) atomicAdd(&s[a[i] & 7], 1);\n  __syncthreads();\n  atomicAdd(&h[threadIdx.x], s[threadIdx.x]);\n"), "REFUSED"},
+      {"private already",
+       Source("  __shared__ int s[8];\n" + kIndex +
+              "  if (i < n) atomicAdd(&s[a[i] & 7], 1);\n  __syncthreads();\n  atomicAdd(&h[threadIdx.x], "
+              "s[threadIdx.x]);\n"),
+       "REFUSED"},
   };
   for (const auto& [name, source, reason] : rows) {
     const std::string result = Apply("histogram_privatize", source);

@@ -24,7 +24,8 @@ const std::string kExamples = std::string(WW_SOURCE_DIR) + "/config/examples/ker
 std::string Outcome(const RewriteRequest& request) {
   const auto outcome = ApplyTransform(request);
   if (!outcome) return "ERROR: " + outcome.error().Format();
-  if (const auto* refusal = std::get_if<RewriteRefusal>(&*outcome)) return fmt::format("REFUSED {}: {}", refusal->line, refusal->reason);
+  if (const auto* refusal = std::get_if<RewriteRefusal>(&*outcome))
+    return fmt::format("REFUSED {}: {}", refusal->line, refusal->reason);
   return std::get<Rewritten>(*outcome).text;
 }
 
@@ -35,7 +36,8 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
-Result<Executed> Execute(const KernelSpec& spec, const Case& c, const std::string& text, std::vector<BufferContent> buffers) {
+Result<Executed> Execute(const KernelSpec& spec, const Case& c, const std::string& text,
+                         std::vector<BufferContent> buffers) {
   static Service service(std::string(WW_BINARY_DIR) + "/rewrite-test-cache");
   ExecuteRequest request;
   request.source = {kExamples, spec.file, text};
@@ -54,10 +56,12 @@ Result<Executed> Execute(const KernelSpec& spec, const Case& c, const std::strin
 
 }  // namespace
 
-std::string Apply(const std::string& transform, const std::string& source, const std::string& entry, const Parameters& parameters) {
+std::string Apply(const std::string& transform, const std::string& source, const std::string& entry,
+                  const Parameters& parameters) {
   return Outcome({{kExamples, "kernel.cu", source}, entry, "", transform, parameters});
 }
-std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry, const Parameters& parameters) {
+std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry,
+                           const Parameters& parameters) {
   return Outcome({{kExamples, file, ReadExample(file)}, entry, "", transform, parameters});
 }
 std::string ReadExample(const std::string& file) { return ReadFile(kExamples + "/" + file).value_or(""); }
@@ -86,15 +90,17 @@ KernelSpec ExampleSpec(const std::string& name) {
 }
 
 KernelSpec Spec(const std::string& args, const std::string& cases, const std::string& entry) {
-  const std::string text = fmt::format("version: 1\nkernels:\n  - {{name: k, file: kernel.cu, entry: {}, args: {}, cases: {}}}\n", entry, args, cases);
+  const std::string text = fmt::format(
+      "version: 1\nkernels:\n  - {{name: k, file: kernel.cu, entry: {}, args: {}, cases: {}}}\n", entry, args, cases);
   const auto manifest = ParseManifest(text, "test.yml");
   if (!manifest) throw std::runtime_error(manifest.error().Format());
   return manifest->kernels.at(0);
 }
 
-std::string Difference(const KernelSpec& spec, const std::string& case_name, const std::string& original, const std::string& rewritten,
-                       const Comparison& comparison) {
-  const auto found = std::find_if(spec.cases.begin(), spec.cases.end(), [&](const Case& c) { return c.name == case_name; });
+std::string Difference(const KernelSpec& spec, const std::string& case_name, const std::string& original,
+                       const std::string& rewritten, const Comparison& comparison) {
+  const auto found =
+      std::find_if(spec.cases.begin(), spec.cases.end(), [&](const Case& c) { return c.name == case_name; });
   if (found == spec.cases.end()) return "no case " + case_name;
   auto inputs = MakeInputs(spec, *found, InputVariant::kBase, 7, kExamples);
   if (!inputs) return inputs.error().Format();
@@ -115,10 +121,12 @@ std::string Difference(const KernelSpec& spec, const std::string& case_name, con
     }
     const size_t count = x.size() / SizeOf(description->dtype);
     double largest = 0;
-    for (size_t i = 0; i < count; ++i) largest = std::max(largest, std::fabs(LoadAsDouble(description->dtype, x.data(), i)));
+    for (size_t i = 0; i < count; ++i)
+      largest = std::max(largest, std::fabs(LoadAsDouble(description->dtype, x.data(), i)));
     for (size_t i = 0; i < count; ++i) {
       const double a = LoadAsDouble(description->dtype, x.data(), i), b = LoadAsDouble(description->dtype, y.data(), i);
-      if (!(std::fabs(a - b) <= comparison.relative * largest)) return fmt::format("{}[{}]: {} and {}", argument.name, i, a, b);
+      if (!(std::fabs(a - b) <= comparison.relative * largest))
+        return fmt::format("{}[{}]: {} and {}", argument.name, i, a, b);
     }
   }
   return "";
@@ -130,8 +138,10 @@ std::string AddedLines(const std::string& original, const std::string& rewritten
   std::string added;
   for (const std::string& line : Lines(rewritten)) {
     const auto same = old.find(line);
-    if (same != old.end()) old.erase(same);
-    else added += line + "\n";
+    if (same != old.end())
+      old.erase(same);
+    else
+      added += line + "\n";
   }
   return added;
 }

@@ -13,12 +13,15 @@ namespace warpwright::rewrite_test {
 using Parameters = std::map<std::string, std::string>;
 
 // The rewritten file; "REFUSED 12: reason" with the line where one is given; "ERROR: ..." for usage errors.
-std::string Apply(const std::string& transform, const std::string& source, const std::string& entry = "run", const Parameters& parameters = {});
-std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry, const Parameters& parameters = {});
+std::string Apply(const std::string& transform, const std::string& source, const std::string& entry = "run",
+                  const Parameters& parameters = {});
+std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry,
+                           const Parameters& parameters = {});
 std::string ReadExample(const std::string& file);
 
 // Slices for the entry and compiles for sm_80 and sm_90 with NVRTC: "" or the reason.
-std::string CompileError(const std::string& text, const std::string& entry = "run", const std::string& file = "kernel.cu");
+std::string CompileError(const std::string& text, const std::string& entry = "run",
+                         const std::string& file = "kernel.cu");
 
 // A kernel of the example repository's manifest.
 KernelSpec ExampleSpec(const std::string& name);
@@ -26,12 +29,12 @@ KernelSpec ExampleSpec(const std::string& name);
 KernelSpec Spec(const std::string& args, const std::string& cases, const std::string& entry = "run");
 
 struct Comparison {
-  double relative = 0;        // of the largest output; 0: bit for bit
-  int64_t pointer_offset = 0; // bytes by which every buffer is off its alignment
+  double relative = 0;         // of the largest output; 0: bit for bit
+  int64_t pointer_offset = 0;  // bytes by which every buffer is off its alignment
 };
 // "" or what differs between the outputs of the two files in the named case.
-std::string Difference(const KernelSpec& spec, const std::string& case_name, const std::string& original, const std::string& rewritten,
-                       const Comparison& comparison = {});
+std::string Difference(const KernelSpec& spec, const std::string& case_name, const std::string& original,
+                       const std::string& rewritten, const Comparison& comparison = {});
 
 // Lines of `rewritten` that `original` does not have, in order: what a reviewer sees in green.
 std::string AddedLines(const std::string& original, const std::string& rewritten);

@@ -23,16 +23,20 @@ TEST(Transforms, IdsAreUniqueAndParametersHaveDefaults) {
   for (const Transform& transform : Transforms()) {
     EXPECT_TRUE(ids.insert(transform.id).second) << transform.id;
     EXPECT_EQ(FindTransform(transform.id), &transform);
-    for (const TransformParameter& parameter : transform.parameters) EXPECT_FALSE(parameter.values.empty()) << parameter.name;
+    for (const TransformParameter& parameter : transform.parameters)
+      EXPECT_FALSE(parameter.values.empty()) << parameter.name;
   }
   EXPECT_EQ(FindTransform("no_such"), nullptr);
 }
 
 TEST(Transforms, UnknownIdsParametersAndValuesAreUsageErrors) {
-  const std::string source = std::string(kScale) + "void run(float* o, const float* i, int n) { scale<<<n, 1>>>(o, i, n); }\n";
+  const std::string source =
+      std::string(kScale) + "void run(float* o, const float* i, int n) { scale<<<n, 1>>>(o, i, n); }\n";
   EXPECT_TRUE(Apply("no_such", source).starts_with("ERROR: no transformation"));
-  EXPECT_TRUE(Apply("launch_retune", source, "run", {{"block", "64"}}).starts_with("ERROR: launch_retune has no parameter"));
-  EXPECT_TRUE(Apply("launch_retune", source, "run", {{"block_size", "100"}}).starts_with("ERROR: launch_retune: block_size cannot be"));
+  EXPECT_TRUE(
+      Apply("launch_retune", source, "run", {{"block", "64"}}).starts_with("ERROR: launch_retune has no parameter"));
+  EXPECT_TRUE(Apply("launch_retune", source, "run", {{"block_size", "100"}})
+                  .starts_with("ERROR: launch_retune: block_size cannot be"));
 }
 
 TEST(Transforms, RefusalsThatConcernAllOfThem) {
@@ -41,13 +45,20 @@ TEST(Transforms, RefusalsThatConcernAllOfThem) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
       {"unknown entry", scale + run, "no function nothing"},
       {"no launch", scale + "void run(float* o) { o[0] = 1; }", "launches no kernel"},
-      {"two kernels", scale + "__global__ void other(float* o) { o[0] = 1; }\nvoid run(float* o, const float* i, int n) { scale<<<n, 1>>>(o, i, n); other<<<1, 1>>>(o); }",
+      {"two kernels",
+       scale + "__global__ void other(float* o) { o[0] = 1; }\nvoid run(float* o, const float* i, int n) { scale<<<n, "
+               "1>>>(o, i, n); other<<<1, 1>>>(o); }",
        "several kernels"},
       {"header kernel", "#include \"include/common.cuh\"\nvoid run(float* o) { }", "launches no kernel"},
       {"made by a macro",
-       "#define MAKE(name) __global__ void name(float* out, const float* in, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i]; }\nMAKE(scale)\n" + run,
+       "#define MAKE(name) __global__ void name(float* out, const float* in, int n) { int i = blockIdx.x * blockDim.x "
+       "+ threadIdx.x; if (i < n) out[i] = in[i]; }\nMAKE(scale)\n" +
+           run,
        "made by a macro"},
-      {"launch in a macro", scale + "#define GO(o, i, n) scale<<<(n + 127) / 128, 128>>>(o, i, n)\nvoid run(float* o, const float* i, int n) { GO(o, i, n); }", "inside a macro"},
+      {"launch in a macro",
+       scale + "#define GO(o, i, n) scale<<<(n + 127) / 128, 128>>>(o, i, n)\nvoid run(float* o, const float* i, int "
+               "n) { GO(o, i, n); }",
+       "inside a macro"},
       {"overloaded", scale + "__global__ void scale(double* o) { o[0] = 1; }\n" + run, "overloaded"},
   };
   for (const auto& [name, source, reason] : rows) {
@@ -65,11 +76,17 @@ TEST(Transforms, RefusalsThatConcernAllOfThem) {
 // No transformation may touch what it does not understand, and none may crash on it.
 TEST(Transforms, BrokenSourcesAreRefused) {
   const char* sources[] = {
-      "", "__global__ void", "__global__ void k(float* p) { for (", "void run() { k<<<1, 1>>>(); }",
+      "",
+      "__global__ void",
+      "__global__ void k(float* p) { for (",
+      "void run() { k<<<1, 1>>>(); }",
       "__global__ void k(float* p) { if (p[0] } void run(float* p) { k<<<1, 32>>>(p); }",
-      "template <typename T> __global__ void k(T* p) { p[blockIdx.x * blockDim.x + threadIdx.x] += q; } void run(float* p) { k<float><<<1, 32>>>(p); }",
-      "__global__ void k(float* p, int n) { int i = i; if (i < n) p[i] = 0; } void run(float* p, int n) { int g = g; k<<<g, g>>>(p, n); }",
-      "__global__ void k(float p[], int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] = 0; } void run(float* p, int n) { dim3 g; g.x = n; k<<<g, 1>>>(p, n); }",
+      "template <typename T> __global__ void k(T* p) { p[blockIdx.x * blockDim.x + threadIdx.x] += q; } void "
+      "run(float* p) { k<float><<<1, 32>>>(p); }",
+      "__global__ void k(float* p, int n) { int i = i; if (i < n) p[i] = 0; } void run(float* p, int n) { int g = g; "
+      "k<<<g, g>>>(p, n); }",
+      "__global__ void k(float p[], int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] = 0; } "
+      "void run(float* p, int n) { dim3 g; g.x = n; k<<<g, 1>>>(p, n); }",
   };
   for (const char* source : sources) {
     for (const Transform& transform : Transforms()) {
@@ -84,7 +101,10 @@ TEST(Transforms, EverythingBesidesTheKernelAndItsLaunchStaysByteForByte) {
   const std::string tail = "\n\n/* end */ int y ;   \n// no newline at the end";
   const std::string run = "void run(float* o, const float* i, int n) {\n  scale<<<(n + 127) / 128, 128>>>(o, i, n);\n}";
   for (const char* transform : {"vectorize_elementwise", "restrict_readonly", "launch_retune"}) {
-    const std::string result = Apply(transform, head + kScale + run + tail, "run", std::string(transform) == "launch_retune" ? rewrite_test::Parameters{{"block_size", "256"}} : rewrite_test::Parameters{});
+    const std::string result =
+        Apply(transform, head + kScale + run + tail, "run",
+              std::string(transform) == "launch_retune" ? rewrite_test::Parameters{{"block_size", "256"}}
+                                                        : rewrite_test::Parameters{});
     EXPECT_TRUE(result.starts_with(head)) << transform << ": " << result;
     EXPECT_TRUE(result.ends_with(tail)) << transform;
   }
