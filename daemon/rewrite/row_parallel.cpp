@@ -1,8 +1,9 @@
 // One thread per row becomes one block, or one warp, per row.
 //
-// A thread that walks along a row makes its warp touch 32 rows at once, one element of each: every element of a warp's access lies
-// in another cache line. Here the threads of a block (or warp) share a row instead: neighbouring threads read neighbouring columns,
-// each keeps a partial result, and the partial results are combined by shuffles. The kernel's text is edited, not written anew.
+// A thread that walks along a row makes its warp touch 32 rows at once, one element of each: every element of a warp's
+// access lies in another cache line. Here the threads of a block (or warp) share a row instead: neighbouring threads
+// read neighbouring columns, each keeps a partial result, and the partial results are combined by shuffles. The
+// kernel's text is edited, not written anew.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,8 +18,8 @@ namespace {
 
 struct Mode {
   RowGroup group = RowGroup::kBlock;
-  int threads = 256;   // of a block
-  int rows = 1;        // per block
+  int threads = 256;  // of a block
+  int rows = 1;       // per block
 };
 
 class RowParallelWriter {
@@ -38,7 +39,8 @@ class RowParallelWriter {
     EditRow();
     for (const ColumnLoop& loop : plan_.loops) EditLoop(loop);
     EditSingleStatements();
-    for (const Node* statement : plan_.barriers) around_[statement].barrier = barrier_ + "\n" + IndentAt(kernel_.text, statement->begin);
+    for (const Node* statement : plan_.barriers)
+      around_[statement].barrier = barrier_ + "\n" + IndentAt(kernel_.text, statement->begin);
     for (const Node* block : plan_.barriers_at_end) {
       const uint32_t brace = block->end - 1;
       const std::string indent = IndentAt(kernel_.text, brace);
@@ -55,7 +57,8 @@ class RowParallelWriter {
     for (const LaunchSite& launch : site_.launches)
       if (auto refusal = EditLaunch(launch, file)) return *refusal;
     std::string helpers;
-    for (const ReductionHelper& helper : helpers_) helpers += Indented(helper.text, IndentAt(kernel_.text, kernel_.begin), site_.unit) + "\n";
+    for (const ReductionHelper& helper : helpers_)
+      helpers += Indented(helper.text, IndentAt(kernel_.text, kernel_.begin), site_.unit) + "\n";
     PlaceRewrittenKernel(site_, name, *kernel_text, helpers, file);
     return Finish(ast_, file, Notes(name));
   }
@@ -64,7 +67,8 @@ class RowParallelWriter {
   // A name that the kernel does not use.
   std::string LocalName(const std::string& base) const {
     std::set<std::string, std::less<>> used;
-    for (const Token& token : Lex(kernel_.text.substr(kernel_.begin, kernel_.end - kernel_.begin))) used.insert(std::string(token.text));
+    for (const Token& token : Lex(kernel_.text.substr(kernel_.begin, kernel_.end - kernel_.begin)))
+      used.insert(std::string(token.text));
     std::string name = base;
     for (int i = 2; used.contains(name); ++i) name = fmt::format("{}{}", base, i);
     return name;
@@ -95,8 +99,10 @@ class RowParallelWriter {
       const auto blank = [&](uint32_t from, uint32_t to) {
         return kernel_.text.substr(from, to - from).find_first_not_of(" \t\r\n") == std::string_view::npos;
       };
-      if (blank(begin, unused->begin) && blank(unused->end, end)) edits_.Replace(begin, end, "");
-      else edits_.Replace(*unused, "");
+      if (blank(begin, unused->begin) && blank(unused->end, end))
+        edits_.Replace(begin, end, "");
+      else
+        edits_.Replace(*unused, "");
     }
   }
 
@@ -105,10 +111,12 @@ class RowParallelWriter {
     const Node& node = *loop.loop;
     const auto text = [&](const Node& part) { return std::string(kernel_.Text(part)); };
     const auto grouped = [&](const Node& part) {
-      const bool simple = part.Is(NodeKind::kName) || part.Is(NodeKind::kInteger) || part.Is(NodeKind::kMember) || part.Is(NodeKind::kCall);
+      const bool simple = part.Is(NodeKind::kName) || part.Is(NodeKind::kInteger) || part.Is(NodeKind::kMember) ||
+                          part.Is(NodeKind::kCall);
       return simple ? text(part) : "(" + text(part) + ")";
     };
-    const std::string step = loop.step == nullptr || site_.analysis().Fold(*loop.step) == 1 ? "" : " * " + grouped(*loop.step);
+    const std::string step =
+        loop.step == nullptr || site_.analysis().Fold(*loop.step) == 1 ? "" : " * " + grouped(*loop.step);
     const std::string offset = lane_ + step;
     const auto start = site_.analysis().Fold(*loop.start);
     const bool negative = !start || *start < 0;  // unsigned + negative would wrap in a wider type
@@ -124,11 +132,14 @@ class RowParallelWriter {
       const std::string helper = HelperFor(reduction);
       const std::string neutral = NeutralValue(reduction);
       if (!neutral.empty() && !StartsNeutral(reduction, node)) {
-        around_[&node].before += fmt::format("if ({} != 0) {} = {};  // only one thread keeps what was there before\n{}", lane_,
-                                             reduction.name, neutral, indent);
+        around_[&node].before +=
+            fmt::format("if ({} != 0) {} = {};  // only one thread keeps what was there before\n{}", lane_,
+                        reduction.name, neutral, indent);
       }
-      if (reduction.index_name.empty()) behind += fmt::format("\n{}{} = {}({});", indent, reduction.name, helper, reduction.name);
-      else behind += fmt::format("\n{}{}({}, {});", indent, helper, reduction.name, reduction.index_name);
+      if (reduction.index_name.empty())
+        behind += fmt::format("\n{}{} = {}({});", indent, reduction.name, helper, reduction.name);
+      else
+        behind += fmt::format("\n{}{}({}, {});", indent, helper, reduction.name, reduction.index_name);
     }
     if (!behind.empty()) around_[&node].behind = behind;
   }
@@ -147,7 +158,8 @@ class RowParallelWriter {
 
   bool IsDependent(const Reduction& reduction) const {
     const std::vector<CXCursor> parameters = ast::TemplateParameters(kernel_.cursor);
-    return std::any_of(parameters.begin(), parameters.end(), [&](const CXCursor& parameter) { return ast::Spelling(parameter) == reduction.type; });
+    return std::any_of(parameters.begin(), parameters.end(),
+                       [&](const CXCursor& parameter) { return ast::Spelling(parameter) == reduction.type; });
   }
 
   std::string HelperFor(const Reduction& reduction) {
@@ -158,12 +170,14 @@ class RowParallelWriter {
     if (kernel_.text.substr(0, kernel_.begin).find(indented) != std::string_view::npos) return base;
     if (!names_.contains(base)) names_[base] = FreshName(ast_, base);
     const ReductionHelper helper = MakeReductionHelper(reduction, mode_.group, names_[base]);
-    const bool known = std::any_of(helpers_.begin(), helpers_.end(), [&](const ReductionHelper& other) { return other.text == helper.text; });
+    const bool known = std::any_of(helpers_.begin(), helpers_.end(),
+                                   [&](const ReductionHelper& other) { return other.text == helper.text; });
     if (!known) helpers_.push_back(helper);
     return helper.name;
   }
 
-  // Does the variable hold the neutral value when the loop begins? The last write before it, in the blocks around, says so.
+  // Does the variable hold the neutral value when the loop begins? The last write before it, in the blocks around, says
+  // so.
   bool StartsNeutral(const Reduction& reduction, const Node& loop) const {
     const double neutral = reduction.kind == ReductionKind::kProduct ? 1 : 0;
     const Node* inner = &loop;
@@ -175,13 +189,15 @@ class RowParallelWriter {
       for (size_t i = outer->size(); i-- > 0;) {
         const Node& statement = (*outer)[i];
         if (statement.begin >= inner->begin) continue;
-        if (const auto value = LastValue(statement, reduction.symbol)) return *value != nullptr && IsLiteral(kernel_, **value, neutral);
+        if (const auto value = LastValue(statement, reduction.symbol))
+          return *value != nullptr && IsLiteral(kernel_, **value, neutral);
       }
     }
     return false;
   }
 
-  // What the statement leaves in the variable: an expression, null where that is unclear; nothing where it does not write it.
+  // What the statement leaves in the variable: an expression, null where that is unclear; nothing where it does not
+  // write it.
   std::optional<const Node*> LastValue(const Node& statement, const std::string& symbol) const {
     if (statement.Is(NodeKind::kDeclaration)) {
       for (const auto& variable : statement.children)
@@ -190,9 +206,11 @@ class RowParallelWriter {
       return std::nullopt;
     }
     const VariableInfo* info = site_.analysis().Find(symbol);
-    const bool writes = std::any_of(info->writes.begin(), info->writes.end(), [&](const Node* write) { return Contains(statement, *write); });
+    const bool writes = std::any_of(info->writes.begin(), info->writes.end(),
+                                    [&](const Node* write) { return Contains(statement, *write); });
     if (!writes) return std::nullopt;
-    const bool plain = statement.Is(NodeKind::kAssign, "=") && statement[0].Is(NodeKind::kName) && statement[0].symbol == symbol;
+    const bool plain =
+        statement.Is(NodeKind::kAssign, "=") && statement[0].Is(NodeKind::kName) && statement[0].symbol == symbol;
     return plain ? &statement[1] : nullptr;
   }
 
@@ -216,7 +234,8 @@ class RowParallelWriter {
       group.clear();
     };
     for (const Node* statement : plan_.single) {
-      const bool needs_barrier = std::find(plan_.barriers.begin(), plan_.barriers.end(), statement) != plan_.barriers.end();
+      const bool needs_barrier =
+          std::find(plan_.barriers.begin(), plan_.barriers.end(), statement) != plan_.barriers.end();
       if (!group.empty() && (needs_barrier || !FollowsDirectly(*group.back(), *statement))) flush();
       group.push_back(statement);
     }
@@ -234,8 +253,9 @@ class RowParallelWriter {
     const auto at = [](const Node& node, std::string reason) { return RefuseAt(node.line, std::move(reason)).value(); };
     const auto rows = HostText(site_, launch, *plan_.row_bound);
     if (!rows) {
-      return at(*plan_.row_bound, fmt::format("the number of rows, \"{}\", cannot be computed where the kernel is launched",
-                                              kernel_.Text(*plan_.row_bound)));
+      return at(*plan_.row_bound,
+                fmt::format("the number of rows, \"{}\", cannot be computed where the kernel is launched",
+                            kernel_.Text(*plan_.row_bound)));
     }
     LaunchShape shape;
     shape.grid = {mode_.rows == 1 ? Unwrapped(*rows) : CeilDivText(launch, *rows, mode_.rows)};
@@ -247,7 +267,8 @@ class RowParallelWriter {
         return at(*launch.launch, "the grid has several dimensions, of which the kernel uses one");
       shape.grid.push_back(old ? std::string(launch.host->syntax.Text(*old->expression)) : "1");
     }
-    if (!IsOneDimensional(launch, LaunchAxisGroup::kBlock)) return at(*launch.launch, "the block has several dimensions");
+    if (!IsOneDimensional(launch, LaunchAxisGroup::kBlock))
+      return at(*launch.launch, "the block has several dimensions");
     shape.block = {std::to_string(mode_.threads)};
     while (shape.grid.size() > 1 && shape.grid.back() == "1") shape.grid.pop_back();
     SetLaunch(launch, shape, file);
@@ -260,7 +281,8 @@ class RowParallelWriter {
                         ? fmt::format("{} gives each row to a block of {} threads", name, mode_.threads)
                         : fmt::format("{} gives each row to a warp, {} rows to a block", name, mode_.rows));
     for (const ColumnLoop& loop : plan_.loops) {
-      std::string note = fmt::format("the loop over {} (line {}) is strided over the threads", loop.loop.name, loop.loop.loop->line);
+      std::string note =
+          fmt::format("the loop over {} (line {}) is strided over the threads", loop.loop.name, loop.loop.loop->line);
       for (const Reduction& reduction : loop.reductions)
         note += fmt::format("; {} is combined by {}", reduction.name, HelperBaseName(reduction, mode_.group));
       notes.push_back(std::move(note));
@@ -287,8 +309,9 @@ RewriteOutcome ApplyRowParallel(const Ast& ast, const RewriteRequest& request) {
   if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) {
-    return Refuse(fmt::format("{} is itself the kernel: its launch stands in the manifest, and one thread per row needs another launch",
-                              request.entry));
+    return Refuse(fmt::format(
+        "{} is itself the kernel: its launch stands in the manifest, and one thread per row needs another launch",
+        request.entry));
   }
   Mode mode;
   if (TextParameter(request, "mode") == "warp") {

@@ -11,34 +11,56 @@ bool IsPair(const Reduction& reduction) {
 
 std::string_view Word(ReductionKind kind) {
   switch (kind) {
-    case ReductionKind::kSum: return "sum";
-    case ReductionKind::kProduct: return "product";
-    case ReductionKind::kMax: return "max";
-    case ReductionKind::kMin: return "min";
-    case ReductionKind::kAnd: return "all";
-    case ReductionKind::kOr: return "any";
-    case ReductionKind::kBitAnd: return "and";
-    case ReductionKind::kBitOr: return "or";
-    case ReductionKind::kBitXor: return "xor";
-    case ReductionKind::kArgMax: return "argmax";
-    case ReductionKind::kArgMin: return "argmin";
+    case ReductionKind::kSum:
+      return "sum";
+    case ReductionKind::kProduct:
+      return "product";
+    case ReductionKind::kMax:
+      return "max";
+    case ReductionKind::kMin:
+      return "min";
+    case ReductionKind::kAnd:
+      return "all";
+    case ReductionKind::kOr:
+      return "any";
+    case ReductionKind::kBitAnd:
+      return "and";
+    case ReductionKind::kBitOr:
+      return "or";
+    case ReductionKind::kBitXor:
+      return "xor";
+    case ReductionKind::kArgMax:
+      return "argmax";
+    case ReductionKind::kArgMin:
+      return "argmin";
   }
   return "";
 }
 
 std::string_view Described(ReductionKind kind) {
   switch (kind) {
-    case ReductionKind::kSum: return "The sum of one value per thread";
-    case ReductionKind::kProduct: return "The product of one value per thread";
-    case ReductionKind::kMax: return "The largest of one value per thread";
-    case ReductionKind::kMin: return "The smallest of one value per thread";
-    case ReductionKind::kAnd: return "Whether the value holds in every thread";
-    case ReductionKind::kOr: return "Whether the value holds in any thread";
-    case ReductionKind::kBitAnd: return "The bitwise and of one value per thread";
-    case ReductionKind::kBitOr: return "The bitwise or of one value per thread";
-    case ReductionKind::kBitXor: return "The bitwise exclusive or of one value per thread";
-    case ReductionKind::kArgMax: return "The largest of one value per thread, with its index";
-    case ReductionKind::kArgMin: return "The smallest of one value per thread, with its index";
+    case ReductionKind::kSum:
+      return "The sum of one value per thread";
+    case ReductionKind::kProduct:
+      return "The product of one value per thread";
+    case ReductionKind::kMax:
+      return "The largest of one value per thread";
+    case ReductionKind::kMin:
+      return "The smallest of one value per thread";
+    case ReductionKind::kAnd:
+      return "Whether the value holds in every thread";
+    case ReductionKind::kOr:
+      return "Whether the value holds in any thread";
+    case ReductionKind::kBitAnd:
+      return "The bitwise and of one value per thread";
+    case ReductionKind::kBitOr:
+      return "The bitwise or of one value per thread";
+    case ReductionKind::kBitXor:
+      return "The bitwise exclusive or of one value per thread";
+    case ReductionKind::kArgMax:
+      return "The largest of one value per thread, with its index";
+    case ReductionKind::kArgMin:
+      return "The smallest of one value per thread, with its index";
   }
   return "";
 }
@@ -52,15 +74,24 @@ std::string Combined(const Reduction& reduction, const std::string& other) {
     return fmt::format("{}(value, {})", word, other);
   };
   switch (reduction.kind) {
-    case ReductionKind::kSum: return "value + " + other;
-    case ReductionKind::kProduct: return "value * " + other;
-    case ReductionKind::kMax: return extreme("max", ">");
-    case ReductionKind::kMin: return extreme("min", "<");
-    case ReductionKind::kAnd: return "value && " + other;
-    case ReductionKind::kOr: return "value || " + other;
-    case ReductionKind::kBitAnd: return "value & " + other;
-    case ReductionKind::kBitOr: return "value | " + other;
-    default: return "value ^ " + other;
+    case ReductionKind::kSum:
+      return "value + " + other;
+    case ReductionKind::kProduct:
+      return "value * " + other;
+    case ReductionKind::kMax:
+      return extreme("max", ">");
+    case ReductionKind::kMin:
+      return extreme("min", "<");
+    case ReductionKind::kAnd:
+      return "value && " + other;
+    case ReductionKind::kOr:
+      return "value || " + other;
+    case ReductionKind::kBitAnd:
+      return "value & " + other;
+    case ReductionKind::kBitOr:
+      return "value | " + other;
+    default:
+      return "value ^ " + other;
   }
 }
 
@@ -109,13 +140,17 @@ std::string NeutralValue(const Reduction& reduction) {
 ReductionHelper MakeReductionHelper(const Reduction& reduction, RowGroup group, const std::string& name) {
   const std::string type = reduction.dependent ? "T" : reduction.type;
   const bool block = group == RowGroup::kBlock, pair = IsPair(reduction);
-  std::string text = fmt::format("// {}, over the {}; every thread gets it.", Described(reduction.kind), block ? "block" : "warp");
-  if (pair) text += fmt::format("\n// Of equal values the one with the {} index.", reduction.last_wins ? "largest" : "smallest");
+  std::string text =
+      fmt::format("// {}, over the {}; every thread gets it.", Described(reduction.kind), block ? "block" : "warp");
+  if (pair)
+    text +=
+        fmt::format("\n// Of equal values the one with the {} index.", reduction.last_wins ? "largest" : "smallest");
   text += "\n";
   if (reduction.dependent) text += "template <typename T>\n";
   const std::string butterfly = pair ? ButterflyOfPair(reduction, type) : ButterflyOfOne(reduction, type);
   if (pair) {
-    text += fmt::format("__device__ __forceinline__ void {}({}& value, {}& index) {{\n", name, type, reduction.index_type);
+    text +=
+        fmt::format("__device__ __forceinline__ void {}({}& value, {}& index) {{\n", name, type, reduction.index_type);
   } else {
     text += fmt::format("__device__ __forceinline__ {0} {1}({0} value) {{\n", type, name);
   }
@@ -132,7 +167,8 @@ ReductionHelper MakeReductionHelper(const Reduction& reduction, RowGroup group, 
       text += "  if (lane == 0) warp_value[warp] = value;\n";
     }
     text += "  __syncthreads();\n";
-    const std::string neutral = NeutralValue(Reduction{reduction.kind, "", "", type, "", "", "", false, reduction.dependent, 0});
+    const std::string neutral =
+        NeutralValue(Reduction{reduction.kind, "", "", type, "", "", "", false, reduction.dependent, 0});
     if (pair) {
       text += "  value = warp_value[lane < warps ? lane : 0];\n  index = warp_index[lane < warps ? lane : 0];\n";
     } else if (neutral.empty()) {

@@ -1,5 +1,5 @@
-// The device functions that combine one value per thread: over a warp by shuffles, over a block by shuffles and one shared value per
-// warp. All threads get the same result: a butterfly adds the same pairs on both sides.
+// The device functions that combine one value per thread: over a warp by shuffles, over a block by shuffles and one
+// shared value per warp. All threads get the same result: a butterfly adds the same pairs on both sides.
 #pragma once
 
 #include <string>

@@ -8,174 +8,6 @@
 namespace warpwright {
 namespace {
 
-// One place where a variable is updated, with the uses of it that belong to the update.
-struct Update {
-  ReductionKind kind;
-  const Node* statement;                // the kAssign or kIf
-  std::vector<const Node*> own_uses;
-  const Node* index_assignment = nullptr;  // kArgMax, kArgMin
-  bool last_wins = false;
-};
-
-bool IsName(const Node& node, const std::string& symbol) {
-  const Node& plain = StripCasts(node);
-  return plain.Is(NodeKind::kName) && plain.symbol == symbol;
-}
-
-bool IsMaxCall(const Node& node) {
-  static const std::set<std::string> kNames = {"max", "fmax", "fmaxf", "__hmax", "std::max"};
-  return node.Is(NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
-}
-bool IsMinCall(const Node& node) {
-  static const std::set<std::string> kNames = {"min", "fmin", "fminf", "__hmin", "std::min"};
-  return node.Is(NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
-}
-
-// `x > e`, as seen with x on the right: e < x gives ">" for (e, x). Nothing where x is not one of the sides.
-struct Comparison {
-  const Node* other = nullptr;  // the side that is not the variable
-  const Node* use = nullptr;
-  bool variable_smaller = false, inclusive = false;  // other > x, other >= x
-};
-std::optional<Comparison> CompareWith(const Node& condition, const std::string& symbol) {
-  if (!condition.Is(NodeKind::kBinary) || condition.size() != 2) return std::nullopt;
-  const std::string& op = condition.name;
-  if (op != "<" && op != ">" && op != "<=" && op != ">=") return std::nullopt;
-  const bool left = IsName(condition[0], symbol), right = IsName(condition[1], symbol);
-  if (left == right) return std::nullopt;
-  Comparison result;
-  result.other = &condition[left ? 1 : 0];
-  result.use = &StripCasts(condition[left ? 0 : 1]);
-  if (MentionsSymbol(*result.other, symbol)) return std::nullopt;
-  result.variable_smaller = left == (op[0] == '<');
-  result.inclusive = op.size() == 2;
-  return result;
-}
-
-class UpdateFinder {
- public:
-  UpdateFinder(const AnalyzedFunction& kernel, std::string symbol) : kernel_(kernel), symbol_(std::move(symbol)) {}
-
-  // The update that `node` is, if it is one.
-  std::optional<Update> Match(const Node& node) const {
-    if (node.Is(NodeKind::kIf)) return MatchIf(node);
-    if (!node.Is(NodeKind::kAssign) || !IsName(node[0], symbol_)) return std::nullopt;
-    Update update{ReductionKind::kSum, &node, {&node[0]}, nullptr, false};
-    if (node.name == "++" || node.name == "--") return update;
-    if (node.size() != 2) return std::nullopt;
-    if (node.name == "=") return MatchValue(update, node[1]);
-    static const std::map<std::string, ReductionKind> kCompound = {
-        {"+=", ReductionKind::kSum},    {"-=", ReductionKind::kSum},   {"*=", ReductionKind::kProduct},
-        {"&=", ReductionKind::kBitAnd}, {"|=", ReductionKind::kBitOr}, {"^=", ReductionKind::kBitXor}};
-    const auto found = kCompound.find(node.name);
-    if (found == kCompound.end() || MentionsSymbol(node[1], symbol_)) return std::nullopt;
-    update.kind = found->second;
-    return update;
-  }
-
- private:
-  // x = x + a + b, x = e * x, x = fmaxf(fmaxf(x, a), b), x = fmaf(a, b, x), x = e > x ? e : x.
-  std::optional<Update> MatchValue(Update update, const Node& value) const {
-    const Node& expression = StripCasts(value);
-    if (expression.Is(NodeKind::kConditional)) return MatchConditional(update, expression);
-    static const std::set<std::string> kFused = {"fma", "fmaf", "__fmaf_rn", "__fma_rn"};
-    if (expression.Is(NodeKind::kCall) && expression.size() == 3 && kFused.contains(expression.name)) {
-      if (!IsName(expression[2], symbol_) || MentionsSymbol(expression[0], symbol_) || MentionsSymbol(expression[1], symbol_))
-        return std::nullopt;
-      update.own_uses.push_back(&StripCasts(expression[2]));
-      return update;
-    }
-    static const std::map<std::string, ReductionKind> kOperators = {
-        {"+", ReductionKind::kSum},  {"-", ReductionKind::kSum},    {"*", ReductionKind::kProduct}, {"&", ReductionKind::kBitAnd},
-        {"|", ReductionKind::kBitOr}, {"^", ReductionKind::kBitXor}, {"&&", ReductionKind::kAnd},    {"||", ReductionKind::kOr}};
-    const auto kind_of = [&](const Node& node) -> std::optional<ReductionKind> {
-      if (IsMaxCall(node)) return ReductionKind::kMax;
-      if (IsMinCall(node)) return ReductionKind::kMin;
-      if (!node.Is(NodeKind::kBinary) || node.size() != 2) return std::nullopt;
-      const auto found = kOperators.find(node.name);
-      return found == kOperators.end() ? std::nullopt : std::optional(found->second);
-    };
-    const auto kind = kind_of(expression);
-    if (!kind) return std::nullopt;
-    update.kind = *kind;
-    // Down to the variable, through the same operation; what stands beside must not use it.
-    const Node* node = &expression;
-    while (!IsName(*node, symbol_)) {
-      node = &StripCasts(*node);
-      if (kind_of(*node) != kind) return std::nullopt;
-      const bool in_left = MentionsSymbol((*node)[0], symbol_), in_right = MentionsSymbol((*node)[1], symbol_);
-      if (in_left == in_right || (in_right && node->name == "-")) return std::nullopt;
-      node = &(*node)[in_left ? 0 : 1];
-    }
-    update.own_uses.push_back(&StripCasts(*node));
-    return update;
-  }
-
-  // e > x ? e : x and its seven relatives.
-  std::optional<Update> MatchConditional(Update update, const Node& value) const {
-    const auto comparison = CompareWith(value[0], symbol_);
-    if (!comparison) return std::nullopt;
-    const bool keeps_in_else = IsName(value[2], symbol_);
-    const Node& taken = value[keeps_in_else ? 1 : 2];
-    const Node& kept = value[keeps_in_else ? 2 : 1];
-    if (!IsName(kept, symbol_) || !SameExpression(kernel_.syntax, StripCasts(taken), StripCasts(*comparison->other)))
-      return std::nullopt;
-    update.kind = comparison->variable_smaller == keeps_in_else ? ReductionKind::kMax : ReductionKind::kMin;
-    update.own_uses.push_back(comparison->use);
-    update.own_uses.push_back(&StripCasts(kept));
-    return update;
-  }
-
-  // if (e > x) x = e;   if (valid && e > x) { x = e; index = c; }
-  std::optional<Update> MatchIf(const Node& node) const {
-    if (!node[kIfElse].Is(NodeKind::kEmpty)) return std::nullopt;
-    std::optional<Comparison> comparison;
-    std::vector<const Node*> conditions = {&node[kIfCondition]};
-    while (!conditions.empty()) {
-      const Node* condition = conditions.back();
-      conditions.pop_back();
-      if (condition->Is(NodeKind::kBinary, "&&")) {
-        conditions.push_back(&(*condition)[0]);
-        conditions.push_back(&(*condition)[1]);
-      } else if (MentionsSymbol(*condition, symbol_)) {
-        if (comparison || !(comparison = CompareWith(*condition, symbol_))) return std::nullopt;
-      }
-    }
-    if (!comparison) return std::nullopt;
-    const Node& then = node[kIfThen];
-    std::vector<const Node*> statements;
-    if (then.Is(NodeKind::kBlock)) {
-      for (const auto& child : then.children) statements.push_back(child.get());
-    } else {
-      statements.push_back(&then);
-    }
-    Update update{comparison->variable_smaller ? ReductionKind::kMax : ReductionKind::kMin, &node, {comparison->use}, nullptr, false};
-    bool assigned = false;
-    for (const Node* statement : statements) {
-      if (!statement->Is(NodeKind::kAssign, "=")) return std::nullopt;
-      if (IsName((*statement)[0], symbol_)) {
-        if (assigned || !SameExpression(kernel_.syntax, StripCasts((*statement)[1]), StripCasts(*comparison->other))) return std::nullopt;
-        update.own_uses.push_back(&(*statement)[0]);
-        assigned = true;
-      } else if ((*statement)[0].Is(NodeKind::kName) && update.index_assignment == nullptr &&
-                 !MentionsSymbol((*statement)[1], symbol_)) {
-        update.index_assignment = statement;
-      } else {
-        return std::nullopt;
-      }
-    }
-    if (!assigned) return std::nullopt;
-    if (update.index_assignment != nullptr) {
-      update.kind = update.kind == ReductionKind::kMax ? ReductionKind::kArgMax : ReductionKind::kArgMin;
-      update.last_wins = comparison->inclusive;
-    }
-    return update;
-  }
-
-  const AnalyzedFunction& kernel_;
-  std::string symbol_;
-};
-
 class LoopAnalyzer {
  public:
   LoopAnalyzer(const Ast& ast, const AnalyzedFunction& kernel, const CountedLoop& loop) : ast_(ast), kernel_(kernel) {
@@ -205,7 +37,8 @@ class LoopAnalyzer {
       if (!part->whole) return At(line, "a macro makes part of the loop");
     for (const Node* part : {counted.start, counted.bound, counted.step}) {
       if (part == nullptr) continue;
-      if (auto refusal = ImpureExpression(ast_, *part)) return At(refusal->line, "the loop's bounds: it " + refusal->reason);
+      if (auto refusal = ImpureExpression(ast_, *part))
+        return At(refusal->line, "the loop's bounds: it " + refusal->reason);
       for (const auto& [symbol, info] : kernel_.analysis.variables()) {
         const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(),
                                                 [&](const Node* write) { return Contains(loop(), *write); });
@@ -229,16 +62,23 @@ class LoopAnalyzer {
         case NodeKind::kBlock:
         case NodeKind::kIf:
         case NodeKind::kEmpty:
-        case NodeKind::kContinue: break;
+        case NodeKind::kContinue:
+          break;
         case NodeKind::kBreak:
           if (!inner) refusal = At(node.line, "break leaves the loop over " + result_.loop.name);
           return;
-        case NodeKind::kReturn: refusal = At(node.line, "return leaves the loop over " + result_.loop.name); return;
+        case NodeKind::kReturn:
+          refusal = At(node.line, "return leaves the loop over " + result_.loop.name);
+          return;
         case NodeKind::kFor:
         case NodeKind::kWhile:
-        case NodeKind::kDo: inner = true; break;
+        case NodeKind::kDo:
+          inner = true;
+          break;
         case NodeKind::kSwitch:
-        case NodeKind::kCase: refusal = At(node.line, "switch inside the loop over " + result_.loop.name); return;
+        case NodeKind::kCase:
+          refusal = At(node.line, "switch inside the loop over " + result_.loop.name);
+          return;
         case NodeKind::kDeclaration:
           for (const auto& variable : node.children) {
             if (!variable->Is(NodeKind::kVariable)) {
@@ -283,14 +123,14 @@ class LoopAnalyzer {
                                               [&](const Node* write) { return Contains(result_.loop.body(), *write); });
       if (!declared_inside && written_inside) carried.emplace_back(&info, symbol);
     }
-    std::sort(carried.begin(), carried.end(), [](const auto& a, const auto& b) {
-      return FirstLine(*a.first) < FirstLine(*b.first);
-    });
+    std::sort(carried.begin(), carried.end(),
+              [](const auto& a, const auto& b) { return FirstLine(*a.first) < FirstLine(*b.first); });
     std::set<std::string> indices;
     for (const auto& [info, symbol] : carried) {
       auto reduction = AsReduction(*info, symbol);
       if (!reduction) continue;
-      if (reduction->kind == ReductionKind::kArgMax || reduction->kind == ReductionKind::kArgMin) indices.insert(reduction->index_symbol);
+      if (reduction->kind == ReductionKind::kArgMax || reduction->kind == ReductionKind::kArgMin)
+        indices.insert(reduction->index_symbol);
       result_.reductions.push_back(std::move(*reduction));
     }
     for (const auto& [info, symbol] : carried) {
@@ -301,8 +141,10 @@ class LoopAnalyzer {
       const Node* write = nullptr;
       for (const Node* candidate : info->writes)
         if (write == nullptr && Contains(result_.loop.body(), *candidate)) write = candidate;
-      return At(write->line, fmt::format("{} is carried from one iteration over {} to the next, and not as a sum, product, minimum, "
-                                         "maximum or arg-max that nothing else in the loop uses", info->name, result_.loop.name));
+      return At(write->line,
+                fmt::format("{} is carried from one iteration over {} to the next, and not as a sum, product, minimum, "
+                            "maximum or arg-max that nothing else in the loop uses",
+                            info->name, result_.loop.name));
     }
     for (const Reduction& reduction : result_.reductions)
       if (auto refusal = CheckType(reduction)) return refusal;
@@ -311,21 +153,18 @@ class LoopAnalyzer {
     return std::nullopt;
   }
 
-  static uint32_t FirstLine(const VariableInfo& info) {
-    return info.uses.empty() ? 0 : info.uses.front()->begin;
-  }
+  static uint32_t FirstLine(const VariableInfo& info) { return info.uses.empty() ? 0 : info.uses.front()->begin; }
 
   std::optional<Reduction> AsReduction(const VariableInfo& info, const std::string& symbol) const {
-    const UpdateFinder finder(kernel_, symbol);
-    std::vector<Update> updates;
+    std::vector<ReductionUpdate> updates;
     Walk(result_.loop.body(), [&](const Node& node) {
-      auto update = finder.Match(node);
+      auto update = MatchReductionUpdate(kernel_.syntax, symbol, node);
       if (update) updates.push_back(std::move(*update));
       return !updates.size() || updates.back().statement != &node;
     });
     if (updates.empty()) return std::nullopt;
     std::set<const Node*> own;
-    for (const Update& update : updates) {
+    for (const ReductionUpdate& update : updates) {
       if (update.kind != updates[0].kind) return std::nullopt;
       own.insert(update.own_uses.begin(), update.own_uses.end());
     }
@@ -343,7 +182,7 @@ class LoopAnalyzer {
   }
 
   // The index must grow with the iterations, for the tie rule to follow from it, and must not be used otherwise.
-  bool DescribeIndex(const Update& update, Reduction& reduction) const {
+  bool DescribeIndex(const ReductionUpdate& update, Reduction& reduction) const {
     const Node& assignment = *update.index_assignment;
     const VariableInfo* info = kernel_.analysis.Find(assignment[0].symbol);
     if (info == nullptr) return false;
@@ -385,8 +224,9 @@ class LoopAnalyzer {
         return ast::Spelling(parameter) == Unqualified(info->type);
       });
       if (templated && !integer) return std::nullopt;
-      return At(reduction.line, fmt::format("{} is of type {}, for which there is no shuffle reduction here; accumulate in float",
-                                            info->name, info->type));
+      return At(reduction.line,
+                fmt::format("{} is of type {}, for which there is no shuffle reduction here; accumulate in float",
+                            info->name, info->type));
     };
     if (auto refusal = check(reduction.symbol, false)) return refusal;
     if (!reduction.index_symbol.empty()) return check(reduction.index_symbol, true);
@@ -465,7 +305,9 @@ class LoopAnalyzer {
       const VariableInfo* info = kernel_.analysis.Find(node.symbol);
       if (info == nullptr || info->declaration == nullptr || info->type.find('[') == std::string::npos) return;
       if (!Contains(loop(), *info->declaration))
-        refusal = At(node.line, fmt::format("{} is an array of the thread; its elements would be spread over the threads", node.name));
+        refusal =
+            At(node.line,
+               fmt::format("{} is an array of the thread; its elements would be spread over the threads", node.name));
     });
     return refusal;
   }
@@ -478,11 +320,12 @@ class LoopAnalyzer {
     const auto stride = write.index->Coefficient(iteration);
     const Dependence dependence = kernel_.analysis.DependsOn(*write.index);
     if (!stride || dependence.memory || dependence.unknown)
-      return At(write.line, fmt::format("where {} is written depends on memory or is not linear in {}", Plain(write.base),
-                                        result_.loop.name));
+      return At(write.line, fmt::format("where {} is written depends on memory or is not linear in {}",
+                                        Plain(write.base), result_.loop.name));
     if (*stride == Polynomial()) {
-      return At(write.line, fmt::format("every iteration over {} writes the same element of {}; accumulate in a local variable",
-                                        result_.loop.name, Plain(write.base)));
+      return At(write.line,
+                fmt::format("every iteration over {} writes the same element of {}; accumulate in a local variable",
+                            result_.loop.name, Plain(write.base)));
     }
     // Variables of loops inside: they must stay within one step of this loop.
     for (const CountedLoop& inner : InnerCountedLoops()) {
@@ -492,7 +335,8 @@ class LoopAnalyzer {
       const bool within = step && step->constant() == 1 && inner.relation == "<" && !inner.down &&
                           kernel_.analysis.Index(*inner.bound) - kernel_.analysis.Index(*inner.start) == *stride;
       if (!within)
-        return At(write.line, fmt::format("iterations over {} may write the same elements of {}", result_.loop.name, Plain(write.base)));
+        return At(write.line, fmt::format("iterations over {} may write the same elements of {}", result_.loop.name,
+                                          Plain(write.base)));
     }
     // What else varies inside the loop (a variable written twice, an opaque term) makes the element unknown.
     for (const std::string& symbol : dependence.symbols) {
@@ -501,7 +345,8 @@ class LoopAnalyzer {
       const bool varies = std::any_of(info->writes.begin(), info->writes.end(),
                                       [&](const Node* node) { return Contains(loop(), *node); });
       if (varies)
-        return At(write.line, fmt::format("where {} is written depends on {}, which changes in the loop", Plain(write.base), info->name));
+        return At(write.line, fmt::format("where {} is written depends on {}, which changes in the loop",
+                                          Plain(write.base), info->name));
     }
     return std::nullopt;
   }
@@ -514,7 +359,8 @@ class LoopAnalyzer {
   }
   bool HasInnerIterations(const Polynomial& index) const {
     const std::vector<CountedLoop> inner = InnerCountedLoops();
-    return std::any_of(inner.begin(), inner.end(), [&](const CountedLoop& loop) { return index.Mentions(IterationSymbol(loop)); });
+    return std::any_of(inner.begin(), inner.end(),
+                       [&](const CountedLoop& loop) { return index.Mentions(IterationSymbol(loop)); });
   }
 
   // `write` and `other` must not meet in different iterations.
@@ -523,12 +369,13 @@ class LoopAnalyzer {
     const bool same = write.base == other.base;
     const auto meets = [&]() -> Refused {
       if (same) {
-        return At(other.line, fmt::format("an iteration over {} uses elements of {} that another one writes", result_.loop.name,
-                                          Plain(write.base)));
+        return At(other.line, fmt::format("an iteration over {} uses elements of {} that another one writes",
+                                          result_.loop.name, Plain(write.base)));
       }
-      return At(other.line, fmt::format("{} may be the same array as {}, which other iterations over {} write; __restrict__ says "
-                                        "that it is not", other.base.empty() ? "an array" : Plain(other.base), Plain(write.base),
-                                        result_.loop.name));
+      return At(other.line,
+                fmt::format("{} may be the same array as {}, which other iterations over {} write; __restrict__ says "
+                            "that it is not",
+                            other.base.empty() ? "an array" : Plain(other.base), Plain(write.base), result_.loop.name));
     };
     if (!other.index) return meets();
     const Polynomial distance = *write.index - *other.index;
@@ -543,7 +390,8 @@ class LoopAnalyzer {
     if (gap && by && *gap % *by != 0) return std::nullopt;
     // At least as far apart as the loop is long: x[i] and x[i + half] for i < half.
     if (by == 1 && result_.loop.relation == "<" && result_.loop.step == nullptr) {
-      const Polynomial length = kernel_.analysis.Index(*result_.loop.bound) - kernel_.analysis.Index(*result_.loop.start);
+      const Polynomial length =
+          kernel_.analysis.Index(*result_.loop.bound) - kernel_.analysis.Index(*result_.loop.start);
       if (distance == length || distance == Polynomial() - length) return std::nullopt;
     }
     return meets();

@@ -1,5 +1,5 @@
-// One loop over the columns of a row, as row_parallel sees it: may its iterations be dealt out to threads, and which of its
-// variables are reductions?
+// One loop over the columns of a row, as row_parallel sees it: may its iterations be dealt out to threads, and which of
+// its variables are reductions?
 //
 // A variable that lives outside the loop and is written inside is one of
 //   - a reduction: every use in the loop is part of an update with one associative operation (x += e, x = fmaxf(x, e),
@@ -7,25 +7,24 @@
 //   - a temporary: each iteration writes it before it reads it, and nothing reads it behind the loop.
 // Anything else is carried from iteration to iteration, and the loop is refused.
 //
-// Memory: an element that an iteration writes may be read or written by the same iteration only. Elements are compared as
-// polynomials in the number of the iteration.
+// Memory: an element that an iteration writes may be read or written by the same iteration only. Elements are compared
+// as polynomials in the number of the iteration.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "rewrite/row_parallel_update.h"
 #include "rewrite/structural.h"
 
 namespace warpwright {
 
-enum class ReductionKind { kSum, kProduct, kMax, kMin, kAnd, kOr, kBitAnd, kBitOr, kBitXor, kArgMax, kArgMin };
-
 struct Reduction {
   ReductionKind kind = ReductionKind::kSum;
-  std::string symbol, name, type;              // of the variable; type without const
+  std::string symbol, name, type;                    // of the variable; type without const
   std::string index_symbol, index_name, index_type;  // kArgMax, kArgMin
-  bool last_wins = false;                      // of equal values the one with the largest index: >= in the source
-  bool dependent = false;                      // the type is a template parameter
+  bool last_wins = false;                            // of equal values the one with the largest index: >= in the source
+  bool dependent = false;                            // the type is a template parameter
   int line = 0;
 };
 
@@ -33,7 +32,7 @@ struct ColumnLoop {
   CountedLoop loop;
   std::vector<Reduction> reductions;
   std::vector<MemoryAccess> accesses;
-  bool unit_stride = false;   // some access in the innermost loops moves by a constant number of elements per iteration
+  bool unit_stride = false;  // some access in the innermost loops moves by a constant number of elements per iteration
 };
 
 // Refuses with the first reason, in source order.

@@ -31,11 +31,14 @@ class RowPlanner {
     if (auto refusal = CheckNothingBehind(*body)) return tl::unexpected(*refusal);
     if (auto refusal = VisitRowStatements(*body)) return tl::unexpected(*refusal);
     if (plan_.loops.empty()) return RefuseAt(plan_.row->line, "no loop over the columns of a row");
-    const bool coalescible = std::any_of(plan_.loops.begin(), plan_.loops.end(), [](const ColumnLoop& loop) { return loop.unit_stride; });
+    const bool coalescible =
+        std::any_of(plan_.loops.begin(), plan_.loops.end(), [](const ColumnLoop& loop) { return loop.unit_stride; });
     if (!coalescible) {
-      return RefuseAt(plan_.loops[0].loop.loop->line,
-                      fmt::format("no access in the loop over {} walks along consecutive elements: neighbouring threads already "
-                                  "share cache lines", plan_.loops[0].loop.name));
+      return RefuseAt(
+          plan_.loops[0].loop.loop->line,
+          fmt::format("no access in the loop over {} walks along consecutive elements: neighbouring threads already "
+                      "share cache lines",
+                      plan_.loops[0].loop.name));
     }
     return std::move(plan_);
   }
@@ -50,7 +53,8 @@ class RowPlanner {
     ForEach(root(), [&](const Node& node) {
       if (!node.Is(NodeKind::kVariable) || node.size() != 1) return;
       if (plan_.row == nullptr && IsThreadIndex(kernel_.analysis, node[0], "x")) plan_.row = &node;
-      if (block_row == nullptr && kernel_.analysis.Index(node[0]) == Polynomial::Symbol("blockIdx.x")) block_row = &node;
+      if (block_row == nullptr && kernel_.analysis.Index(node[0]) == Polynomial::Symbol("blockIdx.x"))
+        block_row = &node;
     });
     if (plan_.row == nullptr) {
       if (block_row != nullptr)
@@ -84,8 +88,11 @@ class RowPlanner {
     Refused refusal;
     ForEach(root(), [&](const Node& node) {
       if (refusal || !IsPlaceInGrid(node)) return;
-      if (std::any_of(consumers.begin(), consumers.end(), [&](const Node* consumer) { return Contains(*consumer, node); })) return;
-      const bool other_axis = node.name == "blockIdx.y" || node.name == "blockIdx.z" || node.name == "gridDim.y" || node.name == "gridDim.z";
+      if (std::any_of(consumers.begin(), consumers.end(),
+                      [&](const Node* consumer) { return Contains(*consumer, node); }))
+        return;
+      const bool other_axis = node.name == "blockIdx.y" || node.name == "blockIdx.z" || node.name == "gridDim.y" ||
+                              node.name == "gridDim.z";
       plan_.uses_grid_yz |= other_axis;
       if (!other_axis) refusal = At(node.line, fmt::format("{} is used beyond the row's index", node.name));
     });
@@ -99,7 +106,8 @@ class RowPlanner {
       return std::nullopt;
     }
     const Node& block = *plan_.row->parent->parent;
-    if (&block != &root()) return At(plan_.row->line, fmt::format("{} is computed inside a condition or a loop", plan_.row->name));
+    if (&block != &root())
+      return At(plan_.row->line, fmt::format("{} is computed inside a condition or a loop", plan_.row->name));
     bool behind = false;
     for (const auto& statement : block.children) {
       if (!behind) {
@@ -150,21 +158,28 @@ class RowPlanner {
       case NodeKind::kEmpty:
       case NodeKind::kReturn:
       case NodeKind::kBreak:
-      case NodeKind::kContinue: return std::nullopt;
+      case NodeKind::kContinue:
+        return std::nullopt;
       case NodeKind::kBlock:
         for (const auto& child : node.children)
           if (auto refusal = Visit(*child)) return refusal;
         return std::nullopt;
-      case NodeKind::kDeclaration: return VisitDeclaration(node);
-      case NodeKind::kIf: return VisitIf(node);
-      case NodeKind::kFor: return VisitLoop(node);
-      case NodeKind::kAssign: return VisitAssignment(node);
+      case NodeKind::kDeclaration:
+        return VisitDeclaration(node);
+      case NodeKind::kIf:
+        return VisitIf(node);
+      case NodeKind::kFor:
+        return VisitLoop(node);
+      case NodeKind::kAssign:
+        return VisitAssignment(node);
       case NodeKind::kCall:
         if (IsStoreCall(node)) return VisitAssignment(node);
         break;
       case NodeKind::kWhile:
-      case NodeKind::kDo: return At(node.line, "a while loop over the row");
-      default: break;
+      case NodeKind::kDo:
+        return At(node.line, "a while loop over the row");
+      default:
+        break;
     }
     if (auto impure = ImpureExpression(ast_, node)) return At(impure->line, impure->reason);
     return At(node.line, "a statement that is not understood");
@@ -177,7 +192,8 @@ class RowPlanner {
         if (kind == CXCursor_TypedefDecl || kind == CXCursor_TypeAliasDecl || kind == CXCursor_UsingDirective) continue;
         return At(declaration.line, "a declaration that is not understood");
       }
-      if (variable->type.find('&') != std::string::npos) return At(variable->line, fmt::format("{} is a reference", variable->name));
+      if (variable->type.find('&') != std::string::npos)
+        return At(variable->line, fmt::format("{} is a reference", variable->name));
       for (const auto& initializer : variable->children) {
         if (auto refusal = Uniform(*initializer)) return refusal;
         if (auto refusal = Access(*initializer, Executor::kAll, "", declaration)) return refusal;
@@ -196,11 +212,13 @@ class RowPlanner {
     for (const auto& child : node.children)
       if (auto refusal = Uniform(*child)) return refusal;
     const std::vector<MemoryAccess> accesses = GlobalAccesses(kernel_, node);
-    const bool writes = std::any_of(accesses.begin(), accesses.end(), [](const MemoryAccess& access) { return access.writes; });
+    const bool writes =
+        std::any_of(accesses.begin(), accesses.end(), [](const MemoryAccess& access) { return access.writes; });
     if (!writes) {
       if (node.Is(NodeKind::kAssign)) {
         const Node* target = &node[0];
-        while ((target->Is(NodeKind::kMember) || target->Is(NodeKind::kSubscript)) && target->size() >= 1) target = &(*target)[0];
+        while ((target->Is(NodeKind::kMember) || target->Is(NodeKind::kSubscript)) && target->size() >= 1)
+          target = &(*target)[0];
         if (!target->Is(NodeKind::kName) || kernel_.analysis.Find(target->symbol) == nullptr)
           return At(node.line, "writes something that is not a variable of the kernel");
       }
@@ -223,7 +241,8 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  // A column loop; else a serial loop that every thread runs, if column loops stand inside it or it is short and only computes.
+  // A column loop; else a serial loop that every thread runs, if column loops stand inside it or it is short and only
+  // computes.
   Refused VisitLoop(const Node& node) {
     const RowPlan before = plan_;
     const std::vector<PendingAccess> pending_before = pending_;
@@ -243,7 +262,8 @@ class RowPlanner {
     }
     if (few && inner.empty()) {
       const std::vector<MemoryAccess> accesses = GlobalAccesses(kernel_, node);
-      const bool writes = std::any_of(accesses.begin(), accesses.end(), [](const MemoryAccess& access) { return access.writes; });
+      const bool writes =
+          std::any_of(accesses.begin(), accesses.end(), [](const MemoryAccess& access) { return access.writes; });
       if (!writes) return VisitSerialLoop(node);
     }
     if (column) return TakeLoop(node, std::move(*column));
@@ -260,8 +280,7 @@ class RowPlanner {
   Refused TakeLoop(const Node& node, ColumnLoop column) {
     if (auto refusal = CheckLeavesNoTrace(column)) return refusal;
     const std::string iteration = IterationSymbol(column.loop);
-    for (const MemoryAccess& access : column.accesses)
-      Record({access, Executor::kIteration, iteration}, node);
+    for (const MemoryAccess& access : column.accesses) Record({access, Executor::kIteration, iteration}, node);
     if (!column.reductions.empty() && reductions_are_barriers_) pending_.clear();
     plan_.loops.push_back(std::move(column));
     return std::nullopt;
@@ -271,7 +290,8 @@ class RowPlanner {
   Refused CheckLeavesNoTrace(const ColumnLoop& column) {
     for (const Reduction& reduction : column.reductions) {
       const VariableInfo* info = kernel_.analysis.Find(reduction.symbol);
-      if (info->parameter == nullptr && info->declaration == nullptr) return At(reduction.line, fmt::format("{} is not a variable of the kernel", reduction.name));
+      if (info->parameter == nullptr && info->declaration == nullptr)
+        return At(reduction.line, fmt::format("{} is not a variable of the kernel", reduction.name));
     }
     return std::nullopt;
   }
@@ -295,8 +315,8 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  // May an iteration of a serial loop use what another thread wrote in the one before? What the iteration's number tells apart
-  // within one iteration may still meet in two.
+  // May an iteration of a serial loop use what another thread wrote in the one before? What the iteration's number
+  // tells apart within one iteration may still meet in two.
   bool MeetAcrossIterations(size_t first, const std::string& iteration) const {
     for (size_t i = first; i < log_.size(); ++i) {
       for (size_t j = i; j < log_.size(); ++j) {
@@ -304,7 +324,8 @@ class RowPlanner {
         if (!a.access.writes && !b.access.writes) continue;
         if (Conflicts(a, b)) return true;
         const bool spread = a.executor == Executor::kIteration && b.executor == Executor::kIteration;
-        const bool moves = a.access.index && b.access.index && (a.access.index->Mentions(iteration) || b.access.index->Mentions(iteration));
+        const bool moves = a.access.index && b.access.index &&
+                           (a.access.index->Mentions(iteration) || b.access.index->Mentions(iteration));
         if (spread && moves && a.access.base == b.access.base) return true;
       }
     }
@@ -312,14 +333,16 @@ class RowPlanner {
   }
 
   Refused Access(const Node& node, Executor executor, const std::string& iteration, const Node& statement) {
-    for (MemoryAccess& access : GlobalAccesses(kernel_, node)) Record({std::move(access), executor, iteration}, statement);
+    for (MemoryAccess& access : GlobalAccesses(kernel_, node))
+      Record({std::move(access), executor, iteration}, statement);
     return std::nullopt;
   }
 
   // Puts a barrier before the statement where the access may meet one of another thread.
   void Record(PendingAccess access, const Node& statement) {
     const bool meets = std::any_of(pending_.begin(), pending_.end(), [&](const PendingAccess& earlier) {
-      return earlier.access.node->parent != nullptr && !Contains(statement, *earlier.access.node) && Conflicts(earlier, access);
+      return earlier.access.node->parent != nullptr && !Contains(statement, *earlier.access.node) &&
+             Conflicts(earlier, access);
     });
     if (meets) {
       if (plan_.barriers.empty() || plan_.barriers.back() != &statement) plan_.barriers.push_back(&statement);
@@ -338,8 +361,8 @@ class RowPlanner {
     if (!a.iteration.empty()) first = first.Substitute(a.iteration, Polynomial::Symbol("iteration"));
     if (!b.iteration.empty()) second = second.Substitute(b.iteration, Polynomial::Symbol("iteration"));
     const Polynomial distance = first - second;
-    const bool same_thread = a.executor == Executor::kIteration && b.executor == Executor::kIteration && distance == Polynomial() &&
-                             !ChangesOverTime(*a.access.index);
+    const bool same_thread = a.executor == Executor::kIteration && b.executor == Executor::kIteration &&
+                             distance == Polynomial() && !ChangesOverTime(*a.access.index);
     if (same_thread) return false;
     // Arrays with another layout of rows are not the same memory: the rows would race in the source.
     return a.access.base == b.access.base || !kernel_.analysis.DependsOn(distance).thread;

@@ -1,9 +1,10 @@
-// What row_parallel will do to a kernel, and the proof that it may: which loops are dealt out to the threads of a row, which
-// statements one thread executes, where the threads have to wait for each other.
+// What row_parallel will do to a kernel, and the proof that it may: which loops are dealt out to the threads of a row,
+// which statements one thread executes, where the threads have to wait for each other.
 //
-// Outside of column loops all threads of a row compute the same values from the same reduced values, so control flow there is
-// uniform. Between statements, memory is followed: an element that one thread may have written and another one uses needs a barrier
-// in between, unless both belong to the same iteration number of their loops, which the same thread executes.
+// Outside of column loops all threads of a row compute the same values from the same reduced values, so control flow
+// there is uniform. Between statements, memory is followed: an element that one thread may have written and another one
+// uses needs a barrier in between, unless both belong to the same iteration number of their loops, which the same
+// thread executes.
 #pragma once
 
 #include <vector>
@@ -13,15 +14,15 @@
 namespace warpwright {
 
 struct RowPlan {
-  const Node* row = nullptr;          // kVariable: blockIdx.x * blockDim.x + threadIdx.x
-  const Node* row_loop = nullptr;     // the grid-stride loop over rows that declares it, if it does
-  const Node* row_bound = nullptr;    // number of rows
-  std::vector<const Node*> unused;    // kDeclaration that served only to compute the row
-  std::vector<ColumnLoop> loops;      // in source order
-  std::vector<const Node*> single;    // statements for one thread: writes of one element per row
-  std::vector<const Node*> barriers;  // statements before which the threads meet
+  const Node* row = nullptr;                 // kVariable: blockIdx.x * blockDim.x + threadIdx.x
+  const Node* row_loop = nullptr;            // the grid-stride loop over rows that declares it, if it does
+  const Node* row_bound = nullptr;           // number of rows
+  std::vector<const Node*> unused;           // kDeclaration that served only to compute the row
+  std::vector<ColumnLoop> loops;             // in source order
+  std::vector<const Node*> single;           // statements for one thread: writes of one element per row
+  std::vector<const Node*> barriers;         // statements before which the threads meet
   std::vector<const Node*> barriers_at_end;  // blocks of serial loops at whose end the threads meet
-  bool uses_grid_yz = false;          // blockIdx.y or .z: the grid's other parts keep their meaning
+  bool uses_grid_yz = false;                 // blockIdx.y or .z: the grid's other parts keep their meaning
 };
 
 // `reductions_are_barriers`: combining values synchronizes memory too (it does in a block, it does not in a warp).

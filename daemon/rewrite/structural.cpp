@@ -18,11 +18,12 @@ std::string LastPart(std::string_view name) {
 }
 
 bool HasEffect(const std::string& name) {
-  static const std::set<std::string> kNames = {"printf", "assert", "__assertfail", "__trap", "clock", "clock64", "__nanosleep",
-                                               "malloc", "free", "memcpy", "memset", "__brev_sync"};
+  static const std::set<std::string> kNames = {"printf", "assert",  "__assertfail", "__trap",
+                                               "clock",  "clock64", "__nanosleep",  "malloc",
+                                               "free",   "memcpy",  "memset",       "__brev_sync"};
   if (kNames.contains(name)) return true;
-  for (const char* prefix : {"atomic", "__sync", "__shfl", "__ballot", "__any_sync", "__all_sync", "__match", "__reduce",
-                             "__threadfence", "__st", "curand", "__pipeline", "cuda"})
+  for (const char* prefix : {"atomic", "__sync", "__shfl", "__ballot", "__any_sync", "__all_sync", "__match",
+                             "__reduce", "__threadfence", "__st", "curand", "__pipeline", "cuda"})
     if (name.starts_with(prefix)) return true;
   return name.find("operator()") != std::string::npos;
 }
@@ -48,8 +49,10 @@ std::string EffectOf(const Ast& ast, CXCursor function, int depth) {
     while (target->Is(NodeKind::kMember) && target->size() == 1) target = &(*target)[0];
     const bool local = target->Is(NodeKind::kName) && analyzed.analysis.Find(target->symbol) != nullptr &&
                        analyzed.analysis.Find(target->symbol)->type.find('&') == std::string::npos;
-    if (!local && !GlobalAccesses(analyzed, *target).empty()) reason = "writes memory";
-    else if (!local && target->Is(NodeKind::kName)) reason = fmt::format("writes {}", target->name);
+    if (!local && !GlobalAccesses(analyzed, *target).empty())
+      reason = "writes memory";
+    else if (!local && target->Is(NodeKind::kName))
+      reason = fmt::format("writes {}", target->name);
   });
   return reason;
 }
@@ -68,7 +71,8 @@ std::optional<RewriteRefusal> ImpureCall(const Ast& ast, const Node& call, int d
   const CXCursor referenced = clang_getCursorReferenced(call.cursor);
   if (!clang_Cursor_isNull(referenced)) {
     const bool builtin = ast::FileOf(referenced).empty();
-    return builtin ? std::nullopt : std::optional(Refuse(fmt::format("calls {}, whose body is not known", name), call.line));
+    return builtin ? std::nullopt
+                   : std::optional(Refuse(fmt::format("calls {}, whose body is not known", name), call.line));
   }
   bool declared = false;
   ast::ForEachDescendant(call.cursor, [&](CXCursor child) {
@@ -132,7 +136,8 @@ bool MentionsSymbol(const Node& root, const std::string& symbol) {
 
 bool IsLiteral(const SyntaxFunction& function, const Node& expression, double value) {
   const Node* node = &expression;
-  while ((node->Is(NodeKind::kCast) || node->Is(NodeKind::kConstruct) || node->Is(NodeKind::kUnary, "+")) && node->size() == 1)
+  while ((node->Is(NodeKind::kCast) || node->Is(NodeKind::kConstruct) || node->Is(NodeKind::kUnary, "+")) &&
+         node->size() == 1)
     node = &(*node)[0];
   if (!node->Is(NodeKind::kInteger) && !node->Is(NodeKind::kFloating)) return false;
   std::string_view text = function.Text(*node);
@@ -182,8 +187,9 @@ std::optional<RewriteRefusal> ImpureExpression(const Ast& ast, const Node& expre
     if (node.Is(NodeKind::kCall)) refusal = ImpureCall(ast, node, 0);
     if (node.Is(NodeKind::kOther)) {
       const CXCursorKind kind = clang_getCursorKind(node.cursor);
-      static const std::set<int> kHarmless = {CXCursor_CXXNullPtrLiteralExpr, CXCursor_GNUNullExpr, CXCursor_StringLiteral,
-                                              CXCursor_CompoundLiteralExpr, CXCursor_UnexposedExpr};
+      static const std::set<int> kHarmless = {CXCursor_CXXNullPtrLiteralExpr, CXCursor_GNUNullExpr,
+                                              CXCursor_StringLiteral, CXCursor_CompoundLiteralExpr,
+                                              CXCursor_UnexposedExpr};
       if (!kHarmless.contains(kind) || (kind == CXCursor_UnexposedExpr && node.size() > 1))
         refusal = Refuse("holds an expression that is not understood", node.line);
     }
@@ -224,8 +230,8 @@ std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const
       CXString text = clang_getTypeSpelling(clang_getUnqualifiedType(pointee));
       const std::string element = clang_getCString(text);
       clang_disposeString(text);
-      add(argument, function.analysis.ResolvePointer(argument), !IsStoreCall(node), IsStoreCall(node) && i == 0, element,
-          IsLoadCall(node) || IsStoreCall(node));
+      add(argument, function.analysis.ResolvePointer(argument), !IsStoreCall(node), IsStoreCall(node) && i == 0,
+          element, IsLoadCall(node) || IsStoreCall(node));
     }
     return true;
   });
@@ -249,7 +255,8 @@ bool IsThreadIndex(const FunctionAnalysis& analysis, const Node& expression, con
   return !size.thread && !size.block && !size.memory && !size.unknown;
 }
 
-std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel, const std::vector<const Node*>& consumers) {
+std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel,
+                                             const std::vector<const Node*>& consumers) {
   std::vector<const Node*> serving;
   const auto is_serving = [&](const Node& node) {
     const auto holds = [&](const Node* other) { return Contains(*other, node); };
@@ -259,11 +266,13 @@ std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel, con
     grown = false;
     for (const auto& [symbol, info] : kernel.analysis.variables()) {
       const Node* variable = info.declaration;
-      if (variable == nullptr || !info.writes.empty() || variable->size() != 1 || variable->parent->size() != 1) continue;
+      if (variable == nullptr || !info.writes.empty() || variable->size() != 1 || variable->parent->size() != 1)
+        continue;
       if (is_serving(*variable) || info.uses.empty()) continue;
       bool place = false;
       ForEach((*variable)[0], [&](const Node& node) { place |= IsPlaceInGrid(node); });
-      if (!place || !std::all_of(info.uses.begin(), info.uses.end(), [&](const Node* use) { return is_serving(*use); })) continue;
+      if (!place || !std::all_of(info.uses.begin(), info.uses.end(), [&](const Node* use) { return is_serving(*use); }))
+        continue;
       serving.push_back(variable->parent);
       grown = true;
     }
@@ -278,7 +287,8 @@ std::optional<RewriteRefusal> AlreadyCooperates(const AnalyzedFunction& kernel, 
     const auto at = [&](std::string reason) { refusal = RefuseAt(node.line, std::move(reason)).value(); };
     if (node.Is(NodeKind::kCall)) {
       for (const char* prefix : {"__syncthreads", "__shfl", "__syncwarp", "__ballot", "__reduce"})
-        if (node.name.starts_with(prefix)) at(fmt::format("already parallel {}: the threads work together ({})", where, node.name));
+        if (node.name.starts_with(prefix))
+          at(fmt::format("already parallel {}: the threads work together ({})", where, node.name));
       if (!refusal && node.name.starts_with("atomic")) at(fmt::format("uses {}", node.name));
     }
     if (node.Is(NodeKind::kVariable) && ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
@@ -298,7 +308,8 @@ bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b) {
 std::string Unwrapped(const std::string& expression) {
   const std::vector<Token> tokens = Lex(expression);
   if (tokens.size() < 3 || tokens[0].text != "(" || MatchingBracket(tokens, 0) != tokens.size() - 1) return expression;
-  return Unwrapped(expression.substr(tokens[1].range.begin, tokens[tokens.size() - 2].range.end - tokens[1].range.begin));
+  return Unwrapped(
+      expression.substr(tokens[1].range.begin, tokens[tokens.size() - 2].range.end - tokens[1].range.begin));
 }
 
 std::string CeilDivText(const LaunchSite& launch, const std::string& count, int divisor) {
@@ -310,14 +321,15 @@ std::string CeilDivText(const LaunchSite& launch, const std::string& count, int 
     const std::vector<Token> tokens = Lex(text);
     if (tokens.size() < 4 || tokens[1].text != "(" || MatchingBracket(tokens, 1) != tokens.size() - 1) continue;
     std::string lower(tokens[0].text);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const bool up = lower.find("ceil") != std::string::npos || lower.find("up") != std::string::npos || lower == "cdiv";
     if (lower.find("div") != std::string::npos && up) helper = tokens[0].text;
   }
   if (!helper.empty()) return fmt::format("{}({}, {})", helper, Unwrapped(count), divisor);
   const bool simple = Unwrapped(count) != count || std::all_of(count.begin(), count.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
-  });
+                        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+                      });
   return fmt::format("({} + {}) / {}", simple ? count : "(" + count + ")", divisor - 1, divisor);
 }
 
@@ -357,8 +369,10 @@ void PlaceRewrittenKernel(const KernelSite& site, const std::string& name, const
                           const std::string& helpers, Edits& edits) {
   const SyntaxFunction& old = site.function();
   if (!helpers.empty()) edits.Insert(WithLeadingComment(site.text, old.begin), helpers);
-  if (site.shared) edits.Insert(old.end, "\n\n" + kernel_text);
-  else edits.Replace(old.begin, old.end, kernel_text);
+  if (site.shared)
+    edits.Insert(old.end, "\n\n" + kernel_text);
+  else
+    edits.Replace(old.begin, old.end, kernel_text);
   for (const auto* uses : {&site.launches, &site.mentions}) {
     for (const LaunchSite& use : *uses) {
       for (const Token& token : Lex(site.text.substr(use.launch->begin, use.launch->end - use.launch->begin))) {

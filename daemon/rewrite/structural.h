@@ -1,5 +1,5 @@
-// What the two structural transformations (row_parallel, tile_matmul) share: refusals that name a line, questions about expressions
-// and side effects, and global memory accesses as base and index.
+// What the two structural transformations (row_parallel, tile_matmul) share: refusals that name a line, questions about
+// expressions and side effects, and global memory accesses as base and index.
 #pragma once
 
 #include <string>
@@ -25,19 +25,20 @@ bool IsLiteral(const SyntaxFunction& function, const Node& expression, double va
 uint32_t StatementBegin(const SyntaxFunction& function, const Node& statement);
 uint32_t StatementEnd(const SyntaxFunction& function, const Node& statement);
 
-// What keeps an expression from being computed by several threads, at another place, or more often than the source says: a call
-// with effects, an assignment inside it, something that the parser could not read. Nothing where it only computes a value.
+// What keeps an expression from being computed by several threads, at another place, or more often than the source
+// says: a call with effects, an assignment inside it, something that the parser could not read. Nothing where it only
+// computes a value.
 std::optional<RewriteRefusal> ImpureExpression(const Ast& ast, const Node& expression);
 // __stcs(pointer, value) and its like.
 bool IsStoreCall(const Node& node);
 
 struct MemoryAccess {
   const Node* node = nullptr;
-  std::string base;              // symbol; empty: unknown
+  std::string base;                 // symbol; empty: unknown
   std::optional<Polynomial> index;  // nothing: unknown
   bool reads = false, writes = false;
-  bool is_restrict = false;      // the base is a __restrict__ parameter
-  std::string element;           // canonical type of the elements, without qualifiers
+  bool is_restrict = false;  // the base is a __restrict__ parameter
+  std::string element;       // canonical type of the elements, without qualifiers
   int line = 0;
 };
 // Of global memory; arrays that the function itself declares are left out.
@@ -46,20 +47,23 @@ std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const
 bool IsPlaceInGrid(const Node& node);
 // blockIdx.<axis> * (something uniform) + threadIdx.<axis>
 bool IsThreadIndex(const FunctionAnalysis& analysis, const Node& expression, const std::string& axis);
-// Declarations of single variables that ask for the thread's place and serve only to compute `consumers`: int tid = threadIdx.x;
+// Declarations of single variables that ask for the thread's place and serve only to compute `consumers`: int tid =
+// threadIdx.x;
 std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel, const std::vector<const Node*>& consumers);
-// Why the threads of a block already depend on each other: shared memory, barriers, shuffles, atomics, jumps. `where` completes
-// "already parallel ...".
+// Why the threads of a block already depend on each other: shared memory, barriers, shuffles, atomics, jumps. `where`
+// completes "already parallel ...".
 std::optional<RewriteRefusal> AlreadyCooperates(const AnalyzedFunction& kernel, std::string_view where);
 // Whether two bases can be the same memory at all: not where either is __restrict__ or the element types differ.
 bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b);
 
 // Without parentheses around the whole.
 std::string Unwrapped(const std::string& expression);
-// ceil(count / divisor) for the host, by the launcher's own function or macro (ceil_div, CEIL_DIV) where its grid uses one.
+// ceil(count / divisor) for the host, by the launcher's own function or macro (ceil_div, CEIL_DIV) where its grid uses
+// one.
 std::string CeilDivText(const LaunchSite& launch, const std::string& count, int divisor);
 
-// Puts `kernel_text` in the place of the kernel, or behind it where others still use it, and `helpers` above it; renames the launches.
+// Puts `kernel_text` in the place of the kernel, or behind it where others still use it, and `helpers` above it;
+// renames the launches.
 void PlaceRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
                           const std::string& helpers, Edits& edits);
 // Adds what renames the kernel and removes its __launch_bounds__, which held for another block size.

@@ -1,10 +1,10 @@
 // One thread per result becomes one block per tile of results.
 //
-// The naive product reads 2 K elements from global memory for each result. Here a block loads a tile of both operands into shared
-// memory, once for all of its results, and each thread holds several sums in registers, so that an element read from shared memory
-// is used several times too. The sums are added in the same order as in the source. Elements beyond the edges are
-// zeros, which add nothing. The tiles are stored with k first: a thread reads its values as neighbouring elements, four at a time
-// where the compiler can; the padding spreads the stores over the banks.
+// The naive product reads 2 K elements from global memory for each result. Here a block loads a tile of both operands
+// into shared memory, once for all of its results, and each thread holds several sums in registers, so that an element
+// read from shared memory is used several times too. The sums are added in the same order as in the source. Elements
+// beyond the edges are zeros, which add nothing. The tiles are stored with k first: a thread reads its values as
+// neighbouring elements, four at a time where the compiler can; the padding spreads the stores over the banks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -38,9 +38,11 @@ class TileWriter {
  public:
   TileWriter(const Ast& ast, const KernelSite& site, const TilePlan& plan, const TileShape& shape)
       : ast_(ast), site_(site), kernel_(site.function()), plan_(plan), shape_(shape) {
-    for (const Token& token : Lex(kernel_.text.substr(kernel_.begin, kernel_.end - kernel_.begin))) used_.insert(std::string(token.text));
-    for (std::string* name : {&tile_m_, &tile_n_, &tile_k_, &thread_m_, &thread_n_, &threads_, &left_, &right_, &row_begin_, &col_begin_,
-                              &k_begin_, &thread_row_, &thread_col_, &sums_, &first_, &item_, &m_, &n_, &value_})
+    for (const Token& token : Lex(kernel_.text.substr(kernel_.begin, kernel_.end - kernel_.begin)))
+      used_.insert(std::string(token.text));
+    for (std::string* name :
+         {&tile_m_, &tile_n_, &tile_k_, &thread_m_, &thread_n_, &threads_, &left_, &right_, &row_begin_, &col_begin_,
+          &k_begin_, &thread_row_, &thread_col_, &sums_, &first_, &item_, &m_, &n_, &value_})
       *name = Fresh(*name);
   }
 
@@ -65,10 +67,12 @@ class TileWriter {
     for (const LaunchSite& launch : site_.launches)
       if (auto refusal = EditLaunch(launch, file)) return *refusal;
     PlaceRewrittenKernel(site_, name, *head_text + body, "", file);
-    return Finish(ast_, file,
-                  {fmt::format("{} computes tiles of {} x {} results per block, {} x {} per thread, in steps of {} along {}", name, shape_.m,
-                               shape_.n, ThreadM(), ThreadN(), shape_.k, plan_.loop.name),
-                   fmt::format("\"{}\" and \"{}\" are loaded into shared memory once per block", Product(plan_.left), Product(plan_.right))});
+    return Finish(
+        ast_, file,
+        {fmt::format("{} computes tiles of {} x {} results per block, {} x {} per thread, in steps of {} along {}",
+                     name, shape_.m, shape_.n, ThreadM(), ThreadN(), shape_.k, plan_.loop.name),
+         fmt::format("\"{}\" and \"{}\" are loaded into shared memory once per block", Product(plan_.left),
+                     Product(plan_.right))});
   }
 
  private:
@@ -82,10 +86,13 @@ class TileWriter {
     return name;
   }
 
-  void Line(int level, std::string_view text) { code_ += std::string(2 * static_cast<size_t>(level), ' ') + std::string(text) + "\n"; }
+  void Line(int level, std::string_view text) {
+    code_ += std::string(2 * static_cast<size_t>(level), ' ') + std::string(text) + "\n";
+  }
   // Text out of the source, whose further lines keep their place relative to the first.
   void Copied(int level, std::string_view text) {
-    const std::string indented = Indented(Dedented(text, site_.unit), std::string(2 * static_cast<size_t>(level), ' '), "  ");
+    const std::string indented =
+        Indented(Dedented(text, site_.unit), std::string(2 * static_cast<size_t>(level), ' '), "  ");
     code_ += indented + "\n";
   }
   // From two-space levels to the file's, directives included.
@@ -110,10 +117,11 @@ class TileWriter {
 
   std::string Text(const Node& node) const { return std::string(kernel_.Text(node)); }
   std::string Grouped(const Node& node) const {
-    const bool simple = node.Is(NodeKind::kName) || node.Is(NodeKind::kInteger) || node.Is(NodeKind::kMember) || node.Is(NodeKind::kCall) ||
-                        node.Is(NodeKind::kSubscript);
+    const bool simple = node.Is(NodeKind::kName) || node.Is(NodeKind::kInteger) || node.Is(NodeKind::kMember) ||
+                        node.Is(NodeKind::kCall) || node.Is(NodeKind::kSubscript);
     const std::string text = Text(node);
-    return simple || (text.starts_with("(") && text.ends_with(")") && !node.Is(NodeKind::kCast)) ? text : "(" + text + ")";
+    return simple || (text.starts_with("(") && text.ends_with(")") && !node.Is(NodeKind::kCast)) ? text
+                                                                                                 : "(" + text + ")";
   }
   std::string Bound(const ResultAxis& axis) const {
     if (axis.bound.size() == 1) return Text(*axis.bound[0]);
@@ -122,8 +130,9 @@ class TileWriter {
     return product;
   }
   std::string Limit(const ResultAxis& axis) const {
-    const bool simple = axis.bound.size() > 1 || axis.bound[0]->Is(NodeKind::kName) || axis.bound[0]->Is(NodeKind::kInteger) ||
-                        axis.bound[0]->Is(NodeKind::kBinary, "*") || axis.bound[0]->Is(NodeKind::kMember);
+    const bool simple = axis.bound.size() > 1 || axis.bound[0]->Is(NodeKind::kName) ||
+                        axis.bound[0]->Is(NodeKind::kInteger) || axis.bound[0]->Is(NodeKind::kBinary, "*") ||
+                        axis.bound[0]->Is(NodeKind::kMember);
     return fmt::format("{} < {}", axis.name(), simple ? Bound(axis) : "(" + Bound(axis) + ")");
   }
   std::string Product(const Operand& operand) const {
@@ -142,7 +151,8 @@ class TileWriter {
   static std::string Zero(const std::string& type) {
     if (type == "float") return "0.0f";
     if (type == "double") return "0.0";
-    static const std::set<std::string> kIntegers = {"int", "unsigned int", "char", "signed char", "unsigned char", "short", "long"};
+    static const std::set<std::string> kIntegers = {"int",           "unsigned int", "char", "signed char",
+                                                    "unsigned char", "short",        "long"};
     return kIntegers.contains(type) ? "0" : type + "(0)";
   }
 
@@ -153,25 +163,30 @@ class TileWriter {
   }
 
   void WriteConstants() {
-    Line(1, "// A block computes a tile of results from tiles of both operands in shared memory, each thread a few of them in");
+    Line(1,
+         "// A block computes a tile of results from tiles of both operands in shared memory, each thread a few of "
+         "them in");
     Line(1, "// registers: an element that is loaded once serves many results.");
-    Line(1, fmt::format("constexpr int {} = {}, {} = {}, {} = {};", tile_m_, shape_.m, tile_n_, shape_.n, tile_k_, shape_.k));
+    Line(1, fmt::format("constexpr int {} = {}, {} = {}, {} = {};", tile_m_, shape_.m, tile_n_, shape_.n, tile_k_,
+                        shape_.k));
     Line(1, fmt::format("constexpr int {} = {}, {} = {};", thread_m_, ThreadM(), thread_n_, ThreadN()));
     Line(1, fmt::format("constexpr int {} = ({} / {}) * ({} / {});", threads_, tile_m_, thread_m_, tile_n_, thread_n_));
-    Line(1, fmt::format("__shared__ __align__(16) {} {}[{}][{} + {}];  // padded: the stores below meet fewer bank conflicts",
-                        OperandType(plan_.left), left_, tile_k_, tile_m_, kPadding));
-    Line(1, fmt::format("__shared__ __align__(16) {} {}[{}][{} + {}];", OperandType(plan_.right), right_, tile_k_, tile_n_, kPadding));
+    Line(1, fmt::format(
+                "__shared__ __align__(16) {} {}[{}][{} + {}];  // padded: the stores below meet fewer bank conflicts",
+                OperandType(plan_.left), left_, tile_k_, tile_m_, kPadding));
+    Line(1, fmt::format("__shared__ __align__(16) {} {}[{}][{} + {}];", OperandType(plan_.right), right_, tile_k_,
+                        tile_n_, kPadding));
   }
 
   void WriteUniform() {
     code_ += "\n";
     if (!plan_.batch.empty()) {
-      Line(1, fmt::format("{} {} = blockIdx.z * ({} * {});  // first of the batch", Plain(plan_.flat->type), plan_.flat->name,
-                          Grouped(*plan_.row.bound[0]), Grouped(*plan_.col.bound[0])));
+      Line(1, fmt::format("{} {} = blockIdx.z * ({} * {});  // first of the batch", Plain(plan_.flat->type),
+                          plan_.flat->name, Grouped(*plan_.row.bound[0]), Grouped(*plan_.col.bound[0])));
     }
     std::vector<const Node*> users = plan_.epilogue;
-    for (const auto* more : {&plan_.left.factors, &plan_.left.declarations, &plan_.right.factors, &plan_.right.declarations,
-                             &plan_.row.bound, &plan_.col.bound, &plan_.varying})
+    for (const auto* more : {&plan_.left.factors, &plan_.left.declarations, &plan_.right.factors,
+                             &plan_.right.declarations, &plan_.row.bound, &plan_.col.bound, &plan_.varying})
       users.insert(users.end(), more->begin(), more->end());
     for (const BoundsGuard::Limit& limit : plan_.uniform_limits) users.insert(users.end(), {limit.index, limit.bound});
     users.insert(users.end(), {plan_.loop.start, plan_.loop.bound});
@@ -187,7 +202,8 @@ class TileWriter {
 
   static const char* GridAxis(const ResultAxis& axis) { return axis.grid_axis == 0 ? "blockIdx.x" : "blockIdx.y"; }
   void WritePlaces() {
-    Line(1, fmt::format("const int {} = {} * {}, {} = {} * {};", row_begin_, GridAxis(plan_.row), tile_m_, col_begin_, GridAxis(plan_.col), tile_n_));
+    Line(1, fmt::format("const int {} = {} * {}, {} = {} * {};", row_begin_, GridAxis(plan_.row), tile_m_, col_begin_,
+                        GridAxis(plan_.col), tile_n_));
     Line(1, fmt::format("const int {} = threadIdx.x / ({} / {}) * {};", thread_row_, tile_n_, thread_n_, thread_m_));
     Line(1, fmt::format("const int {} = threadIdx.x % ({} / {}) * {};", thread_col_, tile_n_, thread_n_, thread_n_));
     code_ += "\n";
@@ -200,8 +216,10 @@ class TileWriter {
       Line(level, "#pragma unroll");
       Line(level, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", name, bound));
     }
-    Line(3, fmt::format("const {} {} = {} + {} + {};", Plain(plan_.row.variable->type), plan_.row.name(), row_begin_, thread_row_, m_));
-    Line(3, fmt::format("const {} {} = {} + {} + {};", Plain(plan_.col.variable->type), plan_.col.name(), col_begin_, thread_col_, n_));
+    Line(3, fmt::format("const {} {} = {} + {} + {};", Plain(plan_.row.variable->type), plan_.row.name(), row_begin_,
+                        thread_row_, m_));
+    Line(3, fmt::format("const {} {} = {} + {} + {};", Plain(plan_.col.variable->type), plan_.col.name(), col_begin_,
+                        thread_col_, n_));
   }
   void CloseResults() {
     Line(2, "}");
@@ -219,11 +237,15 @@ class TileWriter {
     const std::vector<const Node*> needed = NeededDeclarations(*site_.kernel, roots, plan_.varying);
     std::vector<const Node*> all = roots;
     all.insert(all.end(), needed.begin(), needed.end());
-    const bool flat = plan_.flat != nullptr && std::any_of(all.begin(), all.end(), [&](const Node* node) { return MentionsSymbol(*node, plan_.flat->symbol); });
+    const bool flat = plan_.flat != nullptr && std::any_of(all.begin(), all.end(), [&](const Node* node) {
+                        return MentionsSymbol(*node, plan_.flat->symbol);
+                      });
     if (flat) {
-      const std::string row = plan_.batch.empty() ? plan_.row.name()
-                                                  : fmt::format("(blockIdx.z * {} + {})", Grouped(*plan_.row.bound[0]), plan_.row.name());
-      Line(level, fmt::format("const {} {} = {} * {} + {};", Plain(plan_.flat->type), plan_.flat->name, row, Grouped(*plan_.col.bound[0]), plan_.col.name()));
+      const std::string row =
+          plan_.batch.empty() ? plan_.row.name()
+                              : fmt::format("(blockIdx.z * {} + {})", Grouped(*plan_.row.bound[0]), plan_.row.name());
+      Line(level, fmt::format("const {} {} = {} * {} + {};", Plain(plan_.flat->type), plan_.flat->name, row,
+                              Grouped(*plan_.col.bound[0]), plan_.col.name()));
     }
     for (const Node* variable : needed) Copied(level, Declaration(*variable));
   }
@@ -239,7 +261,8 @@ class TileWriter {
   void WriteLoop() {
     const std::string type = plan_.loop.type;
     const std::string bound = Grouped(*plan_.loop.bound);
-    Line(1, fmt::format("for ({} {} = {}; {} < {}; {} += {}) {{", type, k_begin_, Text(*plan_.loop.start), k_begin_, bound, k_begin_, tile_k_));
+    Line(1, fmt::format("for ({} {} = {}; {} < {}; {} += {}) {{", type, k_begin_, Text(*plan_.loop.start), k_begin_,
+                        bound, k_begin_, tile_k_));
     WriteLoad(plan_.left, plan_.row, left_, tile_m_, row_begin_);
     WriteLoad(plan_.right, plan_.col, right_, tile_n_, col_begin_);
     Line(2, "__syncthreads();");
@@ -248,26 +271,31 @@ class TileWriter {
     Line(2, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", step, tile_k_));
     const std::string left_values = Fresh("left"), right_values = Fresh("right");
     if (OperandType(plan_.left) == OperandType(plan_.right)) {
-      Line(3, fmt::format("{} {}[{}], {}[{}];", OperandType(plan_.left), left_values, thread_m_, right_values, thread_n_));
+      Line(3,
+           fmt::format("{} {}[{}], {}[{}];", OperandType(plan_.left), left_values, thread_m_, right_values, thread_n_));
     } else {
       Line(3, fmt::format("{} {}[{}];", OperandType(plan_.left), left_values, thread_m_));
       Line(3, fmt::format("{} {}[{}];", OperandType(plan_.right), right_values, thread_n_));
     }
     Line(3, "#pragma unroll");
-    Line(3, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}[{4}][{5} + {0}];", m_, thread_m_, left_values, left_, step, thread_row_));
+    Line(3, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}[{4}][{5} + {0}];", m_, thread_m_,
+                        left_values, left_, step, thread_row_));
     Line(3, "#pragma unroll");
-    Line(3, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}[{4}][{5} + {0}];", n_, thread_n_, right_values, right_, step, thread_col_));
+    Line(3, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}[{4}][{5} + {0}];", n_, thread_n_,
+                        right_values, right_, step, thread_col_));
     Line(3, "#pragma unroll");
     Line(3, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", m_, thread_m_));
     Line(4, "#pragma unroll");
-    Line(4, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{3}][{0}] += {4}[{3}] * {5}[{0}];", n_, thread_n_, sums_, m_, left_values, right_values));
+    Line(4, fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{3}][{0}] += {4}[{3}] * {5}[{0}];", n_, thread_n_,
+                        sums_, m_, left_values, right_values));
     Line(3, "}");
     Line(2, "}");
     Line(2, "__syncthreads();  // the tiles are loaded again");
     Line(1, "}");
   }
 
-  void WriteLoad(const Operand& operand, const ResultAxis& axis, const std::string& tile, const std::string& size, const std::string& begin) {
+  void WriteLoad(const Operand& operand, const ResultAxis& axis, const std::string& tile, const std::string& size,
+                 const std::string& begin) {
     const std::string k = plan_.loop.name;
     const std::string inner = operand.along_k ? tile_k_ : size;
     const std::string quotient = fmt::format("{} / {}", item_, inner), remainder = fmt::format("{} % {}", item_, inner);
@@ -296,7 +324,9 @@ class TileWriter {
   std::string Value(const Operand& operand) const {
     const Node& first = *operand.factors[0];
     const std::string product = Product(operand);
-    return operand.factors.size() == 1 && first.Is(NodeKind::kConditional) && !product.starts_with("(") ? "(" + product + ")" : product;
+    return operand.factors.size() == 1 && first.Is(NodeKind::kConditional) && !product.starts_with("(")
+               ? "(" + product + ")"
+               : product;
   }
 
   void WriteEpilogue() {
@@ -321,9 +351,10 @@ class TileWriter {
       for (const Node* factor : factors) {
         auto part = HostText(site_, launch, *factor);
         if (!part) return std::nullopt;
-        const bool simple = factors.size() == 1 || std::all_of(part->begin(), part->end(), [](char c) {
-          return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '(' || c == ')';
-        });
+        const bool simple =
+            factors.size() == 1 || std::all_of(part->begin(), part->end(), [](char c) {
+              return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '(' || c == ')';
+            });
         text += (text.empty() ? "" : " * ") + (simple ? *part : "(" + *part + ")");
       }
       return text;
@@ -357,9 +388,12 @@ class TileWriter {
   const TilePlan& plan_;
   const TileShape shape_;
   std::set<std::string, std::less<>> used_;
-  std::string tile_m_ = "kTileM", tile_n_ = "kTileN", tile_k_ = "kTileK", thread_m_ = "kThreadM", thread_n_ = "kThreadN", threads_ = "kThreads";
-  std::string left_ = "left_tile", right_ = "right_tile", row_begin_ = "row_begin", col_begin_ = "col_begin", k_begin_ = "k_begin";
-  std::string thread_row_ = "thread_row", thread_col_ = "thread_col", sums_ = "sums", first_ = "first", item_ = "item", m_ = "tm", n_ = "tn", value_ = "value";
+  std::string tile_m_ = "kTileM", tile_n_ = "kTileN", tile_k_ = "kTileK", thread_m_ = "kThreadM",
+              thread_n_ = "kThreadN", threads_ = "kThreads";
+  std::string left_ = "left_tile", right_ = "right_tile", row_begin_ = "row_begin", col_begin_ = "col_begin",
+              k_begin_ = "k_begin";
+  std::string thread_row_ = "thread_row", thread_col_ = "thread_col", sums_ = "sums", first_ = "first", item_ = "item",
+              m_ = "tm", n_ = "tn", value_ = "value";
   std::string code_;
 };
 
@@ -370,7 +404,8 @@ RewriteOutcome ApplyTileMatmul(const Ast& ast, const RewriteRequest& request) {
   if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) {
-    return Refuse(fmt::format("{} is itself the kernel: its launch stands in the manifest, and tiles need another launch", request.entry));
+    return Refuse(fmt::format(
+        "{} is itself the kernel: its launch stands in the manifest, and tiles need another launch", request.entry));
   }
   const auto plan = PlanTiles(ast, site);
   if (!plan) return plan.error();

@@ -8,24 +8,6 @@
 namespace warpwright {
 namespace {
 
-// The factors of a product, through casts and the definitions of local variables.
-void Flatten(const FunctionAnalysis& analysis, const Node& expression, bool through_definitions, std::vector<const Node*>& factors) {
-  const Node& plain = through_definitions ? StripCasts(expression) : expression;
-  if (plain.Is(NodeKind::kBinary, "*") && plain.size() == 2) {
-    Flatten(analysis, plain[0], through_definitions, factors);
-    Flatten(analysis, plain[1], through_definitions, factors);
-    return;
-  }
-  if (through_definitions && plain.Is(NodeKind::kName)) {
-    const Node* definition = analysis.Definition(plain.symbol);
-    if (definition != nullptr && StripCasts(*definition).Is(NodeKind::kBinary, "*")) {
-      Flatten(analysis, *definition, true, factors);
-      return;
-    }
-  }
-  factors.push_back(&plain);
-}
-
 class TilePlanner {
  public:
   TilePlanner(const Ast& ast, const KernelSite& site) : ast_(ast), kernel_(*site.kernel) {}
@@ -34,7 +16,9 @@ class TilePlanner {
     if (auto refusal = AlreadyCooperates(kernel_, "within the block")) return tl::unexpected(*refusal);
     if (auto refusal = FindBody()) return tl::unexpected(*refusal);
     if (auto refusal = FindLoop()) return tl::unexpected(*refusal);
-    if (auto refusal = FindAxes()) return tl::unexpected(*refusal);
+    auto axes = FindResultAxes(kernel_, plan_.guards);
+    if (!axes) return tl::unexpected(axes.error());
+    static_cast<ResultAxes&>(plan_) = std::move(*axes);
     if (auto refusal = CheckPlaces()) return tl::unexpected(*refusal);
     if (auto refusal = SortStatements()) return tl::unexpected(*refusal);
     if (auto refusal = FindProduct()) return tl::unexpected(*refusal);
@@ -52,7 +36,8 @@ class TilePlanner {
   Refused FindBody() {
     for (const auto& statement : root().children) {
       const auto guard = statement->Is(NodeKind::kIf) ? AsBoundsGuard(*statement) : std::nullopt;
-      const bool before_work = std::none_of(guarded_.begin(), guarded_.end(), [](const Node* node) { return !node->Is(NodeKind::kDeclaration); });
+      const bool before_work = std::none_of(guarded_.begin(), guarded_.end(),
+                                            [](const Node* node) { return !node->Is(NodeKind::kDeclaration); });
       if (guard && guard->returns_early && before_work && UsesPlace(*guard)) {
         plan_.guards.push_back(*guard);
       } else if (guard && !guard->returns_early && plan_.guards.empty() && before_work && UsesPlace(*guard) &&
@@ -68,7 +53,8 @@ class TilePlanner {
         guarded_.push_back(statement.get());
       }
     }
-    if (plan_.guards.empty()) return At(root().line, "no guard compares a row and a column with the size of the result");
+    if (plan_.guards.empty())
+      return At(root().line, "no guard compares a row and a column with the size of the result");
     return std::nullopt;
   }
 
@@ -94,141 +80,13 @@ class TilePlanner {
     if (!counted || counted->down || counted->relation != "<" || !counted->declares ||
         (counted->step != nullptr && analysis().Fold(*counted->step) != 1))
       return At(loop->line, "the loop does not count one variable upwards by one");
-    for (const NodeKind kind : {NodeKind::kFor, NodeKind::kWhile, NodeKind::kDo, NodeKind::kBreak, NodeKind::kContinue, NodeKind::kReturn}) {
+    for (const NodeKind kind :
+         {NodeKind::kFor, NodeKind::kWhile, NodeKind::kDo, NodeKind::kBreak, NodeKind::kContinue, NodeKind::kReturn}) {
       const std::vector<const Node*> found = Collect((*loop)[kLoopBody], kind);
       if (!found.empty()) return At(found[0]->line, "another loop or a jump inside the loop over " + counted->name);
     }
     plan_.loop = *counted;
     return std::nullopt;
-  }
-
-  // Two thread indices, or one that is taken apart.
-  Refused FindAxes() {
-    const Node* by_axis[2] = {nullptr, nullptr};
-    ForEach(root(), [&](const Node& node) {
-      if (!node.Is(NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
-      if (by_axis[0] == nullptr && IsThreadIndex(analysis(), node[0], "x")) by_axis[0] = &node;
-      if (by_axis[1] == nullptr && IsThreadIndex(analysis(), node[0], "y")) by_axis[1] = &node;
-    });
-    if (by_axis[0] == nullptr) return At(root().line, "no variable is blockIdx.x * blockDim.x + threadIdx.x");
-    if (by_axis[1] == nullptr) return FindFlatAxes(*by_axis[0]);
-    // The column is the one along which results lie next to each other; x where the results do not say.
-    size_t column = 0;
-    for (const MemoryAccess& access : GlobalAccesses(kernel_, root())) {
-      if (!access.writes || !access.index) continue;
-      const auto y = access.index->Coefficient("threadIdx.y"), x = access.index->Coefficient("threadIdx.x");
-      if (y && y->constant() == 1 && !(x && x->constant() == 1)) column = 1;
-    }
-    plan_.col.variable = by_axis[column];
-    plan_.col.grid_axis = column;
-    plan_.row.variable = by_axis[1 - column];
-    plan_.row.grid_axis = 1 - column;
-    for (ResultAxis* axis : {&plan_.row, &plan_.col}) {
-      const Node* bound = BoundOf(*axis->variable);
-      if (bound == nullptr) return At(axis->variable->line, fmt::format("no guard compares {} with its bound", axis->name()));
-      axis->bound = {bound};
-    }
-    return std::nullopt;
-  }
-
-  const Node* BoundOf(const Node& variable) const {
-    for (const BoundsGuard& guard : plan_.guards) {
-      for (const BoundsGuard::Limit& limit : guard.limits) {
-        const Node& index = StripCasts(*limit.index);
-        if (index.Is(NodeKind::kName) && index.symbol == variable.symbol && !analysis().DependsOn(*limit.bound).thread) return limit.bound;
-      }
-    }
-    return nullptr;
-  }
-
-  // col = idx % N; row = idx / N, or (idx / N) % M with the rest as batches; idx < batches * M * N.
-  Refused FindFlatAxes(const Node& flat) {
-    const auto is_flat = [&](const Node& node) {
-      const Node& plain = StripCasts(node);
-      return plain.Is(NodeKind::kName) && plain.symbol == flat.symbol;
-    };
-    const Node *width = nullptr, *height = nullptr;
-    ForEach(root(), [&](const Node& node) {
-      if (!node.Is(NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
-      const Node& value = StripCasts(node[0]);
-      if (value.Is(NodeKind::kBinary, "%") && is_flat(value[0]) && plan_.col.variable == nullptr) {
-        plan_.col.variable = &node;
-        width = &value[1];
-      }
-    });
-    if (width == nullptr) width = FindRemainder(flat);
-    if (width == nullptr) return At(flat.line, fmt::format("{} is not taken apart into a row and a column by / and %", flat.name));
-    const auto is_row_part = [&](const Node& node) {
-      const Node& plain = StripCasts(node);
-      return plain.Is(NodeKind::kBinary, "/") && is_flat(plain[0]) && SameExpression(kernel_.syntax, plain[1], *width);
-    };
-    ForEach(root(), [&](const Node& node) {
-      if (!node.Is(NodeKind::kVariable) || node.size() != 1 || plan_.row.variable != nullptr) return;
-      if (!analysis().Find(node.symbol)->writes.empty()) return;
-      const Node& value = StripCasts(node[0]);
-      if (value.Is(NodeKind::kBinary, "%") && is_row_part(value[0])) {
-        plan_.row.variable = &node;
-        height = &value[1];
-      } else if (is_row_part(value)) {
-        plan_.row.variable = &node;
-      }
-    });
-    if (plan_.row.variable == nullptr) return At(flat.line, fmt::format("no variable is the row {} / {}", flat.name, kernel_.syntax.Text(*width)));
-    const Node* total = BoundOf(flat);
-    if (total == nullptr) return At(flat.line, fmt::format("no guard compares {} with the number of results", flat.name));
-    std::vector<const Node*> factors;
-    Flatten(analysis(), *total, true, factors);
-    for (const Node* taken : {width, height}) {
-      if (taken == nullptr) continue;
-      std::vector<const Node*> parts;
-      Flatten(analysis(), *taken, true, parts);
-      for (const Node* part : parts) {
-        const auto found = std::find_if(factors.begin(), factors.end(),
-                                        [&](const Node* factor) { return SameExpression(kernel_.syntax, *factor, *part); });
-        if (found == factors.end())
-          return At(total->line, fmt::format("{} does not divide the number of results, {}", kernel_.syntax.Text(*part), kernel_.syntax.Text(*total)));
-        factors.erase(found);
-      }
-    }
-    plan_.flat = &flat;
-    plan_.col.bound = {width};
-    plan_.col.grid_axis = 0;
-    plan_.row.grid_axis = 1;
-    if (height != nullptr) {
-      plan_.row.bound = {height};
-      plan_.batch = factors;
-    } else {
-      if (factors.empty()) return At(total->line, "the number of rows is one");
-      plan_.row.bound = factors;
-    }
-    return std::nullopt;
-  }
-
-  // row = idx / N; col = idx - row * N: the column, and N.
-  const Node* FindRemainder(const Node& flat) {
-    const Node* width = nullptr;
-    const auto is_variable = [](const Node& node, const std::string& symbol) {
-      const Node& plain = StripCasts(node);
-      return plain.Is(NodeKind::kName) && plain.symbol == symbol;
-    };
-    ForEach(root(), [&](const Node& node) {
-      if (width != nullptr || !node.Is(NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
-      const Node& value = StripCasts(node[0]);
-      if (!value.Is(NodeKind::kBinary, "-") || !is_variable(value[0], flat.symbol)) return;
-      const Node& product = StripCasts(value[1]);
-      if (!product.Is(NodeKind::kBinary, "*")) return;
-      for (const size_t side : {0, 1}) {
-        const Node& row = StripCasts(product[side]);
-        const Node* definition = row.Is(NodeKind::kName) ? analysis().Definition(row.symbol) : nullptr;
-        if (definition == nullptr) continue;
-        const Node& quotient = StripCasts(*definition);
-        if (!quotient.Is(NodeKind::kBinary, "/") || !is_variable(quotient[0], flat.symbol)) continue;
-        if (!SameExpression(kernel_.syntax, StripCasts(quotient[1]), StripCasts(product[1 - side]))) continue;
-        plan_.col.variable = &node;
-        width = &quotient[1];
-      }
-    });
-    return width;
   }
 
   // The thread's place may be asked for by the axes only; blocks along z stay.
@@ -241,12 +99,15 @@ class TilePlanner {
     Refused refusal;
     ForEach(root(), [&](const Node& node) {
       if (refusal || !IsPlaceInGrid(node)) return;
-      if (std::any_of(consumers.begin(), consumers.end(), [&](const Node* consumer) { return Contains(*consumer, node); })) return;
+      if (std::any_of(consumers.begin(), consumers.end(),
+                      [&](const Node* consumer) { return Contains(*consumer, node); }))
+        return;
       const bool z = node.name == "blockIdx.z" || node.name == "gridDim.z";
       plan_.uses_grid_z |= z;
       if (!z) refusal = At(node.line, fmt::format("{} is used beyond the result's row and column", node.name));
     });
-    if (!refusal && plan_.uses_grid_z && !plan_.batch.empty()) refusal = At(plan_.flat->line, "batches in the index and along z");
+    if (!refusal && plan_.uses_grid_z && !plan_.batch.empty())
+      refusal = At(plan_.flat->line, "batches in the index and along z");
     return refusal;
   }
 
@@ -269,11 +130,16 @@ class TilePlanner {
           return false;
         }
         if (!node.Is(NodeKind::kName) || !seen.insert(node.symbol).second) return true;
-        if (node.symbol == plan_.row.variable->symbol) needs.row = true;
-        else if (node.symbol == plan_.col.variable->symbol) needs.col = true;
-        else if (node.symbol == plan_.loop.variable) needs.k = true;
-        else if (plan_.flat != nullptr && node.symbol == plan_.flat->symbol) needs.flat = true;
-        else if (const VariableInfo* info = analysis().Find(node.symbol); info != nullptr && !batch_.contains(node.symbol)) {
+        if (node.symbol == plan_.row.variable->symbol)
+          needs.row = true;
+        else if (node.symbol == plan_.col.variable->symbol)
+          needs.col = true;
+        else if (node.symbol == plan_.loop.variable)
+          needs.k = true;
+        else if (plan_.flat != nullptr && node.symbol == plan_.flat->symbol)
+          needs.flat = true;
+        else if (const VariableInfo* info = analysis().Find(node.symbol);
+                 info != nullptr && !batch_.contains(node.symbol)) {
           if (info->declaration != nullptr)
             for (const auto& child : info->declaration->children) open.push_back(child.get());
           for (const Node* write : info->writes) open.push_back(write);
@@ -295,12 +161,13 @@ class TilePlanner {
     const Node& index = StripCasts((*value)[0]);
     if (!index.Is(NodeKind::kName) || index.symbol != plan_.flat->symbol) return false;
     std::vector<const Node*> factors, wanted;
-    Flatten(analysis(), (*value)[1], true, factors);
-    Flatten(analysis(), *plan_.row.bound[0], true, wanted);
-    Flatten(analysis(), *plan_.col.bound[0], true, wanted);
+    FlattenProduct(analysis(), (*value)[1], true, factors);
+    FlattenProduct(analysis(), *plan_.row.bound[0], true, wanted);
+    FlattenProduct(analysis(), *plan_.col.bound[0], true, wanted);
     return std::all_of(wanted.begin(), wanted.end(), [&](const Node* part) {
-      const auto found = std::find_if(factors.begin(), factors.end(),
-                                      [&](const Node* factor) { return SameExpression(kernel_.syntax, *factor, *part); });
+      const auto found = std::find_if(factors.begin(), factors.end(), [&](const Node* factor) {
+        return SameExpression(kernel_.syntax, *factor, *part);
+      });
       if (found == factors.end()) return false;
       factors.erase(found);
       return true;
@@ -314,8 +181,10 @@ class TilePlanner {
       if (statement == plan_.loop.loop) {
         behind = true;
       } else if (statement->Is(NodeKind::kDeclaration)) {
-        if (behind) plan_.epilogue.push_back(statement);
-        else if (auto refusal = SortDeclaration(*statement)) return refusal;
+        if (behind)
+          plan_.epilogue.push_back(statement);
+        else if (auto refusal = SortDeclaration(*statement))
+          return refusal;
       } else if (!behind && MovesParameter(*statement)) {
         plan_.moves.push_back(statement);
       } else {
@@ -326,8 +195,9 @@ class TilePlanner {
       for (const BoundsGuard::Limit& limit : guard.limits) {
         if (IsAxisLimit(limit)) continue;
         if (!NeedsOf(*limit.index).uniform() || !NeedsOf(*limit.bound).uniform())
-          return At(guard.statement->line, fmt::format("the guard compares \"{}\", which is neither the row nor the column",
-                                                       kernel_.syntax.Text(*limit.index)));
+          return At(guard.statement->line,
+                    fmt::format("the guard compares \"{}\", which is neither the row nor the column",
+                                kernel_.syntax.Text(*limit.index)));
         plan_.uniform_limits.push_back(limit);
       }
     }
@@ -338,8 +208,11 @@ class TilePlanner {
   bool MovesParameter(const Node& statement) const {
     if (!statement.Is(NodeKind::kAssign) || statement.size() != 2 || !statement[0].Is(NodeKind::kName)) return false;
     const VariableInfo* info = analysis().Find(statement[0].symbol);
-    if (info == nullptr || info->parameter == nullptr || info->writes.size() != 1 || ImpureExpression(ast_, statement[1])) return false;
-    const bool first = std::all_of(info->uses.begin(), info->uses.end(), [&](const Node* use) { return use->begin >= statement.begin; });
+    if (info == nullptr || info->parameter == nullptr || info->writes.size() != 1 ||
+        ImpureExpression(ast_, statement[1]))
+      return false;
+    const bool first = std::all_of(info->uses.begin(), info->uses.end(),
+                                   [&](const Node* use) { return use->begin >= statement.begin; });
     return first && NeedsOf(statement[1]).uniform();
   }
 
@@ -355,7 +228,8 @@ class TilePlanner {
     if (std::find(serving_.begin(), serving_.end(), &declaration) != serving_.end()) return std::nullopt;
     for (const auto& variable : declaration.children) {
       if (!variable->Is(NodeKind::kVariable)) return At(declaration.line, "a declaration that is not understood");
-      if (variable.get() == plan_.row.variable || variable.get() == plan_.col.variable || variable.get() == plan_.flat) continue;
+      if (variable.get() == plan_.row.variable || variable.get() == plan_.col.variable || variable.get() == plan_.flat)
+        continue;
       for (const auto& initializer : variable->children) {
         if (auto impure = ImpureExpression(ast_, *initializer)) return At(impure->line, impure->reason);
       }
@@ -384,7 +258,8 @@ class TilePlanner {
     for (const Node* statement : statements) {
       if (statement->Is(NodeKind::kDeclaration)) {
         for (const auto& variable : statement->children) {
-          if (!variable->Is(NodeKind::kVariable) || variable->size() != 1 || !analysis().Find(variable->symbol)->writes.empty())
+          if (!variable->Is(NodeKind::kVariable) || variable->size() != 1 ||
+              !analysis().Find(variable->symbol)->writes.empty())
             return At(statement->line, "a variable of the loop that is not defined once");
           if (auto impure = ImpureExpression(ast_, (*variable)[0])) return At(impure->line, impure->reason);
           inner.push_back(variable.get());
@@ -403,16 +278,21 @@ class TilePlanner {
       return std::find(plan_.uniform.begin(), plan_.uniform.end(), variable) != plan_.uniform.end();
     });
     for (const Node* variable : declared_)
-      if (variable != plan_.sum && std::find(plan_.uniform.begin(), plan_.uniform.end(), variable) == plan_.uniform.end())
+      if (variable != plan_.sum &&
+          std::find(plan_.uniform.begin(), plan_.uniform.end(), variable) == plan_.uniform.end())
         plan_.varying.push_back(variable);
     for (const Node* factor : factors) {
       if (auto impure = ImpureExpression(ast_, *factor)) return At(impure->line, impure->reason);
       const Needs needs = NeedsOf(*factor);
-      if (needs.thread) return At(factor->line, fmt::format("\"{}\" depends on more than the row, the column and {}", kernel_.syntax.Text(*factor), plan_.loop.name));
+      if (needs.thread)
+        return At(factor->line, fmt::format("\"{}\" depends on more than the row, the column and {}",
+                                            kernel_.syntax.Text(*factor), plan_.loop.name));
       if (needs.flat)
-        return At(factor->line, fmt::format("\"{}\" uses {} other than through the row and the column", kernel_.syntax.Text(*factor), plan_.flat->name));
+        return At(factor->line, fmt::format("\"{}\" uses {} other than through the row and the column",
+                                            kernel_.syntax.Text(*factor), plan_.flat->name));
       if (needs.row && needs.col)
-        return At(factor->line, fmt::format("\"{}\" depends on the row and on the column: not a matrix product", kernel_.syntax.Text(*factor)));
+        return At(factor->line, fmt::format("\"{}\" depends on the row and on the column: not a matrix product",
+                                            kernel_.syntax.Text(*factor)));
       (needs.col ? plan_.right : plan_.left).factors.push_back(factor);
     }
     for (Operand* operand : {&plan_.left, &plan_.right}) {
@@ -433,7 +313,8 @@ class TilePlanner {
     };
     if (update == nullptr) return not_a_product(plan_.loop.loop->line);
     if (!update->Is(NodeKind::kAssign) || update->size() != 2) return not_a_product(update->line);
-    if (!(*update)[0].Is(NodeKind::kName)) return At(update->line, "the sum is kept in memory; keep it in a local variable");
+    if (!(*update)[0].Is(NodeKind::kName))
+      return At(update->line, "the sum is kept in memory; keep it in a local variable");
     const std::string& symbol = (*update)[0].symbol;
     const auto is_sum = [&](const Node& node) { return node.Is(NodeKind::kName) && node.symbol == symbol; };
     const Node& value = (*update)[1];
@@ -442,18 +323,22 @@ class TilePlanner {
     if (update->name == "+=") {
       product = &value;
     } else if (update->name == "=" && value.Is(NodeKind::kBinary, "+")) {
-      if (is_sum(value[0])) product = &value[1];
-      else if (is_sum(value[1])) product = &value[0];
-    } else if (update->name == "=" && value.Is(NodeKind::kCall) && value.size() == 3 && kFused.contains(value.name) && is_sum(value[2])) {
-      Flatten(analysis(), value[0], false, factors);
-      Flatten(analysis(), value[1], false, factors);
+      if (is_sum(value[0]))
+        product = &value[1];
+      else if (is_sum(value[1]))
+        product = &value[0];
+    } else if (update->name == "=" && value.Is(NodeKind::kCall) && value.size() == 3 && kFused.contains(value.name) &&
+               is_sum(value[2])) {
+      FlattenProduct(analysis(), value[0], false, factors);
+      FlattenProduct(analysis(), value[1], false, factors);
     }
-    if (product != nullptr) Flatten(analysis(), *product, false, factors);
+    if (product != nullptr) FlattenProduct(analysis(), *product, false, factors);
     if (factors.size() < 2) return not_a_product(update->line);
     for (const Node* factor : factors)
       if (MentionsSymbol(*factor, symbol)) return not_a_product(update->line);
     const VariableInfo* info = analysis().Find(symbol);
-    if (info == nullptr || info->declaration == nullptr || Contains(*plan_.loop.loop, *info->declaration)) return not_a_product(update->line);
+    if (info == nullptr || info->declaration == nullptr || Contains(*plan_.loop.loop, *info->declaration))
+      return not_a_product(update->line);
     plan_.sum = info->declaration;
     return CheckSum(*info);
   }
@@ -461,9 +346,11 @@ class TilePlanner {
   Refused CheckSum(const VariableInfo& info) {
     const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(plan_.sum->cursor)).kind;
     const std::vector<CXCursor> parameters = ast::TemplateParameters(kernel_.syntax.cursor);
-    const bool templated = std::any_of(parameters.begin(), parameters.end(),
-                                       [&](const CXCursor& parameter) { return ast::Spelling(parameter) == plan_.sum->type; });
-    const bool builtin = kind >= CXType_UInt && kind <= CXType_Double && kind != CXType_UInt128 && kind != CXType_Int128;
+    const bool templated = std::any_of(parameters.begin(), parameters.end(), [&](const CXCursor& parameter) {
+      return ast::Spelling(parameter) == plan_.sum->type;
+    });
+    const bool builtin =
+        kind >= CXType_UInt && kind <= CXType_Double && kind != CXType_UInt128 && kind != CXType_Int128;
     if (!builtin && !templated)
       return At(plan_.sum->line, fmt::format("the sum is of type {}; accumulate in float", plan_.sum->type));
     if (plan_.sum->size() == 1) plan_.start = &(*plan_.sum)[0];
@@ -478,7 +365,8 @@ class TilePlanner {
     if (plan_.start == nullptr) return At(plan_.sum->line, fmt::format("{} has no value before the loop", info.name));
     if (IsLiteral(kernel_.syntax, *plan_.start, 0)) plan_.start = nullptr;
     for (const Node* use : info.uses)
-      if (use->begin < plan_.loop.loop->begin && !use->parent->Is(NodeKind::kAssign)) return At(use->line, fmt::format("{} is used before the loop", info.name));
+      if (use->begin < plan_.loop.loop->begin && !use->parent->Is(NodeKind::kAssign))
+        return At(use->line, fmt::format("{} is used before the loop", info.name));
     return std::nullopt;
   }
 
@@ -488,10 +376,12 @@ class TilePlanner {
       if (variable == plan_.sum || variable->size() != 1 || !analysis().Find(variable->symbol)->writes.empty())
         return At(variable->line, fmt::format("{} changes, and the product needs it", variable->name));
     }
-    // The type in which the source multiplies: of the only factor, or of the first that is a variable or an expression of known type.
+    // The type in which the source multiplies: of the only factor, or of the first that is a variable or an expression
+    // of known type.
     const Node& first = *operand.factors[0];
     const CXType type = clang_getCanonicalType(clang_getCursorType(first.cursor));
-    const bool builtin = type.kind >= CXType_Bool && type.kind <= CXType_Double && type.kind != CXType_UInt128 && type.kind != CXType_Int128;
+    const bool builtin = type.kind >= CXType_Bool && type.kind <= CXType_Double && type.kind != CXType_UInt128 &&
+                         type.kind != CXType_Int128;
     if (builtin && operand.factors.size() == 1) {
       CXString text = clang_getTypeSpelling(clang_getUnqualifiedType(type));
       operand.type = clang_getCString(text);
@@ -499,7 +389,8 @@ class TilePlanner {
       for (const char* qualifier : {"const ", "volatile "})
         if (operand.type.starts_with(qualifier)) operand.type = operand.type.substr(std::string_view(qualifier).size());
     } else if (type.kind == CXType_Record) {
-      return At(first.line, fmt::format("\"{}\" is of type {}; convert it before multiplying", kernel_.syntax.Text(first), first.type));
+      return At(first.line, fmt::format("\"{}\" is of type {}; convert it before multiplying",
+                                        kernel_.syntax.Text(first), first.type));
     }
     operand.along_k = AlongK(operand);
     return std::nullopt;
@@ -537,8 +428,10 @@ class TilePlanner {
     for (const Node* statement : plan_.epilogue) {
       Refused refusal;
       Walk(*statement, [&](const Node& node) {
-        const bool loop = node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kDo) || node.Is(NodeKind::kSwitch);
-        if (loop && !Collect(node, NodeKind::kReturn).empty()) refusal = At(node.line, "return inside a loop of the epilogue");
+        const bool loop = node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kDo) ||
+                          node.Is(NodeKind::kSwitch);
+        if (loop && !Collect(node, NodeKind::kReturn).empty())
+          refusal = At(node.line, "return inside a loop of the epilogue");
         if (node.Is(NodeKind::kLambda)) refusal = At(node.line, "holds a lambda");
         return !refusal;
       });
@@ -546,7 +439,8 @@ class TilePlanner {
       // What stands before the loop moves behind it: it must not change what the loop uses.
       if (statement->begin > plan_.loop.loop->begin) continue;
       for (const auto& [symbol, info] : analysis().variables()) {
-        const bool writes = std::any_of(info.writes.begin(), info.writes.end(), [&](const Node* write) { return Contains(*statement, *write); });
+        const bool writes = std::any_of(info.writes.begin(), info.writes.end(),
+                                        [&](const Node* write) { return Contains(*statement, *write); });
         if (writes && MentionsSymbol(*plan_.loop.loop, symbol))
           return At(statement->line, fmt::format("{} is changed before the loop", info.name));
       }
@@ -558,7 +452,7 @@ class TilePlanner {
   const AnalyzedFunction& kernel_;
   TilePlan plan_;
   bool wrapped_ = false;
-  std::vector<const Node*> guarded_;   // statements around the loop, in source order
+  std::vector<const Node*> guarded_;  // statements around the loop, in source order
   std::vector<const Node*> serving_;
   std::vector<const Node*> declared_;  // kVariable before the loop
   std::set<std::string> batch_;        // symbols
@@ -582,7 +476,9 @@ std::vector<const Node*> NeededDeclarations(const AnalyzedFunction& kernel, cons
     });
   }
   std::vector<const Node*> ordered(needed.begin(), needed.end());
-  std::sort(ordered.begin(), ordered.end(), [](const Node* a, const Node* b) { return a->begin < b->begin || (a->begin == b->begin && a->end < b->end); });
+  std::sort(ordered.begin(), ordered.end(), [](const Node* a, const Node* b) {
+    return a->begin < b->begin || (a->begin == b->begin && a->end < b->end);
+  });
   return ordered;
 }
 

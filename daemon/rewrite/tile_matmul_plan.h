@@ -1,6 +1,6 @@
-// Recognises naive products: each thread owns one result, and a loop adds products of a factor that depends on the result's row and
-// a factor that depends on its column. Everything else (where the operands lie, batches, conversions, what happens to the sum) is
-// kept as text, so its form does not matter.
+// Recognises naive products: each thread owns one result, and a loop adds products of a factor that depends on the
+// result's row and a factor that depends on its column. Everything else (where the operands lie, batches, conversions,
+// what happens to the sum) is kept as text, so its form does not matter.
 //
 //   row, col from the thread's place (two axes, or one index taken apart by / and %)
 //   guard: row < M, col < N
@@ -13,16 +13,9 @@
 #include <vector>
 
 #include "rewrite/structural.h"
+#include "rewrite/tile_matmul_axes.h"
 
 namespace warpwright {
-
-// The row or the column of a result.
-struct ResultAxis {
-  const Node* variable = nullptr;         // kVariable
-  std::vector<const Node*> bound;         // factors whose product it stays below
-  size_t grid_axis = 0;                   // 0: x, 1: y; of the launch that the plan asks for
-  const std::string& name() const { return variable->name; }
-};
 
 // One side of the product.
 struct Operand {
@@ -32,20 +25,17 @@ struct Operand {
   bool along_k = true;                    // consecutive k lie next to each other in memory
 };
 
-struct TilePlan {
-  ResultAxis row, col;
-  const Node* flat = nullptr;             // kVariable: the one index that row and col are taken from, if so
-  std::vector<const Node*> batch;         // factors of the flat index beyond row and col: blocks along z
-  std::vector<const Node*> uniform;       // kVariable that all threads of a block agree on
-  std::vector<const Node*> moves;         // kAssign that move a pointer parameter by a uniform offset (a += batch * M * K)
-  std::vector<const Node*> varying;       // kVariable before the loop that differ between results, without row, col, sum
+struct TilePlan : ResultAxes {
+  std::vector<const Node*> uniform;  // kVariable that all threads of a block agree on
+  std::vector<const Node*> moves;    // kAssign that move a pointer parameter by a uniform offset (a += batch * M * K)
+  std::vector<const Node*> varying;  // kVariable before the loop that differ between results, without row, col, sum
   std::vector<BoundsGuard::Limit> uniform_limits;
   std::vector<BoundsGuard> guards;
-  const Node* sum = nullptr;              // kVariable
-  const Node* start = nullptr;            // its value before the loop; null: zero
+  const Node* sum = nullptr;    // kVariable
+  const Node* start = nullptr;  // its value before the loop; null: zero
   CountedLoop loop;
-  Operand left, right;                    // by row, by column
-  std::vector<const Node*> epilogue;      // statements for each result, in source order
+  Operand left, right;                // by row, by column
+  std::vector<const Node*> epilogue;  // statements for each result, in source order
   bool uses_grid_z = false;
 };
 

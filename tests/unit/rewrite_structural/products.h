@@ -9,8 +9,8 @@ namespace warpwright::structural_test {
 
 struct Product {
   std::string name;
-  std::string arguments;              // of the entry, as DescribeArguments reads them
-  std::string source;                 // with a launcher named entry
+  std::string arguments;  // of the entry, as DescribeArguments reads them
+  std::string source;     // with a launcher named entry
   std::vector<std::string> kernels;
   std::vector<std::string> contains;
   std::vector<std::string> absent;

@@ -18,12 +18,15 @@ TEST_P(RowParallelStyles, AreRewrittenAndCompile) {
     ASSERT_FALSE(text.starts_with("REFUSED") || text.starts_with("ERROR")) << text;
     EXPECT_EQ(CompileError(text, "kernel.cu", "entry", style.kernels), "") << text;
     if (!parameters.empty()) continue;
-    for (const std::string& part : style.contains) EXPECT_NE(text.find(part), std::string::npos) << part << "\n--- in ---\n" << text;
-    for (const std::string& part : style.absent) EXPECT_EQ(text.find(part), std::string::npos) << part << "\n--- in ---\n" << text;
+    for (const std::string& part : style.contains)
+      EXPECT_NE(text.find(part), std::string::npos) << part << "\n--- in ---\n" << text;
+    for (const std::string& part : style.absent)
+      EXPECT_EQ(text.find(part), std::string::npos) << part << "\n--- in ---\n" << text;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, RowParallelStyles, testing::ValuesIn(RowStyles()), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, RowParallelStyles, testing::ValuesIn(RowStyles()),
+                         [](const auto& tested) { return tested.param.name; });
 
 struct Example {
   std::string file, entry;
@@ -69,7 +72,8 @@ void entry(float* out, const float* inp, int N, int C) {
     const int threads = 128;
     k<<<(N + threads - 1) / threads, threads>>>(out, inp, N, C);
 }
-)"), "entry", {{"mode", "warp"}, {"rows_per_block", "4"}}),
+)"),
+                  "entry", {{"mode", "warp"}, {"rows_per_block", "4"}}),
             R"(// The sum of one value per thread, over the warp; every thread gets it.
 __device__ __forceinline__ float warp_sum(float value) {
     for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
@@ -110,9 +114,10 @@ TEST(RowParallel, SharesHelpers) {
   out[row] = s;
 }
 )";
-  const std::string source = "__global__ void a" + kernel + "__global__ void b" + kernel +
-                             "void f(float* o, const float* i, int N, int C) { a<<<(N + 255) / 256, 256>>>(o, i, N, C); }\n"
-                             "void g(float* o, const float* i, int N, int C) { b<<<(N + 255) / 256, 256>>>(o, i, N, C); }\n";
+  const std::string source =
+      "__global__ void a" + kernel + "__global__ void b" + kernel +
+      "void f(float* o, const float* i, int N, int C) { a<<<(N + 255) / 256, 256>>>(o, i, N, C); }\n"
+      "void g(float* o, const float* i, int N, int C) { b<<<(N + 255) / 256, 256>>>(o, i, N, C); }\n";
   const std::string both = Apply("row_parallel", Apply("row_parallel", source, "f"), "g");
   EXPECT_EQ(Count(both, "float block_sum(float value) {"), 1) << both;
   EXPECT_EQ(Count(both, "s = block_sum(s);"), 2) << both;
@@ -128,7 +133,8 @@ __global__ void k(float* out, const float* inp, int N, int C) {
   out[row] = block_sum(s);
 }
 void entry(float* out, const float* inp, int N, int C) { k<<<(N + 255) / 256, 256>>>(out, inp, N, C); }
-)"), "entry");
+)"),
+                                 "entry");
   EXPECT_NE(text.find("s = block_sum2(s);"), std::string::npos) << text;
   EXPECT_EQ(CompileError(text, "kernel.cu", "entry", {"k_row_parallel"}), "");
 }

@@ -9,8 +9,8 @@ namespace warpwright::structural_test {
 
 struct Style {
   std::string name;
-  std::string arguments;              // of the entry, as DescribeArguments reads them
-  std::string kernel;                 // device code; the launcher below it
+  std::string arguments;  // of the entry, as DescribeArguments reads them
+  std::string kernel;     // device code; the launcher below it
   std::string host;
   std::vector<std::string> kernels;   // to compile
   std::vector<std::string> contains;  // of the text in block mode

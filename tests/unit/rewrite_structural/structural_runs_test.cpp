@@ -1,5 +1,6 @@
-// The original and its rewrites give the same results on the simulated device, on sizes around warps, blocks and tiles. The simulator
-// also faults on accesses out of bounds, reads of what nobody wrote, races in shared memory and barriers that not all threads reach.
+// The original and its rewrites give the same results on the simulated device, on sizes around warps, blocks and tiles.
+// The simulator also faults on accesses out of bounds, reads of what nobody wrote, races in shared memory and barriers
+// that not all threads reach.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -79,10 +80,14 @@ Run Execute(const KernelSpec& spec, const std::string& file, const std::string& 
   request.device = "sim:h200";
   for (const Argument& argument : spec.args) {
     if (const auto* scalar = std::get_if<ScalarArgument>(&argument.kind)) {
-      if (sizes.contains(argument.name)) request.scalars[argument.name] = sizes.at(argument.name);
-      else if (scalar->value) request.scalars[argument.name] = *scalar->value;
-      else if (IsFloat(scalar->dtype)) request.scalars[argument.name] = 0.25;
-      else request.scalars[argument.name] = int64_t{3};
+      if (sizes.contains(argument.name))
+        request.scalars[argument.name] = sizes.at(argument.name);
+      else if (scalar->value)
+        request.scalars[argument.name] = *scalar->value;
+      else if (IsFloat(scalar->dtype))
+        request.scalars[argument.name] = 0.25;
+      else
+        request.scalars[argument.name] = int64_t{3};
       continue;
     }
     const auto& buffer = std::get<BufferArgument>(argument.kind);
@@ -104,20 +109,33 @@ Run Execute(const KernelSpec& spec, const std::string& file, const std::string& 
   }
   const auto outcome = TheService().Execute(request);
   if (!outcome) return {{}, outcome.error().Format()};
-  return std::visit(Overload{[](const CompileFailed& failed) { return Run{{}, failed.log}; },
-                             [](const Refused& refused) { return Run{{}, refused.reason}; },
-                             [](const Faulted& faulted) { return Run{{}, "fault: " + faulted.fault.message}; },
-                             [](const Executed& executed) { return Run{executed.buffers, ""}; }},
+  return std::visit(Overload{[](const CompileFailed& failed) {
+                               return Run{{}, failed.log};
+                             },
+                             [](const Refused& refused) {
+                               return Run{{}, refused.reason};
+                             },
+                             [](const Faulted& faulted) {
+                               return Run{{}, "fault: " + faulted.fault.message};
+                             },
+                             [](const Executed& executed) {
+                               return Run{executed.buffers, ""};
+                             }},
                     *outcome);
 }
 
 double Tolerance(DType dtype) {
   switch (dtype) {
-    case DType::kF64: return 1e-11;
-    case DType::kF32: return 1e-4;
-    case DType::kF16: return 4e-3;
-    case DType::kBF16: return 3e-2;
-    default: return 0;
+    case DType::kF64:
+      return 1e-11;
+    case DType::kF32:
+      return 1e-4;
+    case DType::kF16:
+      return 4e-3;
+    case DType::kBF16:
+      return 3e-2;
+    default:
+      return 0;
   }
 }
 
@@ -134,19 +152,21 @@ std::string Difference(const KernelSpec& spec, const Run& expected, const Run& a
       const double a = LoadAsDouble(buffer->dtype, want.data(), i), b = LoadAsDouble(buffer->dtype, got.data(), i);
       const bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
                         std::abs(a - b) <= Tolerance(buffer->dtype) * std::max(1.0, std::abs(a));
-      if (!same) return argument.name + "[" + std::to_string(i) + "]: " + std::to_string(a) + " became " + std::to_string(b);
+      if (!same)
+        return argument.name + "[" + std::to_string(i) + "]: " + std::to_string(a) + " became " + std::to_string(b);
     }
   }
   return "";
 }
 
-void ExpectSame(const KernelSpec& spec, const std::string& file, const std::string& original, const std::string& rewritten,
-                const std::vector<Sizes>& cases, bool ties) {
+void ExpectSame(const KernelSpec& spec, const std::string& file, const std::string& original,
+                const std::string& rewritten, const std::vector<Sizes>& cases, bool ties) {
   ASSERT_FALSE(rewritten.starts_with("REFUSED") || rewritten.starts_with("ERROR")) << rewritten;
   for (const Sizes& sizes : cases) {
     std::string label;
     for (const auto& [name, value] : sizes) label += name + "=" + std::to_string(value) + " ";
-    const Run expected = Execute(spec, file, original, sizes, ties), actual = Execute(spec, file, rewritten, sizes, ties);
+    const Run expected = Execute(spec, file, original, sizes, ties),
+              actual = Execute(spec, file, rewritten, sizes, ties);
     ASSERT_EQ(expected.problem, "") << label;
     ASSERT_EQ(actual.problem, "") << label << "\n" << rewritten;
     ASSERT_EQ(Difference(spec, expected, actual), "") << label << "\n" << rewritten;
@@ -174,10 +194,12 @@ TEST_P(RowStylesRun, TheSame) {
   const std::string source = style.kernel + style.host;
   const bool ties = style.name.find("arg") != std::string::npos;
   // One of the two modes for each style, to keep the time for compiling recorders in bounds.
-  const Parameters parameters = style.name.size() % 2 == 0 ? Parameters{{"threads", "128"}} : Parameters{{"mode", "warp"}};
+  const Parameters parameters =
+      style.name.size() % 2 == 0 ? Parameters{{"threads", "128"}} : Parameters{{"mode", "warp"}};
   ExpectSame(spec, "kernel.cu", source, Apply("row_parallel", source, "entry", parameters), RowSizes(fixed), ties);
 }
-INSTANTIATE_TEST_SUITE_P(Table, RowStylesRun, testing::ValuesIn(RowStyles()), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, RowStylesRun, testing::ValuesIn(RowStyles()),
+                         [](const auto& tested) { return tested.param.name; });
 
 class ProductsRun : public testing::TestWithParam<Product> {};
 TEST_P(ProductsRun, TheSame) {
@@ -186,14 +208,17 @@ TEST_P(ProductsRun, TheSame) {
   const KernelSpec spec = DescribeArguments(product.arguments, fixed);
   std::vector<Sizes> cases;
   for (const auto& [m, n, k] : {std::tuple(1, 1, 1), {7, 33, 31}, {65, 70, 17}, {130, 37, 40}}) {
-    Sizes sizes = {{"M", m}, {"N", n}, {"K", k}, {"B", 3}, {"T", m}, {"OC", n}, {"C", k}, {"NH", 1}, {"batches", 3}, {"sqrt_block_size", 16}};
+    Sizes sizes = {{"M", m},  {"N", n}, {"K", k},  {"B", 3},       {"T", m},
+                   {"OC", n}, {"C", k}, {"NH", 1}, {"batches", 3}, {"sqrt_block_size", 16}};
     if (product.name.starts_with("causal")) sizes["NH"] = 4, sizes["C"] = 4 * k;
     cases.push_back(std::move(sizes));
   }
   const char* tile = product.name.size() % 2 == 0 ? "64x64x16" : "32x32x32";
-  ExpectSame(spec, "kernel.cu", product.source, Apply("tile_matmul", product.source, "entry", {{"tile", tile}}), cases, false);
+  ExpectSame(spec, "kernel.cu", product.source, Apply("tile_matmul", product.source, "entry", {{"tile", tile}}), cases,
+             false);
 }
-INSTANTIATE_TEST_SUITE_P(Table, ProductsRun, testing::ValuesIn(Products()), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, ProductsRun, testing::ValuesIn(Products()),
+                         [](const auto& tested) { return tested.param.name; });
 
 // Every entry of the example repository that one of the two fits.
 struct Example {
@@ -212,19 +237,22 @@ TEST_P(ExamplesRun, TheSame) {
   std::vector<Sizes> cases = RowSizes({});
   std::vector<Parameters> variants = {{{"threads", "256"}}, {{"mode", "warp"}, {"rows_per_block", "8"}}};
   if (GetParam().transform == "tile_matmul") {
-    cases = {{{"M", 7}, {"N", 33}, {"K", 31}, {"B", 2}, {"T", 37}, {"D", 40}}, {{"M", 65}, {"N", 129}, {"K", 64}, {"B", 1}, {"T", 70}, {"D", 3}}};
+    cases = {{{"M", 7}, {"N", 33}, {"K", 31}, {"B", 2}, {"T", 37}, {"D", 40}},
+             {{"M", 65}, {"N", 129}, {"K", 64}, {"B", 1}, {"T", 70}, {"D", 3}}};
     variants = {{{"tile", "64x64x16"}}, {{"tile", "128x128x8"}}, {{"tile", "128x64x16"}}};
   }
   const std::string original = ReadExample(spec->file);
   for (const Parameters& parameters : variants)
-    ExpectSame(*spec, spec->file, original, ApplyToExample(GetParam().transform, spec->file, spec->entry, parameters), cases,
-               spec->entry == "argmax");
+    ExpectSame(*spec, spec->file, original, ApplyToExample(GetParam().transform, spec->file, spec->entry, parameters),
+               cases, spec->entry == "argmax");
 }
 INSTANTIATE_TEST_SUITE_P(Table, ExamplesRun,
-                         testing::Values(Example{"softmax_forward", "row_parallel"}, Example{"layernorm_forward", "row_parallel"},
-                                         Example{"rmsnorm_f32", "row_parallel"}, Example{"rmsnorm_bf16", "row_parallel"},
-                                         Example{"row_sum", "row_parallel"}, Example{"argmax", "row_parallel"},
-                                         Example{"cross_entropy", "row_parallel"}, Example{"matmul_bias", "tile_matmul"},
+                         testing::Values(Example{"softmax_forward", "row_parallel"},
+                                         Example{"layernorm_forward", "row_parallel"},
+                                         Example{"rmsnorm_f32", "row_parallel"},
+                                         Example{"rmsnorm_bf16", "row_parallel"}, Example{"row_sum", "row_parallel"},
+                                         Example{"argmax", "row_parallel"}, Example{"cross_entropy", "row_parallel"},
+                                         Example{"matmul_bias", "tile_matmul"},
                                          Example{"attention_scores", "tile_matmul"}),
                          [](const auto& tested) { return tested.param.entry; });
 

@@ -19,17 +19,20 @@ std::string Outcome(const RewriteRequest& request) {
 
 }  // namespace
 
-std::string Apply(const std::string& transform, const std::string& source, const std::string& entry, const Parameters& parameters) {
+std::string Apply(const std::string& transform, const std::string& source, const std::string& entry,
+                  const Parameters& parameters) {
   return Outcome({{kExamples, "kernel.cu", source}, entry, "", transform, parameters});
 }
 
-std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry, const Parameters& parameters) {
+std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry,
+                           const Parameters& parameters) {
   return Outcome({{kExamples, file, ReadExample(file)}, entry, "", transform, parameters});
 }
 
 std::string ReadExample(const std::string& file) { return ReadFile(kExamples + "/" + file).value_or(""); }
 
-std::string CompileError(const std::string& text, const std::string& file, const std::string& entry, const std::vector<std::string>& kernels) {
+std::string CompileError(const std::string& text, const std::string& file, const std::string& entry,
+                         const std::vector<std::string>& kernels) {
   static const auto compiler = Compiler::Create("");
   if (!compiler) return compiler.error().Format();
   const auto sliced = Slice({kExamples, file, text}, entry);

@@ -12,13 +12,17 @@ namespace warpwright::structural_test {
 using Parameters = std::map<std::string, std::string>;
 
 // The rewritten file. A refusal or an error becomes "REFUSED: ..." and "ERROR: ...".
-std::string Apply(const std::string& transform, const std::string& source, const std::string& entry, const Parameters& parameters = {});
+std::string Apply(const std::string& transform, const std::string& source, const std::string& entry,
+                  const Parameters& parameters = {});
 // Of a file of the example repository ("src/softmax.cu").
-std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry, const Parameters& parameters = {});
+std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry,
+                           const Parameters& parameters = {});
 std::string ReadExample(const std::string& file);
 
-// Slices for the entry and compiles with NVRTC for sm_80, the oldest chip: "" or the reason. `kernels`: name expressions.
-std::string CompileError(const std::string& text, const std::string& file, const std::string& entry, const std::vector<std::string>& kernels);
+// Slices for the entry and compiles with NVRTC for sm_80, the oldest chip: "" or the reason. `kernels`: name
+// expressions.
+std::string CompileError(const std::string& text, const std::string& file, const std::string& entry,
+                         const std::vector<std::string>& kernels);
 
 // How often `part` occurs.
 int Count(const std::string& text, const std::string& part);

@@ -10,7 +10,7 @@ using namespace structural_test;
 
 struct Refusal {
   std::string name;
-  std::string body;    // behind the guard; line 4 is its first line
+  std::string body;  // behind the guard; line 4 is its first line
   std::string reason;
 };
 std::ostream& operator<<(std::ostream& out, const Refusal& refusal) { return out << refusal.name; }
@@ -18,10 +18,12 @@ std::ostream& operator<<(std::ostream& out, const Refusal& refusal) { return out
 class TileMatmulRefuses : public testing::TestWithParam<Refusal> {};
 
 TEST_P(TileMatmulRefuses, WithReasonAndLine) {
-  const std::string source = R"(__global__ void k(float* c, const float* a, const float* b, const int* p, int M, int N, int K) {
+  const std::string source =
+      R"(__global__ void k(float* c, const float* a, const float* b, const int* p, int M, int N, int K) {
   int row = blockIdx.y * blockDim.y + threadIdx.y; int col = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= M || col >= N) return;
-)" + GetParam().body + R"(}
+)" + GetParam().body +
+      R"(}
 void entry(float* c, const float* a, const float* b, const int* p, int M, int N, int K) {
   k<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(c, a, b, p, M, N, K);
 }
@@ -36,43 +38,61 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refusal{"no_loop", "  c[row * N + col] = a[row * N + col];\n", "no loop that adds products"},
         Refusal{"squared_distance",
-                "  float s = 0;\n  for (int i = 0; i < K; i++) {\n    float d = a[row * K + i] - b[col * K + i];\n    s += d * d;\n  }\n  c[row * N + col] = s;\n",
+                "  float s = 0;\n  for (int i = 0; i < K; i++) {\n    float d = a[row * K + i] - b[col * K + i];\n    "
+                "s += d * d;\n  }\n  c[row * N + col] = s;\n",
                 "depends on the row and on the column: not a matrix product (line 7)"},
-        Refusal{"maximum_instead_of_sum", "  float s = 0;\n  for (int i = 0; i < K; i++) s = fmaxf(s, a[row * K + i] * b[i * N + col]);\n  c[row * N + col] = s;\n",
+        Refusal{"maximum_instead_of_sum",
+                "  float s = 0;\n  for (int i = 0; i < K; i++) s = fmaxf(s, a[row * K + i] * b[i * N + col]);\n  c[row "
+                "* N + col] = s;\n",
                 "the loop over i does not add products to one variable (line 5)"},
-        Refusal{"sum_in_memory", "  for (int i = 0; i < K; i++) c[row * N + col] += a[row * K + i] * b[i * N + col];\n", "the sum is kept in memory"},
-        Refusal{"bound_by_row", "  float s = 0;\n  for (int i = 0; i < row; i++) s += a[row * K + i] * b[i * N + col];\n  c[row * N + col] = s;\n",
+        Refusal{"sum_in_memory", "  for (int i = 0; i < K; i++) c[row * N + col] += a[row * K + i] * b[i * N + col];\n",
+                "the sum is kept in memory"},
+        Refusal{"bound_by_row",
+                "  float s = 0;\n  for (int i = 0; i < row; i++) s += a[row * K + i] * b[i * N + col];\n  c[row * N + "
+                "col] = s;\n",
                 "the bounds of the loop over i differ between results (line 5)"},
         Refusal{"two_products",
                 "  float s = 0, t = 0;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * b[i * N + col];\n"
                 "  for (int i = 0; i < K; i++) t += a[row * K + i] * b[i * N + col];\n  c[row * N + col] = s + t;\n",
                 "a second loop: the kernel does more than one product (line 6)"},
         Refusal{"two_sums_in_one_loop",
-                "  float s = 0, t = 0;\n  for (int i = 0; i < K; i++) {\n    s += a[row * K + i] * b[i * N + col];\n    t += a[row * K + i];\n  }\n  c[row * N + col] = s + t;\n",
+                "  float s = 0, t = 0;\n  for (int i = 0; i < K; i++) {\n    s += a[row * K + i] * b[i * N + col];\n   "
+                " t += a[row * K + i];\n  }\n  c[row * N + col] = s + t;\n",
                 "the loop over i does more than add a product (line 7)"},
         Refusal{"convolution",
-                "  float s = 0;\n  for (int i = 0; i < K; i++)\n    for (int j = 0; j < K; j++) s += a[(row + i) * N + col + j] * b[i * K + j];\n  c[row * N + col] = s;\n",
+                "  float s = 0;\n  for (int i = 0; i < K; i++)\n    for (int j = 0; j < K; j++) s += a[(row + i) * N + "
+                "col + j] * b[i * K + j];\n  c[row * N + col] = s;\n",
                 "another loop or a jump inside the loop over i"},
         Refusal{"break_in_the_loop",
-                "  float s = 0;\n  for (int i = 0; i < K; i++) {\n    if (p[i] < 0) break;\n    s += a[row * K + i] * b[i * N + col];\n  }\n  c[row * N + col] = s;\n",
+                "  float s = 0;\n  for (int i = 0; i < K; i++) {\n    if (p[i] < 0) break;\n    s += a[row * K + i] * "
+                "b[i * N + col];\n  }\n  c[row * N + col] = s;\n",
                 "another loop or a jump inside the loop over i (line 6)"},
-        Refusal{"reads_what_it_writes", "  float s = 0;\n  for (int i = 0; i < K; i++) s += c[row * K + i] * b[i * N + col];\n  c[row * N + col] = s;\n",
+        Refusal{"reads_what_it_writes",
+                "  float s = 0;\n  for (int i = 0; i < K; i++) s += c[row * K + i] * b[i * N + col];\n  c[row * N + "
+                "col] = s;\n",
                 "writes the array that the product reads (line 6)"},
         Refusal{"barrier", "  __syncthreads();\n  c[row * N + col] = 0;\n", "already parallel within the block"},
-        Refusal{"shared_memory", "  __shared__ float t[16];\n  t[threadIdx.x] = 0;\n  c[row * N + col] = t[0];\n", "already parallel within the block: the threads share t (line 4)"},
+        Refusal{"shared_memory", "  __shared__ float t[16];\n  t[threadIdx.x] = 0;\n  c[row * N + col] = t[0];\n",
+                "already parallel within the block: the threads share t (line 4)"},
         Refusal{"asks_for_the_thread_again",
-                "  float s = 0;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * b[i * N + col];\n  c[row * N + col] = s + threadIdx.x;\n",
+                "  float s = 0;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * b[i * N + col];\n  c[row * N + "
+                "col] = s + threadIdx.x;\n",
                 "threadIdx.x is used beyond the result's row and column (line 6)"},
-        Refusal{"step_of_two", "  float s = 0;\n  for (int i = 0; i < K; i += 2) s += a[row * K + i] * b[i * N + col];\n  c[row * N + col] = s;\n",
+        Refusal{"step_of_two",
+                "  float s = 0;\n  for (int i = 0; i < K; i += 2) s += a[row * K + i] * b[i * N + col];\n  c[row * N + "
+                "col] = s;\n",
                 "does not count one variable upwards by one (line 5)"},
-        Refusal{"half_accumulator", "  __half s = 0.0f;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * b[i * N + col];\n  c[row * N + col] = s;\n",
+        Refusal{"half_accumulator",
+                "  __half s = 0.0f;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * b[i * N + col];\n  c[row * N "
+                "+ col] = s;\n",
                 "accumulate in float"},
-        Refusal{"vector_product", "  float s = 0;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * p[i];\n  c[row * N + col] = s;\n",
+        Refusal{"vector_product",
+                "  float s = 0;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * p[i];\n  c[row * N + col] = s;\n",
                 "the product has no factor for one of row and column"}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(TileMatmulRefuses, KernelsOfOneThreadPerRow) {
-  EXPECT_TRUE(ApplyToExample("tile_matmul", "src/softmax.cu", "softmax_forward").starts_with("REFUSED: ")) ;
+  EXPECT_TRUE(ApplyToExample("tile_matmul", "src/softmax.cu", "softmax_forward").starts_with("REFUSED: "));
   EXPECT_TRUE(ApplyToExample("tile_matmul", "src/transpose.cu", "transpose").starts_with("REFUSED: "));
   EXPECT_EQ(ApplyToExample("tile_matmul", "src/row_sum.cu", "row_sum"),
             "REFUSED: row is not taken apart into a row and a column by / and % (line 5)");
@@ -88,7 +108,8 @@ TEST(TileMatmulRefuses, ResultsWithoutAGuard) {
 }
 void entry(float* c, const float* a, const float* b, int N) { k<<<dim3(N / 16, N / 16), dim3(16, 16)>>>(c, a, b, N); }
 )";
-  EXPECT_NE(Apply("tile_matmul", source, "entry").find("REFUSED: no guard compares a row and a column"), std::string::npos);
+  EXPECT_NE(Apply("tile_matmul", source, "entry").find("REFUSED: no guard compares a row and a column"),
+            std::string::npos);
 }
 
 }  // namespace
