@@ -93,7 +93,8 @@ Result<ChipFile> ParseChipFile(std::string_view text, std::string path) {
   file.chip.id = map.String("id");
   file.chip.name = map.String("name");
   file.chip.arch = map.String("arch");
-  if (const YamlNode* arch = map.Find("arch"); arch && !IsArch(file.chip.arch)) diagnostics.Add(*arch, "expected an arch such as sm_90");
+  if (const YamlNode* arch = map.Find("arch"); arch && !IsArch(file.chip.arch))
+    diagnostics.Add(*arch, "expected an arch such as sm_90");
   for (const Field& field : kFields) {
     const YamlNode* node = map.Require(field.key);
     if (!node) continue;
@@ -117,12 +118,14 @@ Result<ChipFile> LoadChipFile(std::string_view id) {
     const std::vector<std::string> ids = ChipIds();
     const std::vector<std::string_view> names(ids.begin(), ids.end());
     const auto nearest = NearestName(id, names);
-    return Fail(ErrorCode::kUsage,
-                fmt::format("unknown chip '{}'{}", id.substr(0, 64), nearest ? "; did you mean '" + *nearest + "'?" : ""),
-                fmt::format("choose one of {}", fmt::join(ids, ", ")));
+    return Fail(
+        ErrorCode::kUsage,
+        fmt::format("unknown chip '{}'{}", id.substr(0, 64), nearest ? "; did you mean '" + *nearest + "'?" : ""),
+        fmt::format("choose one of {}", fmt::join(ids, ", ")));
   }
   WW_ASSIGN(ChipFile file, ParseChipFile(found->second, "config/chips/" + name));
-  if (file.chip.id != id) return Fail(ErrorCode::kConfig, fmt::format("config/chips/{} says it is '{}'", name, file.chip.id));
+  if (file.chip.id != id)
+    return Fail(ErrorCode::kConfig, fmt::format("config/chips/{} says it is '{}'", name, file.chip.id));
   return file;
 }
 
@@ -130,7 +133,8 @@ Result<ChipFile> LoadChipFile(std::string_view id) {
 
 std::vector<std::string> ChipIds() {
   std::vector<std::string> ids;
-  for (const auto& [name, text] : embedded::Chips()) ids.emplace_back(name.substr(0, name.size() - std::string_view(".yml").size()));
+  for (const auto& [name, text] : embedded::Chips())
+    ids.emplace_back(name.substr(0, name.size() - std::string_view(".yml").size()));
   return ids;
 }
 

@@ -1,5 +1,6 @@
-// Chip data: config/chips/<id>.yml, compiled into the program. Each figure is {value: x, source: "...", estimate: true?}; the source is
-// required, so that nobody can add a number without saying where it comes from. config/chips/README.md is for people.
+// Chip data: config/chips/<id>.yml, compiled into the program. Each figure is {value: x, source: "...", estimate:
+// true?}; the source is required, so that nobody can add a number without saying where it comes from.
+// config/chips/README.md is for people.
 #pragma once
 
 #include <string>

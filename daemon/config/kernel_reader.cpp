@@ -19,23 +19,28 @@ constexpr size_t kMaxArguments = 256, kMaxCases = 1000, kMaxDimensions = 8;
 constexpr std::string_view kCaseKeys[] = {"name", "weight", "on"};
 constexpr double kNoWeight = -1;  // until SetDefaultWeights
 
-bool IsWordCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool IsWordCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 bool IsIdentifier(std::string_view text) {
   return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::all_of(text.begin(), text.end(), IsWordCharacter);
 }
 // Names become parts of branch names and of file names.
 bool IsPlainName(std::string_view text, std::string_view more, size_t limit) {
   return !text.empty() && text.size() <= limit && IsWordCharacter(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return IsWordCharacter(c) || more.find(c) != more.npos; }) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return IsWordCharacter(c) || more.find(c) != more.npos; }) &&
          text.find("..") == text.npos && text.back() != '.' && !text.ends_with(".lock");
 }
 bool IsEntryName(std::string_view text) {
-  if (text.empty() || text.size() > 500 || !(IsWordCharacter(text[0]) || text[0] == ':') || (text[0] >= '0' && text[0] <= '9'))
+  if (text.empty() || text.size() > 500 || !(IsWordCharacter(text[0]) || text[0] == ':') ||
+      (text[0] >= '0' && text[0] <= '9'))
     return false;
   int depth = 0;
   for (char c : text) {
     depth += (c == '<') - (c == '>');
-    if (depth < 0 || !(IsWordCharacter(c) || std::string_view("<>:, -*").find(c) != std::string_view::npos)) return false;
+    if (depth < 0 || !(IsWordCharacter(c) || std::string_view("<>:, -*").find(c) != std::string_view::npos))
+      return false;
   }
   return depth == 0;
 }
@@ -61,7 +66,8 @@ class KernelReader {
 
   KernelSpec Read() {
     YamlObject map(node_, "a kernel",
-                   {"name", "file", "entry", "args", "cases", "launch", "tolerance", "allow", "accumulation"}, diagnostics_);
+                   {"name", "file", "entry", "args", "cases", "launch", "tolerance", "allow", "accumulation"},
+                   diagnostics_);
     spec_.line = node_.line();
     if (!node_.IsMap()) return std::move(spec_);
     spec_.name = map.String("name");
@@ -79,7 +85,8 @@ class KernelReader {
     }
     if (const YamlNode* accumulation = map.Find("accumulation")) {
       spec_.accumulation = ReadExpression(*accumulation);
-      if (spec_.accumulation) ForEachCase(*accumulation, [&](const auto& v) { return Value(*spec_.accumulation, v, 1, INT64_MAX); });
+      if (spec_.accumulation)
+        ForEachCase(*accumulation, [&](const auto& v) { return Value(*spec_.accumulation, v, 1, INT64_MAX); });
     }
     CheckBuffersInEveryCase();
     return std::move(spec_);
@@ -109,12 +116,14 @@ class KernelReader {
   // --- arguments ---
 
   void ReadArguments(const YamlNode& node) {
-    if (!node.IsMap()) return Note(node, "'args' must be a map from argument to description, in the order of the signature");
+    if (!node.IsMap())
+      return Note(node, "'args' must be a map from argument to description, in the order of the signature");
     if (node.entries().size() > kMaxArguments) return Note(node, fmt::format("more than {} arguments", kMaxArguments));
     CollectScalars(node);  // shapes may name scalars that come later in the signature
     for (const auto& [key, value] : node.entries()) {
       Argument argument{key.text(), ScalarArgument{}, key.line()};
-      if (!IsIdentifier(argument.name)) Note(key, fmt::format("'{}' is not an argument name", argument.name.substr(0, 100)));
+      if (!IsIdentifier(argument.name))
+        Note(key, fmt::format("'{}' is not an argument name", argument.name.substr(0, 100)));
       if (value.Find("scalar"))
         argument.kind = ReadScalar(key, value);
       else
@@ -125,7 +134,8 @@ class KernelReader {
       const auto* buffer = std::get_if<BufferArgument>(&a.kind);
       return buffer && (buffer->role == Role::kOut || buffer->role == Role::kInOut);
     });
-    if (!has_output) Note(node, "no argument has the role 'out' or 'inout'", "give the buffer that holds the result 'role: out'");
+    if (!has_output)
+      Note(node, "no argument has the role 'out' or 'inout'", "give the buffer that holds the result 'role: out'");
   }
 
   void CollectScalars(const YamlNode& node) {
@@ -158,11 +168,13 @@ class KernelReader {
   }
 
   std::optional<ScalarValue> ReadScalarValue(const YamlNode& node, std::string_view name, DType dtype) {
-    if (dtype == DType::kBool && (node.text() == "true" || node.text() == "false")) return ScalarValue(int64_t{node.text() == "true"});
+    if (dtype == DType::kBool && (node.text() == "true" || node.text() == "false"))
+      return ScalarValue(int64_t{node.text() == "true"});
     if (IsFloat(dtype)) {
       auto value = diagnostics_.Take(node.AsDouble());
       if (!value) return std::nullopt;
-      if (std::fabs(*value) > LargestFinite(dtype)) Note(node, fmt::format("{} is beyond the range of {}", *value, Name(dtype)));
+      if (std::fabs(*value) > LargestFinite(dtype))
+        Note(node, fmt::format("{} is beyond the range of {}", *value, Name(dtype)));
       return ScalarValue(*value);
     }
     auto value = diagnostics_.Take(node.AsInteger());
@@ -178,16 +190,19 @@ class KernelReader {
     BufferArgument buffer;
     if (!node.IsMap()) return buffer;
     if (!map.Find("buffer")) {
-      Note(node, "an argument is either a buffer or a scalar", "write {buffer: f32, shape: [N], role: in} or {scalar: i32}");
+      Note(node, "an argument is either a buffer or a scalar",
+           "write {buffer: f32, shape: [N], role: in} or {scalar: i32}");
       return buffer;
     }
     buffer.dtype = ReadDType(map, "buffer");
     buffer.role = ReadRole(map);
-    if (const YamlNode* shape = map.Require("shape")) buffer.shape = ReadExpressions(*shape, "'shape'", 0, kMaxDimensions);
+    if (const YamlNode* shape = map.Require("shape"))
+      buffer.shape = ReadExpressions(*shape, "'shape'", 0, kMaxDimensions);
     buffer.alignment = map.IntegerOr("alignment", 256, 1, 4096);
     bool power_of_two = (buffer.alignment & (buffer.alignment - 1)) == 0;
     if (!power_of_two || buffer.alignment < static_cast<int64_t>(SizeOf(buffer.dtype)))
-      Note(*map.Find("alignment"), fmt::format("alignment {} is not a power of two that holds {}", buffer.alignment, Name(buffer.dtype)));
+      Note(*map.Find("alignment"),
+           fmt::format("alignment {} is not a power of two that holds {}", buffer.alignment, Name(buffer.dtype)));
     if (const YamlNode* init = map.Find("init")) {
       if (buffer.role == Role::kOut || buffer.role == Role::kScratch)
         Note(*init, "only 'in' and 'inout' buffers have an 'init'", "remove it, or change the role");
@@ -211,7 +226,8 @@ class KernelReader {
   Init ReadInit(const YamlNode& node, DType dtype) {
     Init init;
     YamlObject map(node, "an init",
-                   {"normal", "uniform", "pareto", "lognormal", "constant", "integers", "file", "tensor"}, diagnostics_);
+                   {"normal", "uniform", "pareto", "lognormal", "constant", "integers", "file", "tensor"},
+                   diagnostics_);
     if (!node.IsMap()) return init;
     if (const YamlNode* file = map.Find("file")) {
       init.kind = Init::Kind::kFile;
@@ -240,7 +256,8 @@ class KernelReader {
       return;
     }
     if (!IsFloat(dtype))
-      Note(key, fmt::format("'{}' needs a floating element type, not {}", name, Name(dtype)), "use {integers: [low, high]}");
+      Note(key, fmt::format("'{}' needs a floating element type, not {}", name, Name(dtype)),
+           "use {integers: [low, high]}");
     if (name == "pareto") {
       init.kind = Init::Kind::kPareto;
       init.a = diagnostics_.Take(value.AsDouble()).value_or(1);
@@ -248,7 +265,9 @@ class KernelReader {
       return;
     }
     if (name != "normal" && name != "uniform" && name != "lognormal") return;  // noted as unknown key
-    init.kind = name == "normal" ? Init::Kind::kNormal : name == "uniform" ? Init::Kind::kUniform : Init::Kind::kLognormal;
+    init.kind = name == "normal"    ? Init::Kind::kNormal
+                : name == "uniform" ? Init::Kind::kUniform
+                                    : Init::Kind::kLognormal;
     if (!value.IsList() || value.items().size() != 2)
       return Note(value, fmt::format("'{}' takes two numbers", name), fmt::format("write it as {{{}: [0, 1]}}", name));
     init.a = diagnostics_.Take(value.items()[0].AsDouble()).value_or(0);
@@ -269,7 +288,8 @@ class KernelReader {
         auto range = RangeOf(dtype);
         WW_ASSIGN(int64_t first, Value(low, variables, range.low, range.high));
         WW_ASSIGN(int64_t last, Value(high, variables, range.low, range.high));
-        if (last < first) return Fail(ErrorCode::kConfig, fmt::format("'integers' from {} to {} is empty", first, last));
+        if (last < first)
+          return Fail(ErrorCode::kConfig, fmt::format("'integers' from {} to {} is empty", first, last));
         return last;
       });
     });
@@ -301,8 +321,9 @@ class KernelReader {
   std::vector<Expression> ReadExpressions(const YamlNode& node, std::string_view what, size_t least, size_t most) {
     std::vector<Expression> list;
     if (!node.IsList() || node.items().size() < least || node.items().size() > most) {
-      Note(node, fmt::format("{} must be a list of {} expressions", what, least == most ? fmt::format("{}", most)
-                                                                                        : fmt::format("{} to {}", least, most)),
+      Note(node,
+           fmt::format("{} must be a list of {} expressions", what,
+                       least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most)),
            "write it as [N, C]; an expression with a comma must stand in quotation marks");
       return list;
     }
@@ -314,11 +335,12 @@ class KernelReader {
     return list;
   }
 
-  static Result<int64_t> Value(const Expression& expression, const std::map<std::string, int64_t>& variables, int64_t low,
-                               int64_t high) {
+  static Result<int64_t> Value(const Expression& expression, const std::map<std::string, int64_t>& variables,
+                               int64_t low, int64_t high) {
     WW_ASSIGN(int64_t value, expression.Evaluate(variables));
     if (value < low || value > high)
-      return Fail(ErrorCode::kConfig, fmt::format("'{}' is {}; it must be from {} to {}", expression.text(), value, low, high));
+      return Fail(ErrorCode::kConfig,
+                  fmt::format("'{}' is {}; it must be from {} to {}", expression.text(), value, low, high));
     return value;
   }
   // `check(variables)` returns a Result; its error is noted at `node`, once, with the case's name.
@@ -346,8 +368,8 @@ class KernelReader {
     SetDefaultWeights(node);
   }
 
-  // A case for the simulator alone is there to be verified whole; unless somebody gives it a weight, its time does not count beside the
-  // cases that people wait for.
+  // A case for the simulator alone is there to be verified whole; unless somebody gives it a weight, its time does not
+  // count beside the cases that people wait for.
   void SetDefaultWeights(const YamlNode& node) {
     const auto only_simulated = [](const Case& c) { return c.on == std::set<DeviceKind>{DeviceKind::kSim}; };
     const bool all = std::all_of(spec_.cases.begin(), spec_.cases.end(), only_simulated);
@@ -404,14 +426,16 @@ class KernelReader {
     if (const YamlNode* weight = node.Find("weight")) {
       c.weight = diagnostics_.Take(weight->AsDouble()).value_or(1);
       if (!(c.weight >= 0) || c.weight > 1e9) {
-        Note(*weight, fmt::format("the weight is {}; it must be from 0 (verified, its time does not count) to 1e9", c.weight));
+        Note(*weight,
+             fmt::format("the weight is {}; it must be from 0 (verified, its time does not count) to 1e9", c.weight));
         c.weight = 1;
       }
     }
     const YamlNode* on = node.Find("on");
     if (!on) return;
     c.on.clear();
-    if (!on->IsList() || on->items().empty()) return Note(*on, "'on' must list devices", "write it as [sim], [cuda] or [sim, cuda]");
+    if (!on->IsList() || on->items().empty())
+      return Note(*on, "'on' must list devices", "write it as [sim], [cuda] or [sim, cuda]");
     constexpr std::string_view kDevices[] = {"sim", "cuda"};
     for (const YamlNode& item : on->items()) {
       if (item.text() != "sim" && item.text() != "cuda")
@@ -439,13 +463,15 @@ class KernelReader {
           WW_ASSIGN(int64_t value, Value(extent, v, 1, 1024));
           threads *= value;
         }
-        if (threads > 1024) return Fail(ErrorCode::kConfig, fmt::format("a block of {} threads; at most 1024 are possible", threads));
+        if (threads > 1024)
+          return Fail(ErrorCode::kConfig, fmt::format("a block of {} threads; at most 1024 are possible", threads));
         return threads;
       });
     }
     if (const YamlNode* shared = map.Find("shared_bytes")) {
       launch.shared_bytes = ReadExpression(*shared);
-      if (launch.shared_bytes) ForEachCase(*shared, [&](const auto& v) { return Value(*launch.shared_bytes, v, 0, 228 << 10); });
+      if (launch.shared_bytes)
+        ForEachCase(*shared, [&](const auto& v) { return Value(*launch.shared_bytes, v, 0, 228 << 10); });
     }
     spec_.launch = std::move(launch);
   }
@@ -453,7 +479,8 @@ class KernelReader {
   void ReadAllow(const YamlNode& node) {
     std::vector<std::string_view> names;
     for (int i = 0; i <= static_cast<int>(Allow::kReducedPrecision); ++i) names.push_back(Name(static_cast<Allow>(i)));
-    if (!node.IsList()) return Note(node, "'allow' must be a list", fmt::format("choose from [{}]", fmt::join(names, ", ")));
+    if (!node.IsList())
+      return Note(node, "'allow' must be a list", fmt::format("choose from [{}]", fmt::join(names, ", ")));
     for (const YamlNode& item : node.items()) {
       if (auto allow = ParseAllow(item.text()))
         spec_.allow.insert(*allow);
@@ -482,14 +509,16 @@ class KernelReader {
     bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     for (int64_t extent : shape)
       if (!empty && (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > kMaxBufferBytes))
-        return Fail(ErrorCode::kConfig, fmt::format("buffer '{}' has more than 16 GiB in case '{}'", argument.name, c.name));
+        return Fail(ErrorCode::kConfig,
+                    fmt::format("buffer '{}' has more than 16 GiB in case '{}'", argument.name, c.name));
     return {};
   }
 
   YamlNode node_;
   Diagnostics& diagnostics_;
   size_t errors_before_;
-  bool sizes_known_ = false;  // arguments and cases are free of errors: expressions can be evaluated without further complaints
+  bool sizes_known_ =
+      false;  // arguments and cases are free of errors: expressions can be evaluated without further complaints
   KernelSpec spec_;
   std::vector<std::string> integer_names_, float_names_;
   std::vector<std::function<void()>> checks_;

@@ -31,7 +31,8 @@ void ReadKernels(const YamlNode& node, Manifest& manifest, Diagnostics& diagnost
   for (const YamlNode& item : node.items()) {
     KernelSpec spec = ReadKernel(item, diagnostics);
     if (!spec.name.empty() && !names.insert(spec.name).second)
-      diagnostics.Add(*item.Find("name"), fmt::format("a second kernel is called '{}'", spec.name), "names must be unique");
+      diagnostics.Add(*item.Find("name"), fmt::format("a second kernel is called '{}'", spec.name),
+                      "names must be unique");
     manifest.kernels.push_back(std::move(spec));
   }
 }
@@ -59,10 +60,15 @@ Result<Manifest> LoadManifest(const std::filesystem::path& repository_root) {
   std::error_code code;
   const auto status = std::filesystem::symlink_status(path, code);
   if (!std::filesystem::exists(status))
-    return Fail(Error{ErrorCode::kConfig, fmt::format("there is no {} in {}", kManifestName, repository_root.string()), {}, 0, 0,
+    return Fail(Error{ErrorCode::kConfig,
+                      fmt::format("there is no {} in {}", kManifestName, repository_root.string()),
+                      {},
+                      0,
+                      0,
                       "run 'warpwright init' to write a first one"});
   if (!std::filesystem::is_regular_file(status))
-    return Fail(Error{ErrorCode::kConfig, "the manifest is not a regular file", path.string(), 0, 0, "replace it by a file"});
+    return Fail(
+        Error{ErrorCode::kConfig, "the manifest is not a regular file", path.string(), 0, 0, "replace it by a file"});
   WW_ASSIGN(std::string text, ReadFile(path, kMaxManifestBytes));
   WW_ASSIGN(Manifest manifest, ParseManifest(text, path.string()));
   Diagnostics diagnostics;
@@ -73,7 +79,8 @@ Result<Manifest> LoadManifest(const std::filesystem::path& repository_root) {
   for (const KernelSpec& spec : manifest.kernels) {
     check(spec.file, spec.line);
     for (const Argument& argument : spec.args)
-      if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind); buffer && buffer->init.kind == Init::Kind::kFile)
+      if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+          buffer && buffer->init.kind == Init::Kind::kFile)
         check(buffer->init.path, argument.line);
   }
   WW_TRY(diagnostics.ToStatus());

@@ -22,9 +22,11 @@
 //
 // Roles: in, out, inout, scratch. Init: {normal: [mean, deviation]}, {uniform: [low, high]}, {pareto: exponent},
 // {lognormal: [mu, sigma]}, {constant: v}, {integers: [low, high]} (expressions), {file: x.safetensors, tensor: name}.
-// Shapes, launches, `integers` and `accumulation` are integer expressions over the integer scalar arguments (core/expression.h).
+// Shapes, launches, `integers` and `accumulation` are integer expressions over the integer scalar arguments
+// (core/expression.h).
 //
-// A manifest comes from a repository that we do not trust: every error is reported with its place, and no path leaves the repository.
+// A manifest comes from a repository that we do not trust: every error is reported with its place, and no path leaves
+// the repository.
 #pragma once
 
 #include <filesystem>

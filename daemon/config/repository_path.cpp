@@ -12,7 +12,8 @@ namespace {
 
 bool IsGitFolder(std::string_view part) {  // also on file systems that ignore case
   std::string lower(part);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
   return lower == ".git" || lower == "git~1";
 }
 

@@ -39,7 +39,8 @@ struct YamlNode::Data {
 
 namespace {
 
-// Builds the tree from yaml-cpp's events. Its node API would have expanded aliases and kept the last of duplicate keys by then.
+// Builds the tree from yaml-cpp's events. Its node API would have expanded aliases and kept the last of duplicate keys
+// by then.
 class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::shared_ptr<const std::string> path) : path_(std::move(path)) {}
@@ -48,7 +49,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { Place(YamlNode(NewData(YamlNode::Kind::kNull, mark))); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    Place(YamlNode(NewData(YamlNode::Kind::kNull, mark)));
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     Refuse(mark, "aliases (*name) are not allowed", "write the value out where it is used");
   }
@@ -65,7 +68,8 @@ class TreeBuilder : public YAML::EventHandler {
     data->quoted = tag == "!";
     Place(YamlNode(std::move(data)));
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
     Open(YamlNode::Kind::kList, mark, tag);
   }
   void OnSequenceEnd() override { Close(); }
@@ -99,7 +103,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void Open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag) {
     if (tag != "?" && !tag.empty()) RefuseTag(mark, tag);
-    if (levels_.size() >= kMaxDepth) Refuse(mark, fmt::format("more than {} levels of nesting", kMaxDepth), "flatten the file");
+    if (levels_.size() >= kMaxDepth)
+      Refuse(mark, fmt::format("more than {} levels of nesting", kMaxDepth), "flatten the file");
     if (!levels_.empty() && levels_.back().data->kind == YamlNode::Kind::kMap && !levels_.back().key)
       Refuse(mark, "a key must be plain text, not a list or a map", "use a name as key");
     levels_.push_back({NewData(kind, mark), std::nullopt, {}});
@@ -158,8 +163,9 @@ size_t Utf8Length(std::string_view text) {
 
 Status CheckBytes(std::string_view text, const std::string& path) {
   if (text.size() > kMaxBytes)
-    return Fail(Error{ErrorCode::kConfig, fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxBytes), path,
-                      0, 0, "make the file smaller"});
+    return Fail(Error{ErrorCode::kConfig,
+                      fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxBytes), path, 0, 0,
+                      "make the file smaller"});
   int line = 1, column = 1;
   for (size_t i = 0; i < text.size();) {
     unsigned char c = static_cast<unsigned char>(text[i]);
@@ -205,7 +211,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
     next[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) next[j] = std::min(next[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        next[j] = std::min(next[j], before[j - 2] + 1);
     }
     before.swap(row);
     row.swap(next);
@@ -253,7 +260,8 @@ Result<double> YamlNode::AsDouble() const {
   double value = 0;
   const char* end = text().data() + text().size();
   auto [stop, code] = std::from_chars(text().data(), end, value);
-  if (!IsPlain(*this) || stop != end || code == std::errc::invalid_argument || (code == std::errc{} && !std::isfinite(value)))
+  if (!IsPlain(*this) || stop != end || code == std::errc::invalid_argument ||
+      (code == std::errc{} && !std::isfinite(value)))
     return Fail(ErrorHere(fmt::format("expected a number, found {}", Describe(*this))));
   if (code != std::errc{}) return Fail(ErrorHere(fmt::format("{} is out of range", text())));
   return value;
@@ -266,7 +274,8 @@ Result<bool> YamlNode::AsBool() const {
 }
 
 Result<std::vector<std::string>> YamlNode::AsStrings() const {
-  if (!IsList()) return Fail(ErrorHere(fmt::format("expected a list, found {}", Describe(*this)), "write it as [a, b]"));
+  if (!IsList())
+    return Fail(ErrorHere(fmt::format("expected a list, found {}", Describe(*this)), "write it as [a, b]"));
   std::vector<std::string> strings;
   for (const YamlNode& item : items()) {
     WW_ASSIGN(strings.emplace_back(), item.AsString());
@@ -278,7 +287,8 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string path) {
   WW_TRY(CheckBytes(text, path));
   auto shared_path = std::make_shared<const std::string>(std::move(path));
   auto fail = [&](const YAML::Mark& mark, std::string message, std::string remedy) {
-    return Fail(Error{ErrorCode::kConfig, std::move(message), *shared_path, mark.line + 1, mark.column + 1, std::move(remedy)});
+    return Fail(
+        Error{ErrorCode::kConfig, std::move(message), *shared_path, mark.line + 1, mark.column + 1, std::move(remedy)});
   };
   try {
     ViewBuffer buffer(text);
@@ -296,7 +306,8 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string path) {
   } catch (const YAML::Exception& exception) {
     return fail(exception.mark, exception.msg, "check the YAML syntax at this place");
   } catch (const std::exception& exception) {  // yaml-cpp lets a few standard exceptions through
-    return Fail(Error{ErrorCode::kConfig, fmt::format("cannot be read as YAML: {}", exception.what()), *shared_path, 0, 0, {}});
+    return Fail(
+        Error{ErrorCode::kConfig, fmt::format("cannot be read as YAML: {}", exception.what()), *shared_path, 0, 0, {}});
   }
 }
 
@@ -310,7 +321,8 @@ Status Diagnostics::ToStatus() const {
   return Fail(std::move(all));
 }
 
-YamlObject::YamlObject(const YamlNode& node, std::string what, std::span<const std::string_view> keys, Diagnostics& diagnostics)
+YamlObject::YamlObject(const YamlNode& node, std::string what, std::span<const std::string_view> keys,
+                       Diagnostics& diagnostics)
     : node_(node), what_(std::move(what)), diagnostics_(diagnostics) {
   if (!node.IsMap()) {
     diagnostics.Add(node, fmt::format("expected {} (a map), found {}", what_, Describe(node)));
@@ -331,7 +343,8 @@ const YamlNode* YamlObject::Require(std::string_view key) const {
 namespace {
 
 template <typename T>
-T Ranged(const YamlNode& node, std::string_view key, Result<T> value, T fallback, T low, T high, Diagnostics& diagnostics) {
+T Ranged(const YamlNode& node, std::string_view key, Result<T> value, T fallback, T low, T high,
+         Diagnostics& diagnostics) {
   std::optional<T> taken = diagnostics.Take(std::move(value));
   if (!taken) return fallback;
   if (*taken >= low && *taken <= high) return *taken;
@@ -347,7 +360,9 @@ std::string YamlObject::String(std::string_view key) const {
   if (value && value->IsScalar() && text.empty()) diagnostics_.Add(*value, fmt::format("'{}' must not be empty", key));
   return text;
 }
-std::string YamlObject::StringOr(std::string_view key, std::string fallback) const { return Find(key) ? String(key) : fallback; }
+std::string YamlObject::StringOr(std::string_view key, std::string fallback) const {
+  return Find(key) ? String(key) : fallback;
+}
 
 int64_t YamlObject::Integer(std::string_view key, int64_t low, int64_t high) const {
   const YamlNode* value = Require(key);
@@ -383,12 +398,14 @@ std::optional<std::string> NearestName(std::string_view name, std::span<const st
   return nearest;
 }
 
-Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view name, std::span<const std::string_view> names) {
+Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view name,
+                  std::span<const std::string_view> names) {
   std::string shown(name.substr(0, 64));
   if (auto nearest = NearestName(name, names))
     return node.ErrorHere(fmt::format("unknown {} '{}'; did you mean '{}'?", kind, shown, *nearest),
                           fmt::format("write '{}', or remove '{}'", *nearest, shown));
-  return node.ErrorHere(fmt::format("unknown {} '{}'", kind, shown), fmt::format("known here: {}", fmt::join(names, ", ")));
+  return node.ErrorHere(fmt::format("unknown {} '{}'", kind, shown),
+                        fmt::format("known here: {}", fmt::join(names, ", ")));
 }
 
 }  // namespace warpwright

@@ -1,10 +1,10 @@
-// Strict YAML for files that people write: the manifest, chips, skills. A text becomes an immutable tree in which every node knows
-// its place, so that each complaint names file, line and column. Refused, because they make a file mean something else than what
-// its reader sees: anchors, aliases, tags, merge keys, duplicate keys, several documents, control characters, more than 20 levels,
-// more than 256 KiB.
+// Strict YAML for files that people write: the manifest, chips, skills. A text becomes an immutable tree in which every
+// node knows its place, so that each complaint names file, line and column. Refused, because they make a file mean
+// something else than what its reader sees: anchors, aliases, tags, merge keys, duplicate keys, several documents,
+// control characters, more than 20 levels, more than 256 KiB.
 //
-// Reading goes through YamlObject, which knows the keys that a map may have. Complaints go to a Diagnostics, so that a user sees
-// all of them at once:
+// Reading goes through YamlObject, which knows the keys that a map may have. Complaints go to a Diagnostics, so that a
+// user sees all of them at once:
 //
 //   WW_ASSIGN(YamlNode root, ParseYaml(text, path));
 //   Diagnostics diagnostics;
@@ -53,7 +53,7 @@ class YamlNode {
   Result<std::string> AsString() const;
   Result<int64_t> AsInteger() const;
   Result<double> AsDouble() const;
-  Result<bool> AsBool() const;                       // true, false
+  Result<bool> AsBool() const;                         // true, false
   Result<std::vector<std::string>> AsStrings() const;  // a list of scalars
 
   Error ErrorHere(std::string message, std::string remedy = {}) const;  // kConfig at this node
@@ -92,12 +92,14 @@ class Diagnostics {
   std::vector<Error> errors_;
 };
 
-// A map whose keys are known. The constructor notes every unknown key with the nearest known one, and a node that is no map.
+// A map whose keys are known. The constructor notes every unknown key with the nearest known one, and a node that is no
+// map.
 class YamlObject {
  public:
   // `what` names the thing in messages: "a kernel". `diagnostics` must outlive this object.
   YamlObject(const YamlNode& node, std::string what, std::span<const std::string_view> keys, Diagnostics& diagnostics);
-  YamlObject(const YamlNode& node, std::string what, std::initializer_list<std::string_view> keys, Diagnostics& diagnostics)
+  YamlObject(const YamlNode& node, std::string what, std::initializer_list<std::string_view> keys,
+             Diagnostics& diagnostics)
       : YamlObject(node, std::move(what), std::span(keys.begin(), keys.size()), diagnostics) {}
 
   const YamlNode& node() const { return node_; }
@@ -122,6 +124,7 @@ class YamlObject {
 // The nearest of `names` by edit distance, or none where nothing is near.
 std::optional<std::string> NearestName(std::string_view name, std::span<const std::string_view> names);
 // "unknown key 'shpe'; did you mean 'shape'?" and, as remedy, the list of what is known.
-Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view name, std::span<const std::string_view> names);
+Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view name,
+                  std::span<const std::string_view> names);
 
 }  // namespace warpwright

@@ -35,12 +35,14 @@ void Traffic::Add(const Traffic& other) {
 
 uint32_t LineTag(uint64_t sector) {
   const uint64_t offset = sector / 4 - kGlobalBaseLine;
-  return offset < 0x7fff'ffff ? static_cast<uint32_t>(offset) + 1 : static_cast<uint32_t>(MixBits(sector / 4)) | 0x8000'0000;
+  return offset < 0x7fff'ffff ? static_cast<uint32_t>(offset) + 1
+                              : static_cast<uint32_t>(MixBits(sector / 4)) | 0x8000'0000;
 }
 
 SectorCache::SectorCache(uint64_t bytes) {
   const auto sets = static_cast<uint32_t>(std::max<uint64_t>(1, bytes / (128 * kWays)));
-  while (group_bits_ < kMaxGroupBits && sets >> (group_bits_ + 3) != 0) ++group_bits_;  // at least four groups, so that little is rounded off
+  while (group_bits_ < kMaxGroupBits && sets >> (group_bits_ + 3) != 0)
+    ++group_bits_;  // at least four groups, so that little is rounded off
   groups_ = sets >> group_bits_;
   set_count_ = groups_ << group_bits_;
   sets_.reset(static_cast<Set*>(std::aligned_alloc(64, (set_count_ * sizeof(Set) + 63) / 64 * 64)));
@@ -48,7 +50,8 @@ SectorCache::SectorCache(uint64_t bytes) {
   std::memset(static_cast<void*>(sets_.get()), 0, set_count_ * sizeof(Set));
 }
 
-// Neighbouring lines have neighbouring sets (the host's caches like that), and a stride of any power of two reaches all sets.
+// Neighbouring lines have neighbouring sets (the host's caches like that), and a stride of any power of two reaches all
+// sets.
 SectorCache::Set& SectorCache::SetOf(uint32_t tag) const {
   const uint32_t group = tag >> group_bits_;
   const uint32_t hash = (group ^ (group >> 11)) * 0x9e3779b1u;
@@ -78,7 +81,8 @@ SectorCache::Outcome SectorCache::Touch(uint32_t tag, uint8_t valid, uint8_t dir
   const uint8_t old = set.sectors[static_cast<size_t>(way)];
   alignas(16) uint32_t tags[kWays];
   alignas(16) uint8_t sectors[kWays];
-  std::memcpy(tags, set.tags.data(), sizeof tags);  // moving within registers is faster than a memmove of unknown length
+  std::memcpy(tags, set.tags.data(),
+              sizeof tags);  // moving within registers is faster than a memmove of unknown length
   std::memcpy(sectors, set.sectors.data(), sizeof sectors);
   for (int i = 0; i < way; ++i) {
     set.tags[static_cast<size_t>(i) + 1] = tags[i];
@@ -95,7 +99,8 @@ SectorCache::Outcome SectorCache::Touch(uint32_t tag, uint8_t valid, uint8_t dir
 
 void SectorCache::Invalidate(uint32_t tag, uint8_t sectors) {
   Set& set = SetOf(tag);
-  if (const uint32_t found = Match(set, tag)) set.sectors[static_cast<size_t>(__builtin_ctz(found))] &= static_cast<uint8_t>(~(sectors | sectors << 4));
+  if (const uint32_t found = Match(set, tag))
+    set.sectors[static_cast<size_t>(__builtin_ctz(found))] &= static_cast<uint8_t>(~(sectors | sectors << 4));
 }
 
 uint64_t SectorCache::CleanAll() {
@@ -109,7 +114,9 @@ uint64_t SectorCache::CleanAll() {
 }
 
 L1Model::L1Model(const Chip& chip, uint64_t share_bytes)
-    : multiprocessors_(chip.multiprocessors), share_bytes_(share_bytes), caches_(static_cast<size_t>(chip.multiprocessors)) {}
+    : multiprocessors_(chip.multiprocessors),
+      share_bytes_(share_bytes),
+      caches_(static_cast<size_t>(chip.multiprocessors)) {}
 L1Model::~L1Model() = default;
 
 SectorCache& L1Model::CacheOf(uint64_t block) {
@@ -172,7 +179,8 @@ const LineAccess* L1Model::ReplayRequest(SectorCache& cache, const LineAccess* a
   do {
     const uint32_t sectors = access->sectors;
     if (kind == Kind::kRead) {
-      const uint32_t hit = access->cached ? cache.Touch(access->tag, static_cast<uint8_t>(sectors), 0).before & sectors : 0;
+      const uint32_t hit =
+          access->cached ? cache.Touch(access->tag, static_cast<uint8_t>(sectors), 0).before & sectors : 0;
       const uint64_t missed = Count(sectors & ~hit);
       counters_.l1_hit_sectors += Count(hit);
       counters_.l1_miss_sectors += missed;
@@ -208,7 +216,8 @@ void L1Model::ClearMisses() {
   blocks_.clear();
 }
 
-L2Model::L2Model(const Chip& chip) : capacity_(static_cast<uint64_t>(chip.l2_bytes)), cache_(capacity_), atomic_counts_(1024) {}
+L2Model::L2Model(const Chip& chip)
+    : capacity_(static_cast<uint64_t>(chip.l2_bytes)), cache_(capacity_), atomic_counts_(1024) {}
 
 void L2Model::Consume(std::span<const LineAccess> misses) {
   Counters& counters = result_.counters;
@@ -221,7 +230,8 @@ void L2Model::Consume(std::span<const LineAccess> misses) {
       if (kind == Kind::kAtomic) CountAtomics(misses[i].tag, Count(sectors));
       const uint8_t dirty = kind == Kind::kRead ? 0 : static_cast<uint8_t>(sectors);
       const SectorCache::Outcome outcome = cache_.Touch(misses[i].tag, static_cast<uint8_t>(sectors), dirty);
-      const uint32_t missing = kind == Kind::kWrite ? 0 : sectors & ~outcome.before;  // a plain store needs nothing from memory
+      const uint32_t missing =
+          kind == Kind::kWrite ? 0 : sectors & ~outcome.before;  // a plain store needs nothing from memory
       uint32_t fetched = missing;
       if (kind == Kind::kRead && missing != 0) {  // DRAM delivers pairs of sectors
         fetched = (((missing | missing >> 1) & 5) * 3) & ~outcome.before;
@@ -253,7 +263,8 @@ void L2Model::CountAtomics(uint32_t tag, uint64_t sectors) {
     }
   }
   size_t at = MixBits(place) & (atomic_counts_.size() - 1);
-  while (atomic_counts_[at].first != 0 && atomic_counts_[at].first != place) at = (at + 1) & (atomic_counts_.size() - 1);
+  while (atomic_counts_[at].first != 0 && atomic_counts_[at].first != place)
+    at = (at + 1) & (atomic_counts_.size() - 1);
   if (atomic_counts_[at].first == 0) ++atomic_used_;
   atomic_counts_[at].first = place;
   atomic_counts_[at].second += sectors;

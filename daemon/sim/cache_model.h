@@ -1,22 +1,27 @@
-// A model of the caches, fed with the sectors that warps ask for. It answers two questions: how many bytes move between the levels
-// (Counters), and how long a load waits on average at each source line (LoadLevels, for the time model).
+// A model of the caches, fed with the sectors that warps ask for. It answers two questions: how many bytes move between
+// the levels (Counters), and how long a load waits on average at each source line (LoadLevels, for the time model).
 //
-// Levels, as NVIDIA's GPUs since Volta have them: L1 per multiprocessor, 128-byte lines of four 32-byte sectors, filled by sector;
-// loads allocate, stores write through and do not allocate, atomics go to L2. L2: one for the chip, same lines, write-back, a store
-// that misses allocates without reading. Both are 16-way sets with hashed indices and LRU within the set.
+// Levels, as NVIDIA's GPUs since Volta have them: L1 per multiprocessor, 128-byte lines of four 32-byte sectors, filled
+// by sector; loads allocate, stores write through and do not allocate, atomics go to L2. L2: one for the chip, same
+// lines, write-back, a store that misses allocates without reading. Both are 16-way sets with hashed indices and LRU
+// within the set.
 //
-// Blocks are simulated one after the other, but run together on the chip. So that the result does not depend on the order in which a
-// host happens to run warps:
-//  - A block's requests are collected and replayed warp by warp in turns, one request each, as if its warps ran in step.
-//  - A block has its share of L1 for itself: the L1 that shared memory leaves, over the blocks that are resident together. Block b
+// Blocks are simulated one after the other, but run together on the chip. So that the result does not depend on the
+// order in which a host happens to run warps:
+//  - A block's requests are collected and replayed warp by warp in turns, one request each, as if its warps ran in
+//  step.
+//  - A block has its share of L1 for itself: the L1 that shared memory leaves, over the blocks that are resident
+//  together. Block b
 //    inherits the content from block b - multiprocessors, which ran on the same multiprocessor.
 //  - What misses L1 is replayed into L2 block by block, in ascending order.
-// L1 therefore runs on as many host threads as there are (one L1Model each), L2 on one, and the counters do not depend on how many.
+// L1 therefore runs on as many host threads as there are (one L1Model each), L2 on one, and the counters do not depend
+// on how many.
 //
 // DRAM is read in pairs of sectors, 64 bytes: a load that misses one sector alone brings its neighbour into L2.
 //
-// Limits: neighbours on a multiprocessor do not find each other's lines in L1; a block whose requests exceed kMaxHeldAccesses is
-// replayed in pieces; sectors that are written in part count as whole; the two partitions of A100's and H100's L2 are one.
+// Limits: neighbours on a multiprocessor do not find each other's lines in L1; a block whose requests exceed
+// kMaxHeldAccesses is replayed in pieces; sectors that are written in part count as whole; the two partitions of A100's
+// and H100's L2 are one.
 #pragma once
 
 #include <array>
@@ -62,7 +67,8 @@ class SectorCache {
   uint32_t group_bits_ = 0, groups_ = 1, set_count_ = 1;
 };
 
-// Global lines are less than 2^31 behind the base and have a tag of their own; those of local memory are hashed into the upper half.
+// Global lines are less than 2^31 behind the base and have a tag of their own; those of local memory are hashed into
+// the upper half.
 uint32_t LineTag(uint64_t sector);
 
 // What one warp's request asks of one line.
@@ -80,8 +86,8 @@ struct LoadLevels {
   uint64_t l1 = 0, l2 = 0, dram = 0;
 };
 
-// How often the data paths were used, in the units that they are limited by. What a warp's request costs depends on how many 128-byte
-// lines it spreads over; the weights were measured on an H200 (tests/unit/sim_model/calibration).
+// How often the data paths were used, in the units that they are limited by. What a warp's request costs depends on how
+// many 128-byte lines it spreads over; the weights were measured on an H200 (tests/unit/sim_model/calibration).
 struct Traffic {
   uint64_t l1_tags = 0;         // lines of requests, loads and stores: L1 looks up one a cycle
   uint64_t l2_read_slots = 0;   // 32 bytes; one sector alone takes two
@@ -97,7 +103,7 @@ class L1Model : public MemoryObserver {
   ~L1Model() override;
 
   void OnRequest(const MemoryRequest& request) override;  // all of one block
-  void FinishBlock(uint64_t block);  // the block whose requests came in
+  void FinishBlock(uint64_t block);                       // the block whose requests came in
 
   // What the finished blocks sent to L2, each block's accesses one after the other, until ClearMisses.
   struct BlockMisses {
@@ -105,10 +111,12 @@ class L1Model : public MemoryObserver {
     size_t first = 0, last = 0;  // in misses()
   };
   const std::vector<BlockMisses>& blocks() const { return blocks_; }
-  std::span<const LineAccess> misses(const BlockMisses& block) const { return std::span(misses_).subspan(block.first, block.last - block.first); }
+  std::span<const LineAccess> misses(const BlockMisses& block) const {
+    return std::span(misses_).subspan(block.first, block.last - block.first);
+  }
   void ClearMisses();
 
-  const Counters& counters() const { return counters_; }           // l1_* and l2_*_bytes
+  const Counters& counters() const { return counters_; }  // l1_* and l2_*_bytes
   const Traffic& traffic() const { return traffic_; }
   const std::vector<LoadLevels>& levels() const { return levels_; }  // by line; only l1 is filled
 
@@ -139,7 +147,7 @@ class L2Model {
   const Counters& counters() const { return result_.counters; }
   // The kernel has ended: writes back, returns the kernel's counters and forgets them.
   struct KernelResult {
-    Counters counters;  // l2_*_sectors and dram_*
+    Counters counters;               // l2_*_sectors and dram_*
     std::vector<LoadLevels> levels;  // l2 and dram
     uint64_t hottest_atomics = 0;    // sectors of requests that meet at one place, 1 KiB
   };

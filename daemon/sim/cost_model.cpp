@@ -9,7 +9,8 @@ namespace {
 
 enum class Unit : uint8_t { kNone, kFp32, kFp64, kFp16, kInteger, kSfu, kConversion, kShuffle };
 
-// One instruction becomes `count` on `unit` and `other` elsewhere (issue slots only); its result comes after `latency` cycles.
+// One instruction becomes `count` on `unit` and `other` elsewhere (issue slots only); its result comes after `latency`
+// cycles.
 struct Cost {
   Unit unit = Unit::kNone;
   double count = 0;
@@ -18,8 +19,8 @@ struct Cost {
 };
 
 constexpr double kAluLatency = 4, kFp64Latency = 8, kHalfLatency = 5, kSfuLatency = 17, kConversionLatency = 10,
-                 kShuffleLatency = 24, kVoteLatency = 12, kBarrierLatency = 12,
-                 kBarrierPerWarp = 2, kBranchLatency = 8, kConstantLatency = 8;
+                 kShuffleLatency = 24, kVoteLatency = 12, kBarrierLatency = 12, kBarrierPerWarp = 2, kBranchLatency = 8,
+                 kConstantLatency = 8;
 
 bool IsHalf(Type type) {
   return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2;
@@ -29,13 +30,15 @@ Cost Alu(const Instruction& instruction, double count = 1) {
   if (instruction.type == Type::kF64) return {Unit::kFp64, count, 0, kFp64Latency * count};
   if (instruction.type == Type::kF32) return {Unit::kFp32, count, 0, kAluLatency * count};
   if (IsHalf(instruction.type)) return {Unit::kFp16, count, 0, kHalfLatency * count};
-  // 64-bit additions are addresses, most of which fold into the instruction that uses them: one counts as one, not as its two halves.
+  // 64-bit additions are addresses, most of which fold into the instruction that uses them: one counts as one, not as
+  // its two halves.
   return {Unit::kInteger, count, 0, kAluLatency * count + (ByteSize(instruction.type) == 8)};
 }
 
 Cost Multiply(const Instruction& instruction) {
   if (IsFloat(instruction.type)) return Alu(instruction);
-  if (ByteSize(instruction.type) == 8 && instruction.mul != MulMode::kWide) return {Unit::kInteger, 4, 0, 4 * kAluLatency};
+  if (ByteSize(instruction.type) == 8 && instruction.mul != MulMode::kWide)
+    return {Unit::kInteger, 4, 0, 4 * kAluLatency};
   return {Unit::kInteger, 1, 0, kAluLatency + 1};
 }
 
@@ -55,14 +58,17 @@ Cost SpecialFunction(const Instruction& instruction) {
   const bool root = instruction.op == Op::kSqrt || instruction.op == Op::kRcp;
   if (instruction.type == Type::kF64) return {Unit::kFp64, 8, 4, 8 * kFp64Latency + kSfuLatency};
   if (root && !instruction.approx) return {Unit::kSfu, 1, 7, kSfuLatency + 6 * kAluLatency};
-  if (IsHalf(instruction.type)) return {Unit::kSfu, instruction.type == Type::kF16x2 || instruction.type == Type::kBf16x2 ? 2.0 : 1.0, 0, kSfuLatency};
+  if (IsHalf(instruction.type))
+    return {Unit::kSfu, instruction.type == Type::kF16x2 || instruction.type == Type::kBf16x2 ? 2.0 : 1.0, 0,
+            kSfuLatency};
   const double scaling = instruction.ftz || instruction.op == Op::kTanh ? 0 : 2;  // subnormals are scaled up and back
   return {Unit::kSfu, 1, scaling + (instruction.op == Op::kSqrt), kSfuLatency + scaling * kAluLatency};
 }
 
 Cost Convert(const Instruction& instruction) {
   const bool integers = !IsFloat(instruction.type) && !IsFloat(instruction.from);
-  if (integers) return {Unit::kInteger, ByteSize(instruction.type) > ByteSize(instruction.from) ? 1.0 : 0.0, 0, kAluLatency};
+  if (integers)
+    return {Unit::kInteger, ByteSize(instruction.type) > ByteSize(instruction.from) ? 1.0 : 0.0, 0, kAluLatency};
   const bool wide = ByteSize(instruction.type) == 8 || ByteSize(instruction.from) == 8;
   // Widening bfloat16 is a shift; f64 and 64-bit integers convert at a quarter of the rate.
   if (instruction.from == Type::kBf16 && instruction.type == Type::kF32) return {Unit::kInteger, 1, 0, kAluLatency};
@@ -78,40 +84,79 @@ Cost Load(const Instruction& instruction, const Chip& chip, const std::function<
   }
 }
 
-Cost CostOf(const Instruction& i, const Chip& chip, int warps_per_block, const std::function<double(uint32_t)>& load_cycles) {
+Cost CostOf(const Instruction& i, const Chip& chip, int warps_per_block,
+            const std::function<double(uint32_t)>& load_cycles) {
   switch (i.op) {
-    case Op::kHeader: case Op::kNop: case Op::kEnd: case Op::kUnsupported: case Op::kMove: case Op::kPack: case Op::kUnpack:
-    case Op::kIsSpace: case Op::kCvta:
-      return {};
-    case Op::kBranch: case Op::kExit: case Op::kTrap: return {Unit::kNone, 0, 1, kBranchLatency};
-    case Op::kBarrier: case Op::kBarrierArrive: case Op::kBarrierReduce: 
-      return {Unit::kNone, 0, 1, kBarrierLatency + kBarrierPerWarp * warps_per_block};
-    case Op::kWarpBarrier: case Op::kClock: case Op::kActiveMask: case Op::kElect: return {Unit::kNone, 0, 1, kAluLatency};
-    case Op::kPrint: case Op::kAssertFail: return {Unit::kNone, 0, 100, 1000};
-    case Op::kMul: case Op::kMad: case Op::kMul24: case Op::kMad24: case Op::kMadCarry: return Multiply(i);
-    case Op::kDiv: case Op::kRem: return Divide(i);
-    case Op::kAbs: case Op::kNeg: return IsFloat(i.type) ? Cost{} : Alu(i);  // modifiers of the instruction that uses them
-    case Op::kMin: case Op::kMax:
+    case Op::kHeader:
+    case Op::kNop:
+    case Op::kEnd:
+    case Op::kUnsupported:
+    case Op::kMove:
+    case Op::kPack:
+    case Op::kUnpack:
+    case Op::kIsSpace:
+    case Op::kCvta: return {};
+    case Op::kBranch:
+    case Op::kExit:
+    case Op::kTrap: return {Unit::kNone, 0, 1, kBranchLatency};
+    case Op::kBarrier:
+    case Op::kBarrierArrive:
+    case Op::kBarrierReduce: return {Unit::kNone, 0, 1, kBarrierLatency + kBarrierPerWarp * warps_per_block};
+    case Op::kWarpBarrier:
+    case Op::kClock:
+    case Op::kActiveMask:
+    case Op::kElect: return {Unit::kNone, 0, 1, kAluLatency};
+    case Op::kPrint:
+    case Op::kAssertFail: return {Unit::kNone, 0, 100, 1000};
+    case Op::kMul:
+    case Op::kMad:
+    case Op::kMul24:
+    case Op::kMad24:
+    case Op::kMadCarry: return Multiply(i);
+    case Op::kDiv:
+    case Op::kRem: return Divide(i);
+    case Op::kAbs:
+    case Op::kNeg: return IsFloat(i.type) ? Cost{} : Alu(i);  // modifiers of the instruction that uses them
+    case Op::kMin:
+    case Op::kMax:
       return i.type == Type::kF32 ? Cost{Unit::kInteger, 1, 0, kAluLatency} : Alu(i);  // FMNMX runs on the integer unit
-    case Op::kPopc: case Op::kClz: case Op::kBfind: case Op::kBrev: return {Unit::kSfu, ByteSize(i.type) == 8 ? 2.0 : 1.0, 0, kConversionLatency};
-    case Op::kBfe: case Op::kBfi: case Op::kFns: return {Unit::kInteger, 2, 0, 2 * kAluLatency};
-    case Op::kSetPredicate: case Op::kSet: case Op::kSelect: case Op::kSlct: {
+    case Op::kPopc:
+    case Op::kClz:
+    case Op::kBfind:
+    case Op::kBrev: return {Unit::kSfu, ByteSize(i.type) == 8 ? 2.0 : 1.0, 0, kConversionLatency};
+    case Op::kBfe:
+    case Op::kBfi:
+    case Op::kFns: return {Unit::kInteger, 2, 0, 2 * kAluLatency};
+    case Op::kSetPredicate:
+    case Op::kSet:
+    case Op::kSelect:
+    case Op::kSlct: {
       Cost cost = Alu(i);
       if (cost.unit != Unit::kFp64 && cost.unit != Unit::kFp16) cost.unit = Unit::kInteger;
       return cost;
     }
     case Op::kPredicateLogic: return {Unit::kInteger, 1, 0, kAluLatency};
-    case Op::kRcp: case Op::kSqrt: case Op::kRsqrt: case Op::kSin: case Op::kCos: case Op::kLg2: case Op::kEx2: case Op::kTanh:
-      return SpecialFunction(i);
+    case Op::kRcp:
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kSin:
+    case Op::kCos:
+    case Op::kLg2:
+    case Op::kEx2:
+    case Op::kTanh: return SpecialFunction(i);
     case Op::kConvert: return Convert(i);
     case Op::kConvertPack: return {Unit::kConversion, 1, 0, kConversionLatency};
     case Op::kLoad: return Load(i, chip, load_cycles);
-    case Op::kStore: case Op::kReduction: return {Unit::kNone, 0, 1, 0};
+    case Op::kStore:
+    case Op::kReduction: return {Unit::kNone, 0, 1, 0};
     case Op::kAtomic:
-      return {Unit::kNone, 0, 1, i.space == Space::kShared ? 2 * chip.shared_latency_cycles : chip.l2_latency_ns * chip.clock_ghz};
+      return {Unit::kNone, 0, 1,
+              i.space == Space::kShared ? 2 * chip.shared_latency_cycles : chip.l2_latency_ns * chip.clock_ghz};
     case Op::kShuffle: return {Unit::kShuffle, 1, 0, kShuffleLatency};
     case Op::kVote: return {Unit::kInteger, 1, 0, kVoteLatency};
-    case Op::kMatchAny: case Op::kMatchAll: case Op::kRedux: return {Unit::kSfu, 1, 0, kShuffleLatency};
+    case Op::kMatchAny:
+    case Op::kMatchAll:
+    case Op::kRedux: return {Unit::kSfu, 1, 0, kShuffleLatency};
     default: return Alu(i);
   }
 }
@@ -146,18 +191,22 @@ class PathFinder {
   double last_ = 0, end_ = 0;
 };
 
-// Counts the scalar shared loads of one block that ptxas joins with their neighbours: same address register, adjacent words.
+// Counts the scalar shared loads of one block that ptxas joins with their neighbours: same address register, adjacent
+// words.
 class LoadMerger {
  public:
   // True: this load comes with an earlier one.
   bool Step(const Instruction& i) {
-    const bool memory_order = i.op == Op::kBarrier || i.op == Op::kBarrierReduce ||
-                              ((i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction) && i.space == Space::kShared);
+    const bool memory_order =
+        i.op == Op::kBarrier || i.op == Op::kBarrierReduce ||
+        ((i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction) && i.space == Space::kShared);
     if (memory_order) groups_.clear();
     bool merged = false;
-    if (i.op == Op::kLoad && i.space == Space::kShared && i.vector == 1 && ByteSize(i.type) == 4 && i.guard == kNoOperand && !i.is_volatile)
+    if (i.op == Op::kLoad && i.space == Space::kShared && i.vector == 1 && ByteSize(i.type) == 4 &&
+        i.guard == kNoOperand && !i.is_volatile)
       merged = Join(i.reg[i.defs], i.immediate);
-    for (int k = 0; k < i.defs; ++k) std::erase_if(groups_, [&](const auto& group) { return group.first.first == i.reg[k]; });
+    for (int k = 0; k < i.defs; ++k)
+      std::erase_if(groups_, [&](const auto& group) { return group.first.first == i.reg[k]; });
     return merged;
   }
 
@@ -165,7 +214,11 @@ class LoadMerger {
   // A word joins its neighbour in an aligned pair, and a pair its neighbour in an aligned four.
   bool Join(uint32_t reg, int64_t offset) {
     uint8_t& words = groups_[{reg, offset >> 4}];
-    const auto pieces = [](uint8_t w) { return w == 0xf ? 1 : ((w & 3) == 3 ? 1 : __builtin_popcount(w & 3)) + ((w >> 2) == 3 ? 1 : __builtin_popcount(w >> 2)); };
+    const auto pieces = [](uint8_t w) {
+      return w == 0xf
+                 ? 1
+                 : ((w & 3) == 3 ? 1 : __builtin_popcount(w & 3)) + ((w >> 2) == 3 ? 1 : __builtin_popcount(w >> 2));
+    };
     const int before = pieces(words);
     words |= static_cast<uint8_t>(1u << (offset >> 2 & 3));
     joined_ += 1 - (pieces(words) - before);
@@ -194,8 +247,8 @@ double& On(Work& work, Unit unit, double& none) {
 }  // namespace
 
 void Work::Add(const Work& other, double factor) {
-  for (double Work::*member : {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu, &Work::conversion,
-                               &Work::shuffle, &Work::merged_shared_loads, &Work::path_cycles})
+  for (double Work::*member : {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu,
+                               &Work::conversion, &Work::shuffle, &Work::merged_shared_loads, &Work::path_cycles})
     this->*member += other.*member * factor;
 }
 
@@ -226,7 +279,8 @@ std::vector<Work> BlockWork(const KernelCode& kernel, const Chip& chip, int warp
 
 Work TotalWork(const std::vector<Work>& blocks, const std::vector<uint64_t>& counts) {
   Work total;
-  for (size_t i = 0; i < std::min(blocks.size(), counts.size()); ++i) total.Add(blocks[i], static_cast<double>(counts[i]));
+  for (size_t i = 0; i < std::min(blocks.size(), counts.size()); ++i)
+    total.Add(blocks[i], static_cast<double>(counts[i]));
   return total;
 }
 

@@ -16,9 +16,9 @@ namespace warpwright::sim {
 
 namespace {
 
-constexpr uint64_t kFirstGroup = 16;               // blocks; later groups follow from what these needed
-constexpr uint64_t kGroupAccesses = 1 << 20;       // that are held for L2: 8 MiB
-constexpr uint64_t kLastBlocks = 4;                // run at the end of a sampled grid
+constexpr uint64_t kFirstGroup = 16;          // blocks; later groups follow from what these needed
+constexpr uint64_t kGroupAccesses = 1 << 20;  // that are held for L2: 8 MiB
+constexpr uint64_t kLastBlocks = 4;           // run at the end of a sampled grid
 constexpr size_t kReportedLines = 50;
 
 Fault ResourceFault(const KernelLaunch& launch, std::string message) {
@@ -34,14 +34,15 @@ Fault ResourceFault(const KernelLaunch& launch, std::string message) {
 std::optional<Fault> CheckResources(const Chip& chip, const KernelLaunch& launch, const KernelResources& resources,
                                     const BlockNeeds& needs, const Occupancy& occupancy) {
   if (needs.threads > resources.max_threads_per_block)
-    return ResourceFault(launch, fmt::format("a block of {} threads; the kernel was compiled for at most {}", needs.threads,
-                                             resources.max_threads_per_block));
+    return ResourceFault(launch, fmt::format("a block of {} threads; the kernel was compiled for at most {}",
+                                             needs.threads, resources.max_threads_per_block));
   if (needs.shared_bytes > static_cast<uint32_t>(chip.shared_bytes_per_block_optin))
-    return ResourceFault(launch, fmt::format("{} bytes of shared memory per block; {} has {}", needs.shared_bytes, chip.name,
-                                             chip.shared_bytes_per_block_optin));
+    return ResourceFault(launch, fmt::format("{} bytes of shared memory per block; {} has {}", needs.shared_bytes,
+                                             chip.name, chip.shared_bytes_per_block_optin));
   if (occupancy.blocks_per_multiprocessor == 0)
-    return ResourceFault(launch, fmt::format("a block of {} threads with {} registers each does not fit a multiprocessor of {} ({})",
-                                             needs.threads, needs.registers_per_thread, chip.name, occupancy.limiter));
+    return ResourceFault(
+        launch, fmt::format("a block of {} threads with {} registers each does not fit a multiprocessor of {} ({})",
+                            needs.threads, needs.registers_per_thread, chip.name, occupancy.limiter));
   return std::nullopt;
 }
 
@@ -67,7 +68,7 @@ class LaunchRunner {
   struct Worker {
     std::optional<Machine> machine;
     std::unique_ptr<L1Model> l1;
-    std::optional<std::pair<uint64_t, Fault>> fault;      // and its block
+    std::optional<std::pair<uint64_t, Fault>> fault;  // and its block
   };
 
   Status MakeWorkers(const KernelInfo& info, int count);
@@ -98,7 +99,8 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
   const Chip& chip = context_.chip;
   const uint64_t shared = static_cast<uint64_t>(needs_.shared_bytes + chip.shared_bytes_reserved_per_block);
   const int64_t l1 = chip.l1_bytes - static_cast<int64_t>(shared) * occupancy_.blocks_per_multiprocessor;
-  const uint64_t share = static_cast<uint64_t>(std::max<int64_t>(l1, 16 << 10)) / static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
+  const uint64_t share = static_cast<uint64_t>(std::max<int64_t>(l1, 16 << 10)) /
+                         static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
   workers_.resize(static_cast<size_t>(count));
   for (Worker& worker : workers_) {
     RunOptions options;
@@ -166,8 +168,10 @@ void LaunchRunner::ConsumeMisses(uint64_t blocks) {
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [block, misses] : order) context_.l2.Consume(misses);
   for (Worker& worker : workers_) worker.l1->ClearMisses();
-  const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) * static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
-  group_blocks_ = std::clamp<uint64_t>(kGroupAccesses * blocks / std::max<uint64_t>(accesses, 1), 1, std::max<uint64_t>(wave, 256));
+  const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) *
+                    static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
+  group_blocks_ =
+      std::clamp<uint64_t>(kGroupAccesses * blocks / std::max<uint64_t>(accesses, 1), 1, std::max<uint64_t>(wave, 256));
 }
 
 uint64_t LaunchRunner::Instructions() const {
@@ -176,7 +180,8 @@ uint64_t LaunchRunner::Instructions() const {
   return sum;
 }
 
-// Runs groups from `first` until `last`, or until the launch has spent `budget`. `next` is behind the last block that was run.
+// Runs groups from `first` until `last`, or until the launch has spent `budget`. `next` is behind the last block that
+// was run.
 std::optional<Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next) {
   for (next = first; next < last;) {
     uint64_t group = group_blocks_;
@@ -231,9 +236,10 @@ Snapshot LaunchRunner::Take() {
   return snapshot;
 }
 
-constexpr uint64_t LineCounters::*kLineFields[] = {
-    &LineCounters::warp_instructions, &LineCounters::thread_instructions, &LineCounters::global_requests, &LineCounters::global_sectors,
-    &LineCounters::shared_requests,   &LineCounters::shared_wavefronts,   &LineCounters::divergent_branches};
+constexpr uint64_t LineCounters::*kLineFields[] = {&LineCounters::warp_instructions, &LineCounters::thread_instructions,
+                                                   &LineCounters::global_requests,   &LineCounters::global_sectors,
+                                                   &LineCounters::shared_requests,   &LineCounters::shared_wavefronts,
+                                                   &LineCounters::divergent_branches};
 
 Counters Difference(const Counters& a, const Counters& b) {
   Counters result;
@@ -247,18 +253,24 @@ void Extrapolate(Snapshot& all, const Snapshot& from, const Snapshot& to, double
   Counters more = Difference(to.counters, from.counters);
   more.Scale(factor);
   all.counters.Add(more);
-  const auto scaled = [&](uint64_t a, uint64_t b) { return static_cast<uint64_t>(std::llround(factor * static_cast<double>(a - b))); };
+  const auto scaled = [&](uint64_t a, uint64_t b) {
+    return static_cast<uint64_t>(std::llround(factor * static_cast<double>(a - b)));
+  };
   for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots})
     all.traffic.*field += scaled(to.traffic.*field, from.traffic.*field);
   for (size_t warp = 0; warp < to.block_counts.size(); ++warp)
     for (size_t i = 0; i < to.block_counts[warp].size(); ++i)
-      all.block_counts[warp][i] += scaled(to.block_counts[warp][i], warp < from.block_counts.size() ? from.block_counts[warp][i] : 0);
+      all.block_counts[warp][i] +=
+          scaled(to.block_counts[warp][i], warp < from.block_counts.size() ? from.block_counts[warp][i] : 0);
   for (size_t i = 0; i < to.lines.size(); ++i)
-    for (auto field : kLineFields) all.lines[i].*field += scaled(to.lines[i].*field, i < from.lines.size() ? from.lines[i].*field : 0);
+    for (auto field : kLineFields)
+      all.lines[i].*field += scaled(to.lines[i].*field, i < from.lines.size() ? from.lines[i].*field : 0);
 }
 
 std::vector<LineCounters> HottestLines(std::vector<LineCounters> lines) {
-  const auto heat = [](const LineCounters& line) { return line.warp_instructions + line.global_sectors + line.shared_wavefronts; };
+  const auto heat = [](const LineCounters& line) {
+    return line.warp_instructions + line.global_sectors + line.shared_wavefronts;
+  };
   std::erase_if(lines, [&](const LineCounters& line) { return heat(line) == 0 || line.line == 0; });
   std::stable_sort(lines.begin(), lines.end(), [&](const auto& a, const auto& b) { return heat(a) > heat(b); });
   if (lines.size() > kReportedLines) lines.resize(kReportedLines);
@@ -306,7 +318,8 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, con
         if (snapshot.blocks < end.blocks) half = &snapshot;
     const Snapshot none;
     const Snapshot& from = half ? *half : none;
-    Extrapolate(all, from, end, static_cast<double>(report.blocks_total - all.blocks) / static_cast<double>(end.blocks - from.blocks));
+    Extrapolate(all, from, end,
+                static_cast<double>(report.blocks_total - all.blocks) / static_cast<double>(end.blocks - from.blocks));
   }
   L2Model::KernelResult l2 = context_.l2.FinishKernel();
   if (all.blocks < report.blocks_total) BoundDramReads(all.counters, l2.levels);
@@ -316,12 +329,15 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, con
   const auto load_cycles = [&](uint32_t line) {
     const LoadLevels at = line < levels.size() ? levels[line] : LoadLevels{};
     const LineCounters* counted = line < all.lines.size() ? &all.lines[line] : nullptr;
-    const double sectors = counted && counted->global_requests > 0
-                               ? static_cast<double>(counted->global_sectors) / static_cast<double>(counted->global_requests) : 4;
-    return LoadCycles(context_.chip, static_cast<double>(at.l1), static_cast<double>(at.l2), static_cast<double>(at.dram), sectors);
+    const double sectors = counted && counted->global_requests > 0 ? static_cast<double>(counted->global_sectors) /
+                                                                         static_cast<double>(counted->global_requests)
+                                                                   : 4;
+    return LoadCycles(context_.chip, static_cast<double>(at.l1), static_cast<double>(at.l2),
+                      static_cast<double>(at.dram), sectors);
   };
   const auto& kernels = context_.program.code().kernels;
-  const auto code = std::find_if(kernels.begin(), kernels.end(), [&](const KernelCode& k) { return k.info.symbol == info.symbol; });
+  const auto code =
+      std::find_if(kernels.begin(), kernels.end(), [&](const KernelCode& k) { return k.info.symbol == info.symbol; });
   TimeInputs inputs;
   inputs.blocks = report.blocks_total;
   inputs.threads_per_block = needs_.threads;
@@ -336,8 +352,9 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, con
   }
   inputs.work.path_cycles = longest * static_cast<double>(all.block_counts.size());
   inputs.traffic = all.traffic;
-  inputs.hottest_atomics = static_cast<uint64_t>(
-      static_cast<double>(l2.hottest_atomics) * static_cast<double>(report.blocks_total) / static_cast<double>(std::max<uint64_t>(report.blocks_run, 1)));
+  inputs.hottest_atomics =
+      static_cast<uint64_t>(static_cast<double>(l2.hottest_atomics) * static_cast<double>(report.blocks_total) /
+                            static_cast<double>(std::max<uint64_t>(report.blocks_run, 1)));
   report.time = ModelTime(context_.chip, inputs);
   report.lines = HottestLines(std::move(all.lines));
 }
@@ -346,13 +363,15 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   const KernelInfo* info = context_.program.Find(resources_.symbol);
   if (!info) return Fail(ErrorCode::kCorrupt, fmt::format("the compiled module has no kernel '{}'", launch_.kernel));
   const uint64_t blocks = launch_.grid.Count();
-  needs_ = {static_cast<int>(launch_.block.Count()), resources_.registers, info->static_shared_bytes + launch_.dynamic_shared_bytes};
+  needs_ = {static_cast<int>(launch_.block.Count()), resources_.registers,
+            info->static_shared_bytes + launch_.dynamic_shared_bytes};
   occupancy_ = ComputeOccupancy(context_.chip, needs_, blocks);
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
   const bool ordered = context_.program.UsesGlobalAtomics(info->symbol);
   const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));
-  const int workers = ordered ? 1 : static_cast<int>(std::min<uint64_t>(useful, static_cast<uint64_t>(context_.pool.size())));
+  const int workers =
+      ordered ? 1 : static_cast<int>(std::min<uint64_t>(useful, static_cast<uint64_t>(context_.pool.size())));
   WW_TRY(MakeWorkers(*info, std::max(workers, 1)));
 
   const uint64_t last = std::min(blocks, limits_.block_limit);
@@ -382,8 +401,9 @@ Result<LaunchOutcome> LaunchRunner::Run() {
 
 }  // namespace
 
-Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const KernelLaunch& launch, const KernelResources& resources,
-                                std::span<const std::byte> parameters, const LaunchLimits& limits) {
+Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const KernelLaunch& launch,
+                                const KernelResources& resources, std::span<const std::byte> parameters,
+                                const LaunchLimits& limits) {
   return LaunchRunner(context, launch, resources, parameters, limits).Run();
 }
 

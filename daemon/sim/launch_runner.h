@@ -1,15 +1,16 @@
-// Runs one kernel launch on the simulator: spreads its blocks over host threads, feeds the cache model, samples where the budget ends, and
-// writes the report.
+// Runs one kernel launch on the simulator: spreads its blocks over host threads, feeds the cache model, samples where
+// the budget ends, and writes the report.
 //
-// Blocks go to host threads by the multiprocessor that would run them (block modulo multiprocessors), in groups of consecutive blocks;
-// after each group, L2 sees the group's misses in the order of the blocks. Kernels without global atomics give the same memory
-// contents in any order of blocks, unless they race; kernels with them run on one thread, in order. Hence counters and results do not depend
-// on the number of host threads.
+// Blocks go to host threads by the multiprocessor that would run them (block modulo multiprocessors), in groups of
+// consecutive blocks; after each group, L2 sees the group's misses in the order of the blocks. Kernels without global
+// atomics give the same memory contents in any order of blocks, unless they race; kernels with them run on one thread,
+// in order. Hence counters and results do not depend on the number of host threads.
 //
-// Sampling: blocks from the beginning of the grid are run until the budget is spent, then the last few, which may differ (guards
-// against the end of the data). What was not run is taken to be like the second half of the first run: the first half pays for
-// data that all blocks share, once. Few blocks cannot show how much their neighbours share in L2, so the extrapolated DRAM reads are
-// bounded by what the kernel can reach: once, if that fits L2, else once for each wave of blocks.
+// Sampling: blocks from the beginning of the grid are run until the budget is spent, then the last few, which may
+// differ (guards against the end of the data). What was not run is taken to be like the second half of the first run:
+// the first half pays for data that all blocks share, once. Few blocks cannot show how much their neighbours share in
+// L2, so the extrapolated DRAM reads are bounded by what the kernel can reach: once, if that fits L2, else once for
+// each wave of blocks.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +55,8 @@ struct LaunchContext {
 };
 
 // `parameters` as Launch::parameters says.
-Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const KernelLaunch& launch, const KernelResources& resources,
-                                std::span<const std::byte> parameters, const LaunchLimits& limits);
+Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const KernelLaunch& launch,
+                                const KernelResources& resources, std::span<const std::byte> parameters,
+                                const LaunchLimits& limits);
 
 }  // namespace warpwright::sim

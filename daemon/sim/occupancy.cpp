@@ -11,13 +11,15 @@ int RoundUp(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
 int BlocksByRegisters(const Chip& chip, const BlockNeeds& needs, int warps_per_block) {
   const int per_warp = RoundUp(std::max(needs.registers_per_thread, 1) * 32, chip.register_allocation_unit);
-  const int warps_per_scheduler = chip.registers / chip.warp_schedulers / per_warp;  // each scheduler owns its share of the file
+  const int warps_per_scheduler =
+      chip.registers / chip.warp_schedulers / per_warp;  // each scheduler owns its share of the file
   return warps_per_scheduler * chip.warp_schedulers / warps_per_block;
 }
 
 int BlocksByShared(const Chip& chip, const BlockNeeds& needs) {
   const int64_t bytes = static_cast<int64_t>(needs.shared_bytes) + chip.shared_bytes_reserved_per_block;
-  const int64_t allocated = (bytes + chip.shared_allocation_unit - 1) / chip.shared_allocation_unit * chip.shared_allocation_unit;
+  const int64_t allocated =
+      (bytes + chip.shared_allocation_unit - 1) / chip.shared_allocation_unit * chip.shared_allocation_unit;
   if (needs.shared_bytes > static_cast<uint32_t>(chip.shared_bytes_per_block_optin)) return 0;
   return allocated > 0 ? static_cast<int>(chip.shared_bytes / allocated) : chip.max_blocks;
 }
@@ -31,7 +33,8 @@ Occupancy ComputeOccupancy(const Chip& chip, const BlockNeeds& needs, uint64_t b
                                                 {"shared memory", BlocksByShared(chip, needs)},
                                                 {"blocks", chip.max_blocks}};
   Occupancy occupancy;
-  const auto* least = std::min_element(std::begin(limits), std::end(limits), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto* least =
+      std::min_element(std::begin(limits), std::end(limits), [](auto& a, auto& b) { return a.second < b.second; });
   occupancy.limiter = least->first;
   occupancy.blocks_per_multiprocessor = least->second;
   if (least->second == 0 || blocks == 0) return occupancy;

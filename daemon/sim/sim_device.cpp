@@ -22,7 +22,8 @@ using sim::LaunchOutcome;
 using sim::LaunchResult;
 
 constexpr size_t kKeptPrograms = 8;
-constexpr uint64_t kGuardStream = 1'000'000, kWorkspaceStream = 2'000'000;  // of the random numbers, plus the buffer's index
+constexpr uint64_t kGuardStream = 1'000'000,
+                   kWorkspaceStream = 2'000'000;  // of the random numbers, plus the buffer's index
 
 void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
   const CounterRandom random(seed, stream);
@@ -36,7 +37,8 @@ void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
 bool NamesVariable(const std::string& mangled, const std::string& symbol) {
   if (mangled == symbol) return true;
   int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
+                                                   &std::free);
   if (status != 0 || !name) return false;
   const std::string_view full = name.get();
   return full == symbol || full.ends_with("::" + symbol);
@@ -68,13 +70,14 @@ class PlanRun {
   struct Buffer {
     uint64_t address = 0;  // of the content
     uint64_t bytes = 0;
-    uint64_t guard = 0;    // bytes on each side
+    uint64_t guard = 0;  // bytes on each side
   };
 
   uint64_t CountLaunches() const {
     uint64_t launches = 0;
     for (const auto* ops : {&request_.plan->setup, &request_.plan->ops})
-      launches += static_cast<uint64_t>(std::count_if(ops->begin(), ops->end(), [](const PlanOp& op) { return std::holds_alternative<KernelLaunch>(op); }));
+      launches += static_cast<uint64_t>(std::count_if(
+          ops->begin(), ops->end(), [](const PlanOp& op) { return std::holds_alternative<KernelLaunch>(op); }));
     return launches;
   }
 
@@ -84,13 +87,15 @@ class PlanRun {
       const BufferContent* content = nullptr;
       if (plan_buffer.kind == PlanBuffer::Kind::kArgument) {
         if (argument >= request_.buffers->size() || (*request_.buffers)[argument].bytes.size() != plan_buffer.bytes)
-          return Fail(ErrorCode::kCorrupt, fmt::format("the plan's buffer '{}' does not match the contents given", plan_buffer.name));
+          return Fail(ErrorCode::kCorrupt,
+                      fmt::format("the plan's buffer '{}' does not match the contents given", plan_buffer.name));
         content = &(*request_.buffers)[argument++];
       }
       WW_ASSIGN(Buffer buffer, Allocate(plan_buffer, content));
       buffers_.push_back(buffer);
     }
-    if (argument != request_.buffers->size()) return Fail(ErrorCode::kCorrupt, "more buffer contents than the plan has buffers");
+    if (argument != request_.buffers->size())
+      return Fail(ErrorCode::kCorrupt, "more buffer contents than the plan has buffers");
     return {};
   }
 
@@ -123,16 +128,18 @@ class PlanRun {
 
   Result<std::optional<Fault>> RunOp(const PlanOp& op, bool timed) {
     if (const auto* launch = std::get_if<KernelLaunch>(&op)) return RunKernel(*launch, timed);
-    WW_TRY(std::visit(Overload{[&](const MemsetOp& o) { return Memset(o, timed); }, [&](const CopyOp& o) { return Copy(o, timed); },
-                               [&](const UploadOp& o) { return Upload(o.destination, o.bytes, timed); },
-                               [&](const SymbolUploadOp& o) { return UploadSymbol(o); },
-                               [](const auto&) { return Status(); }},  // events: operations run in order anyway
-                      op));
+    WW_TRY(std::visit(
+        Overload{[&](const MemsetOp& o) { return Memset(o, timed); }, [&](const CopyOp& o) { return Copy(o, timed); },
+                 [&](const UploadOp& o) { return Upload(o.destination, o.bytes, timed); },
+                 [&](const SymbolUploadOp& o) { return UploadSymbol(o); },
+                 [](const auto&) { return Status(); }},  // events: operations run in order anyway
+        op));
     return std::nullopt;
   }
 
   void AddTime(bool timed, double bytes) {
-    if (timed && request_.options.counters) run_.time_us += chip_.launch_overhead_us + bytes / chip_.dram_bytes_per_second * 1e6;
+    if (timed && request_.options.counters)
+      run_.time_us += chip_.launch_overhead_us + bytes / chip_.dram_bytes_per_second * 1e6;
   }
 
   Result<std::span<std::byte>> Bytes(const DevicePointer& pointer, uint64_t bytes) {
@@ -187,7 +194,9 @@ class PlanRun {
   Result<std::optional<Fault>> RunKernel(const KernelLaunch& launch, bool timed) {
     const KernelResources* resources = request_.module->Find(launch.kernel);
     const sim::KernelInfo* info = resources ? program_.Find(resources->symbol) : nullptr;
-    if (!info) return Fail(ErrorCode::kCorrupt, fmt::format("the plan launches '{}', which is not in the compiled module", launch.kernel));
+    if (!info)
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("the plan launches '{}', which is not in the compiled module", launch.kernel));
     WW_ASSIGN(const std::vector<std::byte> parameters, Parameters(launch, *info));
     const ExecuteOptions& options = request_.options;
     sim::LaunchLimits limits;
@@ -195,7 +204,9 @@ class PlanRun {
     limits.instruction_limit = options.instruction_limit - std::min(options.instruction_limit, instructions_);
     if (options.block_limit) limits.block_limit = options.block_limit->Count();
     if (options.sample_instructions > 0)
-      limits.sample_instructions = std::max<uint64_t>(1, (options.sample_instructions - std::min(options.sample_instructions, instructions_)) / std::max<uint64_t>(launches_left_, 1));
+      limits.sample_instructions =
+          std::max<uint64_t>(1, (options.sample_instructions - std::min(options.sample_instructions, instructions_)) /
+                                    std::max<uint64_t>(launches_left_, 1));
     limits.footprint_bytes = Footprint(launch);
     launches_left_ -= launches_left_ > 0;
     const LaunchContext context{chip_, program_, memory_, l2_, pool_};
@@ -227,16 +238,18 @@ class PlanRun {
 
   Result<std::vector<std::byte>> Parameters(const KernelLaunch& launch, const sim::KernelInfo& info) const {
     if (launch.parameters.size() != info.parameters.size())
-      return Fail(ErrorCode::kCorrupt, fmt::format("'{}' takes {} parameters, the plan gives {}", launch.kernel, info.parameters.size(),
-                                                   launch.parameters.size()));
+      return Fail(ErrorCode::kCorrupt, fmt::format("'{}' takes {} parameters, the plan gives {}", launch.kernel,
+                                                   info.parameters.size(), launch.parameters.size()));
     std::vector<std::byte> block(info.parameter_bytes);
     for (size_t i = 0; i < info.parameters.size(); ++i) {
       std::vector<std::byte> bytes = launch.parameters[i].bytes;
       const sim::ParameterInfo& place = info.parameters[i];
       if (bytes.size() != place.bytes || place.offset + place.bytes > block.size())
-        return Fail(ErrorCode::kCorrupt, fmt::format("parameter {} of '{}' has {} bytes, the plan gives {}", i, launch.kernel, place.bytes, bytes.size()));
+        return Fail(ErrorCode::kCorrupt, fmt::format("parameter {} of '{}' has {} bytes, the plan gives {}", i,
+                                                     launch.kernel, place.bytes, bytes.size()));
       for (const auto& [offset, pointer] : launch.parameters[i].pointers) {
-        if (pointer.buffer >= buffers_.size() || offset + 8 > bytes.size()) return Fail(ErrorCode::kCorrupt, "a pointer of the plan is out of range");
+        if (pointer.buffer >= buffers_.size() || offset + 8 > bytes.size())
+          return Fail(ErrorCode::kCorrupt, "a pointer of the plan is out of range");
         const uint64_t address = Address(pointer);
         std::memcpy(bytes.data() + offset, &address, 8);
       }
@@ -276,11 +289,13 @@ class PlanRun {
     std::vector<std::byte> expected(buffer.guard);
     for (const bool behind : {false, true}) {
       FillRandom(expected, request_.options.seed, kGuardStream + 2 * index + behind);
-      const std::span<std::byte> band = memory_.Bytes(behind ? buffer.address + buffer.bytes : buffer.address - buffer.guard, buffer.guard);
+      const std::span<std::byte> band =
+          memory_.Bytes(behind ? buffer.address + buffer.bytes : buffer.address - buffer.guard, buffer.guard);
       GuardViolation violation;
       for (uint64_t i = 0; i < buffer.guard; ++i) {
         if (band[i] == expected[i]) continue;
-        const int64_t offset = behind ? static_cast<int64_t>(buffer.bytes + i) : static_cast<int64_t>(i) - static_cast<int64_t>(buffer.guard);
+        const int64_t offset = behind ? static_cast<int64_t>(buffer.bytes + i)
+                                      : static_cast<int64_t>(i) - static_cast<int64_t>(buffer.guard);
         if (violation.bytes++ == 0) violation.offset = offset;
       }
       if (violation.bytes == 0) continue;
@@ -303,7 +318,8 @@ class PlanRun {
 class SimDevice : public Device {
  public:
   SimDevice(const Chip& chip, int threads)
-      : chip_(chip), pool_(std::clamp(threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency()), 1, 64)) {}
+      : chip_(chip),
+        pool_(std::clamp(threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency()), 1, 64)) {}
 
   const Chip& chip() const override { return chip_; }
 
@@ -330,6 +346,8 @@ class SimDevice : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> MakeSimDevice(const Chip& chip, int threads) { return std::make_unique<SimDevice>(chip, threads); }
+std::unique_ptr<Device> MakeSimDevice(const Chip& chip, int threads) {
+  return std::make_unique<SimDevice>(chip, threads);
+}
 
 }  // namespace warpwright

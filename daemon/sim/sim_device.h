@@ -1,12 +1,12 @@
 // The simulated GPU behind core/device.h: runs launch plans on the CPU and models their time for one chip.
 //
-// Everything is deterministic: two runs of the same request give the same buffers, counters, times and faults, whatever the number of
-// host threads, unless blocks of the kernel race with each other in global memory.
+// Everything is deterministic: two runs of the same request give the same buffers, counters, times and faults, whatever
+// the number of host threads, unless blocks of the kernel race with each other in global memory.
 //
-// Times: kernels as time_model.h says; a memset or a copy takes the launch overhead and its bytes at DRAM bandwidth; setup operations
-// take none. With options.guard_bytes > 0 the guard bands are ordinary memory to the kernel, and are compared afterwards; without,
-// every access outside a buffer is a fault. After a sampled launch all memory counts as written: later kernels must not be accused of reading what
-// the blocks that were left out would have written.
+// Times: kernels as time_model.h says; a memset or a copy takes the launch overhead and its bytes at DRAM bandwidth;
+// setup operations take none. With options.guard_bytes > 0 the guard bands are ordinary memory to the kernel, and are
+// compared afterwards; without, every access outside a buffer is a fault. After a sampled launch all memory counts as
+// written: later kernels must not be accused of reading what the blocks that were left out would have written.
 #pragma once
 
 #include <memory>

@@ -11,7 +11,8 @@ double D(uint64_t value) { return static_cast<double>(value); }
 
 }  // namespace
 
-double LoadCycles(const Chip& chip, double l1_requests, double l2_requests, double dram_requests, double sectors_per_request) {
+double LoadCycles(const Chip& chip, double l1_requests, double l2_requests, double dram_requests,
+                  double sectors_per_request) {
   const double l2_cycles = chip.l2_latency_ns * chip.clock_ghz, dram_cycles = chip.dram_latency_ns * chip.clock_ghz;
   const double requests = l1_requests + l2_requests + dram_requests;
   if (requests <= 0) return chip.shared_latency_cycles;  // a generic access that never left the multiprocessor
@@ -41,7 +42,8 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
                          cycles_us(l2_bytes / chip.l2_bytes_per_cycle)});
   const double l1_sectors = D(c.l1_hit_sectors + c.l1_miss_sectors) + D(c.l2_write_bytes) / 32;
   time.l1_us = cycles_us(std::max(l1_sectors * 32 / chip.l1_bytes_per_cycle, D(inputs.traffic.l1_tags)));
-  const double merged = c.shared_requests > 0 ? std::min(1.0, inputs.work.merged_shared_loads / D(c.shared_requests)) : 0;
+  const double merged =
+      c.shared_requests > 0 ? std::min(1.0, inputs.work.merged_shared_loads / D(c.shared_requests)) : 0;
   time.shared_us = cycles_us(D(c.shared_wavefronts) * (1 - merged) + inputs.work.shuffle);
   time.issue_us = cycles_us(inputs.work.issue / chip.warp_schedulers);
   time.fp32_us = unit_us(inputs.work.fp32, chip.fp32_lanes);
@@ -49,8 +51,11 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
   time.fp16_us = unit_us(2 * inputs.work.fp16, chip.fp16_lanes);
   time.integer_us = std::max(unit_us(inputs.work.integer, 2 * chip.int_lanes),
                              unit_us(inputs.work.integer + inputs.work.fp32, chip.int_lanes + chip.fp32_lanes));
-  time.sfu_us = std::max(unit_us(inputs.work.sfu, chip.sfu_lanes), unit_us(inputs.work.conversion, chip.conversion_lanes));
-  time.atomic_us = std::max(D(c.atomic_sectors) / chip.l2_atomics_per_cycle, D(inputs.hottest_atomics) / chip.atomics_per_cycle) / cycles_per_us;
+  time.sfu_us =
+      std::max(unit_us(inputs.work.sfu, chip.sfu_lanes), unit_us(inputs.work.conversion, chip.conversion_lanes));
+  time.atomic_us =
+      std::max(D(c.atomic_sectors) / chip.l2_atomics_per_cycle, D(inputs.hottest_atomics) / chip.atomics_per_cycle) /
+      cycles_per_us;
   const double block_launch_us = D(inputs.blocks) * chip.block_launch_cycles / cycles_per_us;
 
   const double warps = D(inputs.blocks) * ((inputs.threads_per_block + 31) / 32);
@@ -59,15 +64,17 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
 
   time.overhead_us += block_launch_us;
   const std::pair<const char*, double> parts[] = {
-      {"dram", time.dram_us},       {"l2", time.l2_us},         {"l1", time.l1_us},           {"shared", time.shared_us},
-      {"issue", time.issue_us},     {"fp32", time.fp32_us},     {"fp64", time.fp64_us},       {"fp16", time.fp16_us},
-      {"integer", time.integer_us}, {"sfu", time.sfu_us},       {"latency", time.latency_us}, {"atomic", time.atomic_us},
+      {"dram", time.dram_us},        {"l2", time.l2_us},     {"l1", time.l1_us},           {"shared", time.shared_us},
+      {"issue", time.issue_us},      {"fp32", time.fp32_us}, {"fp64", time.fp64_us},       {"fp16", time.fp16_us},
+      {"integer", time.integer_us},  {"sfu", time.sfu_us},   {"latency", time.latency_us}, {"atomic", time.atomic_us},
       {"overhead", time.overhead_us}};
-  const auto* largest = std::max_element(std::begin(parts), std::end(parts), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto* largest =
+      std::max_element(std::begin(parts), std::end(parts), [](auto& a, auto& b) { return a.second < b.second; });
   time.limiter = largest->first;
   double sum = 0;  // of fourth powers; no std::pow, whose last bit depends on the host
-  for (const double part : {time.dram_us, time.l2_us, time.l1_us + time.shared_us, time.issue_us, time.fp32_us, time.fp64_us, time.fp16_us,
-                            time.integer_us, time.sfu_us, time.latency_us, time.atomic_us, block_launch_us})
+  for (const double part :
+       {time.dram_us, time.l2_us, time.l1_us + time.shared_us, time.issue_us, time.fp32_us, time.fp64_us, time.fp16_us,
+        time.integer_us, time.sfu_us, time.latency_us, time.atomic_us, block_launch_us})
     sum += part * part * part * part;
   time.total_us = std::sqrt(std::sqrt(sum)) + chip.launch_overhead_us;
   return time;

@@ -16,7 +16,8 @@ TEST(ChipFile, EveryChipLoads) {
     EXPECT_LT(chip->l2_latency_ns, chip->dram_latency_ns) << id;
     EXPECT_LT(chip->l1_latency_cycles, chip->l2_latency_ns * chip->clock_ghz) << id;
     EXPECT_LT(chip->dram_bytes_per_second, chip->l2_bytes_per_second) << id;
-    EXPECT_LT(chip->l2_bytes_per_second, chip->l1_bytes_per_cycle * chip->multiprocessors * chip->clock_ghz * 1e9) << id;
+    EXPECT_LT(chip->l2_bytes_per_second, chip->l1_bytes_per_cycle * chip->multiprocessors * chip->clock_ghz * 1e9)
+        << id;
     auto figures = LoadChipFigures(id);
     ASSERT_TRUE(figures);
     EXPECT_EQ(figures->size(), 33u);
@@ -63,7 +64,8 @@ TEST_F(ChipText, RefusesMistakes) {
   EXPECT_NE(ErrorWith("max_warps", "max_wraps").find("did you mean 'max_warps'"), std::string::npos);
   EXPECT_NE(ErrorWith("max_warps", "max_wraps").find("needs the key 'max_warps'"), std::string::npos);
   EXPECT_NE(ErrorWith("value: 132", "value: 132.5").find("integer"), std::string::npos);
-  EXPECT_NE(ErrorWith("value: 132, source: \"NVIDIA H200 data sheet\"", "value: 132").find("needs the key 'source'"), std::string::npos);
+  EXPECT_NE(ErrorWith("value: 132, source: \"NVIDIA H200 data sheet\"", "value: 132").find("needs the key 'source'"),
+            std::string::npos);
   EXPECT_NE(ErrorWith("value: 132", "value: 0").find("must be from"), std::string::npos);
   EXPECT_NE(ErrorWith("multiprocessors: {", "multiprocessors: [").find("c.yml:"), std::string::npos);
 }

@@ -96,14 +96,16 @@ TEST_P(ManifestRefuses, WithPlaceAndReason) {
   EXPECT_EQ(manifest.error().code, ErrorCode::kConfig);
   EXPECT_NE(manifest.error().message.find(GetParam().message), std::string::npos) << manifest.error().Format();
   EXPECT_EQ(manifest.error().line, GetParam().line) << manifest.error().Format();
-  EXPECT_EQ(manifest.error().message.find("m.yml:"), std::string::npos) << "more than one error: " << manifest.error().Format();
+  EXPECT_EQ(manifest.error().message.find("m.yml:"), std::string::npos)
+      << "more than one error: " << manifest.error().Format();
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, ManifestRefuses,
     testing::Values(
         Broken{"version", "version: 1", "version: 2", "must be from 1 to 1", 1},
-        Broken{"misspelt_key", "shape: [N, C], role: out", "shape: [N, C], role: out, alignmnt: 16", "did you mean 'alignment'?", 7},
+        Broken{"misspelt_key", "shape: [N, C], role: out", "shape: [N, C], role: out, alignmnt: 16",
+               "did you mean 'alignment'?", 7},
         Broken{"misspelt_top", "policy:", "polcy:", "did you mean 'policy'?", 23},
         Broken{"absolute", "kernels/softmax.cu", "/etc/passwd", "absolute", 4},
         Broken{"parent", "kernels/softmax.cu", "kernels/../../x.cu", "leaves the repository", 4},
@@ -152,7 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"accumulation", "accumulation: C", "accumulation: C - 130", "must be from 1", 22},
         Broken{"policy", "min_speedup: 1.1", "min_speedup: 0.5", "must be from 1", 23},
         Broken{"no_output", "role: out}", "role: in}", "'out' or 'inout'", 7},
-        Broken{"reserved_scalar", "value: false}", "value: false}\n      weight: {scalar: i32, value: 1}", "key of cases", 15}),
+        Broken{"reserved_scalar", "value: false}", "value: false}\n      weight: {scalar: i32, value: 1}",
+               "key of cases", 15}),
     [](const auto& test) { return test.param.name; });
 
 TEST(Manifest, ListsEveryError) {
@@ -162,13 +165,15 @@ TEST(Manifest, ListsEveryError) {
   auto manifest = ParseManifest(text, "m.yml");
   ASSERT_FALSE(manifest);
   std::string all = manifest.error().Format();
-  for (const char* part : {"m.yml:20:17: unknown key 'realtive'; did you mean 'relative'?", "needs the key 'relative'", "m.yml:21:"})
+  for (const char* part :
+       {"m.yml:20:17: unknown key 'realtive'; did you mean 'relative'?", "needs the key 'relative'", "m.yml:21:"})
     EXPECT_NE(all.find(part), std::string::npos) << all;
 }
 
 TEST(Manifest, CasesWithoutScalars) {
   auto manifest = ParseManifest(
-      "version: 1\nkernels:\n- {name: k, file: k.cu, entry: 'ns::k<float, 4>', args: {o: {buffer: f16, shape: [], role: out}}, cases: [{}]}\n",
+      "version: 1\nkernels:\n- {name: k, file: k.cu, entry: 'ns::k<float, 4>', args: {o: {buffer: f16, shape: [], "
+      "role: out}}, cases: [{}]}\n",
       "m.yml");
   ASSERT_TRUE(manifest) << manifest.error().Format();
   EXPECT_EQ(manifest->kernels[0].cases[0].name, "default");
@@ -217,8 +222,10 @@ TEST_F(LoadManifestTest, RefusesAFolderAndAMissingOrLinkedManifest) {
 }
 
 TEST(RepositoryPath, Texts) {
-  for (const char* good : {"a.cu", "a/b.cu", "a/.github/b", "..a/b", "a b/c.cu"}) EXPECT_TRUE(CheckRepositoryPath(good)) << good;
-  for (const char* bad : {"", "/", "/a", "a/", "a//b", "./a", "a/./b", "..", "a/..", ".git", "a/.git/b", ".Git", "GIT~1/x", "a\nb"})
+  for (const char* good : {"a.cu", "a/b.cu", "a/.github/b", "..a/b", "a b/c.cu"})
+    EXPECT_TRUE(CheckRepositoryPath(good)) << good;
+  for (const char* bad :
+       {"", "/", "/a", "a/", "a//b", "./a", "a/./b", "..", "a/..", ".git", "a/.git/b", ".Git", "GIT~1/x", "a\nb"})
     EXPECT_FALSE(CheckRepositoryPath(bad)) << bad;
 }
 

@@ -43,19 +43,19 @@ std::string Nested(int depth) { return std::string(depth, '[') + std::string(dep
 
 INSTANTIATE_TEST_SUITE_P(
     All, YamlRefuses,
-    testing::Values(Refused{"anchor", "a: 1\nb: &x 2\n", "anchors", 2}, Refused{"alias", "a: &x 1\nb: *x\n", "anchors", 1},
-                    Refused{"unknown_alias", "b: *x\n", "anchor", 1}, Refused{"tag", "a: !!int 1\n", "tags", 1},
-                    Refused{"map_tag", "a: !m {}\n", "tags", 1}, Refused{"merge", "a: 1\n<<: {b: 2}\n", "merge keys", 2},
-                    Refused{"duplicate", "a: 1\nb: 2\na: 3\n", "duplicate key 'a'", 3},
-                    Refused{"deep", Nested(21), "levels", 1}, Refused{"very_deep", Nested(100000), "levels", 1},
-                    Refused{"second_document", "a: 1\n---\nb: 2\n", "second document", 3},
-                    Refused{"empty", "", "empty", 1}, Refused{"only_comment", "# nothing\n", "empty", 1},
-                    Refused{"utf8", "a: 1\nb: \xff\n", "UTF-8", 2}, Refused{"overlong", "a: \xc0\xaf", "UTF-8", 1},
-                    Refused{"surrogate", "a: \xed\xa0\x80", "UTF-8", 1}, Refused{"nul", std::string("a: \0", 4), "control", 1},
-                    Refused{"escaped_nul", "a: 1\nb: \"x\\0y\"\n", "control", 2},
-                    Refused{"key_is_list", "[a]: 1\n", "key", 1}, Refused{"null_key", "~: 1\n", "key", 1},
-                    Refused{"syntax", "a: [1, 2\nb: 3\n", "", 2},
-                    Refused{"large", "a: " + std::string(300 << 10, 'x'), "bytes", 0}),
+    testing::Values(
+        Refused{"anchor", "a: 1\nb: &x 2\n", "anchors", 2}, Refused{"alias", "a: &x 1\nb: *x\n", "anchors", 1},
+        Refused{"unknown_alias", "b: *x\n", "anchor", 1}, Refused{"tag", "a: !!int 1\n", "tags", 1},
+        Refused{"map_tag", "a: !m {}\n", "tags", 1}, Refused{"merge", "a: 1\n<<: {b: 2}\n", "merge keys", 2},
+        Refused{"duplicate", "a: 1\nb: 2\na: 3\n", "duplicate key 'a'", 3}, Refused{"deep", Nested(21), "levels", 1},
+        Refused{"very_deep", Nested(100000), "levels", 1},
+        Refused{"second_document", "a: 1\n---\nb: 2\n", "second document", 3}, Refused{"empty", "", "empty", 1},
+        Refused{"only_comment", "# nothing\n", "empty", 1}, Refused{"utf8", "a: 1\nb: \xff\n", "UTF-8", 2},
+        Refused{"overlong", "a: \xc0\xaf", "UTF-8", 1}, Refused{"surrogate", "a: \xed\xa0\x80", "UTF-8", 1},
+        Refused{"nul", std::string("a: \0", 4), "control", 1},
+        Refused{"escaped_nul", "a: 1\nb: \"x\\0y\"\n", "control", 2}, Refused{"key_is_list", "[a]: 1\n", "key", 1},
+        Refused{"null_key", "~: 1\n", "key", 1}, Refused{"syntax", "a: [1, 2\nb: 3\n", "", 2},
+        Refused{"large", "a: " + std::string(300 << 10, 'x'), "bytes", 0}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(YamlReader, AcceptsTwentyLevels) { EXPECT_TRUE(ParseYaml(Nested(20), "m.yml")); }
@@ -93,7 +93,8 @@ TEST(YamlObject, ReportsEveryErrorWithTheNearestKey) {
   EXPECT_EQ(diagnostics.errors()[2].message, "a method needs the key 'id'");
   EXPECT_EQ(diagnostics.errors()[3].line, 3);
   std::string all = diagnostics.ToStatus().error().Format();
-  for (const char* part : {"m.yml:1:1: unknown key 'shpe'", "m.yml:2:1: unknown key 'qqqqqq'", "needs the key 'id'", "m.yml:3:8:"})
+  for (const char* part :
+       {"m.yml:1:1: unknown key 'shpe'", "m.yml:2:1: unknown key 'qqqqqq'", "needs the key 'id'", "m.yml:3:8:"})
     EXPECT_NE(all.find(part), std::string::npos) << all;
 }
 

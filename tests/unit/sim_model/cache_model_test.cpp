@@ -14,8 +14,8 @@ class Caches {
  public:
   explicit Caches(uint64_t l1_share = 32 << 10, Chip chip = *LoadChip("h200")) : l1_(chip, l1_share), l2_(chip) {}
 
-  void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, std::vector<uint64_t> sectors, uint32_t line = 1,
-               bool cached = true) {
+  void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, std::vector<uint64_t> sectors,
+               uint32_t line = 1, bool cached = true) {
     MemoryRequest request;
     request.kind = kind;
     request.block = block;
@@ -25,8 +25,12 @@ class Caches {
     request.cached_in_l1 = cached;
     l1_.OnRequest(request);
   }
-  void Read(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) { Request(MemoryRequest::Kind::kRead, block, warp, std::move(sectors)); }
-  void Write(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) { Request(MemoryRequest::Kind::kWrite, block, warp, std::move(sectors)); }
+  void Read(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) {
+    Request(MemoryRequest::Kind::kRead, block, warp, std::move(sectors));
+  }
+  void Write(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) {
+    Request(MemoryRequest::Kind::kWrite, block, warp, std::move(sectors));
+  }
   void EndBlock(uint64_t block) {
     l1_.FinishBlock(block);
     for (const auto& misses : l1_.blocks()) l2_.Consume(l1_.misses(misses));
@@ -55,7 +59,8 @@ std::vector<uint64_t> Row(uint64_t first, uint64_t count = 4, uint64_t stride = 
 
 TEST(CacheModel, AStreamMovesExactlyItsBytes) {
   Caches caches;
-  constexpr uint64_t kBlocks = 4000, kWarps = 8, kOut = 1 << 24;  // 4 MiB each way in 128-byte requests, far more than L1
+  constexpr uint64_t kBlocks = 4000, kWarps = 8,
+                     kOut = 1 << 24;  // 4 MiB each way in 128-byte requests, far more than L1
   for (uint64_t block = 0; block < kBlocks; ++block) {
     for (uint64_t warp = 0; warp < kWarps; ++warp) {
       caches.Read(block, static_cast<uint32_t>(warp), Row((block * kWarps + warp) * 4));
@@ -95,7 +100,7 @@ TEST(CacheModel, SecondReadHits) {
   caches.EndBlock(0);
   caches.Read(132, 0, Row(0));  // the same multiprocessor
   caches.EndBlock(132);
-  caches.Read(1, 0, Row(0));    // another: finds it in L2
+  caches.Read(1, 0, Row(0));  // another: finds it in L2
   caches.EndBlock(1);
   const Counters counters = caches.EndKernel();
   EXPECT_EQ(counters.l1_hit_sectors, 8u);
@@ -139,8 +144,8 @@ TEST(CacheModel, UncachedLoadsPassL1) {
   EXPECT_EQ(counters.dram_read_bytes, 128u);
 }
 
-// Warps run one after the other on the host, together on the chip. Eight warps that each walk 32 rows of their own use 256 lines at
-// any time: more than a share of 128 lines holds, although one warp's 32 lines would fit.
+// Warps run one after the other on the host, together on the chip. Eight warps that each walk 32 rows of their own use
+// 256 lines at any time: more than a share of 128 lines holds, although one warp's 32 lines would fit.
 TEST(CacheModel, WarpsOfABlockCompete) {
   const auto hits = [](uint64_t warps) {
     Caches caches(128 * 128);
@@ -149,7 +154,8 @@ TEST(CacheModel, WarpsOfABlockCompete) {
         caches.Read(0, warp, Row(warp * 32 * 1024 + column / 8, 32, 1024));
     caches.EndBlock(0);
     const Counters counters = caches.EndKernel();
-    return static_cast<double>(counters.l1_hit_sectors) / static_cast<double>(counters.l1_hit_sectors + counters.l1_miss_sectors);
+    return static_cast<double>(counters.l1_hit_sectors) /
+           static_cast<double>(counters.l1_hit_sectors + counters.l1_miss_sectors);
   };
   EXPECT_NEAR(hits(1), 7.0 / 8, 0.01);
   EXPECT_LT(hits(8), 0.5);
@@ -178,7 +184,8 @@ TEST(CacheModel, LocalAddressesDoNotMeetGlobalOnes) {
 
 TEST(CacheModel, CountsTheHottestAtomicPlace) {  // a place is 1 KiB: 32 sectors
   Caches caches;
-  for (uint64_t i = 0; i < 5000; ++i) caches.Request(MemoryRequest::Kind::kAtomic, 0, 0, Row(i % 5 ? 32 * i : 7 + i % 2, 1));
+  for (uint64_t i = 0; i < 5000; ++i)
+    caches.Request(MemoryRequest::Kind::kAtomic, 0, 0, Row(i % 5 ? 32 * i : 7 + i % 2, 1));
   caches.EndBlock(0);
   caches.EndKernel();
   EXPECT_EQ(caches.result().hottest_atomics, 1000u);

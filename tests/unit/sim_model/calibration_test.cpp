@@ -31,7 +31,8 @@ const std::vector<Row>& Rows() {
 
 std::string Key(const Row& row) {
   std::ostringstream key;
-  key << row.kernel << ',' << row.grid_x << ',' << row.grid_y << ',' << row.block_x << ',' << row.block_y << ',' << row.n << ',' << row.c;
+  key << row.kernel << ',' << row.grid_x << ',' << row.grid_y << ',' << row.block_x << ',' << row.block_y << ','
+      << row.n << ',' << row.c;
   return key.str();
 }
 
@@ -51,10 +52,12 @@ std::map<std::string, double> Measured() {
 LaunchReport Model(Device& device, const CompiledModule& module, const Row& row) {
   TestRun run;
   const auto zeros = [](size_t elements) { return std::vector<std::byte>(elements * 4); };
-  const uint32_t out = run.Buffer("out", zeros(row.out)), a = run.Buffer("a", zeros(row.a)), b = run.Buffer("b", zeros(row.b));
+  const uint32_t out = run.Buffer("out", zeros(row.out)), a = run.Buffer("a", zeros(row.a)),
+                 b = run.Buffer("b", zeros(row.b));
   run.contents[out].read_only = false;
-  run.Launch(row.kernel, {row.grid_x, row.grid_y, 1}, {row.block_x, row.block_y, 1},
-             {TestRun::Pointer(out), TestRun::Pointer(a), TestRun::Pointer(b), TestRun::Value(row.n), TestRun::Value(row.c)});
+  run.Launch(
+      row.kernel, {row.grid_x, row.grid_y, 1}, {row.block_x, row.block_y, 1},
+      {TestRun::Pointer(out), TestRun::Pointer(a), TestRun::Pointer(b), TestRun::Value(row.n), TestRun::Value(row.c)});
   run.options.counters = true;
   run.options.keep_outputs = false;
   run.options.sample_instructions = kBudget;
@@ -81,12 +84,16 @@ TEST(Calibration, ModelledTimesFollowMeasuredOnes) {
     const double real = measured.at(Key(row)), model = report.time.total_us, error = std::log(model / real);
     modelled[Key(row)] = model;
     sum += std::fabs(error);
-    std::printf("%-46s measured %8.1f modelled %8.1f  x%.2f  %s\n", Key(row).c_str(), real, model, model / real, report.time.limiter.c_str());
+    std::printf("%-46s measured %8.1f modelled %8.1f  x%.2f  %s\n", Key(row).c_str(), real, model, model / real,
+                report.time.limiter.c_str());
     if (std::getenv("WW_MODEL_DETAILS")) {
       const TimeBreakdown& t = report.time;
-      std::printf("    dram %.1f l2 %.1f l1 %.1f shared %.1f issue %.1f fp32 %.1f fp64 %.1f int %.1f sfu %.1f latency %.1f atomic %.1f over %.1f; blocks %lu of %lu occ %.2f\n",
-                  t.dram_us, t.l2_us, t.l1_us, t.shared_us, t.issue_us, t.fp32_us, t.fp64_us, t.integer_us, t.sfu_us, t.latency_us, t.atomic_us,
-                  t.overhead_us, static_cast<unsigned long>(report.blocks_run), static_cast<unsigned long>(report.blocks_total), report.occupancy.theoretical);
+      std::printf(
+          "    dram %.1f l2 %.1f l1 %.1f shared %.1f issue %.1f fp32 %.1f fp64 %.1f int %.1f sfu %.1f latency %.1f "
+          "atomic %.1f over %.1f; blocks %lu of %lu occ %.2f\n",
+          t.dram_us, t.l2_us, t.l1_us, t.shared_us, t.issue_us, t.fp32_us, t.fp64_us, t.integer_us, t.sfu_us,
+          t.latency_us, t.atomic_us, t.overhead_us, static_cast<unsigned long>(report.blocks_run),
+          static_cast<unsigned long>(report.blocks_total), report.occupancy.theoretical);
     }
     EXPECT_LT(std::fabs(error), std::log(1.6)) << Key(row);
   }

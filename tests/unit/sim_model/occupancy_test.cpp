@@ -39,8 +39,8 @@ int CudaBlocks(const Chip& chip, const BlockNeeds& needs) {
   state.cacheConfig = CACHE_PREFER_SHARED;
   state.carveoutConfig = SHAREDMEM_CARVEOUT_MAX_SHARED;
   cudaOccResult result{};
-  const cudaOccError error =
-      cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state, needs.threads, needs.shared_bytes);
+  const cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state,
+                                                                     needs.threads, needs.shared_bytes);
   EXPECT_EQ(error, CUDA_OCC_SUCCESS);
   return result.activeBlocksPerMultiprocessor;
 }
@@ -51,7 +51,8 @@ TEST(Occupancy, EqualsTheCudaCalculator) {
     const Chip chip = *LoadChip(id);
     for (int threads : {1, 32, 33, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024})
       for (int registers : {16, 24, 32, 40, 41, 64, 72, 96, 128, 168, 255})
-        for (uint32_t shared : {0u, 1u, 1024u, 4096u, 12345u, 16384u, 33000u, 49152u, 65536u, 99u << 10, 163u << 10, 227u << 10}) {
+        for (uint32_t shared :
+             {0u, 1u, 1024u, 4096u, 12345u, 16384u, 33000u, 49152u, 65536u, 99u << 10, 163u << 10, 227u << 10}) {
           if (shared > static_cast<uint32_t>(chip.shared_bytes_per_block_optin)) continue;
           const BlockNeeds needs{threads, registers, shared};
           EXPECT_EQ(ComputeOccupancy(chip, needs, 1 << 20).blocks_per_multiprocessor, CudaBlocks(chip, needs))
@@ -75,7 +76,7 @@ TEST(Occupancy, KnownValuesAndLimiters) {
                       {h200, {256, 64, 0}, 4, 0.5, "registers"},
                       {h200, {32, 32, 0}, 32, 0.5, "blocks"},
                       {h200, {128, 32, 48 << 10}, 4, 0.25, "shared memory"},
-                      {ada, {512, 32, 0}, 3, 1.0, "warps"},       // 1,536 threads
+                      {ada, {512, 32, 0}, 3, 1.0, "warps"},  // 1,536 threads
                       {ada, {1024, 32, 0}, 1, 1024.0 / 1536, "warps"},
                       {ada, {256, 40, 0}, 6, 1.0, "warps"}};
   for (const Row& row : rows) {

@@ -13,7 +13,8 @@
 
 namespace warpwright {
 
-inline CompiledModule CompileForTest(const std::string& text, std::vector<std::string> kernels, const std::string& arch) {
+inline CompiledModule CompileForTest(const std::string& text, std::vector<std::string> kernels,
+                                     const std::string& arch) {
   static const Compiler compiler = std::move(*Compiler::Create({}));
   auto outcome = compiler.Compile({"test.cu", text, {}, std::move(kernels), arch});
   if (!outcome) {
@@ -65,7 +66,8 @@ class TestRun {
     std::memcpy(parameter.bytes.data(), &value, sizeof(T));
     return parameter;
   }
-  KernelLaunch& Launch(const std::string& kernel, Dim3 grid, Dim3 block, std::vector<KernelParameter> parameters, uint32_t shared = 0) {
+  KernelLaunch& Launch(const std::string& kernel, Dim3 grid, Dim3 block, std::vector<KernelParameter> parameters,
+                       uint32_t shared = 0) {
     KernelLaunch launch;
     launch.kernel = kernel;
     launch.grid = grid;

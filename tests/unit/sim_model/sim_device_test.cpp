@@ -17,7 +17,9 @@ extern "C" __global__ void count(unsigned* bins, const unsigned* in, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) atomicAdd(bins + in[i] % 16, 1u);
 }
-extern "C" __global__ void last_one(unsigned* out, unsigned* ticket) { if (threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1) *out = blockIdx.x; }
+extern "C" __global__ void last_one(unsigned* out, unsigned* ticket) {
+  if (threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1) *out = blockIdx.x;
+}
 extern "C" __global__ void shared_sum(float* out, const float* in) {
   extern __shared__ float part[];
   part[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
@@ -50,8 +52,11 @@ extern "C" __global__ void by_value(Pair p) { if (threadIdx.x < p.n) p.to[thread
 class SimDeviceTest : public testing::Test {
  protected:
   static const CompiledModule& Module() {
-    static const CompiledModule module = CompileForTest(
-        kSource, {"scale", "beyond", "count", "last_one", "shared_sum", "bounded", "forever", "faulty_blocks", "use_symbols", "by_value", "chain"}, "sm_90");
+    static const CompiledModule module =
+        CompileForTest(kSource,
+                       {"scale", "beyond", "count", "last_one", "shared_sum", "bounded", "forever", "faulty_blocks",
+                        "use_symbols", "by_value", "chain"},
+                       "sm_90");
     return module;
   }
   static std::vector<float> Ramp(size_t n) {
@@ -64,7 +69,8 @@ class SimDeviceTest : public testing::Test {
   static TestRun Scale(int n, uint32_t blocks) {
     TestRun run;
     const uint32_t out = run.Buffer("out", Zeros(n * 4), true), in = run.Buffer("in", ToBytes(Ramp(n)));
-    run.Launch("scale", {blocks, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in), TestRun::Value(n), TestRun::Value(2.0f)});
+    run.Launch("scale", {blocks, 1, 1}, {256, 1, 1},
+               {TestRun::Pointer(out), TestRun::Pointer(in), TestRun::Value(n), TestRun::Value(2.0f)});
     run.options.counters = true;
     return run;
   }
@@ -118,7 +124,8 @@ TEST_F(SimDeviceTest, AtomicsAreOrdered) {
   for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<unsigned>(i * 7);
   const uint32_t bins = run.Buffer("bins", Zeros(64)), values = run.Buffer("in", ToBytes(in));
   run.contents[bins].read_only = false;
-  run.Launch("count", {40, 1, 1}, {256, 1, 1}, {TestRun::Pointer(bins), TestRun::Pointer(values), TestRun::Value(10000)});
+  run.Launch("count", {40, 1, 1}, {256, 1, 1},
+             {TestRun::Pointer(bins), TestRun::Pointer(values), TestRun::Value(10000)});
   run.options.counters = true;
   const DeviceRun result = run.MustRun(*device_, Module());
   for (unsigned bin : FromBytes<unsigned>(result.buffers[0])) EXPECT_EQ(bin, 625u);
@@ -157,7 +164,8 @@ TEST_F(SimDeviceTest, WithGuardsTheyAreFoundAfterwards) {
     const DeviceRun result = run.MustRun(*device_, Module());
     ASSERT_EQ(result.guards.size(), 1u) << row.at;
     EXPECT_EQ(result.guards[0].buffer, "out");
-    EXPECT_NEAR(static_cast<double>(result.guards[0].offset), static_cast<double>(row.offset), 3);  // a byte may keep its value by chance
+    EXPECT_NEAR(static_cast<double>(result.guards[0].offset), static_cast<double>(row.offset),
+                3);  // a byte may keep its value by chance
     EXPECT_GE(result.guards[0].bytes, 1u);
     EXPECT_LE(result.guards[0].bytes, 4u);
     EXPECT_EQ(result.buffers[0].size(), 4096u);
@@ -170,7 +178,8 @@ TEST_F(SimDeviceTest, WithGuardsTheyAreFoundAfterwards) {
 TEST_F(SimDeviceTest, ReadsOfWhatNobodyWroteAreFaults) {
   TestRun run;
   const uint32_t out = run.Buffer("out", Zeros(1024), true), work = run.Workspace(1024);
-  run.Launch("scale", {1, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(work), TestRun::Value(256), TestRun::Value(1.0f)});
+  run.Launch("scale", {1, 1, 1}, {256, 1, 1},
+             {TestRun::Pointer(out), TestRun::Pointer(work), TestRun::Value(256), TestRun::Value(1.0f)});
   EXPECT_EQ(run.MustFault(*device_, Module()).kind, Fault::Kind::kUninitializedRead);
   run.plan.ops.insert(run.plan.ops.begin(), MemsetOp{{work, 0}, 0x3f800000, 4, 1024, 0});
   EXPECT_EQ(FromBytes<float>(run.MustRun(*device_, Module()).buffers[0]), std::vector<float>(256, 1.0f));
@@ -265,7 +274,8 @@ TEST_F(SimDeviceTest, TheFirstFaultyBlockIsReported) {
   for (int threads : {1, 2, 5}) {
     TestRun run;
     const uint32_t out = run.Buffer("out", Zeros(4000), true);
-    run.Launch("faulty_blocks", {1000, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Value(1000), TestRun::Value(337)});
+    run.Launch("faulty_blocks", {1000, 1, 1}, {32, 1, 1},
+               {TestRun::Pointer(out), TestRun::Value(1000), TestRun::Value(337)});
     EXPECT_EQ(run.MustFault(*MakeSimDevice(*LoadChip("h200"), threads), Module()).block[0], 337u);
   }
 }
@@ -281,7 +291,8 @@ TEST_F(SimDeviceTest, SamplingExtrapolates) {
   EXPECT_EQ(sampled.blocks_total, whole.blocks_total);
   const auto expected = Fields(whole.counters), found = Fields(sampled.counters);
   for (size_t i = 0; i < expected.size(); ++i)
-    EXPECT_NEAR(static_cast<double>(found[i].value), static_cast<double>(expected[i].value), 0.02 * static_cast<double>(expected[i].value) + 1)
+    EXPECT_NEAR(static_cast<double>(found[i].value), static_cast<double>(expected[i].value),
+                0.02 * static_cast<double>(expected[i].value) + 1)
         << expected[i].name;
   EXPECT_NEAR(sampled.time.total_us, whole.time.total_us, 0.02 * whole.time.total_us);
   for (int threads : {1, 5}) {
@@ -294,9 +305,12 @@ TEST_F(SimDeviceTest, SamplingExtrapolates) {
 TEST_F(SimDeviceTest, LaterKernelsAreNotBlamedForSampling) {
   constexpr int n = 4'000'000;
   TestRun run;
-  const uint32_t out = run.Buffer("out", Zeros(n * 4), true), in = run.Buffer("in", ToBytes(Ramp(n))), work = run.Workspace(n * 4);
-  run.Launch("scale", {15625, 1, 1}, {256, 1, 1}, {TestRun::Pointer(work), TestRun::Pointer(in), TestRun::Value(n), TestRun::Value(2.0f)});
-  run.Launch("scale", {15625, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(work), TestRun::Value(n), TestRun::Value(2.0f)});
+  const uint32_t out = run.Buffer("out", Zeros(n * 4), true), in = run.Buffer("in", ToBytes(Ramp(n))),
+                 work = run.Workspace(n * 4);
+  run.Launch("scale", {15625, 1, 1}, {256, 1, 1},
+             {TestRun::Pointer(work), TestRun::Pointer(in), TestRun::Value(n), TestRun::Value(2.0f)});
+  run.Launch("scale", {15625, 1, 1}, {256, 1, 1},
+             {TestRun::Pointer(out), TestRun::Pointer(work), TestRun::Value(n), TestRun::Value(2.0f)});
   run.options.counters = true;
   run.options.sample_instructions = 2'000'000;
   EXPECT_EQ(run.MustRun(*device_, Module()).launches.size(), 2u);
@@ -306,7 +320,8 @@ TEST_F(SimDeviceTest, ABlockTakesAsLongAsItsBusiestWarp) {
   const auto latency = [&](int workers) {
     TestRun run;
     const uint32_t out = run.Buffer("out", Zeros(4096), true);
-    run.Launch("chain", {1, 1, 1}, {1024, 1, 1}, {TestRun::Pointer(out), TestRun::Value(workers), TestRun::Value(10000)});
+    run.Launch("chain", {1, 1, 1}, {1024, 1, 1},
+               {TestRun::Pointer(out), TestRun::Value(workers), TestRun::Value(10000)});
     run.options.counters = true;
     return run.MustRun(*device_, Module()).launches.at(0).time.latency_us;
   };

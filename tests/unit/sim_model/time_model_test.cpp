@@ -84,13 +84,15 @@ TEST_F(TimeModel, BankConflictsAndSlowUnitsHurt) {
 TEST_F(TimeModel, IsMonotonic) {
   const TimeInputs inputs = Copy(uint64_t{1} << 24, 4);
   const double base = Total(inputs);
-  for (uint64_t Counters::*field : {&Counters::dram_read_bytes, &Counters::dram_write_bytes, &Counters::l2_read_bytes, &Counters::l2_write_bytes,
-                                    &Counters::l1_hit_sectors, &Counters::shared_wavefronts, &Counters::atomic_sectors}) {
+  for (uint64_t Counters::*field :
+       {&Counters::dram_read_bytes, &Counters::dram_write_bytes, &Counters::l2_read_bytes, &Counters::l2_write_bytes,
+        &Counters::l1_hit_sectors, &Counters::shared_wavefronts, &Counters::atomic_sectors}) {
     TimeInputs more = inputs;
     more.counters.*field += 1 << 30;
     EXPECT_GT(Total(more), base);
   }
-  for (double Work::*field : {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu, &Work::conversion, &Work::shuffle, &Work::path_cycles}) {
+  for (double Work::*field : {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu,
+                              &Work::conversion, &Work::shuffle, &Work::path_cycles}) {
     TimeInputs more = inputs;
     more.work.*field += 1e9;
     EXPECT_GT(Total(more), base);
@@ -107,15 +109,16 @@ TEST_F(TimeModel, IsMonotonic) {
 
 TEST_F(TimeModel, PartsNeverExceedTheTotal) {
   const TimeBreakdown t = ModelTime(chip_, Copy(uint64_t{1} << 26, 4));
-  for (double part : {t.dram_us, t.l2_us, t.l1_us, t.shared_us, t.issue_us, t.fp32_us, t.fp64_us, t.fp16_us, t.integer_us, t.sfu_us,
-                      t.latency_us, t.atomic_us, t.overhead_us})
+  for (double part : {t.dram_us, t.l2_us, t.l1_us, t.shared_us, t.issue_us, t.fp32_us, t.fp64_us, t.fp16_us,
+                      t.integer_us, t.sfu_us, t.latency_us, t.atomic_us, t.overhead_us})
     EXPECT_LE(part, t.total_us);
 }
 
 TEST_F(TimeModel, EmptyGrid) { EXPECT_EQ(Total(TimeInputs{}), chip_.launch_overhead_us); }
 
 TEST_F(TimeModel, LoadsWaitByLevel) {
-  const double l1 = LoadCycles(chip_, 1, 0, 0, 4), l2 = LoadCycles(chip_, 0, 1, 0, 4), dram = LoadCycles(chip_, 0, 0, 1, 4);
+  const double l1 = LoadCycles(chip_, 1, 0, 0, 4), l2 = LoadCycles(chip_, 0, 1, 0, 4),
+               dram = LoadCycles(chip_, 0, 0, 1, 4);
   EXPECT_EQ(l1, chip_.l1_latency_cycles);
   EXPECT_LT(l1, l2);
   EXPECT_LT(l2, dram);
