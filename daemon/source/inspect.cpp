@@ -10,6 +10,7 @@
 #include "source/ast.h"
 #include "source/closure.h"
 #include "source/features.h"
+#include "source/headers.h"
 #include "source/signature.h"
 #include "source/units.h"
 
@@ -190,12 +191,26 @@ class Inspector {
       if (name == "main" || !seen.insert(name).second) continue;
       if (auto entry = Entry(function, name, kernel)) inspection.entries.push_back(std::move(*entry));
     }
-    inspection.warnings = ast_.Diagnostics();
-    if (inspection.warnings.size() > 50) inspection.warnings.resize(50);
+    inspection.warnings = MissingHeaders();
     return inspection;
   }
 
  private:
+  // Diagnostics of the parse mean little, for system headers are stand-ins; an include that leads nowhere means something.
+  std::vector<std::string> MissingHeaders() const {
+    std::vector<std::string> warnings;
+    for (const auto& [path, file] : ast_.tree().files) {
+      for (const IncludeDirective& include : file.includes) {
+        const bool known = !include.resolved.empty() || HostHeader(include.name).kind != HeaderUse::Kind::kUnknown ||
+                           DeviceHeader(include.name).kind != HeaderUse::Kind::kUnknown;
+        if (known) continue;
+        warnings.push_back(include.name.empty() ? fmt::format("{}:{}: an include by macro is left out", path, include.line)
+                                                : fmt::format("{}:{}: the header {} was not found and is left out", path, include.line, include.name));
+      }
+    }
+    return warnings;
+  }
+
   KernelInfo Kernel(CXCursor function) {
     KernelInfo info;
     info.name = ast::QualifiedName(function);

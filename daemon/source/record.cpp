@@ -103,6 +103,7 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
   command.sandbox.readable = {program.parent_path()};
   command.sandbox.memory_bytes = kMemoryBytes;
   command.sandbox.file_bytes = 1;
+  command.sandbox.allow_children = false;
   command.sandbox.cpu = std::chrono::ceil<std::chrono::seconds>(request.run_deadline) + std::chrono::seconds(1);
   WW_ASSIGN(const Completed done, Run(command));
   if (done.truncated) return Outcome(Refuse(slices, "the recording is larger than 512 MiB"));

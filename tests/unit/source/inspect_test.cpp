@@ -112,6 +112,15 @@ TEST(Inspect, RefusalsNameTheLine) {
   EXPECT_EQ(Entry(inspection, "bad").refusal_line, 4);
 }
 
+TEST(Inspect, WarnsOfHeadersThatAreNotThere) {
+  const Inspection inspection = InspectText(
+      "#include <vector>\n#include <cuda_fp16.h>\n#include <torch/extension.h>\n#include \"absent.cuh\"\n#include SOME_MACRO\n"
+      "__global__ void k(std::map<int, int>* x) {}\n");
+  EXPECT_EQ(inspection.warnings, (std::vector<std::string>{"ww-inspect.cu:3: the header torch/extension.h was not found and is left out",
+                                                          "ww-inspect.cu:4: the header absent.cuh was not found and is left out",
+                                                          "ww-inspect.cu:5: an include by macro is left out"}));
+}
+
 TEST(Inspect, RepositoryHeadersCount) {
   auto folder = TemporaryDirectory::Create("ww-inspect");
   ASSERT_TRUE(folder);
