@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -22,6 +23,10 @@ namespace {
 // Newer than the oldest kernel headers that we build with. The numbers are the kernel's interface and never change.
 constexpr uint64_t kTruncate = 1ULL << 14;       // since Landlock ABI 3
 constexpr uint64_t kDeviceControl = 1ULL << 15;  // ABI 5
+constexpr uint64_t kScopeAbstractSockets = 1ULL << 0, kScopeSignals = 1ULL << 1;  // ABI 6
+struct RulesetAttributes {                       // landlock_ruleset_attr of ABI 6; older kernels take a prefix of it
+  uint64_t files = 0, network = 0, scoped = 0;
+};
 constexpr uint64_t kFileReadRights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE;
 constexpr uint64_t kReadRights = kFileReadRights | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t kFileRights = kFileReadRights | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;
@@ -71,6 +76,23 @@ constexpr const char* kDeniedCalls[] = {
 constexpr uint64_t kNamespaceFlags =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
+// Stands for the process's own number in a filter that is made before there is one. Below 2^22, the kernel's largest process number, there
+// could be such a process.
+constexpr uint32_t kOwnProcess = 0x7e57c0de;
+
+// No children, and no signals to others: kill(-1, SIGKILL) would end everything that the user runs. (Landlock scopes signals, but only
+// since Linux 6.12.)
+int AddRulesForOneProcess(scmp_filter_ctx filter) {
+  const uint32_t deny = SCMP_ACT_ERRNO(EPERM);
+  for (const char* name : {"fork", "vfork", "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal"}) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call == __NR_SCMP_ERROR || call < 0) continue;
+    if (const int error = seccomp_rule_add(filter, deny, call, 0)) return error;
+  }
+  if (const int error = seccomp_rule_add(filter, deny, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_NE, kOwnProcess))) return error;  // abort()
+  return seccomp_rule_add(filter, deny, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+}
+
 int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
   const uint32_t deny = SCMP_ACT_ERRNO(EPERM);
   for (const char* name : kDeniedCalls) {
@@ -91,11 +113,7 @@ int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
     if (const int error = seccomp_rule_add(filter, deny, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag)))
       return error;
   }
-  if (sandbox.allow_children) return 0;
-  for (const int call : {SCMP_SYS(fork), SCMP_SYS(vfork)})
-    if (call >= 0)
-      if (const int error = seccomp_rule_add(filter, deny, call, 0)) return error;
-  return seccomp_rule_add(filter, deny, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  return sandbox.allow_children ? 0 : AddRulesForOneProcess(filter);
 }
 
 const char* Limit(int resource, uint64_t soft, uint64_t hard, const char* name) {
@@ -127,8 +145,9 @@ Status PreparedSandbox::PrepareFiles(const std::filesystem::path& program) {
     return {};
   }
   const uint64_t handled = HandledRights(abi);
-  const uint64_t handled_files_only[1] = {handled};  // the first field of landlock_ruleset_attr, of every ABI
-  ruleset_ = Fd(static_cast<int>(::syscall(SYS_landlock_create_ruleset, handled_files_only, sizeof handled_files_only, 0)));
+  const RulesetAttributes attributes{handled, 0, abi >= 6 ? kScopeAbstractSockets | kScopeSignals : 0};
+  const size_t size = abi >= 6 ? sizeof attributes : sizeof attributes.files;
+  ruleset_ = Fd(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0)));
   if (!ruleset_.valid()) return FailErrno("landlock_create_ruleset");
 
   for (const char* path : {"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/proc/cpuinfo",
@@ -165,7 +184,7 @@ Status PreparedSandbox::PrepareCalls() {
   return {};
 }
 
-const char* PreparedSandbox::Apply() const {
+const char* PreparedSandbox::Apply() {
   if (const char* failed = Limit(RLIMIT_CORE, 0, 0, "setrlimit RLIMIT_CORE")) return failed;
   if (sandbox_.memory_bytes > 0)
     if (const char* failed = Limit(RLIMIT_AS, sandbox_.memory_bytes, sandbox_.memory_bytes, "setrlimit RLIMIT_AS")) return failed;
@@ -188,7 +207,9 @@ const char* PreparedSandbox::Apply() const {
     if (::syscall(SYS_landlock_restrict_self, ruleset_.get(), 0) != 0) return "landlock_restrict_self";
   }
   if (!filter_.empty()) {
-    const sock_fprog program = {static_cast<unsigned short>(filter_.size()), const_cast<sock_filter*>(filter_.data())};
+    for (auto& instruction : filter_)
+      if (instruction.k == kOwnProcess) instruction.k = static_cast<uint32_t>(::getpid());
+    const sock_fprog program = {static_cast<unsigned short>(filter_.size()), filter_.data()};
     if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) return "prctl PR_SET_SECCOMP";
   }
   return nullptr;

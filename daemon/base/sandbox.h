@@ -26,8 +26,8 @@ class PreparedSandbox {
   // `program` (empty: none) may always be executed. What the kernel cannot enforce is noted, or an Error where `required` is set.
   static Result<PreparedSandbox> Prepare(const Sandbox& sandbox, const std::filesystem::path& program = {});
 
-  // Null, or the name of the step that failed, with errno set.
-  const char* Apply() const;
+  // Once. Null, or the name of the step that failed, with errno set.
+  const char* Apply();
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

@@ -101,7 +101,7 @@ void CloseOnExecFrom(int first) {
 }
 
 // Between fork and exec: system calls only, since another thread of the parent may have held any lock.
-[[noreturn]] void BecomeProgram(const Launch& launch, Streams streams, int report, pid_t parent) {
+[[noreturn]] void BecomeProgram(Launch& launch, Streams streams, int report, pid_t parent) {
   if (::setpgid(0, 0) != 0) Report(report, "setpgid");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Report(report, "prctl PR_SET_PDEATHSIG");
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
@@ -127,7 +127,7 @@ void CloseOnExecFrom(int first) {
 }
 
 // Forks and waits until the child is the program or has said why it is not.
-Result<pid_t> Spawn(const Launch& launch, Streams streams) {
+Result<pid_t> Spawn(Launch& launch, Streams streams) {
   WW_ASSIGN(Pipe report, Pipe::Create());
   // The report must not lie where dup2 puts the streams.
   if (report.write.get() <= 2) {
@@ -216,7 +216,7 @@ std::map<std::string, std::string> MinimalEnvironment() {
 }
 
 Result<Completed> Run(const Command& command) {
-  WW_ASSIGN(const Launch launch, Prepare(command));
+  WW_ASSIGN(Launch launch, Prepare(command));
   WW_ASSIGN(Pipe in, Pipe::Create());
   WW_ASSIGN(Pipe out, Pipe::Create());
   WW_ASSIGN(Pipe err, Pipe::Create());
@@ -273,7 +273,7 @@ Result<Completed> Run(const Command& command) {
 }
 
 Result<Child> Child::Start(const Command& command, const std::filesystem::path& stderr_path) {
-  WW_ASSIGN(const Launch launch, Prepare(command));
+  WW_ASSIGN(Launch launch, Prepare(command));
   WW_ASSIGN(Pipe in, Pipe::Create());
   WW_ASSIGN(Pipe out, Pipe::Create());
   Fd err;

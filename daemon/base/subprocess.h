@@ -21,7 +21,7 @@ struct Sandbox {
   bool enabled = false;
   bool required = false;
   bool allow_network = false;
-  bool allow_children = true;  // false: it may have threads, but no processes
+  bool allow_children = true;  // false: it may have threads, but no processes, and signal none but itself
   std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/ld.so.cache, /proc/self, /dev/null
   std::vector<std::filesystem::path> writable;
   uint64_t memory_bytes = 0;   // RLIMIT_AS

@@ -63,7 +63,7 @@ Result<std::vector<std::string>> EnterSandbox(const WorkerOptions& options) {
   sandbox.readable = options.readable;
   if (const auto toolkit = FindToolkit()) sandbox.readable.push_back(toolkit->root);
   sandbox.writable = {options.cache};
-  WW_ASSIGN(const PreparedSandbox prepared, PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
+  WW_ASSIGN(PreparedSandbox prepared, PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
   if (const char* step = prepared.Apply(); step != nullptr) return FailErrno(step);
   return prepared.notes();
 }

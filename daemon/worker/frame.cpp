@@ -22,7 +22,7 @@ constexpr char kMagic[4] = {'W', 'W', 'F', '1'};
 constexpr uint32_t kMaxHeaderBytes = 64u << 20;
 constexpr uint32_t kMaxAttachments = 4096;
 constexpr uint64_t kMaxAttachmentBytes = 8ull << 30;
-constexpr size_t kGrowth = 64u << 20;  // memory is claimed as bytes arrive, not on the word of a size field
+constexpr uint64_t kFirstPiece = 64u << 10, kLargestPiece = 64u << 20;
 
 struct Head {
   char magic[4];
@@ -34,12 +34,12 @@ using Reader = std::function<Status(void*, size_t)>;
 
 tl::unexpected<Error> Corrupt(const char* what) { return Fail(ErrorCode::kCorrupt, std::string("a broken frame: ") + what); }
 
+// Memory is claimed as bytes arrive, not on the word of a size field: the buffer doubles.
 template <typename Buffer>
 Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
-  buffer.reserve(static_cast<size_t>(std::min<uint64_t>(size, kGrowth)));
   while (buffer.size() < size) {
-    const size_t begin = buffer.size();
-    const size_t step = static_cast<size_t>(std::min<uint64_t>(size - begin, kGrowth));
+    const uint64_t begin = buffer.size();
+    const uint64_t step = std::min(size - begin, std::clamp(begin, kFirstPiece, kLargestPiece));
     buffer.resize(begin + step);
     WW_TRY(read(buffer.data() + begin, step));
   }

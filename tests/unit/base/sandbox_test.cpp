@@ -119,6 +119,19 @@ TEST_F(SandboxTest, NoChildrenWhereNoneAreAllowed) {
   EXPECT_EQ(RunOrDie(command).out, "refused");
 }
 
+#if defined(__x86_64__)
+TEST_F(SandboxTest, AProcessWithoutChildrenSignalsOnlyItself) {
+  // kill, tkill, pidfd_open, tgkill of the parent and of itself; signal 0 only asks whether it may.
+  Command command = ConfinedPerl("my $p = getppid(); print join ',', map { $_ == -1 ? 'refused' : 'allowed' } syscall(62, $p, 0), syscall(200, $p, 0),"
+                                 " syscall(434, $p, 0), syscall(234, $p, $p, 0), syscall(62, -1, 0), syscall(234, $$ + 0, $$ + 0, 0)");
+  command.sandbox.allow_children = false;
+  EXPECT_EQ(RunOrDie(command).out, "refused,refused,refused,refused,refused,allowed");
+  Command aborting = ConfinedPerl("use POSIX; POSIX::abort()");
+  aborting.sandbox.allow_children = false;
+  EXPECT_EQ(RunOrDie(aborting).signal, SIGABRT);
+}
+#endif
+
 TEST_F(SandboxTest, SandboxesNest) {
   // A confined program may confine its own children further, which needs the same calls again.
   const Completed completed = RunOrDie(ConfinedPerl("print syscall(157, 38, 1, 0, 0, 0)"));  // prctl PR_SET_NO_NEW_PRIVS
