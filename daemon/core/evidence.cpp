@@ -40,6 +40,7 @@ const std::vector<EvidenceField>& EvidenceFields() {
       {"store_sectors_per_request", "sectors", 0, 32, "global stores"},
       {"load_efficiency_pct", "%", 0, 100, "bytes asked for over bytes in the sectors touched, loads"},
       {"store_efficiency_pct", "%", 0, 100, "the same for stores"},
+      {"store_sector_pct", "%", 0, 100, "sectors that stores touch over those of all global loads and stores"},
       {"access_bytes", "bytes", 0, 16, "bytes per lane and global load"},
       {"l1_hit_pct", "%", 0, 100, "sectors found in L1"},
       {"l2_hit_pct", "%", 0, 100, "sectors found in L2"},

@@ -90,6 +90,7 @@ void SetMemory(Evidence& e, const Counters& c, double min_bytes) {
   e.Set("store_sectors_per_request", std::min(32.0, Ratio(d(c.global_store_sectors), d(c.global_store_requests))));
   e.Set("load_efficiency_pct", Percent(d(c.global_load_bytes), 32.0 * d(c.global_load_sectors)));
   e.Set("store_efficiency_pct", Percent(d(c.global_store_bytes), 32.0 * d(c.global_store_sectors)));
+  e.Set("store_sector_pct", Percent(d(c.global_store_sectors), d(c.global_store_sectors + c.global_load_sectors)));
   e.Set("access_bytes", std::min(16.0, Ratio(d(c.global_load_bytes), 32.0 * d(c.global_load_requests))));
   e.Set("l1_hit_pct", Percent(d(c.l1_hit_sectors), d(c.l1_hit_sectors + c.l1_miss_sectors)));
   e.Set("l2_hit_pct", Percent(d(c.l2_hit_sectors), d(c.l2_hit_sectors + c.l2_miss_sectors)));

@@ -9,7 +9,7 @@ namespace warpwright {
 namespace {
 
 // One absurd sample must not decide for ever.
-const double kLargestValue = std::log(64.0);
+const double kLargestValue = std::log(1024.0);
 constexpr double kParameterPrior = 1;
 
 double ValueOf(const Experience& e) {
@@ -60,11 +60,11 @@ MethodStatistics Statistics(const std::string& method, double prior, const std::
 
 std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& order, const std::vector<GradedExperience>& samples,
                                                const StatisticsOptions& options) {
-  std::vector<MethodStatistics> ranked;
-  double ceiling = std::numeric_limits<double>::infinity();
-  for (const PriorRank& entry : order) {
-    ceiling = std::min(ceiling, entry.expected_log_gain);
-    ranked.push_back(Statistics(entry.method, ceiling, samples, options));
+  std::vector<MethodStatistics> ranked(order.size());
+  double floor = 0;
+  for (size_t i = order.size(); i-- > 0;) {
+    floor = std::max(floor, order[i].expected_log_gain);
+    ranked[i] = Statistics(order[i].method, floor, samples, options);
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const MethodStatistics& a, const MethodStatistics& b) { return a.rank_value() > b.rank_value(); });

@@ -36,8 +36,8 @@ struct PriorRank {
   std::string method;
   double expected_log_gain = 0;
 };
-// Best first. `order` is the policy's: a method's prior never lifts it above one that stands before it, only its samples do. Ties keep
-// the policy's order.
+// Best first. `order` is the policy's; where it puts a small step before a large one that it opens the way for, the small one's prior is
+// that of the large one. So priors alone never change the order, only samples do. Ties keep it.
 std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& order, const std::vector<GradedExperience>& samples,
                                                const StatisticsOptions& options);
 

@@ -134,6 +134,7 @@ Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files
       if (std::find(back.begin(), back.end(), id) == back.end()) back.push_back(id);
     }
   CheckOrder(library, diagnostics);
+  WW_TRY(diagnostics.ToStatus());  // matching, which reachability runs, relies on the order
   CheckCoverage(library, diagnostics);
   CheckReachability(library, diagnostics);
   WW_TRY(diagnostics.ToStatus());

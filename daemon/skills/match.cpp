@@ -151,15 +151,17 @@ class Matcher {
     result_.methods.push_back(std::move(method));
   }
 
-  bool HeldBack(const RankedMethod& method, const std::vector<RankedMethod>& rest) const {
-    return std::any_of(rest.begin(), rest.end(), [&](const RankedMethod& other) {
-      const auto& after = method.card->after;
+  // The best of the others that must come before the method; none: nothing holds it back.
+  std::vector<RankedMethod>::iterator Predecessor(const RankedMethod& method, std::vector<RankedMethod>& rest) const {
+    const auto& after = method.card->after;
+    return std::find_if(rest.begin(), rest.end(), [&](const RankedMethod& other) {
       return other.card != method.card && other.score >= policy_.order_binds_at &&
              std::find(after.begin(), after.end(), other.card->id) != after.end();
     });
   }
 
-  // By expected gain; the best that nothing holds back comes next. `after` has no circles, so there always is one.
+  // By expected gain; what must come before the best goes first, so that a small step opens the way for a large one. `after` has no
+  // circles, so the walk from a method to its predecessors ends.
   void Order() {
     std::vector<RankedMethod> rest = std::move(result_.methods);
     std::stable_sort(rest.begin(), rest.end(), [](const RankedMethod& a, const RankedMethod& b) {
@@ -167,8 +169,8 @@ class Matcher {
     });
     result_.methods.clear();
     while (!rest.empty()) {
-      auto next = std::find_if(rest.begin(), rest.end(), [&](const RankedMethod& m) { return !HeldBack(m, rest); });
-      if (next == rest.end()) next = rest.begin();
+      auto next = rest.begin();
+      for (auto before = Predecessor(*next, rest); before != rest.end(); before = Predecessor(*next, rest)) next = before;
       result_.methods.push_back(std::move(*next));
       rest.erase(next);
     }

@@ -4,8 +4,8 @@
 // A bottleneck b that holds has weight W_b = stage weight * severity in [0, 1]; one that cannot be decided has W_b times
 // `unknown_bottleneck`. A method's score is 1 - prod_b (1 - W_b * w_bm) over the bottlenecks that call for it with weight w_bm (a
 // noisy-or: independent reasons add up and never exceed 1), times `unknown_factor` for each precondition that cannot be decided.
-// Methods stand in the order of score * ln(gain), where gain is the card's typical one but at most the headroom; `after` holds
-// a method back behind another whose score is at least `order_binds_at`.
+// Methods stand in the order of score * ln(gain), where gain is the card's typical one but at most the headroom; `after` puts
+// another whose score is at least `order_binds_at` in front of the method.
 #pragma once
 
 #include <map>

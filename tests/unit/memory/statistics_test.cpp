@@ -56,7 +56,7 @@ TEST(Statistics, NoiseLossesAndAbsurditiesAreBounded) {
   noise.experience.spread = 0.04;
   EXPECT_EQ(Statistics("m", 0, {noise}, {}).successes, 0u) << "a gain below twice its spread";
   EXPECT_DOUBLE_EQ(Statistics("m", 0, {Sample("m", -2)}, {}).mean, 0) << "a slower candidate is not taken, so it costs nothing but the try";
-  EXPECT_LE(Statistics("m", 0, {Sample("m", 19)}, {}).mean, std::log(64.0) + 1e-12);
+  EXPECT_LE(Statistics("m", 0, {Sample("m", 19)}, {}).mean, std::log(1024.0) + 1e-12);
 }
 
 TEST(Rank, CardOrderAtFirst) {

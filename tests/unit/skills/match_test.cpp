@@ -29,7 +29,7 @@ size_t Rank(const MatchResult& result, std::string_view id) {
   return 999;
 }
 Evidence NaiveRows() {
-  return Of({{"op_row_reduction", 1}, {"one_thread_per_row", 1}, {"load_efficiency_pct", 12.5}, {"load_sectors_per_request", 32}, {"roofline_pct", 3}, {"headroom", 33},
+  return Of({{"op_row_reduction", 1}, {"one_thread_per_row", 1}, {"load_efficiency_pct", 12.5}, {"store_sector_pct", 1}, {"roofline_pct", 3}, {"headroom", 33},
              {"waves", 0.2}, {"limited_by_grid", 1}, {"compute_capability", 90}, {"accumulating_loop", 1}, {"accumulators", 1},
              {"op_matmul", 0}, {"const_restrict", 0}});
 }
@@ -145,6 +145,9 @@ TEST(Match, OrderHoldsFollowersBack) {
   ASSERT_NE(Find(result, "unroll_accumulators"), nullptr);
   EXPECT_LT(Rank(result, "row_parallel"), Rank(result, "unroll_accumulators"));
   EXPECT_LT(Rank(result, "restrict_readonly"), Rank(result, "unroll_accumulators")) << "`before` of another card counts as `after`";
+  const double restrict_gain = Find(result, "restrict_readonly")->expected_log_gain;
+  EXPECT_LT(restrict_gain, Find(result, "launch_retune")->expected_log_gain);
+  EXPECT_LT(Rank(result, "restrict_readonly"), Rank(result, "launch_retune")) << "it opens the way for a larger step";
 }
 
 TEST(Match, GainIsLimitedByTheHeadroom) {
