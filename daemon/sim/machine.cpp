@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -138,6 +139,14 @@ Machine& Machine::operator=(Machine&&) noexcept = default;
 Machine::~Machine() = default;
 
 Result<Machine> Machine::Create(const Program& program, Memory& memory, const Launch& launch, RunOptions options) {
+  try {
+    return Make(program, memory, launch, std::move(options));
+  } catch (const std::bad_alloc&) {
+    return Fail(ErrorCode::kEnvironment, fmt::format("out of memory for the registers and the local memory of {}", launch.kernel));
+  }
+}
+
+Result<Machine> Machine::Make(const Program& program, Memory& memory, const Launch& launch, RunOptions options) {
   const ProgramCode& code = program.code();
   const KernelCode* kernel = nullptr;
   for (const KernelCode& k : code.kernels)

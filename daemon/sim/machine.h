@@ -27,6 +27,7 @@ struct MemoryRequest {
   uint32_t warp = 0;   // in the block
   std::span<const uint64_t> sectors;  // address / 32, distinct; local ones are above 1 << 58
   uint32_t line = 0;   // index into Machine::lines()
+  uint32_t collisions = 0;  // of an atomic: lanes that meet at one address and take turns, beyond the first
 };
 class MemoryObserver {
  public:
@@ -73,6 +74,7 @@ class Machine {
  private:
   struct State;
   explicit Machine(std::unique_ptr<State> state);
+  static Result<Machine> Make(const Program& program, Memory& memory, const Launch& launch, RunOptions options);
   std::unique_ptr<State> state_;
 };
 

@@ -16,7 +16,8 @@ void FillPattern(AddressPattern& p, const uint64_t* address, uint32_t mask, uint
   p.low = 0;
   p.high = bytes;
   p.alignment = 0;
-  p.phase = UINT32_MAX;
+  p.shared_phase = UINT32_MAX;
+  for (AddressPattern::Sectors& sectors : p.sectors) sectors.phase = UINT32_MAX;
   bool uniform = true, contiguous = true, increasing = true;
   int64_t previous = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -51,29 +52,33 @@ void FillPattern(AddressPattern& p, const uint64_t* address, uint32_t mask, uint
             (!p.overlaps && p.high - p.low == static_cast<int64_t>(bytes) * lanes);
 }
 
-void CountSectors(AddressPattern& p, uint64_t first_address) {
-  p.phase = static_cast<uint32_t>(first_address & 31);
-  int64_t sectors[kLanes];
+void CountSectors(const AddressPattern& p, uint64_t first_address, AddressPattern::Sectors& out) {
+  out.phase = static_cast<uint32_t>(first_address & 31);
+  if (p.dense) {
+    const int64_t first = (p.low + out.phase) >> 5, last = (p.high + out.phase - 1) >> 5;
+    out.count = static_cast<uint32_t>(last - first + 1);
+    for (uint32_t k = 0; k < out.count; ++k) out.delta[k] = first + k;
+    return;
+  }
   uint32_t count = 0;
   bool sorted = true;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(p.mask >> l & 1)) continue;
-    const int64_t sector = (p.delta[l] + p.phase) >> 5;
-    if (count > 0 && sector == sectors[count - 1]) continue;
-    if (count > 0 && sector < sectors[count - 1]) sorted = false;
-    sectors[count++] = sector;
+    const int64_t sector = (p.delta[l] + out.phase) >> 5;
+    if (count > 0 && sector == out.delta[count - 1]) continue;
+    if (count > 0 && sector < out.delta[count - 1]) sorted = false;
+    out.delta[count++] = sector;
   }
   if (!sorted) {
-    std::sort(sectors, sectors + count);
-    count = static_cast<uint32_t>(std::unique(sectors, sectors + count) - sectors);
+    std::sort(out.delta, out.delta + count);
+    count = static_cast<uint32_t>(std::unique(out.delta, out.delta + count) - out.delta);
   }
-  std::copy(sectors, sectors + count, p.sector_delta);
-  p.sectors = count;
+  out.count = count;
 }
 
 // Accesses of up to 4 bytes go in one pass if no bank has two different words; 8 bytes go by half warps, 16 by quarter warps.
 void CountWavefronts(AddressPattern& p, uint64_t first_address, uint32_t bytes, bool atomic) {
-  p.phase = static_cast<uint32_t>(first_address & 3);
+  p.shared_phase = static_cast<uint32_t>(first_address & 3);
   const uint32_t lanes_per_pass = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
   const uint32_t words_per_lane = bytes <= 4 ? 1 : bytes / 4;
   p.wavefronts = 0;
@@ -86,7 +91,7 @@ void CountWavefronts(AddressPattern& p, uint64_t first_address, uint32_t bytes, 
     for (uint32_t l = begin; l < begin + lanes_per_pass; ++l) {
       if (!(p.mask >> l & 1)) continue;
       for (uint32_t w = 0; w < words_per_lane; ++w) {
-        const int64_t word = ((p.delta[l] + p.phase) >> 2) + w;
+        const int64_t word = ((p.delta[l] + p.shared_phase) >> 2) + w;
         if (!atomic && std::find(words, words + count, word) != words + count) continue;
         words[count++] = word;
         worst = std::max(worst, ++in_bank[static_cast<uint64_t>(word) & 31]);
@@ -98,18 +103,34 @@ void CountWavefronts(AddressPattern& p, uint64_t first_address, uint32_t bytes, 
   p.conflicts = p.wavefronts - needed;
 }
 
-void NotifyObserver(Context& c, const Instruction* i, const AddressPattern& p, uint64_t first_address, MemoryRequest::Kind kind) {
+void NotifyObserver(Context& c, const Instruction* i, const AddressPattern::Sectors& touched, uint64_t first_address,
+                    MemoryRequest::Kind kind, uint32_t collisions) {
   uint64_t sectors[kLanes];
   const uint64_t base = first_address >> 5;
-  for (uint32_t k = 0; k < p.sectors; ++k) sectors[k] = base + static_cast<uint64_t>(p.sector_delta[k]);
+  for (uint32_t k = 0; k < touched.count; ++k) sectors[k] = base + static_cast<uint64_t>(touched.delta[k]);
   MemoryRequest request;
   request.kind = kind;
   request.cached_in_l1 = !i->bypass_l1 && kind != MemoryRequest::Kind::kAtomic;
   request.block = c.block_index;
   request.warp = c.warp->index;
-  request.sectors = {sectors, p.sectors};
+  request.sectors = {sectors, touched.count};
   request.line = i->line;
+  request.collisions = collisions;
   c.observer->OnRequest(request);
+}
+
+uint32_t CountCollisions(const AddressPattern& p) {
+  if (!p.overlaps) return 0;
+  int64_t deltas[kLanes];
+  uint32_t count = 0, run = 0, longest = 0;
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if (p.mask >> l & 1) deltas[count++] = p.delta[l];
+  std::sort(deltas, deltas + count);
+  for (uint32_t k = 0; k < count; ++k) {
+    run = k > 0 && deltas[k] == deltas[k - 1] ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
 }
 
 void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes, bool write) {

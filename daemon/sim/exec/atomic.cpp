@@ -94,11 +94,15 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
     if (!base) return nullptr;
     delta = scratch;
     if (c.counting) {
-      CountSectors(p, a0);
+      const AddressPattern::Sectors& touched = SectorsOf(p, a0);
       n.requests += 1;
-      n.sectors += p.sectors;
+      n.sectors += touched.count;
       n.bytes += static_cast<uint64_t>(std::popcount(c.mask)) * kBytes;
-      if (c.observer) NotifyObserver(c, i, p, a0, MemoryRequest::Kind::kAtomic);
+      if (c.observer) {
+        // ptxas combines the lanes of an integer operation on one address into one; floats take turns.
+        const bool combined = p.kind == AddressPattern::Kind::kUniform && std::is_integral_v<S>;
+        NotifyObserver(c, i, touched, a0, MemoryRequest::Kind::kAtomic, combined ? 0 : CountCollisions(p));
+      }
     }
   } else {
     return StopOutOfBounds(c, i, a, kBytes, space, AccessKind::kAtomic);

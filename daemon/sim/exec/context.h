@@ -55,10 +55,15 @@ struct AddressPattern {
   Kind kind = Kind::kGeneral;
   bool dense = false;                      // the active lanes' bytes fill [low, high) without holes
   bool overlaps = false;                   // two lanes touch the same byte
-  uint32_t phase = UINT32_MAX;             // of the first address, for which the following holds
-  uint32_t sectors = 0;
-  int64_t sector_delta[kLanes] = {};       // to the first address' sector
-  uint32_t wavefronts = 0, conflicts = 0;  // shared memory
+  // Sectors that are touched, relative to the first address' one: by where in its sector that address is.
+  struct Sectors {
+    uint32_t phase = UINT32_MAX;
+    uint32_t count = 0;
+    int64_t delta[kLanes] = {};
+  };
+  Sectors sectors[8];
+  uint32_t shared_phase = UINT32_MAX;      // of the first address, for which the following holds
+  uint32_t wavefronts = 0, conflicts = 0;
   const Allocation* allocation = nullptr;
 };
 

@@ -128,12 +128,12 @@ template <bool kWrite>
 
 template <bool kWrite>
 [[gnu::always_inline]] inline void CountGlobal(Context& c, const Instruction* i, AddressPattern& p, uint64_t a0, uint32_t bytes) {
-  if (p.phase != (a0 & 31)) CountSectors(p, a0);
+  const AddressPattern::Sectors& touched = SectorsOf(p, a0);
   SiteCounters& n = c.site_counters[i->site];
   n.requests += 1;
-  n.sectors += p.sectors;
+  n.sectors += touched.count;
   n.bytes += static_cast<uint64_t>(std::popcount(c.mask)) * bytes;
-  if (c.observer) NotifyObserver(c, i, p, a0, kWrite ? MemoryRequest::Kind::kWrite : MemoryRequest::Kind::kRead);
+  if (c.observer) NotifyObserver(c, i, touched, a0, kWrite ? MemoryRequest::Kind::kWrite : MemoryRequest::Kind::kRead);
 }
 
 [[gnu::always_inline]] inline bool ResolveShared(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p, uint32_t bytes,
@@ -145,7 +145,7 @@ template <bool kWrite>
     return false;
   }
   if (c.counting) {
-    if (p.phase != (a0 & 3)) CountWavefronts(p, a0, bytes, false);
+    if (p.shared_phase != (a0 & 3)) CountWavefronts(p, a0, bytes, false);
     SiteCounters& n = c.site_counters[i->site];
     n.shared_requests += 1;
     n.wavefronts += p.wavefronts;
@@ -154,8 +154,20 @@ template <bool kWrite>
   return true;
 }
 
-// The common case of race checks: 32 lanes on 32 neighbouring words, none of them touched by others since the last barrier.
+// The common cases of race checks: one word for all lanes, or 32 lanes on 32 neighbouring words, none of them touched by others since
+// the last barrier.
 [[gnu::always_inline]] inline bool ReadsAreQuiet(Context& c, const AddressPattern& p, uint64_t a0, uint32_t bytes) {
+  if (p.kind == Kind::kUniform && bytes == c.race.granule) {
+    const size_t k = a0 / bytes;
+    if (c.race.write_time[k] >= c.barrier_time) return false;
+    const uint32_t own = 1u << c.warp->index, time = c.race.read_time[k];
+    const uint32_t warps = time >= c.barrier_time ? c.race.read_warps[k] : 0;
+    const uint32_t lanes = time >= c.warp->synchronized && warps == own ? c.race.read_lanes[k] : 0;
+    c.race.read_warps[k] = warps | own;
+    c.race.read_lanes[k] = lanes | c.mask;
+    c.race.read_time[k] = c.time;
+    return true;
+  }
   if (p.kind != Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.granule) return false;
   const size_t k = a0 / bytes;
   const uint32_t *wt = c.race.write_time.data() + k, *wb = c.race.write_thread.data() + k;
