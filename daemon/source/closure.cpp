@@ -164,7 +164,8 @@ std::vector<std::string> EntryNames(const SourceUnits& units, const std::string&
   return names;
 }
 
-EntryReach ReachOf(const SourceUnits& units, const std::string& main, const std::string& entry) {
+EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& entry) {
+  const std::string& main = ast.tree().main;
   EntryReach reach;
   reach.entries = FindEntries(units, main, entry);
   if (reach.entries.empty()) return reach;
@@ -177,6 +178,10 @@ EntryReach ReachOf(const SourceUnits& units, const std::string& main, const std:
   };
   std::vector<const Unit*> roots = reach.entries;
   reach.entry_is_kernel = reach.entries.front()->kind == Unit::Kind::kFunction && reach.entries.front()->is_kernel();
+  if (reach.entries.front()->kind == Unit::Kind::kInvocation) {  // what a macro made only the syntax tree tells
+    const auto function = ast::FindFunction(ast, entry);
+    reach.entry_is_kernel = function && ast::IsKernel(*function);
+  }
   std::vector<const Unit*> device_roots;
   if (!reach.entry_is_kernel) {
     operators(kHost, roots);
@@ -212,6 +217,10 @@ EntryReach ReachOf(const SourceUnits& units, const std::string& main, const std:
   operators(kDevice, device_roots);
   reach.device = Closure(units, device_roots, [](const Unit&) { return true; });
   reach.refusal = FindBan(units, reach.host);
+  if (reach.entry_is_kernel && reach.entries.front()->is_template && entry.find('<') == std::string::npos) {
+    const Unit& unit = *reach.entries.front();
+    reach.refusal = Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry), unit.path, unit.line};
+  }
   if (!reach.refusal && !reach.entry_is_kernel && reach.kernels.empty()) {
     const Unit& unit = *reach.entries.front();
     reach.refusal = Refused{"slice", fmt::format("{} launches no kernel of this repository", entry), unit.path, unit.line};

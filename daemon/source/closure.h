@@ -21,7 +21,7 @@ struct EntryReach {
 };
 
 // `entry` as in the manifest: "f", "ns::f", "f<float, 4>".
-EntryReach ReachOf(const SourceUnits& units, const std::string& main, const std::string& entry);
+EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& entry);
 
 // Functions of the main file with a body, qualified, in source order.
 std::vector<std::string> EntryNames(const SourceUnits& units, const std::string& main);

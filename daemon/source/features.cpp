@@ -195,6 +195,19 @@ void ReadAccesses(const FunctionAnalysis& analysis, StaticFeatures& features) {
   }
 }
 
+// The scalar accesses beside a vector access to the same array are its tail, and the path for arrays that are not
+// aligned: they say nothing about how the kernel moves its data.
+void DropTailsOfVectors(StaticFeatures& features) {
+  std::set<std::pair<std::string, std::string>> vectors;  // pointer, stride of its scalars
+  for (const AccessInfo& access : features.accesses)
+    if (access.vector_width > 1 && access.pattern == AccessPattern::kCoalesced)
+      vectors.emplace(access.pointer, std::to_string(access.vector_width));
+  std::erase_if(features.accesses, [&](const AccessInfo& access) {
+    return access.vector_width == 1 && access.pattern == AccessPattern::kStrided &&
+           vectors.contains({access.pointer, access.stride});
+  });
+}
+
 void ReadBranches(const FunctionAnalysis& analysis, StaticFeatures& features) {
   ForEach(*analysis.function().body, [&](const Node& node) {
     if (!node.Is(NodeKind::kIf)) return;
@@ -300,6 +313,7 @@ StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel) {
   ReadSharedMemory(analysis, features);
   ReadLoops(analysis, features);
   ReadAccesses(analysis, features);
+  DropTailsOfVectors(features);
   ReadBranches(analysis, features);
   ReadParameters(ast, analysis, features);
   const std::string_view head = function->text.substr(function->begin, function->body->begin - function->begin);

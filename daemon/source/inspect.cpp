@@ -263,7 +263,7 @@ class Inspector {
   }
 
   std::optional<EntryInfo> Entry(CXCursor function, const std::string& name, bool kernel) {
-    const EntryReach reach = ReachOf(units_, ast_.tree().main, name);
+    const EntryReach reach = ReachOf(ast_, units_, name);
     if (reach.entries.empty() || reach.kernels.empty()) return std::nullopt;
     EntryInfo entry;
     entry.kind = kernel ? EntryInfo::Kind::kKernel : EntryInfo::Kind::kLauncher;

@@ -211,7 +211,7 @@ std::string Slices::Digest() const {
 Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   WW_ASSIGN(const Ast parsed, Ast::Parse(source));
   const SourceUnits units = ReadUnits(parsed);
-  const EntryReach reach = ReachOf(units, parsed.tree().main, entry);
+  const EntryReach reach = ReachOf(parsed, units, entry);
   if (reach.entries.empty()) {
     std::string known;
     for (const std::string& name : EntryNames(units, parsed.tree().main)) known += (known.empty() ? "" : ", ") + name;

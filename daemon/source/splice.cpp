@@ -35,7 +35,7 @@ Result<std::unique_ptr<Side>> Read(const SourceRef& source, const std::string& e
   auto side = std::make_unique<Side>(Side{std::move(parsed), {}, {}, nullptr, {}});
   side->units = ReadUnits(side->ast);
   side->file = &side->units.files.at(side->ast.tree().main);
-  side->reach = ReachOf(side->units, side->ast.tree().main, entry);
+  side->reach = ReachOf(side->ast, side->units, entry);
   for (const Unit& unit : side->file->units) side->normalized.push_back(NormalizedText(side->Text(unit)));
   return side;
 }
