@@ -1,4 +1,4 @@
-// Time as a port: tests use FakeClock (tests/support/fake_clock.h).
+// Time as a port, so that a test can say what time it is.
 #pragma once
 
 #include <chrono>

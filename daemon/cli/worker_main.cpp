@@ -14,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/version.h"
 #include "compile/toolkit.h"
+#include "worker/cache_trim.h"
 #include "worker/serve.h"
 
 namespace warpwright {
@@ -97,7 +98,11 @@ Status Main(int argc, char** argv) {
   WW_ASSIGN(const FrameDescriptors frames, TakeStandardStreams());
   WW_ASSIGN(const std::vector<std::string> notes, EnterSandbox(options));
   std::string hello = std::string("warpwright-worker ") + kVersion;
-  for (const auto& note : notes) hello += "\n" + note;
+  for (const auto& note : notes) {
+    std::fprintf(stderr, "warpwright-worker: %s\n", note.c_str());
+    hello += "\n" + note;
+  }
+  TrimCache(options.cache);
   Service service(options.cache);
   return Serve(service, frames.in.get(), frames.out.get(), hello);
 }
