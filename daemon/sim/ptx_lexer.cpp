@@ -103,6 +103,7 @@ Token Lexer::Next() {
     while (at_ < text_.size()) {
       const char d = text_[at_];
       const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : ' ';
+      if (c == '.' && d == '.') break;  // ".reg.b32" is two directives
       if (IsWord(d) || (d == '.' && IsWord(next)) || (d == ':' && next == ':' && at_ + 2 < text_.size() && IsWord(text_[at_ + 2]))) {
         at_ += d == ':' ? 2 : 1;
       } else {

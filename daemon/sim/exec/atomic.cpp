@@ -100,7 +100,7 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
       n.bytes += static_cast<uint64_t>(std::popcount(c.mask)) * kBytes;
       if (c.observer) {
         // ptxas combines the lanes of an integer operation on one address into one; floats take turns.
-        const bool combined = p.kind == AddressPattern::Kind::kUniform && std::is_integral_v<S>;
+        const bool combined = p.kind == AddressPattern::Kind::kUniform && !IsFloat(i->type);
         NotifyObserver(c, i, touched, a0, MemoryRequest::Kind::kAtomic, combined ? 0 : CountCollisions(p));
       }
     }

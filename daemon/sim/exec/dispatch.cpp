@@ -1,6 +1,17 @@
 #include "sim/exec/dispatch.h"
 
+#include <cpuid.h>
+
 namespace warpwright::sim {
+namespace {
+
+// clang 14 does not know the name "f16c" in __builtin_cpu_supports.
+bool HasF16C() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+}  // namespace
 
 namespace v3 {
 HandlerPair Select(const Instruction& in);
@@ -9,8 +20,8 @@ void Execute(Context& c, const Instruction* i);
 }  // namespace v3
 
 bool CpuIsSupported() {
-  static const bool supported = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
-                                __builtin_cpu_supports("bmi2");
+  static const bool supported =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16C() && __builtin_cpu_supports("bmi2");
   return supported;
 }
 

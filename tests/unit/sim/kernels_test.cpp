@@ -130,6 +130,37 @@ extern "C" __global__ void chain(__half2* x, int n) {
   EXPECT_NEAR(sum[0], expected, 1e-5 * std::fabs(expected));
 }
 
+// The toolkit's half functions are inline assembly of many styles.
+TEST(Kernels, HalfMathFunctions) {
+  SimKit kit = SimKit::FromCuda(R"(
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+extern "C" __global__ void k(float* out, const float* in, int n) {
+  int i = threadIdx.x;
+  __half h = __float2half(in[i]);
+  __nv_bfloat16 b = __float2bfloat16(in[i]);
+  __half2 h2 = __float2half2_rn(in[i]);
+  float r[16] = {__half2float(hexp(h)), __half2float(hexp2(h)), __half2float(hlog(h)), __half2float(hlog2(h)), __half2float(hsqrt(h)),
+                 __half2float(hrsqrt(h)), __half2float(hrcp(h)), __half2float(hsin(h)), __half2float(hcos(h)), __half2float(htanh(h)),
+                 __bfloat162float(hexp(b)), __bfloat162float(hsqrt(b)), __high2float(h2exp(h2)), __low2float(h2log(h2)),
+                 __half2float(hexp10(h)), __half2float(__hdiv(h, __float2half(3.0f)))};
+  for (int k = 0; k < 16; ++k) out[k * n + i] = r[k];
+})");
+  const size_t n = 64;
+  const auto in = kit.Make<float>("in", n), out = kit.Make<float>("out", 16 * n, false);
+  for (size_t i = 0; i < n; ++i) in[i] = 0.0625f + static_cast<float>(i) / 16;
+  ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {n, 1, 1}, 0, out, in, static_cast<int>(n))) << kit.fault.message;
+  for (size_t i = 0; i < n; ++i) {
+    const double x = in[i];
+    const double expected[16] = {std::exp(x), std::exp2(x), std::log(x), std::log2(x), std::sqrt(x), 1 / std::sqrt(x), 1 / x, std::sin(x),
+                                 std::cos(x), std::tanh(x), std::exp(x), std::sqrt(x), std::exp(x), std::log(x), std::pow(10, x), x / 3};
+    for (size_t k = 0; k < 16; ++k) {
+      const double precision = k == 10 || k == 11 ? 8e-3 : 1e-3;
+      EXPECT_NEAR(out[k * n + i], expected[k], precision * std::fabs(expected[k]) + 1e-3) << "function " << k << " of " << x;
+    }
+  }
+}
+
 TEST(Kernels, IntegersSortAndScan) {
   SimKit kit = SimKit::FromCuda(R"(
 extern "C" __global__ void bitonic(unsigned long long* data) {
