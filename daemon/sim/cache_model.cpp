@@ -31,6 +31,7 @@ void Traffic::Add(const Traffic& other) {
   l1_tags += other.l1_tags;
   l2_read_slots += other.l2_read_slots;
   l2_write_slots += other.l2_write_slots;
+  l2_atomic_slots += other.l2_atomic_slots;
 }
 
 uint32_t LineTag(uint64_t sector) {
@@ -135,13 +136,14 @@ void L1Model::OnRequest(const MemoryRequest& request) {
   access.kind = static_cast<uint32_t>(request.kind);
   access.cached = request.cached_in_l1;
   access.first = 1;
-  access.line = request.line;
+  access.line = request.line & 0x7'ffff;
   for (size_t i = 0; i < request.sectors.size();) {
     const uint64_t line = request.sectors[i] / 4;
     uint32_t sectors = 0;
     do {
       sectors |= 1u << (request.sectors[i] & 3);
     } while (++i < request.sectors.size() && request.sectors[i] / 4 == line);
+    access.collisions = access.first ? request.collisions & 31 : 0;
     access.tag = LineTag(line * 4);
     access.sectors = sectors & 0xf;
     accesses.push_back(access);
@@ -191,10 +193,12 @@ const LineAccess* L1Model::ReplayRequest(SectorCache& cache, const LineAccess* a
       }
     } else {
       counters_.l2_write_bytes += 32 * Count(sectors);
-      if (kind == Kind::kAtomic)
+      if (kind == Kind::kAtomic) {
         cache.Invalidate(access->tag, static_cast<uint8_t>(sectors));  // a later load must not find the old value
-      else
+        traffic_.l2_atomic_slots += Count(sectors) + access->collisions;
+      } else {
         traffic_.l2_write_slots += 8 + 3 * Count(sectors);
+      }
       send(*access, sectors);
     }
     traffic_.l1_tags += kind != Kind::kAtomic;
@@ -227,7 +231,7 @@ void L2Model::Consume(std::span<const LineAccess> misses) {
     uint64_t request_missed = 0;
     do {
       const uint32_t sectors = misses[i].sectors;
-      if (kind == Kind::kAtomic) CountAtomics(misses[i].tag, Count(sectors));
+      if (kind == Kind::kAtomic) CountAtomics(misses[i].tag, Count(sectors) + misses[i].collisions);
       const uint8_t dirty = kind == Kind::kRead ? 0 : static_cast<uint8_t>(sectors);
       const SectorCache::Outcome outcome = cache_.Touch(misses[i].tag, static_cast<uint8_t>(sectors), dirty);
       const uint32_t missing =

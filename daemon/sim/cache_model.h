@@ -78,7 +78,8 @@ struct LineAccess {
   uint32_t kind : 2 = 0;     // MemoryRequest::Kind
   uint32_t cached : 1 = 0;   // may hit L1
   uint32_t first : 1 = 0;    // a new request begins
-  uint32_t line : 24 = 0;    // of the source
+  uint32_t line : 19 = 0;    // of the source
+  uint32_t collisions : 5 = 0;  // MemoryRequest::collisions
 };
 
 // Warp loads at one source line, by the slowest level that one of their sectors came from.
@@ -92,6 +93,7 @@ struct Traffic {
   uint64_t l1_tags = 0;         // lines of requests, loads and stores: L1 looks up one a cycle
   uint64_t l2_read_slots = 0;   // 32 bytes; one sector alone takes two
   uint64_t l2_write_slots = 0;  // twentieths of the time that a whole line takes: 8, and 3 for each sector
+  uint64_t l2_atomic_slots = 0;  // sectors, and each turn that lanes at one address must wait for
   void Add(const Traffic& other);
 };
 

@@ -79,6 +79,7 @@ class LaunchRunner {
   Snapshot Take();
   uint64_t Instructions() const;
   void WriteReport(const KernelInfo& info, LaunchResult& result, const Snapshot& tail_begin);
+  void AddSpills(const KernelInfo& info, TimeInputs& inputs) const;
   std::vector<LoadLevels> Levels(const L2Model::KernelResult& l2) const;
   void BoundDramReads(Counters& counters, std::vector<LoadLevels>& levels) const;
 
@@ -256,7 +257,7 @@ void Extrapolate(Snapshot& all, const Snapshot& from, const Snapshot& to, double
   const auto scaled = [&](uint64_t a, uint64_t b) {
     return static_cast<uint64_t>(std::llround(factor * static_cast<double>(a - b)));
   };
-  for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots})
+  for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots, &Traffic::l2_atomic_slots})
     all.traffic.*field += scaled(to.traffic.*field, from.traffic.*field);
   for (size_t warp = 0; warp < to.block_counts.size(); ++warp)
     for (size_t i = 0; i < to.block_counts[warp].size(); ++i)
@@ -302,6 +303,14 @@ void LaunchRunner::BoundDramReads(Counters& counters, std::vector<LoadLevels>& l
     level.l2 += level.dram - dram;
     level.dram = dram;
   }
+}
+
+// PTX knows no spills, the cubin does: 4 bytes each, and we take them to run as often as the average instruction.
+void LaunchRunner::AddSpills(const KernelInfo& info, TimeInputs& inputs) const {
+  const double spills = (resources_.spill_load_bytes + resources_.spill_store_bytes) / 4.0;
+  const double runs = static_cast<double>(inputs.counters.warp_instructions) / static_cast<double>(std::max<size_t>(info.instructions, 1));
+  inputs.work.issue += spills * runs;
+  inputs.traffic.l1_tags += static_cast<uint64_t>(std::llround(spills * runs));
 }
 
 void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, const Snapshot& tail_begin) {
@@ -350,8 +359,9 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, con
     inputs.work.Add(warp, 1);
     longest = std::max(longest, warp.path_cycles);
   }
-  inputs.work.path_cycles = longest * static_cast<double>(all.block_counts.size());
   inputs.traffic = all.traffic;
+  AddSpills(info, inputs);
+  inputs.work.path_cycles = longest * static_cast<double>(all.block_counts.size());
   inputs.hottest_atomics =
       static_cast<uint64_t>(static_cast<double>(l2.hottest_atomics) * static_cast<double>(report.blocks_total) /
                             static_cast<double>(std::max<uint64_t>(report.blocks_run, 1)));

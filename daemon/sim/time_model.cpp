@@ -54,7 +54,7 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
   time.sfu_us =
       std::max(unit_us(inputs.work.sfu, chip.sfu_lanes), unit_us(inputs.work.conversion, chip.conversion_lanes));
   time.atomic_us =
-      std::max(D(c.atomic_sectors) / chip.l2_atomics_per_cycle, D(inputs.hottest_atomics) / chip.atomics_per_cycle) /
+      std::max(D(inputs.traffic.l2_atomic_slots) / chip.l2_atomics_per_cycle, D(inputs.hottest_atomics) / chip.atomics_per_cycle) /
       cycles_per_us;
   const double block_launch_us = D(inputs.blocks) * chip.block_launch_cycles / cycles_per_us;
 

@@ -16,7 +16,8 @@
 //             x2 results. sfu is the larger of special functions and conversions.
 //     integer q * 32 * max(W / (2 * int_lanes), (W + W(fp32)) / (int_lanes + fp32_lanes)): ptxas puts additions on the
 //             FMA pipes when the integer pipe is full
-//     atomic  max(sectors / l2_atomics_per_cycle / f, sectors at the hottest place / atomics_per_cycle / f)
+//     atomic  max(slots / l2_atomics_per_cycle / f, slots at the hottest place / atomics_per_cycle / f): a slot is a sector
+//             of a request, or one more lane that must wait for its turn at an address that it shares
 //     blocks  B * block_launch_cycles / f: the chip starts one block after the other; reported within overhead
 // Latency part: a multiprocessor works off its blocks in ceil(ceil(B / S) / R) rounds. A round takes what one warp
 // alone needs, from the chains of dependent instructions and the counted mix of L1, L2 and DRAM latencies:
@@ -36,7 +37,7 @@
 // bounds from occupancy, the smooth transition between them); Hong and Kim 2009 (warp parallelism); the chip's figures
 // say theirs.
 //
-// Limits. PTX stands in for machine code: register spills and ptxas' own unrolling are not seen. All blocks of a launch
+// Limits. PTX stands in for machine code: ptxas' own unrolling is not seen, and register spills only by their number. All blocks of a launch
 // are taken to be alike, and the busiest warp of a block is found over the whole kernel, not between barriers. Power,
 // DRAM pages and refresh, TLB misses, the two halves of L2, instruction cache misses and overlap of launches are not
 // modelled. The model is made to rank variants of a kernel and to name what limits them; a modelled time is not a

@@ -45,6 +45,20 @@ extern "C" __global__ void chain(float* out, int workers, int rounds) {
   __syncthreads();
   out[threadIdx.x] = x;
 }
+extern "C" __global__ void add_floats(float* out, const float* in) { atomicAdd(out, in[blockIdx.x * blockDim.x + threadIdx.x]); }
+extern "C" __global__ void add_ints(int* out, const int* in) { atomicAdd(out, in[blockIdx.x * blockDim.x + threadIdx.x]); }
+extern "C" __global__ void __launch_bounds__(1024, 2) spilling(float* out, const float* in) {
+  float x[64];
+#pragma unroll
+  for (int i = 0; i < 64; ++i) x[i] = in[i * 1024 + threadIdx.x];
+  for (int r = 0; r < 20; ++r)
+#pragma unroll
+    for (int i = 0; i < 64; ++i) x[i] = x[i] * x[(i * 7 + 3) % 64] + x[(i * 5 + 1) % 64];
+  float s = 0;
+#pragma unroll
+  for (int i = 0; i < 64; ++i) s += x[i];
+  out[threadIdx.x] = s;
+}
 struct Pair { float* to; int n; const float* from; };
 extern "C" __global__ void by_value(Pair p) { if (threadIdx.x < p.n) p.to[threadIdx.x] = p.from[threadIdx.x]; }
 )";
@@ -55,7 +69,7 @@ class SimDeviceTest : public testing::Test {
     static const CompiledModule module =
         CompileForTest(kSource,
                        {"scale", "beyond", "count", "last_one", "shared_sum", "bounded", "forever", "faulty_blocks",
-                        "use_symbols", "by_value", "chain"},
+                        "use_symbols", "by_value", "chain", "add_floats", "add_ints", "spilling"},
                        "sm_90");
     return module;
   }
@@ -327,6 +341,35 @@ TEST_F(SimDeviceTest, ABlockTakesAsLongAsItsBusiestWarp) {
   };
   EXPECT_GT(latency(1), 10000 * 4 / 1980.0);  // 4 cycles a round at 1.98 GHz
   EXPECT_NEAR(latency(1), latency(1024), 0.1 * latency(1024));
+}
+
+TEST_F(SimDeviceTest, FloatAtomicsOnOneAddressTakeTurns) {
+  const auto atomic_us = [&](const std::string& kernel) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(4)), in = run.Buffer("in", Zeros(4 * 65536));
+    run.contents[out].read_only = false;
+    run.Launch(kernel, {256, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in)});
+    run.options.counters = true;
+    return run.MustRun(*device_, Module()).launches.at(0).time.atomic_us;
+  };
+  EXPECT_NEAR(atomic_us("add_floats"), 65536 / 1.4 / 1980, 1);  // one lane after the other
+  EXPECT_NEAR(atomic_us("add_ints"), 2048 / 1.4 / 1980, 0.1);   // one for each warp
+}
+
+TEST_F(SimDeviceTest, SpillsCost) {
+  const KernelResources* resources = Module().Find("spilling");
+  ASSERT_NE(resources, nullptr);
+  ASSERT_GT(resources->spill_load_bytes, 0) << "the kernel was meant to spill";
+  const auto issue_us = [&](const CompiledModule& module) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(4096), true), in = run.Buffer("in", Zeros(4 * 65536));
+    run.Launch("spilling", {132, 1, 1}, {1024, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in)});
+    run.options.counters = true;
+    return run.MustRun(*device_, module).launches.at(0).time.issue_us;
+  };
+  CompiledModule without = Module();
+  for (KernelResources& kernel : without.kernels) kernel.spill_load_bytes = kernel.spill_store_bytes = 0;
+  EXPECT_GT(issue_us(Module()), 1.02 * issue_us(without));
 }
 
 TEST_F(SimDeviceTest, RefusesAPlanThatDoesNotFitTheModule) {

@@ -86,7 +86,7 @@ TEST_F(TimeModel, IsMonotonic) {
   const double base = Total(inputs);
   for (uint64_t Counters::*field :
        {&Counters::dram_read_bytes, &Counters::dram_write_bytes, &Counters::l2_read_bytes, &Counters::l2_write_bytes,
-        &Counters::l1_hit_sectors, &Counters::shared_wavefronts, &Counters::atomic_sectors}) {
+        &Counters::l1_hit_sectors, &Counters::shared_wavefronts}) {
     TimeInputs more = inputs;
     more.counters.*field += 1 << 30;
     EXPECT_GT(Total(more), base);
@@ -97,7 +97,7 @@ TEST_F(TimeModel, IsMonotonic) {
     more.work.*field += 1e9;
     EXPECT_GT(Total(more), base);
   }
-  for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots}) {
+  for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots, &Traffic::l2_atomic_slots}) {
     TimeInputs more = inputs;
     more.traffic.*field += 1 << 26;
     EXPECT_GT(Total(more), base);
