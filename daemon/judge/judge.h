@@ -15,8 +15,8 @@
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp
 //   reduced-shape            (full) cases too large to be verified, one dimension at a time cut to what can be run
 //
-// Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (on that one alone in a
-// quick evaluation).
+// Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (on that one
+// alone in a quick evaluation).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
 // marked for the simulator alone; the others are only measured, by sampled blocks. A case whose reference cannot tell

@@ -92,9 +92,9 @@ void AddPrecision(const Maker& m, const Comparator& comparator) {
     return;
   }
   m.Add("the reference times 1.01", m.Map([](size_t, double v) { return v * 1.01; }));
-  // Left out where the original's own error is of that size, and for f16 outputs that are few or subnormal. A handful of
-  // f32 values may happen to be representable: let each err by what inputs of the lower precision would do to it, or by
-  // half a unit of it.
+  // Left out where the original's own error is of that size, and for f16 outputs that are few or subnormal. A handful
+  // of f32 values may happen to be representable: let each err by what inputs of the lower precision would do to it,
+  // or by half a unit of it.
   const auto add = [&](const char* name, int bits, const std::function<double(double)>& round) {
     const double half_unit = std::ldexp(1.0, -bits - 2);
     if (comparator.OriginalRelativeError() > half_unit / 8) return;

@@ -1,9 +1,9 @@
 // The float64 shadow of a kernel: its source with every floating-point type made double, so that running it gives what
 // the original would give without rounding. It is the truth that the accuracy budget (compare.h) measures against.
 //
-// The rewriting is by token, not by AST: types (float and half, bfloat16 and their vectors), math functions (expf and
-// __expf -> exp, __float2half -> identity), literals (0.5f -> ((double)0.5f): constants stay as the original rounds
-// them). In-repository headers are inlined first, so that helpers are rewritten too. What depends on the bits of a float
+// The rewriting is by token, not by AST: types (float becomes double, half and bfloat16 structs around a double), math
+// functions (expf and __expf become exp), literals (0.5f becomes ((double)0.5f): constants stay as the original rounds
+// them). In-repository headers are inlined first, so that helpers are rewritten too. What looks at a float's bits
 // (__float_as_int, inline assembly, packed half intrinsics that the prelude lacks) makes the rewriting refuse; what
 // slips through does not compile, faults, or disagrees with the original, and then the shadow is dropped as well
 // (oracle.h). A shadow is an improvement, never a condition.

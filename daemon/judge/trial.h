@@ -34,8 +34,8 @@ std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t se
 // fault there; then the shape is not used.
 std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, Effort effort);
 
-// A case that is too large to be run whole, with one scalar at a time reduced to about `share` of the case's work and all
-// others as they are: the lengths that a kernel may have been tuned for stay what they are.
+// A case that is too large to be run whole, with one scalar at a time reduced to about `share` of the case's work: all
+// other lengths, which a kernel may have been tuned for, stay what they are.
 std::vector<Case> ReducedShapes(const KernelSpec& spec, const Case& c, double share);
 
 }  // namespace warpwright

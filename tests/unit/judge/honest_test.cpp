@@ -1,5 +1,5 @@
-// Honest rewritings of common kernels, in real f32 arithmetic, must pass for every seed, with a float64 shadow and without one. What a
-// false rejection costs is a good kernel; these are the ones that a too narrow rule would lose.
+// Honest rewritings of common kernels, in real f32 arithmetic, must pass for every seed, with a float64 shadow and
+// without one: what a false rejection costs is a good kernel. Downgrades of the same kernels must not pass.
 #include <gtest/gtest.h>
 
 #include <cmath>
