@@ -207,6 +207,8 @@ TEST(Experience, SeedStoreIsReadable) {
   const auto content = ReadStore(std::string(WW_SOURCE_DIR) + "/memory/experience.jsonl");
   ASSERT_TRUE(content) << content.error().Format();
   EXPECT_EQ(content->bad, 0u);
+  EXPECT_EQ(content->duplicates, 0u);
+  EXPECT_GE(content->experiences.size(), 20u);
 }
 
 }  // namespace
