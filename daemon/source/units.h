@@ -87,6 +87,8 @@ struct FileUnits {
   std::vector<Unit> units;
 };
 
+// The unit that begins at code[begin]; Unit::last says where it ends.
+Unit ScanUnit(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros);
 // Cuts code[begin, end) into units. In a class body access specifiers are skipped.
 std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros, bool in_class);
 

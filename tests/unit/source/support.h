@@ -20,8 +20,12 @@ inline const std::filesystem::path& RecorderCache() {
   return folder.path();
 }
 
-inline void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
+inline const Compiler& TheCompiler() {
   static const Compiler compiler = std::move(*Compiler::Create({}));
+  return compiler;
+}
+
+inline void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
   CompileRequest request{slices.file, slices.device, slices.device_headers, {}, "sm_90"};
   for (const auto* ops : {&plan.setup, &plan.ops}) {
     for (const PlanOp& op : *ops) {
@@ -30,7 +34,7 @@ inline void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
   }
   std::sort(request.kernels.begin(), request.kernels.end());
   request.kernels.erase(std::unique(request.kernels.begin(), request.kernels.end()), request.kernels.end());
-  const auto compiled = compiler.Compile(request);
+  const auto compiled = TheCompiler().Compile(request);
   ASSERT_TRUE(compiled) << compiled.error().Format();
   ASSERT_TRUE(std::holds_alternative<CompiledModule>(*compiled)) << std::get<CompileFailed>(*compiled).log << "\n" << slices.device;
   for (const std::string& kernel : request.kernels) EXPECT_NE(std::get<CompiledModule>(*compiled).Find(kernel), nullptr) << kernel;
