@@ -337,7 +337,7 @@ const Instruction* StopWithFault(Context& c, const Instruction* i, Fault::Kind k
   if (lane >= kLanes) lane = c.mask ? static_cast<uint32_t>(std::countr_zero(c.mask)) : 0;
   Fault& fault = c.fault;
   fault.kind = kind;
-  fault.message = message.empty() ? c.program->texts[i->text] : std::move(message);
+  fault.message = std::move(message);
   fault.kernel = c.kernel->info.symbol;
   const SourceLocation& place = c.program->locations[i->line];
   fault.file = place.file;

@@ -276,12 +276,19 @@ std::string InstructionName(const Instruction& i) {
   }
 }
 
-std::string MemberMessage(const Instruction& i, uint32_t lane, uint32_t members) {
-  return fmt::format("{} executed by lane {}, which is not in its member mask {:#010x}", InstructionName(i), lane, members);
+const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lane, uint32_t members) {
+  return StopWithFault(c, i, Fault::Kind::kInactiveShuffle, lane,
+                       fmt::format("{} executed by lane {}, which is not in its member mask {:#010x}", InstructionName(*i), lane, members));
 }
 
-std::string SourceMessage(uint32_t lane, uint32_t source, uint32_t members) {
-  return fmt::format("shfl.sync: lane {} reads from lane {}, which does not take part (member mask {:#010x})", lane, source, members);
+const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source, uint32_t members) {
+  return StopWithFault(
+      c, i, Fault::Kind::kInactiveShuffle, lane,
+      fmt::format("shfl.sync: lane {} reads from lane {}, which does not take part (member mask {:#010x})", lane, source, members));
+}
+
+const Instruction* StopWithText(Context& c, const Instruction* i, Fault::Kind kind) {
+  return StopWithFault(c, i, kind, kLanes, c.program->texts[i->text]);
 }
 
 }  // namespace warpwright::sim

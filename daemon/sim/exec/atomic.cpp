@@ -3,7 +3,7 @@
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 template <typename Format>
@@ -168,4 +168,4 @@ HandlerPair SelectAtomic(const Instruction& in) {
   }
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

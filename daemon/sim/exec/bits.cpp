@@ -1,7 +1,7 @@
 // Logic, shifts and bit fields. Shift counts above the width are clamped, as PTX says; x86 would take them modulo 32.
 #include "sim/exec/lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 struct And {
@@ -338,4 +338,4 @@ HandlerPair SelectBits(const Instruction& in) {
   }
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

@@ -1,7 +1,7 @@
 // setp and set: a comparison of 32 lanes gives the bits of a predicate.
 #include "sim/exec/float_lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 template <Compare kCompare, typename T>
@@ -176,4 +176,4 @@ HandlerPair SelectCompare(const Instruction& in) {
   return {};
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

@@ -1,7 +1,8 @@
 // Headers of basic blocks, branches, exits, guards, and the loop that runs them all.
 #include "sim/exec/lanes.h"
+#include "sim/exec/services.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 using Stop = Context::Stop;
@@ -57,9 +58,9 @@ const Instruction* Guarded(Context& c, const Instruction* i) {
 const Instruction* Nop(Context&, const Instruction* i) { return i + 1; }
 
 const Instruction* Unsupported(Context& c, const Instruction* i) {
-  return StopWithFault(c, i, Fault::Kind::kNotSimulated, kLanes, {});
+  return StopWithText(c, i, Fault::Kind::kNotSimulated);
 }
-const Instruction* Trap(Context& c, const Instruction* i) { return StopWithFault(c, i, Fault::Kind::kTrap, kLanes, {}); }
+const Instruction* Trap(Context& c, const Instruction* i) { return StopWithText(c, i, Fault::Kind::kTrap); }
 
 }  // namespace
 
@@ -93,4 +94,4 @@ void Execute(Context& c, const Instruction* i) {
   while (i) i = i->run[c.full](c, i);
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

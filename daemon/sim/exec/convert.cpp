@@ -5,7 +5,7 @@
 
 #include "sim/exec/float_lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 // Fast forms.
@@ -305,4 +305,4 @@ HandlerPair SelectConvert(const Instruction& in) {
   return {ConvertLanes, ConvertLanes};
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

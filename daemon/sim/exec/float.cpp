@@ -1,7 +1,7 @@
 // Arithmetic of 32 and 64 bits. The host's operations are IEEE exact, and so are PTX's, except for what is called approx.
 #include "sim/exec/float_lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 struct Add {
@@ -219,4 +219,4 @@ HandlerPair SelectFloat(const Instruction& in) {
   }
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

@@ -5,7 +5,7 @@
 
 #include "sim/exec/lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 
 // Subnormals become zero with their sign.
 [[gnu::always_inline]] inline float Flush(float v) {
@@ -125,4 +125,4 @@ struct Bf16Format {
   return x != x ? x : r;
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

@@ -2,7 +2,7 @@
 // rounding gives (a detour over f32 alone is wrong for fused operations).
 #include "sim/exec/float_lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 template <typename Format>
@@ -137,4 +137,4 @@ HandlerPair SelectHalf(const Instruction& in) {
   return {};
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

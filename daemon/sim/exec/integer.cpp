@@ -4,7 +4,7 @@
 
 #include "sim/exec/lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 __extension__ typedef __int128 Int128;
@@ -268,4 +268,4 @@ HandlerPair SelectInteger(const Instruction& in) {
   }
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

@@ -1,8 +1,9 @@
 // How handlers of arithmetic are made: a functor over the values of one lane, applied to 32 lanes. The loops are written so that the
 // compiler turns them into vector code; `kFull` handlers write all lanes, the others blend by the mask of active ones.
 //
-// These files are compiled for x86-64-v3 and above (daemon/sim/CMakeLists.txt) and live in a namespace of that name, so that no
-// other part of the program can pick up a function with instructions that its CPU lacks.
+// These files are compiled for x86-64-v3 (daemon/sim/CMakeLists.txt) and live in a namespace of that name; they use nothing of the
+// standard library that is not inlined, so that no other part of the program can pick up a function with instructions that its
+// CPU lacks. A build for x86-64-v4 was measured no faster.
 #pragma once
 
 #include <bit>
@@ -13,7 +14,7 @@
 
 #include "sim/exec/context.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 
 template <typename T>
 [[gnu::always_inline]] inline T* Reg(Context& c, uint32_t offset) {
@@ -106,4 +107,4 @@ HandlerPair SelectWarp(const Instruction& in);
 HandlerPair Select(const Instruction& in);
 void Execute(Context& c, const Instruction* i);
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

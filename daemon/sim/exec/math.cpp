@@ -1,7 +1,7 @@
 // The approximate functions. The hardware's results differ from ours in the last bits, whatever we do: compare with a tolerance.
 #include "sim/exec/float_lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 constexpr double kInf = __builtin_inf();
@@ -145,4 +145,4 @@ HandlerPair SelectMath(const Instruction& in) {
   }
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

@@ -5,7 +5,7 @@
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 using Kind = AddressPattern::Kind;
@@ -497,4 +497,4 @@ HandlerPair SelectMemory(const Instruction& in) {
   return {handler, handler};
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

@@ -1,7 +1,7 @@
 // Moves, packing, selection, predicates, clocks.
 #include "sim/exec/lanes.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 struct Copy {
@@ -162,4 +162,4 @@ HandlerPair SelectMove(const Instruction& in) {
   }
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3

@@ -40,8 +40,9 @@ void NoteUnwrittenShared(Context& c, const Instruction* i, uint64_t address, uin
 // "shared memory at tile + 128" for messages.
 std::string Place(const Context& c, uint64_t address, Space space, uint32_t bytes);
 
-std::string MemberMessage(const Instruction& i, uint32_t lane, uint32_t members);
-std::string SourceMessage(uint32_t lane, uint32_t source, uint32_t members);
+const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lane, uint32_t members);
+const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source, uint32_t members);
+const Instruction* StopWithText(Context& c, const Instruction* i, Fault::Kind kind);  // ProgramCode::texts[i->text]
 std::string InstructionName(const Instruction& i);
 
 // __syncwarp: exec/race.cpp.

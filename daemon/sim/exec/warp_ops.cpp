@@ -2,7 +2,7 @@
 #include "sim/exec/lanes.h"
 #include "sim/exec/services.h"
 
-namespace warpwright::sim::WW_SIM_ISA {
+namespace warpwright::sim::v3 {
 namespace {
 
 // Runs `work` for each group of lanes with the same member mask (tiles of a warp have masks of their own). The members that have not
@@ -20,8 +20,7 @@ template <typename F>
     if ((members & c.live & ~before) != 0) return WaitForLanes(c, i);
     if (const uint32_t wrong = (group & ~members) | (members & before & ~group); wrong != 0) {
       const auto lane = static_cast<uint32_t>(std::countr_zero(wrong));
-      return StopWithFault(c, i, Fault::Kind::kInactiveShuffle, lane,
-                           MemberMessage(*i, lane, group & ~members ? members : member_mask[lane]));
+      return StopNotAMember(c, i, lane, group & ~members ? members : member_mask[lane]);
     }
     masks[count] = members;
     groups[count] = group;
@@ -70,7 +69,7 @@ const Instruction* ShuffleGroup(Context& c, const Instruction* i, uint32_t membe
     // A source that has exited or is no member gives no defined value.
     for (uint32_t l = 0; l < kLanes; ++l)
       if ((c.mask >> l & 1) && !(c.mask >> (source[l] & 31) & 1))
-        return StopWithFault(c, i, Fault::Kind::kInactiveShuffle, l, SourceMessage(l, static_cast<uint32_t>(source[l]), members));
+        return StopAbsentSource(c, i, l, static_cast<uint32_t>(source[l]), members);
   }
   uint32_t* r = Reg<uint32_t>(c, i->reg[0]);
   WW_LANES Write<false>(c, r, l, out[l]);
@@ -218,4 +217,4 @@ HandlerPair SelectWarp(const Instruction& in) {
   }
 }
 
-}  // namespace warpwright::sim::WW_SIM_ISA
+}  // namespace warpwright::sim::v3
