@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "rewrite/block_size.h"
 #include "rewrite/builtin.h"
 #include "rewrite/launch.h"
 #include "rewrite/site.h"
@@ -15,18 +16,7 @@
 namespace warpwright {
 namespace {
 
-// Where the number of threads along an axis is written.
-struct BlockConstant {
-  int64_t value = 0;
-  TextRange literal;             // of the main file
-  std::string global;            // name of the constant or macro; empty for a literal or a local variable
-  std::set<std::string> locals;  // symbols of the local variables that pass it on
-};
 using ConstantOutcome = std::variant<BlockConstant, RewriteRefusal>;
-
-bool IsNumber(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 // #define NAME 256 of the main file.
 std::optional<TextRange> MacroLiteral(const Ast& ast, std::string_view name) {
@@ -127,72 +117,6 @@ std::optional<RewriteRefusal> FindForeignUse(const Ast& ast, const KernelSite& s
   return std::nullopt;
 }
 
-bool MentionsToken(std::string_view text, std::string_view name) {
-  for (const Token& token : Lex(text))
-    if (token.text == name) return true;
-  return false;
-}
-
-// threadIdx.x / 32, threadIdx.x >> 5, threadIdx.x % 32, threadIdx.x & 31: at most 32 values whatever the block.
-bool IsWarpOrLane(const FunctionAnalysis& analysis, const Polynomial& index) {
-  if (index.Mentions("threadIdx.x") || index.Mentions("threadIdx.y")) return false;
-  for (const std::string& symbol : index.Symbols()) {
-    const Node* node = analysis.OpaqueExpression(symbol);
-    if (node == nullptr || !analysis.DependsOn(*node).thread) continue;
-    if (!node->Is(NodeKind::kBinary) || node->size() != 2) return false;
-    const auto right = analysis.Fold((*node)[1]);
-    const bool warp_size = (*node)[1].Is(NodeKind::kName, "warpSize");
-    const bool warp = ((node->name == "/" || node->name == "%") && (right == 32 || warp_size)) ||
-                      (node->name == ">>" && right == 5) || (node->name == "&" && right == 31);
-    if (!warp) return false;
-  }
-  return true;
-}
-
-// What in the kernel holds for the old block size only.
-std::optional<RewriteRefusal> FindHardCoded(const KernelSite& site, const std::vector<BlockConstant>& axes) {
-  const SyntaxFunction& kernel = site.function();
-  const FunctionAnalysis& analysis = site.analysis();
-  std::optional<RewriteRefusal> refusal;
-  std::set<int64_t> sizes;
-  int64_t threads = 1;
-  for (const BlockConstant& axis : axes) {
-    if (axis.value > 1) sizes.insert(axis.value);
-    threads *= axis.value;
-  }
-  sizes.insert(threads);
-  ForEach(*kernel.body, [&](const Node& node) {
-    if (refusal || !node.Is(NodeKind::kInteger) || !IsNumber(kernel.Text(node))) return;
-    const auto value = analysis.Fold(node);
-    if (value && *value > 32 && sizes.contains(*value))
-      refusal = Refuse(fmt::format("the kernel repeats the block size {}", *value), node.line);
-    // 16 and 32 mean many things; they count where they multiply or divide what belongs to a thread or a block.
-    const Node* around = node.parent;
-    const bool scales = around != nullptr && around->Is(NodeKind::kBinary) &&
-                        (around->name == "*" || around->name == "/" || around->name == "%");
-    if (value && scales && *value > 1 && *value <= 32 && sizes.contains(*value) && analysis.DependsOn(*around).block)
-      refusal = Refuse(fmt::format("the kernel repeats the block size {}", *value), node.line);
-  });
-  if (refusal) return refusal;
-  for (const Access& access : analysis.Accesses()) {
-    const VariableInfo* array = analysis.Find(access.base);
-    if (array == nullptr || array->declaration == nullptr ||
-        !ast::HasAttribute(array->declaration->cursor, CXCursor_CUDASharedAttr))
-      continue;
-    const CXType type = clang_getCanonicalType(clang_getCursorType(array->declaration->cursor));
-    if (type.kind == CXType_IncompleteArray || !analysis.DependsOn(access.index).thread) continue;
-    const std::string_view declared = kernel.Text(*array->declaration);
-    const bool follows = std::any_of(axes.begin(), axes.end(), [&](const BlockConstant& axis) {
-      return !axis.global.empty() && MentionsToken(declared, axis.global);
-    });
-    const bool by_warp = IsWarpOrLane(analysis, access.index) && clang_getArraySize(type) >= 32;
-    if (!follows && !by_warp)
-      return Refuse(fmt::format("the size of the shared array {} does not follow the block size", array->name),
-                    array->declaration->line);
-  }
-  return std::nullopt;
-}
-
 // Does a thread of the kernel find its element by blockIdx * blockDim, without walking on by the grid's size?
 bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
   bool by_block = false, strides = false;
@@ -212,21 +136,30 @@ bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
   return by_block && !strides;
 }
 
-// Changes the numbers that an expression of the launch repeats: 256 and, in front of a division, 255.
-int ChangeLiterals(const LaunchSite& site, const Node& expression, int64_t from, int64_t to, Edits& edits) {
+// Changes the numbers that the grid repeats: 256 and 255, and also 1024 and 1023 where a thread takes four elements.
+int ChangeGridLiterals(const LaunchSite& site, const Node& expression, int64_t from, int64_t to, Edits& edits) {
   int changed = 0;
   ForEach(expression, [&](const Node& node) {
     if (!node.Is(NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
-    const auto value = site.host->analysis.Fold(node);
-    if (value == from)
-      edits.Replace(node, std::to_string(to));
-    else if (value == from - 1 && from > 2)
-      edits.Replace(node, std::to_string(to - 1));
-    else
+    const int64_t value = site.host->analysis.Fold(node).value_or(0);
+    if (value > 0 && value % from == 0) {
+      edits.Replace(node, std::to_string(value / from * to));
+    } else if (value > 1 && (value + 1) % from == 0) {
+      edits.Replace(node, std::to_string((value + 1) / from * to - 1));
+    } else {
       return;
+    }
     ++changed;
   });
   return changed;
+}
+
+// 256 * sizeof(float) of shared memory, where the number is the block's.
+void ChangeSharedLiterals(const LaunchSite& site, int64_t from, int64_t to, Edits& edits) {
+  ForEach((*site.launch)[kLaunchShared], [&](const Node& node) {
+    if (!node.Is(NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
+    if (site.host->analysis.Fold(node) == from) edits.Replace(node, std::to_string(to));
+  });
 }
 
 // The grid's axis is computed from the block size, or is made to follow.
@@ -256,7 +189,7 @@ std::optional<RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSit
           expression->Is(NodeKind::kName) ? launch.host->analysis.Definition(expression->symbol) : nullptr)
     expression = definition;
   if (!grid->exclusive) return Refuse("the grid is shared with another launch", launch.launch->line);
-  if (ChangeLiterals(launch, *expression, constant.value, to, edits) == 0)
+  if (ChangeGridLiterals(launch, *expression, constant.value, to, edits) == 0)
     return Refuse("the grid does not follow the block size", expression->line);
   return std::nullopt;
 }
@@ -350,8 +283,7 @@ RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) 
       if (first) edits.Replace(constant.literal.begin, constant.literal.end, std::to_string(shape[axis]));
       if (auto refusal = FollowGrid(site, launch, axis, constant, shape[axis], edits)) return *refusal;
     }
-    const Node& shared = (*launch.launch)[kLaunchShared];
-    if (axes.size() == 1 && !shared.Is(NodeKind::kEmpty)) ChangeLiterals(launch, shared, axes[0].value, size, edits);
+    if (axes.size() == 1) ChangeSharedLiterals(launch, axes[0].value, size, edits);
   }
   if (!changes && !bounds)
     return Refuse(fmt::format("the blocks have {} threads already", size), site.launches[0].launch->line);

@@ -146,6 +146,16 @@ TEST(Features, VectorWidths) {
   }
 }
 
+TEST(Features, TailsOfVectorsAreNotStridedAccesses) {
+  const StaticFeatures features = Extract(
+      "__global__ void k(float* o, int n) { int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);\n"
+      "  if (i + 4 <= n) *reinterpret_cast<float4*>(o + i) = make_float4(0, 0, 0, 0);\n"
+      "  else for (int j = i; j < n; ++j) o[j] = 0; }");
+  ASSERT_EQ(features.accesses.size(), 1u);
+  EXPECT_EQ(features.accesses[0].pattern, AccessPattern::kCoalesced);
+  EXPECT_EQ(features.accesses[0].vector_width, 4);
+}
+
 TEST(Features, LoopsAreDescribed) {
   const StaticFeatures features = Extract(
       "__global__ void k(float* o, const float* a, int C) {\n"

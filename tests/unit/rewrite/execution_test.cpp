@@ -52,6 +52,36 @@ TEST(Execution, ExamplesGiveTheSameResult) {
   }
 }
 
+// Each transformation takes what another one wrote.
+TEST(Execution, TransformationsFollowEachOther) {
+  using Step = std::pair<const char*, Parameters>;
+  const std::pair<const char*, std::vector<Step>> rows[] = {
+      {"gelu",
+       {{"restrict_readonly", {}},
+        {"vectorize_elementwise", {}},
+        {"launch_retune", {{"block_size", "256"}, {"launch_bounds", "on"}}}}},
+      {"residual",
+       {{"launch_retune", {{"block_size", "128"}}},
+        {"vectorize_elementwise", {{"width", "2"}}},
+        {"restrict_readonly", {}}}},
+      {"transpose", {{"transpose_tile", {}}, {"restrict_readonly", {}}}},
+      {"histogram", {{"histogram_privatize", {}}, {"launch_retune", {{"block_size", "512"}}}}},
+      {"row_sum", {{"unroll_accumulators", {}}, {"launch_retune", {{"block_size", "64"}}}, {"restrict_readonly", {}}}},
+  };
+  for (const auto& [name, steps] : rows) {
+    const KernelSpec spec = ExampleSpec(name);
+    std::string text = ReadExample(spec.file);
+    for (const auto& [transform, parameters] : steps) {
+      const std::string next = rewrite_test::ApplyTo(transform, text, spec.file, spec.entry, parameters);
+      ASSERT_FALSE(next.starts_with("REFUSED") || next.starts_with("ERROR"))
+          << name << " " << transform << ": " << next << "\n"
+          << text;
+      text = next;
+    }
+    EXPECT_EQ(Difference(spec, "odd", ReadExample(spec.file), text, {1e-5, 0}), "") << text;
+  }
+}
+
 TEST(Execution, VectorsWithTailsOffsetsAndBroadcasts) {
   const std::string source =
       "#include <cuda_bf16.h>\n"

@@ -18,6 +18,8 @@ TEST(LaunchRetune, FollowsTheConstantToWhereItIsWritten) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
       {"literals", kKernel + Launch("  k<<<(n + 127) / 128, 128>>>(o, n);\n"),
        "  k<<<(n + 255) / 256, 256>>>(o, n);\n"},
+      {"several elements per thread", kKernel + Launch("  k<<<(n + 511) / 512, 128>>>(o, n);\n"),
+       "  k<<<(n + 1023) / 1024, 256>>>(o, n);\n"},
       {"local constant", kKernel + Launch("  const int b = 128;\n  k<<<(n + b - 1) / b, b>>>(o, n);\n"),
        "  const int b = 256;\n"},
       {"local variables", kKernel + Launch("  int b = 128;\n  int g = (n + b - 1) / b;\n  k<<<g, b>>>(o, n);\n"),
@@ -121,6 +123,17 @@ TEST(LaunchRetune, Refuses) {
       {"literal in the kernel",
        "__global__ void k(float* o, int n) { int i = blockIdx.x * 128 + threadIdx.x; if (i < n) o[i] = 1; }\n" +
            Launch("  k<<<(n + 127) / 128, 128>>>(o, n);\n"),
+       "repeats the block size"},
+      {"named constant in the kernel",
+       "__global__ void k(float* o, int n) { constexpr int kSize = 128; int i = blockIdx.x * kSize + threadIdx.x; if "
+       "(i "
+       "< n) o[i] = 1; }\n" +
+           Launch("  k<<<(n + 127) / 128, 128>>>(o, n);\n"),
+       "repeats the block size"},
+      {"step of a loop",
+       "__global__ void k(float* o, int n) { const int step = 128; for (int i = threadIdx.x; i < n; i += step) "
+       "o[blockIdx.x * n + i] = 1; }\n" +
+           Launch("  k<<<n, 128>>>(o, n);\n"),
        "repeats the block size"},
       {"shared array of a literal size",
        "__global__ void k(float* o, int n) { __shared__ float s[512]; s[threadIdx.x] = 1; o[blockIdx.x] = "

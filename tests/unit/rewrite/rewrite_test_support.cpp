@@ -64,6 +64,10 @@ std::string ApplyToExample(const std::string& transform, const std::string& file
                            const Parameters& parameters) {
   return Outcome({{kExamples, file, ReadExample(file)}, entry, "", transform, parameters});
 }
+std::string ApplyTo(const std::string& transform, const std::string& text, const std::string& file,
+                    const std::string& entry, const Parameters& parameters) {
+  return Outcome({{kExamples, file, text}, entry, "", transform, parameters});
+}
 std::string ReadExample(const std::string& file) { return ReadFile(kExamples + "/" + file).value_or(""); }
 
 std::string CompileError(const std::string& text, const std::string& entry, const std::string& file) {

@@ -17,6 +17,9 @@ std::string Apply(const std::string& transform, const std::string& source, const
                   const Parameters& parameters = {});
 std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry,
                            const Parameters& parameters = {});
+// Of a text that stands for a file of the example repository.
+std::string ApplyTo(const std::string& transform, const std::string& text, const std::string& file,
+                    const std::string& entry, const Parameters& parameters);
 std::string ReadExample(const std::string& file);
 
 // Slices for the entry and compiles for sm_80 and sm_90 with NVRTC: "" or the reason.
