@@ -58,14 +58,19 @@ Status CheckValues(const Experience& e) {
     WW_TRY(CheckText("parameters", name, true));
     WW_TRY(CheckText("parameters", value, false));
   }
-  if (!(std::abs(e.log_gain) <= kMaxLogGain)) return Bad(fmt::format("'log_gain' must lie from -{0} to {0}", kMaxLogGain));
+  if (!(std::abs(e.log_gain) <= kMaxLogGain))
+    return Bad(fmt::format("'log_gain' must lie from -{0} to {0}", kMaxLogGain));
   if (!(e.spread >= 0 && e.spread <= kMaxLogGain)) return Bad("'spread' must not be negative");
   if (e.outcome != "measured" && e.log_gain != 0) return Bad(fmt::format("outcome '{}' cannot have a gain", e.outcome));
   return {};
 }
 
 Json ToJson(const Experience& e) {
-  Json json = {{"v", kFormat}, {"log_gain", e.log_gain}, {"spread", e.spread}, {"modelled", e.modelled}, {"parameters", e.parameters}};
+  Json json = {{"v", kFormat},
+               {"log_gain", e.log_gain},
+               {"spread", e.spread},
+               {"modelled", e.modelled},
+               {"parameters", e.parameters}};
   Experience copy = e;
   for (const TextField& field : kTextFields) json[field.name] = field.get(copy);
   return json;
@@ -106,7 +111,8 @@ void ReadLines(std::string_view text, const std::string& path, size_t& line, std
       experiences.push_back(std::move(*experience));
     } else {
       ++bad;
-      if (warnings.size() < kMaxWarnings) warnings.push_back(fmt::format("{}:{}: {}", path, line, experience.error().message));
+      if (warnings.size() < kMaxWarnings)
+        warnings.push_back(fmt::format("{}:{}: {}", path, line, experience.error().message));
     }
   }
 }
@@ -126,9 +132,11 @@ Result<Experience> ParseExperience(std::string_view line) {
   if (json.is_discarded() || !json.is_object()) return Bad("not a JSON object");
   try {
     const auto version = json.find("v");
-    if (version == json.end() || !version->is_number_integer()) return Bad("'v', the version of the format, is missing");
+    if (version == json.end() || !version->is_number_integer())
+      return Bad("'v', the version of the format, is missing");
     if (version->get<int64_t>() != kFormat)
-      return Bad(fmt::format("format {} is not known to this version, which writes {}", version->get<int64_t>(), kFormat));
+      return Bad(
+          fmt::format("format {} is not known to this version, which writes {}", version->get<int64_t>(), kFormat));
     Experience e;
     for (const TextField& field : kTextFields) {
       const auto found = json.find(field.name);
@@ -158,10 +166,14 @@ std::string ExperienceId(const Experience& experience) {
 
 std::string_view Name(Grade grade) {
   switch (grade) {
-    case Grade::kNone: return "none";
-    case Grade::kOperation: return "same operation";
-    case Grade::kSimilar: return "same operation and state";
-    case Grade::kExact: return "same key";
+    case Grade::kNone:
+      return "none";
+    case Grade::kOperation:
+      return "same operation";
+    case Grade::kSimilar:
+      return "same operation and state";
+    case Grade::kExact:
+      return "same key";
   }
   return "?";
 }
@@ -190,7 +202,8 @@ Result<StoreContent> ReadStore(const std::filesystem::path& path) {
   return content;
 }
 
-Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output) {
+Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& inputs,
+                                 const std::filesystem::path& output) {
   StoreContent merged;
   std::set<std::string> seen;
   for (const auto& path : inputs) {
@@ -208,8 +221,9 @@ Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& input
       }
     }
   }
-  std::stable_sort(merged.experiences.begin(), merged.experiences.end(),
-                   [](const Experience& a, const Experience& b) { return a.time != b.time ? a.time < b.time : ExperienceId(a) < ExperienceId(b); });
+  std::stable_sort(merged.experiences.begin(), merged.experiences.end(), [](const Experience& a, const Experience& b) {
+    return a.time != b.time ? a.time < b.time : ExperienceId(a) < ExperienceId(b);
+  });
   std::string text;
   for (const Experience& e : merged.experiences) {
     WW_ASSIGN(const std::string line, FormatExperience(e));
@@ -231,7 +245,8 @@ Status JsonLinesStore::Append(const Experience& experience) {
   // A writer that was killed may have left half a line: it must not swallow this one.
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char last = '\n';
-  if (const off_t size = fd.valid() ? ::lseek(fd.get(), 0, SEEK_END) : 0; size > 0 && ::pread(fd.get(), &last, 1, size - 1) != 1)
+  if (const off_t size = fd.valid() ? ::lseek(fd.get(), 0, SEEK_END) : 0;
+      size > 0 && ::pread(fd.get(), &last, 1, size - 1) != 1)
     return FailErrno("read " + path.string());
   if (last != '\n') line.insert(0, "\n");
   std::error_code code;
@@ -256,12 +271,14 @@ Status JsonLinesStore::Refresh(File& file) {
     file.inode = status.st_ino;
   }
   if (size > kMaxStoreBytes)
-    return Fail(ErrorCode::kCorrupt, fmt::format("{} has {} bytes; at most {} are read", file.path.string(), size, kMaxStoreBytes),
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("{} has {} bytes; at most {} are read", file.path.string(), size, kMaxStoreBytes),
                 "start a new store, or merge with fewer inputs");
   std::string text(size - file.offset, '\0');
   size_t have = 0;
   while (have < text.size()) {
-    const ssize_t got = ::pread(fd.get(), text.data() + have, text.size() - have, static_cast<off_t>(file.offset + have));
+    const ssize_t got =
+        ::pread(fd.get(), text.data() + have, text.size() - have, static_cast<off_t>(file.offset + have));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return FailErrno("read " + file.path.string());
     if (got == 0) break;
@@ -271,7 +288,8 @@ Status JsonLinesStore::Refresh(File& file) {
   const size_t end = text.rfind('\n');  // a line without its end is still being written
   if (end == std::string::npos) return {};
   size_t bad = 0;
-  ReadLines(std::string_view(text).substr(0, end + 1), file.path.string(), file.line, file.experiences, file.warnings, bad);
+  ReadLines(std::string_view(text).substr(0, end + 1), file.path.string(), file.line, file.experiences, file.warnings,
+            bad);
   file.offset += end + 1;
   return {};
 }

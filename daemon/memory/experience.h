@@ -1,14 +1,17 @@
-// Measured experience: what a method did to a kernel of this kind in this state. One JSON object per line, appended after every verdict,
-// failures too; stores are joined by `cat` (equal entries are counted once). The format is described in memory/README.md.
+// Measured experience: what a method did to a kernel of this kind in this state. One JSON object per line, appended
+// after every verdict, failures too; stores are joined by `cat` (equal entries are counted once). The format is
+// described in memory/README.md.
 //
-// How experience ranks methods. The value of an attempt is y = max(0, log gain), 0 also for a failure and for a gain below twice its
-// spread: the loop keeps its base then. A method's expected value is the posterior mean of a normal model with known relative precision,
+// How experience ranks methods. The value of an attempt is y = max(0, log gain), 0 also for a failure and for a gain
+// below twice its spread: the loop keeps its base then. A method's expected value is the posterior mean of a normal
+// model with known relative precision,
 //   E = (k0 * m0 + sum w_i y_i) / (k0 + sum w_i)
-// (conjugate prior: Gelman et al., Bayesian Data Analysis, 2.5; the shrinkage of Efron and Morris, JASA 70, 1975). m0 is the policy's
-// expectation (RankedMethod::expected_log_gain), k0 the number of samples that it is worth, and w_i the weight of a sample: 1 with the
-// same key, less for another chip or type, still less for the operation alone. With no samples the order is the policy's; as they grow it
-// becomes the measured one. The probability of success is Beta: (1 + sum w_i [y_i > 0]) / (2 + sum w_i).
-// Optional exploration adds c * sigma / sqrt(k0 + sum w_i) (Auer et al., Machine Learning 47, 2002, with a fixed numerator).
+// (conjugate prior: Gelman et al., Bayesian Data Analysis, 2.5; the shrinkage of Efron and Morris, JASA 70, 1975). m0
+// is the policy's expectation (RankedMethod::expected_log_gain), k0 the number of samples that it is worth, and w_i the
+// weight of a sample: 1 with the same key, less for another chip or type, still less for the operation alone. With no
+// samples the order is the policy's; as they grow it becomes the measured one. The probability of success is Beta: (1 +
+// sum w_i [y_i > 0]) / (2 + sum w_i). Optional exploration adds c * sigma / sqrt(k0 + sum w_i) (Auer et al., Machine
+// Learning 47, 2002, with a fixed numerator).
 #pragma once
 
 #include <filesystem>
@@ -33,19 +36,22 @@ struct Experience {
   ExperienceKey key;
   std::string method;
   std::map<std::string, std::string> parameters;
-  std::string outcome;     // VerdictName(): "measured", "compile_failed", "wrong_result", ...; or "refused" by a transformation
-  double log_gain = 0;     // ln(time before / time after) against the base that it was tried on; 0 where the outcome is no measurement
-  double spread = 0;       // standard error of log_gain; 0 on the simulator
-  bool modelled = true;    // the times are modelled, not measured
-  std::string kernel;      // name in the manifest
-  std::string source;      // SHA-256 of the base's text: the same in every repository
-  std::string toolchain;   // "nvrtc 13.0"
-  std::string version;     // of warpwright
-  std::string time;        // "2026-11-21T09:30:00Z"
+  std::string
+      outcome;  // VerdictName(): "measured", "compile_failed", "wrong_result", ...; or "refused" by a transformation
+  double log_gain =
+      0;  // ln(time before / time after) against the base that it was tried on; 0 where the outcome is no measurement
+  double spread = 0;      // standard error of log_gain; 0 on the simulator
+  bool modelled = true;   // the times are modelled, not measured
+  std::string kernel;     // name in the manifest
+  std::string source;     // SHA-256 of the base's text: the same in every repository
+  std::string toolchain;  // "nvrtc 13.0"
+  std::string version;    // of warpwright
+  std::string time;       // "2026-11-21T09:30:00Z"
   bool operator==(const Experience&) const = default;
 };
 
-// One line without its newline. Strings that are too long are an Error, as is everything that ParseExperience would refuse.
+// One line without its newline. Strings that are too long are an Error, as is everything that ParseExperience would
+// refuse.
 Result<std::string> FormatExperience(const Experience& experience);
 // kCorrupt with the reason; unknown keys are ignored, a newer format is refused.
 Result<Experience> ParseExperience(std::string_view line);
@@ -80,7 +86,8 @@ struct StoreContent {
 };
 // A missing file is an empty store. Bad lines become warnings.
 Result<StoreContent> ReadStore(const std::filesystem::path& path);
-// Joins stores into `output` (which may be one of them), sorted by time; atomic. Bad lines are dropped and named in the warnings.
+// Joins stores into `output` (which may be one of them), sorted by time; atomic. Bad lines are dropped and named in the
+// warnings.
 Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output);
 
 // Appends to the first path and reads all of them; files that grow meanwhile (other processes) are read on.

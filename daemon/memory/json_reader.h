@@ -1,5 +1,5 @@
-// Typed, total access to JSON that anybody may have written. The first mistake is kept and everything after it yields defaults, so that
-// decoders are straight lines with one check at the end.
+// Typed, total access to JSON that anybody may have written. The first mistake is kept and everything after it yields
+// defaults, so that decoders are straight lines with one check at the end.
 #pragma once
 
 #include <fmt/format.h>
@@ -61,7 +61,8 @@ class JsonReader {
     if (value == nullptr) return 0;
     const bool fits = value->is_number_unsigned()
                           ? value->get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<T>::max())
-                          : value->is_number_integer() && value->get<int64_t>() >= static_cast<int64_t>(std::numeric_limits<T>::min());
+                          : value->is_number_integer() &&
+                                value->get<int64_t>() >= static_cast<int64_t>(std::numeric_limits<T>::min());
     if (!fits) return Wrong(key, "an integer in range"), T{0};
     return value->get<T>();
   }

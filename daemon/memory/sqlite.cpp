@@ -19,8 +19,8 @@ void SqliteRows::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_f
 void Sqlite::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
 
 SqliteRows& SqliteRows::Bind(std::string_view text) {
-  const int code = sqlite3_bind_text64(statement_.get(), next_parameter_++, text.data() == nullptr ? "" : text.data(), text.size(),
-                                       SQLITE_TRANSIENT, SQLITE_UTF8);
+  const int code = sqlite3_bind_text64(statement_.get(), next_parameter_++, text.data() == nullptr ? "" : text.data(),
+                                       text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   if (bind_error_ == SQLITE_OK) bind_error_ = code;
   return *this;
 }
@@ -37,8 +37,8 @@ Result<bool> SqliteRows::Next() {
   sqlite3* db = sqlite3_db_handle(statement_.get());
   const char* path = sqlite3_db_filename(db, "main");
   const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-  return Fail(Error{damaged ? ErrorCode::kCorrupt : ErrorCode::kIo, sqlite3_errmsg(db), path == nullptr ? "" : path, 0, 0,
-                    damaged ? kRemedy : ""});
+  return Fail(Error{damaged ? ErrorCode::kCorrupt : ErrorCode::kIo, sqlite3_errmsg(db), path == nullptr ? "" : path, 0,
+                    0, damaged ? kRemedy : ""});
 }
 
 Status SqliteRows::Run() {
@@ -59,7 +59,12 @@ bool SqliteRows::IsNull(int column) const { return sqlite3_column_type(statement
 Error Sqlite::MakeError(int code, std::string_view what) const {
   const bool damaged = (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
   const std::string reason = db_ != nullptr ? sqlite3_errmsg(db_.get()) : sqlite3_errstr(code);
-  return {damaged ? ErrorCode::kCorrupt : ErrorCode::kIo, fmt::format("{}: {}", what, reason), path_, 0, 0, damaged ? kRemedy : ""};
+  return {damaged ? ErrorCode::kCorrupt : ErrorCode::kIo,
+          fmt::format("{}: {}", what, reason),
+          path_,
+          0,
+          0,
+          damaged ? kRemedy : ""};
 }
 
 Result<Sqlite> Sqlite::Open(const std::filesystem::path& path, int32_t application_id) {
@@ -68,7 +73,8 @@ Result<Sqlite> Sqlite::Open(const std::filesystem::path& path, int32_t applicati
   Sqlite db;
   db.path_ = path.string();
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(db.path_.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
+  const int code = sqlite3_open_v2(db.path_.c_str(), &raw,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
   db.db_.reset(raw);
   if (code != SQLITE_OK) return Fail(db.MakeError(code, "cannot open the trajectory"));
   sqlite3_extended_result_codes(raw, 1);
@@ -89,7 +95,8 @@ Status Sqlite::UseWal() {
   while (true) {
     const int code = sqlite3_exec(db_.get(), "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
     if (code == SQLITE_OK) return {};
-    if ((code & 0xff) != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) return Fail(MakeError(code, "database"));
+    if ((code & 0xff) != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline)
+      return Fail(MakeError(code, "database"));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
@@ -104,11 +111,13 @@ Status Sqlite::CheckIdentity(int32_t application_id) {
   if (id.Integer(0) == application_id) {
     WW_ASSIGN(SqliteRows check, Prepare("PRAGMA quick_check(1)"));
     WW_TRY(check.Next());
-    if (check.Text(0) != "ok") return Fail(Error{ErrorCode::kCorrupt, "the database is damaged: " + check.Text(0), path_, 0, 0, kRemedy});
+    if (check.Text(0) != "ok")
+      return Fail(Error{ErrorCode::kCorrupt, "the database is damaged: " + check.Text(0), path_, 0, 0, kRemedy});
     return {};
   }
   if (id.Integer(0) != 0 || tables.Integer(0) != 0)
-    return Fail(Error{ErrorCode::kCorrupt, "this is a database of another program", path_, 0, 0, "give another path for the trajectory"});
+    return Fail(Error{ErrorCode::kCorrupt, "this is a database of another program", path_, 0, 0,
+                      "give another path for the trajectory"});
   WW_TRY(Execute(fmt::format("PRAGMA application_id={}", application_id).c_str()));
   WW_TRY(id.Run());  // to the end: an open statement would hold the commit back
   WW_TRY(tables.Run());
@@ -134,7 +143,8 @@ int64_t Sqlite::last_insert_id() const { return sqlite3_last_insert_rowid(db_.ge
 
 Status Sqlite::Migrate(std::span<const char* const> migrations) {
   while (true) {
-    WW_ASSIGN(auto transaction, SqliteTransaction::Begin(*this));  // the version is read under the lock: two may start at once
+    WW_ASSIGN(auto transaction,
+              SqliteTransaction::Begin(*this));  // the version is read under the lock: two may start at once
     int64_t version = 0;
     {
       WW_ASSIGN(SqliteRows rows, Prepare("PRAGMA user_version"));
@@ -142,8 +152,10 @@ Status Sqlite::Migrate(std::span<const char* const> migrations) {
       version = rows.Integer(0);
     }
     if (version < 0 || version > static_cast<int64_t>(migrations.size()))
-      return Fail(Error{ErrorCode::kUnsupported, fmt::format("the trajectory has schema {}; this version knows up to {}", version, migrations.size()),
-                        path_, 0, 0, "use the version of warpwright that wrote it, or another path"});
+      return Fail(
+          Error{ErrorCode::kUnsupported,
+                fmt::format("the trajectory has schema {}; this version knows up to {}", version, migrations.size()),
+                path_, 0, 0, "use the version of warpwright that wrote it, or another path"});
     if (version == static_cast<int64_t>(migrations.size())) return {};
     WW_TRY(Execute(migrations[static_cast<size_t>(version)]));
     WW_TRY(Execute(fmt::format("PRAGMA user_version={}", version + 1).c_str()));

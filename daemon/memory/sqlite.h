@@ -20,8 +20,8 @@ class SqliteRows {  // a prepared statement
  public:
   SqliteRows& Bind(std::string_view text);  // the next parameter
   SqliteRows& Bind(int64_t value);
-  Result<bool> Next();                      // false: no more rows
-  Status Run();                             // to the end; for statements without rows
+  Result<bool> Next();  // false: no more rows
+  Status Run();         // to the end; for statements without rows
   std::string Text(int column) const;
   int64_t Integer(int column) const;
   bool IsNull(int column) const;
@@ -38,16 +38,16 @@ class SqliteRows {  // a prepared statement
 
 class Sqlite {
  public:
-  // Creates the file and its folders where they are missing. What is not a database, a damaged one, and one of another program
-  // (by application id) are kCorrupt errors with a remedy.
+  // Creates the file and its folders where they are missing. What is not a database, a damaged one, and one of another
+  // program (by application id) are kCorrupt errors with a remedy.
   static Result<Sqlite> Open(const std::filesystem::path& path, int32_t application_id);
 
   Status Execute(const char* sql);  // several statements, no parameters
   Result<SqliteRows> Prepare(std::string_view sql);
   int64_t last_insert_id() const;
 
-  // Brings the schema to version migrations.size(): step i leads from version i to i + 1, each in a transaction of its own. A database
-  // of a newer version is an Error.
+  // Brings the schema to version migrations.size(): step i leads from version i to i + 1, each in a transaction of its
+  // own. A database of a newer version is an Error.
   Status Migrate(std::span<const char* const> migrations);
 
  private:

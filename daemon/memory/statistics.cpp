@@ -20,10 +20,17 @@ double ValueOf(const Experience& e) {
 double WeightOf(const GradedExperience& sample, const StatisticsOptions& options) {
   double weight = 0;
   switch (sample.grade) {
-    case Grade::kNone: return 0;
-    case Grade::kOperation: weight = options.weight_operation; break;
-    case Grade::kSimilar: weight = options.weight_similar; break;
-    case Grade::kExact: weight = options.weight_exact; break;
+    case Grade::kNone:
+      return 0;
+    case Grade::kOperation:
+      weight = options.weight_operation;
+      break;
+    case Grade::kSimilar:
+      weight = options.weight_similar;
+      break;
+    case Grade::kExact:
+      weight = options.weight_exact;
+      break;
   }
   return sample.experience.modelled && !options.modelled ? weight * options.modelled_weight : weight;
 }
@@ -32,7 +39,8 @@ double WeightOf(const GradedExperience& sample, const StatisticsOptions& options
 
 std::string MethodStatistics::Summary() const {
   if (samples == 0) return "no samples";
-  return fmt::format("measured x{:.3g} ({} sample{}, {} faster, {})", std::exp(mean), samples, samples == 1 ? "" : "s", successes, Name(best));
+  return fmt::format("measured x{:.3g} ({} sample{}, {} faster, {})", std::exp(mean), samples, samples == 1 ? "" : "s",
+                     successes, Name(best));
 }
 
 MethodStatistics Statistics(const std::string& method, double prior, const std::vector<GradedExperience>& samples,
@@ -58,7 +66,8 @@ MethodStatistics Statistics(const std::string& method, double prior, const std::
   return s;
 }
 
-std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& order, const std::vector<GradedExperience>& samples,
+std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& order,
+                                               const std::vector<GradedExperience>& samples,
                                                const StatisticsOptions& options) {
   std::vector<MethodStatistics> ranked(order.size());
   double floor = 0;
@@ -66,8 +75,9 @@ std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& ord
     floor = std::max(floor, order[i].expected_log_gain);
     ranked[i] = Statistics(order[i].method, floor, samples, options);
   }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const MethodStatistics& a, const MethodStatistics& b) { return a.rank_value() > b.rank_value(); });
+  std::stable_sort(ranked.begin(), ranked.end(), [](const MethodStatistics& a, const MethodStatistics& b) {
+    return a.rank_value() > b.rank_value();
+  });
   return ranked;
 }
 
@@ -92,7 +102,8 @@ std::vector<ParameterStatistics> RankParameters(const std::string& method, const
   std::vector<ParameterStatistics> ranked;
   for (const auto& [parameters, sums] : by_parameters)
     ranked.push_back({parameters, sums.samples, (kParameterPrior * mean + sums.sum) / (kParameterPrior + sums.weight)});
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.posterior > b.posterior; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.posterior > b.posterior; });
   return ranked;
 }
 

@@ -6,20 +6,20 @@
 namespace warpwright {
 
 struct StatisticsOptions {
-  double prior_samples = 3;            // k0
+  double prior_samples = 3;  // k0
   double weight_exact = 1, weight_similar = 0.5, weight_operation = 0.15;
-  double modelled_weight = 0.5;        // of modelled samples where the question is about a real device
-  bool modelled = true;                // the question is about a simulated device
-  double exploration = 0;              // c
-  double sigma = 0.5;                  // typical spread of log gains between kernels
+  double modelled_weight = 0.5;  // of modelled samples where the question is about a real device
+  bool modelled = true;          // the question is about a simulated device
+  double exploration = 0;        // c
+  double sigma = 0.5;            // typical spread of log gains between kernels
 };
 
 struct MethodStatistics {
   std::string method;
-  size_t samples = 0, successes = 0;   // unweighted
-  double weight = 0;                   // sum of w_i
-  double mean = 0;                     // weighted mean of y, 0 without samples
-  double prior = 0, posterior = 0;     // m0, E
+  size_t samples = 0, successes = 0;  // unweighted
+  double weight = 0;                  // sum of w_i
+  double mean = 0;                    // weighted mean of y, 0 without samples
+  double prior = 0, posterior = 0;    // m0, E
   double success_probability = 0.5;
   double bonus = 0;
   Grade best = Grade::kNone;
@@ -36,12 +36,14 @@ struct PriorRank {
   std::string method;
   double expected_log_gain = 0;
 };
-// Best first. `order` is the policy's; where it puts a small step before a large one that it opens the way for, the small one's prior is
-// that of the large one. So priors alone never change the order, only samples do. Ties keep it.
-std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& order, const std::vector<GradedExperience>& samples,
+// Best first. `order` is the policy's; where it puts a small step before a large one that it opens the way for, the
+// small one's prior is that of the large one. So priors alone never change the order, only samples do. Ties keep it.
+std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& order,
+                                               const std::vector<GradedExperience>& samples,
                                                const StatisticsOptions& options);
 
-// Parameter sets of the method that were tried, best first, with the shrunk mean of their values (prior: the method's own mean).
+// Parameter sets of the method that were tried, best first, with the shrunk mean of their values (prior: the method's
+// own mean).
 struct ParameterStatistics {
   std::map<std::string, std::string> parameters;
   size_t samples = 0;

@@ -17,13 +17,15 @@ Json NumbersToJson(const std::map<std::string, double>& numbers) {
 
 // Parses, reads with `read`, and turns every mistake into an Error.
 template <typename Read>
-auto Decode(std::string_view text, const char* what, Read read) -> Result<decltype(read(std::declval<JsonReader&>(), Json()))> {
+auto Decode(std::string_view text, const char* what, Read read)
+    -> Result<decltype(read(std::declval<JsonReader&>(), Json()))> {
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return Fail(ErrorCode::kCorrupt, fmt::format("{} of the trajectory is not JSON", what));
   try {
     JsonReader reader;
     auto value = read(reader, json);
-    if (!reader.error().empty()) return Fail(ErrorCode::kCorrupt, fmt::format("{} of the trajectory: {}", what, reader.error()));
+    if (!reader.error().empty())
+      return Fail(ErrorCode::kCorrupt, fmt::format("{} of the trajectory: {}", what, reader.error()));
     return value;
   } catch (const std::exception& exception) {
     return Fail(ErrorCode::kCorrupt, fmt::format("{} of the trajectory: {}", what, exception.what()));
@@ -34,7 +36,8 @@ auto Decode(std::string_view text, const char* what, Read read) -> Result<declty
 
 std::string EncodeStep(const StepRecord& r) {
   Json prediction = Json::array();
-  for (const ExpectedChange& p : r.prediction) prediction.push_back({{"name", p.name}, {"up", p.up}, {"factor", NumberToJson(p.factor)}});
+  for (const ExpectedChange& p : r.prediction)
+    prediction.push_back({{"name", p.name}, {"up", p.up}, {"factor", NumberToJson(p.factor)}});
   return DumpJson({{"kind", Name(r.kind)},
                    {"round", r.round},
                    {"attempt", r.attempt},
@@ -77,8 +80,12 @@ Result<StepRecord> DecodeStep(std::string_view text) {
 std::string EncodeOutcome(const StepOutcome& o) {
   Json prediction = Json::array();
   for (const PredictionResult& p : o.prediction)
-    prediction.push_back({{"name", p.name}, {"up", p.up}, {"factor", NumberToJson(p.factor)}, {"before", NumberToJson(p.before)},
-                          {"after", NumberToJson(p.after)}, {"held", p.held}});
+    prediction.push_back({{"name", p.name},
+                          {"up", p.up},
+                          {"factor", NumberToJson(p.factor)},
+                          {"before", NumberToJson(p.before)},
+                          {"after", NumberToJson(p.after)},
+                          {"held", p.held}});
   Json json = {{"candidate", o.candidate},
                {"summary", o.summary},
                {"data", o.data},
@@ -109,8 +116,8 @@ Result<StepOutcome> DecodeOutcome(std::string_view text) {
       }
     }
     for (const Json& item : reader.Items(json, "prediction"))
-      o.prediction.push_back({reader.Text(item, "name"), reader.Bool(item, "up"), reader.Number(item, "factor"), reader.Number(item, "before"),
-                              reader.Number(item, "after"), reader.Bool(item, "held")});
+      o.prediction.push_back({reader.Text(item, "name"), reader.Bool(item, "up"), reader.Number(item, "factor"),
+                              reader.Number(item, "before"), reader.Number(item, "after"), reader.Bool(item, "held")});
     o.before = reader.NumberMap(json, "before");
     o.after = reader.NumberMap(json, "after");
     o.time_before_us = reader.Number(json, "time_before_us");
@@ -123,15 +130,19 @@ Result<StepOutcome> DecodeOutcome(std::string_view text) {
 }
 
 std::string EncodeResult(const TaskResult& r) {
-  return DumpJson({{"outcome", r.outcome}, {"message", r.message}, {"best_hash", r.best_hash}, {"gain", NumberToJson(r.gain)}});
+  return DumpJson(
+      {{"outcome", r.outcome}, {"message", r.message}, {"best_hash", r.best_hash}, {"gain", NumberToJson(r.gain)}});
 }
 Result<TaskResult> DecodeResult(std::string_view text) {
   return Decode(text, "a result", [](JsonReader& reader, const Json& json) {
-    return TaskResult{reader.Text(json, "outcome"), reader.Text(json, "message"), reader.Text(json, "best_hash"), reader.Number(json, "gain")};
+    return TaskResult{reader.Text(json, "outcome"), reader.Text(json, "message"), reader.Text(json, "best_hash"),
+                      reader.Number(json, "gain")};
   });
 }
 
-std::string EncodeParameters(const std::map<std::string, std::string>& parameters) { return DumpJson({{"p", parameters}}); }
+std::string EncodeParameters(const std::map<std::string, std::string>& parameters) {
+  return DumpJson({{"p", parameters}});
+}
 Result<std::map<std::string, std::string>> DecodeParameters(std::string_view text) {
   return Decode(text, "parameters", [](JsonReader& reader, const Json& json) { return reader.TextMap(json, "p"); });
 }

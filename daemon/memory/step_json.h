@@ -1,4 +1,5 @@
-// Steps, outcomes and results of tasks as JSON text: the columns of the trajectory. Decoding is strict and never throws.
+// Steps, outcomes and results of tasks as JSON text: the columns of the trajectory. Decoding is strict and never
+// throws.
 #pragma once
 
 #include "memory/trajectory.h"

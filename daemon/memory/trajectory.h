@@ -1,9 +1,9 @@
 // The short-term memory: everything that was planned, tried, measured and mended for one task, in SQLite (WAL).
 //
-// A step is written as *started* before it acts and as *finished*, with its outcome, afterwards. Steps of a task have an identity made of
-// what they are about to do (kind, round, base, candidate, method, parameters, evidence, attempt). So a program that was killed is
-// simply run again: Begin() returns the outcome of a step that finished before, and the caller goes on with it instead of acting.
-// One process at a time works on a task; several may share the file.
+// A step is written as *started* before it acts and as *finished*, with its outcome, afterwards. Steps of a task have
+// an identity made of what they are about to do (kind, round, base, candidate, method, parameters, evidence, attempt).
+// So a program that was killed is simply run again: Begin() returns the outcome of a step that finished before, and the
+// caller goes on with it instead of acting. One process at a time works on a task; several may share the file.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ struct TaskKey {
   std::string config_digest;  // of everything else that decides: manifest, references, skills, version
 };
 struct TaskResult {
-  std::string outcome;        // "improved", "unchanged", "refused", "error"
+  std::string outcome;  // "improved", "unchanged", "refused", "error"
   std::string message;
-  std::string best_hash;      // of the accepted candidate; empty: the original
-  double gain = 1;            // of the best over the original
+  std::string best_hash;  // of the accepted candidate; empty: the original
+  double gain = 1;        // of the best over the original
 };
 struct TaskSummary {
   TaskId id = 0;
@@ -53,30 +53,30 @@ std::optional<StepKind> ParseStepKind(std::string_view name);
 struct StepRecord {
   StepKind kind = StepKind::kPlan;
   int round = 0;
-  int attempt = 0;                // 0, or the number of the repair; tells apart steps that are otherwise equal
-  std::string base;               // hash of the present base
-  std::string candidate;          // hash of what is evaluated, diagnosed, repaired
-  std::string method;             // skill id
+  int attempt = 0;        // 0, or the number of the repair; tells apart steps that are otherwise equal
+  std::string base;       // hash of the present base
+  std::string candidate;  // hash of what is evaluated, diagnosed, repaired
+  std::string method;     // skill id
   std::map<std::string, std::string> parameters;
   std::string evidence_digest;
   // Not part of the identity:
-  std::string reason;             // why, one or more lines
-  std::vector<std::string> evidence;       // lines with field = value
+  std::string reason;                 // why, one or more lines
+  std::vector<std::string> evidence;  // lines with field = value
   std::vector<ExpectedChange> prediction;
-  StepId repairs = 0;             // the failed step that this one mends; 0: none
+  StepId repairs = 0;  // the failed step that this one mends; 0: none
 };
 // What came of it.
 struct StepOutcome {
-  std::string candidate;          // hash of what was produced or judged
-  std::string summary;            // one line for people
-  std::string data;               // what the caller needs to go on: a plan or a diagnosis as JSON
+  std::string candidate;  // hash of what was produced or judged
+  std::string summary;    // one line for people
+  std::string data;       // what the caller needs to go on: a plan or a diagnosis as JSON
   std::optional<Verdict> verdict;
   std::vector<PredictionResult> prediction;
-  std::map<std::string, double> before, after;  // counters and evidence by name
-  double time_before_us = 0, time_after_us = 0; // weighted, over the cases
-  double gain = 0;                // over the base; 0: not measured
-  bool accepted = false;          // became the base
-  double seconds = 0;             // that the step took
+  std::map<std::string, double> before, after;   // counters and evidence by name
+  double time_before_us = 0, time_after_us = 0;  // weighted, over the cases
+  double gain = 0;                               // over the base; 0: not measured
+  bool accepted = false;                         // became the base
+  double seconds = 0;                            // that the step took
 };
 
 struct StepView {
@@ -84,7 +84,7 @@ struct StepView {
   StepRecord record;
   std::optional<StepOutcome> outcome;  // none: started, not finished
   std::string started, finished;
-  StepId mended_by = 0;                // a later repair of this failed step that passed; 0: none
+  StepId mended_by = 0;  // a later repair of this failed step that passed; 0: none
 };
 struct CandidateView {
   std::string hash, parent, method, summary;
@@ -99,7 +99,7 @@ struct TriedMethod {
   std::string method;
   std::map<std::string, std::string> parameters;
   std::string base, evidence_digest;
-  std::string verdict;   // name; empty: not judged
+  std::string verdict;  // name; empty: not judged
   double gain = 0;
   bool accepted = false;
 };
@@ -119,7 +119,7 @@ class Trajectory {
   };
   Result<BegunTask> BeginTask(const TaskKey& key);  // the one with this key, or a new one
   Status FinishTask(TaskId task, const TaskResult& result);
-  Status DiscardTask(TaskId task);                  // with its steps; texts that nothing refers to go as well
+  Status DiscardTask(TaskId task);  // with its steps; texts that nothing refers to go as well
 
   struct BegunStep {
     StepId id = 0;

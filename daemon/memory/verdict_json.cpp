@@ -11,38 +11,44 @@ using Json = nlohmann::json;
 
 constexpr size_t kMaxLines = 64;
 
-constexpr Fault::Kind kFaultKinds[] = {
-    Fault::Kind::kOutOfBounds,     Fault::Kind::kMisaligned,      Fault::Kind::kUninitializedRead, Fault::Kind::kSharedRace,
-    Fault::Kind::kDivergentBarrier, Fault::Kind::kInactiveShuffle, Fault::Kind::kInstructionLimit,  Fault::Kind::kTrap,
-    Fault::Kind::kNotSimulated,    Fault::Kind::kReadOnlyWrite,   Fault::Kind::kResourceLimit,     Fault::Kind::kIllegalInstruction};
+constexpr Fault::Kind kFaultKinds[] = {Fault::Kind::kOutOfBounds,       Fault::Kind::kMisaligned,
+                                       Fault::Kind::kUninitializedRead, Fault::Kind::kSharedRace,
+                                       Fault::Kind::kDivergentBarrier,  Fault::Kind::kInactiveShuffle,
+                                       Fault::Kind::kInstructionLimit,  Fault::Kind::kTrap,
+                                       Fault::Kind::kNotSimulated,      Fault::Kind::kReadOnlyWrite,
+                                       Fault::Kind::kResourceLimit,     Fault::Kind::kIllegalInstruction};
 
 struct TimeField {
   const char* name;
-  double TimeBreakdown::* member;
+  double TimeBreakdown::*member;
 };
 constexpr TimeField kTimeFields[] = {
-    {"total_us", &TimeBreakdown::total_us},     {"dram_us", &TimeBreakdown::dram_us},       {"l2_us", &TimeBreakdown::l2_us},
-    {"l1_us", &TimeBreakdown::l1_us},           {"shared_us", &TimeBreakdown::shared_us},   {"issue_us", &TimeBreakdown::issue_us},
-    {"fp32_us", &TimeBreakdown::fp32_us},       {"fp64_us", &TimeBreakdown::fp64_us},       {"fp16_us", &TimeBreakdown::fp16_us},
-    {"integer_us", &TimeBreakdown::integer_us}, {"sfu_us", &TimeBreakdown::sfu_us},         {"latency_us", &TimeBreakdown::latency_us},
-    {"atomic_us", &TimeBreakdown::atomic_us},   {"overhead_us", &TimeBreakdown::overhead_us}};
+    {"total_us", &TimeBreakdown::total_us},   {"dram_us", &TimeBreakdown::dram_us},
+    {"l2_us", &TimeBreakdown::l2_us},         {"l1_us", &TimeBreakdown::l1_us},
+    {"shared_us", &TimeBreakdown::shared_us}, {"issue_us", &TimeBreakdown::issue_us},
+    {"fp32_us", &TimeBreakdown::fp32_us},     {"fp64_us", &TimeBreakdown::fp64_us},
+    {"fp16_us", &TimeBreakdown::fp16_us},     {"integer_us", &TimeBreakdown::integer_us},
+    {"sfu_us", &TimeBreakdown::sfu_us},       {"latency_us", &TimeBreakdown::latency_us},
+    {"atomic_us", &TimeBreakdown::atomic_us}, {"overhead_us", &TimeBreakdown::overhead_us}};
 
 Json FaultToJson(const Fault& f) {
-  return {{"kind", Name(f.kind)}, {"message", f.message}, {"kernel", f.kernel}, {"file", f.file}, {"line", f.line},
-          {"block", f.block},     {"thread", f.thread}};
+  return {{"kind", Name(f.kind)}, {"message", f.message}, {"kernel", f.kernel}, {"file", f.file},
+          {"line", f.line},       {"block", f.block},     {"thread", f.thread}};
 }
 void ReadTriple(JsonReader& reader, const Json& json, const char* key, uint32_t (&out)[3]) {
   const Json& items = reader.Items(json, key);
   if (items.size() != 3) return reader.Complain("a coordinate needs three numbers");
   for (size_t i = 0; i < 3; ++i) {
-    if (!items[i].is_number_unsigned() || items[i].get<uint64_t>() > UINT32_MAX) return reader.Complain("a coordinate is no number");
+    if (!items[i].is_number_unsigned() || items[i].get<uint64_t>() > UINT32_MAX)
+      return reader.Complain("a coordinate is no number");
     out[i] = items[i].get<uint32_t>();
   }
 }
 Fault FaultFromJson(JsonReader& reader, const Json& json) {
   Fault f;
   const std::string kind = reader.Text(json, "kind");
-  const auto found = std::find_if(std::begin(kFaultKinds), std::end(kFaultKinds), [&](Fault::Kind k) { return Name(k) == kind; });
+  const auto found =
+      std::find_if(std::begin(kFaultKinds), std::end(kFaultKinds), [&](Fault::Kind k) { return Name(k) == kind; });
   if (found == std::end(kFaultKinds)) {
     reader.Complain("unknown fault '" + kind.substr(0, 40) + "'");
   } else {
@@ -58,14 +64,17 @@ Fault FaultFromJson(JsonReader& reader, const Json& json) {
 }
 
 Json LineToJson(const LineCounters& l) {
-  return {{"file", l.file}, {"line", l.line}, {"n", {l.warp_instructions, l.thread_instructions, l.global_requests, l.global_sectors,
-                                                     l.shared_requests, l.shared_wavefronts, l.divergent_branches}}};
+  return {{"file", l.file},
+          {"line", l.line},
+          {"n",
+           {l.warp_instructions, l.thread_instructions, l.global_requests, l.global_sectors, l.shared_requests,
+            l.shared_wavefronts, l.divergent_branches}}};
 }
 LineCounters LineFromJson(JsonReader& reader, const Json& json) {
   LineCounters l;
   l.file = reader.Text(json, "file");
   l.line = reader.Integer<int>(json, "line");
-  uint64_t* const numbers[] = {&l.warp_instructions, &l.thread_instructions, &l.global_requests, &l.global_sectors,
+  uint64_t* const numbers[] = {&l.warp_instructions, &l.thread_instructions, &l.global_requests,   &l.global_sectors,
                                &l.shared_requests,   &l.shared_wavefronts,   &l.divergent_branches};
   const Json& items = reader.Items(json, "n");
   if (items.size() != std::size(numbers)) return reader.Complain("counters of a line are incomplete"), l;
@@ -93,8 +102,11 @@ Json LaunchToJson(const LaunchReport& r) {
           {"counters", std::move(counters)},
           {"lines", std::move(lines)},
           {"occupancy",
-           {{"blocks", o.blocks_per_multiprocessor}, {"theoretical", NumberToJson(o.theoretical)}, {"achieved", NumberToJson(o.achieved)},
-            {"limiter", o.limiter}, {"waves", NumberToJson(o.waves)}}},
+           {{"blocks", o.blocks_per_multiprocessor},
+            {"theoretical", NumberToJson(o.theoretical)},
+            {"achieved", NumberToJson(o.achieved)},
+            {"limiter", o.limiter},
+            {"waves", NumberToJson(o.waves)}}},
           {"time", std::move(time)}};
 }
 LaunchReport LaunchFromJson(JsonReader& reader, const Json& json) {
@@ -131,7 +143,10 @@ Json MeasuredToJson(const Measured& m) {
   for (const CaseMeasurement& c : m.cases) {
     Json launches = Json::array();
     for (const LaunchReport& launch : c.launches) launches.push_back(LaunchToJson(launch));
-    cases.push_back({{"case", c.case_name}, {"weight", NumberToJson(c.weight)}, {"time_us", NumberToJson(c.time_us)}, {"sampled", c.sampled},
+    cases.push_back({{"case", c.case_name},
+                     {"weight", NumberToJson(c.weight)},
+                     {"time_us", NumberToJson(c.time_us)},
+                     {"sampled", c.sampled},
                      {"launches", std::move(launches)}});
   }
   return {{"modelled", m.modelled}, {"device", m.device}, {"checks", m.checks}, {"cases", std::move(cases)}};
@@ -157,7 +172,8 @@ Verdict VerdictFromJson(JsonReader& reader, const Json& json) {
   const std::string name = reader.Text(json, "verdict");
   if (name == VerdictName(CompileFailed{})) return CompileFailed{reader.Text(json, "log")};
   if (name == VerdictName(Refused{}))
-    return Refused{reader.Text(json, "check"), reader.Text(json, "reason"), reader.Text(json, "file"), reader.Integer<int>(json, "line")};
+    return Refused{reader.Text(json, "check"), reader.Text(json, "reason"), reader.Text(json, "file"),
+                   reader.Integer<int>(json, "line")};
   if (name == VerdictName(WrongResult{}))
     return WrongResult{reader.Text(json, "check"), reader.Text(json, "case"), reader.Text(json, "message")};
   if (name == VerdictName(Faulted{})) {
@@ -173,13 +189,21 @@ Verdict VerdictFromJson(JsonReader& reader, const Json& json) {
 }  // namespace
 
 std::string EncodeVerdict(const Verdict& verdict) {
-  Json json = std::visit(
-      Overload{[](const CompileFailed& v) { return Json{{"log", v.log}}; },
-               [](const Refused& v) { return Json{{"check", v.check}, {"reason", v.reason}, {"file", v.file}, {"line", v.line}}; },
-               [](const WrongResult& v) { return Json{{"check", v.check}, {"case", v.case_name}, {"message", v.message}}; },
-               [](const Faulted& v) { return Json{{"fault", FaultToJson(v.fault)}, {"case", v.case_name}}; },
-               [](const Measured& v) { return MeasuredToJson(v); }},
-      verdict);
+  Json json =
+      std::visit(Overload{[](const CompileFailed& v) {
+                            return Json{{"log", v.log}};
+                          },
+                          [](const Refused& v) {
+                            return Json{{"check", v.check}, {"reason", v.reason}, {"file", v.file}, {"line", v.line}};
+                          },
+                          [](const WrongResult& v) {
+                            return Json{{"check", v.check}, {"case", v.case_name}, {"message", v.message}};
+                          },
+                          [](const Faulted& v) {
+                            return Json{{"fault", FaultToJson(v.fault)}, {"case", v.case_name}};
+                          },
+                          [](const Measured& v) { return MeasuredToJson(v); }},
+                 verdict);
   json["verdict"] = VerdictName(verdict);
   return DumpJson(json);
 }

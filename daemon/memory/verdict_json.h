@@ -1,4 +1,5 @@
-// Verdicts as JSON text, for the trajectory. Of a launch's source lines the hottest 64 are kept. Decoding is strict and never throws: the file may have been written by anybody.
+// Verdicts as JSON text, for the trajectory. Of a launch's source lines the hottest 64 are kept. Decoding is strict and
+// never throws: the file may have been written by anybody.
 #pragma once
 
 #include <string>

@@ -18,14 +18,16 @@ std::vector<std::string_view> ChangeNames() {
 
 class CardReader {
  public:
-  CardReader(MethodReferences& references, Diagnostics& diagnostics) : references_(references), diagnostics_(diagnostics) {}
+  CardReader(MethodReferences& references, Diagnostics& diagnostics)
+      : references_(references), diagnostics_(diagnostics) {}
 
   MethodCard Read(const YamlNode& root, const std::string& stem, std::vector<std::string>& before) {
-    const YamlObject map(root, "a method card",
-                         {"id", "title", "intent", "transform", "expected_gain", "architectures", "raises_roof", "needs",
-                          "preconditions", "already_applied", "mechanism", "sketch", "parameters", "expected", "forbidden", "failures",
-                          "conflicts", "after", "before", "sources"},
-                         diagnostics_);
+    const YamlObject map(
+        root, "a method card",
+        {"id",        "title",         "intent",          "transform", "expected_gain", "architectures", "raises_roof",
+         "needs",     "preconditions", "already_applied", "mechanism", "sketch",        "parameters",    "expected",
+         "forbidden", "failures",      "conflicts",       "after",     "before",        "sources"},
+        diagnostics_);
     MethodCard card;
     card.file = root.path();
     card.id = map.String("id");
@@ -62,7 +64,8 @@ class CardReader {
   std::vector<YamlNode> List(const YamlObject& map, std::string_view key, bool required) {
     const YamlNode* node = required ? map.Require(key) : map.Find(key);
     if (node == nullptr) return {};
-    if (!node->IsList() || node->items().empty()) diagnostics_.Add(*node, fmt::format("'{}' needs a list of at least one entry", key));
+    if (!node->IsList() || node->items().empty())
+      diagnostics_.Add(*node, fmt::format("'{}' needs a list of at least one entry", key));
     return node->items();
   }
 
@@ -83,14 +86,16 @@ class CardReader {
     card.gain_high = map.Double("high", 1.0, 1000);
     if (!(card.gain_low <= card.gain_typical && card.gain_typical <= card.gain_high))
       diagnostics_.Add(node, "low, typical and high must be in rising order");
-    if (!(card.gain_typical > 1)) diagnostics_.Add(node, "a typical gain is above 1, else the method is never worth trying");
+    if (!(card.gain_typical > 1))
+      diagnostics_.Add(node, "a typical gain is above 1, else the method is never worth trying");
   }
 
   void ReadArchitectures(const YamlNode& node, MethodCard& card) {
     const YamlObject map(node, "an architecture range", {"min", "max"}, diagnostics_);
     card.min_capability = static_cast<int>(map.Integer("min", 50, 200));
     card.max_capability = static_cast<int>(map.IntegerOr("max", 0, 50, 200));
-    if (card.max_capability != 0 && card.max_capability < card.min_capability) diagnostics_.Add(node, "'max' is below 'min'");
+    if (card.max_capability != 0 && card.max_capability < card.min_capability)
+      diagnostics_.Add(node, "'max' is below 'min'");
   }
 
   void ReadNeeds(const YamlObject& map, MethodCard& card) {
@@ -100,7 +105,8 @@ class CardReader {
       if (const auto allow = ParseAllow(item.text())) {
         card.needs.insert(*allow);
       } else {
-        diagnostics_.Add(item, fmt::format("unknown relaxation '{}'", item.text()), "tf32, nondeterministic, cache_policy, reduced_precision, ...");
+        diagnostics_.Add(item, fmt::format("unknown relaxation '{}'", item.text()),
+                         "tf32, nondeterministic, cache_policy, reduced_precision, ...");
       }
     }
   }
@@ -123,7 +129,8 @@ class CardReader {
     if (direction != "up" && direction != "down") diagnostics_.Add(node, "'direction' is up or down");
     change.up = direction == "up";
     change.factor = map.Double("factor", 0.001, 1000);
-    if (change.up != (change.factor > 1)) diagnostics_.Add(node, "'factor' is after over before: above 1 for up, below 1 for down");
+    if (change.up != (change.factor > 1))
+      diagnostics_.Add(node, "'factor' is after over before: above 1 for up, below 1 for down");
     return change;
   }
 
@@ -135,7 +142,8 @@ class CardReader {
   Source ReadSource(const YamlNode& node) {
     const YamlObject map(node, "a source", {"title", "url"}, diagnostics_);
     Source source{map.String("title"), map.String("url")};
-    if (!source.url.starts_with("https://") && !source.url.starts_with("http://")) diagnostics_.Add(node, "the url of a source starts with https://");
+    if (!source.url.starts_with("https://") && !source.url.starts_with("http://"))
+      diagnostics_.Add(node, "the url of a source starts with https://");
     return source;
   }
 
@@ -154,13 +162,15 @@ class CardReader {
       const auto known = std::find_if(signature->parameters.begin(), signature->parameters.end(),
                                       [&](const auto& p) { return p.name == parameter.name; });
       if (known == signature->parameters.end()) {
-        diagnostics_.Add(*node, fmt::format("the transformation '{}' has no parameter '{}'", card.transform, parameter.name));
+        diagnostics_.Add(*node,
+                         fmt::format("the transformation '{}' has no parameter '{}'", card.transform, parameter.name));
         continue;
       }
       for (const std::string& value : parameter.values)
         if (std::find(known->values.begin(), known->values.end(), value) == known->values.end())
-          diagnostics_.Add(*node, fmt::format("the transformation '{}' takes no {} = '{}'", card.transform, parameter.name, value),
-                           fmt::format("one of {}", fmt::join(known->values, ", ")));
+          diagnostics_.Add(
+              *node, fmt::format("the transformation '{}' takes no {} = '{}'", card.transform, parameter.name, value),
+              fmt::format("one of {}", fmt::join(known->values, ", ")));
     }
   }
 
@@ -170,8 +180,8 @@ class CardReader {
 
 }  // namespace
 
-MethodCard ReadCard(const YamlNode& root, const std::string& stem, MethodReferences& references, std::vector<std::string>& before,
-                    Diagnostics& diagnostics) {
+MethodCard ReadCard(const YamlNode& root, const std::string& stem, MethodReferences& references,
+                    std::vector<std::string>& before, Diagnostics& diagnostics) {
   return CardReader(references, diagnostics).Read(root, stem, before);
 }
 

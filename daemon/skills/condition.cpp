@@ -54,8 +54,8 @@ class Reader {
 
   Condition Read(const YamlNode& node) {
     const YamlObject map(node, "a condition",
-                         {"field", "is", "below", "at_most", "above", "at_least", "equals", "between", "operation", "allow", "all",
-                          "any", "not", "reason"},
+                         {"field", "is", "below", "at_most", "above", "at_least", "equals", "between", "operation",
+                          "allow", "all", "any", "not", "reason"},
                          diagnostics_);
     Condition condition;
     if (!node.IsMap()) return condition;
@@ -78,7 +78,8 @@ class Reader {
     }
     if (kind != "field")
       for (const std::string_view key : kComparisons)
-        if (const YamlNode* stray = node.Find(key)) diagnostics_.Add(*stray, fmt::format("'{}' belongs to 'field'", key));
+        if (const YamlNode* stray = node.Find(key))
+          diagnostics_.Add(*stray, fmt::format("'{}' belongs to 'field'", key));
     condition.reason = map.StringOr("reason", "");
     return condition;
   }
@@ -86,7 +87,9 @@ class Reader {
  private:
   Condition ReadParts(const std::string& kind, const YamlNode& node) {
     Condition condition;
-    condition.kind = kind == "all" ? Condition::Kind::kAll : kind == "any" ? Condition::Kind::kAny : Condition::Kind::kNot;
+    condition.kind = kind == "all"   ? Condition::Kind::kAll
+                     : kind == "any" ? Condition::Kind::kAny
+                                     : Condition::Kind::kNot;
     if (condition.kind == Condition::Kind::kNot) {
       condition.parts.push_back(Read(node));
       return condition;
@@ -141,8 +144,9 @@ class Reader {
     std::string_view operation;
     for (const std::string_view key : kComparisons) {
       if (node.Find(key) == nullptr) continue;
-      if (!operation.empty()) diagnostics_.Add(node, fmt::format("one comparison at a time: '{}' or '{}'", operation, key),
-                                               "write between: [a, b], or two conditions in all: [...]");
+      if (!operation.empty())
+        diagnostics_.Add(node, fmt::format("one comparison at a time: '{}' or '{}'", operation, key),
+                         "write between: [a, b], or two conditions in all: [...]");
       operation = key;
     }
     if (operation.empty()) {
@@ -151,9 +155,10 @@ class Reader {
     }
     const YamlNode& value = *node.Find(operation);
     if (IsBoolean(condition.field) != (operation == "is")) {
-      diagnostics_.Add(value, fmt::format("'{}' is {}: compare it with {}", EvidenceFields()[condition.field].name,
-                                          IsBoolean(condition.field) ? "a boolean" : "a number",
-                                          IsBoolean(condition.field) ? "'is: true' or 'is: false'" : "below, above, between, ..."));
+      diagnostics_.Add(
+          value, fmt::format("'{}' is {}: compare it with {}", EvidenceFields()[condition.field].name,
+                             IsBoolean(condition.field) ? "a boolean" : "a number",
+                             IsBoolean(condition.field) ? "'is: true' or 'is: false'" : "below, above, between, ..."));
       return condition;
     }
     condition.kind = Condition::Kind::kCompare;
@@ -183,7 +188,8 @@ class Reader {
     interval.high_open = operation == "below";
     interval.low_open = operation == "above";
     const EvidenceField& f = EvidenceFields()[field];
-    if (!Reaches(interval, f)) diagnostics_.Add(value, fmt::format("this can never hold: '{}' lies from {:g} to {:g}", f.name, f.low, f.high));
+    if (!Reaches(interval, f))
+      diagnostics_.Add(value, fmt::format("this can never hold: '{}' lies from {:g} to {:g}", f.name, f.low, f.high));
     return interval;
   }
   static bool Reaches(const Interval& i, const EvidenceField& f) {
@@ -194,7 +200,8 @@ class Reader {
     const EvidenceField& f = EvidenceFields()[field];
     const auto value = diagnostics_.Take(node.AsDouble());
     if (value && (*value < f.low || *value > f.high))
-      diagnostics_.Add(node, fmt::format("{:g} is outside of '{}', which lies from {:g} to {:g}", *value, f.name, f.low, f.high));
+      diagnostics_.Add(
+          node, fmt::format("{:g} is outside of '{}', which lies from {:g} to {:g}", *value, f.name, f.low, f.high));
     return value.value_or(f.low);
   }
 
@@ -213,8 +220,10 @@ Truth Evaluate(const Condition& condition, const Facts& facts) {
     case Condition::Kind::kCompare:
       if (!facts.known(condition.field)) return Truth::kUnknown;
       return FromBool(condition.interval.Contains(facts.value(condition.field)));
-    case Condition::Kind::kAllow: return FromBool(facts.allows(condition.allow));
-    case Condition::Kind::kNot: return Negate(Evaluate(condition.parts[0], facts));
+    case Condition::Kind::kAllow:
+      return FromBool(facts.allows(condition.allow));
+    case Condition::Kind::kNot:
+      return Negate(Evaluate(condition.parts[0], facts));
     case Condition::Kind::kAll: {
       Truth truth = Truth::kTrue;
       for (const Condition& part : condition.parts) truth = std::min(truth, Evaluate(part, facts));
@@ -247,7 +256,8 @@ std::string Cite(const Condition& condition, const Facts& facts) {
     }
     case Condition::Kind::kAllow:
       return fmt::format("allow {}: {}", Name(condition.allow), facts.allows(condition.allow) ? "yes" : "no");
-    case Condition::Kind::kNot: return Cite(condition.parts[0], facts);
+    case Condition::Kind::kNot:
+      return Cite(condition.parts[0], facts);
     case Condition::Kind::kAll:
     case Condition::Kind::kAny: {
       // Only the parts that make it what it is: the false ones of a false "all", the true ones of a true "any".
@@ -265,8 +275,10 @@ std::string Describe(const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::kCompare:
       return fmt::format("{} {}", EvidenceFields()[condition.field].name, DescribeInterval(condition));
-    case Condition::Kind::kAllow: return fmt::format("the manifest allows {}", Name(condition.allow));
-    case Condition::Kind::kNot: return fmt::format("not ({})", Describe(condition.parts[0]));
+    case Condition::Kind::kAllow:
+      return fmt::format("the manifest allows {}", Name(condition.allow));
+    case Condition::Kind::kNot:
+      return fmt::format("not ({})", Describe(condition.parts[0]));
     case Condition::Kind::kAll:
     case Condition::Kind::kAny: {
       std::vector<std::string> texts;

@@ -1,12 +1,12 @@
 // Conditions over evidence, as the policy and the method cards write them:
 //
-//   {field: dram_throughput_pct, below: 60}      also at_most, above, at_least, equals, between: [a, b]; is: true for booleans
-//   {operation: [matmul, stencil]}               one of the operation classes
-//   {allow: tf32}                                the manifest grants the relaxation
-//   {all: [...]}  {any: [...]}  {not: ...}
+//   {field: dram_throughput_pct, below: 60}      also at_most, above, at_least, equals, between: [a, b]; is: true for
+//   booleans {operation: [matmul, stencil]}               one of the operation classes {allow: tf32} the manifest
+//   grants the relaxation {all: [...]}  {any: [...]}  {not: ...}
 //
-// each with an optional `reason`. They are total: every comparison is an interval, and an absent field makes it unknown, which
-// spreads by Kleene's strong three-valued logic ("On notation for ordinal numbers", 1938). Unknown never vetoes; callers lower scores.
+// each with an optional `reason`. They are total: every comparison is an interval, and an absent field makes it
+// unknown, which spreads by Kleene's strong three-valued logic ("On notation for ordinal numbers", 1938). Unknown never
+// vetoes; callers lower scores.
 #pragma once
 
 #include <limits>
@@ -41,7 +41,8 @@ struct Condition {
   std::string reason;
 };
 
-// Evidence by position, so that thousands of conditions cost no string look-ups. NaN: absent (or measured as NaN, which is the same).
+// Evidence by position, so that thousands of conditions cost no string look-ups. NaN: absent (or measured as NaN, which
+// is the same).
 class Facts {
  public:
   Facts(const Evidence& evidence, const std::set<Allow>& allow);

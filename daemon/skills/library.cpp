@@ -41,7 +41,8 @@ void CheckOrder(const SkillLibrary& library, Diagnostics& diagnostics) {
     if (card == nullptr || state[id] == 2) return true;
     path.push_back(id);
     if (state[id] == 1) {
-      diagnostics.Add(LibraryError(library, "methods/" + id + ".yml", fmt::format("the order goes in a circle: {}", fmt::join(path, " after "))));
+      diagnostics.Add(LibraryError(library, "methods/" + id + ".yml",
+                                   fmt::format("the order goes in a circle: {}", fmt::join(path, " after "))));
       return false;
     }
     state[id] = 1;
@@ -67,17 +68,19 @@ void CheckCoverage(const SkillLibrary& library, Diagnostics& diagnostics) {
         card->conflicts.empty() && card->min_capability <= 80 && card->max_capability == 0 && !card->transform.empty())
       return;
   }
-  diagnostics.Add(LibraryError(library, "policy.yml", "some evidence is left without a method: no fallback is unconditional",
-                               "list a method under 'fallback' that has a transformation and no preconditions, needs, conflicts, vetoes or "
-                               "already_applied"));
+  diagnostics.Add(LibraryError(
+      library, "policy.yml", "some evidence is left without a method: no fallback is unconditional",
+      "list a method under 'fallback' that has a transformation and no preconditions, needs, conflicts, vetoes or "
+      "already_applied"));
 }
 
 void CheckReachability(const SkillLibrary& library, Diagnostics& diagnostics) {
   for (const auto& [id, card] : library.methods)
     if (!FindWitness(library, card))
-      diagnostics.Add(LibraryError(library, "methods/" + id + ".yml", fmt::format("no evidence leads to the method '{}'", id),
-                                   "let a bottleneck of policy.yml call for it, and see that its preconditions, the vetoes and "
-                                   "already_applied do not exclude each other"));
+      diagnostics.Add(
+          LibraryError(library, "methods/" + id + ".yml", fmt::format("no evidence leads to the method '{}'", id),
+                       "let a bottleneck of policy.yml call for it, and see that its preconditions, the vetoes and "
+                       "already_applied do not exclude each other"));
 }
 
 Result<std::map<std::string, std::string>> ReadFolder(const std::filesystem::path& folder) {
@@ -87,11 +90,13 @@ Result<std::map<std::string, std::string>> ReadFolder(const std::filesystem::pat
   std::filesystem::directory_iterator entries(folder / "methods", code), end;
   for (; !code && entries != end; entries.increment(code)) {
     if (entries->path().extension() != ".yml") continue;
-    if (files.size() > kMaxMethods) return Fail(ErrorCode::kConfig, fmt::format("more than {} methods in {}", kMaxMethods, folder.string()));
+    if (files.size() > kMaxMethods)
+      return Fail(ErrorCode::kConfig, fmt::format("more than {} methods in {}", kMaxMethods, folder.string()));
     WW_ASSIGN(files["methods/" + entries->path().filename().string()], ReadFile(entries->path(), kMaxFileBytes));
   }
-  if (code) return Fail(ErrorCode::kConfig, fmt::format("cannot list {}: {}", (folder / "methods").string(), code.message()),
-                        "a skills folder holds policy.yml and methods/*.yml");
+  if (code)
+    return Fail(ErrorCode::kConfig, fmt::format("cannot list {}: {}", (folder / "methods").string(), code.message()),
+                "a skills folder holds policy.yml and methods/*.yml");
   return files;
 }
 

@@ -1,7 +1,8 @@
-// The long-term knowledge: skills/policy.yml (evidence -> bottleneck -> methods) and skills/methods/*.yml (one card per method), read
-// and checked as a whole. Everything that could silently make a rule dead is an error here: unknown fields, thresholds outside a
-// field's range, references to methods that do not exist, orders that go in circles, methods that no evidence can lead to, and a
-// policy that leaves some evidence without a method. The format is described in skills/README.md.
+// The long-term knowledge: skills/policy.yml (evidence -> bottleneck -> methods) and skills/methods/*.yml (one card per
+// method), read and checked as a whole. Everything that could silently make a rule dead is an error here: unknown
+// fields, thresholds outside a field's range, references to methods that do not exist, orders that go in circles,
+// methods that no evidence can lead to, and a policy that leaves some evidence without a method. The format is
+// described in skills/README.md.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +24,7 @@ struct MethodParameter {
   std::string meaning;
 };
 struct ExpectedChange {
-  std::string name;   // an evidence field or a counter (core/counters.h)
+  std::string name;  // an evidence field or a counter (core/counters.h)
   bool up = false;
   double factor = 1;  // after / before, roughly
 };
@@ -36,18 +37,18 @@ struct Source {
 
 struct MethodCard {
   std::string id, title, intent, mechanism, sketch;
-  std::string transform;                       // id of a built-in transformation; empty: for language models
+  std::string transform;                                 // id of a built-in transformation; empty: for language models
   double gain_low = 1, gain_typical = 1, gain_high = 1;  // speedup where it applies, by the literature
-  int min_capability = 0, max_capability = 0;  // 0: no limit
-  bool raises_roof = false;                    // may beat the roofline of the present arithmetic (tensor cores)
-  std::set<Allow> needs;                       // relaxations that the manifest must grant
-  std::vector<Condition> preconditions;        // all must hold; each with a reason
+  int min_capability = 0, max_capability = 0;            // 0: no limit
+  bool raises_roof = false;              // may beat the roofline of the present arithmetic (tensor cores)
+  std::set<Allow> needs;                 // relaxations that the manifest must grant
+  std::vector<Condition> preconditions;  // all must hold; each with a reason
   std::optional<Condition> already_applied;
   std::vector<MethodParameter> parameters;
   std::vector<ExpectedChange> expected;
   std::vector<std::string> forbidden;
   std::vector<KnownFailure> failures;
-  std::vector<std::string> conflicts, after;   // `before` of other cards is folded into `after`
+  std::vector<std::string> conflicts, after;  // `before` of other cards is folded into `after`
   std::vector<Source> sources;
   std::string file;
 };

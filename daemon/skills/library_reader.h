@@ -11,8 +11,9 @@ namespace warpwright {
 using MethodReferences = std::vector<std::pair<YamlNode, std::string>>;
 
 SkillPolicy ReadPolicy(const YamlNode& root, MethodReferences& references, Diagnostics& diagnostics);
-// `stem` is the file's name without its ending, which the id must equal. `before` collects what the card wants to precede.
-MethodCard ReadCard(const YamlNode& root, const std::string& stem, MethodReferences& references, std::vector<std::string>& before,
-                    Diagnostics& diagnostics);
+// `stem` is the file's name without its ending, which the id must equal. `before` collects what the card wants to
+// precede.
+MethodCard ReadCard(const YamlNode& root, const std::string& stem, MethodReferences& references,
+                    std::vector<std::string>& before, Diagnostics& diagnostics);
 
 }  // namespace warpwright

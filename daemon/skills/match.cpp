@@ -56,8 +56,9 @@ class Matcher {
     Order();
     Position();
     if (at_roof && result_.methods.empty())
-      result_.at_roofline = AtRoofline{share, fmt::format("at {:.1f} % of the roofline ({} at least {:g}): nothing left to gain", share,
-                                                          EvidenceFields()[policy_.roofline_field].name, policy_.roofline_at_least)};
+      result_.at_roofline =
+          AtRoofline{share, fmt::format("at {:.1f} % of the roofline ({} at least {:g}): nothing left to gain", share,
+                                        EvidenceFields()[policy_.roofline_field].name, policy_.roofline_at_least)};
     return std::move(result_);
   }
 
@@ -67,7 +68,11 @@ class Matcher {
     for (const BottleneckRule& rule : policy_.bottlenecks) {
       const Truth truth = Evaluate(rule.when, facts_);
       if (truth == Truth::kFalse) continue;
-      Bottleneck b{rule.id, rule.title, rule.stage, rule.stage_weight * SeverityOf(rule.severity, facts_), truth == Truth::kTrue,
+      Bottleneck b{rule.id,
+                   rule.title,
+                   rule.stage,
+                   rule.stage_weight * SeverityOf(rule.severity, facts_),
+                   truth == Truth::kTrue,
                    Cite(rule.when, facts_)};
       if (!b.certain) b.weight *= policy_.unknown_bottleneck;
       found.emplace_back(std::move(b), &rule);
@@ -108,17 +113,22 @@ class Matcher {
     if (facts_.known(capability)) {
       const int chip = static_cast<int>(facts_.value(capability));
       if (chip < card.min_capability || (card.max_capability != 0 && chip > card.max_capability))
-        return Reject(card, Kind::kArchitecture, fmt::format("compute capability {} (needs {}{})", chip, card.min_capability,
-                                                             card.max_capability == 0 ? " or more" : fmt::format(" to {}", card.max_capability))), true;
+        return Reject(card, Kind::kArchitecture,
+                      fmt::format("compute capability {} (needs {}{})", chip, card.min_capability,
+                                  card.max_capability == 0 ? " or more" : fmt::format(" to {}", card.max_capability))),
+               true;
     }
     if (card.already_applied && Evaluate(*card.already_applied, facts_) == Truth::kTrue)
-      return Reject(card, Kind::kAlreadyApplied, "the source has it already: " + Cite(*card.already_applied, facts_)), true;
+      return Reject(card, Kind::kAlreadyApplied, "the source has it already: " + Cite(*card.already_applied, facts_)),
+             true;
     for (const std::string& other : card.conflicts)
       if (context_.applied.count(other) != 0)
         return Reject(card, Kind::kConflict, fmt::format("conflicts with {}, which is behind this base", other)), true;
     for (const Condition& condition : card.preconditions)
       if (Evaluate(condition, facts_) == Truth::kFalse)
-        return Reject(card, Kind::kPrecondition, fmt::format("does not hold: {} ({})", condition.reason, Cite(condition, facts_))), true;
+        return Reject(card, Kind::kPrecondition,
+                      fmt::format("does not hold: {} ({})", condition.reason, Cite(condition, facts_))),
+               true;
     for (const Veto& veto : policy_.vetoes)
       if (std::find(veto.methods.begin(), veto.methods.end(), card.id) != veto.methods.end() &&
           Evaluate(veto.when, facts_) == Truth::kTrue)
@@ -134,7 +144,8 @@ class Matcher {
     method.score = 1 - candidate.miss;
     for (const auto& [bottleneck, call] : candidate.calls) {
       const Bottleneck* b = bottleneck ? &result_.bottlenecks[*bottleneck] : nullptr;
-      method.reasons.push_back(b == nullptr ? call->reason : fmt::format("{} ({}): {}", b->title, b->evidence, call->reason));
+      method.reasons.push_back(b == nullptr ? call->reason
+                                            : fmt::format("{} ({}): {}", b->title, b->evidence, call->reason));
     }
     for (const Condition& condition : card.preconditions) {
       if (Evaluate(condition, facts_) == Truth::kUnknown) {
@@ -160,8 +171,8 @@ class Matcher {
     });
   }
 
-  // By expected gain; what must come before the best goes first, so that a small step opens the way for a large one. `after` has no
-  // circles, so the walk from a method to its predecessors ends.
+  // By expected gain; what must come before the best goes first, so that a small step opens the way for a large one.
+  // `after` has no circles, so the walk from a method to its predecessors ends.
   void Order() {
     std::vector<RankedMethod> rest = std::move(result_.methods);
     std::stable_sort(rest.begin(), rest.end(), [](const RankedMethod& a, const RankedMethod& b) {
@@ -170,7 +181,8 @@ class Matcher {
     result_.methods.clear();
     while (!rest.empty()) {
       auto next = rest.begin();
-      for (auto before = Predecessor(*next, rest); before != rest.end(); before = Predecessor(*next, rest)) next = before;
+      for (auto before = Predecessor(*next, rest); before != rest.end(); before = Predecessor(*next, rest))
+        next = before;
       result_.methods.push_back(std::move(*next));
       rest.erase(next);
     }
@@ -178,10 +190,10 @@ class Matcher {
 
   void Position() {
     const size_t roofline = policy_.roofline_field, headroom = HeadroomField();
-    if (facts_.known(roofline))
-      result_.position = fmt::format("{:.1f} % of the roofline", facts_.value(roofline));
+    if (facts_.known(roofline)) result_.position = fmt::format("{:.1f} % of the roofline", facts_.value(roofline));
     if (facts_.known(headroom))
-      result_.position += fmt::format("{}{:.3g} times the floor", result_.position.empty() ? "" : ", ", facts_.value(headroom));
+      result_.position +=
+          fmt::format("{}{:.3g} times the floor", result_.position.empty() ? "" : ", ", facts_.value(headroom));
     if (result_.position.empty()) result_.position = "unknown distance to the roofline";
     result_.state = result_.primary() != nullptr ? result_.primary()->id : "unknown";
     for (const StateBucket& bucket : policy_.state) result_.state += BucketOf(bucket);
@@ -210,14 +222,22 @@ class Matcher {
 
 std::string_view Name(VetoedMethod::Kind kind) {
   switch (kind) {
-    case VetoedMethod::Kind::kPrecondition: return "precondition";
-    case VetoedMethod::Kind::kAlreadyApplied: return "already applied";
-    case VetoedMethod::Kind::kPolicy: return "veto";
-    case VetoedMethod::Kind::kAllowance: return "not allowed";
-    case VetoedMethod::Kind::kArchitecture: return "architecture";
-    case VetoedMethod::Kind::kConflict: return "conflict";
-    case VetoedMethod::Kind::kExcluded: return "excluded";
-    case VetoedMethod::Kind::kNoTransform: return "no transformation";
+    case VetoedMethod::Kind::kPrecondition:
+      return "precondition";
+    case VetoedMethod::Kind::kAlreadyApplied:
+      return "already applied";
+    case VetoedMethod::Kind::kPolicy:
+      return "veto";
+    case VetoedMethod::Kind::kAllowance:
+      return "not allowed";
+    case VetoedMethod::Kind::kArchitecture:
+      return "architecture";
+    case VetoedMethod::Kind::kConflict:
+      return "conflict";
+    case VetoedMethod::Kind::kExcluded:
+      return "excluded";
+    case VetoedMethod::Kind::kNoTransform:
+      return "no transformation";
   }
   return "?";
 }

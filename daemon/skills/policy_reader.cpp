@@ -9,12 +9,13 @@ namespace {
 
 class PolicyReader {
  public:
-  PolicyReader(MethodReferences& references, Diagnostics& diagnostics) : references_(references), diagnostics_(diagnostics) {}
+  PolicyReader(MethodReferences& references, Diagnostics& diagnostics)
+      : references_(references), diagnostics_(diagnostics) {}
 
   SkillPolicy Read(const YamlNode& root) {
     const YamlObject map(root, "the policy",
-                         {"version", "roofline", "unknown_factor", "unknown_bottleneck", "order_binds_at", "stages", "state",
-                          "bottlenecks", "fallback", "vetoes"},
+                         {"version", "roofline", "unknown_factor", "unknown_bottleneck", "order_binds_at", "stages",
+                          "state", "bottlenecks", "fallback", "vetoes"},
                          diagnostics_);
     map.Integer("version", 1, 1);
     SkillPolicy policy;
@@ -35,7 +36,8 @@ class PolicyReader {
   std::vector<YamlNode> Items(const YamlObject& map, std::string_view key) {
     const YamlNode* node = map.Require(key);
     if (node == nullptr) return {};
-    if (!node->IsList() || node->items().empty()) diagnostics_.Add(*node, fmt::format("'{}' needs a list of at least one entry", key));
+    if (!node->IsList() || node->items().empty())
+      diagnostics_.Add(*node, fmt::format("'{}' needs a list of at least one entry", key));
     return node->items();
   }
 
@@ -46,10 +48,12 @@ class PolicyReader {
   }
 
   void ReadStages(const YamlNode& node) {
-    if (!node.IsMap()) diagnostics_.Add(node, "'stages' needs a map of stage to weight", "write stages: {gap: 1.0, unit: 0.6}");
+    if (!node.IsMap())
+      diagnostics_.Add(node, "'stages' needs a map of stage to weight", "write stages: {gap: 1.0, unit: 0.6}");
     for (const auto& [key, value] : node.entries()) {
       const auto weight = diagnostics_.Take(value.AsDouble());
-      if (weight && !(*weight > 0 && *weight <= 1)) diagnostics_.Add(value, "the weight of a stage lies above 0 and is at most 1");
+      if (weight && !(*weight > 0 && *weight <= 1))
+        diagnostics_.Add(value, "the weight of a stage lies above 0 and is at most 1");
       stages_[key.text()] = weight.value_or(1);
     }
   }
@@ -78,7 +82,8 @@ class PolicyReader {
     rule.id = map.String("id");
     rule.title = map.String("title");
     rule.stage = map.String("stage");
-    if (!rule.id.empty() && !seen_.insert(rule.id).second) diagnostics_.Add(node, fmt::format("the bottleneck '{}' is there twice", rule.id));
+    if (!rule.id.empty() && !seen_.insert(rule.id).second)
+      diagnostics_.Add(node, fmt::format("the bottleneck '{}' is there twice", rule.id));
     const auto stage = stages_.find(rule.stage);
     if (stage != stages_.end()) {
       rule.stage_weight = stage->second;
@@ -102,7 +107,8 @@ class PolicyReader {
     Severity severity;
     if (node.IsScalar()) {
       severity.constant = diagnostics_.Take(node.AsDouble()).value_or(1);
-      if (!(severity.constant > 0 && severity.constant <= 1)) diagnostics_.Add(node, "a constant severity lies above 0 and is at most 1");
+      if (!(severity.constant > 0 && severity.constant <= 1))
+        diagnostics_.Add(node, "a constant severity lies above 0 and is at most 1");
       return severity;
     }
     const YamlObject map(node, "a severity", {"field", "lowest_of", "highest_of", "from", "to"}, diagnostics_);
@@ -113,7 +119,9 @@ class PolicyReader {
       severity.lowest = key == "lowest_of";
       for (const YamlNode& item : list->items()) severity.fields.push_back(ReadField(item, diagnostics_));
     }
-    if (severity.fields.empty()) diagnostics_.Add(node, "a severity is a number, or has a field", "write severity: {field: latency_pct, from: 15, to: 90}");
+    if (severity.fields.empty())
+      diagnostics_.Add(node, "a severity is a number, or has a field",
+                       "write severity: {field: latency_pct, from: 15, to: 90}");
     severity.from = map.Double("from", -1e9, 1e9);
     severity.to = map.Double("to", -1e9, 1e9);
     if (severity.from == severity.to) diagnostics_.Add(node, "'from' and 'to' must differ");

@@ -36,7 +36,8 @@ std::optional<double> Pick(size_t field, const Interval& interval) {
   const Interval i = Intersect(interval, {f.low, f.high});
   if (!(i.low <= i.high)) return std::nullopt;
   for (const double value : {i.low == i.high ? i.low : (i.low + i.high) / 2, i.low, i.high}) {
-    const double candidates[] = {IsWhole(field) ? std::round(value) : value, IsWhole(field) ? std::floor(value) + 1 : value};
+    const double candidates[] = {IsWhole(field) ? std::round(value) : value,
+                                 IsWhole(field) ? std::floor(value) + 1 : value};
     for (const double candidate : candidates)
       if (i.Contains(candidate)) return candidate;
   }
@@ -52,7 +53,8 @@ class Solver {
     goals.pop_back();
     const Condition& c = *goal.condition;
     switch (c.kind) {
-      case Condition::Kind::kCompare: return SolveComparison(c, goal.wanted, goals, assignment);
+      case Condition::Kind::kCompare:
+        return SolveComparison(c, goal.wanted, goals, assignment);
       case Condition::Kind::kAllow:
         if ((goal.wanted ? assignment.denied : assignment.allow).count(c.allow) != 0) return std::nullopt;
         (goal.wanted ? assignment.allow : assignment.denied).insert(c.allow);
@@ -61,7 +63,8 @@ class Solver {
         goals.push_back({&c.parts[0], !goal.wanted});
         return Solve(std::move(goals), std::move(assignment));
       case Condition::Kind::kAll:
-      case Condition::Kind::kAny: break;
+      case Condition::Kind::kAny:
+        break;
     }
     const bool every_part = (c.kind == Condition::Kind::kAll) == goal.wanted;
     if (every_part) {
@@ -119,7 +122,8 @@ std::optional<Witness> Try(const SkillLibrary& library, const MethodCard& card, 
   std::vector<Goal> goals;
   if (card.already_applied) goals.push_back({&*card.already_applied, false});
   for (const Veto& veto : library.policy.vetoes)
-    if (std::find(veto.methods.begin(), veto.methods.end(), card.id) != veto.methods.end()) goals.push_back({&veto.when, false});
+    if (std::find(veto.methods.begin(), veto.methods.end(), card.id) != veto.methods.end())
+      goals.push_back({&veto.when, false});
   for (const Condition& condition : card.preconditions) goals.push_back({&condition, true});
   if (rule != nullptr) goals.push_back({&rule->when, true});
 
@@ -127,7 +131,8 @@ std::optional<Witness> Try(const SkillLibrary& library, const MethodCard& card, 
   start.allow = card.needs;
   for (size_t i = 0; i < EvidenceFields().size(); ++i)
     if (EvidenceFields()[i].name == "compute_capability")
-      start.fields[i] = {static_cast<double>(card.min_capability), card.max_capability == 0 ? 200.0 : static_cast<double>(card.max_capability)};
+      start.fields[i] = {static_cast<double>(card.min_capability),
+                         card.max_capability == 0 ? 200.0 : static_cast<double>(card.max_capability)};
   if (!card.raises_roof) start.fields[library.policy.roofline_field] = {0, library.policy.roofline_at_least / 2};
 
   const auto solved = Solver().Solve(std::move(goals), std::move(start));
@@ -140,7 +145,8 @@ std::optional<Witness> Try(const SkillLibrary& library, const MethodCard& card, 
     witness.evidence.Set(EvidenceFields()[field].name, *value);
   }
   const MatchResult result = Match(library, witness.evidence, witness.context);
-  const bool proposed = std::any_of(result.methods.begin(), result.methods.end(), [&](const RankedMethod& m) { return m.card->id == card.id; });
+  const bool proposed = std::any_of(result.methods.begin(), result.methods.end(),
+                                    [&](const RankedMethod& m) { return m.card->id == card.id; });
   return proposed ? std::optional(std::move(witness)) : std::nullopt;
 }
 
@@ -148,7 +154,8 @@ std::optional<Witness> Try(const SkillLibrary& library, const MethodCard& card, 
 
 std::optional<Witness> FindWitness(const SkillLibrary& library, const MethodCard& card) {
   for (const BottleneckRule& rule : library.policy.bottlenecks) {
-    const bool calls = std::any_of(rule.methods.begin(), rule.methods.end(), [&](const Call& call) { return call.method == card.id; });
+    const bool calls =
+        std::any_of(rule.methods.begin(), rule.methods.end(), [&](const Call& call) { return call.method == card.id; });
     if (!calls) continue;
     if (auto witness = Try(library, card, &rule)) return witness;
   }

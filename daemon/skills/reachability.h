@@ -1,5 +1,5 @@
-// Finds evidence that leads to a method: a small solver over the interval conditions of the policy and of the card. What it returns has
-// been run through Match, so it is a proof; the loader refuses methods without one.
+// Finds evidence that leads to a method: a small solver over the interval conditions of the policy and of the card.
+// What it returns has been run through Match, so it is a proof; the loader refuses methods without one.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,8 @@ const std::vector<TransformSignature>& TransformCatalog() {
       {"unroll_accumulators", {{"factor", {"4", "2", "8"}}}},
       {"transpose_tile", {{"tile", {"32"}}, {"rows", {"8"}}}},
       {"histogram_privatize", {}},
-      {"row_parallel", {{"mode", {"block", "warp"}}, {"threads", {"256", "128", "512", "1024"}}, {"rows_per_block", {"4", "8"}}}},
+      {"row_parallel",
+       {{"mode", {"block", "warp"}}, {"threads", {"256", "128", "512", "1024"}}, {"rows_per_block", {"4", "8"}}}},
       {"tile_matmul", {{"tile", {"64x64x16", "128x128x8", "64x64x8", "128x64x16", "32x32x32"}}}},
   };
   return catalog;

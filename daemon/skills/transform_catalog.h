@@ -1,5 +1,6 @@
-// The built-in transformations that method cards may name, with their parameters. They live in rewrite/, which runs in the worker
-// process because it parses untrusted source; the daemon knows their signatures only. A test holds both lists together.
+// The built-in transformations that method cards may name, with their parameters. They live in rewrite/, which runs in
+// the worker process because it parses untrusted source; the daemon knows their signatures only. A test holds both
+// lists together.
 #pragma once
 
 #include <span>

@@ -45,12 +45,24 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 6) {
-    case 0: RoundTrip(text, DecodeVerdict, EncodeVerdict); break;
-    case 1: RoundTrip(text, DecodeStep, EncodeStep); break;
-    case 2: RoundTrip(text, DecodeOutcome, EncodeOutcome); break;
-    case 3: RoundTrip(text, DecodeResult, EncodeResult); break;
-    case 4: RoundTrip(text, DecodeParameters, EncodeParameters); break;
-    default: OpenDatabase(text); break;
+    case 0:
+      RoundTrip(text, DecodeVerdict, EncodeVerdict);
+      break;
+    case 1:
+      RoundTrip(text, DecodeStep, EncodeStep);
+      break;
+    case 2:
+      RoundTrip(text, DecodeOutcome, EncodeOutcome);
+      break;
+    case 3:
+      RoundTrip(text, DecodeResult, EncodeResult);
+      break;
+    case 4:
+      RoundTrip(text, DecodeParameters, EncodeParameters);
+      break;
+    default:
+      OpenDatabase(text);
+      break;
   }
   return 0;
 }

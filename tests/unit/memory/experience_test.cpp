@@ -129,7 +129,8 @@ TEST_F(ExperienceFile, AppendThenQuery) {
 
 TEST_F(ExperienceFile, BadLinesBecomeWarningsWithTheirPlace) {
   const std::string good = *FormatExperience(With("a", 0.5));
-  ASSERT_TRUE(WriteFileAtomically(path_, good + "\nbroken\n\n" + *FormatExperience(With("b", 0.5)) + "\n" + good + "\n"));
+  ASSERT_TRUE(
+      WriteFileAtomically(path_, good + "\nbroken\n\n" + *FormatExperience(With("b", 0.5)) + "\n" + good + "\n"));
   const auto content = ReadStore(path_);
   ASSERT_TRUE(content);
   EXPECT_EQ(content->experiences.size(), 2u);

@@ -1,5 +1,5 @@
-// A child works through a task and is killed at a random moment, fifty times over. Whatever the moment: the file opens, what was finished is
-// never done again, and in the end everything is done.
+// A child works through a task and is killed at a random moment, fifty times over. Whatever the moment: the file opens,
+// what was finished is never done again, and in the end everything is done.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -127,7 +127,8 @@ TEST(Kill, FiftyKillsLoseAtMostTheStepUnderWay) {
   EXPECT_TRUE(t->BeginTask({"k", "b", "sim:h200", "c"})->result);
   const auto content = ReadStore(paths.experience);
   ASSERT_TRUE(content);
-  EXPECT_EQ(content->experiences.size(), static_cast<size_t>(kSteps)) << "every step left its experience; repeated ones count once";
+  EXPECT_EQ(content->experiences.size(), static_cast<size_t>(kSteps))
+      << "every step left its experience; repeated ones count once";
 }
 
 }  // namespace

@@ -11,7 +11,8 @@
 namespace warpwright {
 namespace {
 
-GradedExperience Sample(const std::string& method, double log_gain, Grade grade = Grade::kExact, const std::string& outcome = "measured") {
+GradedExperience Sample(const std::string& method, double log_gain, Grade grade = Grade::kExact,
+                        const std::string& outcome = "measured") {
   Experience e = SampleExperience();
   e.method = method;
   e.log_gain = log_gain;
@@ -26,8 +27,8 @@ std::vector<std::string> Names(const std::vector<MethodStatistics>& ranked) {
 }
 
 TEST(Statistics, ByHand) {
-  const std::vector<GradedExperience> samples = {Sample("m", 1.0), Sample("m", 0.5), Sample("m", 0, Grade::kExact, "compile_failed"),
-                                                 Sample("other", 9)};
+  const std::vector<GradedExperience> samples = {Sample("m", 1.0), Sample("m", 0.5),
+                                                 Sample("m", 0, Grade::kExact, "compile_failed"), Sample("other", 9)};
   const MethodStatistics s = Statistics("m", 0.4, samples, {});
   EXPECT_EQ(s.samples, 3u);
   EXPECT_EQ(s.successes, 2u);
@@ -48,14 +49,16 @@ TEST(Statistics, NearerSamplesWeighMore) {
   EXPECT_DOUBLE_EQ(operation, 0.15 / 3.15);
   StatisticsOptions real;
   real.modelled = false;
-  EXPECT_DOUBLE_EQ(Statistics("m", 0, {Sample("m", 1)}, real).posterior, 0.5 / 3.5) << "modelled samples for a real device";
+  EXPECT_DOUBLE_EQ(Statistics("m", 0, {Sample("m", 1)}, real).posterior, 0.5 / 3.5)
+      << "modelled samples for a real device";
 }
 
 TEST(Statistics, NoiseLossesAndAbsurditiesAreBounded) {
   GradedExperience noise = Sample("m", 0.05);
   noise.experience.spread = 0.04;
   EXPECT_EQ(Statistics("m", 0, {noise}, {}).successes, 0u) << "a gain below twice its spread";
-  EXPECT_DOUBLE_EQ(Statistics("m", 0, {Sample("m", -2)}, {}).mean, 0) << "a slower candidate is not taken, so it costs nothing but the try";
+  EXPECT_DOUBLE_EQ(Statistics("m", 0, {Sample("m", -2)}, {}).mean, 0)
+      << "a slower candidate is not taken, so it costs nothing but the try";
   EXPECT_LE(Statistics("m", 0, {Sample("m", 19)}, {}).mean, std::log(1024.0) + 1e-12);
 }
 

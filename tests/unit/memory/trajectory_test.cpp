@@ -14,7 +14,9 @@ namespace {
 
 class FixedClock final : public Clock {
  public:
-  std::chrono::system_clock::time_point Now() const override { return std::chrono::system_clock::time_point(std::chrono::seconds(1'800'000'000)); }
+  std::chrono::system_clock::time_point Now() const override {
+    return std::chrono::system_clock::time_point(std::chrono::seconds(1'800'000'000));
+  }
   std::chrono::steady_clock::time_point Steady() const override { return {}; }
 };
 
@@ -257,7 +259,9 @@ TEST_F(TrajectoryFile, DamageIsAnErrorAndNeverACrash) {
   }
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(path_.c_str(), &db), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(db, "UPDATE step SET outcome = '{\"gain\":\"much\"}'; UPDATE content SET text = 'forged'", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "UPDATE step SET outcome = '{\"gain\":\"much\"}'; UPDATE content SET text = 'forged'",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
   sqlite3_close(db);
   Trajectory t = Open();
   const TaskId task = t.BeginTask(key_)->id;
@@ -272,7 +276,8 @@ TEST_F(TrajectoryFile, EveryFlippedPageIsSurvived) {
   {
     Trajectory t = Open();
     const TaskId task = t.BeginTask(key_)->id;
-    for (int i = 0; i < 20; ++i) ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(i, "b", "c" + std::to_string(i), "m"))->id, Outcome(Measured{}, 2)));
+    for (int i = 0; i < 20; ++i)
+      ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(i, "b", "c" + std::to_string(i), "m"))->id, Outcome(Measured{}, 2)));
   }
   const std::string original = *ReadFile(path_);
   int refused = 0, survived = 0;

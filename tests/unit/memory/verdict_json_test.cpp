@@ -17,7 +17,8 @@ Measured SampleMeasured() {
   launch.blocks_total = 8192;
   launch.blocks_run = 100;
   uint64_t value = 1;
-  for (const NamedCounter& counter : Fields(launch.counters)) SetField(launch.counters, counter.name, value++ * 1'000'000'007ull);
+  for (const NamedCounter& counter : Fields(launch.counters))
+    SetField(launch.counters, counter.name, value++ * 1'000'000'007ull);
   for (int i = 0; i < 100; ++i) {
     LineCounters line;
     line.file = "kernels/softmax.cu";
@@ -30,7 +31,10 @@ Measured SampleMeasured() {
   launch.time.total_us = 12.345678901234567;
   launch.time.latency_us = std::numeric_limits<double>::infinity();
   launch.time.limiter = "dram";
-  return {true, "sim:h200", {{"gpt2", 3, 12.5, true, {launch, launch}}, {"small", 1, 0.1, false, {}}}, {"comparison", "guard-bands"}};
+  return {true,
+          "sim:h200",
+          {{"gpt2", 3, 12.5, true, {launch, launch}}, {"small", 1, 0.1, false, {}}},
+          {"comparison", "guard-bands"}};
 }
 
 TEST(VerdictJson, RoundTripOfEveryKind) {
@@ -43,7 +47,8 @@ TEST(VerdictJson, RoundTripOfEveryKind) {
   fault.block[1] = 7;
   fault.thread[0] = 31;
   const Verdict verdicts[] = {CompileFailed{"a.cu(3): error"}, Refused{"slice", "uses cuBLAS", "a.cu", 9},
-                              WrongResult{"comparison", "gpt2", "out[3] is 4, expected 5"}, Faulted{fault, "small"}, SampleMeasured()};
+                              WrongResult{"comparison", "gpt2", "out[3] is 4, expected 5"}, Faulted{fault, "small"},
+                              SampleMeasured()};
   for (const Verdict& verdict : verdicts) {
     const std::string json = EncodeVerdict(verdict);
     const auto back = DecodeVerdict(json);
@@ -80,17 +85,16 @@ TEST(VerdictJson, EveryFaultKindIsKnown) {
   }
 }
 
-TEST(VerdictJson, InvalidUtf8DoesNotThrow) {
-  EXPECT_TRUE(DecodeVerdict(EncodeVerdict(CompileFailed{"caf\xe9 \xff"})));
-}
+TEST(VerdictJson, InvalidUtf8DoesNotThrow) { EXPECT_TRUE(DecodeVerdict(EncodeVerdict(CompileFailed{"caf\xe9 \xff"}))); }
 
 TEST(VerdictJson, NonsenseIsAnError) {
   const std::string measured = EncodeVerdict(SampleMeasured());
-  for (std::string text : {std::string(), std::string("{}"), std::string("[]"), std::string("null"), std::string("{\"verdict\":3}"),
-                           std::string("{\"verdict\":\"measured\",\"cases\":{}}"), std::string("{\"verdict\":\"measured\",\"cases\":[1]}"),
-                           std::string("{\"verdict\":\"faulted\"}"), std::string("{\"verdict\":\"faulted\",\"fault\":{\"kind\":\"odd\"}}"),
-                           std::string("{\"verdict\":\"refused\",\"line\":99999999999}"), std::string("{\"verdict\":\"happy\"}"),
-                           measured.substr(0, measured.size() - 5)})
+  for (std::string text :
+       {std::string(), std::string("{}"), std::string("[]"), std::string("null"), std::string("{\"verdict\":3}"),
+        std::string("{\"verdict\":\"measured\",\"cases\":{}}"), std::string("{\"verdict\":\"measured\",\"cases\":[1]}"),
+        std::string("{\"verdict\":\"faulted\"}"), std::string("{\"verdict\":\"faulted\",\"fault\":{\"kind\":\"odd\"}}"),
+        std::string("{\"verdict\":\"refused\",\"line\":99999999999}"), std::string("{\"verdict\":\"happy\"}"),
+        measured.substr(0, measured.size() - 5)})
     EXPECT_FALSE(DecodeVerdict(text)) << text.substr(0, 80);
 }
 

@@ -48,7 +48,8 @@ void ExpectAnswer(const MatchResult& result, const std::string& what) {
   ASSERT_FALSE(result.methods.empty()) << what;
   for (const RankedMethod& method : result.methods) {
     ASSERT_TRUE(method.score > 0 && method.score <= 1) << what << " " << method.card->id << " " << method.score;
-    ASSERT_TRUE(std::isfinite(method.expected_log_gain) && method.expected_log_gain > 0) << what << " " << method.card->id;
+    ASSERT_TRUE(std::isfinite(method.expected_log_gain) && method.expected_log_gain > 0)
+        << what << " " << method.card->id;
     ASSERT_FALSE(method.reasons.empty() && method.unknown.empty()) << what << " " << method.card->id;
   }
 }
@@ -66,7 +67,8 @@ TEST(Coverage, EveryRandomVectorHasAMethodOrIsAtTheRoofline) {
     at_roofline += result.at_roofline.has_value();
     if (!result.methods.empty()) ++first[result.methods[0].card->id];
   }
-  // The verdict is not the way out: roofline_pct is uniform over 0..100 where it is known, so at most 8 % are at 92 or more.
+  // The verdict is not the way out: roofline_pct is uniform over 0..100 where it is known, so at most 8 % are at 92 or
+  // more.
   EXPECT_LT(at_roofline, kVectors / 10);
   EXPECT_GT(at_roofline, 0);
   EXPECT_GE(first.size(), 15u) << "the order hardly depends on the evidence";
@@ -85,7 +87,9 @@ TEST(Coverage, EveryMethodHasAWitness) {
     const auto witness = FindWitness(BuiltIn(), card);
     ASSERT_TRUE(witness) << id;
     const MatchResult result = Match(BuiltIn(), witness->evidence, witness->context);
-    EXPECT_TRUE(std::any_of(result.methods.begin(), result.methods.end(), [&](const auto& m) { return m.card->id == id; })) << id;
+    EXPECT_TRUE(std::any_of(result.methods.begin(), result.methods.end(), [&](const auto& m) {
+      return m.card->id == id;
+    })) << id;
   }
 }
 
@@ -100,7 +104,8 @@ struct Recorded {
 
 std::vector<Recorded> LoadRecorded() {
   std::vector<Recorded> all;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(WW_SOURCE_DIR) + "/tests/unit/skills/evidence")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(WW_SOURCE_DIR) + "/tests/unit/skills/evidence")) {
     if (entry.path().extension() != ".json") continue;
     std::ifstream in(entry.path());
     const auto json = nlohmann::json::parse(in);

@@ -102,13 +102,20 @@ TEST(Library, SmallLibraryLoads) {
 
 // One defect each, and the message that must name it with its place.
 TEST(Library, DefectsAreNamedWithTheirPlace) {
-  const struct { const char* file; const char* from; const char* to; const char* message; } rows[] = {
-      {"policy.yml", "latency_pct, above: 30", "latency_pc, above: 30", "lib/policy.yml:12:19: unknown evidence field 'latency_pc'; did you mean 'latency_pct'"},
+  const struct {
+    const char* file;
+    const char* from;
+    const char* to;
+    const char* message;
+  } rows[] = {
+      {"policy.yml", "latency_pct, above: 30", "latency_pc, above: 30",
+       "lib/policy.yml:12:19: unknown evidence field 'latency_pc'; did you mean 'latency_pct'"},
       {"policy.yml", "above: 30", "above: 130", "lib/policy.yml:12:39: 130 is outside of 'latency_pct'"},
       {"policy.yml", "above: 30", "abov: 30", "did you mean 'above'"},
       {"policy.yml", "above: 30", "above: 30, below: 70", "one comparison at a time"},
       {"policy.yml", "above: 30", "is: true", "'latency_pct' is a number"},
-      {"policy.yml", "method: wide", "method: wise", "lib/policy.yml:16:18: unknown method 'wise'; did you mean 'wide'"},
+      {"policy.yml", "method: wide", "method: wise",
+       "lib/policy.yml:16:18: unknown method 'wise'; did you mean 'wide'"},
       {"policy.yml", "methods: [wide]", "methods: [wid]", "unknown method 'wid'"},
       {"policy.yml", "weight: 0.5", "weight: 1.5", "'weight' is 1.5; it must be from 0.01 to 1"},
       {"policy.yml", "stage: gap", "stage: gab", "unknown stage 'gab'; did you mean 'gap'"},
@@ -118,12 +125,20 @@ TEST(Library, DefectsAreNamedWithTheirPlace) {
       {"policy.yml", "strided_access, is: true", "strided_access, below: 1", "'strided_access' is a boolean"},
       {"policy.yml", "at_least: 90", "at_least: 190", "it must be from 1 to 100"},
       {"policy.yml", "version: 1", "version: 2", "it must be from 1 to 1"},
-      {"methods/tune.yml", "id: tune", "id: tuna", "lib/methods/tune.yml:1:5: the id 'tuna' differs from the file's name 'tune'"},
-      {"methods/tune.yml", "launch_retune", "launch_retun", "unknown transformation 'launch_retun'; did you mean 'launch_retune'"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nparameters: [{name: width, values: [\"4\"], meaning: m}]", "has no parameter 'width'"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nparameters: [{name: block_size, values: [\"100\"], meaning: m}]", "takes no block_size = '100'"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nafter: [nothing]", "unknown method 'nothing'"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nconflicts: [tune]", "refers to itself"},
+      {"methods/tune.yml", "id: tune", "id: tuna",
+       "lib/methods/tune.yml:1:5: the id 'tuna' differs from the file's name 'tune'"},
+      {"methods/tune.yml", "launch_retune", "launch_retun",
+       "unknown transformation 'launch_retun'; did you mean 'launch_retune'"},
+      {"methods/tune.yml", "transform: launch_retune",
+       "transform: launch_retune\nparameters: [{name: width, values: [\"4\"], meaning: m}]",
+       "has no parameter 'width'"},
+      {"methods/tune.yml", "transform: launch_retune",
+       "transform: launch_retune\nparameters: [{name: block_size, values: [\"100\"], meaning: m}]",
+       "takes no block_size = '100'"},
+      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nafter: [nothing]",
+       "unknown method 'nothing'"},
+      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nconflicts: [tune]",
+       "refers to itself"},
       {"methods/tune.yml", "name: latency_pct", "name: latency", "unknown evidence field or counter 'latency'"},
       {"methods/tune.yml", "factor: 0.5", "factor: 1.5", "below 1 for down"},
       {"methods/tune.yml", "typical: 1.2", "typical: 3", "rising order"},
@@ -137,7 +152,8 @@ TEST(Library, DefectsAreNamedWithTheirPlace) {
     files[row.file] = Replaced(files[row.file], row.from, row.to);
     const auto library = ParseSkills(files, "lib");
     ASSERT_FALSE(library) << row.to;
-    EXPECT_NE(library.error().Format().find(row.message), std::string::npos) << row.message << "\n--- got:\n" << library.error().Format();
+    EXPECT_NE(library.error().Format().find(row.message), std::string::npos) << row.message << "\n--- got:\n"
+                                                                             << library.error().Format();
     EXPECT_EQ(library.error().code, ErrorCode::kConfig);
   }
 }
@@ -152,26 +168,42 @@ TEST(Library, AllErrorsAtOnce) {
 }
 
 TEST(Library, UnreachableMethodsAreRefused) {
-  const struct { const char* what; const char* file; const char* from; const char* to; } rows[] = {
+  const struct {
+    const char* what;
+    const char* file;
+    const char* from;
+    const char* to;
+  } rows[] = {
       {"nobody calls for it", "policy.yml", "      - {method: wide, weight: 0.5, reason: \"b\"}\n", ""},
-      {"preconditions exclude each other", "methods/wide.yml", "below: 8, reason: \"narrow\"}", "below: 8, reason: \"n\"}, {field: access_bytes, above: 9, reason: \"m\"}"},
-      {"always applied", "methods/wide.yml", "preconditions:", "already_applied: {field: access_bytes, below: 8}\npreconditions:"},
-      {"two operation classes", "methods/wide.yml", "below: 8, reason: \"narrow\"}", "below: 8, reason: \"n\"}, {all: [{field: op_scan, is: true}, {field: op_matmul, is: true}], reason: \"m\"}"},
-      {"vetoed wherever it applies", "policy.yml", "{field: strided_access, is: true}, reason: \"d\"", "{field: access_bytes, below: 16}, reason: \"d\""},
+      {"preconditions exclude each other", "methods/wide.yml", "below: 8, reason: \"narrow\"}",
+       "below: 8, reason: \"n\"}, {field: access_bytes, above: 9, reason: \"m\"}"},
+      {"always applied", "methods/wide.yml",
+       "preconditions:", "already_applied: {field: access_bytes, below: 8}\npreconditions:"},
+      {"two operation classes", "methods/wide.yml", "below: 8, reason: \"narrow\"}",
+       "below: 8, reason: \"n\"}, {all: [{field: op_scan, is: true}, {field: op_matmul, is: true}], reason: \"m\"}"},
+      {"vetoed wherever it applies", "policy.yml", "{field: strided_access, is: true}, reason: \"d\"",
+       "{field: access_bytes, below: 16}, reason: \"d\""},
   };
   for (const auto& row : rows) {
     auto files = Files();
     files[row.file] = Replaced(files[row.file], row.from, row.to);
     const auto library = ParseSkills(files, "lib");
     ASSERT_FALSE(library) << row.what;
-    EXPECT_NE(library.error().Format().find("no evidence leads to the method 'wide'"), std::string::npos) << row.what << library.error().Format();
+    EXPECT_NE(library.error().Format().find("no evidence leads to the method 'wide'"), std::string::npos)
+        << row.what << library.error().Format();
   }
 }
 
 TEST(Library, AnUncoveredPolicyIsRefused) {
-  const struct { const char* file; const char* from; const char* to; } rows[] = {
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\npreconditions: [{field: waves, above: 1, reason: \"n\"}]"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nalready_applied: {field: launch_bounds, is: true}"},
+  const struct {
+    const char* file;
+    const char* from;
+    const char* to;
+  } rows[] = {
+      {"methods/tune.yml", "transform: launch_retune",
+       "transform: launch_retune\npreconditions: [{field: waves, above: 1, reason: \"n\"}]"},
+      {"methods/tune.yml", "transform: launch_retune",
+       "transform: launch_retune\nalready_applied: {field: launch_bounds, is: true}"},
       {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nneeds: [tf32]"},
       {"methods/tune.yml", "transform: launch_retune", "conflicts: [wide]"},
       {"policy.yml", "methods: [wide], when", "methods: [wide, tune], when"},
@@ -182,7 +214,8 @@ TEST(Library, AnUncoveredPolicyIsRefused) {
     files[row.file] = Replaced(files[row.file], row.from, row.to);
     const auto library = ParseSkills(files, "lib");
     ASSERT_FALSE(library) << row.to;
-    EXPECT_NE(library.error().Format().find("no fallback is unconditional"), std::string::npos) << row.to << library.error().Format();
+    EXPECT_NE(library.error().Format().find("no fallback is unconditional"), std::string::npos)
+        << row.to << library.error().Format();
   }
 }
 
@@ -192,7 +225,8 @@ TEST(Library, CircularOrderIsRefused) {
   files["methods/wide.yml"] += "after: [tune]\n";
   const auto library = ParseSkills(files, "lib");
   ASSERT_FALSE(library);
-  EXPECT_NE(library.error().Format().find("the order goes in a circle: tune after wide after tune"), std::string::npos) << library.error().Format();
+  EXPECT_NE(library.error().Format().find("the order goes in a circle: tune after wide after tune"), std::string::npos)
+      << library.error().Format();
 }
 
 TEST(Library, AFolderOverrides) {

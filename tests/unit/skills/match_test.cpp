@@ -29,9 +29,19 @@ size_t Rank(const MatchResult& result, std::string_view id) {
   return 999;
 }
 Evidence NaiveRows() {
-  return Of({{"op_row_reduction", 1}, {"one_thread_per_row", 1}, {"load_efficiency_pct", 12.5}, {"store_sector_pct", 1}, {"roofline_pct", 3}, {"headroom", 33},
-             {"waves", 0.2}, {"limited_by_grid", 1}, {"compute_capability", 90}, {"accumulating_loop", 1}, {"accumulators", 1},
-             {"op_matmul", 0}, {"const_restrict", 0}});
+  return Of({{"op_row_reduction", 1},
+             {"one_thread_per_row", 1},
+             {"load_efficiency_pct", 12.5},
+             {"store_sector_pct", 1},
+             {"roofline_pct", 3},
+             {"headroom", 33},
+             {"waves", 0.2},
+             {"limited_by_grid", 1},
+             {"compute_capability", 90},
+             {"accumulating_loop", 1},
+             {"accumulators", 1},
+             {"op_matmul", 0},
+             {"const_restrict", 0}});
 }
 
 TEST(Match, CitesFieldsWithNumbers) {
@@ -44,12 +54,14 @@ TEST(Match, CitesFieldsWithNumbers) {
   ASSERT_FALSE(result.methods.empty());
   EXPECT_EQ(result.methods[0].card->id, "row_parallel");
   bool cited = false;
-  for (const std::string& reason : result.methods[0].reasons) cited |= reason.find("load_efficiency_pct = 12.5 % (below 60)") != std::string::npos;
+  for (const std::string& reason : result.methods[0].reasons)
+    cited |= reason.find("load_efficiency_pct = 12.5 % (below 60)") != std::string::npos;
   EXPECT_TRUE(cited);
 }
 
 TEST(Match, StatesTheRooflineWithItsFigure) {
-  const MatchResult result = Match(BuiltIn(), Of({{"roofline_pct", 95.5}, {"headroom", 1.05}, {"compute_capability", 90}}), {});
+  const MatchResult result =
+      Match(BuiltIn(), Of({{"roofline_pct", 95.5}, {"headroom", 1.05}, {"compute_capability", 90}}), {});
   ASSERT_TRUE(result.at_roofline);
   EXPECT_DOUBLE_EQ(result.at_roofline->share_pct, 95.5);
   EXPECT_NE(result.at_roofline->message.find("95.5 %"), std::string::npos);
@@ -58,8 +70,14 @@ TEST(Match, StatesTheRooflineWithItsFigure) {
 }
 
 TEST(Match, OnlyWhatRaisesTheRoofGoesBeyondIt) {
-  Evidence at_roof = Of({{"roofline_pct", 96}, {"headroom", 1.04}, {"op_matmul", 1}, {"dtype_half", 0}, {"dtype_f64", 0}, {"compute_floor", 1},
-                         {"tensor_cores", 0}, {"compute_capability", 90}});
+  Evidence at_roof = Of({{"roofline_pct", 96},
+                         {"headroom", 1.04},
+                         {"op_matmul", 1},
+                         {"dtype_half", 0},
+                         {"dtype_f64", 0},
+                         {"compute_floor", 1},
+                         {"tensor_cores", 0},
+                         {"compute_capability", 90}});
   EXPECT_TRUE(Match(BuiltIn(), at_roof, {}).at_roofline);
   MatchContext tf32;
   tf32.allow = {Allow::kTf32};
@@ -80,11 +98,26 @@ TEST(Match, RecognisesWhatIsThereAlready) {
 }
 
 TEST(Match, VetoesSayWhy) {
-  Evidence evidence = Of({{"op_elementwise", 1}, {"op_matmul", 0}, {"load_reuse", 1}, {"launches", 1}, {"strided_access", 1}, {"load_efficiency_pct", 12},
-                          {"access_bytes", 4}, {"one_thread_per_row", 0}, {"compute_capability", 80}, {"roofline_pct", 20}, {"overhead_pct", 40},
-                          {"vector_width", 1}, {"dram_throughput_pct", 70}, {"memory_excess", 3}});
+  Evidence evidence = Of({{"op_elementwise", 1},
+                          {"op_matmul", 0},
+                          {"load_reuse", 1},
+                          {"launches", 1},
+                          {"strided_access", 1},
+                          {"load_efficiency_pct", 12},
+                          {"access_bytes", 4},
+                          {"one_thread_per_row", 0},
+                          {"compute_capability", 80},
+                          {"roofline_pct", 20},
+                          {"overhead_pct", 40},
+                          {"vector_width", 1},
+                          {"dram_throughput_pct", 70},
+                          {"memory_excess", 3}});
   const MatchResult result = Match(BuiltIn(), evidence, {});
-  const struct { const char* method; VetoedMethod::Kind kind; const char* text; } rows[] = {
+  const struct {
+    const char* method;
+    VetoedMethod::Kind kind;
+    const char* text;
+  } rows[] = {
       {"vectorize_elementwise", VetoedMethod::Kind::kPolicy, "strided"},
       {"kernel_fusion", VetoedMethod::Kind::kPrecondition, "launches = 1"},
       {"programmatic_dependent_launch", VetoedMethod::Kind::kArchitecture, "compute capability 80"},
@@ -144,7 +177,8 @@ TEST(Match, OrderHoldsFollowersBack) {
   const MatchResult result = Match(BuiltIn(), evidence, {});
   ASSERT_NE(Find(result, "unroll_accumulators"), nullptr);
   EXPECT_LT(Rank(result, "row_parallel"), Rank(result, "unroll_accumulators"));
-  EXPECT_LT(Rank(result, "restrict_readonly"), Rank(result, "unroll_accumulators")) << "`before` of another card counts as `after`";
+  EXPECT_LT(Rank(result, "restrict_readonly"), Rank(result, "unroll_accumulators"))
+      << "`before` of another card counts as `after`";
   const double restrict_gain = Find(result, "restrict_readonly")->expected_log_gain;
   EXPECT_LT(restrict_gain, Find(result, "launch_retune")->expected_log_gain);
   EXPECT_LT(Rank(result, "restrict_readonly"), Rank(result, "launch_retune")) << "it opens the way for a larger step";
@@ -175,13 +209,22 @@ TEST(Condition, ThreeValuedLogic) {
   const std::set<Allow> allow = {Allow::kTf32};
   const Evidence evidence = Of({{"waves", 2}, {"uses_shared", 1}});
   const Facts facts(evidence, allow);
-  const struct { const char* text; Truth truth; } rows[] = {
-      {"{field: waves, below: 2}", Truth::kFalse},      {"{field: waves, at_most: 2}", Truth::kTrue},
-      {"{field: waves, above: 2}", Truth::kFalse},      {"{field: waves, at_least: 2}", Truth::kTrue},
-      {"{field: waves, equals: 2}", Truth::kTrue},      {"{field: waves, between: [2, 3]}", Truth::kTrue},
-      {"{field: uses_shared, is: true}", Truth::kTrue}, {"{field: uses_shared, is: false}", Truth::kFalse},
-      {"{field: loops, above: 0}", Truth::kUnknown},    {"{not: {field: loops, above: 0}}", Truth::kUnknown},
-      {"{allow: tf32}", Truth::kTrue},                  {"{allow: clock}", Truth::kFalse},
+  const struct {
+    const char* text;
+    Truth truth;
+  } rows[] = {
+      {"{field: waves, below: 2}", Truth::kFalse},
+      {"{field: waves, at_most: 2}", Truth::kTrue},
+      {"{field: waves, above: 2}", Truth::kFalse},
+      {"{field: waves, at_least: 2}", Truth::kTrue},
+      {"{field: waves, equals: 2}", Truth::kTrue},
+      {"{field: waves, between: [2, 3]}", Truth::kTrue},
+      {"{field: uses_shared, is: true}", Truth::kTrue},
+      {"{field: uses_shared, is: false}", Truth::kFalse},
+      {"{field: loops, above: 0}", Truth::kUnknown},
+      {"{not: {field: loops, above: 0}}", Truth::kUnknown},
+      {"{allow: tf32}", Truth::kTrue},
+      {"{allow: clock}", Truth::kFalse},
       {"{all: [{field: loops, above: 0}, {field: waves, above: 5}]}", Truth::kFalse},
       {"{all: [{field: loops, above: 0}, {field: waves, above: 1}]}", Truth::kUnknown},
       {"{any: [{field: loops, above: 0}, {field: waves, above: 1}]}", Truth::kTrue},
@@ -195,7 +238,8 @@ TEST(Condition, ThreeValuedLogic) {
 
 TEST(Condition, CitesWhatDecides) {
   Diagnostics diagnostics;
-  const Condition any = ReadCondition(*ParseYaml("{any: [{field: waves, below: 1}, {field: uses_shared, is: true}]}", "t.yml"), diagnostics);
+  const Condition any = ReadCondition(
+      *ParseYaml("{any: [{field: waves, below: 1}, {field: uses_shared, is: true}]}", "t.yml"), diagnostics);
   const std::set<Allow> none;
   EXPECT_EQ(Cite(any, Facts(Of({{"waves", 0.25}, {"uses_shared", 0}}), none)), "waves = 0.25 (below 1)");
   EXPECT_EQ(Cite(any, Facts(Of({{"waves", 3}, {"uses_shared", 1}}), none)), "uses_shared = yes");
@@ -204,9 +248,13 @@ TEST(Condition, CitesWhatDecides) {
 
 TEST(Predictions, AreComparedWithMeasurements) {
   MethodCard card;
-  card.expected = {{"dram_throughput_pct", true, 2}, {"global_load_sectors", false, 0.25}, {"barriers", false, 0.5}, {"waves", true, 2}};
-  const auto results = ComparePredictions(card, {{"dram_throughput_pct", 20}, {"global_load_sectors", 1000}, {"waves", 4}, {"barriers", 2}},
-                                          {{"dram_throughput_pct", 45}, {"global_load_sectors", 1100}, {"waves", 4.01}});
+  card.expected = {{"dram_throughput_pct", true, 2},
+                   {"global_load_sectors", false, 0.25},
+                   {"barriers", false, 0.5},
+                   {"waves", true, 2}};
+  const auto results = ComparePredictions(
+      card, {{"dram_throughput_pct", 20}, {"global_load_sectors", 1000}, {"waves", 4}, {"barriers", 2}},
+      {{"dram_throughput_pct", 45}, {"global_load_sectors", 1100}, {"waves", 4.01}});
   ASSERT_EQ(results.size(), 3u);
   EXPECT_TRUE(results[0].held);
   EXPECT_FALSE(results[1].held);
