@@ -1,7 +1,6 @@
 // The kernels of config/examples: every entry and every case slices, records and compiles.
 #include <gtest/gtest.h>
 
-#include "tests/unit/source/case_file.h"
 #include "config/manifest.h"
 #include "source/inspect.h"
 #include "source/signature.h"
