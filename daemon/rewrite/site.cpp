@@ -179,16 +179,6 @@ std::string FreshName(const Ast& ast, const std::string& base) {
   return name;
 }
 
-std::string TemplateArguments(const SyntaxFunction& host, const Node& launch) {
-  const std::string_view text = host.Text(launch);
-  const size_t chevrons = text.find("<<<");
-  const size_t open = text.find('<');
-  if (chevrons == std::string_view::npos || open == chevrons) return "";
-  size_t end = chevrons;
-  while (end > 0 && std::isspace(static_cast<unsigned char>(text[end - 1]))) --end;
-  return std::string(text.substr(open, end - open));
-}
-
 std::string HeadWithName(const SyntaxFunction& kernel, const std::string& name) {
   std::string head(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
   if (const auto at = FindName(kernel.text, kernel.begin, kernel.body->begin, kernel.name))

@@ -59,9 +59,6 @@ std::string FreshName(const Ast& ast, const std::string& base);
 // Does any token of the file equal this identifier?
 bool MentionsIdentifier(const Ast& ast, std::string_view identifier);
 
-// "<float>" of the launch "gelu_kernel<float><<<...", "" for none.
-std::string TemplateArguments(const SyntaxFunction& host, const Node& launch);
-
 // "template <typename T>\n__global__ void name(T* out, int n)": everything before the body, as spelt, with another
 // name.
 std::string HeadWithName(const SyntaxFunction& kernel, const std::string& name);
