@@ -8,6 +8,7 @@
 #include "sim/exec/dispatch.h"
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
+#include "sim/exec/taint.h"
 
 namespace warpwright::sim {
 namespace {
@@ -39,6 +40,7 @@ void BlockRunner::Start(uint64_t block) {
   c_.block_index = block;
   barriers_.fill({});
   c_.unwritten_read = false;
+  c_.taint_origins.clear();
   const uint64_t x = block % c_.grid.x, y = block / c_.grid.x % c_.grid.y, z = block / c_.grid.x / c_.grid.y;
   if (c_.shared_bytes > 0) std::memset(c_.shared, 0, c_.shared_bytes);
   if (c_.checking && c_.shared_bytes > 0) {
@@ -51,6 +53,7 @@ void BlockRunner::Start(uint64_t block) {
     warp.live = left >= kLanes ? kAllLanes : (1u << left) - 1;
     warp.barrier = -1;
     warp.spins = 0;
+    ClearTaint(warp);
     warp.stack.assign(1, StackEntry{c_.code, warp.live, kNoBlock, Wait::kNone});
     for (const auto& [offset, bytes] : c_.kernel->undefined) std::memset(warp.registers + offset, 0, bytes);
     for (const ConstantSlot& slot : c_.kernel->constants) {
@@ -146,7 +149,7 @@ bool BlockRunner::RunWarp(Warp& warp) {
         if (!HandleWaitingLanes(warp)) return false;
         if (warp.barrier >= 0) return true;
         break;
-      case Stop::kNone: return true;
+      case Stop::kNone: case Stop::kTaint: return true;
     }
     c_.stop = Stop::kNone;
   }

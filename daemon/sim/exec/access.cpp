@@ -222,14 +222,6 @@ const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t 
                        fmt::format("read of {}, which was never written", Place(c, address, space, AccessBytes(i))));
 }
 
-void NoteUnwrittenShared(Context& c, const Instruction* i, uint64_t address, uint32_t lane) {
-  if (c.unwritten_read) return;
-  StopUninitialized(c, i, address, lane, Space::kShared);
-  c.stop = Context::Stop::kNone;
-  c.unwritten_read = true;
-  c.unwritten_fault = c.fault;
-}
-
 std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind, int64_t* delta) {
   std::byte* first = nullptr;
   for (uint32_t l = 0; l < kLanes; ++l) {

@@ -2,6 +2,7 @@
 #include "sim/exec/float_lanes.h"
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
+#include "sim/exec/taint.h"
 
 namespace warpwright::sim::v3 {
 namespace {
@@ -75,7 +76,7 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
         for (uint32_t k = 0; k < kBytes; ++k)
           if (w[k] == 0) {
             if (static_cast<AtomicOp>(i->mode) == AtomicOp::kExch) break;
-            NoteUnwrittenShared(c, i, a[l], l);
+            UseUnwrittenShared(c, i, a[l], l);
             break;
           }
         std::memset(w, 0xff, kBytes);

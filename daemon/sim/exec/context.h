@@ -41,6 +41,10 @@ struct Warp {
   int barrier = -1;                    // the one that it waits at
   uint32_t synchronized = 0;           // Context::time of the last synchronisation of all its lanes
   uint64_t spins = 0;                  // slices without a barrier; those with contention weigh more
+  // Lanes of registers whose value comes from memory that was never written; see exec/taint.h.
+  bool tainted = false;
+  std::vector<uint32_t> taint;         // by offset in the register file / 4
+  std::vector<uint16_t> taint_origin;  // into Context::taint_origins
   uint64_t* block_entries = nullptr;  // of this warp, where they are counted per warp
 };
 
@@ -95,7 +99,7 @@ struct Context {
   SiteCounters* site_counters = nullptr;
   alignas(64) int32_t lanes[kLanes] = {};  // -1 for lanes of `mask`
 
-  enum class Stop : uint8_t { kNone, kYield, kSwitch, kWaitLanes, kBarrier, kExit, kFault };
+  enum class Stop : uint8_t { kNone, kYield, kSwitch, kWaitLanes, kBarrier, kExit, kFault, kTaint };
   Stop stop = Stop::kNone;
   const Instruction* resume = nullptr;
 
@@ -133,8 +137,13 @@ struct Context {
     bool waits = true;
   } arrival;
   Fault fault;
-  // A read of shared memory that nobody had written. The run goes on: if another thread writes the place before the next barrier, it
-  // is a race, which says more.
+  struct TaintOrigin {
+    Fault fault;                       // what to report where the value matters
+    bool shared = false;
+  };
+  std::vector<TaintOrigin> taint_origins;
+  // A value from shared memory that nobody had written was used. The run goes on: if another thread writes the place before the next
+  // barrier, it is a race, which says more.
   bool unwritten_read = false;
   Fault unwritten_fault;
 };

@@ -1,5 +1,7 @@
 #include "sim/exec/dispatch.h"
 
+#include "sim/exec/taint.h"
+
 #include <cpuid.h>
 
 namespace warpwright::sim {
@@ -42,6 +44,15 @@ bool BindHandlers(Instruction& in) {
   return true;
 }
 
-void Execute(Context& c, const Instruction* i) { v3::Execute(c, i); }
+void Execute(Context& c, const Instruction* i) {
+  while (i) {
+    if (c.warp->tainted) {
+      i = ExecuteTainted(c, i);
+      continue;
+    }
+    v3::Execute(c, i);
+    i = c.stop == Context::Stop::kTaint ? c.resume : nullptr;
+  }
+}
 
 }  // namespace warpwright::sim

@@ -4,6 +4,7 @@
 #include "sim/exec/lanes.h"
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
+#include "sim/exec/taint.h"
 
 namespace warpwright::sim::v3 {
 namespace {
@@ -70,6 +71,19 @@ inline void NoteContention(Context& c) {
     }
   }
   return kLanes;
+}
+// For each element of a vector, the lanes for which it holds no value.
+[[gnu::noinline]] void UnwrittenElements(const uint8_t* written, const int64_t* delta, uint32_t mask, uint32_t element, uint32_t count,
+                                         uint32_t* out) {
+  for (uint32_t k = 0; k < count; ++k) {
+    out[k] = 0;
+    for (uint32_t left = mask; left != 0;) {
+      const uint32_t lane = FirstUnwritten(written + k * element, delta, left, element, element);
+      if (lane == kLanes) break;
+      out[k] |= 1u << lane;
+      left &= ~(1u << lane);
+    }
+  }
 }
 [[gnu::always_inline]] inline uint32_t FindUnwritten(const uint8_t* written, const int64_t* delta, const AddressPattern& p, uint32_t mask,
                                                      uint32_t element, uint32_t bytes) {
@@ -257,7 +271,9 @@ template <typename T>
   return local + (offset >> 2) * 128 + lane * 4 + (offset & 3);
 }
 
-bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const AddressPattern& p, uint32_t element, uint32_t bytes, bool write) {
+// `unwritten`: by element, lanes whose value was never written.
+bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const AddressPattern& p, uint32_t element, uint32_t bytes, bool write,
+                  uint32_t* unwritten) {
   const uint64_t a0 = a[p.first];
   const uint64_t low = a0 + static_cast<uint64_t>(p.low), high = a0 + static_cast<uint64_t>(p.high);
   if (low > c.local_bytes || high > c.local_bytes || high < low) {
@@ -277,10 +293,7 @@ bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const Add
           uint32_t v = 0;
           std::memcpy(&v, at, n);
           const uint32_t all = n == 4 ? UINT32_MAX : (1u << (8 * n)) - 1;
-          if (element == 8 ? v == 0 : v != all) {
-            StopUninitialized(c, i, a[l] + k, l, Space::kLocal);
-            return false;
-          }
+          if (element == 8 ? v == 0 : v != all) unwritten[k / element] |= 1u << l;
         }
         k += n;
       }
@@ -295,7 +308,8 @@ bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const Add
 
 template <typename M, typename S>
 const Instruction* LoadLocal(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p) {
-  if (!ResolveLocal(c, i, a, p, sizeof(M), static_cast<uint32_t>(sizeof(M)) * i->vector, false)) return nullptr;
+  uint32_t unwritten[4] = {};
+  if (!ResolveLocal(c, i, a, p, sizeof(M), static_cast<uint32_t>(sizeof(M)) * i->vector, false, unwritten)) return nullptr;
   for (uint32_t k = 0; k < i->vector; ++k) {
     S* d = Reg<S>(c, i->reg[k]);
     if (sizeof(M) == 4 && sizeof(S) == 4 && p.kind == Kind::kUniform) {
@@ -318,11 +332,12 @@ const Instruction* LoadLocal(Context& c, const Instruction* i, const uint64_t* a
       }
     }
   }
-  return i + 1;
+  if ((unwritten[0] | unwritten[1] | unwritten[2] | unwritten[3]) == 0) [[likely]] return i + 1;
+  return TaintResult(c, i, a, unwritten, Space::kLocal) ? LeaveTainted(c, i) : i + 1;
 }
 template <typename M, typename S>
 const Instruction* StoreLocal(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p) {
-  if (!ResolveLocal(c, i, a, p, sizeof(M), static_cast<uint32_t>(sizeof(M)) * i->vector, true)) return nullptr;
+  if (!ResolveLocal(c, i, a, p, sizeof(M), static_cast<uint32_t>(sizeof(M)) * i->vector, true, nullptr)) return nullptr;
   for (uint32_t k = 0; k < i->vector; ++k) {
     const S* s = Reg<S>(c, i->reg[1 + k]);
     for (uint32_t m = c.mask; m != 0; m &= m - 1) {
@@ -352,8 +367,13 @@ template <typename M, typename S>
       if (!ResolveShared(c, i, a, p, bytes, AccessKind::kRead)) return nullptr;
       if (c.checking) {
         const uint32_t lane = FindUnwritten(c.shared_written + a0, p.delta, p, c.mask, sizeof(M), bytes);
-        if (lane != kLanes) [[unlikely]] NoteUnwrittenShared(c, i, a[lane], lane);
         if (!ReadsAreQuiet(c, p, a0, bytes) && !RecordReads(c, i, p, a0, bytes)) return nullptr;
+        if (lane != kLanes) [[unlikely]] {
+          uint32_t unwritten[4];
+          UnwrittenElements(c.shared_written + a0, p.delta, c.mask, sizeof(M), i->vector, unwritten);
+          MoveInVector<M, S>(c, i, Target{c.shared + a0, p.delta, true}, p);
+          return TaintResult(c, i, a, unwritten, Space::kShared) ? LeaveTainted(c, i) : i + 1;
+        }
       }
       MoveInVector<M, S>(c, i, Target{c.shared + a0, p.delta, true}, p);
       return i + 1;
@@ -432,6 +452,7 @@ template <typename F>
   const uint32_t before = c.mask;
   uint32_t left = before;
   const Instruction* next = i + 1;
+  bool tainted = false;
   while (left != 0 && next) {
     const Space space = space_of(a[std::countr_zero(left)]);
     const uint64_t window = window_of(space);
@@ -444,9 +465,13 @@ template <typename F>
     left &= ~here;
     if (here != before) SetMask(c, here);
     next = access(space);
+    if (!next && c.stop == Context::Stop::kTaint) {
+      tainted = true;
+      next = i + 1;
+    }
   }
   if (c.mask != before) SetMask(c, before);
-  return next;
+  return tainted && next ? LeaveTainted(c, i) : next;
 }
 
 template <typename M, typename S>

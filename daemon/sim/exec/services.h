@@ -36,7 +36,6 @@ const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64
                                   AccessKind kind);
 const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane);
 const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space);
-void NoteUnwrittenShared(Context& c, const Instruction* i, uint64_t address, uint32_t lane);
 // "shared memory at tile + 128" for messages.
 std::string Place(const Context& c, uint64_t address, Space space, uint32_t bytes);
 

@@ -147,6 +147,57 @@ extern "C" __global__ void local_past(int* out, int n) {
   EXPECT_EQ(leak.fault.block[0], 1u);
 }
 
+TEST(Checks, UnwrittenValuesThatDoNotMatterAreFine) {
+  // The compiler reads all of these before it knows whether they are needed, and selects.
+  SimKit kit = SimKit::FromCuda(R"(
+extern "C" __global__ void shared(float* out, int n) {
+  __shared__ float s[4];
+  int t = threadIdx.x;
+  if (t == 0 && n > 3) s[0] = n;
+  __syncthreads();
+  out[t] = n > 3 ? s[0] : 1.f;
+}
+extern "C" __global__ void local(float* out, int n) {
+  float a[4];
+  int t = threadIdx.x;
+  for (int i = 0; i < n; i++) a[i & 3] = i * 2.f;
+  float s = 0;
+  for (int j = 0; j < 4; j++) if (j < n) s += a[j];
+  out[t] = s + a[(n - 1) & 3];
+}
+extern "C" __global__ void local_used(float* out, int n) {
+  float a[4];
+  int t = threadIdx.x;
+  for (int i = 0; i < n; i++) a[i & 3] = i * 2.f;
+  out[t] = a[0] + a[1] + a[2] + a[3] * 2;
+}
+extern "C" __global__ void copied(float* out, int n) {   // taint goes through memory
+  float a[4], b[4];
+  for (int i = 0; i < n; i++) a[i & 3] = i;
+  for (int i = 0; i < 4; i++) b[(i + n) & 3] = a[i];
+  out[threadIdx.x] = b[n & 3];
+  if (b[(n + 3) & 3] > 2)
+    out[threadIdx.x] = 5;
+})");
+  const auto out = kit.Make<float>("out", 64, false);
+  ASSERT_TRUE(kit.Run("shared", {1, 1, 1}, {64, 1, 1}, 0, out, 3)) << kit.fault.message;
+  EXPECT_EQ(out[63], 1);
+  ASSERT_TRUE(kit.Run("shared", {1, 1, 1}, {64, 1, 1}, 0, out, 4)) << kit.fault.message;
+  EXPECT_EQ(out[63], 4);
+  for (int n : {1, 2, 3, 4}) {
+    ASSERT_TRUE(kit.Run("local", {1, 1, 1}, {64, 1, 1}, 0, out, n)) << n << kit.fault.message;
+    EXPECT_EQ(out[9], static_cast<float>(n * (n - 1) + 2 * (n - 1)));
+  }
+  ASSERT_TRUE(kit.Run("local_used", {1, 1, 1}, {64, 1, 1}, 0, out, 4)) << kit.fault.message;
+  ASSERT_FALSE(kit.Run("local_used", {1, 1, 1}, {64, 1, 1}, 0, out, 3));
+  EXPECT_EQ(kit.fault.kind, Kind::kUninitializedRead);
+  EXPECT_EQ(kit.fault.line, 21);
+  ASSERT_TRUE(kit.Run("copied", {1, 1, 1}, {64, 1, 1}, 0, out, 4)) << kit.fault.message;
+  ASSERT_FALSE(kit.Run("copied", {1, 1, 1}, {64, 1, 1}, 0, out, 2));
+  EXPECT_EQ(kit.fault.kind, Kind::kUninitializedRead);
+  EXPECT_NE(kit.fault.message.find("local memory"), std::string::npos);
+}
+
 constexpr const char* kRaces = R"(
 extern "C" __global__ void missing_barrier(int* out) {
   __shared__ int s[64];
