@@ -31,8 +31,8 @@ struct DisposeUnit {
   void operator()(CXTranslationUnit unit) const { clang_disposeTranslationUnit(unit); }
 };
 
-// Include directives that lead nowhere are blanked (computed ones, and names that could make the parser open a file), so
-// that offsets stay as they are and nothing outside the handed-over files is read.
+// Include directives that lead nowhere are blanked (computed ones, and names that could make the parser open a file),
+// so that offsets stay as they are and nothing outside the handed-over files is read.
 std::string WithoutUnsafeIncludes(const SourceFile& file) {
   std::string text = file.text;
   for (const IncludeDirective& include : file.includes) {
@@ -113,10 +113,20 @@ Result<Ast> Ast::Parse(const SourceRef& source) {
   std::vector<CXUnsavedFile> unsaved;
   for (const auto& [path, text] : files) unsaved.push_back({path.c_str(), text.c_str(), text.size()});
 
-  std::vector<std::string> arguments = {"-xcuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-nostdinc",
-                                        "-nostdinc++", "--cuda-gpu-arch=sm_90", "-std=c++17", "-ferror-limit=0",
-                                        "-fno-spell-checking", "-Wno-everything", "-ftemplate-depth=256",
-                                        "-include", std::string(kShim) + "declarations.h"};
+  std::vector<std::string> arguments = {"-xcuda",
+                                        "--cuda-device-only",
+                                        "-nocudainc",
+                                        "-nocudalib",
+                                        "-nostdinc",
+                                        "-nostdinc++",
+                                        "--cuda-gpu-arch=sm_90",
+                                        "-std=c++17",
+                                        "-ferror-limit=0",
+                                        "-fno-spell-checking",
+                                        "-Wno-everything",
+                                        "-ftemplate-depth=256",
+                                        "-include",
+                                        std::string(kShim) + "declarations.h"};
   for (const std::string& folder : IncludeFolders(state->tree)) arguments.push_back("-I" + folder);
   arguments.push_back("-isystem" + std::string(kShim));
   std::vector<const char*> argv;
@@ -125,13 +135,17 @@ Result<Ast> Ast::Parse(const SourceRef& source) {
   state->index.reset(clang_createIndex(/*excludeDeclarationsFromPCH=*/0, /*displayDiagnostics=*/0));
   const std::string main = std::string(kRoot) + state->tree.main;
   CXTranslationUnit unit = nullptr;
-  const CXErrorCode failed = clang_parseTranslationUnit2(
-      state->index.get(), main.c_str(), argv.data(), static_cast<int>(argv.size()), unsaved.data(),
-      static_cast<unsigned>(unsaved.size()), CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord,
-      &unit);
+  const CXErrorCode failed =
+      clang_parseTranslationUnit2(state->index.get(), main.c_str(), argv.data(), static_cast<int>(argv.size()),
+                                  unsaved.data(), static_cast<unsigned>(unsaved.size()),
+                                  CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &unit);
   if (failed != CXError_Success || unit == nullptr) {
-    return Fail(Error{ErrorCode::kUnsupported, fmt::format("the parser could not read the file (libclang error {})",
-                                                           static_cast<int>(failed)), source.file, 0, 0, {}});
+    return Fail(Error{ErrorCode::kUnsupported,
+                      fmt::format("the parser could not read the file (libclang error {})", static_cast<int>(failed)),
+                      source.file,
+                      0,
+                      0,
+                      {}});
   }
   state->unit.reset(unit);
   return Ast(std::move(state));

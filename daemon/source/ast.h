@@ -1,7 +1,7 @@
-// The syntax tree of a .cu file, by libclang. The parse is hermetic: our own declarations of the CUDA runtime stand in for
-// every system header, repository headers are handed over as text, and no file is opened by the parser. So a parse takes
-// milliseconds and needs no toolkit. It is also forgiving: a construct that cannot be resolved lowers what is known about its
-// statement and nothing else; diagnostics are kept for those who ask.
+// The syntax tree of a .cu file, by libclang. The parse is hermetic: our own declarations of the CUDA runtime stand in
+// for every system header, repository headers are handed over as text, and no file is opened by the parser. So a parse
+// takes milliseconds and needs no toolkit. It is also forgiving: a construct that cannot be resolved lowers what is
+// known about its statement and nothing else; diagnostics are kept for those who ask.
 //
 // The tree is the device's view (__CUDA_ARCH__ is 900): inactive #if branches are not in it. Host functions are.
 #pragma once
@@ -30,11 +30,11 @@ class Ast {
   ~Ast();
 
   const SourceRef& source() const;
-  const SourceTree& tree() const;                // the main file and its repository headers
-  std::string_view text() const;                 // of the main file
+  const SourceTree& tree() const;  // the main file and its repository headers
+  std::string_view text() const;   // of the main file
   CXTranslationUnit unit() const;
   CXCursor root() const;
-  std::vector<std::string> Diagnostics() const;  // "file:line: message", errors only
+  std::vector<std::string> Diagnostics() const;                          // "file:line: message", errors only
   std::vector<TextRange> InactiveRanges(const std::string& path) const;  // branches of #if that are not compiled
 
  private:
@@ -49,29 +49,29 @@ std::vector<CXCursor> Children(CXCursor cursor);
 // All cursors below `cursor`, in source order, parents first. `visit` returns false to stay out of a subtree.
 void ForEachDescendant(CXCursor cursor, const std::function<bool(CXCursor)>& visit);
 
-std::string Spelling(CXCursor cursor);                    // its name
+std::string Spelling(CXCursor cursor);  // its name
 std::string TypeSpelling(CXCursor cursor);
-std::string_view Text(const Ast& ast, CXCursor cursor);   // its source text; empty outside the main file
+std::string_view Text(const Ast& ast, CXCursor cursor);  // its source text; empty outside the main file
 std::string_view Text(const Ast& ast, TextRange range);
 
-// By expansion location: what a macro made stands where the macro is used. Statements that begin with a macro (__shared__) have
-// the extent that the user sees.
+// By expansion location: what a macro made stands where the macro is used. Statements that begin with a macro
+// (__shared__) have the extent that the user sees.
 TextRange Offsets(CXCursor cursor);
 int Line(CXCursor cursor);
 int EndLine(CXCursor cursor);
 bool IsInMainFile(CXCursor cursor);
-bool IsInRepository(CXCursor cursor);       // main file or a repository header
-std::string FileOf(CXCursor cursor);        // relative to the root; "" for our own declarations
-bool IsFromMacro(CXCursor cursor);          // made by a macro: its text is an invocation
+bool IsInRepository(CXCursor cursor);  // main file or a repository header
+std::string FileOf(CXCursor cursor);   // relative to the root; "" for our own declarations
+bool IsFromMacro(CXCursor cursor);     // made by a macro: its text is an invocation
 
-bool IsFunction(CXCursor cursor);           // function, method or function template
-bool IsKernel(CXCursor cursor);             // __global__
-bool IsDevice(CXCursor cursor);             // has __device__ (perhaps __host__ too)
-bool IsHost(CXCursor cursor);               // callable on the host: no attribute, or __host__
+bool IsFunction(CXCursor cursor);  // function, method or function template
+bool IsKernel(CXCursor cursor);    // __global__
+bool IsDevice(CXCursor cursor);    // has __device__ (perhaps __host__ too)
+bool IsHost(CXCursor cursor);      // callable on the host: no attribute, or __host__
 bool HasAttribute(CXCursor cursor, CXCursorKind attribute);
 bool HasBody(CXCursor cursor);
-CXCursor Body(CXCursor function);           // the compound statement; clang_Cursor_isNull without one
-std::vector<CXCursor> Parameters(CXCursor function);          // ParmDecls, also of function templates
+CXCursor Body(CXCursor function);                     // the compound statement; clang_Cursor_isNull without one
+std::vector<CXCursor> Parameters(CXCursor function);  // ParmDecls, also of function templates
 std::vector<CXCursor> TemplateParameters(CXCursor function);
 
 std::string QualifiedName(CXCursor cursor);  // "ns::softmax"; anonymous and inline namespaces are left out
@@ -79,7 +79,8 @@ std::string QualifiedName(CXCursor cursor);  // "ns::softmax"; anonymous and inl
 // Functions of the repository with a body, in source order.
 std::vector<CXCursor> Functions(const Ast& ast);
 std::vector<CXCursor> Kernels(const Ast& ast);
-// By qualified name, or by the last part of it ("softmax" finds ns::softmax). Template arguments ("f<float>") are ignored.
+// By qualified name, or by the last part of it ("softmax" finds ns::softmax). Template arguments ("f<float>") are
+// ignored.
 std::vector<CXCursor> FindFunctions(const Ast& ast, std::string_view name);
 std::optional<CXCursor> FindFunction(const Ast& ast, std::string_view name);  // the first of them
 

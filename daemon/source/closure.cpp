@@ -63,26 +63,32 @@ constexpr Ban kBans[] = {
 bool IsKernelUnit(const Unit& unit) {
   return unit.is_kernel() && (unit.kind == Unit::Kind::kFunction || unit.kind == Unit::Kind::kInvocation);
 }
-// A type that the host side names may be a template argument of a kernel (a functor, a configuration), which only the recording will tell.
-// It goes to the device unless it holds what cannot be there.
+// A type that the host side names may be a template argument of a kernel (a functor, a configuration), which only the
+// recording will tell. It goes to the device unless it holds what cannot be there.
 bool MayBeOnDevice(const SourceUnits& units, const Unit& unit) {
   static const std::set<std::string_view> kHostOnly = {
-      "std", "string", "vector", "map", "FILE", "ostream", "unique_ptr", "shared_ptr", "function", "mutex", "thread", "cudaStream_t",
-      "cudaEvent_t", "cudaError_t", "cudaDeviceProp", "torch", "at", "c10", "virtual"};
+      "std",      "string", "vector", "map",          "FILE",        "ostream",     "unique_ptr",     "shared_ptr",
+      "function", "mutex",  "thread", "cudaStream_t", "cudaEvent_t", "cudaError_t", "cudaDeviceProp", "torch",
+      "at",       "c10",    "virtual"};
   if (unit.kind == Unit::Kind::kFunction) return (unit.attributes & kDevice) != 0;
   if (unit.kind != Unit::Kind::kType) return false;
   const FileUnits& file = units.files.at(unit.path);
   std::vector<TextRange> host_members;
   if (unit.body_open != kNone) {
-    for (const Unit& member : SplitUnits(file.code, unit.body_open + 1, unit.body_close, units.macros, /*in_class=*/true)) {
-      const bool host = member.kind == Unit::Kind::kFunction && (member.attributes & kDevice) == 0 && !member.is_constexpr;
+    for (const Unit& member :
+         SplitUnits(file.code, unit.body_open + 1, unit.body_close, units.macros, /*in_class=*/true)) {
+      const bool host =
+          member.kind == Unit::Kind::kFunction && (member.attributes & kDevice) == 0 && !member.is_constexpr;
       if (host) host_members.push_back(member.range);
     }
   }
   for (const Token& token : file.code) {
     if (!unit.range.Contains(token.range) || !IsIdentifier(token)) continue;
-    const bool in_host = std::any_of(host_members.begin(), host_members.end(), [&](TextRange range) { return range.Contains(token.range); });
-    if (!in_host && (kHostOnly.count(token.text) || token.text.starts_with("cublas") || token.text.starts_with("cudnn"))) return false;
+    const bool in_host = std::any_of(host_members.begin(), host_members.end(),
+                                     [&](TextRange range) { return range.Contains(token.range); });
+    if (!in_host &&
+        (kHostOnly.count(token.text) || token.text.starts_with("cublas") || token.text.starts_with("cudnn")))
+      return false;
   }
   return true;
 }
@@ -106,7 +112,8 @@ std::optional<Refused> FindBan(const SourceUnits& units, const std::set<const Un
         const bool hit = ban.is_namespace ? token.text == ban.prefix && scoped : token.text.starts_with(ban.prefix);
         const bool earlier = first && std::tie(first->file, first->line) <= std::tie(unit.path, token.line);
         if (!hit || earlier) continue;
-        std::string reason = fmt::format("the launcher uses {} ({}{})", ban.what, token.text, ban.is_namespace ? "::" : "");
+        std::string reason =
+            fmt::format("the launcher uses {} ({}{})", ban.what, token.text, ban.is_namespace ? "::" : "");
         first = Refused{"slice", std::move(reason), unit.path, token.line};
       }
     }
@@ -157,7 +164,8 @@ std::vector<const Unit*> FindEntries(const SourceUnits& units, const std::string
 std::vector<std::string> EntryNames(const SourceUnits& units, const std::string& main) {
   std::vector<std::string> names;
   for (const Unit& unit : units.files.at(main).units) {
-    if (unit.kind != Unit::Kind::kFunction || unit.body_open == kNone || unit.is_device_only() || unit.name == "main") continue;
+    if (unit.kind != Unit::Kind::kFunction || unit.body_open == kNone || unit.is_device_only() || unit.name == "main")
+      continue;
     const std::string name = unit.QualifiedName();
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
@@ -193,7 +201,8 @@ EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& 
   std::vector<const Unit*> ordered;
   for (const auto& [path, file] : units.files) {
     for (const Unit& unit : file.units) {
-      if (reach.host.count(&unit) || std::count(device_roots.begin(), device_roots.end(), &unit)) ordered.push_back(&unit);
+      if (reach.host.count(&unit) || std::count(device_roots.begin(), device_roots.end(), &unit))
+        ordered.push_back(&unit);
     }
   }
   const auto add_once = [](std::vector<std::string>& list, const std::string& name) {
@@ -219,11 +228,13 @@ EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& 
   reach.refusal = FindBan(units, reach.host);
   if (reach.entry_is_kernel && reach.entries.front()->is_template && entry.find('<') == std::string::npos) {
     const Unit& unit = *reach.entries.front();
-    reach.refusal = Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry), unit.path, unit.line};
+    reach.refusal = Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),
+                            unit.path, unit.line};
   }
   if (!reach.refusal && !reach.entry_is_kernel && reach.kernels.empty()) {
     const Unit& unit = *reach.entries.front();
-    reach.refusal = Refused{"slice", fmt::format("{} launches no kernel of this repository", entry), unit.path, unit.line};
+    reach.refusal =
+        Refused{"slice", fmt::format("{} launches no kernel of this repository", entry), unit.path, unit.line};
   }
   return reach;
 }

@@ -1,4 +1,5 @@
-// What an entry reaches: on the host side through its body, on the device side through the kernels that the host side names.
+// What an entry reaches: on the host side through its body, on the device side through the kernels that the host side
+// names.
 #pragma once
 
 #include <optional>
@@ -12,12 +13,12 @@
 namespace warpwright {
 
 struct EntryReach {
-  std::vector<const Unit*> entries;     // definitions of the entry (several: overloads); empty: there is none
+  std::vector<const Unit*> entries;  // definitions of the entry (several: overloads); empty: there is none
   bool entry_is_kernel = false;
   std::set<const Unit*> host, device;
-  std::vector<std::string> kernels;     // qualified, in source order
-  std::vector<std::string> symbols;     // __device__ and __constant__ variables that the host side names
-  std::optional<Refused> refusal;       // something reached on the host side that is not supported, with its line
+  std::vector<std::string> kernels;  // qualified, in source order
+  std::vector<std::string> symbols;  // __device__ and __constant__ variables that the host side names
+  std::optional<Refused> refusal;    // something reached on the host side that is not supported, with its line
 };
 
 // `entry` as in the manifest: "f", "ns::f", "f<float, 4>".

@@ -9,16 +9,26 @@ namespace {
 
 std::string_view HostType(DType dtype) {
   switch (dtype) {
-    case DType::kF64: return "double";
-    case DType::kF32: return "float";
-    case DType::kF16: return "__half";
-    case DType::kBF16: return "__nv_bfloat16";
-    case DType::kI64: return "long long";
-    case DType::kI32: return "int";
-    case DType::kU32: return "unsigned int";
-    case DType::kI8: return "signed char";
-    case DType::kU8: return "unsigned char";
-    case DType::kBool: return "bool";
+    case DType::kF64:
+      return "double";
+    case DType::kF32:
+      return "float";
+    case DType::kF16:
+      return "__half";
+    case DType::kBF16:
+      return "__nv_bfloat16";
+    case DType::kI64:
+      return "long long";
+    case DType::kI32:
+      return "int";
+    case DType::kU32:
+      return "unsigned int";
+    case DType::kI8:
+      return "signed char";
+    case DType::kU8:
+      return "unsigned char";
+    case DType::kBool:
+      return "bool";
   }
   return "float";
 }
@@ -29,7 +39,9 @@ std::variant<std::string, Refused> MakeHarness(const Slices& slices, const Kerne
   std::string arguments;
   size_t next = 0, buffers = 0, scalars = 0;
   const auto add = [&](const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; };
-  const auto refuse = [&](std::string reason) { return Refused{"record", std::move(reason), slices.file, slices.entry_line}; };
+  const auto refuse = [&](std::string reason) {
+    return Refused{"record", std::move(reason), slices.file, slices.entry_line};
+  };
   for (const ParameterInfo& parameter : slices.parameters) {
     if (IsStream(parameter)) {
       add("cudaStream_t()");
@@ -39,12 +51,12 @@ std::variant<std::string, Refused> MakeHarness(const Slices& slices, const Kerne
     const Argument& argument = spec.args[next++];
     const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
     if (buffer != nullptr && !parameter.is_pointer) {
-      return refuse(fmt::format("the manifest's argument '{}' is a buffer, but parameter '{}' of {} is no pointer", argument.name,
-                                parameter.name, slices.entry));
+      return refuse(fmt::format("the manifest's argument '{}' is a buffer, but parameter '{}' of {} is no pointer",
+                                argument.name, parameter.name, slices.entry));
     }
     if (buffer == nullptr && parameter.is_pointer) {
-      return refuse(fmt::format("the manifest's argument '{}' is a scalar, but parameter '{}' of {} is a pointer", argument.name,
-                                parameter.name, slices.entry));
+      return refuse(fmt::format("the manifest's argument '{}' is a scalar, but parameter '{}' of {} is a pointer",
+                                argument.name, parameter.name, slices.entry));
     }
     if (buffer != nullptr) {
       // A template deduces its parameters, and overloads choose, from the pointer's type.

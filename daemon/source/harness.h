@@ -1,5 +1,5 @@
-// The text that is put behind a host slice so that the recorder can call the entry: in the same translation unit, where static functions
-// and anonymous namespaces are in reach.
+// The text that is put behind a host slice so that the recorder can call the entry: in the same translation unit, where
+// static functions and anonymous namespaces are in reach.
 #pragma once
 
 #include <string>

@@ -22,7 +22,8 @@ bool IsBelow(const fs::path& path, const fs::path& root) {
 }
 
 // The file that `name` means when it stands in `includer`, as a path below the root.
-std::optional<std::string> Resolve(const fs::path& root, const fs::path& includer, const std::string& name, bool angled) {
+std::optional<std::string> Resolve(const fs::path& root, const fs::path& includer, const std::string& name,
+                                   bool angled) {
   if (name.empty() || name.size() > kNameLimit || fs::path(name).is_absolute()) return std::nullopt;
   std::vector<fs::path> folders;
   if (!angled) folders.push_back(includer.parent_path());
@@ -49,7 +50,8 @@ std::vector<IncludeDirective> ScanIncludes(std::string_view text) {
   const std::vector<Token> tokens = Lex(text);
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i].text != "#" || !tokens[i].in_directive || !tokens[i].starts_line) continue;
-    if (tokens[i + 1].text != "include" && tokens[i + 1].text != "include_next" && tokens[i + 1].text != "import") continue;
+    if (tokens[i + 1].text != "include" && tokens[i + 1].text != "include_next" && tokens[i + 1].text != "import")
+      continue;
     size_t last = i + 1;
     while (last + 1 < tokens.size() && tokens[last + 1].in_directive && !tokens[last + 1].starts_line) ++last;
     IncludeDirective directive;
@@ -79,7 +81,8 @@ std::vector<IncludeDirective> ScanIncludes(std::string_view text) {
 Result<SourceTree> ReadSourceTree(const SourceRef& source) {
   std::error_code failed;
   const fs::path root = fs::canonical(source.root, failed);
-  if (failed) return Fail(ErrorCode::kIo, fmt::format("cannot open the source folder {}: {}", source.root, failed.message()));
+  if (failed)
+    return Fail(ErrorCode::kIo, fmt::format("cannot open the source folder {}: {}", source.root, failed.message()));
   const std::string main = fs::path(source.file).lexically_normal().generic_string();
   if (main.empty() || main[0] == '/' || main.starts_with("..")) {
     return Fail(ErrorCode::kConfig, fmt::format("the file {} is not below {}", source.file, source.root));

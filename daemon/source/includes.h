@@ -1,6 +1,7 @@
-// Which files a .cu file consists of. Include directives are resolved here, by us, and never by a compiler's own search: first
-// beside the including file, then in each folder above it up to the root and in the folders "include", "inc" and "src" there. Nothing
-// outside the root is read, symbolic links included; what is not found in the repository is a system header, known by name only.
+// Which files a .cu file consists of. Include directives are resolved here, by us, and never by a compiler's own
+// search: first beside the including file, then in each folder above it up to the root and in the folders "include",
+// "inc" and "src" there. Nothing outside the root is read, symbolic links included; what is not found in the repository
+// is a system header, known by name only.
 #pragma once
 
 #include <map>
@@ -14,24 +15,24 @@
 namespace warpwright {
 
 struct IncludeDirective {
-  TextRange line_range;    // from '#' to the end of the directive
-  TextRange name_range;    // with the quotes or angle brackets
-  std::string name;        // without them; empty for a computed include (#include MACRO)
+  TextRange line_range;  // from '#' to the end of the directive
+  TextRange name_range;  // with the quotes or angle brackets
+  std::string name;      // without them; empty for a computed include (#include MACRO)
   bool angled = false;
   int line = 0;
-  std::string resolved;    // path below the root; empty: a system header, or outside the root
+  std::string resolved;  // path below the root; empty: a system header, or outside the root
 };
 
 struct SourceFile {
-  std::string path;        // relative to the root, normalized
+  std::string path;  // relative to the root, normalized
   std::string text;
   std::vector<IncludeDirective> includes;
 };
 
 // The main file and every repository header that it reaches through an include directive, active or not.
 struct SourceTree {
-  std::string main;                          // path of the main file
-  std::map<std::string, SourceFile> files;   // by path
+  std::string main;                         // path of the main file
+  std::map<std::string, SourceFile> files;  // by path
 };
 
 std::vector<IncludeDirective> ScanIncludes(std::string_view text);

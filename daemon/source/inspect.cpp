@@ -22,7 +22,9 @@ struct Use {
   bool reads = false, writes = false;
 };
 
-bool IsAssignment(const std::string& op) { return op == "=" || (op.size() >= 2 && op.back() == '=' && op != "==" && op != "<=" && op != ">=" && op != "!="); }
+bool IsAssignment(const std::string& op) {
+  return op == "=" || (op.size() >= 2 && op.back() == '=' && op != "==" && op != "<=" && op != ">=" && op != "!=");
+}
 
 std::string OperatorOf(CXCursor cursor) {
   CXString text = clang_getBinaryOperatorKindSpelling(clang_getCursorBinaryOperatorKind(cursor));
@@ -58,8 +60,10 @@ std::string BaseName(CXCursor cursor) {
     if (kind == CXCursor_DeclRefExpr) return ast::Spelling(cursor);
     const std::vector<CXCursor> children = ast::Children(cursor);
     if (children.empty()) return {};
-    cursor = kind == CXCursor_CStyleCastExpr || kind == CXCursor_CXXReinterpretCastExpr || kind == CXCursor_CXXStaticCastExpr ? children.back()
-                                                                                                              : children.front();
+    cursor =
+        kind == CXCursor_CStyleCastExpr || kind == CXCursor_CXXReinterpretCastExpr || kind == CXCursor_CXXStaticCastExpr
+            ? children.back()
+            : children.front();
   }
   return {};
 }
@@ -79,7 +83,8 @@ bool IsDereference(CXCursor cursor) {
 class PointerUses {
  public:
   explicit PointerUses(CXCursor function) {
-    for (const CXCursor& parameter : ast::Parameters(function)) origin_[ast::Spelling(parameter)] = ast::Spelling(parameter);
+    for (const CXCursor& parameter : ast::Parameters(function))
+      origin_[ast::Spelling(parameter)] = ast::Spelling(parameter);
     const CXCursor body = ast::Body(function);
     if (!clang_Cursor_isNull(body)) Visit(body, false);
   }
@@ -103,10 +108,12 @@ class PointerUses {
       const CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
       if (type.kind == CXType_Pointer) {
         std::string base = BaseName(children.back());
-        if (const auto origin = origin_.find(base); origin != origin_.end()) origin_[ast::Spelling(cursor)] = origin->second;
+        if (const auto origin = origin_.find(base); origin != origin_.end())
+          origin_[ast::Spelling(cursor)] = origin->second;
       }
     }
-    if (IsDereference(cursor) && kind != CXCursor_UnexposedExpr && kind != CXCursor_ParenExpr) Note(cursor, !stored, stored);
+    if (IsDereference(cursor) && kind != CXCursor_UnexposedExpr && kind != CXCursor_ParenExpr)
+      Note(cursor, !stored, stored);
     if (const auto assignment = AsAssignment(cursor)) {
       if (IsDereference(assignment->target)) Note(assignment->target, assignment->op != "=", true);
       Visit(assignment->target, assignment->op == "=");
@@ -115,8 +122,8 @@ class PointerUses {
     }
     if (kind == CXCursor_UnaryOperator && children.size() == 1 && IsDereference(children[0])) {
       const CXUnaryOperatorKind unary = clang_getCursorUnaryOperatorKind(cursor);
-      const bool changes = unary == CXUnaryOperator_PreInc || unary == CXUnaryOperator_PostInc || unary == CXUnaryOperator_PreDec ||
-                           unary == CXUnaryOperator_PostDec;
+      const bool changes = unary == CXUnaryOperator_PreInc || unary == CXUnaryOperator_PostInc ||
+                           unary == CXUnaryOperator_PreDec || unary == CXUnaryOperator_PostDec;
       if (changes) Note(children[0], true, true);
       if (unary == CXUnaryOperator_AddrOf) {  // &p[i]: what happens with it is the callee's business
         for (const CXCursor& child : ast::Children(children[0])) Visit(child, false);
@@ -124,7 +131,8 @@ class PointerUses {
       }
     }
     if (kind == CXCursor_CallExpr) Call(cursor, children);
-    for (const CXCursor& child : children) Visit(child, stored && kind != CXCursor_ArraySubscriptExpr && kind != CXCursor_UnaryOperator);
+    for (const CXCursor& child : children)
+      Visit(child, stored && kind != CXCursor_ArraySubscriptExpr && kind != CXCursor_UnaryOperator);
   }
 
   void Call(CXCursor cursor, const std::vector<CXCursor>& children) {
@@ -160,7 +168,8 @@ std::optional<Store> FirstStore(CXCursor function, const std::string& pointer) {
   ast::ForEachDescendant(ast::Body(function), [&](CXCursor cursor) {
     if (first) return false;
     const auto assignment = AsAssignment(cursor);
-    const bool store = assignment && assignment->op == "=" && IsDereference(assignment->target) && BaseName(assignment->target) == pointer;
+    const bool store = assignment && assignment->op == "=" && IsDereference(assignment->target) &&
+                       BaseName(assignment->target) == pointer;
     if (store) first = Store{ast::Offsets(cursor), ast::Offsets(assignment->target)};
     return true;
   });
@@ -184,7 +193,8 @@ class Inspector {
       if (!ast::IsInMainFile(function)) continue;
       const bool kernel = ast::IsKernel(function);
       const CXCursorKind kind = clang_getCursorKind(function);
-      const bool member = kind == CXCursor_Constructor || kind == CXCursor_Destructor || kind == CXCursor_ConversionFunction ||
+      const bool member = kind == CXCursor_Constructor || kind == CXCursor_Destructor ||
+                          kind == CXCursor_ConversionFunction ||
                           (kind == CXCursor_CXXMethod && clang_CXXMethod_isStatic(function) == 0);
       if (member || (!kernel && !ast::IsHost(function))) continue;
       const std::string name = ast::QualifiedName(function);
@@ -196,7 +206,8 @@ class Inspector {
   }
 
  private:
-  // Diagnostics of the parse mean little, for system headers are stand-ins; an include that leads nowhere means something.
+  // Diagnostics of the parse mean little, for system headers are stand-ins; an include that leads nowhere means
+  // something.
   std::vector<std::string> MissingHeaders() const {
     std::vector<std::string> warnings;
     for (const auto& [path, file] : ast_.tree().files) {
@@ -204,8 +215,10 @@ class Inspector {
         const bool known = !include.resolved.empty() || HostHeader(include.name).kind != HeaderUse::Kind::kUnknown ||
                            DeviceHeader(include.name).kind != HeaderUse::Kind::kUnknown;
         if (known) continue;
-        warnings.push_back(include.name.empty() ? fmt::format("{}:{}: an include by macro is left out", path, include.line)
-                                                : fmt::format("{}:{}: the header {} was not found and is left out", path, include.line, include.name));
+        warnings.push_back(
+            include.name.empty()
+                ? fmt::format("{}:{}: an include by macro is left out", path, include.line)
+                : fmt::format("{}:{}: the header {} was not found and is left out", path, include.line, include.name));
       }
     }
     return warnings;
@@ -214,7 +227,8 @@ class Inspector {
   KernelInfo Kernel(CXCursor function) {
     KernelInfo info;
     info.name = ast::QualifiedName(function);
-    for (const CXCursor& parameter : ast::TemplateParameters(function)) info.template_parameters.push_back(ast::Spelling(parameter));
+    for (const CXCursor& parameter : ast::TemplateParameters(function))
+      info.template_parameters.push_back(ast::Spelling(parameter));
     info.parameters = ParametersOf(function);
     const PointerUses uses(function);
     for (ParameterInfo& parameter : info.parameters) {
@@ -232,8 +246,8 @@ class Inspector {
     return info;
   }
 
-  // The first access in the text is a plain store, of something that was not read through the pointer itself: an output that is worked
-  // on in place, as in a softmax that writes exp(x) and then divides it.
+  // The first access in the text is a plain store, of something that was not read through the pointer itself: an output
+  // that is worked on in place, as in a softmax that writes exp(x) and then divides it.
   bool OverwrittenFirst(CXCursor function, const std::string& pointer) const {
     const auto store = FirstStore(function, pointer);
     if (!store) return OverwrittenThroughLocal(function, pointer);
@@ -241,7 +255,8 @@ class Inspector {
     ast::ForEachDescendant(ast::Body(function), [&](CXCursor cursor) {
       if (!IsDereference(cursor) || BaseName(cursor) != pointer) return true;
       const TextRange range = ast::Offsets(cursor);
-      if (range.begin < store->assignment.end && !store->target.Contains(range) && !range.Contains(store->target)) earlier_read = true;
+      if (range.begin < store->assignment.end && !store->target.Contains(range) && !range.Contains(store->target))
+        earlier_read = true;
       return true;
     });
     return !earlier_read;
@@ -282,7 +297,8 @@ class Inspector {
       if (!parameter.is_pointer) continue;
       parameter.likely_role = kernel ? roles_[name].at(i).likely_role : LauncherRole(parameter, entry.kernels);
       // Cleared first: what the caller had in it does not count.
-      if (!kernel && parameter.likely_role == Role::kInOut && IsCleared(function, parameter.name)) parameter.likely_role = Role::kOut;
+      if (!kernel && parameter.likely_role == Role::kInOut && IsCleared(function, parameter.name))
+        parameter.likely_role = Role::kOut;
     }
     return entry;
   }
@@ -290,7 +306,8 @@ class Inspector {
   static bool IsCleared(CXCursor launcher, const std::string& parameter) {
     bool cleared = false;
     ast::ForEachDescendant(ast::Body(launcher), [&](CXCursor cursor) {
-      if (clang_getCursorKind(cursor) != CXCursor_CallExpr || !ast::Spelling(cursor).starts_with("cudaMemset")) return true;
+      if (clang_getCursorKind(cursor) != CXCursor_CallExpr || !ast::Spelling(cursor).starts_with("cudaMemset"))
+        return true;
       const std::vector<CXCursor> children = ast::Children(cursor);
       cleared = cleared || (children.size() > 1 && BaseName(children[1]) == parameter);
       return true;

@@ -1,4 +1,5 @@
-// Entries and kernels of a .cu file, their signatures, likely roles of their parameters, and why an entry cannot be used.
+// Entries and kernels of a .cu file, their signatures, likely roles of their parameters, and why an entry cannot be
+// used.
 #pragma once
 
 #include "base/result.h"

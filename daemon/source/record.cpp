@@ -37,10 +37,10 @@ Result<std::string> Input(const RecordRequest& request, int run) {
   const Chip& chip = request.chip;
   const std::string digits = chip.arch.size() > 3 ? chip.arch.substr(3) : "90";
   const int arch = std::atoi(digits.c_str());
-  std::string text = fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {}\n", kBases[run], kGarbage[run],
-                                 chip.multiprocessors, chip.max_warps, chip.max_blocks, arch / 10, arch % 10, chip.registers,
-                                 chip.shared_bytes, chip.shared_bytes_per_block_optin, chip.shared_bytes_reserved_per_block,
-                                 static_cast<int64_t>(chip.l2_bytes));
+  std::string text = fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {}\n", kBases[run],
+                                 kGarbage[run], chip.multiprocessors, chip.max_warps, chip.max_blocks, arch / 10,
+                                 arch % 10, chip.registers, chip.shared_bytes, chip.shared_bytes_per_block_optin,
+                                 chip.shared_bytes_reserved_per_block, static_cast<int64_t>(chip.l2_bytes));
   for (const RecordBuffer& buffer : request.buffers) {
     const bool served = !buffer.content.empty() && buffer.content.size() <= kServedLimitBytes;
     text += fmt::format("buffer {} {} {}\n", buffer.bytes, buffer.pointer_offset, served ? Hex(buffer.content) : "-");
@@ -57,12 +57,14 @@ Result<std::string> Input(const RecordRequest& request, int run) {
   return text;
 }
 
-// Where in the user's file one of the addresses stands. Needs addr2line, which comes with the compiler; without it the line stays 0.
+// Where in the user's file one of the addresses stands. Needs addr2line, which comes with the compiler; without it the
+// line stays 0.
 int LineOf(const std::filesystem::path& program, const std::vector<uint64_t>& stack, const std::string& file) {
   Command command;
   command.argv = {"addr2line", "-e", program.string()};
   // Behind a call stands the return address: one less is inside the call.
-  for (size_t i = 0; i < stack.size(); ++i) command.argv.push_back(fmt::format("{:x}", i == 0 ? stack[i] : stack[i] - 1));
+  for (size_t i = 0; i < stack.size(); ++i)
+    command.argv.push_back(fmt::format("{:x}", i == 0 ? stack[i] : stack[i] - 1));
   command.env = MinimalEnvironment();
   command.deadline = std::chrono::milliseconds(5000);
   const auto done = Run(command);
@@ -72,25 +74,29 @@ int LineOf(const std::filesystem::path& program, const std::vector<uint64_t>& st
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     const size_t colon = line.rfind(':');
-    if (colon != std::string_view::npos && line.substr(0, colon).ends_with(file)) return std::atoi(std::string(line.substr(colon + 1)).c_str());
+    if (colon != std::string_view::npos && line.substr(0, colon).ends_with(file))
+      return std::atoi(std::string(line.substr(colon + 1)).c_str());
   }
   return 0;
 }
 
-Refused DescribeFault(const Slices& slices, const RecordRequest& request, const RecordedFault& fault, const std::filesystem::path& program) {
+Refused DescribeFault(const Slices& slices, const RecordRequest& request, const RecordedFault& fault,
+                      const std::filesystem::path& program) {
   const int line = LineOf(program, fault.stack, slices.file);
   if (fault.buffer >= 0) {
     const bool argument = static_cast<size_t>(fault.buffer) < request.buffers.size();
-    const std::string name = argument ? "'" + request.buffers[static_cast<size_t>(fault.buffer)].name + "'" : "a device allocation";
+    const std::string name =
+        argument ? "'" + request.buffers[static_cast<size_t>(fault.buffer)].name + "'" : "a device allocation";
     const char* why = !fault.write && argument && fault.dirty ? ", which a kernel may have written before" : "";
-    return Refuse(slices, fmt::format("host code {} device memory ({}{})", fault.write ? "writes" : "reads", name, why), line);
+    return Refuse(slices, fmt::format("host code {} device memory ({}{})", fault.write ? "writes" : "reads", name, why),
+                  line);
   }
   if (fault.signal == 6) return Refuse(slices, "the launcher aborts", line);
   return Refuse(slices, fmt::format("the launcher crashes (signal {})", fault.signal), line);
 }
 
-Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const RecordRequest& request, const std::filesystem::path& program,
-                                                 int run) {
+Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const RecordRequest& request,
+                                                 const std::filesystem::path& program, int run) {
   using Outcome = std::variant<Recording, Refused>;
   Command command;
   command.argv = {program.string()};
@@ -115,7 +121,8 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
     Refused refused = *recording.refused;
     if (!recording.readbacks.empty() && recording.calls.back().size() >= 4096) {
       const Readback& readback = recording.readbacks.front();
-      refused = {"record", "the launcher decides by a value that it copies back from the device", readback.file, readback.line};
+      refused = {"record", "the launcher decides by a value that it copies back from the device", readback.file,
+                 readback.line};
     }
     if (refused.line == 0) refused.line = slices.entry_line;
     const std::string said = done.err.substr(0, done.err.find('\n'));
@@ -125,10 +132,12 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
   if (!recording.ended) {
     if (!recording.readbacks.empty() && done.timed_out) {
       const Readback& readback = recording.readbacks.front();
-      return Outcome(Refused{"record", "the launcher decides by a value that it copies back from the device", readback.file, readback.line});
+      return Outcome(Refused{"record", "the launcher decides by a value that it copies back from the device",
+                             readback.file, readback.line});
     }
-    return Outcome(Refuse(slices, done.timed_out ? fmt::format("the launcher did not end within {} ms", request.run_deadline.count())
-                                                 : fmt::format("the launcher ended the recorder (exit code {})", done.exit_code)));
+    return Outcome(Refuse(
+        slices, done.timed_out ? fmt::format("the launcher did not end within {} ms", request.run_deadline.count())
+                               : fmt::format("the launcher ended the recorder (exit code {})", done.exit_code)));
   }
   return Outcome(std::move(recording));
 }
@@ -145,10 +154,11 @@ std::string HostFailure(const Slices& slices, const HostCompileFailed& failed) {
 // A __global__ function as the entry: its launch is the manifest's, and nothing has to run.
 Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& request) {
   const KernelSpec& spec = *request.spec;
-  if (!spec.launch) return RecordOutcome(Refuse(slices, fmt::format("{} is a kernel and the manifest gives no launch", slices.entry)));
+  if (!spec.launch)
+    return RecordOutcome(Refuse(slices, fmt::format("{} is a kernel and the manifest gives no launch", slices.entry)));
   if (spec.args.size() != slices.parameters.size()) {
-    return RecordOutcome(Refuse(slices, fmt::format("{} takes {} arguments, the manifest gives {}", slices.entry, slices.parameters.size(),
-                                                    spec.args.size())));
+    return RecordOutcome(Refuse(slices, fmt::format("{} takes {} arguments, the manifest gives {}", slices.entry,
+                                                    slices.parameters.size(), spec.args.size())));
   }
   std::map<std::string, int64_t> variables;
   for (const auto& [name, value] : request.scalars) {
@@ -183,18 +193,25 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
     const ParameterInfo& parameter = slices.parameters[i];
     KernelParameter value;
     if (const auto* scalar = std::get_if<ScalarArgument>(&argument.kind)) {
-      if (parameter.is_pointer) return RecordOutcome(Refuse(slices, fmt::format("parameter '{}' of {} is a pointer", parameter.name, slices.entry)));
+      if (parameter.is_pointer)
+        return RecordOutcome(
+            Refuse(slices, fmt::format("parameter '{}' of {} is a pointer", parameter.name, slices.entry)));
       const auto given = request.scalars.find(argument.name);
-      if (given == request.scalars.end()) return Fail(ErrorCode::kUsage, fmt::format("no value for the scalar argument '{}'", argument.name));
+      if (given == request.scalars.end())
+        return Fail(ErrorCode::kUsage, fmt::format("no value for the scalar argument '{}'", argument.name));
       // As a caller's conversion would do it: an i32 of the manifest may go to a size_t parameter.
       ScalarArgument converted = *scalar;
       if (parameter.dtype) converted.dtype = *parameter.dtype;
       ScalarValue number = given->second;
-      if (IsFloat(converted.dtype) && std::holds_alternative<int64_t>(number)) number = static_cast<double>(std::get<int64_t>(number));
-      if (!IsFloat(converted.dtype) && std::holds_alternative<double>(number)) number = static_cast<int64_t>(std::get<double>(number));
+      if (IsFloat(converted.dtype) && std::holds_alternative<int64_t>(number))
+        number = static_cast<double>(std::get<int64_t>(number));
+      if (!IsFloat(converted.dtype) && std::holds_alternative<double>(number))
+        number = static_cast<int64_t>(std::get<double>(number));
       value.bytes = ScalarBytes(converted, number);
     } else {
-      if (!parameter.is_pointer) return RecordOutcome(Refuse(slices, fmt::format("parameter '{}' of {} is no pointer", parameter.name, slices.entry)));
+      if (!parameter.is_pointer)
+        return RecordOutcome(
+            Refuse(slices, fmt::format("parameter '{}' of {} is no pointer", parameter.name, slices.entry)));
       value.bytes.resize(8);
       value.pointers[0] = {static_cast<uint32_t>(plan.buffers.size()), 0};
       const RecordBuffer& buffer = request.buffers[plan.buffers.size()];
@@ -220,7 +237,8 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   if (const auto* refused = std::get_if<Refused>(&harness)) return RecordOutcome(*refused);
   WW_ASSIGN(auto built, BuildRecorder(slices, std::get<std::string>(harness), request.cache, request.compile_deadline));
   if (const auto* failed = std::get_if<HostCompileFailed>(&built)) {
-    return RecordOutcome(Refused{"host-compile", HostFailure(slices, *failed), failed->file.empty() ? slices.file : failed->file, failed->line});
+    return RecordOutcome(Refused{"host-compile", HostFailure(slices, *failed),
+                                 failed->file.empty() ? slices.file : failed->file, failed->line});
   }
   const auto& program = std::get<Recorder>(built).program;
   std::vector<Recording> recordings;
@@ -230,7 +248,8 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
     recordings.push_back(std::move(std::get<Recording>(outcome)));
   }
   std::vector<PlanBuffer> arguments;
-  for (const RecordBuffer& buffer : request.buffers) arguments.push_back({PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
+  for (const RecordBuffer& buffer : request.buffers)
+    arguments.push_back({PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
   auto plan = MakePlan(std::move(recordings[0]), recordings[1], std::move(arguments), slices.file);
   if (auto* refused = std::get_if<Refused>(&plan)) {
     if (refused->line == 0) refused->line = slices.entry_line;
@@ -244,7 +263,8 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
 Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request) {
   size_t buffers = 0;
   for (const Argument& argument : request.spec->args) buffers += std::holds_alternative<BufferArgument>(argument.kind);
-  if (buffers != request.buffers.size()) return Fail(ErrorCode::kUsage, "the recorder needs every buffer argument of the manifest");
+  if (buffers != request.buffers.size())
+    return Fail(ErrorCode::kUsage, "the recorder needs every buffer argument of the manifest");
   return Validated(slices, slices.entry_is_kernel ? PlanOfKernel(slices, request) : RecordLauncher(slices, request));
 }
 
@@ -263,24 +283,31 @@ std::string PlanDigest(const LaunchPlan& plan) {
     number(ops->size());
     for (const PlanOp& op : *ops) {
       number(op.index());
-      std::visit(Overload{[&](const KernelLaunch& x) {
-                            hasher.Add(x.kernel);
-                            for (const Dim3& d : {x.grid, x.block}) number(d.x), number(d.y), number(d.z);
-                            number(x.dynamic_shared_bytes), number(x.stream), number(x.cooperative), number(x.parameters.size());
-                            for (const KernelParameter& parameter : x.parameters) {
-                              hasher.Add(std::span<const std::byte>(parameter.bytes));
-                              number(parameter.pointers.size());
-                              for (const auto& [offset, p] : parameter.pointers) number(offset), pointer(p);
-                            }
-                          },
-                          [&](const MemsetOp& x) { pointer(x.destination), number(x.value), number(x.unit), number(x.bytes), number(x.stream); },
-                          [&](const CopyOp& x) { pointer(x.destination), pointer(x.source), number(x.bytes), number(x.stream); },
-                          [&](const UploadOp& x) { pointer(x.destination), hasher.Add(std::span<const std::byte>(x.bytes)), number(x.stream); },
-                          [&](const SymbolUploadOp& x) {
-                            hasher.Add(x.symbol), number(x.offset), hasher.Add(std::span<const std::byte>(x.bytes)), number(x.stream);
-                          },
-                          [&](const EventOp& x) { number(static_cast<int>(x.kind)), number(x.event), number(x.stream); }},
-                 op);
+      std::visit(
+          Overload{
+              [&](const KernelLaunch& x) {
+                hasher.Add(x.kernel);
+                for (const Dim3& d : {x.grid, x.block}) number(d.x), number(d.y), number(d.z);
+                number(x.dynamic_shared_bytes), number(x.stream), number(x.cooperative), number(x.parameters.size());
+                for (const KernelParameter& parameter : x.parameters) {
+                  hasher.Add(std::span<const std::byte>(parameter.bytes));
+                  number(parameter.pointers.size());
+                  for (const auto& [offset, p] : parameter.pointers) number(offset), pointer(p);
+                }
+              },
+              [&](const MemsetOp& x) {
+                pointer(x.destination), number(x.value), number(x.unit), number(x.bytes), number(x.stream);
+              },
+              [&](const CopyOp& x) { pointer(x.destination), pointer(x.source), number(x.bytes), number(x.stream); },
+              [&](const UploadOp& x) {
+                pointer(x.destination), hasher.Add(std::span<const std::byte>(x.bytes)), number(x.stream);
+              },
+              [&](const SymbolUploadOp& x) {
+                hasher.Add(x.symbol), number(x.offset), hasher.Add(std::span<const std::byte>(x.bytes)),
+                    number(x.stream);
+              },
+              [&](const EventOp& x) { number(static_cast<int>(x.kind)), number(x.event), number(x.stream); }},
+          op);
     }
   }
   return hasher.Finish();

@@ -1,12 +1,14 @@
 // Runs a launcher in a sandboxed child against our own cuda_runtime.h and notes what it does.
 //
-// The host slice is compiled with g++ -O0 (a precompiled header holds the shim) and linked with a small runtime. Device pointers are
-// addresses at which nothing is mapped: host code that follows one faults, and the handler says which buffer it was. The program
-// runs twice at different addresses, so that pointers inside by-value structures are told from numbers, with different garbage in what
-// device-to-host copies return, so that a launcher that branches on a computed value is found out; and in each run the entry is called
-// three times, which separates what happens once (static scratch) from what happens in every call.
+// The host slice is compiled with g++ -O0 (a precompiled header holds the shim) and linked with a small runtime. Device
+// pointers are addresses at which nothing is mapped: host code that follows one faults, and the handler says which
+// buffer it was. The program runs twice at different addresses, so that pointers inside by-value structures are told
+// from numbers, with different garbage in what device-to-host copies return, so that a launcher that branches on a
+// computed value is found out; and in each run the entry is called three times, which separates what happens once
+// (static scratch) from what happens in every call.
 //
-// The plan comes back as JSON lines on a descriptor of its own and is decoded strictly: the recorder ran untrusted code.
+// The plan comes back as JSON lines on a descriptor of its own and is decoded strictly: the recorder ran untrusted
+// code.
 #pragma once
 
 #include <chrono>
@@ -29,7 +31,7 @@ namespace warpwright {
 struct RecordBuffer {
   std::string name;
   uint64_t bytes = 0;
-  int64_t pointer_offset = 0;      // bytes beyond a 256-byte boundary: launchers look at alignment
+  int64_t pointer_offset = 0;  // bytes beyond a 256-byte boundary: launchers look at alignment
   // Served to a launcher that reads this input on the host (a scalar in a buffer). Empty: such a read is refused.
   std::vector<std::byte> content;
 };

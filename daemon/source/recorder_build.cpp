@@ -18,13 +18,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The shim and the slices are compiled alike, or g++ does not take the precompiled header. -g1 and the frame pointer are for the lines of
-// host reads of device memory.
-const std::vector<std::string> kFlags = {"-std=c++17", "-O0", "-g1", "-w", "-fno-pie", "-fno-omit-frame-pointer", "-fmax-errors=5",
-                                         "-fno-diagnostics-color", "-fno-diagnostics-show-caret"};
+// The shim and the slices are compiled alike, or g++ does not take the precompiled header. -g1 and the frame pointer
+// are for the lines of host reads of device memory.
+const std::vector<std::string> kFlags = {"-std=c++17",
+                                         "-O0",
+                                         "-g1",
+                                         "-w",
+                                         "-fno-pie",
+                                         "-fno-omit-frame-pointer",
+                                         "-fmax-errors=5",
+                                         "-fno-diagnostics-color",
+                                         "-fno-diagnostics-show-caret"};
 constexpr uint64_t kCompilerMemoryBytes = 4ull << 30;
 
-// A folder of the cache that is complete or absent: written beside it and renamed. Another process may have been faster.
+// A folder of the cache that is complete or absent: written beside it and renamed. Another process may have been
+// faster.
 Status Publish(const fs::path& made, const fs::path& wanted) {
   std::error_code failed;
   fs::rename(made, wanted, failed);
@@ -110,7 +118,8 @@ HostCompileFailed ReadLog(std::string log) {
 
 }  // namespace
 
-Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& slices, const std::string& harness, const fs::path& cache,
+Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& slices, const std::string& harness,
+                                                                const fs::path& cache,
                                                                 std::chrono::milliseconds deadline) {
   using Outcome = std::variant<Recorder, HostCompileFailed>;
   std::error_code failed;
@@ -128,11 +137,12 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& sl
   for (const auto& [name, text] : slices.host_headers) WW_TRY(WriteFileAtomically(folder / "overlay" / name, text));
   // The file is named as the user knows it, in messages and in __FILE__; the compiler runs in the overlay.
   Command command;
-  WW_ASSIGN(const Completed done,
-            Compile({"-no-pie", "-I", "overlay", "-I", shim.string(), "-include", (shim / "cuda_runtime.h").string(), "-fmacro-prefix-map=overlay/=",
-                     "-ffile-prefix-map=overlay/=", "-x", "c++", "overlay/" + slices.file, "-x", "none", (shim / "runtime.o").string(),
-                     "-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"},
-                    folder, shim, deadline));
+  WW_ASSIGN(
+      const Completed done,
+      Compile({"-no-pie", "-I", "overlay", "-I", shim.string(), "-include", (shim / "cuda_runtime.h").string(),
+               "-fmacro-prefix-map=overlay/=", "-ffile-prefix-map=overlay/=", "-x", "c++", "overlay/" + slices.file,
+               "-x", "none", (shim / "runtime.o").string(), "-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"},
+              folder, shim, deadline));
   if (done.exit_code != 0 || done.timed_out) {
     fs::remove_all(folder, failed);
     std::string log = done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err;

@@ -1,5 +1,5 @@
-// Builds recorder programs: the precompiled shim once per cache folder, a program once per host slice. Both are content-addressed, so that
-// another case of the same source only runs the program again.
+// Builds recorder programs: the precompiled shim once per cache folder, a program once per host slice. Both are
+// content-addressed, so that another case of the same source only runs the program again.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@ struct Recorder {
   std::filesystem::path program;
 };
 struct HostCompileFailed {
-  std::string log;   // g++'s, with the user's file and line
+  std::string log;  // g++'s, with the user's file and line
   std::string file;
-  int line = 0;      // of the first error
+  int line = 0;  // of the first error
 };
 
 Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& slices, const std::string& harness,

@@ -52,7 +52,8 @@ std::vector<std::byte> Bytes(const std::string& hex) {
     return c <= '9' ? c - '0' : c - 'a' + 10;
   };
   std::vector<std::byte> bytes(hex.size() / 2);
-  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(digit(hex[2 * i]) * 16 + digit(hex[2 * i + 1]));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(digit(hex[2 * i]) * 16 + digit(hex[2 * i + 1]));
   return bytes;
 }
 
@@ -87,17 +88,20 @@ PlanOp Operation(const json& object, std::vector<std::vector<bool>>& is_pointer)
   }
   const uint32_t stream = Unsigned<uint32_t>(object.at("stream"));
   if (op == "memset") {
-    return MemsetOp{Pointer(object.at("to")), Unsigned<uint32_t>(object.at("value")), 1, Unsigned<uint64_t>(object.at("bytes")), stream};
+    return MemsetOp{Pointer(object.at("to")), Unsigned<uint32_t>(object.at("value")), 1,
+                    Unsigned<uint64_t>(object.at("bytes")), stream};
   }
   if (op == "copy") {
     return CopyOp{Pointer(object.at("to")), Pointer(object.at("from")), Unsigned<uint64_t>(object.at("bytes")), stream};
   }
   if (op == "upload") return UploadOp{Pointer(object.at("to")), Bytes(String(object, "data")), stream};
   if (op == "symbol") {
-    return SymbolUploadOp{String(object, "symbol"), Unsigned<uint64_t>(object.at("offset")), Bytes(String(object, "data")), stream};
+    return SymbolUploadOp{String(object, "symbol"), Unsigned<uint64_t>(object.at("offset")),
+                          Bytes(String(object, "data")), stream};
   }
   Expect(op == "record" || op == "wait", "an operation");
-  return EventOp{op == "record" ? EventOp::Kind::kRecord : EventOp::Kind::kWait, Unsigned<uint32_t>(object.at("event")), stream};
+  return EventOp{op == "record" ? EventOp::Kind::kRecord : EventOp::Kind::kWait, Unsigned<uint32_t>(object.at("event")),
+                 stream};
 }
 
 void DecodeLine(const json& object, size_t arguments, const std::string& file, Recording& recording) {
@@ -107,16 +111,20 @@ void DecodeLine(const json& object, size_t arguments, const std::string& file, R
     Expect(!recording.calls.empty(), "a call");
     recording.calls.back().push_back(Operation(object, recording.is_pointer.back()));
   } else if (object.contains("call")) {
-    Expect(Integer(object, "call") == static_cast<int64_t>(recording.calls.size()) && recording.calls.size() < 3, "the next call");
+    Expect(Integer(object, "call") == static_cast<int64_t>(recording.calls.size()) && recording.calls.size() < 3,
+           "the next call");
     recording.calls.emplace_back();
     recording.is_pointer.emplace_back();
   } else if (object.contains("workspace")) {
-    Expect(Integer(object, "workspace") == static_cast<int64_t>(arguments + recording.workspaces.size()), "the next workspace");
+    Expect(Integer(object, "workspace") == static_cast<int64_t>(arguments + recording.workspaces.size()),
+           "the next workspace");
     recording.workspaces.push_back(Unsigned<uint64_t>(object.at("bytes")));
   } else if (object.contains("readback")) {
-    recording.readbacks.push_back({static_cast<int>(Integer(object, "readback")), place(String(object, "file")), Unsigned<int>(object.at("line"))});
+    recording.readbacks.push_back({static_cast<int>(Integer(object, "readback")), place(String(object, "file")),
+                                   Unsigned<int>(object.at("line"))});
   } else if (object.contains("refuse")) {
-    recording.refused = Refused{"record", String(object, "refuse"), place(String(object, "file")), Unsigned<int>(object.at("line"))};
+    recording.refused =
+        Refused{"record", String(object, "refuse"), place(String(object, "file")), Unsigned<int>(object.at("line"))};
   } else if (object.contains("fault")) {
     RecordedFault fault;
     fault.signal = Unsigned<int>(object.at("fault"));
@@ -133,12 +141,12 @@ void DecodeLine(const json& object, size_t arguments, const std::string& file, R
   }
 }
 
-// Pointers inside by-value structures: what both runs, at different addresses, decode alike is a pointer. Returns false where bytes differ
-// that are no pointers.
+// Pointers inside by-value structures: what both runs, at different addresses, decode alike is a pointer. Returns false
+// where bytes differ that are no pointers.
 bool ReconcileLaunch(KernelLaunch& a, const KernelLaunch& b, const std::vector<bool>& is_pointer) {
   if (a.parameters.size() != b.parameters.size() || is_pointer.size() != a.parameters.size()) return false;
   for (size_t i = 0; i < a.parameters.size(); ++i) {
-    KernelParameter &x = a.parameters[i];
+    KernelParameter& x = a.parameters[i];
     const KernelParameter& y = b.parameters[i];
     if (x.bytes.size() != y.bytes.size()) return false;
     if (is_pointer[i]) {
@@ -157,21 +165,25 @@ bool ReconcileLaunch(KernelLaunch& a, const KernelLaunch& b, const std::vector<b
     x.pointers = std::move(agreed);
     if (x.bytes != other) return false;
   }
-  return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block && a.dynamic_shared_bytes == b.dynamic_shared_bytes &&
-         a.stream == b.stream && a.cooperative == b.cooperative;
+  return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block &&
+         a.dynamic_shared_bytes == b.dynamic_shared_bytes && a.stream == b.stream && a.cooperative == b.cooperative;
 }
 
 Refused Differs(const Recording& a, const Recording& b, const PlanOp* op, const std::string& file) {
   if (!a.readbacks.empty() || !b.readbacks.empty()) {
     const Readback& readback = a.readbacks.empty() ? b.readbacks.front() : a.readbacks.front();
-    return {"record", "the launcher decides by a value that it copies back from the device", readback.file, readback.line};
+    return {"record", "the launcher decides by a value that it copies back from the device", readback.file,
+            readback.line};
   }
   const auto* launch = op == nullptr ? nullptr : std::get_if<KernelLaunch>(op);
-  return {"record",
-          launch == nullptr ? std::string("two recordings of the launcher differ: it depends on addresses, on time or on chance")
-                            : fmt::format("two recordings of the launch of {} differ: its arguments depend on addresses, on time or on chance",
-                                          launch->kernel),
-          launch == nullptr ? file : launch->file, launch == nullptr ? 0 : launch->line};
+  return {
+      "record",
+      launch == nullptr
+          ? std::string("two recordings of the launcher differ: it depends on addresses, on time or on chance")
+          : fmt::format(
+                "two recordings of the launch of {} differ: its arguments depend on addresses, on time or on chance",
+                launch->kernel),
+      launch == nullptr ? file : launch->file, launch == nullptr ? 0 : launch->line};
 }
 
 // The operations of `first` behind its first `skip`, with workspaces renamed so that they equal those of `second`.
@@ -185,7 +197,8 @@ class Matcher {
     for (size_t i = 0; i < second.size(); ++i) {
       if (first[skip + i].index() != second[i].index()) return false;
       PlanOp renamed = first[skip + i];
-      const bool possible = std::visit([&](auto& x) { return Rename(x, std::get<std::decay_t<decltype(x)>>(second[i])); }, renamed);
+      const bool possible =
+          std::visit([&](auto& x) { return Rename(x, std::get<std::decay_t<decltype(x)>>(second[i])); }, renamed);
       if (!possible || !(renamed == second[i])) return false;
     }
     return true;
@@ -268,14 +281,16 @@ Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, cons
       lines.remove_prefix(end + 1);
     }
   } catch (const Malformed& malformed) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("line {} of the recording is malformed: expected {}", count, malformed.what));
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("line {} of the recording is malformed: expected {}", count, malformed.what));
   } catch (const std::exception& error) {
     return Fail(ErrorCode::kCorrupt, fmt::format("line {} of the recording is malformed: {}", count, error.what()));
   }
   return recording;
 }
 
-std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std::vector<PlanBuffer> arguments, const std::string& file) {
+std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std::vector<PlanBuffer> arguments,
+                                           const std::string& file) {
   if (a.workspaces != b.workspaces || a.calls.size() != b.calls.size()) return Differs(a, b, nullptr, file);
   for (size_t call = 0; call < a.calls.size(); ++call) {
     if (a.calls[call].size() != b.calls[call].size()) return Differs(a, b, nullptr, file);
@@ -286,7 +301,8 @@ std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std:
       if (x.index() != y.index()) return Differs(a, b, &x, file);
       if (auto* kernel = std::get_if<KernelLaunch>(&x)) {
         const auto& pointers = a.is_pointer[call];
-        const bool same = launch < pointers.size() && ReconcileLaunch(*kernel, std::get<KernelLaunch>(y), pointers[launch]);
+        const bool same =
+            launch < pointers.size() && ReconcileLaunch(*kernel, std::get<KernelLaunch>(y), pointers[launch]);
         ++launch;
         if (!same) return Differs(a, b, &x, file);
       } else if (!(x == y)) {
@@ -307,7 +323,8 @@ std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std:
   }
   const size_t setup = first.size() < second.size() ? 0 : first.size() - second.size();
   if (!matcher.Same(first, setup, second)) {
-    return Refused{"record", "the launcher's first call differs from later ones in more than a set-up in front", file, 0};
+    return Refused{"record", "the launcher's first call differs from later ones in more than a set-up in front", file,
+                   0};
   }
   plan.setup.assign(first.begin(), first.begin() + static_cast<long>(setup));
   // With nothing set up, the first call is the plan; else a later one, which works on what the set-up made.

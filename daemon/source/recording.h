@@ -20,13 +20,13 @@ struct Readback {
 };
 struct RecordedFault {
   int signal = 0;
-  int buffer = -1;             // that host code touched; -1: none
+  int buffer = -1;  // that host code touched; -1: none
   bool write = false, dirty = false;
   std::vector<uint64_t> stack;
 };
 struct Recording {
-  std::vector<uint64_t> workspaces;            // bytes, behind the arguments
-  std::vector<std::vector<PlanOp>> calls;      // pointers in by-value structures keep their bytes and are listed
+  std::vector<uint64_t> workspaces;        // bytes, behind the arguments
+  std::vector<std::vector<PlanOp>> calls;  // pointers in by-value structures keep their bytes and are listed
   std::vector<std::vector<std::vector<bool>>> is_pointer;  // [call][launch][parameter]: declared as a pointer
   std::vector<Readback> readbacks;
   std::optional<RecordedFault> fault;
@@ -37,6 +37,7 @@ struct Recording {
 Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, const std::string& file);
 
 // The plan that both runs agree on. Refused where they do not, or where the calls after the first differ.
-std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std::vector<PlanBuffer> arguments, const std::string& file);
+std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std::vector<PlanBuffer> arguments,
+                                           const std::string& file);
 
 }  // namespace warpwright

@@ -16,15 +16,40 @@ void Remove(std::string& text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word)) text.erase(at, word.size());
 }
 
-const std::map<std::string_view, DType> kTypes = {
-    {"float", DType::kF32}, {"double", DType::kF64}, {"__half", DType::kF16}, {"half", DType::kF16}, {"__nv_bfloat16", DType::kBF16},
-    {"nv_bfloat16", DType::kBF16}, {"__nv_bfloat162", DType::kBF16}, {"nv_bfloat162", DType::kBF16}, {"half2", DType::kF16},
-    {"__half2", DType::kF16}, {"int", DType::kI32}, {"int32_t", DType::kI32}, {"signed int", DType::kI32}, {"unsigned int", DType::kU32},
-    {"unsigned", DType::kU32}, {"uint32_t", DType::kU32}, {"uint", DType::kU32}, {"long", DType::kI64}, {"long long", DType::kI64},
-    {"int64_t", DType::kI64}, {"long int", DType::kI64}, {"long long int", DType::kI64}, {"unsigned long", DType::kI64},
-    {"unsigned long long", DType::kI64}, {"size_t", DType::kI64}, {"uint64_t", DType::kI64}, {"ptrdiff_t", DType::kI64},
-    {"int8_t", DType::kI8}, {"signed char", DType::kI8}, {"char", DType::kI8}, {"uint8_t", DType::kU8}, {"unsigned char", DType::kU8},
-    {"uchar", DType::kU8}, {"bool", DType::kBool}};
+const std::map<std::string_view, DType> kTypes = {{"float", DType::kF32},
+                                                  {"double", DType::kF64},
+                                                  {"__half", DType::kF16},
+                                                  {"half", DType::kF16},
+                                                  {"__nv_bfloat16", DType::kBF16},
+                                                  {"nv_bfloat16", DType::kBF16},
+                                                  {"__nv_bfloat162", DType::kBF16},
+                                                  {"nv_bfloat162", DType::kBF16},
+                                                  {"half2", DType::kF16},
+                                                  {"__half2", DType::kF16},
+                                                  {"int", DType::kI32},
+                                                  {"int32_t", DType::kI32},
+                                                  {"signed int", DType::kI32},
+                                                  {"unsigned int", DType::kU32},
+                                                  {"unsigned", DType::kU32},
+                                                  {"uint32_t", DType::kU32},
+                                                  {"uint", DType::kU32},
+                                                  {"long", DType::kI64},
+                                                  {"long long", DType::kI64},
+                                                  {"int64_t", DType::kI64},
+                                                  {"long int", DType::kI64},
+                                                  {"long long int", DType::kI64},
+                                                  {"unsigned long", DType::kI64},
+                                                  {"unsigned long long", DType::kI64},
+                                                  {"size_t", DType::kI64},
+                                                  {"uint64_t", DType::kI64},
+                                                  {"ptrdiff_t", DType::kI64},
+                                                  {"int8_t", DType::kI8},
+                                                  {"signed char", DType::kI8},
+                                                  {"char", DType::kI8},
+                                                  {"uint8_t", DType::kU8},
+                                                  {"unsigned char", DType::kU8},
+                                                  {"uchar", DType::kU8},
+                                                  {"bool", DType::kBool}};
 
 // Splits "float, 4" at its top-level commas.
 std::vector<std::string> Arguments(std::string_view list) {
@@ -47,15 +72,17 @@ std::vector<std::string> Arguments(std::string_view list) {
 
 std::optional<DType> DTypeOf(std::string_view type) {
   std::string plain(type);
-  for (const std::string_view word : {"const ", " const", "volatile ", "__restrict__", "__restrict", "struct ", "std::", "&", "*"}) {
+  for (const std::string_view word :
+       {"const ", " const", "volatile ", "__restrict__", "__restrict", "struct ", "std::", "&", "*"}) {
     Remove(plain, word);
   }
   plain = Trim(plain);
   if (const auto found = kTypes.find(plain); found != kTypes.end()) return found->second;
   // float4, uchar4, longlong2
   static const std::map<std::string_view, DType> kVectors = {
-      {"float", DType::kF32}, {"double", DType::kF64}, {"int", DType::kI32}, {"uint", DType::kU32}, {"char", DType::kI8},
-      {"uchar", DType::kU8}, {"longlong", DType::kI64}, {"ulonglong", DType::kI64}, {"long", DType::kI64}};
+      {"float", DType::kF32},    {"double", DType::kF64},    {"int", DType::kI32},
+      {"uint", DType::kU32},     {"char", DType::kI8},       {"uchar", DType::kU8},
+      {"longlong", DType::kI64}, {"ulonglong", DType::kI64}, {"long", DType::kI64}};
   if (plain.size() > 1 && plain.back() >= '1' && plain.back() <= '4') {
     const auto found = kVectors.find(std::string_view(plain).substr(0, plain.size() - 1));
     if (found != kVectors.end()) return found->second;
@@ -71,9 +98,11 @@ std::vector<ParameterInfo> ParametersOf(CXCursor function) {
     info.type = ast::TypeSpelling(cursor);
     const CXType type = clang_getCursorType(cursor);
     const CXType canonical = clang_getCanonicalType(type);
-    info.is_pointer = canonical.kind == CXType_Pointer || type.kind == CXType_Pointer || type.kind == CXType_IncompleteArray;
+    info.is_pointer =
+        canonical.kind == CXType_Pointer || type.kind == CXType_Pointer || type.kind == CXType_IncompleteArray;
     info.is_restrict = clang_isRestrictQualifiedType(type) != 0;
-    CXType element = info.is_pointer ? clang_getPointeeType(canonical.kind == CXType_Pointer ? canonical : type) : canonical;
+    CXType element =
+        info.is_pointer ? clang_getPointeeType(canonical.kind == CXType_Pointer ? canonical : type) : canonical;
     if (canonical.kind == CXType_LValueReference) element = clang_getPointeeType(canonical);
     info.is_const = info.is_pointer && clang_isConstQualifiedType(element) != 0;
     const auto spell = [](CXType t) {
@@ -110,7 +139,8 @@ std::vector<ParameterInfo> SignatureOf(const Ast& ast, const std::string& entry)
 }
 
 bool IsStream(const ParameterInfo& parameter) {
-  return parameter.type.find("cudaStream_t") != std::string::npos || parameter.type.find("CUstream") != std::string::npos;
+  return parameter.type.find("cudaStream_t") != std::string::npos ||
+         parameter.type.find("CUstream") != std::string::npos;
 }
 
 }  // namespace warpwright

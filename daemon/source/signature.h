@@ -16,9 +16,11 @@ std::optional<DType> DTypeOf(std::string_view type);
 // Of one function, without likely roles.
 std::vector<ParameterInfo> ParametersOf(CXCursor function);
 
-// Of the first function that `entry` names; a macro-made one counts. Template parameters that `entry` gives ("f<float>") are put in.
+// Of the first function that `entry` names; a macro-made one counts. Template parameters that `entry` gives
+// ("f<float>") are put in.
 std::vector<ParameterInfo> SignatureOf(const Ast& ast, const std::string& entry);
 
-bool IsStream(const ParameterInfo& parameter);  // cudaStream_t: no argument of the manifest; the recorder gives the default stream
+bool IsStream(const ParameterInfo&
+                  parameter);  // cudaStream_t: no argument of the manifest; the recorder gives the default stream
 
 }  // namespace warpwright

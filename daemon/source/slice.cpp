@@ -47,19 +47,23 @@ class FileSlicer {
   }
 
  private:
-  void Blank(TextRange range) { edits_.push_back({range, Blanked(std::string_view(text_).substr(range.begin, range.size()))}); }
+  void Blank(TextRange range) {
+    edits_.push_back({range, Blanked(std::string_view(text_).substr(range.begin, range.size()))});
+  }
 
   void Place(const std::vector<Token>& code, const Unit& unit, bool kept) {
     if (unit.kind == Unit::Kind::kUsingNamespace) kept = KeepsUsing(code, unit);
     if (unit.kind == Unit::Kind::kFunction && side_ == Side::kDevice && !OnDevice(unit)) kept = false;
-    if (unit.kind == Unit::Kind::kVariable && side_ == Side::kDevice && !unit.is_const && !unit.is_constexpr && unit.attributes == 0) {
+    if (unit.kind == Unit::Kind::kVariable && side_ == Side::kDevice && !unit.is_const && !unit.is_constexpr &&
+        unit.attributes == 0) {
       kept = false;
     }
     if (!kept) return Blank(unit.range);
     if (unit.kind == Unit::Kind::kFunction) {
       Function(code, unit);
     } else if ((unit.kind == Unit::Kind::kType || unit.kind == Unit::Kind::kAlias) && unit.body_open != kNone) {
-      for (const Unit& member : SplitUnits(code, unit.body_open + 1, unit.body_close, units_.macros, /*in_class=*/true)) {
+      for (const Unit& member :
+           SplitUnits(code, unit.body_open + 1, unit.body_close, units_.macros, /*in_class=*/true)) {
         if (member.kind == Unit::Kind::kFunction) Member(code, member);
         if (member.kind == Unit::Kind::kType) Place(code, member, true);
       }
@@ -85,7 +89,8 @@ class FileSlicer {
     }
     if (unit.body_open == kNone) return;
     if (unit.is_kernel()) {
-      for (TextEdit& edit : StubKernel(text_, code, unit, overloaded_.count(unit.name) > 0)) edits_.push_back(std::move(edit));
+      for (TextEdit& edit : StubKernel(text_, code, unit, overloaded_.count(unit.name) > 0))
+        edits_.push_back(std::move(edit));
     } else if (unit.is_device_only() && !unit.is_constexpr) {
       Blank({code[unit.body_open].range.end, code[unit.body_close].range.begin});
     }
@@ -99,7 +104,8 @@ class FileSlicer {
       for (const auto& [path, file] : units_.files) {
         for (const Unit& other : file.units) {
           for (const std::string& scope : other.scope) {
-            if (!scope.empty() && (scope == code[i].text || scope.ends_with("::" + std::string(code[i].text)))) return true;
+            if (!scope.empty() && (scope == code[i].text || scope.ends_with("::" + std::string(code[i].text))))
+              return true;
           }
         }
       }
@@ -120,8 +126,9 @@ class FileSlicer {
       case HeaderUse::Kind::kDrop:
         break;
       case HeaderUse::Kind::kUnknown:
-        slices.notes.push_back(fmt::format("{}:{}: <{}> is not available and was left out of the {} slice", file_.file->path,
-                                           include.line, include.name, side_ == Side::kDevice ? "device" : "host"));
+        slices.notes.push_back(fmt::format("{}:{}: <{}> is not available and was left out of the {} slice",
+                                           file_.file->path, include.line, include.name,
+                                           side_ == Side::kDevice ? "device" : "host"));
         break;
     }
     const TextRange range = include.line_range;
@@ -142,7 +149,8 @@ std::set<std::string> OverloadedKernels(const SourceUnits& units) {
   std::map<std::string, int> definitions;
   for (const auto& [path, file] : units.files) {
     for (const Unit& unit : file.units) {
-      const bool counts = unit.kind == Unit::Kind::kFunction && unit.is_kernel() && unit.body_open != kNone && !unit.is_specialization;
+      const bool counts =
+          unit.kind == Unit::Kind::kFunction && unit.is_kernel() && unit.body_open != kNone && !unit.is_specialization;
       if (counts) ++definitions[unit.QualifiedName()];
     }
   }
@@ -164,8 +172,9 @@ std::string Emit(Side side, const SourceUnits& units, const std::set<const Unit*
   return text;
 }
 
-// nvcc includes cuda_runtime.h, and <math.h> with it, in front of every file. Here the include takes the place of an empty line or of a
-// comment above the code, so that lines stay; only a file that begins with code gets a line more, and a #line that takes it back.
+// nvcc includes cuda_runtime.h, and <math.h> with it, in front of every file. Here the include takes the place of an
+// empty line or of a comment above the code, so that lines stay; only a file that begins with code gets a line more,
+// and a #line that takes it back.
 std::string WithPrelude(std::string text, const std::string& file) {
   constexpr std::string_view kPrelude = "#include \"ww_device/host.h\"";
   const std::vector<Token> tokens = Lex(text);
@@ -215,9 +224,9 @@ Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   if (reach.entries.empty()) {
     std::string known;
     for (const std::string& name : EntryNames(units, parsed.tree().main)) known += (known.empty() ? "" : ", ") + name;
-    return SliceOutcome(Refused{"slice",
-                                fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
-                                source.file, 0});
+    return SliceOutcome(
+        Refused{"slice", fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
+                source.file, 0});
   }
   if (reach.refusal) return SliceOutcome(*reach.refusal);
 
@@ -228,7 +237,8 @@ Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   const Unit& unit = *reach.entries.front();
   const size_t angle = entry.find('<');
   const std::string arguments = angle == std::string::npos ? "" : entry.substr(angle);
-  slices.entry_name = (unit.kind == Unit::Kind::kInvocation ? entry.substr(0, angle) : unit.QualifiedName()) + arguments;
+  slices.entry_name =
+      (unit.kind == Unit::Kind::kInvocation ? entry.substr(0, angle) : unit.QualifiedName()) + arguments;
   slices.entry_deduces = arguments.empty() && (unit.is_template || reach.entries.size() > 1);
   slices.entry_line = reach.entries.front()->line;
   slices.parameters = SignatureOf(parsed, entry);
@@ -239,7 +249,8 @@ Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
     slices.device_headers.insert(StandIns().begin(), StandIns().end());
     slices.device = WithPrelude(std::move(slices.device), slices.file);
   }
-  if (!reach.entry_is_kernel) slices.host = Emit(Side::kHost, units, reach.host, slices.file, slices.host_headers, slices);
+  if (!reach.entry_is_kernel)
+    slices.host = Emit(Side::kHost, units, reach.host, slices.file, slices.host_headers, slices);
   std::sort(slices.notes.begin(), slices.notes.end());
   slices.notes.erase(std::unique(slices.notes.begin(), slices.notes.end()), slices.notes.end());
   return SliceOutcome(std::move(slices));

@@ -76,13 +76,14 @@ uint32_t LineEnd(std::string_view text, uint32_t offset) {
 
 // Which unit of the edited file stands for which of the original's.
 struct Pairing {
-  std::vector<size_t> of_edited;     // index into the original's units, kNone: new
-  std::vector<size_t> of_original;   // kNone: removed
-  std::vector<bool> changed;         // by edited index
+  std::vector<size_t> of_edited;    // index into the original's units, kNone: new
+  std::vector<size_t> of_original;  // kNone: removed
+  std::vector<bool> changed;        // by edited index
 };
 
 Pairing Pair(const Side& original, const Side& edited) {
-  Pairing pairing{std::vector<size_t>(edited.file->units.size(), kNone), std::vector<size_t>(original.file->units.size(), kNone),
+  Pairing pairing{std::vector<size_t>(edited.file->units.size(), kNone),
+                  std::vector<size_t>(original.file->units.size(), kNone),
                   std::vector<bool>(edited.file->units.size(), false)};
   const auto pass = [&](auto key_of, bool changed) {
     std::multimap<std::string, size_t> open;
@@ -106,7 +107,8 @@ Pairing Pair(const Side& original, const Side& edited) {
       [](const Side& side, size_t i) {
         const Unit& unit = side.file->units[i];
         if (unit.kind != Unit::Kind::kFunction || unit.params_open == kNone) return std::string();
-        const TextRange range = {side.file->code[unit.params_open].range.begin, side.file->code[unit.params_close].range.end};
+        const TextRange range = {side.file->code[unit.params_open].range.begin,
+                                 side.file->code[unit.params_close].range.end};
         return fmt::format("{}\n{}\n{}\n{}", ScopeOf(unit), unit.name, unit.body_open == kNone,
                            NormalizedText(side.text().substr(range.begin, range.size())));
       },
@@ -126,7 +128,8 @@ Pairing Pair(const Side& original, const Side& edited) {
 std::vector<Token> Rest(const Side& side) {
   std::vector<Token> rest;
   const auto in_unit = [&](const Token& token) {
-    return std::any_of(side.file->units.begin(), side.file->units.end(), [&](const Unit& unit) { return unit.range.Contains(token.range); });
+    return std::any_of(side.file->units.begin(), side.file->units.end(),
+                       [&](const Unit& unit) { return unit.range.Contains(token.range); });
   };
   const auto in_include = [&](const Token& token) {
     return std::any_of(side.file->file->includes.begin(), side.file->file->includes.end(),
@@ -167,9 +170,13 @@ class Splicer {
   }
 
  private:
-  static std::string Spelled(const IncludeDirective& include) { return include.resolved.empty() ? include.name : include.resolved; }
+  static std::string Spelled(const IncludeDirective& include) {
+    return include.resolved.empty() ? include.name : include.resolved;
+  }
 
-  Refused Refuse(std::string reason, int line) const { return {"splice", std::move(reason), request_.original.file, line}; }
+  Refused Refuse(std::string reason, int line) const {
+    return {"splice", std::move(reason), request_.original.file, line};
+  }
 
   std::optional<Refused> CheckEntry() const {
     if (edited_.reach.entries.empty()) return Refuse(fmt::format("the edited file has no {}", request_.entry), 0);
@@ -184,7 +191,9 @@ class Splicer {
       return type;
     };
     for (size_t i = 0; same && i < before.size(); ++i) same = plain(before[i].type) == plain(after[i].type);
-    if (!same) return Refuse(fmt::format("the edit changes the signature of {}: callers would break", request_.entry), edited_.reach.entries.front()->line);
+    if (!same)
+      return Refuse(fmt::format("the edit changes the signature of {}: callers would break", request_.entry),
+                    edited_.reach.entries.front()->line);
     return std::nullopt;
   }
 
@@ -205,18 +214,21 @@ class Splicer {
       const size_t other = pairing_.of_edited[i];
       if (other != kNone && !pairing_.changed[i]) continue;
       const bool inside = edited_.Reaches(unit) || (other != kNone && original_.Reaches(original_.file->units[other]));
-      const bool neutral = other == kNone && (unit.kind == Unit::Kind::kMacro || unit.kind == Unit::Kind::kUsingNamespace ||
-                                              unit.kind == Unit::Kind::kOther || unit.kind == Unit::Kind::kFunction ||
-                                              unit.kind == Unit::Kind::kAlias);
+      const bool neutral =
+          other == kNone &&
+          (unit.kind == Unit::Kind::kMacro || unit.kind == Unit::Kind::kUsingNamespace ||
+           unit.kind == Unit::Kind::kOther || unit.kind == Unit::Kind::kFunction || unit.kind == Unit::Kind::kAlias);
       if (inside || neutral) continue;
-      return Refuse(fmt::format("the edit {} {}, which {} does not use", other == kNone ? "adds" : "changes", NameOf(unit, edited_.text()),
-                                request_.entry),
+      return Refuse(fmt::format("the edit {} {}, which {} does not use", other == kNone ? "adds" : "changes",
+                                NameOf(unit, edited_.text()), request_.entry),
                     unit.line);
     }
     for (size_t i = 0; i < original_.file->units.size(); ++i) {
       const Unit& unit = original_.file->units[i];
       if (pairing_.of_original[i] != kNone || original_.Reaches(unit)) continue;
-      return Refuse(fmt::format("the edit removes {}, which {} does not use", NameOf(unit, original_.text()), request_.entry), unit.line);
+      return Refuse(
+          fmt::format("the edit removes {}, which {} does not use", NameOf(unit, original_.text()), request_.entry),
+          unit.line);
     }
     return std::nullopt;
   }
@@ -279,7 +291,8 @@ class Splicer {
     return false;
   }
 
-  // New declarations keep the place that they have in the edited file: in front of the next declaration that both files share.
+  // New declarations keep the place that they have in the edited file: in front of the next declaration that both files
+  // share.
   std::optional<Refused> Insert() {
     const auto& units = edited_.file->units;
     std::map<std::pair<uint32_t, bool>, std::string> added;  // at an offset; true: behind what stands there
@@ -288,9 +301,11 @@ class Splicer {
       const uint32_t begin = WithComment(edited_.text(), units[i].range.begin);
       std::string text(edited_.text().substr(begin, units[i].range.end - begin));
       const auto place = PlaceFor(i);
-      if (!place) return Refuse(fmt::format("there is no place for {}", NameOf(units[i], edited_.text())), units[i].line);
+      if (!place)
+        return Refuse(fmt::format("there is no place for {}", NameOf(units[i], edited_.text())), units[i].line);
       if (place->wrap) text = Wrapped(units[i], text);
-      const bool tight = units[i].kind == Unit::Kind::kMacro || units[i].kind == Unit::Kind::kAlias || units[i].kind == Unit::Kind::kVariable;
+      const bool tight = units[i].kind == Unit::Kind::kMacro || units[i].kind == Unit::Kind::kAlias ||
+                         units[i].kind == Unit::Kind::kVariable;
       std::string& there = added[{place->offset, place->behind}];
       there += place->behind ? "\n" + text + "\n" : text + (tight ? "\n" : "\n\n");
       notes_.push_back("added " + NameOf(units[i], edited_.text()));
@@ -314,19 +329,22 @@ class Splicer {
     for (size_t k = index + 1; k < units.size(); ++k) {
       const Unit* next = shared(k);
       if (next == nullptr) continue;
-      if (anywhere || ScopeOf(*next) == scope) return Place{WithComment(original_.text(), next->range.begin), false, false};
+      if (anywhere || ScopeOf(*next) == scope)
+        return Place{WithComment(original_.text(), next->range.begin), false, false};
       break;
     }
     for (size_t k = index; k-- > 0;) {
       const Unit* previous = shared(k);
       if (previous == nullptr) continue;
-      if (anywhere || ScopeOf(*previous) == scope) return Place{LineEnd(original_.text(), previous->range.end), true, false};
+      if (anywhere || ScopeOf(*previous) == scope)
+        return Place{LineEnd(original_.text(), previous->range.end), true, false};
       break;
     }
     // A namespace of its own, in front of the next declaration outside all namespaces.
     for (size_t k = index + 1; k < units.size(); ++k) {
       const Unit* next = shared(k);
-      if (next != nullptr && next->scope.empty()) return Place{WithComment(original_.text(), next->range.begin), false, true};
+      if (next != nullptr && next->scope.empty())
+        return Place{WithComment(original_.text(), next->range.begin), false, true};
     }
     return std::nullopt;
   }
@@ -358,7 +376,8 @@ std::string Comparable(const std::string& text, const std::set<std::string>& wit
   return NormalizedText(ApplyEdits(text, std::move(edits)));
 }
 
-Result<std::optional<Refused>> CheckSlices(const SpliceRequest& request, const std::string& spliced, const std::set<std::string>& kept) {
+Result<std::optional<Refused>> CheckSlices(const SpliceRequest& request, const std::string& spliced,
+                                           const std::set<std::string>& kept) {
   SourceRef ours = request.original, theirs = request.original;
   ours.text = spliced;
   theirs.text = request.edited;
@@ -367,11 +386,15 @@ Result<std::optional<Refused>> CheckSlices(const SpliceRequest& request, const s
   if (const auto* refused = std::get_if<Refused>(&b)) return std::optional<Refused>(*refused);
   if (const auto* refused = std::get_if<Refused>(&a)) return std::optional<Refused>(*refused);
   const Slices &x = std::get<Slices>(a), &y = std::get<Slices>(b);
-  const auto same = [&](const std::string& left, const std::string& right) { return Comparable(left, kept) == Comparable(right, kept); };
+  const auto same = [&](const std::string& left, const std::string& right) {
+    return Comparable(left, kept) == Comparable(right, kept);
+  };
   const char* side = !same(x.device, y.device) ? "device" : !same(x.host, y.host) ? "host" : nullptr;
   if (side == nullptr) return std::optional<Refused>();
   return std::optional<Refused>(Refused{
-      "splice", fmt::format("put back into the original file, the edit does not give the same {} code: it reorders declarations", side),
+      "splice",
+      fmt::format("put back into the original file, the edit does not give the same {} code: it reorders declarations",
+                  side),
       request.original.file, 0});
 }
 
@@ -382,13 +405,15 @@ Result<SpliceOutcome> Splice(const SpliceRequest& request) {
   edited_source.text = request.edited;
   WW_ASSIGN(const auto original, Read(request.original, request.entry));
   if (original->reach.entries.empty()) {
-    return SpliceOutcome(Refused{"splice", fmt::format("the original file has no {}", request.entry), request.original.file, 0});
+    return SpliceOutcome(
+        Refused{"splice", fmt::format("the original file has no {}", request.entry), request.original.file, 0});
   }
   WW_ASSIGN(const auto edited, Read(edited_source, request.entry));
   Splicer splicer(request, *original, *edited);
   auto outcome = splicer.Run();
   if (auto* refused = std::get_if<Refused>(&outcome)) return SpliceOutcome(std::move(*refused));
-  WW_ASSIGN(const std::optional<Refused> differs, CheckSlices(request, std::get<Rewritten>(outcome).text, splicer.KeptIncludes()));
+  WW_ASSIGN(const std::optional<Refused> differs,
+            CheckSlices(request, std::get<Rewritten>(outcome).text, splicer.KeptIncludes()));
   if (differs) return SpliceOutcome(*differs);
   return SpliceOutcome(std::move(std::get<Rewritten>(outcome)));
 }

@@ -35,9 +35,11 @@ std::vector<std::pair<size_t, size_t>> SplitAtCommas(const std::vector<Token>& c
   return parts;
 }
 
-const std::set<std::string_view> kQualifiers = {"const", "volatile", "__restrict__", "__restrict", "restrict", "struct", "class", "typename",
-                                                "__grid_constant__", "enum", "union", "register"};
-const std::set<std::string_view> kBuiltinTypes = {"void", "int", "float", "double", "char", "short", "long", "unsigned", "signed", "bool"};
+const std::set<std::string_view> kQualifiers = {"const",  "volatile", "__restrict__", "__restrict",        "restrict",
+                                                "struct", "class",    "typename",     "__grid_constant__", "enum",
+                                                "union",  "register"};
+const std::set<std::string_view> kBuiltinTypes = {"void",  "int",  "float",    "double", "char",
+                                                  "short", "long", "unsigned", "signed", "bool"};
 
 struct Parameter {
   std::string name;
@@ -83,7 +85,8 @@ Parameter ReadParameter(const std::vector<Token>& code, size_t begin, size_t end
   return parameter;
 }
 
-// "::ww::TypeName<T>(), ::ww::ValueName<N>(), ::ww::TypeName<Ts>()..." for template <typename T, int N, typename... Ts>.
+// "::ww::TypeName<T>(), ::ww::ValueName<N>(), ::ww::TypeName<Ts>()..." for template <typename T, int N, typename...
+// Ts>.
 std::string TemplateArguments(const std::vector<Token>& code, size_t open) {
   const size_t behind = SkipAngles(code, open, code.size());
   if (behind == kNone) return {};
@@ -102,8 +105,8 @@ std::string TemplateArguments(const std::vector<Token>& code, size_t open) {
     const bool is_type = Is(code[begin], "typename") || Is(code[begin], "class");
     if (!IsIdentifier(name) || stop - begin < 2 || kBuiltinTypes.count(name.text)) break;  // unnamed: it has a default
     if (Is(code[begin], "template")) break;
-    arguments += fmt::format("{}::ww::{}<{}>(){}", arguments.empty() ? "" : ", ", is_type ? "TypeName" : "ValueName", name.text,
-                             pack ? "..." : "");
+    arguments += fmt::format("{}::ww::{}<{}>(){}", arguments.empty() ? "" : ", ", is_type ? "TypeName" : "ValueName",
+                             name.text, pack ? "..." : "");
   }
   return arguments;
 }
@@ -145,7 +148,8 @@ size_t CalleeBegin(const std::vector<Token>& tokens, size_t launch) {
     while (at > 0) {
       if (Is(tokens[at - 1], "template")) {
         --at;
-      } else if (Is(tokens[at - 1], "::") || Is(tokens[at - 1], ".") || Is(tokens[at - 1], "->") || Is(tokens[at - 1], "##")) {
+      } else if (Is(tokens[at - 1], "::") || Is(tokens[at - 1], ".") || Is(tokens[at - 1], "->") ||
+                 Is(tokens[at - 1], "##")) {
         --at;
         break;
       } else {
@@ -165,7 +169,8 @@ size_t OpensConfiguration(const std::vector<Token>& tokens, size_t at) {
 }
 size_t ClosesConfiguration(const std::vector<Token>& tokens, size_t at) {
   if (Is(tokens[at], ">>>")) return at + 1;
-  const bool three = at + 3 < tokens.size() && Is(tokens[at], ">") && Is(tokens[at + 1], ">") && Is(tokens[at + 2], ">") && Is(tokens[at + 3], "(");
+  const bool three = at + 3 < tokens.size() && Is(tokens[at], ">") && Is(tokens[at + 1], ">") &&
+                     Is(tokens[at + 2], ">") && Is(tokens[at + 3], "(");
   return three ? at + 3 : at;
 }
 
@@ -203,7 +208,8 @@ std::string Blanked(std::string_view text) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].in_directive || !tokens[i].starts_line || !Is(tokens[i], "#")) continue;
     size_t last = i;
-    while (last + 1 < tokens.size() && tokens[last + 1].in_directive && !(tokens[last + 1].starts_line && Is(tokens[last + 1], "#"))) {
+    while (last + 1 < tokens.size() && tokens[last + 1].in_directive &&
+           !(tokens[last + 1].starts_line && Is(tokens[last + 1], "#"))) {
       ++last;
     }
     if (i + 1 < tokens.size() && Is(tokens[i + 1], "pragma")) continue;
@@ -215,7 +221,8 @@ std::string Blanked(std::string_view text) {
   return out;
 }
 
-std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>& code, const Unit& unit, bool overloaded) {
+std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>& code, const Unit& unit,
+                                 bool overloaded) {
   std::vector<TextEdit> edits;
   std::string values, types;
   if (unit.body_open == kNone || unit.params_open == kNone) return edits;
@@ -238,13 +245,15 @@ std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>
     const std::string arguments = TemplateArguments(code, unit.template_open);
     name = fmt::format("::ww::Instance({}{}{})", name, arguments.empty() ? "" : ", ", arguments);
   } else if (!unit.explicit_arguments.empty()) {
-    name = fmt::format("::ww::PointerName<static_cast<void (*)({})>(&{}{})>()", types, unit.name, unit.explicit_arguments);
+    name =
+        fmt::format("::ww::PointerName<static_cast<void (*)({})>(&{}{})>()", types, unit.name, unit.explicit_arguments);
   }
   if (overloaded) name = fmt::format("::ww::Overload({}, ::ww::TypeName<void (*)({})>())", name, types);
   const uint32_t open = code[unit.body_open].range.begin, close = code[unit.body_close].range.end;
-  edits.push_back({{open, close},
-                   fmt::format("{{ static const ::ww::Kernel ww_kernel({}, ::ww::Layout<{}>()); ::ww::Launch(ww_kernel{}); {}}}", name,
-                               types, values, Blanked(text.substr(open + 1, std::max(close, open + 2) - open - 2)))});
+  edits.push_back(
+      {{open, close},
+       fmt::format("{{ static const ::ww::Kernel ww_kernel({}, ::ww::Layout<{}>()); ::ww::Launch(ww_kernel{}); {}}}",
+                   name, types, values, Blanked(text.substr(open + 1, std::max(close, open + 2) - open - 2)))});
   return edits;
 }
 
@@ -255,7 +264,8 @@ std::vector<TextEdit> RewriteLaunches(std::string_view text, const std::vector<T
     if (opened == i) continue;
     size_t close = opened;
     while (close < tokens.size() && ClosesConfiguration(tokens, close) == close) {
-      if (Is(tokens[close], "(") || Is(tokens[close], "{") || Is(tokens[close], "[")) close = MatchingBracket(tokens, close);
+      if (Is(tokens[close], "(") || Is(tokens[close], "{") || Is(tokens[close], "["))
+        close = MatchingBracket(tokens, close);
       ++close;
     }
     if (close >= tokens.size()) continue;

@@ -78,13 +78,14 @@ class Lexer {
       if (prefix && (Peek() == '"' || Peek() == '\'')) return ScanQuoted();
       return Token::Kind::kIdentifier;
     }
-    if (std::isdigit(static_cast<unsigned char>(c)) || (c == '.' && std::isdigit(static_cast<unsigned char>(Peek(1))))) {
+    if (std::isdigit(static_cast<unsigned char>(c)) ||
+        (c == '.' && std::isdigit(static_cast<unsigned char>(Peek(1))))) {
       return ScanNumber();
     }
     if (c == '"' || c == '\'') return ScanQuoted();
     // The longest first. ">>" stays two tokens: it closes template arguments as often as it shifts.
-    for (const std::string_view longer : {"<<<", ">>>", "<<=", "...", "::", "->", "##", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=",
-                                          "|=", "^=", "==", "!=", "<=", ">=", "&&", "||", "<<"}) {
+    for (const std::string_view longer : {"<<<", ">>>", "<<=", "...", "::", "->", "##", "++", "--", "+=", "-=", "*=",
+                                          "/=",  "%=",  "&=",  "|=",  "^=", "==", "!=", "<=", ">=", "&&", "||", "<<"}) {
       if (text_.substr(at_, longer.size()) == longer) {
         at_ += static_cast<uint32_t>(longer.size());
         return Token::Kind::kPunctuation;
@@ -98,7 +99,8 @@ class Lexer {
     while (at_ < text_.size()) {
       const char c = Peek();
       const char before = at_ > 0 ? text_[at_ - 1] : '\0';
-      const bool exponent_sign = (c == '+' || c == '-') && std::string_view("eEpP").find(before) != std::string_view::npos;
+      const bool exponent_sign =
+          (c == '+' || c == '-') && std::string_view("eEpP").find(before) != std::string_view::npos;
       const bool separator = c == '\'' && IsWord(Peek(1));
       if (!IsWord(c) && c != '.' && !exponent_sign && !separator) break;
       ++at_;
@@ -140,7 +142,8 @@ std::string NormalizedText(std::string_view text) {
   std::string out;
   bool directive = false;
   for (const Token& token : Lex(text)) {
-    const bool breaks = token.in_directive != directive || (token.in_directive && token.text == "#" && token.starts_line);
+    const bool breaks =
+        token.in_directive != directive || (token.in_directive && token.text == "#" && token.starts_line);
     if (!out.empty()) out += breaks ? '\n' : ' ';
     directive = token.in_directive;
     out += token.text;

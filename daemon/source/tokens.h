@@ -1,5 +1,5 @@
-// A raw C++ lexer: tokens by byte offset, before any macro is expanded. The slicer, the splicer and the slice hash work on these,
-// because what a macro hides has no extent in the AST.
+// A raw C++ lexer: tokens by byte offset, before any macro is expanded. The slicer, the splicer and the slice hash work
+// on these, because what a macro hides has no extent in the AST.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct Token {
   std::string_view text;      // view into the lexed text
 };
 
-// Comments and white space are left out. Operators are whole ("<<<", ">>>", "==", "->", "##"), but ">>" is two tokens. An unterminated literal or comment ends at the end of the text.
+// Comments and white space are left out. Operators are whole ("<<<", ">>>", "==", "->", "##"), but ">>" is two tokens.
+// An unterminated literal or comment ends at the end of the text.
 std::vector<Token> Lex(std::string_view text);
 
 // The tokens joined by single spaces: equal for texts that differ in comments and white space only. Line breaks around

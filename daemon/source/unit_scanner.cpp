@@ -9,12 +9,34 @@ namespace {
 bool Is(const Token& token, std::string_view text) { return token.text == text; }
 bool IsIdentifier(const Token& token) { return token.kind == Token::Kind::kIdentifier; }
 
-const std::set<std::string_view> kAttributeLike = {
-    "__launch_bounds__", "__align__", "alignas", "__attribute__", "__declspec", "decltype", "noexcept", "throw", "requires",
-    "__cluster_dims__", "__block_size__", "__maxnreg__", "asm", "__asm__", "explicit", "sizeof", "alignof", "typeof", "__builtin_align__",
-    "defined", "if", "while", "for", "switch", "return"};
-const std::set<std::string_view> kTypeWords = {"void", "int", "float", "double", "char", "short", "long", "unsigned", "signed", "bool",
-                                               "const", "auto", "static", "inline", "volatile", "constexpr", "extern"};
+const std::set<std::string_view> kAttributeLike = {"__launch_bounds__",
+                                                   "__align__",
+                                                   "alignas",
+                                                   "__attribute__",
+                                                   "__declspec",
+                                                   "decltype",
+                                                   "noexcept",
+                                                   "throw",
+                                                   "requires",
+                                                   "__cluster_dims__",
+                                                   "__block_size__",
+                                                   "__maxnreg__",
+                                                   "asm",
+                                                   "__asm__",
+                                                   "explicit",
+                                                   "sizeof",
+                                                   "alignof",
+                                                   "typeof",
+                                                   "__builtin_align__",
+                                                   "defined",
+                                                   "if",
+                                                   "while",
+                                                   "for",
+                                                   "switch",
+                                                   "return"};
+const std::set<std::string_view> kTypeWords = {"void",   "int",      "float",    "double",    "char",  "short",
+                                               "long",   "unsigned", "signed",   "bool",      "const", "auto",
+                                               "static", "inline",   "volatile", "constexpr", "extern"};
 
 // Cuts one unit out of a token list.
 class UnitScanner {
@@ -132,7 +154,8 @@ class UnitScanner {
 
   void AddEnumerators(size_t open, size_t close) {
     for (size_t i = open + 1; i < close; ++i) {
-      if (IsIdentifier(code_[i]) && (Is(code_[i - 1], "{") || Is(code_[i - 1], ","))) unit_.names.insert(std::string(code_[i].text));
+      if (IsIdentifier(code_[i]) && (Is(code_[i - 1], "{") || Is(code_[i - 1], ",")))
+        unit_.names.insert(std::string(code_[i].text));
       if (Is(code_[i], "(")) i = MatchingBracket(code_, i);
     }
   }
@@ -151,7 +174,8 @@ class UnitScanner {
           if (Is(token, "struct") || Is(token, "class") || Is(token, "union") || Is(token, "enum")) type_word = true;
           if (Is(token, "enum")) is_enum = true;
           const bool ends_head = At("{", 1) || At(":", 1) || At(";", 1) || At("<", 1) || At("final", 1);
-          if (type_word && type_name == kNone && ends_head && !Is(token, "class") && !Is(token, "struct") && !Is(token, "enum")) {
+          if (type_word && type_name == kNone && ends_head && !Is(token, "class") && !Is(token, "struct") &&
+              !Is(token, "enum")) {
             type_name = at_;
           }
           const bool declared = At("=", 1) || At(";", 1) || At("[", 1) || At(",", 1) || At("{", 1);
@@ -234,10 +258,12 @@ class UnitScanner {
     if (unit_.names.count("operator")) return;
     const Token& before = code_[at_ - 1];
     // struct ALIGN(16) Packed {
-    const bool tag = std::any_of(code_.begin() + static_cast<long>(unit_.declarator), code_.begin() + static_cast<long>(at_), [](const Token& t) {
-      return Is(t, "struct") || Is(t, "class") || Is(t, "union");
-    });
-    if (tag && close + 1 < end_ && IsIdentifier(code_[close + 1]) && !Is(code_[close + 1], "const") && !Is(code_[close + 1], "noexcept")) return;
+    const bool tag =
+        std::any_of(code_.begin() + static_cast<long>(unit_.declarator), code_.begin() + static_cast<long>(at_),
+                    [](const Token& t) { return Is(t, "struct") || Is(t, "class") || Is(t, "union"); });
+    if (tag && close + 1 < end_ && IsIdentifier(code_[close + 1]) && !Is(code_[close + 1], "const") &&
+        !Is(code_[close + 1], "noexcept"))
+      return;
     if (At("*", 1) && at_ + 2 < end_ && IsIdentifier(code_[at_ + 2]) && At(")", 3)) {
       AddName(at_ + 2);  // void (*pointer)(int)
       return;
@@ -245,7 +271,8 @@ class UnitScanner {
     const bool named = (IsIdentifier(before) && !kAttributeLike.count(before.text) && !kTypeWords.count(before.text)) ||
                        (Is(before, ">") && at_ > unit_.declarator);
     if (!named) return;
-    if (unit_.params_open != kNone && unit_.params_close + 1 != at_ - 1 && Is(code_[unit_.params_close + 1], ",")) return;
+    if (unit_.params_open != kNone && unit_.params_close + 1 != at_ - 1 && Is(code_[unit_.params_close + 1], ","))
+      return;
     unit_.params_open = at_;
     unit_.params_close = close;
   }
@@ -270,7 +297,8 @@ class UnitScanner {
     unit_.name_token = name;
     unit_.name = std::string(code_[name].text);
     unit_.names.insert(unit_.name);
-    for (size_t i = name; i >= 2 && i > unit_.declarator + 1 && Is(code_[i - 1], "::") && IsIdentifier(code_[i - 2]); i -= 2) {
+    for (size_t i = name; i >= 2 && i > unit_.declarator + 1 && Is(code_[i - 1], "::") && IsIdentifier(code_[i - 2]);
+         i -= 2) {
       unit_.names.insert(std::string(code_[i - 2].text));
       unit_.class_path = std::string(code_[i - 2].text) + "::" + unit_.class_path;
     }

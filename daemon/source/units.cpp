@@ -63,7 +63,8 @@ Macro ReadMacro(const std::vector<Token>& tokens, size_t hash, size_t end) {
 void ReadMacros(const SourceFile& file, FileUnits& units, MacroTable& table) {
   const auto& tokens = units.all;
   for (size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (!Is(tokens[i], "#") || !tokens[i].in_directive || !tokens[i].starts_line || !Is(tokens[i + 1], "define")) continue;
+    if (!Is(tokens[i], "#") || !tokens[i].in_directive || !tokens[i].starts_line || !Is(tokens[i + 1], "define"))
+      continue;
     size_t end = i + 3;
     while (end < tokens.size() && tokens[end].in_directive && !(tokens[end].starts_line && Is(tokens[end], "#"))) ++end;
     Macro macro = ReadMacro(tokens, i, end);
@@ -123,7 +124,8 @@ class FileSplitter {
       if (access && At(at + 1, end, ":")) return at + 2;
       return at;
     }
-    if (Is(code_[at], "extern") && at + 2 < end && code_[at + 1].kind == Token::Kind::kString && Is(code_[at + 2], "{")) {
+    if (Is(code_[at], "extern") && at + 2 < end && code_[at + 1].kind == Token::Kind::kString &&
+        Is(code_[at + 2], "{")) {
       scopes_.push_back(std::nullopt);
       return at + 3;
     }
@@ -241,7 +243,8 @@ std::string Unit::QualifiedName() const {
   return qualified + class_path + name;
 }
 
-std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros, bool in_class) {
+std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros,
+                             bool in_class) {
   std::vector<Unit> units;
   FileSplitter(code, macros, in_class, units).Run(begin, end);
   return units;
@@ -258,16 +261,18 @@ SourceUnits ReadUnits(const Ast& ast) {
   for (auto& [path, units] : result.files) {
     const std::vector<TextRange> inactive = ast.InactiveRanges(path);
     for (const Token& token : units.all) {
-      const bool skipped = token.in_directive || std::any_of(inactive.begin(), inactive.end(), [&](const TextRange& range) {
-                             return range.begin <= token.range.begin && token.range.begin < range.end;
-                           });
+      const bool skipped =
+          token.in_directive || std::any_of(inactive.begin(), inactive.end(), [&](const TextRange& range) {
+            return range.begin <= token.range.begin && token.range.begin < range.end;
+          });
       if (!skipped) units.code.push_back(token);
     }
     std::vector<Unit> split = SplitUnits(units.code, 0, units.code.size(), result.macros, /*in_class=*/false);
     for (Unit& unit : split) {
       unit.path = path;
       TextRange body;
-      if (unit.body_open != kNone) body = {units.code[unit.body_open].range.begin, units.code[unit.body_close].range.end};
+      if (unit.body_open != kNone)
+        body = {units.code[unit.body_open].range.begin, units.code[unit.body_close].range.end};
       unit.body_references = Identifiers(units.all, body);
       const TextRange before = {unit.range.begin, body.end == 0 ? unit.range.end : body.begin};
       unit.head_references = Identifiers(units.all, before);

@@ -1,9 +1,9 @@
-// A file as a list of declarations ("units"), cut on raw tokens: functions, variables, types, aliases, macros and invocations of macros
-// that make declarations. Namespaces and extern "C" are the scopes of their units, not units. The same splitter serves class bodies and
-// the bodies of macros that make kernels, where no syntax tree has extents.
+// A file as a list of declarations ("units"), cut on raw tokens: functions, variables, types, aliases, macros and
+// invocations of macros that make declarations. Namespaces and extern "C" are the scopes of their units, not units. The
+// same splitter serves class bodies and the bodies of macros that make kernels, where no syntax tree has extents.
 //
-// Only code that the device's view of the preprocessor keeps is split; what stands in inactive branches belongs to the unit around it or
-// to none, and is left alone.
+// Only code that the device's view of the preprocessor keeps is split; what stands in inactive branches belongs to the
+// unit around it or to none, and is left alone.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ struct Macro {
   bool function_like = false;
   std::vector<std::string> parameters;
   std::vector<Token> body;
-  bool declares = false;    // has a ';' or a '{...}' of its own: an invocation is a declaration
-  bool pastes = false;      // uses ##
-  int brace_balance = 0;    // +1: opens a scope ("BEGIN_NAMESPACE")
-  TextRange range;          // the directive
+  bool declares = false;  // has a ';' or a '{...}' of its own: an invocation is a declaration
+  bool pastes = false;    // uses ##
+  int brace_balance = 0;  // +1: opens a scope ("BEGIN_NAMESPACE")
+  TextRange range;        // the directive
   std::string path;
 };
 
@@ -40,8 +40,9 @@ class MacroTable {
  public:
   void Add(Macro macro);
   const std::vector<Macro>* Find(std::string_view name) const;
-  unsigned Attributes(std::string_view name) const;       // CudaAttribute bits that the name stands for, through other macros too
-  bool Declares(std::string_view name) const;             // a macro whose invocation is a declaration
+  unsigned Attributes(
+      std::string_view name) const;            // CudaAttribute bits that the name stands for, through other macros too
+  bool Declares(std::string_view name) const;  // a macro whose invocation is a declaration
   int BraceBalance(std::string_view name) const;
   bool any_pastes() const { return any_pastes_; }
   const std::map<std::string, std::vector<Macro>, std::less<>>& all() const { return macros_; }
@@ -55,26 +56,26 @@ struct Unit {
   enum class Kind { kFunction, kVariable, kType, kAlias, kUsingNamespace, kMacro, kInvocation, kOther };
   Kind kind = Kind::kOther;
   std::string path;
-  TextRange range;                    // from the first token to the last, ';' included
+  TextRange range;  // from the first token to the last, ';' included
   int line = 0, end_line = 0;
-  std::vector<std::string> scope;     // "" for an anonymous namespace; extern "C" does not count
-  std::string name;                   // the first declared name
-  std::string class_path;             // "Scaler::" for void Scaler::run() {...}
-  std::set<std::string> names;        // all of them, enumerators and class qualifiers too
+  std::vector<std::string> scope;  // "" for an anonymous namespace; extern "C" does not count
+  std::string name;                // the first declared name
+  std::string class_path;          // "Scaler::" for void Scaler::run() {...}
+  std::set<std::string> names;     // all of them, enumerators and class qualifiers too
   unsigned attributes = 0;
   bool is_constexpr = false, is_const = false, is_template = false, is_defaulted = false, is_specialization = false;
-  std::string explicit_arguments;     // of a specialization: "<float>"
+  std::string explicit_arguments;  // of a specialization: "<float>"
 
   // Token indices into the code tokens that were split; kNone where there is none.
-  size_t first = kNone, last = kNone;             // last is exclusive
-  size_t declarator = kNone;                      // first token behind the template<...> prefix
-  size_t template_open = kNone;                   // '<' of the innermost prefix
+  size_t first = kNone, last = kNone;  // last is exclusive
+  size_t declarator = kNone;           // first token behind the template<...> prefix
+  size_t template_open = kNone;        // '<' of the innermost prefix
   size_t name_token = kNone, params_open = kNone, params_close = kNone;
-  size_t body_open = kNone, body_close = kNone;   // function body or class body
+  size_t body_open = kNone, body_close = kNone;  // function body or class body
 
   std::set<std::string> head_references, body_references;  // identifiers outside and inside the body
 
-  std::string QualifiedName() const;              // "ns::name"; anonymous namespaces left out
+  std::string QualifiedName() const;  // "ns::name"; anonymous namespaces left out
   bool is_kernel() const { return (attributes & kGlobal) != 0; }
   bool is_device_only() const { return (attributes & kDevice) != 0 && (attributes & kHost) == 0; }
 };
@@ -82,7 +83,7 @@ struct Unit {
 // The code tokens of a file (active, no directives) and its units, macros included, in source order.
 struct FileUnits {
   const SourceFile* file = nullptr;
-  std::vector<Token> all;    // every token
+  std::vector<Token> all;  // every token
   std::vector<Token> code;
   std::vector<Unit> units;
 };
@@ -90,17 +91,19 @@ struct FileUnits {
 // The unit that begins at code[begin]; Unit::last says where it ends.
 Unit ScanUnit(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros);
 // Cuts code[begin, end) into units. In a class body access specifiers are skipped.
-std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros, bool in_class);
+std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros,
+                             bool in_class);
 
 struct SourceUnits {
   MacroTable macros;
-  std::map<std::string, FileUnits> files;            // by path
-  std::multimap<std::string, const Unit*> by_name;   // every unit under each of its names
+  std::map<std::string, FileUnits> files;           // by path
+  std::multimap<std::string, const Unit*> by_name;  // every unit under each of its names
 };
 // The syntax tree tells inactive branches, and names what macros made.
 SourceUnits ReadUnits(const Ast& ast);
 
-// Units that `roots` refer to by name, directly or not, themselves included. `body_counts` says whether a unit's body is followed.
+// Units that `roots` refer to by name, directly or not, themselves included. `body_counts` says whether a unit's body
+// is followed.
 template <typename BodyCounts>
 std::set<const Unit*> Closure(const SourceUnits& units, std::vector<const Unit*> roots, BodyCounts body_counts) {
   std::set<const Unit*> reached(roots.begin(), roots.end());

@@ -92,7 +92,8 @@ TEST(Ast, SurvivesErrorsAndUnknownHeaders) {
 TEST(Ast, ReadsRepositoryHeadersAndNothingElse) {
   auto folder = TemporaryDirectory::Create("ww-ast");
   ASSERT_TRUE(folder);
-  ASSERT_TRUE(WriteFileAtomically(folder->path() / "repo/include/common.cuh", "#pragma once\n#include \"deep/inner.h\"\n"));
+  ASSERT_TRUE(
+      WriteFileAtomically(folder->path() / "repo/include/common.cuh", "#pragma once\n#include \"deep/inner.h\"\n"));
   ASSERT_TRUE(WriteFileAtomically(folder->path() / "repo/include/deep/inner.h", "struct Inner { int x; };\n"));
   ASSERT_TRUE(WriteFileAtomically(folder->path() / "outside.h", "struct Outside { int x; };\n"));
   std::filesystem::create_symlink(folder->path() / "outside.h", folder->path() / "repo/link.h");

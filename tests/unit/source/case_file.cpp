@@ -14,7 +14,9 @@ namespace {
 std::string Rest(std::istringstream& words) {
   std::string rest;
   std::getline(words, rest);
-  return rest.empty() ? rest : rest.substr(rest.find_first_not_of(' ') == std::string::npos ? rest.size() : rest.find_first_not_of(' '));
+  return rest.empty() ? rest
+                      : rest.substr(rest.find_first_not_of(' ') == std::string::npos ? rest.size()
+                                                                                     : rest.find_first_not_of(' '));
 }
 
 void ReadBuffer(std::istringstream& words, SourceCase& result) {
@@ -88,9 +90,10 @@ struct Describer {
   static std::string Stream(uint32_t stream) { return stream == 0 ? "" : fmt::format(" stream {}", stream); }
   std::string operator()(const KernelLaunch& x) const {
     std::string arguments;
-    for (const auto& parameter : x.parameters) arguments += (arguments.empty() ? "" : ", ") + ValueText(parameter, buffers);
-    std::string text = fmt::format("launch {}({}) {}x{}x{} {}x{}x{}", x.kernel, arguments, x.grid.x, x.grid.y, x.grid.z, x.block.x, x.block.y,
-                                   x.block.z);
+    for (const auto& parameter : x.parameters)
+      arguments += (arguments.empty() ? "" : ", ") + ValueText(parameter, buffers);
+    std::string text = fmt::format("launch {}({}) {}x{}x{} {}x{}x{}", x.kernel, arguments, x.grid.x, x.grid.y, x.grid.z,
+                                   x.block.x, x.block.y, x.block.z);
     if (x.dynamic_shared_bytes != 0) text += fmt::format(" shared {}", x.dynamic_shared_bytes);
     if (x.cooperative) text += " cooperative";
     return text + Stream(x.stream);

@@ -79,7 +79,8 @@ TEST_P(Example, InspectionAgreesWithTheManifest) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Example, testing::ValuesIn(Kernels()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Kernels, Example, testing::ValuesIn(Kernels()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace warpwright

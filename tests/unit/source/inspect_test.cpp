@@ -83,7 +83,8 @@ TEST(Inspect, TypesAndLikelyRoles) {
   EXPECT_EQ(launcher[2].likely_role, Role::kInOut);
   EXPECT_EQ(launcher[2].dtype, DType::kI32);
   const auto& bare = Entry(inspection, "bare").parameters;
-  const std::vector<std::optional<DType>> types = {DType::kF16, DType::kBF16, DType::kU8, DType::kF32, DType::kF64, DType::kU32};
+  const std::vector<std::optional<DType>> types = {DType::kF16, DType::kBF16, DType::kU8,
+                                                   DType::kF32, DType::kF64,  DType::kU32};
   for (size_t i = 0; i < types.size(); ++i) EXPECT_EQ(bare[i].dtype, types[i]) << bare[i].type;
 }
 
@@ -114,20 +115,24 @@ TEST(Inspect, RefusalsNameTheLine) {
 
 TEST(Inspect, WarnsOfHeadersThatAreNotThere) {
   const Inspection inspection = InspectText(
-      "#include <vector>\n#include <cuda_fp16.h>\n#include <torch/extension.h>\n#include \"absent.cuh\"\n#include SOME_MACRO\n"
+      "#include <vector>\n#include <cuda_fp16.h>\n#include <torch/extension.h>\n#include \"absent.cuh\"\n#include "
+      "SOME_MACRO\n"
       "__global__ void k(std::map<int, int>* x) {}\n");
-  EXPECT_EQ(inspection.warnings, (std::vector<std::string>{"ww-inspect.cu:3: the header torch/extension.h was not found and is left out",
-                                                          "ww-inspect.cu:4: the header absent.cuh was not found and is left out",
-                                                          "ww-inspect.cu:5: an include by macro is left out"}));
+  EXPECT_EQ(inspection.warnings,
+            (std::vector<std::string>{"ww-inspect.cu:3: the header torch/extension.h was not found and is left out",
+                                      "ww-inspect.cu:4: the header absent.cuh was not found and is left out",
+                                      "ww-inspect.cu:5: an include by macro is left out"}));
 }
 
 TEST(Inspect, RepositoryHeadersCount) {
   auto folder = TemporaryDirectory::Create("ww-inspect");
   ASSERT_TRUE(folder);
-  ASSERT_TRUE(WriteFileAtomically(folder->path() / "include/k.cuh",
-                                  "#pragma once\n__device__ inline float f(float x) { return x; }\n"
-                                  "__global__ void k(float* x) { *x = f(*x); }\n__device__ inline float unused() { return 0; }\n"));
-  const SourceRef source{folder->path().string(), "src/k.cu", "#include \"../include/k.cuh\"\nvoid run(float* x) { k<<<1, 1>>>(x); }\n"};
+  ASSERT_TRUE(WriteFileAtomically(
+      folder->path() / "include/k.cuh",
+      "#pragma once\n__device__ inline float f(float x) { return x; }\n"
+      "__global__ void k(float* x) { *x = f(*x); }\n__device__ inline float unused() { return 0; }\n"));
+  const SourceRef source{folder->path().string(), "src/k.cu",
+                         "#include \"../include/k.cuh\"\nvoid run(float* x) { k<<<1, 1>>>(x); }\n"};
   const auto before = InspectSource(source);
   ASSERT_TRUE(before);
   EXPECT_EQ(before->headers, std::vector<std::string>{"include/k.cuh"});
@@ -138,7 +143,8 @@ TEST(Inspect, RepositoryHeadersCount) {
     return InspectSource(source)->entries.at(0).slice_hash;
   };
   const std::string same =
-      "#pragma once\n// comment\n__device__ inline float f(float x) {\n  return x;\n}\n__global__ void k(float* x) { *x = f(*x); }\n"
+      "#pragma once\n// comment\n__device__ inline float f(float x) {\n  return x;\n}\n__global__ void k(float* x) { "
+      "*x = f(*x); }\n"
       "__device__ inline float unused() { return 1; }\n";
   EXPECT_EQ(hash_with(same), before->entries[0].slice_hash) << "comments, layout and unused functions mean nothing";
   std::string changed = same;

@@ -52,7 +52,8 @@ TEST_P(RecordCase, SlicesRecordsAndCompiles) {
   if (const auto* refused = std::get_if<Refused>(&*sliced)) return ExpectRefusal(c, *refused);
   const Slices& slices = std::get<Slices>(*sliced);
   // Lines stay where they are.
-  EXPECT_EQ(std::count(slices.device.begin(), slices.device.end(), '\n'), std::count(c.text.begin(), c.text.end(), '\n'));
+  EXPECT_EQ(std::count(slices.device.begin(), slices.device.end(), '\n'),
+            std::count(c.text.begin(), c.text.end(), '\n'));
   const auto recorded = Record(c, slices);
   ASSERT_TRUE(recorded) << recorded.error().Format();
   if (const auto* refused = std::get_if<Refused>(&*recorded)) return ExpectRefusal(c, *refused);
@@ -75,7 +76,8 @@ TEST(RecordSpliced, PlanAndCodeAreThoseOfTheEditedFile) {
     ASSERT_NE(at, std::string::npos) << from;
     edited.replace(at, from.size(), to);
   };
-  replace("__global__ void partial(", "#define STEP 2\n__device__ float scaled(float x) { return x * STEP; }\n__global__ void partial(");
+  replace("__global__ void partial(",
+          "#define STEP 2\n__device__ float scaled(float x) { return x * STEP; }\n__global__ void partial(");
   replace("s += in[i];", "s += scaled(in[i]);");
   replace("const int blocks = 32;", "const int blocks = 16;");
   const auto spliced = Splice({source, edited, c.spec.entry});
@@ -91,7 +93,8 @@ TEST(RecordSpliced, PlanAndCodeAreThoseOfTheEditedFile) {
     ASSERT_TRUE(recorded);
     ASSERT_TRUE(std::holds_alternative<LaunchPlan>(*recorded)) << std::get<Refused>(*recorded).reason;
     digests.push_back(PlanDigest(std::get<LaunchPlan>(*recorded)));
-    const auto compiled = TheCompiler().Compile({slices.file, slices.device, slices.device_headers, {"partial", "finish"}, "sm_90"});
+    const auto compiled =
+        TheCompiler().Compile({slices.file, slices.device, slices.device_headers, {"partial", "finish"}, "sm_90"});
     ASSERT_TRUE(compiled && std::holds_alternative<CompiledModule>(*compiled));
     std::string ptx;  // without the line directives
     std::istringstream lines(std::get<CompiledModule>(*compiled).ptx);
@@ -106,7 +109,8 @@ TEST(RecordSpliced, PlanAndCodeAreThoseOfTheEditedFile) {
   EXPECT_NE(std::get<Rewritten>(*spliced).text, edited);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, RecordCase, testing::ValuesIn(CaseFiles()), [](const auto& info) { return info.param.stem().string(); });
+INSTANTIATE_TEST_SUITE_P(Files, RecordCase, testing::ValuesIn(CaseFiles()),
+                         [](const auto& info) { return info.param.stem().string(); });
 
 }  // namespace
 }  // namespace warpwright

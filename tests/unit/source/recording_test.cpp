@@ -39,15 +39,15 @@ TEST(Recording, DecodesALaunch) {
 }
 
 TEST(Recording, MalformedLinesAreErrors) {
-  for (const char* line : {
-           "nonsense", "[]", "{}", "{\"unknown\":1}", "{\"call\":1}", "{\"call\":0}\n{\"call\":0}", "{\"end\":true}", "{\"op\":\"memset\"}",
-           "{\"workspace\":5,\"bytes\":4}", "{\"workspace\":1,\"bytes\":-4}", "{\"call\":0}\n{\"op\":\"erase\",\"stream\":0}",
-           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[0],\"value\":0,\"bytes\":4,\"stream\":0}",
-           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[-1,0],\"value\":0,\"bytes\":4,\"stream\":0}",
-           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[0,0],\"value\":0,\"bytes\":1.5,\"stream\":0}",
-           "{\"call\":0}\n{\"op\":\"upload\",\"to\":[0,0],\"data\":\"abc\",\"stream\":0}",
-           "{\"call\":0}\n{\"op\":\"upload\",\"to\":[0,0],\"data\":\"zz\",\"stream\":0}",
-           "{\"call\":0}\n{\"op\":\"launch\",\"kernel\":7}"}) {
+  for (const char* line : {"nonsense", "[]", "{}", "{\"unknown\":1}", "{\"call\":1}", "{\"call\":0}\n{\"call\":0}",
+                           "{\"end\":true}", "{\"op\":\"memset\"}", "{\"workspace\":5,\"bytes\":4}",
+                           "{\"workspace\":1,\"bytes\":-4}", "{\"call\":0}\n{\"op\":\"erase\",\"stream\":0}",
+                           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[0],\"value\":0,\"bytes\":4,\"stream\":0}",
+                           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[-1,0],\"value\":0,\"bytes\":4,\"stream\":0}",
+                           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[0,0],\"value\":0,\"bytes\":1.5,\"stream\":0}",
+                           "{\"call\":0}\n{\"op\":\"upload\",\"to\":[0,0],\"data\":\"abc\",\"stream\":0}",
+                           "{\"call\":0}\n{\"op\":\"upload\",\"to\":[0,0],\"data\":\"zz\",\"stream\":0}",
+                           "{\"call\":0}\n{\"op\":\"launch\",\"kernel\":7}"}) {
     EXPECT_FALSE(DecodeRecording(std::string(line) + "\n", 1, "a.cu")) << line;
   }
   EXPECT_FALSE(DecodeRecording("{\"call\":0}", 1, "a.cu")) << "an incomplete last line";
@@ -68,8 +68,11 @@ TEST(Recording, TwoRunsMustAgree) {
 
 TEST(Recording, PointersInStructuresAreWhatBothRunsDecodeAlike) {
   const auto with = [](const std::string& bytes, const std::string& pointers) {
-    return ThreeCalls("{\"op\":\"launch\",\"kernel\":\"k\",\"grid\":[1,1,1],\"block\":[1,1,1],\"shared\":0,\"stream\":0,\"cooperative\":false,"
-                      "\"file\":\"a.cu\",\"line\":7,\"parameters\":[{\"bytes\":\"" + bytes + "\",\"pointer\":false,\"pointers\":" + pointers + "}]}\n");
+    return ThreeCalls(
+        "{\"op\":\"launch\",\"kernel\":\"k\",\"grid\":[1,1,1],\"block\":[1,1,1],\"shared\":0,\"stream\":0,"
+        "\"cooperative\":false,"
+        "\"file\":\"a.cu\",\"line\":7,\"parameters\":[{\"bytes\":\"" +
+        bytes + "\",\"pointer\":false,\"pointers\":" + pointers + "}]}\n");
   };
   // The first word moves with the base, the second only looks like an address in the first run.
   const Recording a = Decoded(with("00000040001000000000004000100000", "{\"0\":[0,0],\"8\":[0,0]}"));
@@ -83,15 +86,18 @@ TEST(Recording, PointersInStructuresAreWhatBothRunsDecodeAlike) {
 }
 
 TEST(Recording, SetUpIsWhatOnlyTheFirstCallDoes) {
-  const std::string workspace = "{\"workspace\":1,\"bytes\":64}\n{\"op\":\"memset\",\"to\":[1,0],\"value\":0,\"bytes\":64,\"stream\":0}\n";
+  const std::string workspace =
+      "{\"workspace\":1,\"bytes\":64}\n{\"op\":\"memset\",\"to\":[1,0],\"value\":0,\"bytes\":64,\"stream\":0}\n";
   const std::string body = kLaunch + "\n";
-  const std::string text = "{\"call\":0}\n" + workspace + body + "{\"call\":1}\n" + body + "{\"call\":2}\n" + body + "{\"end\":true}\n";
+  const std::string text =
+      "{\"call\":0}\n" + workspace + body + "{\"call\":1}\n" + body + "{\"call\":2}\n" + body + "{\"end\":true}\n";
   const auto plan = MakePlan(Decoded(text), Decoded(text), kArguments, "a.cu");
   ASSERT_TRUE(std::holds_alternative<LaunchPlan>(plan));
   EXPECT_EQ(std::get<LaunchPlan>(plan).setup.size(), 1u);
   EXPECT_EQ(std::get<LaunchPlan>(plan).ops.size(), 1u);
   EXPECT_EQ(std::get<LaunchPlan>(plan).buffers.size(), 2u);
-  const std::string late = "{\"call\":0}\n" + body + workspace + "{\"call\":1}\n" + body + "{\"call\":2}\n" + body + "{\"end\":true}\n";
+  const std::string late =
+      "{\"call\":0}\n" + body + workspace + "{\"call\":1}\n" + body + "{\"call\":2}\n" + body + "{\"end\":true}\n";
   EXPECT_TRUE(std::holds_alternative<Refused>(MakePlan(Decoded(late), Decoded(late), kArguments, "a.cu")));
 }
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "tests/unit/source/case_file.h"
 #include "source/inspect.h"
 #include "source/slice.h"
 #include "source/splice.h"
+#include "tests/unit/source/case_file.h"
 
 namespace warpwright {
 namespace {
@@ -28,7 +28,8 @@ void Handle(const SourceRef& source, const std::string& entry) {
   if (const auto* slices = std::get_if<Slices>(&*sliced)) {
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
     const auto kept = std::count(slices->device.begin(), slices->device.end(), '\n');
-    EXPECT_TRUE(kept == lines || (kept == lines + 2 && slices->device.find("#line 1 ") != std::string::npos)) << source.text;
+    EXPECT_TRUE(kept == lines || (kept == lines + 2 && slices->device.find("#line 1 ") != std::string::npos))
+        << source.text;
   }
   EXPECT_TRUE(InspectSource(source));
 }
@@ -42,7 +43,8 @@ TEST(Robustness, TruncatedAndDamagedFiles) {
   const std::vector<fs::path> files = Files();
   for (size_t i = 0; i < files.size(); i += 5) {
     const SourceCase c = ReadCase(files[i]);
-    SourceRef source{files[i].parent_path().string(), files[i].filename().string(), c.text.substr(0, next(c.text.size()))};
+    SourceRef source{files[i].parent_path().string(), files[i].filename().string(),
+                     c.text.substr(0, next(c.text.size()))};
     Handle(source, c.spec.entry);
     source.text = c.text;
     for (int k = 0; k < 8; ++k) {
@@ -55,9 +57,37 @@ TEST(Robustness, TruncatedAndDamagedFiles) {
 }
 
 TEST(Robustness, OddTexts) {
-  for (const char* text : {"", "\n", "#", "#include", "#include <", "__global__", "k<<<", "k<<<>>>()", ">>>(", "template <", "namespace {", "}", "}}}",
-                           "extern \"C\" {", "void f(", "void f() {", "__global__ void f() {", "#define f(", "#define", "f<<<1,1>>>(", "\"", "R\"(", "/*",
-                           "struct", "operator", "using", "typedef", "enum {", "void f() {} /* \\", "#define A {\nA A A\n", "\xef\xbb\xbf__global__ void f() {}"}) {
+  for (const char* text : {"",
+                           "\n",
+                           "#",
+                           "#include",
+                           "#include <",
+                           "__global__",
+                           "k<<<",
+                           "k<<<>>>()",
+                           ">>>(",
+                           "template <",
+                           "namespace {",
+                           "}",
+                           "}}}",
+                           "extern \"C\" {",
+                           "void f(",
+                           "void f() {",
+                           "__global__ void f() {",
+                           "#define f(",
+                           "#define",
+                           "f<<<1,1>>>(",
+                           "\"",
+                           "R\"(",
+                           "/*",
+                           "struct",
+                           "operator",
+                           "using",
+                           "typedef",
+                           "enum {",
+                           "void f() {} /* \\",
+                           "#define A {\nA A A\n",
+                           "\xef\xbb\xbf__global__ void f() {}"}) {
     Handle({"/tmp", "ww-odd.cu", text}, "f");
   }
 }
@@ -66,7 +96,8 @@ TEST(Robustness, DeepNestingAndLongLines) {
   Handle({"/tmp", "ww-deep.cu", "void f() " + std::string(200, '{') + std::string(200, '}')}, "f");
   Handle({"/tmp", "ww-long.cu", "__global__ void f(float* x) { *x = 0" + std::string(20'000, ' ') + "; }"}, "f");
   std::string many;
-  for (int i = 0; i < 2000; ++i) many += "__device__ float f" + std::to_string(i) + "() { return " + std::to_string(i) + "; }\n";
+  for (int i = 0; i < 2000; ++i)
+    many += "__device__ float f" + std::to_string(i) + "() { return " + std::to_string(i) + "; }\n";
   Handle({"/tmp", "ww-many.cu", many + "__global__ void f(float* x) { *x = f1999(); }"}, "f");
 }
 

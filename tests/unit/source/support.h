@@ -36,8 +36,10 @@ inline void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
   request.kernels.erase(std::unique(request.kernels.begin(), request.kernels.end()), request.kernels.end());
   const auto compiled = TheCompiler().Compile(request);
   ASSERT_TRUE(compiled) << compiled.error().Format();
-  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*compiled)) << std::get<CompileFailed>(*compiled).log << "\n" << slices.device;
-  for (const std::string& kernel : request.kernels) EXPECT_NE(std::get<CompiledModule>(*compiled).Find(kernel), nullptr) << kernel;
+  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*compiled)) << std::get<CompileFailed>(*compiled).log << "\n"
+                                                                 << slices.device;
+  for (const std::string& kernel : request.kernels)
+    EXPECT_NE(std::get<CompiledModule>(*compiled).Find(kernel), nullptr) << kernel;
 }
 
 }  // namespace warpwright

@@ -13,7 +13,8 @@ std::vector<std::string> Texts(std::string_view text) {
 
 TEST(Tokens, SplitLaunchesLiteralsAndNumbers) {
   EXPECT_EQ(Texts("k<<<g, 1e+3f>>>(a->b, x::y); // z"),
-            (std::vector<std::string>{"k", "<<<", "g", ",", "1e+3f", ">>>", "(", "a", "->", "b", ",", "x", "::", "y", ")", ";"}));
+            (std::vector<std::string>{"k", "<<<", "g", ",", "1e+3f", ">>>", "(", "a", "->", "b", ",", "x", "::", "y",
+                                      ")", ";"}));
   EXPECT_EQ(Texts("\"a\\\"b//\" 'x' R\"d()\" )d\" 1'000"),
             (std::vector<std::string>{"\"a\\\"b//\"", "'x'", "R\"d()\" )d\"", "1'000"}));
 }
@@ -35,7 +36,8 @@ TEST(Tokens, NormalizedTextIgnoresCommentsAndSpaceOnly) {
 }
 
 TEST(Tokens, UnterminatedInputEnds) {
-  for (const char* text : {"\"abc", "/* abc", "'", "R\"(abc", "#", "\\", "R\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}) Lex(text);
+  for (const char* text : {"\"abc", "/* abc", "'", "R\"(abc", "#", "\\", "R\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
+    Lex(text);
   const auto tokens = Lex("f(a, (b)");
   EXPECT_EQ(MatchingBracket(tokens, 1), tokens.size());
 }

@@ -4,4 +4,4 @@
 namespace std {
 using ::cuda::std::bit_cast;
 using ::cuda::std::popcount;
-}
+}  // namespace std

@@ -25,9 +25,44 @@
 #define M_SQRT1_2 0.70710678118654752440
 #endif
 namespace std {
-using ::abs; using ::fabs; using ::sqrt; using ::exp; using ::exp2; using ::expm1; using ::log; using ::log2; using ::log10; using ::log1p;
-using ::pow; using ::sin; using ::cos; using ::tan; using ::sinh; using ::cosh; using ::tanh; using ::asin; using ::acos; using ::atan;
-using ::atan2; using ::floor; using ::ceil; using ::round; using ::trunc; using ::rint; using ::fmod; using ::fma; using ::fmax; using ::fmin;
-using ::erf; using ::erfc; using ::cbrt; using ::hypot; using ::copysign; using ::isnan; using ::isinf; using ::isfinite; using ::lgamma;
+using ::abs;
+using ::acos;
+using ::asin;
+using ::atan;
+using ::atan2;
+using ::cbrt;
+using ::ceil;
+using ::copysign;
+using ::cos;
+using ::cosh;
+using ::erf;
+using ::erfc;
+using ::exp;
+using ::exp2;
+using ::expm1;
+using ::fabs;
+using ::floor;
+using ::fma;
+using ::fmax;
+using ::fmin;
+using ::fmod;
+using ::hypot;
+using ::isfinite;
+using ::isinf;
+using ::isnan;
+using ::lgamma;
+using ::log;
+using ::log10;
+using ::log1p;
+using ::log2;
+using ::pow;
+using ::rint;
+using ::round;
+using ::sin;
+using ::sinh;
+using ::sqrt;
+using ::tan;
+using ::tanh;
 using ::tgamma;
-}
+using ::trunc;
+}  // namespace std

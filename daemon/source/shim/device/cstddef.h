@@ -5,4 +5,4 @@
 namespace std {
 using ::size_t;
 typedef decltype(nullptr) nullptr_t;
-}
+}  // namespace std

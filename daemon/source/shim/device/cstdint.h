@@ -26,6 +26,15 @@ typedef unsigned char uchar;
 #define INT64_MIN (-9223372036854775807ll - 1)
 #define UINT64_MAX 18446744073709551615ull
 namespace std {
-using ::int8_t; using ::uint8_t; using ::int16_t; using ::uint16_t; using ::int32_t; using ::uint32_t; using ::int64_t; using ::uint64_t;
-using ::intptr_t; using ::uintptr_t; using ::size_t;
-}
+using ::int16_t;
+using ::int32_t;
+using ::int64_t;
+using ::int8_t;
+using ::intptr_t;
+using ::size_t;
+using ::uint16_t;
+using ::uint32_t;
+using ::uint64_t;
+using ::uint8_t;
+using ::uintptr_t;
+}  // namespace std

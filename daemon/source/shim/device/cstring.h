@@ -1,5 +1,6 @@
 #pragma once
 #include "ww_device/host.h"
 namespace std {
-using ::memcpy; using ::memset;
-}
+using ::memcpy;
+using ::memset;
+}  // namespace std

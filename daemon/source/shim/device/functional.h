@@ -1,12 +1,16 @@
 #pragma once
 namespace std {
-#define WW_FUNCTOR(name, op)                                                                             \
-  template <typename T = void> struct name {                                                             \
-    __host__ __device__ constexpr auto operator()(const T& a, const T& b) const { return a op b; }       \
-  };                                                                                                     \
-  template <> struct name<void> {                                                                        \
-    template <typename A, typename B>                                                                    \
-    __host__ __device__ constexpr auto operator()(const A& a, const B& b) const { return a op b; }       \
+#define WW_FUNCTOR(name, op)                                                                       \
+  template <typename T = void>                                                                     \
+  struct name {                                                                                    \
+    __host__ __device__ constexpr auto operator()(const T& a, const T& b) const { return a op b; } \
+  };                                                                                               \
+  template <>                                                                                      \
+  struct name<void> {                                                                              \
+    template <typename A, typename B>                                                              \
+    __host__ __device__ constexpr auto operator()(const A& a, const B& b) const {                  \
+      return a op b;                                                                               \
+    }                                                                                              \
   };
 WW_FUNCTOR(plus, +)
 WW_FUNCTOR(minus, -)
@@ -25,4 +29,4 @@ WW_FUNCTOR(bit_and, &)
 WW_FUNCTOR(bit_or, |)
 WW_FUNCTOR(bit_xor, ^)
 #undef WW_FUNCTOR
-}
+}  // namespace std

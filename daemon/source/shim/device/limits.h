@@ -3,18 +3,20 @@
 #include "ww_device/climits.h"
 #include "ww_device/cmath.h"
 namespace std {
-template <typename T> class numeric_limits {
+template <typename T>
+class numeric_limits {
  public:
   static constexpr bool is_specialized = false;
 };
-#define WW_INTEGER_LIMITS(T, low, high)                                          \
-  template <> class numeric_limits<T> {                                          \
-   public:                                                                       \
-    static constexpr bool is_specialized = true, is_integer = true;              \
-    static constexpr bool has_infinity = false;                                  \
-    __host__ __device__ static constexpr T min() { return low; }                 \
-    __host__ __device__ static constexpr T lowest() { return low; }              \
-    __host__ __device__ static constexpr T max() { return high; }                \
+#define WW_INTEGER_LIMITS(T, low, high)                             \
+  template <>                                                       \
+  class numeric_limits<T> {                                         \
+   public:                                                          \
+    static constexpr bool is_specialized = true, is_integer = true; \
+    static constexpr bool has_infinity = false;                     \
+    __host__ __device__ static constexpr T min() { return low; }    \
+    __host__ __device__ static constexpr T lowest() { return low; } \
+    __host__ __device__ static constexpr T max() { return high; }   \
   };
 WW_INTEGER_LIMITS(bool, false, true)
 WW_INTEGER_LIMITS(char, -128, 127)
@@ -29,7 +31,8 @@ WW_INTEGER_LIMITS(unsigned long, 0ul, ULONG_MAX)
 WW_INTEGER_LIMITS(long long, LLONG_MIN, LLONG_MAX)
 WW_INTEGER_LIMITS(unsigned long long, 0ull, ULLONG_MAX)
 #undef WW_INTEGER_LIMITS
-template <> class numeric_limits<float> {
+template <>
+class numeric_limits<float> {
  public:
   static constexpr bool is_specialized = true, is_integer = false, has_infinity = true;
   static constexpr int digits = 24;
@@ -40,7 +43,8 @@ template <> class numeric_limits<float> {
   __host__ __device__ static constexpr float infinity() { return __int_as_float(0x7f800000); }
   __host__ __device__ static constexpr float quiet_NaN() { return __int_as_float(0x7fffffff); }
 };
-template <> class numeric_limits<double> {
+template <>
+class numeric_limits<double> {
  public:
   static constexpr bool is_specialized = true, is_integer = false, has_infinity = true;
   static constexpr int digits = 53;
@@ -51,4 +55,4 @@ template <> class numeric_limits<double> {
   __host__ __device__ static constexpr double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
   __host__ __device__ static constexpr double quiet_NaN() { return __longlong_as_double(0x7ff8000000000000ll); }
 };
-}
+}  // namespace std

@@ -1,6 +1,7 @@
-// The CUDA runtime as a launcher sees it, of our own making: every call is recorded or answered, nothing is executed. Error codes are
-// CUDA's, so that error-check macros and fallback branches behave as on the device. The header is precompiled and given to every
-// host slice with -include. The standard headers come first: shared_ptr's uses __noinline__ as an attribute name.
+// The CUDA runtime as a launcher sees it, of our own making: every call is recorded or answered, nothing is executed.
+// Error codes are CUDA's, so that error-check macros and fallback branches behave as on the device. The header is
+// precompiled and given to every host slice with -include. The standard headers come first: shared_ptr's uses
+// __noinline__ as an attribute name.
 #pragma once
 
 #include <algorithm>
@@ -63,15 +64,24 @@ typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned long ulong;
 
-// ---- vectors -----------------------------------------------------------------------------------------------------------------
-#define WW_VECTOR(T, name)                                                                                   \
-  struct name##1 { T x; };                                                                                   \
-  struct alignas(2 * sizeof(T)) name##2 { T x, y; };                                                         \
-  struct name##3 { T x, y, z; };                                                                             \
-  struct alignas(4 * sizeof(T) > 16 ? 16 : 4 * sizeof(T)) name##4 { T x, y, z, w; };                         \
-  inline name##1 make_##name##1(T x) { return {x}; }                                                         \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                                                 \
-  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                                         \
+// ---- vectors
+// -----------------------------------------------------------------------------------------------------------------
+#define WW_VECTOR(T, name)                                           \
+  struct name##1 {                                                   \
+    T x;                                                             \
+  };                                                                 \
+  struct alignas(2 * sizeof(T)) name##2 {                            \
+    T x, y;                                                          \
+  };                                                                 \
+  struct name##3 {                                                   \
+    T x, y, z;                                                       \
+  };                                                                 \
+  struct alignas(4 * sizeof(T) > 16 ? 16 : 4 * sizeof(T)) name##4 {  \
+    T x, y, z, w;                                                    \
+  };                                                                 \
+  inline name##1 make_##name##1(T x) { return {x}; }                 \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 WW_VECTOR(signed char, char)
 WW_VECTOR(unsigned char, uchar)
@@ -96,13 +106,29 @@ struct dim3 {
   operator uint3() const { return {x, y, z}; }
 };
 
-// ---- errors ------------------------------------------------------------------------------------------------------------------
+// ---- errors
+// ------------------------------------------------------------------------------------------------------------------
 enum cudaError {
-  cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInitializationError = 3,
-  cudaErrorInvalidConfiguration = 9, cudaErrorInvalidPitchValue = 12, cudaErrorInvalidSymbol = 13, cudaErrorInvalidDevicePointer = 17,
-  cudaErrorInvalidMemcpyDirection = 21, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoDevice = 100, cudaErrorInvalidDevice = 101,
-  cudaErrorInvalidResourceHandle = 400, cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700, cudaErrorLaunchOutOfResources = 701,
-  cudaErrorLaunchTimeout = 702, cudaErrorCooperativeLaunchTooLarge = 720, cudaErrorLaunchFailure = 719, cudaErrorNotSupported = 801,
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidPitchValue = 12,
+  cudaErrorInvalidSymbol = 13,
+  cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchOutOfResources = 701,
+  cudaErrorLaunchTimeout = 702,
+  cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorLaunchFailure = 719,
+  cudaErrorNotSupported = 801,
   cudaErrorUnknown = 999
 };
 typedef enum cudaError cudaError_t;
@@ -111,7 +137,8 @@ const char* cudaGetErrorName(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
 
-// ---- streams and events ------------------------------------------------------------------------------------------------------
+// ---- streams and events
+// ------------------------------------------------------------------------------------------------------
 struct CUstream_st;
 struct CUevent_st;
 typedef CUstream_st* cudaStream_t;
@@ -119,8 +146,17 @@ typedef CUevent_st* cudaEvent_t;
 typedef CUstream_st* CUstream;
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
-enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
-       cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaDeviceScheduleAuto = 0 };
+enum {
+  cudaStreamDefault = 0,
+  cudaStreamNonBlocking = 1,
+  cudaEventDefault = 0,
+  cudaEventBlockingSync = 1,
+  cudaEventDisableTiming = 2,
+  cudaHostAllocDefault = 0,
+  cudaHostAllocPortable = 1,
+  cudaHostAllocMapped = 2,
+  cudaDeviceScheduleAuto = 0
+};
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
@@ -138,16 +174,23 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceReset();
 
-// ---- memory ------------------------------------------------------------------------------------------------------------------
-enum cudaMemcpyKind { cudaMemcpyHostToHost = 0, cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3,
-                      cudaMemcpyDefault = 4 };
+// ---- memory
+// ------------------------------------------------------------------------------------------------------------------
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost = 0,
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost = 2,
+  cudaMemcpyDeviceToDevice = 3,
+  cudaMemcpyDefault = 4
+};
 namespace ww {
 // The line of the caller goes with what may have to be refused.
 cudaError_t Allocate(void** pointer, size_t bytes, const char* file, int line);
-cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, const char* file, int line);
+cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, const char* file,
+                 int line);
 cudaError_t Set(void* to, int value, size_t bytes, cudaStream_t stream, const char* file, int line);
-cudaError_t CopyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream,
-                         const char* file, int line);
+cudaError_t CopyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                         cudaStream_t stream, const char* file, int line);
 cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset, const char* file, int line);
 }  // namespace ww
 #define WW_HERE const char *ww_file = __builtin_FILE(), int ww_line = __builtin_LINE()
@@ -174,10 +217,13 @@ cudaError_t cudaFreeHost(void* pointer);
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, WW_HERE) {
   return ww::Copy(to, from, bytes, kind, nullptr, ww_file, ww_line);
 }
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = 0, WW_HERE) {
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream = 0, WW_HERE) {
   return ww::Copy(to, from, bytes, kind, stream, ww_file, ww_line);
 }
-inline cudaError_t cudaMemset(void* to, int value, size_t bytes, WW_HERE) { return ww::Set(to, value, bytes, nullptr, ww_file, ww_line); }
+inline cudaError_t cudaMemset(void* to, int value, size_t bytes, WW_HERE) {
+  return ww::Set(to, value, bytes, nullptr, ww_file, ww_line);
+}
 inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = 0, WW_HERE) {
   return ww::Set(to, value, bytes, stream, ww_file, ww_line);
 }
@@ -197,11 +243,22 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t
   return ww::CopyFromSymbol(to, &symbol, bytes, offset, ww_file, ww_line);
 }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
-enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
-struct cudaPointerAttributes { cudaMemoryType type; int device; void* devicePointer; void* hostPointer; };
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+};
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 
-// ---- the device --------------------------------------------------------------------------------------------------------------
+// ---- the device
+// --------------------------------------------------------------------------------------------------------------
 struct cudaDeviceProp {
   char name[256];
   size_t totalGlobalMem, sharedMemPerBlock;
@@ -209,8 +266,9 @@ struct cudaDeviceProp {
   size_t memPitch;
   int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
   size_t totalConstMem;
-  int major, minor, multiProcessorCount, integrated, canMapHostMemory, concurrentKernels, l2CacheSize, persistingL2CacheMaxSize,
-      maxThreadsPerMultiProcessor, asyncEngineCount, unifiedAddressing, memoryBusWidth, managedMemory, cooperativeLaunch;
+  int major, minor, multiProcessorCount, integrated, canMapHostMemory, concurrentKernels, l2CacheSize,
+      persistingL2CacheMaxSize, maxThreadsPerMultiProcessor, asyncEngineCount, unifiedAddressing, memoryBusWidth,
+      managedMemory, cooperativeLaunch;
   size_t sharedMemPerMultiprocessor;
   int regsPerMultiprocessor;
   size_t sharedMemPerBlockOptin;
@@ -218,13 +276,29 @@ struct cudaDeviceProp {
   size_t reservedSharedMemPerBlock;
 };
 enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxBlockDimX = 2, cudaDevAttrMaxBlockDimY = 3, cudaDevAttrMaxBlockDimZ = 4,
-  cudaDevAttrMaxGridDimX = 5, cudaDevAttrMaxGridDimY = 6, cudaDevAttrMaxGridDimZ = 7, cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrTotalConstantMemory = 9, cudaDevAttrWarpSize = 10, cudaDevAttrMaxRegistersPerBlock = 12, cudaDevAttrClockRate = 13,
-  cudaDevAttrMultiProcessorCount = 16, cudaDevAttrL2CacheSize = 38, cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-  cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-  cudaDevAttrMaxRegistersPerMultiprocessor = 82, cudaDevAttrCooperativeLaunch = 95, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMaxBlocksPerMultiprocessor = 106, cudaDevAttrReservedSharedMemoryPerBlock = 111
+  cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxBlockDimX = 2,
+  cudaDevAttrMaxBlockDimY = 3,
+  cudaDevAttrMaxBlockDimZ = 4,
+  cudaDevAttrMaxGridDimX = 5,
+  cudaDevAttrMaxGridDimY = 6,
+  cudaDevAttrMaxGridDimZ = 7,
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrTotalConstantMemory = 9,
+  cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxRegistersPerBlock = 12,
+  cudaDevAttrClockRate = 13,
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrL2CacheSize = 38,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+  cudaDevAttrCooperativeLaunch = 95,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrReservedSharedMemoryPerBlock = 111
 };
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
@@ -234,19 +308,33 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 
-// ---- kernels -----------------------------------------------------------------------------------------------------------------
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
-enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
+// ---- kernels
+// -----------------------------------------------------------------------------------------------------------------
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+enum cudaFuncCache {
+  cudaFuncCachePreferNone,
+  cudaFuncCachePreferShared,
+  cudaFuncCachePreferL1,
+  cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
+};
 enum { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxL1 = 0, cudaSharedmemCarveoutMaxShared = 100 };
 struct cudaFuncAttributes {
   size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
-  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes, preferredShmemCarveout;
+  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
+      preferredShmemCarveout;
 };
 namespace ww {
 void Push(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = 0, WW_HERE);
-cudaError_t LaunchByAddress(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes, cudaStream_t stream,
-                            bool cooperative, const char* file, int line);
+cudaError_t LaunchByAddress(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                            cudaStream_t stream, bool cooperative, const char* file, int line);
 cudaError_t SetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 cudaError_t GetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 cudaError_t ActiveBlocks(int* blocks, const void* kernel, int block_size, size_t shared_bytes);
@@ -257,13 +345,16 @@ const void* AddressOf(K kernel) {
 }
 }  // namespace ww
 template <typename K>
-cudaError_t cudaLaunchKernel(K* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0, cudaStream_t stream = 0, WW_HERE) {
-  return ww::LaunchByAddress(ww::AddressOf(kernel), grid, block, arguments, shared_bytes, stream, false, ww_file, ww_line);
+cudaError_t cudaLaunchKernel(K* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
+                             cudaStream_t stream = 0, WW_HERE) {
+  return ww::LaunchByAddress(ww::AddressOf(kernel), grid, block, arguments, shared_bytes, stream, false, ww_file,
+                             ww_line);
 }
 template <typename K>
 cudaError_t cudaLaunchCooperativeKernel(K* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
                                         cudaStream_t stream = 0, WW_HERE) {
-  return ww::LaunchByAddress(ww::AddressOf(kernel), grid, block, arguments, shared_bytes, stream, true, ww_file, ww_line);
+  return ww::LaunchByAddress(ww::AddressOf(kernel), grid, block, arguments, shared_bytes, stream, true, ww_file,
+                             ww_line);
 }
 template <typename K>
 cudaError_t cudaFuncSetAttribute(K* kernel, cudaFuncAttribute attribute, int value) {
@@ -282,14 +373,16 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K kernel,
   return ww::ActiveBlocks(blocks, ww::AddressOf(kernel), block_size, shared_bytes);
 }
 template <typename K>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K kernel, size_t shared_bytes = 0, int limit = 0) {
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, K kernel, size_t shared_bytes = 0,
+                                               int limit = 0) {
   return ww::PotentialBlockSize(grid, block, ww::AddressOf(kernel), shared_bytes, limit);
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
 
-// ---- what CUDA adds to the global namespace ----------------------------------------------------------------------------------
-#define WW_MIN_MAX(A, B, R)                                                                                  \
+// ---- what CUDA adds to the global namespace
+// ----------------------------------------------------------------------------------
+#define WW_MIN_MAX(A, B, R)                                                                                        \
   inline R min(A a, B b) { return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b); } \
   inline R max(A a, B b) { return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(b) : static_cast<R>(a); }
 WW_MIN_MAX(int, int, int)
@@ -327,19 +420,33 @@ inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigne
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 template <typename T>
-T __ldg(const T* pointer) { return *pointer; }
+T __ldg(const T* pointer) {
+  return *pointer;
+}
 
-// Types and names of device libraries that signatures, aliases and using directives mention; kernels' bodies are not compiled here. Sizes
-// are the library's, for launchers allocate by them.
-struct curandStateXORWOW { alignas(8) unsigned char ww_state[48]; };
+// Types and names of device libraries that signatures, aliases and using directives mention; kernels' bodies are not
+// compiled here. Sizes are the library's, for launchers allocate by them.
+struct curandStateXORWOW {
+  alignas(8) unsigned char ww_state[48];
+};
 typedef curandStateXORWOW curandState, curandState_t, curandStateXORWOW_t;
-struct curandStatePhilox4_32_10 { alignas(16) unsigned char ww_state[64]; };
+struct curandStatePhilox4_32_10 {
+  alignas(16) unsigned char ww_state[64];
+};
 typedef curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
-struct __nv_fp8_e4m3 { unsigned char __x; };
-struct __nv_fp8_e5m2 { unsigned char __x; };
+struct __nv_fp8_e4m3 {
+  unsigned char __x;
+};
+struct __nv_fp8_e5m2 {
+  unsigned char __x;
+};
 namespace cooperative_groups {
 struct thread_block;
 struct grid_group;
 }  // namespace cooperative_groups
-namespace nvcuda { namespace wmma {} }
-namespace cuda { namespace std {} }
+namespace nvcuda {
+namespace wmma {}
+}  // namespace nvcuda
+namespace cuda {
+namespace std {}
+}  // namespace cuda

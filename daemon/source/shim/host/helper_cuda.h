@@ -4,7 +4,8 @@
 namespace ww {
 inline void CheckSampleError(cudaError_t error, const char* call, const char* file, int line) {
   if (error == cudaSuccess) return;
-  std::fprintf(stderr, "CUDA error at %s:%d code=%d(%s) \"%s\"\n", file, line, static_cast<int>(error), cudaGetErrorName(error), call);
+  std::fprintf(stderr, "CUDA error at %s:%d code=%d(%s) \"%s\"\n", file, line, static_cast<int>(error),
+               cudaGetErrorName(error), call);
   std::exit(EXIT_FAILURE);
 }
 }  // namespace ww

@@ -17,7 +17,8 @@ struct ParameterLayout {
   bool writes;  // pointer to something not const
 };
 struct Kernel {
-  Kernel(std::string kernel_name, std::vector<ParameterLayout> layout) : name(std::move(kernel_name)), parameters(std::move(layout)) {}
+  Kernel(std::string kernel_name, std::vector<ParameterLayout> layout)
+      : name(std::move(kernel_name)), parameters(std::move(layout)) {}
   std::string name;
   std::vector<ParameterLayout> parameters;
 };
@@ -28,10 +29,11 @@ struct Symbol {
 };
 extern const Symbol* const symbols;  // of the file: __device__ and __constant__ variables
 extern const size_t symbol_count;
-void Call();                         // the entry with the case's arguments, made by the harness
+void Call();  // the entry with the case's arguments, made by the harness
 
-// ---- names, in source form ---------------------------------------------------------------------------------------------------
-// Anonymous namespaces have no name in source.
+// ---- names, in source form
+// --------------------------------------------------------------------------------------------------- Anonymous
+// namespaces have no name in source.
 inline std::string WithoutAnonymous(std::string text) {
   for (const std::string hidden : {"{anonymous}::", "<unnamed>::"}) {
     for (size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden)) text.erase(at, hidden.size());
@@ -46,11 +48,17 @@ inline std::string Bound(const char* pretty) {
   return WithoutAnonymous(std::move(text));
 }
 template <typename T>
-const char* TypePretty() { return __PRETTY_FUNCTION__; }
+const char* TypePretty() {
+  return __PRETTY_FUNCTION__;
+}
 template <auto V>
-const char* ValuePretty() { return __PRETTY_FUNCTION__; }
+const char* ValuePretty() {
+  return __PRETTY_FUNCTION__;
+}
 template <typename T>
-std::string TypeName() { return Bound(TypePretty<T>()); }
+std::string TypeName() {
+  return Bound(TypePretty<T>());
+}
 template <auto V>
 std::string ValueName() {
   std::string name = Bound(ValuePretty<V>());
@@ -58,7 +66,9 @@ std::string ValueName() {
   return name;
 }
 template <auto K>
-std::string PointerName() { return ValueName<K>(); }
+std::string PointerName() {
+  return ValueName<K>();
+}
 // "void ns::k(T*, int) [with T = float]" -> "ns::k"
 inline std::string PlainName(const char* pretty) {
   std::string text = WithoutAnonymous(pretty);
@@ -73,7 +83,9 @@ std::string Instance(std::string name, const Arguments&... arguments) {
   if (sizeof...(arguments) > 0) name += "<" + list + ">";
   return name;
 }
-inline std::string Overload(const std::string& name, const std::string& type) { return "static_cast<" + type + ">(" + name + ")"; }
+inline std::string Overload(const std::string& name, const std::string& type) {
+  return "static_cast<" + type + ">(" + name + ")";
+}
 
 template <typename... Parameters>
 std::vector<ParameterLayout> Layout() {
@@ -81,8 +93,9 @@ std::vector<ParameterLayout> Layout() {
                           std::is_pointer_v<Parameters> && !std::is_const_v<std::remove_pointer_t<Parameters>>}...};
 }
 
-// ---- launching ---------------------------------------------------------------------------------------------------------------
-// While a kernel is being identified by its address, its stub says who it is and touches no argument.
+// ---- launching
+// --------------------------------------------------------------------------------------------------------------- While
+// a kernel is being identified by its address, its stub says who it is and touches no argument.
 extern bool identifying;
 void Identified(const Kernel& kernel);
 void RecordLaunch(const Kernel& kernel, const std::vector<std::vector<unsigned char>>& arguments);
@@ -106,15 +119,20 @@ void Launch(const Kernel& kernel, const Arguments&... arguments) {
   RecordLaunch(kernel, {BytesOf(arguments)...});
 }
 
-// ---- the entry's arguments ---------------------------------------------------------------------------------------------------
+// ---- the entry's arguments
+// ---------------------------------------------------------------------------------------------------
 void* BufferAddress(size_t index);
 const unsigned char* ScalarBytes(size_t index, size_t bytes);
 template <typename T>
-T* TypedBuffer(size_t index) { return static_cast<T*>(BufferAddress(index)); }
+T* TypedBuffer(size_t index) {
+  return static_cast<T*>(BufferAddress(index));
+}
 struct AnyPointer {
   size_t index;
   template <typename T>
-  operator T*() const { return static_cast<T*>(const_cast<std::remove_const_t<T>*>(TypedBuffer<std::remove_const_t<T>>(index))); }
+  operator T*() const {
+    return static_cast<T*>(const_cast<std::remove_const_t<T>*>(TypedBuffer<std::remove_const_t<T>>(index)));
+  }
 };
 template <typename T>
 T Scalar(size_t index) {

@@ -1,7 +1,8 @@
-// The recorder's side of cuda_runtime.h. It runs in the child, beside untrusted code, and writes what happens as JSON lines to a copy
-// of its standard output that nobody else is told of; whoever reads them believes nothing.
+// The recorder's side of cuda_runtime.h. It runs in the child, beside untrusted code, and writes what happens as JSON
+// lines to a copy of its standard output that nobody else is told of; whoever reads them believes nothing.
 //
-// Device memory is a range of addresses where nothing is mapped: buffer i begins at base + i * kSpacing + kMargin (+ the offset asked for).
+// Device memory is a range of addresses where nothing is mapped: buffer i begins at base + i * kSpacing + kMargin (+
+// the offset asked for).
 #include "cuda_runtime.h"  // first: it is precompiled
 
 #include <fcntl.h>
@@ -28,9 +29,9 @@ constexpr size_t kDefaultSharedBytes = 48 * 1024;
 
 struct Buffer {
   uint64_t bytes = 0;
-  uint64_t start = 0;               // address
+  uint64_t start = 0;  // address
   bool argument = false, live = true;
-  bool dirty = false;               // perhaps written by the device in this call
+  bool dirty = false;  // perhaps written by the device in this call
   bool mapped = false;
   std::vector<unsigned char> content;  // served to host reads; empty: not served
 };
@@ -61,10 +62,10 @@ const Kernel* identified = nullptr;
 std::map<std::string, long long> shared_limits;  // by kernel
 std::vector<bool> streams, events;
 cudaError_t last_error = cudaSuccess;
-std::string last_failure;          // "cudaErrorInvalidValue, cudaFree"; also after cudaGetLastError took the code
+std::string last_failure;  // "cudaErrorInvalidValue, cudaFree"; also after cudaGetLastError took the code
 const char* failure_file = "";
 int failure_line = 0;
-std::string unseen_launch_error;   // nobody asked for it yet
+std::string unseen_launch_error;  // nobody asked for it yet
 const char* unseen_file = "";
 int unseen_line = 0;
 
@@ -128,14 +129,16 @@ bool IsDevice(const void* pointer) {
   return address >= base && address < base + kMaxBuffers * kSpacing;
 }
 std::string PointerText(int index, const void* pointer) {
-  const long long offset = static_cast<long long>(reinterpret_cast<uint64_t>(pointer) - buffers[static_cast<size_t>(index)].start);
+  const long long offset =
+      static_cast<long long>(reinterpret_cast<uint64_t>(pointer) - buffers[static_cast<size_t>(index)].start);
   return "[" + Number(index) + "," + Number(offset) + "]";
 }
 void MarkDirty(int index) {
   Buffer& buffer = buffers[static_cast<size_t>(index)];
   buffer.dirty = true;
   if (buffer.mapped) {
-    munmap(reinterpret_cast<void*>(buffer.start & ~4095ull), ((buffer.start & 4095) + buffer.content.size() + 4095) & ~4095ull);
+    munmap(reinterpret_cast<void*>(buffer.start & ~4095ull),
+           ((buffer.start & 4095) + buffer.content.size() + 4095) & ~4095ull);
     buffer.mapped = false;
   }
 }
@@ -150,11 +153,13 @@ int StreamId(cudaStream_t stream, const char* file, int line) {
   const uint64_t value = reinterpret_cast<uint64_t>(stream);
   if (value <= 2) return 0;
   const uint64_t id = value - 0x100;
-  if (value < 0x100 || id == 0 || id > streams.size() || !streams[id - 1]) Refuse("a stream that was not created is used", file, line);
+  if (value < 0x100 || id == 0 || id > streams.size() || !streams[id - 1])
+    Refuse("a stream that was not created is used", file, line);
   return static_cast<int>(id);
 }
 
-// ---- faults ------------------------------------------------------------------------------------------------------------------
+// ---- faults
+// ------------------------------------------------------------------------------------------------------------------
 // Return addresses by frame pointers (the host slice is built with them), for addr2line.
 std::string CallStack(const ucontext_t* context) {
   std::string list = Number(context->uc_mcontext.gregs[REG_RIP]);
@@ -183,7 +188,8 @@ void OnFault(int signal_number, siginfo_t* info, void* raw) {
     if (inside_content && !write_access && !buffer.dirty && !buffer.mapped) {
       const uint64_t page = buffer.start & ~4095ull;
       const uint64_t size = ((buffer.start & 4095) + buffer.content.size() + 4095) & ~4095ull;
-      void* at = mmap(reinterpret_cast<void*>(page), size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+      void* at = mmap(reinterpret_cast<void*>(page), size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
       if (at != MAP_FAILED) {
         std::memcpy(reinterpret_cast<void*>(buffer.start), buffer.content.data(), buffer.content.size());
         mprotect(at, size, PROT_READ);
@@ -194,9 +200,10 @@ void OnFault(int signal_number, siginfo_t* info, void* raw) {
     }
   }
   inside = true;
-  out += "{\"fault\":" + Number(signal_number) + ",\"buffer\":" + Number(index) + ",\"write\":" + (write_access ? "true" : "false") +
-         ",\"dirty\":" + (index >= 0 && buffers[static_cast<size_t>(index)].dirty ? "true" : "false") + ",\"stack\":[" + CallStack(context) +
-         "]}\n";
+  out += "{\"fault\":" + Number(signal_number) + ",\"buffer\":" + Number(index) +
+         ",\"write\":" + (write_access ? "true" : "false") +
+         ",\"dirty\":" + (index >= 0 && buffers[static_cast<size_t>(index)].dirty ? "true" : "false") + ",\"stack\":[" +
+         CallStack(context) + "]}\n";
   Flush();
   finished = true;
   _exit(0);
@@ -207,11 +214,13 @@ void OnExit() {
   finished = true;
   std::string reason = "the launcher ended the process";
   if (!last_failure.empty()) reason += " after " + last_failure;
-  out += "{\"refuse\":" + Quote(reason) + ",\"file\":" + Quote(failure_file) + ",\"line\":" + Number(failure_line) + "}\n";
+  out +=
+      "{\"refuse\":" + Quote(reason) + ",\"file\":" + Quote(failure_file) + ",\"line\":" + Number(failure_line) + "}\n";
   Flush();
 }
 
-// ---- launches ----------------------------------------------------------------------------------------------------------------
+// ---- launches
+// ----------------------------------------------------------------------------------------------------------------
 const Kernel* Identify(const void* address) {
   if (address == nullptr) return nullptr;
   identifying = true;
@@ -229,7 +238,8 @@ long long SharedLimit(const Kernel& kernel) {
 cudaError_t CheckLaunch(const Kernel& kernel, const Configuration& c) {
   const std::string what = "launch of " + kernel.name + " at " + Place(c.file, c.line);
   const auto fail = [&](cudaError_t error, const std::string& why) {
-    unseen_launch_error = "the launch of " + kernel.name + " fails on the device with " + cudaGetErrorName(error) + ": " + why;
+    unseen_launch_error =
+        "the launch of " + kernel.name + " fails on the device with " + cudaGetErrorName(error) + ": " + why;
     unseen_file = failure_file = c.file;
     unseen_line = failure_line = c.line;
     return Error(error, what + ": " + why);
@@ -238,10 +248,13 @@ cudaError_t CheckLaunch(const Kernel& kernel, const Configuration& c) {
   if (threads == 0 || c.grid.x == 0 || c.grid.y == 0 || c.grid.z == 0) {
     return fail(cudaErrorInvalidConfiguration, "an empty grid or block");
   }
-  if (threads > 1024 || c.block.z > 64) return fail(cudaErrorInvalidConfiguration, "a block of " + Number(static_cast<long long>(threads)) + " threads");
-  if (c.grid.x > 0x7fffffffu || c.grid.y > 65535 || c.grid.z > 65535) return fail(cudaErrorInvalidConfiguration, "a grid beyond the limits");
+  if (threads > 1024 || c.block.z > 64)
+    return fail(cudaErrorInvalidConfiguration, "a block of " + Number(static_cast<long long>(threads)) + " threads");
+  if (c.grid.x > 0x7fffffffu || c.grid.y > 65535 || c.grid.z > 65535)
+    return fail(cudaErrorInvalidConfiguration, "a grid beyond the limits");
   if (static_cast<long long>(c.shared_bytes) > SharedLimit(kernel)) {
-    return fail(cudaErrorInvalidValue, Number(static_cast<long long>(c.shared_bytes)) + " bytes of dynamic shared memory, allowed are " +
+    return fail(cudaErrorInvalidValue, Number(static_cast<long long>(c.shared_bytes)) +
+                                           " bytes of dynamic shared memory, allowed are " +
                                            Number(SharedLimit(kernel)));
   }
   return cudaSuccess;
@@ -261,20 +274,24 @@ std::string Parameter(const Kernel& kernel, size_t index, std::vector<unsigned c
     }
     if (!buffers[static_cast<size_t>(buffer)].live) Refuse(where + " points to memory that was freed", c.file, c.line);
     if (!layout.pointer || layout.writes) MarkDirty(buffer);
-    pointers += (pointers.empty() ? "" : ",") + Quote(Number(static_cast<long long>(at))) + ":" + PointerText(buffer, value);
-    // In a structure it may be a number that only looks like a pointer: the bytes stay, and the reader compares two runs.
+    pointers +=
+        (pointers.empty() ? "" : ",") + Quote(Number(static_cast<long long>(at))) + ":" + PointerText(buffer, value);
+    // In a structure it may be a number that only looks like a pointer: the bytes stay, and the reader compares two
+    // runs.
     if (layout.pointer) std::memset(bytes.data() + at, 0, 8);
   }
-  return "{\"bytes\":\"" + Hex(bytes.data(), bytes.size()) + "\",\"pointer\":" + (layout.pointer ? "true" : "false") + ",\"pointers\":{" +
-         pointers + "}}";
+  return "{\"bytes\":\"" + Hex(bytes.data(), bytes.size()) + "\",\"pointer\":" + (layout.pointer ? "true" : "false") +
+         ",\"pointers\":{" + pointers + "}}";
 }
 
-cudaError_t Record(const Kernel& kernel, const std::vector<std::vector<unsigned char>>& arguments, const Configuration& c) {
+cudaError_t Record(const Kernel& kernel, const std::vector<std::vector<unsigned char>>& arguments,
+                   const Configuration& c) {
   if (const cudaError_t error = CheckLaunch(kernel, c); error != cudaSuccess) return error;
   std::string line = "{\"op\":\"launch\",\"kernel\":" + Quote(kernel.name);
   line += ",\"grid\":[" + Number(c.grid.x) + "," + Number(c.grid.y) + "," + Number(c.grid.z) + "]";
   line += ",\"block\":[" + Number(c.block.x) + "," + Number(c.block.y) + "," + Number(c.block.z) + "]";
-  line += ",\"shared\":" + Number(static_cast<long long>(c.shared_bytes)) + ",\"stream\":" + Number(StreamId(c.stream, c.file, c.line));
+  line += ",\"shared\":" + Number(static_cast<long long>(c.shared_bytes)) +
+          ",\"stream\":" + Number(StreamId(c.stream, c.file, c.line));
   line += std::string(",\"cooperative\":") + (c.cooperative ? "true" : "false");
   line += ",\"file\":" + Quote(c.file) + ",\"line\":" + Number(c.line) + ",\"parameters\":[";
   for (size_t i = 0; i < arguments.size(); ++i) line += (i == 0 ? "" : ",") + Parameter(kernel, i, arguments[i], c);
@@ -297,8 +314,8 @@ void RecordLaunch(const Kernel& kernel, const std::vector<std::vector<unsigned c
   Record(kernel, arguments, configuration);
 }
 
-cudaError_t LaunchByAddress(const void* address, dim3 grid, dim3 block, void** arguments, size_t shared_bytes, cudaStream_t stream,
-                            bool cooperative, const char* file, int line) {
+cudaError_t LaunchByAddress(const void* address, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                            cudaStream_t stream, bool cooperative, const char* file, int line) {
   const Kernel* kernel = Identify(address);
   if (kernel == nullptr) return Error(cudaErrorInvalidDeviceFunction, "launch at " + Place(file, line));
   std::vector<std::vector<unsigned char>> values;
@@ -316,8 +333,8 @@ cudaError_t SetAttribute(const void* address, cudaFuncAttribute attribute, int v
   if (kernel == nullptr) return Error(cudaErrorInvalidDeviceFunction, "cudaFuncSetAttribute");
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || value > chip.shared_optin) {
-    return Error(cudaErrorInvalidValue, "cudaFuncSetAttribute asks for " + Number(value) + " bytes of shared memory, the chip has " +
-                                            Number(chip.shared_optin));
+    return Error(cudaErrorInvalidValue, "cudaFuncSetAttribute asks for " + Number(value) +
+                                            " bytes of shared memory, the chip has " + Number(chip.shared_optin));
   }
   shared_limits[kernel->name] = std::max<long long>(value, static_cast<long long>(kDefaultSharedBytes));
   return cudaSuccess;
@@ -354,7 +371,8 @@ cudaError_t PotentialBlockSize(int* grid, int* block, const void* address, size_
 
 void* BufferAddress(size_t index) { return reinterpret_cast<void*>(buffers[index].start); }
 const unsigned char* ScalarBytes(size_t index, size_t bytes) {
-  if (index >= scalars.size() || scalars[index].size() != bytes) Refuse("the recorder was given a scalar of another size", "", 0);
+  if (index >= scalars.size() || scalars[index].size() != bytes)
+    Refuse("the recorder was given a scalar of another size", "", 0);
   return scalars[index].data();
 }
 
@@ -363,8 +381,10 @@ cudaError_t Allocate(void** pointer, size_t bytes, const char* file, int line) {
   if (bytes == 0) return cudaSuccess;
   uint64_t total = bytes;
   for (const Buffer& buffer : buffers) total += buffer.live ? buffer.bytes : 0;
-  if (total > kDeviceBytes || bytes > kSpacing - 2 * kMargin) return Error(cudaErrorMemoryAllocation, "allocation at " + Place(file, line));
-  // The same slot for the same request, so that a launcher which allocates and frees in every call does the same in every call.
+  if (total > kDeviceBytes || bytes > kSpacing - 2 * kMargin)
+    return Error(cudaErrorMemoryAllocation, "allocation at " + Place(file, line));
+  // The same slot for the same request, so that a launcher which allocates and frees in every call does the same in
+  // every call.
   for (Buffer& buffer : buffers) {
     if (buffer.argument || buffer.live || buffer.bytes != bytes) continue;
     buffer.live = true;
@@ -376,28 +396,35 @@ cudaError_t Allocate(void** pointer, size_t bytes, const char* file, int line) {
   buffer.bytes = bytes;
   buffer.start = base + buffers.size() * kSpacing + kMargin;
   buffers.push_back(buffer);
-  out += "{\"workspace\":" + Number(static_cast<long long>(buffers.size() - 1)) + ",\"bytes\":" + Number(static_cast<long long>(bytes)) + "}\n";
+  out += "{\"workspace\":" + Number(static_cast<long long>(buffers.size() - 1)) +
+         ",\"bytes\":" + Number(static_cast<long long>(bytes)) + "}\n";
   *pointer = reinterpret_cast<void*>(buffer.start);
   return cudaSuccess;
 }
 
-cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, const char* file, int line) {
+cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, const char* file,
+                 int line) {
   const bool to_device = IsDevice(to), from_device = IsDevice(from);
   const cudaMemcpyKind actual = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                                           : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
-  for (const auto& [pointer, says_host] : {std::pair(from, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost),
-                                           std::pair(static_cast<const void*>(to), kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)}) {
+  for (const auto& [pointer, says_host] :
+       {std::pair(from, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost),
+        std::pair(static_cast<const void*>(to), kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)}) {
     const int index = says_host ? BufferOf(pointer) : -1;
     if (index >= 0 && buffers[static_cast<size_t>(index)].argument) {
-      Refuse("the launcher copies argument " + Number(index + 1) + " as if it were host memory; buffers of the manifest are device memory", file, line);
+      Refuse("the launcher copies argument " + Number(index + 1) +
+                 " as if it were host memory; buffers of the manifest are device memory",
+             file, line);
     }
   }
-  if (kind != cudaMemcpyDefault && kind != actual) return Error(cudaErrorInvalidValue, "copy in the wrong direction at " + Place(file, line));
+  if (kind != cudaMemcpyDefault && kind != actual)
+    return Error(cudaErrorInvalidValue, "copy in the wrong direction at " + Place(file, line));
   if (bytes == 0) return cudaSuccess;
   const int id = StreamId(stream, file, line);
   const std::string tail = ",\"bytes\":" + Number(static_cast<long long>(bytes)) + ",\"stream\":" + Number(id);
   const int target = BufferOf(to), source = BufferOf(from);
-  if ((to_device && target < 0) || (from_device && source < 0)) return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+  if ((to_device && target < 0) || (from_device && source < 0))
+    return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
   switch (actual) {
     case cudaMemcpyHostToHost:
       std::memcpy(to, from, bytes);
@@ -409,17 +436,19 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
     case cudaMemcpyHostToDevice:
       if (bytes > kMaxUploadBytes) Refuse("the launcher uploads more than 64 MiB at once", file, line);
       MarkDirty(target);
-      Emit("{\"op\":\"upload\",\"to\":" + PointerText(target, to) + ",\"data\":\"" + Hex(static_cast<const unsigned char*>(from), bytes) +
-           "\",\"stream\":" + Number(id));
+      Emit("{\"op\":\"upload\",\"to\":" + PointerText(target, to) + ",\"data\":\"" +
+           Hex(static_cast<const unsigned char*>(from), bytes) + "\",\"stream\":" + Number(id));
       break;
     default: {
       const Buffer& buffer = buffers[static_cast<size_t>(source)];
       const uint64_t offset = reinterpret_cast<uint64_t>(from) - buffer.start;
-      if (!buffer.dirty && !buffer.content.empty() && offset < buffer.content.size() && bytes <= buffer.content.size() - offset) {
+      if (!buffer.dirty && !buffer.content.empty() && offset < buffer.content.size() &&
+          bytes <= buffer.content.size() - offset) {
         std::memcpy(to, buffer.content.data() + offset, bytes);
         out += "{\"served\":" + Number(source) + "}\n";
       } else {
-        for (size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(garbage >> (8 * (i % 4)));
+        for (size_t i = 0; i < bytes; ++i)
+          static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(garbage >> (8 * (i % 4)));
         out += "{\"readback\":" + Number(source) + ",\"file\":" + Quote(file) + ",\"line\":" + Number(line) + "}\n";
         Flush();  // a launcher that loops on the value may never come to its end
       }
@@ -433,8 +462,8 @@ cudaError_t Set(void* to, int value, size_t bytes, cudaStream_t stream, const ch
   if (target < 0) return Error(cudaErrorInvalidValue, "memset at " + Place(file, line));
   if (bytes == 0) return cudaSuccess;
   MarkDirty(target);
-  Emit("{\"op\":\"memset\",\"to\":" + PointerText(target, to) + ",\"value\":" + Number(value & 255) + ",\"bytes\":" +
-       Number(static_cast<long long>(bytes)) + ",\"stream\":" + Number(StreamId(stream, file, line)));
+  Emit("{\"op\":\"memset\",\"to\":" + PointerText(target, to) + ",\"value\":" + Number(value & 255) +
+       ",\"bytes\":" + Number(static_cast<long long>(bytes)) + ",\"stream\":" + Number(StreamId(stream, file, line)));
   return cudaSuccess;
 }
 
@@ -446,30 +475,37 @@ const Symbol* FindSymbol(const void* address) {
   return nullptr;
 }
 
-cudaError_t CopyToSymbol(const void* address, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream,
-                         const char* file, int line) {
+cudaError_t CopyToSymbol(const void* address, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                         cudaStream_t stream, const char* file, int line) {
   const Symbol* symbol = FindSymbol(address);
   if (symbol == nullptr) return Error(cudaErrorInvalidSymbol, "cudaMemcpyToSymbol at " + Place(file, line));
   offset += static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(symbol->address));
-  if (bytes > symbol->bytes || offset > symbol->bytes - bytes) return Error(cudaErrorInvalidValue, "cudaMemcpyToSymbol at " + Place(file, line));
-  if (IsDevice(from) || kind == cudaMemcpyDeviceToDevice) Refuse("a copy from device memory to a symbol is not supported", file, line);
-  Emit("{\"op\":\"symbol\",\"symbol\":" + Quote(symbol->name) + ",\"offset\":" + Number(static_cast<long long>(offset)) + ",\"data\":\"" +
+  if (bytes > symbol->bytes || offset > symbol->bytes - bytes)
+    return Error(cudaErrorInvalidValue, "cudaMemcpyToSymbol at " + Place(file, line));
+  if (IsDevice(from) || kind == cudaMemcpyDeviceToDevice)
+    Refuse("a copy from device memory to a symbol is not supported", file, line);
+  Emit("{\"op\":\"symbol\",\"symbol\":" + Quote(symbol->name) +
+       ",\"offset\":" + Number(static_cast<long long>(offset)) + ",\"data\":\"" +
        Hex(static_cast<const unsigned char*>(from), bytes) + "\",\"stream\":" + Number(StreamId(stream, file, line)));
   return cudaSuccess;
 }
 
 cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t, const char* file, int line) {
-  if (FindSymbol(symbol) == nullptr) return Error(cudaErrorInvalidSymbol, "cudaMemcpyFromSymbol at " + Place(file, line));
-  for (size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(garbage >> (8 * (i % 4)));
+  if (FindSymbol(symbol) == nullptr)
+    return Error(cudaErrorInvalidSymbol, "cudaMemcpyFromSymbol at " + Place(file, line));
+  for (size_t i = 0; i < bytes; ++i)
+    static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(garbage >> (8 * (i % 4)));
   out += "{\"readback\":-1,\"file\":" + Quote(file) + ",\"line\":" + Number(line) + "}\n";
   Flush();
   return cudaSuccess;
 }
 
-// ---- input -------------------------------------------------------------------------------------------------------------------
+// ---- input
+// -------------------------------------------------------------------------------------------------------------------
 std::vector<unsigned char> FromHex(const std::string& hex) {
   std::vector<unsigned char> bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) bytes.push_back(static_cast<unsigned char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<unsigned char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
   return bytes;
 }
 
@@ -481,8 +517,8 @@ void ReadInput() {
     } else if (word == "garbage") {
       std::cin >> garbage;
     } else if (word == "chip") {
-      std::cin >> chip.multiprocessors >> chip.max_warps >> chip.max_blocks >> chip.major >> chip.minor >> chip.registers >>
-          chip.shared_bytes >> chip.shared_optin >> chip.shared_reserved >> chip.l2_bytes;
+      std::cin >> chip.multiprocessors >> chip.max_warps >> chip.max_blocks >> chip.major >> chip.minor >>
+          chip.registers >> chip.shared_bytes >> chip.shared_optin >> chip.shared_reserved >> chip.l2_bytes;
     } else if (word == "buffer") {
       Buffer buffer;
       uint64_t offset = 0;
@@ -635,7 +671,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!ww::IsLive(ww::events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaEventRecord");
-  ww::Emit("{\"op\":\"record\",\"event\":" + ww::IdOf(event) + ",\"stream\":" + ww::Number(ww::StreamId(stream, "", 0)));
+  ww::Emit("{\"op\":\"record\",\"event\":" + ww::IdOf(event) +
+           ",\"stream\":" + ww::Number(ww::StreamId(stream, "", 0)));
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
@@ -679,7 +716,9 @@ cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : Error(cudaErrorInvalidDevice, "cudaSetDevice"); }
+cudaError_t cudaSetDevice(int device) {
+  return device == 0 ? cudaSuccess : Error(cudaErrorInvalidDevice, "cudaSetDevice");
+}
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return cudaSuccess;
@@ -721,29 +760,68 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   cudaDeviceProp p;
   if (const cudaError_t error = cudaGetDeviceProperties(&p, device); error != cudaSuccess) return error;
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = p.maxThreadsPerBlock;
+      break;
     case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY: *value = 1024; break;
-    case cudaDevAttrMaxBlockDimZ: *value = 64; break;
-    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
+    case cudaDevAttrMaxBlockDimY:
+      *value = 1024;
+      break;
+    case cudaDevAttrMaxBlockDimZ:
+      *value = 64;
+      break;
+    case cudaDevAttrMaxGridDimX:
+      *value = p.maxGridSize[0];
+      break;
     case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ: *value = 65535; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(p.sharedMemPerBlock); break;
-    case cudaDevAttrTotalConstantMemory: *value = 65536; break;
-    case cudaDevAttrWarpSize: *value = 32; break;
+    case cudaDevAttrMaxGridDimZ:
+      *value = 65535;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = static_cast<int>(p.sharedMemPerBlock);
+      break;
+    case cudaDevAttrTotalConstantMemory:
+      *value = 65536;
+      break;
+    case cudaDevAttrWarpSize:
+      *value = 32;
+      break;
     case cudaDevAttrMaxRegistersPerBlock:
-    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p.regsPerBlock; break;
-    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
-    case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = static_cast<int>(p.sharedMemPerMultiprocessor); break;
-    case cudaDevAttrCooperativeLaunch: *value = 1; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(p.sharedMemPerBlockOptin); break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p.maxBlocksPerMultiProcessor; break;
-    case cudaDevAttrReservedSharedMemoryPerBlock: *value = static_cast<int>(p.reservedSharedMemPerBlock); break;
-    default: return Error(cudaErrorInvalidValue, "cudaDeviceGetAttribute");
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = p.regsPerBlock;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = p.multiProcessorCount;
+      break;
+    case cudaDevAttrL2CacheSize:
+      *value = p.l2CacheSize;
+      break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = p.maxThreadsPerMultiProcessor;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = p.major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = p.minor;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = static_cast<int>(p.sharedMemPerMultiprocessor);
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = 1;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = static_cast<int>(p.sharedMemPerBlockOptin);
+      break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = p.maxBlocksPerMultiProcessor;
+      break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = static_cast<int>(p.reservedSharedMemPerBlock);
+      break;
+    default:
+      return Error(cudaErrorInvalidValue, "cudaDeviceGetAttribute");
   }
   return cudaSuccess;
 }
