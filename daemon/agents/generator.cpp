@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "agents/planner.h"
 #include "base/hash.h"
 #include "memory/statistics.h"
 
 namespace warpwright {
 namespace {
 constexpr size_t kMinSuccesses = 2;
+constexpr size_t kVariants = 5;  // of each method: sizes differ between kernels, so its best parameters get some company
 }
 
 Candidate Original(const std::string& text) {
@@ -19,29 +21,29 @@ Candidate Original(const std::string& text) {
   return original;
 }
 
-Result<std::vector<Seed>> Generate(const SourceRef& source, const std::string& entry, const Candidate& original, const std::string& kernel,
-                                   const MatchResult& match, const ExperienceAnswer& experience, size_t limit, Evaluator& evaluator) {
+std::vector<Plan> Generate(const std::string& kernel, const MatchResult& match, const ExperienceAnswer& experience, size_t limit) {
   std::vector<GradedExperience> exact;
   for (const auto& sample : experience.samples)
     if (sample.grade == Grade::kExact) exact.push_back(sample);
-  std::vector<Seed> seeds;
+  std::vector<Plan> plans;
   for (const auto& method : match.methods) {
-    if (seeds.size() == limit) break;
+    if (plans.size() == limit) break;
     const auto statistics = Statistics(method.card->id, 0, exact, {});
-    const auto parameters = RankParameters(method.card->id, exact, {});
-    if (statistics.successes < kMinSuccesses || parameters.empty() || parameters.front().posterior <= 0) continue;
+    std::vector<Parameters> best_known;
+    for (const auto& known : RankParameters(method.card->id, exact, {}))
+      if (known.posterior > 0) best_known.push_back(known.parameters);
+    if (statistics.successes < kMinSuccesses || best_known.empty()) continue;
     Plan plan;
     plan.method = method.card->id;
     plan.transform = method.card->transform;
     plan.kernel = kernel;
-    plan.variants = {parameters.front().parameters};
+    plan.variants = ParameterSets(*method.card, best_known, kVariants);
     plan.evidence = {fmt::format("{} in this state: {}", method.card->id, statistics.Summary())};
     plan.why = "Experience with kernels of this kind [1]";
     plan.bottleneck = match.primary() != nullptr ? match.primary()->id : "";
-    WW_ASSIGN(auto attempts, Optimize(source, entry, original, plan, evaluator));
-    seeds.push_back({std::move(plan), std::move(attempts.front())});
+    plans.push_back(std::move(plan));
   }
-  return seeds;
+  return plans;
 }
 
 }  // namespace warpwright

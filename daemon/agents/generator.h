@@ -1,24 +1,19 @@
 // Generator: the first candidates. The original is always one; the others are what measured experience found to work on kernels of the
-// same kind in the same state, with its best parameters.
+// same kind in the same state, as plans for the Optimizer.
 #pragma once
 
 #include <vector>
 
-#include "agents/optimizer.h"
+#include "core/candidate.h"
+#include "core/plan.h"
 #include "memory/experience.h"
 #include "skills/match.h"
 
 namespace warpwright {
 
-struct Seed {
-  Plan plan;                  // with one variant
-  Attempt attempt;
-};
-
 Candidate Original(const std::string& text);
 
-// At most `limit` methods with at least two successes under the exact key.
-Result<std::vector<Seed>> Generate(const SourceRef& source, const std::string& entry, const Candidate& original, const std::string& kernel,
-                                   const MatchResult& match, const ExperienceAnswer& experience, size_t limit, Evaluator& evaluator);
+// Plans for at most `limit` methods with at least two successes under the exact key, each with its best parameters first.
+std::vector<Plan> Generate(const std::string& kernel, const MatchResult& match, const ExperienceAnswer& experience, size_t limit);
 
 }  // namespace warpwright

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
+#include "agents/plan_json.h"
 #include "search/refine_state.h"
 
 namespace warpwright {
@@ -81,21 +83,38 @@ Result<std::optional<TaskResult>> RefineLoop::PrepareBaseline() {
   return std::optional<TaskResult>();
 }
 
-// Round 0: what experience says of kernels like this one.
+// Round 0: what experience says of kernels like this one. Written down like any plan, since the store grows while the task runs.
 Status RefineLoop::Seeds() {
-  const MatchResult match = Match(services_.skills, base_->features.evidence, Context(base_->features.evidence.Digest()));
+  const std::string digest = base_->features.evidence.Digest();
+  const MatchResult match = Match(services_.skills, base_->features.evidence, Context(digest));
   if (match.at_roofline) return {};
   key_ = KeyOf(base_->features.evidence, match);
-  WW_ASSIGN(const auto experience, services_.experience.Query(key_));
-  WW_ASSIGN(const auto seeds, Generate(task_.original, task_.spec.entry, base_->candidate, base_->features.kernel, match, experience, 2,
-                                       services_.candidates));
+  StepRecord record;
+  record.kind = StepKind::kPlan;
+  record.base = base_->candidate.hash;
+  record.evidence_digest = digest;
+  record.reason = "experience with kernels of this kind";
+  WW_ASSIGN(const auto step, services_.trajectory.Begin(task_id_, record));
+  std::vector<Plan> plans;
+  if (step.outcome) {
+    std::istringstream lines(step.outcome->data);
+    for (std::string line; std::getline(lines, line);) {
+      WW_ASSIGN(Plan plan, DecodePlan(line));
+      plans.push_back(std::move(plan));
+    }
+  } else {
+    WW_ASSIGN(const auto experience, services_.experience.Query(key_));
+    plans = Generate(base_->features.kernel, match, experience, 2);
+    StepOutcome outcome;
+    outcome.summary = fmt::format("{} methods worked on kernels of this kind", plans.size());
+    for (const auto& plan : plans) outcome.data += EncodePlan(plan) + "\n";
+    WW_TRY(services_.trajectory.Finish(step.id, outcome));
+  }
   std::optional<Reviewed> best;
-  for (const auto& seed : seeds) {
-    const auto* candidate = std::get_if<Candidate>(&seed.attempt.outcome);
-    if (candidate == nullptr || OutOfTime()) continue;
-    Say(fmt::format("seed from experience: {}", seed.plan.method));
-    WW_ASSIGN(Reviewed reviewed, ReviewStep(0, 0, *candidate, seed.plan, 0));
-    if (reviewed.gain > 0 && (!best || reviewed.gain > best->gain)) best = std::move(reviewed);
+  for (const auto& plan : plans) {
+    Say(fmt::format("seed from experience: {}", plan.method));
+    WW_ASSIGN(const auto tried, TryPlan(0, plan));
+    if (tried.best && (!best || IsBetter(*tried.best, *best))) best = tried.best;
   }
   return best ? ConsiderAsBase(0, *best) : Status{};
 }

@@ -2,6 +2,7 @@
 // pass, the base before it is tried, down to the original.
 #include <fmt/format.h>
 
+#include "agents/optimizer.h"
 #include "agents/reviewer.h"
 #include "search/refine_state.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "agents/diagnoser.h"
+#include "agents/optimizer.h"
 #include "agents/plan_json.h"
 #include "agents/repairer.h"
 #include "agents/reviewer.h"
@@ -66,26 +67,35 @@ Result<RefineLoop::RoundEnd> RefineLoop::Round(int round) {
   WW_ASSIGN(const auto plan, PlanStep(round, match));
   if (!plan) return RoundEnd::kNoPlan;
   Say(fmt::format("round {}: {} ({})", round, plan->method, plan->bottleneck));
-  WW_ASSIGN(const auto candidates, OptimizeStep(round, *plan));
+  WW_ASSIGN(const Tried tried, TryPlan(round, *plan));
   std::string& outcome = tried_[digest][plan->method];
-  outcome = "could not be carried out in round " + std::to_string(round);
-  if (candidates.empty()) return RoundEnd::kNotCarriedOut;
+  if (tried.candidates == 0) {
+    outcome = fmt::format("could not be carried out in round {}", round);
+    return RoundEnd::kNotCarriedOut;
+  }
+  outcome = tried.best ? fmt::format("gave {:.2f}x in round {}", tried.best->gain, round) : fmt::format("failed in round {}", round);
+  if (tried.best) WW_TRY(ConsiderAsBase(round, *tried.best));
+  return RoundEnd::kEvaluated;
+}
 
-  std::optional<Reviewed> best, failed;
+// Optimize, review every variant, and mend one where all failed.
+Result<Tried> RefineLoop::TryPlan(int round, const Plan& plan) {
+  WW_ASSIGN(const auto candidates, OptimizeStep(round, plan));
+  Tried tried;
+  tried.candidates = candidates.size();
+  std::optional<Reviewed> failed;
   for (const auto& candidate : candidates) {
     if (OutOfTime()) break;
-    WW_ASSIGN(Reviewed reviewed, ReviewStep(round, 0, candidate, *plan, 0));
-    if (reviewed.gain > 0 && (!best || reviewed.gain > best->gain))
-      best = std::move(reviewed);
+    WW_ASSIGN(Reviewed reviewed, ReviewStep(round, 0, candidate, plan, 0));
+    if (reviewed.gain > 0 && (!tried.best || IsBetter(reviewed, *tried.best)))
+      tried.best = std::move(reviewed);
     else if (reviewed.gain == 0 && !failed)
       failed = std::move(reviewed);
   }
-  if (!best && failed) {
-    WW_ASSIGN(best, RepairStep(round, *failed, *plan));
+  if (!tried.best && failed) {
+    WW_ASSIGN(tried.best, RepairStep(round, *failed, plan));
   }
-  outcome = best ? fmt::format("gave {:.2f}x in round {}", best->gain, round) : fmt::format("failed in round {}", round);
-  if (best) WW_TRY(ConsiderAsBase(round, *best));
-  return RoundEnd::kEvaluated;
+  return tried;
 }
 
 Result<std::optional<Plan>> RefineLoop::PlanStep(int round, const MatchResult& match) {

@@ -28,6 +28,17 @@ struct Reviewed {
   double worst_case = 0;  // the smallest gain of a case
 };
 
+// A candidate that no case lost by comes first, whatever another gains over all cases.
+inline bool IsBetter(const Reviewed& a, const Reviewed& b) {
+  const bool a_sound = a.worst_case >= kWorstCase, b_sound = b.worst_case >= kWorstCase;
+  return a_sound != b_sound ? a_sound : a.gain > b.gain;
+}
+
+struct Tried {
+  size_t candidates = 0;            // that the transformation gave
+  std::optional<Reviewed> best;     // of those that were measured
+};
+
 class RefineLoop {
  public:
   RefineLoop(const RefineTask& task, const RefineServices& services) : task_(task), services_(services) {}
@@ -47,6 +58,7 @@ class RefineLoop {
   // refine_round.cpp
   enum class RoundEnd { kNoPlan, kNotCarriedOut, kEvaluated };
   Result<RoundEnd> Round(int round);
+  Result<Tried> TryPlan(int round, const Plan& plan);
   Result<std::optional<Plan>> PlanStep(int round, const MatchResult& match);
   Result<std::vector<Candidate>> OptimizeStep(int round, const Plan& plan);
   Result<Reviewed> ReviewStep(int round, int attempt, const Candidate& candidate, const Plan& plan, StepId repairs);

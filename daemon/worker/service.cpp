@@ -155,7 +155,11 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   seconds["slice"] = watch.Lap();
 
   WW_ASSIGN(auto recorded, RecordOnce(slices, request, device->chip()));
-  if (const auto* refused = std::get_if<Refused>(&recorded)) return ExecuteOutcome(*refused);
+  if (const auto* refused = std::get_if<Refused>(&recorded)) {
+    // What the host compiler rejects is a compile error like any other: the Diagnoser reads its log.
+    if (refused->check == "host-compile") return ExecuteOutcome(CompileFailed{refused->reason});
+    return ExecuteOutcome(*refused);
+  }
   const auto& plan = std::get<LaunchPlan>(recorded);
   WW_TRY(ValidatePlan(plan));
   seconds["record"] = watch.Lap();
