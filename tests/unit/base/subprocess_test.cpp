@@ -195,7 +195,7 @@ TEST(Child, IsKilledWithItsGroupByTheDestructor) {
 }
 
 TEST(Child, KillGivesTheSignal) {
-  auto child = Child::Start(Shell("sleep 64"));
+  auto child = Child::Start(Shell("exec sleep 64"));
   ASSERT_TRUE(child.has_value());
   child->Kill();
   EXPECT_EQ(child->DescribeEnd(), "signal 9 (Killed)");
@@ -216,7 +216,8 @@ TEST(Child, DiesWithItsParent) {
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t parent = ::fork();
   if (parent == 0) {  // starts a child, says its number, and vanishes without destructors
-    auto child = Child::Start(Shell("sleep 65"));
+    // Without exec the shell may leave a sleep behind, which holds our stderr.
+    auto child = Child::Start(Shell("exec sleep 65"));
     const pid_t pid = child ? child->pid() : -1;
     [[maybe_unused]] const ssize_t sent = ::write(ends[1], &pid, sizeof pid);
     ::_exit(0);
