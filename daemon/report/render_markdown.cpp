@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <sstream>
 
+#include "repo/repository.h"
 #include "report/explanation.h"
 #include "report/markdown.h"
 
 namespace warpwright {
 namespace {
-
-constexpr std::string_view kTrailer = "Optimized-by: warpwright";
 
 std::string Microseconds(double us) { return us >= 100 ? fmt::format("{:.0f} µs", us) : fmt::format("{:.2f} µs", us); }
 
@@ -168,7 +167,7 @@ std::string RenderCommitMessage(const Explanation& e) {
   out += "\nReproduce:\n";
   for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
   out += fmt::format("\n{} rounds, {} evaluations. A program wrote and checked this change.\n\n{}\nBase-commit: {}\n", e.rounds, e.evaluations,
-                     kTrailer, e.base_commit);
+                     Repository::kTrailer, e.base_commit);
   return out;
 }
 
