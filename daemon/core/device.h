@@ -1,4 +1,4 @@
-// The port behind which kernels run, inside the worker: sim/sim_device.h now, gpu/ later.
+// The port behind which kernels run, inside the worker: sim/sim_device.h and gpu/cuda_device.h.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "core/chip.h"
 #include "core/compiled.h"
+#include "core/dtype.h"
 #include "core/evaluator.h"
 #include "core/launch_plan.h"
 
@@ -25,14 +26,33 @@ struct DeviceRun {
   double time_us = 0;
   bool sampled = false;
   std::vector<GuardViolation> guards;
+  uint32_t differing_runs = 0;                        // these as in Executed
+  std::vector<std::vector<std::byte>> other_buffers;
+  std::vector<std::string> changed_globals;
 };
 using DeviceOutcome = std::variant<Fault, DeviceRun>;
+
+struct DeviceTimingRequest {
+  struct Side {
+    const CompiledModule* module = nullptr;
+    const LaunchPlan* plan = nullptr;  // validated
+  };
+  Side original, candidate;
+  const std::vector<BufferContent>* buffers = nullptr;
+  const std::vector<DType>* dtypes = nullptr;  // of the buffers
+  TimingOptions options;
+};
+using DeviceTimingOutcome = std::variant<Fault, Timed>;
 
 class Device {
  public:
   virtual ~Device() = default;
   virtual const Chip& chip() const = 0;
   virtual Result<DeviceOutcome> Run(const DeviceRequest& request) = 0;
+  virtual Result<DeviceTimingOutcome> Time(const DeviceTimingRequest& request) = 0;
+  // False after a fault that leaves the device's context unusable: the process must end.
+  virtual bool usable() const = 0;
+  virtual bool modelled() const = 0;  // times are computed, not measured
 };
 
 }  // namespace warpwright

@@ -17,6 +17,7 @@
 #include "core/inspection.h"
 #include "core/kernel_spec.h"
 #include "core/launch_plan.h"
+#include "core/timing.h"
 #include "core/verdict.h"
 
 namespace warpwright {
@@ -63,8 +64,15 @@ struct BufferContent {
   bool read_only = false;            // writes are faults
   int64_t pointer_offset = 0;        // bytes added to the aligned base, for the minimal-alignment case
 };
+// What else goes on while a kernel runs, to bring out what depends on it. The simulator has no neighbours: it ignores them.
+enum class Perturbation : uint8_t {
+  kNone,
+  kHalfMultiprocessors,  // the other half is occupied
+  kNoise,                // another kernel uses memory beside it
+};
 struct ExecuteOptions {
-  bool counters = false;             // count, model a time; else only execute
+  bool counters = false;             // count, and model or measure a time; else only execute
+  bool speed_of_light = false;       // with `counters`: the costly ones too, of accepted candidates
   bool keep_outputs = true;          // return the buffers
   uint64_t guard_bytes = 0;          // > 0: bands of random content on both sides of every buffer that the device does not
                                      // protect otherwise; broken bands come back in ExecuteReply
@@ -73,6 +81,10 @@ struct ExecuteOptions {
                                      // extrapolate the counters; outputs are then incomplete
   uint64_t instruction_limit = 20'000'000'000;  // thread instructions of a whole run before it counts as an endless loop
   std::optional<Dim3> block_limit;   // of the grid, for tests
+  bool exact_memory = false;         // every buffer ends where its pages end, with nothing mapped around it, and read-only ones are
+                                     // mapped so: the first access outside faults. The simulator always does
+  uint32_t runs = 1;                 // so many runs on the same inputs and from the same state; the first one's outputs are returned
+  Perturbation perturbation = Perturbation::kNone;
 };
 struct ExecuteRequest {
   SourceRef source;
@@ -95,10 +107,48 @@ struct Executed {
   bool modelled = true;
   bool sampled = false;
   std::vector<GuardViolation> guards;
+  // Of runs after the first that gave other bits in a buffer: how many, and the first such one's buffers.
+  uint32_t differing_runs = 0;
+  std::vector<std::vector<std::byte>> other_buffers;
+  std::vector<std::string> changed_globals;  // module variables that a run left other than it found them
   std::string plan_digest, module_key;   // content addresses: identical for identical plan and device code
   std::map<std::string, double> seconds; // where the time went: slice, compile, record, run
 };
 using ExecuteOutcome = std::variant<CompileFailed, Refused, Faulted, Executed>;
+
+// Original against candidate on one device, in one process, by the protocol of core/timing.h. Per sample: fresh contents in rotated
+// buffers, poison in the outputs, the modules' variables as they were loaded, caches flushed.
+struct TimingOptions {
+  uint64_t seed = 1;            // secret: of contents, order, and of the pairs that are kept
+  int first_block = 0;          // blocks before it were timed by earlier calls
+  int blocks = 10, pairs_per_block = 10;
+  int launches_per_sample = 0;  // 0: chosen from the original's time, before the candidate runs
+  int kept_pairs = 1;           // whose outputs are returned whole
+  bool hot = false;             // also from warm caches
+};
+struct TimeRequest {
+  SourceRef original, candidate;
+  KernelSpec spec;
+  std::string case_name;
+  std::map<std::string, ScalarValue> scalars;
+  std::vector<BufferContent> buffers;
+  std::string device;           // "cuda:0"
+  TimingOptions options;
+};
+struct KeptPair {
+  int pair = 0;                 // index into Timed::pairs
+  std::vector<std::vector<std::byte>> original, candidate;  // every buffer argument after the launch
+};
+struct Timed {
+  std::vector<TimedPair> pairs;
+  std::vector<KeptPair> kept;
+  int launches_per_sample = 1;
+  double empty_us = 0;          // what the events measure with nothing between them
+  double hot_original_us = 0, hot_candidate_us = 0;
+  std::vector<GuardViolation> guards;
+  std::map<std::string, double> seconds;
+};
+using TimeOutcome = std::variant<CompileFailed, Refused, Faulted, Timed>;
 
 class Evaluator {
  public:
@@ -107,6 +157,8 @@ class Evaluator {
   virtual Result<RewriteOutcome> Rewrite(const RewriteRequest& request) = 0;
   virtual Result<SpliceOutcome> Splice(const SpliceRequest& request) = 0;
   virtual Result<ExecuteOutcome> Execute(const ExecuteRequest& request) = 0;
+  // kUnsupported where the device only models times.
+  virtual Result<TimeOutcome> Time(const TimeRequest& request) = 0;
 };
 
 }  // namespace warpwright

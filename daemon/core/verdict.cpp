@@ -58,12 +58,17 @@ std::string VerdictMessage(const Verdict& verdict) {
       verdict);
 }
 
+double LogGain(const CaseMeasurement& before, const CaseMeasurement& after) {
+  if (!after.timing) return std::log(before.time_us / after.time_us);
+  return after.timing->log_ratio - (before.timing ? before.timing->log_ratio : 0);
+}
+
 double Speedup(const Measured& original, const Measured& candidate) {
   double log_sum = 0, weight_sum = 0;
   for (const auto& before : original.cases)
     for (const auto& after : candidate.cases)
       if (before.case_name == after.case_name && before.time_us > 0 && after.time_us > 0) {
-        log_sum += before.weight * std::log(before.time_us / after.time_us);
+        log_sum += before.weight * LogGain(before, after);
         weight_sum += before.weight;
       }
   return weight_sum > 0 ? std::exp(log_sum / weight_sum) : 1.0;

@@ -1,11 +1,13 @@
 // What the judge says of a candidate. A Verdict describes the candidate; an Error (base/result.h) describes us.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "core/counters.h"
+#include "core/timing.h"
 
 namespace warpwright {
 
@@ -50,6 +52,7 @@ struct CaseMeasurement {
   double time_us = 0;
   bool sampled = false;  // counters extrapolated from part of the grid
   std::vector<LaunchReport> launches;
+  std::optional<TimingSummary> timing;  // against the original, on a real device
 };
 struct Measured {
   bool modelled = true;
@@ -64,7 +67,9 @@ std::string_view VerdictName(const Verdict& verdict);  // "compile_failed", "ref
 std::string VerdictMessage(const Verdict& verdict);    // one line for people
 inline bool Passed(const Verdict& verdict) { return std::holds_alternative<Measured>(verdict); }
 
-// Weighted geometric mean of original / candidate over the cases that both have; > 1 is faster.
+// Weighted geometric mean of original / candidate over the cases that both have; > 1 is faster. Where a side was timed against the
+// task's original (CaseMeasurement::timing), those pairs count and not the two times.
+double LogGain(const CaseMeasurement& before, const CaseMeasurement& after);  // of one case
 double Speedup(const Measured& original, const Measured& candidate);
 
 }  // namespace warpwright

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "agents/plan_json.h"
@@ -14,7 +15,7 @@ double WorstCase(const Measured& before, const Measured& after) {
   double worst = 1e300;
   for (const auto& b : before.cases)
     for (const auto& a : after.cases)
-      if (a.case_name == b.case_name && a.time_us > 0 && b.weight > 0) worst = std::min(worst, b.time_us / a.time_us);
+      if (a.case_name == b.case_name && a.time_us > 0 && b.weight > 0) worst = std::min(worst, std::exp(LogGain(b, a)));
   return worst == 1e300 ? 0 : worst;
 }
 

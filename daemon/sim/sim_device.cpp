@@ -327,6 +327,11 @@ class SimDevice : public Device {
     WW_ASSIGN(const sim::Program program, Decode(*request.module));
     return PlanRun(request, chip_, program, pool_).Run();
   }
+  Result<DeviceTimingOutcome> Time(const DeviceTimingRequest&) override {
+    return Fail(ErrorCode::kUnsupported, "the simulator models times; only a GPU can be timed");
+  }
+  bool usable() const override { return true; }
+  bool modelled() const override { return true; }
 
  private:
   // The judge runs one module on many inputs.

@@ -71,25 +71,75 @@ Rewritten DecodeRewritten(const json& j, Frame& frame) {
   return {TakeText(frame, j.at("text")), j.at("notes").get<std::vector<std::string>>()};
 }
 
+using Contents = std::vector<std::vector<std::byte>>;
+json EncodeContents(const Contents& contents, FrameView& frame) {
+  json list = json::array();
+  for (const auto& bytes : contents) list.push_back(frame.Attach(bytes));
+  return list;
+}
+Contents DecodeContents(const json& list, Frame& frame) {
+  Contents contents;
+  for (const auto& index : list) contents.push_back(TakeAttachment(frame, index));
+  return contents;
+}
+
 json EncodeExecuted(const Executed& e, FrameView& frame) {
-  json buffers = json::array(), guards = json::array();
-  for (const auto& bytes : e.buffers) buffers.push_back(frame.Attach(bytes));
-  for (const auto& g : e.guards) guards.push_back({{"buffer", g.buffer}, {"offset", g.offset}, {"bytes", g.bytes}});
-  return {{"buffers", buffers}, {"launches", e.launches}, {"time_us", e.time_us}, {"modelled", e.modelled}, {"sampled", e.sampled}, {"guards", guards},
-          {"plan", e.plan_digest}, {"module", e.module_key}, {"seconds", e.seconds}};
+  return {{"buffers", EncodeContents(e.buffers, frame)}, {"launches", e.launches}, {"time_us", e.time_us}, {"modelled", e.modelled},
+          {"sampled", e.sampled}, {"guards", e.guards}, {"differing", e.differing_runs}, {"other", EncodeContents(e.other_buffers, frame)},
+          {"globals", e.changed_globals}, {"plan", e.plan_digest}, {"module", e.module_key}, {"seconds", e.seconds}};
 }
 Executed DecodeExecuted(const json& j, Frame& frame) {
   Executed e;
-  for (const auto& index : j.at("buffers")) e.buffers.push_back(TakeAttachment(frame, index));
+  e.buffers = DecodeContents(j.at("buffers"), frame);
   e.launches = j.at("launches").get<std::vector<LaunchReport>>();
   e.time_us = j.at("time_us");
   e.modelled = j.at("modelled");
   e.sampled = j.at("sampled");
-  for (const auto& g : j.at("guards")) e.guards.push_back({g.at("buffer"), g.at("offset"), g.at("bytes")});
+  e.guards = j.at("guards").get<std::vector<GuardViolation>>();
+  e.differing_runs = j.at("differing");
+  e.other_buffers = DecodeContents(j.at("other"), frame);
+  e.changed_globals = j.at("globals").get<std::vector<std::string>>();
   e.plan_digest = j.at("plan");
   e.module_key = j.at("module");
   e.seconds = j.at("seconds").get<std::map<std::string, double>>();
   return e;
+}
+
+json EncodeTimed(const Timed& t, FrameView& frame) {
+  json kept = json::array();
+  for (const auto& k : t.kept)
+    kept.push_back({{"pair", k.pair}, {"original", EncodeContents(k.original, frame)}, {"candidate", EncodeContents(k.candidate, frame)}});
+  return {{"pairs", t.pairs}, {"kept", kept}, {"launches", t.launches_per_sample}, {"empty_us", t.empty_us}, {"hot_original_us", t.hot_original_us},
+          {"hot_candidate_us", t.hot_candidate_us}, {"guards", t.guards}, {"seconds", t.seconds}};
+}
+Timed DecodeTimed(const json& j, Frame& frame) {
+  Timed t;
+  t.pairs = j.at("pairs").get<std::vector<TimedPair>>();
+  for (const auto& k : j.at("kept"))
+    t.kept.push_back({k.at("pair"), DecodeContents(k.at("original"), frame), DecodeContents(k.at("candidate"), frame)});
+  t.launches_per_sample = j.at("launches");
+  t.empty_us = j.at("empty_us");
+  t.hot_original_us = j.at("hot_original_us");
+  t.hot_candidate_us = j.at("hot_candidate_us");
+  t.guards = j.at("guards").get<std::vector<GuardViolation>>();
+  t.seconds = j.at("seconds").get<std::map<std::string, double>>();
+  return t;
+}
+
+// What Execute and Time have in common: outcomes beside their own.
+template <typename Outcome>
+json EncodeFailure(const Outcome& outcome) {
+  if (const auto* v = std::get_if<CompileFailed>(&outcome)) return {{"compile_failed", v->log}};
+  if (const auto* v = std::get_if<Refused>(&outcome)) return {{"refused", *v}};
+  const auto& v = std::get<Faulted>(outcome);
+  return {{"faulted", {{"fault", v.fault}, {"case", v.case_name}}}};
+}
+template <typename Outcome>
+std::optional<Outcome> DecodeFailure(const json& body) {
+  if (body.contains("compile_failed")) return CompileFailed{body.at("compile_failed")};
+  if (body.contains("refused")) return body.at("refused").get<Refused>();
+  if (body.contains("faulted")) return Faulted{body.at("faulted").at("fault").get<Fault>(), body.at("faulted").at("case")};
+  return std::nullopt;
 }
 
 // The body of an answer, or the worker's own error.
@@ -136,6 +186,14 @@ FrameView EncodeCall(const ExecuteRequest& r) {
   return Message(std::move(frame), header);
 }
 
+FrameView EncodeCall(const TimeRequest& r) {
+  FrameView frame;
+  const json header = {{"verb", "time"}, {"source", EncodeSource(r.original, frame)}, {"candidate", EncodeSource(r.candidate, frame)},
+                       {"spec", r.spec}, {"case", r.case_name}, {"scalars", ScalarsToJson(r.scalars)},
+                       {"buffers", EncodeBuffers(r.buffers, frame)}, {"device", r.device}, {"options", r.options}};
+  return Message(std::move(frame), header);
+}
+
 Result<Call> DecodeCall(Frame frame) {
   return Guarded([&]() -> Call {
     const json header = ParseHeader(frame.header);
@@ -146,16 +204,25 @@ Result<Call> DecodeCall(Frame frame) {
       return RewriteRequest{std::move(source), header.at("entry"), header.at("kernel"), header.at("transform"),
                             header.at("parameters").get<std::map<std::string, std::string>>()};
     if (verb == "splice") return SpliceRequest{std::move(source), TakeText(frame, header.at("edited")), header.at("entry")};
-    if (verb != "execute") throw DecodeError("unknown verb");
-    ExecuteRequest r;
-    r.source = std::move(source);
-    r.spec = header.at("spec").get<KernelSpec>();
-    r.case_name = header.at("case");
-    r.scalars = ScalarsFromJson(header.at("scalars"));
-    r.buffers = DecodeBuffers(header.at("buffers"), frame);
-    r.device = header.at("device");
-    r.options = header.at("options").get<ExecuteOptions>();
-    return r;
+    const auto fill = [&](auto r) {
+      r.spec = header.at("spec").get<KernelSpec>();
+      r.case_name = header.at("case");
+      r.scalars = ScalarsFromJson(header.at("scalars"));
+      r.buffers = DecodeBuffers(header.at("buffers"), frame);
+      r.device = header.at("device");
+      r.options = header.at("options").get<decltype(r.options)>();
+      return r;
+    };
+    if (verb == "execute") {
+      ExecuteRequest r;
+      r.source = std::move(source);
+      return fill(std::move(r));
+    }
+    if (verb != "time") throw DecodeError("unknown verb");
+    TimeRequest r;
+    r.original = std::move(source);
+    r.candidate = DecodeSource(header.at("candidate"), frame);
+    return fill(std::move(r));
   });
 }
 
@@ -178,12 +245,14 @@ FrameView EncodeAnswer(const SpliceOutcome& answer) {
 }
 FrameView EncodeAnswer(const ExecuteOutcome& answer) {
   FrameView frame;
-  const json body =
-      std::visit(Overload{[](const CompileFailed& v) { return json{{"compile_failed", v.log}}; },
-                          [](const Refused& v) { return json{{"refused", v}}; },
-                          [](const Faulted& v) { return json{{"faulted", {{"fault", v.fault}, {"case", v.case_name}}}}; },
-                          [&](const Executed& v) { return json{{"executed", EncodeExecuted(v, frame)}}; }},
-                 answer);
+  const auto* run = std::get_if<Executed>(&answer);
+  const json body = run != nullptr ? json{{"executed", EncodeExecuted(*run, frame)}} : EncodeFailure(answer);
+  return Message(std::move(frame), {{"ok", body}});
+}
+FrameView EncodeAnswer(const TimeOutcome& answer) {
+  FrameView frame;
+  const auto* run = std::get_if<Timed>(&answer);
+  const json body = run != nullptr ? json{{"timed", EncodeTimed(*run, frame)}} : EncodeFailure(answer);
   return Message(std::move(frame), {{"ok", body}});
 }
 
@@ -208,10 +277,15 @@ Result<SpliceOutcome> DecodeSplice(Frame frame) {
 Result<ExecuteOutcome> DecodeExecute(Frame frame) {
   WW_ASSIGN(const json body, Body(frame));
   return Guarded([&]() -> ExecuteOutcome {
-    if (body.contains("compile_failed")) return CompileFailed{body.at("compile_failed")};
-    if (body.contains("refused")) return body.at("refused").get<Refused>();
-    if (body.contains("faulted")) return Faulted{body.at("faulted").at("fault").get<Fault>(), body.at("faulted").at("case")};
+    if (auto failure = DecodeFailure<ExecuteOutcome>(body)) return std::move(*failure);
     return DecodeExecuted(body.at("executed"), frame);
+  });
+}
+Result<TimeOutcome> DecodeTime(Frame frame) {
+  WW_ASSIGN(const json body, Body(frame));
+  return Guarded([&]() -> TimeOutcome {
+    if (auto failure = DecodeFailure<TimeOutcome>(body)) return std::move(*failure);
+    return DecodeTimed(body.at("timed"), frame);
   });
 }
 

@@ -46,6 +46,14 @@ void to_json(nlohmann::json& j, const Refused& v);
 void from_json(const nlohmann::json& j, Refused& v);
 void to_json(nlohmann::json& j, const ExecuteOptions& v);
 void from_json(const nlohmann::json& j, ExecuteOptions& v);
+void to_json(nlohmann::json& j, const TimingOptions& v);
+void from_json(const nlohmann::json& j, TimingOptions& v);
+void to_json(nlohmann::json& j, const TimedDrift& v);
+void from_json(const nlohmann::json& j, TimedDrift& v);
+void to_json(nlohmann::json& j, const TimedPair& v);
+void from_json(const nlohmann::json& j, TimedPair& v);
+void to_json(nlohmann::json& j, const GuardViolation& v);
+void from_json(const nlohmann::json& j, GuardViolation& v);
 nlohmann::json ScalarsToJson(const std::map<std::string, ScalarValue>& scalars);
 std::map<std::string, ScalarValue> ScalarsFromJson(const nlohmann::json& j);
 

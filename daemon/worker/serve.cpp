@@ -22,7 +22,8 @@ Status Handle(Service& service, Frame frame, int out) {
   return std::visit(Overload{[&](const InspectCall& c) { return Answer(out, service.Inspect(c.source)); },
                              [&](const RewriteRequest& r) { return Answer(out, service.Rewrite(r)); },
                              [&](const SpliceRequest& r) { return Answer(out, service.Splice(r)); },
-                             [&](const ExecuteRequest& r) { return Answer(out, service.Execute(r)); }},
+                             [&](const ExecuteRequest& r) { return Answer(out, service.Execute(r)); },
+                             [&](const TimeRequest& r) { return Answer(out, service.Time(r)); }},
                     *call);
 }
 
@@ -37,6 +38,7 @@ Status Serve(Service& service, int in, int out, const std::string& hello) {
     if (!frame && frame.error().code == ErrorCode::kWorkerDied) return {};  // the supervisor closed its end: done
     if (!frame) return Fail(frame.error());
     WW_TRY(Handle(service, std::move(*frame), out));
+    if (!service.usable()) return {};  // a GPU's context does not survive a fault; the next call meets a new process
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "compile/ptx_rules.h"
 #include "config/chip_file.h"
+#include "gpu/cuda_device.h"
 #include "rewrite/transform.h"
 #include "sim/sim_device.h"
 #include "source/includes.h"
@@ -41,9 +42,9 @@ void Bound(Map& map) {
   if (map.size() > kMaxRemembered) map.clear();
 }
 
-std::vector<RecordBuffer> RecordBuffers(const ExecuteRequest& request) {
+std::vector<RecordBuffer> RecordBuffers(const std::vector<BufferContent>& contents) {
   std::vector<RecordBuffer> buffers;
-  for (const auto& content : request.buffers) {
+  for (const auto& content : contents) {
     RecordBuffer buffer{content.name, content.bytes.size(), content.pointer_offset, {}};
     if (content.read_only && content.bytes.size() <= kHostReadableBytes) buffer.content = content.bytes;
     buffers.push_back(std::move(buffer));
@@ -57,19 +58,20 @@ void AddExpressions(Hasher& hasher, const std::vector<Expression>& expressions) 
 }
 
 // Everything that RecordPlan depends on.
-std::string PlanKey(const Slices& slices, const ExecuteRequest& request, const std::vector<RecordBuffer>& buffers, const Chip& chip) {
+std::string PlanKey(const Slices& slices, const KernelSpec& spec, const std::map<std::string, ScalarValue>& scalars,
+                    const std::vector<RecordBuffer>& buffers, const Chip& chip) {
   Hasher hasher;
   hasher.Add(slices.Digest()).Add(slices.entry).Add(chip.id);
-  for (const auto& argument : request.spec.args) {
+  for (const auto& argument : spec.args) {
     const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
     hasher.Add(argument.name).Add(scalar != nullptr ? Name(scalar->dtype) : "buffer");
   }
-  if (const auto& launch = request.spec.launch) {
+  if (const auto& launch = spec.launch) {
     AddExpressions(hasher, launch->grid);
     AddExpressions(hasher, launch->block);
     hasher.Add(launch->shared_bytes ? launch->shared_bytes->text() : "");
   }
-  for (const auto& [name, value] : request.scalars)
+  for (const auto& [name, value] : scalars)
     hasher.Add(name).Add(std::visit([](auto v) { return fmt::format("{}", v); }, value)).Add(std::to_string(value.index()));
   for (const auto& buffer : buffers)
     hasher.Add(buffer.name).Add(std::to_string(buffer.bytes)).Add(std::to_string(buffer.pointer_offset)).Add(std::span<const std::byte>(buffer.content));
@@ -118,13 +120,13 @@ Result<const SliceOutcome*> Service::SliceOnce(const SourceRef& source, const st
   return &found->second;
 }
 
-Result<std::variant<LaunchPlan, Refused>> Service::RecordOnce(const Slices& slices, const ExecuteRequest& request, const Chip& chip) {
-  std::vector<RecordBuffer> buffers = RecordBuffers(request);
-  const std::string key = PlanKey(slices, request, buffers, chip);
+Result<std::variant<LaunchPlan, Refused>> Service::RecordOnce(const Slices& slices, const Work& work, const Chip& chip) {
+  std::vector<RecordBuffer> buffers = RecordBuffers(work.buffers);
+  const std::string key = PlanKey(slices, work.spec, work.scalars, buffers, chip);
   if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
   RecordRequest record;
-  record.spec = &request.spec;
-  record.scalars = request.scalars;
+  record.spec = &work.spec;
+  record.scalars = work.scalars;
   record.buffers = std::move(buffers);
   record.chip = chip;
   record.cache = cache_;
@@ -134,72 +136,135 @@ Result<std::variant<LaunchPlan, Refused>> Service::RecordOnce(const Slices& slic
   return plans_.emplace(key, std::move(outcome)).first->second;
 }
 
-Result<Device*> Service::DeviceFor(const std::string& name) {
-  auto found = devices_.find(name);
-  if (found == devices_.end()) {
-    if (name.rfind("sim:", 0) != 0)
-      return Fail(ErrorCode::kUsage, "unknown device '" + name + "'", "use sim:h200, sim:a100, sim:l4 or sim:rtx4090");
-    WW_ASSIGN(const Chip chip, LoadChip(name.substr(4)));
-    found = devices_.emplace(name, MakeSimDevice(chip)).first;
-  }
-  return found->second.get();
-}
-
-Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
-  std::map<std::string, double> seconds;
-  Stopwatch watch;
-  WW_ASSIGN(Device * device, DeviceFor(request.device));
-  WW_ASSIGN(const SliceOutcome* sliced, SliceOnce(request.source, request.spec.entry));
-  if (const auto* refused = std::get_if<Refused>(sliced)) return ExecuteOutcome(*refused);
-  const auto& slices = std::get<Slices>(*sliced);
-  seconds["slice"] = watch.Lap();
-
-  WW_ASSIGN(auto recorded, RecordOnce(slices, request, device->chip()));
-  if (const auto* refused = std::get_if<Refused>(&recorded)) {
-    // What the host compiler rejects is a compile error like any other: the Diagnoser reads its log.
-    if (refused->check == "host-compile") return ExecuteOutcome(CompileFailed{refused->reason});
-    return ExecuteOutcome(*refused);
-  }
-  const auto& plan = std::get<LaunchPlan>(recorded);
-  WW_TRY(ValidatePlan(plan));
-  seconds["record"] = watch.Lap();
-
+Result<Service::ModuleOutcome> Service::CompileOnce(const Slices& slices, const LaunchPlan& plan, const std::string& arch) {
   if (!compiler_) {
     WW_ASSIGN(Compiler compiler, Compiler::Create(cache_));
     compiler_ = std::make_unique<Compiler>(std::move(compiler));
   }
-  const CompileRequest compile{slices.file, slices.device, slices.device_headers, LaunchedKernels(plan), device->chip().arch};
-  Hasher compile_key;
-  compile_key.Add(slices.Digest()).Add(compile.arch);
-  for (const auto& kernel : compile.kernels) compile_key.Add(kernel);
-  const std::string key = compile_key.Finish();
-  auto compiled = modules_.find(key);
-  if (compiled == modules_.end()) {
-    announce_(kCompileStage);
-    WW_ASSIGN(CompileOutcome outcome, compiler_->Compile(compile));
-    Bound(modules_);
-    compiled = modules_.emplace(key, std::move(outcome)).first;
+  const CompileRequest compile{slices.file, slices.device, slices.device_headers, LaunchedKernels(plan), arch};
+  Hasher hasher;
+  hasher.Add(slices.Digest()).Add(compile.arch);
+  for (const auto& kernel : compile.kernels) hasher.Add(kernel);
+  const std::string key = hasher.Finish();
+  if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
+  announce_(kCompileStage);
+  WW_ASSIGN(CompileOutcome outcome, compiler_->Compile(compile));
+  Bound(modules_);
+  ModuleOutcome kept = std::visit(
+      Overload{[](CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
+               [](CompiledModule& module) -> ModuleOutcome { return std::make_shared<const CompiledModule>(std::move(module)); }},
+      outcome);
+  return modules_.emplace(key, std::move(kept)).first->second;
+}
+
+Result<Device*> Service::DeviceFor(const std::string& name) {
+  auto found = devices_.find(name);
+  if (found == devices_.end()) {
+    std::unique_ptr<Device> device;
+    if (name.rfind("sim:", 0) == 0) {
+      WW_ASSIGN(const Chip chip, LoadChip(name.substr(4)));
+      device = MakeSimDevice(chip);
+    } else if (name == "cuda" || name.rfind("cuda:", 0) == 0) {
+      if (!compiler_) {
+        WW_ASSIGN(Compiler compiler, Compiler::Create(cache_));
+        compiler_ = std::make_unique<Compiler>(std::move(compiler));
+      }
+      WW_ASSIGN(device, MakeCudaDevice(name, *compiler_, [this] { announce_(kLeaseStage); }));
+    } else {
+      return Fail(ErrorCode::kUsage, "unknown device '" + name + "'", "use cuda, cuda:1, sim:h200, sim:a100, sim:l4 or sim:rtx4090");
+    }
+    found = devices_.emplace(name, std::move(device)).first;
   }
-  if (const auto* failed = std::get_if<CompileFailed>(&compiled->second)) return ExecuteOutcome(*failed);
-  const auto& module = std::get<CompiledModule>(compiled->second);
-  if (auto refused = CheckPtx(module, request.spec, request.source.file)) return ExecuteOutcome(std::move(*refused));
-  seconds["compile"] = watch.Lap();
+  return found->second.get();
+}
+
+bool Service::usable() const {
+  return std::all_of(devices_.begin(), devices_.end(), [](const auto& item) { return item.second->usable(); });
+}
+
+Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const Chip& chip, std::map<std::string, double>& seconds) {
+  Stopwatch watch;
+  WW_ASSIGN(const SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
+  if (const auto* refused = std::get_if<Refused>(sliced)) return PrepareOutcome(*refused);
+  const auto& slices = std::get<Slices>(*sliced);
+  seconds["slice"] += watch.Lap();
+
+  WW_ASSIGN(auto recorded, RecordOnce(slices, work, chip));
+  if (const auto* refused = std::get_if<Refused>(&recorded)) {
+    // What the host compiler rejects is a compile error like any other: the Diagnoser reads its log.
+    if (refused->check == "host-compile") return PrepareOutcome(CompileFailed{refused->reason});
+    return PrepareOutcome(*refused);
+  }
+  auto& plan = std::get<LaunchPlan>(recorded);
+  WW_TRY(ValidatePlan(plan));
+  seconds["record"] += watch.Lap();
+
+  WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch));
+  if (const auto* failed = std::get_if<CompileFailed>(&compiled)) return PrepareOutcome(*failed);
+  const auto& module = std::get<std::shared_ptr<const CompiledModule>>(compiled);
+  if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
+  seconds["compile"] += watch.Lap();
+  return PrepareOutcome(Prepared{module, std::move(plan)});
+}
+
+Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
+  WW_ASSIGN(Device * device, DeviceFor(request.device));
+  Executed executed;
+  WW_ASSIGN(const PrepareOutcome outcome,
+            Prepare({request.source, request.spec, request.scalars, request.buffers}, device->chip(), executed.seconds));
+  if (const auto* failed = std::get_if<CompileFailed>(&outcome)) return ExecuteOutcome(*failed);
+  if (const auto* refused = std::get_if<Refused>(&outcome)) return ExecuteOutcome(*refused);
+  const auto& prepared = std::get<Prepared>(outcome);
 
   announce_(kRunStage);
-  WW_ASSIGN(DeviceOutcome outcome, device->Run({&module, &plan, &request.buffers, request.options}));
-  seconds["run"] = watch.Lap();
-  if (auto* fault = std::get_if<Fault>(&outcome)) return ExecuteOutcome(Faulted{std::move(*fault), request.case_name});
-  auto& run = std::get<DeviceRun>(outcome);
-  Executed executed;
+  Stopwatch watch;
+  WW_ASSIGN(DeviceOutcome ran, device->Run({prepared.module.get(), &prepared.plan, &request.buffers, request.options}));
+  executed.seconds["run"] = watch.Lap();
+  if (auto* fault = std::get_if<Fault>(&ran)) return ExecuteOutcome(Faulted{std::move(*fault), request.case_name});
+  auto& run = std::get<DeviceRun>(ran);
   if (request.options.keep_outputs) executed.buffers = std::move(run.buffers);
   executed.launches = std::move(run.launches);
   executed.time_us = run.time_us;
+  executed.modelled = device->modelled();
   executed.sampled = run.sampled;
   executed.guards = std::move(run.guards);
-  executed.plan_digest = PlanDigest(plan);
-  executed.module_key = module.key;
-  executed.seconds = std::move(seconds);
+  executed.differing_runs = run.differing_runs;
+  executed.other_buffers = std::move(run.other_buffers);
+  executed.changed_globals = std::move(run.changed_globals);
+  executed.plan_digest = PlanDigest(prepared.plan);
+  executed.module_key = prepared.module->key;
   return ExecuteOutcome(std::move(executed));
+}
+
+Result<TimeOutcome> Service::Time(const TimeRequest& request) {
+  WW_ASSIGN(Device * device, DeviceFor(request.device));
+  std::map<std::string, double> seconds;
+  Prepared sides[2];
+  const SourceRef* sources[2] = {&request.original, &request.candidate};
+  for (int i = 0; i < 2; ++i) {
+    WW_ASSIGN(PrepareOutcome outcome, Prepare({*sources[i], request.spec, request.scalars, request.buffers}, device->chip(), seconds));
+    if (auto* failed = std::get_if<CompileFailed>(&outcome)) return TimeOutcome(std::move(*failed));
+    if (auto* refused = std::get_if<Refused>(&outcome)) return TimeOutcome(std::move(*refused));
+    sides[i] = std::move(std::get<Prepared>(outcome));
+  }
+  std::vector<DType> dtypes;
+  for (const Argument& argument : request.spec.args)
+    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind)) dtypes.push_back(buffer->dtype);
+
+  announce_(kRunStage);
+  Stopwatch watch;
+  DeviceTimingRequest timing;
+  timing.original = {sides[0].module.get(), &sides[0].plan};
+  timing.candidate = {sides[1].module.get(), &sides[1].plan};
+  timing.buffers = &request.buffers;
+  timing.dtypes = &dtypes;
+  timing.options = request.options;
+  WW_ASSIGN(DeviceTimingOutcome outcome, device->Time(timing));
+  seconds["run"] = watch.Lap();
+  if (auto* fault = std::get_if<Fault>(&outcome)) return TimeOutcome(Faulted{std::move(*fault), request.case_name});
+  Timed& timed = std::get<Timed>(outcome);
+  timed.seconds = std::move(seconds);
+  return TimeOutcome(std::move(timed));
 }
 
 }  // namespace warpwright

@@ -27,10 +27,28 @@ class Service {
   Result<RewriteOutcome> Rewrite(const RewriteRequest& request);
   Result<SpliceOutcome> Splice(const SpliceRequest& request);
   Result<ExecuteOutcome> Execute(const ExecuteRequest& request);
+  Result<TimeOutcome> Time(const TimeRequest& request);
+  // False after a fault that a GPU's context does not survive.
+  bool usable() const;
 
  private:
+  // What is run, with which arguments: the part that Execute and Time have in common.
+  struct Work {
+    const SourceRef& source;
+    const KernelSpec& spec;
+    const std::map<std::string, ScalarValue>& scalars;
+    const std::vector<BufferContent>& buffers;
+  };
+  struct Prepared {
+    std::shared_ptr<const CompiledModule> module;
+    LaunchPlan plan;
+  };
+  using PrepareOutcome = std::variant<CompileFailed, Refused, Prepared>;
+  Result<PrepareOutcome> Prepare(const Work& work, const Chip& chip, std::map<std::string, double>& seconds);
   Result<const SliceOutcome*> SliceOnce(const SourceRef& source, const std::string& entry);
-  Result<std::variant<LaunchPlan, Refused>> RecordOnce(const Slices& slices, const ExecuteRequest& request, const Chip& chip);
+  Result<std::variant<LaunchPlan, Refused>> RecordOnce(const Slices& slices, const Work& work, const Chip& chip);
+  using ModuleOutcome = std::variant<std::shared_ptr<const CompiledModule>, CompileFailed>;
+  Result<ModuleOutcome> CompileOnce(const Slices& slices, const LaunchPlan& plan, const std::string& arch);
   Result<Device*> DeviceFor(const std::string& name);
 
   std::filesystem::path cache_;
@@ -38,7 +56,7 @@ class Service {
   std::unique_ptr<Compiler> compiler_;
   std::map<std::string, SliceOutcome> slices_;
   std::map<std::string, std::variant<LaunchPlan, Refused>> plans_;
-  std::map<std::string, CompileOutcome> modules_;
+  std::map<std::string, ModuleOutcome> modules_;
   std::map<std::string, std::unique_ptr<Device>> devices_;
 };
 

@@ -30,23 +30,38 @@ Result<SpliceOutcome> WorkerEvaluator::Splice(const SpliceRequest& request) {
   return DecodeSplice(std::move(answer));
 }
 
-Result<ExecuteOutcome> WorkerEvaluator::Execute(const ExecuteRequest& request) {
+Result<std::variant<Frame, CompileFailed, Refused>> WorkerEvaluator::Run(const FrameView& frame, const std::string& file) {
+  using Outcome = std::variant<Frame, CompileFailed, Refused>;
   const std::map<std::string, std::chrono::milliseconds> stages = {{std::string(kParseStage), deadlines_.parse},
                                                                    {std::string(kCompileStage), deadlines_.compile}};
-  auto answer = CallTwice(EncodeCall(request), {deadlines_.execute, stages});
-  if (answer) return DecodeExecute(std::move(*answer));
+  auto answer = CallTwice(frame, {deadlines_.execute, stages});
+  if (answer) return Outcome(std::move(*answer));
   const Error& error = answer.error();
   const bool late = error.code == ErrorCode::kTimeout;
   if (!late && error.code != ErrorCode::kWorkerDied) return Fail(error);
 
-  const std::string& file = request.source.file;
   if (const auto limited = stages.find(supervisor_.stage()); limited != stages.end()) {
     const char* who = limited->first == kParseStage ? "parser" : "compiler";
-    if (late) return ExecuteOutcome(CompileFailed{fmt::format("{}: error: the {} exceeded its limit of {} s", file, who, Seconds(limited->second))});
-    return ExecuteOutcome(CompileFailed{fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
+    if (late) return Outcome(CompileFailed{fmt::format("{}: error: the {} exceeded its limit of {} s", file, who, Seconds(limited->second))});
+    return Outcome(CompileFailed{fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
   }
-  if (late) return ExecuteOutcome(Refused{"deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file, 0});
-  return ExecuteOutcome(Refused{"crash", "it ended its worker twice: " + error.message, file, 0});
+  if (supervisor_.stage() == kLeaseStage) return Fail(error);  // it never came to run
+  if (late) return Outcome(Refused{"deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file, 0});
+  return Outcome(Refused{"crash", "it ended its worker twice: " + error.message, file, 0});
+}
+
+Result<ExecuteOutcome> WorkerEvaluator::Execute(const ExecuteRequest& request) {
+  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file));
+  return std::visit(Overload{[](Frame& frame) { return DecodeExecute(std::move(frame)); },
+                             [](auto& failure) { return Result<ExecuteOutcome>(std::move(failure)); }},
+                    outcome);
+}
+
+Result<TimeOutcome> WorkerEvaluator::Time(const TimeRequest& request) {
+  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.candidate.file));
+  return std::visit(Overload{[](Frame& frame) { return DecodeTime(std::move(frame)); },
+                             [](auto& failure) { return Result<TimeOutcome>(std::move(failure)); }},
+                    outcome);
 }
 
 }  // namespace warpwright

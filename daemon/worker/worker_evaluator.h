@@ -28,6 +28,7 @@ class WorkerEvaluator final : public Evaluator {
   Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override;
   Result<SpliceOutcome> Splice(const SpliceRequest& request) override;
   Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override;
+  Result<TimeOutcome> Time(const TimeRequest& request) override;
 
   // The next call meets a fresh process: for the final acceptance of a candidate.
   void Restart() { supervisor_.Stop(); }
@@ -35,6 +36,8 @@ class WorkerEvaluator final : public Evaluator {
 
  private:
   Result<Frame> CallTwice(const FrameView& frame, const CallLimits& limits);
+  // An answer, or what the candidate did to the worker.
+  Result<std::variant<Frame, CompileFailed, Refused>> Run(const FrameView& frame, const std::string& file);
 
   Supervisor supervisor_;
   WorkerDeadlines deadlines_;

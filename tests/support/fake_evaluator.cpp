@@ -75,4 +75,8 @@ Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
   return ExecuteOutcome(CompileFailed{"no such kernel"});
 }
 
+Result<TimeOutcome> FakeEvaluator::Time(const TimeRequest&) {
+  return Fail(ErrorCode::kUnsupported, "the fake evaluator models times");
+}
+
 }  // namespace warpwright

@@ -44,6 +44,7 @@ class FakeEvaluator final : public Evaluator {
   Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override;
   Result<SpliceOutcome> Splice(const SpliceRequest& request) override;
   Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override;
+  Result<TimeOutcome> Time(const TimeRequest& request) override;
 
   struct Call {
     std::string marker, case_name;

@@ -20,6 +20,7 @@ class RewritingEvaluator final : public Evaluator {
   }
   Result<SpliceOutcome> Splice(const SpliceRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
   Result<ExecuteOutcome> Execute(const ExecuteRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
+  Result<TimeOutcome> Time(const TimeRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
   std::vector<Parameters> asked;
   bool refuse = false;
 };

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kOrder = {"base",   "core",   "config", "source", "compile", "sim",    "rewrite", "judge", "worker",
+const std::vector<std::string> kOrder = {"base",   "core",   "config", "source", "compile", "sim",  "gpu",  "rewrite", "judge", "worker",
                                          "skills", "memory", "agents", "search", "repo",    "report", "cli"};
 
 size_t Rank(const std::string& folder) {

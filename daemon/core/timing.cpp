@@ -1,0 +1,131 @@
+#include "core/timing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace warpwright {
+namespace {
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+bool Counts(const TimedPair& pair, const TimingRules& rules) {
+  if (!(pair.original_us > 0) || !(pair.candidate_us > 0)) return false;
+  const double a = pair.original_mhz, b = pair.candidate_mhz;
+  if (a <= 0 || b <= 0) return true;
+  if (rules.nominal_mhz > 0 && std::min(a, b) < rules.throttled_share * rules.nominal_mhz) return false;
+  return std::abs(a - b) <= rules.clock_difference * std::max(a, b);
+}
+
+// Regularized incomplete beta function by its continued fraction (Lentz's method; Numerical Recipes, 6.4).
+double IncompleteBeta(double a, double b, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - IncompleteBeta(b, a, 1 - x);
+  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x)) / a;
+  constexpr double kTiny = 1e-300;
+  double c = 1, d = 1 - (a + b) * x / (a + 1);
+  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+  double fraction = d;
+  for (int m = 1; m <= 300; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    for (const double numerator : {even, odd}) {
+      d = 1 + numerator * d;
+      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+      c = 1 + numerator / c;
+      if (std::abs(c) < kTiny) c = kTiny;
+      fraction *= c * d;
+    }
+    if (std::abs(c * d - 1) < 1e-14) break;
+  }
+  return front * fraction;
+}
+
+// The t for which Student's distribution has `alpha` above it. Bisection: it is asked for a few times in a task.
+double StudentQuantile(double alpha, int degrees) {
+  const auto tail = [&](double t) { return 0.5 * IncompleteBeta(0.5 * degrees, 0.5, degrees / (degrees + t * t)); };
+  double low = 0, high = 1;
+  while (tail(high) > alpha && high < 1e9) high *= 2;
+  for (int i = 0; i < 200 && high - low > 1e-12 * high; ++i) {
+    const double middle = 0.5 * (low + high);
+    (tail(middle) > alpha ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+std::string_view Name(TimingDecision decision) {
+  switch (decision) {
+    case TimingDecision::kFaster: return "faster";
+    case TimingDecision::kSame: return "same";
+    case TimingDecision::kSlower: return "slower";
+    case TimingDecision::kInconclusive: return "inconclusive";
+  }
+  return "?";
+}
+
+std::span<const TimingLook> TimingLooks() {
+  static constexpr std::array<TimingLook, 3> kLooks = {{{10, 0.01}, {20, 0.02}, {40, 0.02}}};
+  return kLooks;
+}
+
+TimingSummary Summarize(std::span<const TimedPair> pairs, const TimingRules& rules, double alpha) {
+  TimingSummary summary;
+  struct Block {
+    std::vector<double> original, candidate;
+  };
+  std::map<int, Block> blocks;
+  std::vector<double> original, candidate;
+  for (const TimedPair& pair : pairs) {
+    if (!Counts(pair, rules)) {
+      ++summary.discarded;
+      continue;
+    }
+    ++summary.pairs;
+    Block& block = blocks[pair.block];
+    block.original.push_back(std::log(pair.original_us));
+    block.candidate.push_back(std::log(pair.candidate_us));
+    original.push_back(pair.original_us);
+    candidate.push_back(pair.candidate_us);
+  }
+  summary.blocks = static_cast<int>(blocks.size());
+  if (summary.pairs == 0) return summary;
+  summary.original_us = Median(original);
+  summary.candidate_us = Median(candidate);
+  std::vector<double> values;
+  for (const auto& [index, block] : blocks) values.push_back(Median(block.original) - Median(block.candidate));
+  double sum = 0, squares = 0;
+  for (const double v : values) sum += v;
+  summary.log_ratio = sum / static_cast<double>(values.size());
+  if (values.size() < 2) {
+    summary.lower = summary.decision_lower = -INFINITY;
+    summary.upper = summary.decision_upper = INFINITY;
+    return summary;
+  }
+  for (const double v : values) squares += (v - summary.log_ratio) * (v - summary.log_ratio);
+  const auto n = static_cast<double>(values.size());
+  const double error = std::sqrt(squares / (n - 1) / n);
+  const int degrees = static_cast<int>(values.size()) - 1;
+  const double shown = error * StudentQuantile(0.025, degrees), deciding = error * StudentQuantile(alpha, degrees);
+  summary.lower = summary.log_ratio - shown;
+  summary.upper = summary.log_ratio + shown;
+  summary.decision_lower = summary.log_ratio - deciding;
+  summary.decision_upper = summary.log_ratio + deciding;
+  const double effect = std::log1p(rules.min_effect);
+  const auto total = static_cast<double>(summary.pairs + summary.discarded);
+  if (summary.discarded > rules.max_discarded_share * total) return summary;
+  if (summary.decision_lower > effect) summary.decision = TimingDecision::kFaster;
+  else if (summary.decision_upper < -effect) summary.decision = TimingDecision::kSlower;
+  else if (summary.decision_lower >= -effect && summary.decision_upper <= effect) summary.decision = TimingDecision::kSame;
+  return summary;
+}
+
+}  // namespace warpwright

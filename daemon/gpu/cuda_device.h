@@ -1,0 +1,22 @@
+// An NVIDIA GPU behind core/device.h: runs launch plans through the driver API, opened at run time, measures times by core/timing.h's
+// protocol and reads counters with CUPTI.
+//
+// A context does not survive a fault of a kernel: after one, usable() is false and the process has to end. Several processes of a host
+// share a GPU by a lease (lease.h) which is held for the length of one call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "compile/compiler.h"
+#include "core/device.h"
+
+namespace warpwright {
+
+// `name`: "cuda" (the first GPU) or "cuda:1". `on_wait` is called before waiting for a GPU that another process uses. `compiler` must
+// outlive the device: its own kernels (cache flushes, comparisons) are compiled for the GPU at hand. kEnvironment: no driver, no such
+// GPU, or a chip for which there is no data in config/chips.
+Result<std::unique_ptr<Device>> MakeCudaDevice(const std::string& name, const Compiler& compiler, std::function<void()> on_wait);
+
+}  // namespace warpwright

@@ -1,0 +1,38 @@
+// libcuda, opened once per process at run time: nothing links it, so that every program starts on a machine without a driver.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+#include "base/result.h"
+
+namespace warpwright::gpu {
+
+// The functions that we call, by the driver's own names without "cu", in the versions that cuda.h declares.
+#define WW_CUDA_FUNCTIONS(X)                                                                                                   \
+  X(Init) X(DriverGetVersion) X(GetErrorName) X(GetErrorString) X(DeviceGetCount) X(DeviceGet) X(DeviceGetName) X(DeviceGetUuid)   \
+  X(DeviceGetAttribute) X(DeviceTotalMem) X(DevicePrimaryCtxRetain) X(DevicePrimaryCtxRelease) X(DevicePrimaryCtxSetFlags)           \
+  X(CtxSetCurrent) X(CtxSynchronize) X(CtxSetLimit) X(CtxGetLimit) X(CtxResetPersistingL2Cache) X(MemGetInfo) X(MemAlloc)           \
+  X(MemFree) X(MemcpyHtoDAsync) X(MemcpyDtoHAsync) X(MemcpyDtoDAsync) X(MemsetD8Async) X(MemsetD16Async) X(MemsetD32Async)         \
+  X(MemGetAllocationGranularity) X(MemAddressReserve) X(MemAddressFree) X(MemCreate) X(MemRelease) X(MemMap) X(MemUnmap)           \
+  X(MemSetAccess) X(ModuleLoadData) X(ModuleUnload) X(ModuleGetFunction) X(ModuleGetGlobal) X(FuncSetAttribute)                     \
+  X(FuncGetAttribute) X(OccupancyMaxActiveBlocksPerMultiprocessor) X(LaunchKernel) X(LaunchCooperativeKernel) X(StreamCreate)      \
+  X(StreamDestroy) X(StreamSynchronize) X(StreamQuery) X(StreamWaitEvent) X(EventCreate) X(EventDestroy) X(EventRecord)             \
+  X(EventQuery) X(EventElapsedTime)
+
+struct CudaDriver {
+#define WW_DECLARE(name) decltype(&::cu##name) name = nullptr;
+  WW_CUDA_FUNCTIONS(WW_DECLARE)
+#undef WW_DECLARE
+  int version = 0;  // 13000
+
+  std::string Describe(CUresult result) const;  // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
+  // An Error of ours (kEnvironment), for calls that no kernel can make fail.
+  Status Check(CUresult result, const char* call) const;
+};
+
+// kEnvironment where there is no driver or no GPU. Initialized.
+Result<const CudaDriver*> LoadCudaDriver();
+
+}  // namespace warpwright::gpu
