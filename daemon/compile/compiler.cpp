@@ -23,6 +23,7 @@ std::string Key(const CompileRequest& request, const std::string& toolchain) {
   hasher.Add("module 2").Add(toolchain).Add(request.arch).Add(request.file).Add(request.text);
   for (const auto& [name, text] : request.headers) hasher.Add(name).Add(text);
   for (const auto& kernel : request.kernels) hasher.Add(kernel);
+  if (!request.line_info) hasher.Add("no lines");
   return hasher.Finish();
 }
 
@@ -43,8 +44,9 @@ std::string ProgramLog(const Nvrtc& nvrtc, nvrtcProgram program) {
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
   // As nvcc compiles by default, except: what has no annotation counts as __device__, since the slice may hold helpers and members of the
   // host's beside the kernels.
-  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "-lineinfo", "--ptxas-options=-v",
-                                      "--device-int128", "-default-device"};
+  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "--ptxas-options=-v", "--device-int128",
+                                      "-default-device"};
+  if (request.line_info) options.push_back("-lineinfo");
   for (const auto& folder : toolkit.include_folders) options.push_back("-I" + folder.string());
   return options;
 }

@@ -22,6 +22,7 @@ struct CompileRequest {
   std::map<std::string, std::string> headers;    // include name -> text
   std::vector<std::string> kernels;              // name expressions: "softmax<float, 4>"
   std::string arch = "sm_90";
+  bool line_info = true;                         // .loc in PTX, lines in the cubin; without, equal code gives equal bytes
 };
 using CompileOutcome = std::variant<CompiledModule, CompileFailed>;
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 #include "base/hash.h"
 #include "source/ast.h"
@@ -121,7 +120,6 @@ class FileSlicer {
       case HeaderUse::Kind::kKeep:
         return;
       case HeaderUse::Kind::kStandIn:
-        slices.device_headers.insert(StandIns().begin(), StandIns().end());
         return replace(use.stand_in);
       case HeaderUse::Kind::kDrop:
         break;
@@ -173,33 +171,22 @@ std::string Emit(Side side, const SourceUnits& units, const std::set<const Unit*
 }
 
 // nvcc includes cuda_runtime.h, and <math.h> with it, in front of every file. Here the include takes the place of an
-// empty line or of a comment above the code, so that lines stay; only a file that begins with code gets a line more,
-// and a #line that takes it back.
+// empty line or of a comment above the first token, so that lines stay; a file that begins with code gets a line more,
+// and a #line that takes it back. It comes first in any case: what it declares does not depend on the file's macros.
 std::string WithPrelude(std::string text, const std::string& file) {
   constexpr std::string_view kPrelude = "#include \"ww_device/host.h\"";
   const std::vector<Token> tokens = Lex(text);
-  size_t token = 0;
-  int line = 1;
+  const size_t first_token = tokens.empty() ? text.size() : tokens.front().range.begin;
+  if (std::string_view(text).substr(first_token).starts_with(kPrelude)) return text;
   bool continued = false;
-  for (size_t at = 0; at < text.size(); ++line) {
+  for (size_t at = 0; at < first_token;) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view content = std::string_view(text).substr(at, end - at);
-    bool has_tokens = false;
-    for (; token < tokens.size() && tokens[token].line == line; ++token) {
-      has_tokens = true;
-      const bool conditional = tokens[token].text.starts_with("if") && token > 0 && tokens[token - 1].text == "#";
-      if (!tokens[token].in_directive || conditional) line = std::numeric_limits<int>::max() - 1;
-    }
-    if (line > 1'000'000) break;
     const size_t first = content.find_first_not_of(" \t\r");
     const bool free = first == std::string_view::npos || content.substr(first).starts_with("//");
-    if (!has_tokens && free && !continued) {
-      text.replace(at, end - at, kPrelude);
-      return text;
-    }
-    const size_t comment = content.find("/*");
-    if (comment != std::string_view::npos) break;  // what follows may be inside it
-    continued = content.ends_with('\\');
+    continued = continued || content.ends_with('\\') || content.ends_with("\\\r");
+    if (free && !continued && end < first_token) return text.replace(at, end - at, kPrelude);
+    if (content.find("/*") != std::string_view::npos) break;  // what follows may be inside it
     at = end + 1;
   }
   return fmt::format("{}\n#line 1 \"{}\"\n{}", kPrelude, file, text);
@@ -245,10 +232,8 @@ Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   slices.kernels = reach.kernels;
   slices.symbols = reach.symbols;
   slices.device = Emit(Side::kDevice, units, reach.device, slices.file, slices.device_headers, slices);
-  if (!slices.device_headers.count("ww_device/host.h") || slices.device.find("ww_device/host.h") == std::string::npos) {
-    slices.device_headers.insert(StandIns().begin(), StandIns().end());
-    slices.device = WithPrelude(std::move(slices.device), slices.file);
-  }
+  slices.device_headers.insert(StandIns().begin(), StandIns().end());
+  slices.device = WithPrelude(std::move(slices.device), slices.file);
   if (!reach.entry_is_kernel)
     slices.host = Emit(Side::kHost, units, reach.host, slices.file, slices.host_headers, slices);
   std::sort(slices.notes.begin(), slices.notes.end());

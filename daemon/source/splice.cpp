@@ -11,6 +11,7 @@
 #include "source/closure.h"
 #include "source/signature.h"
 #include "source/slice.h"
+#include "source/slice_compare.h"
 #include "source/stub.h"
 #include "source/units.h"
 
@@ -366,16 +367,7 @@ class Splicer {
   std::vector<std::string> notes_;
 };
 
-// A slice without blanks, comments, and the includes that only one of the files has.
-std::string Comparable(const std::string& text, const std::set<std::string>& without) {
-  std::vector<TextEdit> edits;
-  for (const IncludeDirective& include : ScanIncludes(text)) {
-    const bool stand_in = include.name.starts_with("ww_device/");
-    if (stand_in || without.count(include.name)) edits.push_back({include.line_range, ""});
-  }
-  return NormalizedText(ApplyEdits(text, std::move(edits)));
-}
-
+// The promise of the header: what the compilers see of the spliced file is what they saw of the edited one.
 Result<std::optional<Refused>> CheckSlices(const SpliceRequest& request, const std::string& spliced,
                                            const std::set<std::string>& kept) {
   SourceRef ours = request.original, theirs = request.original;
@@ -385,17 +377,7 @@ Result<std::optional<Refused>> CheckSlices(const SpliceRequest& request, const s
   WW_ASSIGN(const SliceOutcome b, Slice(theirs, request.entry));
   if (const auto* refused = std::get_if<Refused>(&b)) return std::optional<Refused>(*refused);
   if (const auto* refused = std::get_if<Refused>(&a)) return std::optional<Refused>(*refused);
-  const Slices &x = std::get<Slices>(a), &y = std::get<Slices>(b);
-  const auto same = [&](const std::string& left, const std::string& right) {
-    return Comparable(left, kept) == Comparable(right, kept);
-  };
-  const char* side = !same(x.device, y.device) ? "device" : !same(x.host, y.host) ? "host" : nullptr;
-  if (side == nullptr) return std::optional<Refused>();
-  return std::optional<Refused>(Refused{
-      "splice",
-      fmt::format("put back into the original file, the edit does not give the same {} code: it reorders declarations",
-                  side),
-      request.original.file, 0});
+  return FindDifference(std::get<Slices>(a), std::get<Slices>(b), kept);
 }
 
 }  // namespace

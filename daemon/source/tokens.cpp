@@ -141,10 +141,16 @@ std::vector<Token> Lex(std::string_view text) { return Lexer(text).Run(); }
 std::string NormalizedText(std::string_view text) {
   std::string out;
   bool directive = false;
-  for (const Token& token : Lex(text)) {
+  const std::vector<Token> tokens = Lex(text);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
     const bool breaks =
         token.in_directive != directive || (token.in_directive && token.text == "#" && token.starts_line);
     if (!out.empty()) out += breaks ? '\n' : ' ';
+    // The one blank that means something: "#define F (x)" has no parameter.
+    const bool body = i >= 3 && token.in_directive && token.text == "(" && tokens[i - 2].text == "define" &&
+                      tokens[i - 3].text == "#" && tokens[i - 1].range.end < token.range.begin;
+    if (body) out += ' ';
     directive = token.in_directive;
     out += token.text;
   }

@@ -30,21 +30,7 @@ TEST_P(Example, SlicesRecordsAndCompiles) {
   const Slices& slices = std::get<Slices>(*sliced);
   EXPECT_EQ(slices.notes, std::vector<std::string>());
   for (const Case& c : spec.cases) {
-    RecordRequest request;
-    request.spec = &spec;
-    request.scalars = c.scalars;
-    for (const Argument& argument : spec.args) {
-      const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
-      if (buffer == nullptr) continue;
-      const auto shape = ShapeOf(argument, c);
-      ASSERT_TRUE(shape) << shape.error().Format();
-      uint64_t bytes = SizeOf(buffer->dtype);
-      for (const int64_t extent : *shape) bytes *= static_cast<uint64_t>(extent);
-      request.buffers.push_back({argument.name, bytes, 0, {}});
-    }
-    request.chip = TestChip();
-    request.cache = RecorderCache();
-    const auto recorded = RecordPlan(slices, request);
+    const auto recorded = RecordPlan(slices, RequestFor(spec, c));
     ASSERT_TRUE(recorded) << recorded.error().Format();
     ASSERT_TRUE(std::holds_alternative<LaunchPlan>(*recorded)) << std::get<Refused>(*recorded).reason;
     const LaunchPlan& plan = std::get<LaunchPlan>(*recorded);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "source/inspect.h"
 
 namespace warpwright {
@@ -166,6 +167,73 @@ TEST(Splice, KeepsIncludesThatTheEditDropped) {
   std::string edited = Replaced(kOriginal, "#include <stdio.h>\n", "");
   edited = Replaced(edited, "<<<rows, 1>>>", "<<<rows, 1, 0>>>");
   EXPECT_EQ(Text(DoSplice(edited)), Replaced(kOriginal, "<<<rows, 1>>>", "<<<rows, 1, 0>>>"));
+}
+
+
+// The edit drops the include of "extra.cuh": the splice keeps it, where it means nothing to the entry.
+struct KeptHeader {
+  const char* name;
+  const char* text;
+  const char* refused;  // part of the reason; "": spliced
+};
+const KeptHeader kKeptHeaders[] = {
+    {"OtherNames", "#pragma once\nstruct Other { int a; };\n__device__ float cube(float x) { return x * x * x; }\n", ""},
+    {"Guard", "#ifndef _EXTRA_H_\n#define _EXTRA_H_\n#include <stdio.h>\n#define OTHER 3\n#endif\n", ""},
+    {"Overload", "__device__ int add(int a, int b) { return a + b; }\n", "could change the device code ('__device__', line 1)"},
+    {"Macro", "#define OTHER 3\n#define add other\n", "could change the device code ('add', line 2)"},
+    {"MacroForSystemHeaders", "#define __CUDA_NO_HALF_OPERATORS__\n", "('__CUDA_NO_HALF_OPERATORS__', line 1)"},
+    {"Undefined", "#undef BLOCK\n", "('BLOCK', line 1)"},
+    {"Pragma", "#pragma pack(1)\n", "('pack', line 1)"},
+    {"HostFunction", "int blocks(int n);\n", "could change the host code ('int', line 1)"},
+};
+
+class SpliceKept : public testing::TestWithParam<KeptHeader> {};
+
+TEST_P(SpliceKept, Include) {
+  const auto folder = TemporaryDirectory::Create("ww-splice-test");
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(WriteFileAtomically(folder->path() / "extra.cuh", GetParam().text));
+  const std::string original =
+      "#include \"extra.cuh\"\n#define BLOCK 32\n__device__ float add(float a, float b) { return a + b; }\n"
+      "__global__ void k(float* x) { *x = add(1, 2); }\nint blocks(long n) { return BLOCK; }\n"
+      "void run(float* x) { k<<<blocks(2), BLOCK>>>(x); }\n";
+  const std::string edited = Replaced(Replaced(original, "#include \"extra.cuh\"\n", ""), "add(1, 2)", "add(2, 2)");
+  const auto outcome = Splice({{folder->path().string(), "a.cu", original}, edited, "run"});
+  ASSERT_TRUE(outcome);
+  if (GetParam().refused[0] == '\0') {
+    EXPECT_EQ(Text(*outcome), Replaced(original, "add(1, 2)", "add(2, 2)"));
+  } else {
+    EXPECT_NE(Reason(*outcome).find(GetParam().refused), std::string::npos) << Reason(*outcome);
+    EXPECT_NE(Reason(*outcome).find("drops the include of extra.cuh"), std::string::npos) << Reason(*outcome);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Headers, SpliceKept, testing::ValuesIn(kKeptHeaders),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Splice, RefusesAnotherOrder) {
+  const std::string original =
+      "#define STEP 1\n__device__ float f(float x) { return x; }\n__global__ void k(float* x) { *x = f(STEP); }\n"
+      "void run(float* x) { k<<<1, 1>>>(x); }\n";
+  // Unchanged declarations keep their place, so the macro would come too early.
+  const std::string edited =
+      "__device__ float f(float x) { return x; }\n__global__ void k(float* x) { *x = f(STEP); }\n#define STEP 1\n"
+      "void run(float* x) { k<<<1, 1>>>(x); }\n";
+  EXPECT_EQ(Reason(DoSplice(edited, "run", original)),
+            "put back into the original file, the edit does not give the same device code: it has '#' where the edited "
+            "file has '__device__' (line 1); declarations may stand in another order");
+}
+
+TEST(Splice, ACommentInFrontOfAFileThatBeginsWithCode) {
+  const std::string original = "__global__ void k(float* x) { *x = 1; }\nvoid run(float* x) { k<<<1, 1>>>(x); }\n";
+  const std::string edited = "// Set.\n" + Replaced(original, "= 1", "= 2");
+  EXPECT_EQ(Text(DoSplice(edited, "run", original)), Replaced(original, "= 1", "= 2"));
+}
+
+TEST(Splice, TakesTheBlankThatEndsAMacrosName) {
+  const std::string original =
+      "#define SCALE(x) (x)\n__global__ void k(float* x) { *x = SCALE(2); }\nvoid run(float* x) { k<<<1, 1>>>(x); }\n";
+  const std::string edited = Replaced(original, "SCALE(x)", "SCALE (x)");
+  EXPECT_EQ(Text(DoSplice(edited, "run", original)), edited);
 }
 
 }  // namespace

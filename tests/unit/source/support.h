@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/file.h"
 #include "compile/compiler.h"
@@ -25,7 +26,27 @@ inline const Compiler& TheCompiler() {
   return compiler;
 }
 
-inline void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
+// A case of a manifest, with nothing for the host to read.
+inline RecordRequest RequestFor(const KernelSpec& spec, const Case& c) {
+  RecordRequest request;
+  request.spec = &spec;
+  request.scalars = c.scalars;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const auto shape = ShapeOf(argument, c);
+    if (!shape) throw std::runtime_error(shape.error().Format());
+    uint64_t bytes = SizeOf(buffer->dtype);
+    for (const int64_t extent : *shape) bytes *= static_cast<uint64_t>(extent);
+    request.buffers.push_back({argument.name, bytes, 0, {}});
+  }
+  request.chip = TestChip();
+  request.cache = RecorderCache();
+  return request;
+}
+
+// The program of a slice, with the kernels that the plan launches.
+inline CompileRequest ProgramOf(const Slices& slices, const LaunchPlan& plan) {
   CompileRequest request{slices.file, slices.device, slices.device_headers, {}, "sm_90"};
   for (const auto* ops : {&plan.setup, &plan.ops}) {
     for (const PlanOp& op : *ops) {
@@ -34,6 +55,11 @@ inline void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
   }
   std::sort(request.kernels.begin(), request.kernels.end());
   request.kernels.erase(std::unique(request.kernels.begin(), request.kernels.end()), request.kernels.end());
+  return request;
+}
+
+inline void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
+  const CompileRequest request = ProgramOf(slices, plan);
   const auto compiled = TheCompiler().Compile(request);
   ASSERT_TRUE(compiled) << compiled.error().Format();
   ASSERT_TRUE(std::holds_alternative<CompiledModule>(*compiled)) << std::get<CompileFailed>(*compiled).log << "\n"
