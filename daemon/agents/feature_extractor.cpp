@@ -47,11 +47,19 @@ std::string DominantDType(const KernelSpec& spec, const Case& c) {
   return dtype;
 }
 
+std::string DescribeStalls(const LineCounters& line) {
+  const auto worst = std::max_element(line.stalls.begin(), line.stalls.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (worst == line.stalls.end() || line.samples == 0) return {};
+  return fmt::format(", {:.0f} % of them {}", 100.0 * static_cast<double>(worst->second) / static_cast<double>(line.samples), worst->first);
+}
+
 std::vector<std::string> DescribeHotLines(const LaunchReport& launch) {
-  uint64_t instructions = 0, sectors = 0;
+  uint64_t instructions = 0, sectors = 0, samples = 0;
   for (const auto& line : launch.lines) {
     instructions += line.warp_instructions;
     sectors += line.global_sectors;
+    samples += line.samples;
   }
   const auto percent = [](uint64_t part, uint64_t whole) {
     return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
@@ -59,6 +67,10 @@ std::vector<std::string> DescribeHotLines(const LaunchReport& launch) {
   std::vector<std::string> lines;
   for (const auto& line : launch.lines) {
     if (lines.size() == kHotLines) break;
+    if (samples > 0) {
+      lines.push_back(fmt::format("{}:{}: {:.0f} % of the samples{}", line.file, line.line, percent(line.samples, samples), DescribeStalls(line)));
+      continue;
+    }
     lines.push_back(fmt::format("{}:{}: {:.0f} % of the warp instructions, {:.0f} % of the global sectors", line.file, line.line,
                                 percent(line.warp_instructions, instructions), percent(line.global_sectors, sectors)));
   }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,12 +48,15 @@ struct NamedCounter {
 std::vector<NamedCounter> Fields(const Counters& counters);
 bool SetField(Counters& counters, std::string_view name, uint64_t value);  // false: no such field
 
-// Counters of one source line, in the same units.
+// Counters of one source line, in the same units. A GPU does not count by line but samples: how often a warp was seen there, and for
+// what it waited.
 struct LineCounters {
   std::string file;
   int line = 0;
   uint64_t warp_instructions = 0, thread_instructions = 0;
   uint64_t global_requests = 0, global_sectors = 0, shared_requests = 0, shared_wavefronts = 0, divergent_branches = 0;
+  uint64_t samples = 0;
+  std::map<std::string, uint64_t> stalls;  // samples by reason: "long_scoreboard"
 };
 
 // How many blocks fit a multiprocessor, and what stops more.
@@ -78,9 +83,13 @@ struct LaunchReport {
   uint32_t shared_bytes_per_block = 0;
   uint64_t blocks_total = 0, blocks_run = 0;  // fewer run than launched: counters are extrapolated
   Counters counters;
-  std::vector<LineCounters> lines;  // hottest first by warp instructions and sectors
+  std::vector<LineCounters> lines;  // hottest first by warp instructions and sectors, or by samples
   Occupancy occupancy;
   TimeBreakdown time;
+  // Of a real device: what it counted by its own names, and evidence (core/evidence.h) that comes from that alone. Empty on the simulator.
+  std::map<std::string, double> metrics;
+  // Fields of Counters, parts of `time` and "achieved_occupancy" that the device could not count. They are 0 and mean nothing.
+  std::set<std::string> unmeasured;
 };
 
 }  // namespace warpwright

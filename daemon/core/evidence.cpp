@@ -66,6 +66,17 @@ const std::vector<EvidenceField>& EvidenceFields() {
       {"memory_instruction_pct", "%", 0, 100, "loads, stores and atomics of all spaces"},
       {"control_instruction_pct", "%", 0, 100, "branches and predicates"},
       {"conversion_instruction_pct", "%", 0, 100, "conversions between types"},
+      // Where warps wait, of the warp cycles that stall. Only real devices count it.
+      {"stall_memory_pct", "%", 0, 100, "for data from global, local or texture memory"},
+      {"stall_memory_queue_pct", "%", 0, 100, "for a place in the queue of global and local accesses"},
+      {"stall_shared_pct", "%", 0, 100, "for shared memory, special functions and their queue"},
+      {"stall_barrier_pct", "%", 0, 100, "at a barrier of the block"},
+      {"stall_fence_pct", "%", 0, 100, "at a memory fence"},
+      {"stall_math_pct", "%", 0, 100, "for a busy arithmetic unit"},
+      {"stall_dependency_pct", "%", 0, 100, "for the result of the instruction before"},
+      {"stall_fetch_pct", "%", 0, 100, "for instructions, or the target of a branch"},
+      {"stall_dispatch_pct", "%", 0, 100, "for the dispatcher"},
+      {"tensor_pct", "%", 0, 100, "tensor cores, as a share of their peak"},
       // Static: what the source shows.
       {"op_elementwise", "bool", 0, 1, "operation class"},
       {"op_row_reduction", "bool", 0, 1, "operation class"},

@@ -64,12 +64,18 @@ Fault FaultFromJson(JsonReader& reader, const Json& json) {
 }
 
 Json LineToJson(const LineCounters& l) {
-  return {{"file", l.file},
-          {"line", l.line},
-          {"n",
-           {l.warp_instructions, l.thread_instructions, l.global_requests, l.global_sectors, l.shared_requests,
-            l.shared_wavefronts, l.divergent_branches}}};
+  Json json = {{"file", l.file},
+               {"line", l.line},
+               {"n",
+                {l.warp_instructions, l.thread_instructions, l.global_requests, l.global_sectors, l.shared_requests,
+                 l.shared_wavefronts, l.divergent_branches}}};
+  if (l.samples > 0) {
+    json["samples"] = l.samples;
+    json["stalls"] = l.stalls;
+  }
+  return json;
 }
+
 LineCounters LineFromJson(JsonReader& reader, const Json& json) {
   LineCounters l;
   l.file = reader.Text(json, "file");
@@ -82,6 +88,9 @@ LineCounters LineFromJson(JsonReader& reader, const Json& json) {
     if (!items[i].is_number_unsigned()) return reader.Complain("a counter is no number"), l;
     *numbers[i] = items[i].get<uint64_t>();
   }
+  l.samples = reader.Integer<uint64_t>(json, "samples");
+  for (const auto& [reason, samples] : reader.NumberMap(json, "stalls"))
+    if (samples >= 0 && samples < 1e18) l.stalls[reason] = static_cast<uint64_t>(samples);
   return l;
 }
 
@@ -93,6 +102,8 @@ Json LaunchToJson(const LaunchReport& r) {
   for (const TimeField& field : kTimeFields) time[field.name] = NumberToJson(r.time.*field.member);
   time["limiter"] = r.time.limiter;
   const Occupancy& o = r.occupancy;
+  Json metrics = Json::object();
+  for (const auto& [name, value] : r.metrics) metrics[name] = NumberToJson(value);
   return {{"kernel", r.kernel},
           {"registers", r.registers},
           {"threads_per_block", r.threads_per_block},
@@ -107,7 +118,9 @@ Json LaunchToJson(const LaunchReport& r) {
             {"achieved", NumberToJson(o.achieved)},
             {"limiter", o.limiter},
             {"waves", NumberToJson(o.waves)}}},
-          {"time", std::move(time)}};
+          {"time", std::move(time)},
+          {"metrics", std::move(metrics)},
+          {"unmeasured", r.unmeasured}};
 }
 LaunchReport LaunchFromJson(JsonReader& reader, const Json& json) {
   LaunchReport r;
@@ -135,6 +148,8 @@ LaunchReport LaunchFromJson(JsonReader& reader, const Json& json) {
     for (const TimeField& field : kTimeFields) r.time.*field.member = reader.Number(*time, field.name);
     r.time.limiter = reader.Text(*time, "limiter");
   }
+  r.metrics = reader.NumberMap(json, "metrics");
+  for (auto& name : reader.Texts(json, "unmeasured")) r.unmeasured.insert(std::move(name));
   return r;
 }
 

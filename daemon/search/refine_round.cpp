@@ -26,8 +26,13 @@ std::map<std::string, double> Numbers(const ExtractedFeatures& features, const M
   for (const auto& c : measured.cases) {
     if (c.case_name != features.case_name) continue;
     Counters total;
-    for (const auto& launch : c.launches) total.Add(launch.counters);
-    for (const auto& field : Fields(total)) numbers[std::string(field.name)] = static_cast<double>(field.value);
+    std::set<std::string> unmeasured;
+    for (const auto& launch : c.launches) {
+      total.Add(launch.counters);
+      unmeasured.insert(launch.unmeasured.begin(), launch.unmeasured.end());
+    }
+    for (const auto& field : Fields(total))
+      if (const std::string name(field.name); unmeasured.count(name) == 0) numbers[name] = static_cast<double>(field.value);
   }
   return numbers;
 }

@@ -209,7 +209,7 @@ void from_json(const json& j, Inspection& v) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LineCounters, file, line, warp_instructions, thread_instructions, global_requests, global_sectors,
-                                   shared_requests, shared_wavefronts, divergent_branches)
+                                   shared_requests, shared_wavefronts, divergent_branches, samples, stalls)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Occupancy, blocks_per_multiprocessor, theoretical, achieved, limiter, waves)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeBreakdown, total_us, dram_us, l2_us, l1_us, shared_us, issue_us, fp32_us, fp64_us, fp16_us, integer_us,
                                    sfu_us, latency_us, atomic_us, overhead_us, limiter)
@@ -218,7 +218,8 @@ void to_json(json& j, const LaunchReport& v) {
   json counters = json::object();
   for (const auto& field : Fields(v.counters)) counters[std::string(field.name)] = field.value;
   j = {{"kernel", v.kernel}, {"registers", v.registers}, {"threads", v.threads_per_block}, {"shared", v.shared_bytes_per_block},
-       {"blocks_total", v.blocks_total}, {"blocks_run", v.blocks_run}, {"counters", counters}, {"lines", v.lines}, {"occupancy", v.occupancy}, {"time", v.time}};
+       {"blocks_total", v.blocks_total}, {"blocks_run", v.blocks_run}, {"counters", counters}, {"lines", v.lines}, {"occupancy", v.occupancy}, {"time", v.time},
+       {"metrics", v.metrics}, {"unmeasured", v.unmeasured}};
 }
 void from_json(const json& j, LaunchReport& v) {
   v.kernel = j.at("kernel");
@@ -232,6 +233,8 @@ void from_json(const json& j, LaunchReport& v) {
   v.lines = j.at("lines").get<std::vector<LineCounters>>();
   v.occupancy = j.at("occupancy").get<Occupancy>();
   v.time = j.at("time").get<TimeBreakdown>();
+  v.metrics = j.at("metrics").get<std::map<std::string, double>>();
+  v.unmeasured = j.at("unmeasured").get<std::set<std::string>>();
 }
 
 void to_json(json& j, const Fault& v) {

@@ -77,6 +77,35 @@ TEST(Evidence, MakeEvidenceStaysInRange) {
   }
 }
 
+// What a device could not count is absent, not zero; what it measured beyond the counters becomes evidence by its name.
+TEST(Evidence, WhatWasNotCountedIsAbsent) {
+  LaunchReport launch;
+  launch.time.total_us = 10;
+  launch.time.dram_us = 5;
+  launch.counters.warp_instructions = 10;
+  launch.counters.thread_instructions = 160;
+  launch.metrics = {{"stall_barrier_pct", 25}, {"tensor_pct", 130}, {"dram__bytes_read.sum", 7}};
+  const struct {
+    const char *unmeasured, *gone, *kept;
+  } rows[] = {{"dram_us", "dram_throughput_pct", "l2_throughput_pct"},
+              {"dram_write_bytes", "memory_excess", "dram_throughput_pct"},
+              {"barriers", "barriers_per_warp", "warp_efficiency_pct"},
+              {"achieved_occupancy", "achieved_occupancy_pct", "theoretical_occupancy_pct"},
+              {"flops_fp32", "arithmetic_intensity", "load_reuse"},
+              {"warp_instructions_control", "control_instruction_pct", "conversion_instruction_pct"}};
+  for (const auto& row : rows) {
+    LaunchReport report = launch;
+    report.unmeasured = {row.unmeasured};
+    CaseMeasurement measurement;
+    measurement.launches = {report};
+    const Evidence e = MakeEvidence(Chip{}, KernelInfo{}, measurement, Roofline{});
+    EXPECT_FALSE(e.Get(row.gone)) << row.gone;
+    EXPECT_TRUE(e.Get(row.kept)) << row.kept;
+    EXPECT_EQ(e.Get("stall_barrier_pct"), 25);
+    EXPECT_EQ(e.Get("tensor_pct"), 100) << "inside the field's range";
+  }
+}
+
 TEST(Verdict, SpeedupIsTheWeightedGeometricMean) {
   Measured before, after;
   before.cases = {{"a", 3, 8, false, {}}, {"b", 1, 10, false, {}}, {"only before", 1, 5, false, {}}};

@@ -25,12 +25,18 @@ Measured SampleMeasured() {
     line.line = i;
     line.warp_instructions = 1000 - i;
     line.divergent_branches = 3;
+    if (i == 5) {
+      line.samples = 12;
+      line.stalls = {{"long_scoreboard", 9}, {"barrier", 3}};
+    }
     launch.lines.push_back(line);
   }
   launch.occupancy = {8, 1.0, 0.87, "registers", 7.75};
   launch.time.total_us = 12.345678901234567;
   launch.time.latency_us = std::numeric_limits<double>::infinity();
   launch.time.limiter = "dram";
+  launch.metrics = {{"dram__bytes_read.sum", 1e12}, {"stall_memory_pct", 61.5}};
+  launch.unmeasured = {"barriers", "latency_us"};
   return {true,
           "sim:h200",
           {{"gpt2", 3, 12.5, true, {launch, launch}}, {"small", 1, 0.1, false, {}}},
@@ -71,6 +77,10 @@ TEST(VerdictJson, MeasurementsAreExact) {
   EXPECT_TRUE(std::isinf(launch.time.latency_us));
   EXPECT_EQ(launch.lines.size(), 64u) << "the hottest lines";
   EXPECT_EQ(launch.lines[5].warp_instructions, 995u);
+  EXPECT_EQ(launch.lines[5].samples, 12u);
+  EXPECT_EQ(launch.lines[5].stalls, before.cases[0].launches[1].lines[5].stalls);
+  EXPECT_EQ(launch.metrics, before.cases[0].launches[1].metrics);
+  EXPECT_EQ(launch.unmeasured, before.cases[0].launches[1].unmeasured);
   EXPECT_EQ(launch.occupancy.limiter, "registers");
   EXPECT_EQ(after.checks, before.checks);
 }

@@ -267,9 +267,11 @@ TEST(Codec, ExecutedAnswer) {
   launch.blocks_run = 7;
   uint64_t value = 1;
   for (const auto& field : Fields(launch.counters)) ASSERT_TRUE(SetField(launch.counters, field.name, value += 1'000'000'000'007ull));
-  launch.lines = {{"a.cu", 3, 1, 2, 3, 4, 5, 6, 7}};
+  launch.lines = {{"a.cu", 3, 1, 2, 3, 4, 5, 6, 7, 8, {{"barrier", 8}}}};
   launch.occupancy = {4, 0.5, 0.25, "registers", 3.75};
   launch.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, "dram"};
+  launch.metrics = {{"dram__bytes_read.sum", 0.1}};
+  launch.unmeasured = {"barriers"};
   sent.launches = {launch};
   sent.time_us = 12.34567890123;
   sent.modelled = false;
@@ -302,6 +304,10 @@ TEST(Codec, ExecutedAnswer) {
   ASSERT_EQ(l.lines.size(), 1u);
   EXPECT_EQ(l.lines[0].file, "a.cu");
   EXPECT_EQ(l.lines[0].divergent_branches, 7u);
+  EXPECT_EQ(l.lines[0].samples, 8u);
+  EXPECT_EQ(l.lines[0].stalls, launch.lines[0].stalls);
+  EXPECT_EQ(l.metrics, launch.metrics);
+  EXPECT_EQ(l.unmeasured, launch.unmeasured);
   EXPECT_EQ(l.occupancy.limiter, "registers");
   EXPECT_EQ(l.occupancy.waves, 3.75);
   EXPECT_EQ(l.time.overhead_us, 14.5);
