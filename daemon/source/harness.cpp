@@ -42,12 +42,16 @@ std::variant<std::string, Refused> MakeHarness(const Slices& slices, const Kerne
   const auto refuse = [&](std::string reason) {
     return Refused{"record", std::move(reason), slices.file, slices.entry_line};
   };
-  for (const ParameterInfo& parameter : slices.parameters) {
+  for (size_t i = 0; i < slices.parameters.size(); ++i) {
+    const ParameterInfo& parameter = slices.parameters[i];
     if (IsStream(parameter)) {
       add("cudaStream_t()");
       continue;
     }
     if (next == spec.args.size()) break;  // the rest must have defaults, or the compiler says so
+    if (const auto found = slices.unsupported.find(i); found != slices.unsupported.end()) {
+      return Refused{"record", found->second.reason, slices.file, found->second.line};
+    }
     const Argument& argument = spec.args[next++];
     const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
     if (buffer != nullptr && !parameter.is_pointer) {

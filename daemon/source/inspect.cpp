@@ -292,6 +292,11 @@ class Inspector {
       entry.refusal = reach.refusal->reason;
       entry.refusal_line = reach.refusal->line;
     }
+    for (const auto& [index, unsupported] : UnsupportedParametersOf(ast_, name)) {
+      if (unsupported.has_default || !entry.refusal.empty()) continue;
+      entry.refusal = unsupported.reason;
+      entry.refusal_line = unsupported.line;
+    }
     for (size_t i = 0; i < entry.parameters.size(); ++i) {
       ParameterInfo& parameter = entry.parameters[i];
       if (!parameter.is_pointer) continue;

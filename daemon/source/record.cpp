@@ -189,6 +189,9 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
   }
   LaunchPlan plan;
   for (size_t i = 0; i < spec.args.size(); ++i) {
+    if (const auto found = slices.unsupported.find(i); found != slices.unsupported.end()) {
+      return RecordOutcome(Refuse(slices, found->second.reason, found->second.line));
+    }
     const Argument& argument = spec.args[i];
     const ParameterInfo& parameter = slices.parameters[i];
     KernelParameter value;

@@ -1,5 +1,7 @@
 #include "source/signature.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 
@@ -66,6 +68,39 @@ std::vector<std::string> Arguments(std::string_view list) {
   }
   for (std::string& part : parts) part = Trim(part);
   return parts;
+}
+
+// A number becomes such a structure by itself, as with dim3.
+bool TakesNumber(CXCursor record) {
+  const std::vector<CXCursor> members = ast::Children(record);
+  return std::any_of(members.begin(), members.end(), [](CXCursor member) {
+    if (clang_getCursorKind(member) != CXCursor_Constructor || !clang_CXXConstructor_isConvertingConstructor(member))
+      return false;
+    if (clang_Cursor_getNumArguments(member) < 1) return false;
+    const CXType first = clang_getCanonicalType(clang_getCursorType(clang_Cursor_getArgument(member, 0)));
+    return first.kind >= CXType_Bool && first.kind <= CXType_LongDouble;
+  });
+}
+
+// What a parameter is that no buffer and no number can stand for; empty: it may be given.
+std::string_view UnsupportedKind(CXType type) {
+  type = clang_getCanonicalType(type);
+  if (type.kind == CXType_LValueReference) {
+    type = clang_getPointeeType(type);
+    if (!clang_isConstQualifiedType(type)) return "a reference that may be written to";
+    type = clang_getCanonicalType(type);
+  }
+  if (type.kind == CXType_Pointer) {
+    const CXTypeKind pointee = clang_getCanonicalType(clang_getPointeeType(type)).kind;
+    if (pointee == CXType_Pointer) return "a pointer to pointers";
+    return pointee == CXType_FunctionProto || pointee == CXType_FunctionNoProto ? "a pointer to a function" : "";
+  }
+  if (type.kind == CXType_Enum) return "an enumeration";
+  const CXCursor declaration = clang_getTypeDeclaration(type);
+  const CXCursorKind kind = clang_getCursorKind(declaration);
+  const bool record = kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl || kind == CXCursor_UnionDecl ||
+                      kind == CXCursor_ClassTemplate;
+  return record && !TakesNumber(declaration) ? "a structure by value" : "";
 }
 
 }  // namespace
@@ -136,6 +171,30 @@ std::vector<ParameterInfo> SignatureOf(const Ast& ast, const std::string& entry)
     }
   }
   return parameters;
+}
+
+std::map<size_t, UnsupportedParameter> UnsupportedParametersOf(const Ast& ast, const std::string& entry) {
+  std::map<size_t, UnsupportedParameter> unsupported;
+  const auto function = ast::FindFunction(ast, entry);
+  if (!function) return unsupported;
+  const std::vector<CXCursor> cursors = ast::Parameters(*function);
+  const std::vector<ParameterInfo> parameters = ParametersOf(*function);
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const bool number = parameters[i].dtype && !parameters[i].is_pointer &&
+                        clang_getCursorType(cursors[i]).kind != CXType_LValueReference;  // __half is a structure
+    const std::string_view kind =
+        number || IsStream(parameters[i]) ? "" : UnsupportedKind(clang_getCursorType(cursors[i]));
+    if (kind.empty()) continue;
+    const std::vector<Token> tokens = ast::Tokens(ast, cursors[i]);
+    const bool has_default =
+        std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.text == "="; });
+    unsupported[i] = {
+        fmt::format("parameter {} of {} is {} ({}{}{}), and the manifest has buffers and numbers only: "
+                    "name as the entry a launcher or a kernel that takes pointers and numbers",
+                    i + 1, entry, kind, parameters[i].type, parameters[i].name.empty() ? "" : " ", parameters[i].name),
+        ast::Line(cursors[i]), has_default};
+  }
+  return unsupported;
 }
 
 bool IsStream(const ParameterInfo& parameter) {

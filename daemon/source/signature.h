@@ -1,6 +1,7 @@
 // Parameters of functions as the manifest and the recorder see them.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,17 @@ std::vector<ParameterInfo> ParametersOf(CXCursor function);
 // ("f<float>") are put in.
 std::vector<ParameterInfo> SignatureOf(const Ast& ast, const std::string& entry);
 
-bool IsStream(const ParameterInfo&
-                  parameter);  // cudaStream_t: no argument of the manifest; the recorder gives the default stream
+// A parameter whose argument the manifest cannot give, for it has buffers and numbers only: structures by value,
+// references to be written, pointers to pointers or functions, enumerations.
+struct UnsupportedParameter {
+  std::string reason;
+  int line = 0;
+  bool has_default = false;  // harmless where the manifest leaves it out
+};
+// Of the first function that `entry` names, by index.
+std::map<size_t, UnsupportedParameter> UnsupportedParametersOf(const Ast& ast, const std::string& entry);
+
+// cudaStream_t: no argument of the manifest; the recorder gives the default stream.
+bool IsStream(const ParameterInfo& parameter);
 
 }  // namespace warpwright

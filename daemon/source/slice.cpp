@@ -229,6 +229,7 @@ Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   slices.entry_deduces = arguments.empty() && (unit.is_template || reach.entries.size() > 1);
   slices.entry_line = reach.entries.front()->line;
   slices.parameters = SignatureOf(parsed, entry);
+  slices.unsupported = UnsupportedParametersOf(parsed, entry);
   slices.kernels = reach.kernels;
   slices.symbols = reach.symbols;
   slices.device = Emit(Side::kDevice, units, reach.device, slices.file, slices.device_headers, slices);

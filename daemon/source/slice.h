@@ -4,8 +4,7 @@
 // messages of either compiler speak of the user's file. The device slice holds the kernels that the entry can reach and
 // what they refer to. The host slice holds the entry and what it refers to, with
 //   - each kernel's body replaced by a stub that records its launch, the way nvcc makes host stubs: conversions,
-//   default arguments,
-//     deduction, packs and function pointers are then the compiler's business;
+//     default arguments, deduction, packs and function pointers are then the compiler's business;
 //   - k<<<c>>>(a) rewritten to (::ww::Push(c), k(a)), on tokens, so that launches inside macro bodies are covered;
 //   - __device__ bodies emptied unless they are constexpr or also __host__.
 // Everything is decided on raw tokens: a declaration is kept when the identifiers of something kept name it. That keeps
@@ -27,6 +26,7 @@
 #include "core/evaluator.h"
 #include "core/inspection.h"
 #include "core/verdict.h"
+#include "source/signature.h"
 
 namespace warpwright {
 
@@ -36,7 +36,8 @@ struct Slices {
   std::string entry_name;  // qualified, with the template arguments that were asked for
   bool entry_is_kernel = false;
   bool entry_deduces = false;  // a template without arguments, or overloaded: the types of the arguments choose
-  std::vector<ParameterInfo> parameters;  // of the entry
+  std::vector<ParameterInfo> parameters;               // of the entry
+  std::map<size_t, UnsupportedParameter> unsupported;  // of these, by index
   int entry_line = 0;
 
   std::string device;

@@ -175,8 +175,9 @@ const Edit kEdits[] = {
     {"LauncherAndKernel",
      {{"<<<m, BLOCK>>>", "<<<dim3(m), dim3(BLOCK), 0>>>"}, {"0.5f", "0.25f"}, {"sum += part[i];", "sum -= part[i];"}}},
     {"RenamedKernel", {{"__global__ void rows", "__global__ void rows_by_blocks"}, {"  rows<", "  rows_by_blocks<"}}},
-    {"NewInclude", {{"#include <stdio.h>\n", "#include <stdio.h>\n#include <cooperative_groups.h>\n"},
-                    {"  __syncthreads();", "  cooperative_groups::this_thread_block().sync();"}}},
+    {"NewInclude",
+     {{"#include <stdio.h>\n", "#include <stdio.h>\n#include <cooperative_groups.h>\n"},
+      {"  __syncthreads();", "  cooperative_groups::this_thread_block().sync();"}}},
     {"DroppedIncludes", {{"#include <stdio.h>\n", ""}, {"#include <cuda_fp16.h>\n", ""}, {"sum = 0;", "sum = 3;"}}},
     {"DroppedRuntimeHeader", {{"#include <cuda_runtime.h>\n", ""}, {"sum = 0;", "sum = 3;"}}},
 };

@@ -172,5 +172,16 @@ TEST(Inspect, SliceHashFollowsMeaning) {
   EXPECT_NE(with("#define BLOCK", "#undef X\n#define BLOCK"), hash(base)) << "directives may decide what exists";
 }
 
+TEST(Inspect, SaysWhichParametersTheManifestCannotGive) {
+  const Inspection inspection = InspectText(
+      "struct Params { int n; };\n__global__ void k(float* x, int n) { x[n] = 1; }\n"
+      "void by_value(float* x,\n              Params p) { k<<<1, 1>>>(x, p.n); }\n"
+      "void by_default(float* x, Params p = {}) { k<<<1, 1>>>(x, p.n); }\n");
+  const EntryInfo& entry = Entry(inspection, "by_value");
+  EXPECT_TRUE(entry.refusal.starts_with("parameter 2 of by_value is a structure by value (Params p)")) << entry.refusal;
+  EXPECT_EQ(entry.refusal_line, 4);
+  EXPECT_EQ(Entry(inspection, "by_default").refusal, "");
+}
+
 }  // namespace
 }  // namespace warpwright

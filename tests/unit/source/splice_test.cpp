@@ -169,7 +169,6 @@ TEST(Splice, KeepsIncludesThatTheEditDropped) {
   EXPECT_EQ(Text(DoSplice(edited)), Replaced(kOriginal, "<<<rows, 1>>>", "<<<rows, 1, 0>>>"));
 }
 
-
 // The edit drops the include of "extra.cuh": the splice keeps it, where it means nothing to the entry.
 struct KeptHeader {
   const char* name;
@@ -177,9 +176,11 @@ struct KeptHeader {
   const char* refused;  // part of the reason; "": spliced
 };
 const KeptHeader kKeptHeaders[] = {
-    {"OtherNames", "#pragma once\nstruct Other { int a; };\n__device__ float cube(float x) { return x * x * x; }\n", ""},
+    {"OtherNames", "#pragma once\nstruct Other { int a; };\n__device__ float cube(float x) { return x * x * x; }\n",
+     ""},
     {"Guard", "#ifndef _EXTRA_H_\n#define _EXTRA_H_\n#include <stdio.h>\n#define OTHER 3\n#endif\n", ""},
-    {"Overload", "__device__ int add(int a, int b) { return a + b; }\n", "could change the device code ('__device__', line 1)"},
+    {"Overload", "__device__ int add(int a, int b) { return a + b; }\n",
+     "could change the device code ('__device__', line 1)"},
     {"Macro", "#define OTHER 3\n#define add other\n", "could change the device code ('add', line 2)"},
     {"MacroForSystemHeaders", "#define __CUDA_NO_HALF_OPERATORS__\n", "('__CUDA_NO_HALF_OPERATORS__', line 1)"},
     {"Undefined", "#undef BLOCK\n", "('BLOCK', line 1)"},
