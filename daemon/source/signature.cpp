@@ -180,10 +180,7 @@ std::map<size_t, UnsupportedParameter> UnsupportedParametersOf(const Ast& ast, c
   const std::vector<CXCursor> cursors = ast::Parameters(*function);
   const std::vector<ParameterInfo> parameters = ParametersOf(*function);
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const bool number = parameters[i].dtype && !parameters[i].is_pointer &&
-                        clang_getCursorType(cursors[i]).kind != CXType_LValueReference;  // __half is a structure
-    const std::string_view kind =
-        number || IsStream(parameters[i]) ? "" : UnsupportedKind(clang_getCursorType(cursors[i]));
+    const std::string_view kind = IsStream(parameters[i]) ? "" : UnsupportedKind(clang_getCursorType(cursors[i]));
     if (kind.empty()) continue;
     const std::vector<Token> tokens = ast::Tokens(ast, cursors[i]);
     const bool has_default =
