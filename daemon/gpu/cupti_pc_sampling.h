@@ -1,0 +1,55 @@
+// Where warps are, and for what they wait: program counters sampled by the hardware while kernels run at nearly full speed, and the
+// source lines they belong to (the cubin's line table: compile with -lineinfo).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/counters.h"
+#include "gpu/cupti_library.h"
+
+namespace warpwright::gpu {
+
+// One instruction. `stalls` counts the samples of warps that stood there, by reason: "long_scoreboard"; "selected" is a warp that
+// issued it.
+struct PcRecord {
+  std::string function;  // mangled
+  uint64_t pc = 0;       // offset in the function
+  std::map<std::string, uint64_t> stalls;
+};
+struct PcSamples {
+  std::vector<PcRecord> records;
+  uint64_t total = 0, dropped = 0;  // as the hardware counted them; kernels of the driver included
+  bool overflow = false;            // the buffer was full: the samples are those of the beginning
+};
+
+// Samples all kernels that `run` launches on the context and waits for. `expected_us` is about how long they take: the period is chosen so
+// that long runs do not overflow and short ones are seen. kEnvironment: the system refuses (see Cupti::Check).
+Result<PcSamples> SamplePcs(const Cupti& cupti, CUcontext context, double expected_us, const std::function<Status()>& run);
+
+// Cycles between two samples of a scheduler, as a power of two that CUPTI accepts (5 to 31).
+int PeriodExponent(double expected_us);
+
+struct SourceLine {
+  std::string file;
+  int line = 0;
+  auto operator<=>(const SourceLine&) const = default;
+};
+// nullopt: the cubin has no such function, or no line for the instruction. The file is a whole path: the compiler put its working folder in
+// front. Needs no GPU.
+std::optional<SourceLine> LineOf(const Cupti& cupti, std::span<const std::byte> cubin, const std::string& function, uint64_t pc);
+
+// The name that a module's PTX (.file) has for that path, which is the user's; the path where there is none.
+std::string NameInModule(const std::string& path, std::string_view ptx);
+
+// The lines of one function with the most samples of waiting warps, hottest first. Samples without a line are left out.
+std::vector<LineCounters> HottestLines(const PcSamples& samples, const std::string& function,
+                                       const std::function<std::optional<SourceLine>(uint64_t pc)>& locate, size_t limit);
+
+}  // namespace warpwright::gpu

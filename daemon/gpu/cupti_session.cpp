@@ -1,0 +1,104 @@
+#include "gpu/cupti_session.h"
+
+namespace warpwright::gpu {
+namespace {
+
+constexpr size_t kLinesPerKernel = 32;
+
+// Whether an error only means that nothing can be counted here.
+bool MeansUnavailable(const Error& error) { return error.code == ErrorCode::kEnvironment || error.code == ErrorCode::kUnsupported; }
+CountersUnavailable Unavailable(const Error& error) { return {error.message, error.remedy}; }
+
+Status CheckSupport(const Cupti& cupti, CUdevice device) {
+  WW_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params);
+  params.cuDevice = device;
+  params.api = CUPTI_PROFILER_RANGE_PROFILING;
+  WW_TRY(cupti.Check(cupti.ProfilerDeviceSupported(&params), "cuptiProfilerDeviceSupported"));
+  if (params.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED) return {};
+  const std::pair<const char*, CUpti_Profiler_Support_Level> parts[] = {
+      {"its architecture", params.architecture}, {"SLI", params.sli},     {"a virtual GPU", params.vGpu},
+      {"confidential computing", params.confidentialCompute}, {"a mining processor", params.cmp}, {"WSL", params.wsl}};
+  std::string why;
+  for (const auto& [name, level] : parts)
+    if (level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) why += (why.empty() ? "" : ", ") + std::string(name);
+  return Fail(ErrorCode::kEnvironment, "the device does not support counters" + (why.empty() ? "" : " because of " + why),
+              "switch that off on the host, or go on without counters: timing and checking do not need them");
+}
+
+// Runs `step` with `launch_all`, and tells an error of the caller's launches from one of counting.
+template <typename T, typename Step>
+Result<std::variant<CountersUnavailable, T>> Guarded(const std::function<Status()>& launch_all, Step step) {
+  Status launched;
+  Result<T> counted = step([&] { return launched = launch_all(); });
+  if (!launched) return Fail(launched.error());
+  if (counted) return std::move(*counted);
+  if (MeansUnavailable(counted.error())) return Unavailable(counted.error());
+  return Fail(counted.error());
+}
+
+}  // namespace
+
+Result<CounterSession> CounterSession::Create(CUcontext context, CUdevice device) {
+  CounterSession session(context);
+  const Status opened = session.Open(device);
+  if (!opened && !MeansUnavailable(opened.error())) return Fail(opened.error());
+  if (!opened) session.unavailable_ = Unavailable(opened.error());
+  return session;
+}
+
+Status CounterSession::Open(CUdevice device) {
+  WW_ASSIGN(cupti_, LoadCupti());
+  WW_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, initialize);
+  WW_TRY(cupti_->CheckEnable(cupti_->ProfilerInitialize(&initialize), "cuptiProfilerInitialize"));
+  WW_TRY(CheckSupport(*cupti_, device));
+  WW_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, chip);
+  chip.deviceIndex = static_cast<size_t>(device);
+  WW_TRY(cupti_->Check(cupti_->DeviceGetChipName(&chip), "cuptiDeviceGetChipName"));
+  chip_ = chip.pChipName;
+  // The first call that needs permission.
+  WW_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, available);
+  available.ctx = context_;
+  WW_TRY(cupti_->CheckEnable(cupti_->ProfilerGetCounterAvailability(&available), "cuptiProfilerGetCounterAvailability"));
+  availability_.resize(available.counterAvailabilityImageSize);
+  available.pCounterAvailabilityImage = availability_.data();
+  return cupti_->CheckEnable(cupti_->ProfilerGetCounterAvailability(&available), "cuptiProfilerGetCounterAvailability");
+}
+
+Result<CountedLaunches> CounterSession::Count(CounterTier tier, const std::function<Status()>& launch_all, size_t launches) {
+  auto host = hosts_.find(tier);
+  if (host == hosts_.end()) {
+    WW_ASSIGN(CuptiHost made, CuptiHost::Create(*cupti_, chip_, availability_, MetricsOf(tier)));
+    host = hosts_.emplace(tier, std::move(made)).first;
+  }
+  WW_ASSIGN(RangeProfiler profiler, RangeProfiler::Enable(*cupti_, context_));
+  CountedLaunches counted;
+  WW_ASSIGN(counted.launches, profiler.Count(host->second, launches, launch_all));
+  counted.unknown = host->second.unknown();
+  counted.passes = host->second.passes();
+  return counted;
+}
+
+Result<CounterOutcome> CounterSession::Collect(CounterTier tier, const std::function<Status()>& launch_all, size_t launches) {
+  if (unavailable_) return *unavailable_;
+  if (launches == 0) return CountedLaunches{};
+  return Guarded<CountedLaunches>(launch_all, [&](const std::function<Status()>& launch) { return Count(tier, launch, launches); });
+}
+
+Result<SamplingOutcome> CounterSession::Sample(const CompiledModule& module, double expected_us, const std::function<Status()>& run) {
+  if (unavailable_) return *unavailable_;
+  return Guarded<SampledLines>(run, [&](const std::function<Status()>& guarded) -> Result<SampledLines> {
+    WW_ASSIGN(const PcSamples samples, SamplePcs(*cupti_, context_, expected_us, guarded));
+    SampledLines sampled{{}, samples.total, samples.dropped, samples.overflow};
+    for (const auto& kernel : module.kernels) {
+      const auto locate = [&](uint64_t pc) {
+        auto where = LineOf(*cupti_, module.cubin, kernel.symbol, pc);
+        if (where) where->file = NameInModule(where->file, module.ptx);
+        return where;
+      };
+      sampled.kernels[kernel.symbol] = HottestLines(samples, kernel.symbol, locate, kLinesPerKernel);
+    }
+    return sampled;
+  });
+}
+
+}  // namespace warpwright::gpu

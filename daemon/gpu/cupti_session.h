@@ -1,0 +1,62 @@
+// Counters of one context: what gpu/cuda_device.h asks. Where the system does not let us count, that is a value with a remedy and
+// not an Error: timing and checking do not need counters.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "core/compiled.h"
+#include "gpu/cupti_pc_sampling.h"
+#include "gpu/cupti_range_profiler.h"
+#include "gpu/metrics.h"
+
+namespace warpwright::gpu {
+
+struct CountersUnavailable {
+  std::string reason, remedy;
+};
+struct CountedLaunches {
+  std::vector<MetricValues> launches;  // in the order of the launches: for Fill (metrics.h)
+  std::vector<std::string> unknown;    // metrics of the tier that this chip lacks
+  size_t passes = 0;
+};
+using CounterOutcome = std::variant<CountersUnavailable, CountedLaunches>;
+
+struct SampledLines {
+  std::map<std::string, std::vector<LineCounters>> kernels;  // by mangled name: hottest lines first, for LaunchReport::lines
+  uint64_t samples = 0, dropped = 0;
+  bool overflow = false;
+};
+using SamplingOutcome = std::variant<CountersUnavailable, SampledLines>;
+
+class CounterSession {
+ public:
+  // Of a context that outlives the session. Cheap where counters are unavailable: Collect and Sample then say why.
+  static Result<CounterSession> Create(CUcontext context, CUdevice device);
+
+  const std::optional<CountersUnavailable>& unavailable() const { return unavailable_; }
+  const std::string& chip() const { return chip_; }  // "GH100"
+
+  // `launch_all` launches the kernels and waits for the context; it runs once, each kernel of it once per pass. An error of it is returned
+  // as it is. `launches` is the number of kernels: memsets and copies are not counted.
+  Result<CounterOutcome> Collect(CounterTier tier, const std::function<Status()>& launch_all, size_t launches);
+
+  // The hottest lines of the module's kernels while `run` runs, which launches and waits; about `expected_us` long.
+  Result<SamplingOutcome> Sample(const CompiledModule& module, double expected_us, const std::function<Status()>& run);
+
+ private:
+  CounterSession(CUcontext context) : context_(context) {}
+  Status Open(CUdevice device);
+  Result<CountedLaunches> Count(CounterTier tier, const std::function<Status()>& launch_all, size_t launches);
+
+  const Cupti* cupti_ = nullptr;
+  CUcontext context_;
+  std::string chip_;
+  std::vector<uint8_t> availability_;
+  std::map<CounterTier, CuptiHost> hosts_;
+  std::optional<CountersUnavailable> unavailable_;
+};
+
+}  // namespace warpwright::gpu

@@ -1,0 +1,135 @@
+#include "gpu/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace warpwright::gpu {
+namespace {
+
+using Values = std::map<std::string, double>;
+using Numbers = std::map<std::string_view, double>;
+
+struct TimePart {
+  std::string_view name;
+  double TimeBreakdown::*part;
+};
+constexpr TimePart kTimeParts[] = {
+    {"dram_us", &TimeBreakdown::dram_us},       {"l2_us", &TimeBreakdown::l2_us},         {"l1_us", &TimeBreakdown::l1_us},
+    {"shared_us", &TimeBreakdown::shared_us},   {"issue_us", &TimeBreakdown::issue_us},   {"fp32_us", &TimeBreakdown::fp32_us},
+    {"fp64_us", &TimeBreakdown::fp64_us},       {"fp16_us", &TimeBreakdown::fp16_us},     {"integer_us", &TimeBreakdown::integer_us},
+    {"sfu_us", &TimeBreakdown::sfu_us},         {"atomic_us", &TimeBreakdown::atomic_us}, {"latency_us", &TimeBreakdown::latency_us},
+    {"overhead_us", &TimeBreakdown::overhead_us}};
+
+std::optional<double> Evaluate(const Formula& formula, const Values& values) {
+  double sum = 0;
+  for (const auto& term : formula.terms) {
+    const auto found = values.find(term.metric);
+    if (found == values.end()) return std::nullopt;
+    sum += term.weight * found->second;
+  }
+  return sum;
+}
+
+Numbers EvaluateAll(const std::vector<Formula>& formulas, const Values& values) {
+  Numbers numbers;
+  for (const auto& formula : formulas) {
+    const auto value = Evaluate(formula, values);
+    if (!value) continue;
+    const auto [place, added] = numbers.emplace(formula.number, *value);
+    if (!added) place->second = std::max(place->second, *value);
+  }
+  return numbers;
+}
+
+void NoteUnmeasured(LaunchReport& report, const std::vector<Formula>& formulas, const Numbers& numbers) {
+  for (const auto& formula : formulas)
+    if (numbers.count(formula.number) == 0) report.unmeasured.emplace(formula.number);
+}
+
+uint64_t Count(double value) { return value > 0 ? static_cast<uint64_t>(std::llround(value)) : 0; }
+
+void FillCounters(LaunchReport& report, const Values& values) {
+  const Numbers counters = EvaluateAll(CounterFormulas(), values);
+  for (const auto& [name, value] : counters) SetField(report.counters, name, Count(value));
+  NoteUnmeasured(report, CounterFormulas(), counters);
+
+  const Counters& c = report.counters;
+  Numbers classes = EvaluateAll(ThreadClassFormulas(), values);
+  if (c.warp_instructions == 0 || c.thread_instructions == 0) classes.clear();
+  const double lanes = static_cast<double>(c.thread_instructions) / static_cast<double>(std::max<uint64_t>(1, c.warp_instructions));
+  for (const auto& [name, threads] : classes) SetField(report.counters, name, Count(threads / lanes));
+  NoteUnmeasured(report, ThreadClassFormulas(), classes);
+
+  for (const auto& [name, reason] : NotOnHardware()) report.unmeasured.emplace(name);
+  report.counters.blocks = report.blocks_total;
+  report.counters.warps = report.blocks_total * static_cast<uint64_t>((report.threads_per_block + 31) / 32);
+}
+
+// Microseconds of each part, by name.
+Numbers Parts(double total_us, const Values& values, const Chip& chip) {
+  Numbers parts;
+  for (const auto& [name, percent] : EvaluateAll(ThroughputFormulas(), values))
+    parts[name] = std::clamp(percent, 0.0, 100.0) / 100 * total_us;
+  const double lane_cycles_per_us = chip.multiprocessors * chip.clock_ghz * 1e3;
+  const std::pair<std::string_view, double> lanes[] = {{"fp64_us", chip.fp64_lanes}, {"fp16_us", chip.fp16_lanes}};
+  const Numbers results = EvaluateAll(LaneFormulas(), values);
+  for (const auto& [name, width] : lanes) {
+    const auto found = results.find(name);
+    if (found != results.end() && parts.count(name) == 0 && width > 0)
+      parts[name] = std::min(total_us, found->second / (width * lane_cycles_per_us));
+  }
+  return parts;
+}
+
+std::optional<double> LatencyShare(const Values& values) {
+  const auto latency = Evaluate(LatencyStalls(), values), all = Evaluate(AllStalls(), values);
+  if (!latency || !all) return std::nullopt;
+  return *all > 0 ? *latency / *all : 0.0;
+}
+
+void FillTime(LaunchReport& report, const Values& values, const Chip& chip) {
+  TimeBreakdown& time = report.time;
+  const auto duration = values.find(kDurationMetric);
+  if (time.total_us <= 0 && duration != values.end()) time.total_us = duration->second / 1e3;
+  Numbers parts = time.total_us > 0 ? Parts(time.total_us, values, chip) : Numbers{};
+  NoteUnmeasured(report, ThroughputFormulas(), parts);
+
+  double busiest_us = 0;
+  for (const auto& [name, us] : parts) busiest_us = std::max(busiest_us, us);
+  if (const auto share = LatencyShare(values); share && !parts.empty())
+    parts["latency_us"] = *share * std::max(0.0, time.total_us - busiest_us);
+  else
+    report.unmeasured.emplace("latency_us");
+  const double starting_us = static_cast<double>(report.blocks_total) * chip.block_launch_cycles / (chip.clock_ghz * 1e3);
+  parts["overhead_us"] = std::min(time.total_us, chip.launch_overhead_us + starting_us);
+
+  double largest = 0;
+  for (const auto& [name, part] : kTimeParts) {
+    const auto found = parts.find(name);
+    if (found == parts.end()) continue;
+    time.*part = found->second;
+    if (found->second > largest) {
+      largest = found->second;
+      time.limiter = name.substr(0, name.size() - 3);  // without "_us"
+    }
+  }
+}
+
+}  // namespace
+
+void Fill(LaunchReport& report, const std::map<std::string, double>& values, const Chip& chip) {
+  report.metrics = values;
+  report.unmeasured.clear();
+  FillCounters(report, values);
+  FillTime(report, values, chip);
+  if (const auto active = values.find(kWarpsActiveMetric); active != values.end())
+    report.occupancy.achieved = std::clamp(active->second / 100, 0.0, 1.0);
+  else
+    report.unmeasured.emplace("achieved_occupancy");
+  if (const auto all = Evaluate(AllStalls(), values); all && *all > 0)
+    for (const auto& [field, cycles] : EvaluateAll(StallFormulas(), values)) report.metrics[std::string(field)] = 100 * cycles / *all;
+  if (const auto tensor = values.find(kTensorMetric); tensor != values.end()) report.metrics["tensor_pct"] = tensor->second;
+}
+
+}  // namespace warpwright::gpu
