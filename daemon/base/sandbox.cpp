@@ -50,7 +50,7 @@ Result<bool> AllowPath(int ruleset, const std::filesystem::path& path, uint64_t 
   struct stat info {};
   if (::fstat(target.get(), &info) != 0) return FailErrno("stat " + path.string());
   landlock_path_beneath_attr rule{};
-  rule.allowed_access = S_ISDIR(info.st_mode) ? rights : rights & kFileRights;
+  rule.allowed_access = S_ISDIR(info.st_mode) ? rights : rights & (kFileRights | kDeviceControl);
   rule.parent_fd = target.get();
   if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
     return FailErrno("landlock_add_rule " + path.string());
@@ -160,6 +160,7 @@ Status PreparedSandbox::PrepareFiles(const std::filesystem::path& program) {
     WW_ASSIGN(const bool exists, AllowPath(ruleset_.get(), path, handled & ~kDeviceNodes & ~kDeviceControl));
     if (!exists) return Fail(ErrorCode::kIo, "the folder " + path.string() + " for a child to write in does not exist");
   }
+  for (const auto& path : sandbox_.devices) WW_TRY(AllowPath(ruleset_.get(), path, (kFileRights | kReadRights | kDeviceControl) & handled));
   proc_self_rights_ = kReadRights & handled;
   return {};
 }
@@ -186,8 +187,9 @@ Status PreparedSandbox::PrepareCalls() {
 
 const char* PreparedSandbox::Apply() {
   if (const char* failed = Limit(RLIMIT_CORE, 0, 0, "setrlimit RLIMIT_CORE")) return failed;
+  const int memory = sandbox_.devices.empty() ? RLIMIT_AS : RLIMIT_DATA;
   if (sandbox_.memory_bytes > 0)
-    if (const char* failed = Limit(RLIMIT_AS, sandbox_.memory_bytes, sandbox_.memory_bytes, "setrlimit RLIMIT_AS")) return failed;
+    if (const char* failed = Limit(memory, sandbox_.memory_bytes, sandbox_.memory_bytes, "setrlimit of memory")) return failed;
   if (sandbox_.file_bytes > 0)
     if (const char* failed = Limit(RLIMIT_FSIZE, sandbox_.file_bytes, sandbox_.file_bytes, "setrlimit RLIMIT_FSIZE")) return failed;
   if (const auto seconds = static_cast<uint64_t>(sandbox_.cpu.count()); sandbox_.cpu.count() > 0)

@@ -24,7 +24,8 @@ struct Sandbox {
   bool allow_children = true;  // false: it may have threads, but no processes, and signal none but itself
   std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/ld.so.cache, /proc/self, /dev/null
   std::vector<std::filesystem::path> writable;
-  uint64_t memory_bytes = 0;   // RLIMIT_AS
+  std::vector<std::filesystem::path> devices;   // device nodes, or folders of them; those that are not there are left out
+  uint64_t memory_bytes = 0;   // RLIMIT_AS; with `devices` RLIMIT_DATA, since drivers reserve addresses by the terabyte
   uint64_t file_bytes = 0;     // RLIMIT_FSIZE
   std::chrono::seconds cpu{0};  // RLIMIT_CPU
 };

@@ -12,7 +12,7 @@ namespace {
 
 void AddCommon(CLI::App* command, CommonOptions& options) {
   command->add_option("--repo", options.repo, "The git repository")->capture_default_str();
-  command->add_option("--device", options.device, "sim:h200, sim:a100, sim:l4 or sim:rtx4090")->capture_default_str();
+  command->add_option("--device", options.device, "cuda, cuda:1, sim:h200, sim:a100, sim:l4 or sim:rtx4090")->capture_default_str();
   command->add_option("--kernel", options.kernels, "Only this kernel of the manifest (repeatable)");
   command->add_option("--skills", options.skills, "Folder of skills instead of the built-in ones");
   command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]");

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/file.h"
 #include "config/chip_file.h"
+#include "config/gpu_chip.h"
 #include "config/manifest.h"
 
 namespace warpwright {
@@ -38,17 +40,24 @@ bool IsSource(std::string_view path) {
 }
 
 Result<Session> Session::Open(const CommonOptions& options) {
-  if (options.device.rfind("sim:", 0) != 0)
-    return Fail(ErrorCode::kUsage, "unknown device '" + options.device + "'", fmt::format("use one of sim:{}", fmt::join(ChipIds(), ", sim:")));
+  const bool simulated = options.device.starts_with("sim:"), gpu = options.device == "cuda" || options.device.starts_with("cuda:");
+  if (!simulated && !gpu)
+    return Fail(ErrorCode::kUsage, "unknown device '" + options.device + "'", fmt::format("use cuda, cuda:1 or one of sim:{}", fmt::join(ChipIds(), ", sim:")));
   WW_ASSIGN(Repository repository, Repository::Open(options.repo));
   Session session(options, std::move(repository));
-  WW_ASSIGN(session.chip_, LoadChip(options.device.substr(4)));
+  if (simulated) {
+    WW_ASSIGN(session.chip_, LoadChip(options.device.substr(4)));
+  }
   session.state_ = fs::absolute(options.state.empty() ? session.repository_.common_directory() / "warpwright" : fs::path(options.state));
   session.cache_ = fs::absolute(options.cache.empty() ? DefaultCache() : fs::path(options.cache));
   for (const auto& folder : {session.state_, session.cache_}) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) return Fail(ErrorCode::kEnvironment, "create " + folder.string() + ": " + error.message(), "name another folder with --state or --cache");
+  }
+  if (gpu) {
+    WW_ASSIGN(session.gpu_, session.AskForGpu());
+    WW_ASSIGN(session.chip_, ChipOf(*session.gpu_));
   }
   return session;
 }
@@ -109,19 +118,45 @@ WorkerEvaluator Session::MakeWorker() const {
   command.argv = WorkerArguments();
   command.argv.insert(command.argv.end(), {"--cache", cache_.string(), "--readable", state_.string()});
   if (!repository_.bare()) command.argv.insert(command.argv.end(), {"--readable", fs::absolute(repository_.root()).string()});
+  if (gpu_) command.argv.emplace_back("--gpu");
   command.log = state_ / "worker.log";
   return WorkerEvaluator(std::move(command));
 }
 
-Result<std::string> Session::Toolchain() const {
+Result<std::string> Session::AskWorker(const std::vector<std::string>& question) const {
   Command command;
   command.argv = WorkerArguments();
-  command.argv.insert(command.argv.end(), {"--cache", cache_.string(), "--toolchain"});
-  command.env = MinimalEnvironment();
-  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr) command.env["CUDA_HOME"] = home;
+  command.argv.insert(command.argv.end(), {"--cache", cache_.string()});
+  command.argv.insert(command.argv.end(), question.begin(), question.end());
+  command.env = WorkerEnvironment();
   WW_ASSIGN(const Completed done, Run(command));
   if (done.exit_code != 0) return Fail(ErrorCode::kEnvironment, done.err.empty() ? "the worker does not start" : done.err.substr(0, done.err.find_last_not_of('\n') + 1));
   return done.out.substr(0, done.out.find('\n'));
+}
+
+Result<std::string> Session::Toolchain() const { return AskWorker({"--toolchain"}); }
+
+Result<GpuFacts> Session::AskForGpu() const {
+  WW_ASSIGN(const std::string answer, AskWorker({"--describe-gpu", options_.device}));
+  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  try {
+    GpuFacts facts;
+    json.at("name").get_to(facts.name);
+    json.at("uuid").get_to(facts.uuid);
+    json.at("compute_major").get_to(facts.compute_major);
+    json.at("compute_minor").get_to(facts.compute_minor);
+    json.at("multiprocessors").get_to(facts.multiprocessors);
+    json.at("clock_khz").get_to(facts.clock_khz);
+    json.at("l2_bytes").get_to(facts.l2_bytes);
+    json.at("memory_clock_khz").get_to(facts.memory_clock_khz);
+    json.at("bus_width_bits").get_to(facts.bus_width_bits);
+    json.at("memory_bytes").get_to(facts.memory_bytes);
+    json.at("free_bytes").get_to(facts.free_bytes);
+    json.at("driver_version").get_to(facts.driver_version);
+    return facts;
+  } catch (const nlohmann::json::exception& e) {
+    return Fail(ErrorCode::kCorrupt, std::string("the worker's description of the GPU does not decode: ") + e.what());
+  }
 }
 
 Result<SkillLibrary> Session::Skills() const { return options_.skills.empty() ? LoadBuiltInSkills() : LoadSkills(options_.skills); }

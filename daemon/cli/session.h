@@ -41,6 +41,7 @@ class Session {
   const CommonOptions& options() const { return options_; }
   Repository& repository() { return repository_; }
   const Chip& chip() const { return chip_; }
+  const std::optional<GpuFacts>& gpu() const { return gpu_; }  // where the device is one
   const std::filesystem::path& state() const { return state_; }
 
   // The manifest of a commit, or of the working tree; restricted to --kernel.
@@ -62,10 +63,14 @@ class Session {
   Session(CommonOptions options, Repository repository) : options_(std::move(options)), repository_(std::move(repository)) {}
   std::vector<std::string> WorkerArguments() const;
   Result<Manifest> Select(Manifest manifest) const;
+  // The line that the worker answers an option with.
+  Result<std::string> AskWorker(const std::vector<std::string>& question) const;
+  Result<GpuFacts> AskForGpu() const;
 
   CommonOptions options_;
   Repository repository_;
   Chip chip_;
+  std::optional<GpuFacts> gpu_;
   std::filesystem::path state_, cache_;
 };
 

@@ -1,6 +1,7 @@
 // warpwright-worker: parses, slices, records, compiles and simulates what it is sent, one call at a time (worker/frame.h).
 //
-// Options: --toolchain (prints the compiler and exits), --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --memory-gib N, --no-sandbox, --version.
+// Options: --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --gpu (it may use one), --memory-gib N,
+// --no-sandbox, --version; --toolchain prints the compiler and exits, --describe-gpu NAME a GPU as JSON (gpu/describe.h).
 // Exit codes: 0 the peer closed the pipe, 2 usage, 3 the environment lacks something.
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/version.h"
 #include "compile/toolkit.h"
+#include "gpu/describe.h"
 #include "worker/cache_trim.h"
 #include "worker/serve.h"
 
@@ -25,7 +27,9 @@ struct WorkerOptions {
   std::vector<std::filesystem::path> readable;
   uint64_t memory_gib = 16;
   bool sandbox = true;
+  bool gpu = false;
   bool print_toolchain = false;
+  std::string describe_gpu;
 };
 
 Result<WorkerOptions> ParseOptions(int argc, char** argv) {
@@ -41,6 +45,10 @@ Result<WorkerOptions> ParseOptions(int argc, char** argv) {
       options.memory_gib = std::strtoull(value().c_str(), nullptr, 10);
     } else if (name == "--no-sandbox") {
       options.sandbox = false;
+    } else if (name == "--gpu") {
+      options.gpu = true;
+    } else if (name == "--describe-gpu") {
+      options.describe_gpu = value();
     } else if (name == "--toolchain") {
       options.print_toolchain = true;
     } else if (name == "--version") {
@@ -48,11 +56,22 @@ Result<WorkerOptions> ParseOptions(int argc, char** argv) {
       std::exit(kExitDone);
     } else {
       return Fail(ErrorCode::kUsage, "unknown option '" + std::string(name) + "'",
-                  "warpwright-worker --cache DIR [--readable DIR]... [--memory-gib N] [--no-sandbox]");
+                  "warpwright-worker --cache DIR [--readable DIR]... [--gpu] [--memory-gib N] [--no-sandbox]");
     }
   }
   if (options.cache.empty()) return Fail(ErrorCode::kUsage, "--cache DIR is missing");
   return options;
+}
+
+// What the driver and CUPTI open, found by watching them.
+void AllowGpu(Sandbox& sandbox) {
+  for (const char* path : {"/proc", "/sys", "/etc", "/run/nvidia-persistenced"}) sandbox.readable.emplace_back(path);
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", error))
+    if (entry.path().filename().string().rfind("nvidia", 0) == 0) sandbox.devices.push_back(entry.path());
+  sandbox.devices.emplace_back("/dev/shm");
+  // The lease's file stands here (gpu/lease.h).
+  sandbox.writable.emplace_back(std::filesystem::is_directory("/run/lock", error) ? "/run/lock" : "/tmp");
 }
 
 // Everything that the worker will need later must be readable or writable now: the rules cannot be widened afterwards.
@@ -64,6 +83,7 @@ Result<std::vector<std::string>> EnterSandbox(const WorkerOptions& options) {
   sandbox.readable = options.readable;
   if (const auto toolkit = FindToolkit()) sandbox.readable.push_back(toolkit->root);
   sandbox.writable = {options.cache};
+  if (options.gpu) AllowGpu(sandbox);
   WW_ASSIGN(PreparedSandbox prepared, PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
   if (const char* step = prepared.Apply(); step != nullptr) return FailErrno(step);
   return prepared.notes();
@@ -88,6 +108,11 @@ Status Main(int argc, char** argv) {
     std::printf("%s\n", compiler.toolchain().c_str());
     return {};
   }
+  if (!options.describe_gpu.empty()) {
+    WW_ASSIGN(const std::string json, gpu::DescribeGpu(options.describe_gpu));
+    std::printf("%s\n", json.c_str());
+    return {};
+  }
   std::error_code error;
   std::filesystem::create_directories(options.cache / "tmp", error);
   if (error) return Fail(ErrorCode::kEnvironment, "create " + options.cache.string() + ": " + error.message());
@@ -104,7 +129,10 @@ Status Main(int argc, char** argv) {
   }
   TrimCache(options.cache);
   Service service(options.cache);
-  return Serve(service, frames.in.get(), frames.out.get(), hello);
+  const Status served = Serve(service, frames.in.get(), frames.out.get(), hello);
+  // Destructors and exit handlers would wait for a kernel that hangs; the driver ends it with the process.
+  if (!service.usable()) std::_Exit(kExitDone);
+  return served;
 }
 
 }  // namespace

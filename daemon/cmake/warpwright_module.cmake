@@ -5,7 +5,9 @@ add_library(ww_settings INTERFACE)
 target_compile_features(ww_settings INTERFACE cxx_std_20)
 target_compile_options(ww_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives on std::string, GCC bug 105651
+  # False positives on std::string and std::variant: GCC bugs 105651 and 105562.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   -ffp-contract=off                       # the simulator and the judge depend on exact IEEE steps
   $<$<BOOL:${WW_DEV}>:-Werror>)
 

@@ -478,7 +478,7 @@ class KernelReader {
 
   void ReadAllow(const YamlNode& node) {
     std::vector<std::string_view> names;
-    for (int i = 0; i <= static_cast<int>(Allow::kReducedPrecision); ++i) names.push_back(Name(static_cast<Allow>(i)));
+    for (int i = 0; i <= static_cast<int>(kLastAllow); ++i) names.push_back(Name(static_cast<Allow>(i)));
     if (!node.IsList())
       return Note(node, "'allow' must be a list", fmt::format("choose from [{}]", fmt::join(names, ", ")));
     for (const YamlNode& item : node.items()) {

@@ -2,6 +2,7 @@
 // source of each.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace warpwright {
@@ -43,6 +44,19 @@ struct Chip {
   double shared_latency_cycles = 29;
   double launch_overhead_us = 0;         // of one kernel, back to back
   double block_launch_cycles = 0;        // between two blocks that the chip starts
+};
+
+// What a driver says of a GPU; config/gpu_chip.h finds its figures.
+struct GpuFacts {
+  std::string name;  // "NVIDIA H200"
+  std::string uuid;
+  int compute_major = 0, compute_minor = 0;
+  int multiprocessors = 0;
+  int clock_khz = 0;
+  int l2_bytes = 0;
+  int memory_clock_khz = 0, bus_width_bits = 0;
+  int64_t memory_bytes = 0, free_bytes = 0;
+  int driver_version = 0;  // 13000: CUDA 13.0
 };
 
 }  // namespace warpwright

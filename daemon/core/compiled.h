@@ -34,4 +34,7 @@ struct CompiledModule {
   }
 };
 
+// "ns::table" is the variable that the compiler calls _ZN2ns5tableE; a static one at file scope is _ZL5table.
+bool NamesVariable(const std::string& mangled, const std::string& source_form);
+
 }  // namespace warpwright

@@ -32,6 +32,12 @@ struct DeviceRun {
 };
 using DeviceOutcome = std::variant<Fault, DeviceRun>;
 
+// A buffer argument as the timing protocol needs to know it.
+struct TimedBuffer {
+  DType dtype = DType::kF32;
+  bool output = false;   // compared after each sample
+  bool rotates = false;  // its elements may be moved round: every sample then has contents that were never seen before
+};
 struct DeviceTimingRequest {
   struct Side {
     const CompiledModule* module = nullptr;
@@ -39,7 +45,7 @@ struct DeviceTimingRequest {
   };
   Side original, candidate;
   const std::vector<BufferContent>* buffers = nullptr;
-  const std::vector<DType>* dtypes = nullptr;  // of the buffers
+  const std::vector<TimedBuffer>* roles = nullptr;  // of the buffers, in their order
   TimingOptions options;
 };
 using DeviceTimingOutcome = std::variant<Fault, Timed>;

@@ -1,13 +1,54 @@
 #include "gpu/cuda_device.h"
 
-#include "gpu/driver.h"
+#include "gpu/execution.h"
+#include "gpu/lease.h"
+#include "gpu/timing_run.h"
 
 namespace warpwright {
+namespace {
 
-Result<std::unique_ptr<Device>> MakeCudaDevice(const std::string&, const Compiler&, std::function<void()>) {
-  WW_ASSIGN(const gpu::CudaDriver* driver, gpu::LoadCudaDriver());
-  (void)driver;
-  return Fail(ErrorCode::kUnsupported, "not yet");
+using gpu::Context;
+using gpu::Lease;
+using gpu::Tools;
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(std::unique_ptr<Context> context, std::unique_ptr<Tools> tools, Lease lease, std::function<void()> on_wait)
+      : context_(std::move(context)), tools_(std::move(tools)), lease_(std::move(lease)), on_wait_(std::move(on_wait)) {}
+  ~CudaDevice() override {
+    // Its members would wait for a kernel that hangs; the process is about to end.
+    if (context_->lost()) (void)tools_.release();
+  }
+
+  const Chip& chip() const override { return context_->chip(); }
+  bool usable() const override { return !context_->lost(); }
+  bool modelled() const override { return false; }
+
+  Result<DeviceOutcome> Run(const DeviceRequest& request) override {
+    WW_ASSIGN(const Lease::Held held, lease_.Take(on_wait_));
+    return gpu::Execution(*context_, *tools_, request).Run();
+  }
+  Result<DeviceTimingOutcome> Time(const DeviceTimingRequest& request) override {
+    WW_ASSIGN(const Lease::Held held, lease_.Take(on_wait_));
+    return gpu::TimingRun(*context_, *tools_, request).Run();
+  }
+
+ private:
+  std::unique_ptr<Context> context_;
+  std::unique_ptr<Tools> tools_;
+  Lease lease_;
+  std::function<void()> on_wait_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> MakeCudaDevice(const std::string& name, const Compiler& compiler, std::function<void()> on_wait) {
+  WW_ASSIGN(const int index, gpu::GpuIndex(name));
+  WW_ASSIGN(Context created, Context::Create(index));
+  auto context = std::make_unique<Context>(std::move(created));
+  WW_ASSIGN(Lease lease, Lease::Open(context->facts().uuid));
+  WW_ASSIGN(auto tools, Tools::Create(*context, compiler));
+  return std::make_unique<CudaDevice>(std::move(context), std::move(tools), std::move(lease), std::move(on_wait));
 }
 
 }  // namespace warpwright

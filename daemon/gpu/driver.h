@@ -12,7 +12,7 @@ namespace warpwright::gpu {
 // The functions that we call, by the driver's own names without "cu", in the versions that cuda.h declares.
 #define WW_CUDA_FUNCTIONS(X)                                                                                                   \
   X(Init) X(DriverGetVersion) X(GetErrorName) X(GetErrorString) X(DeviceGetCount) X(DeviceGet) X(DeviceGetName) X(DeviceGetUuid)   \
-  X(DeviceGetAttribute) X(DeviceTotalMem) X(DevicePrimaryCtxRetain) X(DevicePrimaryCtxRelease) X(DevicePrimaryCtxSetFlags)           \
+  X(DeviceGetAttribute) X(DeviceTotalMem) X(DevicePrimaryCtxRetain) X(DevicePrimaryCtxRelease)           \
   X(CtxSetCurrent) X(CtxSynchronize) X(CtxSetLimit) X(CtxGetLimit) X(CtxResetPersistingL2Cache) X(MemGetInfo) X(MemAlloc)           \
   X(MemFree) X(MemcpyHtoDAsync) X(MemcpyDtoHAsync) X(MemcpyDtoDAsync) X(MemsetD8Async) X(MemsetD16Async) X(MemsetD32Async)         \
   X(MemGetAllocationGranularity) X(MemAddressReserve) X(MemAddressFree) X(MemCreate) X(MemRelease) X(MemMap) X(MemUnmap)           \

@@ -1,6 +1,5 @@
 #include "sim/sim_device.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,17 +30,6 @@ void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
     const uint64_t bits = random.Bits(i / 8);
     std::memcpy(bytes.data() + i, &bits, std::min<size_t>(8, bytes.size() - i));
   }
-}
-
-// "ns::table" is the variable that the compiler calls _ZN2ns5tableE; a static one at file scope is _ZL5table.
-bool NamesVariable(const std::string& mangled, const std::string& symbol) {
-  if (mangled == symbol) return true;
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
-                                                   &std::free);
-  if (status != 0 || !name) return false;
-  const std::string_view full = name.get();
-  return full == symbol || full.ends_with("::" + symbol);
 }
 
 // One run of one plan.

@@ -119,7 +119,7 @@ void from_json(const json& j, KernelSpec& v) {
   v.file = j.at("file");
   v.entry = j.at("entry");
   v.args = j.at("args").get<std::vector<Argument>>();
-  for (const auto& a : j.at("allow")) v.allow.insert(DecodeEnum(a, Allow::kReducedPrecision));
+  for (const auto& a : j.at("allow")) v.allow.insert(DecodeEnum(a, kLastAllow));
   v.line = j.at("line");
   if (const json& l = j.at("launch"); !l.is_null())
     v.launch = LaunchSpec{DecodeList(l.at("grid")), DecodeList(l.at("block")), DecodeOptional(l.at("shared"))};

@@ -97,6 +97,19 @@ std::optional<Refused> CheckPtx(const CompiledModule& module, const KernelSpec& 
                  first.file.empty() ? file : first.file, first.line};
 }
 
+// Random contents stay what they are when they are moved round; those from a file may be sorted, or offsets.
+std::vector<TimedBuffer> RolesOf(const KernelSpec& spec) {
+  std::vector<TimedBuffer> roles;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const bool input = buffer->role == Role::kIn || buffer->role == Role::kInOut;
+    const bool output = buffer->role == Role::kOut || buffer->role == Role::kInOut;
+    roles.push_back({buffer->dtype, output, input && buffer->init.kind != Init::Kind::kFile});
+  }
+  return roles;
+}
+
 }  // namespace
 
 Result<Inspection> Service::Inspect(const SourceRef& source) { return InspectSource(source); }
@@ -247,9 +260,7 @@ Result<TimeOutcome> Service::Time(const TimeRequest& request) {
     if (auto* refused = std::get_if<Refused>(&outcome)) return TimeOutcome(std::move(*refused));
     sides[i] = std::move(std::get<Prepared>(outcome));
   }
-  std::vector<DType> dtypes;
-  for (const Argument& argument : request.spec.args)
-    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind)) dtypes.push_back(buffer->dtype);
+  const std::vector<TimedBuffer> roles = RolesOf(request.spec);
 
   announce_(kRunStage);
   Stopwatch watch;
@@ -257,7 +268,7 @@ Result<TimeOutcome> Service::Time(const TimeRequest& request) {
   timing.original = {sides[0].module.get(), &sides[0].plan};
   timing.candidate = {sides[1].module.get(), &sides[1].plan};
   timing.buffers = &request.buffers;
-  timing.dtypes = &dtypes;
+  timing.roles = &roles;
   timing.options = request.options;
   WW_ASSIGN(DeviceTimingOutcome outcome, device->Time(timing));
   seconds["run"] = watch.Lap();

@@ -19,12 +19,17 @@ void EnlargePipe(int fd) { ::fcntl(fd, F_SETPIPE_SZ, 1 << 20); }  // fewer turns
 
 }  // namespace
 
+std::map<std::string, std::string> WorkerEnvironment() {
+  std::map<std::string, std::string> env = MinimalEnvironment();
+  for (const char* name : {"CUDA_HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "WARPWRIGHT_CXX"})
+    if (const char* value = std::getenv(name); value != nullptr) env[name] = value;
+  return env;
+}
+
 Status Supervisor::Start() {
   Command command;
   command.argv = command_.argv;
-  command.env = MinimalEnvironment();
-  for (const char* name : {"CUDA_HOME", "WARPWRIGHT_CXX"})
-    if (const char* value = std::getenv(name); value != nullptr) command.env[name] = value;
+  command.env = WorkerEnvironment();
   WW_ASSIGN(child_, Child::Start(command, command_.log));
   ++starts_;
   for (const int fd : {child_->to_child(), child_->from_child()}) {

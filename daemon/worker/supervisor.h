@@ -23,6 +23,9 @@ struct WorkerCommand {
   std::filesystem::path log;         // its stderr is appended here; empty: ours
 };
 
+// What a worker gets of our environment: where to find compilers and the driver, and no secret.
+std::map<std::string, std::string> WorkerEnvironment();
+
 struct CallLimits {
   std::chrono::milliseconds total{60'000};
   std::map<std::string, std::chrono::milliseconds> stages;  // from the moment at which the worker enters the stage

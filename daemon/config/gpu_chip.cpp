@@ -1,0 +1,52 @@
+#include "config/gpu_chip.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <optional>
+
+#include "config/chip_file.h"
+
+namespace warpwright {
+namespace {
+
+// Of the data sheet's DRAM bandwidth, what a copy reaches on the chip that was measured (config/chips/h200.yml: 4.27 of 4.8).
+constexpr double kAttainableBandwidth = 0.89;
+
+std::string IdOf(const std::string& name) {
+  std::string id;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) id += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!id.empty() && id.back() != '-') id += '-';
+  }
+  return id;
+}
+
+}  // namespace
+
+Result<Chip> ChipOf(const GpuFacts& gpu) {
+  const std::string arch = fmt::format("sm_{}{}", gpu.compute_major, gpu.compute_minor);
+  std::optional<Chip> same_arch;
+  for (const std::string& id : ChipIds()) {
+    WW_ASSIGN(Chip chip, LoadChip(id));
+    if (chip.arch != arch) continue;
+    if (gpu.name.starts_with(chip.name)) return chip;
+    if (!same_arch) same_arch = std::move(chip);
+  }
+  if (!same_arch)
+    return Fail(ErrorCode::kEnvironment, fmt::format("there is no data for {} ({})", gpu.name, arch), "add a file to config/chips");
+  Chip chip = *same_arch;
+  const double share = static_cast<double>(gpu.multiprocessors) / chip.multiprocessors;
+  chip.id = IdOf(gpu.name);
+  chip.name = gpu.name;
+  chip.multiprocessors = gpu.multiprocessors;
+  chip.clock_ghz = gpu.clock_khz * 1e-6;
+  chip.l2_bytes = gpu.l2_bytes;
+  chip.l2_bytes_per_second *= share;
+  chip.l2_write_bytes_per_second *= share;
+  const double double_rate = 2 * gpu.memory_clock_khz * 1e3 * gpu.bus_width_bits / 8;
+  if (double_rate > 0) chip.dram_bytes_per_second = double_rate * kAttainableBandwidth;
+  return chip;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,63 @@
+// The buffers of a plan on the device, with what surrounds them.
+//
+// Banded: one allocation; a guard band with a pattern that nobody can guess stands before, between and behind the buffers.
+// Exact: each buffer has pages of its own and ends where they end (as closely as its alignment allows; the rest of its pages holds the
+// pattern), with nothing mapped around them; read-only buffers are mapped so.
+#pragma once
+
+#include <vector>
+
+#include "core/evaluator.h"
+#include "gpu/tools.h"
+
+namespace warpwright::gpu {
+
+struct Layout {
+  uint64_t guard_bytes = 64u << 10;
+  bool exact = false;
+  uint32_t seed = 1;  // of the pattern
+};
+
+class BufferSet {
+ public:
+  // `contents`: of the plan's argument buffers, for their offsets and rights. Bands are filled; the buffers are not.
+  static Result<BufferSet> Allocate(Context& context, Tools& tools, const LaunchPlan& plan, const std::vector<BufferContent>& contents,
+                                    const Layout& layout);
+  static uint64_t BytesOf(const LaunchPlan& plan, const Layout& layout);
+
+  size_t size() const { return places_.size(); }
+  CUdeviceptr Address(size_t buffer) const { return places_[buffer].address; }
+  uint64_t Bytes(size_t buffer) const { return places_[buffer].bytes; }
+  CUdeviceptr Address(const DevicePointer& pointer) const {
+    return places_[pointer.buffer].address + static_cast<CUdeviceptr>(pointer.offset);
+  }
+
+  // After everything read-only was uploaded.
+  Status Protect(const std::vector<BufferContent>& contents);
+  // Waits.
+  Result<std::vector<GuardViolation>> CheckGuards() const;
+
+ private:
+  struct Place {
+    std::string name;
+    CUdeviceptr address = 0;
+    uint64_t bytes = 0;
+  };
+  struct Band {
+    CUdeviceptr address = 0;
+    uint64_t bytes = 0;
+    size_t before = 0, behind = 0;  // the places that it follows and precedes; size() for none
+  };
+  BufferSet() = default;
+  Status AllocateBanded(Context& context, const std::vector<int64_t>& offsets, const Layout& layout);
+  Status AllocateExact(Context& context, const std::vector<int64_t>& offsets);
+
+  Tools* tools_ = nullptr;
+  uint32_t seed_ = 0;
+  std::vector<Place> places_;
+  std::vector<Band> bands_;
+  DeviceMemory arena_;
+  std::vector<MappedMemory> mapped_;
+};
+
+}  // namespace warpwright::gpu

@@ -1,0 +1,202 @@
+#include "gpu/execution.h"
+
+#include <algorithm>
+
+namespace warpwright::gpu {
+namespace {
+
+constexpr int kTimeSamples = 7;
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+LaunchReport Describe(Context& context, const LoadedModule& module, const KernelLaunch& launch) {
+  LaunchReport report;
+  report.kernel = launch.kernel;
+  report.threads_per_block = static_cast<int>(launch.block.Count());
+  report.blocks_total = report.blocks_run = launch.grid.Count();
+  const KernelResources* resources = module.Resources(launch.kernel);
+  const auto function = module.Function(launch.kernel);
+  if (resources == nullptr || !function) return report;
+  report.registers = resources->registers;
+  report.shared_bytes_per_block = launch.dynamic_shared_bytes + static_cast<uint32_t>(resources->static_shared_bytes);
+  int blocks = 0;
+  if (context.driver().OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, *function, report.threads_per_block, launch.dynamic_shared_bytes) == CUDA_SUCCESS)
+    report.occupancy.blocks_per_multiprocessor = blocks;
+  return report;
+}
+
+}  // namespace
+
+Status Execution::Fill() {
+  size_t argument = 0;
+  for (size_t i = 0; i < buffers_->size(); ++i) {
+    const CUdeviceptr to = buffers_->Address(i);
+    if (request_.plan->buffers[i].kind == PlanBuffer::Kind::kWorkspace) {
+      WW_TRY(tools_.FillPattern(to, buffers_->Bytes(i), static_cast<uint32_t>(request_.options.seed) + static_cast<uint32_t>(i)));
+      continue;
+    }
+    const BufferContent& content = (*request_.buffers)[argument++];
+    if (contents_.empty()) {
+      WW_TRY(tools_.Upload(to, content.bytes.data(), content.bytes.size()));
+    } else if (!content.bytes.empty() && !(request_.options.exact_memory && content.read_only)) {  // which still holds it
+      WW_TRY(tools_.CopyMasked(to, contents_[argument - 1].address(), content.bytes.size(), 0));
+    }
+  }
+  return {};
+}
+
+Step Execution::RunPlan() {
+  WW_STEP(replay_->Setup(tools_.stream()));
+  std::vector<std::byte> before;
+  if (module_->has_variables()) {
+    WW_ASSIGN(before, module_->Content(tools_.stream()));
+  }
+  WW_STEP(context_.Wait(tools_.stream()));
+  WW_STEP(replay_->Run(tools_.stream()));
+  const auto launches = replay_->Launches();
+  WW_STEP(context_.Wait(tools_.stream(), kRunDeadline, launches.empty() ? "" : launches.front()->kernel));
+  if (!module_->has_variables()) return std::nullopt;
+  WW_ASSIGN(const auto after, module_->Content(tools_.stream()));
+  for (std::string& name : module_->Different(before, after))
+    if (std::find(run_.changed_globals.begin(), run_.changed_globals.end(), name) == run_.changed_globals.end())
+      run_.changed_globals.push_back(std::move(name));
+  return std::nullopt;
+}
+
+Step Execution::RunOnce(uint32_t index) {
+  WW_TRY(module_->Restore(tools_.stream()));
+  if (index > 0) WW_TRY(Fill());
+  WW_TRY(tools_.Scrub(static_cast<uint32_t>(request_.options.seed) * 31 + index));
+  WW_STEP(context_.Wait(tools_.stream()));
+  const Perturbation perturbation = request_.options.perturbation;
+  if (perturbation == Perturbation::kHalfMultiprocessors) WW_TRY(tools_.OccupyHalf());
+  if (perturbation == Perturbation::kNoise) WW_TRY(tools_.MakeNoise());
+  Step step = RunPlan();
+  if (perturbation != Perturbation::kNone && !context_.lost()) {
+    WW_TRY(tools_.Release());
+    WW_STEP(context_.Wait(tools_.side().get()));
+  }
+  return step;
+}
+
+Status Execution::Download(std::vector<std::vector<std::byte>>& buffers) {
+  for (size_t a = 0; a < request_.buffers->size(); ++a) {
+    auto& bytes = buffers.emplace_back(buffers_->Bytes(a));
+    WW_TRY(tools_.Download(bytes.data(), buffers_->Address(a), bytes.size()));
+  }
+  return {};
+}
+
+Status Execution::KeepResults() {
+  for (size_t a = 0; a < request_.buffers->size(); ++a) {
+    WW_ASSIGN(DeviceMemory memory, DeviceMemory::Allocate(context_, buffers_->Bytes(a)));
+    if (buffers_->Bytes(a) > 0) WW_TRY(tools_.CopyMasked(memory.address(), buffers_->Address(a), buffers_->Bytes(a), 0));
+    results_.push_back(std::move(memory));
+  }
+  return {};
+}
+
+Result<bool> Execution::SameAsFirst() {
+  for (size_t a = 0; a < results_.size(); ++a) {
+    if (buffers_->Bytes(a) == 0) continue;
+    WW_ASSIGN(const uint64_t different, tools_.CountDifferent(results_[a].address(), buffers_->Address(a), buffers_->Bytes(a)));
+    if (different > 0) return false;
+  }
+  return true;
+}
+
+// Each launch alone, between events of its own, after everything that came before it and a flush of the caches before the plan.
+Step Execution::Measure() {
+  const CudaDriver& driver = context_.driver();
+  const auto launches = replay_->Launches();
+  std::vector<std::vector<double>> each(launches.size());
+  std::vector<double> totals;
+  for (int i = 0; i < kTimeSamples; ++i) {
+    std::vector<Event> marks;
+    WW_ASSIGN(Event begin, Event::Create(context_, true));
+    WW_ASSIGN(Event end, Event::Create(context_, true));
+    WW_TRY(module_->Restore(tools_.stream()));
+    WW_TRY(Fill());
+    WW_STEP(replay_->Setup(tools_.stream()));
+    WW_TRY(tools_.Flush(static_cast<uint32_t>(i)));
+    WW_TRY(tools_.Hold());
+    WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
+    // Marks between the kernels cost time: every other sample goes without, for the total.
+    Step step = i % 2 == 0 || launches.size() == 1 ? replay_->Run(tools_.stream()) : replay_->RunMarked(tools_.stream(), marks);
+    WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
+    WW_TRY(tools_.Release());
+    if (!step || *step) return step;
+    WW_STEP(context_.Wait(tools_.stream()));
+    const auto elapsed = [&](const Event& a, const Event& b) -> Result<double> {
+      float ms = 0;
+      WW_TRY(driver.Check(driver.EventElapsedTime(&ms, a.get(), b.get()), "cuEventElapsedTime"));
+      return 1e3 * static_cast<double>(ms);
+    };
+    WW_ASSIGN(const double total, elapsed(begin, end));
+    if (marks.empty()) totals.push_back(total);
+    if (launches.size() == 1) each[0].push_back(total);
+    for (size_t l = 0; 2 * l + 1 < marks.size(); ++l) {
+      WW_ASSIGN(const double us, elapsed(marks[2 * l], marks[2 * l + 1]));
+      each[l].push_back(us);
+    }
+  }
+  run_.time_us = Median(totals);
+  for (size_t l = 0; l < launches.size(); ++l) {
+    LaunchReport report = Describe(context_, *module_, *launches[l]);
+    report.time.total_us = Median(each[l]);
+    run_.launches.push_back(std::move(report));
+  }
+  return std::nullopt;
+}
+
+Step Execution::Steps() {
+  WW_ASSIGN(auto loaded, LoadedModule::Load(context_, *request_.module));
+  if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+  module_ = std::make_unique<LoadedModule>(std::move(std::get<LoadedModule>(loaded)));
+  Layout layout;
+  layout.guard_bytes = request_.options.guard_bytes;
+  layout.exact = request_.options.exact_memory;
+  layout.seed = static_cast<uint32_t>(request_.options.seed);
+  WW_ASSIGN(BufferSet buffers, BufferSet::Allocate(context_, tools_, *request_.plan, *request_.buffers, layout));
+  buffers_ = std::make_unique<BufferSet>(std::move(buffers));
+  WW_ASSIGN(auto replay, Replay::Create(context_, *module_, *request_.plan, *buffers_));
+  if (auto* fault = std::get_if<Fault>(&replay)) return std::move(*fault);
+  replay_ = std::make_unique<Replay>(std::move(std::get<Replay>(replay)));
+
+  const uint32_t runs = std::max(1u, request_.options.runs);
+  WW_TRY(Fill());
+  WW_STEP(context_.Wait(tools_.stream()));
+  if (layout.exact) WW_TRY(buffers_->Protect(*request_.buffers));
+  if (runs > 1 || request_.options.counters) {
+    for (const BufferContent& content : *request_.buffers) {
+      WW_ASSIGN(DeviceMemory memory, DeviceMemory::Allocate(context_, content.bytes.size()));
+      WW_TRY(tools_.Upload(memory.address(), content.bytes.data(), content.bytes.size()));
+      contents_.push_back(std::move(memory));
+    }
+  }
+  for (uint32_t i = 0; i < runs; ++i) {
+    WW_STEP(RunOnce(i));
+    if (i == 0) {
+      if (request_.options.keep_outputs) WW_TRY(Download(run_.buffers));
+      if (runs > 1) WW_TRY(KeepResults());
+      continue;
+    }
+    WW_ASSIGN(const bool same, SameAsFirst());
+    if (!same && ++run_.differing_runs == 1 && request_.options.keep_outputs) WW_TRY(Download(run_.other_buffers));
+  }
+  WW_ASSIGN(run_.guards, buffers_->CheckGuards());
+  if (request_.options.counters) WW_STEP(Measure());
+  return std::nullopt;
+}
+
+Result<DeviceOutcome> Execution::Run() {
+  WW_ASSIGN(auto fault, Steps());
+  if (fault) return DeviceOutcome(std::move(*fault));
+  return DeviceOutcome(std::move(run_));
+}
+
+}  // namespace warpwright::gpu

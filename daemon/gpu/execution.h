@@ -1,0 +1,39 @@
+// One request of core/device.h's Run on the GPU: runs the plan as often as asked, each time from the same state, compares the runs with
+// each other, and reports what surrounded the buffers and what became of the module's variables; with counters, also times and counts.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/device.h"
+#include "gpu/replay.h"
+
+namespace warpwright::gpu {
+
+class Execution {
+ public:
+  Execution(Context& context, Tools& tools, const DeviceRequest& request) : context_(context), tools_(tools), request_(request) {}
+  Result<DeviceOutcome> Run();
+
+ private:
+  Step Steps();
+  Status Fill();                  // every buffer as the request has it; workspaces poisoned
+  Step RunOnce(uint32_t index);   // from the same state, under the request's perturbation
+  Step RunPlan();
+  Status Download(std::vector<std::vector<std::byte>>& buffers);
+  Status KeepResults();           // of the first run, for the others to be compared with
+  Result<bool> SameAsFirst();
+  Step Measure();                 // cold times of each launch
+
+  Context& context_;
+  Tools& tools_;
+  const DeviceRequest& request_;
+  std::unique_ptr<LoadedModule> module_;
+  std::unique_ptr<BufferSet> buffers_;
+  std::unique_ptr<Replay> replay_;
+  std::vector<DeviceMemory> contents_, results_;  // of the argument buffers; only where there is more than one run
+  DeviceRun run_;
+};
+
+}  // namespace warpwright::gpu

@@ -1,0 +1,36 @@
+// A GPU is used by one process of a host at a time: a file named after its UUID is locked for the length of a call. The kernel releases
+// the lock of a process that dies.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace warpwright::gpu {
+
+class Lease {
+ public:
+  // Opens the lock file, in /run/lock or, where that cannot be written, in /tmp: one place for all users of the host.
+  static Result<Lease> Open(const std::string& uuid);
+
+  class Held {
+   public:
+    explicit Held(int fd) : fd_(fd) {}
+    Held(Held&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Held& operator=(Held&&) = delete;
+    ~Held();
+
+   private:
+    int fd_;
+  };
+  // Blocks until nobody else has it; `on_wait` is called before waiting.
+  Result<Held> Take(const std::function<void()>& on_wait);
+
+ private:
+  explicit Lease(Fd file) : file_(std::move(file)) {}
+  Fd file_;
+};
+
+}  // namespace warpwright::gpu

@@ -1,0 +1,58 @@
+// A cubin in a context: its kernels, and its variables with their content as it was loaded.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/compiled.h"
+#include "core/launch_plan.h"
+#include "gpu/memory.h"
+
+namespace warpwright::gpu {
+
+// A variable that kernels can write: `.global` at module scope, __device__ variables and static ones inside functions.
+struct ModuleVariable {
+  std::string symbol;
+  CUdeviceptr address = 0;
+  uint64_t bytes = 0;
+};
+
+// Names of the `.global` and `.const` variables that PTX declares at module scope.
+struct PtxVariables {
+  std::vector<std::string> global, constant;
+};
+PtxVariables FindPtxVariables(const std::string& ptx);
+
+class LoadedModule {
+ public:
+  // A Fault where the driver does not take the cubin (too much static shared memory, say).
+  static Result<std::variant<Fault, LoadedModule>> Load(Context& context, const CompiledModule& module);
+  LoadedModule(LoadedModule&& other) noexcept;
+  LoadedModule& operator=(LoadedModule&&) = delete;
+  ~LoadedModule();
+
+  // By the name that the plan uses; an Error where there is none (the plan does not fit the module).
+  Result<CUfunction> Function(const std::string& kernel) const;
+  const KernelResources* Resources(const std::string& kernel) const { return compiled_->Find(kernel); }
+  // Of a symbol in source form ("scale", "ns::table"); null: the compiler dropped it.
+  const ModuleVariable* Symbol(const std::string& source_form) const;
+
+  bool has_variables() const { return !variables_.empty(); }
+  Status Restore(CUstream stream);                                     // every variable as it was loaded
+  Result<std::vector<std::byte>> Content(CUstream stream) const;       // of all variables, one after the other
+  // Names of the variables in which two contents differ.
+  std::vector<std::string> Different(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const;
+
+ private:
+  LoadedModule() = default;
+  Context* context_ = nullptr;
+  const CompiledModule* compiled_ = nullptr;
+  CUmodule module_ = nullptr;
+  std::map<std::string, CUfunction> functions_;
+  std::vector<ModuleVariable> variables_, constants_;
+  DeviceMemory snapshot_;
+  uint64_t variable_bytes_ = 0;
+};
+
+}  // namespace warpwright::gpu

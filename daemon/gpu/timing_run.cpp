@@ -1,0 +1,322 @@
+#include "gpu/timing_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "base/random.h"
+
+namespace warpwright::gpu {
+namespace {
+
+constexpr double kShortUs = 20;            // below it, one launch is too short for events
+constexpr double kBatchUs = 60;            // what a sample of short launches is filled up to
+constexpr int kMostLaunches = 16;
+constexpr size_t kRotation = 4;            // sets of buffers at least, where there is memory
+constexpr double kMemoryShare = 0.6;       // of what is free, for all sets
+constexpr int kWarmUpLaunches = 10;
+constexpr auto kWarmUp = std::chrono::milliseconds(50);
+constexpr auto kLongWarmUp = std::chrono::milliseconds(200);  // before a decision that counts
+constexpr int kHotLaunches = 20;
+constexpr uint64_t kGuardBytes = 16u << 10;
+// Streams of the counter-based random numbers.
+constexpr uint64_t kOrderStream = 11, kKeepStream = 12, kContentsStream = 13, kRotateStream = 14, kMaskStream = 15, kSetStream = 16;
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+uint32_t TimingRun::PoisonMask(uint64_t contents_seed, size_t launch) const {
+  return static_cast<uint32_t>(CounterRandom(contents_seed, kMaskStream).Bits(launch));
+}
+
+Result<std::optional<Fault>> TimingRun::Load(Side& side, const DeviceTimingRequest::Side& from) {
+  side.plan = from.plan;
+  WW_ASSIGN(auto loaded, LoadedModule::Load(context_, *from.module));
+  if (auto* fault = std::get_if<Fault>(&loaded)) return std::optional<Fault>(std::move(*fault));
+  side.module = std::make_unique<LoadedModule>(std::move(std::get<LoadedModule>(loaded)));
+  return std::optional<Fault>();
+}
+
+Status TimingRun::UploadContents() {
+  for (const BufferContent& content : *request_.buffers) {
+    WW_ASSIGN(DeviceMemory memory, DeviceMemory::Allocate(context_, content.bytes.size()));
+    WW_TRY(tools_.Upload(memory.address(), content.bytes.data(), content.bytes.size()));
+    contents_.push_back(std::move(memory));
+  }
+  return {};
+}
+
+Step TimingRun::Grow(Side& side, size_t sets) {
+  Layout layout;
+  layout.guard_bytes = kGuardBytes;
+  layout.seed = static_cast<uint32_t>(request_.options.seed);
+  side.replays.clear();
+  side.sets.reserve(sets);
+  while (side.sets.size() < sets) {
+    WW_ASSIGN(BufferSet set, BufferSet::Allocate(context_, tools_, *side.plan, *request_.buffers, layout));
+    side.sets.push_back(std::move(set));
+  }
+  for (const BufferSet& set : side.sets) {
+    WW_ASSIGN(auto replay, Replay::Create(context_, *side.module, *side.plan, set));
+    if (auto* fault = std::get_if<Fault>(&replay)) return std::move(*fault);
+    side.replays.push_back(std::make_unique<Replay>(std::move(std::get<Replay>(replay))));
+  }
+  return std::nullopt;
+}
+
+// From the original alone, before the candidate has run.
+Step TimingRun::PlanSample() {
+  WW_STEP(Grow(original_, 1));
+  launches_ = request_.options.launches_per_sample;
+  if (launches_ <= 0) {
+    std::vector<double> times;
+    for (uint64_t i = 0; i < 7; ++i) {
+      WW_ASSIGN(auto sample, Measure(original_, {0}, request_.options.seed + i));
+      if (auto* fault = std::get_if<Fault>(&sample)) return std::move(*fault);
+      times.push_back(std::get<Sample>(sample).us);
+    }
+    const double us = Median(times);
+    launches_ = us >= kShortUs ? 1 : std::clamp(static_cast<int>(std::ceil(kBatchUs / us)), 2, kMostLaunches);
+  }
+  Layout layout;
+  layout.guard_bytes = kGuardBytes;
+  const double each = static_cast<double>(BufferSet::BytesOf(*original_.plan, layout) + BufferSet::BytesOf(*candidate_.plan, layout));
+  size_t free = 0, total = 0;
+  WW_TRY(context_.driver().Check(context_.driver().MemGetInfo(&free, &total), "cuMemGetInfo"));
+  const auto fits = static_cast<size_t>(std::max(1.0, kMemoryShare * static_cast<double>(free) / each));
+  launches_ = std::clamp<int>(launches_, 1, static_cast<int>(std::min<size_t>(fits, kMostLaunches)));
+  pool_ = std::min(fits, std::max(static_cast<size_t>(launches_), kRotation));
+  timed_.launches_per_sample = launches_;
+  WW_STEP(Grow(original_, pool_));
+  return Grow(candidate_, pool_);
+}
+
+// Contents of one set: inputs moved round, outputs poisoned, everything else as it was when the module was loaded.
+Step TimingRun::Prepare(Side& side, size_t set, uint64_t contents_seed) {
+  const CudaDriver& driver = context_.driver();
+  const uint32_t mask = PoisonMask(contents_seed, 0);
+  const CounterRandom rotations(contents_seed, kRotateStream);
+  size_t argument = 0;
+  for (size_t i = 0; i < side.sets[set].size(); ++i) {
+    const CUdeviceptr to = side.sets[set].Address(i);
+    const uint64_t bytes = side.sets[set].Bytes(i);
+    if (bytes == 0) {
+      if (side.plan->buffers[i].kind == PlanBuffer::Kind::kArgument) ++argument;
+      continue;
+    }
+    if (side.plan->buffers[i].kind == PlanBuffer::Kind::kWorkspace) {
+      WW_TRY(tools_.FillPattern(to, bytes, mask ^ static_cast<uint32_t>(i)));
+      continue;
+    }
+    const size_t a = argument++;
+    const TimedBuffer& role = (*request_.roles)[a];
+    if ((*request_.buffers)[a].uninitialized) {
+      WW_TRY(tools_.CopyMasked(to, contents_[a].address(), bytes, mask));
+      continue;
+    }
+    const uint64_t size = SizeOf(role.dtype), count = bytes / size;
+    const uint64_t shift = role.rotates && count > 1 ? rotations.Bits(a) % count * size : 0;
+    WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to, contents_[a].address() + shift, bytes - shift, tools_.stream()), "cuMemcpyDtoDAsync"));
+    if (shift > 0)
+      WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to + bytes - shift, contents_[a].address(), shift, tools_.stream()), "cuMemcpyDtoDAsync"));
+  }
+  return side.replays[set]->Setup(tools_.stream());
+}
+
+Result<std::variant<Fault, TimingRun::Sample>> TimingRun::Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed) {
+  using Outcome = std::variant<Fault, Sample>;
+  const CudaDriver& driver = context_.driver();
+  const auto work = [&]() -> Step {
+    WW_TRY(side.module->Restore(tools_.stream()));
+    for (size_t i = 0; i < sets.size(); ++i) WW_STEP(Prepare(side, sets[i], contents_seed + i));
+    WW_TRY(tools_.Flush(static_cast<uint32_t>(contents_seed)));
+    return context_.Wait(tools_.stream());
+  };
+  WW_ASSIGN(auto fault, work());
+  if (fault) return Outcome(std::move(*fault));
+  WW_ASSIGN(Event begin, Event::Create(context_, true));
+  WW_ASSIGN(Event end, Event::Create(context_, true));
+  WW_TRY(tools_.Stamp(0));
+  WW_TRY(tools_.Hold());
+  const auto enqueue = [&]() -> Step {
+    WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
+    for (const size_t set : sets) WW_STEP(side.replays[set]->Run(tools_.stream()));
+    return context_.Judge(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord");
+  };
+  WW_ASSIGN(fault, enqueue());
+  if (!context_.lost()) WW_TRY(tools_.Stamp(1));
+  WW_TRY(tools_.Release());
+  if (fault) return Outcome(std::move(*fault));
+  WW_ASSIGN(fault, context_.Wait(tools_.stream()));
+  if (fault) return Outcome(std::move(*fault));
+  float ms = 0;
+  WW_TRY(driver.Check(driver.EventElapsedTime(&ms, begin.get(), end.get()), "cuEventElapsedTime"));
+  Sample sample;
+  sample.us = 1e3 * static_cast<double>(ms) / static_cast<double>(sets.size());
+  WW_ASSIGN(sample.mhz, tools_.MegahertzBetweenStamps());
+  return Outcome(sample);
+}
+
+Result<double> TimingRun::EmptyTime() {
+  const CudaDriver& driver = context_.driver();
+  std::vector<double> times;
+  for (int i = 0; i < 11; ++i) {
+    WW_ASSIGN(Event begin, Event::Create(context_, true));
+    WW_ASSIGN(Event end, Event::Create(context_, true));
+    WW_TRY(tools_.Hold());
+    WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
+    WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
+    WW_TRY(tools_.Release());
+    WW_TRY(driver.Check(driver.StreamSynchronize(tools_.stream()), "cuStreamSynchronize"));
+    float ms = 0;
+    WW_TRY(driver.Check(driver.EventElapsedTime(&ms, begin.get(), end.get()), "cuEventElapsedTime"));
+    times.push_back(1e3 * static_cast<double>(ms));
+  }
+  return Median(times);
+}
+
+// Clocks rise, caches of instructions fill; interleaved, so that neither side profits.
+Step TimingRun::WarmUp() {
+  const auto span = request_.options.blocks >= TimingLooks().front().blocks && request_.options.first_block == 0 ? kLongWarmUp : kWarmUp;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kWarmUpLaunches || std::chrono::steady_clock::now() - begin < span; ++i) {
+    for (Side* side : {&original_, &candidate_}) {
+      WW_STEP(Prepare(*side, 0, request_.options.seed ^ static_cast<uint64_t>(i)));
+      WW_STEP(side->replays[0]->Run(tools_.stream()));
+      WW_STEP(context_.Wait(tools_.stream()));
+    }
+  }
+  return std::nullopt;
+}
+
+Result<TimedDrift> TimingRun::CompareOutputs(const std::vector<size_t>& sets, uint64_t contents_seed) {
+  std::vector<std::pair<size_t, size_t>> slots;  // set's position, argument
+  for (size_t s = 0; s < sets.size(); ++s)
+    for (size_t a = 0; a < request_.roles->size(); ++a)
+      if ((*request_.roles)[a].output) slots.emplace_back(s, a);
+  WW_TRY(tools_.ResetDrift(slots.size()));
+  for (size_t slot = 0; slot < slots.size(); ++slot) {
+    const auto [s, a] = slots[slot];
+    const TimedBuffer& role = (*request_.roles)[a];
+    const BufferSet &original = original_.sets[sets[s]], &candidate = candidate_.sets[sets[s]];
+    const CUdeviceptr poison = (*request_.buffers)[a].uninitialized ? contents_[a].address() : 0;
+    WW_TRY(tools_.AddDrift(slot, original.Address(a), candidate.Address(a), poison, PoisonMask(contents_seed + s, 0),
+                           original.Bytes(a) / SizeOf(role.dtype), role.dtype));
+  }
+  WW_ASSIGN(const auto sums, tools_.ReadDrift(slots.size()));
+  TimedDrift drift;
+  for (const auto& sum : sums) {
+    const double relative = sum.squared_difference == 0 ? 0
+                            : sum.squared_original > 0  ? std::sqrt(sum.squared_difference / sum.squared_original)
+                                                        : INFINITY;
+    drift.relative_rms = std::max(drift.relative_rms, std::min(relative, 1e300));  // JSON has no infinity
+    drift.different_class += sum.different_class;
+    drift.unwritten += sum.unwritten;
+  }
+  return drift;
+}
+
+Status TimingRun::Keep(int index, size_t set) {
+  KeptPair kept;
+  kept.pair = index;
+  for (auto [side, contents] : {std::pair{&original_, &kept.original}, std::pair{&candidate_, &kept.candidate}})
+    for (size_t a = 0; a < request_.buffers->size(); ++a) {
+      auto& bytes = contents->emplace_back(side->sets[set].Bytes(a));
+      WW_TRY(tools_.Download(bytes.data(), side->sets[set].Address(a), bytes.size()));
+    }
+  timed_.kept.push_back(std::move(kept));
+  return {};
+}
+
+Step TimingRun::TimePair(int index, int block, bool keep) {
+  const auto number = static_cast<uint64_t>(request_.options.first_block) * 1'000'000 + static_cast<uint64_t>(index);
+  const uint64_t contents_seed = CounterRandom(request_.options.seed, kContentsStream).Bits(number);
+  TimedPair pair;
+  pair.block = block;
+  pair.candidate_first = (CounterRandom(request_.options.seed, kOrderStream).Bits(number) & 1) != 0;
+  // Consecutive places of the pool, from a random one on.
+  const size_t first = CounterRandom(request_.options.seed, kSetStream).Bits(number) % pool_;
+  std::vector<size_t> sets;
+  for (int i = 0; i < launches_; ++i) sets.push_back((first + static_cast<size_t>(i)) % pool_);
+  for (const bool candidate : {pair.candidate_first, !pair.candidate_first}) {
+    WW_ASSIGN(auto outcome, Measure(candidate ? candidate_ : original_, sets, contents_seed));
+    if (auto* fault = std::get_if<Fault>(&outcome)) return std::move(*fault);
+    const Sample& sample = std::get<Sample>(outcome);
+    (candidate ? pair.candidate_us : pair.original_us) = sample.us;
+    (candidate ? pair.candidate_mhz : pair.original_mhz) = sample.mhz;
+  }
+  WW_ASSIGN(pair.drift, CompareOutputs(sets, contents_seed));
+  if (keep) WW_TRY(Keep(index, sets[0]));
+  timed_.pairs.push_back(pair);
+  return std::nullopt;
+}
+
+Step TimingRun::TimePairs() {
+  const TimingOptions& options = request_.options;
+  const int count = options.blocks * options.pairs_per_block;
+  std::set<int> kept;
+  const CounterRandom choice(options.seed, kKeepStream);
+  for (uint64_t i = 0; count > 0 && static_cast<int>(kept.size()) < std::min(options.kept_pairs, count); ++i)
+    kept.insert(static_cast<int>(choice.Bits(i + 100 * static_cast<uint64_t>(options.first_block)) % static_cast<uint64_t>(count)));
+  for (int i = 0; i < count; ++i) WW_STEP(TimePair(i, options.first_block + i / options.pairs_per_block, kept.contains(i)));
+  return std::nullopt;
+}
+
+// Back to back on the same buffers: the caches are as warm as they get.
+Step TimingRun::TimeHot() {
+  const CudaDriver& driver = context_.driver();
+  for (auto [side, us] : {std::pair{&original_, &timed_.hot_original_us}, std::pair{&candidate_, &timed_.hot_candidate_us}}) {
+    WW_TRY(side->module->Restore(tools_.stream()));
+    WW_STEP(Prepare(*side, 0, request_.options.seed));
+    for (int i = 0; i < 3; ++i) WW_STEP(side->replays[0]->Run(tools_.stream()));
+    WW_ASSIGN(Event begin, Event::Create(context_, true));
+    WW_ASSIGN(Event end, Event::Create(context_, true));
+    WW_TRY(tools_.Hold());
+    WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
+    for (int i = 0; i < kHotLaunches; ++i) WW_STEP(side->replays[0]->Run(tools_.stream()));
+    WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
+    WW_TRY(tools_.Release());
+    WW_STEP(context_.Wait(tools_.stream()));
+    float ms = 0;
+    WW_TRY(driver.Check(driver.EventElapsedTime(&ms, begin.get(), end.get()), "cuEventElapsedTime"));
+    *us = 1e3 * static_cast<double>(ms) / kHotLaunches;
+  }
+  return std::nullopt;
+}
+
+Status TimingRun::CheckGuards() {
+  for (const BufferSet& set : candidate_.sets) {
+    WW_ASSIGN(auto violations, set.CheckGuards());
+    timed_.guards.insert(timed_.guards.end(), violations.begin(), violations.end());
+    if (!timed_.guards.empty()) break;
+  }
+  return {};
+}
+
+Result<DeviceTimingOutcome> TimingRun::Run() {
+  const auto steps = [&]() -> Step {
+    WW_STEP(Load(original_, request_.original));
+    WW_STEP(Load(candidate_, request_.candidate));
+    WW_TRY(UploadContents());
+    WW_STEP(PlanSample());
+    WW_ASSIGN(timed_.empty_us, EmptyTime());
+    WW_STEP(WarmUp());
+    WW_STEP(TimePairs());
+    if (request_.options.hot) WW_STEP(TimeHot());
+    WW_TRY(CheckGuards());
+    return std::nullopt;
+  };
+  WW_ASSIGN(auto fault, steps());
+  if (fault) return DeviceTimingOutcome(std::move(*fault));
+  return DeviceTimingOutcome(std::move(timed_));
+}
+
+}  // namespace warpwright::gpu

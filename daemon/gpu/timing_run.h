@@ -1,0 +1,62 @@
+// The timing protocol of core/timing.h on the device.
+//
+// A pair: both sides get the same fresh contents (the inputs, moved round by a secret distance, in buffers of their own that rotate
+// through a pool), poison in the outputs, and their modules' variables as they were loaded. Per side: persisting L2 lines reset, twice
+// the L2 written and twice read, shared memory and registers scrubbed; then stamp, hold, event, the plan, event, stamp, release. After
+// both, the outputs are compared on the device.
+//
+// Kernels under 20 us are launched several times between the events, each time on buffers of their own that no cache holds. How often,
+// how many pairs and in which order is fixed before the candidate runs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/device.h"
+#include "gpu/replay.h"
+
+namespace warpwright::gpu {
+
+class TimingRun {
+ public:
+  TimingRun(Context& context, Tools& tools, const DeviceTimingRequest& request) : context_(context), tools_(tools), request_(request) {}
+  Result<DeviceTimingOutcome> Run();
+
+ private:
+  struct Side {
+    std::unique_ptr<LoadedModule> module;
+    std::vector<BufferSet> sets;
+    std::vector<std::unique_ptr<Replay>> replays;  // one for each set
+    const LaunchPlan* plan = nullptr;
+  };
+  struct Sample {
+    double us = 0, mhz = 0;
+  };
+
+  Result<std::optional<Fault>> Load(Side& side, const DeviceTimingRequest::Side& from);
+  Status UploadContents();
+  Step PlanSample();  // launches per sample, size of the pool
+  Step Grow(Side& side, size_t sets);
+  Step Prepare(Side& side, size_t set, uint64_t contents_seed);
+  Result<std::variant<Fault, Sample>> Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed);
+  Step WarmUp();
+  Step TimePairs();
+  Step TimePair(int index, int block, bool keep);
+  Result<TimedDrift> CompareOutputs(const std::vector<size_t>& sets, uint64_t contents_seed);
+  Status Keep(int index, size_t set);
+  Step TimeHot();
+  Result<double> EmptyTime();
+  Status CheckGuards();
+  uint32_t PoisonMask(uint64_t contents_seed, size_t launch) const;
+
+  Context& context_;
+  Tools& tools_;
+  const DeviceTimingRequest& request_;
+  Side original_, candidate_;
+  std::vector<DeviceMemory> contents_;  // of the argument buffers, as the request gives them
+  int launches_ = 1;
+  size_t pool_ = 1;
+  Timed timed_;
+};
+
+}  // namespace warpwright::gpu
