@@ -1,0 +1,277 @@
+// Counters on a real GPU: kernels whose counts are known beforehand. Prints what it measured.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <optional>
+
+#include "compile/compiler.h"
+#include "config/chip_file.h"
+#include "core/evidence.h"
+#include "gpu/cupti_session.h"
+#include "gpu/driver.h"
+
+namespace warpwright::gpu {
+namespace {
+
+constexpr int kSide = 2048;
+constexpr uint64_t kElements = uint64_t{kSide} * kSide;
+constexpr int kChain = 1 << 20;
+
+// `straight` and `padded` differ in one word of padding: 32-way conflicts in a column of shared memory, or none. `accumulate` updates in
+// place, so that its result is right only if memory is restored between the passes. `chase` waits at one line.
+constexpr const char* kSource = R"(
+template <int kPadding>
+__device__ void turn(float* out, const float* in, int side) {
+  __shared__ float tile[32][32 + kPadding];
+  const int x = blockIdx.x * 32, y = blockIdx.y * 32;
+  for (int r = threadIdx.y; r < 32; r += 8) tile[r][threadIdx.x] = in[(y + r) * side + x + threadIdx.x];
+  __syncthreads();
+  for (int r = threadIdx.y; r < 32; r += 8) out[(x + r) * side + y + threadIdx.x] = tile[threadIdx.x][r];
+}
+__global__ void straight(float* out, const float* in, int side) { turn<0>(out, in, side); }
+__global__ void padded(float* out, const float* in, int side) { turn<1>(out, in, side); }
+__global__ void accumulate(float* out, const float* in, int side) {
+  const int i = (blockIdx.y * gridDim.x + blockIdx.x) * 1024 + threadIdx.y * 128 + threadIdx.x;
+  for (int k = 0; k < 128; k += 32) out[i + k] += in[i + k];
+}
+__global__ void chase(int* out, const int* next, int steps) {
+  int at = threadIdx.x;
+  for (int s = 0; s < steps; ++s)
+    at = next[at];  // HOT
+  out[blockIdx.x * blockDim.x + threadIdx.x] = at;
+}
+)";
+// The numbers of kSource's lines start at 1, and its first is empty.
+int HotLine() {
+  const std::string text = kSource;
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("// HOT")), '\n'));
+}
+
+// A driver, a GPU, a context and the compiled kernels; skips where one of them is missing.
+class CountersGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto loaded = LoadCudaDriver();
+    if (!loaded) GTEST_SKIP() << loaded.error().Format();
+    cuda_ = *loaded;
+    int devices = 0;
+    if (cuda_->DeviceGetCount(&devices) != CUDA_SUCCESS || devices == 0) GTEST_SKIP() << "no GPU";
+    Must(cuda_->DeviceGet(&device_, 0), "cuDeviceGet");
+    Must(cuda_->DevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+    Must(cuda_->CtxSetCurrent(context_), "cuCtxSetCurrent");
+    Compile();
+    if (HasFatalFailure()) return;
+    Must(cuda_->ModuleLoadData(&module_, compiled_.cubin.data()), "cuModuleLoadData");
+    Must(cuda_->MemAlloc(&in_, kElements * 4), "cuMemAlloc");
+    Must(cuda_->MemAlloc(&out_, kElements * 4), "cuMemAlloc");
+    auto session = CounterSession::Create(context_, device_);
+    ASSERT_TRUE(session) << session.error().Format();
+    session_.emplace(std::move(*session));
+    if (session_->unavailable())
+      GTEST_SKIP() << "counters are unavailable: " << session_->unavailable()->reason << "\n  remedy: " << session_->unavailable()->remedy;
+  }
+  void TearDown() override {
+    session_.reset();
+    if (in_ != 0) cuda_->MemFree(in_);
+    if (out_ != 0) cuda_->MemFree(out_);
+    if (module_ != nullptr) cuda_->ModuleUnload(module_);
+    if (context_ != nullptr) cuda_->DevicePrimaryCtxRelease(device_);
+  }
+
+  void Must(CUresult result, const char* call) { ASSERT_EQ(result, CUDA_SUCCESS) << call << ": " << cuda_->Describe(result); }
+
+  void Compile() {
+    int major = 0, minor = 0;
+    Must(cuda_->DeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_), "cuDeviceGetAttribute");
+    Must(cuda_->DeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_), "cuDeviceGetAttribute");
+    const auto compiler = Compiler::Create({});
+    ASSERT_TRUE(compiler) << compiler.error().Format();
+    const auto outcome = compiler->Compile(
+        {"src/kernels.cu", kSource, {}, {"straight", "padded", "accumulate", "chase"}, fmt::format("sm_{}{}", major, minor)});
+    ASSERT_TRUE(outcome) << outcome.error().Format();
+    ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
+    compiled_ = std::get<CompiledModule>(*outcome);
+  }
+
+  Status Launch(const char* kernel, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned block_y, int number) {
+    CUfunction function = nullptr;
+    WW_TRY(cuda_->Check(cuda_->ModuleGetFunction(&function, module_, compiled_.Find(kernel)->symbol.c_str()), "cuModuleGetFunction"));
+    void* parameters[] = {&out_, &in_, &number};
+    return cuda_->Check(cuda_->LaunchKernel(function, grid_x, grid_y, 1, block_x, block_y, 1, 0, nullptr, parameters, nullptr), kernel);
+  }
+  Status Wait() { return cuda_->Check(cuda_->CtxSynchronize(), "cuCtxSynchronize"); }
+  Status LaunchMatrixKernels() {
+    WW_TRY(Launch("straight", kSide / 32, kSide / 32, 32, 8, kSide));
+    WW_TRY(Launch("padded", kSide / 32, kSide / 32, 32, 8, kSide));
+    WW_TRY(Launch("accumulate", kSide / 32, kSide / 32, 32, 8, kSide));
+    return Wait();
+  }
+
+  template <typename T>
+  void Upload(CUdeviceptr to, const std::vector<T>& values) {
+    Must(cuda_->MemcpyHtoDAsync(to, values.data(), values.size() * sizeof(T), nullptr), "cuMemcpyHtoDAsync");
+    Must(cuda_->CtxSynchronize(), "cuCtxSynchronize");
+  }
+  std::vector<float> Download() {
+    std::vector<float> values(kElements);
+    Must(cuda_->MemcpyDtoHAsync(values.data(), out_, kElements * 4, nullptr), "cuMemcpyDtoHAsync");
+    Must(cuda_->CtxSynchronize(), "cuCtxSynchronize");
+    return values;
+  }
+  // Exact in float, different in every row and column.
+  static std::vector<float> Matrix() {
+    std::vector<float> values(kElements);
+    for (uint64_t i = 0; i < kElements; ++i) values[i] = static_cast<float>(i % 8191);
+    return values;
+  }
+
+  CountedLaunches Count(CounterTier tier, const std::function<Status()>& launch, size_t launches) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto outcome = session_->Collect(tier, launch, launches);
+    EXPECT_TRUE(outcome) << outcome.error().Format();
+    if (!outcome) return {};
+    if (const auto* no = std::get_if<CountersUnavailable>(&*outcome)) {
+      ADD_FAILURE() << "unavailable: " << no->reason << "\n  remedy: " << no->remedy;
+      return {};
+    }
+    auto counted = std::get<CountedLaunches>(*outcome);
+    fmt::print("{}: tier {}, {} passes, {} unknown metrics, {:.3f} s\n", session_->chip(), static_cast<int>(tier), counted.passes,
+               counted.unknown.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    for (const auto& name : counted.unknown) fmt::print("  unknown: {}\n", name);
+    return counted;
+  }
+  LaunchReport Report(const char* kernel, const MetricValues& values) {
+    const auto chip = LoadChip("h200");
+    LaunchReport report;
+    report.kernel = kernel;
+    report.threads_per_block = 256;
+    report.blocks_total = report.blocks_run = kElements / 1024;
+    Fill(report, values, *chip);
+    return report;
+  }
+
+  const CudaDriver* cuda_ = nullptr;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUmodule module_ = nullptr;
+  CUdeviceptr in_ = 0, out_ = 0;
+  CompiledModule compiled_;
+  std::optional<CounterSession> session_;
+};
+
+void Print(const LaunchReport& report) {
+  fmt::print("{}: {:.2f} us, {} bound\n", report.kernel, report.time.total_us, report.time.limiter);
+  for (const auto& field : Fields(report.counters))
+    if (report.unmeasured.count(std::string(field.name)) == 0) fmt::print("  {:32} {}\n", field.name, field.value);
+  for (const auto& [name, value] : report.metrics) fmt::print("  {:90} {:.6g}\n", name, value);
+  for (const auto& name : report.unmeasured) fmt::print("  unmeasured: {}\n", name);
+}
+
+TEST_F(CountersGpu, CandidateTierCountsWhatTheKernelsDo) {
+  Upload(in_, Matrix());
+  const auto counted = Count(CounterTier::kCandidate, [&] { return LaunchMatrixKernels(); }, 3);
+  ASSERT_EQ(counted.launches.size(), 3u);
+  const LaunchReport straight = Report("straight", counted.launches[0]), padded = Report("padded", counted.launches[1]),
+                     accumulate = Report("accumulate", counted.launches[2]);
+  for (const auto* report : {&straight, &padded, &accumulate}) Print(*report);
+
+  EXPECT_GT(straight.counters.shared_bank_conflicts, 10 * (padded.counters.shared_bank_conflicts + 1));
+  EXPECT_GT(straight.time.total_us, padded.time.total_us) << "conflicts cost time";
+  EXPECT_GT(straight.metrics.at("stall_shared_pct"), padded.metrics.at("stall_shared_pct"));
+  for (const auto* report : {&straight, &padded}) {
+    const Counters& c = report->counters;
+    EXPECT_EQ(c.global_load_requests, kElements / 32) << report->kernel;
+    EXPECT_EQ(c.global_load_sectors, kElements / 8) << report->kernel << ": four bytes a lane, side by side";
+    EXPECT_EQ(c.global_load_bytes, 4 * kElements) << report->kernel;
+    EXPECT_EQ(c.global_store_requests, kElements / 32) << report->kernel;
+    EXPECT_EQ(c.global_store_bytes, 4 * kElements) << report->kernel;
+    EXPECT_EQ(c.shared_requests, 2 * kElements / 32) << report->kernel;
+    EXPECT_GE(c.shared_wavefronts, c.shared_requests) << report->kernel;
+    EXPECT_EQ(c.flops_fp32, 0u) << report->kernel;
+  }
+  EXPECT_EQ(accumulate.counters.flops_fp32, kElements) << "one addition an element";
+  EXPECT_EQ(accumulate.counters.global_load_bytes, 8 * kElements);
+  EXPECT_EQ(accumulate.counters.global_store_bytes, 4 * kElements);
+  EXPECT_EQ(accumulate.counters.shared_requests, 0u);
+  EXPECT_EQ(accumulate.counters.divergent_branches, 0u);
+  EXPECT_NEAR(static_cast<double>(accumulate.counters.thread_instructions) / static_cast<double>(accumulate.counters.warp_instructions), 32, 0.5);
+  for (const auto* report : {&straight, &padded, &accumulate}) {
+    EXPECT_GT(report->occupancy.achieved, 0.1) << report->kernel;
+    EXPECT_LE(report->time.dram_us, report->time.total_us) << report->kernel;
+    EXPECT_GT(report->counters.l2_read_bytes, 2 * kElements) << report->kernel;
+    EXPECT_EQ(report->unmeasured.count("latency_us"), 0u) << report->kernel;
+  }
+}
+
+TEST_F(CountersGpu, ReplayLeavesWhatOneRunLeaves) {
+  const std::vector<float> in = Matrix();
+  for (const auto tier : {CounterTier::kCore, CounterTier::kCandidate, CounterTier::kSpeedOfLight}) {
+    Upload(in_, in);
+    const auto counted = Count(tier, [&] { return LaunchMatrixKernels(); }, 3);
+    ASSERT_EQ(counted.launches.size(), 3u);
+    const std::vector<float> out = Download();
+    uint64_t wrong = 0;
+    for (uint64_t y = 0; y < kSide; ++y)
+      for (uint64_t x = 0; x < kSide; ++x) wrong += out[y * kSide + x] != in[x * kSide + y] + in[y * kSide + x];
+    EXPECT_EQ(wrong, 0u) << "of " << kElements << " elements, after " << counted.passes << " passes; out[1] is " << out[1] << ", expected "
+                         << in[kSide] + in[1];
+  }
+}
+
+TEST_F(CountersGpu, PassesAreAsPlanned) {
+  if (session_->chip() != "GH100") GTEST_SKIP() << "the numbers are those of GH100, not " << session_->chip();
+  Upload(in_, Matrix());
+  const std::pair<CounterTier, size_t> rows[] = {{CounterTier::kCore, 1}, {CounterTier::kCandidate, 6}, {CounterTier::kSpeedOfLight, 17}};
+  for (const auto& [tier, passes] : rows) {
+    const auto counted = Count(tier, [&] { return LaunchMatrixKernels(); }, 3);
+    EXPECT_LE(counted.passes, passes);
+    for (const auto& values : counted.launches) EXPECT_EQ(values.size() + counted.unknown.size(), MetricsOf(tier).size()) << "some had no value";
+  }
+}
+
+TEST_F(CountersGpu, AFailingLaunchIsTheCallersError) {
+  const auto failed = session_->Collect(CounterTier::kCore, [] { return Fail(ErrorCode::kEnvironment, "on purpose"); }, 1);
+  ASSERT_FALSE(failed) << "an error of the launch must not look like counters that are unavailable";
+  EXPECT_EQ(failed.error().message, "on purpose");
+  const auto miscounted = session_->Collect(CounterTier::kCore, [&] { return LaunchMatrixKernels(); }, 4);
+  ASSERT_TRUE(miscounted) << miscounted.error().Format();
+  ASSERT_TRUE(std::holds_alternative<CountersUnavailable>(*miscounted));
+  fmt::print("{}\n", std::get<CountersUnavailable>(*miscounted).reason);
+  EXPECT_EQ(Count(CounterTier::kCore, [&] { return LaunchMatrixKernels(); }, 3).launches.size(), 3u) << "the session goes on";
+}
+
+TEST_F(CountersGpu, SamplingNamesTheHotLine) {
+  std::vector<int> next(kChain);
+  for (int i = 0; i < kChain; ++i) next[static_cast<size_t>(i)] = (i + 97 * 1021) % kChain;
+  Upload(in_, next);
+  const auto run = [&]() -> Status {
+    WW_TRY(Launch("chase", 256, 1, 128, 1, 2000));
+    return Wait();
+  };
+  ASSERT_TRUE(run());  // warm
+  const auto outcome = session_->Sample(compiled_, 1000, run);
+  ASSERT_TRUE(outcome) << outcome.error().Format();
+  if (const auto* no = std::get_if<CountersUnavailable>(&*outcome)) FAIL() << no->reason << "\n  remedy: " << no->remedy;
+  const auto& sampled = std::get<SampledLines>(*outcome);
+  const auto& lines = sampled.kernels.at(compiled_.Find("chase")->symbol);
+  fmt::print("{} samples, {} dropped, overflow {}\n", sampled.samples, sampled.dropped, sampled.overflow);
+  uint64_t all = 0;
+  for (const auto& line : lines) {
+    all += line.samples;
+    fmt::print("  {}:{} {} samples:", line.file, line.line, line.samples);
+    for (const auto& [reason, count] : line.stalls) fmt::print(" {} {}", reason, count);
+    fmt::print("\n");
+  }
+  ASSERT_FALSE(lines.empty()) << "no samples of the kernel";
+  EXPECT_EQ(lines[0].file, "src/kernels.cu");
+  // The wait shows where the loaded value is used: in the load's own line, for the next step's address is made from it.
+  EXPECT_EQ(lines[0].line, HotLine());
+  EXPECT_GT(lines[0].samples, all / 2);
+  EXPECT_GT(lines[0].stalls.count("long_scoreboard") != 0 ? lines[0].stalls.at("long_scoreboard") : 0, lines[0].samples / 2);
+  EXPECT_EQ(Count(CounterTier::kCore, run, 1).launches.size(), 1u) << "counting goes on after sampling";
+}
+
+}  // namespace
+}  // namespace warpwright::gpu
