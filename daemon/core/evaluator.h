@@ -100,6 +100,12 @@ struct GuardViolation {
   int64_t offset = 0;                // of the first changed byte: negative before, at least the size behind
   uint64_t bytes = 0;
 };
+// Where a kernel's code first computes or stores in a narrower or less exact way; compile/ptx_rules.h has the names.
+struct PrecisionUse {
+  std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1"
+  std::string file;
+  int line = 0;
+};
 struct Executed {
   std::vector<std::vector<std::byte>> buffers;  // after the run, in the order of the request
   std::vector<LaunchReport> launches;
@@ -111,6 +117,7 @@ struct Executed {
   uint32_t differing_runs = 0;
   std::vector<std::vector<std::byte>> other_buffers;
   std::vector<std::string> changed_globals;  // module variables that a run left other than it found them
+  std::map<std::string, PrecisionUse> precision;  // by what it is: "to tf32", "approximate ex2"
   std::string plan_digest, module_key;   // content addresses: identical for identical plan and device code
   std::map<std::string, double> seconds; // where the time went: slice, compile, record, run
 };

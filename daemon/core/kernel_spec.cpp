@@ -8,7 +8,8 @@ namespace {
 constexpr std::pair<Allow, std::string_view> kAllowNames[] = {
     {Allow::kTf32, "tf32"},           {Allow::kNondeterministic, "nondeterministic"},
     {Allow::kClock, "clock"},         {Allow::kCachePolicy, "cache_policy"},
-    {Allow::kPrintf, "printf"},       {Allow::kReducedPrecision, "reduced_precision"}};
+    {Allow::kPrintf, "printf"},       {Allow::kReducedPrecision, "reduced_precision"},
+    {Allow::kState, "state"}};
 }
 
 std::string_view Name(Allow allow) {

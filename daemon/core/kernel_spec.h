@@ -60,7 +60,9 @@ struct LaunchSpec {
   std::optional<Expression> shared_bytes;
 };
 
-enum class Allow { kTf32, kNondeterministic, kClock, kCachePolicy, kPrintf, kReducedPrecision };
+// kState: module variables may be left other than they were found, for the next launch to see.
+enum class Allow { kTf32, kNondeterministic, kClock, kCachePolicy, kPrintf, kReducedPrecision, kState };
+inline constexpr Allow kLastAllow = Allow::kState;
 std::string_view Name(Allow allow);
 std::optional<Allow> ParseAllow(std::string_view name);
 

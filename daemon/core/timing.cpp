@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <map>
 
@@ -48,7 +49,21 @@ double IncompleteBeta(double a, double b, double x) {
   return front * fraction;
 }
 
-// The t for which Student's distribution has `alpha` above it. Bisection: it is asked for a few times in a task.
+TimingDecision Decide(double lower, double upper, double min_effect) {
+  const double effect = std::log1p(min_effect);
+  if (lower > effect) return TimingDecision::kFaster;
+  if (upper < -effect) return TimingDecision::kSlower;
+  if (lower >= -effect && upper <= effect) return TimingDecision::kSame;
+  return TimingDecision::kInconclusive;
+}
+
+bool LostTooMany(const TimingSummary& summary, const TimingRules& rules) {
+  return summary.discarded > rules.max_discarded_share * static_cast<double>(summary.pairs + summary.discarded);
+}
+
+}  // namespace
+
+// Bisection: it is asked for a few times in a task.
 double StudentQuantile(double alpha, int degrees) {
   const auto tail = [&](double t) { return 0.5 * IncompleteBeta(0.5 * degrees, 0.5, degrees / (degrees + t * t)); };
   double low = 0, high = 1;
@@ -59,8 +74,6 @@ double StudentQuantile(double alpha, int degrees) {
   }
   return high;
 }
-
-}  // namespace
 
 std::string_view Name(TimingDecision decision) {
   switch (decision) {
@@ -112,20 +125,44 @@ TimingSummary Summarize(std::span<const TimedPair> pairs, const TimingRules& rul
   }
   for (const double v : values) squares += (v - summary.log_ratio) * (v - summary.log_ratio);
   const auto n = static_cast<double>(values.size());
-  const double error = std::sqrt(squares / (n - 1) / n);
+  const double error = summary.standard_error = std::sqrt(squares / (n - 1) / n);
   const int degrees = static_cast<int>(values.size()) - 1;
   const double shown = error * StudentQuantile(0.025, degrees), deciding = error * StudentQuantile(alpha, degrees);
   summary.lower = summary.log_ratio - shown;
   summary.upper = summary.log_ratio + shown;
   summary.decision_lower = summary.log_ratio - deciding;
   summary.decision_upper = summary.log_ratio + deciding;
-  const double effect = std::log1p(rules.min_effect);
-  const auto total = static_cast<double>(summary.pairs + summary.discarded);
-  if (summary.discarded > rules.max_discarded_share * total) return summary;
-  if (summary.decision_lower > effect) summary.decision = TimingDecision::kFaster;
-  else if (summary.decision_upper < -effect) summary.decision = TimingDecision::kSlower;
-  else if (summary.decision_lower >= -effect && summary.decision_upper <= effect) summary.decision = TimingDecision::kSame;
+  if (!LostTooMany(summary, rules)) summary.decision = Decide(summary.decision_lower, summary.decision_upper, rules.min_effect);
   return summary;
+}
+
+TimingOverall Combine(std::span<const WeightedTiming> cases, const TimingRules& rules, double alpha) {
+  TimingOverall overall;
+  double weights = 0, variance = 0;
+  int blocks = INT_MAX;
+  bool usable = true, one_slower = false;
+  for (const auto& [weight, summary] : cases) {
+    weights += weight;
+    overall.log_ratio += weight * summary.log_ratio;
+    variance += weight * weight * summary.standard_error * summary.standard_error;
+    blocks = std::min(blocks, summary.blocks);
+    usable = usable && !LostTooMany(summary, rules);
+    one_slower = one_slower || summary.log_ratio < -std::log1p(rules.min_effect);
+  }
+  if (!(weights > 0)) return overall;
+  overall.log_ratio /= weights;
+  if (blocks < 2) {
+    overall.decision_lower = -INFINITY;
+    overall.decision_upper = INFINITY;
+    return overall;
+  }
+  const double deciding = std::sqrt(variance) / weights * StudentQuantile(alpha, blocks - 1);
+  overall.decision_lower = overall.log_ratio - deciding;
+  overall.decision_upper = overall.log_ratio + deciding;
+  if (!usable) return overall;
+  overall.decision = Decide(overall.decision_lower, overall.decision_upper, rules.min_effect);
+  if (overall.decision == TimingDecision::kFaster && one_slower) overall.decision = TimingDecision::kInconclusive;
+  return overall;
 }
 
 }  // namespace warpwright

@@ -51,6 +51,7 @@ std::span<const TimingLook> TimingLooks();
 struct TimingSummary {
   TimingDecision decision = TimingDecision::kInconclusive;
   double log_ratio = 0;              // mean over blocks of log(original / candidate): > 0 is faster
+  double standard_error = 0;         // of log_ratio, over the blocks
   double lower = 0, upper = 0;       // of log_ratio: two-sided 95 % by Student's t over the blocks
   double decision_lower = 0;         // one-sided bound at the look's alpha, which decides
   double decision_upper = 0;
@@ -63,5 +64,22 @@ struct TimingSummary {
 // `alpha`: of the look at which the pairs stand. kFaster where the lower bound is above log(1 + min_effect), kSlower where the
 // upper is below -log(1 + min_effect), kSame where both bounds are within that; else kInconclusive.
 TimingSummary Summarize(std::span<const TimedPair> pairs, const TimingRules& rules, double alpha);
+
+// Several cases as one: their mean by weight, with the bound that follows from their standard errors and the fewest blocks of any.
+struct WeightedTiming {
+  double weight = 1;
+  TimingSummary summary;
+};
+struct TimingOverall {
+  TimingDecision decision = TimingDecision::kInconclusive;
+  double log_ratio = 0;
+  double decision_lower = 0, decision_upper = 0;  // one-sided, at alpha
+};
+// As Summarize decides; but never kFaster where a case is slower by more than `min_effect`, and kInconclusive where a case has no
+// blocks to speak of or lost too many pairs.
+TimingOverall Combine(std::span<const WeightedTiming> cases, const TimingRules& rules, double alpha);
+
+// The t for which Student's distribution has `alpha` above it.
+double StudentQuantile(double alpha, int degrees);
 
 }  // namespace warpwright

@@ -59,6 +59,10 @@ struct Measured {
   std::string device;  // "sim:h200"
   std::vector<CaseMeasurement> cases;
   std::vector<std::string> checks;  // the checks that ran and passed, in order
+  // Of the paired timing on a real device, over all cases by weight. A full evaluation says kFaster only where a second process
+  // with other seeds said so too.
+  std::optional<TimingDecision> decision;
+  std::vector<std::string> notes;   // of this candidate, for reviewers: "uses approximate ex2, which the original does not"
 };
 
 using Verdict = std::variant<CompileFailed, Refused, WrongResult, Faulted, Measured>;

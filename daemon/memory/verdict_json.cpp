@@ -153,6 +153,47 @@ LaunchReport LaunchFromJson(JsonReader& reader, const Json& json) {
   return r;
 }
 
+constexpr TimingDecision kDecisions[] = {TimingDecision::kFaster, TimingDecision::kSame, TimingDecision::kSlower,
+                                         TimingDecision::kInconclusive};
+TimingDecision DecisionFromJson(JsonReader& reader, const Json& json) {
+  const std::string name = reader.Text(json, "decision");
+  for (const TimingDecision decision : kDecisions)
+    if (Name(decision) == name) return decision;
+  reader.Complain("unknown decision '" + name.substr(0, 40) + "'");
+  return TimingDecision::kInconclusive;
+}
+
+struct TimingField {
+  const char* name;
+  double TimingSummary::*member;
+};
+constexpr TimingField kTimingFields[] = {{"log_ratio", &TimingSummary::log_ratio},
+                                         {"standard_error", &TimingSummary::standard_error},
+                                         {"lower", &TimingSummary::lower},
+                                         {"upper", &TimingSummary::upper},
+                                         {"decision_lower", &TimingSummary::decision_lower},
+                                         {"decision_upper", &TimingSummary::decision_upper},
+                                         {"original_us", &TimingSummary::original_us},
+                                         {"candidate_us", &TimingSummary::candidate_us},
+                                         {"hot_original_us", &TimingSummary::hot_original_us},
+                                         {"hot_candidate_us", &TimingSummary::hot_candidate_us}};
+
+Json TimingToJson(const TimingSummary& t) {
+  Json json = {
+      {"decision", Name(t.decision)}, {"pairs", t.pairs}, {"discarded", t.discarded}, {"blocks", t.blocks}};
+  for (const TimingField& field : kTimingFields) json[field.name] = NumberToJson(t.*field.member);
+  return json;
+}
+TimingSummary TimingFromJson(JsonReader& reader, const Json& json) {
+  TimingSummary t;
+  t.decision = DecisionFromJson(reader, json);
+  for (const TimingField& field : kTimingFields) t.*field.member = reader.Number(json, field.name);
+  t.pairs = reader.Integer<int>(json, "pairs");
+  t.discarded = reader.Integer<int>(json, "discarded");
+  t.blocks = reader.Integer<int>(json, "blocks");
+  return t;
+}
+
 Json MeasuredToJson(const Measured& m) {
   Json cases = Json::array();
   for (const CaseMeasurement& c : m.cases) {
@@ -163,14 +204,20 @@ Json MeasuredToJson(const Measured& m) {
                      {"time_us", NumberToJson(c.time_us)},
                      {"sampled", c.sampled},
                      {"launches", std::move(launches)}});
+    if (c.timing) cases.back()["timing"] = TimingToJson(*c.timing);
   }
-  return {{"modelled", m.modelled}, {"device", m.device}, {"checks", m.checks}, {"cases", std::move(cases)}};
+  Json json = {{"modelled", m.modelled}, {"device", m.device}, {"checks", m.checks}, {"cases", std::move(cases)}};
+  if (m.decision) json["decision"] = Name(*m.decision);
+  if (!m.notes.empty()) json["notes"] = m.notes;
+  return json;
 }
 Measured MeasuredFromJson(JsonReader& reader, const Json& json) {
   Measured m;
   m.modelled = reader.Bool(json, "modelled");
   m.device = reader.Text(json, "device");
   m.checks = reader.Texts(json, "checks");
+  m.notes = reader.Texts(json, "notes");
+  if (reader.Get(json, "decision") != nullptr) m.decision = DecisionFromJson(reader, json);
   for (const Json& item : reader.Items(json, "cases")) {
     CaseMeasurement c;
     c.case_name = reader.Text(item, "case");
@@ -178,6 +225,7 @@ Measured MeasuredFromJson(JsonReader& reader, const Json& json) {
     c.time_us = reader.Number(item, "time_us");
     c.sampled = reader.Bool(item, "sampled");
     for (const Json& launch : reader.Items(item, "launches")) c.launches.push_back(LaunchFromJson(reader, launch));
+    if (const Json* timing = reader.Get(item, "timing")) c.timing = TimingFromJson(reader, *timing);
     m.cases.push_back(std::move(c));
   }
   return m;
