@@ -1,118 +1,173 @@
-// Speed of the simulator on one core, in thread instructions per second: bare, with counters, with counters and checks.
-// Time is the processor's, so that others on the machine do not count. Prints one JSON object. `bench_sim [seconds per figure]`
+// Speed of the simulator on one core, in thread instructions per second: the executor bare, with counters, with counters and checks,
+// and the whole device with counters, checks and the model of the caches. Time is the processor's, so that others on the machine do
+// not count; of the device it is given by the wall clock, too. Prints one JSON object. `bench_sim [seconds per figure]`
 #include <time.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "compile/compiler.h"
+#include "config/chip_file.h"
+#include "sim/sim_device.h"
+#include "tests/support/sim_kernels.h"
 #include "tests/support/sim_kit.h"
 
 namespace warpwright::sim {
 namespace {
 
-constexpr const char* kSource = R"(
-extern "C" __global__ void add(float* out, const float* a, const float* b, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = a[i] + b[i];
-}
-extern "C" __global__ void matmul(float* c, const float* a, const float* b, int n) {
-  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
-  float sum = 0;
-  for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + col];
-  c[row * n + col] = sum;
-}
-extern "C" __global__ void tiled(float* c, const float* a, const float* b, int n) {
-  __shared__ float as[32][32], bs[32][32];
-  int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * 32 + ty, col = blockIdx.x * 32 + tx;
-  float sum = 0;
-  for (int t = 0; t < n; t += 32) {
-    as[ty][tx] = a[row * n + t + tx];
-    bs[ty][tx] = b[(t + ty) * n + col];
-    __syncthreads();
-    for (int k = 0; k < 32; ++k) sum += as[ty][k] * bs[k][tx];
-    __syncthreads();
-  }
-  c[row * n + col] = sum;
-}
-extern "C" __global__ void reduce(float* out, const float* in, int n) {
-  __shared__ float s[256];
-  int t = threadIdx.x, i = blockIdx.x * 256 + t;
-  s[t] = i < n ? in[i] : 0;
-  __syncthreads();
-  for (int stride = 128; stride > 0; stride /= 2) {
-    if (t < stride) s[t] += s[t + stride];
-    __syncthreads();
-  }
-  if (t == 0) out[blockIdx.x] = s[0];
-}
-extern "C" __global__ void mandelbrot(int* out, int width, int limit) {
-  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  float cr = -2.0f + 3.0f * x / width, ci = -1.5f + 3.0f * y / width, zr = 0, zi = 0;
-  int k = 0;
-  while (k < limit && zr * zr + zi * zi < 4.0f) {
-    float t = zr * zr - zi * zi + cr;
-    zi = 2 * zr * zi + ci;
-    zr = t;
-    ++k;
-  }
-  out[y * width + x] = k;
-}
-)";
+constexpr size_t kElements = 1 << 20;                   // of each buffer
+constexpr uint64_t kPlanInstructions = 200'000'000;     // thread instructions that outweigh the set-up of a plan's buffers
 
 struct Case {
   const char* name;
   const char* kernel;
   Dim3 grid, block;
+  int inputs;  // buffers behind the output
+  std::vector<int> scalars;
+};
+const Case kCases[] = {{"element-wise add", "add", {4096, 1, 1}, {256, 1, 1}, 2, {1 << 20}},
+                       {"naive matmul 256^3, 16x16 blocks", "matmul", {16, 16, 1}, {16, 16, 1}, 2, {256}},
+                       {"naive matmul 256^3, 32x8 blocks", "matmul", {8, 32, 1}, {32, 8, 1}, 2, {256}},
+                       {"tiled matmul 32^2", "tiled", {8, 8, 1}, {32, 32, 1}, 2, {256}},
+                       {"tree reduction", "reduce", {4096, 1, 1}, {256, 1, 1}, 1, {1 << 20}},
+                       {"mandelbrot", "mandelbrot", {32, 32, 1}, {16, 16, 1}, 0, {512, 200}},
+                       {"row sums, a thread per row of 256", "row_sums", {16, 1, 1}, {256, 1, 1}, 1, {256}}};
+
+[[noreturn]] void Die(const char* what, const std::string& why) {
+  std::fprintf(stderr, "%s: %s\n", what, why.c_str());
+  std::exit(1);
+}
+template <typename T>
+T Must(Result<T> result) {
+  if (!result) Die("bench_sim", result.error().Format());
+  return std::move(*result);
+}
+
+struct Speed {
+  double processor = 0, wall = 0;  // thread instructions per second
 };
 
-double Measure(SimKit& kit, const Case& c, bool counters, bool checks, double seconds) {
-  const int n = std::string_view(c.kernel) == "add" ? 1 << 20 : std::string_view(c.kernel) == "reduce" ? 1 << 20 : 256;
-  RunOptions options;
-  options.counters = counters;
-  options.checks = checks;
-  options.instruction_limit = UINT64_MAX;
-  const size_t count = 1 << 20;
-  static auto a = kit.Make<float>("a", count, true, true), b = kit.Make<float>("b", count, true, true);
-  auto out = kit.Make<float>("out", count, false);
-  for (size_t i = 0; i < count; ++i) a[i] = b[i] = 1.0f;
-  auto now = [] {
+// Calls `run`, which returns how many thread instructions it ran, until `seconds` of the processor's time are spent.
+template <typename F>
+Speed Measure(double seconds, F run) {
+  const auto processor_now = [] {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   };
-  uint64_t instructions = 0;
-  const double begin = now();
-  double elapsed = 0;
+  using Clock = std::chrono::steady_clock;
+  const double begin = processor_now();
+  const auto wall_begin = Clock::now();
+  double instructions = 0, elapsed = 0;
   do {
-    Machine machine = std::string_view(c.kernel) == "mandelbrot" ? kit.Prepare(c.kernel, c.grid, c.block, 0, options, out, 512, 200)
-                      : std::string_view(c.kernel) == "reduce"   ? kit.Prepare(c.kernel, c.grid, c.block, 0, options, out, a, n)
-                                                                 : kit.Prepare(c.kernel, c.grid, c.block, 0, options, out, a, b, n);
-    const auto outcome = machine.Run(0, c.grid.Count());
-    if (const Fault* fault = std::get_if<Fault>(&outcome)) {
-      std::fprintf(stderr, "%s: %s\n", c.name, fault->message.c_str());
-      std::exit(1);
-    }
-    instructions += machine.thread_instructions();
-    elapsed = now() - begin;
+    instructions += static_cast<double>(run());
+    elapsed = processor_now() - begin;
   } while (elapsed < seconds);
-  return static_cast<double>(instructions) / elapsed;
+  return {instructions / elapsed, instructions / std::chrono::duration<double>(Clock::now() - wall_begin).count()};
+}
+
+class Executor {
+ public:
+  explicit Executor(const std::string& ptx) : kit_(ptx) {
+    for (size_t i = 0; i < kElements; ++i) a_[i] = b_[i] = 1.0f;
+  }
+  uint64_t Run(const Case& c, bool counters, bool checks) {
+    RunOptions options;
+    options.counters = counters;
+    options.checks = checks;
+    options.instruction_limit = UINT64_MAX;
+    const int first = c.scalars[0], second = c.scalars.back();
+    Machine machine = c.inputs == 0   ? kit_.Prepare(c.kernel, c.grid, c.block, 0, options, out_, first, second)
+                      : c.inputs == 1 ? kit_.Prepare(c.kernel, c.grid, c.block, 0, options, out_, a_, first)
+                                      : kit_.Prepare(c.kernel, c.grid, c.block, 0, options, out_, a_, b_, first);
+    const auto outcome = machine.Run(0, c.grid.Count());
+    if (const Fault* fault = std::get_if<Fault>(&outcome)) Die(c.name, fault->message);
+    return machine.thread_instructions();
+  }
+
+ private:
+  SimKit kit_;
+  Buffer<float> a_ = kit_.Make<float>("a", kElements, true, true), b_ = kit_.Make<float>("b", kElements, true, true),
+                out_ = kit_.Make<float>("out", kElements, false);
+};
+
+KernelParameter Scalar(int value) {
+  KernelParameter parameter;
+  parameter.bytes.resize(sizeof value);
+  std::memcpy(parameter.bytes.data(), &value, sizeof value);
+  return parameter;
+}
+KernelParameter Pointer(uint32_t buffer) {
+  KernelParameter parameter;
+  parameter.bytes.resize(8);
+  parameter.pointers[0] = {buffer, 0};
+  return parameter;
+}
+
+// What the worker runs: a plan on the simulated device, here with one thread. A plan launches short kernels several times.
+class WholeDevice {
+ public:
+  explicit WholeDevice(const CompiledModule& module) : module_(module), device_(MakeSimDevice(Must(LoadChip("h200")), 1)) {
+    for (const char* name : {"out", "a", "b"}) {
+      const bool output = buffers_.empty();
+      plan_.buffers.push_back({PlanBuffer::Kind::kArgument, name, kElements * 4});
+      buffers_.push_back({name, std::vector<std::byte>(kElements * 4), output, !output, 0});
+    }
+  }
+  uint64_t Run(const Case& c, uint64_t instructions_of_a_launch) {
+    KernelLaunch launch;
+    launch.kernel = c.kernel;
+    launch.grid = c.grid;
+    launch.block = c.block;
+    for (int i = 0; i <= c.inputs; ++i) launch.parameters.push_back(Pointer(static_cast<uint32_t>(i)));
+    for (const int value : c.scalars) launch.parameters.push_back(Scalar(value));
+    plan_.ops.assign(1 + kPlanInstructions / instructions_of_a_launch, launch);
+    ExecuteOptions options;
+    options.counters = true;
+    options.keep_outputs = false;
+    options.instruction_limit = UINT64_MAX;
+    const DeviceOutcome outcome = Must(device_->Run({&module_, &plan_, &buffers_, options}));
+    if (const Fault* fault = std::get_if<Fault>(&outcome)) Die(c.name, fault->message);
+    uint64_t instructions = 0;
+    for (const LaunchReport& report : std::get<DeviceRun>(outcome).launches) instructions += report.counters.thread_instructions;
+    return instructions;
+  }
+
+ private:
+  const CompiledModule& module_;
+  std::unique_ptr<Device> device_;
+  LaunchPlan plan_;
+  std::vector<BufferContent> buffers_;
+};
+
+CompiledModule Compile() {
+  std::vector<std::string> names;
+  for (const Case& c : kCases) names.push_back(c.kernel);
+  const Compiler compiler = Must(Compiler::Create({}));
+  auto outcome = Must(compiler.Compile({"kernel.cu", kKernels, {}, names, "sm_90"}));
+  if (const auto* failed = std::get_if<CompileFailed>(&outcome)) Die("NVRTC", failed->log);
+  return std::move(std::get<CompiledModule>(outcome));
 }
 
 int Main(double seconds) {
-  SimKit kit = SimKit::FromCuda(kSource);
-  const Case cases[] = {{"element-wise add", "add", {4096, 1, 1}, {256, 1, 1}},
-                        {"naive matmul 256^3, 16x16 blocks", "matmul", {16, 16, 1}, {16, 16, 1}},
-                        {"naive matmul 256^3, 32x8 blocks", "matmul", {8, 32, 1}, {32, 8, 1}},
-                        {"tiled matmul 32^2", "tiled", {8, 8, 1}, {32, 32, 1}},
-                        {"tree reduction", "reduce", {4096, 1, 1}, {256, 1, 1}},
-                        {"mandelbrot", "mandelbrot", {32, 32, 1}, {16, 16, 1}}};
+  const CompiledModule module = Compile();
+  Executor executor(module.ptx);
+  WholeDevice device(module);
   nlohmann::json table = nlohmann::json::array();
-  for (const Case& c : cases) {
+  for (const Case& c : kCases) {
+    const uint64_t instructions = executor.Run(c, false, false);
+    const auto executed = [&](bool counters, bool checks) {
+      return Measure(seconds, [&] { return executor.Run(c, counters, checks); }).processor;
+    };
+    const Speed whole = Measure(seconds, [&] { return device.Run(c, instructions); });
     table.push_back({{"kernel", c.name},
-                     {"bare", Measure(kit, c, false, false, seconds)},
-                     {"counters", Measure(kit, c, true, false, seconds)},
-                     {"counters_and_checks", Measure(kit, c, true, true, seconds)}});
+                     {"bare", executed(false, false)},
+                     {"counters", executed(true, false)},
+                     {"counters_and_checks", executed(true, true)},
+                     {"device", whole.processor},
+                     {"device_by_wall_clock", whole.wall}});
   }
   std::printf("%s\n", nlohmann::json{{"unit", "thread instructions per second, one core"}, {"kernels", table}}.dump(2).c_str());
   return 0;

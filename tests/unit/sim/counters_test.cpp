@@ -1,46 +1,13 @@
-// Counters of six kernels against what one calculates by hand. Buffers begin at a multiple of 256 bytes.
+// Counters of kernels against what one calculates by hand. Buffers begin at a multiple of 256 bytes.
 #include <gtest/gtest.h>
 
+#include "tests/support/sim_kernels.h"
 #include "tests/support/sim_kit.h"
 
 namespace warpwright::sim {
 namespace {
 
-constexpr const char* kSource = R"(
-extern "C" __global__ void add(float* out, const float* a, const float* b, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = a[i] + b[i];
-}
-extern "C" __global__ void matmul(float* c, const float* a, const float* b, int n) {
-  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
-  float sum = 0;
-  for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + col];
-  c[row * n + col] = sum;
-}
-extern "C" __global__ void tiled(float* c, const float* a, const float* b, int n) {
-  __shared__ float as[32][32], bs[32][32];
-  int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * 32 + ty, col = blockIdx.x * 32 + tx;
-  float sum = 0;
-  for (int t = 0; t < n; t += 32) {
-    as[ty][tx] = a[row * n + t + tx];
-    bs[ty][tx] = b[(t + ty) * n + col];
-    __syncthreads();
-    for (int k = 0; k < 32; ++k) sum += as[ty][k] * bs[k][tx];
-    __syncthreads();
-  }
-  c[row * n + col] = sum;
-}
-extern "C" __global__ void reduce(float* out, const float* in) {
-  __shared__ float s[256];
-  int t = threadIdx.x;
-  s[t] = in[blockIdx.x * 256 + t];
-  __syncthreads();
-  for (int stride = 128; stride > 0; stride /= 2) {
-    if (t < stride) s[t] += s[t + stride];
-    __syncthreads();
-  }
-  if (t == 0) out[blockIdx.x] = s[0];
-}
+constexpr const char* kMoreKernels = R"(
 template <int kPad> __device__ void transpose(float* out, const float* in, int n) {
   __shared__ float tile[32][32 + kPad];
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
@@ -77,7 +44,7 @@ extern "C" __global__ void shapes(float4* v4, float2* v2, const float* in, doubl
 
 class CountersTest : public testing::Test {
  protected:
-  SimKit kit = SimKit::FromCuda(kSource);
+  SimKit kit = SimKit::FromCuda(std::string(kKernels) + kMoreKernels);
 };
 
 TEST_F(CountersTest, ElementwiseAdd) {
@@ -137,7 +104,7 @@ TEST_F(CountersTest, TiledMatmul) {
 TEST_F(CountersTest, TreeReduction) {
   const auto in = kit.Make<float>("in", 768), out = kit.Make<float>("out", 3, false);
   for (size_t i = 0; i < 768; ++i) in[i] = static_cast<float>(i);
-  ASSERT_TRUE(kit.Run("reduce", {3, 1, 1}, {256, 1, 1}, 0, out, in));
+  ASSERT_TRUE(kit.Run("reduce", {3, 1, 1}, {256, 1, 1}, 0, out, in, 768));
   EXPECT_EQ(out[1], 256 * 256 + 255 * 128);
   // Stores 8 + 4 + 2 + 1 and 5 of one warp each, two loads for all of these but the first 8, one load at the end.
   EXPECT_EQ(kit.counters.shared_requests, 3u * (8 + 3 * (4 + 2 + 1 + 5) + 1));
