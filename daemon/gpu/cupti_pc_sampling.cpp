@@ -145,6 +145,7 @@ class PcSampler {
   void Consume(CUpti_PCSamplingData& data) {
     samples_.total += data.totalSamples;
     samples_.dropped += data.droppedSamples;
+    samples_.foreign += data.nonUsrKernelsTotalSamples;
     if (data.hardwareBufferFull != 0) samples_.overflow = true;
     for (size_t i = 0; i < std::min(data.totalNumPcs, kPcsPerRead); ++i) {
       const CUpti_PCSamplingPCData& pc = data.pPcData[i];
@@ -155,7 +156,7 @@ class PcSampler {
           stalls[reason->second] += pc.stallReason[r].samples;
       }
     }
-    data.totalSamples = data.droppedSamples = 0;
+    data.totalSamples = data.droppedSamples = data.nonUsrKernelsTotalSamples = 0;
     data.totalNumPcs = 0;
   }
 

@@ -25,7 +25,8 @@ struct PcRecord {
 };
 struct PcSamples {
   std::vector<PcRecord> records;
-  uint64_t total = 0, dropped = 0;  // as the hardware counted them; kernels of the driver included
+  uint64_t total = 0, dropped = 0;  // as the hardware counted them
+  uint64_t foreign = 0;             // of these, in code that CUPTI does not attribute: the driver's own kernels
   bool overflow = false;            // the buffer was full: the samples are those of the beginning
 };
 

@@ -88,7 +88,7 @@ Result<SamplingOutcome> CounterSession::Sample(const CompiledModule& module, dou
   if (unavailable_) return *unavailable_;
   return Guarded<SampledLines>(run, [&](const std::function<Status()>& guarded) -> Result<SampledLines> {
     WW_ASSIGN(const PcSamples samples, SamplePcs(*cupti_, context_, expected_us, guarded));
-    SampledLines sampled{{}, samples.total, samples.dropped, samples.overflow};
+    SampledLines sampled{{}, samples.total, samples.dropped, samples.foreign, samples.overflow};
     for (const auto& kernel : module.kernels) {
       const auto locate = [&](uint64_t pc) {
         auto where = LineOf(*cupti_, module.cubin, kernel.symbol, pc);
@@ -99,6 +99,33 @@ Result<SamplingOutcome> CounterSession::Sample(const CompiledModule& module, dou
     }
     return sampled;
   });
+}
+
+Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, CounterTier tier, const Chip& chip,
+                                                     const CompiledModule& module, const CountedRun& plan, std::vector<LaunchReport>& reports) {
+  if (session.unavailable()) {
+    for (auto& report : reports) Fill(report, {}, chip);
+    return session.unavailable();
+  }
+  WW_TRY(plan.prepare());
+  WW_ASSIGN(const CounterOutcome outcome, session.Collect(tier, plan.run, reports.size()));
+  if (const auto* unavailable = std::get_if<CountersUnavailable>(&outcome)) {
+    for (auto& report : reports) Fill(report, {}, chip);
+    return *unavailable;
+  }
+  const auto& counted = std::get<CountedLaunches>(outcome);
+  for (size_t i = 0; i < reports.size(); ++i) Fill(reports[i], counted.launches[i], chip);
+
+  WW_TRY(plan.prepare());
+  WW_ASSIGN(const SamplingOutcome sampling, session.Sample(module, plan.expected_us, plan.run));
+  if (const auto* unavailable = std::get_if<CountersUnavailable>(&sampling)) return *unavailable;
+  const auto& sampled = std::get<SampledLines>(sampling);
+  for (auto& report : reports) {
+    const KernelResources* kernel = module.Find(report.kernel);
+    const auto lines = sampled.kernels.find(kernel != nullptr ? kernel->symbol : std::string());
+    if (lines != sampled.kernels.end()) report.lines = lines->second;
+  }
+  return std::nullopt;
 }
 
 }  // namespace warpwright::gpu

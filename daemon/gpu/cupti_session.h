@@ -26,7 +26,7 @@ using CounterOutcome = std::variant<CountersUnavailable, CountedLaunches>;
 
 struct SampledLines {
   std::map<std::string, std::vector<LineCounters>> kernels;  // by mangled name: hottest lines first, for LaunchReport::lines
-  uint64_t samples = 0, dropped = 0;
+  uint64_t samples = 0, dropped = 0, foreign = 0;  // as PcSamples has them
   bool overflow = false;
 };
 using SamplingOutcome = std::variant<CountersUnavailable, SampledLines>;
@@ -58,5 +58,16 @@ class CounterSession {
   std::map<CounterTier, CuptiHost> hosts_;
   std::optional<CountersUnavailable> unavailable_;
 };
+
+// How a launch plan is run for counting. Neither may hold back the stream: CUPTI waits for every kernel.
+struct CountedRun {
+  std::function<Status()> prepare;  // the state before the plan, with kernels of the device's own; waits
+  std::function<Status()> run;      // the plan's kernels and nothing else; waits
+  double expected_us = 0;
+};
+// Counters and hottest lines of a plan whose launches are described and timed in `reports`, in order; launches of one kernel share its
+// lines. Where counters are unavailable, everything that needs them is marked unmeasured and the reason comes back.
+Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, CounterTier tier, const Chip& chip,
+                                                     const CompiledModule& module, const CountedRun& plan, std::vector<LaunchReport>& reports);
 
 }  // namespace warpwright::gpu

@@ -220,6 +220,34 @@ TEST_F(CountersGpu, ReplayLeavesWhatOneRunLeaves) {
   }
 }
 
+TEST_F(CountersGpu, APlanGetsCountersAndLines) {
+  Upload(in_, Matrix());
+  std::vector<LaunchReport> reports(3);
+  const char* const kernels[] = {"straight", "padded", "accumulate"};
+  for (size_t i = 0; i < 3; ++i) {
+    reports[i].kernel = kernels[i];
+    reports[i].threads_per_block = 256;
+    reports[i].blocks_total = reports[i].blocks_run = kElements / 1024;
+  }
+  int prepared = 0;
+  const CountedRun plan{[&]() -> Status { return ++prepared, Wait(); }, [&] { return LaunchMatrixKernels(); }, 100};
+  const auto chip = LoadChip("h200");
+  ASSERT_TRUE(chip) << chip.error().Format();
+  const auto unavailable = CountPlan(*session_, CounterTier::kCandidate, *chip, compiled_, plan, reports);
+  ASSERT_TRUE(unavailable) << unavailable.error().Format();
+  ASSERT_FALSE(*unavailable) << (*unavailable)->reason << "\n  remedy: " << (*unavailable)->remedy;
+  EXPECT_EQ(prepared, 2) << "before counting and before sampling";
+  for (const auto& report : reports) {
+    fmt::print("{}: {} lines\n", report.kernel, report.lines.size());
+    for (const auto& line : report.lines) fmt::print("  {}:{} {} samples\n", line.file, line.line, line.samples);
+    EXPECT_GT(report.counters.warp_instructions, 0u) << report.kernel;
+    EXPECT_FALSE(report.lines.empty()) << report.kernel;
+  }
+  if (!reports[0].lines.empty() && !reports[2].lines.empty()) {
+    EXPECT_NE(reports[0].lines[0].line, reports[2].lines[0].line) << "each kernel has lines of its own";
+  }
+}
+
 TEST_F(CountersGpu, PassesAreAsPlanned) {
   if (session_->chip() != "GH100") GTEST_SKIP() << "the numbers are those of GH100, not " << session_->chip();
   Upload(in_, Matrix());
@@ -256,7 +284,7 @@ TEST_F(CountersGpu, SamplingNamesTheHotLine) {
   if (const auto* no = std::get_if<CountersUnavailable>(&*outcome)) FAIL() << no->reason << "\n  remedy: " << no->remedy;
   const auto& sampled = std::get<SampledLines>(*outcome);
   const auto& lines = sampled.kernels.at(compiled_.Find("chase")->symbol);
-  fmt::print("{} samples, {} dropped, overflow {}\n", sampled.samples, sampled.dropped, sampled.overflow);
+  fmt::print("{} samples, {} dropped, {} not attributed, overflow {}\n", sampled.samples, sampled.dropped, sampled.foreign, sampled.overflow);
   uint64_t all = 0;
   for (const auto& line : lines) {
     all += line.samples;

@@ -104,6 +104,12 @@ TEST(Session, WithoutADriverCountersAreUnavailable) {
   const auto sampled = session->Sample(CompiledModule{}, 100, launch);
   ASSERT_TRUE(sampled);
   EXPECT_TRUE(std::holds_alternative<CountersUnavailable>(*sampled));
+  std::vector<LaunchReport> reports(2);
+  const auto why = CountPlan(*session, CounterTier::kCandidate, Chip{}, CompiledModule{}, {launch, launch, 100}, reports);
+  ASSERT_TRUE(why);
+  ASSERT_TRUE(*why);
+  EXPECT_EQ((*why)->remedy, session->unavailable()->remedy);
+  for (const auto& report : reports) EXPECT_EQ(report.unmeasured.count("dram_us"), 1u);
   EXPECT_EQ(launched, 0) << "nothing runs for counters that cannot be read";
   EXPECT_GT(cupti.version, 0u);
 }
