@@ -35,24 +35,23 @@ constexpr Ban kBans[] = {
     {"c10", true, "PyTorch"},
     {"cudaGraph", false, "CUDA graphs"},
     {"cudaStreamBeginCapture", false, "CUDA graphs"},
-    {"cudaLaunchKernelEx", false, "launch attributes"},
-    {"cudaLaunchConfig", false, "launch attributes"},
+    {"cudaOccupancyMaxActiveClusters", false, "clusters of thread blocks"},
+    {"cudaOccupancyMaxPotentialClusterSize", false, "clusters of thread blocks"},
     {"cudaCreateTextureObject", false, "textures"},
     {"cudaBindTexture", false, "textures"},
     {"cudaCreateSurfaceObject", false, "surfaces"},
-    {"cudaMallocPitch", false, "pitched memory"},
-    {"cudaMalloc3D", false, "pitched memory"},
+    {"cudaMalloc3D", false, "pitched memory of three dimensions"},
     {"cudaMallocArray", false, "CUDA arrays"},
-    {"cudaMemcpy2D", false, "pitched copies"},
-    {"cudaMemcpy3D", false, "pitched copies"},
+    {"cudaMemcpy2DToArray", false, "CUDA arrays"},
+    {"cudaMemcpy2DFromArray", false, "CUDA arrays"},
+    {"cudaMemcpy2DArray", false, "CUDA arrays"},
+    {"cudaMemcpy3D", false, "pitched copies of three dimensions"},
     {"cudaMemcpyToArray", false, "CUDA arrays"},
     {"cudaMemcpyPeer", false, "several devices"},
     {"cudaDeviceEnablePeerAccess", false, "several devices"},
     {"cudaIpc", false, "memory of other processes"},
     {"cudaLaunchHostFunc", false, "host callbacks"},
     {"cudaStreamAddCallback", false, "host callbacks"},
-    {"cudaMallocManaged", false, "managed memory"},
-    {"cudaGetSymbolAddress", false, "addresses of device symbols"},
     {"cuLaunchKernel", false, "the driver API"},
     {"cuModule", false, "the driver API"},
     {"cuMemAlloc", false, "the driver API"},
@@ -126,12 +125,32 @@ std::optional<Refused> FindBan(const SourceUnits& units, const std::set<const Un
     }
     if (unit->kind == Unit::Kind::kMacro || unit->kind == Unit::Kind::kUsingNamespace) continue;
     consider(*unit, file.code, skip);
+    // Written by the host without a call that could be recorded.
+    const bool managed = unit->kind == Unit::Kind::kVariable && (unit->attributes & kManaged) != 0;
+    if (managed && !(first && std::tie(first->file, first->line) <= std::tie(unit->path, unit->line))) {
+      first = Refused{"slice", fmt::format("the launcher uses the __managed__ variable {}", unit->QualifiedName()),
+                      unit->path, unit->line};
+    }
   }
   if (first) return first;
   for (const Unit* unit : host) {  // macros last: their line is the definition's
     if (unit->kind == Unit::Kind::kMacro) consider(*unit, units.files.at(unit->path).all, {});
   }
   return first;
+}
+
+// What only the device side says and no plan holds.
+std::optional<Refused> FindCluster(const std::set<const Unit*>& device) {
+  const Unit* first = nullptr;
+  for (const Unit* unit : device) {
+    if (!unit->head_references.count("__cluster_dims__")) continue;
+    if (first == nullptr || std::tie(unit->path, unit->line) < std::tie(first->path, first->line)) first = unit;
+  }
+  if (first == nullptr) return std::nullopt;
+  return Refused{"slice",
+                 fmt::format("{} asks for clusters of thread blocks (__cluster_dims__), which are not supported",
+                             first->QualifiedName()),
+                 first->path, first->line};
 }
 
 std::string PlainEntry(const std::string& entry) {
@@ -226,6 +245,7 @@ EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& 
   operators(kDevice, device_roots);
   reach.device = Closure(units, device_roots, [](const Unit&) { return true; });
   reach.refusal = FindBan(units, reach.host);
+  if (!reach.refusal) reach.refusal = FindCluster(reach.device);
   if (reach.entry_is_kernel && reach.entries.front()->is_template && entry.find('<') == std::string::npos) {
     const Unit& unit = *reach.entries.front();
     reach.refusal = Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),

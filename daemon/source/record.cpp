@@ -1,6 +1,7 @@
 #include "source/record.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <optional>
@@ -33,14 +34,17 @@ std::string Hex(std::span<const std::byte> bytes) {
   return hex;
 }
 
-Result<std::string> Input(const RecordRequest& request, int run) {
+Result<std::string> Input(const RecordRequest& request, const HostProgram& host, int run) {
   const Chip& chip = request.chip;
   const std::string digits = chip.arch.size() > 3 ? chip.arch.substr(3) : "90";
   const int arch = std::atoi(digits.c_str());
-  std::string text = fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {}\n", kBases[run],
-                                 kGarbage[run], chip.multiprocessors, chip.max_warps, chip.max_blocks, arch / 10,
-                                 arch % 10, chip.registers, chip.shared_bytes, chip.shared_bytes_per_block_optin,
-                                 chip.shared_bytes_reserved_per_block, static_cast<int64_t>(chip.l2_bytes));
+  std::string text =
+      fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n", kBases[run], kGarbage[run],
+                  chip.multiprocessors, chip.max_warps, chip.max_blocks, arch / 10, arch % 10, chip.registers,
+                  chip.shared_bytes, chip.shared_bytes_per_block_optin, chip.shared_bytes_reserved_per_block,
+                  static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
+  for (const auto& [file, lines] : host.lines)
+    text += fmt::format("lines {} {} {}\n", lines.size(), fmt::join(lines, " "), file);
   for (const RecordBuffer& buffer : request.buffers) {
     const bool served = !buffer.content.empty() && buffer.content.size() <= kServedLimitBytes;
     text += fmt::format("buffer {} {} {}\n", buffer.bytes, buffer.pointer_offset, served ? Hex(buffer.content) : "-");
@@ -59,7 +63,8 @@ Result<std::string> Input(const RecordRequest& request, int run) {
 
 // Where in the user's file one of the addresses stands. Needs addr2line, which comes with the compiler; without it the
 // line stays 0.
-int LineOf(const std::filesystem::path& program, const std::vector<uint64_t>& stack, const std::string& file) {
+int LineOf(const std::filesystem::path& program, const HostProgram& host, const std::vector<uint64_t>& stack,
+           const std::string& file) {
   Command command;
   command.argv = {"addr2line", "-e", program.string()};
   // Behind a call stands the return address: one less is inside the call.
@@ -75,19 +80,21 @@ int LineOf(const std::filesystem::path& program, const std::vector<uint64_t>& st
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     const size_t colon = line.rfind(':');
     if (colon != std::string_view::npos && line.substr(0, colon).ends_with(file))
-      return std::atoi(std::string(line.substr(colon + 1)).c_str());
+      return host.UserLine(file, std::atoi(std::string(line.substr(colon + 1)).c_str()));
   }
   return 0;
 }
 
 Refused DescribeFault(const Slices& slices, const RecordRequest& request, const RecordedFault& fault,
-                      const std::filesystem::path& program) {
-  const int line = LineOf(program, fault.stack, slices.file);
+                      const std::filesystem::path& program, const HostProgram& host) {
+  const int line = LineOf(program, host, fault.stack, slices.file);
   if (fault.buffer >= 0) {
     const bool argument = static_cast<size_t>(fault.buffer) < request.buffers.size();
     const std::string name =
         argument ? "'" + request.buffers[static_cast<size_t>(fault.buffer)].name + "'" : "a device allocation";
-    const char* why = !fault.write && argument && fault.dirty ? ", which a kernel may have written before" : "";
+    const char* why = !fault.write && argument && fault.dirty ? ", which a kernel may have written before"
+                      : fault.managed                         ? " of managed memory, which only kernels may touch here"
+                                                              : "";
     return Refuse(slices, fmt::format("host code {} device memory ({}{})", fault.write ? "writes" : "reads", name, why),
                   line);
   }
@@ -96,13 +103,14 @@ Refused DescribeFault(const Slices& slices, const RecordRequest& request, const 
 }
 
 Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const RecordRequest& request,
-                                                 const std::filesystem::path& program, int run) {
+                                                 const std::filesystem::path& program, const HostProgram& host,
+                                                 int run) {
   using Outcome = std::variant<Recording, Refused>;
   Command command;
   command.argv = {program.string()};
   command.env = {{"LANG", "C"}};
   command.directory = program.parent_path();
-  WW_ASSIGN(command.input, Input(request, run));
+  WW_ASSIGN(command.input, Input(request, host, run));
   command.deadline = request.run_deadline;
   command.output_limit_bytes = kOutputLimitBytes;
   command.sandbox.enabled = true;
@@ -116,7 +124,7 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
   auto decoded = DecodeRecording(done.out, request.buffers.size(), slices.file);
   if (!decoded) return Outcome(Refuse(slices, decoded.error().message));
   Recording& recording = *decoded;
-  if (recording.fault) return Outcome(DescribeFault(slices, request, *recording.fault, program));
+  if (recording.fault) return Outcome(DescribeFault(slices, request, *recording.fault, program, host));
   if (recording.refused) {
     Refused refused = *recording.refused;
     if (!recording.readbacks.empty() && recording.calls.back().size() >= 4096) {
@@ -238,7 +246,9 @@ Result<RecordOutcome> Validated(const Slices& slices, Result<RecordOutcome> outc
 Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& request) {
   const auto harness = MakeHarness(slices, *request.spec);
   if (const auto* refused = std::get_if<Refused>(&harness)) return RecordOutcome(*refused);
-  WW_ASSIGN(auto built, BuildRecorder(slices, std::get<std::string>(harness), request.cache, request.compile_deadline));
+  const HostProgram host = MakeHostProgram(slices);
+  WW_ASSIGN(auto built,
+            BuildRecorder(slices.file, host, std::get<std::string>(harness), request.cache, request.compile_deadline));
   if (const auto* failed = std::get_if<HostCompileFailed>(&built)) {
     return RecordOutcome(Refused{"host-compile", HostFailure(slices, *failed),
                                  failed->file.empty() ? slices.file : failed->file, failed->line});
@@ -246,7 +256,7 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   const auto& program = std::get<Recorder>(built).program;
   std::vector<Recording> recordings;
   for (const int run : {0, 1}) {
-    WW_ASSIGN(auto outcome, RunOnce(slices, request, program, run));
+    WW_ASSIGN(auto outcome, RunOnce(slices, request, program, host, run));
     if (const auto* refused = std::get_if<Refused>(&outcome)) return RecordOutcome(*refused);
     recordings.push_back(std::move(std::get<Recording>(outcome)));
   }

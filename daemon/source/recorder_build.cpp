@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The shim and the slices are compiled alike, or g++ does not take the precompiled header. -g1 and the frame pointer
-// are for the lines of host reads of device memory.
+// are for the lines of host reads of device memory. Columns would be those of a text that the user never sees.
 const std::vector<std::string> kFlags = {"-std=c++17",
                                          "-O0",
                                          "-g1",
@@ -28,6 +28,7 @@ const std::vector<std::string> kFlags = {"-std=c++17",
                                          "-fno-omit-frame-pointer",
                                          "-fmax-errors=5",
                                          "-fno-diagnostics-color",
+                                         "-fno-show-column",
                                          "-fno-diagnostics-show-caret"};
 constexpr uint64_t kCompilerMemoryBytes = 4ull << 30;
 
@@ -72,18 +73,30 @@ Result<Completed> Compile(std::vector<std::string> arguments, const fs::path& fo
   return Run(command);
 }
 
+// The objects of the shim's sources.
+std::vector<std::string> ShimObjects(const fs::path& shim) {
+  std::vector<std::string> objects;
+  for (const auto& [name, text] : embedded::HostShim()) {
+    if (name.ends_with(".cpp")) objects.push_back((shim / fs::path(name).replace_extension(".o")).string());
+  }
+  return objects;
+}
+
 Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds deadline) {
   Hasher hasher;
   for (const std::string& flag : kFlags) hasher.Add(flag);
   for (const auto& [name, text] : embedded::HostShim()) hasher.Add(name).Add(text);
   const fs::path wanted = cache / ("shim-" + hasher.Finish().substr(0, 16));
-  if (fs::exists(wanted / "runtime.o")) return wanted;
+  if (fs::exists(wanted)) return wanted;
 
   WW_ASSIGN(const fs::path folder, NewFolder(cache));
-  for (const auto& [name, text] : embedded::HostShim()) WW_TRY(WriteFileAtomically(folder / name, text));
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"-x", "c++-header", "cuda_runtime.h", "-o", "cuda_runtime.h.gch"},
-        std::vector<std::string>{"-c", "record_runtime.cpp", "-o", "runtime.o"}}) {
+  std::vector<std::string> sources = {"-c"};
+  for (const auto& [name, text] : embedded::HostShim()) {
+    WW_TRY(WriteFileAtomically(folder / name, text));
+    if (name.ends_with(".cpp")) sources.emplace_back(name);
+  }
+  const std::vector<std::string> header = {"-x", "c++-header", "cuda_runtime.h", "-o", "cuda_runtime.h.gch"};
+  for (const std::vector<std::string>& arguments : {header, sources}) {
     WW_ASSIGN(const Completed done, Compile(arguments, folder, folder, deadline));
     if (done.exit_code != 0) {
       return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
@@ -94,7 +107,7 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
   return wanted;
 }
 
-// "src/a.cu:12:5: error: ..." -> file and line of the first error.
+// "src/a.cu:12: error: ..." -> file and line of the first error.
 HostCompileFailed ReadLog(std::string log) {
   HostCompileFailed failed;
   size_t at = 0;
@@ -118,8 +131,8 @@ HostCompileFailed ReadLog(std::string log) {
 
 }  // namespace
 
-Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& slices, const std::string& harness,
-                                                                const fs::path& cache,
+Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::string& file, const HostProgram& host,
+                                                                const std::string& harness, const fs::path& cache,
                                                                 std::chrono::milliseconds deadline) {
   using Outcome = std::variant<Recorder, HostCompileFailed>;
   std::error_code failed;
@@ -127,27 +140,37 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& sl
   const fs::path absolute = fs::absolute(cache);
   WW_ASSIGN(const fs::path shim, BuildShim(absolute, deadline));
   Hasher hasher;
-  hasher.Add(shim.filename().string()).Add(slices.file).Add(slices.host).Add(harness);
-  for (const auto& [name, text] : slices.host_headers) hasher.Add(name).Add(text);
+  hasher.Add(shim.filename().string()).Add(file).Add(host.text).Add(harness);
+  for (const auto& [name, text] : host.headers) hasher.Add(name).Add(text);
   const fs::path wanted = absolute / ("recorder-" + hasher.Finish().substr(0, 32));
   if (fs::exists(wanted / "recorder")) return Outcome(Recorder{wanted / "recorder"});
 
   WW_ASSIGN(const fs::path folder, NewFolder(absolute));
-  WW_TRY(WriteFileAtomically(folder / "overlay" / slices.file, slices.host + harness));
-  for (const auto& [name, text] : slices.host_headers) WW_TRY(WriteFileAtomically(folder / "overlay" / name, text));
+  WW_TRY(WriteFileAtomically(folder / "overlay" / file, host.text + harness));
+  for (const auto& [name, text] : host.headers) WW_TRY(WriteFileAtomically(folder / "overlay" / name, text));
   // The file is named as the user knows it, in messages and in __FILE__; the compiler runs in the overlay.
-  Command command;
-  WW_ASSIGN(
-      const Completed done,
-      Compile({"-no-pie", "-I", "overlay", "-I", shim.string(), "-include", (shim / "cuda_runtime.h").string(),
-               "-fmacro-prefix-map=overlay/=", "-ffile-prefix-map=overlay/=", "-x", "c++", "overlay/" + slices.file,
-               "-x", "none", (shim / "runtime.o").string(), "-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"},
-              folder, shim, deadline));
+  std::vector<std::string> arguments = {"-no-pie",
+                                        "-I",
+                                        "overlay",
+                                        "-I",
+                                        shim.string(),
+                                        "-include",
+                                        (shim / "cuda_runtime.h").string(),
+                                        "-fmacro-prefix-map=overlay/=",
+                                        "-ffile-prefix-map=overlay/=",
+                                        "-x",
+                                        "c++",
+                                        "overlay/" + file,
+                                        "-x",
+                                        "none"};
+  for (const std::string& object : ShimObjects(shim)) arguments.push_back(object);
+  arguments.insert(arguments.end(), {"-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"});
+  WW_ASSIGN(const Completed done, Compile(std::move(arguments), folder, shim, deadline));
   if (done.exit_code != 0 || done.timed_out) {
     fs::remove_all(folder, failed);
     std::string log = done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err;
     for (size_t at = log.find("overlay/"); at != std::string::npos; at = log.find("overlay/")) log.erase(at, 8);
-    return Outcome(ReadLog(std::move(log)));
+    return Outcome(ReadLog(host.WithUserLines(std::move(log))));
   }
   WW_TRY(Publish(folder, wanted));
   return Outcome(Recorder{wanted / "recorder"});

@@ -1,5 +1,6 @@
-// Builds recorder programs: the precompiled shim once per cache folder, a program once per host slice. Both are
-// content-addressed, so that another case of the same source only runs the program again.
+// Builds recorder programs: the precompiled shim once per cache folder, a program once per host program. Both are
+// content-addressed, so that another case of the same source, or another kernel behind the same launcher, only runs the
+// program again.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 #include <variant>
 
 #include "base/result.h"
-#include "source/slice.h"
+#include "source/host_program.h"
 
 namespace warpwright {
 
@@ -21,7 +22,9 @@ struct HostCompileFailed {
   int line = 0;  // of the first error
 };
 
-Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const Slices& slices, const std::string& harness,
+// `file` is the main file's name.
+Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::string& file, const HostProgram& host,
+                                                                const std::string& harness,
                                                                 const std::filesystem::path& cache,
                                                                 std::chrono::milliseconds deadline);
 

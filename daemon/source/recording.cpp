@@ -131,6 +131,7 @@ void DecodeLine(const json& object, size_t arguments, const std::string& file, R
     fault.buffer = static_cast<int>(Integer(object, "buffer"));
     fault.write = object.at("write").get<bool>();
     fault.dirty = object.at("dirty").get<bool>();
+    fault.managed = object.at("managed").get<bool>();
     for (const json& address : object.at("stack")) fault.stack.push_back(Unsigned<uint64_t>(address));
     recording.fault = std::move(fault);
   } else if (object.contains("end")) {

@@ -21,7 +21,7 @@ struct Readback {
 struct RecordedFault {
   int signal = 0;
   int buffer = -1;  // that host code touched; -1: none
-  bool write = false, dirty = false;
+  bool write = false, dirty = false, managed = false;
   std::vector<uint64_t> stack;
 };
 struct Recording {

@@ -22,12 +22,22 @@ enum class Side { kDevice, kHost };
 class FileSlicer {
  public:
   FileSlicer(Side side, const SourceUnits& units, const FileUnits& file, const std::set<const Unit*>& kept,
-             const std::set<std::string>& overloaded)
-      : side_(side), units_(units), file_(file), text_(file.file->text), kept_(kept), overloaded_(overloaded) {}
+             const std::set<const Unit*>& unused_macros, const std::set<std::string>& overloaded)
+      : side_(side),
+        units_(units),
+        file_(file),
+        text_(file.file->text),
+        kept_(kept),
+        unused_macros_(unused_macros),
+        overloaded_(overloaded) {}
 
   std::string Run(Slices& slices) {
     for (const Unit& unit : file_.units) {
-      if (unit.kind != Unit::Kind::kMacro) Place(file_.code, unit, kept_.count(&unit) > 0);
+      if (unit.kind != Unit::Kind::kMacro) {
+        Place(file_.code, unit, kept_.count(&unit) > 0);
+      } else if (unused_macros_.count(&unit)) {
+        edits_.push_back({unit.range, Spaces(unit.range)});
+      }
     }
     for (const auto& [name, macros] : units_.macros.all()) {
       for (const Macro& macro : macros) {
@@ -46,6 +56,11 @@ class FileSlicer {
   }
 
  private:
+  std::string Spaces(TextRange range) const {
+    std::string spaces(text_.substr(range.begin, range.size()));
+    for (char& c : spaces) c = c == '\n' || c == '\r' ? c : ' ';
+    return spaces;
+  }
   void Blank(TextRange range) {
     edits_.push_back({range, Blanked(std::string_view(text_).substr(range.begin, range.size()))});
   }
@@ -130,7 +145,7 @@ class FileSlicer {
         break;
     }
     const TextRange range = include.line_range;
-    edits_.push_back({range, std::string(range.size(), ' ')});
+    edits_.push_back({range, Spaces(range)});
   }
 
   Side side_;
@@ -138,6 +153,7 @@ class FileSlicer {
   const FileUnits& file_;
   const std::string& text_;
   const std::set<const Unit*>& kept_;
+  const std::set<const Unit*>& unused_macros_;
   const std::set<std::string>& overloaded_;
   std::vector<TextEdit> edits_;
 };
@@ -159,12 +175,40 @@ std::set<std::string> OverloadedKernels(const SourceUnits& units) {
   return names;
 }
 
+// Macros of the host slice that nothing in it names, so that a new tile size for a kernel leaves it as it is. Those
+// that a directive names decide what exists, and reserved names may speak to system headers.
+std::set<const Unit*> UnusedMacros(const SourceUnits& units, const std::set<const Unit*>& kept) {
+  std::set<const Unit*> unused;
+  if (units.macros.any_pastes()) return unused;  // names that stand nowhere
+  std::set<std::string_view> named = {"NDEBUG"};
+  for (const auto& [path, file] : units.files) {
+    bool conditional = false;
+    for (size_t i = 0; i + 1 < file.all.size(); ++i) {
+      const Token& token = file.all[i];
+      if (token.in_directive && token.starts_line && token.text == "#") {
+        const std::string_view word = file.all[i + 1].text;
+        conditional = word != "define" && word != "pragma";
+      }
+      if (token.in_directive && conditional) named.insert(file.all[i + 1].text);
+    }
+  }
+  for (const auto& [path, file] : units.files) {
+    for (const Unit& unit : file.units) {
+      const bool needed = kept.count(&unit) || named.count(unit.name) || unit.name.starts_with("_");
+      if (unit.kind == Unit::Kind::kMacro && !needed) unused.insert(&unit);
+    }
+  }
+  return unused;
+}
+
 std::string Emit(Side side, const SourceUnits& units, const std::set<const Unit*>& kept, const std::string& main,
                  std::map<std::string, std::string>& headers, Slices& slices) {
   const std::set<std::string> overloaded = OverloadedKernels(units);
+  std::set<const Unit*> unused_macros;
+  if (side == Side::kHost) unused_macros = UnusedMacros(units, kept);
   std::string text;
   for (const auto& [path, file] : units.files) {
-    std::string slice = FileSlicer(side, units, file, kept, overloaded).Run(slices);
+    std::string slice = FileSlicer(side, units, file, kept, unused_macros, overloaded).Run(slices);
     (path == main ? text : headers[path]) = std::move(slice);
   }
   return text;

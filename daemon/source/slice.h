@@ -6,7 +6,8 @@
 //   - each kernel's body replaced by a stub that records its launch, the way nvcc makes host stubs: conversions,
 //     default arguments, deduction, packs and function pointers are then the compiler's business;
 //   - k<<<c>>>(a) rewritten to (::ww::Push(c), k(a)), on tokens, so that launches inside macro bodies are covered;
-//   - __device__ bodies emptied unless they are constexpr or also __host__.
+//   - __device__ bodies emptied unless they are constexpr or also __host__;
+//   - macros left out that nothing in it names.
 // Everything is decided on raw tokens: a declaration is kept when the identifiers of something kept name it. That keeps
 // too much at times and never too little, and does not depend on how well the parser understood the file.
 //

@@ -226,6 +226,12 @@ std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>
   std::vector<TextEdit> edits;
   std::string values, types;
   if (unit.body_open == kNone || unit.params_open == kNone) return edits;
+  // What the host compiler ignores should not change what it compiles.
+  for (size_t i = unit.first; i + 1 < unit.params_open; ++i) {
+    if (!Is(code[i], "__launch_bounds__") || !Is(code[i + 1], "(")) continue;
+    const TextRange range = {code[i].range.begin, code[MatchingBracket(code, i + 1)].range.end};
+    edits.push_back({range, Blanked(text.substr(range.begin, range.size()))});
+  }
   int index = 0;
   const auto parts = SplitAtCommas(code, unit.params_open + 1, unit.params_close);
   for (const auto& [begin, end] : parts) {

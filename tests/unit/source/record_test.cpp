@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "tests/unit/source/case_file.h"
 #include "tests/unit/source/support.h"
@@ -63,6 +64,81 @@ TEST_P(RecordCase, SlicesRecordsAndCompiles) {
   EXPECT_EQ(actual, expected);
   ExpectCompiles(slices, plan);
 }
+
+// The launcher is compiled once for all candidates that differ in device code only, and its lines are right in each.
+constexpr const char* kLauncher = R"(#include "include/check.cuh"
+#define BLOCK 64
+#define TILE 4
+
+// Adds.
+__global__ void k(float* x, int n) {
+  for (int i = threadIdx.x; i < n; i += BLOCK) x[i] += TILE;
+}
+
+void run(float* x, int n) {
+  CUDA_CHECK(cudaMemset(x, 0, n * sizeof(float)));
+  k<<<1, BLOCK>>>(x, n);
+  CUDA_CHECK(cudaGetLastError());
+}
+)";
+
+struct DeviceEdit {
+  const char* name;
+  const char *from, *to;
+  int line;       // of the launch
+  bool rebuilds;  // the launcher
+};
+const DeviceEdit kDeviceEdits[] = {
+    {"Body", "x[i] += TILE;\n", "{\n    const float y = x[i];\n\n    x[i] = y * y;\n  }\n", 16, false},
+    {"Comment", "// Adds.\n", "/* Adds\n   up. */\n", 13, false},
+    {"Macro", "#define TILE 4", "#define TILE 8\n#define HALF(x) ((x) / 2)", 13, false},
+    {"Helper", "// Adds.\n", "__device__ float f(float x) {\n  return x;\n}\n\n", 15, false},
+    {"Structure", "// Adds.\n", "struct Pair {\n  float x, y;\n};\n", 14, false},
+    {"LaunchBounds", "void k(", "void __launch_bounds__(BLOCK, 2) k(", 12, false},
+    {"DeviceHeader", "#define BLOCK", "#include <cooperative_groups.h>\n#define BLOCK", 13, false},
+    {"Unrolled", "  for", "#pragma unroll 4\n  for", 13, false},
+    {"Launch", "k<<<1, BLOCK>>>", "k<<<2, BLOCK>>>", 12, true},
+    {"BlockOfTheLaunch", "#define BLOCK 64", "#define BLOCK 32", 12, true},
+    {"Signature", "float* x, int n) {\n  for", "float* x, long n) {\n  for", 12, true},
+};
+
+size_t Recorders() {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(RecorderCache()))
+    count += entry.path().filename().string().starts_with("recorder-") ? 1 : 0;
+  return count;
+}
+
+class RecordDeviceEdit : public testing::TestWithParam<DeviceEdit> {};
+
+TEST_P(RecordDeviceEdit, RebuildsTheLauncherOnlyWhereItIsAnother) {
+  const DeviceEdit& edit = GetParam();
+  KernelSpec spec;
+  spec.entry = "run";
+  BufferArgument buffer;
+  buffer.shape = {Expression::Constant(64)};
+  spec.args = {{"x", buffer, 0}, {"n", ScalarArgument{DType::kI32}, 0}};
+  Case c;
+  c.scalars = {{"n", int64_t{64}}};
+  const auto launch_line = [&](const std::string& text) {
+    const std::string root = (fs::path(WW_SOURCE_DIR) / "tests/unit/source/cases").string();
+    const auto sliced = Slice({root, "ww-edit.cu", text}, spec.entry);
+    const auto recorded = RecordPlan(std::get<Slices>(*sliced), RequestFor(spec, c));
+    if (!recorded) throw std::runtime_error(recorded.error().Format());
+    return std::get<KernelLaunch>(std::get<LaunchPlan>(*recorded).ops.at(1)).line;
+  };
+  EXPECT_EQ(launch_line(kLauncher), 12);
+  const size_t before = Recorders();
+  std::string edited = kLauncher;
+  const size_t at = edited.find(edit.from);
+  ASSERT_NE(at, std::string::npos);
+  edited.replace(at, std::string(edit.from).size(), edit.to);
+  EXPECT_EQ(launch_line(edited), edit.line);
+  EXPECT_EQ(Recorders() - before, edit.rebuilds ? 1u : 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, RecordDeviceEdit, testing::ValuesIn(kDeviceEdits),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(Files, RecordCase, testing::ValuesIn(CaseFiles()),
                          [](const auto& info) { return info.param.stem().string(); });

@@ -9,5 +9,7 @@ inline void CheckSampleError(cudaError_t error, const char* call, const char* fi
   std::exit(EXIT_FAILURE);
 }
 }  // namespace ww
-#define checkCudaErrors(call) ::ww::CheckSampleError((call), #call, __FILE__, __LINE__)
-#define getLastCudaError(message) ::ww::CheckSampleError(cudaGetLastError(), message, __FILE__, __LINE__)
+#define checkCudaErrors(call) \
+  ::ww::CheckSampleError((call), #call, __FILE__, ::ww::UserLine(__FILE__, __builtin_LINE()))
+#define getLastCudaError(message) \
+  ::ww::CheckSampleError(cudaGetLastError(), message, __FILE__, ::ww::UserLine(__FILE__, __builtin_LINE()))

@@ -11,6 +11,14 @@
 
 namespace ww {
 
+// The line of the user's file: what is compiled lacks the lines that are empty in the host slice, so that changes of
+// device code leave it as it is (recorder_build.cpp); which line is which comes with a run's input.
+int UserLine(const char* file, int line);
+// The place of a call, as its last parameters.
+#define WW_HERE const char *ww_file = __builtin_FILE(), int ww_line = ::ww::UserLine(__builtin_FILE(), __builtin_LINE())
+
+[[noreturn]] void AssertFailed(const char* condition, const char* file, int line);
+
 struct ParameterLayout {
   uint32_t bytes;
   bool pointer;
@@ -32,8 +40,8 @@ extern const size_t symbol_count;
 void Call();  // the entry with the case's arguments, made by the harness
 
 // ---- names, in source form
-// --------------------------------------------------------------------------------------------------- Anonymous
-// namespaces have no name in source.
+
+// Anonymous namespaces have no name in source.
 inline std::string WithoutAnonymous(std::string text) {
   for (const std::string hidden : {"{anonymous}::", "<unnamed>::"}) {
     for (size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden)) text.erase(at, hidden.size());
@@ -94,8 +102,8 @@ std::vector<ParameterLayout> Layout() {
 }
 
 // ---- launching
-// --------------------------------------------------------------------------------------------------------------- While
-// a kernel is being identified by its address, its stub says who it is and touches no argument.
+
+// While a kernel is being identified by its address, its stub says who it is and touches no argument.
 extern bool identifying;
 void Identified(const Kernel& kernel);
 void RecordLaunch(const Kernel& kernel, const std::vector<std::vector<unsigned char>>& arguments);
@@ -120,7 +128,7 @@ void Launch(const Kernel& kernel, const Arguments&... arguments) {
 }
 
 // ---- the entry's arguments
-// ---------------------------------------------------------------------------------------------------
+
 void* BufferAddress(size_t index);
 const unsigned char* ScalarBytes(size_t index, size_t bytes);
 template <typename T>

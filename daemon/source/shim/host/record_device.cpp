@@ -1,0 +1,211 @@
+// Errors, streams and events, and what the runtime tells of the device.
+#include "recorder.h"
+
+namespace ww {
+
+int StreamId(cudaStream_t stream, const char* file, int line) {
+  const uint64_t value = reinterpret_cast<uint64_t>(stream);
+  if (value <= 2) return 0;
+  const uint64_t id = value - 0x100;
+  if (value < 0x100 || id == 0 || id > state.streams.size() || !state.streams[id - 1])
+    Refuse("a stream that was not created is used", file, line);
+  return static_cast<int>(id);
+}
+
+namespace {
+
+template <typename Handle>
+Handle NewHandle(std::vector<bool>& live) {
+  size_t id = 0;
+  while (id < live.size() && live[id]) ++id;
+  if (id == live.size()) live.push_back(true);
+  live[id] = true;
+  return reinterpret_cast<Handle>(0x101 + id);
+}
+template <typename Handle>
+bool Release(std::vector<bool>& live, Handle handle) {
+  const uint64_t id = reinterpret_cast<uint64_t>(handle) - 0x101;
+  if (id >= live.size() || !live[id]) return false;
+  live[id] = false;
+  return true;
+}
+template <typename Handle>
+bool IsLive(const std::vector<bool>& live, Handle handle) {
+  const uint64_t id = reinterpret_cast<uint64_t>(handle) - 0x101;
+  return id < live.size() && live[id];
+}
+template <typename Handle>
+std::string IdOf(Handle handle) {
+  return Number(static_cast<long long>(reinterpret_cast<uint64_t>(handle) - 0x101));
+}
+
+}  // namespace
+}  // namespace ww
+
+using ww::Error;
+using ww::state;
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+#define WW_NAME(name, number, text) \
+  case name:                        \
+    return #name;
+    WW_ERRORS(WW_NAME)
+#undef WW_NAME
+  }
+  return "unrecognized error code";
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+#define WW_TEXT(name, number, text) \
+  case name:                        \
+    return text;
+    WW_ERRORS(WW_TEXT)
+#undef WW_TEXT
+  }
+  return "unrecognized error code";
+}
+cudaError_t cudaPeekAtLastError() {
+  state.unseen_launch_error.clear();
+  return state.last_error;
+}
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = cudaPeekAtLastError();
+  state.last_error = cudaSuccess;
+  return error;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  *stream = ww::NewHandle<cudaStream_t>(state.streams);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return ww::Release(state.streams, stream) ? cudaSuccess : Error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy");
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (!ww::IsLive(state.events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaStreamWaitEvent");
+  ww::Emit("{\"op\":\"wait\",\"event\":" + ww::IdOf(event) + ",\"stream\":" + ww::Number(ww::StreamId(stream, "", 0)));
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = ww::NewHandle<cudaEvent_t>(state.events);
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return ww::Release(state.events, event) ? cudaSuccess : Error(cudaErrorInvalidResourceHandle, "cudaEventDestroy");
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (!ww::IsLive(state.events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaEventRecord");
+  ww::Emit("{\"op\":\"record\",\"event\":" + ww::IdOf(event) +
+           ",\"stream\":" + ww::Number(ww::StreamId(stream, "", 0)));
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return cudaEventRecord(event, stream);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
+  *milliseconds = 1.0f;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceReset() { return cudaSuccess; }
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  return device == 0 ? cudaSuccess : Error(cudaErrorInvalidDevice, "cudaSetDevice");
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+  if (device != 0) return Error(cudaErrorInvalidDevice, "cudaGetDeviceProperties");
+  *p = {};
+  std::snprintf(p->name, sizeof(p->name), "warpwright recorder");
+  p->totalGlobalMem = ww::kDeviceBytes;
+  p->sharedMemPerBlock = ww::kDefaultSharedBytes;
+  p->sharedMemPerBlockOptin = static_cast<size_t>(state.chip.shared_optin);
+  p->sharedMemPerMultiprocessor = static_cast<size_t>(state.chip.shared_bytes);
+  p->reservedSharedMemPerBlock = static_cast<size_t>(state.chip.shared_reserved);
+  p->regsPerBlock = p->regsPerMultiprocessor = state.chip.registers;
+  p->warpSize = 32;
+  p->maxThreadsPerBlock = 1024;
+  p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
+  p->maxThreadsDim[2] = 64;
+  p->maxGridSize[0] = 0x7fffffff;
+  p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+  p->totalConstMem = 65536;
+  p->major = state.chip.major;
+  p->minor = state.chip.minor;
+  p->multiProcessorCount = state.chip.multiprocessors;
+  p->maxThreadsPerMultiProcessor = state.chip.max_warps * 32;
+  p->maxBlocksPerMultiProcessor = state.chip.max_blocks;
+  p->l2CacheSize = static_cast<int>(state.chip.l2_bytes);
+  p->memPitch = 0x7fffffff;
+  p->concurrentKernels = p->unifiedAddressing = p->managedMemory = p->cooperativeLaunch = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  cudaDeviceProp p;
+  if (const cudaError_t error = cudaGetDeviceProperties(&p, device); error != cudaSuccess) return error;
+  const std::map<cudaDeviceAttr, long long> values = {
+      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+      {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
+      {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
+      {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
+      {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
+      {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
+      {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
+      {cudaDevAttrMaxSharedMemoryPerBlock, p.sharedMemPerBlock},
+      {cudaDevAttrTotalConstantMemory, p.totalConstMem},
+      {cudaDevAttrWarpSize, p.warpSize},
+      {cudaDevAttrMaxPitch, p.memPitch},
+      {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
+      {cudaDevAttrClockRate, state.chip.clock_khz},
+      {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+      {cudaDevAttrConcurrentKernels, p.concurrentKernels},
+      {cudaDevAttrL2CacheSize, p.l2CacheSize},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
+      {cudaDevAttrUnifiedAddressing, p.unifiedAddressing},
+      {cudaDevAttrComputeCapabilityMajor, p.major},
+      {cudaDevAttrComputeCapabilityMinor, p.minor},
+      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, p.sharedMemPerMultiprocessor},
+      {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
+      {cudaDevAttrManagedMemory, p.managedMemory},
+      {cudaDevAttrConcurrentManagedAccess, p.managedMemory},
+      {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, p.sharedMemPerBlockOptin},
+      {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
+      {cudaDevAttrReservedSharedMemoryPerBlock, p.reservedSharedMemPerBlock}};
+  const auto found = values.find(attribute);
+  if (found == values.end()) return Error(cudaErrorInvalidValue, "cudaDeviceGetAttribute");
+  *value = static_cast<int>(found->second);
+  return cudaSuccess;
+}

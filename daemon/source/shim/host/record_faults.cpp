@@ -1,0 +1,92 @@
+// What happens when host code follows a device pointer: an input that was served is read, all else ends the recording
+// with the buffer's number and the call stack.
+#include "recorder.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace ww {
+namespace {
+
+// The pages that hold a buffer's content.
+struct Pages {
+  explicit Pages(const Buffer& buffer)
+      : begin(reinterpret_cast<void*>(buffer.start & ~4095ull)),
+        bytes(((buffer.start & 4095) + buffer.content.size() + 4095) & ~4095ull) {}
+  void* begin;
+  uint64_t bytes;
+};
+
+// Return addresses by frame pointers (the host slice is built with them), for addr2line.
+std::string CallStack(const ucontext_t* context) {
+  std::string list = Number(context->uc_mcontext.gregs[REG_RIP]);
+  const uint64_t sp = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]);
+  uint64_t frame = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RBP]);
+  list += "," + Number(*reinterpret_cast<const long long*>(sp));
+  for (int depth = 0; depth < 12 && frame > sp && frame < sp + (8u << 20) && frame % 8 == 0; ++depth) {
+    const uint64_t* words = reinterpret_cast<const uint64_t*>(frame);
+    list += "," + Number(static_cast<long long>(words[1]));
+    if (words[0] <= frame) break;
+    frame = words[0];
+  }
+  return list;
+}
+
+bool Serve(int index, uint64_t address) {
+  Buffer& buffer = state.buffers[static_cast<size_t>(index)];
+  const bool inside = address >= buffer.start && address < buffer.start + buffer.content.size();
+  if (!inside || buffer.dirty || buffer.mapped) return false;
+  const Pages pages(buffer);
+  void* at = mmap(pages.begin, pages.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (at == MAP_FAILED) return false;
+  std::memcpy(reinterpret_cast<void*>(buffer.start), buffer.content.data(), buffer.content.size());
+  mprotect(at, pages.bytes, PROT_READ);
+  buffer.mapped = true;
+  Note("{\"served\":" + Number(index) + "}");
+  return true;
+}
+
+void OnFault(int signal_number, siginfo_t* info, void* raw) {
+  static bool inside = false;
+  if (inside) _exit(70);
+  auto* context = static_cast<ucontext_t*>(raw);
+  const int index = signal_number == SIGSEGV ? BufferOf(info->si_addr) : -1;
+  const bool write_access = (context->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+  if (index >= 0 && !write_access && Serve(index, reinterpret_cast<uint64_t>(info->si_addr))) return;
+  inside = true;
+  const Buffer* buffer = index >= 0 ? &state.buffers[static_cast<size_t>(index)] : nullptr;
+  const auto text = [](bool value) { return std::string(value ? "true" : "false"); };
+  Note("{\"fault\":" + Number(signal_number) + ",\"buffer\":" + Number(index) + ",\"write\":" + text(write_access) +
+       ",\"dirty\":" + text(buffer != nullptr && buffer->dirty) +
+       ",\"managed\":" + text(buffer != nullptr && buffer->managed) + ",\"stack\":[" + CallStack(context) + "]}");
+  Flush();
+  state.finished = true;
+  _exit(0);
+}
+
+}  // namespace
+
+void MarkDirty(int index) {
+  Buffer& buffer = state.buffers[static_cast<size_t>(index)];
+  buffer.dirty = true;
+  if (!buffer.mapped) return;
+  const Pages pages(buffer);
+  munmap(pages.begin, pages.bytes);
+  buffer.mapped = false;
+}
+
+void InstallFaultHandlers() {
+  static unsigned char stack[1 << 16];
+  stack_t alternative{};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof(stack);
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = OnFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal_number, &action, nullptr);
+}
+
+}  // namespace ww

@@ -1,0 +1,300 @@
+// Device memory: addresses without anything behind them, what is allocated, copied and set there, and symbols.
+#include "recorder.h"
+
+namespace ww {
+namespace {
+
+constexpr size_t kMaxRows = 1024;  // of one pitched operation
+constexpr size_t kPitchBytes = 512;
+
+uint64_t SymbolsBegin() { return state.base + kMaxBuffers * kSpacing; }
+
+const Symbol* FindSymbol(const void* host_address) {
+  for (size_t i = 0; i < symbol_count; ++i) {
+    const auto* begin = static_cast<const char*>(symbols[i].address);
+    if (host_address >= begin && host_address < begin + symbols[i].bytes) return &symbols[i];
+  }
+  return nullptr;
+}
+
+void EmitSymbol(const Symbol& symbol, size_t offset, const std::string& hex, cudaStream_t stream, const char* file,
+                int line) {
+  Emit("{\"op\":\"symbol\",\"symbol\":" + Quote(symbol.name) + ",\"offset\":" + Number(static_cast<long long>(offset)) +
+       ",\"data\":\"" + hex + "\",\"stream\":" + Number(StreamId(stream, file, line)));
+}
+
+// What host code gets of a value that the device computes.
+void GiveGarbage(void* to, size_t bytes, int buffer, const char* file, int line) {
+  for (size_t i = 0; i < bytes; ++i)
+    static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(state.garbage >> (8 * (i % 4)));
+  Note("{\"readback\":" + Number(buffer) + ",\"file\":" + Quote(file) + ",\"line\":" + Number(line) + "}");
+  Flush();  // a launcher that loops on the value may never come to its end
+}
+
+bool CopyWithSymbol(void* to, const void* from, size_t bytes, cudaStream_t stream, const char* file, int line,
+                    cudaError_t& error) {
+  size_t offset = 0;
+  const Symbol* target = SymbolAt(to, &offset);
+  const Symbol* source = SymbolAt(from, target == nullptr ? &offset : nullptr);
+  if (target == nullptr && source == nullptr) return false;
+  error = cudaSuccess;
+  const Symbol& symbol = target != nullptr ? *target : *source;
+  if (IsDevice(to) && IsDevice(from)) Refuse("a copy between device memory and a symbol is not supported", file, line);
+  if (bytes > symbol.bytes || offset > symbol.bytes - bytes) {
+    error = Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+  } else if (target != nullptr) {
+    EmitSymbol(symbol, offset, Hex(static_cast<const unsigned char*>(from), bytes), stream, file, line);
+  } else {
+    GiveGarbage(to, bytes, -1, file, line);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsDevice(const void* pointer) {
+  const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+  return address >= state.base && address < SymbolsBegin() + kMaxSymbols * kSpacing;
+}
+
+int BufferOf(const void* pointer) {
+  const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+  if (address < state.base || address >= SymbolsBegin()) return -1;
+  const uint64_t index = (address - state.base) / kSpacing;
+  return index < state.buffers.size() ? static_cast<int>(index) : -1;
+}
+
+std::string PointerText(int index, const void* pointer) {
+  const uint64_t start = state.buffers[static_cast<size_t>(index)].start;
+  return "[" + Number(index) + "," + Number(static_cast<long long>(reinterpret_cast<uint64_t>(pointer) - start)) + "]";
+}
+
+const Symbol* SymbolAt(const void* device_address, size_t* offset) {
+  const uint64_t address = reinterpret_cast<uint64_t>(device_address);
+  if (address < SymbolsBegin()) return nullptr;
+  const uint64_t index = (address - SymbolsBegin()) / kSpacing;
+  if (index >= symbol_count) return nullptr;
+  if (offset != nullptr) *offset = address - (SymbolsBegin() + index * kSpacing + kMargin);
+  return &symbols[index];
+}
+
+cudaError_t Allocate(void** pointer, size_t bytes, bool managed, const char* file, int line) {
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  uint64_t total = bytes;
+  for (const Buffer& buffer : state.buffers) total += buffer.live ? buffer.bytes : 0;
+  if (total > kDeviceBytes || bytes > kSpacing - 2 * kMargin)
+    return Error(cudaErrorMemoryAllocation, "allocation at " + Place(file, line));
+  // The same slot for the same request, so that a launcher which allocates and frees in every call does the same in
+  // every call.
+  for (Buffer& buffer : state.buffers) {
+    if (buffer.argument || buffer.live || buffer.bytes != bytes) continue;
+    buffer.live = true;
+    buffer.managed = managed;
+    *pointer = reinterpret_cast<void*>(buffer.start);
+    return cudaSuccess;
+  }
+  if (state.buffers.size() >= kMaxBuffers) Refuse("the launcher allocates more than 256 buffers", file, line);
+  Buffer buffer;
+  buffer.bytes = bytes;
+  buffer.start = state.base + state.buffers.size() * kSpacing + kMargin;
+  buffer.managed = managed;
+  state.buffers.push_back(buffer);
+  Note("{\"workspace\":" + Number(static_cast<long long>(state.buffers.size() - 1)) +
+       ",\"bytes\":" + Number(static_cast<long long>(bytes)) + "}");
+  *pointer = reinterpret_cast<void*>(buffer.start);
+  return cudaSuccess;
+}
+
+cudaError_t AllocatePitched(void** pointer, size_t* pitch, size_t width, size_t height, const char* file, int line) {
+  if (width > kDeviceBytes || height > kDeviceBytes)
+    return Error(cudaErrorMemoryAllocation, "allocation at " + Place(file, line));
+  *pitch = (width + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+  if (height != 0 && *pitch > kDeviceBytes / height)
+    return Error(cudaErrorMemoryAllocation, "allocation at " + Place(file, line));
+  return Allocate(pointer, *pitch * height, false, file, line);
+}
+
+cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, const char* file,
+                 int line) {
+  const bool to_device = IsDevice(to), from_device = IsDevice(from);
+  const cudaMemcpyKind actual = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
+                                          : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
+  for (const auto& [pointer, says_host] :
+       {std::pair(from, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost),
+        std::pair(static_cast<const void*>(to), kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)}) {
+    const int index = says_host ? BufferOf(pointer) : -1;
+    if (index >= 0 && state.buffers[static_cast<size_t>(index)].argument) {
+      Refuse("the launcher copies argument " + Number(index + 1) +
+                 " as if it were host memory; buffers of the manifest are device memory",
+             file, line);
+    }
+  }
+  if (kind != cudaMemcpyDefault && kind != actual)
+    return Error(cudaErrorInvalidValue, "copy in the wrong direction at " + Place(file, line));
+  if (bytes == 0) return cudaSuccess;
+  if (cudaError_t error; CopyWithSymbol(to, from, bytes, stream, file, line, error)) return error;
+  const int id = StreamId(stream, file, line);
+  const std::string tail = ",\"bytes\":" + Number(static_cast<long long>(bytes)) + ",\"stream\":" + Number(id);
+  const int target = BufferOf(to), source = BufferOf(from);
+  if ((to_device && target < 0) || (from_device && source < 0))
+    return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+  switch (actual) {
+    case cudaMemcpyHostToHost:
+      std::memcpy(to, from, bytes);
+      break;
+    case cudaMemcpyDeviceToDevice:
+      MarkDirty(target);
+      Emit("{\"op\":\"copy\",\"to\":" + PointerText(target, to) + ",\"from\":" + PointerText(source, from) + tail);
+      break;
+    case cudaMemcpyHostToDevice:
+      if (bytes > kMaxUploadBytes) Refuse("the launcher uploads more than 64 MiB at once", file, line);
+      MarkDirty(target);
+      Emit("{\"op\":\"upload\",\"to\":" + PointerText(target, to) + ",\"data\":\"" +
+           Hex(static_cast<const unsigned char*>(from), bytes) + "\",\"stream\":" + Number(id));
+      break;
+    default: {
+      const Buffer& buffer = state.buffers[static_cast<size_t>(source)];
+      const uint64_t offset = reinterpret_cast<uint64_t>(from) - buffer.start;
+      if (!buffer.dirty && !buffer.content.empty() && offset < buffer.content.size() &&
+          bytes <= buffer.content.size() - offset) {
+        std::memcpy(to, buffer.content.data() + offset, bytes);
+        Note("{\"served\":" + Number(source) + "}");
+      } else {
+        GiveGarbage(to, bytes, source, file, line);
+      }
+    }
+  }
+  return cudaSuccess;
+}
+
+cudaError_t Set(void* to, int value, size_t bytes, cudaStream_t stream, const char* file, int line) {
+  size_t offset = 0;
+  const Symbol* symbol = SymbolAt(to, &offset);
+  const int target = BufferOf(to);
+  if (symbol != nullptr ? bytes > symbol->bytes || offset > symbol->bytes - bytes : target < 0)
+    return Error(cudaErrorInvalidValue, "memset at " + Place(file, line));
+  if (bytes == 0) return cudaSuccess;
+  if (symbol != nullptr) {
+    const std::vector<unsigned char> content(bytes, static_cast<unsigned char>(value));
+    EmitSymbol(*symbol, offset, Hex(content.data(), bytes), stream, file, line);
+    return cudaSuccess;
+  }
+  MarkDirty(target);
+  Emit("{\"op\":\"memset\",\"to\":" + PointerText(target, to) + ",\"value\":" + Number(value & 255) +
+       ",\"bytes\":" + Number(static_cast<long long>(bytes)) + ",\"stream\":" + Number(StreamId(stream, file, line)));
+  return cudaSuccess;
+}
+
+namespace {
+// Calls `row` for every row, or once for all of them where none of the pitches leaves a gap.
+template <typename Row>
+cudaError_t ForRows(std::initializer_list<size_t> pitches, size_t width, size_t height, const char* file, int line,
+                    Row row) {
+  bool gaps = false;
+  for (const size_t pitch : pitches) {
+    if (width > pitch) return Error(cudaErrorInvalidPitchValue, "a pitched operation at " + Place(file, line));
+    gaps = gaps || pitch != width;
+  }
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (!gaps || height == 1) return row(0, width * height);
+  if (height > kMaxRows) {
+    Refuse("a pitched operation of " + Number(static_cast<long long>(height)) +
+               " rows with gaps between them; at most 1,024 are recorded",
+           file, line);
+  }
+  for (size_t i = 0; i < height; ++i) {
+    if (const cudaError_t error = row(i, width); error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+}  // namespace
+
+cudaError_t CopyRows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                     cudaMemcpyKind kind, cudaStream_t stream, const char* file, int line) {
+  return ForRows({to_pitch, from_pitch}, width, height, file, line, [&](size_t i, size_t bytes) {
+    return Copy(static_cast<char*>(to) + i * to_pitch, static_cast<const char*>(from) + i * from_pitch, bytes, kind,
+                stream, file, line);
+  });
+}
+
+cudaError_t SetRows(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
+                    const char* file, int line) {
+  return ForRows({pitch}, width, height, file, line, [&](size_t i, size_t bytes) {
+    return Set(static_cast<char*>(to) + i * pitch, value, bytes, stream, file, line);
+  });
+}
+
+cudaError_t CopyToSymbol(const void* address, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                         cudaStream_t stream, const char* file, int line) {
+  const Symbol* symbol = FindSymbol(address);
+  if (symbol == nullptr) return Error(cudaErrorInvalidSymbol, "cudaMemcpyToSymbol at " + Place(file, line));
+  offset += static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(symbol->address));
+  if (bytes > symbol->bytes || offset > symbol->bytes - bytes)
+    return Error(cudaErrorInvalidValue, "cudaMemcpyToSymbol at " + Place(file, line));
+  if (IsDevice(from) || kind == cudaMemcpyDeviceToDevice)
+    Refuse("a copy from device memory to a symbol is not supported", file, line);
+  EmitSymbol(*symbol, offset, Hex(static_cast<const unsigned char*>(from), bytes), stream, file, line);
+  return cudaSuccess;
+}
+
+cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t, const char* file, int line) {
+  if (FindSymbol(symbol) == nullptr)
+    return Error(cudaErrorInvalidSymbol, "cudaMemcpyFromSymbol at " + Place(file, line));
+  GiveGarbage(to, bytes, -1, file, line);
+  return cudaSuccess;
+}
+
+cudaError_t SymbolAddress(void** pointer, const void* address, const char* file, int line) {
+  const Symbol* symbol = FindSymbol(address);
+  const size_t index = static_cast<size_t>(symbol - symbols);
+  if (symbol == nullptr || index >= kMaxSymbols)
+    return Error(cudaErrorInvalidSymbol, "cudaGetSymbolAddress at " + Place(file, line));
+  const auto inside = static_cast<const char*>(address) - static_cast<const char*>(symbol->address);
+  *pointer = reinterpret_cast<void*>(SymbolsBegin() + index * kSpacing + kMargin + static_cast<uint64_t>(inside));
+  return cudaSuccess;
+}
+
+cudaError_t SymbolSize(size_t* bytes, const void* address, const char* file, int line) {
+  const Symbol* symbol = FindSymbol(address);
+  if (symbol == nullptr) return Error(cudaErrorInvalidSymbol, "cudaGetSymbolSize at " + Place(file, line));
+  *bytes = symbol->bytes;
+  return cudaSuccess;
+}
+
+}  // namespace ww
+
+using ww::Error;
+using ww::state;
+
+cudaError_t cudaFree(void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  const int index = ww::BufferOf(pointer);
+  if (index < 0 || state.buffers[static_cast<size_t>(index)].start != reinterpret_cast<uint64_t>(pointer)) {
+    return Error(cudaErrorInvalidValue, "cudaFree");
+  }
+  ww::Buffer& buffer = state.buffers[static_cast<size_t>(index)];
+  if (buffer.argument) ww::Refuse("the launcher frees one of its arguments", "", 0);
+  if (!buffer.live) return Error(cudaErrorInvalidValue, "cudaFree");
+  buffer.live = false;
+  return cudaSuccess;
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+cudaError_t cudaFreeHost(void* pointer) {
+  std::free(pointer);
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  *free_bytes = *total_bytes = ww::kDeviceBytes;
+  return cudaSuccess;
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  *attributes = {};
+  const int index = ww::BufferOf(pointer);
+  const bool managed = index >= 0 && state.buffers[static_cast<size_t>(index)].managed;
+  attributes->type = !ww::IsDevice(pointer) ? cudaMemoryTypeUnregistered
+                     : managed              ? cudaMemoryTypeManaged
+                                            : cudaMemoryTypeDevice;
+  attributes->devicePointer = const_cast<void*>(pointer);
+  return cudaSuccess;
+}

@@ -1,0 +1,103 @@
+// The recorder's side of cuda_runtime.h, shared by its source files. It runs in the child, beside untrusted code, and
+// writes what happens as JSON lines to a copy of its standard output that nobody else is told of; whoever reads them
+// believes nothing.
+//
+// Device memory is a range of addresses where nothing is mapped: buffer i begins at base + i * kSpacing + kMargin (+
+// the offset asked for). Behind the last possible buffer, symbol i has its place in the same way.
+#pragma once
+
+#include "cuda_runtime.h"  // first: it is precompiled
+
+#include <map>
+
+namespace ww {
+
+constexpr uint64_t kSpacing = 64ull << 30;
+constexpr uint64_t kMargin = 1ull << 30;  // pointers a little in front of a buffer still belong to it
+constexpr size_t kMaxBuffers = 256;
+constexpr size_t kMaxSymbols = 256;
+constexpr size_t kMaxOperations = 4096;
+constexpr uint64_t kMaxUploadBytes = 64ull << 20;
+constexpr uint64_t kDeviceBytes = 128ull << 30;
+constexpr size_t kDefaultSharedBytes = 48 * 1024;
+
+struct Buffer {
+  uint64_t bytes = 0;
+  uint64_t start = 0;  // address
+  bool argument = false, live = true;
+  bool managed = false;
+  bool dirty = false;  // perhaps written by the device in this call
+  bool mapped = false;
+  std::vector<unsigned char> content;  // served to host reads; empty: not served
+};
+struct Chip {
+  int multiprocessors = 132, max_warps = 64, max_blocks = 32, major = 9, minor = 0, registers = 65536;
+  long long shared_bytes = 233472, shared_optin = 232448, shared_reserved = 1024, l2_bytes = 52428800;
+  int clock_khz = 1980000;
+};
+struct Configuration {
+  dim3 grid, block;
+  size_t shared_bytes = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+  const char* file = "";
+  int line = 0;
+};
+
+struct State {
+  // The input of this run.
+  uint64_t base = 0;
+  unsigned garbage = 0;  // what device-to-host copies return
+  std::vector<std::vector<unsigned char>> scalars;
+  Chip chip;
+  std::map<std::string, std::vector<int>> lines;  // by file: of each compiled line, the user's
+
+  std::vector<Buffer> buffers;  // the arguments, then what was allocated
+  std::vector<Configuration> pending;
+  cudaError_t launch_result = cudaSuccess;  // of the launch before
+  std::vector<bool> streams, events;        // live ones
+
+  cudaError_t last_error = cudaSuccess;
+  std::string last_failure;  // "cudaErrorInvalidValue, cudaFree"; also after cudaGetLastError took the code
+  const char* failure_file = "";
+  int failure_line = 0;
+  std::string unseen_launch_error;  // nobody asked for it yet
+  const char* unseen_file = "";
+  int unseen_line = 0;
+
+  std::string out;  // not yet written
+  bool finished = false;
+};
+extern State state;
+
+// ---- output
+
+void Flush();
+// One line that is no operation: `text` is a JSON object.
+void Note(const std::string& text);
+// One operation of the plan: `text` is a JSON object without its last brace.
+void Emit(const std::string& text);
+[[noreturn]] void Refuse(const std::string& reason, const char* file, int line);
+// The error is what the launcher gets; `place` is for messages, should it end because of it.
+cudaError_t Error(cudaError_t error, const std::string& place);
+
+std::string Quote(const std::string& text);
+std::string Hex(const unsigned char* bytes, size_t size);
+inline std::string Number(long long value) { return std::to_string(value); }
+inline std::string Place(const char* file, int line) { return std::string(file) + ":" + Number(line); }
+
+// ---- addresses
+
+bool IsDevice(const void* pointer);
+int BufferOf(const void* pointer);  // -1: none
+std::string PointerText(int buffer, const void* pointer);
+void MarkDirty(int buffer);
+const Symbol* SymbolAt(const void* device_address, size_t* offset);  // by the address that kernels would get
+int StreamId(cudaStream_t stream, const char* file, int line);
+
+// ---- the program
+
+void InstallFaultHandlers();
+void OnExit();
+
+}  // namespace ww
