@@ -47,7 +47,7 @@ class CounterSession {
   Result<SamplingOutcome> Sample(const CompiledModule& module, double expected_us, const std::function<Status()>& run);
 
  private:
-  CounterSession(CUcontext context) : context_(context) {}
+  explicit CounterSession(CUcontext context) : context_(context) {}
   Status Open(CUdevice device);
   Result<CountedLaunches> Count(CounterTier tier, const std::function<Status()>& launch_all, size_t launches);
 

@@ -22,6 +22,7 @@ struct ChipRow {
   size_t core, candidate, speed_of_light;
   std::set<std::string> absent;  // of all tiers
 };
+void PrintTo(const ChipRow& row, std::ostream* out) { *out << row.chip; }
 const ChipRow kChips[] = {
     {"GA100", 1, 6, 12, {kOpReadBytes[0], kOpReadBytes[1], kHalfInFma, kGmma}},
     {"GA102", 1, 6, 14, {kOpReadBytes[0], kOpReadBytes[1], kHalfPipe, kGmma}},
