@@ -1,6 +1,7 @@
 #include "compile/ptx_rules.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -10,11 +11,13 @@ namespace warpwright {
 namespace {
 
 // Delimiters of PTX tokens. Rules look at whole tokens, so that a kernel may be called "evict_last" and a variable "vprintf_calls".
-constexpr const char* kBetween = " \t,;{}()[]|!";
+constexpr const char* kBetween = " \t\r\v\f,;{}()[]|!";
+constexpr const char* kBlank = " \t\r\v\f";
 
-// "%clock64", "%globaltimer_lo", "%pm3", "%envreg17".
+// "%clock64", "%globaltimer_lo", "%pm3", "%envreg17": they tell one launch from another. So does the number that the driver gives a grid,
+// and where a block runs tells a device from a simulator.
 bool IsTimeRegister(std::string_view token) {
-  for (const std::string_view name : {"%clock", "%globaltimer", "%pm", "%envreg"}) {
+  for (const std::string_view name : {"%clock", "%globaltimer", "%pm", "%envreg", "%gridid", "%smid", "%nsmid", "%warpid", "%nwarpid"}) {
     if (token.substr(0, name.size()) != name) continue;
     const std::string_view rest = token.substr(name.size());
     if (rest.find_first_not_of("0123456789_hilo") == std::string_view::npos) return true;
@@ -39,13 +42,36 @@ std::optional<Allow> NeedOfOpcode(std::string_view token) {
   return std::nullopt;
 }
 
+// The line with a blank for each comment: inline assembly may put one anywhere between two tokens, and the assembler does not see it.
+// `open` says whether the line begins, and then whether it ends, inside a comment.
+std::string WithoutComments(std::string_view line, bool& open) {
+  std::string kept;
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const std::string_view pair = line.substr(i, 2);
+    if (open) {
+      open = pair != "*/";
+      if (!open) ++i;
+    } else if (!quoted && pair == "/*") {
+      open = true;
+      kept += ' ';
+      ++i;
+    } else if (!quoted && pair == "//") {
+      break;
+    } else {
+      quoted = quoted != (line[i] == '"');
+      kept += line[i];
+    }
+  }
+  return kept;
+}
+
 // The first need of the line that is not met.
 std::optional<Allow> NeedOf(std::string_view line, const std::set<Allow>& allowed) {
   const bool declares = line.find(".func") != std::string_view::npos;
   for (size_t begin = 0; (begin = line.find_first_not_of(kBetween, begin)) != std::string_view::npos;) {
     const std::string_view token = line.substr(begin, line.find_first_of(kBetween, begin) - begin);
     begin += token.size();
-    if (token.substr(0, 2) == "//") break;
     std::optional<Allow> need = NeedOfOpcode(token);
     if (IsTimeRegister(token)) need = Allow::kClock;
     if (token == "vprintf" && !declares) need = Allow::kPrintf;
@@ -72,22 +98,150 @@ std::map<int, std::string> FileTable(const std::string& ptx) {
   return files;
 }
 
+// The assembler takes blanks and line ends before a modifier ("nanosleep .u32 100"): the opcode with its modifiers as one token.
+std::string WithJoinedModifiers(std::string_view line) {
+  std::string joined;
+  for (const char c : line) {
+    if (c == '.' && !joined.empty()) {
+      const size_t word = joined.find_last_not_of(kBlank);
+      if (word != std::string::npos && (std::isalnum(static_cast<unsigned char>(joined[word])) != 0 || joined[word] == '_')) joined.resize(word + 1);
+    }
+    joined += c;
+  }
+  return joined;
+}
+// Whether the line ends behind an opcode or one of its modifiers, so that the next may go on with it. Directives end with their line.
+bool IsUnfinished(std::string_view line) {
+  const size_t statement = line.find_first_not_of(kBlank, line.find_last_of(";{}") + 1), last = line.find_last_not_of(kBlank);
+  return statement != std::string_view::npos && statement <= last && line[statement] != '.' &&
+         (std::isalnum(static_cast<unsigned char>(line[last])) != 0 || line[last] == '_');
+}
+
+// The lines of PTX, each with the source line that .loc gives it.
+template <typename Visit>  // (const std::string& line, int file, int source_line)
+void ForEachLine(const std::string& ptx, Visit visit) {
+  std::istringstream lines(ptx);
+  int file = 0, source_line = 0;
+  bool comment = false;
+  constexpr size_t kLongestStatement = 4096;
+  std::string pending;
+  for (std::string raw; std::getline(lines, raw);) {
+    const size_t begin = raw.find_first_not_of(" \t");
+    if (begin != std::string::npos && raw.compare(begin, 4, ".loc") == 0) std::sscanf(raw.c_str() + begin, ".loc %d %d", &file, &source_line);
+    pending += WithoutComments(raw, comment);
+    if (IsUnfinished(pending) && pending.size() < kLongestStatement) {
+      pending += ' ';
+      continue;
+    }
+    // No line is passed over: inline assembly may put several statements on one.
+    visit(WithJoinedModifiers(pending), file, source_line);
+    pending.clear();
+  }
+  visit(WithJoinedModifiers(pending), file, source_line);
+}
+
+// Significant bits decide; what is not listed is no floating-point type. Packed forms (f16x2) count as their element.
+struct FloatType {
+  std::string_view name;
+  int bits;
+};
+constexpr FloatType kFloatTypes[] = {{"f64", 53},  {"f32", 24},   {"tf32", 11}, {"f16", 11},  {"bf16", 8}, {"e4m3", 4},
+                                     {"e5m2", 3},  {"e3m2", 3},   {"e2m3", 4},  {"e2m1", 2},  {"ue8m0", 1}};
+std::string_view Element(std::string_view type) {
+  const size_t x = type.find_last_of('x');
+  if (x == std::string_view::npos || x + 2 != type.size() || x < 3) return type;
+  return type.substr(0, x);
+}
+const FloatType* FindFloat(std::string_view part) {
+  for (const FloatType& type : kFloatTypes)
+    if (type.name == Element(part)) return &type;
+  return nullptr;
+}
+std::string_view IntegerInput(std::string_view part) {
+  for (const auto& [ptx, name] : {std::pair{"s8", "i8"}, {"u8", "u8"}, {"s4", "i4"}, {"u4", "u4"}, {"b1", "b1"}})
+    if (part == ptx) return name;
+  return {};
+}
+bool Rounds(std::string_view operation) {
+  for (const std::string_view name : {"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "tanh", "sin", "cos", "atom", "red"})
+    if (operation == name) return true;
+  return false;
+}
+
+std::vector<std::string_view> PartsOf(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  for (size_t begin = 0; begin <= opcode.size();) {
+    const size_t dot = std::min(opcode.find('.', begin), opcode.size());
+    parts.push_back(opcode.substr(begin, dot - begin));
+    begin = dot + 1;
+  }
+  return parts;
+}
+
+// mma.….D.A.B.C, wgmma.mma_async.….D.A.B, wmma.mma.….D.C (of f16 inputs) or with all four.
+void AddProduct(const std::vector<std::string_view>& parts, std::vector<std::string>& uses) {
+  std::vector<std::string_view> types;
+  for (const std::string_view part : parts)
+    if (FindFloat(part) != nullptr || !IntegerInput(part).empty() || part == "s32") types.push_back(part);
+  if (types.empty()) return;
+  const bool implied = parts[0] == "wmma" && types.size() == 2;
+  for (size_t i = 1; i < std::min<size_t>(3, types.size()); ++i) {
+    const std::string_view input = implied ? "f16" : types[i];
+    const FloatType* type = FindFloat(input);
+    if (type != nullptr && type->bits < 24) uses.push_back("products in " + std::string(type->name));
+    if (type == nullptr && !IntegerInput(input).empty()) uses.push_back("products in " + std::string(IntegerInput(input)));
+  }
+  if (const FloatType* sum = FindFloat(types[0]); sum != nullptr && sum->bits < 24) uses.push_back("sums in " + std::string(sum->name));
+}
+
+// What an opcode with its modifiers does less exactly than f32 or f64 would.
+std::vector<std::string> UsesOf(std::string_view opcode) {
+  const std::vector<std::string_view> parts = PartsOf(opcode);
+  std::vector<std::string> uses;
+  if (parts.size() < 2) return uses;
+  const auto has = [&](std::string_view part) { return std::find(parts.begin(), parts.end(), part) != parts.end(); };
+  const FloatType* last = FindFloat(parts.back());
+  if (parts[0] == "cvt" && parts.size() >= 3) {
+    const FloatType* to = FindFloat(parts[parts.size() - 2]);
+    if (to != nullptr && last != nullptr && to->bits < last->bits) uses.push_back("to " + std::string(to->name));
+    return uses;
+  }
+  if (parts[0] == "mma" || parts[0] == "wgmma" || parts[0] == "tcgen05" || (parts[0] == "wmma" && parts[1] == "mma")) AddProduct(parts, uses);
+  if (last == nullptr) return uses;
+  if (Rounds(parts[0]) && last->bits < 24) uses.push_back("arithmetic in " + std::string(last->name));
+  if (has("approx") || has("full")) uses.push_back("approximate " + std::string(parts[0]));
+  else if (has("ftz") && Rounds(parts[0])) uses.emplace_back("flushed subnormals");
+  return uses;
+}
+
 }  // namespace
+
+std::map<std::string, PrecisionUse> FindPrecision(const std::string& ptx) {
+  std::map<std::string, PrecisionUse> found;
+  const auto files = FileTable(ptx);
+  ForEachLine(ptx, [&](const std::string& line, int file, int source_line) {
+    for (size_t begin = 0; (begin = line.find_first_not_of(kBetween, begin)) != std::string::npos;) {
+      const std::string_view token = std::string_view(line).substr(begin, line.find_first_of(kBetween, begin) - begin);
+      begin += token.size();
+      if (token[0] == '.' || token[0] == '%') continue;
+      for (std::string& use : UsesOf(token)) {
+        const auto name = files.find(file);
+        found.try_emplace(std::move(use), PrecisionUse{Trimmed(line), name != files.end() ? name->second : "", source_line});
+      }
+    }
+  });
+  return found;
+}
 
 std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::set<Allow>& allowed) {
   std::vector<PtxViolation> violations;
   const auto files = FileTable(ptx);
-  std::istringstream lines(ptx);
-  int file = 0, source_line = 0;
-  for (std::string raw; std::getline(lines, raw);) {
-    const std::string line = Trimmed(raw);
-    if (line.rfind(".loc", 0) == 0) std::sscanf(line.c_str(), ".loc %d %d", &file, &source_line);
-    // No line is passed over: inline assembly may put several statements on one.
-    const auto need = NeedOf(raw, allowed);
-    if (!need) continue;
+  ForEachLine(ptx, [&](const std::string& line, int file, int source_line) {
+    const auto need = NeedOf(line, allowed);
+    if (!need) return;
     const auto found = files.find(file);
-    violations.push_back({line, *need, found != files.end() ? found->second : "", source_line});
-  }
+    violations.push_back({Trimmed(line), *need, found != files.end() ? found->second : "", source_line});
+  });
   return violations;
 }
 

@@ -264,11 +264,60 @@ TEST(PtxRulesOnText, OneAllowedNeedDoesNotHideAnother) {
   EXPECT_EQ(FindPtxViolations(line, {Allow::kClock}).at(0).needs, Allow::kCachePolicy);
   EXPECT_TRUE(FindPtxViolations(line, {Allow::kClock, Allow::kCachePolicy}).empty());
 }
+TEST(PtxRulesOnText, BlanksAndLineEndsBeforeAModifierHideNothing) {
+  for (const char* text : {"nanosleep .u32 100;\n", "{ mov.u32 a, b; nanosleep\n .u32 100; }\n", "nanosleep\n\t\n.u32 100;\n", "nanosleep\t\r\n.u32 100;"})
+    EXPECT_EQ(FindPtxViolations(text, {}).size(), 1u) << text;
+  EXPECT_EQ(FindPtxViolations(".loc 1 7 0\nbar .sync 0;\n.loc 1 8 0\nnanosleep .u32 1;\n", {}).at(0).line, 8);
+}
 TEST(PtxRulesOnText, NamesAreNoInstructions) {
   for (const char* line : {".visible .entry nanosleep(", "\tld.param.u64 %rd1, [evict_last_param_0];", "\tcall.uni vprintf_like, ();", "// %clock64", "\t.reg .b32 %p<3>;",
                            ".extern .func (.param .b32 func_retval0) vprintf"})
     EXPECT_TRUE(FindPtxViolations(std::string(line) + "\n", {}).empty()) << line;
 }
+
+struct PrecisionRow {
+  const char* code;
+  std::vector<std::string> uses;
+};
+class PrecisionUses : public testing::TestWithParam<PrecisionRow> {};
+
+TEST_P(PrecisionUses, AreFoundInWhatTheCompilerWrites) {
+  const Compiler compiler = std::move(*Compiler::Create({}));
+  const std::string text = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n__global__ void k(float* f, double* d, __half* h, __nv_bfloat16* b, unsigned* u) {\n";
+  const auto outcome = compiler.Compile({"k.cu", text + GetParam().code + "\n}\n", {}, {"k"}, "sm_90"});
+  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
+  std::vector<std::string> uses;
+  for (const auto& [what, use] : FindPrecision(std::get<CompiledModule>(*outcome).ptx)) {
+    uses.push_back(what);
+    EXPECT_FALSE(use.instruction.empty());
+    EXPECT_GT(use.line, 0) << use.instruction;
+  }
+  EXPECT_EQ(uses, GetParam().uses);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PrecisionUses,
+    testing::Values(
+        PrecisionRow{"f[0] = f[1] * f[2] + sqrtf(f[3]); d[0] = f[1] + d[1]; u[0] = (unsigned)f[4];", {}},
+        PrecisionRow{"f[0] = __expf(f[1]);", {"approximate ex2"}},
+        PrecisionRow{"f[0] = __fdividef(f[1], f[2]);", {"approximate div"}},
+        PrecisionRow{"f[0] = (float)d[0];", {"to f32"}},
+        PrecisionRow{"h[0] = __float2half(f[0]);", {"to f16"}},
+        PrecisionRow{"f[0] = __half2float(h[0]) + __bfloat162float(b[0]); h[1] = __hmax(h[2], h[3]); if (h[4] > h[5]) b[1] = -b[2];", {}},
+        PrecisionRow{"*(__nv_bfloat162*)b = __floats2bfloat162_rn(f[0], f[1]);", {"to bf16"}},
+        PrecisionRow{"h[0] = h[1] * h[2];", {"arithmetic in f16"}},
+        PrecisionRow{"b[0] = __hfma(b[1], b[2], b[3]);", {"arithmetic in bf16"}},
+        PrecisionRow{"asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(u[0]) : \"f\"(f[0]));", {"to tf32"}},
+        PrecisionRow{"asm(\"cvt /* */ .rn\\n.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(*(unsigned short*)u) : \"f\"(f[0]), \"f\"(f[1]));", {"to e4m3"}},
+        PrecisionRow{"asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};\" : \"+f\"(f[0]), \"+f\"(f[1]), "
+                     "\"+f\"(f[2]), \"+f\"(f[3]) : \"r\"(u[0]));",
+                     {"products in tf32"}},
+        PrecisionRow{"asm(\"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%2,%2,%2}, {%2,%2}, {%0,%1};\" : \"+r\"(u[0]), \"+r\"(u[1]) : \"r\"(u[2]));",
+                     {"products in f16", "sums in f16"}},
+        PrecisionRow{"asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};\" : \"+f\"(f[0]), \"+f\"(f[1]), "
+                     "\"+f\"(f[2]), \"+f\"(f[3]) : \"r\"(u[0]));",
+                     {"products in bf16"}},
+        PrecisionRow{"asm(\"add.ftz.f32 %0, %1, %1;\" : \"=f\"(f[0]) : \"f\"(f[1]));", {"flushed subnormals"}}));
 
 INSTANTIATE_TEST_SUITE_P(All, PtxRules,
                          testing::Values(RuleRow{"p[0] = __expf(p[1]);", {}},
