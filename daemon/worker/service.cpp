@@ -244,6 +244,7 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   executed.differing_runs = run.differing_runs;
   executed.other_buffers = std::move(run.other_buffers);
   executed.changed_globals = std::move(run.changed_globals);
+  executed.precision = FindPrecision(prepared.module->ptx);
   executed.plan_digest = PlanDigest(prepared.plan);
   executed.module_key = prepared.module->key;
   return ExecuteOutcome(std::move(executed));
