@@ -159,6 +159,16 @@ std::string PlainEntry(const std::string& entry) {
   return plain.starts_with("::") ? plain.substr(2) : plain;
 }
 
+// What has a body and is still not callable from outside.
+std::optional<Refused> CheckEntry(const Unit& unit, bool is_kernel) {
+  const auto refuse = [&](const char* why) {
+    return Refused{"slice", fmt::format("{} {}", unit.QualifiedName(), why), unit.path, unit.line};
+  };
+  if (unit.QualifiedName() == "main") return refuse("is the program: name the launcher that it calls, or a kernel");
+  if (unit.is_device_only() && !is_kernel) return refuse("is a __device__ function: name a launcher or a kernel");
+  return std::nullopt;
+}
+
 std::vector<const Unit*> FindEntries(const SourceUnits& units, const std::string& main, const std::string& entry) {
   const std::string plain = PlainEntry(entry);
   const size_t colon = plain.rfind("::");
@@ -246,6 +256,7 @@ EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& 
   reach.device = Closure(units, device_roots, [](const Unit&) { return true; });
   reach.refusal = FindBan(units, reach.host);
   if (!reach.refusal) reach.refusal = FindCluster(reach.device);
+  if (auto refused = CheckEntry(*reach.entries.front(), reach.entry_is_kernel)) reach.refusal = std::move(refused);
   if (reach.entry_is_kernel && reach.entries.front()->is_template && entry.find('<') == std::string::npos) {
     const Unit& unit = *reach.entries.front();
     reach.refusal = Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),

@@ -74,7 +74,7 @@ std::variant<std::string, Refused> MakeHarness(const Slices& slices, const Kerne
   if (next < spec.args.size()) {
     return refuse(fmt::format("{} takes {} arguments, the manifest gives {}", slices.entry, next, spec.args.size()));
   }
-  std::string text = "\n#line 1 \"launch harness\"\nstatic const ::ww::Symbol ww_symbol_table[] = {";
+  std::string text = fmt::format("\n#line 1 \"{}\"\nstatic const ::ww::Symbol ww_symbol_table[] = {{", kHarnessFile);
   for (const std::string& symbol : slices.symbols) text += fmt::format("{{\"{0}\", &::{0}, sizeof(::{0})}}, ", symbol);
   text += "{nullptr, nullptr, 0}};\n";
   text += "const ::ww::Symbol* const ww::symbols = ww_symbol_table;\n";

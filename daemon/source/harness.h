@@ -11,6 +11,9 @@
 
 namespace warpwright {
 
+// What the compiler calls it in messages.
+inline constexpr const char* kHarnessFile = "launch harness";
+
 // Refused where the manifest's arguments do not fit the signature.
 std::variant<std::string, Refused> MakeHarness(const Slices& slices, const KernelSpec& spec);
 

@@ -150,13 +150,17 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
   return Outcome(std::move(recording));
 }
 
-std::string HostFailure(const Slices& slices, const HostCompileFailed& failed) {
-  std::string reason = "the host code does not compile: " + failed.log.substr(0, 1500);
+Refused HostFailure(const Slices& slices, const HostCompileFailed& failed) {
+  const bool in_harness = failed.file == kHarnessFile;
+  std::string reason = in_harness ? slices.entry + " cannot be called with the manifest's arguments: "
+                                  : std::string("the host code does not compile: ");
+  reason += failed.log.substr(0, 1500);
   while (!reason.empty() && reason.back() == '\n') reason.pop_back();
   for (const std::string& note : slices.notes) {
     if (note.find("host slice") != std::string::npos) reason += "\n" + note;
   }
-  return reason;
+  if (failed.line == 0 || in_harness) return {"host-compile", std::move(reason), slices.file, slices.entry_line};
+  return {"host-compile", std::move(reason), failed.file, failed.line};
 }
 
 // A __global__ function as the entry: its launch is the manifest's, and nothing has to run.
@@ -250,8 +254,7 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   WW_ASSIGN(auto built,
             BuildRecorder(slices.file, host, std::get<std::string>(harness), request.cache, request.compile_deadline));
   if (const auto* failed = std::get_if<HostCompileFailed>(&built)) {
-    return RecordOutcome(Refused{"host-compile", HostFailure(slices, *failed),
-                                 failed->file.empty() ? slices.file : failed->file, failed->line});
+    return RecordOutcome(HostFailure(slices, *failed));
   }
   const auto& program = std::get<Recorder>(built).program;
   std::vector<Recording> recordings;

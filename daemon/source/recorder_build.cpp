@@ -90,7 +90,7 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
   if (fs::exists(wanted)) return wanted;
 
   WW_ASSIGN(const fs::path folder, NewFolder(cache));
-  std::vector<std::string> sources = {"-c"};
+  std::vector<std::string> sources = {"-include", "cuda_runtime.h", "-c"};  // first, or it counts as not precompiled
   for (const auto& [name, text] : embedded::HostShim()) {
     WW_TRY(WriteFileAtomically(folder / name, text));
     if (name.ends_with(".cpp")) sources.emplace_back(name);

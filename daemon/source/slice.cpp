@@ -251,6 +251,11 @@ std::string Slices::Digest() const {
 Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   WW_ASSIGN(const Ast parsed, Ast::Parse(source));
   const SourceUnits units = ReadUnits(parsed);
+  const auto function = ast::FindFunction(parsed, entry);
+  if (function && clang_getCursorKind(*function) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(*function)) {
+    return SliceOutcome(Refused{"slice", fmt::format("{} needs an object: name a free or a static function", entry),
+                                ast::FileOf(*function), ast::Line(*function)});
+  }
   const EntryReach reach = ReachOf(parsed, units, entry);
   if (reach.entries.empty()) {
     std::string known;

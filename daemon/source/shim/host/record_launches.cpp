@@ -96,6 +96,11 @@ std::string Parameter(const Kernel& kernel, size_t index, std::vector<unsigned c
 cudaError_t Record(const Kernel& kernel, const std::vector<std::vector<unsigned char>>& arguments,
                    const Configuration& c) {
   if (const cudaError_t error = CheckLaunch(kernel, c); error != cudaSuccess) return error;
+  if (kernel.name.find(")::") != std::string::npos) {
+    Refuse(
+        "the kernel " + kernel.name + " is made for a lambda or a type inside a function, which has no name elsewhere",
+        c.file, c.line);
+  }
   std::string line = "{\"op\":\"launch\",\"kernel\":" + Quote(kernel.name);
   line += ",\"grid\":[" + Number(c.grid.x) + "," + Number(c.grid.y) + "," + Number(c.grid.z) + "]";
   line += ",\"block\":[" + Number(c.block.x) + "," + Number(c.block.y) + "," + Number(c.block.z) + "]";

@@ -6,9 +6,9 @@
 // the offset asked for). Behind the last possible buffer, symbol i has its place in the same way.
 #pragma once
 
-#include "cuda_runtime.h"  // first: it is precompiled
-
 #include <map>
+
+#include "cuda_runtime.h"
 
 namespace ww {
 
