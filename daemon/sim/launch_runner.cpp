@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "sim/cost_model.h"
@@ -68,12 +69,13 @@ class LaunchRunner {
   struct Worker {
     std::optional<Machine> machine;
     std::unique_ptr<L1Model> l1;
-    std::optional<std::pair<uint64_t, Fault>> fault;  // and its block
+    std::optional<std::pair<uint64_t, Fault>> fault;  // and its place in the order
   };
 
   Status MakeWorkers(const KernelInfo& info, int count);
   std::optional<Fault> RunGroup(uint64_t first, uint64_t last);
   void RunShare(int index, uint64_t first, uint64_t last);
+  uint64_t BlockAt(uint64_t place) const;
   std::optional<Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
   void ConsumeMisses(uint64_t blocks);
   Snapshot Take();
@@ -91,7 +93,8 @@ class LaunchRunner {
   Occupancy occupancy_;
   BlockNeeds needs_;
   std::vector<Worker> workers_;
-  std::atomic<uint64_t> fault_block_{UINT64_MAX};
+  std::atomic<uint64_t> fault_place_{UINT64_MAX};
+  uint64_t stride_ = 1;  // of the order of blocks
   uint64_t group_blocks_ = kFirstGroup;
   std::vector<Snapshot> snapshots_;  // after each group of the beginning
 };
@@ -118,19 +121,27 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
   return {};
 }
 
-// The blocks of [first, last) whose multiprocessor belongs to this thread.
+// Which block runs at a place of the order: with a stride that has no factor in common with their number, each runs once.
+uint64_t LaunchRunner::BlockAt(uint64_t place) const {
+  const uint64_t blocks = launch_.grid.Count();
+  if (limits_.block_order == 0 || limits_.counters || blocks < 2) return place;
+  return static_cast<uint64_t>((static_cast<__uint128_t>(place) * stride_ + blocks - limits_.block_order % blocks) % blocks);
+}
+
+// The blocks at the places of [first, last) whose multiprocessor belongs to this thread.
 void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
   Worker& worker = workers_[static_cast<size_t>(index)];
   const auto multiprocessors = static_cast<uint64_t>(context_.chip.multiprocessors);
-  for (uint64_t block = first; block < last; ++block) {
-    if (block % multiprocessors * workers_.size() / multiprocessors != static_cast<uint64_t>(index)) continue;
-    if (block > fault_block_.load(std::memory_order_relaxed)) return;  // an earlier block's fault is the one to report
+  for (uint64_t place = first; place < last; ++place) {
+    if (place % multiprocessors * workers_.size() / multiprocessors != static_cast<uint64_t>(index)) continue;
+    if (place > fault_place_.load(std::memory_order_relaxed)) return;  // an earlier block's fault is the one to report
+    const uint64_t block = BlockAt(place);
     auto outcome = worker.machine->Run(block, block + 1);
     if (Fault* fault = std::get_if<Fault>(&outcome)) {
-      uint64_t lowest = fault_block_.load();
-      while (block < lowest && !fault_block_.compare_exchange_weak(lowest, block)) {
+      uint64_t lowest = fault_place_.load();
+      while (place < lowest && !fault_place_.compare_exchange_weak(lowest, place)) {
       }
-      worker.fault = {block, std::move(*fault)};
+      worker.fault = {place, std::move(*fault)};
       return;
     }
     if (worker.l1) worker.l1->FinishBlock(block);
@@ -140,7 +151,7 @@ void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
 std::optional<Fault> LaunchRunner::RunGroup(uint64_t first, uint64_t last) {
   context_.pool.Run(static_cast<int>(workers_.size()), [&](int index) { RunShare(index, first, last); });
   for (Worker& worker : workers_)
-    if (worker.fault && worker.fault->first == fault_block_) {
+    if (worker.fault && worker.fault->first == fault_place_) {
       Fault fault = std::move(worker.fault->second);
       fault.kernel = launch_.kernel;
       return fault;
@@ -378,6 +389,9 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   occupancy_ = ComputeOccupancy(context_.chip, needs_, blocks);
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
+  if (limits_.block_order == 1) stride_ = blocks - 1;  // backwards
+  if (limits_.block_order > 1)                         // neighbours far apart
+    for (stride_ = std::max<uint64_t>(1, blocks / 8 * 5); std::gcd(stride_, blocks) != 1;) --stride_;
   const bool ordered = context_.program.UsesGlobalAtomics(info->symbol);
   const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));
   const int workers =

@@ -37,6 +37,7 @@ struct LaunchLimits {
   uint64_t instruction_limit = 0;
   uint64_t block_limit = UINT64_MAX;
   uint64_t footprint_bytes = UINT64_MAX;  // of all memory that the kernel can reach
+  uint64_t block_order = 0;               // > 0, without counters: another order of the blocks, by this number
 };
 struct LaunchResult {
   LaunchReport report;

@@ -20,6 +20,15 @@ extern "C" __global__ void count(unsigned* bins, const unsigned* in, int n) {
 extern "C" __global__ void last_one(unsigned* out, unsigned* ticket) {
   if (threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1) *out = blockIdx.x;
 }
+extern "C" __global__ void no_ticket(unsigned* out) { if (threadIdx.x == 0) *out = blockIdx.x; }
+extern "C" __global__ void after_the_one_before(volatile unsigned* flags) {
+  if (threadIdx.x == 0) {
+    while (blockIdx.x > 0 && flags[blockIdx.x - 1] == 0) {}
+    flags[blockIdx.x] = 1;
+  }
+}
+__device__ unsigned calls, untouched = 3;
+extern "C" __global__ void counting(unsigned* out) { if (threadIdx.x == 0) *out = ++calls * untouched; }
 extern "C" __global__ void shared_sum(float* out, const float* in) {
   extern __shared__ float part[];
   part[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
@@ -68,7 +77,7 @@ class SimDeviceTest : public testing::Test {
   static const CompiledModule& Module() {
     static const CompiledModule module =
         CompileForTest(kSource,
-                       {"scale", "beyond", "count", "last_one", "shared_sum", "bounded", "forever", "faulty_blocks",
+                       {"scale", "beyond", "count", "last_one", "no_ticket", "after_the_one_before", "counting", "shared_sum", "bounded", "forever", "faulty_blocks",
                         "use_symbols", "by_value", "chain", "add_floats", "add_ints", "spilling"},
                        "sm_90");
     return module;
@@ -150,6 +159,53 @@ TEST_F(SimDeviceTest, AtomicsAreOrdered) {
   ticket.contents[counter].read_only = false;
   ticket.Launch("last_one", {500, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(counter)});
   EXPECT_EQ(FromBytes<unsigned>(ticket.MustRun(*device_, Module()).buffers[0])[0], 499u);
+}
+
+TEST_F(SimDeviceTest, FurtherRunsShowWhatDependsOnTheOrderOfBlocks) {
+  TestRun same = Scale(100000, 391);
+  same.options.runs = 4;
+  EXPECT_EQ(same.MustRun(*device_, Module()).differing_runs, 0u);
+  for (const uint32_t blocks : {2u, 3u, 64u, 391u}) {
+    TestRun race;
+    const uint32_t out = race.Buffer("out", Zeros(4), true);
+    race.Launch("no_ticket", {blocks, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out)});
+    race.options.runs = 3;
+    const DeviceRun result = race.MustRun(*device_, Module());
+    EXPECT_EQ(result.differing_runs, blocks > 2 ? 2u : 1u) << blocks;
+    ASSERT_EQ(result.other_buffers.size(), 1u);
+    EXPECT_NE(result.other_buffers, result.buffers);
+  }
+  // Every block runs once in every order: a sum by integer atomics stays what it is.
+  TestRun sum;
+  const uint32_t out = sum.Buffer("out", Zeros(4));
+  sum.contents[out].read_only = false;
+  const uint32_t in = sum.Buffer("in", ToBytes(std::vector<int>(64 * 32, 1)));
+  sum.Launch("add_ints", {64, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in)});
+  sum.options.runs = 5;
+  const DeviceRun summed = sum.MustRun(*device_, Module());
+  EXPECT_EQ(summed.differing_runs, 0u);
+  EXPECT_EQ(FromBytes<int>(summed.buffers.at(0)).at(0), 64 * 32);
+}
+
+TEST_F(SimDeviceTest, BlocksThatWaitForLowerOnesAreRunInTheirOrderAlone) {
+  TestRun chain;
+  const uint32_t flags = chain.Buffer("flags", Zeros(16 * 4));
+  chain.contents[flags].read_only = false;
+  chain.Launch("after_the_one_before", {16, 1, 1}, {32, 1, 1}, {TestRun::Pointer(flags)});
+  chain.options.runs = 3;
+  EXPECT_EQ(chain.MustRun(*MakeSimDevice(*LoadChip("h200"), 1), Module()).differing_runs, 0u);
+}
+
+TEST_F(SimDeviceTest, ChangedVariablesAreNamedAndForgotten) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(4), true);
+  run.Launch("counting", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out)});
+  for (int i = 0; i < 2; ++i) {
+    const DeviceRun result = run.MustRun(*device_, Module());
+    EXPECT_EQ(result.changed_globals, std::vector<std::string>{"calls"});
+    EXPECT_EQ(FromBytes<unsigned>(result.buffers.at(0)).at(0), 3u);
+  }
+  EXPECT_TRUE(Scale(100, 1).MustRun(*device_, Module()).changed_globals.empty());
 }
 
 TEST_F(SimDeviceTest, WithoutGuardsAccessesOutsideAreFaults) {
