@@ -110,6 +110,8 @@ struct Target {  // one buffer to fill
   std::vector<int64_t> shape;
   std::span<std::byte> bytes;
   uint64_t seed, stream;
+  bool elementwise = false;  // of one dimension, and the shape of an output: what is wrong with one element stays there
+  bool alone = true;         // no other buffer's values meet these in products
 };
 
 tl::unexpected<Error> BadInit(const Target& target, const std::string& what) {
@@ -200,6 +202,10 @@ void FillSpecial(const Target& target, const CounterRandom& random, bool with_na
     if (second.Uniform(i) >= density) return NormalAt(random, i);
     return specials[random.Below(i, with_nan ? 7 : 6)];
   });
+  // So few leave some of them out. Where they do not spoil the whole output, each is there once at least.
+  if (!target.elementwise && count / static_cast<size_t>(longest) < 16) return;
+  for (uint64_t kind = 0; count >= 64 && kind < (with_nan ? 7u : 6u); ++kind)
+    StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
 }
 
 // A variant other than the base, for a floating-point buffer.
@@ -269,8 +275,9 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
       break;
     case InputVariant::kMaxFinite: {
       const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
-      Fill(dtype, bytes,
-           [&](uint64_t i) { return i == where ? SignAt(second, 1) * LargestFinite(dtype) : NormalAt(random, i); });
+      // A product with it may not overflow: whether a sum of such ones does depends on their order.
+      const double largest = LargestFinite(dtype) * (target.alone ? 1 : 0x1.0p-7);
+      Fill(dtype, bytes, [&](uint64_t i) { return i == where ? SignAt(second, 1) * largest : NormalAt(random, i); });
       break;
     }
   }
@@ -291,6 +298,17 @@ bool AnyBuffer(const KernelSpec& spec, Predicate predicate) {
     const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
     return buffer != nullptr && predicate(*buffer);
   });
+}
+
+Result<bool> IsElementwise(const KernelSpec& spec, const Case& c, const std::vector<int64_t>& shape) {
+  if (shape.size() != 1) return false;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role == Role::kIn || buffer->role == Role::kScratch) continue;
+    WW_ASSIGN(const std::vector<int64_t> output, ShapeOf(argument, c));
+    if (output == shape) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -338,7 +356,12 @@ Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case
     content.bytes.resize(bytes);
     const uint64_t stream = buffers.size() + 1;
     if (IsFilled(*buffer)) {
-      const Target target{argument, *buffer, c, shape, content.bytes, seed, stream};
+      Target target{argument, *buffer, c, shape, content.bytes, seed, stream};
+      WW_ASSIGN(target.elementwise, IsElementwise(spec, c, shape));
+      target.alone = std::count_if(spec.args.begin(), spec.args.end(), [](const Argument& other) {
+                       const auto* filled = std::get_if<BufferArgument>(&other.kind);
+                       return filled != nullptr && IsReplaceable(*filled);
+                     }) <= 1;
       WW_TRY(IsReplaceable(*buffer) ? FillVariant(target, variant, repository) : FillBase(target, repository));
     } else {
       FillPoison(content.bytes, seed, stream, false);

@@ -38,7 +38,8 @@ enum class InputVariant : uint8_t {
   kScaleUp,         // normal(0, 1) * 1e3; * 10 for f16
   kSpecialValues,   // normal with +-0, subnormals, +-infinity and NaN, sparse enough that rows without any remain
   kSpecialNumbers,  // the same without NaN
-  kMaxFinite,       // normal with one largest finite value per buffer (more would make sums depend on their order)
+  kMaxFinite,       // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128 of it
+                    // where values of several buffers may be multiplied
 };
 inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kBase,      InputVariant::kNormal,        InputVariant::kUniform,        InputVariant::kPareto,
