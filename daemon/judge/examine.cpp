@@ -23,7 +23,8 @@ class Examination {
   Result<Failure> OwnInputs(const VerifiedCase& verified);
   Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const Executed& run);
   Result<Failure> OtherInputs(const VerifiedCase& verified, Effort effort);
-  Result<Failure> OddShapesOf(const VerifiedCase& verified);
+  Result<Failure> OddShapesOf(const VerifiedCase& verified, Effort effort);
+  Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
   Result<Failure> ReducedShapesOf();
   Result<Failure> Measure();
   Result<Failure> TryTrial(const Trial& trial);
@@ -263,13 +264,27 @@ Result<Failure> Examination::OtherInputs(const VerifiedCase& verified, Effort ef
   return Failure();
 }
 
-Result<Failure> Examination::OddShapesOf(const VerifiedCase& verified) {
+Result<Failure> Examination::OddShapesOf(const VerifiedCase& verified, Effort effort) {
   const CounterRandom seeds(secret_, 77);
   uint64_t index = 0;
-  for (Case& odd : OddShapes(state_.spec, *verified.c, effort_)) {
+  for (Case& odd : OddShapes(state_.spec, *verified.c, secret_, effort)) {
     const std::string name = odd.name;
     const Trial trial{"odd-shape", std::move(odd), InputVariant::kBase, seeds.Bits(index++)};
     WW_ASSIGN(Failure failure, TryTrial(trial));
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+// Small inputs as well: there a summand beside a sum of squares shows.
+Result<Failure> Examination::OtherScalarsOf(const VerifiedCase& verified) {
+  const auto other = OtherScalars(state_.spec, *verified.c);
+  if (!other) return Failure();
+  const CounterRandom seeds(secret_, 79);
+  uint64_t index = 0;
+  for (const InputVariant variant : {InputVariant::kBase, InputVariant::kScaleDown}) {
+    if (variant != InputVariant::kBase && !VariantApplies(state_.spec)) continue;
+    WW_ASSIGN(Failure failure, TryTrial({"other-scalars", *other, variant, seeds.Bits(index++)}));
     if (failure) return failure;
   }
   return Failure();
@@ -327,9 +342,16 @@ Result<Verdict> Examination::Run() {
     WW_ASSIGN(Failure failure, OtherInputs(verified, first ? effort_ : Effort::kQuick));
     if (failure) return *failure;
   }
-  WW_ASSIGN(Failure failure, OddShapesOf(state_.verified.front()));
+  WW_ASSIGN(Failure failure, OddShapesOf(state_.verified.front(), effort_));
   if (failure) return *failure;
   if (effort_ == Effort::kFull) {
+    // The neighbours of the largest case too: a launcher may go another way from some size on.
+    if (state_.verified.size() > 1) {
+      WW_ASSIGN(failure, OddShapesOf(state_.verified.back(), Effort::kQuick));
+      if (failure) return *failure;
+    }
+    WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
+    if (failure) return *failure;
     WW_ASSIGN(failure, ReducedShapesOf());
     if (failure) return *failure;
   }

@@ -12,7 +12,8 @@
 //   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation
 //                            takes one secret for all candidates of this judge: the original answers once)
 //   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape
-//   odd-shape                n-1, n+1, a prime, 1, less than a warp
+//   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case
+//   other-scalars            (full) floating-point scalars that the manifest does not give
 //   reduced-shape            (full) cases too large to be verified, one dimension at a time cut to what can be run
 //
 // Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (on that one

@@ -10,7 +10,7 @@
 namespace warpwright {
 namespace {
 
-constexpr uint64_t kTrialStream = 0x747269616cULL;
+constexpr uint64_t kTrialStream = 0x747269616cULL, kShapeStream = 0x7368617065ULL;
 
 bool HasIntegerOutput(const KernelSpec& spec) {
   return std::any_of(spec.args.begin(), spec.args.end(), [](const Argument& argument) {
@@ -89,7 +89,7 @@ std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t se
   return trials;
 }
 
-std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, Effort effort) {
+std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort) {
   const std::set<std::string> names = ShapeScalars(spec);
   std::vector<Case> shapes;
   std::set<std::map<std::string, ScalarValue>> seen = {c.scalars};
@@ -116,7 +116,25 @@ std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, Effort effort
   add([](const std::string&, int i, int64_t) { return int64_t{17} + 2 * i; });
   for (const std::string& one : names)
     add([&](const std::string& name, int, int64_t n) { return name == one ? 1 : std::min<int64_t>(n, 67); });
+  const CounterRandom random(secret, kShapeStream);
+  for (const uint64_t which : {0, 64})
+    add([&](const std::string&, int i, int64_t n) {
+      return n < 2 ? n : 1 + static_cast<int64_t>(random.Below(which + static_cast<uint64_t>(i), static_cast<uint64_t>(n - 1)));
+    });
   return shapes;
+}
+
+std::optional<Case> OtherScalars(const KernelSpec& spec, const Case& c) {
+  Case other = c;
+  for (const Argument& argument : spec.args) {
+    const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
+    const auto found = other.scalars.find(argument.name);
+    if (scalar == nullptr || !IsFloat(scalar->dtype) || found == other.scalars.end()) continue;
+    found->second = 0.75 * std::visit([](auto value) { return static_cast<double>(value); }, found->second);
+  }
+  if (other.scalars == c.scalars) return std::nullopt;
+  other.name += ", with other scalars";
+  return other;
 }
 
 std::vector<Case> ReducedShapes(const KernelSpec& spec, const Case& c, double share) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,14 @@ enum class Effort { kQuick, kFull };
 std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort);
 
 // The case with other sizes, consistently: every integer scalar that stands in a buffer's shape becomes n-1; n+1; a
-// prime; 1, one scalar at a time; 17 (less than a warp). Other scalars keep their values. The original may refuse or
-// fault there; then the shape is not used.
-std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, Effort effort);
+// prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation two that nobody can know before, drawn
+// from `secret` below n. Other scalars keep their values. The original may refuse or fault there; then the shape is not
+// used.
+std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort);
+
+// The case with every floating-point scalar at three quarters of its value (zeros stay): one that is the same in all
+// cases may be written down in the candidate. Nothing where there is none.
+std::optional<Case> OtherScalars(const KernelSpec& spec, const Case& c);
 
 // A case that is too large to be run whole, with one scalar at a time reduced to about `share` of the case's work: all
 // other lengths, which a kernel may have been tuned for, stay what they are.

@@ -445,7 +445,7 @@ TEST(Judge, OddShapesAreConsistent) {
   KernelSpec spec = SoftmaxSpec(32, 64);
   spec.args.push_back(Arg("flag", ScalarArgument{DType::kI32, {}}));
   spec.cases[0].scalars["flag"] = int64_t{5};
-  const auto shapes = OddShapes(spec, spec.cases[0], Effort::kFull);
+  const auto shapes = OddShapes(spec, spec.cases[0], 1, Effort::kFull);
   ASSERT_GE(shapes.size(), 5u);
   bool one = false, below_warp = false;
   for (const Case& odd : shapes) {
@@ -456,7 +456,11 @@ TEST(Judge, OddShapesAreConsistent) {
   }
   EXPECT_TRUE(one);
   EXPECT_TRUE(below_warp);
-  EXPECT_EQ(OddShapes(spec, spec.cases[0], Effort::kQuick).size(), 2u);
+  EXPECT_EQ(OddShapes(spec, spec.cases[0], 1, Effort::kQuick).size(), 2u);
+  const auto others = OddShapes(spec, spec.cases[0], 2, Effort::kFull);
+  ASSERT_EQ(others.size(), shapes.size());
+  EXPECT_EQ(others[3].scalars, shapes[3].scalars);
+  EXPECT_NE(others.back().scalars, shapes.back().scalars) << "the last two are secret";
 }
 
 }  // namespace
