@@ -1,0 +1,12 @@
+// The sum of everything, by one thread: slow, and always the same bits.
+#include <cuda_runtime.h>
+
+__global__ void total_kernel(float* out, const float* x, int n) {
+  float sum = 0.0f;
+  for (int i = 0; i < n; ++i) sum += x[i];
+  out[0] = sum;
+}
+
+void total(float* out, const float* x, int n) {
+  total_kernel<<<1, 1>>>(out, x, n);
+}
