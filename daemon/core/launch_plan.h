@@ -91,7 +91,7 @@ using PlanOp = std::variant<KernelLaunch, MemsetOp, CopyOp, UploadOp, SymbolUplo
 
 struct LaunchPlan {
   std::vector<PlanBuffer> buffers;  // the buffer arguments in the order of the signature, then workspaces
-  std::vector<PlanOp> setup;        // done once per process (static scratch, symbols), before the first `ops`
+  std::vector<PlanOp> setup;        // done once per process (static scratch, symbols), before the first `ops`; never on arguments
   std::vector<PlanOp> ops;
   bool operator==(const LaunchPlan&) const = default;
 };

@@ -28,6 +28,12 @@ class BadPlans : public testing::TestWithParam<Row> {};
 
 TEST(LaunchPlan, ValidIsAccepted) { EXPECT_TRUE(ValidatePlan(ValidPlan())); }
 
+TEST(LaunchPlan, SetUpMayPrepareWorkspaces) {
+  LaunchPlan plan = ValidPlan();
+  plan.setup = {MemsetOp{{1, 0}, 0, 4, 256, 0}};
+  EXPECT_TRUE(ValidatePlan(plan));
+}
+
 TEST_P(BadPlans, AreRefused) {
   LaunchPlan plan = ValidPlan();
   GetParam().spoil(plan);
@@ -49,7 +55,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"negative", [](LaunchPlan& p) { std::get<MemsetOp>(p.ops[1]).destination.offset = -4; }, "leaves the buffer"},
         Row{"unit", [](LaunchPlan& p) { std::get<MemsetOp>(p.ops[1]).unit = 3; }, "unknown width"},
         Row{"huge", [](LaunchPlan& p) { std::get<CopyOp>(p.ops[2]).bytes = ~0ull; }, "leaves the buffer"},
-        Row{"many", [](LaunchPlan& p) { p.ops.resize(5000, p.ops[1]); }, "4,096 operations"}),
+        Row{"many", [](LaunchPlan& p) { p.ops.resize(5000, p.ops[1]); }, "4,096 operations"},
+        Row{"prepared_launch", [](LaunchPlan& p) { p.setup = {p.ops[0]}; }, "works on its arguments"},
+        Row{"prepared_memset", [](LaunchPlan& p) { p.setup = {p.ops[1]}; }, "works on its arguments"},
+        Row{"prepared_copy", [](LaunchPlan& p) { p.setup = {p.ops[2]}; }, "works on its arguments"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
