@@ -24,9 +24,8 @@
 // and H100's L2 are one.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,58 +33,49 @@
 #include "core/chip.h"
 #include "core/counters.h"
 #include "sim/machine.h"
+#include "sim/sector_cache.h"
 
 namespace warpwright::sim {
 
-// Tags of a sectored set-associative cache. Lines are named by LineTag; a mask has a bit for each of the four sectors.
-class SectorCache {
+// An array that grows at its end. Room is made apart from filling it, so that what fills it needs no call.
+template <typename T>
+class Growing {
  public:
-  explicit SectorCache(uint64_t bytes);
-
-  struct Outcome {
-    uint8_t before = 0;                 // sectors that were there
-    uint8_t evicted_dirty_sectors = 0;  // of the line that made room
-  };
-  // The sectors of `valid` are there afterwards, those of `dirty` are dirty, too.
-  Outcome Touch(uint32_t tag, uint8_t valid, uint8_t dirty);
-  void Invalidate(uint32_t tag, uint8_t sectors);
-  uint64_t CleanAll();  // dirty sectors become clean; how many there were
+  T* begin() const { return data_.get(); }
+  T* end() const { return data_.get() + size_; }
+  size_t size() const { return size_; }
+  size_t room() const { return capacity_ - size_; }
+  void MakeRoom(size_t more) {
+    if (room() >= more) return;
+    capacity_ = 2 * capacity_ + more;
+    auto larger = std::make_unique_for_overwrite<T[]>(capacity_);
+    std::copy(begin(), end(), larger.get());
+    data_ = std::move(larger);
+  }
+  void Advance(size_t count) { size_ += count; }
+  void Clear() { size_ = 0; }
 
  private:
-  static constexpr int kWays = 16;
-  static constexpr uint32_t kMaxGroupBits = 4;  // sets come in groups of up to 16
-  struct alignas(16) Set {
-    std::array<uint32_t, kWays> tags;    // most recently used first; 0: empty
-    std::array<uint8_t, kWays> sectors;  // low half: valid, high half: dirty
-  };
-  Set& SetOf(uint32_t tag) const;
-  static uint32_t Match(const Set& set, uint32_t tag);
-  struct Free {
-    void operator()(Set* sets) const { std::free(sets); }
-  };
-  std::unique_ptr<Set[], Free> sets_;
-  uint32_t group_bits_ = 0, groups_ = 1, set_count_ = 1;
+  std::unique_ptr<T[]> data_;
+  size_t size_ = 0, capacity_ = 0;
 };
 
-// Global lines are less than 2^31 behind the base and have a tag of their own; those of local memory are hashed into
-// the upper half.
-uint32_t LineTag(uint64_t sector);
-
-// What one warp's request asks of one line.
+// What one warp's request asks of one line of L2.
 struct LineAccess {
-  uint32_t tag = 0;
-  uint32_t sectors : 4 = 0;  // mask
-  uint32_t kind : 2 = 0;     // MemoryRequest::Kind
-  uint32_t cached : 1 = 0;   // may hit L1
-  uint32_t first : 1 = 0;    // a new request begins
-  uint32_t line : 19 = 0;    // of the source
-  uint32_t collisions : 5 = 0;  // MemoryRequest::collisions
+  uint32_t tag;
+  uint32_t sectors : 4;     // mask
+  uint32_t kind : 2;        // MemoryRequest::Kind
+  uint32_t first : 1;       // a new request begins
+  uint32_t line : 19;       // of the source
+  uint32_t collisions : 5;  // MemoryRequest::collisions
 };
 
 // Warp loads at one source line, by the slowest level that one of their sectors came from.
 struct LoadLevels {
   uint64_t l1 = 0, l2 = 0, dram = 0;
 };
+
+inline constexpr size_t kMaxHeldAccesses = 4 << 20;  // lines of a block's requests: 20 MiB, and the requests
 
 // How often the data paths were used, in the units that they are limited by. What a warp's request costs depends on how
 // many 128-byte lines it spreads over; the weights were measured on an H200 (tests/unit/sim_model/calibration).
@@ -114,7 +104,7 @@ class L1Model : public MemoryObserver {
   };
   const std::vector<BlockMisses>& blocks() const { return blocks_; }
   std::span<const LineAccess> misses(const BlockMisses& block) const {
-    return std::span(misses_).subspan(block.first, block.last - block.first);
+    return {misses_.begin() + block.first, block.last - block.first};
   }
   void ClearMisses();
 
@@ -123,17 +113,40 @@ class L1Model : public MemoryObserver {
   const std::vector<LoadLevels>& levels() const { return levels_; }  // by line; only l1 is filled
 
  private:
+  // What one warp of the running block has asked for: requests, and the lines of all of them one after the other.
+  struct Request {
+    uint32_t line;  // of the source
+    uint8_t lines;  // how many
+    uint8_t kind;   // MemoryRequest::Kind
+    bool cached;
+    uint8_t collisions;
+  };
+  struct WarpLog {
+    Growing<Request> requests;
+    Growing<uint32_t> tags;
+    Growing<uint8_t> sectors;
+  };
+  // What is left of a warp's log.
+  struct Cursor {
+    const Request *next, *end;
+    const uint32_t* tags;
+    const uint8_t* sectors;
+  };
+  WarpLog& LogOf(const MemoryRequest& request);  // with room for the request
   void Replay();
-  const LineAccess* ReplayRequest(SectorCache& cache, const LineAccess* access, const LineAccess* end);
+  void ReplayRounds(SectorCache& cache, std::vector<Cursor>& warps);
+  void ReplayRead(SectorCache& cache, const Request& request, const Cursor& lines);
+  void ReplayWrite(SectorCache& cache, const Request& request, const Cursor& lines);
+  LoadLevels& LevelsOf(uint32_t line);
   SectorCache& CacheOf(uint64_t block);
 
   const int multiprocessors_;
   const uint64_t share_bytes_;
   std::vector<std::unique_ptr<SectorCache>> caches_;  // by multiprocessor; made when first used
-  std::vector<std::vector<LineAccess>> warps_;        // of the block that runs
-  size_t held_ = 0;                                   // accesses in warps_
+  std::vector<WarpLog> warps_;                        // of the block that runs
+  size_t held_ = 0;                                   // lines in warps_
   uint64_t block_ = 0;
-  std::vector<LineAccess> misses_;
+  Growing<LineAccess> misses_;
   std::vector<BlockMisses> blocks_;
   Counters counters_;
   Traffic traffic_;
@@ -144,7 +157,7 @@ class L1Model : public MemoryObserver {
 class L2Model {
  public:
   explicit L2Model(const Chip& chip);
-  void Consume(std::span<const LineAccess> misses);
+  void Consume(std::span<const LineAccess> misses);  // in cache_replay.cpp
   void WriteBack();  // what is dirty counts as written, and is clean
   const Counters& counters() const { return result_.counters; }
   // The kernel has ended: writes back, returns the kernel's counters and forgets them.
@@ -164,6 +177,7 @@ class L2Model {
   std::vector<std::pair<uint64_t, uint64_t>> atomic_counts_;  // open-addressed: place + 1, sectors
   size_t atomic_used_ = 0;
   void CountAtomics(uint32_t tag, uint64_t sectors);
+  LoadLevels& LevelsOf(uint32_t line);
 };
 
 }  // namespace warpwright::sim

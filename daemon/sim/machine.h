@@ -17,16 +17,24 @@
 
 namespace warpwright::sim {
 
+// The models of the caches name 128-byte lines by 32 bits. Global lines are less than 2^31 behind the base and have a tag of their
+// own, neighbours have neighbouring ones; those of local memory are hashed into the upper half.
+uint32_t LineTag(uint64_t line);
+
 // One warp instruction that reached global memory (local memory too: its addresses are per warp and interleaved by lane).
 struct MemoryRequest {
   enum class Kind : uint8_t { kRead, kWrite, kAtomic };
   Kind kind = Kind::kRead;
-  bool local = false;
   bool cached_in_l1 = true;  // false: volatile, .cg, .cv and the like
   uint64_t block = 0;  // linear index
   uint32_t warp = 0;   // in the block
-  std::span<const uint64_t> sectors;  // address / 32, distinct; local ones are above 1 << 58
-  uint32_t line = 0;   // index into Machine::lines()
+  // The lines that it touches, each once, at most kMaxLines: the tag of the k-th is first_tag + lines[k], and sectors[k] is a mask of
+  // the 32-byte sectors that are touched in it. Both arrays can be read up to kPadding elements beyond `count`.
+  static constexpr uint32_t kMaxLines = 128, kPadding = 3;
+  uint32_t first_tag = 0, count = 0;
+  const uint32_t* lines = nullptr;
+  const uint8_t* sectors = nullptr;
+  uint32_t line = 0;   // of the source: index into Machine::lines()
   uint32_t collisions = 0;  // of an atomic: lanes that meet at one address and take turns, beyond the first
 };
 class MemoryObserver {

@@ -1,6 +1,7 @@
 // Speed of the simulator on one core, in thread instructions per second: the executor bare, with counters, with counters and checks,
 // and the whole device with counters, checks and the model of the caches. Time is the processor's, so that others on the machine do
-// not count; of the device it is given by the wall clock, too. Prints one JSON object. `bench_sim [seconds per figure]`
+// not count; of the device it is given by the wall clock, too. Prints one JSON object. `bench_sim [seconds per figure
+// [part of a kernel's name]]`
 #include <time.h>
 
 #include <chrono>
@@ -151,12 +152,13 @@ CompiledModule Compile() {
   return std::move(std::get<CompiledModule>(outcome));
 }
 
-int Main(double seconds) {
+int Main(double seconds, std::string_view wanted) {
   const CompiledModule module = Compile();
   Executor executor(module.ptx);
   WholeDevice device(module);
   nlohmann::json table = nlohmann::json::array();
   for (const Case& c : kCases) {
+    if (std::string_view(c.name).find(wanted) == std::string_view::npos) continue;
     const uint64_t instructions = executor.Run(c, false, false);
     const auto executed = [&](bool counters, bool checks) {
       return Measure(seconds, [&] { return executor.Run(c, counters, checks); }).processor;
@@ -176,4 +178,4 @@ int Main(double seconds) {
 }  // namespace
 }  // namespace warpwright::sim
 
-int main(int argc, char** argv) { return warpwright::sim::Main(argc > 1 ? std::atof(argv[1]) : 0.3); }
+int main(int argc, char** argv) { return warpwright::sim::Main(argc > 1 ? std::atof(argv[1]) : 0.3, argc > 2 ? argv[2] : ""); }

@@ -17,7 +17,7 @@ void FillPattern(AddressPattern& p, const uint64_t* address, uint32_t mask, uint
   p.high = bytes;
   p.alignment = 0;
   p.shared_phase = UINT32_MAX;
-  for (AddressPattern::Sectors& sectors : p.sectors) sectors.phase = UINT32_MAX;
+  std::fill_n(p.phases, AddressPattern::kKnownPhases, UINT32_MAX);
   bool uniform = true, contiguous = true, increasing = true;
   int64_t previous = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -35,6 +35,9 @@ void FillPattern(AddressPattern& p, const uint64_t* address, uint32_t mask, uint
     if (l != first) increasing &= delta - previous >= static_cast<int64_t>(bytes);
     previous = delta;
   }
+  // Deltas that are multiples of some power of two up to a sector cannot carry the phase's lower bits into another sector.
+  const uint64_t cell = std::min<uint64_t>(32, p.alignment & -p.alignment);
+  p.phase_mask = p.alignment == 0 ? 96 : 127 & ~(static_cast<uint32_t>(cell) - 1);
   const int lanes = std::popcount(mask);
   p.kind = uniform ? AddressPattern::Kind::kUniform
            : contiguous ? AddressPattern::Kind::kContiguous : AddressPattern::Kind::kGeneral;
@@ -52,28 +55,45 @@ void FillPattern(AddressPattern& p, const uint64_t* address, uint32_t mask, uint
             (!p.overlaps && p.high - p.low == static_cast<int64_t>(bytes) * lanes);
 }
 
-void CountSectors(const AddressPattern& p, uint64_t first_address, AddressPattern::Sectors& out) {
-  out.phase = static_cast<uint32_t>(first_address & 31);
-  if (p.dense) {
-    const int64_t first = (p.low + out.phase) >> 5, last = (p.high + out.phase - 1) >> 5;
-    out.count = static_cast<uint32_t>(last - first + 1);
-    for (uint32_t k = 0; k < out.count; ++k) out.delta[k] = first + k;
-    return;
-  }
+namespace {
+
+// The sectors of lanes in any order: each once, ascending. Relative to the line of the first address.
+uint32_t ListSectors(const AddressPattern& p, uint32_t phase, int64_t* sectors) {
   uint32_t count = 0;
   bool sorted = true;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(p.mask >> l & 1)) continue;
-    const int64_t sector = (p.delta[l] + out.phase) >> 5;
-    if (count > 0 && sector == out.delta[count - 1]) continue;
-    if (count > 0 && sector < out.delta[count - 1]) sorted = false;
-    out.delta[count++] = sector;
+    const int64_t sector = (p.delta[l] + phase) >> 5;
+    if (count > 0 && sector == sectors[count - 1]) continue;
+    if (count > 0 && sector < sectors[count - 1]) sorted = false;
+    sectors[count++] = sector;
   }
-  if (!sorted) {
-    std::sort(out.delta, out.delta + count);
-    count = static_cast<uint32_t>(std::unique(out.delta, out.delta + count) - out.delta);
+  if (sorted) return count;
+  std::sort(sectors, sectors + count);
+  return static_cast<uint32_t>(std::unique(sectors, sectors + count) - sectors);
+}
+
+}  // namespace
+
+void FindLines(const AddressPattern& p, uint32_t phase, AddressPattern::Lines& out) {
+  int64_t sectors[kLanes];
+  uint32_t count = 0;
+  if (p.dense) {
+    const int64_t last = (p.high + phase - 1) >> 5;
+    for (int64_t sector = (p.low + phase) >> 5; sector <= last; ++sector) sectors[count++] = sector;
+  } else {
+    count = ListSectors(p, phase, sectors);
   }
-  out.count = count;
+  out.sector_count = count;
+  out.count = 0;
+  for (uint32_t k = 0; k < count; ++k) {
+    const auto line = static_cast<uint32_t>(sectors[k] >> 2);
+    if (out.count == 0 || out.delta[out.count - 1] != line) {
+      out.delta[out.count] = line;
+      out.sectors[out.count++] = 0;
+    }
+    out.sectors[out.count - 1] |= static_cast<uint8_t>(1u << (sectors[k] & 3));
+  }
 }
 
 // Accesses of up to 4 bytes go in one pass if no bank has two different words; 8 bytes go by half warps, 16 by quarter warps.
@@ -103,17 +123,17 @@ void CountWavefronts(AddressPattern& p, uint64_t first_address, uint32_t bytes, 
   p.conflicts = p.wavefronts - needed;
 }
 
-void NotifyObserver(Context& c, const Instruction* i, const AddressPattern::Sectors& touched, uint64_t first_address,
+void NotifyObserver(Context& c, const Instruction* i, const AddressPattern::Lines& lines, uint64_t first_address,
                     MemoryRequest::Kind kind, uint32_t collisions) {
-  uint64_t sectors[kLanes];
-  const uint64_t base = first_address >> 5;
-  for (uint32_t k = 0; k < touched.count; ++k) sectors[k] = base + static_cast<uint64_t>(touched.delta[k]);
   MemoryRequest request;
   request.kind = kind;
   request.cached_in_l1 = !i->bypass_l1 && kind != MemoryRequest::Kind::kAtomic;
   request.block = c.block_index;
   request.warp = c.warp->index;
-  request.sectors = {sectors, touched.count};
+  request.first_tag = LineTag(first_address >> 7);
+  request.count = lines.count;
+  request.lines = lines.delta;
+  request.sectors = lines.sectors;
   request.line = i->line;
   request.collisions = collisions;
   c.observer->OnRequest(request);
@@ -137,21 +157,26 @@ void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint3
   // 4-byte words interleaved by lane: a word of 32 lanes is 4 sectors. The place repeats every 64 K warps; only reuse matters.
   const uint64_t warp = (c.block_index * c.warps.size() + c.warp->index) & 0xffff;
   const uint64_t base = (1ull << 58) + warp * (c.local_bytes / 4) * 4;
-  uint64_t sectors[kLanes * 4];
+  uint64_t sectors[MemoryRequest::kMaxLines];
   uint32_t count = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(c.mask >> l & 1)) continue;
     for (uint32_t k = 0; k < bytes; k += 4) sectors[count++] = base + ((offset[l] + k) >> 2) * 4 + l / 8;
   }
   std::sort(sectors, sectors + count);
-  count = static_cast<uint32_t>(std::unique(sectors, sectors + count) - sectors);
   MemoryRequest request;
+  uint32_t tags[MemoryRequest::kMaxLines + MemoryRequest::kPadding] = {};
+  uint8_t masks[MemoryRequest::kMaxLines + MemoryRequest::kPadding] = {};
+  for (uint32_t k = 0; k < count; ++k) {
+    if (k == 0 || sectors[k] / 4 != sectors[k - 1] / 4) tags[request.count++] = LineTag(sectors[k] / 4);
+    masks[request.count - 1] |= static_cast<uint8_t>(1u << (sectors[k] & 3));
+  }
   request.kind = write ? MemoryRequest::Kind::kWrite : MemoryRequest::Kind::kRead;
-  request.local = true;
   request.block = c.block_index;
   request.warp = c.warp->index;
   request.line = i->line;
-  request.sectors = {sectors, count};
+  request.lines = tags;
+  request.sectors = masks;
   c.observer->OnRequest(request);
 }
 

@@ -95,9 +95,9 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
     if (!base) return nullptr;
     delta = scratch;
     if (c.counting) {
-      const AddressPattern::Sectors& touched = SectorsOf(p, a0);
+      const AddressPattern::Lines& touched = LinesOf(p, a0);
       n.requests += 1;
-      n.sectors += touched.count;
+      n.sectors += touched.sector_count;
       n.bytes += static_cast<uint64_t>(std::popcount(c.mask)) * kBytes;
       if (c.observer) {
         // ptxas combines the lanes of an integer operation on one address into one; floats take turns.

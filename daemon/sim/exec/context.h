@@ -59,13 +59,17 @@ struct AddressPattern {
   Kind kind = Kind::kGeneral;
   bool dense = false;                      // the active lanes' bytes fill [low, high) without holes
   bool overlaps = false;                   // two lanes touch the same byte
-  // Sectors that are touched, relative to the first address' one: by where in its sector that address is.
-  struct Sectors {
-    uint32_t phase = UINT32_MAX;
-    uint32_t count = 0;
-    int64_t delta[kLanes] = {};
+  // Lines of 128 bytes that are touched, relative to the first address' one, and the sectors in each, by where in its line that address
+  // is: its `phase`, of which only the bits count that the deltas do not fill.
+  struct Lines {
+    uint32_t sector_count = 0, count = 0;
+    uint32_t delta[kLanes + MemoryRequest::kPadding] = {};
+    uint8_t sectors[kLanes + MemoryRequest::kPadding] = {};
   };
-  Sectors sectors[8];
+  static constexpr uint32_t kKnownPhases = 8;
+  uint32_t phase_mask = 0;
+  uint32_t phases[kKnownPhases] = {};      // of lines[]; UINT32_MAX: not known
+  Lines lines[kKnownPhases];
   uint32_t shared_phase = UINT32_MAX;      // of the first address, for which the following holds
   uint32_t wavefronts = 0, conflicts = 0;
   const Allocation* allocation = nullptr;

@@ -142,10 +142,10 @@ template <bool kWrite>
 
 template <bool kWrite>
 [[gnu::always_inline]] inline void CountGlobal(Context& c, const Instruction* i, AddressPattern& p, uint64_t a0, uint32_t bytes) {
-  const AddressPattern::Sectors& touched = SectorsOf(p, a0);
+  const AddressPattern::Lines& touched = LinesOf(p, a0);
   SiteCounters& n = c.site_counters[i->site];
   n.requests += 1;
-  n.sectors += touched.count;
+  n.sectors += touched.sector_count;
   n.bytes += static_cast<uint64_t>(std::popcount(c.mask)) * bytes;
   if (c.observer) NotifyObserver(c, i, touched, a0, kWrite ? MemoryRequest::Kind::kWrite : MemoryRequest::Kind::kRead);
 }

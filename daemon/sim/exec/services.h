@@ -9,16 +9,20 @@ namespace warpwright::sim {
 
 // Fills a pattern from the active lanes' addresses; `bytes` is what one lane touches.
 void FillPattern(AddressPattern& pattern, const uint64_t* address, uint32_t mask, uint32_t bytes);
-// The sectors that the pattern touches from `first_address` on.
-void CountSectors(const AddressPattern& pattern, uint64_t first_address, AddressPattern::Sectors& out);
-inline const AddressPattern::Sectors& SectorsOf(AddressPattern& pattern, uint64_t first_address) {
-  AddressPattern::Sectors& known = pattern.sectors[(first_address >> 2) & 7];
-  if (known.phase != (first_address & 31)) CountSectors(pattern, first_address, known);
-  return known;
+// The lines and sectors that the pattern touches when the first lane's address has that phase.
+void FindLines(const AddressPattern& pattern, uint32_t phase, AddressPattern::Lines& out);
+inline const AddressPattern::Lines& LinesOf(AddressPattern& pattern, uint64_t first_address) {
+  const uint32_t phase = static_cast<uint32_t>(first_address) & pattern.phase_mask;
+  const uint32_t place = phase >> 4;
+  if (pattern.phases[place] != phase) {
+    FindLines(pattern, phase, pattern.lines[place]);
+    pattern.phases[place] = phase;
+  }
+  return pattern.lines[place];
 }
 // The wavefronts of shared memory. `atomic`: lanes that hit the same word take turns.
 void CountWavefronts(AddressPattern& pattern, uint64_t first_address, uint32_t bytes, bool atomic);
-void NotifyObserver(Context& c, const Instruction* i, const AddressPattern::Sectors& sectors, uint64_t first_address,
+void NotifyObserver(Context& c, const Instruction* i, const AddressPattern::Lines& lines, uint64_t first_address,
                     MemoryRequest::Kind kind, uint32_t collisions = 0);
 // Of the address that most active lanes share: how many lanes beyond the first.
 uint32_t CountCollisions(const AddressPattern& pattern);

@@ -16,11 +16,24 @@ class Caches {
 
   void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, std::vector<uint64_t> sectors,
                uint32_t line = 1, bool cached = true) {
+    std::vector<uint32_t> tags;
+    std::vector<uint8_t> masks;
+    for (const uint64_t sector : sectors) {
+      if (tags.empty() || tags.back() != LineTag(sector / 4)) {
+        tags.push_back(LineTag(sector / 4));
+        masks.push_back(0);
+      }
+      masks.back() |= static_cast<uint8_t>(1u << (sector & 3));
+    }
     MemoryRequest request;
+    request.count = static_cast<uint32_t>(tags.size());
+    tags.resize(tags.size() + MemoryRequest::kPadding);
+    masks.resize(tags.size());
     request.kind = kind;
     request.block = block;
     request.warp = warp;
-    request.sectors = sectors;
+    request.lines = tags.data();
+    request.sectors = masks.data();
     request.line = line;
     request.cached_in_l1 = cached;
     l1_.OnRequest(request);

@@ -1,0 +1,165 @@
+// The inner loops of the model of the caches. Compiled for AVX2 like the executor's handlers, under the same rule: nothing of the
+// standard library that is not inlined (exec/lanes.h).
+#include <cstring>
+
+#include "sim/cache_model.h"
+
+namespace warpwright::sim {
+
+namespace {
+
+using Kind = MemoryRequest::Kind;
+
+constexpr size_t kChunk = 64;            // accesses to L2 whose sets are found together, and fetched ahead
+constexpr uint32_t kFewLines = 4;        // below, finding the sets together does not pay
+
+uint32_t Count(uint32_t sectors) { return static_cast<uint32_t>(__builtin_popcount(sectors)); }
+
+}  // namespace
+
+void L1Model::OnRequest(const MemoryRequest& request) {
+  WarpLog* log = request.warp < warps_.size() ? &warps_[request.warp] : nullptr;
+  constexpr uint32_t kStep = MemoryRequest::kPadding + 1;
+  const size_t room = request.count + MemoryRequest::kPadding;
+  if (!log || log->requests.room() == 0 || log->tags.room() < room || log->sectors.room() < room || held_ >= kMaxHeldAccesses ||
+      block_ != request.block)
+    log = &LogOf(request);
+  *log->requests.end() = {request.line & 0x7'ffff, static_cast<uint8_t>(request.count), static_cast<uint8_t>(request.kind),
+                          request.cached_in_l1, static_cast<uint8_t>(request.collisions & 31)};
+  uint32_t* tags = log->tags.end();
+  uint8_t* sectors = log->sectors.end();
+  for (uint32_t k = 0; k < request.count; k += kStep) {  // whole steps: the next request overwrites the rest
+    for (uint32_t j = 0; j < kStep; ++j) tags[k + j] = request.first_tag + request.lines[k + j];
+    std::memcpy(sectors + k, request.sectors + k, kStep);
+  }
+  log->requests.Advance(1);
+  log->tags.Advance(request.count);
+  log->sectors.Advance(request.count);
+  held_ += request.count;
+}
+
+// Each warp's next requests in turns, until one has no more.
+void L1Model::ReplayRounds(SectorCache& cache, std::vector<Cursor>& warps) {
+  for (bool ended = false; !ended;) {
+    for (Cursor& warp : warps) {
+      const Request& request = *warp.next;
+      if (request.kind == static_cast<uint8_t>(Kind::kRead))
+        ReplayRead(cache, request, warp);
+      else
+        ReplayWrite(cache, request, warp);
+      warp.tags += request.lines;
+      warp.sectors += request.lines;
+      ended |= ++warp.next == warp.end;
+    }
+  }
+}
+
+void L1Model::ReplayRead(SectorCache& cache, const Request& request, const Cursor& lines) {
+  LineAccess* const room = misses_.end();
+  LineAccess* miss = room;
+  uint32_t all_sectors = 0, missed_sectors = 0, slots = 0;
+  LineAccess access{};
+  access.kind = request.kind & 3u;
+  access.line = request.line & 0x7'ffff;
+  const auto after = [&](uint32_t k, uint32_t before) __attribute__((always_inline)) {
+    const uint32_t sectors = lines.sectors[k], missing = sectors & ~before;
+    all_sectors += Count(sectors);
+    if (missing == 0) return;
+    const uint32_t missed = Count(missing);
+    missed_sectors += missed;
+    slots += missed == 1 ? 2 : missed;
+    access.tag = lines.tags[k];
+    access.sectors = missing & 0xf;
+    *miss++ = access;
+  };
+  if (!request.cached) {
+    for (uint32_t k = 0; k < request.lines; ++k) after(k, 0);
+  } else if (request.lines < kFewLines) {
+    for (uint32_t k = 0; k < request.lines; ++k) after(k, cache.Touch(lines.tags[k], lines.sectors[k], 0).before);
+  } else {
+    uint32_t sets[MemoryRequest::kMaxLines];
+    for (uint32_t k = 0; k < request.lines; ++k) sets[k] = cache.SetIndex(lines.tags[k]);
+    for (uint32_t k = 0; k < request.lines; ++k) after(k, cache.Touch(sets[k], lines.tags[k], lines.sectors[k], 0).before);
+  }
+  counters_.l1_hit_sectors += all_sectors - missed_sectors;
+  counters_.l1_miss_sectors += missed_sectors;
+  counters_.l2_read_bytes += 32 * missed_sectors;
+  traffic_.l2_read_slots += slots;
+  traffic_.l1_tags += request.lines;
+  if (missed_sectors == 0) {
+    ++(request.line < levels_.size() ? levels_[request.line] : LevelsOf(request.line)).l1;
+  } else {
+    room->first = 1;
+    misses_.Advance(static_cast<size_t>(miss - room));
+  }
+}
+
+void L1Model::ReplayWrite(SectorCache& cache, const Request& request, const Cursor& lines) {
+  LineAccess* const room = misses_.end();
+  const bool atomic = request.kind == static_cast<uint8_t>(Kind::kAtomic);
+  uint32_t sector_count = 0;
+  LineAccess access{};
+  access.kind = request.kind & 3u;
+  access.line = request.line & 0x7'ffff;
+  for (uint32_t k = 0; k < request.lines; ++k) {
+    const uint32_t sectors = lines.sectors[k];
+    sector_count += Count(sectors);
+    if (atomic) cache.Invalidate(lines.tags[k], sectors);  // a later load must not find the old value
+    access.tag = lines.tags[k];
+    access.sectors = sectors & 0xf;
+    room[k] = access;
+  }
+  room->first = 1;
+  room->collisions = request.collisions & 31u;
+  misses_.Advance(request.lines);
+  counters_.l2_write_bytes += 32 * sector_count;
+  if (atomic) {
+    traffic_.l2_atomic_slots += sector_count + request.collisions;
+  } else {
+    traffic_.l2_write_slots += 8 * request.lines + 3 * sector_count;
+    traffic_.l1_tags += request.lines;
+  }
+}
+
+void L2Model::Consume(std::span<const LineAccess> misses) {
+  uint64_t hit_sectors = 0, missed_sectors = 0, fetched_sectors = 0, evicted_sectors = 0;
+  uint64_t missed_before = 0;  // the request
+  uint32_t sets[kChunk];
+  for (size_t begin = 0; begin < misses.size(); begin += kChunk) {
+    const size_t count = misses.size() - begin < kChunk ? misses.size() - begin : kChunk;
+    for (size_t k = 0; k < count; ++k) sets[k] = cache_.SetIndex(misses[begin + k].tag);
+    for (size_t k = 0; k < count; ++k) cache_.Prefetch(sets[k]);
+    for (size_t k = 0; k < count; ++k) {
+      const LineAccess access = misses[begin + k];
+      const auto kind = static_cast<Kind>(access.kind);
+      const uint32_t sectors = access.sectors;
+      if (access.first) missed_before = missed_sectors;
+      if (kind == Kind::kAtomic) CountAtomics(access.tag, Count(sectors) + access.collisions);
+      const SectorCache::Outcome outcome = cache_.Touch(sets[k], access.tag, sectors, kind == Kind::kRead ? 0 : sectors);
+      const uint32_t missing = kind == Kind::kWrite ? 0 : sectors & ~outcome.before;  // a plain store needs nothing from memory
+      hit_sectors += Count(sectors & ~missing);
+      evicted_sectors += outcome.evicted_dirty_sectors;
+      if (missing != 0) {
+        uint32_t fetched = missing;
+        if (kind == Kind::kRead) {  // DRAM delivers pairs of sectors
+          fetched = (((missing | missing >> 1) & 5) * 3) & ~outcome.before;
+          cache_.Add(fetched);
+        }
+        missed_sectors += Count(missing);
+        fetched_sectors += Count(fetched);
+      }
+      const bool last = begin + k + 1 == misses.size() || misses[begin + k + 1].first;
+      if (last && kind == Kind::kRead) {
+        LoadLevels& levels = access.line < result_.levels.size() ? result_.levels[access.line] : LevelsOf(access.line);
+        ++(missed_sectors > missed_before ? levels.dram : levels.l2);
+      }
+    }
+  }
+  Counters& counters = result_.counters;
+  counters.l2_hit_sectors += hit_sectors;
+  counters.l2_miss_sectors += missed_sectors;
+  counters.dram_read_bytes += 32 * fetched_sectors;
+  counters.dram_write_bytes += 32 * evicted_sectors;
+}
+
+}  // namespace warpwright::sim

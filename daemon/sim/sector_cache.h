@@ -1,0 +1,125 @@
+// Tags of a sectored set-associative cache: lines of 128 bytes in four sectors, 16 ways, hashed indices, LRU within the set.
+//
+// The hot functions are always inlined: cache_replay.cpp is compiled for AVX2, and no other part of the program may get its version.
+#pragma once
+
+#include <emmintrin.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace warpwright::sim {
+
+// Lines are named by LineTag (machine.h); a mask has a bit for each of the four sectors.
+class SectorCache {
+ public:
+  explicit SectorCache(uint64_t bytes);
+
+  struct Outcome {
+    uint32_t before = 0;                 // sectors that were there
+    uint32_t evicted_dirty_sectors = 0;  // of the line that made room
+  };
+  // The sectors of `valid` are there afterwards, those of `dirty` are dirty, too. `index` is SetIndex(tag).
+  Outcome Touch(uint32_t index, uint32_t tag, uint32_t valid, uint32_t dirty);
+  Outcome Touch(uint32_t tag, uint32_t valid, uint32_t dirty);
+  // More sectors of the line that was touched last.
+  void Add(uint32_t valid) { *latest_sectors_ |= static_cast<uint8_t>(valid); }
+  uint32_t SetIndex(uint32_t tag) const;
+  void Invalidate(uint32_t tag, uint32_t sectors);
+  uint64_t CleanAll();  // dirty sectors become clean; how many there were
+  // Brings a set near, for a Touch that comes a little later.
+  void Prefetch(uint32_t index) const {
+    const Set& set = sets_[index];
+    __builtin_prefetch(set.tags.data());
+    __builtin_prefetch(&set.order);
+  }
+
+  // Of a mask of four. (x86-64 without POPCNT calls a library for it.)
+  [[gnu::always_inline]] static uint32_t Count(uint32_t sectors) { return (0x4332322132212110ULL >> (4 * (sectors & 15))) & 15; }
+
+ private:
+  static constexpr int kWays = 16;
+  static constexpr uint32_t kMaxGroupBits = 4;  // sets come in groups of up to 16
+  struct alignas(32) Set {
+    std::array<uint32_t, kWays> tags;    // 0: empty
+    std::array<uint8_t, kWays> sectors;  // low half: valid, high half: dirty
+    uint64_t order;                      // ways of 4 bits, the most recently used one lowest
+  };
+  static uint32_t Match(const Set& set, uint32_t tag);
+  static uint64_t MovedToFront(uint64_t order, uint32_t way);
+
+  struct Free {
+    void operator()(Set* sets) const { std::free(sets); }
+  };
+  std::unique_ptr<Set[], Free> sets_;
+  uint32_t group_bits_ = 0, groups_ = 1, set_count_ = 1;
+  bool any_dirty_ = false;
+  uint32_t latest_tag_ = 0;  // of the latest Touch: still the most recently used of its set
+  uint8_t* latest_sectors_ = nullptr;
+};
+
+// Neighbouring lines have neighbouring sets (the host's caches like that), and a stride of any power of two reaches all
+// sets.
+[[gnu::always_inline]] inline uint32_t SectorCache::SetIndex(uint32_t tag) const {
+  const uint32_t group = tag >> group_bits_;
+  const uint32_t hash = (group ^ (group >> 11)) * 0x9e3779b1u;
+  const auto place = static_cast<uint32_t>((static_cast<uint64_t>(hash) * groups_) >> 32);
+  return (place << group_bits_) | ((tag ^ (hash >> 8)) & ((1u << group_bits_) - 1));
+}
+
+// A bit for each way that holds the tag.
+[[gnu::always_inline]] inline uint32_t SectorCache::Match(const Set& set, uint32_t tag) {
+  const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
+  const auto* tags = reinterpret_cast<const __m128i*>(set.tags.data());
+  const auto equal = [&](int i) __attribute__((always_inline)) { return _mm_cmpeq_epi32(_mm_load_si128(tags + i), wanted); };
+  const __m128i low = _mm_packs_epi32(equal(0), equal(1)), high = _mm_packs_epi32(equal(2), equal(3));
+  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+}
+
+[[gnu::always_inline]] inline uint64_t SectorCache::MovedToFront(uint64_t order, uint32_t way) {
+  constexpr uint64_t kOnes = 0x1111'1111'1111'1111;
+  const uint64_t other = order ^ (kOnes * way);                              // 0 where the way is
+  const uint64_t zero = (other - kOnes) & ~other & (kOnes << 3);             // its lowest bit is in that place
+  const uint64_t below = ((zero & -zero) >> 3) - 1;                          // the places in front of it
+  return (order & ~(below << 4 | 15)) | (order & below) << 4 | way;
+}
+
+[[gnu::always_inline]] inline SectorCache::Outcome SectorCache::Touch(uint32_t index, uint32_t tag, uint32_t valid,
+                                                                      uint32_t dirty) {
+  const auto bits = static_cast<uint8_t>(valid | dirty << 4);
+  any_dirty_ |= dirty != 0;
+  Set& set = sets_[index];
+  const uint64_t order = set.order;
+  auto way = static_cast<uint32_t>(order & 15);
+  latest_tag_ = tag;
+  if (set.tags[way] != tag) {
+    const uint32_t found = Match(set, tag);
+    if (found == 0) {
+      way = static_cast<uint32_t>(order >> 60);  // the least recently used one
+      latest_sectors_ = &set.sectors[way];
+      const uint32_t evicted = *latest_sectors_;
+      set.tags[way] = tag;
+      *latest_sectors_ = bits;
+      set.order = order << 4 | way;
+      return {0, Count(evicted >> 4)};
+    }
+    way = static_cast<uint32_t>(__builtin_ctz(found));
+    set.order = MovedToFront(order, way);
+  }
+  latest_sectors_ = &set.sectors[way];
+  const uint32_t before = *latest_sectors_;
+  *latest_sectors_ = static_cast<uint8_t>(before | bits);
+  return {before & 0xf, 0};
+}
+
+[[gnu::always_inline]] inline SectorCache::Outcome SectorCache::Touch(uint32_t tag, uint32_t valid, uint32_t dirty) {
+  if (tag != latest_tag_) return Touch(SetIndex(tag), tag, valid, dirty);
+  any_dirty_ |= dirty != 0;
+  const uint32_t before = *latest_sectors_;
+  *latest_sectors_ = static_cast<uint8_t>(before | valid | dirty << 4);
+  return {before & 0xf, 0};
+}
+
+}  // namespace warpwright::sim
