@@ -115,4 +115,16 @@ Result<SourceTree> ReadSourceTree(const SourceRef& source) {
   return tree;
 }
 
+std::optional<Refused> FindOutsideInclude(const SourceTree& tree) {
+  for (const auto& [path, file] : tree.files) {
+    for (const IncludeDirective& include : file.includes) {
+      if (!include.resolved.empty() || include.name.empty()) continue;
+      const std::string meant = (fs::path(path).parent_path() / include.name).lexically_normal().generic_string();
+      if (meant[0] != '/' && !meant.starts_with("../")) continue;
+      return Refused{"slice", fmt::format("#include of '{}', which is outside the repository", include.name), path, include.line};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace warpwright

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/evaluator.h"
+#include "core/verdict.h"
 #include "source/tokens.h"
 
 namespace warpwright {
@@ -39,5 +41,9 @@ std::vector<IncludeDirective> ScanIncludes(std::string_view text);
 
 // Limits: 4 MiB per file, 512 files. A header beyond a limit is an Error.
 Result<SourceTree> ReadSourceTree(const SourceRef& source);
+
+// An include of an absolute path, or of one that climbs out of the root. We would leave it out like any header that is not
+// there; a compiler that runs with the user's rights would not.
+std::optional<Refused> FindOutsideInclude(const SourceTree& tree);
 
 }  // namespace warpwright

@@ -250,6 +250,7 @@ std::string Slices::Digest() const {
 
 Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   WW_ASSIGN(const Ast parsed, Ast::Parse(source));
+  if (auto outside = FindOutsideInclude(parsed.tree())) return SliceOutcome(std::move(*outside));
   const SourceUnits units = ReadUnits(parsed);
   const auto function = ast::FindFunction(parsed, entry);
   if (function && clang_getCursorKind(*function) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(*function)) {
