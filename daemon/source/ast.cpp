@@ -17,13 +17,6 @@ namespace {
 constexpr std::string_view kRoot = "/warpwright-source/";
 constexpr std::string_view kShim = "/warpwright-shim/";
 
-std::string Take(CXString string) {
-  const char* text = clang_getCString(string);
-  std::string result = text == nullptr ? "" : text;
-  clang_disposeString(string);
-  return result;
-}
-
 struct DisposeIndex {
   void operator()(void* index) const { clang_disposeIndex(index); }
 };
@@ -67,7 +60,7 @@ std::string FileName(CXSourceLocation location) {
   CXFile file = nullptr;
   clang_getExpansionLocation(location, &file, nullptr, nullptr, nullptr);
   if (file == nullptr) return {};
-  std::string name = Take(clang_getFileName(file));
+  std::string name = ast::ToString(clang_getFileName(file));
   // "a/../b.h" where the include was written so.
   if (name.starts_with(kRoot)) {
     return std::filesystem::path(name.substr(kRoot.size())).lexically_normal().generic_string();
@@ -166,7 +159,7 @@ std::vector<std::string> Ast::Diagnostics() const {
       unsigned line = 0;
       clang_getExpansionLocation(location, nullptr, &line, nullptr, nullptr);
       messages.push_back(
-          fmt::format("{}:{}: {}", FileName(location), line, Take(clang_getDiagnosticSpelling(diagnostic))));
+          fmt::format("{}:{}: {}", FileName(location), line, ast::ToString(clang_getDiagnosticSpelling(diagnostic))));
     }
     clang_disposeDiagnostic(diagnostic);
   }
@@ -185,6 +178,13 @@ std::vector<TextRange> Ast::InactiveRanges(const std::string& path) const {
 }
 
 namespace ast {
+
+std::string ToString(CXString text) {
+  const char* spelled = clang_getCString(text);
+  std::string result = spelled == nullptr ? "" : spelled;
+  clang_disposeString(text);
+  return result;
+}
 
 std::vector<CXCursor> Children(CXCursor cursor) {
   std::vector<CXCursor> children;
@@ -208,8 +208,8 @@ void ForEachDescendant(CXCursor cursor, const std::function<bool(CXCursor)>& vis
       const_cast<std::function<bool(CXCursor)>*>(&visit));
 }
 
-std::string Spelling(CXCursor cursor) { return Take(clang_getCursorSpelling(cursor)); }
-std::string TypeSpelling(CXCursor cursor) { return Take(clang_getTypeSpelling(clang_getCursorType(cursor))); }
+std::string Spelling(CXCursor cursor) { return ToString(clang_getCursorSpelling(cursor)); }
+std::string TypeSpelling(CXCursor cursor) { return ToString(clang_getTypeSpelling(clang_getCursorType(cursor))); }
 
 std::string_view Text(const Ast& ast, TextRange range) {
   if (range.end > ast.text().size() || range.begin > range.end) return {};
@@ -238,7 +238,7 @@ bool IsInMainFile(CXCursor cursor) {
   clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, nullptr, nullptr, nullptr);
   if (file == nullptr || unit == nullptr) return false;
   // By name: files that exist only as text are all equal to clang_File_isEqual.
-  return Take(clang_getFileName(file)) == Take(clang_getTranslationUnitSpelling(unit));
+  return ToString(clang_getFileName(file)) == ToString(clang_getTranslationUnitSpelling(unit));
 }
 std::string FileOf(CXCursor cursor) { return FileName(clang_getCursorLocation(cursor)); }
 bool IsInRepository(CXCursor cursor) { return !FileOf(cursor).empty(); }
@@ -249,7 +249,8 @@ bool IsFromMacro(CXCursor cursor) {
   unsigned expansion = 0, spelling = 0;
   clang_getExpansionLocation(location, &expansion_file, nullptr, nullptr, &expansion);
   clang_getSpellingLocation(location, &spelling_file, nullptr, nullptr, &spelling);
-  return expansion != spelling || Take(clang_getFileName(expansion_file)) != Take(clang_getFileName(spelling_file));
+  return expansion != spelling ||
+         ToString(clang_getFileName(expansion_file)) != ToString(clang_getFileName(spelling_file));
 }
 
 bool IsFunction(CXCursor cursor) {

@@ -45,6 +45,7 @@ class Ast {
 
 namespace ast {
 
+std::string ToString(CXString text);  // and disposes it
 std::vector<CXCursor> Children(CXCursor cursor);
 // All cursors below `cursor`, in source order, parents first. `visit` returns false to stay out of a subtree.
 void ForEachDescendant(CXCursor cursor, const std::function<bool(CXCursor)>& visit);

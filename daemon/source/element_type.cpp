@@ -3,14 +3,12 @@
 #include <set>
 
 #include "source/analysis.h"
+#include "source/ast.h"
 
 namespace warpwright {
 std::string UnqualifiedSpelling(CXType type) {
   if (type.kind == CXType_Invalid) return "";
-  CXString text = clang_getTypeSpelling(clang_getUnqualifiedType(type));
-  std::string result = clang_getCString(text);
-  clang_disposeString(text);
-  return result;
+  return ast::ToString(clang_getTypeSpelling(clang_getUnqualifiedType(type)));
 }
 
 std::optional<DType> ElementTypeOf(CXType type) {

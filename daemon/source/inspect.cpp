@@ -27,11 +27,7 @@ bool IsAssignment(const std::string& op) {
 }
 
 std::string OperatorOf(CXCursor cursor) {
-  CXString text = clang_getBinaryOperatorKindSpelling(clang_getCursorBinaryOperatorKind(cursor));
-  const char* spelled = clang_getCString(text);
-  std::string result = spelled == nullptr ? "" : spelled;
-  clang_disposeString(text);
-  return result;
+  return ast::ToString(clang_getBinaryOperatorKindSpelling(clang_getCursorBinaryOperatorKind(cursor)));
 }
 
 struct Assignment {

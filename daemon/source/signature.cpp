@@ -140,12 +140,7 @@ std::vector<ParameterInfo> ParametersOf(CXCursor function) {
         info.is_pointer ? clang_getPointeeType(canonical.kind == CXType_Pointer ? canonical : type) : canonical;
     if (canonical.kind == CXType_LValueReference) element = clang_getPointeeType(canonical);
     info.is_const = info.is_pointer && clang_isConstQualifiedType(element) != 0;
-    const auto spell = [](CXType t) {
-      CXString text = clang_getTypeSpelling(t);
-      std::string result = clang_getCString(text);
-      clang_disposeString(text);
-      return result;
-    };
+    const auto spell = [](CXType t) { return ast::ToString(clang_getTypeSpelling(t)); };
     info.dtype = DTypeOf(spell(info.is_pointer && type.kind == CXType_Pointer ? clang_getPointeeType(type) : element));
     if (!info.dtype) info.dtype = DTypeOf(spell(element));
     if (IsStream(info)) info.is_pointer = false;
