@@ -7,51 +7,20 @@
 #include <optional>
 #include <set>
 
-#include "source/ast.h"
-#include "source/closure.h"
 #include "source/signature.h"
 #include "source/slice.h"
 #include "source/slice_compare.h"
+#include "source/splice_pairing.h"
 #include "source/stub.h"
-#include "source/units.h"
 
 namespace warpwright {
 namespace {
-
-// One of the two files, read.
-struct Side {
-  Ast ast;
-  SourceUnits units;
-  EntryReach reach;
-  const FileUnits* file = nullptr;
-  std::vector<std::string> normalized;  // of each unit
-
-  std::string_view text() const { return file->file->text; }
-  std::string_view Text(const Unit& unit) const { return text().substr(unit.range.begin, unit.range.size()); }
-  bool Reaches(const Unit& unit) const { return reach.host.count(&unit) > 0 || reach.device.count(&unit) > 0; }
-};
-
-Result<std::unique_ptr<Side>> Read(const SourceRef& source, const std::string& entry) {
-  WW_ASSIGN(Ast parsed, Ast::Parse(source));
-  auto side = std::make_unique<Side>(Side{std::move(parsed), {}, {}, nullptr, {}});
-  side->units = ReadUnits(side->ast);
-  side->file = &side->units.files.at(side->ast.tree().main);
-  side->reach = ReachOf(side->ast, side->units, entry);
-  for (const Unit& unit : side->file->units) side->normalized.push_back(NormalizedText(side->Text(unit)));
-  return side;
-}
 
 std::string NameOf(const Unit& unit, std::string_view text) {
   if (unit.kind == Unit::Kind::kMacro) return "#define " + unit.name;
   if (!unit.name.empty()) return unit.QualifiedName();
   const std::string line(text.substr(unit.range.begin, std::min<uint32_t>(unit.range.size(), 40)));
   return "'" + line.substr(0, line.find('\n')) + "'";
-}
-
-std::string ScopeOf(const Unit& unit) {
-  std::string scope;
-  for (const std::string& part : unit.scope) scope += (part.empty() ? "{}" : part) + "::";
-  return scope;
 }
 
 // Comment lines directly above belong to the declaration: the start of the first of them.
@@ -75,58 +44,8 @@ uint32_t LineEnd(std::string_view text, uint32_t offset) {
   return static_cast<uint32_t>(end == std::string_view::npos ? text.size() : end + 1);
 }
 
-// Which unit of the edited file stands for which of the original's.
-struct Pairing {
-  std::vector<size_t> of_edited;    // index into the original's units, kNone: new
-  std::vector<size_t> of_original;  // kNone: removed
-  std::vector<bool> changed;        // by edited index
-};
-
-Pairing Pair(const Side& original, const Side& edited) {
-  Pairing pairing{std::vector<size_t>(edited.file->units.size(), kNone),
-                  std::vector<size_t>(original.file->units.size(), kNone),
-                  std::vector<bool>(edited.file->units.size(), false)};
-  const auto pass = [&](auto key_of, bool changed) {
-    std::multimap<std::string, size_t> open;
-    for (size_t i = 0; i < original.file->units.size(); ++i) {
-      if (pairing.of_original[i] == kNone) open.emplace(key_of(original, i), i);
-    }
-    for (size_t i = 0; i < edited.file->units.size(); ++i) {
-      if (pairing.of_edited[i] != kNone) continue;
-      const std::string key = key_of(edited, i);
-      const auto found = key.empty() ? open.end() : open.lower_bound(key);
-      if (found == open.end() || found->first != key) continue;
-      pairing.of_edited[i] = found->second;
-      pairing.of_original[found->second] = i;
-      pairing.changed[i] = changed;
-      open.erase(found);
-    }
-  };
-  pass([](const Side& side, size_t i) { return ScopeOf(side.file->units[i]) + "\n" + side.normalized[i]; }, false);
-  // Overloads keep their counterpart by their parameters, where these are unchanged.
-  pass(
-      [](const Side& side, size_t i) {
-        const Unit& unit = side.file->units[i];
-        if (unit.kind != Unit::Kind::kFunction || unit.params_open == kNone) return std::string();
-        const TextRange range = {side.file->code[unit.params_open].range.begin,
-                                 side.file->code[unit.params_close].range.end};
-        return fmt::format("{}\n{}\n{}\n{}", ScopeOf(unit), unit.name, unit.body_open == kNone,
-                           NormalizedText(side.text().substr(range.begin, range.size())));
-      },
-      true);
-  pass(
-      [](const Side& side, size_t i) {
-        const Unit& unit = side.file->units[i];
-        if (unit.name.empty()) return std::string();
-        return fmt::format("{}\n{}\n{}\n{}", ScopeOf(unit), static_cast<int>(unit.kind), unit.name,
-                           unit.kind == Unit::Kind::kFunction && unit.body_open == kNone);
-      },
-      true);
-  return pairing;
-}
-
 // Tokens that belong to no declaration: inactive code and directives but #include and #define.
-std::vector<Token> Rest(const Side& side) {
+std::vector<Token> Rest(const SpliceSide& side) {
   std::vector<Token> rest;
   const auto in_unit = [&](const Token& token) {
     return std::any_of(side.file->units.begin(), side.file->units.end(),
@@ -147,8 +66,8 @@ std::vector<Token> Rest(const Side& side) {
 
 class Splicer {
  public:
-  Splicer(const SpliceRequest& request, const Side& original, const Side& edited)
-      : request_(request), original_(original), edited_(edited), pairing_(Pair(original, edited)) {}
+  Splicer(const SpliceRequest& request, const SpliceSide& original, const SpliceSide& edited)
+      : request_(request), original_(original), edited_(edited), pairing_(PairUnits(original, edited)) {}
 
   std::variant<Rewritten, Refused> Run() {
     if (auto refused = CheckEntry()) return *refused;
@@ -360,8 +279,8 @@ class Splicer {
   }
 
   const SpliceRequest& request_;
-  const Side& original_;
-  const Side& edited_;
+  const SpliceSide& original_;
+  const SpliceSide& edited_;
   Pairing pairing_;
   std::vector<TextEdit> edits_;
   std::vector<std::string> notes_;
@@ -385,12 +304,12 @@ Result<std::optional<Refused>> CheckSlices(const SpliceRequest& request, const s
 Result<SpliceOutcome> Splice(const SpliceRequest& request) {
   SourceRef edited_source = request.original;
   edited_source.text = request.edited;
-  WW_ASSIGN(const auto original, Read(request.original, request.entry));
+  WW_ASSIGN(const auto original, ReadSide(request.original, request.entry));
   if (original->reach.entries.empty()) {
     return SpliceOutcome(
         Refused{"splice", fmt::format("the original file has no {}", request.entry), request.original.file, 0});
   }
-  WW_ASSIGN(const auto edited, Read(edited_source, request.entry));
+  WW_ASSIGN(const auto edited, ReadSide(edited_source, request.entry));
   Splicer splicer(request, *original, *edited);
   auto outcome = splicer.Run();
   if (auto* refused = std::get_if<Refused>(&outcome)) return SpliceOutcome(std::move(*refused));

@@ -1,0 +1,43 @@
+// The two files of a splice as lists of declarations, and which declaration of one stands for which of the other.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "source/ast.h"
+#include "source/closure.h"
+#include "source/units.h"
+
+namespace warpwright {
+
+// One of the two files, read.
+struct SpliceSide {
+  Ast ast;
+  SourceUnits units;
+  EntryReach reach;
+  const FileUnits* file = nullptr;
+  std::vector<std::string> normalized;  // of each unit
+
+  std::string_view text() const { return file->file->text; }
+  std::string_view Text(const Unit& unit) const { return text().substr(unit.range.begin, unit.range.size()); }
+  bool Reaches(const Unit& unit) const { return reach.host.count(&unit) > 0 || reach.device.count(&unit) > 0; }
+};
+Result<std::unique_ptr<SpliceSide>> ReadSide(const SourceRef& source, const std::string& entry);
+
+// "ns::{}::", where {} is an anonymous namespace.
+std::string ScopeOf(const Unit& unit);
+
+// Which unit of the edited file stands for which of the original's.
+struct Pairing {
+  std::vector<size_t> of_edited;    // index into the original's units, kNone: new
+  std::vector<size_t> of_original;  // kNone: removed
+  std::vector<bool> changed;        // by edited index
+};
+
+// By equal tokens first, then overloads by their parameters, then by name.
+Pairing PairUnits(const SpliceSide& original, const SpliceSide& edited);
+
+}  // namespace warpwright
