@@ -6,16 +6,18 @@
 
 #include "base/random.h"
 #include "judge/judge_state.h"
+#include "judge/run_checks.h"
+#include "judge/timing.h"
 
 namespace warpwright {
 namespace {
 
-using Failure = std::optional<Verdict>;
+constexpr uint32_t kSimulatedRuns = 3, kQuickRuns = 3, kFullRuns = 20;  // for determinism
 
 class Examination {
  public:
   Examination(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort)
-      : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort) {}
+      : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort), timing_(state, candidate, evaluator, effort) {}
 
   Result<Verdict> Run();
 
@@ -32,13 +34,27 @@ class Examination {
   struct RunKind {
     bool second = false;   // other guard bands and workspace poison than the first
     bool guarded = false;  // with guard bands on the simulator too, which else faults exactly
+    bool exact = false;    // nothing mapped around the buffers; the simulator always does so
+    uint32_t runs = 1;
+    Perturbation perturbation = Perturbation::kNone;
   };
+  static ExecuteOptions OptionsOf(const RunKind& kind) {
+    ExecuteOptions options;
+    options.exact_memory = kind.exact;
+    options.runs = kind.runs;
+    options.perturbation = kind.perturbation;
+    return options;
+  }
   Result<RunOutcome> Execute(const Trial& trial, const std::vector<BufferContent>& inputs, RunKind kind);
-  Failure CheckSurroundings(const Trial& trial, const std::vector<BufferContent>& inputs, const Executed& run) const;
-  Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const Executed& first,
-                         const std::vector<BufferContent>& complemented, const Executed& second) const;
-  Failure CheckDeterminism(const Trial& trial, const TrialReference& reference, const Executed& first,
-                           const Executed& second) const;
+  Result<RunOutcome> ExecuteComplemented(const Trial& trial, const TrialReference& reference,
+                                         const std::vector<BufferContent>& complemented);
+  uint32_t Runs() const;
+  Result<Failure> CheckDeterminism(const Trial& trial, const TrialReference& reference, const Executed& first,
+                                   const Executed& second);
+  Result<Failure> Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
+                          const std::vector<std::vector<std::byte>>& first,
+                          const std::vector<std::vector<std::byte>>& other, const std::string& when);
+  Result<Failure> Perturb(const Trial& trial, const TrialReference& reference, const Executed& first);
   void Passed(const std::string& check) {
     if (std::find(measured_.checks.begin(), measured_.checks.end(), check) == measured_.checks.end())
       measured_.checks.push_back(check);
@@ -50,24 +66,12 @@ class Examination {
   const Effort effort_;
   uint64_t secret_ = 0;
   Measured measured_;
+  PairedTiming timing_;
 };
-
-WrongResult Wrong(const std::string& check, const Trial& trial, std::string message) {
-  return {check, trial.Describe(), std::move(message)};
-}
-
-std::string ElementName(const OutputLayout& layout, size_t index) {
-  std::vector<size_t> at(layout.shape.size());
-  for (size_t d = at.size(); d-- > 0;) {
-    const auto extent = static_cast<size_t>(std::max<int64_t>(1, layout.shape[d]));
-    at[d] = index % extent;
-    index /= extent;
-  }
-  return fmt::format("{}[{}]", layout.name, fmt::join(at, ", "));
-}
 
 Result<RunOutcome> Examination::Execute(const Trial& trial, const std::vector<BufferContent>& inputs, RunKind kind) {
   RunSetting setting{&candidate_, &state_.spec, &trial.c, state_.device, {}};
+  setting.options = OptionsOf(kind);
   setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
   setting.options.seed = kind.second ? ~trial.seed : trial.seed;
   uint64_t usual = 0;
@@ -80,76 +84,83 @@ Result<RunOutcome> Examination::Execute(const Trial& trial, const std::vector<Bu
   return outcome;
 }
 
-Failure Examination::CheckSurroundings(const Trial& trial, const std::vector<BufferContent>& inputs,
-                                       const Executed& run) const {
-  if (!run.guards.empty()) {
-    const GuardViolation& broken = run.guards.front();
-    return Wrong("guard-bands", trial,
-                 fmt::format("{} bytes outside {} were written, first at byte {} of a buffer of {}", broken.bytes,
-                             broken.buffer, broken.offset, [&] {
-                               for (const auto& input : inputs)
-                                 if (input.name == broken.buffer) return input.bytes.size();
-                               return size_t{0};
-                             }()));
-  }
-  size_t index = 0;
-  for (const Argument& argument : state_.spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
-    if (buffer == nullptr) continue;
-    const size_t i = index++;
-    if (buffer->role != Role::kIn || run.buffers[i] == inputs[i].bytes) continue;
-    const auto changed = std::mismatch(run.buffers[i].begin(), run.buffers[i].end(), inputs[i].bytes.begin()).first -
-                         run.buffers[i].begin();
-    return Wrong("input-hash", trial,
-                 fmt::format("the input {} was changed, first at element {}", argument.name,
-                             static_cast<size_t>(changed) / SizeOf(buffer->dtype)));
-  }
-  return std::nullopt;
+uint32_t Examination::Runs() const {
+  const bool full = effort_ == Effort::kFull;
+  if (state_.on_simulator()) return full ? kSimulatedRuns : 1;
+  return full ? kFullRuns : kQuickRuns;
 }
 
-Failure Examination::CheckUnwritten(const Trial& trial, const TrialReference& reference, const Executed& first,
-                                    const std::vector<BufferContent>& complemented, const Executed& second) const {
-  for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype),
-                 count = first.buffers[i].size() / size;
-    if (!reference.inputs[i].uninitialized) continue;  // inout: its old content is a result
-    const auto& spared = reference.references[o].unwritten;
-    size_t unwritten = 0, example = 0;
-    for (size_t e = count; e-- > 0;) {
-      const auto same = [&](const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
-        return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0;
-      };
-      if (!same(first.buffers[i], reference.inputs[i].bytes) || !same(second.buffers[i], complemented[i].bytes))
-        continue;
-      if (!spared.empty() && spared[e]) continue;
-      ++unwritten;
-      example = e;
+// An output of another run: a failure where the original's does not differ in such runs, and nothing allows it; else it must be
+// right too.
+Result<Failure> Examination::Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
+                                     const std::vector<std::vector<std::byte>>& first,
+                                     const std::vector<std::vector<std::byte>>& other, const std::string& when) {
+  const auto difference = DifferentOutput(reference, first, other);
+  if (!difference) return Failure();
+  auto original = Judge::State::Repetition::kWithinTolerance;
+  if (reference.deterministic) {
+    WW_ASSIGN(original, state_.OriginalRepeats(trial, reference, OptionsOf(kind)));
+  }
+  const bool allowed = state_.spec.allow.contains(Allow::kNondeterministic);
+  if (original == Judge::State::Repetition::kEqual && !allowed)
+    return Failure(Wrong("determinism", trial, fmt::format("{} {}, while the original's does not", *difference, when)));
+  if (original != Judge::State::Repetition::kEqual && original != Judge::State::Repetition::kWithinTolerance) {
+    state_.Note(fmt::format("determinism: not tested with {} {}: the original itself gives other results", trial.Describe(), when));
+    return Failure();
+  }
+  if (auto mismatch = state_.Compare(reference, other))
+    return Failure(Wrong("determinism", trial, fmt::format("{} {}, and is wrong then: {}", *difference, when, mismatch->message)));
+  return Failure();
+}
+
+Result<Failure> Examination::CheckDeterminism(const Trial& trial, const TrialReference& reference,
+                                              const Executed& first, const Executed& second) {
+  RunKind kind;
+  kind.runs = state_.on_simulator() ? kSimulatedRuns : kFullRuns;  // the original is given every chance to differ
+  WW_ASSIGN(Failure failure, Differs(trial, reference, kind, first.buffers, second.buffers, "between two runs on the same inputs"));
+  if (failure || first.differing_runs == 0) return failure;
+  return Differs(trial, reference, kind, first.buffers, first.other_buffers,
+                 fmt::format("in {} of {} further runs on the same inputs", first.differing_runs, Runs() - 1));
+}
+
+// Beside other work on the device.
+Result<Failure> Examination::Perturb(const Trial& trial, const TrialReference& reference, const Executed& first) {
+  for (const auto& [perturbation, when] :
+       {std::pair{Perturbation::kHalfMultiprocessors, "with half of the multiprocessors occupied"},
+        std::pair{Perturbation::kNoise, "beside another kernel"}}) {
+    RunKind kind;
+    kind.perturbation = perturbation;
+    WW_ASSIGN(RunOutcome outcome, Execute(trial, reference.inputs, kind));
+    if (auto* verdict = std::get_if<Verdict>(&outcome)) {
+      WW_ASSIGN(const auto original, state_.OriginalRepeats(trial, reference, OptionsOf(kind)));
+      if (original != Judge::State::Repetition::kFails) return Failure(std::move(*verdict));
+      state_.Note(fmt::format("determinism: not tested with {} {}: the original itself fails", trial.Describe(), when));
+      continue;
     }
-    if (unwritten > 0)
-      return Wrong("unwritten-output", trial,
-                   fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], example),
-                               unwritten, count));
+    const Executed& run = std::get<Executed>(outcome);
+    if (auto failure = CheckSurroundings(state_.spec, trial, reference, reference.inputs, run)) return failure;
+    WW_ASSIGN(Failure failure, Differs(trial, reference, kind, first.buffers, run.buffers, when));
+    if (failure) return failure;
   }
-  return std::nullopt;
+  return Failure();
 }
 
-Failure Examination::CheckDeterminism(const Trial& trial, const TrialReference& reference, const Executed& first,
-                                      const Executed& second) const {
-  if (!reference.deterministic || state_.spec.allow.contains(Allow::kNondeterministic)) return std::nullopt;
-  for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype);
-    const auto& spared = reference.references[o].unwritten;
-    for (size_t e = 0; e < first.buffers[i].size() / size; ++e)
-      if (std::memcmp(first.buffers[i].data() + e * size, second.buffers[i].data() + e * size, size) != 0 &&
-          (spared.empty() || !spared[e]))
-        return Wrong("determinism", trial,
-                     fmt::format("{} differs between two runs on the same inputs, while the original's does not",
-                                 ElementName(reference.layouts[o], e)));
-  }
-  return std::nullopt;
+// Exactly, where that is not what the device always does; unless the original itself needs what lies around its buffers.
+Result<RunOutcome> Examination::ExecuteComplemented(const Trial& trial, const TrialReference& reference,
+                                                    const std::vector<BufferContent>& complemented) {
+  RunKind kind;
+  kind.second = true;
+  kind.exact = !state_.on_simulator();
+  WW_ASSIGN(RunOutcome outcome, Execute(trial, complemented, kind));
+  if (!kind.exact || !std::holds_alternative<Verdict>(outcome)) return outcome;
+  WW_ASSIGN(const auto original, state_.OriginalRepeats(trial, reference, OptionsOf(kind)));
+  if (original != Judge::State::Repetition::kFails) return outcome;
+  state_.Note(fmt::format("guard-bands: not tested exactly with {}: the original itself reads outside its buffers", trial.Describe()));
+  kind.exact = false;
+  return Execute(trial, complemented, kind);
 }
 
-// Two runs on the case's own inputs, the second with complementary poison and inputs that may not be written.
+// Runs on the case's own inputs: several at once, and one with complementary poison and inputs that may not be written.
 Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
   const Trial& trial = verified.own;
   WW_ASSIGN(const OracleAnswer answer, state_.oracle.Ask(trial));
@@ -157,10 +168,10 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
     return Fail(ErrorCode::kIo, "the original ran before and does not run now: " + VerdictMessage(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
 
-  WW_ASSIGN(RunOutcome outcome, Execute(trial, reference->inputs, {.guarded = true}));
+  WW_ASSIGN(RunOutcome outcome, Execute(trial, reference->inputs, {.guarded = true, .runs = Runs()}));
   if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
   Executed& first = std::get<Executed>(outcome);
-  if (auto failure = CheckSurroundings(trial, reference->inputs, first)) {
+  if (auto failure = CheckSurroundings(state_.spec, trial, *reference, reference->inputs, first)) {
     auto* wrong = std::get_if<WrongResult>(&*failure);
     if (wrong != nullptr && wrong->check == "guard-bands") {  // without the bands the simulator says where
       WW_ASSIGN(const RunOutcome exact, Execute(trial, reference->inputs, {}));
@@ -170,6 +181,10 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
   }
   Passed("guard-bands");
   Passed("input-hash");
+  Passed("module-state");
+  if (!reference->changed_globals.empty())
+    state_.Note(fmt::format("module-state: not tested: the original itself changes the module variable {}",
+                            reference->changed_globals.front()));
 
   std::vector<BufferContent> complemented = reference->inputs;
   ComplementPoison(state_.spec, trial.seed, complemented);
@@ -177,17 +192,27 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
   for (const Argument& argument : state_.spec.args)
     if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind))
       complemented[index++].read_only = buffer->role == Role::kIn;
-  WW_ASSIGN(RunOutcome again, Execute(trial, complemented, {.second = true}));
+  WW_ASSIGN(RunOutcome again, ExecuteComplemented(trial, *reference, complemented));
   if (auto* verdict = std::get_if<Verdict>(&again)) return Failure(std::move(*verdict));
   const Executed& second = std::get<Executed>(again);
-  if (auto failure = CheckSurroundings(trial, complemented, second)) return failure;
+  if (auto failure = CheckSurroundings(state_.spec, trial, *reference, complemented, second)) return failure;
   if (auto failure = CheckUnwritten(trial, *reference, first, complemented, second)) return failure;
   Passed("unwritten-output");
-  if (auto failure = CheckDeterminism(trial, *reference, first, second)) return failure;
+  WW_ASSIGN(Failure failure, CheckDeterminism(trial, *reference, first, second));
+  if (!failure && !state_.on_simulator() && effort_ == Effort::kFull) {
+    WW_ASSIGN(failure, Perturb(trial, *reference, first));
+  }
+  if (failure) return failure;
   Passed("determinism");
   if (auto mismatch = state_.Compare(*reference, first.buffers))
     return Failure(Wrong("comparison", trial, mismatch->message));
   Passed("comparison");
+  if ((failure = CheckPrecision(state_.spec, *reference, first))) return failure;
+  Passed("ptx-rules");
+  for (std::string& note : PrecisionNotes(*reference, first))
+    if (std::find(measured_.notes.begin(), measured_.notes.end(), note) == measured_.notes.end())
+      measured_.notes.push_back(std::move(note));
+  if (!state_.on_simulator()) timing_.AddVerified(trial.c.name, RelativeDifference(*reference, first.buffers));
   return Recorded(verified, *reference, first);
 }
 
@@ -237,7 +262,7 @@ Result<Failure> Examination::TryTrial(const Trial& trial) {
     return Failure(std::move(*verdict));
   }
   const Executed& run = std::get<Executed>(outcome);
-  if (auto failure = CheckSurroundings(trial, reference->inputs, run)) return failure;
+  if (auto failure = CheckSurroundings(state_.spec, trial, *reference, reference->inputs, run)) return failure;
   if (auto mismatch = state_.Compare(*reference, run.buffers)) {
     // Poison in a wrong place says more than its value.
     for (size_t o = 0; o < reference->outputs.size(); ++o) {
@@ -251,6 +276,9 @@ Result<Failure> Examination::TryTrial(const Trial& trial) {
     }
     return Failure(Wrong(trial.check, trial, mismatch->message));
   }
+  if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
+  if (!state_.on_simulator() && trial.check == "secret-seed")
+    timing_.AddVerified(trial.c.name, RelativeDifference(*reference, run.buffers));
   Passed(trial.check);
   return Failure();
 }
@@ -313,13 +341,16 @@ Result<Failure> Examination::Measure() {
                                   [&](const Case& x) { return x.name == wanted.case_name; });
     WW_ASSIGN(const std::vector<BufferContent> inputs,
               MakeInputs(state_.spec, c, InputVariant::kBase, state_.options.seed, state_.options.repository));
-    const RunSetting setting{&candidate_, &state_.spec, &c, state_.device, state_.MeasureOptions(c)};
+    RunSetting setting{&candidate_, &state_.spec, &c, state_.device, state_.MeasureOptions(c)};
+    setting.options.speed_of_light = effort_ == Effort::kFull && !state_.on_simulator();
     WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
     if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
     Executed& run = std::get<Executed>(outcome);
     measured_.modelled = run.modelled;
     measured_.cases.push_back({c.name, c.weight, run.time_us, run.sampled, std::move(run.launches)});
+    if (auto failure = CheckBytesRead(state_.spec, c, wanted, measured_.cases.back())) return failure;
   }
+  Passed("bytes-read");
   return Failure();
 }
 
@@ -357,6 +388,10 @@ Result<Verdict> Examination::Run() {
   }
   WW_ASSIGN(failure, Measure());
   if (failure) return *failure;
+  if (!state_.on_simulator()) {
+    WW_ASSIGN(failure, timing_.Run(measured_));
+    if (failure) return *failure;
+  }
   return Verdict(std::move(measured_));
 }
 

@@ -98,6 +98,29 @@ std::optional<Mismatch> Judge::State::Compare(const TrialReference& reference,
   return std::nullopt;
 }
 
+Result<Judge::State::Repetition> Judge::State::OriginalRepeats(const Trial& trial, const TrialReference& reference,
+                                                               const ExecuteOptions& how) {
+  const std::string key =
+      fmt::format("{}/{}/{}/{}", trial.Key(), how.runs, static_cast<int>(how.perturbation), how.exact_memory);
+  if (const auto known = repetitions.find(key); known != repetitions.end()) return known->second;
+  WW_ASSIGN(const RunOutcome outcome, oracle.RunAgain(trial, reference, how));
+  Repetition repetition = Repetition::kEqual;
+  if (const auto* run = std::get_if<Executed>(&outcome)) {
+    for (const auto* buffers : {&run->buffers, &run->other_buffers}) {
+      if (buffers->empty()) continue;
+      bool equal = true;
+      for (size_t o = 0; o < reference.outputs.size(); ++o)
+        equal = equal && (*buffers)[reference.outputs[o]] == reference.references[o].bytes;
+      if (equal) continue;
+      if (repetition == Repetition::kEqual) repetition = Repetition::kWithinTolerance;
+      if (Compare(reference, *buffers)) repetition = Repetition::kBeyond;
+    }
+  } else {
+    repetition = Repetition::kFails;
+  }
+  return repetitions.emplace(key, repetition).first->second;
+}
+
 void Judge::State::Note(std::string note) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
@@ -132,6 +155,7 @@ Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, Case
     VerifiedCase candidate;
     candidate.c = &c;
     candidate.instructions = instructions;
+    candidate.bytes = bytes;
     candidate.own = {"comparison", c, InputVariant::kBase, options.seed, false};
     verified.push_back(std::move(candidate));
   } else {
@@ -264,7 +288,9 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
     }
   }
   std::stable_sort(verified.begin(), verified.end(),
-                   [](const auto& a, const auto& b) { return a.instructions < b.instructions; });
+                   [](const auto& a, const auto& b) {
+    return std::pair(a.instructions, a.bytes) < std::pair(b.instructions, b.bytes);
+  });
   for (VerifiedCase& candidate : verified) {
     if (consult_references) {
       WW_ASSIGN(candidate.recorded, LoadReference(options.repository, spec.name, candidate.c->name));

@@ -4,10 +4,14 @@
 // first; each has the check name under which a verdict reports it:
 //
 //   (compile, slice, record, device faults: from the evaluator)
-//   guard-bands, input-hash  what the candidate wrote beside its outputs
-//   unwritten-output         two runs with complementary poison: an element equal to its poison in both was not written
-//   determinism              the two runs agree bit for bit, unless the original's do not or the manifest allows it
+//   guard-bands, input-hash, module-state   what the candidate wrote beside its outputs
+//   unwritten-output         two runs with complementary poison: an element equal to its poison in both was not written;
+//                            on a GPU the second with nothing mapped around the buffers and inputs that cannot be written
+//   determinism              these and further runs agree bit for bit, unless the original's do not or the manifest allows it.
+//                            Simulated: 3 runs with other orders of the blocks (full). On a GPU 3, or 20 (full), and one each
+//                            with half of the multiprocessors occupied and beside a kernel that makes noise (full)
 //   comparison               every element, by compare.h
+//   ptx-rules                (full and quick) no narrower types than in the original's code (run_checks.h)
 //   recorded-reference       what `warpwright record` or the user stored for the case
 //   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation
 //                            takes one secret for all candidates of this judge: the original answers once)
@@ -15,6 +19,9 @@
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case
 //   other-scalars            (full) floating-point scalars that the manifest does not give
 //   reduced-shape            (full) cases too large to be verified, one dimension at a time cut to what can be run
+//   bytes-read               the inputs that the original reads are read
+//   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision says what came of it. A candidate that
+//                            is not faster is still Measured: it is right
 //
 // Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (on that one
 // alone in a quick evaluation).
@@ -25,12 +32,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "core/chip.h"
 #include "core/evaluator.h"
 #include "core/kernel_spec.h"
 #include "core/verdict.h"
@@ -47,6 +56,8 @@ struct JudgeOptions {
   uint64_t max_case_bytes = 1ull << 30;       // of all buffers; larger cases are skipped on the simulator, and said so
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
+  std::optional<Chip> chip;                // of a real device: the limits of what is plausible
+  std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator meet a new process
 };
 
 struct CaseStatus {

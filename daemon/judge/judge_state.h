@@ -18,6 +18,7 @@ struct VerifiedCase {
   const Case* c = nullptr;
   Trial own;                  // the case's own inputs
   uint64_t instructions = 0;  // of the original, thread level; 0 where the device does not count
+  uint64_t bytes = 0;         // of its buffers
   std::optional<RecordedReference> recorded;
   std::optional<SuppliedReference> supplied;
 };
@@ -51,6 +52,15 @@ struct Judge::State {
                                   const std::vector<std::vector<std::byte>>& buffers) const;
   void Note(std::string note);
 
+  // How the original itself fares in further runs under a trial; asked only where a candidate's differ. Kept.
+  enum class Repetition {
+    kEqual,
+    kWithinTolerance,  // other bits, which the comparison takes
+    kBeyond,           // other results
+    kFails             // it faults
+  };
+  Result<Repetition> OriginalRepeats(const Trial& trial, const TrialReference& reference, const ExecuteOptions& how);
+
   const KernelSpec spec;
   const SourceRef original;
   const std::string device;
@@ -62,6 +72,7 @@ struct Judge::State {
   std::vector<VerifiedCase> verified;                   // cheapest first
   std::vector<std::pair<const Case*, uint64_t>> large;  // not verified; thread instructions of the original
   std::map<std::string, double> tighten;                // by output
+  std::map<std::string, Repetition> repetitions;        // by trial and manner
   std::vector<std::string> notes;
   const uint64_t search_secret;  // of quick evaluations, so that they share the original's answers
 };

@@ -80,8 +80,11 @@ Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
                [&](Executed& executed) -> Result<RunOutcome> {
                  if (setting.options.keep_outputs) {
                    bool fits = executed.buffers.size() == buffers.size();
+                   if (executed.differing_runs > 0) fits = fits && executed.other_buffers.size() == buffers.size();
                    for (size_t i = 0; fits && i < buffers.size(); ++i)
-                     fits = executed.buffers[i].size() == buffers[i].bytes.size();
+                     fits = executed.buffers[i].size() == buffers[i].bytes.size() &&
+                            (executed.differing_runs == 0 ||
+                             executed.other_buffers[i].size() == buffers[i].bytes.size());
                    if (!fits)
                      return Fail(ErrorCode::kCorrupt, "the worker returned buffers of other sizes than it was sent");
                  }
@@ -113,9 +116,23 @@ Result<OracleAnswer> Oracle::Ask(const Trial& trial) {
     cache_.splice(cache_.begin(), cache_, it);
     return it->answer;
   }
-  WW_ASSIGN(OracleAnswer answer, Compute(trial));
+  WW_ASSIGN(std::vector<BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+  WW_ASSIGN(OracleAnswer answer, Compute(trial, std::move(inputs), true));
   Remember(key, answer);
   return answer;
+}
+
+Result<OracleAnswer> Oracle::AskOf(const Trial& trial, std::vector<BufferContent> contents) {
+  return Compute(trial, std::move(contents), false);
+}
+
+Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& reference, ExecuteOptions options) {
+  RunSetting setting = Setting(trial);
+  options.guard_bytes = setting.options.guard_bytes;
+  options.seed = trial.seed;
+  setting.options = options;
+  ++runs_;
+  return RunKernel(trusted_, setting, reference.inputs);
 }
 
 void Oracle::Remember(std::string key, OracleAnswer answer) {
@@ -129,9 +146,9 @@ void Oracle::Remember(std::string key, OracleAnswer answer) {
   }
 }
 
-Result<OracleAnswer> Oracle::Compute(const Trial& trial) {
+Result<OracleAnswer> Oracle::Compute(const Trial& trial, std::vector<BufferContent> inputs, bool made) {
   auto reference = std::make_shared<TrialReference>();
-  WW_ASSIGN(reference->inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+  reference->inputs = std::move(inputs);
   const auto arguments = BufferArguments(spec_);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto& buffer = std::get<BufferArgument>(arguments[i]->kind);
@@ -156,7 +173,7 @@ Result<OracleAnswer> Oracle::Compute(const Trial& trial) {
   }
   for (size_t o = 0; o < reference->outputs.size(); ++o) {
     double& typical = typical_rms_[reference->layouts[o].name];
-    if (trial.variant == InputVariant::kBase)
+    if (trial.variant == InputVariant::kBase && made)
       typical = std::max(typical, Rms(ToDoubles(reference->layouts[o].dtype, reference->references[o].bytes)));
     reference->references[o].typical_rms = typical;
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
@@ -172,6 +189,8 @@ Result<std::optional<Verdict>> Oracle::RunOriginal(const Trial& trial, TrialRefe
   if (auto* verdict = std::get_if<Verdict>(&first_outcome)) return std::optional<Verdict>(std::move(*verdict));
   Executed& first = std::get<Executed>(first_outcome);
   reference.health = Unhealthy(spec_, reference.inputs, first);
+  reference.changed_globals = first.changed_globals;
+  reference.precision = first.precision;
   reference.references.resize(reference.outputs.size());
 
   std::string shape;

@@ -27,6 +27,8 @@ struct TrialReference {
   std::vector<OutputLayout> layouts;        // beside `outputs`
   std::vector<OutputReference> references;  // beside `outputs`
   bool deterministic = true;                // as far as two runs showed
+  std::vector<std::string> changed_globals;
+  std::map<std::string, PrecisionUse> precision;
   std::string health;                       // not empty: why the original itself is unfit: "it writes its input x"
   uint64_t Bytes() const;
 };
@@ -58,6 +60,11 @@ class Oracle {
 
   // Ask for a case's own inputs before other trials: they give the usual magnitude of each output.
   Result<OracleAnswer> Ask(const Trial& trial);
+  // The original's answer for contents that a device made from this trial's; not kept. `trial` must be of the manifest's
+  // distribution, and the case's own inputs must have been asked for.
+  Result<OracleAnswer> AskOf(const Trial& trial, std::vector<BufferContent> contents);
+  // One more run of the original under the trial, whatever comes of it.
+  Result<RunOutcome> RunAgain(const Trial& trial, const TrialReference& reference, ExecuteOptions options);
   bool has_shadow() const { return shadow_.has_value(); }
   const std::string& shadow_note() const { return shadow_note_; }  // why there is none
   int64_t runs() const { return runs_; }
@@ -68,7 +75,8 @@ class Oracle {
     OracleAnswer answer;
     uint64_t bytes;
   };
-  Result<OracleAnswer> Compute(const Trial& trial);
+  // `made`: contents that this computer made, which tell the usual magnitude of an output.
+  Result<OracleAnswer> Compute(const Trial& trial, std::vector<BufferContent> inputs, bool made);
   Result<std::optional<Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
   Result<std::optional<std::vector<std::vector<double>>>> RunShadow(const Trial& trial, const TrialReference& reference,
                                                                     bool perturbed);

@@ -1,5 +1,7 @@
 #include "tests/support/fake_evaluator.h"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace warpwright {
@@ -46,37 +48,98 @@ Result<SpliceOutcome> FakeEvaluator::Splice(const SpliceRequest& request) {
   return SpliceOutcome(Rewritten{request.edited, {}});
 }
 
-Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
-  for (const Entry& entry : kernels_) {
-    if (request.source.text.find(entry.marker) == std::string::npos) continue;
-    calls.push_back({entry.marker, request.case_name, request.options.seed, request.buffers});
-    FakeRun run(request);
-    entry.kernel(run);
-    if (run.outcome) return *run.outcome;
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < run.buffers.size(); ++i) {
-      bytes += run.buffers[i].size();
-      if (request.buffers[i].read_only && run.buffers[i] != request.buffers[i].bytes)
-        return ExecuteOutcome(Faulted{
-            {Fault::Kind::kReadOnlyWrite, "write to " + request.buffers[i].name, entry.marker}, request.case_name});
-    }
-    Executed executed;
-    executed.guards = run.guards;
-    LaunchReport launch;
-    launch.kernel = entry.marker;
-    launch.counters.thread_instructions = bytes * entry.instructions_per_byte;
-    executed.sampled = request.options.sample_instructions > 0 &&
-                       launch.counters.thread_instructions > request.options.sample_instructions;
-    executed.launches = {launch};
-    executed.time_us = static_cast<double>(launch.counters.thread_instructions) * 1e-3;
-    if (request.options.keep_outputs) executed.buffers = std::move(run.buffers);
-    return ExecuteOutcome(std::move(executed));
-  }
-  return ExecuteOutcome(CompileFailed{"no such kernel"});
+const FakeEvaluator::Entry* FakeEvaluator::Find(const SourceRef& source) const {
+  for (const Entry& entry : kernels_)
+    if (source.text.find(entry.marker) != std::string::npos) return &entry;
+  return nullptr;
 }
 
-Result<TimeOutcome> FakeEvaluator::Time(const TimeRequest&) {
-  return Fail(ErrorCode::kUnsupported, "the fake evaluator models times");
+Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
+  const Entry* entry = Find(request.source);
+  if (entry == nullptr) return ExecuteOutcome(CompileFailed{"no such kernel"});
+  calls.push_back({entry->marker, request.case_name, request.options.seed, request.buffers, request.options});
+  FakeRun run(request);
+  entry->kernel(run);
+  if (run.outcome) return *run.outcome;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < run.buffers.size(); ++i) {
+    bytes += run.buffers[i].size();
+    if (request.buffers[i].read_only && run.buffers[i] != request.buffers[i].bytes)
+      return ExecuteOutcome(Faulted{
+          {Fault::Kind::kReadOnlyWrite, "write to " + request.buffers[i].name, entry->marker}, request.case_name});
+  }
+  Executed executed;
+  executed.modelled = request.device.starts_with("sim");
+  for (uint32_t i = 1; i < request.options.runs; ++i) {
+    FakeRun again(request);
+    again.run = i;
+    entry->kernel(again);
+    if (again.buffers != run.buffers && ++executed.differing_runs == 1) executed.other_buffers = again.buffers;
+  }
+  executed.guards = run.guards;
+  executed.changed_globals = run.changed_globals;
+  executed.precision = run.precision;
+  LaunchReport launch;
+  launch.kernel = entry->marker;
+  launch.counters = run.counters;
+  launch.counters.thread_instructions = bytes * entry->instructions_per_byte;
+  executed.sampled = request.options.sample_instructions > 0 &&
+                     launch.counters.thread_instructions > request.options.sample_instructions;
+  executed.launches = {launch};
+  executed.time_us = static_cast<double>(launch.counters.thread_instructions) * 1e-3;
+  if (request.options.keep_outputs) executed.buffers = std::move(run.buffers);
+  return ExecuteOutcome(std::move(executed));
+}
+
+// Contents are moved round by one element more in each pair. All pairs of a call have the drift of the first.
+Result<TimeOutcome> FakeEvaluator::Time(const TimeRequest& request) {
+  const Entry *original = Find(request.original), *candidate = Find(request.candidate);
+  if (original == nullptr || candidate == nullptr) return TimeOutcome(CompileFailed{"no such kernel"});
+  timed.push_back(request.options);
+  ExecuteRequest inputs;
+  inputs.spec = request.spec;
+  inputs.scalars = request.scalars;
+  inputs.buffers = request.buffers;
+  inputs.options.seed = request.options.seed;
+  size_t index = 0;
+  std::vector<size_t> outputs;
+  for (const Argument& argument : request.spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    auto& bytes = inputs.buffers[index].bytes;
+    if (buffer->role == Role::kIn)
+      std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(SizeOf(buffer->dtype)), bytes.end());
+    if (buffer->role == Role::kOut || buffer->role == Role::kInOut) outputs.push_back(index);
+    ++index;
+  }
+  FakeRun first(inputs), second(inputs);
+  first.timed = second.timed = true;
+  original->kernel(first);
+  candidate->kernel(second);
+  TimedDrift drift;
+  for (const size_t i : outputs) {
+    const DType dtype = std::get<BufferArgument>(request.spec.Find(inputs.buffers[i].name)->kind).dtype;
+    double squares = 0, errors = 0;
+    for (size_t e = 0; e < first.buffers[i].size() / SizeOf(dtype); ++e) {
+      const double a = LoadAsDouble(dtype, first.buffers[i].data(), e), b = LoadAsDouble(dtype, second.buffers[i].data(), e);
+      if (std::isfinite(a) != std::isfinite(b)) ++drift.different_class;
+      if (!std::isfinite(a) || !std::isfinite(b)) continue;
+      squares += a * a;
+      errors += (a - b) * (a - b);
+    }
+    if (errors > 0) drift.relative_rms = std::max(drift.relative_rms, std::sqrt(errors / squares));
+  }
+  Timed result;
+  result.guards = second.guards;
+  const TimingOptions& options = request.options;
+  for (int i = 0; i < options.blocks * options.pairs_per_block; ++i) {
+    TimedPair pair{options.first_block + i / options.pairs_per_block, i % 2 == 0, 100, 100, 0, 0, drift};
+    if (timing) timing({pair, options.first_block * options.pairs_per_block + i, request});
+    result.pairs.push_back(pair);
+  }
+  result.kept = {{0, first.buffers, second.buffers}};
+  if (after_timing) after_timing(result);
+  return TimeOutcome(std::move(result));
 }
 
 }  // namespace warpwright

@@ -1,7 +1,7 @@
 // An Evaluator whose kernels are C++ functions, for tests of what stands above the port. A source text names its kernel
 // by containing the marker under which the kernel was added (a comment, so that it survives rewriting). It behaves as a
 // device where the judge looks: a changed read-only buffer is a fault, pointers and guard bands are reported as the
-// kernel says, calls are recorded.
+// kernel says, calls are recorded. Timing runs both kernels and reports what `timing` scripts.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,12 @@ class FakeRun {
   const ExecuteRequest& request;
   std::vector<std::vector<std::byte>> buffers;
   std::vector<GuardViolation> guards;
+  std::vector<std::string> changed_globals;
+  std::map<std::string, PrecisionUse> precision;
+  Counters counters;                      // of the one launch, beside its instructions
+  uint32_t run = 0;                       // of those that the request asks for at once
   std::optional<ExecuteOutcome> outcome;  // set: the run ends with it
+  bool timed = false;                     // as the candidate or the original of a pair
 
  private:
   size_t IndexOf(const std::string& buffer) const;
@@ -50,8 +55,19 @@ class FakeEvaluator final : public Evaluator {
     std::string marker, case_name;
     uint64_t seed = 0;
     std::vector<BufferContent> buffers;
+    ExecuteOptions options;
   };
   std::vector<Call> calls;
+
+  // What the clock says of a pair; outputs and their drift come from the kernels. `us` is set to 100 and 100 before.
+  struct ScriptedPair {
+    TimedPair& pair;
+    int index = 0;          // over all calls of a process
+    const TimeRequest& request;
+  };
+  std::function<void(ScriptedPair)> timing;
+  std::function<void(Timed&)> after_timing;  // the last word
+  std::vector<TimingOptions> timed;
 
  private:
   struct Entry {
@@ -59,6 +75,7 @@ class FakeEvaluator final : public Evaluator {
     FakeKernel kernel;
     uint64_t instructions_per_byte;
   };
+  const Entry* Find(const SourceRef& source) const;
   std::vector<Entry> kernels_;
 };
 

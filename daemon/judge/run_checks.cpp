@@ -1,0 +1,225 @@
+#include "judge/run_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace warpwright {
+namespace {
+
+constexpr double kReadShare = 0.9;       // of the bytes that the original needed
+constexpr double kFloorMargin = 0.95;    // of the roofline
+constexpr double kCachesNoMore = 2;      // times the L2: smaller cases may live in it
+
+bool SameElement(const std::vector<std::byte>& a, const std::vector<std::byte>& b, size_t element, size_t size) {
+  return std::memcmp(a.data() + element * size, b.data() + element * size, size) == 0;
+}
+
+uint64_t BytesOf(const KernelSpec& spec, const Case& c, bool inputs) {
+  uint64_t sum = 0;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const bool in = buffer->role == Role::kIn || buffer->role == Role::kInOut;
+    const bool out = buffer->role == Role::kOut || buffer->role == Role::kInOut;
+    if (!(inputs ? in : out)) continue;
+    const auto shape = ShapeOf(argument, c);
+    if (!shape) continue;
+    uint64_t bytes = SizeOf(buffer->dtype);
+    for (const int64_t extent : *shape) bytes *= static_cast<uint64_t>(extent);
+    sum += bytes;
+  }
+  return sum;
+}
+
+// Over the plan; nothing where a launch was not counted so.
+std::optional<uint64_t> Sum(const std::vector<LaunchReport>& launches, uint64_t Counters::*field, const char* name) {
+  uint64_t sum = 0;
+  for (const LaunchReport& launch : launches) {
+    if (launch.unmeasured.contains(name)) return std::nullopt;
+    sum += launch.counters.*field;
+  }
+  return sum;
+}
+
+bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
+
+bool HasBuffer(const KernelSpec& spec, std::string_view type, bool inputs_only) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [&](const Argument& argument) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr || Name(buffer->dtype) != type) return false;
+    return !inputs_only || buffer->role == Role::kIn || buffer->role == Role::kInOut;
+  });
+}
+
+}  // namespace
+
+WrongResult Wrong(const std::string& check, const Trial& trial, std::string message) {
+  return {check, trial.Describe(), std::move(message)};
+}
+
+std::string ElementName(const OutputLayout& layout, size_t index) {
+  std::vector<size_t> at(layout.shape.size());
+  for (size_t d = at.size(); d-- > 0;) {
+    const auto extent = static_cast<size_t>(std::max<int64_t>(1, layout.shape[d]));
+    at[d] = index % extent;
+    index /= extent;
+  }
+  return fmt::format("{}[{}]", layout.name, fmt::join(at, ", "));
+}
+
+Failure CheckSurroundings(const KernelSpec& spec, const Trial& trial, const TrialReference& reference,
+                          const std::vector<BufferContent>& inputs, const Executed& run) {
+  if (!run.guards.empty()) {
+    const GuardViolation& broken = run.guards.front();
+    size_t size = 0;
+    for (const auto& input : inputs)
+      if (input.name == broken.buffer) size = input.bytes.size();
+    return Wrong("guard-bands", trial,
+                 fmt::format("{} bytes outside {} were written, first at byte {} of a buffer of {}", broken.bytes,
+                             broken.buffer, broken.offset, size));
+  }
+  size_t index = 0;
+  for (const Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const size_t i = index++;
+    if (buffer->role != Role::kIn || run.buffers[i] == inputs[i].bytes) continue;
+    const auto changed = std::mismatch(run.buffers[i].begin(), run.buffers[i].end(), inputs[i].bytes.begin()).first -
+                         run.buffers[i].begin();
+    return Wrong("input-hash", trial,
+                 fmt::format("the input {} was changed, first at element {}", argument.name,
+                             static_cast<size_t>(changed) / SizeOf(buffer->dtype)));
+  }
+  if (!run.changed_globals.empty() && reference.changed_globals.empty() && !spec.allow.contains(Allow::kState))
+    return Wrong("module-state", trial,
+                 fmt::format("it leaves the module variable {} changed for the next launch, which needs `allow: [state]` "
+                             "in the manifest",
+                             run.changed_globals.front()));
+  return std::nullopt;
+}
+
+Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const Executed& first,
+                       const std::vector<BufferContent>& complemented, const Executed& second) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype),
+                 count = first.buffers[i].size() / size;
+    if (!reference.inputs[i].uninitialized) continue;  // inout: its old content is a result
+    const auto& spared = reference.references[o].unwritten;
+    size_t unwritten = 0, example = 0;
+    for (size_t e = count; e-- > 0;) {
+      if (!SameElement(first.buffers[i], reference.inputs[i].bytes, e, size) ||
+          !SameElement(second.buffers[i], complemented[i].bytes, e, size))
+        continue;
+      if (!spared.empty() && spared[e]) continue;
+      ++unwritten;
+      example = e;
+    }
+    if (unwritten > 0)
+      return Wrong("unwritten-output", trial,
+                   fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], example),
+                               unwritten, count));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> DifferentOutput(const TrialReference& reference,
+                                           const std::vector<std::vector<std::byte>>& first,
+                                           const std::vector<std::vector<std::byte>>& second) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype);
+    const auto& spared = reference.references[o].unwritten;
+    if (spared.empty() && first[i] == second[i]) continue;
+    for (size_t e = 0; e < first[i].size() / size; ++e)
+      if (!SameElement(first[i], second[i], e, size) && (spared.empty() || !spared[e]))
+        return ElementName(reference.layouts[o], e) + " differs";
+  }
+  return std::nullopt;
+}
+
+Failure CheckPrecision(const KernelSpec& spec, const TrialReference& reference, const Executed& run) {
+  for (const auto& [use, where] : run.precision) {
+    if (reference.precision.contains(use) || IsNote(use)) continue;
+    const std::string type = use.substr(use.rfind(' ') + 1);
+    const bool tf32 = type == "tf32";
+    if (spec.allow.contains(Allow::kReducedPrecision) || (tf32 && spec.allow.contains(Allow::kTf32))) continue;
+    if (use.starts_with("products in ") && HasBuffer(spec, type, true)) continue;
+    // Where nothing is f64, library functions use it for single steps, and the way back says nothing.
+    if (use == "to f32" && !HasBuffer(spec, "f64", false)) continue;
+    return Refused{"ptx-rules",
+                   fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
+                               use.starts_with("to ") ? "conversions " + use : use, where.instruction,
+                               Name(tf32 ? Allow::kTf32 : Allow::kReducedPrecision)),
+                   where.file.empty() ? spec.file : where.file, where.line};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> PrecisionNotes(const TrialReference& reference, const Executed& run) {
+  std::vector<std::string> notes;
+  const bool budget = std::any_of(reference.references.begin(), reference.references.end(),
+                                  [](const OutputReference& r) { return !r.truth.empty(); });
+  for (const auto& [use, where] : run.precision)
+    if (IsNote(use) && !reference.precision.contains(use))
+      notes.push_back(fmt::format("precision: {} at line {} ('{}'), which the original has not; its errors are within {}",
+                                  use, where.line, where.instruction,
+                                  budget ? "the budget against the float64 shadow"
+                                         : "the tolerance against the original (there is no float64 shadow)"));
+  return notes;
+}
+
+Failure CheckBytesRead(const KernelSpec& spec, const Case& c, const CaseMeasurement& original,
+                       const CaseMeasurement& candidate) {
+  if (original.sampled || candidate.sampled || candidate.launches.empty()) return std::nullopt;
+  const auto fetched = Sum(original.launches, &Counters::l2_read_bytes, "l2_read_bytes");
+  const auto read = Sum(candidate.launches, &Counters::l2_read_bytes, "l2_read_bytes");
+  if (!fetched || !read) return std::nullopt;
+  // Of what it fetched more than once, memory tells.
+  const uint64_t dram = Sum(original.launches, &Counters::dram_read_bytes, "dram_read_bytes").value_or(*fetched);
+  const auto needed = static_cast<double>(std::min({*fetched, dram, BytesOf(spec, c, true)}));
+  if (static_cast<double>(*read) >= kReadShare * needed) return std::nullopt;
+  return WrongResult{"bytes-read", c.name,
+                     fmt::format("it reads {} bytes where the original needs {:.0f}: its result cannot depend on all of "
+                                 "the inputs",
+                                 *read, needed)};
+}
+
+Failure CheckRooflineFloor(const Chip& chip, const KernelSpec& spec, const Case& c, const CaseMeasurement& original,
+                           double candidate_us) {
+  const auto read = Sum(original.launches, &Counters::dram_read_bytes, "dram_read_bytes");
+  const auto written = Sum(original.launches, &Counters::dram_write_bytes, "dram_write_bytes");
+  if (!read || !written || original.sampled || !(chip.dram_bytes_per_second > 0)) return std::nullopt;
+  const auto in = static_cast<double>(std::min(*read, BytesOf(spec, c, true)));
+  const auto out = static_cast<double>(std::min(*written, BytesOf(spec, c, false)));
+  if (in + out <= kCachesNoMore * chip.l2_bytes) return std::nullopt;
+  const double bytes = in + std::max(0.0, out - chip.l2_bytes);
+  const double floor_us = bytes / chip.dram_bytes_per_second * 1e6;
+  if (candidate_us >= kFloorMargin * floor_us) return std::nullopt;
+  return Refused{"roofline-floor",
+                 fmt::format("case {}: {:.1f} us is less than the {:.1f} us in which {} can move the {:.0f} MB that it must",
+                             c.name, candidate_us, floor_us, chip.name, bytes * 1e-6),
+                 spec.file, 0};
+}
+
+double RelativeDifference(const TrialReference& reference, const std::vector<std::vector<std::byte>>& buffers) {
+  double worst = 0;
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const DType dtype = reference.layouts[o].dtype;
+    const auto& original = reference.references[o].bytes;
+    const auto& actual = buffers[reference.outputs[o]];
+    if (!IsFloat(dtype) || original == actual) continue;
+    double squares = 0, errors = 0;
+    for (size_t i = 0; i < original.size() / SizeOf(dtype); ++i) {
+      const double a = LoadAsDouble(dtype, original.data(), i), b = LoadAsDouble(dtype, actual.data(), i);
+      if (!std::isfinite(a) || !std::isfinite(b)) continue;
+      squares += a * a;
+      errors += (a - b) * (a - b);
+    }
+    if (errors > 0) worst = std::max(worst, squares > 0 ? std::sqrt(errors / squares) : INFINITY);
+  }
+  return worst;
+}
+
+}  // namespace warpwright

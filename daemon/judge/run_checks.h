@@ -1,0 +1,53 @@
+// What one run of a candidate, or its counters, must look like beside the original's. Each answers with the verdict that it comes
+// to, or with nothing. Private to judge/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/chip.h"
+#include "core/verdict.h"
+#include "judge/oracle.h"
+
+namespace warpwright {
+
+using Failure = std::optional<Verdict>;
+
+WrongResult Wrong(const std::string& check, const Trial& trial, std::string message);
+// "out[3, 17]"
+std::string ElementName(const OutputLayout& layout, size_t index);
+
+// guard-bands, input-hash, and module-state: variables of the module that are not as they were, so that the next launch sees what
+// this one did, where the original leaves none so.
+Failure CheckSurroundings(const KernelSpec& spec, const Trial& trial, const TrialReference& reference,
+                          const std::vector<BufferContent>& inputs, const Executed& run);
+// unwritten-output: of two runs with complementary poison.
+Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const Executed& first,
+                       const std::vector<BufferContent>& complemented, const Executed& second);
+
+// The first output that differs between two runs: "out[3] differs"; nothing where all that the original writes agrees.
+std::optional<std::string> DifferentOutput(const TrialReference& reference,
+                                           const std::vector<std::vector<std::byte>>& first,
+                                           const std::vector<std::vector<std::byte>>& second);
+
+// ptx-rules: conversions, products, sums and arithmetic in narrower types than the original's code has and the manifest allows.
+// Products of the inputs' own type are no downgrade.
+Failure CheckPrecision(const KernelSpec& spec, const TrialReference& reference, const Executed& run);
+// Approximate instructions that the original does not use: the accuracy budget bounds what they cost, and a reviewer may want to
+// know.
+std::vector<std::string> PrecisionNotes(const TrialReference& reference, const Executed& run);
+
+// bytes-read: a candidate that reads less than 90 % of the inputs that the original read cannot depend on all of them. What the
+// original read is what it fetched from memory, at most the inputs' size. Nothing where a side was sampled or not counted.
+Failure CheckBytesRead(const KernelSpec& spec, const Case& c, const CaseMeasurement& original,
+                       const CaseMeasurement& candidate);
+// roofline-floor: no kernel is faster than its compulsory traffic. That is what the original moved, at most the buffers' size; less
+// what an L2 can keep of the outputs. Only cases beyond twice the L2 are held to it, with a margin of 5 %.
+Failure CheckRooflineFloor(const Chip& chip, const KernelSpec& spec, const Case& c, const CaseMeasurement& original,
+                           double candidate_us);
+
+// rms(run - original) / rms(original) of the floating-point outputs, over elements that are finite in both: the worst of them.
+double RelativeDifference(const TrialReference& reference, const std::vector<std::vector<std::byte>>& buffers);
+
+}  // namespace warpwright

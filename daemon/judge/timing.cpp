@@ -1,0 +1,284 @@
+#include "judge/timing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/random.h"
+
+namespace warpwright {
+namespace {
+
+constexpr TimingLook kQuickLook = {6, 0.025};
+constexpr int kQuickPairs = 4, kFewestPairs = 4, kMostPairs = 10;
+// What a look of ten blocks may take, and what a sample takes beside the kernel: contents, poison, flushed caches, a comparison.
+constexpr double kLookUs = 3e6, kSampleUs = 1500, kShortBatchUs = 60, kBytesPerUs = 5e5;
+constexpr double kDriftFactor = 4;
+constexpr double kSuspiciousGain = 10;
+constexpr uint64_t kTimingStream = 0x74696d65;
+
+double Mean(const TimingOverall& overall) { return std::exp(overall.log_ratio); }
+
+// The same for every order of the elements: the device moves them round.
+uint64_t UnorderedDigest(const std::vector<std::byte>& bytes, size_t size) {
+  uint64_t sum = 0;
+  for (size_t at = 0; at + size <= bytes.size(); at += size) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, size);
+    word = (word ^ (word >> 32)) * 0x9e3779b97f4a7c15ULL;
+    sum += (word ^ (word >> 29)) * 0xbf58476d1ce4e5b9ULL;
+  }
+  return sum;
+}
+
+std::vector<const BufferArgument*> BuffersOf(const KernelSpec& spec) {
+  std::vector<const BufferArgument*> buffers;
+  for (const Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind)) buffers.push_back(buffer);
+  return buffers;
+}
+
+uint64_t BytesOf(const std::vector<BufferContent>& buffers) {
+  uint64_t bytes = 0;
+  for (const BufferContent& buffer : buffers) bytes += buffer.bytes.size();
+  return bytes;
+}
+
+int PairsPerBlock(double original_us, uint64_t bytes) {
+  const double sample = kSampleUs + std::max(original_us, kShortBatchUs) + static_cast<double>(bytes) / kBytesPerUs;
+  return static_cast<int>(std::clamp(kLookUs / 10 / (2 * sample), double{kFewestPairs}, double{kMostPairs}));
+}
+
+// Poison that neither side wrote is not the same as in the trusted process.
+void SparePoison(const OutputReference& reference, size_t size, const std::vector<std::byte>& original,
+                 std::vector<std::byte>& candidate) {
+  for (size_t e = 0; e < reference.unwritten.size(); ++e)
+    if (reference.unwritten[e] && std::memcmp(&candidate[e * size], &original[e * size], size) == 0)
+      std::memcpy(&candidate[e * size], &reference.bytes[e * size], size);
+}
+
+}  // namespace
+
+void PairedTiming::AddVerified(const std::string& case_name, double relative_difference) {
+  double& largest = verified_[case_name];
+  largest = std::max(largest, relative_difference);
+}
+
+double PairedTiming::DriftLimit(const std::string& case_name) const {
+  double rounding = 0, verified = 0;
+  for (const BufferArgument* buffer : BuffersOf(state_.spec))
+    if (buffer->role == Role::kOut || buffer->role == Role::kInOut)
+      rounding = std::max(rounding, MachineEpsilon(buffer->dtype));
+  const auto found = verified_.find(case_name);
+  for (const auto& [name, difference] : verified_)
+    if (found == verified_.end() || name == case_name) verified = std::max(verified, difference);
+  return std::max(rounding, kDriftFactor * verified);
+}
+
+TimingRules PairedTiming::Rules() const {
+  TimingRules rules;
+  if (state_.options.chip) rules.nominal_mhz = state_.options.chip->clock_ghz * 1e3;
+  return rules;
+}
+
+uint64_t PairedTiming::NextSecret() {
+  const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed : SecretSeed();
+  return CounterRandom(secret, kTimingStream).Bits(passes_++);
+}
+
+std::vector<PairedTiming::Timing> PairedTiming::TimedCases(Measured& measured) const {
+  std::vector<Timing> timings;
+  const auto& originals = std::get<Measured>(state_.baseline->original).cases;
+  for (CaseMeasurement& wanted : measured.cases) {
+    if (!(wanted.weight > 0)) continue;
+    Timing timing;
+    timing.measured = &wanted;
+    timing.original = &*std::find_if(originals.begin(), originals.end(),
+                                     [&](const CaseMeasurement& m) { return m.case_name == wanted.case_name; });
+    timing.c = &*std::find_if(state_.spec.cases.begin(), state_.spec.cases.end(),
+                              [&](const Case& c) { return c.name == wanted.case_name; });
+    timings.push_back(std::move(timing));
+  }
+  return timings;
+}
+
+Failure PairedTiming::CheckDrift(const Timing& timing, const std::vector<TimedPair>& pairs) const {
+  const double limit = DriftLimit(timing.c->name);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const TimedDrift& drift = pairs[i].drift;
+    std::string what;
+    if (drift.unwritten > 0)
+      what = fmt::format("{} elements were not written", drift.unwritten);
+    else if (drift.different_class > 0)
+      what = fmt::format("{} elements are not finite where the original's are, or the other way round",
+                         drift.different_class);
+    else if (!(drift.relative_rms <= limit))
+      what = fmt::format("the outputs are off by {:.3g} of their size, and never by more than {:.3g} when they were verified",
+                         drift.relative_rms, limit / kDriftFactor);
+    else
+      continue;
+    return WrongResult{"timed-output", timing.c->name, fmt::format("in timed launch {}, {}", timing.pairs.size() + i, what)};
+  }
+  return std::nullopt;
+}
+
+Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<BufferContent>& sent, KeptPair& kept) {
+  const Trial trial{"timed-output", *timing.c, InputVariant::kBase, timing.seed};
+  const auto buffers = BuffersOf(state_.spec);
+  std::vector<BufferContent> inputs = sent;
+  bool known = true;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (kept.original.size() != sent.size() || kept.candidate.size() != sent.size() ||
+        kept.original[i].size() != sent[i].bytes.size() || kept.candidate[i].size() != sent[i].bytes.size())
+      return Fail(ErrorCode::kCorrupt, "the worker returned timed buffers of other sizes than it was sent");
+    known = known && buffers[i]->role != Role::kInOut;
+    if (buffers[i]->role != Role::kIn) continue;
+    const size_t size = SizeOf(buffers[i]->dtype);
+    if (kept.candidate[i] != kept.original[i] ||
+        UnorderedDigest(kept.original[i], size) != UnorderedDigest(sent[i].bytes, size))
+      return Failure(Wrong("input-hash", trial, fmt::format("the input {} was changed in a timed launch", sent[i].name)));
+    inputs[i].bytes = kept.original[i];
+  }
+  std::shared_ptr<const TrialReference> reference;
+  if (known) {
+    WW_ASSIGN(const OracleAnswer answer, state_.oracle.AskOf(trial, std::move(inputs)));
+    if (const auto* found = std::get_if<std::shared_ptr<const TrialReference>>(&answer)) reference = *found;
+  }
+  if (reference == nullptr) {
+    WW_ASSIGN(const OracleAnswer own, state_.oracle.Ask(trial));  // for the layouts
+    const auto* found = std::get_if<std::shared_ptr<const TrialReference>>(&own);
+    if (found == nullptr) return Fail(ErrorCode::kIo, "the original ran before and does not run now");
+    TrialReference timed = **found;
+    for (size_t o = 0; o < timed.outputs.size(); ++o) {
+      timed.references[o].bytes = kept.original[timed.outputs[o]];
+      timed.references[o].truth.clear();
+      auto& conditioning = timed.references[o].conditioning;  // of other elements: these were moved round
+      if (!conditioning.empty()) std::fill(conditioning.begin(), conditioning.end(), *std::max_element(conditioning.begin(), conditioning.end()));
+    }
+    reference = std::make_shared<const TrialReference>(std::move(timed));
+  }
+  for (size_t o = 0; o < reference->outputs.size(); ++o)
+    SparePoison(reference->references[o], SizeOf(reference->layouts[o].dtype), kept.original[reference->outputs[o]],
+                kept.candidate[reference->outputs[o]]);
+  if (auto mismatch = state_.Compare(*reference, kept.candidate))
+    return Failure(Wrong("timed-output", trial, "in a timed launch, " + mismatch->message));
+  return Failure();
+}
+
+Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blocks) {
+  TimeRequest request;
+  request.original = state_.original;
+  request.candidate = candidate_;
+  request.spec = state_.spec;
+  request.case_name = timing.c->name;
+  request.scalars = timing.c->scalars;
+  request.device = state_.device;
+  WW_ASSIGN(request.buffers,
+            MakeInputs(state_.spec, *timing.c, InputVariant::kBase, timing.seed, state_.options.repository));
+  if (timing.pairs_per_block == 0)
+    timing.pairs_per_block = effort_ == Effort::kQuick ? kQuickPairs : PairsPerBlock(timing.original->time_us, BytesOf(request.buffers));
+  request.options.seed = timing.seed;
+  request.options.first_block = first_block;
+  request.options.blocks = blocks;
+  request.options.pairs_per_block = timing.pairs_per_block;
+  request.options.launches_per_sample = timing.launches_per_sample;
+  request.options.hot = effort_ == Effort::kFull && first_block == 0;
+  WW_ASSIGN(TimeOutcome outcome, evaluator_.Time(request));
+  if (auto* failed = std::get_if<CompileFailed>(&outcome)) return Failure(std::move(*failed));
+  if (auto* refused = std::get_if<Refused>(&outcome)) return Failure(std::move(*refused));
+  if (auto* faulted = std::get_if<Faulted>(&outcome)) {
+    faulted->case_name = timing.c->name;
+    return Failure(std::move(*faulted));
+  }
+  Timed& timed = std::get<Timed>(outcome);
+  const auto in_range = [&](const TimedPair& p) { return p.block >= first_block && p.block < first_block + blocks; };
+  if (timed.pairs.size() != static_cast<size_t>(blocks) * static_cast<size_t>(timing.pairs_per_block) ||
+      !std::all_of(timed.pairs.begin(), timed.pairs.end(), in_range) || timed.kept.empty())
+    return Fail(ErrorCode::kCorrupt, "the worker timed other pairs than it was asked to");
+  if (!timed.guards.empty())
+    return Failure(WrongResult{"guard-bands", timing.c->name,
+                               fmt::format("{} bytes outside {} were written in a timed launch, first at byte {}",
+                                           timed.guards.front().bytes, timed.guards.front().buffer, timed.guards.front().offset)});
+  if (auto failure = CheckDrift(timing, timed.pairs)) return failure;
+  for (KeptPair& kept : timed.kept) {
+    WW_ASSIGN(Failure failure, CheckKept(timing, request.buffers, kept));
+    if (failure) return failure;
+  }
+  timing.launches_per_sample = timed.launches_per_sample;
+  if (request.options.hot) {
+    timing.hot_original_us = timed.hot_original_us;
+    timing.hot_candidate_us = timed.hot_candidate_us;
+  }
+  timing.pairs.insert(timing.pairs.end(), timed.pairs.begin(), timed.pairs.end());
+  return Failure();
+}
+
+// All cases, look by look, until their mean is decided.
+Result<Failure> PairedTiming::Pass(uint64_t secret, std::vector<Timing>& timings, TimingOverall& overall) {
+  const TimingRules rules = Rules();
+  const std::span<const TimingLook> looks = effort_ == Effort::kQuick ? std::span(&kQuickLook, 1) : TimingLooks();
+  for (size_t i = 0; i < timings.size(); ++i) {
+    Timing fresh;
+    fresh.measured = timings[i].measured;
+    fresh.original = timings[i].original;
+    fresh.c = timings[i].c;
+    fresh.seed = CounterRandom(secret, kTimingStream).Bits(i);
+    timings[i] = std::move(fresh);
+  }
+  int done = 0;
+  for (const TimingLook& look : looks) {
+    std::vector<WeightedTiming> cases;
+    for (Timing& timing : timings) {
+      WW_ASSIGN(Failure failure, AddBlocks(timing, done, look.blocks - done));
+      if (failure) return failure;
+      timing.summary = Summarize(timing.pairs, rules, look.alpha);
+      timing.summary.hot_original_us = timing.hot_original_us;
+      timing.summary.hot_candidate_us = timing.hot_candidate_us;
+      cases.push_back({timing.measured->weight, timing.summary});
+    }
+    done = look.blocks;
+    overall = Combine(cases, rules, look.alpha);
+    if (overall.decision != TimingDecision::kInconclusive) break;
+  }
+  for (Timing& timing : timings) {
+    timing.measured->timing = timing.summary;
+    if (timing.summary.pairs > 0) timing.measured->time_us = timing.summary.candidate_us;
+  }
+  return Failure();
+}
+
+Result<Failure> PairedTiming::Run(Measured& measured) {
+  std::vector<Timing> timings = TimedCases(measured);
+  measured.decision = TimingDecision::kInconclusive;
+  if (timings.empty()) {
+    measured.notes.emplace_back("timing: no case has a weight");
+    return Failure();
+  }
+  TimingOverall overall;
+  WW_ASSIGN(Failure failure, Pass(NextSecret(), timings, overall));
+  if (failure) return failure;
+  if (effort_ == Effort::kFull && overall.decision == TimingDecision::kFaster) {
+    const TimingOverall first = overall;
+    if (state_.options.fresh_worker) state_.options.fresh_worker();
+    WW_ASSIGN(failure, Pass(NextSecret(), timings, overall));
+    if (failure) return failure;
+    measured.notes.push_back(fmt::format("timing: {:.3f}x in a first process, {:.3f}x in a second with other seeds",
+                                         Mean(first), Mean(overall)));
+  }
+  measured.decision = overall.decision;
+  measured.checks.emplace_back("timed-output");
+  for (const Timing& timing : timings) {
+    if (state_.options.chip) {
+      failure = CheckRooflineFloor(*state_.options.chip, state_.spec, *timing.c, *timing.original, timing.measured->time_us);
+      if (failure) return failure;
+    }
+    if (const double gain = std::exp(timing.summary.log_ratio); gain > kSuspiciousGain)
+      measured.notes.push_back(fmt::format("review: case {} is {:.1f} times as fast, which is rare for the same work", timing.c->name, gain));
+  }
+  if (state_.options.chip) measured.checks.emplace_back("roofline-floor");
+  return Failure();
+}
+
+}  // namespace warpwright

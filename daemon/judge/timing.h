@@ -1,0 +1,68 @@
+// Paired timing of a candidate against its original on a real device, and the check of what it computed meanwhile. Private to
+// judge/.
+//
+// A quick evaluation times a few blocks once. A full one goes from look to look (core/timing.h) until the mean over the cases, by
+// weight, is decided; what came out faster is timed again in a fresh process with other seeds, and those numbers are the ones that
+// are published: the best of many candidates is partly the luckiest. Inputs have a secret seed of their own; how many pairs there
+// are follows from the original's time, before the candidate runs.
+//
+// Timed outputs are verified too:
+//  - of every pair the device says how far the outputs are from the original's. No element may be of another class (NaN, an
+//    infinity) or unwritten. The relative difference may be 4 times the largest that a verified output of this case had, and is
+//    allowed one rounding of the output's type: outputs that were bit-equal on a few inputs need not be on hundreds. Cheaper
+//    arithmetic for timed launches alone is orders of magnitude beyond that. Where no output is of a floating-point type it is 0;
+//    the device's number is the worst over all outputs, so that integers beside floats are held to equality by the next check;
+//  - of pairs that it cannot foresee the whole outputs come back, and the comparator sees them. The original's answer on their
+//    inputs is made anew in the trusted process, since the candidate was in the one that timed. Where a buffer is `inout`, whose
+//    old content does not come back, the original's own timed output is what it is compared with.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "judge/judge_state.h"
+#include "judge/run_checks.h"
+
+namespace warpwright {
+
+class PairedTiming {
+ public:
+  PairedTiming(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort)
+      : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort) {}
+
+  // How far a verified output of this case was from the original's (RelativeDifference).
+  void AddVerified(const std::string& case_name, double relative_difference);
+  // Fills the decision, and of each case with a weight the timing and the time.
+  Result<Failure> Run(Measured& measured);
+
+ private:
+  struct Timing {  // of one case in one process
+    CaseMeasurement* measured = nullptr;
+    const CaseMeasurement* original = nullptr;
+    const Case* c = nullptr;
+    uint64_t seed = 0;
+    int pairs_per_block = 0, launches_per_sample = 0;
+    std::vector<TimedPair> pairs;
+    double hot_original_us = 0, hot_candidate_us = 0;
+    TimingSummary summary;
+  };
+  std::vector<Timing> TimedCases(Measured& measured) const;
+  Result<Failure> Pass(uint64_t secret, std::vector<Timing>& timings, TimingOverall& overall);
+  Result<Failure> AddBlocks(Timing& timing, int first_block, int blocks);
+  Failure CheckDrift(const Timing& timing, const std::vector<TimedPair>& pairs) const;
+  Result<Failure> CheckKept(const Timing& timing, const std::vector<BufferContent>& sent, KeptPair& kept);
+  double DriftLimit(const std::string& case_name) const;
+  TimingRules Rules() const;
+  uint64_t NextSecret();
+
+  Judge::State& state_;
+  const SourceRef& candidate_;
+  Evaluator& evaluator_;
+  const Effort effort_;
+  uint64_t passes_ = 0;
+  std::map<std::string, double> verified_;  // by case
+};
+
+}  // namespace warpwright
