@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "base/subprocess.h"
 #include "source/harness.h"
 #include "source/recorder_build.h"
@@ -19,8 +21,15 @@ namespace {
 constexpr size_t kOutputLimitBytes = 512u << 20;
 constexpr uint64_t kMemoryBytes = 4ull << 30;
 constexpr size_t kServedLimitBytes = 1u << 20;
-// Far from where the system places programs, libraries and heaps; see shim/host/record_runtime.cpp.
-constexpr uint64_t kBases[] = {0x1000'0000'0000, 0x3000'0000'0000};
+// Where device memory seems to be (shim/host/recorder.h): far from where the system places programs, libraries and heaps,
+// the second one where drivers place it too. A launcher that asks whether it is being recorded shall not find out: what is
+// added below each is drawn anew, and the two runs, which must agree, have unlike environments.
+constexpr uint64_t kBases[] = {0x1000'0000'0000, 0x5000'0000'0000};
+constexpr uint64_t kBaseUnits = 1ull << 30, kBaseUnit = 512;  // cudaMalloc's alignment
+const std::map<std::string, std::string> kEnvironments[] = {
+    {{"LANG", "C"}},
+    {{"LANG", "en_US.UTF-8"}, {"HOME", "/root"}, {"USER", "root"}, {"SHELL", "/bin/bash"}, {"TERM", "xterm"},
+     {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
 // What device-to-host copies return: zeros, and 1.0f, which is also a large integer.
 constexpr uint32_t kGarbage[] = {0, 0x3f800000};
 
@@ -39,7 +48,8 @@ Result<std::string> Input(const RecordRequest& request, const HostProgram& host,
   const std::string digits = chip.arch.size() > 3 ? chip.arch.substr(3) : "90";
   const int arch = std::atoi(digits.c_str());
   std::string text =
-      fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n", kBases[run], kGarbage[run],
+      fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n",
+                  kBases[run] + SecretSeed() % kBaseUnits * kBaseUnit, kGarbage[run],
                   chip.multiprocessors, chip.max_warps, chip.max_blocks, arch / 10, arch % 10, chip.registers,
                   chip.shared_bytes, chip.shared_bytes_per_block_optin, chip.shared_bytes_reserved_per_block,
                   static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
@@ -108,7 +118,7 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
   using Outcome = std::variant<Recording, Refused>;
   Command command;
   command.argv = {program.string()};
-  command.env = {{"LANG", "C"}};
+  command.env = kEnvironments[run];
   command.directory = program.parent_path();
   WW_ASSIGN(command.input, Input(request, host, run));
   command.deadline = request.run_deadline;
