@@ -57,7 +57,7 @@ void L1Model::Replay() {
   std::vector<Cursor> running;
   for (const WarpLog& log : warps_)
     if (log.requests.size() > 0) running.push_back({log.requests.begin(), log.requests.end(), log.tags.begin(), log.sectors.begin()});
-  misses_.MakeRoom(held_);
+  misses_.MakeRoom(held_ + 1);
   while (!running.empty()) {
     ReplayRounds(CacheOf(block_), running);
     std::erase_if(running, [](const Cursor& warp) { return warp.next == warp.end; });
@@ -113,8 +113,10 @@ void L2Model::Write(uint64_t address, uint64_t bytes) {
   if (bytes == 0) return;
   const uint64_t kept = std::min(bytes, capacity_);  // earlier parts of a larger write are gone anyway
   address += bytes - kept;
-  for (uint64_t sector = address / 32; sector <= (address + kept - 1) / 32; ++sector)
-    cache_.Touch(LineTag(sector / 4), 1u << (sector & 3), 0);
+  for (uint64_t sector = address / 32; sector <= (address + kept - 1) / 32; ++sector) {
+    const uint32_t tag = LineTag(sector / 4);
+    cache_.Touch(cache_.SetIndex(tag), tag, 1u << (sector & 3), 0);
+  }
 }
 
 void L2Model::WriteBack() { result_.counters.dram_write_bytes += 32 * cache_.CleanAll(); }

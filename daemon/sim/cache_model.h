@@ -24,10 +24,12 @@
 // and H100's L2 are one.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/chip.h"
@@ -48,26 +50,49 @@ class Growing {
   void MakeRoom(size_t more) {
     if (room() >= more) return;
     capacity_ = 2 * capacity_ + more;
-    auto larger = std::make_unique_for_overwrite<T[]>(capacity_);
-    std::copy(begin(), end(), larger.get());
-    data_ = std::move(larger);
+    void* larger = std::realloc(data_.get(), capacity_ * sizeof(T));  // moves pages where it can, and does not copy them
+    if (!larger) throw std::bad_alloc();
+    static_cast<void>(data_.release());
+    data_.reset(static_cast<T*>(larger));
   }
   void Advance(size_t count) { size_ += count; }
   void Clear() { size_ = 0; }
 
  private:
-  std::unique_ptr<T[]> data_;
+  static_assert(std::is_trivially_copyable_v<T>);
+  struct Free {
+    void operator()(T* data) const { std::free(data); }
+  };
+  std::unique_ptr<T[], Free> data_;
   size_t size_ = 0, capacity_ = 0;
 };
 
 // What one warp's request asks of one line of L2.
-struct LineAccess {
-  uint32_t tag;
-  uint32_t sectors : 4;     // mask
-  uint32_t kind : 2;        // MemoryRequest::Kind
-  uint32_t first : 1;       // a new request begins
-  uint32_t line : 19;       // of the source
-  uint32_t collisions : 5;  // MemoryRequest::collisions
+class LineAccess {
+ public:
+  LineAccess() = default;
+  // `line` of the source, `collisions` as in MemoryRequest.
+  LineAccess(MemoryRequest::Kind kind, uint32_t line, uint32_t collisions = 0)
+      : tag_(0), bits_(static_cast<uint32_t>(kind) << 4 | (line & kMaxLine) << 7 | (collisions & 31) << 26) {}
+  LineAccess At(uint32_t tag, uint32_t sectors) const {  // the same request's, to that line and sectors of it
+    LineAccess access;
+    access.tag_ = tag;
+    access.bits_ = bits_ | sectors;
+    return access;
+  }
+  void BeginRequest() { bits_ |= 64; }
+
+  uint32_t tag() const { return tag_; }
+  uint32_t sectors() const { return bits_ & 15; }  // mask
+  MemoryRequest::Kind kind() const { return static_cast<MemoryRequest::Kind>(bits_ >> 4 & 3); }
+  bool first() const { return (bits_ & 64) != 0; }  // a new request begins
+  uint32_t line() const { return bits_ >> 7 & kMaxLine; }
+  uint32_t collisions() const { return bits_ >> 26 & 31; }
+
+  static constexpr uint32_t kMaxLine = 0x7'ffff;
+
+ private:
+  uint32_t tag_, bits_;
 };
 
 // Warp loads at one source line, by the slowest level that one of their sectors came from.

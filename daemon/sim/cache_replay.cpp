@@ -24,7 +24,7 @@ void L1Model::OnRequest(const MemoryRequest& request) {
   if (!log || log->requests.room() == 0 || log->tags.room() < room || log->sectors.room() < room || held_ >= kMaxHeldAccesses ||
       block_ != request.block)
     log = &LogOf(request);
-  *log->requests.end() = {request.line & 0x7'ffff, static_cast<uint8_t>(request.count), static_cast<uint8_t>(request.kind),
+  *log->requests.end() = {request.line & LineAccess::kMaxLine, static_cast<uint8_t>(request.count), static_cast<uint8_t>(request.kind),
                           request.cached_in_l1, static_cast<uint8_t>(request.collisions & 31)};
   uint32_t* tags = log->tags.end();
   uint8_t* sectors = log->sectors.end();
@@ -57,29 +57,24 @@ void L1Model::ReplayRounds(SectorCache& cache, std::vector<Cursor>& warps) {
 void L1Model::ReplayRead(SectorCache& cache, const Request& request, const Cursor& lines) {
   LineAccess* const room = misses_.end();
   LineAccess* miss = room;
+  const LineAccess access(Kind::kRead, request.line);
   uint32_t all_sectors = 0, missed_sectors = 0, slots = 0;
-  LineAccess access{};
-  access.kind = request.kind & 3u;
-  access.line = request.line & 0x7'ffff;
   const auto after = [&](uint32_t k, uint32_t before) __attribute__((always_inline)) {
-    const uint32_t sectors = lines.sectors[k], missing = sectors & ~before;
+    const uint32_t sectors = lines.sectors[k], missing = sectors & ~before, missed = Count(missing);
     all_sectors += Count(sectors);
-    if (missing == 0) return;
-    const uint32_t missed = Count(missing);
     missed_sectors += missed;
-    slots += missed == 1 ? 2 : missed;
-    access.tag = lines.tags[k];
-    access.sectors = missing & 0xf;
-    *miss++ = access;
+    slots += missed + (missed == 1);
+    *miss = access.At(lines.tags[k], missing);  // kept only if something is missing: cheaper than a branch
+    miss += missing != 0;
   };
   if (!request.cached) {
     for (uint32_t k = 0; k < request.lines; ++k) after(k, 0);
   } else if (request.lines < kFewLines) {
-    for (uint32_t k = 0; k < request.lines; ++k) after(k, cache.Touch(lines.tags[k], lines.sectors[k], 0).before);
+    for (uint32_t k = 0; k < request.lines; ++k) after(k, cache.ReadAgain(lines.tags[k], lines.sectors[k]));
   } else {
     uint32_t sets[MemoryRequest::kMaxLines];
     for (uint32_t k = 0; k < request.lines; ++k) sets[k] = cache.SetIndex(lines.tags[k]);
-    for (uint32_t k = 0; k < request.lines; ++k) after(k, cache.Touch(sets[k], lines.tags[k], lines.sectors[k], 0).before);
+    for (uint32_t k = 0; k < request.lines; ++k) after(k, cache.Read(sets[k], lines.tags[k], lines.sectors[k]));
   }
   counters_.l1_hit_sectors += all_sectors - missed_sectors;
   counters_.l1_miss_sectors += missed_sectors;
@@ -89,7 +84,7 @@ void L1Model::ReplayRead(SectorCache& cache, const Request& request, const Curso
   if (missed_sectors == 0) {
     ++(request.line < levels_.size() ? levels_[request.line] : LevelsOf(request.line)).l1;
   } else {
-    room->first = 1;
+    room->BeginRequest();
     misses_.Advance(static_cast<size_t>(miss - room));
   }
 }
@@ -97,20 +92,15 @@ void L1Model::ReplayRead(SectorCache& cache, const Request& request, const Curso
 void L1Model::ReplayWrite(SectorCache& cache, const Request& request, const Cursor& lines) {
   LineAccess* const room = misses_.end();
   const bool atomic = request.kind == static_cast<uint8_t>(Kind::kAtomic);
+  const LineAccess first(static_cast<Kind>(request.kind), request.line, request.collisions), next(static_cast<Kind>(request.kind), request.line);
   uint32_t sector_count = 0;
-  LineAccess access{};
-  access.kind = request.kind & 3u;
-  access.line = request.line & 0x7'ffff;
   for (uint32_t k = 0; k < request.lines; ++k) {
     const uint32_t sectors = lines.sectors[k];
     sector_count += Count(sectors);
     if (atomic) cache.Invalidate(lines.tags[k], sectors);  // a later load must not find the old value
-    access.tag = lines.tags[k];
-    access.sectors = sectors & 0xf;
-    room[k] = access;
+    room[k] = (k == 0 ? first : next).At(lines.tags[k], sectors);
   }
-  room->first = 1;
-  room->collisions = request.collisions & 31u;
+  room->BeginRequest();
   misses_.Advance(request.lines);
   counters_.l2_write_bytes += 32 * sector_count;
   if (atomic) {
@@ -127,15 +117,15 @@ void L2Model::Consume(std::span<const LineAccess> misses) {
   uint32_t sets[kChunk];
   for (size_t begin = 0; begin < misses.size(); begin += kChunk) {
     const size_t count = misses.size() - begin < kChunk ? misses.size() - begin : kChunk;
-    for (size_t k = 0; k < count; ++k) sets[k] = cache_.SetIndex(misses[begin + k].tag);
+    for (size_t k = 0; k < count; ++k) sets[k] = cache_.SetIndex(misses[begin + k].tag());
     for (size_t k = 0; k < count; ++k) cache_.Prefetch(sets[k]);
     for (size_t k = 0; k < count; ++k) {
       const LineAccess access = misses[begin + k];
-      const auto kind = static_cast<Kind>(access.kind);
-      const uint32_t sectors = access.sectors;
-      if (access.first) missed_before = missed_sectors;
-      if (kind == Kind::kAtomic) CountAtomics(access.tag, Count(sectors) + access.collisions);
-      const SectorCache::Outcome outcome = cache_.Touch(sets[k], access.tag, sectors, kind == Kind::kRead ? 0 : sectors);
+      const Kind kind = access.kind();
+      const uint32_t sectors = access.sectors();
+      if (access.first()) missed_before = missed_sectors;
+      if (kind == Kind::kAtomic) CountAtomics(access.tag(), Count(sectors) + access.collisions());
+      const SectorCache::Outcome outcome = cache_.Touch(sets[k], access.tag(), sectors, kind == Kind::kRead ? 0 : sectors);
       const uint32_t missing = kind == Kind::kWrite ? 0 : sectors & ~outcome.before;  // a plain store needs nothing from memory
       hit_sectors += Count(sectors & ~missing);
       evicted_sectors += outcome.evicted_dirty_sectors;
@@ -143,14 +133,14 @@ void L2Model::Consume(std::span<const LineAccess> misses) {
         uint32_t fetched = missing;
         if (kind == Kind::kRead) {  // DRAM delivers pairs of sectors
           fetched = (((missing | missing >> 1) & 5) * 3) & ~outcome.before;
-          cache_.Add(fetched);
+          SectorCache::AddValid(outcome, fetched);
         }
         missed_sectors += Count(missing);
         fetched_sectors += Count(fetched);
       }
-      const bool last = begin + k + 1 == misses.size() || misses[begin + k + 1].first;
+      const bool last = begin + k + 1 == misses.size() || misses[begin + k + 1].first();
       if (last && kind == Kind::kRead) {
-        LoadLevels& levels = access.line < result_.levels.size() ? result_.levels[access.line] : LevelsOf(access.line);
+        LoadLevels& levels = access.line() < result_.levels.size() ? result_.levels[access.line()] : LevelsOf(access.line());
         ++(missed_sectors > missed_before ? levels.dram : levels.l2);
       }
     }

@@ -20,12 +20,15 @@ class SectorCache {
   struct Outcome {
     uint32_t before = 0;                 // sectors that were there
     uint32_t evicted_dirty_sectors = 0;  // of the line that made room
+    uint8_t* sectors = nullptr;          // of the line, for AddValid
   };
   // The sectors of `valid` are there afterwards, those of `dirty` are dirty, too. `index` is SetIndex(tag).
   Outcome Touch(uint32_t index, uint32_t tag, uint32_t valid, uint32_t dirty);
-  Outcome Touch(uint32_t tag, uint32_t valid, uint32_t dirty);
-  // More sectors of the line that was touched last.
-  void Add(uint32_t valid) { *latest_sectors_ |= static_cast<uint8_t>(valid); }
+  static void AddValid(const Outcome& touched, uint32_t valid) { *touched.sectors |= static_cast<uint8_t>(valid); }
+  // Returns Outcome::before. ReadAgain is the faster one where the line is likely the one that was read last, Read where hits and
+  // misses come mixed.
+  uint32_t ReadAgain(uint32_t tag, uint32_t valid);
+  uint32_t Read(uint32_t index, uint32_t tag, uint32_t valid);
   uint32_t SetIndex(uint32_t tag) const;
   void Invalidate(uint32_t tag, uint32_t sectors);
   uint64_t CleanAll();  // dirty sectors become clean; how many there were
@@ -56,7 +59,7 @@ class SectorCache {
   std::unique_ptr<Set[], Free> sets_;
   uint32_t group_bits_ = 0, groups_ = 1, set_count_ = 1;
   bool any_dirty_ = false;
-  uint32_t latest_tag_ = 0;  // of the latest Touch: still the most recently used of its set
+  uint32_t latest_tag_ = 0;  // of the latest ReadAgain, if nothing else was touched since: the most recently used of its set
   uint8_t* latest_sectors_ = nullptr;
 };
 
@@ -90,36 +93,53 @@ class SectorCache {
                                                                       uint32_t dirty) {
   const auto bits = static_cast<uint8_t>(valid | dirty << 4);
   any_dirty_ |= dirty != 0;
+  latest_tag_ = 0;
   Set& set = sets_[index];
   const uint64_t order = set.order;
   auto way = static_cast<uint32_t>(order & 15);
-  latest_tag_ = tag;
   if (set.tags[way] != tag) {
     const uint32_t found = Match(set, tag);
     if (found == 0) {
       way = static_cast<uint32_t>(order >> 60);  // the least recently used one
-      latest_sectors_ = &set.sectors[way];
-      const uint32_t evicted = *latest_sectors_;
+      const uint32_t evicted = set.sectors[way];
       set.tags[way] = tag;
-      *latest_sectors_ = bits;
+      set.sectors[way] = bits;
       set.order = order << 4 | way;
-      return {0, Count(evicted >> 4)};
+      return {0, Count(evicted >> 4), &set.sectors[way]};
     }
     way = static_cast<uint32_t>(__builtin_ctz(found));
     set.order = MovedToFront(order, way);
   }
-  latest_sectors_ = &set.sectors[way];
-  const uint32_t before = *latest_sectors_;
-  *latest_sectors_ = static_cast<uint8_t>(before | bits);
-  return {before & 0xf, 0};
+  const uint32_t before = set.sectors[way];
+  set.sectors[way] = static_cast<uint8_t>(before | bits);
+  return {before & 0xf, 0, &set.sectors[way]};
 }
 
-[[gnu::always_inline]] inline SectorCache::Outcome SectorCache::Touch(uint32_t tag, uint32_t valid, uint32_t dirty) {
-  if (tag != latest_tag_) return Touch(SetIndex(tag), tag, valid, dirty);
-  any_dirty_ |= dirty != 0;
+[[gnu::always_inline]] inline uint32_t SectorCache::ReadAgain(uint32_t tag, uint32_t valid) {
+  if (tag != latest_tag_) {
+    const Outcome outcome = Touch(SetIndex(tag), tag, valid, 0);
+    latest_tag_ = tag;
+    latest_sectors_ = outcome.sectors;
+    return outcome.before;
+  }
   const uint32_t before = *latest_sectors_;
-  *latest_sectors_ = static_cast<uint8_t>(before | valid | dirty << 4);
-  return {before & 0xf, 0};
+  *latest_sectors_ = static_cast<uint8_t>(before | valid);
+  return before & 0xf;
+}
+
+// Without a branch on whether the line is there. L1 holds nothing dirty.
+[[gnu::always_inline]] inline uint32_t SectorCache::Read(uint32_t index, uint32_t tag, uint32_t valid) {
+  latest_tag_ = 0;
+  Set& set = sets_[index];
+  const uint64_t order = set.order;
+  const uint32_t found = Match(set, tag);
+  const auto oldest = static_cast<uint32_t>(order >> 60);
+  const uint32_t way = found != 0 ? static_cast<uint32_t>(__builtin_ctz(found | 1u << 16)) : oldest;
+  const uint32_t before = found != 0 ? set.sectors[way] : 0;
+  set.tags[way] = tag;
+  set.sectors[way] = static_cast<uint8_t>(before | valid);
+  set.order = MovedToFront(order, way);
+  return before & 0xf;
 }
 
 }  // namespace warpwright::sim
