@@ -3,8 +3,8 @@
 #include <math.h>
 
 __device__ void merge(float& largest, float& sum, float other_largest, float other_sum) {
+  if (largest == -INFINITY && other_largest == -INFINITY) return;  // not by their maximum: fmaxf hides a NaN
   float m = fmaxf(largest, other_largest);
-  if (m == -INFINITY) return;
   sum = sum * expf(largest - m) + other_sum * expf(other_largest - m);
   largest = m;
 }
