@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -100,9 +101,14 @@ int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
     if (call == __NR_SCMP_ERROR || call < 0) continue;  // unknown to this libseccomp or absent on this architecture
     if (const int error = seccomp_rule_add(filter, deny, call, 0)) return error;
   }
-  // All families: a Unix socket reaches the container runtime or the session bus as well as TCP reaches the world.
-  if (!sandbox.allow_network)
-    if (const int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 0)) return error;
+  // All families: a Unix socket reaches the container runtime or the session bus as well as TCP reaches the world. But NVIDIA's driver
+  // asks its persistence daemon by one, and does not start without.
+  if (!sandbox.allow_network) {
+    const bool local = !sandbox.devices.empty();
+    const int error = local ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX))
+                            : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 0);
+    if (error != 0) return error;
+  }
   if (const int error =
           seccomp_rule_add(filter, deny, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffULL, TIOCSTI)))
     return error;
@@ -162,6 +168,7 @@ Status PreparedSandbox::PrepareFiles(const std::filesystem::path& program) {
   }
   for (const auto& path : sandbox_.devices) WW_TRY(AllowPath(ruleset_.get(), path, (kFileRights | kReadRights | kDeviceControl) & handled));
   proc_self_rights_ = kReadRights & handled;
+  if (!sandbox_.devices.empty()) proc_self_rights_ |= (LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate) & handled;  // NVIDIA's driver writes there
   return {};
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
@@ -21,11 +23,19 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
+struct CaseOutcome {
+  std::string name;
+  double original_us = 0, us = 0;
+  std::optional<TimingSummary> timing;  // on a real device
+};
 struct KernelOutcome {
   std::string name, outcome, message, branch, commit;
   double gain = 1, seconds = 0;
   int rounds = 0, evaluations = 0;
   TaskId task = 0;
+  std::vector<CaseOutcome> cases;          // where it improved
+  double roofline_pct_before = 0, roofline_pct_after = 0;
+  std::map<std::string, double> spent;     // seconds by stage, of both workers
 };
 
 class Optimization {
@@ -108,16 +118,24 @@ class Optimization {
                              .Add(fmt::format("{} {}", task.policy.max_rounds, task.policy.min_speedup)).Finish();
     if (options_.again) WW_TRY(Forget(trajectory, {spec.name, Sha256(original.text), task.device, task.config_digest}));
 
-    const auto judge = MakeJudge(session_, spec, original, manifest_, tree_, toolchain_, trusted);
+    const auto judge = MakeJudge(session_, spec, original, manifest_, tree_, toolchain_, trusted, [&] { candidates.Restart(); });
     if (!fs::exists(tree_ / ".warpwright/references" / spec.name)) {
       progress_.Step(spec.name + ": recording references from " + commit_.substr(0, 12));
       WW_TRY(judge->Record());
     }
     const SystemClock clock;
     const RefineServices services{*judge, candidates, skills_, experience, trajectory, clock, [&] { candidates.Restart(); }, [&](const std::string& text) { progress_.Step(text); }};
+    const auto spent_before = Spent(trusted, candidates);
     WW_ASSIGN(const RefineResult refined, Refine(task, services));
 
     KernelOutcome outcome;
+    for (const auto& [stage, seconds] : Spent(trusted, candidates)) {
+      const auto before = spent_before.find(stage);
+      outcome.spent[stage] = seconds - (before == spent_before.end() ? 0 : before->second);
+    }
+    if (refined.accepted) outcome.cases = CompareCases(refined);
+    outcome.roofline_pct_before = refined.roofline_pct_before;
+    outcome.roofline_pct_after = refined.roofline_pct_after;
     outcome.name = spec.name;
     outcome.outcome = refined.result.outcome;
     outcome.message = refined.result.message;
@@ -128,6 +146,25 @@ class Optimization {
     outcome.task = refined.task;
     if (outcome.outcome == "improved" && options_.publish == "branch") WW_TRY(Publish(spec, refined, trajectory, outcome));
     return outcome;
+  }
+
+  static std::map<std::string, double> Spent(const WorkerEvaluator& trusted, const WorkerEvaluator& candidates) {
+    std::map<std::string, double> spent;
+    for (const auto* worker : {&trusted, &candidates})
+      for (const auto& [stage, seconds] : worker->seconds()) spent[stage] += seconds;
+    return spent;
+  }
+
+  static std::vector<CaseOutcome> CompareCases(const RefineResult& refined) {
+    std::vector<CaseOutcome> cases;
+    const auto* original = std::get_if<Measured>(&refined.baseline.original);
+    for (const CaseMeasurement& after : refined.accepted->cases) {
+      CaseOutcome c{after.case_name, 0, after.time_us, after.timing};
+      for (const CaseMeasurement& before : original != nullptr ? original->cases : std::vector<CaseMeasurement>())
+        if (before.case_name == after.case_name) c.original_us = after.timing ? after.timing->original_us : before.time_us;
+      cases.push_back(std::move(c));
+    }
+    return cases;
   }
 
   static Status Forget(Trajectory& trajectory, const TaskKey& key) {
@@ -161,6 +198,17 @@ class Optimization {
 json ToJson(const KernelOutcome& o, const std::string& device) {
   json j = {{"name", o.name}, {"outcome", o.outcome}, {"message", o.message}, {"gain", o.gain}, {"modelled", device.rfind("sim:", 0) == 0}, {"device", device},
             {"rounds", o.rounds}, {"evaluations", o.evaluations}, {"seconds", o.seconds}, {"task", o.task}, {"branch", nullptr}, {"commit", nullptr}};
+  j["cases"] = json::array();
+  for (const CaseOutcome& c : o.cases) {
+    json row = {{"name", c.name}, {"original_us", c.original_us}, {"us", c.us}};
+    if (c.timing)
+      row.update({{"gain", std::exp(c.timing->log_ratio)}, {"gain_low", std::exp(c.timing->lower)}, {"gain_high", std::exp(c.timing->upper)},
+                  {"decision", Name(c.timing->decision)}, {"pairs", c.timing->pairs}, {"discarded", c.timing->discarded},
+                  {"hot_original_us", c.timing->hot_original_us}, {"hot_us", c.timing->hot_candidate_us}});
+    j["cases"].push_back(std::move(row));
+  }
+  j["roofline_pct"] = {{"before", o.roofline_pct_before}, {"after", o.roofline_pct_after}};
+  j["seconds_by_stage"] = o.spent;
   if (!o.branch.empty()) {
     j["branch"] = o.branch;
     j["commit"] = o.commit;
@@ -184,7 +232,7 @@ Result<int> RunOptimize(const OptimizeOptions& options) {
     for (const auto& o : outcomes)
       fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", o.name, o.outcome, o.outcome == "improved" ? FormatGain(o.gain) : "", o.rounds, o.evaluations,
                  o.seconds, o.branch.empty() ? Printable(o.message) : o.branch);
-    if (!outcomes.empty()) fmt::print("Gains are modelled on {} (simulated).\n", session.chip().name);
+    if (!outcomes.empty()) fmt::print("{}\n", session.gpu() ? "Gains were measured on " + session.chip().name + "." : "Gains are modelled on " + session.chip().name + " (simulated).");
   }
   return failed ? kExitEnvironment : refused ? kExitUnverified : kExitDone;
 }

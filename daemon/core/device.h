@@ -1,6 +1,7 @@
 // The port behind which kernels run, inside the worker: sim/sim_device.h and gpu/cuda_device.h.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct DeviceRun {
   uint32_t differing_runs = 0;                        // these as in Executed
   std::vector<std::vector<std::byte>> other_buffers;
   std::vector<std::string> changed_globals;
+  std::vector<std::string> notes;
+  std::map<std::string, double> seconds;
 };
 using DeviceOutcome = std::variant<Fault, DeviceRun>;
 

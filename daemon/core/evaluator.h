@@ -118,8 +118,9 @@ struct Executed {
   std::vector<std::vector<std::byte>> other_buffers;
   std::vector<std::string> changed_globals;  // module variables that a run left other than it found them
   std::map<std::string, PrecisionUse> precision;  // by what it is: "to tf32", "approximate ex2"
+  std::vector<std::string> notes;        // what could not be measured, with its remedy
   std::string plan_digest, module_key;   // content addresses: identical for identical plan and device code
-  std::map<std::string, double> seconds; // where the time went: slice, compile, record, run
+  std::map<std::string, double> seconds; // where the time went: slice, record, compile, run, and on a GPU its parts
 };
 using ExecuteOutcome = std::variant<CompileFailed, Refused, Faulted, Executed>;
 

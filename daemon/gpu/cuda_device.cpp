@@ -26,7 +26,10 @@ class CudaDevice final : public Device {
 
   Result<DeviceOutcome> Run(const DeviceRequest& request) override {
     WW_ASSIGN(const Lease::Held held, lease_.Take(on_wait_));
-    return gpu::Execution(*context_, *tools_, request).Run();
+    if (request.options.counters && !counters_) {
+      WW_ASSIGN(counters_, gpu::CounterSession::Create(context_->handle(), context_->device()));
+    }
+    return gpu::Execution(*context_, *tools_, counters_ ? &*counters_ : nullptr, request).Run();
   }
   Result<DeviceTimingOutcome> Time(const DeviceTimingRequest& request) override {
     WW_ASSIGN(const Lease::Held held, lease_.Take(on_wait_));
@@ -36,6 +39,7 @@ class CudaDevice final : public Device {
  private:
   std::unique_ptr<Context> context_;
   std::unique_ptr<Tools> tools_;
+  std::optional<gpu::CounterSession> counters_;  // opened when they are first asked for
   Lease lease_;
   std::function<void()> on_wait_;
 };

@@ -1,6 +1,7 @@
 #include "gpu/execution.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace warpwright::gpu {
 namespace {
@@ -153,6 +154,41 @@ Step Execution::Measure() {
   return std::nullopt;
 }
 
+// Without a hold: CUPTI waits for every kernel. A fault in a replayed kernel is the kernel's, like any other.
+Step Execution::Count() {
+  std::optional<Fault> fault;
+  const auto as_status = [&](Step step) -> Status {
+    if (!step) return Fail(step.error());
+    if (!*step) return {};
+    fault = std::move(**step);
+    return Fail(ErrorCode::kIo, "the kernel faulted while it was counted");
+  };
+  CountedRun counted;
+  counted.prepare = [&]() -> Status {
+    WW_TRY(module_->Restore(tools_.stream()));
+    WW_TRY(Fill());
+    WW_TRY(as_status(replay_->Setup(tools_.stream())));
+    return as_status(context_.Wait(tools_.stream()));
+  };
+  counted.run = [&]() -> Status {
+    WW_TRY(as_status(replay_->Run(tools_.stream())));
+    return as_status(context_.Wait(tools_.stream()));
+  };
+  counted.expected_us = run_.time_us;
+  const CounterTier tier = request_.options.speed_of_light ? CounterTier::kSpeedOfLight : CounterTier::kCandidate;
+  auto unavailable = CountPlan(*counters_, tier, context_.chip(), *request_.module, counted, run_.launches);
+  if (fault) return std::move(*fault);
+  if (!unavailable) return Fail(unavailable.error());
+  if (*unavailable) run_.notes.push_back((*unavailable)->reason + ": " + (*unavailable)->remedy);
+  return std::nullopt;
+}
+
+void Execution::Spent(const char* part) {
+  const auto now = std::chrono::steady_clock::now();
+  run_.seconds[part] += std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+}
+
 Step Execution::Steps() {
   WW_ASSIGN(auto loaded, LoadedModule::Load(context_, *request_.module));
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
@@ -167,6 +203,7 @@ Step Execution::Steps() {
   if (auto* fault = std::get_if<Fault>(&replay)) return std::move(*fault);
   replay_ = std::make_unique<Replay>(std::move(std::get<Replay>(replay)));
 
+  Spent("load");
   const uint32_t runs = std::max(1u, request_.options.runs);
   WW_TRY(Fill());
   WW_STEP(context_.Wait(tools_.stream()));
@@ -178,6 +215,7 @@ Step Execution::Steps() {
       contents_.push_back(std::move(memory));
     }
   }
+  Spent("upload");
   for (uint32_t i = 0; i < runs; ++i) {
     WW_STEP(RunOnce(i));
     if (i == 0) {
@@ -188,8 +226,14 @@ Step Execution::Steps() {
     WW_ASSIGN(const bool same, SameAsFirst());
     if (!same && ++run_.differing_runs == 1 && request_.options.keep_outputs) WW_TRY(Download(run_.other_buffers));
   }
+  Spent("execute and download");
   WW_ASSIGN(run_.guards, buffers_->CheckGuards());
-  if (request_.options.counters) WW_STEP(Measure());
+  Spent("guards");
+  if (!request_.options.counters) return std::nullopt;
+  WW_STEP(Measure());
+  Spent("time");
+  if (counters_ != nullptr) WW_STEP(Count());
+  Spent("count");
   return std::nullopt;
 }
 

@@ -2,18 +2,22 @@
 // each other, and reports what surrounded the buffers and what became of the module's variables; with counters, also times and counts.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/device.h"
+#include "gpu/cupti_session.h"
 #include "gpu/replay.h"
 
 namespace warpwright::gpu {
 
 class Execution {
  public:
-  Execution(Context& context, Tools& tools, const DeviceRequest& request) : context_(context), tools_(tools), request_(request) {}
+  // `counters` may be null: nothing is counted then.
+  Execution(Context& context, Tools& tools, CounterSession* counters, const DeviceRequest& request)
+      : context_(context), tools_(tools), counters_(counters), request_(request) {}
   Result<DeviceOutcome> Run();
 
  private:
@@ -25,15 +29,20 @@ class Execution {
   Status KeepResults();           // of the first run, for the others to be compared with
   Result<bool> SameAsFirst();
   Step Measure();                 // cold times of each launch
+  Step Count();                   // by CUPTI
+
+  void Spent(const char* part);   // since the last call
 
   Context& context_;
   Tools& tools_;
+  CounterSession* counters_;
   const DeviceRequest& request_;
   std::unique_ptr<LoadedModule> module_;
   std::unique_ptr<BufferSet> buffers_;
   std::unique_ptr<Replay> replay_;
   std::vector<DeviceMemory> contents_, results_;  // of the argument buffers; only where there is more than one run
   DeviceRun run_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace warpwright::gpu

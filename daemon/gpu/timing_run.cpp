@@ -301,17 +301,28 @@ Status TimingRun::CheckGuards() {
   return {};
 }
 
+void TimingRun::Spent(const char* part) {
+  const auto now = std::chrono::steady_clock::now();
+  timed_.seconds[part] += std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+}
+
 Result<DeviceTimingOutcome> TimingRun::Run() {
   const auto steps = [&]() -> Step {
     WW_STEP(Load(original_, request_.original));
     WW_STEP(Load(candidate_, request_.candidate));
     WW_TRY(UploadContents());
+    Spent("upload");
     WW_STEP(PlanSample());
+    Spent("plan");
     WW_ASSIGN(timed_.empty_us, EmptyTime());
     WW_STEP(WarmUp());
+    Spent("warm up");
     WW_STEP(TimePairs());
+    Spent("pairs");
     if (request_.options.hot) WW_STEP(TimeHot());
     WW_TRY(CheckGuards());
+    Spent("hot and guards");
     return std::nullopt;
   };
   WW_ASSIGN(auto fault, steps());

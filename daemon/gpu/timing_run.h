@@ -9,6 +9,7 @@
 // how many pairs and in which order is fixed before the candidate runs.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -47,6 +48,7 @@ class TimingRun {
   Step TimeHot();
   Result<double> EmptyTime();
   Status CheckGuards();
+  void Spent(const char* part);  // since the last call
   uint32_t PoisonMask(uint64_t contents_seed, size_t launch) const;
 
   Context& context_;
@@ -57,6 +59,7 @@ class TimingRun {
   int launches_ = 1;
   size_t pool_ = 1;
   Timed timed_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace warpwright::gpu

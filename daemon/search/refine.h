@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "agents/feature_extractor.h"
@@ -50,6 +51,8 @@ struct RefineResult {
   TaskResult result;
   std::string text;              // of the accepted candidate; empty unless improved
   Baseline baseline;
+  std::optional<Measured> accepted;  // what the full judge measured of it
+  double roofline_pct_before = 0, roofline_pct_after = 0;  // of the hottest kernel; 0: unknown
   int rounds = 0, evaluations = 0;
   double seconds = 0;
 };

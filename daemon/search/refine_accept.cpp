@@ -54,7 +54,9 @@ Result<std::optional<RefineResult>> RefineLoop::AcceptOne(const Base& base) {
     outcome.summary = VerdictMessage(*outcome.verdict);
     if (const auto* measured = std::get_if<Measured>(&*outcome.verdict)) {
       outcome.gain = Speedup(original_, *measured);
-      outcome.accepted = outcome.gain >= task_.policy.min_speedup && WorstCase(original_, *measured) >= kWorstCase;
+      // Where a device was timed, a mean is not enough: its bound must say so, in two processes.
+      const bool decided = !measured->decision || *measured->decision == TimingDecision::kFaster;
+      outcome.accepted = decided && outcome.gain >= task_.policy.min_speedup && WorstCase(original_, *measured) >= kWorstCase;
       const auto& before = history_.front().features.evidence.values();
       const auto& after = base.features.evidence.values();
       outcome.before = {before.begin(), before.end()};
@@ -65,6 +67,9 @@ Result<std::optional<RefineResult>> RefineLoop::AcceptOne(const Base& base) {
   Say(outcome.summary);
   if (!outcome.accepted) return std::optional<RefineResult>();
   WW_ASSIGN(RefineResult result, Finish({"improved", outcome.summary, final.hash, outcome.gain}, final.text));
+  result.accepted = std::get<Measured>(*outcome.verdict);
+  result.roofline_pct_before = history_.front().features.evidence.GetOr("roofline_pct", 0);
+  result.roofline_pct_after = base.features.evidence.GetOr("roofline_pct", 0);
   return std::optional(std::move(result));
 }
 

@@ -88,7 +88,7 @@ json EncodeExecuted(const Executed& e, FrameView& frame) {
   for (const auto& [what, use] : e.precision) precision[what] = {{"instruction", use.instruction}, {"file", use.file}, {"line", use.line}};
   return {{"precision", std::move(precision)}, {"buffers", EncodeContents(e.buffers, frame)}, {"launches", e.launches}, {"time_us", e.time_us}, {"modelled", e.modelled},
           {"sampled", e.sampled}, {"guards", e.guards}, {"differing", e.differing_runs}, {"other", EncodeContents(e.other_buffers, frame)},
-          {"globals", e.changed_globals}, {"plan", e.plan_digest}, {"module", e.module_key}, {"seconds", e.seconds}};
+          {"globals", e.changed_globals}, {"notes", e.notes}, {"plan", e.plan_digest}, {"module", e.module_key}, {"seconds", e.seconds}};
 }
 Executed DecodeExecuted(const json& j, Frame& frame) {
   Executed e;
@@ -100,6 +100,7 @@ Executed DecodeExecuted(const json& j, Frame& frame) {
   e.guards = j.at("guards").get<std::vector<GuardViolation>>();
   e.differing_runs = j.at("differing");
   e.other_buffers = DecodeContents(j.at("other"), frame);
+  e.notes = j.at("notes").get<std::vector<std::string>>();
   e.changed_globals = j.at("globals").get<std::vector<std::string>>();
   for (const auto& [what, use] : j.at("precision").items()) e.precision[what] = {use.at("instruction"), use.at("file"), use.at("line")};
   e.plan_digest = j.at("plan");

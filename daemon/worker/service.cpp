@@ -244,6 +244,8 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   executed.differing_runs = run.differing_runs;
   executed.other_buffers = std::move(run.other_buffers);
   executed.changed_globals = std::move(run.changed_globals);
+  executed.notes = std::move(run.notes);
+  for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
   executed.precision = FindPrecision(prepared.module->ptx);
   executed.plan_digest = PlanDigest(prepared.plan);
   executed.module_key = prepared.module->key;
@@ -275,6 +277,7 @@ Result<TimeOutcome> Service::Time(const TimeRequest& request) {
   seconds["run"] = watch.Lap();
   if (auto* fault = std::get_if<Fault>(&outcome)) return TimeOutcome(Faulted{std::move(*fault), request.case_name});
   Timed& timed = std::get<Timed>(outcome);
+  for (const auto& [part, spent] : timed.seconds) seconds["run: " + part] += spent;
   timed.seconds = std::move(seconds);
   return TimeOutcome(std::move(timed));
 }

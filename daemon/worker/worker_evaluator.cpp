@@ -50,18 +50,35 @@ Result<std::variant<Frame, CompileFailed, Refused>> WorkerEvaluator::Run(const F
   return Outcome(Refused{"crash", "it ended its worker twice: " + error.message, file, 0});
 }
 
+void WorkerEvaluator::Account(const std::map<std::string, double>& spent, std::chrono::steady_clock::time_point begin) {
+  double elsewhere = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (const auto& [stage, seconds] : spent) {
+    seconds_[stage] += seconds;
+    if (stage.find(':') == std::string::npos) elsewhere -= seconds;  // parts are in their stage already
+  }
+  seconds_["transfer"] += std::max(0.0, elsewhere);
+}
+
 Result<ExecuteOutcome> WorkerEvaluator::Execute(const ExecuteRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
   WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file));
-  return std::visit(Overload{[](Frame& frame) { return DecodeExecute(std::move(frame)); },
-                             [](auto& failure) { return Result<ExecuteOutcome>(std::move(failure)); }},
-                    outcome);
+  auto* frame = std::get_if<Frame>(&outcome);
+  if (frame == nullptr)
+    return std::holds_alternative<Refused>(outcome) ? ExecuteOutcome(std::get<Refused>(outcome)) : ExecuteOutcome(std::get<CompileFailed>(outcome));
+  WW_ASSIGN(ExecuteOutcome answer, DecodeExecute(std::move(*frame)));
+  if (const auto* run = std::get_if<Executed>(&answer)) Account(run->seconds, begin);
+  return answer;
 }
 
 Result<TimeOutcome> WorkerEvaluator::Time(const TimeRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
   WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.candidate.file));
-  return std::visit(Overload{[](Frame& frame) { return DecodeTime(std::move(frame)); },
-                             [](auto& failure) { return Result<TimeOutcome>(std::move(failure)); }},
-                    outcome);
+  auto* frame = std::get_if<Frame>(&outcome);
+  if (frame == nullptr)
+    return std::holds_alternative<Refused>(outcome) ? TimeOutcome(std::get<Refused>(outcome)) : TimeOutcome(std::get<CompileFailed>(outcome));
+  WW_ASSIGN(TimeOutcome answer, DecodeTime(std::move(*frame)));
+  if (const auto* run = std::get_if<Timed>(&answer)) Account(run->seconds, begin);
+  return answer;
 }
 
 }  // namespace warpwright

@@ -33,6 +33,8 @@ class WorkerEvaluator final : public Evaluator {
   // The next call meets a fresh process: for the final acceptance of a candidate.
   void Restart() { supervisor_.Stop(); }
   Supervisor& supervisor() { return supervisor_; }
+  // Where the time of all calls went: the worker's stages, their parts as "run: time", and "transfer" for what the worker did not see.
+  const std::map<std::string, double>& seconds() const { return seconds_; }
 
  private:
   Result<Frame> CallTwice(const FrameView& frame, const CallLimits& limits);
@@ -40,7 +42,10 @@ class WorkerEvaluator final : public Evaluator {
   Result<std::variant<Frame, CompileFailed, Refused>> Run(const FrameView& frame, const std::string& file);
 
   Supervisor supervisor_;
+  void Account(const std::map<std::string, double>& spent, std::chrono::steady_clock::time_point begin);
+
   WorkerDeadlines deadlines_;
+  std::map<std::string, double> seconds_;
 };
 
 }  // namespace warpwright
