@@ -59,22 +59,27 @@ void L1Model::ReplayRead(SectorCache& cache, const Request& request, const Curso
   LineAccess* miss = room;
   const LineAccess access(Kind::kRead, request.line);
   uint32_t all_sectors = 0, missed_sectors = 0, slots = 0;
+  // Copies: stores of bytes may change anything that is not the function's own.
+  const uint32_t* const tags = lines.tags;
+  const uint8_t* const masks = lines.sectors;
+  const uint32_t count = request.lines;
   const auto after = [&](uint32_t k, uint32_t before) __attribute__((always_inline)) {
-    const uint32_t sectors = lines.sectors[k], missing = sectors & ~before, missed = Count(missing);
+    const uint32_t sectors = masks[k], missing = sectors & ~before, missed = Count(missing);
     all_sectors += Count(sectors);
     missed_sectors += missed;
     slots += missed + (missed == 1);
-    *miss = access.At(lines.tags[k], missing);  // kept only if something is missing: cheaper than a branch
+    *miss = access.At(tags[k], missing);  // kept only if something is missing: cheaper than a branch
     miss += missing != 0;
   };
   if (!request.cached) {
-    for (uint32_t k = 0; k < request.lines; ++k) after(k, 0);
-  } else if (request.lines < kFewLines) {
-    for (uint32_t k = 0; k < request.lines; ++k) after(k, cache.ReadAgain(lines.tags[k], lines.sectors[k]));
+    for (uint32_t k = 0; k < count; ++k) after(k, 0);
+  } else if (count < kFewLines) {
+    for (uint32_t k = 0; k < count; ++k) after(k, cache.ReadAgain(tags[k], masks[k]));
   } else {
     uint32_t sets[MemoryRequest::kMaxLines];
-    for (uint32_t k = 0; k < request.lines; ++k) sets[k] = cache.SetIndex(lines.tags[k]);
-    for (uint32_t k = 0; k < request.lines; ++k) after(k, cache.Read(sets[k], lines.tags[k], lines.sectors[k]));
+    for (uint32_t k = 0; k < count; ++k) sets[k] = cache.SetIndex(tags[k]);
+    cache.BeforeReads();
+    for (uint32_t k = 0; k < count; ++k) after(k, cache.Read(sets[k], tags[k], masks[k]));
   }
   counters_.l1_hit_sectors += all_sectors - missed_sectors;
   counters_.l1_miss_sectors += missed_sectors;

@@ -25,9 +25,10 @@ class SectorCache {
   // The sectors of `valid` are there afterwards, those of `dirty` are dirty, too. `index` is SetIndex(tag).
   Outcome Touch(uint32_t index, uint32_t tag, uint32_t valid, uint32_t dirty);
   static void AddValid(const Outcome& touched, uint32_t valid) { *touched.sectors |= static_cast<uint8_t>(valid); }
-  // Returns Outcome::before. ReadAgain is the faster one where the line is likely the one that was read last, Read where hits and
-  // misses come mixed.
+  // Returns Outcome::before. ReadAgain is the faster one where the line is likely the one that was read last, Read where it is not;
+  // BeforeReads must be called between the former and the latter.
   uint32_t ReadAgain(uint32_t tag, uint32_t valid);
+  void BeforeReads() { latest_tag_ = 0; }
   uint32_t Read(uint32_t index, uint32_t tag, uint32_t valid);
   uint32_t SetIndex(uint32_t tag) const;
   void Invalidate(uint32_t tag, uint32_t sectors);
@@ -92,7 +93,7 @@ class SectorCache {
 [[gnu::always_inline]] inline SectorCache::Outcome SectorCache::Touch(uint32_t index, uint32_t tag, uint32_t valid,
                                                                       uint32_t dirty) {
   const auto bits = static_cast<uint8_t>(valid | dirty << 4);
-  any_dirty_ |= dirty != 0;
+  if (dirty != 0) any_dirty_ = true;
   latest_tag_ = 0;
   Set& set = sets_[index];
   const uint64_t order = set.order;
@@ -127,19 +128,22 @@ class SectorCache {
   return before & 0xf;
 }
 
-// Without a branch on whether the line is there. L1 holds nothing dirty.
+// L1 holds nothing dirty.
 [[gnu::always_inline]] inline uint32_t SectorCache::Read(uint32_t index, uint32_t tag, uint32_t valid) {
-  latest_tag_ = 0;
   Set& set = sets_[index];
   const uint64_t order = set.order;
-  const uint32_t found = Match(set, tag);
-  const auto oldest = static_cast<uint32_t>(order >> 60);
-  const uint32_t way = found != 0 ? static_cast<uint32_t>(__builtin_ctz(found | 1u << 16)) : oldest;
-  const uint32_t before = found != 0 ? set.sectors[way] : 0;
+  if (const uint32_t found = Match(set, tag)) {
+    const auto way = static_cast<uint32_t>(__builtin_ctz(found));
+    const uint32_t before = set.sectors[way];
+    set.sectors[way] = static_cast<uint8_t>(before | valid);
+    set.order = MovedToFront(order, way);
+    return before;
+  }
+  const auto way = static_cast<uint32_t>(order >> 60);
   set.tags[way] = tag;
-  set.sectors[way] = static_cast<uint8_t>(before | valid);
-  set.order = MovedToFront(order, way);
-  return before & 0xf;
+  set.sectors[way] = static_cast<uint8_t>(valid);
+  set.order = order << 4 | way;
+  return 0;
 }
 
 }  // namespace warpwright::sim
