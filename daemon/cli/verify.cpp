@@ -73,7 +73,7 @@ Result<int> RunVerify(const RevisionOptions& options) {
     WW_ASSIGN(const SourceRef original, Session::Source(tree, spec.file));
     WW_ASSIGN(const SourceRef candidate, Session::Source(std::filesystem::absolute(session.repository().root()), spec.file));
     // References come from the trusted revision: a candidate cannot bring its own.
-    const auto judge = MakeJudge(session, spec, original, manifest, tree, toolchain, trusted);
+    const auto judge = MakeJudge(session, spec, original, manifest, tree, toolchain, trusted, [&] { candidates.Restart(); });
     WW_ASSIGN(const Baseline baseline, judge->Prepare());
     Verdict verdict = baseline.original;
     if (Passed(verdict)) {
