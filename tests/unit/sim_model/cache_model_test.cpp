@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "config/chip_file.h"
 
 namespace warpwright::sim {
@@ -15,7 +18,7 @@ class Caches {
   explicit Caches(uint64_t l1_share = 32 << 10, Chip chip = *LoadChip("h200")) : l1_(chip, l1_share), l2_(chip) {}
 
   void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, std::vector<uint64_t> sectors,
-               uint32_t line = 1, bool cached = true) {
+               uint32_t line = 1, bool cached = true, uint32_t collisions = 0) {
     std::vector<uint32_t> tags;
     std::vector<uint8_t> masks;
     for (const uint64_t sector : sectors) {
@@ -36,6 +39,7 @@ class Caches {
     request.sectors = masks.data();
     request.line = line;
     request.cached_in_l1 = cached;
+    request.collisions = collisions;
     l1_.OnRequest(request);
   }
   void Read(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) {
@@ -57,6 +61,7 @@ class Caches {
   }
   const L2Model::KernelResult& result() const { return result_; }
   L1Model& l1() { return l1_; }
+  L2Model& l2() { return l2_; }
 
  private:
   L1Model l1_;
@@ -231,6 +236,84 @@ TEST(CacheModel, TrafficCountsLines) {
   EXPECT_EQ(caches.l1().traffic().l1_tags, 1u + 32 + 1 + 3);
   EXPECT_EQ(caches.l1().traffic().l2_read_slots, 4u + 32 * 2);
   EXPECT_EQ(caches.l1().traffic().l2_write_slots, 20u + 3 * 11);
+}
+
+// A kernel of random requests: runs, strides and random sets of sectors, of all kinds, in global and local memory, from nine warps.
+class RandomKernel {
+ public:
+  RandomKernel(uint64_t seed, uint64_t l1_share, int64_t l2_bytes) : random_(seed), caches_(l1_share, ChipWith(l2_bytes)) {
+    for (uint64_t block = 0; block < 400; ++block) {
+      for (int i = 0; i < 200; ++i) Request(block);
+      caches_.l1().FinishBlock(block);
+      if (block % 7 == 6 || block == 399) Consume();
+      if (block % 100 != 50) continue;
+      const uint64_t bytes = Below(300000);
+      caches_.l2().Write(kGlobalBase + Below(100000), bytes);
+    }
+  }
+  Caches& caches() { return caches_; }
+
+ private:
+  static Chip ChipWith(int64_t l2_bytes) {
+    Chip chip = *LoadChip("h200");
+    chip.l2_bytes = l2_bytes;
+    return chip;
+  }
+  uint64_t Below(uint64_t limit) { return random_() % limit; }
+  void Consume() {
+    for (const auto& misses : caches_.l1().blocks()) caches_.l2().Consume(caches_.l1().misses(misses));
+    caches_.l1().ClearMisses();
+  }
+  void Request(uint64_t block) {
+    using Kind = MemoryRequest::Kind;
+    const auto warp = static_cast<uint32_t>(Below(9));
+    uint64_t base = kBase + (Below(4) != 0 ? Below(2000) : Below(200000));
+    if (Below(10) == 0) base = (1ull << 58) + Below(5000);
+    const uint64_t choice = Below(8), count = 1 + Below(32);
+    const uint64_t stride = Below(3) == 0 ? 1 : Below(2) != 0 ? Below(7) + 1 : 32 * (1 + Below(3));
+    std::vector<uint64_t> sectors;
+    for (uint64_t i = 0; i < count; ++i) sectors.push_back(base + i * stride);
+    if (Below(5) == 0) {
+      for (uint64_t& sector : sectors) sector = base + Below(3000);
+      std::sort(sectors.begin(), sectors.end());
+      sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
+    }
+    const Kind kind = choice == 0 ? Kind::kAtomic : choice < 3 ? Kind::kWrite : Kind::kRead;
+    const auto line = static_cast<uint32_t>(Below(40));
+    const bool cached = Below(9) != 0 && kind != Kind::kAtomic;
+    caches_.Request(kind, block, warp, std::move(sectors), line, cached,
+                    kind == Kind::kAtomic ? static_cast<uint32_t>(Below(32)) : 0);
+  }
+
+  std::mt19937_64 random_;
+  Caches caches_;
+};
+
+// Recorded from the first, slower form of the model, which looked up sector after sector in an array kept in the order of use.
+TEST(CacheModel, RandomKernelsCountWhatTheyAlwaysDid) {
+  struct Row {
+    uint64_t seed, l1_share;
+    int64_t l2_bytes;
+    uint64_t l1_hits, l1_misses, l2_hits, l2_misses, dram_read, dram_written, tags, read_slots, write_slots, atomic_slots, hottest;
+  };
+  for (const Row& row : {Row{1, 4608, 100 << 10, 4162, 815318, 585779, 728744, 36848224, 14256512, 871498, 1342259, 3023306, 322320, 3793},
+                         Row{3, 17920, 1 << 20, 19494, 809228, 1050886, 246652, 12495456, 4680672, 874277, 1336823, 2944891, 318747, 3637},
+                         Row{5, 68096, 300 << 10, 83458, 738602, 850071, 388243, 19814400, 7840960, 875105, 1228032, 3005053, 325077, 3601}}) {
+    RandomKernel kernel(row.seed, row.l1_share, row.l2_bytes);
+    const Counters counters = kernel.caches().EndKernel();
+    const Traffic& traffic = kernel.caches().l1().traffic();
+    EXPECT_EQ(counters.l1_hit_sectors, row.l1_hits) << row.seed;
+    EXPECT_EQ(counters.l1_miss_sectors, row.l1_misses) << row.seed;
+    EXPECT_EQ(counters.l2_hit_sectors, row.l2_hits) << row.seed;
+    EXPECT_EQ(counters.l2_miss_sectors, row.l2_misses) << row.seed;
+    EXPECT_EQ(counters.dram_read_bytes, row.dram_read) << row.seed;
+    EXPECT_EQ(counters.dram_write_bytes, row.dram_written) << row.seed;
+    EXPECT_EQ(traffic.l1_tags, row.tags) << row.seed;
+    EXPECT_EQ(traffic.l2_read_slots, row.read_slots) << row.seed;
+    EXPECT_EQ(traffic.l2_write_slots, row.write_slots) << row.seed;
+    EXPECT_EQ(traffic.l2_atomic_slots, row.atomic_slots) << row.seed;
+    EXPECT_EQ(kernel.caches().result().hottest_atomics, row.hottest) << row.seed;
+  }
 }
 
 }  // namespace
