@@ -12,6 +12,7 @@
 namespace warpwright {
 namespace {
 
+constexpr uint64_t kMaxLargeBytes = 256u << 20;
 constexpr uint32_t kSimulatedRuns = 3, kQuickRuns = 3, kFullRuns = 20;  // for determinism
 
 class Examination {
@@ -28,6 +29,7 @@ class Examination {
   Result<Failure> OddShapesOf(const VerifiedCase& verified, Effort effort);
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
   Result<Failure> ReducedShapesOf();
+  Result<Failure> LargeCases();
   Result<Failure> Measure();
   Result<Failure> TryTrial(const Trial& trial);
 
@@ -334,6 +336,41 @@ Result<Failure> Examination::ReducedShapesOf() {
   return Failure();
 }
 
+// What is only measured is at least written: the whole output by a grid that is small enough to run whole, something by
+// the blocks of a sample. A launcher or a kernel may do nothing from some size on.
+Result<Failure> Examination::LargeCases() {
+  if (state_.large.empty()) return Failure();
+  WW_ASSIGN(const OracleAnswer known, state_.oracle.Ask(state_.verified.front().own));
+  const auto* reference_of = std::get_if<std::shared_ptr<const TrialReference>>(&known);
+  if (reference_of == nullptr) return Failure();
+  const std::shared_ptr<const TrialReference> reference = *reference_of;
+  for (const auto& [c, instructions] : state_.large) {
+    const Trial trial{"large-case", *c, InputVariant::kBase, secret_};
+    WW_ASSIGN(const std::vector<BufferContent> inputs,
+              MakeInputs(state_.spec, *c, trial.variant, trial.seed, state_.options.repository));
+    uint64_t bytes = 0;
+    for (const BufferContent& input : inputs) bytes += input.bytes.size();
+    if (bytes > kMaxLargeBytes) {
+      state_.Note(fmt::format("large-case: the outputs of {} are not looked at: {} MiB of buffers", c->name, bytes >> 20));
+      continue;
+    }
+    RunSetting setting{&candidate_, &state_.spec, c, state_.device, state_.MeasureOptions(*c)};
+    setting.options.counters = false;
+    setting.options.keep_outputs = true;
+    WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
+    if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
+    if (auto idle = FindIdle(*reference, inputs, std::get<Executed>(outcome))) {
+      setting.source = &state_.original;
+      WW_ASSIGN(const RunOutcome same, RunKernel(state_.trusted, setting, inputs));
+      const auto* original = std::get_if<Executed>(&same);
+      if (original != nullptr && !FindIdle(*reference, inputs, *original))
+        return Failure(Wrong("large-case", trial, std::move(*idle)));
+    }
+    Passed("large-case");
+  }
+  return Failure();
+}
+
 // By exactly the means by which the original was measured, so that equal code gives equal numbers.
 Result<Failure> Examination::Measure() {
   for (const CaseMeasurement& wanted : std::get<Measured>(state_.baseline->original).cases) {
@@ -384,6 +421,8 @@ Result<Verdict> Examination::Run() {
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;
     WW_ASSIGN(failure, ReducedShapesOf());
+    if (failure) return *failure;
+    WW_ASSIGN(failure, LargeCases());
     if (failure) return *failure;
   }
   WW_ASSIGN(failure, Measure());

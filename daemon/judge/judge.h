@@ -18,6 +18,7 @@
 //   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case
 //   other-scalars            (full) floating-point scalars that the manifest does not give
+//   large-case               (full) cases too large to be verified are written to at least
 //   reduced-shape            (full) cases too large to be verified, one dimension at a time cut to what can be run
 //   bytes-read               the inputs that the original reads are read
 //   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision says what came of it. A candidate that

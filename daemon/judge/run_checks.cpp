@@ -203,6 +203,25 @@ Failure CheckRooflineFloor(const Chip& chip, const KernelSpec& spec, const Case&
                  spec.file, 0};
 }
 
+std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<BufferContent>& inputs, const Executed& run) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype), count = run.buffers[i].size() / size;
+    const std::string& name = reference.layouts[o].name;
+    if (!inputs[i].uninitialized) continue;
+    if (run.sampled) {
+      if (std::all_of(run.buffers[i].begin(), run.buffers[i].end(), [](std::byte b) { return b == std::byte{0}; }))
+        return fmt::format("nothing in {} is written by the blocks that were run", name);
+      continue;
+    }
+    if (!reference.references[o].unwritten.empty()) continue;
+    size_t unwritten = 0;
+    for (size_t e = 0; e < count; ++e) unwritten += SameElement(run.buffers[i], inputs[i].bytes, e, size);
+    if (unwritten > 16 + count / 100)  // one in 256 bytes is its poison by chance
+      return fmt::format("{} of {} elements of {} are not written", unwritten, count, name);
+  }
+  return std::nullopt;
+}
+
 double RelativeDifference(const TrialReference& reference, const std::vector<std::vector<std::byte>>& buffers) {
   double worst = 0;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {

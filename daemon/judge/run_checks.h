@@ -47,6 +47,11 @@ Failure CheckBytesRead(const KernelSpec& spec, const Case& c, const CaseMeasurem
 Failure CheckRooflineFloor(const Chip& chip, const KernelSpec& spec, const Case& c, const CaseMeasurement& original,
                            double candidate_us);
 
+// large-case: what is plainly missing in the outputs of a case that is too large to be verified. A run of the whole grid must have
+// written them, except those that the original leaves partly alone (`reference`, of a verified case); one of a sample of its blocks
+// must have written something, and what it has not is zero.
+std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<BufferContent>& inputs, const Executed& run);
+
 // rms(run - original) / rms(original) of the floating-point outputs, over elements that are finite in both: the worst of them.
 double RelativeDifference(const TrialReference& reference, const std::vector<std::vector<std::byte>>& buffers);
 

@@ -61,7 +61,11 @@ std::string TextOf(const std::filesystem::path& path) {
   return text ? *text : std::string();
 }
 
-std::unique_ptr<WorkerEvaluator> Start() { return StartWorker(WW_SOURCE_DIR); }
+std::unique_ptr<WorkerEvaluator> Start() {
+  WorkerCommand command = WorkerCommandFor(WW_SOURCE_DIR);
+  if (!OnSimulator()) command.argv.emplace_back("--gpu");
+  return std::make_unique<WorkerEvaluator>(std::move(command));
+}
 
 // One trusted worker, one for all candidates, and one judge for each kernel: as a search would have it.
 class Court {

@@ -316,6 +316,19 @@ TEST(Judge, LargeCasesAreMeasuredOnly) {
   EXPECT_NE(error.error().remedy.find("on: [sim]"), std::string::npos);
 }
 
+TEST(Judge, LargeCasesAreWrittenTo) {
+  KernelSpec spec = SoftmaxSpec(16, 100);
+  spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
+  Bench bench(spec, Softmax);
+  bench.options.verify_instructions = 1'000'000;
+  bench.options.sample_instructions = 100'000;
+  const auto verdict = bench.Try([](FakeRun& run) {  // right wherever it is verified
+    if (run.Scalar("N") < 64 || run.Scalar("C") < 4096) return Softmax(run);
+    for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 0);
+  });
+  ExpectCheck(verdict, "large-case");
+}
+
 TEST(Judge, LargeCasesAreTriedAtTheirLengths) {
   KernelSpec spec = SoftmaxSpec(16, 100);
   spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
