@@ -30,7 +30,7 @@ kernels:
       - {name: small, N: 37, C: 130, on: [sim], causal: true}
     launch: {grid: ["ceil_div(N, 256)"], block: [32, 8], shared_bytes: 4 * C}
     tolerance: {relative: 1e-3}
-    allow: [tf32, clock]
+    allow: [tf32, clock, state]
     accumulation: C
 policy: {min_speedup: 1.1, max_rounds: 5}
 )yaml";
@@ -75,7 +75,7 @@ TEST(Manifest, ReadsEverything) {
   ASSERT_TRUE(spec.launch);
   EXPECT_EQ(spec.launch->block.size(), 2u);
   EXPECT_EQ(spec.tolerance.relative, 1e-3);
-  EXPECT_EQ(spec.allow, (std::set<Allow>{Allow::kTf32, Allow::kClock}));
+  EXPECT_EQ(spec.allow, (std::set<Allow>{Allow::kTf32, Allow::kClock, Allow::kState}));
   EXPECT_EQ(spec.accumulation->text(), "C");
 }
 
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"launch_threads", "block: [32, 8]", "block: [64, 32]", "2048 threads", 19},
         Broken{"launch_zero", "ceil_div(N, 256)", "N / 100", "must be from 1", 19},
         Broken{"tolerance", "relative: 1e-3", "relative: 2", "must be from", 20},
-        Broken{"allow", "[tf32, clock]", "[tf23]", "did you mean 'tf32'?", 21},
+        Broken{"allow", "[tf32, clock, state]", "[tf23]", "did you mean 'tf32'?", 21},
         Broken{"accumulation", "accumulation: C", "accumulation: C - 130", "must be from 1", 22},
         Broken{"policy", "min_speedup: 1.1", "min_speedup: 0.5", "must be from 1", 23},
         Broken{"no_output", "role: out}", "role: in}", "'out' or 'inout'", 7},

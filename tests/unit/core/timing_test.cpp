@@ -163,10 +163,16 @@ TEST(TimingProtocol, NeverCallsTheSameFasterAndFindsWhatIs) {
       slower += decision == TimingDecision::kSlower;
     }
     SCOPED_TRACE(testing::Message() << "drift " << row.drift << ", speed-up " << row.speedup << ": " << faster << " faster, " << slower << " slower");
-    if (row.speedup >= 1.05) EXPECT_GE(faster, kRuns * 99 / 100);
-    else EXPECT_EQ(faster, 0);
-    if (row.speedup < 1) EXPECT_GE(slower, kRuns * 99 / 100);
-    else EXPECT_EQ(slower, 0);
+    if (row.speedup >= 1.05) {
+      EXPECT_GE(faster, kRuns * 99 / 100);
+    } else {
+      EXPECT_EQ(faster, 0);
+    }
+    if (row.speedup < 1) {
+      EXPECT_GE(slower, kRuns * 99 / 100);
+    } else {
+      EXPECT_EQ(slower, 0);
+    }
   }
 }
 

@@ -43,6 +43,25 @@ Measured SampleMeasured() {
           {"comparison", "guard-bands"}};
 }
 
+TimingSummary SampleTiming(TimingDecision decision) {
+  TimingSummary timing;
+  timing.decision = decision;
+  timing.log_ratio = std::log(1.03);
+  timing.standard_error = 1e-3 / 3;
+  timing.lower = 0.02;
+  timing.upper = 0.04;
+  timing.decision_lower = -std::numeric_limits<double>::infinity();
+  timing.decision_upper = std::numeric_limits<double>::infinity();
+  timing.original_us = 12.345678901234567;
+  timing.candidate_us = 11.9;
+  timing.hot_original_us = 9;
+  timing.hot_candidate_us = 8.5;
+  timing.pairs = 97;
+  timing.discarded = 3;
+  timing.blocks = 10;
+  return timing;
+}
+
 TEST(VerdictJson, RoundTripOfEveryKind) {
   Fault fault;
   fault.kind = Fault::Kind::kSharedRace;
@@ -83,6 +102,31 @@ TEST(VerdictJson, MeasurementsAreExact) {
   EXPECT_EQ(launch.unmeasured, before.cases[0].launches[1].unmeasured);
   EXPECT_EQ(launch.occupancy.limiter, "registers");
   EXPECT_EQ(after.checks, before.checks);
+}
+
+TEST(VerdictJson, TimingsAreExact) {
+  for (const TimingDecision decision :
+       {TimingDecision::kFaster, TimingDecision::kSame, TimingDecision::kSlower, TimingDecision::kInconclusive}) {
+    Measured before = SampleMeasured();
+    before.cases[0].timing = SampleTiming(decision);
+    before.decision = decision;
+    before.notes = {"review: case gpt2 is 11 times as fast"};
+    const auto back = DecodeVerdict(EncodeVerdict(before));
+    ASSERT_TRUE(back) << back.error().Format();
+    const Measured& after = std::get<Measured>(*back);
+    EXPECT_EQ(after.cases[0].timing, before.cases[0].timing);
+    EXPECT_FALSE(after.cases[1].timing);
+    EXPECT_EQ(after.decision, decision);
+    EXPECT_EQ(after.notes, before.notes);
+  }
+  const auto modelled = DecodeVerdict(EncodeVerdict(SampleMeasured()));
+  ASSERT_TRUE(modelled);
+  EXPECT_FALSE(std::get<Measured>(*modelled).decision);
+  Measured odd = SampleMeasured();
+  odd.decision = TimingDecision::kFaster;
+  std::string json = EncodeVerdict(odd);
+  json.replace(json.find("faster"), 6, "faaast");
+  EXPECT_FALSE(DecodeVerdict(json));
 }
 
 TEST(VerdictJson, EveryFaultKindIsKnown) {

@@ -76,7 +76,7 @@ ExecuteRequest FullRequest() {
   buffer.alignment = 4;
   r.spec.args = {{"x", buffer, 7}, {"n", ScalarArgument{DType::kF64, ScalarValue(0.1)}, 8}, {"m", ScalarArgument{DType::kI64, std::nullopt}, 9}};
   r.spec.launch = LaunchSpec{{Parsed("N"), Parsed("2")}, {Parsed("256")}, Parsed("4 * C")};
-  r.spec.allow = {Allow::kClock, Allow::kReducedPrecision};
+  r.spec.allow = {Allow::kClock, Allow::kReducedPrecision, Allow::kState};
   r.spec.line = 3;
   r.case_name = "N=3";
   r.scalars = {{"big", std::numeric_limits<int64_t>::min()}, {"one", 1.0}, {"inf", -std::numeric_limits<double>::infinity()},
@@ -277,10 +277,21 @@ TEST(Codec, ExecutedAnswer) {
   sent.modelled = false;
   sent.sampled = true;
   sent.guards = {{"x", -4, 1ull << 33}};
+  sent.differing_runs = 3;
+  sent.other_buffers = {Bytes("uot"), {}};
+  sent.changed_globals = {"calls"};
+  sent.precision = {{"to tf32", {"cvt.rna.tf32.f32 %r1, %f1", "a.cu", 7}}};
   sent.plan_digest = "p";
   sent.module_key = "m";
   sent.seconds = {{"run", 0.25}};
   const auto got = std::get<Executed>(TravelOutcome(sent));
+  EXPECT_EQ(got.differing_runs, 3u);
+  EXPECT_EQ(got.other_buffers, sent.other_buffers);
+  EXPECT_EQ(got.changed_globals, sent.changed_globals);
+  ASSERT_EQ(got.precision.size(), 1u);
+  EXPECT_EQ(got.precision.at("to tf32").instruction, "cvt.rna.tf32.f32 %r1, %f1");
+  EXPECT_EQ(got.precision.at("to tf32").file, "a.cu");
+  EXPECT_EQ(got.precision.at("to tf32").line, 7);
   EXPECT_EQ(got.buffers, sent.buffers);
   EXPECT_EQ(got.time_us, sent.time_us);
   EXPECT_EQ(got.modelled, false);

@@ -1,0 +1,263 @@
+// Determinism, module state, precision and bytes read, on simulated devices and on GPUs.
+#include "judge/run_checks.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "judge/judge.h"
+#include "tests/support/fake_evaluator.h"
+#include "tests/unit/judge/specs.h"
+
+namespace warpwright {
+namespace {
+
+void Twice(FakeRun& run) {
+  for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
+}
+// Right, and off in the last place by the number of the run.
+void Wavers(FakeRun& run) {
+  Twice(run);
+  if (run.run > 0) run.Set("out", 7, run.Get("out", 7) * (1 + 0x1.0p-23));
+}
+void Races(FakeRun& run) {
+  Twice(run);
+  if (run.run > 1) run.Set("out", 7, run.Get("out", 7) + 1);
+}
+SourceRef Source(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
+
+struct Bench {
+  explicit Bench(FakeKernel original = Twice, KernelSpec spec_in = ElementwiseSpec(DType::kF32, 1000))
+      : spec(std::move(spec_in)), folder(*TemporaryDirectory::Create("judge")) {
+    trusted.Add("original", original);
+    untrusted.Add("original", std::move(original));
+    options.repository = folder.path();
+    options.secret_seed = 4711;
+  }
+  Result<Verdict> Try(const FakeKernel& candidate, Effort effort = Effort::kFull) {
+    untrusted.Add("candidate", candidate);
+    Judge judge(spec, Source("original"), device, trusted, options);
+    auto verdict = judge.Evaluate(Source("candidate"), untrusted, effort);
+    notes = judge.notes();
+    return verdict;
+  }
+  KernelSpec spec;
+  std::string device = "sim:h200";
+  FakeEvaluator trusted, untrusted;
+  TemporaryDirectory folder;
+  JudgeOptions options;
+  std::vector<std::string> notes;
+};
+
+std::string CheckOf(const Result<Verdict>& verdict) {
+  if (!verdict) return verdict.error().Format();
+  return std::visit(Overload{[](const CompileFailed&) { return std::string("compile"); }, [](const Refused& v) { return v.check; },
+                             [](const WrongResult& v) { return v.check; },
+                             [](const Faulted& v) { return std::string(Name(v.fault.kind)); },
+                             [](const Measured&) { return std::string("passed"); }},
+                    *verdict);
+}
+
+TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
+  struct Row {
+    FakeKernel original, candidate;
+    bool allowed;
+    const char* check;
+  };
+  const Row rows[] = {{Twice, Twice, false, "passed"},      {Twice, Wavers, false, "determinism"}, {Wavers, Wavers, false, "passed"},
+                      {Twice, Wavers, true, "passed"},      {Twice, Races, false, "determinism"},  {Wavers, Races, false, "determinism"},
+                      {Twice, Races, true, "determinism"},  {Wavers, Twice, false, "passed"}};
+  for (const char* device : {"sim:h200", "cuda:0"})
+    for (size_t i = 0; i < std::size(rows); ++i) {
+      Bench bench(rows[i].original);
+      bench.device = device;
+      if (rows[i].allowed) bench.spec.allow.insert(Allow::kNondeterministic);
+      EXPECT_EQ(CheckOf(bench.Try(rows[i].candidate)), rows[i].check) << device << " " << i;
+    }
+  Bench unfit(Races);  // an original that is wrong now and then says nothing about others
+  EXPECT_EQ(CheckOf(unfit.Try(Races)), "passed");
+  ASSERT_FALSE(unfit.notes.empty());
+  EXPECT_TRUE(unfit.notes[0].starts_with("determinism: not tested")) << unfit.notes[0];
+}
+
+TEST(RunChecks, ScratchMayBeLeftInAnyState) {
+  KernelSpec spec = ElementwiseSpec(DType::kF32, 100);
+  spec.args.push_back(Arg("scratch", Buffer(DType::kF32, {"n"}, Role::kScratch)));
+  Bench bench(Twice, spec);
+  EXPECT_EQ(CheckOf(bench.Try([](FakeRun& run) {
+              Twice(run);
+              run.Set("scratch", 0, run.run);
+            })),
+            "passed");
+}
+
+TEST(RunChecks, WhatIsAskedOfAGpu) {
+  for (const Effort effort : {Effort::kQuick, Effort::kFull}) {
+    Bench bench;
+    bench.device = "cuda:0";
+    EXPECT_EQ(CheckOf(bench.Try(Twice, effort)), "passed");
+    uint32_t runs = 0;
+    int exact = 0, half = 0, noise = 0, speed_of_light = 0;
+    for (const auto& call : bench.untrusted.calls) {
+      runs = std::max(runs, call.options.runs);
+      half += call.options.perturbation == Perturbation::kHalfMultiprocessors;
+      noise += call.options.perturbation == Perturbation::kNoise;
+      speed_of_light += call.options.speed_of_light;
+      if (!call.options.exact_memory) continue;
+      ++exact;
+      EXPECT_TRUE(call.buffers[1].read_only);
+      EXPECT_FALSE(call.buffers[0].read_only);
+    }
+    const bool full = effort == Effort::kFull;
+    EXPECT_EQ(runs, full ? 20u : 3u);
+    EXPECT_EQ(exact, 1);
+    EXPECT_EQ(half, full ? 1 : 0);
+    EXPECT_EQ(noise, full ? 1 : 0);
+    EXPECT_EQ(speed_of_light, full ? 1 : 0);
+  }
+  Bench simulated;
+  EXPECT_EQ(CheckOf(simulated.Try(Twice, Effort::kQuick)), "passed");
+  for (const auto& call : simulated.untrusted.calls) {
+    EXPECT_EQ(call.options.runs, 1u);
+    EXPECT_FALSE(call.options.exact_memory);
+    EXPECT_EQ(call.options.perturbation, Perturbation::kNone);
+  }
+}
+
+TEST(RunChecks, PerturbationsAndExactMemoryShowWhatDependsOnThem) {
+  const auto fails = [](auto when) {
+    return FakeKernel([when](FakeRun& run) {
+      Twice(run);
+      if (when(run.request.options)) run.outcome = Faulted{{Fault::Kind::kOutOfBounds, "read behind in"}, ""};
+    });
+  };
+  const auto exact = [](const ExecuteOptions& o) { return o.exact_memory; };
+  const auto half = [](const ExecuteOptions& o) { return o.perturbation == Perturbation::kHalfMultiprocessors; };
+  struct Row {
+    FakeKernel original, candidate;
+    const char* check;
+  };
+  const Row rows[] = {{Twice, fails(exact), "out-of-bounds"}, {fails(exact), fails(exact), "passed"},
+                      {Twice, fails(half), "out-of-bounds"},  {fails(half), fails(half), "passed"},
+                      {Twice, [](FakeRun& run) {
+                         Twice(run);
+                         if (run.request.options.perturbation == Perturbation::kNoise) run.Set("out", 1, 0);
+                       },
+                       "determinism"}};
+  for (size_t i = 0; i < std::size(rows); ++i) {
+    Bench bench(rows[i].original);
+    bench.device = "cuda:0";
+    EXPECT_EQ(CheckOf(bench.Try(rows[i].candidate)), rows[i].check) << i;
+  }
+}
+
+TEST(RunChecks, StateForTheNextLaunchNeedsAllowance) {
+  const auto counts = [](FakeRun& run) {
+    Twice(run);
+    run.changed_globals = {"calls"};
+  };
+  Bench hidden;
+  const auto verdict = hidden.Try(counts, Effort::kQuick);
+  EXPECT_EQ(CheckOf(verdict), "module-state");
+  EXPECT_NE(VerdictMessage(*verdict).find("allow: [state]"), std::string::npos);
+  Bench allowed;
+  allowed.spec.allow.insert(Allow::kState);
+  EXPECT_EQ(CheckOf(allowed.Try(counts)), "passed");
+  Bench like_the_original(counts);
+  EXPECT_EQ(CheckOf(like_the_original.Try(counts)), "passed");
+  EXPECT_FALSE(like_the_original.notes.empty());
+  Bench at_odd_shapes;
+  EXPECT_EQ(CheckOf(at_odd_shapes.Try([&](FakeRun& run) {
+              run.Scalar("n") == 1000 ? Twice(run) : counts(run);
+            })),
+            "module-state");
+}
+
+TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
+  struct Row {
+    const char* original;
+    const char* candidate;
+    std::set<Allow> allow;
+    DType dtype;
+    const char* check;
+  };
+  const Row rows[] = {
+      {nullptr, "to f16", {}, DType::kF32, "ptx-rules"},
+      {nullptr, "to f16", {Allow::kTf32}, DType::kF32, "ptx-rules"},
+      {nullptr, "to f16", {Allow::kReducedPrecision}, DType::kF32, "passed"},
+      {"to f16", "to f16", {}, DType::kF32, "passed"},
+      {nullptr, "to tf32", {Allow::kTf32}, DType::kF32, "passed"},
+      {nullptr, "products in tf32", {}, DType::kF32, "ptx-rules"},
+      {nullptr, "products in tf32", {Allow::kTf32}, DType::kF32, "passed"},
+      {nullptr, "products in bf16", {}, DType::kBF16, "passed"},  // of bf16 inputs
+      {nullptr, "products in bf16", {}, DType::kF32, "ptx-rules"},
+      {nullptr, "sums in f16", {}, DType::kF16, "ptx-rules"},
+      {nullptr, "arithmetic in f16", {}, DType::kF16, "ptx-rules"},
+      {"arithmetic in f16", "arithmetic in f16", {}, DType::kF16, "passed"},
+      {nullptr, "to f32", {}, DType::kF32, "passed"},
+      {nullptr, "to f32", {}, DType::kF64, "ptx-rules"},
+      {nullptr, "approximate ex2", {}, DType::kF32, "passed"},
+      {nullptr, "flushed subnormals", {}, DType::kF32, "passed"},
+  };
+  const auto using_it = [](const char* use) {
+    return [use](FakeRun& run) {
+      Twice(run);
+      if (use != nullptr) run.precision[use] = {"an.instruction %f1", "kernels/k.cu", 12};
+    };
+  };
+  for (size_t i = 0; i < std::size(rows); ++i) {
+    Bench bench(using_it(rows[i].original), ElementwiseSpec(rows[i].dtype, 500));
+    bench.spec.allow = rows[i].allow;
+    const auto verdict = bench.Try(using_it(rows[i].candidate), Effort::kQuick);
+    ASSERT_EQ(CheckOf(verdict), rows[i].check) << i << " " << VerdictMessage(*verdict);
+    const bool is_note = std::string(rows[i].candidate).find("approximate") == 0 || std::string(rows[i].candidate).find("flushed") == 0;
+    if (const auto* measured = std::get_if<Measured>(&*verdict)) {
+      EXPECT_EQ(measured->notes.size(), is_note ? 1u : 0u) << i;
+    }
+    if (const auto* refused = std::get_if<Refused>(&*verdict)) {
+      EXPECT_EQ(refused->line, 12);
+    }
+  }
+}
+
+TEST(RunChecks, InputsThatTheOriginalReadsMustBeRead) {
+  const auto reads = [](double l2_share, double dram_share) {
+    return [=](FakeRun& run) {
+      Twice(run);
+      const auto bytes = 4.0 * static_cast<double>(run.Size("in"));
+      run.counters.l2_read_bytes = static_cast<uint64_t>(l2_share * bytes);
+      run.counters.dram_read_bytes = static_cast<uint64_t>(dram_share * bytes);
+    };
+  };
+  struct Row {
+    double original_l2, original_dram, candidate_l2;
+    const char* check;
+  };
+  for (const Row& row : {Row{1, 1, 1, "passed"}, Row{1, 1, 0.91, "passed"}, Row{1, 1, 0.89, "bytes-read"}, Row{8, 1, 1, "passed"},
+                         Row{8, 1, 0.5, "bytes-read"}, Row{0.25, 0.25, 0.25, "passed"}, Row{4, 0.25, 0.25, "passed"}, Row{1, 0, 0.1, "passed"}}) {
+    Bench bench(reads(row.original_l2, row.original_dram));
+    EXPECT_EQ(CheckOf(bench.Try(reads(row.candidate_l2, row.candidate_l2), Effort::kQuick)), row.check)
+        << row.original_l2 << " " << row.original_dram << " " << row.candidate_l2;
+  }
+}
+
+TEST(RunChecks, WhatWasNotCountedIsNotHeldAgainstAnybody) {
+  const KernelSpec spec = ElementwiseSpec(DType::kF32, 1000);
+  LaunchReport all, few;
+  all.counters.l2_read_bytes = all.counters.dram_read_bytes = 4000;
+  few.counters.l2_read_bytes = 10;
+  CaseMeasurement original, candidate;
+  original.launches = {all};
+  candidate.launches = {few};
+  EXPECT_TRUE(CheckBytesRead(spec, spec.cases[0], original, candidate));
+  candidate.launches[0].unmeasured = {"l2_read_bytes"};
+  EXPECT_FALSE(CheckBytesRead(spec, spec.cases[0], original, candidate));
+  candidate.launches[0].unmeasured = {"barriers"};
+  original.launches[0].unmeasured = {"l2_read_bytes"};
+  EXPECT_FALSE(CheckBytesRead(spec, spec.cases[0], original, candidate));
+  original.launches[0].unmeasured = {};
+  candidate.sampled = true;
+  EXPECT_FALSE(CheckBytesRead(spec, spec.cases[0], original, candidate));
+}
+
+}  // namespace
+}  // namespace warpwright

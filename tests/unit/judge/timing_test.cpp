@@ -1,0 +1,326 @@
+// What the judge does on a device that can be timed: the decision, the outputs of timed launches, and what it asks of such a
+// device beside that. The device is scripted.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "base/file.h"
+#include "judge/judge.h"
+#include "tests/support/fake_evaluator.h"
+#include "tests/unit/judge/specs.h"
+
+namespace warpwright {
+namespace {
+
+void Twice(FakeRun& run) {
+  for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
+}
+// Other roundings: off by at most one in the last place.
+void AboutTwice(FakeRun& run) {
+  for (size_t i = 0; i < run.Size("out"); ++i)
+    run.Set("out", i, i % 3 == 0 && std::isnormal(run.Get("in", i)) ? 2 * run.Get("in", i) * (1 + 0x1.0p-24) : 2 * run.Get("in", i));
+}
+
+SourceRef Source(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
+
+struct Bench {
+  explicit Bench(int64_t n = 1000) : Bench(ElementwiseSpec(DType::kF32, n)) {}
+  explicit Bench(KernelSpec spec_in, const FakeKernel& original = Twice)
+      : spec(std::move(spec_in)), folder(*TemporaryDirectory::Create("judge")) {
+    trusted.Add("original", original);
+    untrusted.Add("original", original);
+    options.repository = folder.path();
+    options.secret_seed = 4711;
+    options.fresh_worker = [this] { ++fresh_workers; };
+  }
+  Result<Verdict> Try(const FakeKernel& candidate, Effort effort = Effort::kFull) {
+    untrusted.Add("candidate", candidate);
+    Judge judge(spec, Source("original"), "cuda:0", trusted, options);
+    auto verdict = judge.Evaluate(Source("candidate"), untrusted, effort);
+    notes = judge.notes();
+    return verdict;
+  }
+  // The candidate takes 100 us, the original `ratio` times that, both with noise.
+  void Clock(double ratio, double noise, uint64_t seed) {
+    random.seed(seed);
+    untrusted.timing = [this, ratio, noise](FakeEvaluator::ScriptedPair p) {
+      std::normal_distribution<double> normal(0, noise);
+      p.pair.original_us = 100 * ratio * std::exp(normal(random));
+      p.pair.candidate_us = 100 * std::exp(normal(random));
+    };
+  }
+  KernelSpec spec;
+  FakeEvaluator trusted, untrusted;
+  TemporaryDirectory folder;
+  JudgeOptions options;
+  std::vector<std::string> notes;
+  std::mt19937_64 random;
+  int fresh_workers = 0;
+};
+
+Measured MeasuredOf(const Result<Verdict>& verdict) {
+  EXPECT_TRUE(verdict) << verdict.error().Format();
+  if (!verdict) return {};
+  EXPECT_TRUE(Passed(*verdict)) << VerdictMessage(*verdict);
+  return Passed(*verdict) ? std::get<Measured>(*verdict) : Measured{};
+}
+void ExpectCheck(const Result<Verdict>& verdict, const std::string& check, const std::string& part = {}) {
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  const auto* wrong = std::get_if<WrongResult>(&*verdict);
+  const auto* refused = std::get_if<Refused>(&*verdict);
+  ASSERT_TRUE(wrong != nullptr || refused != nullptr) << check << ": " << VerdictMessage(*verdict);
+  EXPECT_EQ(wrong != nullptr ? wrong->check : refused->check, check) << VerdictMessage(*verdict);
+  EXPECT_NE(VerdictMessage(*verdict).find(part), std::string::npos) << VerdictMessage(*verdict);
+}
+
+TEST(JudgeTiming, ThreePercentFasterIsFasterInTwoProcesses) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Bench bench(100);
+    bench.Clock(1.03, 0.004, seed);
+    const Measured measured = MeasuredOf(bench.Try(AboutTwice));
+    EXPECT_EQ(measured.decision, TimingDecision::kFaster) << seed;
+    EXPECT_EQ(bench.fresh_workers, 1);
+    EXPECT_FALSE(measured.modelled);
+    ASSERT_EQ(measured.cases.size(), 1u);
+    ASSERT_TRUE(measured.cases[0].timing);
+    EXPECT_NEAR(measured.cases[0].timing->log_ratio, std::log(1.03), 0.005);
+    EXPECT_EQ(measured.cases[0].time_us, measured.cases[0].timing->candidate_us);
+    EXPECT_EQ(measured.checks.back(), "timed-output");
+    std::set<uint64_t> seeds;
+    for (const auto& options : bench.untrusted.timed) seeds.insert(options.seed);
+    EXPECT_EQ(seeds.size(), 2u) << "each process has inputs of its own";
+  }
+}
+
+TEST(JudgeTiming, TheSameIsNeverFaster) {
+  int same = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Bench bench(100);
+    bench.Clock(1, 0.004, seed);
+    const Measured measured = MeasuredOf(bench.Try(Twice));
+    ASSERT_TRUE(measured.decision);
+    EXPECT_NE(*measured.decision, TimingDecision::kFaster) << seed;
+    EXPECT_EQ(bench.fresh_workers, 0);
+    same += *measured.decision == TimingDecision::kSame;
+  }
+  EXPECT_GE(same, 99);
+}
+
+TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
+  Bench bench;
+  bench.Clock(1.021, 0.03, 3);  // neither this nor that
+  EXPECT_EQ(MeasuredOf(bench.Try(Twice)).decision, TimingDecision::kInconclusive);
+  std::vector<int> first, blocks;
+  std::set<int> pairs;
+  for (const auto& options : bench.untrusted.timed) {
+    first.push_back(options.first_block);
+    blocks.push_back(options.blocks);
+    pairs.insert(options.pairs_per_block);
+  }
+  EXPECT_EQ(first, (std::vector<int>{0, 10, 20}));
+  EXPECT_EQ(blocks, (std::vector<int>{10, 10, 20}));
+  EXPECT_EQ(pairs.size(), 1u);
+  EXPECT_GE(*pairs.begin(), 4);
+  EXPECT_TRUE(bench.untrusted.timed[0].hot);
+
+  Bench quick;
+  quick.Clock(1.1, 0.004, 3);
+  EXPECT_EQ(MeasuredOf(quick.Try(Twice, Effort::kQuick)).decision, TimingDecision::kFaster);
+  ASSERT_EQ(quick.untrusted.timed.size(), 1u);
+  EXPECT_EQ(quick.untrusted.timed[0].blocks, 6);
+  EXPECT_EQ(quick.fresh_workers, 0);
+}
+
+TEST(JudgeTiming, TheSecondProcessDecides) {
+  Bench bench;
+  bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) { p.pair.original_us = bench.fresh_workers == 0 ? 110 : 100; };
+  const Measured measured = MeasuredOf(bench.Try(Twice));
+  EXPECT_EQ(measured.decision, TimingDecision::kSame);
+  EXPECT_EQ(bench.fresh_workers, 1);
+  EXPECT_NEAR(measured.cases[0].timing->log_ratio, 0, 1e-9) << "the confirmation's numbers are the ones that count";
+}
+
+TEST(JudgeTiming, ThrottledPairsDoNotCountAndTooManySayNothing) {
+  for (const int every : {10, 4}) {
+    Bench bench;
+    bench.options.chip = Chip{};
+    bench.options.chip->clock_ghz = 1.98;
+    bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
+      const bool throttled = p.index % every == 0;
+      p.pair.original_us = throttled ? 300 : 110;
+      p.pair.original_mhz = throttled ? 900 : 1980;
+      p.pair.candidate_mhz = 1980;
+    };
+    const Measured measured = MeasuredOf(bench.Try(Twice));
+    EXPECT_EQ(measured.decision, every == 10 ? TimingDecision::kFaster : TimingDecision::kInconclusive);
+    EXPECT_GT(measured.cases[0].timing->discarded, 0);
+    EXPECT_NEAR(measured.cases[0].timing->log_ratio, std::log(1.1), 1e-9);
+  }
+}
+
+TEST(JudgeTiming, CasesCountByWeightAndNoneMayLose) {
+  struct Row {
+    double small, large;
+    TimingDecision decision;
+  };
+  for (const Row& row : {Row{1.1, 1.1, TimingDecision::kFaster}, Row{1.0, 1.2, TimingDecision::kFaster},
+                         Row{0.95, 1.2, TimingDecision::kInconclusive}, Row{1.2, 1.0, TimingDecision::kSame}}) {  // 1.8 % over all
+    KernelSpec spec = ElementwiseSpec(DType::kF32, 500);
+    spec.cases.push_back(MakeCase("large", {{"n", int64_t{2000}}}));
+    spec.cases.back().weight = 9;
+    spec.cases.push_back(MakeCase("unweighted", {{"n", int64_t{70}}}));
+    spec.cases.back().weight = 0;
+    Bench bench(spec);
+    bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
+      EXPECT_NE(p.request.case_name, "unweighted");
+      p.pair.original_us = 100 * (p.request.case_name == "large" ? row.large : row.small) * (1 + 1e-4 * (p.index % 3));
+    };
+    const auto verdict = bench.Try(Twice);
+    const Measured measured = MeasuredOf(verdict);
+    EXPECT_EQ(measured.decision, row.decision) << row.small << " " << row.large;
+    EXPECT_FALSE(measured.cases[2].timing);
+  }
+}
+
+TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
+  struct Row {
+    const char* name;
+    FakeKernel kernel;
+    const char* check;
+    const char* part;
+  };
+  const auto when_timed = [](auto change) {
+    return [change](FakeRun& run) {
+      Twice(run);
+      if (run.timed) change(run);
+    };
+  };
+  const Row rows[] = {
+      {"half precision", when_timed([](FakeRun& run) {
+         for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, HalfToFloat(DoubleToHalf(run.Get("out", i))));
+       }),
+       "timed-output", "off by"},
+      {"one NaN", when_timed([](FakeRun& run) { run.Set("out", 5, NAN); }), "timed-output", "not finite"},
+      // Too small to be seen in the whole: the comparator sees it in the output that came back.
+      {"one element", when_timed([](FakeRun& run) { run.Set("out", 5, run.Get("out", 5) * (1 + 1e-6)); }), "timed-output", "out[5]"},
+      {"changes its input", when_timed([](FakeRun& run) { run.Set("in", 5, 1); }), "input-hash", "timed launch"},
+      {"writes outside", when_timed([](FakeRun& run) { run.guards.push_back({"out", 4000, 4}); }), "guard-bands", "timed launch"},
+  };
+  for (const Row& row : rows)
+    for (const Effort effort : {Effort::kQuick, Effort::kFull}) {
+      SCOPED_TRACE(row.name);
+      Bench bench;
+      ExpectCheck(bench.Try(row.kernel, effort), row.check, row.part);
+    }
+  Bench unwritten;
+  unwritten.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.drift.unwritten = p.index == 7 ? 3 : 0; };
+  ExpectCheck(unwritten.Try(Twice), "timed-output", "timed launch 7, 3 elements were not written");
+  Bench late;
+  late.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.drift.relative_rms = p.index == 99 ? 1e-4 : 1e-8; };
+  ExpectCheck(late.Try(AboutTwice), "timed-output");
+}
+
+TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
+  // The candidate has overwritten the original's timed output with its own wrong one.
+  Bench bench;
+  bench.untrusted.after_timing = [](Timed& timed) {
+    for (auto& kept : timed.kept) {
+      StoreFromDouble(DType::kF32, kept.candidate[0].data(), 3, 0);
+      kept.original[0] = kept.candidate[0];
+    }
+  };
+  ExpectCheck(bench.Try(Twice), "timed-output", "out[3]");
+  // And with inputs that are easier than those that were sent.
+  Bench inputs;
+  inputs.untrusted.after_timing = [](Timed& timed) {
+    for (auto& kept : timed.kept)
+      for (auto* side : {&kept.original, &kept.candidate})
+        for (auto& buffer : *side) std::fill(buffer.begin(), buffer.end(), std::byte{0});
+  };
+  ExpectCheck(inputs.Try(Twice), "input-hash");
+}
+
+TEST(JudgeTiming, IntegersAndInOutBuffersAreCompared) {
+  for (const bool wrong : {false, true}) {
+    KernelSpec spec = ElementwiseSpec(DType::kI32, 1000);
+    Bench integers(spec);
+    const auto verdict = integers.Try([&](FakeRun& run) {
+      Twice(run);
+      if (run.timed && wrong) run.Set("out", 999, 1 + run.Get("out", 999));
+    });
+    if (wrong) ExpectCheck(verdict, "timed-output", "never by more than 0");
+    else MeasuredOf(verdict);
+
+    spec = ElementwiseSpec(DType::kF32, 1000);
+    std::get<BufferArgument>(spec.args[0].kind).role = Role::kInOut;
+    const auto add = [](FakeRun& run) {
+      for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, run.Get("out", i) + run.Get("in", i));
+    };
+    Bench in_place(spec, add);
+    const auto other = in_place.Try([&](FakeRun& run) {
+      add(run);
+      if (run.timed && wrong) run.Set("out", 999, 1e-5 + run.Get("out", 999));
+    });
+    if (wrong) ExpectCheck(other, "timed-output");
+    else MeasuredOf(other);
+  }
+}
+
+TEST(JudgeTiming, WorkersThatAnswerSomethingElseAreAnError) {
+  for (int what = 0; what < 4; ++what) {
+    Bench bench;
+    bench.untrusted.after_timing = [&](Timed& timed) {
+      if (what == 0) timed.pairs.pop_back();
+      if (what == 1) timed.pairs.back().block = 77;
+      if (what == 2) timed.kept.clear();
+      if (what == 3) timed.kept[0].candidate[0].resize(3);
+    };
+    const auto verdict = bench.Try(Twice);
+    ASSERT_FALSE(verdict) << what;
+    EXPECT_EQ(verdict.error().code, ErrorCode::kCorrupt);
+  }
+}
+
+TEST(JudgeTiming, NothingIsFasterThanItsTraffic) {
+  const auto traffic = [](double share) {
+    return [share](FakeRun& run) {
+      Twice(run);
+      run.counters.dram_read_bytes = run.counters.l2_read_bytes = static_cast<uint64_t>(share * 4.0 * static_cast<double>(run.Size("in")));
+      run.counters.dram_write_bytes = 4 * run.Size("out");
+    };
+  };
+  struct Row {
+    double candidate_us, l2_bytes, original_share;
+    bool refused;
+  };
+  // 40 kB in and out at 10 GB/s: 8 us.
+  for (const Row& row : {Row{9, 0, 1, false}, Row{7.7, 0, 1, false}, Row{7.5, 0, 1, true}, Row{7.5, 1e4, 1, false}, Row{6, 1e4, 1, true},
+                         Row{1, 5e4, 1, false}, Row{6, 0, 0.25, false}}) {
+    Bench bench(ElementwiseSpec(DType::kF32, 10'000), traffic(row.original_share));
+    bench.options.chip = Chip{};
+    bench.options.chip->name = "test chip";
+    bench.options.chip->dram_bytes_per_second = 1e10;
+    bench.options.chip->l2_bytes = row.l2_bytes;
+    bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
+      p.pair.original_us = 10;
+      p.pair.candidate_us = row.candidate_us;
+    };
+    const auto verdict = bench.Try(traffic(1), Effort::kQuick);
+    SCOPED_TRACE(row.candidate_us);
+    if (row.refused) ExpectCheck(verdict, "roofline-floor", "test chip");
+    else MeasuredOf(verdict);
+  }
+}
+
+TEST(JudgeTiming, TenfoldGainsAreForReview) {
+  Bench bench;
+  bench.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.original_us = 1500; };
+  const Measured measured = MeasuredOf(bench.Try(Twice));
+  EXPECT_EQ(measured.decision, TimingDecision::kFaster);
+  ASSERT_FALSE(measured.notes.empty());
+  EXPECT_TRUE(measured.notes.back().starts_with("review: case n is 15.0 times as fast")) << measured.notes.back();
+}
+
+}  // namespace
+}  // namespace warpwright
