@@ -84,6 +84,8 @@ class Lowering {
   bool Bits(Opcode&, const PtxStatement&);
   bool Logic(Opcode&, const PtxStatement&);
   bool Dot(Opcode&, const PtxStatement&);
+
+  // lower_convert.cpp
   bool Set(Opcode&, const PtxStatement&);
   bool Select(Opcode&, const PtxStatement&);
   bool Convert(Opcode&, const PtxStatement&);

@@ -2,9 +2,11 @@
 // as it mostly is, bounds are one comparison and counting is a few additions. A pattern's lowest and highest byte inside one
 // allocation mean that every lane is; where they are not, each lane is looked up by itself, so that there is no false report.
 #include "sim/exec/lanes.h"
+#include "sim/exec/quiet_races.h"
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
 #include "sim/exec/taint.h"
+#include "sim/exec/written.h"
 
 namespace warpwright::sim::v3 {
 namespace {
@@ -38,65 +40,6 @@ inline void NoteContention(Context& c) {
   }
   FillPattern(p, a, c.mask, bytes);
   return p;
-}
-
-[[gnu::always_inline]] inline bool AllOnes(const uint8_t* p, int64_t n) {
-  uint64_t all = UINT64_MAX;
-  int64_t k = 0;
-  for (; k + 8 <= n; k += 8) {
-    uint64_t v;
-    std::memcpy(&v, p + k, 8);
-    all &= v;
-  }
-  for (; k < n; ++k) all &= UINT64_MAX << 8 | p[k];
-  return all == UINT64_MAX;
-}
-
-// kLanes: every element that the lanes read holds a value; else the first lane for which one does not. Elements of 8 bytes are looked
-// at as two halves of which some byte must be written, because compilers copy structs with their padding.
-[[gnu::noinline]] uint32_t FirstUnwritten(const uint8_t* written, const int64_t* delta, uint32_t mask, uint32_t element, uint32_t bytes) {
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (!(mask >> l & 1)) continue;
-    const uint8_t* w = written + delta[l];
-    for (uint32_t k = 0; k < bytes; k += element) {
-      if (element < 8) {
-        if (!AllOnes(w + k, element)) return l;
-      } else {
-        for (uint32_t half = k; half < k + 8; half += 4) {
-          uint32_t v;
-          std::memcpy(&v, w + half, 4);
-          if (v == 0) return l;
-        }
-      }
-    }
-  }
-  return kLanes;
-}
-// For each element of a vector, the lanes for which it holds no value.
-[[gnu::noinline]] void UnwrittenElements(const uint8_t* written, const int64_t* delta, uint32_t mask, uint32_t element, uint32_t count,
-                                         uint32_t* out) {
-  for (uint32_t k = 0; k < count; ++k) {
-    out[k] = 0;
-    for (uint32_t left = mask; left != 0;) {
-      const uint32_t lane = FirstUnwritten(written + k * element, delta, left, element, element);
-      if (lane == kLanes) break;
-      out[k] |= 1u << lane;
-      left &= ~(1u << lane);
-    }
-  }
-}
-[[gnu::always_inline]] inline uint32_t FindUnwritten(const uint8_t* written, const int64_t* delta, const AddressPattern& p, uint32_t mask,
-                                                     uint32_t element, uint32_t bytes) {
-  if (p.high - p.low <= 1024 && AllOnes(written + p.low, p.high - p.low)) return kLanes;
-  return FirstUnwritten(written, delta, mask, element, bytes);
-}
-[[gnu::always_inline]] inline void MarkWritten(uint8_t* written, const int64_t* delta, const AddressPattern& p, uint32_t mask, uint32_t bytes) {
-  if (p.dense) {
-    std::memset(written + p.low, 0xff, static_cast<size_t>(p.high - p.low));
-    return;
-  }
-  for (uint32_t l = 0; l < kLanes; ++l)
-    if (mask >> l & 1) std::memset(written + delta[l], 0xff, bytes);
 }
 
 // Where the lanes' bytes are on the host.
@@ -164,59 +107,6 @@ template <bool kWrite>
     n.shared_requests += 1;
     n.wavefronts += p.wavefronts;
     n.conflicts += p.conflicts;
-  }
-  return true;
-}
-
-// The common cases of race checks: one word for all lanes, or 32 lanes on 32 neighbouring words, none of them touched by others since
-// the last barrier.
-[[gnu::always_inline]] inline bool ReadsAreQuiet(Context& c, const AddressPattern& p, uint64_t a0, uint32_t bytes) {
-  if (p.kind == Kind::kUniform && bytes == c.race.granule) {
-    const size_t k = a0 / bytes;
-    if (c.race.write_time[k] >= c.barrier_time) return false;
-    const uint32_t own = 1u << c.warp->index, time = c.race.read_time[k];
-    const uint32_t warps = time >= c.barrier_time ? c.race.read_warps[k] : 0;
-    const uint32_t lanes = time >= c.warp->synchronized && warps == own ? c.race.read_lanes[k] : 0;
-    c.race.read_warps[k] = warps | own;
-    c.race.read_lanes[k] = lanes | c.mask;
-    c.race.read_time[k] = c.time;
-    return true;
-  }
-  if (p.kind != Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.granule) return false;
-  const size_t k = a0 / bytes;
-  const uint32_t *wt = c.race.write_time.data() + k, *wb = c.race.write_thread.data() + k;
-  const uint32_t thread = c.warp->index * kLanes;
-  uint32_t hazard = 0;
-  WW_LANES hazard |= wt[l] >= c.barrier_time && wb[l] != thread + l ? 1 : 0;
-  if (hazard) return false;
-  uint32_t *rt = c.race.read_time.data() + k, *rw = c.race.read_warps.data() + k, *rl = c.race.read_lanes.data() + k;
-  const uint32_t own = 1u << c.warp->index, synchronized = c.warp->synchronized, barrier = c.barrier_time, now = c.time;
-  WW_LANES {
-    const uint32_t warps = rt[l] >= barrier ? rw[l] : 0;
-    const uint32_t lanes = rt[l] >= synchronized && warps == own ? rl[l] : 0;
-    rw[l] = warps | own;
-    rl[l] = lanes | (1u << l);
-    rt[l] = now;
-  }
-  return true;
-}
-[[gnu::always_inline]] inline bool WritesAreQuiet(Context& c, const AddressPattern& p, uint64_t a0, uint32_t bytes) {
-  if (p.kind != Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.granule) return false;
-  const size_t k = a0 / bytes;
-  uint32_t *wt = c.race.write_time.data() + k, *wb = c.race.write_thread.data() + k;
-  uint32_t *rt = c.race.read_time.data() + k, *rw = c.race.read_warps.data() + k, *rl = c.race.read_lanes.data() + k;
-  const uint32_t own = 1u << c.warp->index, thread = c.warp->index * kLanes, barrier = c.barrier_time, now = c.time;
-  uint32_t hazard = 0;
-  WW_LANES {
-    const uint32_t written = wt[l] >= barrier && wb[l] != thread + l ? 1 : 0;
-    const uint32_t read = rt[l] >= barrier && (rw[l] != own || rl[l] != 1u << l) ? 1 : 0;
-    hazard |= written | read;
-  }
-  if (hazard) return false;
-  WW_LANES {
-    wt[l] = now;
-    wb[l] = thread + l;
-    rt[l] = 0;
   }
   return true;
 }

@@ -1,0 +1,28 @@
+// Kinds of types that the lowering tells apart, and what follows from them.
+#pragma once
+
+#include "sim/instruction.h"
+#include "sim/opcode.h"
+
+namespace warpwright::sim {
+
+inline bool IsInteger(Type type, bool sixteen = true) {
+  switch (type) {
+    case Type::kU16: case Type::kS16: return sixteen;
+    case Type::kU32: case Type::kS32: case Type::kU64: case Type::kS64: return true;
+    default: return false;
+  }
+}
+inline bool IsHalf(Type type) { return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2; }
+
+inline InstructionClass FloatClass(Type type) {
+  return type == Type::kF64 ? InstructionClass::kFp64 : type == Type::kF32 ? InstructionClass::kFp32 : InstructionClass::kFp16;
+}
+inline uint8_t Lanes(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2 ? 2 : 1; }
+inline void CopyFloatModifiers(Instruction& in, const Opcode& opcode) {
+  in.rounding = opcode.rounding;
+  in.ftz = opcode.ftz;
+  in.sat = opcode.sat;
+}
+
+}  // namespace warpwright::sim
