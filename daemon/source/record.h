@@ -5,7 +5,8 @@
 // buffer it was. The program runs twice at different addresses, so that pointers inside by-value structures are told
 // from numbers, with different garbage in what device-to-host copies return, so that a launcher that branches on a
 // computed value is found out; and in each run the entry is called three times, which separates what happens once
-// (static scratch) from what happens in every call.
+// (static scratch) from what happens in every call. A launcher whose file's variables still change in the third call
+// is refused: it may be counting.
 //
 // The plan comes back as JSON lines on a descriptor of its own and is decoded strictly: the recorder ran untrusted
 // code.

@@ -73,13 +73,17 @@ Result<Completed> Compile(std::vector<std::string> arguments, const fs::path& fo
   return Run(command);
 }
 
-// The objects of the shim's sources.
-std::vector<std::string> ShimObjects(const fs::path& shim) {
-  std::vector<std::string> objects;
+std::string ObjectOf(const fs::path& shim, fs::path source) { return (shim / source.replace_extension(".o")).string(); }
+
+// What is linked, in the order that state_begin.cpp and state_end.cpp need.
+std::vector<std::string> LinkedWith(const std::string& source, const fs::path& shim) {
+  constexpr std::string_view kBegin = "state_begin.cpp", kEnd = "state_end.cpp";
+  std::vector<std::string> files = {"-x", "none", ObjectOf(shim, kBegin), "-x", "c++", source,
+                                    "-x", "none", ObjectOf(shim, kEnd)};
   for (const auto& [name, text] : embedded::HostShim()) {
-    if (name.ends_with(".cpp")) objects.push_back((shim / fs::path(name).replace_extension(".o")).string());
+    if (name.ends_with(".cpp") && name != kBegin && name != kEnd) files.push_back(ObjectOf(shim, name));
   }
-  return objects;
+  return files;
 }
 
 Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds deadline) {
@@ -157,13 +161,8 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
                                         "-include",
                                         (shim / "cuda_runtime.h").string(),
                                         "-fmacro-prefix-map=overlay/=",
-                                        "-ffile-prefix-map=overlay/=",
-                                        "-x",
-                                        "c++",
-                                        "overlay/" + file,
-                                        "-x",
-                                        "none"};
-  for (const std::string& object : ShimObjects(shim)) arguments.push_back(object);
+                                        "-ffile-prefix-map=overlay/="};
+  for (std::string& part : LinkedWith("overlay/" + file, shim)) arguments.push_back(std::move(part));
   arguments.insert(arguments.end(), {"-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"});
   WW_ASSIGN(const Completed done, Compile(std::move(arguments), folder, shim, deadline));
   if (done.exit_code != 0 || done.timed_out) {

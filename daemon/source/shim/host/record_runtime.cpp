@@ -134,6 +134,15 @@ int UserLine(const char* file, int line) {
   return inside ? known->second[static_cast<size_t>(line) - 1] : line;
 }
 
+// What the launcher's file remembers from call to call. The first call may set up; behind the second nothing may change,
+// or a later call, which nobody records, could do something else.
+std::string RememberedState() {
+  const auto between = [](const char* begin, const char* end) {
+    return begin < end ? std::string(begin, end) : std::string();  // another linker may order otherwise
+  };
+  return between(data_begin, data_end) + between(bss_begin, bss_end);
+}
+
 void AssertFailed(const char* condition, const char* file, int line) {
   Refuse(std::string("an assertion of the launcher fails: ") + condition, file, line);
 }
@@ -157,6 +166,7 @@ int main() {
   ww::InstallFaultHandlers();
   atexit(ww::OnExit);
 
+  std::string remembered;
   for (int call = 0; call < 3; ++call) {
     ww::Note("{\"call\":" + ww::Number(call) + "}");
     for (ww::Buffer& buffer : state.buffers) buffer.dirty = false;
@@ -171,6 +181,10 @@ int main() {
     if (!state.unseen_launch_error.empty()) ww::Refuse(state.unseen_launch_error, state.unseen_file, state.unseen_line);
     if (!state.pending.empty())
       ww::Refuse("a launch configuration has no launch", state.pending.back().file, state.pending.back().line);
+    std::string remembers = ww::RememberedState();
+    if (call == 2 && remembers != remembered)
+      ww::Refuse("the launcher changes variables of its file in every call, so later calls may differ", "", 0);
+    remembered = std::move(remembers);
   }
   ww::Note("{\"end\":true}");
   ww::Flush();

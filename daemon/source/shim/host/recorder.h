@@ -97,6 +97,8 @@ int StreamId(cudaStream_t stream, const char* file, int line);
 
 // ---- the program
 
+// The variables of the launcher's file (the linker puts them between these).
+extern char data_begin[8], data_end[8], bss_begin[8], bss_end[8];
 void InstallFaultHandlers();
 void OnExit();
 

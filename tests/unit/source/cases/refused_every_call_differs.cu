@@ -3,5 +3,5 @@
 // refused: something else in every call @ 7
 #include <cuda_runtime.h>
 __global__ void k(float* x, int call) { *x = call; }
-static int calls = 0;
-void run(float* x) { k<<<1, 1>>>(x, ++calls); }
+static int* calls = new int(0);
+void run(float* x) { k<<<1, 1>>>(x, ++*calls); }
