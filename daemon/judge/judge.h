@@ -8,8 +8,9 @@
 //   unwritten-output         two runs with complementary poison: an element equal to its poison in both was not written;
 //                            on a GPU the second with nothing mapped around the buffers and inputs that cannot be written
 //   determinism              these and further runs agree bit for bit, unless the original's do not or the manifest allows it.
-//                            Simulated: 3 runs with other orders of the blocks (full). On a GPU 3, or 20 (full), and one each
-//                            with half of the multiprocessors occupied and beside a kernel that makes noise (full)
+//                            Simulated: 2 runs of the cheapest case, or 3 of each (full), in other orders of the blocks.
+//                            On a GPU 3, or 20 (full), and one each with half of the multiprocessors occupied and beside a
+//                            kernel that makes noise (full)
 //   comparison               every element, by compare.h
 //   ptx-rules                (full and quick) no narrower types than in the original's code (run_checks.h)
 //   recorded-reference       what `warpwright record` or the user stored for the case

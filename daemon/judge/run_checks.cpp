@@ -95,8 +95,7 @@ Failure CheckSurroundings(const KernelSpec& spec, const Trial& trial, const Tria
   }
   if (!run.changed_globals.empty() && reference.changed_globals.empty() && !spec.allow.contains(Allow::kState))
     return Wrong("module-state", trial,
-                 fmt::format("it leaves the module variable {} changed for the next launch, which needs `allow: [state]` "
-                             "in the manifest",
+                 fmt::format("it leaves {} changed for the next launch, which needs `allow: [state]` in the manifest",
                              run.changed_globals.front()));
   return std::nullopt;
 }

@@ -18,8 +18,8 @@ WrongResult Wrong(const std::string& check, const Trial& trial, std::string mess
 // "out[3, 17]"
 std::string ElementName(const OutputLayout& layout, size_t index);
 
-// guard-bands, input-hash, and module-state: variables of the module that are not as they were, so that the next launch sees what
-// this one did, where the original leaves none so.
+// guard-bands, input-hash, and module-state: variables of the module, or workspaces that were filled once, that are not as they
+// were, so that the next launch sees what this one did, where the original leaves none so.
 Failure CheckSurroundings(const KernelSpec& spec, const Trial& trial, const TrialReference& reference,
                           const std::vector<BufferContent>& inputs, const Executed& run);
 // unwritten-output: of two runs with complementary poison.

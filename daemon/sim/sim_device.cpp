@@ -49,13 +49,13 @@ class PlanRun {
       WW_ASSIGN(std::optional<Fault> fault, RunOp(op, false));
       if (fault) return DeviceOutcome(std::move(*fault));
     }
-    const auto before = GlobalVariables();
+    const std::vector<Kept> state = KeepState();
     for (const PlanOp& op : request_.plan->ops) {
       WW_ASSIGN(std::optional<Fault> fault, RunOp(op, true));
       if (fault) return DeviceOutcome(std::move(*fault));
     }
-    for (const auto& [variable, bytes] : GlobalVariables())
-      if (bytes != before.at(variable)) run_.changed_globals.push_back(program_.variables()[variable].name);
+    for (const Kept& kept : state)
+      if (IsChanged(kept)) run_.changed_globals.push_back(kept.name);
     FinishBuffers();
     return DeviceOutcome(std::move(run_));
   }
@@ -116,16 +116,38 @@ class PlanRun {
     return buffer;
   }
 
-  // The contents of the module's variables that kernels can write.
-  std::map<uint32_t, std::vector<std::byte>> GlobalVariables() const {
-    std::map<uint32_t, std::vector<std::byte>> contents;
+  // What outlives a launch of the plan's operations: the module's variables that kernels can write, and what was written into
+  // workspaces once and for all.
+  struct Kept {
+    std::string name;
+    std::span<const std::byte> now;
+    std::vector<std::byte> before;
+    std::vector<uint8_t> written;  // of a workspace, for each byte; empty: all count
+  };
+  std::vector<Kept> KeepState() const {
+    std::vector<Kept> state;
+    const auto keep = [&](const std::string& name, uint64_t address, uint64_t bytes) {
+      const std::span<const std::byte> now = memory_.Bytes(address, bytes);
+      state.push_back({name, now, {now.begin(), now.end()}, {}});
+    };
     const auto& variables = program_.variables();
-    for (uint32_t i = 0; i < variables.size(); ++i) {
-      if (variables[i].constant) continue;
-      const std::span<std::byte> bytes = memory_.Bytes(memory_.variable_address(i), variables[i].bytes);
-      contents[i].assign(bytes.begin(), bytes.end());
+    for (uint32_t i = 0; i < variables.size(); ++i)
+      if (!variables[i].constant) keep(variables[i].name, memory_.variable_address(i), variables[i].bytes);
+    if (request_.plan->setup.empty()) return state;
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      if (request_.plan->buffers[i].kind == PlanBuffer::Kind::kArgument) continue;
+      const sim::Allocation* allocation = memory_.Find(buffers_[i].address);
+      if (!allocation || !allocation->written) continue;
+      keep(request_.plan->buffers[i].name, buffers_[i].address, buffers_[i].bytes);
+      const uint8_t* first = allocation->written + (buffers_[i].address - allocation->base);
+      state.back().written.assign(first, first + buffers_[i].bytes);
     }
-    return contents;
+    return state;
+  }
+  static bool IsChanged(const Kept& kept) {
+    for (size_t i = 0; i < kept.before.size(); ++i)
+      if (kept.now[i] != kept.before[i] && (kept.written.empty() || kept.written[i])) return true;
+    return false;
   }
 
   uint64_t Address(const DevicePointer& pointer) const {

@@ -117,7 +117,7 @@ TEST(RunChecks, WhatIsAskedOfAGpu) {
   Bench simulated;
   EXPECT_EQ(CheckOf(simulated.Try(Twice, Effort::kQuick)), "passed");
   for (const auto& call : simulated.untrusted.calls) {
-    EXPECT_EQ(call.options.runs, 1u);
+    EXPECT_LE(call.options.runs, 2u);
     EXPECT_FALSE(call.options.exact_memory);
     EXPECT_EQ(call.options.perturbation, Perturbation::kNone);
   }

@@ -206,6 +206,17 @@ TEST_F(SimDeviceTest, ChangedVariablesAreNamedAndForgotten) {
     EXPECT_EQ(FromBytes<unsigned>(result.buffers.at(0)).at(0), 3u);
   }
   EXPECT_TRUE(Scale(100, 1).MustRun(*device_, Module()).changed_globals.empty());
+
+  // A workspace that was filled once and for all is such a variable; what nobody filled is none.
+  for (const bool filled : {false, true}) {
+    TestRun tickets;
+    const uint32_t last = tickets.Buffer("out", Zeros(4), true), ticket = tickets.Workspace(8);
+    tickets.plan.setup.emplace_back(MemsetOp{{ticket, 0}, 0, 1, 4});
+    if (!filled) std::swap(tickets.plan.setup, tickets.plan.ops);
+    tickets.Launch("last_one", {5, 1, 1}, {32, 1, 1}, {TestRun::Pointer(last), TestRun::Pointer(ticket)});
+    const DeviceRun result = tickets.MustRun(*device_, Module());
+    EXPECT_EQ(result.changed_globals.size(), filled ? 1u : 0u);
+  }
 }
 
 TEST_F(SimDeviceTest, WithoutGuardsAccessesOutsideAreFaults) {
