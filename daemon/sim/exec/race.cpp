@@ -38,9 +38,10 @@ bool Report(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, ui
             std::string_view did) {
   const bool same = other.warp == c.warp->index;
   StopWithFault(c, i, Fault::Kind::kSharedRace, lane,
-                fmt::format("race on shared memory: {} {} while thread {} {} it, without {} in between", what,
+                fmt::format("race on shared memory: {} {} while thread {} {} it, without {} in between{}", what,
                             Place(c, offset, Space::kShared, bytes), ThreadName(c, other.warp, other.lane), did,
-                            same ? "__syncwarp()" : "__syncthreads()"));
+                            same ? "__syncwarp()" : "__syncthreads()",
+                            same && i->is_volatile ? ": since Volta a warp's lanes need not run in step, and volatile does not order them" : ""));
   return false;
 }
 

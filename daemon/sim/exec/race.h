@@ -7,6 +7,9 @@
 // synchronisation of the warp, is ordered before everything that comes now. Barriers of part of the block, and __syncwarp of part
 // of a warp, keep for each pair up to which time the one knows the other.
 //
+// Code that counts on a warp's lanes to run in step (volatile shared memory without __syncwarp) has been undefined since Volta: it is
+// reported, and the message says why.
+//
 // Atomic operations (volatile and relaxed accesses are not) do not race with each other. What a program orders by locks of its own,
 // built from atomics, is reported, as other tools do.
 #pragma once

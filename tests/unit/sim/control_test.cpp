@@ -119,6 +119,29 @@ extern "C" __global__ void k(int* out, int n) {
   }
 }
 
+TEST(Control, StoreAndReturnBeforeABarrierIsNoDivergence) {
+  SimKit kit = SimKit::FromCuda(R"(
+extern "C" __global__ void k(int* out, int* rest, int n) {
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  if (t >= n) {
+    rest[t] = 7;
+    return;
+  }
+  s[t] = t;
+  __syncthreads();
+  out[t] = s[n - 1 - t];
+})");
+  for (int n : {64, 50, 33, 32, 7}) {
+    const auto out = kit.Make<int>("out", std::vector<int>(64, -1)), rest = kit.Make<int>("rest", std::vector<int>(64, -1));
+    ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {64, 1, 1}, 0, out, rest, n)) << kit.fault.message;
+    for (int t = 0; t < 64; ++t) {
+      EXPECT_EQ(out[static_cast<size_t>(t)], t < n ? n - 1 - t : -1);
+      EXPECT_EQ(rest[static_cast<size_t>(t)], t < n ? -1 : 7);
+    }
+  }
+}
+
 TEST(Control, DivergentBarrierIsReported) {
   SimKit kit = SimKit::FromCuda(R"(
 extern "C" __global__ void lanes(int* out) {
