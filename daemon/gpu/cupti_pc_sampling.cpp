@@ -186,10 +186,11 @@ int PeriodExponent(double expected_us) {
   return std::clamp(static_cast<int>(std::ceil(-std::log2(samples_per_cycle))), 5, 31);
 }
 
-Result<PcSamples> SamplePcs(const Cupti& cupti, CUcontext context, double expected_us, const std::function<Status()>& run) {
+Result<PcSamples> SamplePcs(const Cupti& cupti, CUcontext context, const SampledRun& sampled) {
   PcSampler sampler(cupti, context);
-  WW_TRY(sampler.Enable(expected_us));
-  WW_TRY(sampler.Run(run));
+  WW_TRY(sampler.Enable(sampled.expected_us));
+  WW_TRY(sampled.load());
+  WW_TRY(sampler.Run(sampled.run));
   return sampler.Read();
 }
 

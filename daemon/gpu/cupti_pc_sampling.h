@@ -26,13 +26,20 @@ struct PcRecord {
 struct PcSamples {
   std::vector<PcRecord> records;
   uint64_t total = 0, dropped = 0;  // as the hardware counted them
-  uint64_t foreign = 0;             // of these, in code that CUPTI does not attribute: the driver's own kernels
+  uint64_t foreign = 0;             // of these, in code that CUPTI does not know: the driver's own, and modules loaded too early
   bool overflow = false;            // the buffer was full: the samples are those of the beginning
 };
 
-// Samples all kernels that `run` launches on the context and waits for. `expected_us` is about how long they take: the period is chosen so
-// that long runs do not overflow and short ones are seen. kEnvironment: the system refuses (see Cupti::Check).
-Result<PcSamples> SamplePcs(const Cupti& cupti, CUcontext context, double expected_us, const std::function<Status()>& run);
+// What is sampled. CUPTI knows only modules that were loaded while sampling was enabled, and counts samples in older ones as foreign: so
+// `load` loads the module, even if it is loaded already, and prepares the state before the kernels; `run` launches the kernels of that
+// copy. Both wait. `expected_us` is about how long the kernels take: the period is chosen so that long runs do not overflow and short
+// ones are seen.
+struct SampledRun {
+  std::function<Status()> load, run;
+  double expected_us = 0;
+};
+// Samples all kernels that `sampled.run` launches on the context. kEnvironment: the system refuses (see Cupti::Check).
+Result<PcSamples> SamplePcs(const Cupti& cupti, CUcontext context, const SampledRun& sampled);
 
 // Cycles between two samples of a scheduler, as a power of two that CUPTI accepts (5 to 31).
 int PeriodExponent(double expected_us);

@@ -1,5 +1,7 @@
 #include "gpu/cupti_session.h"
 
+#include <fmt/format.h>
+
 namespace warpwright::gpu {
 namespace {
 
@@ -25,12 +27,19 @@ Status CheckSupport(const Cupti& cupti, CUdevice device) {
               "switch that off on the host, or go on without counters: timing and checking do not need them");
 }
 
-// Runs `step` with `launch_all`, and tells an error of the caller's launches from one of counting.
+// Runs `step`, which wraps each of the caller's functions with what it is given: tells an error of the caller's from one of counting.
 template <typename T, typename Step>
-Result<std::variant<CountersUnavailable, T>> Guarded(const std::function<Status()>& launch_all, Step step) {
-  Status launched;
-  Result<T> counted = step([&] { return launched = launch_all(); });
-  if (!launched) return Fail(launched.error());
+Result<std::variant<CountersUnavailable, T>> Guarded(Step step) {
+  Status callers;
+  const auto guard = [&callers](const std::function<Status()>& function) -> std::function<Status()> {
+    return [&callers, &function] {
+      Status status = function();
+      if (!status) callers = status;
+      return status;
+    };
+  };
+  Result<T> counted = step(guard);
+  if (!callers) return Fail(callers.error());
   if (counted) return std::move(*counted);
   if (MeansUnavailable(counted.error())) return Unavailable(counted.error());
   return Fail(counted.error());
@@ -73,7 +82,7 @@ Result<CountedLaunches> CounterSession::Count(CounterTier tier, const std::funct
   WW_ASSIGN(RangeProfiler profiler, RangeProfiler::Enable(*cupti_, context_));
   CountedLaunches counted;
   WW_ASSIGN(counted.launches, profiler.Count(host->second, launches, launch_all));
-  counted.unknown = host->second.unknown();
+  counted.unknown = Missed(host->second.unknown());
   counted.passes = host->second.passes();
   return counted;
 }
@@ -81,13 +90,13 @@ Result<CountedLaunches> CounterSession::Count(CounterTier tier, const std::funct
 Result<CounterOutcome> CounterSession::Collect(CounterTier tier, const std::function<Status()>& launch_all, size_t launches) {
   if (unavailable_) return *unavailable_;
   if (launches == 0) return CountedLaunches{};
-  return Guarded<CountedLaunches>(launch_all, [&](const std::function<Status()>& launch) { return Count(tier, launch, launches); });
+  return Guarded<CountedLaunches>([&](const auto& guard) { return Count(tier, guard(launch_all), launches); });
 }
 
-Result<SamplingOutcome> CounterSession::Sample(const CompiledModule& module, double expected_us, const std::function<Status()>& run) {
+Result<SamplingOutcome> CounterSession::Sample(const CompiledModule& module, const SampledRun& run) {
   if (unavailable_) return *unavailable_;
-  return Guarded<SampledLines>(run, [&](const std::function<Status()>& guarded) -> Result<SampledLines> {
-    WW_ASSIGN(const PcSamples samples, SamplePcs(*cupti_, context_, expected_us, guarded));
+  return Guarded<SampledLines>([&](const auto& guard) -> Result<SampledLines> {
+    WW_ASSIGN(const PcSamples samples, SamplePcs(*cupti_, context_, {guard(run.load), guard(run.run), run.expected_us}));
     SampledLines sampled{{}, samples.total, samples.dropped, samples.foreign, samples.overflow};
     for (const auto& kernel : module.kernels) {
       const auto locate = [&](uint64_t pc) {
@@ -116,10 +125,16 @@ Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, Co
   const auto& counted = std::get<CountedLaunches>(outcome);
   for (size_t i = 0; i < reports.size(); ++i) Fill(reports[i], counted.launches[i], chip);
 
-  WW_TRY(plan.prepare());
-  WW_ASSIGN(const SamplingOutcome sampling, session.Sample(module, plan.expected_us, plan.run));
+  const auto load = [&]() -> Status {
+    WW_TRY(plan.reload());
+    return plan.prepare();
+  };
+  WW_ASSIGN(const SamplingOutcome sampling, session.Sample(module, {load, plan.run, plan.expected_us}));
   if (const auto* unavailable = std::get_if<CountersUnavailable>(&sampling)) return *unavailable;
   const auto& sampled = std::get<SampledLines>(sampling);
+  if (sampled.samples > 0 && sampled.foreign == sampled.samples)
+    return CountersUnavailable{fmt::format("there are no hottest lines: CUPTI attributes none of {} samples to a kernel", sampled.samples),
+                               "use a CUPTI as new as the driver; counters and times are not concerned"};
   for (auto& report : reports) {
     const KernelResources* kernel = module.Find(report.kernel);
     const auto lines = sampled.kernels.find(kernel != nullptr ? kernel->symbol : std::string());

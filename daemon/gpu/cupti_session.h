@@ -19,7 +19,7 @@ struct CountersUnavailable {
 };
 struct CountedLaunches {
   std::vector<MetricValues> launches;  // in the order of the launches: for Fill (metrics.h)
-  std::vector<std::string> unknown;    // metrics of the tier that this chip lacks
+  std::vector<std::string> unknown;    // metrics of the tier that this chip lacks and has no other for: see Missed (metrics.h)
   size_t passes = 0;
 };
 using CounterOutcome = std::variant<CountersUnavailable, CountedLaunches>;
@@ -43,8 +43,8 @@ class CounterSession {
   // as it is. `launches` is the number of kernels: memsets and copies are not counted.
   Result<CounterOutcome> Collect(CounterTier tier, const std::function<Status()>& launch_all, size_t launches);
 
-  // The hottest lines of the module's kernels while `run` runs, which launches and waits; about `expected_us` long.
-  Result<SamplingOutcome> Sample(const CompiledModule& module, double expected_us, const std::function<Status()>& run);
+  // The hottest lines of the module's kernels. Sampling is on in here only: it disturbs no time that is measured elsewhere.
+  Result<SamplingOutcome> Sample(const CompiledModule& module, const SampledRun& run);
 
  private:
   explicit CounterSession(CUcontext context) : context_(context) {}
@@ -63,6 +63,7 @@ class CounterSession {
 struct CountedRun {
   std::function<Status()> prepare;  // the state before the plan, with kernels of the device's own; waits
   std::function<Status()> run;      // the plan's kernels and nothing else; waits
+  std::function<Status()> reload;   // the module, loaded once more: what is prepared and run afterwards is that copy (see SampledRun)
   double expected_us = 0;
 };
 // Counters and hottest lines of a plan whose launches are described and timed in `reports`, in order; launches of one kernel share its

@@ -47,6 +47,21 @@ void NoteUnmeasured(LaunchReport& report, const std::vector<Formula>& formulas, 
     if (numbers.count(formula.number) == 0) report.unmeasured.emplace(formula.number);
 }
 
+bool NeedsAny(const Formula& formula, const std::vector<std::string>& metrics) {
+  return std::any_of(formula.terms.begin(), formula.terms.end(), [&](const Formula::Term& term) {
+    return std::find(metrics.begin(), metrics.end(), term.metric) != metrics.end();
+  });
+}
+
+// Whether a formula of the table needs the metric, and no other gives its number without the absent ones.
+bool LeavesAGap(const std::vector<Formula>& table, const std::string& metric, const std::vector<std::string>& absent) {
+  return std::any_of(table.begin(), table.end(), [&](const Formula& formula) {
+    return NeedsAny(formula, {metric}) && std::none_of(table.begin(), table.end(), [&](const Formula& other) {
+             return other.number == formula.number && !NeedsAny(other, absent);
+           });
+  });
+}
+
 uint64_t Count(double value) { return value > 0 ? static_cast<uint64_t>(std::llround(value)) : 0; }
 
 void FillCounters(LaunchReport& report, const Values& values) {
@@ -117,6 +132,19 @@ void FillTime(LaunchReport& report, const Values& values, const Chip& chip) {
 }
 
 }  // namespace
+
+std::vector<std::string> Missed(const std::vector<std::string>& absent) {
+  std::vector<std::string> missed;
+  for (const auto& metric : absent) {
+    bool used = false, gap = false;
+    for (const auto* table : {&CounterFormulas(), &ThreadClassFormulas(), &ThroughputFormulas(), &StallFormulas()}) {
+      used = used || std::any_of(table->begin(), table->end(), [&](const Formula& formula) { return NeedsAny(formula, {metric}); });
+      gap = gap || LeavesAGap(*table, metric, absent);
+    }
+    if (gap || !used) missed.push_back(metric);  // what no formula uses is shown as it is
+  }
+  return missed;
+}
 
 void Fill(LaunchReport& report, const std::map<std::string, double>& values, const Chip& chip) {
   report.metrics = values;

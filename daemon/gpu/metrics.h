@@ -50,6 +50,10 @@ const std::vector<Formula>& StallFormulas();
 const Formula& LatencyStalls();
 const Formula& AllStalls();
 
+// Of metrics that a chip lacks, those that it misses: without those whose every number another formula gives from metrics that it has
+// (names that differ by chip).
+std::vector<std::string> Missed(const std::vector<std::string>& absent);
+
 // Fields of Counters and parts of TimeBreakdown that no GPU counts, with the reason.
 const std::map<std::string_view, std::string_view>& NotOnHardware();
 

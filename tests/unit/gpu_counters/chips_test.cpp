@@ -41,6 +41,26 @@ TEST_P(Chips, HasEveryMetricButTheListedOnes) {
   const auto host = CuptiHost::Create(cupti, GetParam().chip, {}, MetricsOf(CounterTier::kSpeedOfLight));
   ASSERT_TRUE(host) << host.error().Format();
   EXPECT_EQ(std::set<std::string>(host->unknown().begin(), host->unknown().end()), GetParam().absent);
+  // Metrics that stand for each other are not missed where one of them is there: kinds of stalls that a chip does not have remain.
+  std::set<std::string> without_others = GetParam().absent;
+  for (const char* name : {kReadBytes[0], kReadBytes[1], kOpReadBytes[0], kOpReadBytes[1], kHalfPipe, kHalfInFma}) without_others.erase(name);
+  const auto missed = Missed(host->unknown());
+  EXPECT_EQ(std::set<std::string>(missed.begin(), missed.end()), without_others);
+}
+
+TEST(Missed, IsWhatNoOtherMetricGives) {
+  const std::string fma = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed", shown = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+  const struct {
+    std::vector<std::string> absent, missed;
+  } rows[] = {{{}, {}},
+              {{kOpReadBytes[0]}, {}},
+              {{kReadBytes[0]}, {}},
+              {{kReadBytes[0], kOpReadBytes[0]}, {kReadBytes[0], kOpReadBytes[0]}},
+              {{kReadBytes[0], kOpReadBytes[1]}, {}},
+              {{kHalfPipe, kOpReadBytes[0], kOpReadBytes[1]}, {}},
+              {{kHalfPipe, kHalfInFma, fma}, {kHalfPipe, kHalfInFma, fma}},
+              {{shown, "no__such_metric.sum"}, {shown, "no__such_metric.sum"}}};
+  for (const auto& row : rows) EXPECT_EQ(Missed(row.absent), row.missed);
 }
 
 TEST_P(Chips, CostsNoMoreThanTheListedPasses) {

@@ -101,11 +101,11 @@ TEST(Session, WithoutADriverCountersAreUnavailable) {
   const auto counted = session->Collect(CounterTier::kCore, launch, 1);
   ASSERT_TRUE(counted);
   EXPECT_TRUE(std::holds_alternative<CountersUnavailable>(*counted));
-  const auto sampled = session->Sample(CompiledModule{}, 100, launch);
+  const auto sampled = session->Sample(CompiledModule{}, {launch, launch, 100});
   ASSERT_TRUE(sampled);
   EXPECT_TRUE(std::holds_alternative<CountersUnavailable>(*sampled));
   std::vector<LaunchReport> reports(2);
-  const auto why = CountPlan(*session, CounterTier::kCandidate, Chip{}, CompiledModule{}, {launch, launch, 100}, reports);
+  const auto why = CountPlan(*session, CounterTier::kCandidate, Chip{}, CompiledModule{}, {launch, launch, launch, 100}, reports);
   ASSERT_TRUE(why);
   ASSERT_TRUE(*why);
   EXPECT_EQ((*why)->remedy, session->unavailable()->remedy);
