@@ -10,8 +10,6 @@
 namespace warpwright {
 namespace {
 
-bool IsIdentifier(const Token& token) { return token.kind == Token::Kind::kIdentifier; }
-
 struct Ban {
   std::string_view prefix;
   bool is_namespace;  // "thrust" counts where "::" follows
@@ -82,7 +80,7 @@ bool MayBeOnDevice(const SourceUnits& units, const Unit& unit) {
     }
   }
   for (const Token& token : file.code) {
-    if (!unit.range.Contains(token.range) || !IsIdentifier(token)) continue;
+    if (!unit.range.Contains(token.range) || !token.IsIdentifier()) continue;
     const bool in_host = std::any_of(host_members.begin(), host_members.end(),
                                      [&](TextRange range) { return range.Contains(token.range); });
     if (!in_host &&
@@ -105,7 +103,7 @@ std::optional<Refused> FindBan(const SourceUnits& units, const std::set<const Un
   const auto consider = [&](const Unit& unit, const std::vector<Token>& tokens, TextRange skip) {
     for (size_t i = 0; i < tokens.size(); ++i) {
       const Token& token = tokens[i];
-      if (!IsIdentifier(token) || !unit.range.Contains(token.range) || skip.Contains(token.range)) continue;
+      if (!token.IsIdentifier() || !unit.range.Contains(token.range) || skip.Contains(token.range)) continue;
       for (const Ban& ban : kBans) {
         const bool scoped = i + 1 < tokens.size() && tokens[i + 1].text == "::";
         const bool hit = ban.is_namespace ? token.text == ban.prefix && scoped : token.text.starts_with(ban.prefix);
@@ -288,7 +286,7 @@ std::string SliceHash(const SourceUnits& units, const EntryReach& reach) {
     std::string directives;
     for (size_t i = 0; i < file.all.size(); ++i) {
       const Token& token = file.all[i];
-      const bool hash = token.in_directive && token.starts_line && token.text == "#";
+      const bool hash = token.OpensDirective();
       if (!hash || i + 1 >= file.all.size()) continue;
       const std::string_view word = file.all[i + 1].text;
       if (!word.starts_with("if") && !word.starts_with("el") && word != "endif" && word != "undef") continue;

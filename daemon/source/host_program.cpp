@@ -12,11 +12,9 @@ namespace {
 constexpr std::string_view kLine = "__LINE__";
 constexpr std::string_view kUserLine = "::ww::UserLine(__FILE__, __builtin_LINE())";
 
-bool OpensDirective(const Token& token) { return token.in_directive && token.starts_line && token.text == "#"; }
-
 // The '#' of the directive that tokens[at] stands in.
 size_t DirectiveOf(const std::vector<Token>& tokens, size_t at) {
-  while (at > 0 && !OpensDirective(tokens[at])) --at;
+  while (at > 0 && !tokens[at].OpensDirective()) --at;
   return at;
 }
 
@@ -60,7 +58,7 @@ class Compactor {
     std::string out;
     for (size_t i = 0; i < tokens.size(); ++i) {
       const Token& token = tokens[i];
-      if (OpensDirective(token) && i + 1 < tokens.size() && IsLineDirective(tokens[i + 1])) return std::nullopt;
+      if (token.OpensDirective() && i + 1 < tokens.size() && IsLineDirective(tokens[i + 1])) return std::nullopt;
       if (i == 0 || Breaks(tokens[i - 1], token)) {
         if (i > 0) out += '\n';
         lines.push_back(token.line);
@@ -85,7 +83,7 @@ class Compactor {
   }
   // A directive becomes one line.
   static bool Breaks(const Token& before, const Token& token) {
-    if (OpensDirective(token) || before.in_directive != token.in_directive) return true;
+    if (token.OpensDirective() || before.in_directive != token.in_directive) return true;
     return !token.in_directive && token.line > before.line + Height(before);
   }
 
@@ -95,7 +93,7 @@ class Compactor {
 void AddFunctionMacros(std::string_view text, std::set<std::string_view>& names) {
   const std::vector<Token> tokens = Lex(text);
   for (size_t i = 0; i + 3 < tokens.size(); ++i) {
-    const bool define = OpensDirective(tokens[i]) && tokens[i + 1].text == "define";
+    const bool define = tokens[i].OpensDirective() && tokens[i + 1].text == "define";
     if (define && tokens[i + 3].text == "(" && tokens[i + 3].range.begin == tokens[i + 2].range.end)
       names.insert(tokens[i + 2].text);
   }

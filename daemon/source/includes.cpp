@@ -49,7 +49,7 @@ std::vector<IncludeDirective> ScanIncludes(std::string_view text) {
   std::vector<IncludeDirective> found;
   const std::vector<Token> tokens = Lex(text);
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (tokens[i].text != "#" || !tokens[i].in_directive || !tokens[i].starts_line) continue;
+    if (!tokens[i].OpensDirective()) continue;
     if (tokens[i + 1].text != "include" && tokens[i + 1].text != "include_next" && tokens[i + 1].text != "import")
       continue;
     size_t last = i + 1;

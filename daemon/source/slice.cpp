@@ -185,7 +185,7 @@ std::set<const Unit*> UnusedMacros(const SourceUnits& units, const std::set<cons
     bool conditional = false;
     for (size_t i = 0; i + 1 < file.all.size(); ++i) {
       const Token& token = file.all[i];
-      if (token.in_directive && token.starts_line && token.text == "#") {
+      if (token.OpensDirective()) {
         const std::string_view word = file.all[i + 1].text;
         conditional = word != "define" && word != "pragma";
       }

@@ -38,10 +38,8 @@ std::vector<Token> Compared(std::string_view text, const std::set<std::string>& 
   return tokens;
 }
 
-bool OpensDirective(const Token& token) { return token.in_directive && token.starts_line && token.text == "#"; }
-
 bool Same(const Token& a, const Token& b) {
-  return a.text == b.text && a.in_directive == b.in_directive && OpensDirective(a) == OpensDirective(b);
+  return a.text == b.text && a.in_directive == b.in_directive && a.OpensDirective() == b.OpensDirective();
 }
 
 std::string Quoted(const Token* token) {
@@ -76,7 +74,7 @@ std::optional<Token> FindEffect(std::string_view text, const std::set<std::strin
   std::string_view guard;  // of #ifndef X, #define X
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].in_directive) return tokens[i];
-    if (!OpensDirective(tokens[i]) || i + 2 >= tokens.size()) continue;
+    if (!tokens[i].OpensDirective() || i + 2 >= tokens.size()) continue;
     const std::string_view word = tokens[i + 1].text;
     const Token& name = tokens[i + 2];
     if (word == "pragma" && name.text != "once") return name;

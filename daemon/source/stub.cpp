@@ -8,24 +8,21 @@
 namespace warpwright {
 namespace {
 
-bool Is(const Token& token, std::string_view text) { return token.text == text; }
-bool IsIdentifier(const Token& token) { return token.kind == Token::Kind::kIdentifier; }
-
 // Token ranges [begin, end) between top-level commas.
 std::vector<std::pair<size_t, size_t>> SplitAtCommas(const std::vector<Token>& code, size_t begin, size_t end) {
   std::vector<std::pair<size_t, size_t>> parts;
   size_t start = begin;
   bool in_default = false;  // '<' in a default argument is a comparison as often as a bracket
   for (size_t i = begin; i < end; ++i) {
-    if (Is(code[i], "(") || Is(code[i], "[") || Is(code[i], "{")) {
+    if (code[i].Is("(") || code[i].Is("[") || code[i].Is("{")) {
       i = std::min(end, MatchingBracket(code, i));
-    } else if (Is(code[i], "<")) {
+    } else if (code[i].Is("<")) {
       const size_t behind = SkipAngles(code, i, end);
       if (behind != kNone && !in_default) i = behind - 1;
-      if (behind != kNone && in_default && i > begin && IsIdentifier(code[i - 1])) i = behind - 1;
-    } else if (Is(code[i], "=")) {
+      if (behind != kNone && in_default && i > begin && code[i - 1].IsIdentifier()) i = behind - 1;
+    } else if (code[i].Is("=")) {
       in_default = true;
-    } else if (Is(code[i], ",")) {
+    } else if (code[i].Is(",")) {
       parts.emplace_back(start, i);
       start = i + 1;
       in_default = false;
@@ -51,28 +48,28 @@ struct Parameter {
 Parameter ReadParameter(const std::vector<Token>& code, size_t begin, size_t end) {
   Parameter parameter;
   size_t stop = begin;
-  while (stop < end && !Is(code[stop], "=")) {
-    if (Is(code[stop], "(") || Is(code[stop], "{")) stop = std::min(end - 1, MatchingBracket(code, stop));
+  while (stop < end && !code[stop].Is("=")) {
+    if (code[stop].Is("(") || code[stop].Is("{")) stop = std::min(end - 1, MatchingBracket(code, stop));
     ++stop;
   }
   std::vector<size_t> words;  // qualified ids count as one
   uint32_t insert_at = code[stop - 1].range.end;
   for (size_t i = begin; i < stop; ++i) {
-    if (Is(code[i], "(") && i + 2 < stop && Is(code[i + 1], "*") && IsIdentifier(code[i + 2])) {
+    if (code[i].Is("(") && i + 2 < stop && code[i + 1].Is("*") && code[i + 2].IsIdentifier()) {
       parameter.name = std::string(code[i + 2].text);  // float (*f)(float)
       return parameter;
     }
-    if (Is(code[i], "[") || Is(code[i], "(")) {
-      if (Is(code[i], "[") && i > begin) insert_at = std::min(insert_at, code[i].range.begin);
+    if (code[i].Is("[") || code[i].Is("(")) {
+      if (code[i].Is("[") && i > begin) insert_at = std::min(insert_at, code[i].range.begin);
       i = std::min(stop - 1, MatchingBracket(code, i));
-    } else if (Is(code[i], "<")) {
+    } else if (code[i].Is("<")) {
       const size_t behind = SkipAngles(code, i, stop);
       if (behind != kNone) i = behind - 1;
-    } else if (Is(code[i], "...")) {
+    } else if (code[i].Is("...")) {
       parameter.pack = true;
-    } else if (Is(code[i], "::") || Is(code[i], "##")) {
+    } else if (code[i].Is("::") || code[i].Is("##")) {
       if (!words.empty()) words.pop_back();
-    } else if (IsIdentifier(code[i]) && !kQualifiers.count(code[i].text)) {
+    } else if (code[i].IsIdentifier() && !kQualifiers.count(code[i].text)) {
       words.push_back(i);
     }
   }
@@ -94,17 +91,17 @@ std::string TemplateArguments(const std::vector<Token>& code, size_t open) {
   for (const auto& [begin, end] : SplitAtCommas(code, open + 1, behind - 1)) {
     size_t stop = begin;
     bool pack = false;
-    while (stop < end && !Is(code[stop], "=")) {
-      pack = pack || Is(code[stop], "...");
+    while (stop < end && !code[stop].Is("=")) {
+      pack = pack || code[stop].Is("...");
       ++stop;
     }
     Token name = code[stop - 1];
     for (size_t i = begin; i + 2 < stop; ++i) {  // float (*F)(float)
-      if (Is(code[i], "(") && Is(code[i + 1], "*") && IsIdentifier(code[i + 2])) name = code[i + 2];
+      if (code[i].Is("(") && code[i + 1].Is("*") && code[i + 2].IsIdentifier()) name = code[i + 2];
     }
-    const bool is_type = Is(code[begin], "typename") || Is(code[begin], "class");
-    if (!IsIdentifier(name) || stop - begin < 2 || kBuiltinTypes.count(name.text)) break;  // unnamed: it has a default
-    if (Is(code[begin], "template")) break;
+    const bool is_type = code[begin].Is("typename") || code[begin].Is("class");
+    if (!name.IsIdentifier() || stop - begin < 2 || kBuiltinTypes.count(name.text)) break;  // unnamed: it has a default
+    if (code[begin].Is("template")) break;
     arguments += fmt::format("{}::ww::{}<{}>(){}", arguments.empty() ? "" : ", ", is_type ? "TypeName" : "ValueName",
                              name.text, pack ? "..." : "");
   }
@@ -116,61 +113,61 @@ size_t CalleeBegin(const std::vector<Token>& tokens, size_t launch) {
   size_t at = launch;
   while (at > 0) {
     size_t i = at - 1;
-    if (Is(tokens[i], ">") || Is(tokens[i], ">>>")) {
+    if (tokens[i].Is(">") || tokens[i].Is(">>>")) {
       int depth = 0;
       for (;; --i) {
-        if (Is(tokens[i], ">")) ++depth;
-        if (Is(tokens[i], ">>>")) depth += 3;
-        if (Is(tokens[i], "<") && --depth == 0) break;
+        if (tokens[i].Is(">")) ++depth;
+        if (tokens[i].Is(">>>")) depth += 3;
+        if (tokens[i].Is("<") && --depth == 0) break;
         if (i == 0) return at;
       }
       if (i == 0) return at;
       at = i;  // the template's name comes next
       continue;
     }
-    if (Is(tokens[i], ")") || Is(tokens[i], "]")) {
+    if (tokens[i].Is(")") || tokens[i].Is("]")) {
       int depth = 0;
       for (;; --i) {
-        if (Is(tokens[i], ")") || Is(tokens[i], "]")) ++depth;
-        if ((Is(tokens[i], "(") || Is(tokens[i], "[")) && --depth == 0) break;
+        if (tokens[i].Is(")") || tokens[i].Is("]")) ++depth;
+        if ((tokens[i].Is("(") || tokens[i].Is("[")) && --depth == 0) break;
         if (i == 0) return at;
       }
-      const bool index = Is(tokens[i], "[");
-      const bool call = !index && i > 0 && IsIdentifier(tokens[i - 1]) && !Is(tokens[i - 1], "return");
+      const bool index = tokens[i].Is("[");
+      const bool call = !index && i > 0 && tokens[i - 1].IsIdentifier() && !tokens[i - 1].Is("return");
       at = i;
       if (index || call) continue;
-    } else if (IsIdentifier(tokens[i]) && !Is(tokens[i], "return") && !Is(tokens[i], "else") && !Is(tokens[i], "do")) {
+    } else if (tokens[i].IsIdentifier() && !tokens[i].Is("return") && !tokens[i].Is("else") && !tokens[i].Is("do")) {
       at = i;
     } else {
       return at;
     }
     // What may stand in front of a name and belong to it.
     while (at > 0) {
-      if (Is(tokens[at - 1], "template")) {
+      if (tokens[at - 1].Is("template")) {
         --at;
-      } else if (Is(tokens[at - 1], "::") || Is(tokens[at - 1], ".") || Is(tokens[at - 1], "->") ||
-                 Is(tokens[at - 1], "##")) {
+      } else if (tokens[at - 1].Is("::") || tokens[at - 1].Is(".") || tokens[at - 1].Is("->") ||
+                 tokens[at - 1].Is("##")) {
         --at;
         break;
       } else {
         return at;
       }
     }
-    if (at > 0 && Is(tokens[at], "::") && !IsIdentifier(tokens[at - 1]) && !Is(tokens[at - 1], ">")) return at;  // ::k
+    if (at > 0 && tokens[at].Is("::") && !tokens[at - 1].IsIdentifier() && !tokens[at - 1].Is(">")) return at;  // ::k
   }
   return at;
 }
 
 // Index behind "<<<", which formatters also write "<< <"; `at` where it is none.
 size_t OpensConfiguration(const std::vector<Token>& tokens, size_t at) {
-  if (Is(tokens[at], "<<<")) return at + 1;
-  if (Is(tokens[at], "<<") && at + 1 < tokens.size() && Is(tokens[at + 1], "<")) return at + 2;
+  if (tokens[at].Is("<<<")) return at + 1;
+  if (tokens[at].Is("<<") && at + 1 < tokens.size() && tokens[at + 1].Is("<")) return at + 2;
   return at;
 }
 size_t ClosesConfiguration(const std::vector<Token>& tokens, size_t at) {
-  if (Is(tokens[at], ">>>")) return at + 1;
-  const bool three = at + 3 < tokens.size() && Is(tokens[at], ">") && Is(tokens[at + 1], ">") &&
-                     Is(tokens[at + 2], ">") && Is(tokens[at + 3], "(");
+  if (tokens[at].Is(">>>")) return at + 1;
+  const bool three = at + 3 < tokens.size() && tokens[at].Is(">") && tokens[at + 1].Is(">") && tokens[at + 2].Is(">") &&
+                     tokens[at + 3].Is("(");
   return three ? at + 3 : at;
 }
 
@@ -206,13 +203,13 @@ std::string Blanked(std::string_view text) {
   size_t at = 0;
   const std::vector<Token> tokens = Lex(text);
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (!tokens[i].in_directive || !tokens[i].starts_line || !Is(tokens[i], "#")) continue;
+    if (!tokens[i].OpensDirective()) continue;
     size_t last = i;
     while (last + 1 < tokens.size() && tokens[last + 1].in_directive &&
-           !(tokens[last + 1].starts_line && Is(tokens[last + 1], "#"))) {
+           !(tokens[last + 1].starts_line && tokens[last + 1].Is("#"))) {
       ++last;
     }
-    if (i + 1 < tokens.size() && Is(tokens[i + 1], "pragma")) continue;
+    if (i + 1 < tokens.size() && tokens[i + 1].Is("pragma")) continue;
     blank(at, tokens[i].range.begin);
     at = tokens[last].range.end;
     i = last;
@@ -228,14 +225,14 @@ std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>
   if (unit.body_open == kNone || unit.params_open == kNone) return edits;
   // What the host compiler ignores should not change what it compiles.
   for (size_t i = unit.first; i + 1 < unit.params_open; ++i) {
-    if (!Is(code[i], "__launch_bounds__") || !Is(code[i + 1], "(")) continue;
+    if (!code[i].Is("__launch_bounds__") || !code[i + 1].Is("(")) continue;
     const TextRange range = {code[i].range.begin, code[MatchingBracket(code, i + 1)].range.end};
     edits.push_back({range, Blanked(text.substr(range.begin, range.size()))});
   }
   int index = 0;
   const auto parts = SplitAtCommas(code, unit.params_open + 1, unit.params_close);
   for (const auto& [begin, end] : parts) {
-    if (parts.size() == 1 && end - begin == 1 && Is(code[begin], "void")) break;
+    if (parts.size() == 1 && end - begin == 1 && code[begin].Is("void")) break;
     Parameter parameter = ReadParameter(code, begin, end);
     if (parameter.unnamed) {
       parameter.name = fmt::format("ww_p{}", index);
@@ -270,14 +267,14 @@ std::vector<TextEdit> RewriteLaunches(std::string_view text, const std::vector<T
     if (opened == i) continue;
     size_t close = opened;
     while (close < tokens.size() && ClosesConfiguration(tokens, close) == close) {
-      if (Is(tokens[close], "(") || Is(tokens[close], "{") || Is(tokens[close], "["))
+      if (tokens[close].Is("(") || tokens[close].Is("{") || tokens[close].Is("["))
         close = MatchingBracket(tokens, close);
       ++close;
     }
     if (close >= tokens.size()) continue;
     const size_t first = close;  // of the closing tokens
     close = ClosesConfiguration(tokens, close) - 1;
-    if (close + 1 >= tokens.size() || !Is(tokens[close + 1], "(")) continue;
+    if (close + 1 >= tokens.size() || !tokens[close + 1].Is("(")) continue;
     const size_t end = MatchingBracket(tokens, close + 1);
     if (end >= tokens.size()) continue;
     const size_t begin = CalleeBegin(tokens, i);

@@ -25,6 +25,10 @@ struct Token {
   bool in_directive = false;  // of a preprocessor line, its continuation lines included
   bool starts_line = false;   // first token of its line
   std::string_view text;      // view into the lexed text
+
+  bool Is(std::string_view spelling) const { return text == spelling; }
+  bool IsIdentifier() const { return kind == Kind::kIdentifier; }
+  bool OpensDirective() const { return in_directive && starts_line && text == "#"; }
 };
 
 // Comments and white space are left out. Operators are whole ("<<<", ">>>", "==", "->", "##"), but ">>" is two tokens.

@@ -6,9 +6,6 @@
 namespace warpwright {
 namespace {
 
-bool Is(const Token& token, std::string_view text) { return token.text == text; }
-bool IsIdentifier(const Token& token) { return token.kind == Token::Kind::kIdentifier; }
-
 const std::set<std::string_view> kAttributeLike = {"__launch_bounds__",
                                                    "__align__",
                                                    "alignas",
@@ -58,7 +55,7 @@ class UnitScanner {
   }
 
  private:
-  bool At(std::string_view text, size_t ahead = 0) const { return at_ + ahead < end_ && Is(code_[at_ + ahead], text); }
+  bool At(std::string_view text, size_t ahead = 0) const { return at_ + ahead < end_ && code_[at_ + ahead].Is(text); }
 
   void Prefix() {
     while (At("template") && At("<", 1)) {
@@ -76,7 +73,7 @@ class UnitScanner {
   }
 
   void Dispatch() {
-    const bool invocation = IsIdentifier(code_[at_]) && macros_.Declares(code_[at_].text) &&
+    const bool invocation = code_[at_].IsIdentifier() && macros_.Declares(code_[at_].text) &&
                             (At("(", 1) || !macros_.Find(code_[at_].text)->front().function_like);
     if (invocation) return Invocation();
     if (At("using")) return Using();
@@ -87,8 +84,8 @@ class UnitScanner {
   }
 
   void ToSemicolon() {
-    while (at_ < end_ && !Is(code_[at_], ";")) {
-      if (Is(code_[at_], "(") || Is(code_[at_], "{") || Is(code_[at_], "[")) {
+    while (at_ < end_ && !code_[at_].Is(";")) {
+      if (code_[at_].Is("(") || code_[at_].Is("{") || code_[at_].Is("[")) {
         at_ = std::min(end_ - 1, MatchingBracket(code_, at_));
       }
       ++at_;
@@ -113,8 +110,8 @@ class UnitScanner {
     } else {
       unit_.kind = Unit::Kind::kAlias;
       // using A = ...; using X::y;
-      for (size_t i = at_ + 1; i < end_ && !Is(code_[i], "=") && !Is(code_[i], ";"); ++i) {
-        if (IsIdentifier(code_[i]) && i + 1 < end_ && (Is(code_[i + 1], "=") || Is(code_[i + 1], ";"))) AddName(i);
+      for (size_t i = at_ + 1; i < end_ && !code_[i].Is("=") && !code_[i].Is(";"); ++i) {
+        if (code_[i].IsIdentifier() && i + 1 < end_ && (code_[i + 1].Is("=") || code_[i + 1].Is(";"))) AddName(i);
       }
     }
     ToSemicolon();
@@ -122,16 +119,16 @@ class UnitScanner {
 
   void Typedef() {
     unit_.kind = Unit::Kind::kAlias;
-    for (size_t i = at_ + 1; i < end_ && !Is(code_[i], ";"); ++i) {
-      const bool tag = Is(code_[i - 1], "struct") || Is(code_[i - 1], "union") || Is(code_[i - 1], "enum");
-      const bool pointer = Is(code_[i - 1], "*") && i >= 2 && Is(code_[i - 2], "(");
-      const bool last = i + 1 < end_ && (Is(code_[i + 1], ";") || Is(code_[i + 1], "[") || Is(code_[i + 1], ","));
-      if (IsIdentifier(code_[i]) && (tag || pointer || last)) AddName(i);
-      if (Is(code_[i], "{")) {
+    for (size_t i = at_ + 1; i < end_ && !code_[i].Is(";"); ++i) {
+      const bool tag = code_[i - 1].Is("struct") || code_[i - 1].Is("union") || code_[i - 1].Is("enum");
+      const bool pointer = code_[i - 1].Is("*") && i >= 2 && code_[i - 2].Is("(");
+      const bool last = i + 1 < end_ && (code_[i + 1].Is(";") || code_[i + 1].Is("[") || code_[i + 1].Is(","));
+      if (code_[i].IsIdentifier() && (tag || pointer || last)) AddName(i);
+      if (code_[i].Is("{")) {
         unit_.body_open = i;
         unit_.body_close = std::min(end_ - 1, MatchingBracket(code_, i));
         if (std::any_of(code_.begin() + static_cast<long>(at_), code_.begin() + static_cast<long>(i),
-                        [](const Token& token) { return Is(token, "enum"); })) {
+                        [](const Token& token) { return token.Is("enum"); })) {
           AddEnumerators(i, unit_.body_close);
         }
         i = unit_.body_close;
@@ -142,7 +139,7 @@ class UnitScanner {
 
   void NamespaceAlias() {
     unit_.kind = Unit::Kind::kAlias;
-    if (at_ + 1 < end_ && IsIdentifier(code_[at_ + 1])) AddName(at_ + 1);
+    if (at_ + 1 < end_ && code_[at_ + 1].IsIdentifier()) AddName(at_ + 1);
     ToSemicolon();
   }
 
@@ -154,9 +151,9 @@ class UnitScanner {
 
   void AddEnumerators(size_t open, size_t close) {
     for (size_t i = open + 1; i < close; ++i) {
-      if (IsIdentifier(code_[i]) && (Is(code_[i - 1], "{") || Is(code_[i - 1], ",")))
+      if (code_[i].IsIdentifier() && (code_[i - 1].Is("{") || code_[i - 1].Is(",")))
         unit_.names.insert(std::string(code_[i].text));
-      if (Is(code_[i], "(")) i = MatchingBracket(code_, i);
+      if (code_[i].Is("(")) i = MatchingBracket(code_, i);
     }
   }
 
@@ -166,35 +163,35 @@ class UnitScanner {
     unit_.kind = Unit::Kind::kVariable;
     while (at_ < end_) {
       const Token& token = code_[at_];
-      if (IsIdentifier(token)) {
+      if (token.IsIdentifier()) {
         if (unit_.params_open == kNone && !saw_equal) {
           unit_.attributes |= macros_.Attributes(token.text);
-          if (Is(token, "constexpr") || Is(token, "consteval")) unit_.is_constexpr = true;
-          if (Is(token, "const")) unit_.is_const = true;
-          if (Is(token, "struct") || Is(token, "class") || Is(token, "union") || Is(token, "enum")) type_word = true;
-          if (Is(token, "enum")) is_enum = true;
+          if (token.Is("constexpr") || token.Is("consteval")) unit_.is_constexpr = true;
+          if (token.Is("const")) unit_.is_const = true;
+          if (token.Is("struct") || token.Is("class") || token.Is("union") || token.Is("enum")) type_word = true;
+          if (token.Is("enum")) is_enum = true;
           const bool ends_head = At("{", 1) || At(":", 1) || At(";", 1) || At("<", 1) || At("final", 1);
-          if (type_word && type_name == kNone && ends_head && !Is(token, "class") && !Is(token, "struct") &&
-              !Is(token, "enum")) {
+          if (type_word && type_name == kNone && ends_head && !token.Is("class") && !token.Is("struct") &&
+              !token.Is("enum")) {
             type_name = at_;
           }
           const bool declared = At("=", 1) || At(";", 1) || At("[", 1) || At(",", 1) || At("{", 1);
-          if (declared && !(type_word && !type_body) && !Is(token, "const")) AddName(at_);
+          if (declared && !(type_word && !type_body) && !token.Is("const")) AddName(at_);
         }
-        if (Is(token, "operator")) {
+        if (token.Is("operator")) {
           if (!saw_equal) Operator();
           continue;
         }
-        if ((Is(token, "default") || Is(token, "delete")) && saw_equal) unit_.is_defaulted = true;
+        if ((token.Is("default") || token.Is("delete")) && saw_equal) unit_.is_defaulted = true;
         ++at_;
-      } else if (Is(token, ";")) {
+      } else if (token.Is(";")) {
         ++at_;
         break;
-      } else if (Is(token, "(")) {
+      } else if (token.Is("(")) {
         const size_t close = std::min(end_ - 1, MatchingBracket(code_, at_));
         if (!saw_equal && !init_list && !trailing) Parenthesis(close);
         at_ = close + 1;
-      } else if (Is(token, "{")) {
+      } else if (token.Is("{")) {
         const size_t close = std::min(end_ - 1, MatchingBracket(code_, at_));
         const bool is_type = type_word && unit_.params_open == kNone && !saw_equal;
         if (is_type) {
@@ -205,7 +202,7 @@ class UnitScanner {
           at_ = close + 1;
         } else if (unit_.params_open == kNone || saw_equal) {
           at_ = close + 1;  // an initializer
-        } else if (init_list && at_ > 0 && (IsIdentifier(code_[at_ - 1]) || Is(code_[at_ - 1], ">"))) {
+        } else if (init_list && at_ > 0 && (code_[at_ - 1].IsIdentifier() || code_[at_ - 1].Is(">"))) {
           at_ = close + 1;  // a member's initializer
         } else {
           unit_.body_open = at_;
@@ -213,16 +210,16 @@ class UnitScanner {
           at_ = close + 1;
           break;
         }
-      } else if (Is(token, "[")) {
+      } else if (token.Is("[")) {
         at_ = std::min(end_ - 1, MatchingBracket(code_, at_)) + 1;
-      } else if (Is(token, "<") && !saw_equal) {
+      } else if (token.Is("<") && !saw_equal) {
         const size_t behind = SkipAngles(code_, at_, end_);
         at_ = behind == kNone ? at_ + 1 : behind;
       } else {
-        if (Is(token, "=")) saw_equal = true;
-        if (Is(token, ",") && !init_list) saw_equal = false;
-        if (Is(token, ":") && unit_.params_open != kNone) init_list = true;
-        if (Is(token, "->")) trailing = true;
+        if (token.Is("=")) saw_equal = true;
+        if (token.Is(",") && !init_list) saw_equal = false;
+        if (token.Is(":") && unit_.params_open != kNone) init_list = true;
+        if (token.Is("->")) trailing = true;
         ++at_;
       }
     }
@@ -244,7 +241,7 @@ class UnitScanner {
     unit_.names.insert("operator");
     ++at_;
     if (At("(") && At(")", 1)) at_ += 2;
-    while (at_ < end_ && !Is(code_[at_], "(") && !Is(code_[at_], ";")) ++at_;
+    while (at_ < end_ && !code_[at_].Is("(") && !code_[at_].Is(";")) ++at_;
     if (At("(")) {
       unit_.params_open = at_;
       unit_.params_close = std::min(end_ - 1, MatchingBracket(code_, at_));
@@ -260,18 +257,19 @@ class UnitScanner {
     // struct ALIGN(16) Packed {
     const bool tag =
         std::any_of(code_.begin() + static_cast<long>(unit_.declarator), code_.begin() + static_cast<long>(at_),
-                    [](const Token& t) { return Is(t, "struct") || Is(t, "class") || Is(t, "union"); });
-    if (tag && close + 1 < end_ && IsIdentifier(code_[close + 1]) && !Is(code_[close + 1], "const") &&
-        !Is(code_[close + 1], "noexcept"))
+                    [](const Token& t) { return t.Is("struct") || t.Is("class") || t.Is("union"); });
+    if (tag && close + 1 < end_ && code_[close + 1].IsIdentifier() && !code_[close + 1].Is("const") &&
+        !code_[close + 1].Is("noexcept"))
       return;
-    if (At("*", 1) && at_ + 2 < end_ && IsIdentifier(code_[at_ + 2]) && At(")", 3)) {
+    if (At("*", 1) && at_ + 2 < end_ && code_[at_ + 2].IsIdentifier() && At(")", 3)) {
       AddName(at_ + 2);  // void (*pointer)(int)
       return;
     }
-    const bool named = (IsIdentifier(before) && !kAttributeLike.count(before.text) && !kTypeWords.count(before.text)) ||
-                       (Is(before, ">") && at_ > unit_.declarator);
+    const bool named =
+        (before.IsIdentifier() && !kAttributeLike.count(before.text) && !kTypeWords.count(before.text)) ||
+        (before.Is(">") && at_ > unit_.declarator);
     if (!named) return;
-    if (unit_.params_open != kNone && unit_.params_close + 1 != at_ - 1 && Is(code_[unit_.params_close + 1], ","))
+    if (unit_.params_open != kNone && unit_.params_close + 1 != at_ - 1 && code_[unit_.params_close + 1].Is(","))
       return;
     unit_.params_open = at_;
     unit_.params_close = close;
@@ -283,13 +281,13 @@ class UnitScanner {
       return;
     }
     size_t name = unit_.params_open - 1;
-    if (Is(code_[name], ">")) {  // f<float>(...)
+    if (code_[name].Is(">")) {  // f<float>(...)
       int depth = 0;
       size_t i = name;
       for (; i > unit_.declarator; --i) {
-        if (Is(code_[i], ">")) ++depth;
-        if (Is(code_[i], ">>>")) depth += 3;
-        if (Is(code_[i], "<") && --depth == 0) break;
+        if (code_[i].Is(">")) ++depth;
+        if (code_[i].Is(">>>")) depth += 3;
+        if (code_[i].Is("<") && --depth == 0) break;
       }
       for (size_t k = i; k <= name; ++k) unit_.explicit_arguments += std::string(code_[k].text) + " ";
       name = i > 0 ? i - 1 : i;
@@ -297,12 +295,12 @@ class UnitScanner {
     unit_.name_token = name;
     unit_.name = std::string(code_[name].text);
     unit_.names.insert(unit_.name);
-    for (size_t i = name; i >= 2 && i > unit_.declarator + 1 && Is(code_[i - 1], "::") && IsIdentifier(code_[i - 2]);
+    for (size_t i = name; i >= 2 && i > unit_.declarator + 1 && code_[i - 1].Is("::") && code_[i - 2].IsIdentifier();
          i -= 2) {
       unit_.names.insert(std::string(code_[i - 2].text));
       unit_.class_path = std::string(code_[i - 2].text) + "::" + unit_.class_path;
     }
-    if (name >= 1 && Is(code_[name - 1], "~")) unit_.name = "~" + unit_.name;
+    if (name >= 1 && code_[name - 1].Is("~")) unit_.name = "~" + unit_.name;
   }
 
   const std::vector<Token>& code_;
@@ -318,16 +316,16 @@ size_t SkipAngles(const std::vector<Token>& code, size_t open, size_t end) {
   int depth = 0;
   for (size_t i = open; i < end; ++i) {
     const Token& token = code[i];
-    if (Is(token, "(") || Is(token, "[") || Is(token, "{")) {
+    if (token.Is("(") || token.Is("[") || token.Is("{")) {
       i = MatchingBracket(code, i);
-    } else if (Is(token, "<")) {
+    } else if (token.Is("<")) {
       ++depth;
-    } else if (Is(token, ">")) {
+    } else if (token.Is(">")) {
       if (--depth == 0) return i + 1;
-    } else if (Is(token, ">>>")) {
+    } else if (token.Is(">>>")) {
       depth -= 3;
       if (depth <= 0) return depth == 0 ? i + 1 : kNone;
-    } else if (Is(token, ";") || Is(token, "}") || Is(token, ")")) {
+    } else if (token.Is(";") || token.Is("}") || token.Is(")")) {
       return kNone;
     }
   }

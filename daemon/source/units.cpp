@@ -5,9 +5,6 @@
 namespace warpwright {
 namespace {
 
-bool Is(const Token& token, std::string_view text) { return token.text == text; }
-bool IsIdentifier(const Token& token) { return token.kind == Token::Kind::kIdentifier; }
-
 unsigned BuiltinAttributes(std::string_view name) {
   if (name == "__global__") return kGlobal;
   if (name == "__device__") return kDevice;
@@ -23,7 +20,7 @@ std::set<std::string> Identifiers(const std::vector<Token>& tokens, TextRange ra
   auto it = std::lower_bound(tokens.begin(), tokens.end(), range.begin,
                              [](const Token& token, uint32_t offset) { return token.range.begin < offset; });
   for (; it != tokens.end() && it->range.begin < range.end; ++it) {
-    if (IsIdentifier(*it)) names.insert(std::string(it->text));
+    if (it->IsIdentifier()) names.insert(std::string(it->text));
   }
   return names;
 }
@@ -33,10 +30,10 @@ Macro ReadMacro(const std::vector<Token>& tokens, size_t hash, size_t end) {
   macro.name = std::string(tokens[hash + 2].text);
   macro.range = {tokens[hash].range.begin, tokens[end - 1].range.end};
   size_t at = hash + 3;
-  if (at < end && Is(tokens[at], "(") && tokens[at].range.begin == tokens[hash + 2].range.end) {
+  if (at < end && tokens[at].Is("(") && tokens[at].range.begin == tokens[hash + 2].range.end) {
     macro.function_like = true;
-    for (++at; at < end && !Is(tokens[at], ")"); ++at) {
-      if (IsIdentifier(tokens[at])) macro.parameters.emplace_back(tokens[at].text);
+    for (++at; at < end && !tokens[at].Is(")"); ++at) {
+      if (tokens[at].IsIdentifier()) macro.parameters.emplace_back(tokens[at].text);
     }
     ++at;
   }
@@ -44,16 +41,16 @@ Macro ReadMacro(const std::vector<Token>& tokens, size_t hash, size_t end) {
   for (; at < end; ++at) {
     const Token& token = tokens[at];
     macro.body.push_back(token);
-    if (Is(token, "##")) macro.pastes = true;
-    if (Is(token, "{")) ++macro.brace_balance;
-    if (Is(token, "}")) --macro.brace_balance;
-    if (Is(token, "(") || Is(token, "[")) ++depth;
-    if (Is(token, ")") || Is(token, "]")) --depth;
-    if (depth == 0 && (Is(token, ";") || Is(token, "}"))) macro.declares = true;
+    if (token.Is("##")) macro.pastes = true;
+    if (token.Is("{")) ++macro.brace_balance;
+    if (token.Is("}")) --macro.brace_balance;
+    if (token.Is("(") || token.Is("[")) ++depth;
+    if (token.Is(")") || token.Is("]")) --depth;
+    if (depth == 0 && (token.Is(";") || token.Is("}"))) macro.declares = true;
   }
   // do { ... } while (0) and ({ ... }) are statements.
-  if (!macro.body.empty() && (Is(macro.body[0], "do") || Is(macro.body[0], "{") || Is(macro.body[0], "if") ||
-                              Is(macro.body[0], "for") || Is(macro.body[0], "while") || Is(macro.body[0], "switch"))) {
+  if (!macro.body.empty() && (macro.body[0].Is("do") || macro.body[0].Is("{") || macro.body[0].Is("if") ||
+                              macro.body[0].Is("for") || macro.body[0].Is("while") || macro.body[0].Is("switch"))) {
     macro.declares = false;
   }
   if (macro.brace_balance != 0) macro.declares = false;
@@ -63,10 +60,10 @@ Macro ReadMacro(const std::vector<Token>& tokens, size_t hash, size_t end) {
 void ReadMacros(const SourceFile& file, FileUnits& units, MacroTable& table) {
   const auto& tokens = units.all;
   for (size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (!Is(tokens[i], "#") || !tokens[i].in_directive || !tokens[i].starts_line || !Is(tokens[i + 1], "define"))
+    if (!tokens[i].Is("#") || !tokens[i].in_directive || !tokens[i].starts_line || !tokens[i + 1].Is("define"))
       continue;
     size_t end = i + 3;
-    while (end < tokens.size() && tokens[end].in_directive && !(tokens[end].starts_line && Is(tokens[end], "#"))) ++end;
+    while (end < tokens.size() && tokens[end].in_directive && !(tokens[end].starts_line && tokens[end].Is("#"))) ++end;
     Macro macro = ReadMacro(tokens, i, end);
     macro.path = file.path;
     Unit unit;
@@ -78,7 +75,7 @@ void ReadMacros(const SourceFile& file, FileUnits& units, MacroTable& table) {
     unit.line = tokens[i].line;
     unit.end_line = tokens[end - 1].line;
     for (const Token& token : macro.body) {
-      if (IsIdentifier(token)) unit.head_references.insert(std::string(token.text));
+      if (token.IsIdentifier()) unit.head_references.insert(std::string(token.text));
     }
     units.units.push_back(std::move(unit));
     table.Add(std::move(macro));
@@ -110,26 +107,25 @@ class FileSplitter {
   }
 
  private:
-  bool At(size_t at, size_t end, std::string_view text) const { return at < end && Is(code_[at], text); }
+  bool At(size_t at, size_t end, std::string_view text) const { return at < end && code_[at].Is(text); }
 
   // Steps over what opens, closes or separates; returns `at` where a unit begins.
   size_t Scope(size_t at, size_t end) {
-    if (Is(code_[at], ";")) return at + 1;
-    if (Is(code_[at], "}")) {
+    if (code_[at].Is(";")) return at + 1;
+    if (code_[at].Is("}")) {
       if (!scopes_.empty()) scopes_.pop_back();
       return at + 1;
     }
     if (in_class_) {
-      const bool access = Is(code_[at], "public") || Is(code_[at], "private") || Is(code_[at], "protected");
+      const bool access = code_[at].Is("public") || code_[at].Is("private") || code_[at].Is("protected");
       if (access && At(at + 1, end, ":")) return at + 2;
       return at;
     }
-    if (Is(code_[at], "extern") && at + 2 < end && code_[at + 1].kind == Token::Kind::kString &&
-        Is(code_[at + 2], "{")) {
+    if (code_[at].Is("extern") && at + 2 < end && code_[at + 1].kind == Token::Kind::kString && code_[at + 2].Is("{")) {
       scopes_.push_back(std::nullopt);
       return at + 3;
     }
-    if (IsIdentifier(code_[at])) {
+    if (code_[at].IsIdentifier()) {
       const int balance = macros_.BraceBalance(code_[at].text);
       if (balance != 0) {
         for (int i = 0; i < balance; ++i) scopes_.push_back(std::nullopt);
@@ -146,9 +142,9 @@ class FileSplitter {
     if (At(i, end, "inline")) ++i;
     if (!At(i, end, "namespace")) return at;
     std::vector<std::string> names;
-    for (++i; i < end && !Is(code_[i], "{"); ++i) {
-      if (Is(code_[i], "=") || Is(code_[i], ";")) return at;
-      if (IsIdentifier(code_[i])) names.emplace_back(code_[i].text);
+    for (++i; i < end && !code_[i].Is("{"); ++i) {
+      if (code_[i].Is("=") || code_[i].Is(";")) return at;
+      if (code_[i].IsIdentifier()) names.emplace_back(code_[i].text);
     }
     if (i >= end) return at;
     // a::b opens two scopes with one brace: they are one entry of the stack.
@@ -217,7 +213,7 @@ unsigned MacroTable::Attributes(std::string_view name) const {
     if (definitions == nullptr || !seen.insert(next).second) continue;
     for (const Macro& macro : *definitions) {
       for (const Token& token : macro.body) {
-        if (!IsIdentifier(token)) continue;
+        if (!token.IsIdentifier()) continue;
         attributes |= BuiltinAttributes(token.text);
         open.push_back(token.text);
       }

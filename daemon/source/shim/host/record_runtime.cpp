@@ -134,8 +134,8 @@ int UserLine(const char* file, int line) {
   return inside ? known->second[static_cast<size_t>(line) - 1] : line;
 }
 
-// What the launcher's file remembers from call to call. The first call may set up; behind the second nothing may change,
-// or a later call, which nobody records, could do something else.
+// What the launcher's file remembers from call to call. The first call may set up; behind the second nothing may
+// change, or a later call, which nobody records, could do something else.
 std::string RememberedState() {
   const auto between = [](const char* begin, const char* end) {
     return begin < end ? std::string(begin, end) : std::string();  // another linker may order otherwise
