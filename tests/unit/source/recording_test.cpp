@@ -38,6 +38,20 @@ TEST(Recording, DecodesALaunch) {
   EXPECT_EQ(launch.line, 7);
 }
 
+TEST(Recording, DecodesAFault) {
+  const std::string fault =
+      "{\"fault\":11,\"buffer\":1,\"write\":true,\"dirty\":false,\"managed\":true,\"stack\":[4096,8192]}\n";
+  const Recording recording = Decoded("{\"call\":0}\n" + fault);
+  ASSERT_TRUE(recording.fault);
+  EXPECT_EQ(recording.fault->signal, 11);
+  EXPECT_EQ(recording.fault->buffer, 1);
+  EXPECT_TRUE(recording.fault->write);
+  EXPECT_TRUE(recording.fault->managed);
+  EXPECT_FALSE(recording.fault->dirty);
+  EXPECT_EQ(recording.fault->stack, (std::vector<uint64_t>{4096, 8192}));
+  EXPECT_FALSE(recording.ended);
+}
+
 TEST(Recording, MalformedLinesAreErrors) {
   for (const char* line : {"nonsense", "[]", "{}", "{\"unknown\":1}", "{\"call\":1}", "{\"call\":0}\n{\"call\":0}",
                            "{\"end\":true}", "{\"op\":\"memset\"}", "{\"workspace\":5,\"bytes\":4}",
@@ -47,7 +61,8 @@ TEST(Recording, MalformedLinesAreErrors) {
                            "{\"call\":0}\n{\"op\":\"memset\",\"to\":[0,0],\"value\":0,\"bytes\":1.5,\"stream\":0}",
                            "{\"call\":0}\n{\"op\":\"upload\",\"to\":[0,0],\"data\":\"abc\",\"stream\":0}",
                            "{\"call\":0}\n{\"op\":\"upload\",\"to\":[0,0],\"data\":\"zz\",\"stream\":0}",
-                           "{\"call\":0}\n{\"op\":\"launch\",\"kernel\":7}"}) {
+                           "{\"call\":0}\n{\"op\":\"launch\",\"kernel\":7}",
+                           "{\"fault\":11,\"buffer\":1,\"write\":true,\"dirty\":false,\"stack\":[]}"}) {
     EXPECT_FALSE(DecodeRecording(std::string(line) + "\n", 1, "a.cu")) << line;
   }
   EXPECT_FALSE(DecodeRecording("{\"call\":0}", 1, "a.cu")) << "an incomplete last line";
