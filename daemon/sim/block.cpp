@@ -21,6 +21,10 @@ constexpr int64_t kSlice = 20'000;      // warp instructions
 // then those run too. Rotating costs nothing but a later reconvergence.
 constexpr uint64_t kSpinLimit = 64, kContendedSpin = 16;
 
+bool IsBarrier(const Instruction& in) {
+  return in.op == Op::kBarrier || in.op == Op::kBarrierArrive || in.op == Op::kBarrierReduce;
+}
+
 void WriteLanes(Warp& warp, uint32_t offset, uint32_t mask, uint32_t value) {
   auto* d = reinterpret_cast<uint32_t*>(warp.registers + offset);
   for (uint32_t l = 0; l < kLanes; ++l)
@@ -170,6 +174,9 @@ bool BlockRunner::HandleWaitingLanes(Warp& warp) {
   }
   const bool may_run_ahead = !waiting || waiting->next->op == Op::kWarpBarrier || !waiting->next->aligned;
   if (may_run_ahead && RunAhead(warp)) return true;
+  if (waiting && IsBarrier(*waiting->next) &&
+      RunAhead(warp, [&, barrier = waiting->next](const Instruction* tail) { return IsJoinedReturn(*c_.kernel, barrier, tail); }))
+    return true;
   if (!waiting && at_barrier == warp.live) return true;  // all are at barriers of the block
   // __syncwarp at different places of the code: who is here is all that come.
   if (waiting && waiting->next->op == Op::kWarpBarrier) {
@@ -311,8 +318,7 @@ void WaitIsHopeless(Context& c, const Instruction* i) {
   if (here == 0) here = warp.stack.back().mask;
   const uint32_t missing = warp.live & ~here;
   SetMask(c, here);
-  const bool barrier = i->op == Op::kBarrier || i->op == Op::kBarrierArrive || i->op == Op::kBarrierReduce;
-  if (barrier) {
+  if (IsBarrier(*i)) {
     StopWithFault(c, i, Fault::Kind::kDivergentBarrier, kLanes,
                   fmt::format("divergent barrier: lanes {:#010x} of the warp reach it, lanes {:#010x} do not", here, missing));
   } else {

@@ -173,8 +173,10 @@ const Instruction* ReachReconvergence(Context& c);  // the running entry leaves 
 const Instruction* ResumeTop(Context& c);
 // Puts an entry that can run on top of the stack. False: all wait.
 bool SelectEntry(Warp& warp);
-// Lets lanes that wait at a point of reconvergence run ahead of those that they wait for; false: there are none.
-bool RunAhead(Warp& warp);
+// Lets lanes that wait at a point of reconvergence, which `may_run` admits, run ahead of those that they wait for; false: there are none.
+bool RunAhead(Warp& warp, const std::function<bool(const Instruction*)>& may_run = {});
+// Do lanes that went round `barrier` and wait at `tail` do there what they would before an early return?
+bool IsJoinedReturn(const KernelCode& kernel, const Instruction* barrier, const Instruction* tail);
 // Joins entries that wait for lanes at the same instruction; true: some were, and can run again.
 bool MergeWaiting(Warp& warp);
 

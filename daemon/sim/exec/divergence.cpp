@@ -1,8 +1,70 @@
+#include <algorithm>
 #include <bit>
 
 #include "sim/exec/context.h"
 
 namespace warpwright::sim {
+namespace {
+
+bool NeedsOtherLanes(const Instruction& in) {
+  switch (in.op) {
+    case Op::kBarrier: case Op::kBarrierArrive: case Op::kBarrierReduce: case Op::kWarpBarrier: case Op::kShuffle: case Op::kVote:
+    case Op::kMatchAny: case Op::kMatchAll: case Op::kRedux: return true;
+    default: return false;
+  }
+}
+
+uint32_t BlockOf(const KernelCode& kernel, const Instruction* i) {
+  const auto next = std::upper_bound(kernel.blocks.begin(), kernel.blocks.end(), i->index,
+                                     [](uint32_t index, const BasicBlock& block) { return index < block.header; });
+  return static_cast<uint32_t>(next - kernel.blocks.begin()) - 1;
+}
+
+// Calls `visit` with every instruction that can run from `first` on, once, without what lies behind block `limit`; until it says no.
+template <typename F>
+bool Walk(const KernelCode& kernel, const Instruction* first, uint32_t limit, F visit) {
+  std::vector<bool> seen(kernel.blocks.size());
+  std::vector<uint32_t> open;
+  auto run = [&](uint32_t index, uint32_t block) {
+    for (; index < kernel.blocks[block].end; ++index)
+      if (!visit(kernel.code[index])) return false;
+    const Instruction& last = kernel.code[index - 1];
+    const bool ends = (last.op == Op::kExit || last.op == Op::kTrap || last.op == Op::kEnd) && last.guard == kNoOperand;
+    if (last.op == Op::kBranch) open.push_back(last.block);
+    if (!ends && (last.op != Op::kBranch || last.operands > 0)) open.push_back(block + 1);
+    return true;
+  };
+  const uint32_t start = BlockOf(kernel, first);
+  if (start == limit) return true;
+  if (!run(first->index, start)) return false;
+  while (!open.empty()) {
+    const uint32_t block = open.back();
+    open.pop_back();
+    if (block == limit || block >= seen.size() || seen[block]) continue;
+    seen[block] = true;
+    if (!run(kernel.blocks[block].header, block)) return false;
+  }
+  return true;
+}
+
+// Does the block at `tail` read a register that is written between `barrier` and it?
+bool ReadsWhatFollows(const KernelCode& kernel, const Instruction* barrier, const Instruction* tail) {
+  std::vector<uint32_t> read, written;
+  const auto has = [](const std::vector<uint32_t>& list, uint32_t r) { return std::find(list.begin(), list.end(), r) != list.end(); };
+  for (uint32_t k = tail->index; k < kernel.blocks[tail->block].end; ++k) {
+    const Instruction& in = kernel.code[k];
+    for (int r = in.defs; r < in.operands; ++r)
+      if (!has(written, in.reg[r])) read.push_back(in.reg[r]);
+    for (int r = 0; r < in.defs; ++r) written.push_back(in.reg[r]);
+  }
+  return !Walk(kernel, barrier + 1, tail->block, [&](const Instruction& in) {
+    for (int r = 0; r < in.defs; ++r)
+      if (has(read, in.reg[r])) return false;
+    return true;
+  });
+}
+
+}  // namespace
 
 const Instruction* ResumeTop(Context& c) {
   const StackEntry& top = c.warp->stack.back();
@@ -72,12 +134,20 @@ bool SelectEntry(Warp& warp) {
   return false;
 }
 
-bool RunAhead(Warp& warp) {
+// Where a kernel stores a value and returns before a barrier, and stores another one at its end, compilers join both stores: what was a
+// return then looks like a way round the barrier. It is taken for one if nothing behind waits for other lanes, and the joined end
+// reads what was computed behind the barrier.
+bool IsJoinedReturn(const KernelCode& kernel, const Instruction* barrier, const Instruction* tail) {
+  return tail->op == Op::kHeader && Walk(kernel, tail, kNoBlock, [](const Instruction& in) { return !NeedsOtherLanes(in); }) &&
+         ReadsWhatFollows(kernel, barrier, tail);
+}
+
+bool RunAhead(Warp& warp, const std::function<bool(const Instruction*)>& may_run) {
   uint32_t above = 0;
   for (size_t k = warp.stack.size(); k-- > 0;) {
     StackEntry& entry = warp.stack[k];
     const uint32_t arrived = entry.mask & ~above;
-    if ((entry.mask & above) != 0 && arrived != 0) {
+    if ((entry.mask & above) != 0 && arrived != 0 && (!may_run || may_run(entry.next))) {
       const StackEntry ahead{entry.next, arrived, entry.reconverge};
       entry.mask &= ~arrived;
       warp.stack.push_back(ahead);

@@ -131,8 +131,22 @@ extern "C" __global__ void k(int* out, int* rest, int n) {
   s[t] = t;
   __syncthreads();
   out[t] = s[n - 1 - t];
+}
+extern "C" __global__ void joined(int* out, int n) {  // the compiler joins both stores behind the barrier
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  if (t >= n) {
+    out[t] = 7;
+    return;
+  }
+  s[t] = t;
+  __syncthreads();
+  out[t] = s[n - 1 - t];
 })");
   for (int n : {64, 50, 33, 32, 7}) {
+    const auto joined = kit.Make<int>("joined", std::vector<int>(64, -1));
+    ASSERT_TRUE(kit.Run("joined", {1, 1, 1}, {64, 1, 1}, 0, joined, n)) << kit.fault.message;
+    for (int t = 0; t < 64; ++t) EXPECT_EQ(joined[static_cast<size_t>(t)], t < n ? n - 1 - t : 7);
     const auto out = kit.Make<int>("out", std::vector<int>(64, -1)), rest = kit.Make<int>("rest", std::vector<int>(64, -1));
     ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {64, 1, 1}, 0, out, rest, n)) << kit.fault.message;
     for (int t = 0; t < 64; ++t) {
@@ -149,6 +163,17 @@ extern "C" __global__ void lanes(int* out) {
     __syncthreads();
   out[threadIdx.x] = 1;
 }
+extern "C" __global__ void twice(int* out) {  // behind the second barrier too few lanes come
+  __shared__ int s[64];
+  int t = threadIdx.x, v = 7;
+  s[t] = t;
+  if (t % 32 < 16) {
+    __syncthreads();
+    v = s[63 - t];
+  }
+  __syncthreads();
+  out[t] = v;
+}
 extern "C" __global__ void warps(int* out) {
   if (threadIdx.x < 32) __syncthreads();
   else asm volatile("bar.sync 1;");
@@ -159,6 +184,8 @@ extern "C" __global__ void warps(int* out) {
   EXPECT_EQ(kit.fault.kind, Fault::Kind::kDivergentBarrier);
   EXPECT_EQ(kit.fault.line, 4);
   EXPECT_NE(kit.fault.message.find("0x0000ffff"), std::string::npos) << kit.fault.message;
+  ASSERT_FALSE(kit.Run("twice", {1, 1, 1}, {64, 1, 1}, 0, out));
+  EXPECT_EQ(kit.fault.kind, Fault::Kind::kDivergentBarrier) << kit.fault.message;
   ASSERT_FALSE(kit.Run("warps", {1, 1, 1}, {64, 1, 1}, 0, out));
   EXPECT_EQ(kit.fault.kind, Fault::Kind::kDivergentBarrier) << kit.fault.message;
 }
