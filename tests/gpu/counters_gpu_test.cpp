@@ -1,26 +1,21 @@
 // Counters on a real GPU: kernels whose counts are known beforehand. Prints what it measured.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <cstring>
 #include <optional>
 
-#include "compile/compiler.h"
 #include "config/chip_file.h"
 #include "core/evidence.h"
 #include "gpu/cupti_session.h"
-#include "gpu/driver.h"
+#include "tests/gpu/support.h"
 
 namespace warpwright::gpu {
 namespace {
 
 constexpr int kSide = 2048;
 constexpr uint64_t kElements = uint64_t{kSide} * kSide;
-constexpr int kChain = 1 << 20;
 
 // `straight` and `padded` differ in one word of padding: 32-way conflicts in a column of shared memory, or none. `accumulate` updates in
-// place, so that its result is right only if memory is restored between the passes. `chase` waits at one line.
+// place, so that its result is right only if memory is restored between the passes.
 constexpr const char* kSource = R"(
 template <int kPadding>
 __device__ void turn(float* out, const float* in, int side) {
@@ -36,36 +31,15 @@ __global__ void accumulate(float* out, const float* in, int side) {
   const int i = (blockIdx.y * gridDim.x + blockIdx.x) * 1024 + threadIdx.y * 128 + threadIdx.x;
   for (int k = 0; k < 128; k += 32) out[i + k] += in[i + k];
 }
-__global__ void chase(int* out, const int* next, int steps) {
-  int at = threadIdx.x;
-  for (int s = 0; s < steps; ++s)
-    at = next[at];  // HOT
-  out[blockIdx.x * blockDim.x + threadIdx.x] = at;
-}
 )";
-// The numbers of kSource's lines start at 1, and its first is empty.
-int HotLine() {
-  const std::string text = kSource;
-  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("// HOT")), '\n'));
-}
 
-// A driver, a GPU, a context and the compiled kernels; skips where one of them is missing.
-class CountersGpu : public testing::Test {
+class CountersGpu : public GpuTest {
  protected:
   void SetUp() override {
-    const auto loaded = LoadCudaDriver();
-    if (!loaded) GTEST_SKIP() << loaded.error().Format();
-    cuda_ = *loaded;
-    int devices = 0;
-    if (cuda_->DeviceGetCount(&devices) != CUDA_SUCCESS || devices == 0) GTEST_SKIP() << "no GPU";
-    Must(cuda_->DeviceGet(&device_, 0), "cuDeviceGet");
-    Must(cuda_->DevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
-    Must(cuda_->CtxSetCurrent(context_), "cuCtxSetCurrent");
-    Compile();
-    if (HasFatalFailure()) return;
+    const std::string source = std::string(kSource) + kChase;
+    Open(source.c_str(), {"straight", "padded", "accumulate", "chase"}, kElements * 4);
+    if (IsSkipped() || HasFatalFailure()) return;
     ASSERT_TRUE(Load());
-    Must(cuda_->MemAlloc(&in_, kElements * 4), "cuMemAlloc");
-    Must(cuda_->MemAlloc(&out_, kElements * 4), "cuMemAlloc");
     auto session = CounterSession::Create(context_, device_);
     ASSERT_TRUE(session) << session.error().Format();
     session_.emplace(std::move(*session));
@@ -74,41 +48,9 @@ class CountersGpu : public testing::Test {
   }
   void TearDown() override {
     session_.reset();
-    if (in_ != 0) cuda_->MemFree(in_);
-    if (out_ != 0) cuda_->MemFree(out_);
-    for (CUmodule module : modules_) cuda_->ModuleUnload(module);
-    if (context_ != nullptr) cuda_->DevicePrimaryCtxRelease(device_);
+    GpuTest::TearDown();
   }
 
-  void Must(CUresult result, const char* call) { ASSERT_EQ(result, CUDA_SUCCESS) << call << ": " << cuda_->Describe(result); }
-
-  void Compile() {
-    int major = 0, minor = 0;
-    Must(cuda_->DeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_), "cuDeviceGetAttribute");
-    Must(cuda_->DeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_), "cuDeviceGetAttribute");
-    const auto compiler = Compiler::Create({});
-    ASSERT_TRUE(compiler) << compiler.error().Format();
-    const auto outcome = compiler->Compile(
-        {"src/kernels.cu", kSource, {}, {"straight", "padded", "accumulate", "chase"}, fmt::format("sm_{}{}", major, minor)});
-    ASSERT_TRUE(outcome) << outcome.error().Format();
-    ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
-    compiled_ = std::get<CompiledModule>(*outcome);
-  }
-
-  // A copy of the module with addresses of its own; Launch takes the last one.
-  Status Load() {
-    CUmodule module = nullptr;
-    WW_TRY(cuda_->Check(cuda_->ModuleLoadData(&module, compiled_.cubin.data()), "cuModuleLoadData"));
-    modules_.push_back(module);
-    return {};
-  }
-  Status Launch(const char* kernel, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned block_y, int number) {
-    CUfunction function = nullptr;
-    WW_TRY(cuda_->Check(cuda_->ModuleGetFunction(&function, modules_.back(), compiled_.Find(kernel)->symbol.c_str()), "cuModuleGetFunction"));
-    void* parameters[] = {&out_, &in_, &number};
-    return cuda_->Check(cuda_->LaunchKernel(function, grid_x, grid_y, 1, block_x, block_y, 1, 0, nullptr, parameters, nullptr), kernel);
-  }
-  Status Wait() { return cuda_->Check(cuda_->CtxSynchronize(), "cuCtxSynchronize"); }
   Status LaunchMatrixKernels() {
     WW_TRY(Launch("straight", kSide / 32, kSide / 32, 32, 8, kSide));
     WW_TRY(Launch("padded", kSide / 32, kSide / 32, 32, 8, kSide));
@@ -116,11 +58,6 @@ class CountersGpu : public testing::Test {
     return Wait();
   }
 
-  template <typename T>
-  void Upload(CUdeviceptr to, const std::vector<T>& values) {
-    Must(cuda_->MemcpyHtoDAsync(to, values.data(), values.size() * sizeof(T), nullptr), "cuMemcpyHtoDAsync");
-    Must(cuda_->CtxSynchronize(), "cuCtxSynchronize");
-  }
   std::vector<float> Download() {
     std::vector<float> values(kElements);
     Must(cuda_->MemcpyDtoHAsync(values.data(), out_, kElements * 4, nullptr), "cuMemcpyDtoHAsync");
@@ -159,12 +96,6 @@ class CountersGpu : public testing::Test {
     return report;
   }
 
-  const CudaDriver* cuda_ = nullptr;
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
-  std::vector<CUmodule> modules_;
-  CUdeviceptr in_ = 0, out_ = 0;
-  CompiledModule compiled_;
   std::optional<CounterSession> session_;
 };
 
@@ -281,13 +212,8 @@ TEST_F(CountersGpu, AFailingLaunchIsTheCallersError) {
 }
 
 TEST_F(CountersGpu, SamplingNamesTheHotLine) {
-  std::vector<int> next(kChain);
-  for (int i = 0; i < kChain; ++i) next[static_cast<size_t>(i)] = (i + 97 * 1021) % kChain;
-  Upload(in_, next);
-  const auto run = [&]() -> Status {
-    WW_TRY(Launch("chase", 256, 1, 128, 1, 2000));
-    return Wait();
-  };
+  Upload(in_, Chain());
+  const auto run = [&] { return RunChase(); };
   ASSERT_TRUE(run());  // warm
   const auto outcome = session_->Sample(compiled_, {[&] { return Load(); }, run, 1000});
   ASSERT_TRUE(outcome) << outcome.error().Format();
@@ -305,7 +231,7 @@ TEST_F(CountersGpu, SamplingNamesTheHotLine) {
   ASSERT_FALSE(lines.empty()) << "no samples of the kernel";
   EXPECT_EQ(lines[0].file, "src/kernels.cu");
   // The wait shows where the loaded value is used: in the load's own line, for the next step's address is made from it.
-  EXPECT_EQ(lines[0].line, HotLine());
+  EXPECT_EQ(lines[0].line, HotLine(std::string(kSource) + kChase));
   EXPECT_GT(lines[0].samples, all / 2);
   EXPECT_GT(lines[0].stalls.count("long_scoreboard") != 0 ? lines[0].stalls.at("long_scoreboard") : 0, lines[0].samples / 2);
   EXPECT_EQ(Count(CounterTier::kCore, run, 1).launches.size(), 1u) << "counting goes on after sampling";
