@@ -75,6 +75,7 @@ std::optional<Allow> NeedOf(std::string_view line, const std::set<Allow>& allowe
     std::optional<Allow> need = NeedOfOpcode(token);
     if (IsTimeRegister(token)) need = Allow::kClock;
     if (token == "vprintf" && !declares) need = Allow::kPrintf;
+    if (token == "malloc" && !declares) need = Allow::kState;  // the device's heap outlives the launch
     if (need && allowed.count(*need) == 0) return need;
   }
   return std::nullopt;

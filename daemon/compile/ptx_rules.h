@@ -1,5 +1,5 @@
 // Instructions that an honest kernel rarely needs and a cheating one likes: clocks (behave differently when timed), cache policies (leave
-// data in L2 for the next timed launch), printf (forges output), sleeping. They are looked for in PTX, where macros cannot hide them, and
+// data in L2 for the next timed launch), printf (forges output), the device's heap (keeps what the next launch finds), sleeping. They are looked for in PTX, where macros cannot hide them, and
 // each needs an explicit `allow` in the manifest.
 //
 // And where code computes or stores less exactly: which of that the original does not do is the judge's question.
