@@ -97,7 +97,8 @@ void L1Model::ReplayRead(SectorCache& cache, const Request& request, const Curso
 void L1Model::ReplayWrite(SectorCache& cache, const Request& request, const Cursor& lines) {
   LineAccess* const room = misses_.end();
   const bool atomic = request.kind == static_cast<uint8_t>(Kind::kAtomic);
-  const LineAccess first(static_cast<Kind>(request.kind), request.line, request.collisions), next(static_cast<Kind>(request.kind), request.line);
+  const auto kind = static_cast<Kind>(request.kind);
+  const LineAccess first(kind, request.line, request.collisions), next(kind, request.line);
   uint32_t sector_count = 0;
   for (uint32_t k = 0; k < request.lines; ++k) {
     const uint32_t sectors = lines.sectors[k];
