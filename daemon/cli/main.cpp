@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "base/page_reuse.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/version.h"
@@ -10,23 +11,28 @@
 namespace warpwright {
 namespace {
 
-void AddCommon(CLI::App* command, CommonOptions& options) {
+// What concerns the machine and not a repository's kernels.
+void AddMachine(CLI::App* command, CommonOptions& options) {
   command->add_option("--repo", options.repo, "The git repository")->capture_default_str();
   command->add_option("--device", options.device, "cuda, cuda:1, sim:h200, sim:a100, sim:l4 or sim:rtx4090")->capture_default_str();
-  command->add_option("--kernel", options.kernels, "Only this kernel of the manifest (repeatable)");
-  command->add_option("--skills", options.skills, "Folder of skills instead of the built-in ones");
-  command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]");
   command->add_option("--cache", options.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]");
   command->add_option("--worker", options.worker, "Command line of the worker [warpwright-worker]");
   command->add_flag("--json", options.json, "One JSON object on stdout");
   command->add_flag("--quiet", options.quiet, "No progress on stderr");
 }
 
+void AddCommon(CLI::App* command, CommonOptions& options) {
+  AddMachine(command, options);
+  command->add_option("--kernel", options.kernels, "Only this kernel of the manifest (repeatable)");
+  command->add_option("--skills", options.skills, "Folder of skills instead of the built-in ones");
+  command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]");
+}
+
 struct Program {
   CLI::App app{"Optimizes the CUDA kernels of a git repository, verifies every candidate, and commits what is faster.", "warpwright"};
   std::function<Result<int>()> run;
   InitOptions init;
-  CommonOptions check, profile;
+  CommonOptions check, doctor, profile;
   RevisionOptions record, verify;
   OptimizeOptions optimize;
   ShowOptions show;
@@ -50,6 +56,11 @@ struct Program {
     command->add_flag("--print", init.print, "Print it instead of writing it");
 
     Add("check", "Check the manifest, the kernels behind it, the references and the skills", check, [this] { return RunCheck(check); });
+
+    doctor.device.clear();  // a GPU where there is one
+    command = app.add_subcommand("doctor", "Check the machine: worker, sandbox, toolkit, GPU, disk, git; exit code 3 where something is in the way");
+    AddMachine(command, doctor);
+    command->callback([this] { run = [this] { return RunDoctor(doctor); }; });
 
     command = Add("record", "Record reference outputs of the trusted revision below .warpwright/references", record.common, [this] { return RunRecord(record); });
     command->add_option("--base", record.base, "The trusted revision")->capture_default_str();
@@ -138,4 +149,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace warpwright
 
-int main(int argc, char** argv) { return warpwright::Main(argc, argv); }
+int main(int argc, char** argv) {
+  warpwright::KeepFreedPages();
+  return warpwright::Main(argc, argv);
+}

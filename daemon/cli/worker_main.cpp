@@ -1,7 +1,8 @@
 // warpwright-worker: parses, slices, records, compiles and simulates what it is sent, one call at a time (worker/frame.h).
 //
 // Options: --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --gpu (it may use one), --memory-gib N,
-// --no-sandbox, --version; --toolchain prints the compiler and exits, --describe-gpu NAME a GPU as JSON (gpu/describe.h).
+// --no-sandbox, --version; --toolchain prints the compiler and exits, --describe-gpu NAME a GPU as JSON (gpu/describe.h),
+// --doctor DEVICE everything that `warpwright doctor` asks (worker/machine_json.h).
 // Exit codes: 0 the peer closed the pipe, 2 usage, 3 the environment lacks something.
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,12 +12,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/page_reuse.h"
 #include "base/sandbox.h"
 #include "cli/exit_code.h"
 #include "cli/version.h"
 #include "compile/toolkit.h"
 #include "gpu/describe.h"
 #include "worker/cache_trim.h"
+#include "worker/describe_machine.h"
+#include "worker/machine_json.h"
 #include "worker/serve.h"
 
 namespace warpwright {
@@ -30,6 +34,7 @@ struct WorkerOptions {
   bool gpu = false;
   bool print_toolchain = false;
   std::string describe_gpu;
+  std::string doctor;
 };
 
 Result<WorkerOptions> ParseOptions(int argc, char** argv) {
@@ -49,6 +54,8 @@ Result<WorkerOptions> ParseOptions(int argc, char** argv) {
       options.gpu = true;
     } else if (name == "--describe-gpu") {
       options.describe_gpu = value();
+    } else if (name == "--doctor") {
+      options.doctor = value();
     } else if (name == "--toolchain") {
       options.print_toolchain = true;
     } else if (name == "--version") {
@@ -113,6 +120,13 @@ Status Main(int argc, char** argv) {
     std::printf("%s\n", json.c_str());
     return {};
   }
+  if (!options.doctor.empty()) {
+    DescribeMachine(options.doctor, [](const Machine& part) {
+      std::printf("%s\n", EncodeMachine(part).c_str());
+      std::fflush(stdout);  // the next part may end the process
+    });
+    return {};
+  }
   std::error_code error;
   std::filesystem::create_directories(options.cache / "tmp", error);
   if (error) return Fail(ErrorCode::kEnvironment, "create " + options.cache.string() + ": " + error.message());
@@ -139,6 +153,7 @@ Status Main(int argc, char** argv) {
 }  // namespace warpwright
 
 int main(int argc, char** argv) {
+  warpwright::KeepFreedPages();
   const auto status = warpwright::Main(argc, argv);
   if (status) return warpwright::kExitDone;
   std::fprintf(stderr, "warpwright-worker: %s\n", status.error().Format().c_str());

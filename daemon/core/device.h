@@ -23,6 +23,7 @@ struct DeviceRequest {
 };
 struct DeviceRun {
   std::vector<std::vector<std::byte>> buffers;
+  std::vector<bool> as_sent;  // as in Executed; may be empty
   std::vector<LaunchReport> launches;
   double time_us = 0;
   bool sampled = false;

@@ -108,6 +108,7 @@ struct PrecisionUse {
 };
 struct Executed {
   std::vector<std::vector<std::byte>> buffers;  // after the run, in the order of the request
+  std::vector<bool> as_sent;         // beside them: true stands for the request's own bytes, which then do not travel back. Empty to callers
   std::vector<LaunchReport> launches;
   double time_us = 0;                // sum over the plan; modelled on the simulator
   bool modelled = true;

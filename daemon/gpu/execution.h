@@ -26,7 +26,9 @@ class Execution {
   Status Fill();                  // every buffer as the request has it; workspaces poisoned
   Step RunOnce(uint32_t index);   // from the same state, under the request's perturbation
   Step RunPlan();
+  Status UploadContents();
   Status Download(std::vector<std::vector<std::byte>>& buffers);
+  Status DownloadResults();
   Status KeepResults();           // of the first run, for the others to be compared with
   Result<bool> SameAsFirst();
   Step Measure();                 // cold times of each launch
@@ -41,7 +43,9 @@ class Execution {
   std::unique_ptr<LoadedModule> module_;
   std::unique_ptr<BufferSet> buffers_;
   std::unique_ptr<Replay> replay_;
-  std::vector<DeviceMemory> contents_, results_;  // of the argument buffers; only where there is more than one run
+  std::vector<DeviceMemory> contents_;  // of the argument buffers, as the request has them
+  std::vector<DeviceMemory> results_;   // of the first run, where there are more
+  bool protected_ = false;
   DeviceRun run_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };

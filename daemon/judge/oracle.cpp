@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/page_reuse.h"
+
 namespace warpwright {
 namespace {
 
@@ -92,6 +94,8 @@ Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
                }},
       outcome);
 }
+
+uint64_t OracleCacheBytes() { return std::clamp<uint64_t>(PhysicalMemoryBytes() / 4, 512u << 20, 16ull << 30); }
 
 Oracle::Oracle(const KernelSpec& spec, SourceRef original, Evaluator& trusted, OracleSettings settings)
     : spec_(spec), original_(std::move(original)), trusted_(trusted), settings_(std::move(settings)) {

@@ -47,11 +47,14 @@ using RunOutcome = std::variant<Verdict, Executed>;
 Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
                              const std::vector<BufferContent>& buffers);
 
+// A quarter of the machine's memory, but at most 16 GiB: every candidate of a task asks for the same trials.
+uint64_t OracleCacheBytes();
+
 struct OracleSettings {
   std::string device;
   std::filesystem::path repository;
   uint64_t guard_bytes = 0;
-  uint64_t cache_bytes = 512u << 20;
+  uint64_t cache_bytes = OracleCacheBytes();
 };
 
 class Oracle {

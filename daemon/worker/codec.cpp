@@ -86,13 +86,14 @@ Contents DecodeContents(const json& list, Frame& frame) {
 json EncodeExecuted(const Executed& e, FrameView& frame) {
   json precision = json::object();
   for (const auto& [what, use] : e.precision) precision[what] = {{"instruction", use.instruction}, {"file", use.file}, {"line", use.line}};
-  return {{"precision", std::move(precision)}, {"buffers", EncodeContents(e.buffers, frame)}, {"launches", e.launches}, {"time_us", e.time_us}, {"modelled", e.modelled},
+  return {{"precision", std::move(precision)}, {"as_sent", e.as_sent}, {"buffers", EncodeContents(e.buffers, frame)}, {"launches", e.launches}, {"time_us", e.time_us}, {"modelled", e.modelled},
           {"sampled", e.sampled}, {"guards", e.guards}, {"differing", e.differing_runs}, {"other", EncodeContents(e.other_buffers, frame)},
           {"globals", e.changed_globals}, {"notes", e.notes}, {"plan", e.plan_digest}, {"module", e.module_key}, {"seconds", e.seconds}};
 }
 Executed DecodeExecuted(const json& j, Frame& frame) {
   Executed e;
   e.buffers = DecodeContents(j.at("buffers"), frame);
+  e.as_sent = j.at("as_sent").get<std::vector<bool>>();
   e.launches = j.at("launches").get<std::vector<LaunchReport>>();
   e.time_us = j.at("time_us");
   e.modelled = j.at("modelled");

@@ -22,7 +22,7 @@ constexpr char kMagic[4] = {'W', 'W', 'F', '1'};
 constexpr uint32_t kMaxHeaderBytes = 64u << 20;
 constexpr uint32_t kMaxAttachments = 4096;
 constexpr uint64_t kMaxAttachmentBytes = 8ull << 30;
-constexpr uint64_t kFirstPiece = 64u << 10, kLargestPiece = 64u << 20;
+constexpr uint64_t kPiece = 1u << 20, kReserved = 1ull << 30;
 
 struct Head {
   char magic[4];
@@ -34,12 +34,14 @@ using Reader = std::function<Status(void*, size_t)>;
 
 tl::unexpected<Error> Corrupt(const char* what) { return Fail(ErrorCode::kCorrupt, std::string("a broken frame: ") + what); }
 
-// Memory is claimed as bytes arrive, not on the word of a size field: the buffer doubles.
+// Memory is touched as bytes arrive, not on the word of a size field. A piece that was just cleared by resize() is still in the cache when
+// it is read into; addresses are reserved at once, so that nothing is copied when the buffer grows.
 template <typename Buffer>
 Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
+  buffer.reserve(std::min(size, kReserved));
   while (buffer.size() < size) {
     const uint64_t begin = buffer.size();
-    const uint64_t step = std::min(size - begin, std::clamp(begin, kFirstPiece, kLargestPiece));
+    const uint64_t step = std::min(size - begin, kPiece);
     buffer.resize(begin + step);
     WW_TRY(read(buffer.data() + begin, step));
   }

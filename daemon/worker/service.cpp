@@ -110,6 +110,15 @@ std::vector<TimedBuffer> RolesOf(const KernelSpec& spec) {
   return roles;
 }
 
+// Most buffers are inputs, and come back as they went.
+void LeaveWhatWasSent(const std::vector<BufferContent>& sent, Executed& executed) {
+  executed.as_sent.resize(executed.buffers.size());
+  for (size_t i = 0; i < executed.buffers.size() && i < sent.size(); ++i) {
+    executed.as_sent[i] = executed.as_sent[i] || executed.buffers[i] == sent[i].bytes;
+    if (executed.as_sent[i]) executed.buffers[i].clear();
+  }
+}
+
 }  // namespace
 
 Result<Inspection> Service::Inspect(const SourceRef& source) { return InspectSource(source); }
@@ -235,7 +244,11 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   executed.seconds["run"] = watch.Lap();
   if (auto* fault = std::get_if<Fault>(&ran)) return ExecuteOutcome(Faulted{std::move(*fault), request.case_name});
   auto& run = std::get<DeviceRun>(ran);
-  if (request.options.keep_outputs) executed.buffers = std::move(run.buffers);
+  if (request.options.keep_outputs) {
+    executed.buffers = std::move(run.buffers);
+    executed.as_sent = std::move(run.as_sent);
+    LeaveWhatWasSent(request.buffers, executed);
+  }
   executed.launches = std::move(run.launches);
   executed.time_us = run.time_us;
   executed.modelled = device->modelled();

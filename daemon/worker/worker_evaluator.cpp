@@ -66,7 +66,14 @@ Result<ExecuteOutcome> WorkerEvaluator::Execute(const ExecuteRequest& request) {
   if (frame == nullptr)
     return std::holds_alternative<Refused>(outcome) ? ExecuteOutcome(std::get<Refused>(outcome)) : ExecuteOutcome(std::get<CompileFailed>(outcome));
   WW_ASSIGN(ExecuteOutcome answer, DecodeExecute(std::move(*frame)));
-  if (const auto* run = std::get_if<Executed>(&answer)) Account(run->seconds, begin);
+  if (auto* run = std::get_if<Executed>(&answer)) {
+    if (run->as_sent.size() > request.buffers.size() || run->as_sent.size() != run->buffers.size())
+      return Fail(ErrorCode::kCorrupt, "an answer whose buffers are not those of the request");
+    for (size_t i = 0; i < run->as_sent.size(); ++i)
+      if (run->as_sent[i]) run->buffers[i] = request.buffers[i].bytes;
+    run->as_sent.clear();
+    Account(run->seconds, begin);
+  }
   return answer;
 }
 

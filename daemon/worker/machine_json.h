@@ -1,0 +1,18 @@
+// A worker tells of its machine one part per line (core/machine.h), each a JSON object with the part's name as its only key, so that a library
+// that ends the process takes only the parts behind it along.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "core/machine.h"
+
+namespace warpwright {
+
+// The parts that are present, on one line.
+std::string EncodeMachine(const Machine& machine);
+// Adds the parts of one line. kCorrupt: the line is something else.
+Status DecodeMachine(std::string_view line, Machine& machine);
+
+}  // namespace warpwright
