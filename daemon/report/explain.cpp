@@ -177,6 +177,7 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   if (after == nullptr) return e;
   AddCases(e, *before, *after);
   e.checks = after->checks;
+  e.checks.insert(e.checks.end(), after->notes.begin(), after->notes.end());
   if (const LaunchReport* hottest = Hottest(*after)) e.point_after = PointOf(*hottest);
   e.counters = ChangedNumbers(accepted->outcome->before, accepted->outcome->after);
   const auto share = [](const std::map<std::string, double>& numbers) {
