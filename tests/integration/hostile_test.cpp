@@ -90,6 +90,7 @@ class Court {
     }
     return *judge;
   }
+  Evaluator& trusted() { return *trusted_; }
   Evaluator& untrusted() { return *untrusted_; }
 
  private:
@@ -190,6 +191,54 @@ TEST_P(Honest, IsAccepted) {
   for (const std::string& note : judge.notes()) ADD_FAILURE() << note;  // these originals can do all that is asked
 }
 INSTANTIATE_TEST_SUITE_P(Judge, Honest, testing::ValuesIn(Rows("honest")), TestName);
+
+// A repository of one kernel, whose manifest or whose records somebody edits.
+class EditedRepository : public testing::Test {
+ protected:
+  void Write(const std::string& manifest) {
+    ASSERT_TRUE(WriteFileAtomically(folder_.path() / kManifestName, manifest));
+    ASSERT_TRUE(WriteFileAtomically(folder_.path() / "scale.cu", TextOf(Originals() / "scale.cu")));
+  }
+  Result<Manifest> Load() const { return LoadManifest(folder_.path()); }
+  std::unique_ptr<Judge> MakeJudge(const KernelSpec& spec) {
+    JudgeOptions options;
+    options.repository = folder_.path();
+    const SourceRef original{Originals().string(), spec.file, TextOf(Originals() / spec.file)};
+    return std::make_unique<Judge>(spec, original, Device(), TheCourt().trusted(), options);
+  }
+  static std::string ManifestWith(const std::string& line) {
+    return "version: 1\nkernels:\n  - name: scale\n    file: scale.cu\n    entry: scale\n    args:\n"
+           "      out: {buffer: f32, shape: [n], role: out}\n      x: {buffer: f32, shape: [n], role: in}\n"
+           "      n: {scalar: i32}\n    cases:\n      - {n: 4000}\n" + line;
+  }
+
+  TemporaryDirectory folder_ = std::move(*TemporaryDirectory::Create("edited"));
+};
+
+TEST_F(EditedRepository, CompilerOptionsAreNoneOfTheManifests) {
+  Write(ManifestWith("    nvcc: [-rdc=true]\n"));
+  const auto manifest = Load();
+  ASSERT_FALSE(manifest);
+  EXPECT_NE(manifest.error().message.find("nvcc"), std::string::npos) << manifest.error().Format();
+}
+
+TEST_F(EditedRepository, AnotherSeedIsNotWhatWasRecorded) {
+  Write(ManifestWith(""));
+  const auto manifest = Load();
+  ASSERT_TRUE(manifest) << manifest.error().Format();
+  const KernelSpec& spec = manifest->kernels[0];
+  const auto report = MakeJudge(spec)->Record();
+  ASSERT_TRUE(report) << report.error().Format();
+  ASSERT_TRUE(MakeJudge(spec)->Prepare());
+  const auto path = folder_.path() / report->cases.at(0).path;
+  auto record = nlohmann::json::parse(TextOf(path));
+  record["seed"] = "2";
+  ASSERT_TRUE(WriteFileAtomically(path, record.dump()));
+  const auto baseline = MakeJudge(spec)->Prepare();
+  ASSERT_FALSE(baseline);
+  EXPECT_NE(baseline.error().message.find("no longer gives what was recorded"), std::string::npos)
+      << baseline.error().Format();
+}
 
 // Each file has its row, so that none is forgotten.
 TEST(Suites, NameEveryFile) {

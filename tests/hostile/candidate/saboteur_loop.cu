@@ -4,8 +4,7 @@
 __global__ void scale_kernel(float* out, const float* x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = 2.0f * x[i] + 1.0f;
-  volatile int go = 1;
-  while (i < 32 && go) {
+  while (i < 32 && *(volatile const float*)x != 12345.0f) {
   }
 }
 
