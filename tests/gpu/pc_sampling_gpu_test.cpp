@@ -129,7 +129,7 @@ class PcSamplingGpu : public GpuTest, public testing::WithParamInterface<Way> {
     fmt::print("  a run while sampling is on: {:.0f} us\n", RunUs());
     auto stop = Of<CUpti_PCSamplingStopParams>(CUpti_PCSamplingStopParamsSize);
     if (GetParam().start_stop) Say("stop", cupti_->PCSamplingStop(&stop));
-    Take("the configured buffer after the range", last_->data);
+    Show("the configured buffer after the range", last_->data);
     Buffer buffer(reasons_);
     auto get = Of<CUpti_PCSamplingGetDataParams>(CUpti_PCSamplingGetDataParamsSize);
     get.pcSamplingData = &buffer.data;
@@ -145,10 +145,13 @@ class PcSamplingGpu : public GpuTest, public testing::WithParamInterface<Way> {
     Take("the configured buffer after disabling", last_->data);
   }
 
-  void Take(const char* what, CUpti_PCSamplingData& data) {
+  static void Show(const char* what, const CUpti_PCSamplingData& data) {
     fmt::print("  {}: {} samples, {} dropped, {} foreign; {} instructions, {} remain; range {}, hardware buffer full {}\n", what,
                uint64_t{data.totalSamples}, uint64_t{data.droppedSamples}, uint64_t{data.nonUsrKernelsTotalSamples},
                size_t{data.totalNumPcs}, size_t{data.remainingNumPcs}, uint64_t{data.rangeId}, data.hardwareBufferFull != 0);  // packed
+  }
+  void Take(const char* what, CUpti_PCSamplingData& data) {
+    Show(what, data);
     total_ += data.totalSamples;
     foreign_ += data.nonUsrKernelsTotalSamples;
     for (size_t i = 0; i < std::min(data.totalNumPcs, kPcs); ++i) {
