@@ -47,6 +47,7 @@ struct MemoryOptions {
 
 Result<int> RunInit(const InitOptions& options);
 Result<int> RunCheck(const CommonOptions& options);
+Result<int> RunDoctor(const CommonOptions& options);  // an empty device: a GPU where there is one
 Result<int> RunRecord(const RevisionOptions& options);
 Result<int> RunVerify(const RevisionOptions& options);
 Result<int> RunProfile(const CommonOptions& options);

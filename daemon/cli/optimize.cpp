@@ -78,8 +78,7 @@ class Optimization {
  private:
   Result<Signature> Author() const {
     if (!options_.author.empty()) return Signature::Parse(options_.author);
-    if (const auto configured = session_.repository().Config("warpwright.author")) return Signature::Parse(*configured);
-    return Signature{};
+    return ConfiguredAuthor(session_.repository());
   }
 
   // Drops the kernels whose slice is the same in the other revision.

@@ -32,6 +32,27 @@ fs::path BesideThisProgram(const char* name) {
 
 }  // namespace
 
+fs::path CacheFolder(const CommonOptions& options) { return fs::absolute(options.cache.empty() ? DefaultCache() : fs::path(options.cache)); }
+
+std::vector<std::string> WorkerArguments(const CommonOptions& options) {
+  std::vector<std::string> argv;
+  std::istringstream words(options.worker);
+  for (std::string word; words >> word;) argv.push_back(word);
+  if (argv.empty()) argv.push_back(BesideThisProgram("warpwright-worker").string());
+  argv.insert(argv.end(), {"--cache", CacheFolder(options).string()});
+  return argv;
+}
+
+Result<Signature> ConfiguredAuthor(const Repository& repository) {
+  if (const auto configured = repository.Config("warpwright.author")) return Signature::Parse(*configured);
+  return Signature{};
+}
+
+Status CheckDeviceName(const std::string& device) {
+  if (device.starts_with("sim:") || device == "cuda" || device.starts_with("cuda:")) return {};
+  return Fail(ErrorCode::kUsage, "unknown device '" + device + "'", fmt::format("use cuda, cuda:1 or one of sim:{}", fmt::join(ChipIds(), ", sim:")));
+}
+
 bool IsSource(std::string_view path) {
   if (path == ".warpwright.yml" || path.rfind(".warpwright/", 0) == 0) return true;
   for (const char* ending : {".cu", ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".safetensors"})
@@ -40,17 +61,15 @@ bool IsSource(std::string_view path) {
 }
 
 Result<Session> Session::Open(const CommonOptions& options) {
-  const bool simulated = options.device.starts_with("sim:"), gpu = options.device == "cuda" || options.device.starts_with("cuda:");
-  if (!simulated && !gpu)
-    return Fail(ErrorCode::kUsage, "unknown device '" + options.device + "'", fmt::format("use cuda, cuda:1 or one of sim:{}", fmt::join(ChipIds(), ", sim:")));
+  WW_TRY(CheckDeviceName(options.device));
+  const bool simulated = options.device.starts_with("sim:"), gpu = !simulated;
   WW_ASSIGN(Repository repository, Repository::Open(options.repo));
   Session session(options, std::move(repository));
   if (simulated) {
     WW_ASSIGN(session.chip_, LoadChip(options.device.substr(4)));
   }
   session.state_ = fs::absolute(options.state.empty() ? session.repository_.common_directory() / "warpwright" : fs::path(options.state));
-  session.cache_ = fs::absolute(options.cache.empty() ? DefaultCache() : fs::path(options.cache));
-  for (const auto& folder : {session.state_, session.cache_}) {
+  for (const auto& folder : {session.state_, CacheFolder(options)}) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) return Fail(ErrorCode::kEnvironment, "create " + folder.string() + ": " + error.message(), "name another folder with --state or --cache");
@@ -105,18 +124,10 @@ Result<SourceRef> Session::Source(const fs::path& root, const std::string& file)
   return SourceRef{root.string(), file, std::move(text)};
 }
 
-std::vector<std::string> Session::WorkerArguments() const {
-  std::vector<std::string> argv;
-  std::istringstream words(options_.worker);
-  for (std::string word; words >> word;) argv.push_back(word);
-  if (argv.empty()) argv.push_back(BesideThisProgram("warpwright-worker").string());
-  return argv;
-}
-
 WorkerEvaluator Session::MakeWorker() const {
   WorkerCommand command;
-  command.argv = WorkerArguments();
-  command.argv.insert(command.argv.end(), {"--cache", cache_.string(), "--readable", state_.string()});
+  command.argv = WorkerArguments(options_);
+  command.argv.insert(command.argv.end(), {"--readable", state_.string()});
   if (!repository_.bare()) command.argv.insert(command.argv.end(), {"--readable", fs::absolute(repository_.root()).string()});
   if (gpu_) command.argv.emplace_back("--gpu");
   command.log = state_ / "worker.log";
@@ -125,8 +136,7 @@ WorkerEvaluator Session::MakeWorker() const {
 
 Result<std::string> Session::AskWorker(const std::vector<std::string>& question) const {
   Command command;
-  command.argv = WorkerArguments();
-  command.argv.insert(command.argv.end(), {"--cache", cache_.string()});
+  command.argv = WorkerArguments(options_);
   command.argv.insert(command.argv.end(), question.begin(), question.end());
   command.env = WorkerEnvironment();
   WW_ASSIGN(const Completed done, Run(command));

@@ -61,7 +61,6 @@ class Session {
 
  private:
   Session(CommonOptions options, Repository repository) : options_(std::move(options)), repository_(std::move(repository)) {}
-  std::vector<std::string> WorkerArguments() const;
   Result<Manifest> Select(Manifest manifest) const;
   // The line that the worker answers an option with.
   Result<std::string> AskWorker(const std::vector<std::string>& question) const;
@@ -71,8 +70,16 @@ class Session {
   Repository repository_;
   Chip chip_;
   std::optional<GpuFacts> gpu_;
-  std::filesystem::path state_, cache_;
+  std::filesystem::path state_;
 };
+
+std::filesystem::path CacheFolder(const CommonOptions& options);
+// The worker's command line, with its --cache.
+std::vector<std::string> WorkerArguments(const CommonOptions& options);
+// Of commits: the repository's warpwright.author, else warpwright.
+Result<Signature> ConfiguredAuthor(const Repository& repository);
+// kUsage where it names no kind of device.
+Status CheckDeviceName(const std::string& device);
 
 // Files that kernels can be made of, and what .warpwright/ holds.
 bool IsSource(std::string_view path);

@@ -1,10 +1,81 @@
 #include "gpu/describe.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "gpu/context.h"
+#include "gpu/cupti_library.h"
+#include "gpu/cupti_session.h"
+#include "gpu/nvml.h"
 
 namespace warpwright::gpu {
+namespace {
+
+Trouble Of(const Error& error) { return {error.message, error.remedy}; }
+
+Machine::NvmlPart DescribeNvml() {
+  const auto nvml = LoadNvml();
+  if (nvml) return ReadNvml(*nvml);
+  Machine::NvmlPart part;
+  part.trouble = Of(nvml.error());
+  return part;
+}
+
+Machine::DriverPart DescribeDriver() {
+  Machine::DriverPart part;
+  const auto driver = LoadCudaDriver();
+  if (!driver) {
+    part.trouble = Of(driver.error());
+    return part;
+  }
+  part.version = (*driver)->version;
+  if (const Status counted = (*driver)->Check((*driver)->DeviceGetCount(&part.gpus), "cuDeviceGetCount"); !counted) part.trouble = Of(counted.error());
+  return part;
+}
+
+// As NVML writes it. The UUID would not do: CUDA gives that of a MIG instance.
+std::string PciId(const Context& context) {
+  return fmt::format("{:08x}:{:02x}:{:02x}.0", context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                     context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+}
+
+Result<Context> MakeContext(const std::string& name, Machine::DevicePart& part) {
+  WW_ASSIGN(const int index, GpuIndex(name));
+  WW_ASSIGN(Context context, Context::Create(index));
+  part.facts = context.facts();
+  part.pci = PciId(context);
+  size_t free = 0, total = 0;
+  WW_TRY(context.driver().Check(context.driver().MemGetInfo(&free, &total), "cuMemGetInfo"));
+  part.facts.free_bytes = static_cast<int64_t>(free);
+  return context;
+}
+
+Machine::CuptiPart DescribeCupti() {
+  Machine::CuptiPart part;
+  if (const auto cupti = LoadCupti()) {
+    part.path = (*cupti)->path;
+    part.version = (*cupti)->version;
+  } else {
+    part.trouble = Of(cupti.error());
+  }
+  return part;
+}
+
+Machine::CountersPart DescribeCounters(const Context& context) {
+  Machine::CountersPart part;
+  const auto session = CounterSession::Create(context.handle(), context.device());
+  if (!session) {
+    part.trouble = Of(session.error());
+  } else if (const auto& unavailable = session->unavailable()) {
+    part.trouble = {unavailable->reason, unavailable->remedy};
+  } else {
+    part.chip = session->chip();
+  }
+  return part;
+}
+
+}  // namespace
 
 Result<std::string> DescribeGpu(const std::string& name) {
   WW_ASSIGN(const int index, GpuIndex(name));
@@ -18,6 +89,35 @@ Result<std::string> DescribeGpu(const std::string& name) {
                          {"memory_clock_khz", facts.memory_clock_khz}, {"bus_width_bits", facts.bus_width_bits},
                          {"memory_bytes", facts.memory_bytes}, {"free_bytes", facts.free_bytes}, {"driver_version", facts.driver_version}})
       .dump();
+}
+
+void DescribeGpus(const std::string& name, const std::function<void(const Machine&)>& tell,
+                  const std::function<void(const std::string&)>& before_counters) {
+  Machine part;
+  part.nvml = DescribeNvml();  // before there is a context, which would be one of the processes
+  tell(part);
+  part = {};
+  part.driver = DescribeDriver();
+  tell(part);
+  const bool has_gpu = part.driver->gpus > 0;
+
+  part = {};
+  std::optional<Context> context;
+  if (has_gpu) {
+    auto made = MakeContext(name, part.device.emplace());
+    if (made) context.emplace(std::move(*made));
+    else part.device->trouble = Of(made.error());
+    tell(part);
+  }
+  before_counters(context ? fmt::format("sm_{}{}", context->facts().compute_major, context->facts().compute_minor) : "");
+
+  part = {};
+  part.cupti = DescribeCupti();
+  tell(part);
+  if (!context || part.cupti->trouble) return;
+  part = {};
+  part.counters = DescribeCounters(*context);
+  tell(part);
 }
 
 }  // namespace warpwright::gpu

@@ -179,6 +179,45 @@ TEST_F(CliTest, InitDraftsAManifestWithQuestions) {
   EXPECT_NE(Run_({"init"}).exit_code, 0) << "an existing manifest is not replaced";
 }
 
+std::string StatusOf(const json& answer, const std::string& check) {
+  for (const json& row : answer.at("checks"))
+    if (row.at("name") == check) return row.at("status");
+  return "";
+}
+
+TEST_F(CliTest, DoctorTriesEverythingWithoutAManifest) {
+  fs::remove(repository.path() / ".warpwright.yml");
+  const json answer = RunJson({"doctor", "--device", "sim:h200"});
+  EXPECT_EQ(answer.at("ok"), true);
+  for (const char* check : {"worker", "start", "toolkit", "nvrtc", "host_compiler", "libclang", "simulator", "cache", "git_identity"}) EXPECT_EQ(StatusOf(answer, check), "ok") << check;
+  for (const json& row : answer.at("checks")) EXPECT_EQ(row.at("remedy").get<std::string>().empty(), row.at("status") == "ok") << row;
+  EXPECT_EQ(StatusOf(answer, "gpu"), "") << "not asked for";
+
+  repository.Git({"config", "warpwright.author", "me"});
+  EXPECT_EQ(StatusOf(RunJson({"doctor", "--device", "sim:h200"}, 3), "git_identity"), "error");
+}
+
+TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
+  if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
+  const auto doctor = [&](std::vector<std::string> more, int exit_code) {
+    Command command = Warpwright({});
+    command.argv = {command.argv.front(), "doctor", "--json", "--repo", cache.path().string(), "--cache", cache.path().string()};
+    command.argv.insert(command.argv.end(), more.begin(), more.end());
+    const auto done = ::warpwright::Run(command);
+    EXPECT_TRUE(done);
+    EXPECT_EQ(done->exit_code, exit_code) << done->out << done->err;
+    return json::parse(done->out);
+  };
+  const json found = doctor({}, 0);
+  EXPECT_EQ(found.at("ok"), true);
+  for (const char* check : {"gpu", "driver", "git_identity"}) EXPECT_EQ(StatusOf(found, check), "warning") << check;
+  const json asked = doctor({"--device", "cuda"}, 3);
+  EXPECT_EQ(asked.at("ok"), false);
+  EXPECT_EQ(StatusOf(asked, "gpu"), "error");
+  const json absent = doctor({"--worker", "/no/such/worker"}, 3);
+  EXPECT_EQ(StatusOf(absent, "worker"), "error");
+}
+
 struct WrongInput {
   const char* name;
   std::vector<std::string> arguments;
