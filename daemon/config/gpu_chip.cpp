@@ -19,6 +19,7 @@ std::string IdOf(const std::string& name) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) id += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     else if (!id.empty() && id.back() != '-') id += '-';
   }
+  while (id.ends_with('-')) id.pop_back();
   return id;
 }
 

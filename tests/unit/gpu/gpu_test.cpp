@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "config/chip_file.h"
+#include "config/gpu_chip.h"
+#include "gpu/context.h"
+#include "gpu/lease.h"
+#include "gpu/module.h"
+
+namespace warpwright {
+namespace {
+
+using gpu::FindPtxVariables;
+using gpu::GpuIndex;
+using gpu::Lease;
+
+struct IndexRow {
+  const char* name;
+  int index;  // -1: refused
+};
+class GpuIndexTest : public testing::TestWithParam<IndexRow> {};
+TEST_P(GpuIndexTest, Reads) {
+  const auto index = GpuIndex(GetParam().name);
+  EXPECT_EQ(index.value_or(-1), GetParam().index);
+}
+INSTANTIATE_TEST_SUITE_P(All, GpuIndexTest,
+                         testing::Values(IndexRow{"cuda", 0}, IndexRow{"cuda:0", 0}, IndexRow{"cuda:12", 12}, IndexRow{"cuda:", -1},
+                                         IndexRow{"cuda:-1", -1}, IndexRow{"cuda:1x", -1}, IndexRow{"gpu", -1}, IndexRow{"", -1}));
+
+struct VariablesRow {
+  const char* what;
+  const char* ptx;
+  std::vector<std::string> global, constant;
+};
+class PtxVariablesTest : public testing::TestWithParam<VariablesRow> {};
+TEST_P(PtxVariablesTest, Finds) {
+  const auto found = FindPtxVariables(GetParam().ptx);
+  EXPECT_EQ(found.global, GetParam().global) << GetParam().what;
+  EXPECT_EQ(found.constant, GetParam().constant) << GetParam().what;
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, PtxVariablesTest,
+    testing::Values(
+        VariablesRow{"a counter", ".version 9.0\n.target sm_90\n.address_size 64\n.visible .global .align 4 .u32 counter;\n", {"counter"}, {}},
+        VariablesRow{"an array", ".global .align 16 .b8 table[4096];\n", {"table"}, {}},
+        VariablesRow{"with braces in its initializer", ".global .align 4 .b8 t[4] = {1, 2, 3, 4};\n.global .align 4 .f32 s = 0f3F800000;\n", {"t", "s"}, {}},
+        VariablesRow{"constants", ".const .align 4 .b8 taps[36];\n", {}, {"taps"}},
+        VariablesRow{"what is declared in a function is not at module scope",
+                     ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<2>;\n.shared .align 4 .b8 s[16];\nld.global.u32 %r1, [%rd1];\nret;\n}\n"
+                     ".global .align 4 .u32 later;\n",
+                     {"later"},
+                     {}},
+        VariablesRow{"in comments and strings", "// .global .u32 a;\n.file 1 \"x; .global .u32 b;\"\n.global .align 4 .u32 c; // .global .u32 d;\n", {"c"}, {}},
+        VariablesRow{"shared memory of the module", ".extern .shared .align 16 .b8 dynamic[];\n", {}, {}}));
+
+TEST(Lease, IsHeldByOneProcessAtATimeAndEndsWithIt) {
+  const std::string uuid = "test-" + std::to_string(::getpid());
+  auto lease = Lease::Open(uuid);
+  ASSERT_TRUE(lease) << lease.error().Format();
+  int told[2], go[2];
+  ASSERT_EQ(::pipe(told), 0);
+  ASSERT_EQ(::pipe(go), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto other = Lease::Open(uuid);
+    if (!other) ::_exit(1);
+    auto held = other->Take({});
+    if (!held) ::_exit(2);
+    char byte = 'h';
+    if (::write(told[1], &byte, 1) != 1 || ::read(go[0], &byte, 1) != 1) ::_exit(3);
+    ::_exit(0);  // without giving it back
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(told[0], &byte, 1), 1);
+  bool waited = false;
+  {
+    const auto held = lease->Take([&] {
+      waited = true;
+      ASSERT_EQ(::write(go[1], "g", 1), 1);
+    });
+    ASSERT_TRUE(held);
+  }
+  EXPECT_TRUE(waited);
+  waited = false;
+  const auto again = lease->Take([&] { waited = true; });
+  EXPECT_TRUE(again);
+  EXPECT_FALSE(waited) << "it was given back";
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (const char* folder : {"/run/lock", "/tmp"}) ::unlink((std::string(folder) + "/warpwright-gpu-" + uuid + ".lock").c_str());
+}
+
+TEST(ChipOf, TakesTheListedChipByItsName) {
+  GpuFacts gpu;
+  gpu.name = "NVIDIA H200";
+  gpu.compute_major = 9;
+  const auto chip = ChipOf(gpu);
+  ASSERT_TRUE(chip);
+  EXPECT_EQ(chip->id, "h200");
+}
+
+TEST(ChipOf, ScalesTheFiguresOfItsArchitectureForOneThatIsNotListed) {
+  GpuFacts gpu;
+  gpu.name = "NVIDIA H20 (test)";
+  gpu.compute_major = 9;
+  gpu.multiprocessors = 66;
+  gpu.clock_khz = 1'500'000;
+  gpu.l2_bytes = 30 << 20;
+  gpu.memory_clock_khz = 2'000'000;
+  gpu.bus_width_bits = 4096;
+  const auto chip = ChipOf(gpu), h200 = LoadChip("h200");
+  ASSERT_TRUE(chip && h200);
+  EXPECT_EQ(chip->id, "nvidia-h20-test");
+  EXPECT_EQ(chip->multiprocessors, 66);
+  EXPECT_DOUBLE_EQ(chip->clock_ghz, 1.5);
+  EXPECT_DOUBLE_EQ(chip->l2_bytes_per_second, h200->l2_bytes_per_second / 2);
+  EXPECT_NEAR(chip->dram_bytes_per_second, 0.89 * 2.048e12, 1e9);
+}
+
+TEST(ChipOf, KnowsNothingOfOtherArchitectures) {
+  GpuFacts gpu;
+  gpu.name = "NVIDIA Old";
+  gpu.compute_major = 3;
+  const auto chip = ChipOf(gpu);
+  ASSERT_FALSE(chip);
+  EXPECT_EQ(chip.error().code, ErrorCode::kEnvironment);
+}
+
+}  // namespace
+}  // namespace warpwright
