@@ -143,9 +143,9 @@ class Doctor {
 
   void Gpu() {
     Driver();
+    Nvml();
     Device();
     if (has_gpu_) {
-      Nvml();
       Memory();
       if (state_ != nullptr) State(*state_);
     }
@@ -186,7 +186,7 @@ class Doctor {
   void Nvml() {
     if (!machine_.nvml) return Unknown("nvml");
     if (machine_.nvml->trouble) return Warn("nvml", machine_.nvml->trouble.message + ": clocks, errors and other users of the GPU stay unknown", machine_.nvml->trouble.remedy);
-    if (state_ == nullptr) return Warn("nvml", "NVML does not know this GPU: clocks, errors and other users of it stay unknown", "look at nvidia-smi -L");
+    if (has_gpu_ && state_ == nullptr) return Warn("nvml", "NVML does not know this GPU: clocks, errors and other users of it stay unknown", "look at nvidia-smi -L");
     Ok("nvml", fmt::format("{} GPU{}", machine_.nvml->gpus.size(), machine_.nvml->gpus.size() == 1 ? "" : "s"));
   }
 
