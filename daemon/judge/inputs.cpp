@@ -267,6 +267,14 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
     case InputVariant::kScaleUp:
       Fill(dtype, bytes, [&](uint64_t i) { return (narrow ? 10.0 : 1e3) * NormalAt(random, i); });
       break;
+    case InputVariant::kWide: {
+      const int least = narrow ? -10 : -30, span = narrow ? 16 : 60;
+      Fill(dtype, bytes, [&](uint64_t i) {
+        const auto exponent = static_cast<int>(second.Below(i, static_cast<uint64_t>(span)));
+        return SignAt(random, i) * std::ldexp(1 + random.Uniform(i + count), least + exponent);
+      });
+      break;
+    }
     case InputVariant::kSpecialValues:
       FillSpecial(target, random, true);
       break;
@@ -317,7 +325,7 @@ std::string_view Name(InputVariant variant) {
   constexpr std::string_view kNames[] = {
       "base",     "normal",         "uniform",         "pareto",    "lognormal",      "constant",
       "ties",     "sorted",         "sign-mix",        "needle",    "exact-integers", "scale-down",
-      "scale-up", "special-values", "special-numbers", "max-finite"};
+      "scale-up", "wide",           "special-values",  "special-numbers", "max-finite"};
   return kNames[static_cast<size_t>(variant)];
 }
 

@@ -36,6 +36,7 @@ enum class InputVariant : uint8_t {
   kExactIntegers,   // 0 and 1: every partial sum is exact in any order
   kScaleDown,       // normal(0, 1) * 1e-3
   kScaleUp,         // normal(0, 1) * 1e3; * 10 for f16
+  kWide,            // magnitudes from 2^-30 to 2^30, in f16 2^-10 to 2^6
   kSpecialValues,   // normal with +-0, subnormals, +-infinity and NaN, sparse enough that rows without any remain
   kSpecialNumbers,  // the same without NaN
   kMaxFinite,       // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128 of it
@@ -45,7 +46,8 @@ inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kBase,      InputVariant::kNormal,        InputVariant::kUniform,        InputVariant::kPareto,
     InputVariant::kLognormal, InputVariant::kConstant,      InputVariant::kTies,           InputVariant::kSorted,
     InputVariant::kSignMix,   InputVariant::kNeedle,        InputVariant::kExactIntegers,  InputVariant::kScaleDown,
-    InputVariant::kScaleUp,   InputVariant::kSpecialValues, InputVariant::kSpecialNumbers, InputVariant::kMaxFinite};
+    InputVariant::kScaleUp,   InputVariant::kWide,          InputVariant::kSpecialValues,  InputVariant::kSpecialNumbers,
+    InputVariant::kMaxFinite};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
 std::optional<InputVariant> ParseInputVariant(std::string_view name);

@@ -84,7 +84,7 @@ std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t se
   add("special-values", InputVariant::kMaxFinite);
   for (const InputVariant variant :
        {InputVariant::kNormal, InputVariant::kUniform, InputVariant::kPareto, InputVariant::kLognormal,
-        InputVariant::kConstant, InputVariant::kTies, InputVariant::kSorted})
+        InputVariant::kConstant, InputVariant::kTies, InputVariant::kSorted, InputVariant::kWide})
     add("distributions", variant);
   return trials;
 }
