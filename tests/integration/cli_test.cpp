@@ -216,6 +216,15 @@ TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
   EXPECT_EQ(StatusOf(asked, "gpu"), "error");
   const json absent = doctor({"--worker", "/no/such/worker"}, 3);
   EXPECT_EQ(StatusOf(absent, "worker"), "error");
+
+  // A library that ends the worker takes only the rows behind it along.
+  const fs::path dying = cache.path() / "dying-worker";
+  ASSERT_TRUE(WriteFileAtomically(dying, "#!/bin/sh\necho 'hello from a library'\necho '{\"toolkit\": {\"root\": \"/opt/cuda\"}}'\nkill -SEGV $$\n"));
+  fs::permissions(dying, fs::perms::owner_all);
+  const json died = doctor({"--worker", dying.string()}, 3);
+  EXPECT_EQ(StatusOf(died, "toolkit"), "ok");
+  EXPECT_EQ(StatusOf(died, "driver"), "warning") << "not known";
+  EXPECT_EQ(StatusOf(died, "worker"), "error");
 }
 
 struct WrongInput {
