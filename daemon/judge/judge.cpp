@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/random.h"
 #include "judge/judge_state.h"
@@ -96,6 +97,27 @@ std::optional<Mismatch> Judge::State::Compare(const TrialReference& reference,
     if (auto mismatch = comparator.Check(buffers[reference.outputs[o]])) return mismatch;
   }
   return std::nullopt;
+}
+
+double Judge::State::AllowedDifference(const TrialReference& reference) const {
+  constexpr size_t kLookedAt = 4096;  // elements, spread over the output
+  double largest = 0;
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const OutputLayout& layout = reference.layouts[o];
+    const OutputReference& expected = reference.references[o];
+    if (!IsFloat(layout.dtype)) continue;
+    const Comparator comparator(layout, expected, leniency, TightenOf(layout.name));
+    const size_t count = expected.bytes.size() / SizeOf(layout.dtype), step = std::max<size_t>(1, count / kLookedAt);
+    double allowed = 0, squares = 0;
+    for (size_t i = 0; i < count; i += step) {
+      const double value = LoadAsDouble(layout.dtype, expected.bytes.data(), i), tolerance = comparator.ToleranceAt(i);
+      if (!std::isfinite(value) || !std::isfinite(tolerance)) continue;
+      squares += value * value;
+      allowed += tolerance * tolerance;
+    }
+    if (squares > 0) largest = std::max(largest, std::sqrt(allowed / squares));
+  }
+  return largest;
 }
 
 Result<Judge::State::Repetition> Judge::State::OriginalRepeats(const Trial& trial, const TrialReference& reference,

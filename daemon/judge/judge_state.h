@@ -50,6 +50,8 @@ struct Judge::State {
   // The first output that is not the reference's.
   std::optional<Mismatch> Compare(const TrialReference& reference,
                                   const std::vector<std::vector<std::byte>>& buffers) const;
+  // rms of what Compare allows over rms of the original: the largest of the floating-point outputs.
+  double AllowedDifference(const TrialReference& reference) const;
   void Note(std::string note);
 
   // How the original itself fares in further runs under a trial; asked only where a candidate's differ. Kept.

@@ -8,10 +8,12 @@
 //
 // Timed outputs are verified too:
 //  - of every pair the device says how far the outputs are from the original's. No element may be of another class (NaN, an
-//    infinity) or unwritten. The relative difference may be 4 times the largest that a verified output of this case had, and is
-//    allowed one rounding of the output's type: outputs that were bit-equal on a few inputs need not be on hundreds. Cheaper
-//    arithmetic for timed launches alone is orders of magnitude beyond that. Where no output is of a floating-point type it is 0;
-//    the device's number is the worst over all outputs, so that integers beside floats are held to equality by the next check;
+//    infinity) or unwritten. The relative difference may be what verification of this case allowed, 4 times the largest that it
+//    saw, or one rounding of the output's type (outputs that were bit-equal on a few inputs need not be on hundreds). Cheaper
+//    arithmetic for timed launches alone is orders of magnitude beyond that. A sum over few elements may come out near zero, and
+//    the worst of a sample's launches is reported: for small outputs the median over the pairs is held to as many times the limit
+//    as there are launches, since medians are also what decides. Where no output is of a floating-point type the limit is 0; the
+//    device's number is the worst over all outputs, so that integers beside floats are held to equality by the next check;
 //  - of pairs that it cannot foresee the whole outputs come back, and the comparator sees them. The original's answer on their
 //    inputs is made anew in the trusted process, since the candidate was in the one that timed. Where a buffer is `inout`, whose
 //    old content does not come back, the original's own timed output is what it is compared with.
@@ -32,8 +34,9 @@ class PairedTiming {
   PairedTiming(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort)
       : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort) {}
 
-  // How far a verified output of this case was from the original's (RelativeDifference).
-  void AddVerified(const std::string& case_name, double relative_difference);
+  // A run of the case that was found right.
+  void AddVerified(const std::string& case_name, const TrialReference& reference,
+                   const std::vector<std::vector<std::byte>>& buffers);
   // Fills the decision, and of each case with a weight the timing and the time.
   Result<Failure> Run(Measured& measured);
 
@@ -51,9 +54,13 @@ class PairedTiming {
   std::vector<Timing> TimedCases(Measured& measured) const;
   Result<Failure> Pass(uint64_t secret, std::vector<Timing>& timings, TimingOverall& overall);
   Result<Failure> AddBlocks(Timing& timing, int first_block, int blocks);
-  Failure CheckDrift(const Timing& timing, const std::vector<TimedPair>& pairs) const;
+  struct DriftLimit {
+    double relative = 0;
+    bool small = false;  // an output has few elements
+  };
+  Failure CheckDrift(const Timing& timing, const std::vector<TimedPair>& pairs, int launches_per_sample) const;
   Result<Failure> CheckKept(const Timing& timing, const std::vector<BufferContent>& sent, KeptPair& kept);
-  double DriftLimit(const std::string& case_name) const;
+  DriftLimit LimitOf(const std::string& case_name) const;
   TimingRules Rules() const;
   uint64_t NextSecret();
 
@@ -62,7 +69,7 @@ class PairedTiming {
   Evaluator& evaluator_;
   const Effort effort_;
   uint64_t passes_ = 0;
-  std::map<std::string, double> verified_;  // by case
+  std::map<std::string, DriftLimit> limits_;  // by case
 };
 
 }  // namespace warpwright
