@@ -49,6 +49,7 @@ std::vector<Row> Rows(const std::string& suite) {
     Row row{suite, text("group"), text("candidate"), text("kernel"), text("case"), text("on"), text("pending"), text("slow"), {}, false};
     if (node["check"]) row.checks = node["check"].as<std::vector<std::string>>();
     row.full_only = text("effort") == "full";
+    if (node["pending_on"] && text("pending_on") != (OnSimulator() ? "sim" : "cuda")) row.pending.clear();
     rows.push_back(std::move(row));
   }
   return rows;
