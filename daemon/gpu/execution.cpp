@@ -30,6 +30,25 @@ LaunchReport Describe(Context& context, const LoadedModule& module, const Kernel
   return report;
 }
 
+// The set-up runs once in a process: what it filled is there for every later launch.
+std::vector<size_t> FilledWorkspaces(const LaunchPlan& plan) {
+  std::vector<size_t> filled;
+  const auto add = [&](size_t buffer) {
+    if (plan.buffers[buffer].kind == PlanBuffer::Kind::kWorkspace && std::find(filled.begin(), filled.end(), buffer) == filled.end())
+      filled.push_back(buffer);
+  };
+  for (const PlanOp& op : plan.setup)
+    std::visit(Overload{[&](const MemsetOp& o) { add(o.destination.buffer); }, [&](const CopyOp& o) { add(o.destination.buffer); },
+                        [&](const UploadOp& o) { add(o.destination.buffer); },
+                        [&](const KernelLaunch& o) {
+                          for (const auto& parameter : o.parameters)
+                            for (const auto& [at, pointer] : parameter.pointers) add(pointer.buffer);
+                        },
+                        [](const auto&) {}},
+               op);
+  return filled;
+}
+
 }  // namespace
 
 Status Execution::Fill() {
@@ -47,19 +66,40 @@ Status Execution::Fill() {
   return {};
 }
 
+Result<std::vector<std::byte>> Execution::KeptState() {
+  WW_ASSIGN(std::vector<std::byte> state, module_->Content(tools_.stream()));
+  for (const size_t buffer : FilledWorkspaces(*request_.plan)) {
+    const size_t at = state.size();
+    state.resize(at + buffers_->Bytes(buffer));
+    WW_TRY(tools_.Download(state.data() + at, buffers_->Address(buffer), buffers_->Bytes(buffer)));
+  }
+  return state;
+}
+
 Step Execution::RunPlan() {
   WW_STEP(replay_->Setup(tools_.stream()));
-  std::vector<std::byte> before;
-  if (module_->has_variables()) {
-    WW_ASSIGN(before, module_->Content(tools_.stream()));
-  }
   WW_STEP(context_.Wait(tools_.stream()));
+  const std::vector<size_t> filled = FilledWorkspaces(*request_.plan);
+  const bool has_state = module_->has_variables() || !filled.empty();
+  std::vector<std::byte> before, after;
+  if (has_state) {
+    WW_ASSIGN(before, KeptState());
+  }
   WW_STEP(replay_->Run(tools_.stream()));
   const auto launches = replay_->Launches();
   WW_STEP(context_.Wait(tools_.stream(), kRunDeadline, launches.empty() ? "" : launches.front()->kernel));
-  if (!module_->has_variables()) return std::nullopt;
-  WW_ASSIGN(const auto after, module_->Content(tools_.stream()));
-  for (std::string& name : module_->Different(before, after))
+  if (!has_state) return std::nullopt;
+  WW_ASSIGN(after, KeptState());
+  std::vector<std::string> changed = module_->Different(before, after);
+  size_t at = before.size();
+  for (size_t i = filled.size(); i-- > 0;) {
+    const uint64_t bytes = buffers_->Bytes(filled[i]);
+    at -= bytes;
+    if (!std::equal(before.begin() + static_cast<std::ptrdiff_t>(at), before.begin() + static_cast<std::ptrdiff_t>(at + bytes),
+                    after.begin() + static_cast<std::ptrdiff_t>(at)))
+      changed.push_back(request_.plan->buffers[filled[i]].name);
+  }
+  for (std::string& name : changed)
     if (std::find(run_.changed_globals.begin(), run_.changed_globals.end(), name) == run_.changed_globals.end())
       run_.changed_globals.push_back(std::move(name));
   return std::nullopt;

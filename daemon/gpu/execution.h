@@ -26,6 +26,8 @@ class Execution {
   Status Fill();                  // every buffer as the request has it; workspaces poisoned
   Step RunOnce(uint32_t index);   // from the same state, under the request's perturbation
   Step RunPlan();
+  // What outlives a launch: the module's variables, and workspaces that the set-up filled.
+  Result<std::vector<std::byte>> KeptState();
   Status UploadContents();
   Status Download(std::vector<std::vector<std::byte>>& buffers);
   Status DownloadResults();

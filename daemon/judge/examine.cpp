@@ -15,6 +15,18 @@ namespace {
 constexpr uint64_t kMaxLargeBytes = 256u << 20;
 constexpr uint32_t kSimulatedRuns = 3, kQuickRuns = 3, kFullRuns = 20;  // for determinism
 
+constexpr uint64_t kSearchBytes = 4u << 20;
+
+// During a search, other inputs and odd shapes of a large case are tried on less of it: the full evaluation tries them on
+// all. Nothing where the case is small already.
+std::optional<Case> ReducedForSearch(const KernelSpec& spec, const Case& c) {
+  const auto bytes = CaseBytes(spec, c);
+  if (!bytes || *bytes <= kSearchBytes) return std::nullopt;
+  std::vector<Case> shapes = ReducedShapes(spec, c, static_cast<double>(kSearchBytes) / static_cast<double>(*bytes));
+  if (shapes.empty()) return std::nullopt;
+  return std::move(shapes.front());
+}
+
 class Examination {
  public:
   Examination(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort)
@@ -25,8 +37,9 @@ class Examination {
  private:
   Result<Failure> OwnInputs(const VerifiedCase& verified);
   Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const Executed& run);
-  Result<Failure> OtherInputs(const VerifiedCase& verified, Effort effort);
-  Result<Failure> OddShapesOf(const VerifiedCase& verified, Effort effort);
+  enum class Inputs { kAll, kSecretSeeds };
+  Result<Failure> OtherInputs(const Case& c, Inputs which, Effort effort);
+  Result<Failure> OddShapesOf(const Case& c, Effort effort);
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
   Result<Failure> ReducedShapesOf();
   Result<Failure> LargeCases();
@@ -286,19 +299,19 @@ Result<Failure> Examination::TryTrial(const Trial& trial) {
   return Failure();
 }
 
-Result<Failure> Examination::OtherInputs(const VerifiedCase& verified, Effort effort) {
-  for (const Trial& trial : PlanTrials(state_.spec, *verified.c, secret_, effort)) {
-    if (&verified != &state_.verified.front() && trial.check != "secret-seed") continue;
+Result<Failure> Examination::OtherInputs(const Case& c, Inputs which, Effort effort) {
+  for (const Trial& trial : PlanTrials(state_.spec, c, secret_, effort)) {
+    if (which == Inputs::kSecretSeeds && trial.check != "secret-seed") continue;
     WW_ASSIGN(Failure failure, TryTrial(trial));
     if (failure) return failure;
   }
   return Failure();
 }
 
-Result<Failure> Examination::OddShapesOf(const VerifiedCase& verified, Effort effort) {
+Result<Failure> Examination::OddShapesOf(const Case& c, Effort effort) {
   const CounterRandom seeds(secret_, 77);
   uint64_t index = 0;
-  for (Case& odd : OddShapes(state_.spec, *verified.c, secret_, effort)) {
+  for (Case& odd : OddShapes(state_.spec, c, secret_, effort)) {
     const std::string name = odd.name;
     const Trial trial{"odd-shape", std::move(odd), InputVariant::kBase, seeds.Bits(index++)};
     WW_ASSIGN(Failure failure, TryTrial(trial));
@@ -405,18 +418,25 @@ Result<Verdict> Examination::Run() {
   } else {  // only now, when the candidate is compiled and has run: nothing in it can know these
     secret_ = SecretSeed();
   }
+  const Case& cheapest = *state_.verified.front().c;
+  const std::optional<Case> reduced = effort_ == Effort::kQuick ? ReducedForSearch(state_.spec, cheapest) : std::nullopt;
+  if (reduced) {
+    WW_ASSIGN(Failure failure, OtherInputs(cheapest, Inputs::kSecretSeeds, Effort::kQuick));
+    if (failure) return *failure;
+  }
   for (const VerifiedCase& verified : state_.verified) {
     const bool first = &verified == &state_.verified.front();
     if (!first && effort_ == Effort::kQuick) break;
-    WW_ASSIGN(Failure failure, OtherInputs(verified, first ? effort_ : Effort::kQuick));
+    WW_ASSIGN(Failure failure, OtherInputs(reduced ? *reduced : *verified.c, first ? Inputs::kAll : Inputs::kSecretSeeds,
+                                           first ? effort_ : Effort::kQuick));
     if (failure) return *failure;
   }
-  WW_ASSIGN(Failure failure, OddShapesOf(state_.verified.front(), effort_));
+  WW_ASSIGN(Failure failure, OddShapesOf(reduced ? *reduced : cheapest, effort_));
   if (failure) return *failure;
   if (effort_ == Effort::kFull) {
     // The neighbours of the largest case too: a launcher may go another way from some size on.
     if (state_.verified.size() > 1) {
-      WW_ASSIGN(failure, OddShapesOf(state_.verified.back(), Effort::kQuick));
+      WW_ASSIGN(failure, OddShapesOf(*state_.verified.back().c, Effort::kQuick));
       if (failure) return *failure;
     }
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));

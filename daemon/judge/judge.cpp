@@ -21,6 +21,9 @@ uint64_t ThreadInstructions(const std::vector<LaunchReport>& launches) {
   return sum;
 }
 
+
+}  // namespace
+
 Result<uint64_t> CaseBytes(const KernelSpec& spec, const Case& c) {
   uint64_t sum = 0;
   for (const Argument& argument : spec.args) {
@@ -34,8 +37,6 @@ Result<uint64_t> CaseBytes(const KernelSpec& spec, const Case& c) {
   }
   return sum;
 }
-
-}  // namespace
 
 Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCase& verified,
                                         const std::filesystem::path& repository) {

@@ -33,6 +33,9 @@ struct SuppliedTrial {
 Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCase& verified,
                                         const std::filesystem::path& repository);
 
+// Of all buffers; UINT64_MAX where that overflows.
+Result<uint64_t> CaseBytes(const KernelSpec& spec, const Case& c);
+
 struct Judge::State {
   State(KernelSpec spec_in, SourceRef original_in, std::string device_in, Evaluator& trusted_in,
         JudgeOptions options_in);
