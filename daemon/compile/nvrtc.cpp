@@ -13,7 +13,16 @@ bool Find(void* library, const char* name, F& function) {
   return function != nullptr;
 }
 
+// NVRTC looks for its built-in headers' library by name only. Where the toolkit is not in the loader's paths (the packages from PyPI), the
+// name is found because the library is there already.
+void LoadBuiltIns(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (entry.path().filename().string().starts_with("libnvrtc-builtins.so.")) ::dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 Result<Nvrtc> Open(const Toolkit& toolkit) {
+  LoadBuiltIns(toolkit.nvrtc.parent_path());
   // Never closed: NVRTC keeps threads and caches of its own.
   void* library = ::dlopen(toolkit.nvrtc.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Fail(ErrorCode::kEnvironment, std::string("NVRTC does not load: ") + ::dlerror());

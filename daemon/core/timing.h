@@ -18,7 +18,7 @@ namespace warpwright {
 struct TimedDrift {
   double relative_rms = 0;       // rms(candidate - original) / rms(original), over the elements that are finite in both
   uint64_t different_class = 0;  // elements that are NaN or infinite in one only, or of another sign of infinity
-  uint64_t unwritten = 0;        // elements that still hold the poison, where the original's do not
+  uint64_t unwritten = 0;        // elements that still hold the poison, and are far from the original's
 };
 
 // One launch of each side's whole plan on the same inputs.

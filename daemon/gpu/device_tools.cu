@@ -154,7 +154,9 @@ extern "C" __global__ void drift(const u8* original, const u8* candidate, const 
         const u64 at = i * size + b;
         expected |= (u64)(u8)(poison[at] ^ (u8)(mask >> (8 * (at & 3)))) << (8 * b);
       }
-      if (Bits(candidate, i, size) == expected && Bits(original, i, size) != expected) ++unwritten;
+      // By chance a right value is what the poison was: of millions of 16-bit elements some are. What is near the original is no matter.
+      const bool near = ClassOf(o) == 0 && ClassOf(c) == 0 && fabs(c - o) <= 0.03125 * fmax(fabs(o), fabs(c));
+      if (!near && Bits(candidate, i, size) == expected && Bits(original, i, size) != expected) ++unwritten;
     }
   }
   for (int offset = 16; offset > 0; offset /= 2) {

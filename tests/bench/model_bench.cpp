@@ -1,0 +1,161 @@
+// The simulated GPU's times beside a real one's: every version of a kernel that `warpwright optimize --device cuda` measured is modelled
+// on the simulator. Prints one JSON object; rows are variants, families are kernels.
+//
+//   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...
+//
+// REPOSITORY: the folder of the kernels and of their .warpwright.yml. DEVICE: "sim:h200". Nothing is fitted here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "base/file.h"
+#include "config/manifest.h"
+#include "judge/inputs.h"
+#include "memory/trajectory.h"
+#include "worker/worker_evaluator.h"
+
+namespace warpwright {
+namespace {
+
+using nlohmann::json;
+
+struct Variant {
+  std::string kernel, method, parameters, case_name, text;
+  double measured_us = 0, modelled_us = 0;
+  double LogRatio() const { return std::log(modelled_us / measured_us); }
+};
+
+std::vector<double> Ranks(const std::vector<double>& values) {
+  std::vector<size_t> order(values.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (size_t i = 0; i < order.size();) {
+    size_t end = i;
+    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
+    for (size_t k = i; k < end; ++k) ranks[order[k]] = 0.5 * static_cast<double>(i + end - 1);
+    i = end;
+  }
+  return ranks;
+}
+
+// Pearson's correlation of the ranks; ties have their mean rank.
+double Spearman(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = Ranks(a), y = Ranks(b);
+  const double mean = 0.5 * static_cast<double>(x.size() - 1);
+  double xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean) * (y[i] - mean);
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+}
+
+// What a trajectory measured; each text of a kernel once.
+Status Collect(const std::filesystem::path& path, std::set<std::string>& seen, std::vector<Variant>& variants) {
+  WW_ASSIGN(Trajectory trajectory, Trajectory::Open(path));
+  WW_ASSIGN(const auto tasks, trajectory.Tasks());
+  for (const TaskSummary& task : tasks) {
+    WW_ASSIGN(const TrajectoryView view, trajectory.View(task.id));
+    for (const StepView& step : view.steps) {
+      if (!step.outcome || !step.outcome->verdict) continue;
+      const auto* measured = std::get_if<Measured>(&*step.outcome->verdict);
+      const std::string& hash = step.record.candidate;
+      if (measured == nullptr || measured->modelled || !seen.insert(task.key.kernel + hash).second) continue;
+      WW_ASSIGN(const auto candidate, trajectory.FindCandidate(task.id, hash));
+      if (!candidate) continue;
+      std::string parameters;
+      for (const auto& [name, value] : step.record.parameters) parameters += (parameters.empty() ? "" : " ") + name + "=" + value;
+      for (const CaseMeasurement& c : measured->cases)
+        variants.push_back({task.key.kernel, step.record.method, parameters, c.case_name, candidate->text,
+                            c.timing ? c.timing->candidate_us : c.time_us, 0});
+    }
+  }
+  return {};
+}
+
+Result<double> Model(Evaluator& evaluator, const KernelSpec& spec, const Variant& variant, const std::string& root, const std::string& device) {
+  for (const Case& c : spec.cases) {
+    if (c.name != variant.case_name) continue;
+    ExecuteRequest request{{root, spec.file, variant.text}, spec, c.name, c.scalars, {}, device, {}};
+    WW_ASSIGN(request.buffers, MakeInputs(spec, c, InputVariant::kBase, 1, root));
+    request.options.counters = true;
+    request.options.keep_outputs = false;
+    request.options.sample_instructions = 20'000'000;
+    WW_ASSIGN(const ExecuteOutcome outcome, evaluator.Execute(request));
+    if (const auto* run = std::get_if<Executed>(&outcome)) return run->time_us;
+    return 0.0;  // not simulated
+  }
+  return Fail(ErrorCode::kConfig, "the manifest has no case " + variant.case_name);
+}
+
+json Describe(const std::vector<const Variant*>& variants) {
+  std::vector<double> measured, modelled, ratios, errors;
+  for (const Variant* v : variants) {
+    measured.push_back(v->measured_us);
+    modelled.push_back(v->modelled_us);
+    ratios.push_back(std::exp(v->LogRatio()));
+    errors.push_back(std::exp(std::abs(v->LogRatio())));
+  }
+  std::sort(ratios.begin(), ratios.end());
+  std::sort(errors.begin(), errors.end());
+  return {{"variants", variants.size()}, {"spearman", Spearman(measured, modelled)}, {"ratio_median", ratios[ratios.size() / 2]},
+          {"factor_median", errors[errors.size() / 2]}, {"factor_max", errors.back()}};
+}
+
+Result<json> Compare(int argc, char** argv) {
+  const std::string root = std::filesystem::absolute(argv[3]).string(), device = argv[4];
+  WW_ASSIGN(const Manifest manifest, LoadManifest(root));
+  std::vector<Variant> variants;
+  std::set<std::string> seen;
+  for (int i = 5; i < argc; ++i) WW_TRY(Collect(argv[i], seen, variants));
+  WorkerCommand command;
+  command.argv = {argv[1], "--cache", argv[2], "--readable", root};
+  WorkerEvaluator evaluator(command);
+  int not_simulated = 0;
+  std::map<std::string, std::vector<const Variant*>> families;
+  std::vector<const Variant*> all;
+  json rows = json::array();
+  for (Variant& variant : variants) {
+    const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const KernelSpec& k) { return k.name == variant.kernel; });
+    if (spec == manifest.kernels.end()) continue;
+    WW_ASSIGN(variant.modelled_us, Model(evaluator, *spec, variant, root, device));
+    if (variant.modelled_us <= 0) {
+      ++not_simulated;
+      continue;
+    }
+    families[variant.kernel].push_back(&variant);
+    all.push_back(&variant);
+    rows.push_back({{"kernel", variant.kernel}, {"case", variant.case_name}, {"method", variant.method.empty() ? "original" : variant.method},
+                    {"parameters", variant.parameters}, {"measured_us", variant.measured_us}, {"modelled_us", variant.modelled_us}});
+  }
+  if (all.empty()) return Fail(ErrorCode::kUsage, "the trajectories hold nothing that a GPU measured");
+  json by_family = json::object();
+  for (const auto& [name, members] : families) by_family[name] = Describe(members);
+  return json{{"device", device}, {"all", Describe(all)}, {"families", by_family}, {"not_simulated", not_simulated}, {"rows", rows}};
+}
+
+}  // namespace
+}  // namespace warpwright
+
+int main(int argc, char** argv) {
+  if (argc < 6) {
+    std::fputs("usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...\n", stderr);
+    return 2;
+  }
+  const auto result = warpwright::Compare(argc, argv);
+  if (!result) {
+    std::fprintf(stderr, "bench_model: %s\n", result.error().Format().c_str());
+    return 3;
+  }
+  std::puts(result->dump(1).c_str());
+  return 0;
+}
