@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <set>
+
+#include "base/parallel.h"
 
 namespace warpwright {
 namespace {
@@ -277,15 +280,18 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
   if (actual.empty() || std::memcmp(actual.data(), reference_.bytes.data(), actual.size()) == 0) return std::nullopt;
   Mismatch mismatch;
   mismatch.output = layout_.name;
-  for (size_t i = 0; i < count_; ++i) {
-    const auto wrong = CheckElement(i, actual.data());
-    if (!wrong) continue;
-    if (mismatch.wrong++ == 0) {
-      mismatch.index = i;
-      mismatch.message = Coordinates(i) + " " + *wrong;
-    }
-  }
+  mismatch.index = count_;
+  std::mutex mutex;
+  ParallelFor(count_, [&](size_t begin, size_t end) {
+    size_t wrong = 0, first = count_;
+    for (size_t i = begin; i < end; ++i)
+      if (CheckElement(i, actual.data()) && wrong++ == 0) first = i;
+    const std::lock_guard lock(mutex);
+    mismatch.wrong += wrong;
+    mismatch.index = std::min(mismatch.index, first);
+  });
   if (mismatch.wrong > 0) {
+    mismatch.message = Coordinates(mismatch.index) + " " + *CheckElement(mismatch.index, actual.data());
     mismatch.message += fmt::format("; {} of {} elements are wrong", mismatch.wrong, count_);
     return mismatch;
   }

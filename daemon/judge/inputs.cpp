@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/file.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "judge/safetensors.h"
 
@@ -77,10 +78,12 @@ void Fill(DType dtype, std::span<std::byte> bytes, At at) {
   const size_t count = bytes.size() / SizeOf(dtype);
   const auto store = [&](auto convert) {
     using T = decltype(convert(0.0));
-    for (size_t i = 0; i < count; ++i) {
-      const T value = convert(at(i));
-      std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
-    }
+    ParallelFor(count, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        const T value = convert(at(i));
+        std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+      }
+    });
   };
   if (dtype == DType::kF32) return store([](double v) { return static_cast<float>(v); });
   if (dtype == DType::kF64) return store([](double v) { return v; });
@@ -92,15 +95,17 @@ void Fill(DType dtype, std::span<std::byte> bytes, At at) {
 void FillIntegers(DType dtype, std::span<std::byte> bytes, const CounterRandom& random, int64_t low, int64_t high) {
   const size_t count = bytes.size() / SizeOf(dtype);
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;  // 0: all 64 bits
-  for (size_t i = 0; i < count; ++i) {
-    const auto value =
-        static_cast<int64_t>(static_cast<uint64_t>(low) + (range == 0 ? random.Bits(i) : random.Below(i, range)));
-    if (IsFloat(dtype)) {
-      StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(value));
-    } else {  // little endian: the low bytes of the two's complement
-      std::memcpy(bytes.data() + i * SizeOf(dtype), &value, SizeOf(dtype));
+  ParallelFor(count, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const auto value =
+          static_cast<int64_t>(static_cast<uint64_t>(low) + (range == 0 ? random.Bits(i) : random.Below(i, range)));
+      if (IsFloat(dtype)) {
+        StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(value));
+      } else {  // little endian: the low bytes of the two's complement
+        std::memcpy(bytes.data() + i * SizeOf(dtype), &value, SizeOf(dtype));
+      }
     }
-  }
+  });
 }
 
 struct Target {  // one buffer to fill
@@ -383,10 +388,12 @@ Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case
 void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement) {
   const CounterRandom random(seed ^ kPoisonStream, stream);
   const uint64_t flip = complement ? ~uint64_t{0} : 0;
-  for (size_t at = 0; at < bytes.size(); at += 8) {
-    const uint64_t word = random.Bits(at / 8) ^ flip;
-    std::memcpy(bytes.data() + at, &word, std::min<size_t>(8, bytes.size() - at));
-  }
+  ParallelFor((bytes.size() + 7) / 8, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const uint64_t word = random.Bits(i) ^ flip;
+      std::memcpy(bytes.data() + 8 * i, &word, std::min<size_t>(8, bytes.size() - 8 * i));
+    }
+  });
 }
 
 void ComplementPoison(const KernelSpec& spec, uint64_t seed, std::vector<BufferContent>& buffers) {
@@ -408,11 +415,13 @@ void PerturbInputs(const KernelSpec& spec, double epsilon, uint64_t seed, std::v
     if (!IsFilled(*buffer) || (buffer->dtype != DType::kF32 && buffer->dtype != DType::kF64)) continue;
     const CounterRandom random(seed ^ kSecondStream, 1000 + index);
     const size_t count = content.bytes.size() / SizeOf(buffer->dtype);
-    for (size_t i = 0; i < count; ++i) {
-      const double x = LoadAsDouble(buffer->dtype, content.bytes.data(), i);
-      if (std::isfinite(x))
-        StoreFromDouble(buffer->dtype, content.bytes.data(), i, x * (1 + SignAt(random, i) * epsilon));
-    }
+    ParallelFor(count, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        const double x = LoadAsDouble(buffer->dtype, content.bytes.data(), i);
+        if (std::isfinite(x))
+          StoreFromDouble(buffer->dtype, content.bytes.data(), i, x * (1 + SignAt(random, i) * epsilon));
+      }
+    });
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/page_reuse.h"
+#include "base/parallel.h"
 
 namespace warpwright {
 namespace {
@@ -23,7 +24,9 @@ std::vector<const Argument*> BufferArguments(const KernelSpec& spec) {
 
 std::vector<double> ToDoubles(DType dtype, std::span<const std::byte> bytes) {
   std::vector<double> values(bytes.size() / SizeOf(dtype));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = LoadAsDouble(dtype, bytes.data(), i);
+  ParallelFor(values.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) values[i] = LoadAsDouble(dtype, bytes.data(), i);
+  });
   return values;
 }
 
