@@ -29,6 +29,7 @@ using nlohmann::json;
 struct Variant {
   std::string kernel, method, parameters, case_name, text;
   double measured_us = 0, modelled_us = 0;
+  std::string limiter = {};  // of the slowest launch
   double LogRatio() const { return std::log(modelled_us / measured_us); }
 };
 
@@ -82,7 +83,8 @@ Status Collect(const std::filesystem::path& path, std::set<std::string>& seen, s
   return {};
 }
 
-Result<double> Model(Evaluator& evaluator, const KernelSpec& spec, const Variant& variant, const std::string& root, const std::string& device) {
+// Fills in the modelled time; 0: not simulated.
+Status Model(Evaluator& evaluator, const KernelSpec& spec, Variant& variant, const std::string& root, const std::string& device) {
   for (const Case& c : spec.cases) {
     if (c.name != variant.case_name) continue;
     ExecuteRequest request{{root, spec.file, variant.text}, spec, c.name, c.scalars, {}, device, {}};
@@ -91,10 +93,31 @@ Result<double> Model(Evaluator& evaluator, const KernelSpec& spec, const Variant
     request.options.keep_outputs = false;
     request.options.sample_instructions = 20'000'000;
     WW_ASSIGN(const ExecuteOutcome outcome, evaluator.Execute(request));
-    if (const auto* run = std::get_if<Executed>(&outcome)) return run->time_us;
-    return 0.0;  // not simulated
+    const auto* run = std::get_if<Executed>(&outcome);
+    if (run == nullptr) return {};
+    variant.modelled_us = run->time_us;
+    double slowest_us = 0;
+    for (const LaunchReport& launch : run->launches)
+      if (launch.time.total_us > slowest_us) {
+        slowest_us = launch.time.total_us;
+        variant.limiter = launch.time.limiter;
+      }
+    return {};
   }
   return Fail(ErrorCode::kConfig, "the manifest has no case " + variant.case_name);
+}
+
+// The share of pairs, measured to differ by more than 5 %, that the model orders the same way; null where there is no such pair. Ranks of
+// variants that are equally fast say nothing.
+json Agreement(const std::vector<const Variant*>& variants) {
+  uint64_t pairs = 0, agreed = 0;
+  for (const Variant* faster : variants)
+    for (const Variant* slower : variants) {
+      if (faster->measured_us * 1.05 >= slower->measured_us) continue;
+      ++pairs;
+      agreed += faster->modelled_us < slower->modelled_us;
+    }
+  return pairs > 0 ? json(static_cast<double>(agreed) / static_cast<double>(pairs)) : json();
 }
 
 json Describe(const std::vector<const Variant*>& variants) {
@@ -107,8 +130,8 @@ json Describe(const std::vector<const Variant*>& variants) {
   }
   std::sort(ratios.begin(), ratios.end());
   std::sort(errors.begin(), errors.end());
-  return {{"variants", variants.size()}, {"spearman", Spearman(measured, modelled)}, {"ratio_median", ratios[ratios.size() / 2]},
-          {"factor_median", errors[errors.size() / 2]}, {"factor_max", errors.back()}};
+  return {{"variants", variants.size()}, {"spearman", Spearman(measured, modelled)}, {"agreement", Agreement(variants)},
+          {"ratio_median", ratios[ratios.size() / 2]}, {"factor_median", errors[errors.size() / 2]}, {"factor_max", errors.back()}};
 }
 
 Result<json> Compare(int argc, char** argv) {
@@ -127,7 +150,7 @@ Result<json> Compare(int argc, char** argv) {
   for (Variant& variant : variants) {
     const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const KernelSpec& k) { return k.name == variant.kernel; });
     if (spec == manifest.kernels.end()) continue;
-    WW_ASSIGN(variant.modelled_us, Model(evaluator, *spec, variant, root, device));
+    WW_TRY(Model(evaluator, *spec, variant, root, device));
     if (variant.modelled_us <= 0) {
       ++not_simulated;
       continue;
@@ -135,7 +158,8 @@ Result<json> Compare(int argc, char** argv) {
     families[variant.kernel].push_back(&variant);
     all.push_back(&variant);
     rows.push_back({{"kernel", variant.kernel}, {"case", variant.case_name}, {"method", variant.method.empty() ? "original" : variant.method},
-                    {"parameters", variant.parameters}, {"measured_us", variant.measured_us}, {"modelled_us", variant.modelled_us}});
+                    {"parameters", variant.parameters}, {"measured_us", variant.measured_us}, {"modelled_us", variant.modelled_us},
+                    {"limiter", variant.limiter}});
   }
   if (all.empty()) return Fail(ErrorCode::kUsage, "the trajectories hold nothing that a GPU measured");
   json by_family = json::object();
