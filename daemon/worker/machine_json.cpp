@@ -58,7 +58,10 @@ Status DecodeMachine(std::string_view line, Machine& machine) {
   if (!j.is_object()) return Fail(ErrorCode::kCorrupt, "the worker's description of its machine does not decode: no JSON object");
   try {
     ForEachPart(machine, [&](const char* name, auto& part) {
-      if (j.contains(name)) j.at(name).get_to(part.emplace());
+      if (!j.contains(name)) return;
+      auto value = typename std::decay_t<decltype(part)>::value_type{};  // clang knows no emplace() of a nested class with initializers
+      j.at(name).get_to(value);
+      part = std::move(value);
     });
     return {};
   } catch (const json::exception& e) {
