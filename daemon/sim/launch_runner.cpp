@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "sim/cost_model.h"
 #include "sim/instruction.h"
@@ -20,6 +21,8 @@ namespace {
 constexpr uint64_t kFirstGroup = 16;          // blocks; later groups follow from what these needed
 constexpr uint64_t kGroupAccesses = 1 << 20;  // that are held for L2: 8 MiB
 constexpr uint64_t kLastBlocks = 4;           // run at the end of a sampled grid
+constexpr uint64_t kIdleFactor = 16;          // an idle block runs fewer instructions than the beginning's average by this
+constexpr uint64_t kIdleProbes = 8;           // places behind the first idle block that must be idle as well
 constexpr size_t kReportedLines = 50;
 
 Fault ResourceFault(const KernelLaunch& launch, std::string message) {
@@ -77,10 +80,14 @@ class LaunchRunner {
   void RunShare(int index, uint64_t first, uint64_t last);
   uint64_t BlockAt(uint64_t place) const;
   std::optional<Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
+  std::optional<Fault> RunTail(uint64_t first, uint64_t last, uint64_t budget);
+  std::optional<Fault> Probe(uint64_t block, uint64_t idle_below, bool& idle);
+  std::optional<Fault> FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below, uint64_t spendable);
+  void ExtrapolateSample(Snapshot& all, uint64_t blocks) const;
   void ConsumeMisses(uint64_t blocks);
   Snapshot Take();
   uint64_t Instructions() const;
-  void WriteReport(const KernelInfo& info, LaunchResult& result, const Snapshot& tail_begin);
+  void WriteReport(const KernelInfo& info, LaunchResult& result);
   void AddSpills(const KernelInfo& info, TimeInputs& inputs) const;
   std::vector<LoadLevels> Levels(const L2Model::KernelResult& l2) const;
   void BoundDramReads(Counters& counters, std::vector<LoadLevels>& levels) const;
@@ -97,6 +104,9 @@ class LaunchRunner {
   uint64_t stride_ = 1;  // of the order of blocks
   uint64_t group_blocks_ = kFirstGroup;
   std::vector<Snapshot> snapshots_;  // after each group of the beginning
+  Snapshot tail_begin_, tail_end_;   // around the last blocks of a sampled grid
+  uint64_t working_blocks_ = 0;      // blocks from here on are idle: they lie behind the data and return at once
+  uint64_t idle_run_ = 0;            // of the blocks that were run
 };
 
 Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
@@ -213,6 +223,56 @@ std::optional<Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last, uint
   return std::nullopt;
 }
 
+// The last blocks of a sampled grid, whose beginning was run until `next`.
+std::optional<Fault> LaunchRunner::RunTail(uint64_t next, uint64_t last, uint64_t budget) {
+  tail_begin_ = Take();
+  const uint64_t spent = Instructions();
+  const uint64_t affordable = budget / 8 * next / std::max<uint64_t>(spent, 1);
+  const uint64_t tail = std::min(last - next, std::clamp<uint64_t>(affordable, 1, kLastBlocks));
+  if (auto fault = RunGroup(last - tail, last)) return fault;
+  if (!limits_.counters || last != launch_.grid.Count()) return std::nullopt;
+  tail_end_ = Take();
+  const uint64_t idle_below = spent / next / kIdleFactor;
+  if ((Instructions() - spent) / tail >= idle_below) return std::nullopt;
+  return FindIdleBlocks(next, last - tail, idle_below, budget / 2);
+}
+
+std::optional<Fault> LaunchRunner::Probe(uint64_t block, uint64_t idle_below, bool& idle) {
+  const uint64_t before = Instructions();
+  if (auto fault = RunGroup(block, block + 1)) return fault;
+  idle = Instructions() - before < idle_below;
+  return std::nullopt;
+}
+
+// A grid that was not shrunk when its blocks grew ends with blocks behind the data, often most of them. `last` is known
+// to be idle: halving finds the first such block. Where work is spread otherwise (rows of a grid of two dimensions that
+// end with idle blocks) a later block is not idle, and all count as working.
+std::optional<Fault> LaunchRunner::FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below,
+                                                  uint64_t spendable) {
+  const uint64_t stop = Instructions() + spendable, blocks = launch_.grid.Count();
+  uint64_t low = first, high = last;  // blocks below `low` work
+  std::set<uint64_t> probed;
+  uint64_t idle_run = blocks - last;
+  bool idle = true;
+  while (low < high && Instructions() < stop) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (auto fault = Probe(middle, idle_below, idle)) return fault;
+    probed.insert(middle);
+    idle_run += idle;
+    (idle ? high : low) = idle ? middle : middle + 1;
+  }
+  for (uint64_t k = 1; k <= kIdleProbes; ++k) {
+    const uint64_t place = high + (last - high) * (k * 89 % 144) / 144;  // at no regular distance
+    if (place >= last || !probed.insert(place).second) continue;
+    if (auto fault = Probe(place, idle_below, idle)) return fault;
+    if (!idle) return std::nullopt;
+    ++idle_run;
+  }
+  working_blocks_ = high;
+  idle_run_ = idle_run;
+  return std::nullopt;
+}
+
 Snapshot LaunchRunner::Take() {
   Snapshot snapshot;
   if (!limits_.counters) return snapshot;
@@ -324,25 +384,33 @@ void LaunchRunner::AddSpills(const KernelInfo& info, TimeInputs& inputs) const {
   inputs.traffic.l1_tags += static_cast<uint64_t>(std::llround(spills * runs));
 }
 
-void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, const Snapshot& tail_begin) {
+// What of `blocks` was not run is like the second half of the beginning, or idle like the end.
+void LaunchRunner::ExtrapolateSample(Snapshot& all, uint64_t blocks) const {
+  const Snapshot& end = tail_begin_.blocks > 0 ? tail_begin_ : all;
+  const Snapshot* half = nullptr;
+  for (const Snapshot& snapshot : snapshots_)
+    if (snapshot.blocks * 2 >= end.blocks && snapshot.blocks < end.blocks && !half) half = &snapshot;
+  if (!half)  // the last group is larger than all before it
+    for (const Snapshot& snapshot : snapshots_)
+      if (snapshot.blocks < end.blocks) half = &snapshot;
+  const Snapshot none;
+  const Snapshot& from = half ? *half : none;
+  const uint64_t working = working_blocks_ - (all.blocks - idle_run_), idle = blocks - working_blocks_ - idle_run_;
+  const Snapshot begin = end;  // `all` changes below
+  if (working > 0)
+    Extrapolate(all, from, begin, static_cast<double>(working) / static_cast<double>(begin.blocks - from.blocks));
+  if (idle > 0)
+    Extrapolate(all, tail_begin_, tail_end_,
+                static_cast<double>(idle) / static_cast<double>(tail_end_.blocks - tail_begin_.blocks));
+}
+
+void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result) {
   Snapshot all = Take();
   LaunchReport& report = result.report;
   report.blocks_run = all.blocks;
-  if (all.blocks < report.blocks_total && all.blocks > 0) {
-    const Snapshot& end = tail_begin.blocks > 0 ? tail_begin : all;
-    const Snapshot* half = nullptr;
-    for (const Snapshot& snapshot : snapshots_)
-      if (snapshot.blocks * 2 >= end.blocks && snapshot.blocks < end.blocks && !half) half = &snapshot;
-    if (!half)  // the last group is larger than all before it
-      for (const Snapshot& snapshot : snapshots_)
-        if (snapshot.blocks < end.blocks) half = &snapshot;
-    const Snapshot none;
-    const Snapshot& from = half ? *half : none;
-    Extrapolate(all, from, end,
-                static_cast<double>(report.blocks_total - all.blocks) / static_cast<double>(end.blocks - from.blocks));
-  }
+  if (all.blocks < report.blocks_total && all.blocks > 0) ExtrapolateSample(all, report.blocks_total);
   L2Model::KernelResult l2 = context_.l2.FinishKernel();
-  if (all.blocks < report.blocks_total) BoundDramReads(all.counters, l2.levels);
+  if (report.blocks_run < report.blocks_total) BoundDramReads(all.counters, l2.levels);
   report.counters = all.counters;
 
   const std::vector<LoadLevels> levels = Levels(l2);
@@ -360,6 +428,7 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, con
       std::find_if(kernels.begin(), kernels.end(), [&](const KernelCode& k) { return k.info.symbol == info.symbol; });
   TimeInputs inputs;
   inputs.blocks = report.blocks_total;
+  inputs.working_blocks = working_blocks_;
   inputs.threads_per_block = needs_.threads;
   inputs.occupancy = occupancy_;
   inputs.counters = report.counters;
@@ -374,8 +443,8 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result, con
   AddSpills(info, inputs);
   inputs.work.path_cycles = longest * static_cast<double>(all.block_counts.size());
   inputs.hottest_atomics =
-      static_cast<uint64_t>(static_cast<double>(l2.hottest_atomics) * static_cast<double>(report.blocks_total) /
-                            static_cast<double>(std::max<uint64_t>(report.blocks_run, 1)));
+      static_cast<uint64_t>(static_cast<double>(l2.hottest_atomics) * static_cast<double>(working_blocks_) /
+                            static_cast<double>(std::max<uint64_t>(report.blocks_run - idle_run_, 1)));
   report.time = ModelTime(context_.chip, inputs);
   report.lines = HottestLines(std::move(all.lines));
 }
@@ -402,13 +471,9 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   const uint64_t budget = limits_.sample_instructions > 0 ? limits_.sample_instructions : UINT64_MAX;
   uint64_t next = 0;
   if (auto fault = RunBlocks(0, last, budget, next)) return std::move(*fault);
-  Snapshot tail_begin;
-  if (next < last) {
-    tail_begin = Take();
-    const uint64_t affordable = budget / 8 * next / std::max<uint64_t>(Instructions(), 1);
-    const uint64_t tail = std::min(last - next, std::clamp<uint64_t>(affordable, 1, kLastBlocks));
-    if (auto fault = RunGroup(last - tail, last)) return std::move(*fault);
-  }
+  working_blocks_ = blocks;
+  if (next < last)
+    if (auto fault = RunTail(next, last, budget)) return std::move(*fault);
 
   LaunchResult result;
   result.thread_instructions = Instructions();
@@ -419,7 +484,7 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   result.report.shared_bytes_per_block = needs_.shared_bytes;
   result.report.blocks_total = result.report.blocks_run = blocks;
   result.report.occupancy = occupancy_;
-  if (limits_.counters) WriteReport(*info, result, tail_begin);
+  if (limits_.counters) WriteReport(*info, result);
   return LaunchOutcome(std::move(result));
 }
 

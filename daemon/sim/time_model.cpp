@@ -30,8 +30,9 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
   if (inputs.blocks == 0 || inputs.occupancy.blocks_per_multiprocessor == 0) return time;
   const Counters& c = inputs.counters;
   const double cycles_per_us = chip.clock_ghz * 1e3;
-  const double blocks_of_busiest = std::ceil(D(inputs.blocks) / chip.multiprocessors);
-  const double share = blocks_of_busiest / D(inputs.blocks);  // q
+  const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
+  const double blocks_of_busiest = std::ceil(blocks / chip.multiprocessors);
+  const double share = blocks_of_busiest / blocks;  // q
   const auto cycles_us = [&](double cycles) { return share * cycles / cycles_per_us; };
   const auto unit_us = [&](double results, double lanes) { return cycles_us(results * 32 / lanes); };
 
@@ -58,7 +59,7 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
       cycles_per_us;
   const double block_launch_us = D(inputs.blocks) * chip.block_launch_cycles / cycles_per_us;
 
-  const double warps = D(inputs.blocks) * ((inputs.threads_per_block + 31) / 32);
+  const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
   const double rounds = std::ceil(blocks_of_busiest / inputs.occupancy.blocks_per_multiprocessor);
   time.latency_us = rounds * inputs.work.path_cycles / warps / cycles_per_us;
 

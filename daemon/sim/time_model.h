@@ -1,6 +1,6 @@
 // The modelled time of one launch.
 //
-// Notation: B blocks, S multiprocessors, R resident blocks per multiprocessor, f the clock, W(u) the warp instructions
+// Notation: B blocks (that work), S multiprocessors, R resident blocks per multiprocessor, f the clock, W(u) the warp instructions
 // of unit u over the whole grid, as machine code (cost_model.h). The busiest multiprocessor gets ceil(B / S) of the B
 // blocks, so everything that is bound to a multiprocessor takes its average share times
 //     q = ceil(B / S) / B                                   (1/S for large grids: wave quantisation)
@@ -18,7 +18,7 @@
 //             FMA pipes when the integer pipe is full
 //     atomic  max(slots / l2_atomics_per_cycle / f, slots at the hottest place / atomics_per_cycle / f): a slot is a sector
 //             of a request, or one more lane that must wait for its turn at an address that it shares
-//     blocks  B * block_launch_cycles / f: the chip starts one block after the other; reported within overhead
+//     blocks  all blocks * block_launch_cycles / f: the chip starts one block after the other; reported within overhead
 // Latency part: a multiprocessor works off its blocks in ceil(ceil(B / S) / R) rounds. A round takes what one warp
 // alone needs, from the chains of dependent instructions and the counted mix of L1, L2 and DRAM latencies:
 //     latency rounds * path cycles of the busiest warp of a block / f
@@ -53,6 +53,7 @@ namespace warpwright::sim {
 
 struct TimeInputs {
   uint64_t blocks = 0;
+  uint64_t working_blocks = 0;  // the first of them; the rest returns at once. 0: all
   int threads_per_block = 0;
   Occupancy occupancy;
   Counters counters;  // of the whole grid

@@ -70,6 +70,13 @@ extern "C" __global__ void __launch_bounds__(1024, 2) spilling(float* out, const
 }
 struct Pair { float* to; int n; const float* from; };
 extern "C" __global__ void by_value(Pair p) { if (threadIdx.x < p.n) p.to[threadIdx.x] = p.from[threadIdx.x]; }
+extern "C" __global__ void column_sums(float* out, const float* in, int columns, int rows) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= columns) return;
+  float total = 0;
+  for (int r = 0; r < rows; ++r) total += in[r * columns + i];
+  out[blockIdx.y * columns + i] = total;
+}
 )";
 
 class SimDeviceTest : public testing::Test {
@@ -77,7 +84,7 @@ class SimDeviceTest : public testing::Test {
   static const CompiledModule& Module() {
     static const CompiledModule module =
         CompileForTest(kSource,
-                       {"scale", "beyond", "count", "last_one", "no_ticket", "after_the_one_before", "counting", "shared_sum", "bounded", "forever", "faulty_blocks",
+                       {"scale", "column_sums", "beyond", "count", "last_one", "no_ticket", "after_the_one_before", "counting", "shared_sum", "bounded", "forever", "faulty_blocks",
                         "use_symbols", "by_value", "chain", "add_floats", "add_ints", "spilling"},
                        "sm_90");
     return module;
@@ -380,6 +387,41 @@ TEST_F(SimDeviceTest, SamplingExtrapolates) {
     const LaunchReport other = run.MustRun(*MakeSimDevice(*LoadChip("h200"), threads), Module()).launches[0];
     EXPECT_EQ(other.counters, sampled.counters);
     EXPECT_EQ(other.time.total_us, sampled.time.total_us);
+  }
+}
+
+// Blocks behind the data are no measure of the others, nor the others of them.
+TEST_F(SimDeviceTest, SamplingSeesIdleBlocks) {
+  struct {
+    const char* what;
+    uint32_t working, x, y;
+    uint64_t sample_instructions;
+    double tolerance;
+  } const rows[] = {
+      {"none idle", 64, 64, 1, 1'000'000, 0.02},
+      {"one behind the data", 63, 64, 1, 1'000'000, 0.02},
+      {"seven of eight behind the data", 64, 512, 1, 1'000'000, 0.02},
+      {"all that remain", 8, 512, 1, 1'000'000, 0.02},
+      {"half of each row of blocks", 8, 16, 8, 2'000'000, 0.1},  // the sample ends within a row
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    const uint32_t columns = row.working * 256;
+    TestRun run;
+    run.Buffer("out", Zeros(size_t{columns} * row.y * 4), true);
+    run.Buffer("in", ToBytes(Ramp(static_cast<int>(columns * 64))));
+    run.Launch("column_sums", {row.x, row.y, 1}, {256, 1, 1},
+               {TestRun::Pointer(0), TestRun::Pointer(1), TestRun::Value(columns), TestRun::Value(64)});
+    run.options.counters = true;
+    const LaunchReport whole = run.MustRun(*device_, Module()).launches.at(0);
+    run.options.sample_instructions = row.sample_instructions;
+    const LaunchReport sampled = run.MustRun(*device_, Module()).launches.at(0);
+    EXPECT_LT(sampled.blocks_run, sampled.blocks_total);
+    const auto expected = Fields(whole.counters), found = Fields(sampled.counters);
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(static_cast<double>(found[i].value), static_cast<double>(expected[i].value),
+                  row.tolerance * static_cast<double>(expected[i].value) + 1)
+          << expected[i].name;
   }
 }
 
