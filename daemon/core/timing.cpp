@@ -6,15 +6,10 @@
 #include <cmath>
 #include <map>
 
+#include "core/median.h"
+
 namespace warpwright {
 namespace {
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
-}
 
 bool Counts(const TimedPair& pair, const TimingRules& rules) {
   if (!(pair.original_us > 0) || !(pair.candidate_us > 0)) return false;

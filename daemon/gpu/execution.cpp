@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/median.h"
+
 namespace warpwright::gpu {
 namespace {
 
 constexpr int kTimeSamples = 7;
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 LaunchReport Describe(Context& context, const LoadedModule& module, const KernelLaunch& launch) {
   LaunchReport report;

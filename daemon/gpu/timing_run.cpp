@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "core/median.h"
 
 namespace warpwright::gpu {
 namespace {
@@ -24,12 +25,6 @@ constexpr int kHotLaunches = 20;
 constexpr uint64_t kGuardBytes = 16u << 10;
 // Streams of the counter-based random numbers.
 constexpr uint64_t kOrderStream = 11, kKeepStream = 12, kContentsStream = 13, kRotateStream = 14, kMaskStream = 15, kSetStream = 16;
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -322,6 +317,8 @@ Result<DeviceTimingOutcome> TimingRun::Run() {
     Spent("pairs");
     if (request_.options.hot) WW_STEP(TimeHot());
     WW_TRY(CheckGuards());
+    WW_ASSIGN(const bool whole, tools_.HoldsLasted());
+    if (!whole) return Fail(ErrorCode::kTimeout, "the host was too slow to enqueue the timed kernels in one piece", "run it on a less busy machine");
     Spent("hot and guards");
     return std::nullopt;
   };

@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "core/median.h"
+
 namespace warpwright::embedded {
 const std::map<std::string_view, std::string_view>& DeviceTools();
 }
@@ -155,10 +157,7 @@ Result<double> Tools::MegahertzBetweenStamps() {
     if (clock[sm] == 0 || later_clock[sm] <= clock[sm] || later_time[sm] <= time[sm]) continue;
     rates.push_back(1e3 * static_cast<double>(later_clock[sm] - clock[sm]) / static_cast<double>(later_time[sm] - time[sm]));
   }
-  if (rates.empty()) return 0.0;
-  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-  std::nth_element(rates.begin(), middle, rates.end());
-  return *middle;
+  return rates.empty() ? 0.0 : Median(std::move(rates));
 }
 
 Status Tools::Hold() {
@@ -170,6 +169,12 @@ Status Tools::Release() {
   WW_TRY(context_.driver().Check(context_.driver().MemcpyHtoDAsync(flag_memory_.address(), &flag_value_, sizeof flag_value_, flag_.get()),
                                  "cuMemcpyHtoDAsync"));
   return context_.driver().Check(context_.driver().StreamSynchronize(flag_.get()), "cuStreamSynchronize");
+}
+
+Result<bool> Tools::HoldsLasted() {
+  uint32_t late = 0;
+  WW_TRY(Download(&late, results_.address() + kLate, sizeof late));
+  return late == 0;
 }
 
 Status Tools::OccupyHalf() {

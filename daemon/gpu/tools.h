@@ -50,6 +50,8 @@ class Tools {
   // Holds stream() until Release; whatever is enqueued meanwhile runs without gaps.
   Status Hold();
   Status Release();
+  // False: some hold ended by its limit, and what was timed behind it had gaps. Waits.
+  Result<bool> HoldsLasted();
   // Neighbours on the side stream until Release: half of the multiprocessors occupied, or memory traffic.
   Status OccupyHalf();
   Status MakeNoise();

@@ -7,6 +7,13 @@
 namespace warpwright {
 namespace {
 double Seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+// What the candidate did to the worker, as the outcome of a verb.
+template <typename Outcome>
+Outcome FailureAs(const std::variant<Frame, CompileFailed, Refused>& outcome) {
+  if (const auto* refused = std::get_if<Refused>(&outcome)) return *refused;
+  return std::get<CompileFailed>(outcome);
+}
 }  // namespace
 
 Result<Frame> WorkerEvaluator::CallTwice(const FrameView& frame, const CallLimits& limits) {
@@ -63,8 +70,7 @@ Result<ExecuteOutcome> WorkerEvaluator::Execute(const ExecuteRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file));
   auto* frame = std::get_if<Frame>(&outcome);
-  if (frame == nullptr)
-    return std::holds_alternative<Refused>(outcome) ? ExecuteOutcome(std::get<Refused>(outcome)) : ExecuteOutcome(std::get<CompileFailed>(outcome));
+  if (frame == nullptr) return FailureAs<ExecuteOutcome>(outcome);
   WW_ASSIGN(ExecuteOutcome answer, DecodeExecute(std::move(*frame)));
   if (auto* run = std::get_if<Executed>(&answer)) {
     if (run->as_sent.size() > request.buffers.size() || run->as_sent.size() != run->buffers.size())
@@ -81,8 +87,7 @@ Result<TimeOutcome> WorkerEvaluator::Time(const TimeRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.candidate.file));
   auto* frame = std::get_if<Frame>(&outcome);
-  if (frame == nullptr)
-    return std::holds_alternative<Refused>(outcome) ? TimeOutcome(std::get<Refused>(outcome)) : TimeOutcome(std::get<CompileFailed>(outcome));
+  if (frame == nullptr) return FailureAs<TimeOutcome>(outcome);
   WW_ASSIGN(TimeOutcome answer, DecodeTime(std::move(*frame)));
   if (const auto* run = std::get_if<Timed>(&answer)) Account(run->seconds, begin);
   return answer;
