@@ -59,3 +59,13 @@ if(WW_BENCH)
   add_library(dep_benchmark INTERFACE)
   target_link_libraries(dep_benchmark INTERFACE benchmark::benchmark)
 endif()
+
+# The daemon's endpoints and time zones.
+find_path(WW_HTTPLIB_INCLUDE httplib.h REQUIRED)
+find_library(WW_HTTPLIB_LIBRARY cpp-httplib REQUIRED)
+add_library(dep_httplib INTERFACE)
+target_link_libraries(dep_httplib INTERFACE ${WW_HTTPLIB_LIBRARY} Threads::Threads)
+find_path(WW_DATE_INCLUDE date/tz.h REQUIRED)
+find_library(WW_DATE_LIBRARY date-tz REQUIRED)
+add_library(dep_tz INTERFACE)
+target_link_libraries(dep_tz INTERFACE ${WW_DATE_LIBRARY})

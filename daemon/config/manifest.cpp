@@ -25,6 +25,27 @@ Policy ReadPolicy(const YamlNode& node, Diagnostics& diagnostics) {
   return policy;
 }
 
+PullRequestPolicy ReadPullRequests(const YamlNode& node, Diagnostics& diagnostics) {
+  PullRequestPolicy policy;
+  YamlObject map(node, "pull_requests", {"enabled", "draft", "labels", "reviewers", "max_open", "max_per_day"}, diagnostics);
+  policy.enabled = map.BoolOr("enabled", policy.enabled);
+  policy.draft = map.BoolOr("draft", policy.draft);
+  policy.labels = map.StringsOr("labels", policy.labels);
+  policy.reviewers = map.StringsOr("reviewers", policy.reviewers);
+  policy.max_open = static_cast<int>(map.IntegerOr("max_open", policy.max_open, 0, 100));
+  policy.max_per_day = static_cast<int>(map.IntegerOr("max_per_day", policy.max_per_day, 0, 1000));
+  return policy;
+}
+
+NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) {
+  NightlyPolicy policy;
+  YamlObject map(node, "nightly", {"enabled", "threshold", "branch"}, diagnostics);
+  policy.enabled = map.BoolOr("enabled", policy.enabled);
+  policy.threshold = map.DoubleOr("threshold", policy.threshold, 1, 100);
+  policy.branch = map.StringOr("branch", policy.branch);
+  return policy;
+}
+
 void ReadKernels(const YamlNode& node, Manifest& manifest, Diagnostics& diagnostics) {
   if (!node.IsList()) return diagnostics.Add(node, "'kernels' must be a list", "begin each kernel with '- name: ...'");
   std::set<std::string> names;
@@ -45,11 +66,13 @@ Result<Manifest> ParseManifest(std::string_view text, std::string path) {
   manifest.path = std::move(path);
   manifest.digest = Sha256(text);
   Diagnostics diagnostics;
-  YamlObject map(root, "a manifest", {"version", "kernels", "policy"}, diagnostics);
+  YamlObject map(root, "a manifest", {"version", "kernels", "policy", "pull_requests", "nightly"}, diagnostics);
   if (root.IsMap()) {
     map.Integer("version", 1, 1);
     if (const YamlNode* kernels = map.Require("kernels")) ReadKernels(*kernels, manifest, diagnostics);
     if (const YamlNode* policy = map.Find("policy")) manifest.policy = ReadPolicy(*policy, diagnostics);
+    if (const YamlNode* policy = map.Find("pull_requests")) manifest.pull_requests = ReadPullRequests(*policy, diagnostics);
+    if (const YamlNode* policy = map.Find("nightly")) manifest.nightly = ReadNightly(*policy, diagnostics);
   }
   WW_TRY(diagnostics.ToStatus());
   return manifest;

@@ -93,11 +93,30 @@ struct Policy {
   int max_repairs = 3;        // per failed candidate
 };
 
+// What may be said on the forge in this repository's name. An operator's ceilings (config/operator_file.h) win over it.
+struct PullRequestPolicy {
+  bool enabled = true;
+  bool draft = false;
+  std::vector<std::string> labels = {"performance"};
+  std::vector<std::string> reviewers;  // user names, or "team:name"
+  int max_open = 3;
+  int max_per_day = 5;
+};
+
+// Nights: every entry is timed against its own history.
+struct NightlyPolicy {
+  bool enabled = true;
+  double threshold = 1.03;            // slower by less than this is not reported, however sure
+  std::string branch = "warpwright-history";  // where the history is kept; the last 400 nights
+};
+
 struct Manifest {
   std::string path;    // for messages
   std::string digest;  // SHA-256 of the file as read
   std::vector<KernelSpec> kernels;
   Policy policy;
+  PullRequestPolicy pull_requests;
+  NightlyPolicy nightly;
 };
 
 // The integer scalars of a case, for expressions. Floating scalars are left out.
