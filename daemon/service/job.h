@@ -1,0 +1,91 @@
+// What the store keeps about changes and the work that they cause, as values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/job_state.h"
+
+namespace warpwright {
+
+using UnixMs = int64_t;  // milliseconds since 1970, UTC
+
+// Something that may make work and was not looked into yet: a branch moved, or somebody asked.
+struct Event {
+  int64_t id = 0;
+  std::string repository;
+  std::string ref;           // "refs/heads/main": the base of what comes of it
+  std::string from, to;      // commits; no `from`: every entry counts as changed
+  std::string kernel;        // only this one; empty: all
+  JobPriority priority = JobPriority::kPush;
+  bool again = false;        // also what was done before
+  int64_t answer_issue = 0, answer_comment = 0;  // who asked, on the forge; 0: nobody
+  UnixMs created = 0;
+  int attempts = 0;          // of looking into it that failed
+  std::string error;         // of the last one
+};
+
+// An entry to work on, as detection found it.
+struct NewJob {
+  JobKind kind = JobKind::kOptimize;
+  std::string kernel, file, entry;
+  std::string key;           // content key (`warpwright plan`): the same key means the same work
+  std::string file_hash;     // SHA-256 of the kernel's file in `commit`
+};
+
+struct JobResult {
+  std::string outcome;       // improved, unchanged, refused, error; of a night: checked, regression, error
+  std::string message;
+  std::string branch, branch_commit;  // in the mirror; empty: nothing to publish
+  double gain = 0, gain_low = 0, gain_high = 0;
+  bool modelled = true;
+  int rounds = 0, evaluations = 0;
+  double seconds = 0;
+  int64_t trajectory_task = 0;
+};
+
+struct Job {
+  int64_t id = 0;
+  std::string repository, ref, commit;
+  NewJob what;
+  JobPriority priority = JobPriority::kPush;
+  JobState state = JobState::kQueued;
+  bool again = false;
+  int attempts = 0;          // children that failed
+  int publish_attempts = 0;  // acts on remote or forge that failed since the last that worked
+  UnixMs not_before = 0;
+  std::string device;        // lease; empty: none
+  JobResult result;
+  std::string note;          // why it waits, why it was left alone, what went wrong last
+  std::string outcome;       // once it ended: result.outcome, or superseded, cancelled, ignored
+  int64_t pull_request = 0;
+  std::string pull_request_url;
+  int64_t answer_issue = 0, answer_comment = 0;
+  UnixMs queued = 0, started = 0, finished = 0;
+};
+
+// What stands on the forge for a kernel. One row for each repository and kernel.
+struct PublicationRow {
+  std::string repository, kernel, branch, commit, base_commit, file_hash;
+  int64_t pull_request = 0;
+  std::string url, state;    // open, merged, closed; empty: a branch only
+  UnixMs opened = 0;
+  int64_t job = 0;
+};
+
+struct IgnoredKernel {
+  std::string repository, kernel;
+  std::string file_hash;     // holds while the kernel's file is this; empty: until somebody asks for it
+  std::string reason;
+  UnixMs since = 0;
+};
+
+struct StoredDelivery {
+  std::string id, event, body;
+  UnixMs received = 0;
+  int attempts = 0;
+};
+
+}  // namespace warpwright

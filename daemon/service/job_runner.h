@@ -1,0 +1,88 @@
+// Work in child processes: this program with the commands plan, optimize and nightly. Their environment is an allow-list without secrets,
+// they die with the thread that runs them, and what they print is bounded and parsed as untrusted JSON.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "service/job.h"
+
+namespace warpwright {
+
+struct ChildPlace {
+  std::filesystem::path mirror, state;  // of the repository
+  std::string device;
+};
+struct DetectRequest {
+  ChildPlace place;
+  std::string from, to, kernel;
+};
+struct DetectedEntry {
+  NewJob job;
+  bool changed = false;
+};
+struct RunRequest {
+  ChildPlace place;
+  std::string commit, kernel;   // no kernel: a night of all
+  int max_rounds = 0;           // 0: the manifest's
+  double max_minutes = 0;
+  bool again = false;
+  std::string author;           // "Name <mail>"
+};
+struct NightFinding {
+  std::string kernel, cause, message;  // cause: code, driver, toolkit, unknown
+  bool optimize = false;
+};
+struct NightResult {
+  std::string outcome, message;  // checked, regression, error
+  std::vector<NightFinding> findings;
+  std::string branch, branch_commit;   // of the history, in the mirror
+};
+
+// How a child is watched. `stop` becoming true ends it within `grace`, then by SIGKILL to the group; the answer is kTimeout, "interrupted".
+struct ChildWatch {
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::string_view line)> progress;  // each line on stderr, control characters removed, at most 500 bytes
+  std::chrono::milliseconds deadline{0};
+};
+
+class JobRunner {
+ public:
+  virtual ~JobRunner() = default;
+  virtual Result<std::vector<DetectedEntry>> Detect(const DetectRequest& request, const ChildWatch& watch) = 0;
+  virtual Result<JobResult> Optimize(const RunRequest& request, const ChildWatch& watch) = 0;
+  virtual Result<NightResult> Night(const RunRequest& request, const ChildWatch& watch) = 0;
+};
+
+class ProcessJobRunner final : public JobRunner {
+ public:
+  // `program`: argv of warpwright, `extra`: options for each command (--worker, --cache).
+  ProcessJobRunner(std::vector<std::string> program, std::vector<std::string> extra);
+  Result<std::vector<DetectedEntry>> Detect(const DetectRequest& request, const ChildWatch& watch) override;
+  Result<JobResult> Optimize(const RunRequest& request, const ChildWatch& watch) override;
+  Result<NightResult> Night(const RunRequest& request, const ChildWatch& watch) override;
+
+ private:
+  struct Output {
+    int exit_code = 0;
+    std::string out, last_lines;
+  };
+  Result<Output> RunChild(std::vector<std::string> arguments, const ChildPlace& place, const ChildWatch& watch) const;
+  std::vector<std::string> program_, extra_;
+};
+
+// What children print. kCorrupt: not what they print; sizes, depths and counts are bounded.
+Result<std::vector<DetectedEntry>> ParsePlan(std::string_view json);
+Result<JobResult> ParseOptimization(std::string_view json, std::string_view kernel);
+Result<NightResult> ParseNight(std::string_view json);
+// PATH, HOME, TMPDIR, LANG, XDG_CACHE_HOME and what selects GPUs and toolkits; nothing else of ours.
+std::map<std::string, std::string> ChildEnvironment();
+
+}  // namespace warpwright

@@ -1,0 +1,108 @@
+#include "service/job_state.h"
+
+#include <cstdint>
+
+namespace warpwright {
+namespace {
+
+using enum JobState;
+
+constexpr uint32_t Bit(JobState state) { return 1u << static_cast<unsigned>(state); }
+template <typename... States>
+constexpr uint32_t Set(States... states) {
+  return (0u | ... | Bit(states));
+}
+
+constexpr uint32_t Followers(JobState state) {
+  switch (state) {
+    case kQueued: return Set(kRunning, kSuperseded, kCancelled);
+    case kRunning: return Set(kFinished, kFailed, kQueued, kCancelled);  // queued: the daemon ended before the child did
+    case kFinished: return Set(kPushed, kWaiting, kReported, kSuperseded, kCancelled);
+    case kWaiting: return Set(kFinished, kSuperseded, kCancelled);
+    case kPushed: return Set(kProposed, kReported);
+    case kProposed: return Set(kReported);
+    case kReported: return Set(kDone);
+    case kFailed: return Set(kQueued, kFinished, kSuperseded, kCancelled);  // finished: given up, and that is the result
+    case kDone:
+    case kSuperseded:
+    case kCancelled: return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string_view Name(JobState state) {
+  switch (state) {
+    case kQueued: return "queued";
+    case kRunning: return "running";
+    case kFinished: return "finished";
+    case kWaiting: return "waiting";
+    case kPushed: return "pushed";
+    case kProposed: return "proposed";
+    case kReported: return "reported";
+    case kDone: return "done";
+    case kFailed: return "failed";
+    case kSuperseded: return "superseded";
+    case kCancelled: return "cancelled";
+  }
+  return "";
+}
+
+std::optional<JobState> ParseJobState(std::string_view name) {
+  for (const JobState state : kJobStates)
+    if (Name(state) == name) return state;
+  return std::nullopt;
+}
+
+bool MayFollow(JobState from, JobState to) { return (Followers(from) & Bit(to)) != 0; }
+bool IsFinal(JobState state) { return Followers(state) == 0; }
+
+bool IsPublishing(JobState state) {
+  switch (state) {
+    case kFinished:
+    case kPushed:
+    case kProposed:
+    case kReported: return true;
+    case kQueued:
+    case kRunning:
+    case kWaiting:
+    case kDone:
+    case kFailed:
+    case kSuperseded:
+    case kCancelled: return false;
+  }
+  return false;
+}
+
+std::string_view PhaseName(JobState state) {
+  switch (state) {
+    case kQueued:
+    case kFailed: return "queued";  // it will be tried again; what was given up is published and done
+    case kRunning: return "running";
+    case kWaiting: return "waiting";
+    case kFinished:
+    case kPushed:
+    case kProposed:
+    case kReported: return "publishing";
+    case kDone:
+    case kSuperseded:
+    case kCancelled: return "done";
+  }
+  return "";
+}
+
+std::string_view Name(JobKind kind) {
+  switch (kind) {
+    case JobKind::kOptimize: return "optimize";
+    case JobKind::kNightly: return "nightly";
+  }
+  return "";
+}
+std::optional<JobKind> ParseJobKind(std::string_view name) {
+  for (const JobKind kind : {JobKind::kOptimize, JobKind::kNightly})
+    if (Name(kind) == name) return kind;
+  return std::nullopt;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,134 @@
+// What the daemon must not forget, in STATE/daemon.sqlite: tips of branches, events that nobody looked into yet, jobs, what stands on the
+// forge, deliveries, counters. Thread-safe: one mutex, one connection; every public function is one transaction and is short.
+//
+// One daemon works on a state folder (flock on STATE/daemon.lock). WAL with synchronous=NORMAL: what was written survives the death of the
+// process at any moment; a power cut may take the last moments, which reconciliation then finds again.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "service/job.h"
+#include "service/snapshot.h"
+
+namespace warpwright {
+
+struct StoreLimits {
+  int queue = 1000;                  // jobs that wait; what does not fit stays an event
+  int waiting_deliveries = 20'000;   // beyond, RememberDelivery fails and the sender is told to come again
+  int64_t waiting_delivery_bytes = 512 << 20;
+  int remembered_deliveries = 500'000;
+  int kept_jobs = 5'000;             // that ended
+};
+
+// What is written together with a change of state.
+struct JobChange {
+  std::optional<JobResult> result;
+  std::optional<std::string> note, outcome;
+  std::optional<UnixMs> not_before;
+  std::optional<PublicationRow> publication;
+  std::optional<IgnoredKernel> ignored;
+  bool failed_attempt = false;
+};
+
+class Store {
+ public:
+  // kEnvironment where another daemon holds the folder (it is named by its pid); kUnsupported where a newer version wrote the database.
+  // Before a migration the file is copied to daemon.sqlite.schema-N. Jobs that were running are queued again. `clock` must outlive it.
+  static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& state, const Clock& clock, StoreLimits limits = {});
+  ~Store();
+  void SetLimits(const StoreLimits& limits);
+
+  // --- Repositories and their branches (store_events.cpp)
+  Status Watch(const std::string& repository, const std::string& url);
+  Status Forget(const std::string& repository);  // no longer configured: its waiting work is cancelled, its history stays
+  // `tips`: of the watched branches, by full ref. What differs from what was known becomes an event, in the transaction that makes it known;
+  // several moves of a branch that nobody looked into are one event. A branch that is seen for the first time makes none. Returns how many.
+  Result<int> RecordTips(const std::string& repository, const std::map<std::string, std::string>& tips);
+  Status LookFailed(const std::string& repository, const std::string& error);
+  Result<std::map<std::string, std::string>> Tips(const std::string& repository);
+
+  // --- Events
+  Status AddEvent(const Event& event);  // the same thing asked twice is one event
+  // The next one that is due and for whose jobs there is room; by priority, then age.
+  Result<std::optional<Event>> NextEvent();
+  struct Detected {
+    int queued = 0, repeated = 0, superseded = 0, ignored = 0;
+    bool all = true;  // false: the queue is full, the event stays
+  };
+  // Replaces the event by jobs, in one transaction.
+  Result<Detected> FinishEvent(int64_t event, const std::vector<NewJob>& jobs);
+  // Tried again later, at most `tries` times in all; then it is dropped and counted.
+  Status EventFailed(int64_t event, const std::string& error, int tries);
+
+  // --- Jobs (store_jobs.cpp). Every change of state goes through Advance, which refuses illegal ones (kUnsupported).
+  Result<Job> FindJob(int64_t id);
+  Result<int64_t> AddJob(const std::string& repository, const std::string& ref, const std::string& commit, JobPriority priority, const NewJob& job);
+  // The next queued job becomes running on `device`: by priority, then the repository that was served longest ago, then age. One job at a
+  // time for a device, and for an entry.
+  Result<std::optional<Job>> Lease(const std::string& device);
+  Result<Job> Advance(int64_t job, JobState to, const JobChange& change = {});
+  Status ForgetAgain(int64_t job);       // the child has begun anew; from now on it resumes
+  // Of a running or publishing job: an act did not work; tried again after a growing time.
+  Status PublishFailed(int64_t job, const std::string& error);
+  // The next job in a publishing state that is due, oldest first; waiting and failed ones that are due become finished and queued first.
+  Result<std::optional<Job>> NextPublication();
+  // A later job of the same entry is queued, running or ended.
+  Result<bool> IsOutdated(const Job& job);
+  // Stops what has not been pushed; answers the running ones among them, whose children are to be killed. Empty kernel: all.
+  Result<std::vector<int64_t>> Cancel(const std::string& repository, const std::string& kernel, const std::string& why);
+  Result<std::optional<Job>> LatestJob(const std::string& repository, const std::string& kernel);
+  void SetProgress(int64_t job, std::string line, int64_t task);  // in memory only
+
+  // --- What stands on the forge (store_forge.cpp)
+  Result<std::vector<PublicationRow>> Publications(const std::string& repository);
+  Status PutPublication(const PublicationRow& row);
+  struct Usage {
+    int open = 0, opened_today = 0;  // pull requests; `open` without that of `kernel`
+  };
+  Result<Usage> PullRequests(const std::string& repository, const std::string& kernel);
+  void SetPullRequestLimits(const std::string& repository, int max_open, int max_per_day);  // for the snapshot
+  Status Ignore(const IgnoredKernel& kernel);
+  Status Heed(const std::string& repository, const std::string& kernel);  // no longer ignored
+  Result<std::optional<IgnoredKernel>> FindIgnored(const std::string& repository, const std::string& kernel);
+  // Repositories whose dashboard no longer shows what is; cleared by DashboardShown with the mark that was read.
+  Result<std::map<std::string, int64_t>> StaleDashboards();
+  Status DashboardShown(const std::string& repository, int64_t mark, const std::string& digest);
+  Result<std::string> DashboardDigest(const std::string& repository);
+
+  // --- Deliveries (store_deliveries.cpp)
+  Result<bool> RememberDelivery(const std::string& id, const std::string& event, const std::string& body);  // false: seen before
+  Result<std::vector<StoredDelivery>> WaitingDeliveries(size_t limit, bool for_forge);
+  Status DeliveryForForge(const std::string& id);               // it needs questions to the forge, which another thread asks
+  // `events` and the end of the delivery are one transaction.
+  Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {});
+  Status DeliveryFailed(const std::string& id, const std::string& error);
+
+  // --- Figures
+  void Count(const std::string& name, const std::string& label, double amount = 1);
+  Status Spend(const std::string& repository, double gpu_minutes, double model_dollars);
+  Result<UnixMs> NightStarted(const std::string& repository);   // 0: never
+  Status StartNight(const std::string& repository, UnixMs due, const std::string& ref, const std::string& commit);  // with its job
+  DaemonSnapshot Snapshot();
+
+  // --- Upkeep
+  Status Retain();      // drops what is too old
+  Status Checkpoint();  // moves the log into the file, on a connection of its own, without holding others up
+  bool Writable();
+  // For tests: called after every transaction that changed something.
+  void OnCommit(std::function<void()> hook);
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace warpwright

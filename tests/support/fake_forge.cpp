@@ -1,0 +1,116 @@
+#include "tests/support/fake_forge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpwright {
+
+Result<std::optional<PullRequestView>> FakeForge::FindPullRequest(const RepositoryName&, const std::string& head) {
+  WW_TRY(Begin("find pull request"));
+  std::optional<PullRequestView> found;
+  for (const auto& view : pull_requests)
+    if (view.head == head) found = view;
+  WW_TRY(End("find pull request"));
+  return found;
+}
+
+Result<PublishedPullRequest> FakeForge::PutPullRequest(const RepositoryName& repository, const PullRequestRequest& request) {
+  WW_TRY(Begin("put pull request"));
+  PublishedPullRequest published;
+  for (size_t i = pull_requests.size(); i-- > 0;) {
+    PullRequestView& view = pull_requests[i];
+    if (view.head != request.head || view.state != "open") continue;
+    published.operation = view.title == request.title && view.body == request.body ? Operation::kUnchanged : Operation::kUpdated;
+    if (published.operation == Operation::kUpdated) log.push_back("update pull request " + request.head);
+    view.title = request.title;
+    view.body = request.body;
+    requests[i] = request;
+    published.view = view;
+    WW_TRY(End("put pull request"));
+    return published;
+  }
+  PullRequestView view;
+  view.number = static_cast<int64_t>(pull_requests.size()) + 1;
+  view.url = fmt::format("https://forge.example/{}/pull/{}", repository.Full(), view.number);
+  view.title = request.title;
+  view.body = request.body;
+  view.state = "open";
+  view.draft = request.draft;
+  view.head = request.head;
+  view.base = request.base;
+  view.author = "warpwright[bot]";
+  pull_requests.push_back(view);
+  requests.push_back(request);
+  log.push_back("create pull request " + request.head);
+  published.view = view;
+  published.operation = Operation::kCreated;
+  WW_TRY(End("put pull request"));
+  return published;
+}
+
+Result<int64_t> FakeForge::PutCheck(const RepositoryName& repository, const CheckRequest& request) {
+  WW_TRY(Begin("put check"));
+  auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) {
+    return check.request.name == request.name && check.request.sha == request.sha && check.request.external_id == request.external_id;
+  });
+  if (found == checks.end()) {
+    log.push_back("create check " + request.name);
+    found = checks.insert(checks.end(), Check{repository.Full(), request});
+  } else {
+    found->request = request;
+  }
+  const auto id = static_cast<int64_t>(found - checks.begin()) + 1;
+  WW_TRY(End("put check"));
+  return id;
+}
+
+Result<int64_t> FakeForge::PutDashboard(const RepositoryName& repository, const DashboardRequest& request) {
+  WW_TRY(Begin("put dashboard"));
+  log.push_back(dashboards.count(repository.Full()) == 0 ? "create dashboard" : "update dashboard");
+  dashboards[repository.Full()] = request;
+  WW_TRY(End("put dashboard"));
+  return 1000;
+}
+
+Result<Permission> FakeForge::PermissionOf(const RepositoryName&, const std::string& login) {
+  WW_TRY(Begin("permission"));
+  const auto found = permissions.find(login);
+  return found == permissions.end() ? Permission::kRead : found->second;
+}
+
+Result<PullRequestView> FakeForge::ReadPullRequest(const RepositoryName&, int64_t number) {
+  WW_TRY(Begin("read pull request"));
+  if (number < 1 || number > static_cast<int64_t>(pull_requests.size())) return Fail(ErrorCode::kUnsupported, "404: there is no such pull request");
+  return PullRequest(number);
+}
+
+Result<int64_t> FakeForge::PutComment(const RepositoryName& repository, const CommentRequest& request) {
+  WW_TRY(Begin("put comment"));
+  auto found = std::find_if(comments.begin(), comments.end(),
+                            [&](const Comment& c) { return c.request.issue == request.issue && c.request.marker == request.marker; });
+  if (found == comments.end()) {
+    log.push_back("create comment");
+    found = comments.insert(comments.end(), Comment{repository.Full(), request});
+  } else {
+    found->request = request;
+  }
+  const auto id = static_cast<int64_t>(found - comments.begin()) + 1;
+  WW_TRY(End("put comment"));
+  return id;
+}
+
+Status FakeForge::React(const RepositoryName&, int64_t comment, const std::string& reaction) {
+  WW_TRY(Begin("react"));
+  if (reactions.insert(fmt::format("{} {}", comment, reaction)).second) log.push_back("react " + reaction);
+  return End("react");
+}
+
+PullRequestView& FakeForge::PullRequest(int64_t number) { return pull_requests.at(static_cast<size_t>(number - 1)); }
+
+void FakeForge::Close(int64_t number, bool merged) {
+  PullRequest(number).state = "closed";
+  PullRequest(number).merged = merged;
+}
+
+}  // namespace warpwright
