@@ -1,0 +1,393 @@
+#include "config/operator_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "config/chip_file.h"
+#include "config/remote_text.h"
+#include "config/yaml_reader.h"
+
+namespace warpwright {
+namespace {
+
+constexpr uint64_t kMaxFileBytes = 256 << 10;
+constexpr size_t kMaxSecretBytes = 64 << 10, kMaxRepositories = 1000, kMaxDevices = 64, kMaxBranches = 100;
+
+bool OnlyHas(std::string_view text, std::string_view more) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || more.find(c) != more.npos;
+  });
+}
+bool IsVariableName(std::string_view text) {
+  return !text.empty() && text.size() <= 100 && !(text[0] >= '0' && text[0] <= '9') && OnlyHas(text, "_");
+}
+
+// Reads one operator file. Nothing that stands where a secret is expected is ever repeated in a message: people paste tokens there.
+class OperatorReader {
+ public:
+  explicit OperatorReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  void Read(const YamlNode& root, OperatorConfig& config) {
+    YamlObject map(root, "an operator file",
+                   {"version", "state", "devices", "listen", "poll", "github", "nights", "limits", "author", "log", "repositories"}, diagnostics_);
+    if (!root.IsMap()) return;
+    map.Integer("version", 1, 1);
+    if (const YamlNode* state = map.Find("state")) config.state = ReadPath(*state, "'state'");
+    if (const YamlNode* devices = map.Require("devices")) ReadDevices(*devices, config);
+    if (const YamlNode* github = map.Find("github")) config.github = ReadGithub(*github);
+    if (const YamlNode* listen = map.Find("listen")) ReadListen(*listen, config);
+    if (const YamlNode* poll = map.Find("poll")) ReadPoll(*poll, config);
+    if (const YamlNode* nights = map.Find("nights")) ReadNights(*nights, config);
+    if (const YamlNode* limits = map.Find("limits")) ReadLimits(*limits, config.limits);
+    if (const YamlNode* author = map.Find("author")) ReadAuthor(*author, config);
+    if (const YamlNode* log = map.Find("log")) ReadLog(*log, config);
+    if (const YamlNode* repositories = map.Require("repositories")) ReadRepositories(*repositories, config);
+  }
+
+ private:
+  void Note(const YamlNode& node, std::string message, std::string remedy = {}) {
+    diagnostics_.Add(node, std::move(message), std::move(remedy));
+  }
+  std::optional<std::string> Text(const YamlNode& node) { return diagnostics_.Take(node.AsString()); }
+
+  std::filesystem::path ReadPath(const YamlNode& node, std::string_view what) {
+    const auto text = Text(node);
+    if (!text) return {};
+    const std::filesystem::path path = std::filesystem::path(*text).lexically_normal();
+    if (!path.is_absolute()) Note(node, fmt::format("{} must be an absolute path", what), "begin it with '/'");
+    return path;
+  }
+
+  // --- secrets ---
+
+  SecretSource ReadSource(const YamlNode& node, std::string_view what) {
+    SecretSource source;
+    constexpr std::string_view kRemedy = "write {file: /path} or {env: NAME}, and put the secret there";
+    constexpr std::string_view kKeys[] = {"file", "env"};
+    if (!node.IsMap()) {
+      Note(node, fmt::format("{} must not stand in this file", what), std::string(kRemedy));
+      return source;
+    }
+    for (const auto& [key, value] : node.entries())
+      if (key.text() != "file" && key.text() != "env") {
+        const auto nearest = NearestName(key.text(), kKeys);
+        Note(key, nearest ? fmt::format("unknown key; did you mean '{}'?", *nearest) : "unknown key", std::string(kRemedy));
+      }
+    const YamlNode *file = node.Find("file"), *environment = node.Find("env");
+    if ((file != nullptr) == (environment != nullptr)) {
+      Note(node, fmt::format("{} needs one of 'file' and 'env'", what), std::string(kRemedy));
+      return source;
+    }
+    if (environment != nullptr) {
+      if (environment->IsScalar() && IsVariableName(environment->text()))
+        source.environment = environment->text();
+      else
+        Note(*environment, "'env' must be the name of an environment variable", std::string(kRemedy));
+      return source;
+    }
+    source.file = file->IsScalar() ? std::filesystem::path(file->text()).lexically_normal() : std::filesystem::path();
+    const bool climbs = !source.file.empty() && *source.file.begin() == "..";
+    if (source.file.empty() || climbs || !(source.file.is_absolute() || OnlyHas(file->text(), "_.-")))
+      Note(*file, "'file' must be an absolute path, or the name of one of systemd's credentials", std::string(kRemedy));
+    return source;
+  }
+
+  GithubAccess ReadGithub(const YamlNode& node) {
+    GithubAccess access;
+    YamlObject map(node, "github", {"api", "token", "app", "webhook_secret"}, diagnostics_);
+    if (!node.IsMap()) return access;
+    if (const YamlNode* api = map.Find("api"))
+      if (auto text = Text(*api)) {
+        if (Status good = CheckApiUrl(*text); !good) Note(*api, good.error().message, good.error().remedy);
+        while (text->ends_with('/')) text->pop_back();
+        access.api = *text;
+      }
+    const YamlNode *token = map.Find("token"), *app = map.Find("app");
+    if ((token != nullptr) == (app != nullptr))
+      Note(node, token ? "'token' and 'app' are given; one of them is used" : "github needs 'token' or 'app'",
+           "an App's tokens are limited to what they are for; see config/README.md");
+    if (token != nullptr) access.token = ReadSource(*token, "the token");
+    if (app != nullptr) {
+      YamlObject values(*app, "an app", {"id", "key"}, diagnostics_);
+      access.app_id = values.String("id");
+      if (const YamlNode* id = values.Find("id"); id && access.app_id.size() && (!OnlyHas(access.app_id, ".") || access.app_id.size() > 64))
+        Note(*id, "'id' must be an App's client id or number", "it stands on the App's settings page");
+      if (const YamlNode* key = values.Require("key")) access.app_key = ReadSource(*key, "the App's private key");
+    }
+    if (const YamlNode* secret = map.Find("webhook_secret")) access.webhook_secret = ReadSource(*secret, "the webhook's secret");
+    return access;
+  }
+
+  // --- machine ---
+
+  void ReadDevices(const YamlNode& node, OperatorConfig& config) {
+    if (!node.IsList() || node.items().empty() || node.items().size() > kMaxDevices)
+      return Note(node, fmt::format("'devices' must be a list of 1 to {} devices", kMaxDevices), "for example [cuda:0], or [sim:h200] without a GPU");
+    const std::vector<std::string> chips = ChipIds();
+    const std::vector<std::string_view> names(chips.begin(), chips.end());
+    std::set<std::string> seen;
+    for (const YamlNode& item : node.items()) {
+      const auto text = Text(item);
+      if (!text) continue;
+      std::string device = *text == "cuda" ? "cuda:0" : *text;
+      int number = 0;
+      const char* end = device.data() + device.size();
+      if (device.starts_with("sim:")) {
+        if (std::find(names.begin(), names.end(), std::string_view(device).substr(4)) == names.end())
+          diagnostics_.Add(UnknownName(item, "chip", device.substr(4), names));
+      } else if (!device.starts_with("cuda:") || std::from_chars(device.data() + 5, end, number).ptr != end || device.size() > 7 || device.size() < 6 ||
+                 number < 0) {
+        Note(item, fmt::format("'{}' is no device", text->substr(0, 40)), "write cuda:0, cuda:1, or sim:h200");
+      }
+      if (!seen.insert(device).second) Note(item, fmt::format("'{}' is listed twice", device.substr(0, 40)), "each device does one job at a time");
+      config.devices.push_back(std::move(device));
+    }
+  }
+
+  std::string ReadAddress(const YamlNode& node, std::string_view key) {
+    const auto text = Text(node);
+    if (!text || *text == "off") return {};
+    const size_t colon = text->rfind(':');
+    int port = -1;
+    const char* end = text->data() + text->size();
+    const bool good = colon != text->npos && colon > 0 && colon + 1 < text->size() && std::from_chars(text->data() + colon + 1, end, port).ptr == end && port >= 0 &&
+                      port <= 65535 && OnlyHas(std::string_view(*text).substr(0, colon), ".-:[]");
+    if (!good) Note(node, fmt::format("'{}' must be host:port or off", key), "for example \"127.0.0.1:8421\"; port 0 takes a free one");
+    return *text;
+  }
+
+  void ReadListen(const YamlNode& node, OperatorConfig& config) {
+    YamlObject map(node, "listen", {"webhooks", "status"}, diagnostics_);
+    const YamlNode* webhooks = map.Find("webhooks");
+    if (webhooks != nullptr) config.listen_webhooks = ReadAddress(*webhooks, "webhooks");
+    if (const YamlNode* status = map.Find("status")) config.listen_status = ReadAddress(*status, "status");
+    if (config.listen_webhooks.empty()) return;
+    if (!config.github || !config.github->webhook_secret.given())
+      Note(*webhooks, "webhooks need github.webhook_secret", "without it anybody could send them; add it, or leave 'webhooks' out and poll");
+    if (config.listen_webhooks == config.listen_status && !config.listen_status.ends_with(":0"))
+      Note(*webhooks, "'webhooks' and 'status' listen at the same place", "the status page and /metrics are not for the public: give it another port");
+  }
+
+  void ReadPoll(const YamlNode& node, OperatorConfig& config) {
+    YamlObject map(node, "poll", {"every", "at_most"}, diagnostics_);
+    config.poll_every = std::chrono::seconds(map.IntegerOr("every", config.poll_every.count(), 1, 86'400));
+    config.poll_at_most = std::chrono::seconds(map.IntegerOr("at_most", std::max(config.poll_at_most, config.poll_every).count(), 1, 86'400));
+    if (config.poll_at_most < config.poll_every) Note(*map.Find("at_most"), "'at_most' is shorter than 'every'", "it is what 'every' grows to while nothing happens");
+  }
+
+  // The fields are read by service/cron.h; here stands only what no schedule can have.
+  void ReadNights(const YamlNode& node, OperatorConfig& config) {
+    YamlObject map(node, "nights", {"at", "zone"}, diagnostics_);
+    if (!node.IsMap()) return;
+    config.nights_at = map.String("at");
+    config.nights_zone = map.StringOr("zone", config.nights_zone);
+    const YamlNode *at = map.Find("at"), *zone = map.Find("zone");
+    if (at && !config.nights_at.empty() && (!OnlyHas(config.nights_at, "*/,-@ ") || config.nights_at.size() > 200))
+      Note(*at, "'at' is no cron schedule", "five fields: minute hour day month weekday, as in \"23 2 * * *\"");
+    if (zone && !config.nights_zone.empty() && (!OnlyHas(config.nights_zone, "/_+-") || config.nights_zone.size() > 64))
+      Note(*zone, "'zone' is no time zone", "as in Europe/Berlin, or UTC");
+  }
+
+  void ReadLimits(const YamlNode& node, Ceilings& limits) {
+    YamlObject map(node, "limits", {"max_minutes", "max_rounds", "max_open", "max_per_day", "queue", "model_dollars_per_day"}, diagnostics_);
+    limits.max_minutes = map.DoubleOr("max_minutes", limits.max_minutes, 0.01, 100'000);
+    limits.max_rounds = static_cast<int>(map.IntegerOr("max_rounds", limits.max_rounds, 1, 10'000));
+    limits.max_open = static_cast<int>(map.IntegerOr("max_open", limits.max_open, 0, 100));
+    limits.max_per_day = static_cast<int>(map.IntegerOr("max_per_day", limits.max_per_day, 0, 1000));
+    limits.queue = static_cast<int>(map.IntegerOr("queue", limits.queue, 1, 100'000));
+    limits.model_dollars_per_day = map.DoubleOr("model_dollars_per_day", limits.model_dollars_per_day, 0, 100'000);
+  }
+
+  void ReadAuthor(const YamlNode& node, OperatorConfig& config) {
+    YamlObject map(node, "author", {"name", "email"}, diagnostics_);
+    config.author_name = map.StringOr("name", config.author_name);
+    config.author_email = map.StringOr("email", config.author_email);
+    for (const auto& [key, value] : node.entries())
+      if (value.text().find_first_of("<>\n\r") != std::string::npos || value.text().size() > 200)
+        Note(value, fmt::format("'{}' must be one short line without < and >", key.text().substr(0, 40)), "it becomes the author of commits");
+  }
+
+  void ReadLog(const YamlNode& node, OperatorConfig& config) {
+    YamlObject map(node, "log", {"format", "level"}, diagnostics_);
+    config.json_logs = Choice(map, "format", {"json", "text"}, "json") == "json";
+    config.log_level = Choice(map, "level", {"debug", "info", "warning", "error"}, config.log_level);
+  }
+
+  std::string Choice(const YamlObject& map, std::string_view key, std::initializer_list<std::string_view> choices, std::string fallback) {
+    std::string value = map.StringOr(key, fallback);
+    if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
+    if (!value.empty()) diagnostics_.Add(UnknownName(*map.Find(key), key, value, std::span(choices.begin(), choices.size())));
+    return fallback;
+  }
+
+  // --- repositories ---
+
+  void ReadRepositories(const YamlNode& node, OperatorConfig& config) {
+    if (!node.IsList() || node.items().empty() || node.items().size() > kMaxRepositories)
+      return Note(node, fmt::format("'repositories' must be a list of 1 to {} repositories", kMaxRepositories), "begin each with '- url: ...'");
+    std::set<std::string> seen;
+    for (const YamlNode& item : node.items()) {
+      WatchedRepository repository = ReadRepository(item, config.github.has_value());
+      if (!repository.url.empty() && !seen.insert(repository.url).second)
+        Note(*item.Find("url"), "this repository is listed twice", "list its branches in one entry");
+      config.repositories.push_back(std::move(repository));
+    }
+  }
+
+  WatchedRepository ReadRepository(const YamlNode& node, bool has_github) {
+    WatchedRepository repository;
+    repository.line = node.line();
+    YamlObject map(node, "a repository", {"url", "branches", "ssh", "publish"}, diagnostics_);
+    if (!node.IsMap()) return repository;
+    repository.url = map.String("url");
+    bool local = false;
+    if (const YamlNode* url = map.Find("url"); url && !repository.url.empty()) {
+      const auto kind = CheckRemoteUrl(repository.url);
+      if (!kind) Note(*url, kind.error().message, kind.error().remedy);
+      local = kind && *kind == RemoteKind::kLocal;
+      if (const YamlNode* ssh = map.Find("ssh"); ssh && kind && *kind != RemoteKind::kSsh)
+        Note(*ssh, "'ssh' is given, but the url is not one of ssh", "write ssh://git@host/path or git@host:path, or remove it");
+    }
+    if (const YamlNode* branches = map.Find("branches")) ReadBranches(*branches, repository);
+    if (const YamlNode* ssh = map.Find("ssh")) {
+      YamlObject values(*ssh, "ssh", {"key", "known_hosts"}, diagnostics_);
+      if (const YamlNode* key = values.Find("key")) {
+        repository.ssh_key = ReadSource(*key, "the key");
+        if (!repository.ssh_key.environment.empty()) Note(*key, "an ssh key must be in a file", "write {file: /path}");
+      }
+      if (const YamlNode* hosts = values.Find("known_hosts")) repository.known_hosts = ReadPath(*hosts, "'known_hosts'");
+    }
+    const bool can_open = has_github && !local;
+    const std::string publish = Choice(map, "publish", {"none", "branch", "pull_request"}, can_open ? "pull_request" : "branch");
+    repository.publish = publish == "none" ? PublishTo::kNone : publish == "branch" ? PublishTo::kBranch : PublishTo::kPullRequest;
+    if (repository.publish == PublishTo::kPullRequest && !can_open)
+      Note(*map.Find("publish"), has_github ? "a local repository has no pull requests" : "pull requests need 'github'",
+           has_github ? "write 'publish: branch'" : "add 'github', or write 'publish: branch'");
+    return repository;
+  }
+
+  void ReadBranches(const YamlNode& node, WatchedRepository& repository) {
+    const auto names = diagnostics_.Take(node.AsStrings());
+    if (!names) return;
+    if (names->empty() || names->size() > kMaxBranches)
+      return Note(node, fmt::format("'branches' must name 1 to {} branches", kMaxBranches), "leave it out to watch the remote's HEAD");
+    std::set<std::string> seen;
+    for (size_t i = 0; i < names->size(); ++i) {
+      const std::string& name = (*names)[i];
+      if (Status good = CheckBranchName(name); !good) Note(node.items()[i], good.error().message, good.error().remedy);
+      if (name.starts_with("warpwright/")) Note(node.items()[i], "warpwright's own branches are never watched", "remove it");
+      if (!seen.insert(name).second) Note(node.items()[i], "this branch is listed twice", "remove one of them");
+    }
+    repository.branches = *names;
+  }
+
+  Diagnostics& diagnostics_;
+};
+
+Result<std::string> ReadSecretFile(const SecretSource& source) {
+  WW_ASSIGN(const std::filesystem::path path, SecretPath(source));
+  const auto refuse = [&](std::string message, std::string remedy) {
+    return Fail(Error{ErrorCode::kEnvironment, std::move(message), path.string(), 0, 0, std::move(remedy)});
+  };
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return refuse(fmt::format("the secret cannot be read: {}", std::strerror(errno)), "put it there, readable only by the user that runs warpwright");
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return refuse("the secret is not in a regular file", "put it into a file of its own");
+  if ((facts.st_mode & (S_IROTH | S_IWOTH)) != 0) return refuse("everybody may read this secret", fmt::format("chmod 600 {}", path.string()));
+  std::string text(kMaxSecretBytes + 1, '\0');
+  size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return refuse(fmt::format("the secret cannot be read: {}", std::strerror(errno)), "");
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  if (size > kMaxSecretBytes) return refuse("the secret is larger than 64 KiB", "is this the right file?");
+  text.resize(size);
+  return text;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> SecretPath(const SecretSource& source) {
+  if (source.file.is_absolute()) return source.file;
+  const std::string name = source.file.string();
+  const char* folder = std::getenv("CREDENTIALS_DIRECTORY");
+  if (folder == nullptr || *folder == 0 || name.empty())
+    return Fail(ErrorCode::kEnvironment, fmt::format("the credential '{}' was not passed to this process", name),
+                fmt::format("start it by systemd with LoadCredential={}:..., or give an absolute path", name));
+  return std::filesystem::path(folder) / source.file;
+}
+
+Result<std::string> ReadSecret(const SecretSource& source) {
+  std::string secret, place;
+  if (!source.environment.empty()) {
+    const char* value = std::getenv(source.environment.c_str());
+    place = "$" + source.environment;
+    if (value == nullptr) return Fail(ErrorCode::kEnvironment, fmt::format("{} is not set", place), fmt::format("export {} with the secret", source.environment));
+    secret = value;
+    if (secret.size() > kMaxSecretBytes) return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is larger than 64 KiB", place));
+  } else if (!source.file.empty()) {
+    place = source.file.string();
+    WW_ASSIGN(secret, ReadSecretFile(source));
+  } else {
+    return Fail(ErrorCode::kEnvironment, "no place for this secret is configured");
+  }
+  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
+  if (secret.empty()) return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is empty", place), "put it there");
+  if (secret.find('\0') != std::string::npos) return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is not text", place), "is this the right file?");
+  return secret;
+}
+
+Result<OperatorConfig> ParseOperatorConfig(std::string_view text, std::string path) {
+  WW_ASSIGN(const YamlNode root, ParseYaml(text, path));
+  OperatorConfig config;
+  config.path = std::move(path);
+  config.digest = Sha256(text);
+  Diagnostics diagnostics;
+  OperatorReader(diagnostics).Read(root, config);
+  WW_TRY(diagnostics.ToStatus());
+  return config;
+}
+
+Result<OperatorConfig> LoadOperatorConfig(const std::filesystem::path& path) {
+  const auto refuse = [&](std::string message, std::string remedy) {
+    return Fail(Error{ErrorCode::kConfig, std::move(message), path.string(), 0, 0, std::move(remedy)});
+  };
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  if (!std::filesystem::exists(status)) return refuse("there is no such file", "copy config/operator.example.yml there and edit it, or give --config");
+  if (!std::filesystem::is_regular_file(status)) return refuse("the operator file is not a regular file", "replace it by a file");
+  if ((status.permissions() & std::filesystem::perms::others_write) != std::filesystem::perms::none)
+    return refuse("everybody may write this file", fmt::format("chmod o-w {}", path.string()));
+  auto text = ReadFile(path, kMaxFileBytes);
+  if (!text) return refuse(text.error().message, text.error().remedy);
+  return ParseOperatorConfig(*text, path.string());
+}
+
+Policy Tighten(Policy policy, const Ceilings& ceilings) {
+  policy.max_minutes = std::min(policy.max_minutes, ceilings.max_minutes);
+  policy.max_rounds = std::min(policy.max_rounds, ceilings.max_rounds);
+  return policy;
+}
+
+PullRequestPolicy Tighten(PullRequestPolicy policy, const Ceilings& ceilings) {
+  policy.max_open = std::min(policy.max_open, ceilings.max_open);
+  policy.max_per_day = std::min(policy.max_per_day, ceilings.max_per_day);
+  return policy;
+}
+
+}  // namespace warpwright

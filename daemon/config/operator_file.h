@@ -1,0 +1,92 @@
+// The operator's file, /etc/warpwright/config.yml or --config. It says what the daemon watches, with which credentials, on which devices,
+// and the ceilings that no repository can exceed: .warpwright.yml, read from the base branch, may only tighten.
+//
+//   version: 1
+//   state: /var/lib/warpwright
+//   devices: [cuda:0, cuda:1]              # one job at a time on each; [sim:h200] where there is no GPU
+//   listen: {webhooks: "0.0.0.0:8420", status: "127.0.0.1:8421"}   # leave webhooks out where only polling is wanted; status: off
+//   poll: {every: 60, at_most: 900}        # seconds; backs off while nothing happens
+//   github:                                # leave it out where branches are enough
+//     api: https://api.github.com          # or https://ghe.example.com/api/v3
+//     token: {file: /run/credentials/github-token}        # or {env: NAME}, or
+//     app: {id: "Iv23abc", key: {file: /run/credentials/app.pem}}
+//     webhook_secret: {file: /run/credentials/webhook-secret}
+//   nights: {at: "23 2 * * *", zone: Europe/Berlin}
+//   limits: {max_minutes: 60, max_rounds: 20, max_open: 10, max_per_day: 20, queue: 1000, model_dollars_per_day: 0}
+//   author: {name: warpwright, email: warpwright@example.com}
+//   log: {format: json, level: info}
+//   repositories:
+//     - url: https://github.com/acme/kernels.git          # also ssh://, git@host:..., file://, a path
+//       branches: [main]                                  # default: the remote's HEAD
+//       ssh: {key: {file: /run/credentials/id}, known_hosts: /etc/warpwright/known_hosts}
+//       publish: pull_request                             # none, branch, pull_request; default: pull_request where there is github
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/kernel_spec.h"
+
+namespace warpwright {
+
+// Where a secret is. The operator file holds no secret itself, and no error repeats what stands in a secret's place.
+struct SecretSource {
+  std::filesystem::path file;  // absolute, or the name of one of systemd's credentials ($CREDENTIALS_DIRECTORY/name)
+  std::string environment;
+  bool given() const { return !file.empty() || !environment.empty(); }
+};
+// The file behind a source that has one, with credentials resolved; kEnvironment where they were not passed to us.
+Result<std::filesystem::path> SecretPath(const SecretSource& source);
+// The secret without trailing newline; kEnvironment with the place where it should be. At most 64 KiB; a file that everybody may read is refused.
+Result<std::string> ReadSecret(const SecretSource& source);
+
+struct GithubAccess {
+  std::string api = "https://api.github.com";
+  SecretSource token;
+  std::string app_id;
+  SecretSource app_key;
+  SecretSource webhook_secret;
+};
+enum class PublishTo { kNone, kBranch, kPullRequest };
+struct WatchedRepository {
+  std::string url;
+  std::vector<std::string> branches;  // empty: the remote's HEAD
+  SecretSource ssh_key;               // a file
+  std::filesystem::path known_hosts;
+  PublishTo publish = PublishTo::kPullRequest;
+  int line = 0;
+};
+struct Ceilings {
+  double max_minutes = 60;
+  int max_rounds = 20, max_open = 10, max_per_day = 20, queue = 1000;
+  double model_dollars_per_day = 0;
+};
+struct OperatorConfig {
+  std::string path, digest;
+  std::filesystem::path state = "/var/lib/warpwright";
+  std::vector<std::string> devices;
+  std::string listen_webhooks, listen_status = "127.0.0.1:8421";  // "host:port"; empty: off
+  std::chrono::seconds poll_every{60}, poll_at_most{900};
+  std::optional<GithubAccess> github;
+  std::string nights_at, nights_zone = "UTC";  // cron syntax; empty: no nights
+  Ceilings limits;
+  std::string author_name = "warpwright", author_email = "warpwright@localhost";
+  bool json_logs = true;
+  std::string log_level = "info";
+  std::vector<WatchedRepository> repositories;
+};
+
+// `path` is for messages and need not exist. The error (kConfig) lists everything that is wrong, each with its place.
+Result<OperatorConfig> ParseOperatorConfig(std::string_view text, std::string path);
+// A file that everybody may write is refused.
+Result<OperatorConfig> LoadOperatorConfig(const std::filesystem::path& path);
+
+// What holds for a repository: the stricter of the two, value by value.
+Policy Tighten(Policy policy, const Ceilings& ceilings);
+PullRequestPolicy Tighten(PullRequestPolicy policy, const Ceilings& ceilings);
+
+}  // namespace warpwright
