@@ -69,3 +69,4 @@ find_path(WW_DATE_INCLUDE date/tz.h REQUIRED)
 find_library(WW_DATE_LIBRARY date-tz REQUIRED)
 add_library(dep_tz INTERFACE)
 target_link_libraries(dep_tz INTERFACE ${WW_DATE_LIBRARY})
+target_compile_definitions(dep_tz INTERFACE USE_OS_TZDB=1)  # as Debian built it; another value is another ABI
