@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "config/kernel_reader.h"
+#include "config/remote_text.h"
 #include "config/repository_path.h"
 
 namespace warpwright {
@@ -25,6 +27,16 @@ Policy ReadPolicy(const YamlNode& node, Diagnostics& diagnostics) {
   return policy;
 }
 
+// Items of a list that go into requests to the forge.
+template <typename Good>
+void CheckNames(const YamlNode* list, const char* what, Good good, Diagnostics& diagnostics) {
+  constexpr size_t kMaxNames = 50;
+  if (!list || !list->IsList()) return;
+  if (list->items().size() > kMaxNames) diagnostics.Add(*list, fmt::format("more than {} items", kMaxNames));
+  for (const YamlNode& item : list->items())
+    if (item.IsScalar() && (item.text().empty() || !good(item.text()))) diagnostics.Add(item, what);
+}
+
 PullRequestPolicy ReadPullRequests(const YamlNode& node, Diagnostics& diagnostics) {
   PullRequestPolicy policy;
   YamlObject map(node, "pull_requests", {"enabled", "draft", "labels", "reviewers", "max_open", "max_per_day"}, diagnostics);
@@ -34,6 +46,15 @@ PullRequestPolicy ReadPullRequests(const YamlNode& node, Diagnostics& diagnostic
   policy.reviewers = map.StringsOr("reviewers", policy.reviewers);
   policy.max_open = static_cast<int>(map.IntegerOr("max_open", policy.max_open, 0, 100));
   policy.max_per_day = static_cast<int>(map.IntegerOr("max_per_day", policy.max_per_day, 0, 1000));
+  CheckNames(map.Find("labels"), "a label is a line of 1 to 50 characters", [](std::string_view label) {
+    return label.size() <= 50 && std::none_of(label.begin(), label.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f || c == ','; });
+  }, diagnostics);
+  CheckNames(map.Find("reviewers"), "a reviewer is a login without '@', or \"team:name\"", [](std::string_view name) {
+    if (name.starts_with("team:")) name.remove_prefix(5);
+    return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    });
+  }, diagnostics);
   return policy;
 }
 
@@ -43,6 +64,10 @@ NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) {
   policy.enabled = map.BoolOr("enabled", policy.enabled);
   policy.threshold = map.DoubleOr("threshold", policy.threshold, 1, 100);
   policy.branch = map.StringOr("branch", policy.branch);
+  if (const YamlNode* branch = map.Find("branch"); branch && !policy.branch.empty()) {
+    if (Status named = CheckBranchName(policy.branch); !named) diagnostics.Add(*branch, named.error().message, named.error().remedy);
+    if (policy.branch.starts_with("warpwright/")) diagnostics.Add(*branch, "branches below warpwright/ hold candidates", "give the history another one");
+  }
   return policy;
 }
 
