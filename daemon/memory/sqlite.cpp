@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
 constexpr int kMaxValueBytes = 64 << 20;
-constexpr char kRemedy[] = "move the file away; a new trajectory is started in its place";
+constexpr char kRemedy[] = "move the file away; a new one is started in its place";
 
 }  // namespace
 
@@ -26,6 +26,11 @@ SqliteRows& SqliteRows::Bind(std::string_view text) {
 }
 SqliteRows& SqliteRows::Bind(int64_t value) {
   const int code = sqlite3_bind_int64(statement_.get(), next_parameter_++, value);
+  if (bind_error_ == SQLITE_OK) bind_error_ = code;
+  return *this;
+}
+SqliteRows& SqliteRows::BindReal(double value) {
+  const int code = sqlite3_bind_double(statement_.get(), next_parameter_++, value);
   if (bind_error_ == SQLITE_OK) bind_error_ = code;
   return *this;
 }
@@ -54,6 +59,7 @@ std::string SqliteRows::Text(int column) const {
   return std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column)));
 }
 int64_t SqliteRows::Integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+double SqliteRows::Real(int column) const { return sqlite3_column_double(statement_.get(), column); }
 bool SqliteRows::IsNull(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
 
 Error Sqlite::MakeError(int code, std::string_view what) const {
@@ -67,16 +73,17 @@ Error Sqlite::MakeError(int code, std::string_view what) const {
           damaged ? kRemedy : ""};
 }
 
-Result<Sqlite> Sqlite::Open(const std::filesystem::path& path, int32_t application_id) {
+Result<Sqlite> Sqlite::Open(const std::filesystem::path& path, int32_t application_id, SqliteOptions options) {
   std::error_code ignored;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
   Sqlite db;
   db.path_ = path.string();
+  db.options_ = options;
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(db.path_.c_str(), &raw,
                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
   db.db_.reset(raw);
-  if (code != SQLITE_OK) return Fail(db.MakeError(code, "cannot open the trajectory"));
+  if (code != SQLITE_OK) return Fail(db.MakeError(code, fmt::format("cannot open {}", options.what)));
   sqlite3_extended_result_codes(raw, 1);
   sqlite3_busy_timeout(raw, kBusyMilliseconds);
   sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
@@ -85,7 +92,7 @@ Result<Sqlite> Sqlite::Open(const std::filesystem::path& path, int32_t applicati
   WW_TRY(db.CheckIdentity(application_id));
   WW_TRY(db.UseWal());
   // FULL: a finished step is on the disk before the next one acts, also when the machine loses power.
-  WW_TRY(db.Execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"));
+  WW_TRY(db.Execute(options.survives_power_cut ? "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;" : "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"));
   return db;
 }
 
@@ -117,7 +124,7 @@ Status Sqlite::CheckIdentity(int32_t application_id) {
   }
   if (id.Integer(0) != 0 || tables.Integer(0) != 0)
     return Fail(Error{ErrorCode::kCorrupt, "this is a database of another program", path_, 0, 0,
-                      "give another path for the trajectory"});
+                      fmt::format("give another path for {}", options_.what)});
   WW_TRY(Execute(fmt::format("PRAGMA application_id={}", application_id).c_str()));
   WW_TRY(id.Run());  // to the end: an open statement would hold the commit back
   WW_TRY(tables.Run());
@@ -140,21 +147,30 @@ Result<SqliteRows> Sqlite::Prepare(std::string_view sql) {
 }
 
 int64_t Sqlite::last_insert_id() const { return sqlite3_last_insert_rowid(db_.get()); }
+int64_t Sqlite::changed_rows() const { return sqlite3_changes64(db_.get()); }
+
+Result<int64_t> Sqlite::SchemaVersion() {
+  WW_ASSIGN(SqliteRows rows, Prepare("PRAGMA user_version"));
+  WW_TRY(rows.Next());
+  return rows.Integer(0);
+}
+
+Status Sqlite::CopyTo(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+  WW_ASSIGN(SqliteRows rows, Prepare("VACUUM INTO ?"));
+  return rows.Bind(path.string()).Run();
+}
 
 Status Sqlite::Migrate(std::span<const char* const> migrations) {
   while (true) {
     WW_ASSIGN(auto transaction,
               SqliteTransaction::Begin(*this));  // the version is read under the lock: two may start at once
-    int64_t version = 0;
-    {
-      WW_ASSIGN(SqliteRows rows, Prepare("PRAGMA user_version"));
-      WW_TRY(rows.Next());
-      version = rows.Integer(0);
-    }
+    WW_ASSIGN(const int64_t version, SchemaVersion());
     if (version < 0 || version > static_cast<int64_t>(migrations.size()))
       return Fail(
           Error{ErrorCode::kUnsupported,
-                fmt::format("the trajectory has schema {}; this version knows up to {}", version, migrations.size()),
+                fmt::format("{} has schema {}; this version knows up to {}", options_.what, version, migrations.size()),
                 path_, 0, 0, "use the version of warpwright that wrote it, or another path"});
     if (version == static_cast<int64_t>(migrations.size())) return {};
     WW_TRY(Execute(migrations[static_cast<size_t>(version)]));

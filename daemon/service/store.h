@@ -38,6 +38,12 @@ struct JobChange {
   bool failed_attempt = false;
 };
 
+// What became of the entries of an event.
+struct Detected {
+  int queued = 0, repeated = 0, superseded = 0, ignored = 0;
+  bool all = true;  // false: the queue is full, the event stays
+};
+
 class Store {
  public:
   // kEnvironment where another daemon holds the folder (it is named by its pid); kUnsupported where a newer version wrote the database.
@@ -57,20 +63,16 @@ class Store {
 
   // --- Events
   Status AddEvent(const Event& event);  // the same thing asked twice is one event
-  // The next one that is due and for whose jobs there is room; by priority, then age.
+  // The next one that is due, while there is room for jobs; by priority, then age.
   Result<std::optional<Event>> NextEvent();
-  struct Detected {
-    int queued = 0, repeated = 0, superseded = 0, ignored = 0;
-    bool all = true;  // false: the queue is full, the event stays
-  };
   // Replaces the event by jobs, in one transaction.
-  Result<Detected> FinishEvent(int64_t event, const std::vector<NewJob>& jobs);
+  // Of `event` as NextEvent gave it: where its branch moved on meanwhile, the rest of the way stays an event.
+  Result<Detected> FinishEvent(const Event& event, const std::vector<NewJob>& jobs);
   // Tried again later, at most `tries` times in all; then it is dropped and counted.
   Status EventFailed(int64_t event, const std::string& error, int tries);
 
   // --- Jobs (store_jobs.cpp). Every change of state goes through Advance, which refuses illegal ones (kUnsupported).
   Result<Job> FindJob(int64_t id);
-  Result<int64_t> AddJob(const std::string& repository, const std::string& ref, const std::string& commit, JobPriority priority, const NewJob& job);
   // The next queued job becomes running on `device`: by priority, then the repository that was served longest ago, then age. One job at a
   // time for a device, and for an entry.
   Result<std::optional<Job>> Lease(const std::string& device);

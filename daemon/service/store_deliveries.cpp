@@ -1,0 +1,76 @@
+// Webhook deliveries: written before they are answered, their ids kept so that none counts twice.
+#include <algorithm>
+
+#include "service/store_state.h"
+
+namespace warpwright {
+namespace {
+
+enum DeliveryState { kNew = 0, kForForge = 1, kEnded = 2 };
+constexpr int kMaxTries = 8;
+
+}  // namespace
+
+Result<bool> Store::RememberDelivery(const std::string& id, const std::string& event, const std::string& body) {
+  State& s = *state_;
+  return s.Write([&]() -> Result<bool> {
+    if (s.waiting_deliveries >= s.limits.waiting_deliveries || s.waiting_delivery_bytes + static_cast<int64_t>(body.size()) > s.limits.waiting_delivery_bytes)
+      return Fail(ErrorCode::kEnvironment, "too many deliveries wait already");
+    WW_TRY(s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received) VALUES(?, ?, ?, ?)", id, event, body, s.Now()));
+    const bool added = s.db.changed_rows() > 0;
+    if (added) {
+      ++s.waiting_deliveries;
+      s.waiting_delivery_bytes += static_cast<int64_t>(body.size());
+    }
+    return added;
+  });
+}
+
+Result<std::vector<StoredDelivery>> Store::WaitingDeliveries(size_t limit, bool for_forge) {
+  State& s = *state_;
+  const std::lock_guard guard(s.mutex);
+  std::vector<StoredDelivery> deliveries;
+  if (s.waiting_deliveries == 0) return deliveries;
+  WW_ASSIGN(SqliteRows rows, s.Ask("SELECT id, event, body, received, attempts FROM deliveries WHERE state = ? AND not_before <= ? ORDER BY received LIMIT ?",
+                                   for_forge ? kForForge : kNew, s.Now(), static_cast<int64_t>(limit)));
+  while (true) {
+    WW_ASSIGN(const bool more, rows.Next());
+    if (!more) return deliveries;
+    deliveries.push_back({rows.Text(0), rows.Text(1), rows.Text(2), rows.Integer(3), static_cast<int>(rows.Integer(4))});
+  }
+}
+
+Status Store::DeliveryForForge(const std::string& id) {
+  return state_->Write([&]() -> Status { return state_->Do("UPDATE deliveries SET state = ? WHERE id = ? AND state = ?", static_cast<int>(kForForge), id, static_cast<int>(kNew)); });
+}
+
+Status Store::FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events) {
+  State& s = *state_;
+  return s.Write([&]() -> Status {
+    WW_ASSIGN(const int64_t bytes, s.Number("SELECT length(CAST(body AS BLOB)) FROM deliveries WHERE id = ? AND state < 2", id));
+    WW_TRY(s.Do("UPDATE deliveries SET state = 2, outcome = ?, body = '' WHERE id = ? AND state < 2", Bounded(outcome, 400), id));
+    if (s.db.changed_rows() == 0) return {};
+    --s.waiting_deliveries;
+    s.waiting_delivery_bytes -= bytes;
+    for (const Event& event : events) WW_TRY(s.InsertEvent(event));
+    return s.Add("deliveries_handled_total", outcome.substr(0, outcome.find(':')), 1);
+  });
+}
+
+Status Store::DeliveryFailed(const std::string& id, const std::string& error) {
+  State& s = *state_;
+  WW_ASSIGN(const bool given_up, s.Write([&]() -> Result<bool> {
+    WW_ASSIGN(const int64_t attempts, s.Number("SELECT attempts FROM deliveries WHERE id = ?", id));
+    if (attempts + 1 >= kMaxTries) return true;
+    WW_TRY(s.Do("UPDATE deliveries SET attempts = attempts + 1, outcome = ?, not_before = ? WHERE id = ?", Bounded(error, 400),
+                s.Now() + std::min<int64_t>(900'000, int64_t{1'000} << (2 * std::min<int64_t>(attempts, 8))), id));
+    return false;
+  }));
+  return given_up ? FinishDelivery(id, "failed: " + error) : Status();
+}
+
+void Store::Count(const std::string& name, const std::string& label, double amount) {
+  (void)state_->Write([&]() -> Status { return state_->Add(name, label, amount); });  // a figure that is not counted stops nothing
+}
+
+}  // namespace warpwright

@@ -1,0 +1,226 @@
+// Repositories, branches, and how what moved becomes jobs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "service/store_state.h"
+
+namespace warpwright {
+namespace {
+
+constexpr int64_t kFirstRetryMs = 5'000, kLastRetryMs = 900'000;
+
+int64_t RetryAfter(int attempts) { return std::min(kLastRetryMs, kFirstRetryMs << std::min(attempts, 10)); }
+
+constexpr char kEventColumns[] =
+    "id, repository, ref, from_commit, to_commit, kernel, priority, again, answer_issue, answer_comment, created, attempts, error";
+
+Event ReadEvent(const SqliteRows& rows) {
+  Event e;
+  e.id = rows.Integer(0);
+  e.repository = rows.Text(1);
+  e.ref = rows.Text(2);
+  e.from = rows.Text(3);
+  e.to = rows.Text(4);
+  e.kernel = rows.Text(5);
+  e.priority = static_cast<JobPriority>(rows.Integer(6));
+  e.again = rows.Integer(7) != 0;
+  e.answer_issue = rows.Integer(8);
+  e.answer_comment = rows.Integer(9);
+  e.created = rows.Integer(10);
+  e.attempts = static_cast<int>(rows.Integer(11));
+  e.error = rows.Text(12);
+  return e;
+}
+
+}  // namespace
+
+Status Store::Watch(const std::string& repository, const std::string& url) {
+  return state_->Write([&]() -> Status {
+    return state_->Do("INSERT INTO repositories(name, url) VALUES(?, ?) ON CONFLICT DO UPDATE SET url = excluded.url, watched = 1", repository, url);
+  });
+}
+
+Status Store::Forget(const std::string& repository) {
+  State& s = *state_;
+  return s.Write([&]() -> Status {
+    WW_TRY(s.Do("UPDATE repositories SET watched = 0 WHERE name = ?", repository));
+    WW_TRY(s.Do("DELETE FROM events WHERE repository = ?", repository));
+    WW_TRY(s.Do("DELETE FROM tips WHERE repository = ?", repository));  // a later return begins anew
+    WW_ASSIGN(const auto jobs, s.LoadJobs("WHERE repository = ? AND state IN ('queued', 'failed', 'waiting', 'finished')", repository));
+    JobChange change;
+    change.note = "the repository is no longer in the configuration";
+    for (const Job& job : jobs) WW_TRY(s.Move(job, JobState::kCancelled, change));
+    return {};
+  });
+}
+
+Status Store::State::InsertEvent(const Event& event) {
+  // What is there already keeps its `from`: nobody looked into that part of the way either.
+  return Do("INSERT INTO events(repository, ref, from_commit, to_commit, kernel, priority, again, answer_issue, answer_comment, created) "
+            "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(repository, ref, kernel, priority, again) DO UPDATE SET to_commit = excluded.to_commit, "
+            "not_before = 0, attempts = 0",
+            event.repository, event.ref, event.from, event.to, event.kernel, event.priority, event.again, event.answer_issue, event.answer_comment, Now());
+}
+
+Result<int> Store::RecordTips(const std::string& repository, const std::map<std::string, std::string>& tips) {
+  State& s = *state_;
+  {
+    // Nearly always nothing moved; then nothing is written.
+    const std::lock_guard guard(s.mutex);
+    std::map<std::string, std::string> known;
+    WW_ASSIGN(SqliteRows rows, s.Ask("SELECT ref, commit_id FROM tips WHERE repository = ? AND gone = 0", repository));
+    while (true) {
+      WW_ASSIGN(const bool more, rows.Next());
+      if (!more) break;
+      known[rows.Text(0)] = rows.Text(1);
+    }
+    WW_ASSIGN(const int64_t failed, s.Number("SELECT count(*) FROM repositories WHERE name = ? AND (last_error <> '' OR last_seen < ?)", repository, s.Now() - 60'000));
+    if (known == tips && failed == 0) return 0;
+  }
+  return s.Write([&]() -> Result<int> {
+    int events = 0;
+    WW_TRY(s.Do("UPDATE repositories SET last_seen = ?, last_error = '' WHERE name = ?", s.Now(), repository));
+    WW_TRY(s.Do("UPDATE tips SET gone = 1 WHERE repository = ?", repository));
+    for (const auto& [ref, commit] : tips) {
+      std::string before;
+      {
+        WW_ASSIGN(SqliteRows rows, s.Ask("SELECT commit_id FROM tips WHERE repository = ? AND ref = ?", repository, ref));
+        WW_ASSIGN(const bool found, rows.Next());
+        if (found) before = rows.Text(0);
+      }
+      WW_TRY(s.Do("INSERT INTO tips VALUES(?, ?, ?, 0) ON CONFLICT DO UPDATE SET commit_id = excluded.commit_id, gone = 0", repository, ref, commit));
+      if (before.empty() || before == commit) continue;
+      Event event;
+      event.repository = repository;
+      event.ref = ref;
+      event.from = before;
+      event.to = commit;
+      WW_TRY(s.InsertEvent(event));
+      ++events;
+    }
+    WW_TRY(s.Do("DELETE FROM events WHERE repository = ? AND from_commit = to_commit", repository));  // there and back again
+    if (events > 0) WW_TRY(s.Add("ref_moves_total", repository, events));
+    return events;
+  });
+}
+
+Status Store::LookFailed(const std::string& repository, const std::string& error) {
+  return state_->Write([&]() -> Status {
+    WW_TRY(state_->Add("look_failures_total", repository, 1));
+    return state_->Do("UPDATE repositories SET last_error = ? WHERE name = ?", Bounded(error, kMaxNoteBytes), repository);
+  });
+}
+
+Result<std::map<std::string, std::string>> Store::Tips(const std::string& repository) {
+  const std::lock_guard guard(state_->mutex);
+  std::map<std::string, std::string> tips;
+  WW_ASSIGN(SqliteRows rows, state_->Ask("SELECT ref, commit_id FROM tips WHERE repository = ? AND gone = 0", repository));
+  while (true) {
+    WW_ASSIGN(const bool more, rows.Next());
+    if (!more) return tips;
+    tips[rows.Text(0)] = rows.Text(1);
+  }
+}
+
+Status Store::AddEvent(const Event& event) {
+  return state_->Write([&]() -> Status { return state_->InsertEvent(event); });
+}
+
+Result<std::optional<Event>> Store::NextEvent() {
+  State& s = *state_;
+  const std::lock_guard guard(s.mutex);
+  WW_ASSIGN(const int64_t waiting, s.Number("SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')"));
+  if (waiting >= s.limits.queue) return std::optional<Event>();
+  WW_ASSIGN(SqliteRows rows, s.Ask(fmt::format("SELECT {} FROM events WHERE not_before <= ? ORDER BY priority DESC, id LIMIT 1", kEventColumns), s.Now()));
+  WW_ASSIGN(const bool found, rows.Next());
+  if (!found) return std::optional<Event>();
+  return std::optional<Event>(ReadEvent(rows));
+}
+
+namespace {
+
+bool WasDone(const Job& job) { return job.state == JobState::kDone && job.result.outcome != "error"; }
+
+}  // namespace
+
+Result<Detected> Store::FinishEvent(const Event& event, const std::vector<NewJob>& jobs) {
+  State& s = *state_;
+  return s.Write([&]() -> Result<Detected> {
+    Detected detected;
+    for (const NewJob& job : jobs) {
+      WW_ASSIGN(const bool fits, s.MakeJob(event, job, detected));
+      if (!fits) detected.all = false;
+    }
+    WW_TRY(s.Add("entries_total", "queued", detected.queued));
+    WW_TRY(s.Add("entries_total", "repeated", detected.repeated));
+    WW_TRY(s.Add("entries_total", "ignored", detected.ignored));
+    WW_TRY(s.TouchDashboard(event.repository));
+    if (!detected.all) {
+      WW_TRY(s.Do("UPDATE events SET error = 'the queue is full' WHERE id = ?", event.id));
+      return detected;
+    }
+    WW_TRY(s.Do("DELETE FROM events WHERE id = ? AND to_commit = ?", event.id, event.to));
+    if (!event.from.empty()) WW_TRY(s.Do("UPDATE events SET from_commit = ? WHERE id = ?", event.to, event.id));
+    return detected;
+  });
+}
+
+// What is known of the entry decides: nothing is done twice, and what is overtaken is not done at all.
+Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detected& detected) {
+  const bool asked = event.priority == JobPriority::kCommand;
+  WW_ASSIGN(const int64_t ignored, Number("SELECT count(*) FROM ignored WHERE repository = ? AND kernel = ? AND (file_hash = '' OR file_hash = ?)",
+                                            event.repository, job.kernel, job.file_hash));
+  if (ignored > 0 && !asked) {
+    ++detected.ignored;
+    return true;
+  }
+  WW_TRY(Do("DELETE FROM ignored WHERE repository = ? AND kernel = ?", event.repository, job.kernel));
+  WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('superseded', 'cancelled') ORDER BY id DESC LIMIT 200",
+                                          event.repository, job.kernel, job.kind));
+  bool published_since = false;  // another version of the entry: then what was done for this one no longer stands on the branch
+  for (const Job& other : before) {
+    if (other.what.key != job.key) {
+      published_since |= other.state == JobState::kDone && other.result.outcome == "improved";
+      continue;
+    }
+    const bool active = !IsFinal(other.state);
+    if (!active && (event.again || !WasDone(other) || published_since)) continue;
+    if (active && event.again && other.state != JobState::kQueued && other.state != JobState::kRunning) continue;
+    if (other.state == JobState::kQueued)
+      WW_TRY(Do("UPDATE jobs SET commit_id = ?, ref = ?, priority = max(priority, ?), again = max(again, ?), file_hash = ? WHERE id = ?", event.to, event.ref,
+                  event.priority, event.again, job.file_hash, other.id));
+    if (active && event.answer_issue != 0)
+      WW_TRY(Do("UPDATE jobs SET answer_issue = ?, answer_comment = ? WHERE id = ?", event.answer_issue, event.answer_comment, other.id));
+    ++detected.repeated;
+    return true;
+  }
+  for (const Job& other : before)
+    if (MayFollow(other.state, JobState::kSuperseded)) {
+      WW_TRY(Move(other, JobState::kSuperseded, {.note = "the kernel changed again: " + event.to.substr(0, 12)}));
+      ++detected.superseded;
+    }
+  WW_ASSIGN(const int64_t waiting, Number("SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')"));
+  if (waiting >= limits.queue) return false;
+  WW_TRY(Do("INSERT INTO jobs(repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, again, answer_issue, "
+              "answer_comment, queued) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+              event.repository, event.ref, event.to, job.kind, job.kernel, job.file, job.entry, job.key, job.file_hash, event.priority, JobState::kQueued,
+              event.again, event.answer_issue, event.answer_comment, Now()));
+  ++detected.queued;
+  return true;
+}
+
+Status Store::EventFailed(int64_t event, const std::string& error, int tries) {
+  State& s = *state_;
+  return s.Write([&]() -> Status {
+    WW_ASSIGN(const int64_t attempts, s.Number("SELECT attempts FROM events WHERE id = ?", event));
+    if (attempts + 1 >= tries) {
+      WW_TRY(s.Add("events_dropped_total", "detection failed", 1));
+      return s.Do("DELETE FROM events WHERE id = ?", event);
+    }
+    return s.Do("UPDATE events SET attempts = attempts + 1, error = ?, not_before = ? WHERE id = ?", Bounded(error, kMaxNoteBytes),
+                s.Now() + RetryAfter(static_cast<int>(attempts)), event);
+  });
+}
+
+}  // namespace warpwright

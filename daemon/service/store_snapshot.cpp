@@ -1,0 +1,128 @@
+// The whole state as values, for the status page, /metrics and the dashboards.
+#include "service/store_state.h"
+
+namespace warpwright {
+namespace {
+
+constexpr int kEndedJobs = 200, kUnfinishedJobs = 2'000;
+
+JobSnapshot ShowJob(const Job& job) {
+  JobSnapshot shown;
+  shown.id = job.id;
+  shown.repository = job.repository;
+  shown.kernel = job.what.kernel;
+  shown.kind = Name(job.what.kind);
+  shown.state = PhaseName(job.state);
+  shown.outcome = IsFinal(job.state) ? job.outcome : job.result.outcome;
+  shown.message = !job.note.empty() ? job.note : job.result.message;
+  shown.device = job.device;
+  shown.commit = job.commit;
+  shown.branch = job.result.branch;
+  shown.pull_request_url = job.pull_request_url;
+  shown.queued = FormatUnixMs(job.queued);
+  shown.started = FormatUnixMs(job.started);
+  shown.finished = FormatUnixMs(job.finished);
+  shown.gain = job.result.gain;
+  shown.gain_low = job.result.gain_low;
+  shown.gain_high = job.result.gain_high;
+  shown.modelled = job.result.modelled;
+  shown.rounds = job.result.rounds;
+  shown.evaluations = job.result.evaluations;
+  shown.attempts = job.attempts;
+  shown.seconds = job.result.seconds;
+  shown.trajectory_task = job.result.trajectory_task;
+  return shown;
+}
+
+}  // namespace
+
+Status Store::State::ShowJobs(DaemonSnapshot& snapshot) {
+  WW_ASSIGN(auto jobs, LoadJobs("WHERE state NOT IN ('done', 'superseded', 'cancelled') ORDER BY id DESC LIMIT ?", kUnfinishedJobs));
+  WW_ASSIGN(auto ended, LoadJobs("WHERE state IN ('done', 'superseded', 'cancelled') ORDER BY id DESC LIMIT ?", kEndedJobs));
+  jobs.insert(jobs.end(), std::make_move_iterator(ended.begin()), std::make_move_iterator(ended.end()));
+  for (const Job& job : jobs) {
+    snapshot.jobs.push_back(ShowJob(job));
+    const auto live = progress.find(job.id);
+    if (live == progress.end()) continue;
+    snapshot.jobs.back().progress = live->second.line;
+    if (live->second.task != 0) snapshot.jobs.back().trajectory_task = live->second.task;
+  }
+  return {};
+}
+
+Status Store::State::ShowRepositories(DaemonSnapshot& snapshot) {
+  WW_ASSIGN(SqliteRows rows, Ask("SELECT name, url, last_seen, last_error FROM repositories WHERE watched = 1 ORDER BY name"));
+  while (true) {
+    WW_ASSIGN(const bool more, rows.Next());
+    if (!more) break;
+    RepositorySnapshot shown;
+    shown.name = rows.Text(0);
+    shown.url = rows.Text(1);
+    shown.last_seen = FormatUnixMs(rows.Integer(2));
+    shown.last_error = rows.Text(3);
+    WW_ASSIGN(const Usage usage, CountRequests(shown.name, ""));
+    shown.open_pull_requests = usage.open;
+    shown.opened_today = usage.opened_today;
+    if (const auto known = request_limits.find(shown.name); known != request_limits.end()) {
+      shown.max_open = known->second.max_open;
+      shown.max_per_day = known->second.max_per_day;
+    }
+    snapshot.repositories.push_back(std::move(shown));
+  }
+  for (auto& shown : snapshot.repositories) {
+    WW_ASSIGN(SqliteRows tips, Ask("SELECT ref, commit_id FROM tips WHERE repository = ? AND gone = 0", shown.name));
+    while (true) {
+      WW_ASSIGN(const bool more, tips.Next());
+      if (!more) break;
+      const std::string ref = tips.Text(0);
+      shown.tips[ref.starts_with("refs/heads/") ? ref.substr(11) : ref] = tips.Text(1);
+    }
+    WW_ASSIGN(SqliteRows ignored, Ask("SELECT kernel FROM ignored WHERE repository = ? ORDER BY kernel", shown.name));
+    while (true) {
+      WW_ASSIGN(const bool more, ignored.Next());
+      if (!more) break;
+      shown.ignored.push_back(ignored.Text(0));
+    }
+  }
+  return {};
+}
+
+Status Store::State::ShowFigures(DaemonSnapshot& snapshot) {
+  WW_ASSIGN(SqliteRows counters, Ask("SELECT name, label, amount FROM counters WHERE name <> 'probe'"));
+  while (true) {
+    WW_ASSIGN(const bool more, counters.Next());
+    if (!more) break;
+    snapshot.counters[counters.Text(0)][counters.Text(1)] = counters.Real(2);
+  }
+  const auto gauge = [&](const char* name, std::string_view sql) -> Status {
+    WW_ASSIGN(const int64_t value, Number(sql));
+    snapshot.gauges[name] = static_cast<double>(value);
+    return {};
+  };
+  WW_TRY(gauge("queue_depth", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')"));
+  WW_TRY(gauge("jobs_running", "SELECT count(*) FROM jobs WHERE state = 'running'"));
+  WW_TRY(gauge("jobs_publishing", "SELECT count(*) FROM jobs WHERE state IN ('finished', 'pushed', 'proposed', 'reported')"));
+  WW_TRY(gauge("jobs_waiting", "SELECT count(*) FROM jobs WHERE state = 'waiting'"));
+  WW_TRY(gauge("events_waiting", "SELECT count(*) FROM events"));
+  snapshot.gauges["deliveries_waiting"] = static_cast<double>(waiting_deliveries);
+  WW_ASSIGN(const int64_t last, Number("SELECT max(finished) FROM jobs WHERE state = 'done' AND outcome <> 'error'"));
+  if (last > 0) snapshot.gauges["last_success_timestamp_seconds"] = static_cast<double>(last) / 1000;
+  WW_ASSIGN(SqliteRows spend, Ask("SELECT coalesce(sum(gpu_minutes), 0), coalesce(sum(model_dollars), 0), coalesce(sum(CASE WHEN day = ? THEN gpu_minutes END), 0), "
+                                  "coalesce(sum(CASE WHEN day = ? THEN model_dollars END), 0) FROM spend", Today(), Today()));
+  WW_TRY(spend.Next());
+  snapshot.spend = {{"gpu_minutes_total", spend.Real(0)}, {"model_dollars_total", spend.Real(1)}, {"gpu_minutes_today", spend.Real(2)},
+                    {"model_dollars_today", spend.Real(3)}};
+  return {};
+}
+
+DaemonSnapshot Store::Snapshot() {
+  State& s = *state_;
+  const std::lock_guard guard(s.mutex);
+  DaemonSnapshot snapshot;
+  snapshot.now = FormatUtc(s.clock.Now());
+  for (const Status& shown : {s.ShowJobs(snapshot), s.ShowRepositories(snapshot), s.ShowFigures(snapshot)})
+    if (!shown) snapshot.not_ready.push_back("the state cannot be read: " + shown.error().message);
+  return snapshot;
+}
+
+}  // namespace warpwright
