@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/random.h"
+#include "judge/agreement.h"
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
 #include "judge/timing.h"
@@ -37,6 +38,7 @@ class Examination {
  private:
   Result<Failure> OwnInputs(const VerifiedCase& verified);
   Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const Executed& run);
+  void NoteAgreement(const Trial& trial, const TrialReference& reference, const Executed& run);
   enum class Inputs { kAll, kSecretSeeds };
   Result<Failure> OtherInputs(const Case& c, Inputs which, Effort effort);
   Result<Failure> OddShapesOf(const Case& c, Effort effort);
@@ -229,7 +231,18 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
     if (std::find(measured_.notes.begin(), measured_.notes.end(), note) == measured_.notes.end())
       measured_.notes.push_back(std::move(note));
   if (!state_.on_simulator()) timing_.AddVerified(trial.c.name, *reference, first.buffers);
+  if (effort_ == Effort::kFull) NoteAgreement(trial, *reference, first);
   return Recorded(verified, *reference, first);
+}
+
+// For the reviewer.
+void Examination::NoteAgreement(const Trial& trial, const TrialReference& reference, const Executed& run) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const OutputLayout& layout = reference.layouts[o];
+    const Agreement agreement = Agree(layout, reference.references[o], state_.leniency, state_.TightenOf(layout.name),
+                                      run.buffers[reference.outputs[o]]);
+    measured_.notes.push_back(AgreementNote(trial.c.name, layout.name, agreement));
+  }
 }
 
 Result<Failure> Examination::Recorded(const VerifiedCase& verified, const TrialReference& reference,
@@ -448,6 +461,8 @@ Result<Verdict> Examination::Run() {
   }
   WW_ASSIGN(failure, Measure());
   if (failure) return *failure;
+  if (effort_ == Effort::kFull)  // what nobody could test belongs to the result
+    measured_.notes.insert(measured_.notes.end(), state_.notes.begin(), state_.notes.end());
   if (!state_.on_simulator()) {
     WW_ASSIGN(failure, timing_.Run(measured_));
     if (failure) return *failure;
