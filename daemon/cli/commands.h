@@ -44,6 +44,14 @@ struct MemoryOptions {
   std::string action = "show"; // show, merge
   std::vector<std::string> paths;
 };
+struct ConfigOptions {
+  std::string action = "check";  // check, print
+  std::string repo;              // where .warpwright.yml is; empty: here, unless an operator's file is given
+  std::string operator_file;
+  bool effective = false;        // also defaults, and what holds under the operator's limits
+  bool secrets = false;          // also read every secret
+  bool json = false;
+};
 
 Result<int> RunInit(const InitOptions& options);
 Result<int> RunCheck(const CommonOptions& options);
@@ -55,5 +63,6 @@ Result<int> RunOptimize(const OptimizeOptions& options);
 Result<int> RunShow(const ShowOptions& options);
 Result<int> RunSkills(const SkillsOptions& options);
 Result<int> RunMemory(const MemoryOptions& options);
+Result<int> RunConfig(const ConfigOptions& options);
 
 }  // namespace warpwright

@@ -38,6 +38,7 @@ struct Program {
   ShowOptions show;
   SkillsOptions skills;
   MemoryOptions memory;
+  ConfigOptions config;
 
   CLI::App* Add(const char* name, const char* help, CommonOptions& common, std::function<Result<int>()> command) {
     CLI::App* sub = app.add_subcommand(name, help);
@@ -86,6 +87,7 @@ struct Program {
 
     AddSkills();
     AddMemory();
+    AddConfig();
     app.add_subcommand("version", "Print the version")->callback([this] {
       run = [] {
         std::printf("warpwright %s\n", kVersion);
@@ -129,6 +131,24 @@ struct Program {
       memory.action = "merge";
       run = [this] { return RunMemory(memory); };
     });
+  }
+
+  void AddConfig() {
+    CLI::App* group = app.add_subcommand("config", "The repository's file and the operator's");
+    group->require_subcommand(1);
+    const auto add = [&](const char* name, const char* help) {
+      CLI::App* command = group->add_subcommand(name, help);
+      command->add_option("--repo", config.repo, "Where .warpwright.yml is [.]");
+      command->add_option("--operator", config.operator_file, "The operator's file, as serve --config takes it");
+      command->add_flag("--json", config.json, "One JSON object on stdout");
+      command->callback([this, name] {
+        config.action = name;
+        run = [this] { return RunConfig(config); };
+      });
+      return command;
+    };
+    add("check", "Says what is wrong, with file, line and remedy; exit code 78")->add_flag("--secrets", config.secrets, "Also read every secret, as the user who runs this");
+    add("print", "What the files say, and where; secrets are never shown")->add_flag("--effective", config.effective, "Also defaults, and what holds under the operator's limits");
   }
 };
 

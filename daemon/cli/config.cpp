@@ -1,0 +1,230 @@
+// config check, config print: the repository's file, the operator's file, and what holds where both speak.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "config/manifest.h"
+#include "config/operator_file.h"
+#include "config/yaml_reader.h"
+
+namespace warpwright {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+// One line of `config print`.
+struct Value {
+  std::string key;
+  json value;
+  std::string source;  // "config.yml:11", "default"
+};
+
+// A file that was read, and where its keys stand.
+class Places {
+ public:
+  static Result<Places> Read(const fs::path& path, std::string name) {
+    WW_ASSIGN(const std::string text, ReadFile(path, 256 << 10));
+    WW_ASSIGN(YamlNode root, ParseYaml(text, name));
+    return Places(std::move(root), std::move(name));
+  }
+  // "limits.max_rounds" -> "config.yml:11"; empty where the file does not say it.
+  std::string Of(std::string_view key) const {
+    const YamlNode* node = &root_;
+    for (size_t begin = 0; begin <= key.size();) {
+      const size_t end = std::min(key.find('.', begin), key.size());
+      node = node->Find(key.substr(begin, end - begin));
+      if (node == nullptr) return {};
+      begin = end + 1;
+    }
+    return fmt::format("{}:{}", name_, node->line());
+  }
+
+ private:
+  Places(YamlNode root, std::string name) : root_(std::move(root)), name_(std::move(name)) {}
+  YamlNode root_;
+  std::string name_;
+};
+
+class Printer {
+ public:
+  explicit Printer(bool effective) : effective_(effective) {}
+
+  void Add(std::string key, json value, const Places& places) {
+    std::string source = places.Of(key);
+    if (source.empty() && !effective_) return;
+    values_.push_back({std::move(key), std::move(value), source.empty() ? "default" : source});
+  }
+  // A value of the repository under a limit of the operator.
+  template <typename T>
+  void AddLimited(std::string key, T wanted, T holds, const Places& places, const std::string& limit, const Places* limits) {
+    if (!effective_) holds = wanted;
+    if (holds == wanted || limits == nullptr) return Add(std::move(key), wanted, places);
+    const std::string place = limits->Of(limit);
+    std::string source = places.Of(key);
+    values_.push_back({std::move(key), holds, fmt::format("{} ({}); {} {}", limit, place.empty() ? "default" : place, source.empty() ? "default" : source + " asks for", wanted)});
+  }
+  void AddRow(std::string key, json value, std::string source) { values_.push_back({std::move(key), std::move(value), std::move(source)}); }
+
+  void Print(bool as_json) const {
+    if (as_json) {
+      json rows = json::array();
+      for (const Value& v : values_) rows.push_back({{"key", v.key}, {"value", v.value}, {"source", v.source}});
+      std::puts(json({{"values", rows}}).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+      return;
+    }
+    size_t keys = 0, texts = 0;
+    for (const Value& v : values_) keys = std::max(keys, v.key.size()), texts = std::max(texts, std::min<size_t>(Text(v).size(), 48));
+    for (const Value& v : values_) fmt::print("{:{}}  {:{}}  # {}\n", v.key, keys, Text(v), texts, v.source);
+  }
+
+ private:
+  static std::string Text(const Value& v) {
+    if (v.value.is_string()) return v.value.get<std::string>();
+    return v.value.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  bool effective_;
+  std::vector<Value> values_;
+};
+
+// Where a secret is, never what it is.
+std::string Describe(const SecretSource& source) {
+  if (!source.environment.empty()) return fmt::format("(secret, from ${})", source.environment);
+  if (source.file.is_absolute()) return fmt::format("(secret, in {})", source.file.string());
+  return source.given() ? fmt::format("(secret, systemd's credential {})", source.file.string()) : "none";
+}
+
+std::string Name(PublishTo publish) { return publish == PublishTo::kNone ? "none" : publish == PublishTo::kBranch ? "branch" : "pull_request"; }
+
+void PrintOperator(const OperatorConfig& config, const Places& places, Printer& out) {
+  out.Add("state", config.state.string(), places);
+  out.Add("devices", config.devices, places);
+  out.Add("listen.webhooks", config.listen_webhooks.empty() ? "off" : config.listen_webhooks, places);
+  out.Add("listen.status", config.listen_status.empty() ? "off" : config.listen_status, places);
+  out.Add("poll.every", config.poll_every.count(), places);
+  out.Add("poll.at_most", config.poll_at_most.count(), places);
+  if (config.github) {
+    out.Add("github.api", config.github->api, places);
+    if (config.github->token.given()) out.Add("github.token", Describe(config.github->token), places);
+    if (!config.github->app_id.empty()) {
+      out.Add("github.app.id", config.github->app_id, places);
+      out.Add("github.app.key", Describe(config.github->app_key), places);
+    }
+    if (config.github->webhook_secret.given()) out.Add("github.webhook_secret", Describe(config.github->webhook_secret), places);
+  }
+  out.Add("nights.at", config.nights_at.empty() ? "off" : config.nights_at, places);
+  out.Add("nights.zone", config.nights_zone, places);
+  out.Add("limits.max_minutes", config.limits.max_minutes, places);
+  out.Add("limits.max_rounds", config.limits.max_rounds, places);
+  out.Add("limits.max_open", config.limits.max_open, places);
+  out.Add("limits.max_per_day", config.limits.max_per_day, places);
+  out.Add("limits.queue", config.limits.queue, places);
+  out.Add("limits.model_dollars_per_day", config.limits.model_dollars_per_day, places);
+  out.Add("author.name", config.author_name, places);
+  out.Add("author.email", config.author_email, places);
+  out.Add("log.format", config.json_logs ? "json" : "text", places);
+  out.Add("log.level", config.log_level, places);
+  for (size_t i = 0; i < config.repositories.size(); ++i) {
+    const WatchedRepository& repository = config.repositories[i];
+    const std::string prefix = fmt::format("repositories[{}].", i), source = fmt::format("{}:{}", config.path, repository.line);
+    out.AddRow(prefix + "url", repository.url, source);
+    out.AddRow(prefix + "branches", repository.branches.empty() ? json("the remote's HEAD") : json(repository.branches), source);
+    out.AddRow(prefix + "publish", Name(repository.publish), source);
+    if (repository.ssh_key.given()) out.AddRow(prefix + "ssh.key", Describe(repository.ssh_key), source);
+    if (!repository.known_hosts.empty()) out.AddRow(prefix + "ssh.known_hosts", repository.known_hosts.string(), source);
+  }
+}
+
+void PrintRepository(const Manifest& manifest, const Places& places, const OperatorConfig* config, const Places* limits, Printer& out) {
+  const Policy policy = config ? Tighten(manifest.policy, config->limits) : manifest.policy;
+  const PullRequestPolicy pulls = config ? Tighten(manifest.pull_requests, config->limits) : manifest.pull_requests;
+  out.Add("policy.min_speedup", policy.min_speedup, places);
+  out.AddLimited("policy.max_rounds", manifest.policy.max_rounds, policy.max_rounds, places, "limits.max_rounds", limits);
+  out.AddLimited("policy.max_minutes", manifest.policy.max_minutes, policy.max_minutes, places, "limits.max_minutes", limits);
+  out.Add("policy.max_repairs", policy.max_repairs, places);
+  out.Add("pull_requests.enabled", pulls.enabled, places);
+  out.Add("pull_requests.draft", pulls.draft, places);
+  out.Add("pull_requests.labels", pulls.labels, places);
+  out.Add("pull_requests.reviewers", pulls.reviewers, places);
+  out.AddLimited("pull_requests.max_open", manifest.pull_requests.max_open, pulls.max_open, places, "limits.max_open", limits);
+  out.AddLimited("pull_requests.max_per_day", manifest.pull_requests.max_per_day, pulls.max_per_day, places, "limits.max_per_day", limits);
+  out.Add("nightly.enabled", manifest.nightly.enabled, places);
+  out.Add("nightly.threshold", manifest.nightly.threshold, places);
+  out.Add("nightly.branch", manifest.nightly.branch, places);
+  for (const KernelSpec& kernel : manifest.kernels) {
+    std::vector<std::string> cases;
+    for (const Case& c : kernel.cases) cases.push_back(c.name);
+    out.AddRow("kernels." + kernel.name, fmt::format("{} {}: {}", kernel.file, kernel.entry, fmt::join(cases, ", ")), fmt::format("{}:{}", kManifestName, kernel.line));
+  }
+}
+
+// Every secret that the file names, read once and forgotten.
+Status CheckSecrets(const OperatorConfig& config) {
+  std::vector<std::pair<std::string, const SecretSource*>> sources;
+  if (config.github) {
+    sources = {{"github.token", &config.github->token}, {"github.app.key", &config.github->app_key}, {"github.webhook_secret", &config.github->webhook_secret}};
+  }
+  for (const WatchedRepository& repository : config.repositories) sources.emplace_back(fmt::format("the key of line {}", repository.line), &repository.ssh_key);
+  Diagnostics diagnostics;
+  for (const auto& [name, source] : sources)
+    if (source->given())
+      if (auto secret = ReadSecret(*source); !secret) {
+        Error error = secret.error();
+        error.message = name + ": " + error.message;
+        diagnostics.Add(std::move(error));
+      }
+  return diagnostics.ToStatus();
+}
+
+// The manifest's folder: --repo itself, or what git says is its root.
+Result<fs::path> FindManifest(const std::string& repo) {
+  std::error_code error;
+  if (fs::exists(fs::path(repo) / kManifestName, error)) return fs::path(repo);
+  WW_ASSIGN(const Repository repository, Repository::Open(repo));
+  return repository.root();
+}
+
+}  // namespace
+
+Result<int> RunConfig(const ConfigOptions& options) {
+  std::optional<OperatorConfig> config;
+  std::optional<Places> config_places;
+  if (!options.operator_file.empty()) {
+    WW_ASSIGN(config, LoadOperatorConfig(options.operator_file));
+    WW_ASSIGN(config_places, Places::Read(options.operator_file, options.operator_file));
+  }
+  // With the operator's file alone, the repository is looked at only where it was asked for.
+  std::optional<Manifest> manifest;
+  std::optional<Places> manifest_places;
+  if (!config || !options.repo.empty()) {
+    WW_ASSIGN(const fs::path root, FindManifest(options.repo.empty() ? "." : options.repo));
+    WW_ASSIGN(manifest, LoadManifest(root));
+    WW_ASSIGN(manifest_places, Places::Read(root / kManifestName, std::string(kManifestName)));
+  }
+  if (options.secrets && config) WW_TRY(CheckSecrets(*config));
+  if (options.action == "print") {
+    Printer printer(options.effective);
+    if (config) PrintOperator(*config, *config_places, printer);
+    if (manifest) PrintRepository(*manifest, *manifest_places, config ? &*config : nullptr, config ? &*config_places : nullptr, printer);
+    printer.Print(options.json);
+    return kExitDone;
+  }
+  if (options.json) {
+    json files = json::array();
+    if (config) files.push_back({{"file", options.operator_file}, {"ok", true}});
+    if (manifest) files.push_back({{"file", manifest->path}, {"ok", true}});
+    std::puts(json({{"ok", true}, {"files", files}}).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    return kExitDone;
+  }
+  if (config)
+    fmt::print("{}: good: {} repositories, {} devices{}\n", options.operator_file, config->repositories.size(), config->devices.size(),
+               options.secrets ? ", every secret can be read" : "");
+  if (manifest) fmt::print("{}: good: {} kernels\n", manifest->path, manifest->kernels.size());
+  return kExitDone;
+}
+
+}  // namespace warpwright
