@@ -1,9 +1,10 @@
-// A git repository, through libgit2. Reads objects and writes objects and refs below refs/heads/warpwright/; never the index, the working
-// tree or a branch that somebody has checked out.
+// A git repository, through libgit2. Reads objects; writes objects, refs below refs/heads/warpwright/ and one branch that the caller allows
+// by name; never the index, the working tree or a branch that somebody has checked out.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,23 @@ struct PublishedBranch {
   bool changed = false;  // false: the branch already held exactly this tree on this base
 };
 
+// Files of one commit on a branch that is all ours, such as the history of nights.
+struct FilesCommit {
+  std::string branch;   // without refs/heads/
+  std::string parent;   // commit id; empty: the branch begins here, without a parent
+  std::map<std::string, std::string> files;  // by path; the parent's other files stay
+  std::string message;
+  Signature author;
+};
+
+// A file of a commit's tree, without its content. Two files with the same id have the same content.
+struct TreeFile {
+  enum class Kind { kFile, kLink, kSubmodule };
+  std::string path;
+  std::string id;       // 40 hex digits: of the blob, or of the submodule's commit
+  Kind kind = Kind::kFile;
+};
+
 class Repository {
  public:
   // `path` is a working tree, a folder inside one, or a bare repository.
@@ -48,6 +66,8 @@ class Repository {
   // The working tree's root; the repository itself where it is bare.
   const std::filesystem::path& root() const { return root_; }
   bool bare() const;
+  // History ends somewhere because it was cloned so (git clone --depth).
+  bool shallow() const;
   // The git directory that all working trees of the repository share.
   std::filesystem::path common_directory() const;
 
@@ -55,11 +75,15 @@ class Repository {
   Result<std::string> Resolve(const std::string& revision) const;
   // Paths that differ between two commits, new names where files were renamed, sorted.
   Result<std::vector<std::string>> ChangedFiles(const std::string& from, const std::string& to) const;
-  // nullopt: no such file in that commit. Refuses blobs over 16 MiB and LFS pointers.
+  // Paths that differ, old and new names alike: without the search for renames, whose time grows with the square of their number.
+  Result<std::vector<std::string>> TouchedPaths(const std::string& from, const std::string& to) const;
+  // nullopt: no such file in that commit. Refuses blobs over 16 MiB, LFS pointers, symbolic links and files inside submodules (kUnsupported).
   Result<std::optional<std::string>> Read(const std::string& commit, const std::string& file) const;
   // All paths of the commit's tree that `wanted` accepts; symbolic links and submodules are left out.
   Result<std::vector<std::string>> List(const std::string& commit, const std::function<bool(std::string_view)>& wanted) const;
-  // Writes those files below `destination`, which is created.
+  // Everything in the commit's tree, in git's order.
+  Result<std::vector<TreeFile>> Files(const std::string& commit) const;
+  // Writes those files below `destination`, which is created. Those that Read refuses are left out. On disk when it returns.
   Status Export(const std::string& commit, const std::function<bool(std::string_view)>& wanted,
                 const std::filesystem::path& destination) const;
   // Unified diff of one file between two commits.
@@ -70,10 +94,15 @@ class Repository {
   // Puts one commit on `branch`, whose tip may be absent or a commit of ours (its message carries the trailer kTrailer); a foreign tip,
   // a branch that is checked out and a name outside warpwright/ are refused. Repeating it changes nothing.
   Result<PublishedBranch> Publish(const BranchCommit& request);
+  // One commit on exactly the branch `allowed`, which must be the request's, and may not be checked out. Its tip must be absent, `parent`, an
+  // ancestor of it, or a commit with our trailer (one that lost a race and is done again); anything else is kUnsupported. Without a change
+  // to the parent's files there is no commit: `changed` is false.
+  Result<PublishedBranch> CommitFiles(const FilesCommit& request, std::string_view allowed);
 
   static constexpr std::string_view kTrailer = "Optimized-by: warpwright";
 
  private:
+  friend class Mirror;
   Repository() = default;
   struct Deleter {
     void operator()(git_repository* repository) const;

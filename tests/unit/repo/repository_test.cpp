@@ -62,6 +62,98 @@ TEST_F(RepositoryTest, LinksAndLfsPointersAreNotFollowed) {
   EXPECT_EQ(*repository.List(commit, [](std::string_view p) { return p == "link.cu"; }), std::vector<std::string>{});
 }
 
+TEST_F(RepositoryTest, FilesSaysIdsAndKindsAndExportLeavesOutWhatItCannotRead) {
+  std::filesystem::create_symlink("a.cu", temp.path() / "src/link.cu");
+  temp.Write("src/big.cu", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n");
+  temp.Write("src/copy.cu", "one\n2\nthree\n");
+  temp.Git({"update-index", "--add", "--cacheinfo", "160000," + first + ",vendor/lib"});
+  temp.Git({"add", "src"});
+  temp.Git({"commit", "-q", "-m", "third"});
+  const Repository repository = Open();
+  const std::string third = *repository.Resolve("HEAD");
+  std::map<std::string, TreeFile> files;
+  const auto listed = std::move(*repository.Files(third));
+  for (const auto& file : listed) files[file.path] = file;
+  EXPECT_EQ(files.size(), 6u);
+  EXPECT_EQ(files["src/link.cu"].kind, TreeFile::Kind::kLink);
+  EXPECT_EQ(files["vendor/lib"].kind, TreeFile::Kind::kSubmodule);
+  EXPECT_EQ(files["vendor/lib"].id, first);
+  EXPECT_EQ(files["src/a.cu"].id, files["src/copy.cu"].id);
+
+  const auto inside = repository.Read(third, "vendor/lib/kernels/x.cu");
+  ASSERT_FALSE(inside);
+  EXPECT_EQ(inside.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(inside.error().message.find("submodule vendor/lib"), std::string::npos);
+
+  const auto folder = std::move(*TemporaryDirectory::Create("ww-export"));
+  ASSERT_TRUE(repository.Export(third, Everything, folder.path() / "tree"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "tree/src/copy.cu"));
+  for (const char* absent : {"src/link.cu", "src/big.cu", "vendor"}) EXPECT_FALSE(std::filesystem::exists(folder.path() / "tree" / absent)) << absent;
+}
+
+TEST_F(RepositoryTest, TouchedPathsHasBothNamesOfARenamedFile) {
+  EXPECT_EQ(*Open().TouchedPaths(first, second), (std::vector<std::string>{"README", "README.md", "src/a.cu"}));
+  EXPECT_EQ(*Open().TouchedPaths(second, second), std::vector<std::string>{});
+}
+
+TEST_F(RepositoryTest, ShallowIsSaidWhereARevisionIsMissing) {
+  const auto folder = std::move(*TemporaryDirectory::Create("ww-shallow"));
+  temp.Git({"clone", "-q", "--depth", "1", "file://" + temp.path().string(), (folder.path() / "clone").string()});
+  const Repository repository = std::move(*Repository::Open(folder.path() / "clone"));
+  EXPECT_TRUE(repository.shallow());
+  EXPECT_FALSE(Open().shallow());
+  const auto missing = repository.Resolve(first);
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().remedy.find("fetch-depth: 0"), std::string::npos);
+}
+
+class CommitFilesTest : public RepositoryTest {
+ protected:
+  Result<PublishedBranch> Commit(const std::string& parent, std::map<std::string, std::string> files) {
+    return Open().CommitFiles({"warpwright-history", parent, std::move(files), "Night\n\nOptimized-by: warpwright\n", {}}, "warpwright-history");
+  }
+};
+
+TEST_F(CommitFilesTest, OrphanThenFollowUpThenNothing) {
+  const std::string status = temp.Git({"status", "--porcelain"});
+  const auto one = Commit("", {{"h200/softmax.jsonl", "1\n"}, {"README.md", "history\n"}});
+  ASSERT_TRUE(one) << one.error().Format();
+  EXPECT_TRUE(one->changed);
+  EXPECT_EQ(temp.Git({"log", "--format=%P", "warpwright-history"}), "\n");
+  const auto two = Commit(one->commit, {{"h200/softmax.jsonl", "1\n2\n"}});
+  ASSERT_TRUE(two) << two.error().Format();
+  EXPECT_EQ(temp.Git({"rev-parse", "warpwright-history~1"}), one->commit + "\n");
+  EXPECT_EQ(temp.Git({"show", "warpwright-history:h200/softmax.jsonl"}), "1\n2\n");
+  EXPECT_EQ(temp.Git({"show", "warpwright-history:README.md"}), "history\n");
+  const auto three = Commit(two->commit, {{"README.md", "history\n"}});
+  ASSERT_TRUE(three);
+  EXPECT_FALSE(three->changed);
+  EXPECT_EQ(three->commit, two->commit);
+  EXPECT_EQ(temp.Git({"status", "--porcelain"}), status);
+  EXPECT_EQ(temp.Git({"fsck", "--strict"}), "");
+}
+
+// Another machine pushed first: what we committed here is done again on top of that.
+TEST_F(CommitFilesTest, OurLostTipIsReplacedAndAForeignOneIsNot) {
+  const auto base = Commit("", {{"a", "1"}});
+  const auto lost = Commit(base->commit, {{"a", "ours"}});
+  const auto pushed = temp.Git({"commit-tree", base->commit + "^{tree}", "-p", base->commit, "-m", "of another machine"});
+  const auto again = Commit(pushed.substr(0, 40), {{"a", "ours"}});
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(temp.Git({"rev-parse", "warpwright-history~1"}), pushed);
+  temp.Git({"branch", "-f", "warpwright-history", second});
+  EXPECT_FALSE(Commit(base->commit, {{"a", "2"}}));
+  EXPECT_EQ(temp.Git({"rev-parse", "warpwright-history"}), second + "\n");
+  EXPECT_TRUE(Commit(second, {{"a", "2"}})) << "the tip is the parent";
+}
+
+TEST_F(CommitFilesTest, OtherNamesCheckedOutBranchesAndBadPathsAreRefused) {
+  for (const char* name : {"main", "", "warpwright-history2", "a..b"})
+    EXPECT_FALSE(Open().CommitFiles({name, "", {{"a", "1"}}, "m", {}}, "warpwright-history")) << name;
+  EXPECT_FALSE(Open().CommitFiles({"main", second, {{"a", "1"}}, "m", {}}, "main")) << "checked out";
+  for (const char* path : {"../a", "/a", ".git/config", "a//b", ""}) EXPECT_FALSE(Commit("", {{path, "1"}})) << path;
+}
+
 TEST_F(RepositoryTest, PublishTouchesNeitherTreeNorCheckedOutBranch) {
   temp.Write("src/a.cu", "the user is editing\n");
   const std::string status = temp.Git({"status", "--porcelain"});
