@@ -1,0 +1,64 @@
+#include "service/bisect.h"
+
+#include <bit>
+#include <vector>
+
+namespace warpwright {
+namespace {
+
+// Strictly between good and bad, the nearest to the middle first.
+std::vector<size_t> Between(size_t good, size_t bad) {
+  std::vector<size_t> order;
+  const size_t middle = good + (bad - good) / 2;
+  for (size_t distance = 0; order.size() < bad - good - 1; ++distance) {
+    if (middle + distance < bad) order.push_back(middle + distance);
+    if (distance > 0 && middle >= good + 1 + distance) order.push_back(middle - distance);
+  }
+  return order;
+}
+
+}  // namespace
+
+int MostTimings(size_t versions) {
+  return static_cast<int>(std::bit_width(versions - 2)) + 2;
+}
+
+Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const ProbePair& probe) {
+  BisectResult result;
+  result.culprit = versions - 1;
+  if (versions == 2) {
+    result.exact = result.confirmed = true;
+    result.step = whole;
+    return result;
+  }
+  const int most = MostTimings(versions);
+  std::vector<bool> broken(versions, false);
+  const auto time = [&](size_t older, size_t newer) {
+    ++result.timings;
+    return probe(older, newer);
+  };
+  for (bool moved = true; moved && result.culprit - result.good > 1;) {
+    moved = false;
+    for (const size_t version : Between(result.good, result.culprit)) {
+      if (broken[version]) continue;
+      if (result.timings + 1 >= most) break;  // one is kept for the end
+      WW_ASSIGN(const auto found, time(0, version));
+      if (!found) {
+        broken[version] = true;
+        continue;
+      }
+      (found->log_ratio > 0.5 * whole.log_ratio ? result.culprit : result.good) = version;
+      moved = true;
+      break;
+    }
+  }
+  result.exact = result.culprit - result.good == 1;
+  WW_ASSIGN(const auto step, time(result.good, result.culprit));
+  if (step) {
+    result.step = *step;
+    result.confirmed = step->slower;
+  }
+  return result;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,21 @@
+// Any line of a night's history: parsed or refused, and what is parsed is written back the same. Whole files: joined with themselves they
+// stay what they are.
+#include <cstdlib>
+
+#include "service/history.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace warpwright;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto line = ParseHistoryLine(text)) {
+    const auto written = FormatHistoryLine(*line);
+    if (!written) std::abort();
+    const auto again = ParseHistoryLine(*written);
+    if (!again || !(*again == *line)) std::abort();
+  }
+  const std::string compact = CompactHistory(text);
+  if (CompactHistory(compact) != compact) std::abort();
+  const History history = ParseHistory(text, "fuzz");
+  if (history.Open().size() > history.findings.size()) std::abort();
+  return 0;
+}

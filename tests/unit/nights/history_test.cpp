@@ -1,0 +1,160 @@
+#include "service/history.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+
+#include "base/clock.h"
+
+namespace warpwright {
+namespace {
+
+std::string Night(int day) { return FormatUtc(std::chrono::system_clock::from_time_t(1'600'000'000 + int64_t{day} * 86400)); }
+
+CaseTime Case(int day, double us = 100) {
+  CaseTime c;
+  c.time = Night(day);
+  c.kernel = "softmax";
+  c.key = {"GPU-1", "NVIDIA H200", "580.1", "NVRTC 13.0", "paired-1"};
+  c.commit = std::string(40, 'a');
+  c.slice = std::string(64, 'b');
+  c.case_name = "N=1024, \"C\"=768\n";
+  c.median_us = us;
+  c.log_mean = 4.6;
+  c.log_error = 0.001;
+  c.samples = 100;
+  c.mhz = 1980;
+  return c;
+}
+Finding Found(int day, const std::string& state) {
+  Finding f;
+  f.time = Night(day);
+  f.kernel = "softmax";
+  f.id = "f1";
+  f.state = state;
+  f.cause = "code";
+  f.subject = "perf: ünïcode </script>";
+  f.log_ratio = 0.1;
+  return f;
+}
+NightVerdict Verdict(int day) {
+  NightVerdict n;
+  n.time = Night(day);
+  n.kernel = "softmax";
+  n.key = Case(0).key;
+  n.commit = Case(0).commit;
+  n.state = "same";
+  n.epoch = true;
+  return n;
+}
+std::string Line(const HistoryLine& line) {
+  const auto text = FormatHistoryLine(line);
+  EXPECT_TRUE(text) << text.error().message;
+  return text ? *text + "\n" : "";
+}
+
+TEST(History, LinesComeBackAsTheyWere) {
+  for (const HistoryLine& line : {HistoryLine(Case(1)), HistoryLine(Verdict(1)), HistoryLine(Found(1, "open"))}) {
+    const auto text = FormatHistoryLine(line);
+    ASSERT_TRUE(text);
+    EXPECT_EQ(text->find('\n'), std::string::npos);
+    const auto back = ParseHistoryLine(*text);
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(*back, line);
+  }
+}
+
+TEST(History, BadLinesSayWhatIsWrong) {
+  const std::string good = Line(Case(1));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const struct {
+    std::string line, says;
+  } rows[] = {{"nonsense", "not JSON"},
+              {"[]", "object"},
+              {"{}", "'v'"},
+              {with("\"v\":1", "\"v\":2"), "newer warpwright"},
+              {with("\"kind\":\"case\"", "\"kind\":\"else\""), "'kind'"},
+              {with("\"samples\":100", "\"samples\":-1"), "'samples'"},
+              {with("\"samples\":100", "\"samples\":1e99"), "'samples'"},
+              {with("\"median_us\":100.0", "\"median_us\":-1"), "'median_us'"},
+              {with("\"median_us\":100.0", "\"median_us\":null"), "'median_us'"},
+              {with("\"log_error\":0.001", "\"log_error\":\"x\""), "'log_error'"},
+              {with("2020-09-14", "2020-02-30"), "'time'"},
+              {with("2020-09-14T12:26:40Z", "yesterday"), "'time'"},
+              {with("\"kernel\":\"softmax\"", "\"kernel\":\"" + std::string(700, 'x') + "\""), "more than"},
+              {std::string(10'000, ' '), "more than"}};
+  for (const auto& row : rows) {
+    const auto parsed = ParseHistoryLine(row.line);
+    ASSERT_FALSE(parsed) << row.line;
+    EXPECT_NE(parsed.error().message.find(row.says), std::string::npos) << parsed.error().message << "\n" << row.line;
+  }
+  CaseTime endless = Case(1);
+  endless.log_mean = INFINITY;
+  EXPECT_FALSE(FormatHistoryLine(endless));
+}
+
+TEST(History, ReadsAnyOrderOnceAndWarnsOfTheRest) {
+  const History history = ParseHistory(Line(Case(2)) + "junk\n\n" + Line(Case(1)) + Line(Case(2)) + Line(Verdict(2)) + Line(Found(1, "open")), "softmax.jsonl");
+  ASSERT_EQ(history.cases.size(), 2u);
+  EXPECT_LT(history.cases[0].time, history.cases[1].time);
+  EXPECT_EQ(history.nights.size(), 1u);
+  ASSERT_EQ(history.warnings.size(), 1u);
+  EXPECT_EQ(history.warnings[0], "softmax.jsonl: line 2: it is not JSON");
+}
+
+TEST(History, TheLastLineOfAFindingCounts) {
+  EXPECT_EQ(ParseHistory(Line(Found(1, "open")), "").Open().size(), 1u);
+  EXPECT_EQ(ParseHistory(Line(Found(2, "changed")) + Line(Found(1, "open")), "").Open().at(0).state, "changed");
+  EXPECT_TRUE(ParseHistory(Line(Found(2, "recovered")) + Line(Found(1, "open")), "").Open().empty());
+  EXPECT_EQ(ParseHistory(Line(Found(1, "open")) + Line(Found(2, "accepted")) + Line(Found(3, "open")), "").Open().size(), 1u);
+}
+
+TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
+  std::string text = Line(Found(0, "open"));
+  for (int day = 0; day < 600; ++day) text += Line(Case(day)) + Line(Verdict(day));
+  EXPECT_TRUE(NeedsCompacting(text));
+  const std::string compact = CompactHistory(text + "junk\n");
+  EXPECT_FALSE(NeedsCompacting(compact));
+  EXPECT_EQ(CompactHistory(compact), compact);
+  const History history = ParseHistory(compact, "");
+  EXPECT_TRUE(history.warnings.empty());
+  EXPECT_EQ(history.findings.size(), 1u);
+  EXPECT_EQ(history.cases.size(), history.nights.size());
+  EXPECT_GE(history.cases.size(), 400u + 28);
+  EXPECT_LE(history.cases.size(), 400u + 30);
+  EXPECT_EQ(history.cases.back().time, Night(599));
+  EXPECT_EQ(history.cases.front().time, Night(0));
+  // Ten years of nights stay bounded.
+  std::string decade;
+  for (int day = 0; day < 5000; ++day) decade += Line(Verdict(day));
+  EXPECT_EQ(ParseHistory(CompactHistory(decade), "").nights.size(), size_t{kNightsKept + kWeeksKept});
+}
+
+TEST(History, WhatANewerProgramWroteIsLeftAlone) {
+  std::string text;
+  for (int day = 0; day < 600; ++day) text += Line(Verdict(day));
+  text += "{\"v\":9,\"kind\":\"other\"}\n";
+  EXPECT_FALSE(NeedsCompacting(text));
+  EXPECT_EQ(CompactHistory(text), text);
+}
+
+TEST(History, TwoBranchesJoin) {
+  const std::string base = Line(Case(1)), a = base + Line(Case(2)), b = base + Line(Case(3));
+  EXPECT_EQ(MergeHistories(a, b), MergeHistories(b, a));
+  EXPECT_EQ(MergeHistories(a, b), base + Line(Case(2)) + Line(Case(3)));
+  EXPECT_EQ(MergeHistories(a.substr(0, a.size() - 1), b), MergeHistories(a, b));
+}
+
+TEST(History, UtcIsStrict) {
+  EXPECT_EQ(*ParseUtc("1970-01-01T00:00:00Z"), 0);
+  EXPECT_EQ(*ParseUtc("2026-11-21T02:30:00Z"), 1795228200);
+  for (const char* text : {"2026-11-21", "2026-11-21T24:00:00Z", "2026-13-01T00:00:00Z", "2026-11-21T02:30:00+", "0000-01-01T00:00:00Z", ""}) EXPECT_FALSE(ParseUtc(text)) << text;
+}
+
+}  // namespace
+}  // namespace warpwright
