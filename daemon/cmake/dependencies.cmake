@@ -65,6 +65,7 @@ find_path(WW_HTTPLIB_INCLUDE httplib.h REQUIRED)
 find_library(WW_HTTPLIB_LIBRARY cpp-httplib REQUIRED)
 add_library(dep_httplib INTERFACE)
 target_link_libraries(dep_httplib INTERFACE ${WW_HTTPLIB_LIBRARY} Threads::Threads)
+target_compile_definitions(dep_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT)  # as Debian built it; without it Request has another layout
 find_path(WW_DATE_INCLUDE date/tz.h REQUIRED)
 find_library(WW_DATE_LIBRARY date-tz REQUIRED)
 add_library(dep_tz INTERFACE)
