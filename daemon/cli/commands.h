@@ -11,8 +11,9 @@ namespace warpwright {
 
 struct InitOptions {
   CommonOptions common;
-  bool force = false;      // replace an existing manifest
-  bool print = false;      // to stdout instead of the file
+  bool force = false;      // replace what is there
+  bool print = false;      // to stdout instead of the files
+  bool no_workflow = false;
 };
 struct RevisionOptions {
   CommonOptions common;

@@ -52,9 +52,10 @@ struct Program {
     app.footer("Exit codes: 0 done (also: no improvement found), 1 verification failed, 2 usage, 3 environment, 78 configuration.");
     app.set_version_flag("--version", std::string("warpwright ") + kVersion);
 
-    CLI::App* command = Add("init", "Write a first .warpwright.yml from the kernels that are there", init.common, [this] { return RunInit(init); });
-    command->add_flag("--force", init.force, "Replace an existing .warpwright.yml");
-    command->add_flag("--print", init.print, "Print it instead of writing it");
+    CLI::App* command = Add("init", "Write a first .warpwright.yml from the kernels that are there, and a workflow for GitHub", init.common, [this] { return RunInit(init); });
+    command->add_flag("--force", init.force, "Replace files that are there");
+    command->add_flag("--print", init.print, "Print them instead of writing them");
+    command->add_flag("--no-workflow", init.no_workflow, "Leave .github/workflows alone");
 
     Add("check", "Check the manifest, the kernels behind it, the references and the skills", check, [this] { return RunCheck(check); });
 
@@ -82,7 +83,7 @@ struct Program {
 
     command = Add("show", "Show what was tried and why: a list, or one task", show.common, [this] { return RunShow(show); });
     command->add_option("--task", show.task, "Number of the task, from the list");
-    command->add_option("--format", show.format, "text, markdown, html or json")->check(CLI::IsMember({"text", "markdown", "html", "json"}))->capture_default_str();
+    command->add_option("--format", show.format, "text, markdown, html, json or pull-request")->check(CLI::IsMember({"text", "markdown", "html", "json", "pull-request"}))->capture_default_str();
     command->add_option("--output", show.output, "File to write to");
 
     AddSkills();
