@@ -19,7 +19,7 @@
 namespace warpwright {
 
 struct RetryRules {
-  int attempts = 6;                                   // of one question or act, the first included
+  int attempts = 10;                                  // of one verb, all its requests together: this many failures end it
   std::chrono::milliseconds total{10 * 60'000};       // waiting longer than this altogether is left to the caller
   std::chrono::milliseconds between_writes{1'000};
   std::chrono::milliseconds first_wait{1'000}, longest_wait{30'000};

@@ -1,0 +1,91 @@
+#include "forge/github_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "forge/github_state.h"
+#include "forge/json_text.h"
+
+namespace warpwright {
+namespace {
+
+constexpr size_t kMaxNotices = 1000;
+
+std::string Normalised(std::string_view text) {
+  std::string normal;
+  normal.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\r') normal += text[i];
+    else if (i + 1 == text.size() || text[i + 1] != '\n') normal += '\n';
+  }
+  while (!normal.empty() && (normal.back() == '\n' || normal.back() == ' ' || normal.back() == '\t')) normal.pop_back();
+  return normal;
+}
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+}  // namespace
+
+std::string RepositoryPath(const RepositoryName& repository, std::string_view path) {
+  return fmt::format("/repos/{}/{}{}", PercentEncoded(repository.owner), PercentEncoded(repository.name), path);
+}
+
+bool SameText(std::string_view a, std::string_view b) { return Normalised(a) == Normalised(b); }
+
+bool SameIgnoringCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
+Status CheckBody(std::string_view body) {
+  if (CountCodePoints(body) > kMaxBodyCodePoints)
+    return Fail(ErrorCode::kUnsupported, fmt::format("a text of more than {} characters, which GitHub refuses", kMaxBodyCodePoints));
+  return {};
+}
+
+GithubClient::GithubClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GithubClient::~GithubClient() = default;
+
+Result<std::unique_ptr<GithubClient>> GithubClient::Create(GithubOptions options, Http& http, const Clock& clock) {
+  auto state = std::make_unique<State>();
+  WW_ASSIGN(state->transport, GithubTransport::Create(options, http, clock));
+  state->options = std::move(options);
+  return std::unique_ptr<GithubClient>(new GithubClient(std::move(state)));
+}
+
+void GithubClient::State::Say(const std::string& text) {
+  if (!options.notice) return;
+  {
+    const std::lock_guard lock(mutex);
+    if (said.size() >= kMaxNotices || !said.insert(text).second) return;
+  }
+  options.notice(text);
+}
+
+Result<std::string> GithubClient::State::Login(const RepositoryName& repository, Patience& patience) {
+  {
+    const std::lock_guard lock(mutex);
+    if (login) return *login;
+  }
+  std::string name;
+  if (options.login) {
+    WW_ASSIGN(name, options.login());
+  }
+  if (name.empty()) {
+    WW_ASSIGN(const GithubAnswer answer, transport->Get(repository, "/user", patience));
+    if (answer.status == 200) {
+      WW_ASSIGN(name, DecodeLogin(answer.body));
+    } else if (answer.status != 403 && answer.status != 404) {  // those two: an installation's token, which is nobody
+      return Fail(transport->Refusal(answer, "GET /user"));
+    }
+  }
+  const std::lock_guard lock(mutex);
+  login = name;
+  return name;
+}
+
+bool GithubClient::State::IsOurs(const GithubAuthor& author, const std::string& login) {
+  return login.empty() ? author.type == "Bot" : SameIgnoringCase(author.login, login);
+}
+
+}  // namespace warpwright

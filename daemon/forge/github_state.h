@@ -1,0 +1,61 @@
+// What GithubClient's sources share; nobody else includes it.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "forge/github_answers.h"
+#include "forge/github_client.h"
+#include "forge/github_transport.h"
+
+namespace warpwright {
+
+struct GithubClient::State {
+  GithubOptions options;
+  std::unique_ptr<GithubTransport> transport;
+  std::mutex mutex;                      // for what follows
+  std::optional<std::string> login;      // empty text: the token does not say who it is
+  std::set<std::string> said;            // through options.notice
+  std::set<std::string> without_checks;  // "owner/name" whose token may not write check runs
+  std::set<std::string> refused;         // labels and reviewers that cannot be had, "owner/name#7 label x"
+
+  void Say(const std::string& text);
+  // Who we are; empty where the token (an Action's) does not say.
+  Result<std::string> Login(const RepositoryName& repository, Patience& patience);
+  // Whether `author` is us. Without a name: any bot, since only Apps' tokens have none.
+  static bool IsOurs(const GithubAuthor& author, const std::string& login);
+
+  // The pull requests of the branch `head` in this repository, newest first.
+  Result<std::vector<GithubPullRequest>> PullRequestsOf(const RepositoryName& repository, const std::string& head, Patience& patience);
+  Result<GithubPullRequest> PullRequest(const RepositoryName& repository, int64_t number, Patience& patience);
+  // Labels and reviewers. Their refusal is told, not an Error: the pull request is there.
+  Status Dress(const RepositoryName& repository, const GithubPullRequest& found, const PullRequestRequest& wanted, bool just_opened, Patience& patience);
+  // The kinds of answer that `Dress` looks for among the events of the past; nullopt: they cannot be read.
+  Result<std::optional<std::vector<GithubIssueEvent>>> History(const RepositoryName& repository, int64_t number, Patience& patience);
+  Status AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels, Patience& patience);
+  Status AskReviewers(const RepositoryName& repository, int64_t number, const std::vector<std::string>& reviewers, Patience& patience);
+
+  // nullopt of the first: there is none. `forbidden`: this token may not see check runs.
+  Result<std::optional<GithubCheckRun>> FindCheck(const RepositoryName& repository, const CheckRequest& request, bool& forbidden, Patience& patience);
+  // nullopt: this token may not write check runs.
+  Result<std::optional<int64_t>> PutCheckRun(const RepositoryName& repository, const CheckRequest& request, Patience& patience);
+  Result<int64_t> PutStatus(const RepositoryName& repository, const CheckRequest& request, Patience& patience);
+
+  Result<std::optional<GithubIssue>> FindDashboard(const RepositoryName& repository, const std::string& marker, Patience& patience);
+  Result<std::optional<GithubComment>> FindComment(const RepositoryName& repository, int64_t issue, const std::string& marker, Patience& patience);
+};
+
+inline constexpr int kMaxPages = 30;             // of 100 items
+inline constexpr size_t kMaxBodyCodePoints = 65'536;  // of pull requests, issues and comments
+
+// "/repos/owner/name" + path.
+std::string RepositoryPath(const RepositoryName& repository, std::string_view path);
+// Texts that differ only in line ends, or in white space at the end, are the same: GitHub changes those.
+bool SameText(std::string_view a, std::string_view b);
+bool SameIgnoringCase(std::string_view a, std::string_view b);
+Status CheckBody(std::string_view body);
+
+}  // namespace warpwright

@@ -1,0 +1,280 @@
+#include "forge/github_transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/random.h"
+#include "base/redaction.h"
+#include "forge/json_text.h"
+
+namespace warpwright {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr size_t kMaxMessageCharacters = 300, kMaxErrorBytes = 1u << 20;
+
+std::string PathOf(std::string_view url) {
+  const size_t scheme = url.find("://");
+  const size_t slash = url.find('/', scheme == std::string_view::npos ? 0 : scheme + 3);
+  return slash == std::string_view::npos ? "/" : std::string(url.substr(slash, url.find('?') - slash));
+}
+
+std::string HostOf(std::string_view url) {
+  const size_t start = url.find("://") + 3;
+  return std::string(url.substr(start, url.find('/', start) - start));
+}
+
+std::string Header(const HttpResponse& answer, const char* name) {
+  const auto found = answer.headers.find(name);
+  return found == answer.headers.end() ? std::string() : found->second;
+}
+
+int64_t NumberOr(const std::string& text, int64_t fallback) {
+  if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != std::string::npos) return fallback;
+  return std::stoll(text);
+}
+
+// The URL of rel="next" in a Link header (RFC 8288, as GitHub writes it).
+std::string NextOf(std::string_view link) {
+  while (!link.empty()) {
+    const size_t open = link.find('<'), close = link.find('>');
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
+    const std::string_view url = link.substr(open + 1, close - open - 1);
+    link.remove_prefix(close + 1);
+    const std::string_view parameters = link.substr(0, link.find('<'));
+    if (parameters.find("rel=\"next\"") != std::string_view::npos) return std::string(url);
+    link.remove_prefix(parameters.size());
+  }
+  return {};
+}
+
+std::string OneLine(std::string_view text) {
+  std::string line = Clip(ValidUtf8(text.substr(0, 4 * kMaxMessageCharacters)), kMaxMessageCharacters);
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return Redact(line);
+}
+
+// "Validation Failed: No commits between main and warpwright/softmax".
+std::string MessageOf(const std::string& body) {
+  const auto json = ParseJson(body, kMaxErrorBytes);
+  if (!json) return "no reason given";
+  std::string message = TextAt(*json, {"message"});
+  for (const auto& error : ItemsAt(*json, {"errors"})) {
+    std::string detail = error.is_string() ? error.get<std::string>() : TextAt(error, {"message"});
+    if (detail.empty()) detail = TextAt(error, {"field"}) + " " + TextAt(error, {"code"});
+    message += (message.empty() ? "" : ": ") + detail;
+    if (message.size() > kMaxMessageCharacters) break;
+  }
+  return message.empty() ? "no reason given" : OneLine(message);
+}
+
+Error Stopped() { return Error{ErrorCode::kTimeout, "broken off, since the program ends", {}, 0, 0, {}}; }
+
+}  // namespace
+
+std::string PercentEncoded(std::string_view text) {
+  std::string encoded;
+  for (const unsigned char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+    if (plain) encoded += static_cast<char>(c);
+    else encoded += fmt::format("%{:02X}", c);
+  }
+  // A part that is only dots would be a step upwards.
+  return encoded == "." || encoded == ".." ? "%2E" + encoded.substr(1) : encoded;
+}
+
+GithubTransport::GithubTransport(GithubOptions options, Http& http, const Clock& clock)
+    : options_(std::move(options)), http_(http), clock_(clock), host_(HostOf(options_.api)), limits_(options_.retry, clock, SecretSeed()) {}
+
+Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOptions& options, Http& http, const Clock& clock) {
+  GithubOptions copy = options;
+  while (copy.api.ends_with('/')) copy.api.pop_back();
+  const bool known = copy.api.starts_with("https://") || copy.api.starts_with("http://");
+  if (!known || HostOf(copy.api).empty() || copy.api.find_first_of("?#@ \r\n") != std::string::npos)
+    return Fail(ErrorCode::kConfig, "the address of the forge's interface is no http(s) URL", "use https://api.github.com or https://HOST/api/v3");
+  if (!copy.token) return Fail(ErrorCode::kConfig, "no token for the forge", "configure github.token or github.app");
+  std::unique_ptr<GithubTransport> transport(new GithubTransport(std::move(copy), http, clock));
+  if (!options.cache.empty()) {
+    WW_ASSIGN(transport->cache_, EtagCache::Open(options.cache, options.cache_bytes));
+  }
+  return transport;
+}
+
+Patience GithubTransport::Begin() const { return {options_.retry.attempts, 0, clock_.Steady() + options_.retry.total}; }
+
+Status GithubTransport::Wait(milliseconds time, const Patience& patience, const Error& cause) {
+  if (options_.stopping && options_.stopping()) return Fail(Stopped());
+  if (time <= milliseconds{0}) return {};
+  if (clock_.Steady() + time > patience.until) {
+    Error error = cause;
+    if (error.remedy.empty()) error.remedy = fmt::format("try again in {} s", std::chrono::ceil<std::chrono::seconds>(time).count());
+    return Fail(std::move(error));
+  }
+  if (options_.sleep) {
+    options_.sleep(time);
+  } else {
+    const auto end = std::chrono::steady_clock::now() + time;
+    for (auto now = std::chrono::steady_clock::now(); now < end && !(options_.stopping && options_.stopping()); now = std::chrono::steady_clock::now())
+      std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(end - now, milliseconds(100)));
+  }
+  if (options_.stopping && options_.stopping()) return Fail(Stopped());
+  return {};
+}
+
+Status GithubTransport::WaitAfterFailure(Patience& patience, const Error& cause) {
+  if (--patience.attempts_left <= 0) return Fail(cause);
+  return Wait(limits_.Backoff(++patience.failures), patience, cause);
+}
+
+HttpRequest GithubTransport::MakeRequest(const std::string& method, const std::string& url) const {
+  HttpRequest request;
+  request.method = method;
+  request.url = url.starts_with('/') ? options_.api + url : url;
+  request.headers = {{"Accept", "application/vnd.github+json"}, {"X-GitHub-Api-Version", "2022-11-28"}};
+  return request;
+}
+
+Result<HttpResponse> GithubTransport::SendAuthorized(const RepositoryName& repository, HttpRequest& request) {
+  WW_ASSIGN(request.bearer, options_.token(repository));
+  auto answer = http_.Send(request);
+  if (!answer || answer->status != 401 || !options_.token_rejected) return answer;
+  options_.token_rejected(repository, request.bearer);
+  WW_ASSIGN(const std::string renewed, options_.token(repository));
+  if (renewed == request.bearer) return answer;
+  request.bearer = renewed;
+  return http_.Send(request);
+}
+
+void GithubTransport::Report(const HttpRequest& request, const HttpResponse* answer, bool limited) const {
+  if (!options_.observe) return;
+  GithubCall call;
+  call.method = request.method;
+  call.limited = limited;
+  if (answer != nullptr) {
+    call.status = answer->status;
+    call.from_cache = answer->status == 304;
+    call.remaining = NumberOr(Header(*answer, "x-ratelimit-remaining"), -1);
+    call.limit = NumberOr(Header(*answer, "x-ratelimit-limit"), -1);
+  }
+  options_.observe(call);
+}
+
+Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryName& repository, HttpRequest request, Patience& patience) {
+  const bool write = request.method != "GET";
+  const std::string what = fmt::format("{} {}", request.method, PathOf(request.url));
+  Error limit{ErrorCode::kIo, what + ": GitHub's rate limit", {}, 0, 0, {}};
+  while (true) {
+    WW_TRY(Wait(limits_.Reserve(host_, repository.owner, write), patience, limit));
+    auto answer = SendAuthorized(repository, request);
+    const auto limited = answer ? limits_.Observe(host_, repository.owner, *answer) : std::nullopt;
+    Report(request, answer ? &*answer : nullptr, limited.has_value());
+    if (!answer) {
+      const bool passing = answer.error().code == ErrorCode::kTimeout || answer.error().code == ErrorCode::kIo;
+      if (!passing) return Fail(answer.error());
+      WW_TRY(WaitAfterFailure(patience, answer.error()));
+      return std::nullopt;
+    }
+    if (limited) {  // nothing was done; the next Reserve names the wait
+      if (--patience.attempts_left <= 0) return Fail(limit);
+      continue;
+    }
+    if (answer->status < 500 && answer->status != 408) return std::optional<HttpResponse>(std::move(*answer));
+    const GithubAnswer taken = Take(std::move(*answer));
+    WW_TRY(WaitAfterFailure(patience, Refusal(taken, what)));
+    return std::nullopt;
+  }
+}
+
+GithubAnswer GithubTransport::Take(HttpResponse answer) const {
+  GithubAnswer taken;
+  taken.status = answer.status;
+  taken.next = NextOf(Header(answer, "link"));
+  taken.request_id = OneLine(Header(answer, "x-github-request-id"));
+  taken.body = std::move(answer.body);
+  return taken;
+}
+
+Result<GithubAnswer> GithubTransport::Get(const RepositoryName& repository, const std::string& path, Patience& patience) {
+  HttpRequest request = MakeRequest("GET", path);
+  auto kept = cache_ ? cache_->Find(request.url) : std::nullopt;
+  if (kept) request.headers.emplace_back("If-None-Match", kept->etag);
+  while (true) {
+    WW_ASSIGN(auto answer, Exchange(repository, request, patience));
+    if (!answer) continue;
+    if (answer->status == 304 && kept) {
+      GithubAnswer taken = Take(std::move(*answer));
+      taken.status = 200;
+      taken.from_cache = true;
+      taken.next = NextOf(kept->link);
+      taken.body = std::move(kept->body);
+      return taken;
+    }
+    const std::string etag = Header(*answer, "etag");
+    // A cache that cannot be written is no reason not to work.
+    if (cache_ && answer->status == 200 && !etag.empty()) (void)cache_->Store(request.url, {etag, Header(*answer, "link"), answer->body});
+    return Take(std::move(*answer));
+  }
+}
+
+Status GithubTransport::GetPages(const RepositoryName& repository, const std::string& path, int max_pages, Patience& patience,
+                                 const std::function<Result<bool>(const std::string& body)>& visit, int* refused_with) {
+  std::string url = options_.api + path;
+  for (int page = 0; page < max_pages && !url.empty(); ++page) {
+    WW_ASSIGN(const GithubAnswer answer, Get(repository, url, patience));
+    if (answer.status != 200) {
+      if (refused_with != nullptr) *refused_with = answer.status;
+      return Fail(Refusal(answer, fmt::format("GET {}", PathOf(url))));
+    }
+    WW_ASSIGN(const bool more, visit(answer.body));
+    if (!more) return {};
+    // The token goes with it: nowhere but to the same interface.
+    if (!answer.next.empty() && !answer.next.starts_with(options_.api + "/"))
+      return Fail(ErrorCode::kCorrupt, fmt::format("GET {}: the next page is said to be on another server", PathOf(url)),
+                  "configure github.api with the address that the server calls its own");
+    url = answer.next;
+  }
+  return {};
+}
+
+Result<GithubWrite> GithubTransport::Write(const RepositoryName& repository, const std::string& method, const std::string& path,
+                                           const nlohmann::json& body, Patience& patience) {
+  HttpRequest request = MakeRequest(method, path);
+  request.body = SerializeJson(body);
+  WW_ASSIGN(auto answer, Exchange(repository, request, patience));
+  if (!answer) return GithubWrite{true, {}};
+  return GithubWrite{false, Take(std::move(*answer))};
+}
+
+Error GithubTransport::Refusal(const GithubAnswer& answer, std::string_view what) const {
+  const std::string id = answer.request_id.empty() ? "" : fmt::format(" (request {})", answer.request_id);
+  Error error;
+  error.message = fmt::format("{}: GitHub answered {}: {}{}", what, answer.status, MessageOf(answer.body), id);
+  switch (answer.status) {
+    case 401:
+      error.code = ErrorCode::kEnvironment;
+      error.remedy = "the token is wrong or expired, or for an App, this machine's clock is wrong";
+      break;
+    case 403:
+      error.code = ErrorCode::kEnvironment;
+      error.remedy = "give the token or App write access to contents, pull requests, checks and issues of this repository";
+      break;
+    case 404:
+      error.code = ErrorCode::kEnvironment;
+      error.remedy = "check the repository's name; a token that may not see a private repository gets this answer too";
+      break;
+    case 301: case 302: case 307: case 308:
+      error.code = ErrorCode::kEnvironment;
+      error.remedy = "the repository was renamed or moved: configure its present URL";
+      break;
+    default:
+      error.code = answer.status >= 500 || answer.status == 408 ? ErrorCode::kIo : ErrorCode::kUnsupported;
+  }
+  return error;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,38 @@
+// JSON that came from outside: bounded in bytes, depth and number of values; bytes that are no UTF-8 are replaced. Access is total: what is
+// missing or of another type is empty.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace warpwright {
+
+inline constexpr int kMaxJsonDepth = 64;
+inline constexpr size_t kMaxJsonValues = 1'000'000;
+
+// Invalid sequences become U+FFFD, one for each byte.
+std::string ValidUtf8(std::string_view bytes);
+size_t CountCodePoints(std::string_view utf8);
+// At most `limit` code points; a longer text ends in an ellipsis.
+std::string Clip(std::string_view utf8, size_t limit);
+
+// kCorrupt.
+Result<nlohmann::json> ParseJson(std::string_view text, size_t max_bytes);
+// Never throws.
+std::string SerializeJson(const nlohmann::json& json);
+
+using JsonPath = std::initializer_list<const char*>;
+// nullptr: there is none, or null.
+const nlohmann::json* FindJson(const nlohmann::json& json, JsonPath path);
+std::string TextAt(const nlohmann::json& json, JsonPath path);
+int64_t IntegerAt(const nlohmann::json& json, JsonPath path);
+bool BoolAt(const nlohmann::json& json, JsonPath path);
+// The array there, or an empty one.
+const nlohmann::json& ItemsAt(const nlohmann::json& json, JsonPath path);
+
+}  // namespace warpwright
