@@ -15,16 +15,16 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "repo/ref_watcher.h"
 #include "service/pipeline.h"
 
 namespace warpwright {
 
 struct DaemonOptions {
   std::vector<std::string> devices;
-  std::chrono::seconds poll_every{60}, poll_at_most{900};
   std::chrono::seconds reconcile_every{600};
   std::chrono::seconds grace{60};       // that a running child gets after SIGTERM
-  std::string nights_at, nights_zone;   // cron; empty: none
+  std::string nights_at, nights_zone = "UTC";  // cron; empty: none
   int look_threads = 2;
 };
 
@@ -39,7 +39,7 @@ struct DaemonHooks {
 
 class Daemon {
  public:
-  Daemon(DaemonOptions options, Pipeline& pipeline, const Clock& clock, DaemonHooks hooks);
+  Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, RefWatcher& watcher, const Clock& clock, DaemonHooks hooks);
   ~Daemon();
   // Until SIGTERM or SIGINT has drained it, or Stop. SIGTERM, SIGINT and SIGHUP must be blocked in every thread (BlockSignals before the first).
   Status Run();

@@ -46,7 +46,10 @@ struct NightResult {
   std::string branch, branch_commit;   // of the history, in the mirror
 };
 
-// How a child is watched. `stop` becoming true ends it within `grace`, then by SIGKILL to the group; the answer is kTimeout, "interrupted".
+// The message (kTimeout) where a child was stopped.
+inline constexpr std::string_view kInterrupted = "interrupted";
+
+// How a child is watched. `stop` becoming true kills it and its group; it resumes from its trajectory when it is started again.
 struct ChildWatch {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::string_view line)> progress;  // each line on stderr, control characters removed, at most 500 bytes

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct Place {
   std::vector<std::string> branches;       // short names; empty: the remote's main branch
   PublishTo publish = PublishTo::kPullRequest;
   std::optional<RepositoryName> on_forge;
+  Signature author;                        // of our commits; by it we know our branches
   std::filesystem::path folder;            // STATE/repos/NAME: mirror.git, trajectory.sqlite, ...
   std::filesystem::path mirror() const { return folder / "mirror.git"; }
+  Result<Mirror> OpenMirror() const { return Mirror::Open(mirror(), remote, author); }
 };
 // Names that are good as a folder's, and differ where the URLs differ.
 std::string FolderName(const std::string& name, const std::string& url);
@@ -56,7 +59,7 @@ struct PipelineSettings {
   std::vector<Place> places;
   Ceilings limits;
   std::vector<std::string> devices;
-  std::string author, version;
+  std::string version;
 };
 
 class Pipeline {
@@ -72,33 +75,59 @@ class Pipeline {
   // One event becomes jobs. False: nothing to do.
   Result<bool> DetectOne(const std::atomic<bool>& stop);
   // One job on this device, to its end.
-  Result<bool> RunOne(const std::string& device, const std::atomic<bool>& stop);
+  Result<bool> RunOne(const std::string& device);
   // One act of the forge thread: an answer, a publication, a dashboard.
   Result<bool> ForgeOne();
   // Deliveries that need no question to the forge; the repositories that moved are answered, to be looked at. The rest is left to ForgeOne.
-  Result<std::vector<std::string>> SortDeliveries();
-  // Asks the forge about every pull request that was open, as if all webhooks had been missed.
-  Status Reconcile();
+  Result<std::set<std::string>> SortDeliveries();
+  // Asks the forge about one pull request after the other that was open, as if all webhooks had been missed.
+  Status Reconcile(const std::atomic<bool>& stop);
   Status StartNight(UnixMs due);
-  // Kills the child of that job, if it runs.
+  // Kills the child of that job, of all; they resume where they were, unless they were cancelled.
   void StopJob(int64_t job);
+  void StopJobs();
+  int running() const;
 
  private:
-  Result<bool> PublishOne();
-  Result<bool> AnswerOne();
-  Result<bool> DashboardOne();
-  Status Publish(const Job& job, const Place& place);
-  Status Record(const Job& job, const Publication& publication, const PublishRequest& request);
-  Status Optimize(const Job& job, const Place& place, const std::atomic<bool>& stop);
-  Status Night(const Job& job, const Place& place, const std::atomic<bool>& stop);
-  Status Report(const Job& job, const Place& place);
+  // pipeline.cpp
   std::optional<Place> FindPlace(const std::string& repository) const;
   std::optional<Place> FindPlace(const RepositoryName& repository) const;
+  Ceilings limits() const;
+  Status Detect(const Event& event, const Place& place, const std::atomic<bool>& stop);
+  // pipeline_jobs.cpp
+  Status Optimize(const Job& job, const Place& place, const std::atomic<bool>& stop);
+  Status Night(const Job& job, const Place& place, const std::atomic<bool>& stop);
+  Status Failed(const Job& job, const Error& error);
+  // pipeline_publish.cpp
+  Result<bool> PublishOne();
+  Status PublishJob(const Job& job, const Place& place);
+  Status PublishNight(const Job& job, const Place& place);
+  Result<PublishRequest> MakeRequest(const Job& job, const Place& place);
+  Status Conclude(const Job& job, const Publication& publication);
+  Status Report(const Job& job, const Place& place);
+  Result<bool> DashboardOne();
+  // pipeline_talk.cpp
+  Result<bool> AnswerOne();
+  Status Answer(const StoredDelivery& delivery);
+  Status Answer(const StoredDelivery& delivery, const Place& place, const CommentEvent& event);
+  Status Answer(const StoredDelivery& delivery, const Place& place, const PullRequestEvent& event);
+  Status Answer(const StoredDelivery& delivery, const Place& place, const CheckRerequested& event);
+  struct Reply {
+    std::string text;
+    std::vector<Event> events;
+    bool refused = false;
+  };
+  Result<Reply> Obey(const Place& place, const CommentEvent& comment, const SlashCommand& command);
+  Result<Reply> ObeyOptimize(const Place& place, const CommentEvent& comment, const SlashCommand& command);
+  // What people did to a pull request of ours: closed, merged, ticked. `sender` empty: nobody knows who.
+  Result<std::vector<Event>> Follow(const Place& place, const std::string& kernel, const PullRequestView& view, const std::string& sender);
+  Result<bool> MayCommand(const Place& place, const std::string& login);
 
   PipelinePorts ports_;
   mutable std::mutex mutex_;               // of what follows
   PipelineSettings settings_;
   std::map<int64_t, std::shared_ptr<std::atomic<bool>>> running_;  // stop flags by job
+  std::map<std::string, std::chrono::steady_clock::time_point> dashboard_shown_;  // forge thread only
 };
 
 }  // namespace warpwright

@@ -54,6 +54,7 @@ struct Publication {
   std::optional<PublishedPullRequest> pull_request;
   int64_t closed_pull_request = 0;            // kIgnored because of this one
   int64_t check = 0;
+  bool retry_ticked = false;                  // somebody ticked "retry" in the body that is now replaced
 };
 
 // Called after each act that is done; its Error ends the publication.

@@ -112,6 +112,11 @@ class Store {
   // `events` and the end of the delivery are one transaction.
   Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {});
   Status DeliveryFailed(const std::string& id, const std::string& error);
+  // An answer that the forge thread is to write, once per comment that asked; waits among the deliveries for the forge, with event kAnswerEvent.
+  Status QueueAnswer(const std::string& repository, int64_t issue, int64_t comment, const std::string& text);
+  static constexpr std::string_view kAnswerEvent = "warpwright answer";
+  // All jobs that this comment asked for.
+  Result<std::vector<Job>> JobsAskedBy(const std::string& repository, int64_t comment);
 
   // --- Figures
   void Count(const std::string& name, const std::string& label, double amount = 1);

@@ -1,5 +1,8 @@
 // Webhook deliveries: written before they are answered, their ids kept so that none counts twice.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "service/store_state.h"
 
@@ -67,6 +70,20 @@ Status Store::DeliveryFailed(const std::string& id, const std::string& error) {
     return false;
   }));
   return given_up ? FinishDelivery(id, "failed: " + error) : Status();
+}
+
+Status Store::QueueAnswer(const std::string& repository, int64_t issue, int64_t comment, const std::string& text) {
+  State& s = *state_;
+  const nlohmann::json body = {{"repository", repository}, {"issue", issue}, {"comment", comment}, {"text", Bounded(text, kMaxNoteBytes)}};
+  return s.Write([&]() -> Status {
+    const std::string dumped = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    WW_TRY(s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received, state) VALUES(?, ?, ?, ?, ?)", fmt::format("answer {} {}", repository, comment), kAnswerEvent,
+                dumped, s.Now(), static_cast<int>(kForForge)));
+    if (s.db.changed_rows() == 0) return {};
+    ++s.waiting_deliveries;
+    s.waiting_delivery_bytes += static_cast<int64_t>(dumped.size());
+    return {};
+  });
 }
 
 void Store::Count(const std::string& name, const std::string& label, double amount) {

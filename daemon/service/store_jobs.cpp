@@ -24,6 +24,11 @@ Result<std::optional<Job>> Store::LatestJob(const std::string& repository, const
   return std::optional<Job>(std::move(jobs.front()));
 }
 
+Result<std::vector<Job>> Store::JobsAskedBy(const std::string& repository, int64_t comment) {
+  const std::lock_guard guard(state_->mutex);
+  return state_->LoadJobs("WHERE repository = ? AND answer_comment = ? ORDER BY id LIMIT 100", repository, comment);
+}
+
 // The only place where a job's state is written.
 Result<Job> Store::State::Move(const Job& job, JobState to, const JobChange& change) {
   if (!MayFollow(job.state, to))

@@ -21,6 +21,11 @@ Result<PublishedPullRequest> FakeForge::PutPullRequest(const RepositoryName& rep
   for (size_t i = pull_requests.size(); i-- > 0;) {
     PullRequestView& view = pull_requests[i];
     if (view.head != request.head || view.state != "open") continue;
+    if (request.expected_body && *request.expected_body != view.body) {
+      published.view = view;
+      published.body_left = true;
+      return published;
+    }
     published.operation = view.title == request.title && view.body == request.body ? Operation::kUnchanged : Operation::kUpdated;
     if (published.operation == Operation::kUpdated) log.push_back("update pull request " + request.head);
     view.title = request.title;

@@ -1,0 +1,74 @@
+// The threads beside the loop.
+#include <fmt/format.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "service/daemon_state.h"
+
+namespace warpwright {
+
+constexpr std::chrono::seconds kPatience{1};       // how late something that became due by itself may be seen
+constexpr std::chrono::seconds kAfterError{5};     // between two attempts of a step that we ourselves fail at
+
+void Daemon::State::Notify() {
+  {
+    const std::lock_guard guard(mutex);
+    ++turns;
+  }
+  work.notify_all();
+}
+
+void Daemon::State::Repeat(const char* name, const std::function<Result<bool>()>& step) {
+  ::prctl(PR_SET_NAME, name);
+  uint64_t seen = 0;
+  while (!draining) {
+    {
+      const std::lock_guard guard(mutex);
+      seen = turns;
+    }
+    const Result<bool> done = step();
+    if (done && *done) {
+      Notify();  // what one thread finishes is the next one's work
+      continue;
+    }
+    if (!done) LogError("step_failed", done.error(), {{"thread", name}});
+    std::unique_lock lock(mutex);
+    if (done)
+      work.wait_for(lock, kPatience, [&] { return draining || turns != seen; });
+    else
+      work.wait_for(lock, kAfterError, [&] { return draining.load(); });
+  }
+}
+
+void Daemon::State::AddChore(std::function<void()> chore) {
+  {
+    const std::lock_guard guard(mutex);
+    chores.push_back(std::move(chore));
+  }
+  work.notify_all();
+}
+
+void Daemon::State::DoChores() {
+  ::prctl(PR_SET_NAME, "look");
+  while (true) {
+    std::function<void()> chore;
+    {
+      std::unique_lock lock(mutex);
+      work.wait(lock, [&] { return draining || !chores.empty(); });
+      if (draining) return;
+      chore = std::move(chores.front());
+      chores.pop_front();
+    }
+    chore();
+  }
+}
+
+void Daemon::State::Look(const std::string& repository) {
+  const Result<bool> moved = pipeline.Look(repository);
+  watcher.Finished(repository, !moved ? Looked::kFailed : *moved ? Looked::kChanged : Looked::kNothing);
+  if (moved && *moved) Notify();
+}
+
+}  // namespace warpwright

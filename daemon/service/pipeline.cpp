@@ -1,0 +1,205 @@
+// Places, looks and detection.
+#include "service/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/log.h"
+
+namespace warpwright {
+namespace {
+
+constexpr int kDetectionTries = 6;
+constexpr std::chrono::minutes kDetectionDeadline{10};
+constexpr std::string_view kHeads = "refs/heads/";
+
+Refs Watched(const Refs& known, const std::vector<std::string>& branches, const std::string& main_branch) {
+  Refs watched;
+  for (const auto& [ref, commit] : known) {
+    const bool named = branches.empty() ? ref == main_branch : std::find(branches.begin(), branches.end(), ref.substr(kHeads.size())) != branches.end();
+    if (named && !IsOwnBranch(ref)) watched[ref] = commit;
+  }
+  return watched;
+}
+
+}  // namespace
+
+std::string FolderName(const std::string& name, const std::string& url) {
+  std::string folder;
+  for (const char c : name.substr(name.size() - std::min<size_t>(name.size(), 60))) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    folder += plain ? c : '-';
+  }
+  return folder + "-" + Sha256(url).substr(0, 8);
+}
+
+Pipeline::Pipeline(PipelinePorts ports, PipelineSettings settings) : ports_(std::move(ports)), settings_(std::move(settings)) {}
+
+Status Pipeline::Apply(PipelineSettings settings) {
+  std::vector<Place> before;
+  {
+    const std::lock_guard guard(mutex_);
+    before = settings_.places;
+    settings_ = std::move(settings);
+  }
+  StoreLimits limits;
+  limits.queue = this->limits().queue;
+  ports_.store.SetLimits(limits);
+  std::set<std::string> names;
+  for (const Place& place : Places()) {
+    names.insert(place.name);
+    WW_TRY(ports_.store.Watch(place.name, place.remote.url));
+  }
+  for (const auto& shown : ports_.store.Snapshot().repositories)
+    if (names.count(shown.name) == 0) WW_TRY(ports_.store.Forget(shown.name));
+  return {};
+}
+
+std::vector<Place> Pipeline::Places() const {
+  const std::lock_guard guard(mutex_);
+  return settings_.places;
+}
+Ceilings Pipeline::limits() const {
+  const std::lock_guard guard(mutex_);
+  return settings_.limits;
+}
+std::optional<Place> Pipeline::FindPlace(const std::string& repository) const {
+  const std::lock_guard guard(mutex_);
+  for (const Place& place : settings_.places)
+    if (place.name == repository) return place;
+  return std::nullopt;
+}
+std::optional<Place> Pipeline::FindPlace(const RepositoryName& repository) const {
+  const std::lock_guard guard(mutex_);
+  for (const Place& place : settings_.places)
+    if (place.on_forge && *place.on_forge == repository) return place;
+  return std::nullopt;
+}
+
+Result<bool> Pipeline::Look(const std::string& repository) {
+  const auto place = FindPlace(repository);
+  if (!place) return false;
+  const auto look = [&]() -> Result<int> {
+    WW_ASSIGN(Mirror mirror, place->OpenMirror());
+    WW_TRY(mirror.Fetch());
+    WW_ASSIGN(const Refs known, mirror.Known());
+    WW_ASSIGN(const std::string main_branch, mirror.MainBranch());
+    const Refs watched = Watched(known, place->branches, main_branch);
+    for (const auto& branch : place->branches)
+      if (watched.count(std::string(kHeads) + branch) == 0) Log(LogLevel::kDebug, "branch_missing", "a watched branch is not there", {{"repo", repository}, {"branch", branch}});
+    return ports_.store.RecordTips(repository, watched);
+  };
+  const Result<int> events = look();
+  if (!events) {
+    LogError("look_failed", events.error(), {{"repo", repository}});
+    WW_TRY(ports_.store.LookFailed(repository, events.error().Format()));
+    return Fail(events.error());
+  }
+  if (*events > 0) Log(LogLevel::kInfo, "refs_moved", "branches moved", {{"repo", repository}, {"branches", *events}});
+  return *events > 0;
+}
+
+Result<bool> Pipeline::DetectOne(const std::atomic<bool>& stop) {
+  WW_ASSIGN(const auto event, ports_.store.NextEvent());
+  if (!event) return false;
+  const LogScope scope({{"repo", event->repository}});
+  const auto place = FindPlace(event->repository);
+  if (!place) {
+    WW_TRY(ports_.store.EventFailed(event->id, "the repository is not in the configuration", 1));
+    return true;
+  }
+  const Status detected = Detect(*event, *place, stop);
+  if (detected || stop) return true;
+  LogError("detection_failed", detected.error(), {{"commit", event->to}});
+  // A commit without a manifest, or with one that is wrong, makes no work; there is nothing to try again until it changes.
+  const bool theirs = detected.error().code == ErrorCode::kConfig || detected.error().code == ErrorCode::kUsage;
+  if (theirs && event->answer_issue != 0)
+    WW_TRY(ports_.store.QueueAnswer(event->repository, event->answer_issue, event->answer_comment, "Nothing was started: " + detected.error().message));
+  WW_TRY(ports_.store.EventFailed(event->id, detected.error().Format(), theirs ? 1 : kDetectionTries));
+  return true;
+}
+
+Status Pipeline::Detect(const Event& event, const Place& place, const std::atomic<bool>& stop) {
+  DetectRequest request;
+  request.place = {place.mirror(), place.folder, {}};
+  {
+    const std::lock_guard guard(mutex_);
+    if (!settings_.devices.empty()) request.place.device = settings_.devices.front();
+  }
+  request.to = event.to;
+  // Where the earlier commit is gone (a forced push, then garbage collection), everything counts as changed; keys tell what was done before.
+  request.from = event.attempts > 0 ? "" : event.from;
+  request.kernel = event.kernel;
+  ChildWatch watch;
+  watch.stop = &stop;
+  watch.deadline = kDetectionDeadline;
+  const auto start = ports_.clock.Steady();
+  WW_ASSIGN(const auto entries, ports_.runner.Detect(request, watch));
+  WW_ASSIGN(const Repository mirror, Repository::Open(place.mirror()));
+  std::vector<NewJob> jobs;
+  for (const DetectedEntry& entry : entries) {
+    if (!(entry.changed || request.from.empty()) || entry.job.key.empty()) continue;
+    if (!event.kernel.empty() && entry.job.kernel != event.kernel) continue;
+    NewJob job = entry.job;
+    WW_ASSIGN(job.file_hash, FileHash(mirror, event.to, job.file));
+    jobs.push_back(std::move(job));
+  }
+  if (jobs.empty() && event.answer_issue != 0)
+    WW_TRY(ports_.store.QueueAnswer(event.repository, event.answer_issue, event.answer_comment, "Nothing was started: no such kernel is in the manifest, or none changed."));
+  WW_ASSIGN(const Detected detected, ports_.store.FinishEvent(event, jobs));
+  const double seconds = std::chrono::duration<double>(ports_.clock.Steady() - start).count();
+  Log(LogLevel::kInfo, "detected", "looked for changed entries",
+      {{"commit", event.to}, {"entries", entries.size()}, {"changed", jobs.size()}, {"queued", detected.queued}, {"repeated", detected.repeated},
+       {"superseded", detected.superseded}, {"ignored", detected.ignored}, {"seconds", seconds}});
+  return {};
+}
+
+Result<std::set<std::string>> Pipeline::SortDeliveries() {
+  std::set<std::string> moved;
+  while (true) {
+    WW_ASSIGN(const auto deliveries, ports_.store.WaitingDeliveries(100, false));
+    if (deliveries.empty()) return moved;
+    for (const StoredDelivery& delivery : deliveries) {
+      const auto event = ParseWebhook(delivery.event, delivery.body);
+      if (!event) {
+        Log(LogLevel::kWarning, "delivery_malformed", event.error().message, {{"delivery", delivery.id}});
+        WW_TRY(ports_.store.FinishDelivery(delivery.id, "malformed"));
+        continue;
+      }
+      std::string outcome;  // empty: the forge has to be asked
+      const auto of = [&](const RepositoryName& name) {
+        const auto place = FindPlace(name);
+        if (!place) outcome = "unknown repository";
+        return place;
+      };
+      std::visit(Overload{[&](const PushEvent& push) {
+                            const auto place = of(push.repository);
+                            if (place) outcome = "push";
+                            if (place && !IsOwnBranch(push.ref)) moved.insert(place->name);
+                          },
+                          [&](const PullRequestEvent& request) { (void)of(request.repository); },
+                          [&](const CommentEvent& comment) { (void)of(comment.repository); },
+                          [&](const CheckRerequested& check) { (void)of(check.repository); },
+                          [&](const Ping&) { outcome = "ping"; },
+                          [&](const IgnoredEvent& ignored) { outcome = "ignored: " + ignored.reason; }},
+                 *event);
+      if (outcome.empty() && ports_.conversation == nullptr) outcome = "ignored: there is no access to the forge";
+      WW_TRY(outcome.empty() ? ports_.store.DeliveryForForge(delivery.id) : ports_.store.FinishDelivery(delivery.id, outcome));
+    }
+  }
+}
+
+Status Pipeline::StartNight(UnixMs due) {
+  for (const Place& place : Places()) {
+    WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
+    if (tips.empty()) continue;
+    auto tip = tips.begin();
+    if (!place.branches.empty() && tips.count(std::string(kHeads) + place.branches.front()) == 1) tip = tips.find(std::string(kHeads) + place.branches.front());
+    WW_TRY(ports_.store.StartNight(place.name, due, tip->first, tip->second));
+  }
+  return {};
+}
+
+}  // namespace warpwright

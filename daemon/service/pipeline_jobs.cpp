@@ -1,0 +1,154 @@
+// Running jobs in children.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/log.h"
+#include "config/manifest.h"
+#include "service/pipeline.h"
+
+namespace warpwright {
+namespace {
+
+constexpr int kJobTries = 3;
+
+LogFields Fields(const Job& job) { return {{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}}; }
+
+// What the repository asks for at that commit, as far as the operator allows it. A manifest that cannot be read is the child's to complain about.
+Policy PolicyOf(const Place& place, const std::string& commit, const Ceilings& limits) {
+  Policy policy;
+  if (const auto mirror = Repository::Open(place.mirror()))
+    if (const auto text = mirror->Read(commit, ".warpwright.yml"); text && *text)
+      if (const auto manifest = ParseManifest(**text, ".warpwright.yml")) policy = manifest->policy;
+  return Tighten(policy, limits);
+}
+
+}  // namespace
+
+Result<bool> Pipeline::RunOne(const std::string& device) {
+  WW_ASSIGN(const auto leased, ports_.store.Lease(device));
+  if (!leased) return false;
+  const Job& job = *leased;
+  const LogScope scope(Fields(job));
+  const auto flag = std::make_shared<std::atomic<bool>>(false);
+  {
+    const std::lock_guard guard(mutex_);
+    running_[job.id] = flag;
+  }
+  const auto place = FindPlace(job.repository);
+  const auto work = [&]() -> Status {
+    WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));  // somebody may have said stop before the flag was there
+    if (now.state != JobState::kRunning) return {};
+    if (!place) return Fail(ErrorCode::kConfig, "the repository is not in the configuration");
+    Log(LogLevel::kInfo, "job_started", "started", {{"device", device}, {"commit", job.commit}, {"waited_seconds", static_cast<double>(job.started - job.queued) / 1000}});
+    switch (job.what.kind) {
+      case JobKind::kOptimize: return Optimize(job, *place, *flag);
+      case JobKind::kNightly: return Night(job, *place, *flag);
+    }
+    return {};
+  };
+  const Status done = work();
+  {
+    const std::lock_guard guard(mutex_);
+    running_.erase(job.id);
+  }
+  if (!done) WW_TRY(Failed(job, done.error()));
+  return true;
+}
+
+Status Pipeline::Optimize(const Job& job, const Place& place, const std::atomic<bool>& stop) {
+  const Policy policy = PolicyOf(place, job.commit, limits());
+  RunRequest request;
+  request.place = {place.mirror(), place.folder, job.device};
+  request.commit = job.commit;
+  request.kernel = job.what.kernel;
+  request.max_rounds = policy.max_rounds;
+  request.max_minutes = policy.max_minutes;
+  request.again = job.again;
+  request.author = fmt::format("{} <{}>", place.author.name, place.author.email);
+  bool again = job.again;
+  ChildWatch watch;
+  watch.stop = &stop;
+  watch.deadline = std::chrono::minutes(10) + std::chrono::milliseconds(static_cast<int64_t>(policy.max_minutes * 1.5 * 60'000));
+  watch.progress = [&](std::string_view line) {
+    // Its first word comes after it has forgotten what was done before: from now on a restart resumes.
+    if (std::exchange(again, false)) (void)ports_.store.ForgetAgain(job.id);
+    ports_.store.SetProgress(job.id, std::string(line), 0);
+  };
+  const auto start = ports_.clock.Steady();
+  WW_ASSIGN(const JobResult result, ports_.runner.Optimize(request, watch));
+  if (!job.device.starts_with("sim:"))
+    WW_TRY(ports_.store.Spend(job.repository, std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60, 0));
+  Log(LogLevel::kInfo, "job_finished", result.message, {{"outcome", result.outcome}, {"gain", result.gain}, {"rounds", result.rounds}, {"seconds", result.seconds}});
+  if (result.outcome == "error") return Fail(ErrorCode::kEnvironment, result.message);
+  JobChange change;
+  change.result = result;
+  change.note = "";
+  WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, change));
+  return {};
+}
+
+Status Pipeline::Night(const Job& job, const Place& place, const std::atomic<bool>& stop) {
+  RunRequest request;
+  request.place = {place.mirror(), place.folder, job.device};
+  request.commit = job.commit;
+  request.author = fmt::format("{} <{}>", place.author.name, place.author.email);
+  ChildWatch watch;
+  watch.stop = &stop;
+  watch.deadline = std::chrono::hours(6);
+  watch.progress = [&](std::string_view line) { ports_.store.SetProgress(job.id, std::string(line), 0); };
+  WW_ASSIGN(const NightResult night, ports_.runner.Night(request, watch));
+  for (const NightFinding& finding : night.findings) {
+    if (!finding.optimize) continue;
+    Event event;
+    event.repository = job.repository;
+    event.ref = job.ref;
+    event.to = job.commit;
+    event.kernel = finding.kernel;
+    event.priority = JobPriority::kNightly;
+    WW_TRY(ports_.store.AddEvent(event));
+  }
+  JobChange change;
+  std::string message = night.message;
+  for (const NightFinding& finding : night.findings) message += fmt::format("\n{} ({}): {}", finding.kernel, finding.cause, finding.message);
+  change.result = JobResult{night.outcome, message, night.branch, night.branch_commit, 0, 0, 0, job.device.starts_with("sim:"), 0, 0, 0, 0};
+  WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, change));
+  Log(LogLevel::kInfo, "night_finished", night.message, {{"outcome", night.outcome}, {"findings", night.findings.size()}});
+  return {};
+}
+
+// Interrupted ones go on where they were. Others are tried again, except where the cause stands in the repository; in the end the error is the result.
+Status Pipeline::Failed(const Job& job, const Error& error) {
+  WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
+  if (now.state != JobState::kRunning) return {};  // stopped by somebody
+  JobChange change;
+  change.note = error.Format();
+  if (error.code == ErrorCode::kTimeout && error.message == kInterrupted) {
+    change.note = "interrupted; goes on after the restart";
+    WW_TRY(ports_.store.Advance(job.id, JobState::kQueued, change));
+    return {};
+  }
+  LogError("job_failed", error, {{"attempt", job.attempts + 1}});
+  change.failed_attempt = true;
+  WW_TRY(ports_.store.Advance(job.id, JobState::kFailed, change));
+  if (job.attempts + 1 < kJobTries && error.code != ErrorCode::kConfig) return {};
+  JobChange result;
+  result.result = JobResult{"error", error.Format(), "", "", 0, 0, 0, job.device.starts_with("sim:"), 0, 0, 0, 0};
+  WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, result));
+  return {};
+}
+
+void Pipeline::StopJob(int64_t job) {
+  const std::lock_guard guard(mutex_);
+  if (const auto found = running_.find(job); found != running_.end()) *found->second = true;
+}
+void Pipeline::StopJobs() {
+  const std::lock_guard guard(mutex_);
+  for (const auto& [job, flag] : running_) *flag = true;
+}
+int Pipeline::running() const {
+  const std::lock_guard guard(mutex_);
+  return static_cast<int>(running_.size());
+}
+
+}  // namespace warpwright

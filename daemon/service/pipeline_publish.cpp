@@ -1,0 +1,338 @@
+// From a finished job to what people see of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "report/dashboard.h"
+#include "report/markdown.h"
+#include "service/answer.h"
+#include "service/pipeline.h"
+
+namespace warpwright {
+namespace {
+
+constexpr int kPublishTries = 5;                       // of what the forge says makes no sense
+constexpr int64_t kWaitMs = 60'000;                    // until limits are looked at again
+constexpr std::chrono::seconds kDashboardEvery{20};
+
+std::string ShortRef(const std::string& ref) { return ref.starts_with("refs/heads/") ? ref.substr(11) : ref; }
+
+bool OnForge(const Place& place, const Forge* forge) { return forge != nullptr && place.on_forge && place.publish == PublishTo::kPullRequest; }
+
+// What can be said of a result without its trajectory.
+Explanation Sketch(const Job& job, const std::string& version) {
+  Explanation e;
+  e.kernel = job.what.kernel;
+  e.file = job.what.file;
+  e.entry = job.what.entry;
+  e.device = job.device;
+  e.modelled = job.result.modelled;
+  e.outcome = job.result.outcome;
+  e.outcome_reason = job.result.message;
+  e.gain = job.result.gain;
+  e.base_commit = job.commit;
+  e.version = version;
+  return e;
+}
+
+}  // namespace
+
+Result<bool> Pipeline::ForgeOne() {
+  WW_ASSIGN(const bool answered, AnswerOne());
+  if (answered) return true;
+  WW_ASSIGN(const bool published, PublishOne());
+  if (published) return true;
+  return DashboardOne();
+}
+
+Result<bool> Pipeline::PublishOne() {
+  WW_ASSIGN(const auto next, ports_.store.NextPublication());
+  if (!next) return false;
+  const Job& job = *next;
+  const LogScope scope({{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}});
+  const auto place = FindPlace(job.repository);
+  if (!place) {
+    const bool untouched = job.state == JobState::kFinished;
+    const JobState to = untouched ? JobState::kCancelled : job.state == JobState::kReported ? JobState::kDone : JobState::kReported;
+    JobChange change;
+    change.note = "the repository is no longer in the configuration";
+    WW_TRY(ports_.store.Advance(job.id, to, change));
+    return true;
+  }
+  const Status done = job.state == JobState::kReported             ? Report(job, *place)
+                      : job.what.kind == JobKind::kNightly         ? PublishNight(job, *place)
+                                                                   : PublishJob(job, *place);
+  if (done) return true;
+  WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
+  if (IsFinal(now.state)) return true;  // superseded or cancelled meanwhile
+  LogError("publish_failed", done.error(), {{"attempt", now.publish_attempts + 1}});
+  if (done.error().code == ErrorCode::kUnsupported && now.publish_attempts + 1 >= kPublishTries) {
+    JobChange change;
+    change.note = "given up: " + done.error().Format();
+    change.outcome = "error";
+    WW_TRY(ports_.store.Advance(job.id, now.state == JobState::kReported ? JobState::kDone : JobState::kReported, change));
+    return true;
+  }
+  WW_TRY(ports_.store.PublishFailed(job.id, done.error().Format()));
+  return true;
+}
+
+Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const Place& place) {
+  PublishRequest request;
+  request.external_id = fmt::format("warpwright-job-{}", job.id);
+  request.repository = place.on_forge;
+  request.to = place.publish;
+  request.kernel = job.what.kernel;
+  request.file = job.what.file;
+  request.base_branch = ShortRef(job.ref);
+  request.base_commit = job.commit;
+  const bool improved = job.result.outcome == "improved";
+  if (improved) {
+    request.branch = job.result.branch;
+    request.commit = job.result.branch_commit;
+  }
+  {
+    const std::lock_guard guard(mutex_);
+    request.explanation = Sketch(job, settings_.version);
+  }
+  if (job.result.trajectory_task != 0 && ports_.read_facts) {
+    auto facts = ports_.read_facts(place, job);
+    if (!facts && improved) return Fail(facts.error());  // no pull request without its evidence
+    if (facts) {
+      request.explanation = std::move(facts->explanation);
+      request.provenance = std::move(facts->provenance);
+      request.policy = std::move(facts->policy);
+    }
+  }
+  request.provenance.run_id = request.external_id;
+  request.policy = Tighten(request.policy, limits());
+  ports_.store.SetPullRequestLimits(job.repository, request.policy.max_open, request.policy.max_per_day);
+  request.asked_for = job.priority == JobPriority::kCommand;
+  WW_ASSIGN(const auto usage, ports_.store.PullRequests(job.repository, job.what.kernel));
+  request.open_pull_requests = usage.open;
+  request.opened_today = usage.opened_today;
+  WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(job.repository, job.what.kernel));
+  if (ignored && !request.asked_for && (ignored->file_hash.empty() || ignored->file_hash == job.what.file_hash)) request.ignored_because = ignored->reason;
+  WW_ASSIGN(const auto publications, ports_.store.Publications(job.repository));
+  for (const auto& row : publications)
+    if (row.kernel == job.what.kernel) request.closed_file_hash = row.file_hash;
+  return request;
+}
+
+Status Pipeline::PublishJob(const Job& job, const Place& place) {
+  WW_ASSIGN(const bool outdated, ports_.store.IsOutdated(job));
+  if (outdated && job.state == JobState::kFinished) {
+    JobChange change;
+    change.note = "a newer version of the kernel is on its way";
+    WW_TRY(ports_.store.Advance(job.id, JobState::kSuperseded, change));
+    return {};
+  }
+  WW_ASSIGN(const PublishRequest request, MakeRequest(job, place));
+  WW_ASSIGN(Mirror mirror, place.OpenMirror());
+  JobState state = job.state;
+  const auto advance = [&](JobState to, const JobChange& change) -> Status {
+    if (state == to || !MayFollow(state, to)) return {};  // a repetition of what is written down already
+    WW_TRY(ports_.store.Advance(job.id, to, change));
+    state = to;
+    return {};
+  };
+  const PublicationObserver observer = [&](PublicationStep step, const Publication& so_far) -> Status {
+    JobChange change;
+    switch (step) {
+      case PublicationStep::kPushed: return advance(JobState::kPushed, change);
+      case PublicationStep::kProposed: {
+        const PullRequestView& view = so_far.pull_request->view;
+        change.publication = PublicationRow{job.repository, job.what.kernel, request.branch, request.commit, job.commit, job.what.file_hash, view.number, view.url, "open", 0, job.id};
+        return advance(JobState::kProposed, change);
+      }
+      case PublicationStep::kReported: return {};  // written with its conclusion, below
+    }
+    return {};
+  };
+  auto publication = warpwright::Publish(request, mirror, ports_.forge, observer);
+  if (!publication) return Fail(publication.error());
+  Log(LogLevel::kInfo, "published", publication->message, {{"disposition", Name(publication->disposition)}, {"branch", request.branch}});
+  WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
+  return Conclude(now, *publication);
+}
+
+Status Pipeline::Conclude(const Job& job, const Publication& publication) {
+  JobChange change;
+  change.note = publication.message;
+  JobState to = JobState::kReported;
+  const auto row = [&](const std::string& state, int64_t number) {
+    return PublicationRow{job.repository, job.what.kernel, job.result.branch, job.result.branch_commit, job.commit, job.what.file_hash, number, "", state, 0, job.id};
+  };
+  switch (publication.disposition) {
+    case Disposition::kProposed:
+    case Disposition::kNothing: break;
+    case Disposition::kBranchOnly: change.publication = row("", 0); break;
+    case Disposition::kLeftAlone: change.outcome = "ignored"; break;
+    case Disposition::kIgnored:
+      change.outcome = "ignored";
+      if (publication.closed_pull_request != 0)
+        change.ignored = IgnoredKernel{job.repository, job.what.kernel, job.what.file_hash, publication.message, 0};
+      break;
+    case Disposition::kWaiting:
+      to = JobState::kWaiting;
+      change.not_before = std::chrono::duration_cast<std::chrono::milliseconds>(ports_.clock.Now().time_since_epoch()).count() + kWaitMs;
+      break;
+  }
+  if (publication.retry_ticked) {
+    Event event;
+    event.repository = job.repository;
+    event.ref = job.ref;
+    event.to = job.commit;
+    event.kernel = job.what.kernel;
+    event.priority = JobPriority::kCommand;
+    event.again = true;
+    WW_TRY(ports_.store.AddEvent(event));
+  }
+  WW_TRY(ports_.store.Advance(job.id, to, change));
+  return {};
+}
+
+// The history's branch; where somebody else was faster the next night joins both.
+Status Pipeline::PublishNight(const Job& job, const Place& place) {
+  JobChange change;
+  const bool pushes = !job.result.branch_commit.empty() && place.publish != PublishTo::kNone && job.state == JobState::kFinished;
+  if (pushes && !job.result.branch.starts_with("warpwright")) {
+    change.note = "the history was not pushed: its branch must have a name that begins with warpwright";
+  } else if (pushes) {
+    WW_ASSIGN(Mirror mirror, place.OpenMirror());
+    WW_ASSIGN(const Mirror::Tip tip, mirror.RemoteTip(job.result.branch));
+    if (tip.commit != job.result.branch_commit) {
+      WW_ASSIGN(const Mirror::Pushed pushed, mirror.Push(job.result.branch, job.result.branch_commit, tip.commit));
+      if (!pushed.done) change.note = "the history was not pushed: " + pushed.rejected;
+    }
+  }
+  if (OnForge(place, ports_.forge) && job.result.outcome == "regression") {
+    CheckRequest check;
+    check.name = "warpwright / nights";
+    check.sha = job.commit;
+    check.external_id = fmt::format("warpwright-job-{}", job.id);
+    check.conclusion = "failure";
+    check.title = "Slower than it was";
+    check.summary = EscapeMarkdown(job.result.message, 4'000);
+    WW_TRY(ports_.forge->PutCheck(*place.on_forge, check));
+  }
+  WW_TRY(ports_.store.Advance(job.id, JobState::kReported, change));
+  return {};
+}
+
+// Who asked hears what came of it: one comment for all that one comment asked for.
+Status Pipeline::Report(const Job& job, const Place& place) {
+  if (job.answer_issue != 0 && ports_.conversation != nullptr && place.on_forge) {
+    WW_ASSIGN(const auto jobs, ports_.store.JobsAskedBy(job.repository, job.answer_comment));
+    std::string text;
+    for (const Job& asked : jobs) text += DescribeJob(asked) + "\n";
+    WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeAnswer(job.answer_issue, job.answer_comment, text)));
+  }
+  JobChange change;
+  if (!job.outcome.empty()) change.outcome = job.outcome;
+  WW_TRY(ports_.store.Advance(job.id, JobState::kDone, change));
+  return {};
+}
+
+namespace {
+
+DashboardJob ShowOnDashboard(const JobSnapshot& job) {
+  DashboardJob shown;
+  shown.kernel = job.kernel;
+  shown.kind = job.kind;
+  shown.device = job.device;
+  shown.commit = job.commit;
+  shown.since = !job.finished.empty() ? job.finished : !job.started.empty() ? job.started : job.queued;
+  shown.reason = job.message;
+  shown.pull_request_url = job.pull_request_url;
+  shown.gain = job.gain;
+  shown.gain_low = job.gain_low;
+  shown.gain_high = job.gain_high;
+  shown.modelled = job.modelled;
+  return shown;
+}
+
+DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySnapshot& repository, const std::vector<PublicationRow>& publications) {
+  DashboardInput input;
+  input.repository = repository.name;
+  input.version = snapshot.version;
+  input.ignored = repository.ignored;
+  input.open_pull_requests = repository.open_pull_requests;
+  input.opened_today = repository.opened_today;
+  input.max_open = repository.max_open;
+  input.max_per_day = repository.max_per_day;
+  input.last_error = repository.last_error;
+  const auto spend = [&](const char* name) {
+    const auto found = snapshot.spend.find(name);
+    return found == snapshot.spend.end() ? 0.0 : found->second;
+  };
+  input.gpu_minutes_today = spend("gpu_minutes_today");
+  input.gpu_minutes_total = spend("gpu_minutes_total");
+  input.model_dollars_today = spend("model_dollars_today");
+  input.model_dollars_total = spend("model_dollars_total");
+  std::set<std::string> latest;  // of what ended, only the last job of each kernel says how it is
+  for (const JobSnapshot& job : snapshot.jobs) {
+    if (job.repository != repository.name) continue;
+    const DashboardJob shown = ShowOnDashboard(job);
+    if (job.state == "running" || job.state == "publishing") input.running.push_back(shown);
+    if (job.state == "queued") input.queued.insert(input.queued.begin(), shown);
+    if (job.state == "waiting") input.waiting.push_back(shown);
+    if (job.state != "done" || job.outcome == "superseded" || job.outcome == "cancelled" || !latest.insert(job.kernel).second) continue;
+    const bool open = std::any_of(publications.begin(), publications.end(), [&](const auto& row) { return row.kernel == job.kernel && row.state == "open"; });
+    if (open && job.outcome == "improved") input.open.push_back(shown);
+    if (job.outcome == "unchanged") input.unchanged.push_back(shown);
+    if (job.outcome == "error" || job.outcome == "refused") input.failed.push_back(shown);
+  }
+  for (const PublicationRow& row : publications) {  // older than the jobs that are shown
+    if (row.state != "open" || std::any_of(input.open.begin(), input.open.end(), [&](const auto& shown) { return shown.kernel == row.kernel; })) continue;
+    DashboardJob shown;
+    shown.kernel = row.kernel;
+    shown.commit = row.base_commit;
+    shown.since = FormatUtc(std::chrono::system_clock::time_point(std::chrono::milliseconds(row.opened)));
+    shown.pull_request_url = row.url;
+    input.open.push_back(std::move(shown));
+  }
+  return input;
+}
+
+}  // namespace
+
+Result<bool> Pipeline::DashboardOne() {
+  if (ports_.forge == nullptr) return false;
+  WW_ASSIGN(const auto stale, ports_.store.StaleDashboards());
+  for (const auto& [name, mark] : stale) {
+    const auto place = FindPlace(name);
+    if (!place || !OnForge(*place, ports_.forge)) {
+      WW_TRY(ports_.store.DashboardShown(name, mark, ""));
+      continue;
+    }
+    const auto now = ports_.clock.Steady();
+    if (const auto shown = dashboard_shown_.find(name); shown != dashboard_shown_.end() && now - shown->second < kDashboardEvery) continue;
+    dashboard_shown_[name] = now;
+    DaemonSnapshot snapshot = ports_.store.Snapshot();
+    {
+      const std::lock_guard guard(mutex_);
+      snapshot.version = settings_.version;
+    }
+    const auto repository = std::find_if(snapshot.repositories.begin(), snapshot.repositories.end(), [&](const auto& r) { return r.name == name; });
+    if (repository == snapshot.repositories.end()) continue;
+    WW_ASSIGN(const auto publications, ports_.store.Publications(name));
+    const DashboardText text = RenderDashboard(MakeDashboard(snapshot, *repository, publications));
+    const std::string digest = Sha256(text.title + "\n" + text.body);
+    WW_ASSIGN(const std::string before, ports_.store.DashboardDigest(name));
+    if (digest != before) {
+      const auto put = ports_.forge->PutDashboard(*place->on_forge, {text.title, text.body, std::string(kDashboardMarker)});
+      if (!put) {
+        LogError("dashboard_failed", put.error(), {{"repo", name}});
+        return true;  // stale still; its turn comes again
+      }
+    }
+    WW_TRY(ports_.store.DashboardShown(name, mark, digest));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace warpwright

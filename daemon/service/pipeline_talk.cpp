@@ -1,0 +1,284 @@
+// What people say on the forge: commands in comments, ticks and closed pull requests. A payload is a hint where to look; who may do this and
+// which commit is meant are asked of the forge and of git.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "report/markdown.h"
+#include "service/answer.h"
+#include "service/pipeline.h"
+
+namespace warpwright {
+namespace {
+
+constexpr std::string_view kOurs = "warpwright/";
+constexpr char kTickedIgnore[] = "\"ignore\" is ticked in the pull request";
+
+std::string Ref(const std::string& branch) { return "refs/heads/" + branch; }
+
+// The body with its "retry" box empty again.
+std::string Untick(std::string body) {
+  for (size_t at = body.find("- [x]"); at != std::string::npos; at = body.find("- [x]", at + 1)) {
+    const std::string_view line = std::string_view(body).substr(at, body.find('\n', at) - at);
+    if (line.find("retry") != std::string_view::npos || line.find("Retry") != std::string_view::npos) body[at + 3] = ' ';
+  }
+  return body;
+}
+
+}  // namespace
+
+Result<bool> Pipeline::AnswerOne() {
+  if (ports_.conversation == nullptr) return false;
+  WW_ASSIGN(const auto deliveries, ports_.store.WaitingDeliveries(1, true));
+  if (deliveries.empty()) return false;
+  const StoredDelivery& delivery = deliveries.front();
+  const LogScope scope({{"delivery", delivery.id}});
+  if (const Status answered = Answer(delivery); !answered) {
+    LogError("delivery_failed", answered.error());
+    // What makes no sense to the forge makes none the next time either.
+    if (answered.error().code == ErrorCode::kUnsupported || answered.error().code == ErrorCode::kCorrupt)
+      WW_TRY(ports_.store.FinishDelivery(delivery.id, "failed: " + answered.error().message));
+    else
+      WW_TRY(ports_.store.DeliveryFailed(delivery.id, answered.error().message));
+  }
+  return true;
+}
+
+Status Pipeline::Answer(const StoredDelivery& delivery) {
+  if (delivery.event == Store::kAnswerEvent) {
+    const auto body = nlohmann::json::parse(delivery.body, nullptr, false);
+    const auto place = body.is_object() ? FindPlace(body.value("repository", std::string())) : std::nullopt;
+    if (!place || !place->on_forge) return ports_.store.FinishDelivery(delivery.id, "unknown repository");
+    WW_TRY(ports_.conversation->PutComment(*place->on_forge, MakeAnswer(body.value("issue", int64_t{0}), body.value("comment", int64_t{0}),
+                                                                        EscapeMarkdown(body.value("text", std::string()), 4'000))));
+    return ports_.store.FinishDelivery(delivery.id, "answered");
+  }
+  WW_ASSIGN(const WebhookEvent event, ParseWebhook(delivery.event, delivery.body));
+  return std::visit(
+      [&](const auto& e) -> Status {
+        if constexpr (requires { Answer(delivery, std::declval<const Place&>(), e); }) {
+          const auto place = FindPlace(e.repository);
+          if (!place) return ports_.store.FinishDelivery(delivery.id, "unknown repository");
+          return Answer(delivery, *place, e);
+        } else {
+          return ports_.store.FinishDelivery(delivery.id, "ignored");
+        }
+      },
+      event);
+}
+
+Result<bool> Pipeline::MayCommand(const Place& place, const std::string& login) {
+  WW_ASSIGN(const Permission permission, ports_.conversation->PermissionOf(*place.on_forge, login));
+  return permission >= Permission::kWrite;
+}
+
+Status Pipeline::Answer(const StoredDelivery& delivery, const Place& place, const CommentEvent& comment) {
+  if (comment.sender_type == "Bot") return ports_.store.FinishDelivery(delivery.id, "ignored: by a bot");
+  const auto command = ParseSlashCommand(comment.body);
+  if (command && !*command) return ports_.store.FinishDelivery(delivery.id, "ignored: no command");
+  WW_ASSIGN(const bool may, MayCommand(place, comment.sender));
+  if (!may) {
+    WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, "-1"));
+    Log(LogLevel::kWarning, "command_refused", "a command by somebody without write permission", {{"repo", place.name}, {"sender", comment.sender}});
+    return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
+  }
+  Reply reply;
+  if (command) {
+    WW_ASSIGN(reply, Obey(place, comment, **command));
+  } else {
+    reply = {EscapeMarkdown(command.error().Format()), {}, true};
+  }
+  WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, reply.refused ? "-1" : "rocket"));
+  if (!reply.text.empty()) WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeAnswer(comment.issue, comment.comment, reply.text)));
+  Log(LogLevel::kInfo, "command", comment.body.substr(0, comment.body.find('\n')), {{"repo", place.name}, {"sender", comment.sender}, {"events", reply.events.size()}});
+  return ports_.store.FinishDelivery(delivery.id, reply.refused ? "refused: by what it asks" : "command", reply.events);
+}
+
+Result<Pipeline::Reply> Pipeline::Obey(const Place& place, const CommentEvent& comment, const SlashCommand& command) {
+  SlashCommand full = command;
+  if (full.kernel.empty() && comment.on_pull_request && full.verb != SlashVerb::kOptimize && full.verb != SlashVerb::kRetry) {
+    WW_ASSIGN(const PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
+    if (view.head.starts_with(kOurs)) full.kernel = view.head.substr(kOurs.size());
+  }
+  const std::string whose = full.kernel.empty() ? std::string("all kernels") : CodeSpan(full.kernel);
+  switch (full.verb) {
+    case SlashVerb::kOptimize:
+    case SlashVerb::kRetry: return ObeyOptimize(place, comment, full);
+    case SlashVerb::kIgnore: {
+      if (full.kernel.empty()) return Reply{"Which kernel? `/warpwright ignore KERNEL`.", {}, true};
+      WW_TRY(ports_.store.Ignore({place.name, full.kernel, "", "told to ignore it in a comment", 0}));
+      WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "ignored"));
+      for (const int64_t job : running) StopJob(job);
+      return Reply{fmt::format("{} is left alone until somebody asks for it with `/warpwright optimize {}`.", whose, full.kernel), {}, false};
+    }
+    case SlashVerb::kStop: {
+      WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "stopped by a comment"));
+      for (const int64_t job : running) StopJob(job);
+      return Reply{fmt::format("Stopped what ran or waited for {}.", whose), {}, false};
+    }
+    case SlashVerb::kExplain: {
+      if (full.kernel.empty()) return Reply{"Which kernel? `/warpwright explain KERNEL`.", {}, true};
+      WW_ASSIGN(const auto job, ports_.store.LatestJob(place.name, full.kernel));
+      if (!job) return Reply{fmt::format("There was no job for {} yet.", whose), {}, false};
+      std::string text = DescribeJob(*job) + "\n";
+      if (const auto request = MakeRequest(*job, place)) {
+        const CheckText check = RenderCheck(request->explanation, request->provenance);
+        text += "\n" + check.summary + "\n\n" + check.text;
+      }
+      if (CodePoints(text) > kMaxBodyCharacters) text = DescribeJob(*job);
+      return Reply{std::move(text), {}, false};
+    }
+  }
+  return Reply{};
+}
+
+// On a pull request: at the commit that the forge says is its head, which must be a branch of this very repository. Else the watched branch.
+Result<Pipeline::Reply> Pipeline::ObeyOptimize(const Place& place, const CommentEvent& comment, const SlashCommand& command) {
+  Event event;
+  event.repository = place.name;
+  event.kernel = command.kernel;
+  event.priority = JobPriority::kCommand;
+  event.again = command.verb == SlashVerb::kRetry;
+  event.answer_issue = comment.issue;
+  event.answer_comment = comment.comment;
+  (void)Look(place.name);  // what cannot be reached now is known from the last look
+  WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
+  if (comment.on_pull_request) {
+    WW_ASSIGN(const PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
+    if (view.state != "open") return Reply{"This pull request is closed.", {}, true};
+    WW_ASSIGN(const Mirror mirror, place.OpenMirror());
+    WW_ASSIGN(const Refs known, mirror.Known());
+    const auto head = known.find(Ref(view.head)), base = known.find(Ref(view.base));
+    if (head == known.end() || head->second != view.head_sha)
+      return Reply{"The head of this pull request is not a branch of this repository; code of forks is never run.", {}, true};
+    if (view.head.starts_with(kOurs)) {
+      if (base == known.end()) return Reply{"The base branch is gone.", {}, true};
+      if (event.kernel.empty()) event.kernel = view.head.substr(kOurs.size());
+      event.ref = base->first;
+      event.to = base->second;
+    } else {
+      event.ref = head->first;
+      event.to = head->second;
+      if (event.kernel.empty() && base != known.end()) event.from = base->second;  // what the pull request changes
+    }
+  } else {
+    if (tips.empty()) return Reply{"No branch of this repository is known yet.", {}, true};
+    event.ref = tips.begin()->first;
+    if (!place.branches.empty() && tips.count(Ref(place.branches.front())) == 1) event.ref = Ref(place.branches.front());
+    event.to = tips.at(event.ref);
+  }
+  return Reply{fmt::format("Queued at {}: {}.", CodeSpan(event.to.substr(0, 12)), event.kernel.empty() ? std::string("every kernel that is concerned") : CodeSpan(event.kernel)), {event}, false};
+}
+
+Status Pipeline::Answer(const StoredDelivery& delivery, const Place& place, const PullRequestEvent& event) {
+  if (event.fork || !event.head.starts_with(kOurs)) return ports_.store.FinishDelivery(delivery.id, "ignored: not ours");
+  WW_ASSIGN(const PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, event.number));
+  if (view.head != event.head) return ports_.store.FinishDelivery(delivery.id, "ignored: not what it says");
+  WW_ASSIGN(const auto events, Follow(place, view.head.substr(kOurs.size()), view, event.sender));
+  return ports_.store.FinishDelivery(delivery.id, "pull request", events);
+}
+
+Result<std::vector<Event>> Pipeline::Follow(const Place& place, const std::string& kernel, const PullRequestView& view, const std::string& sender) {
+  std::vector<Event> events;
+  WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
+  PublicationRow row{place.name, kernel, view.head, view.head_sha, "", "", view.number, view.url, "", 0, 0};
+  for (const auto& known : rows)
+    if (known.kernel == kernel) row = known;
+  if (row.pull_request > view.number) return events;  // an older one
+  const auto body = ParseBody(view.body);
+  if (row.file_hash.empty() && body && row.base_commit.empty()) row.base_commit = body->base_commit;
+  const std::string state = view.state == "open" ? "open" : view.merged ? "merged" : "closed";
+  const bool changed = row.state != state || row.pull_request != view.number;
+  row.pull_request = view.number;
+  row.url = view.url;
+  row.state = state;
+  if (changed) WW_TRY(ports_.store.PutPublication(row));
+  WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(place.name, kernel));
+  if (state == "closed" && changed) {
+    const std::string reason = fmt::format("pull request #{} was closed without merging", view.number);
+    // Where nobody knows which version was closed, the publisher finds out when there is something to propose.
+    if (!row.file_hash.empty()) WW_TRY(ports_.store.Ignore({place.name, kernel, row.file_hash, reason, 0}));
+    Log(LogLevel::kInfo, "pull_request_closed", reason, {{"repo", place.name}, {"kernel", kernel}});
+  }
+  if (state != "open") return events;
+  if (changed && ignored && ignored->reason != kTickedIgnore) WW_TRY(ports_.store.Heed(place.name, kernel));  // opened again
+  if (!body) return events;
+  const bool unticked = ignored && ignored->reason == kTickedIgnore && !body->ignore;
+  const bool newly_ticked = body->ignore && !ignored;
+  if (!unticked && !newly_ticked && !body->retry) return events;
+  // Without a sender (no webhook told it): only people with write permission can edit a body of ours.
+  if (!sender.empty()) {
+    WW_ASSIGN(const bool may, MayCommand(place, sender));
+    if (!may) return events;
+  }
+  if (unticked) WW_TRY(ports_.store.Heed(place.name, kernel));
+  if (newly_ticked) {
+    WW_TRY(ports_.store.Ignore({place.name, kernel, "", kTickedIgnore, 0}));
+    WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, kernel, kTickedIgnore));
+    for (const int64_t job : running) StopJob(job);
+  }
+  if (body->retry && !body->ignore) {
+    WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
+    const auto base = tips.find(Ref(view.base));
+    if (base == tips.end()) return events;
+    Event event;
+    event.repository = place.name;
+    event.ref = base->first;
+    event.to = base->second;
+    event.kernel = kernel;
+    event.priority = JobPriority::kCommand;
+    event.again = true;
+    WW_TRY(ports_.store.AddEvent(event));  // before the box is empty again: twice is better than never, and twice is once
+    PullRequestRequest request;
+    request.head = view.head;
+    request.base = view.base;
+    request.title = view.title;
+    request.body = Untick(view.body);
+    request.draft = view.draft;
+    request.expected_body = view.body;
+    WW_TRY(ports_.forge->PutPullRequest(*place.on_forge, request));
+  }
+  return events;
+}
+
+Status Pipeline::Answer(const StoredDelivery& delivery, const Place& place, const CheckRerequested& check) {
+  constexpr std::string_view kPrefix = "warpwright-job-";
+  WW_ASSIGN(const bool may, MayCommand(place, check.sender));
+  if (!may) return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
+  int64_t id = 0;
+  if (check.external_id.starts_with(kPrefix) && check.external_id.size() < 40) id = std::strtoll(check.external_id.c_str() + kPrefix.size(), nullptr, 10);
+  const auto job = ports_.store.FindJob(id);
+  if (!job || job->repository != place.name || job->commit != check.sha) return ports_.store.FinishDelivery(delivery.id, "ignored: no check of ours");
+  Event event;
+  event.repository = place.name;
+  event.ref = job->ref;
+  event.to = job->commit;
+  event.kernel = job->what.kernel;
+  event.priority = JobPriority::kCommand;
+  event.again = true;
+  return ports_.store.FinishDelivery(delivery.id, "check", {event});
+}
+
+Status Pipeline::Reconcile(const std::atomic<bool>& stop) {
+  if (ports_.forge == nullptr) return {};
+  for (const Place& place : Places()) {
+    if (!place.on_forge || place.publish != PublishTo::kPullRequest) continue;
+    WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
+    for (const PublicationRow& row : rows) {
+      if (stop) return {};
+      if (row.pull_request == 0 || row.state != "open") continue;
+      const auto view = ports_.forge->FindPullRequest(*place.on_forge, row.branch);
+      if (!view) {
+        LogError("reconcile_failed", view.error(), {{"repo", place.name}, {"kernel", row.kernel}});
+        break;  // the next round comes
+      }
+      if (!*view) continue;
+      const auto followed = Follow(place, row.kernel, **view, "");
+      if (!followed) LogError("reconcile_failed", followed.error(), {{"repo", place.name}, {"kernel", row.kernel}});
+    }
+  }
+  return {};
+}
+
+}  // namespace warpwright

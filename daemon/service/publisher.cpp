@@ -1,0 +1,213 @@
+#include "service/publisher.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "report/diff_summary.h"
+
+namespace warpwright {
+namespace {
+
+std::string Short(const std::string& commit) { return commit.substr(0, 12); }
+
+class Publisher {
+ public:
+  Publisher(const PublishRequest& request, Mirror& mirror, Forge* forge, const PublicationObserver& observer)
+      : request_(request), mirror_(mirror), forge_(forge), observer_(observer) {}
+
+  Result<Publication> Run() {
+    const bool gained = !request_.commit.empty() && request_.to != PublishTo::kNone;
+    if (gained && !request_.ignored_because.empty())
+      End(Disposition::kIgnored, request_.ignored_because);
+    else if (gained)
+      WW_TRY(Gain());
+    if (done_.disposition == Disposition::kWaiting) return done_;
+    if (Speaks()) WW_TRY(Check());
+    return done_;
+  }
+
+ private:
+  bool Speaks() const { return forge_ != nullptr && request_.repository && request_.to == PublishTo::kPullRequest; }
+  bool Proposes() const { return Speaks() && request_.policy.enabled; }
+  void End(Disposition disposition, std::string message) {
+    done_.disposition = disposition;
+    done_.message = std::move(message);
+  }
+  Status Tell(PublicationStep step) const { return observer_ ? observer_(step, done_) : Status(); }
+
+  // Push, then pull request; nothing of it where people or limits are in the way.
+  Status Gain() {
+    WW_ASSIGN(Mirror::Tip tip, mirror_.RemoteTip(request_.branch));
+    if (tip.owner == Mirror::Owner::kForeign) {
+      End(Disposition::kLeftAlone, fmt::format("{} holds commit {}, which is not by warpwright; the branch is left alone until it is deleted", request_.branch,
+                                               Short(tip.commit)));
+      return {};
+    }
+    if (Proposes()) {
+      WW_ASSIGN(const bool wanted, PullRequestIsWanted());
+      if (!wanted) return {};
+    }
+    WW_TRY(Push(tip));
+    if (!Proposes()) {
+      End(Disposition::kBranchOnly, "pushed to " + request_.branch);
+      return {};
+    }
+    return Propose();
+  }
+
+  // False: what people said, or a limit, is in the way.
+  Result<bool> PullRequestIsWanted() {
+    WW_ASSIGN(const auto existing, forge_->FindPullRequest(*request_.repository, request_.branch));
+    const std::optional<BodyState> body = existing ? ParseBody(existing->body) : std::nullopt;
+    const bool open = existing && existing->state == "open";
+    if (open) read_body_ = existing->body;
+    if (open && body && !request_.asked_for) {
+      done_.retry_ticked |= body->retry;
+      if (body->ignore) {
+        End(Disposition::kIgnored, fmt::format("\"ignore\" is ticked in pull request #{}", existing->number));
+        return false;
+      }
+    }
+    if (existing && !open && !existing->merged && !request_.asked_for) {
+      WW_ASSIGN(const bool changed, FileChangedSince(body));
+      if (!changed) {
+        End(Disposition::kIgnored, fmt::format("pull request #{} was closed without merging, and {} is as it was", existing->number, request_.file));
+        done_.closed_pull_request = existing->number;
+        return false;
+      }
+    }
+    if (open) return true;
+    if (request_.open_pull_requests >= request_.policy.max_open) {
+      End(Disposition::kWaiting, fmt::format("{} of {} pull requests are open", request_.open_pull_requests, request_.policy.max_open));
+      return false;
+    }
+    if (request_.opened_today >= request_.policy.max_per_day) {
+      End(Disposition::kWaiting, fmt::format("{} of {} pull requests of today were opened", request_.opened_today, request_.policy.max_per_day));
+      return false;
+    }
+    return true;
+  }
+
+  // Where nobody knows what the closed pull request was about, it counts as the same: a second unwanted one costs more than a missed one.
+  Result<bool> FileChangedSince(const std::optional<BodyState>& body) {
+    WW_ASSIGN(const std::string now, FileHash(mirror_.repository(), request_.base_commit, request_.file));
+    std::string then = request_.closed_file_hash;
+    if (body && !body->base_commit.empty()) {
+      const auto hash = FileHash(mirror_.repository(), body->base_commit, request_.file);  // the commit may be gone from the mirror
+      if (hash) then = *hash;
+    }
+    return !then.empty() && then != now;
+  }
+
+  Status Push(Mirror::Tip tip) {
+    for (int attempt = 0; tip.commit != request_.commit; ++attempt) {
+      WW_ASSIGN(const Mirror::Pushed pushed, mirror_.Push(request_.branch, request_.commit, tip.commit));
+      if (pushed.done) break;
+      if (attempt == 1)
+        return Fail(ErrorCode::kEnvironment, fmt::format("{} was not accepted by the remote: {}", request_.branch, pushed.rejected),
+                    "see whether the credentials may push, and whether a rule protects warpwright/*");
+      WW_ASSIGN(tip, mirror_.RemoteTip(request_.branch));  // somebody was faster; once more from what is there
+      if (tip.owner == Mirror::Owner::kForeign)
+        return Fail(ErrorCode::kIo, request_.branch + " was changed by somebody else at the same moment");  // the next attempt sees it at once
+    }
+    done_.pushed = request_.commit;
+    return Tell(PublicationStep::kPushed);
+  }
+
+  Provenance FullProvenance() {
+    Provenance provenance = request_.provenance;
+    provenance.branch = request_.branch;
+    provenance.base_branch = request_.base_branch;
+    provenance.candidate_commit = request_.commit;
+    if (provenance.run_id.empty()) provenance.run_id = request_.external_id;
+    if (request_.commit.empty()) return provenance;
+    if (const auto diff = mirror_.repository().Diff(request_.base_commit, request_.commit, request_.file)) AddDiff(*diff, provenance);
+    return provenance;
+  }
+
+  Status Propose() {
+    const PullRequestText text = RenderPullRequest(request_.explanation, FullProvenance());
+    PullRequestRequest request;
+    request.head = request_.branch;
+    request.base = request_.base_branch;
+    request.title = text.title;
+    request.body = text.body;
+    request.draft = request_.policy.draft || text.draft || request_.explanation.modelled;
+    request.labels = request_.policy.labels;
+    request.reviewers = request_.policy.reviewers;
+    request.expected_body = read_body_;
+    for (int attempt = 0;; ++attempt) {
+      WW_ASSIGN(done_.pull_request, forge_->PutPullRequest(*request_.repository, request));
+      if (!done_.pull_request->body_left) break;
+      if (attempt == 3) return Fail(ErrorCode::kIo, "the pull request's body is being edited by somebody else");
+      request.expected_body = done_.pull_request->view.body;  // a tick since we read it: noticed, and then replaced
+      if (const auto body = ParseBody(*request.expected_body); body && !request_.asked_for) done_.retry_ticked |= body->retry;
+    }
+    End(Disposition::kProposed, fmt::format("pull request #{} {}", done_.pull_request->view.number, Name(done_.pull_request->operation)));
+    return Tell(PublicationStep::kProposed);
+  }
+
+  Status Check() {
+    CheckText text = RenderCheck(request_.explanation, FullProvenance());
+    CheckRequest check;
+    check.name = "warpwright / " + request_.kernel;
+    check.sha = request_.base_commit;
+    check.external_id = request_.external_id;
+    check.conclusion = text.conclusion;
+    check.title = text.title;
+    check.summary = text.summary;
+    check.text = text.text;
+    if (done_.disposition == Disposition::kIgnored || done_.disposition == Disposition::kLeftAlone) {
+      check.conclusion = "neutral";
+      check.summary = "Not proposed: " + done_.message + ".\n\n" + check.summary;
+    }
+    if (done_.pull_request) check.details_url = done_.pull_request->view.url;
+    for (const auto& note : text.notes) check.annotations.push_back({request_.file, note.line, note.line, note.level, note.title, note.message});
+    WW_ASSIGN(done_.check, forge_->PutCheck(*request_.repository, check));
+    return Tell(PublicationStep::kReported);
+  }
+
+  const PublishRequest& request_;
+  Mirror& mirror_;
+  Forge* forge_;
+  const PublicationObserver& observer_;
+  std::optional<std::string> read_body_;  // of the open pull request
+  Publication done_;
+};
+
+}  // namespace
+
+std::string_view Name(Disposition disposition) {
+  switch (disposition) {
+    case Disposition::kProposed: return "proposed";
+    case Disposition::kBranchOnly: return "branch";
+    case Disposition::kNothing: return "nothing";
+    case Disposition::kLeftAlone: return "left_alone";
+    case Disposition::kIgnored: return "ignored";
+    case Disposition::kWaiting: return "waiting";
+  }
+  return "";
+}
+
+Result<Publication> Publish(const PublishRequest& request, Mirror& mirror, Forge* forge, const PublicationObserver& observer) {
+  return Publisher(request, mirror, forge, observer).Run();
+}
+
+Result<std::string> FileHash(const Repository& repository, const std::string& commit, const std::string& file) {
+  WW_ASSIGN(const auto content, repository.Read(commit, file));
+  return content ? Sha256(*content) : std::string();
+}
+
+Result<int> CountOpenPullRequests(const Refs& remote_refs, const std::string& except_branch, const RepositoryName& repository, Forge& forge) {
+  int open = 0;
+  constexpr std::string_view kHeads = "refs/heads/";
+  for (const auto& [ref, commit] : remote_refs) {
+    const std::string branch = ref.starts_with(kHeads) ? ref.substr(kHeads.size()) : ref;
+    if (!branch.starts_with("warpwright/") || branch == except_branch) continue;
+    WW_ASSIGN(const auto found, forge.FindPullRequest(repository, branch));
+    if (found && found->state == "open") ++open;
+  }
+  return open;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,285 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/service/world.h"
+
+namespace warpwright {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+TEST(Pipeline, AChangeBecomesABranchAPullRequestAndACheck) {
+  World world;
+  EXPECT_TRUE(world.runner.runs.empty()) << "what is there already at the first look is left alone";
+  const std::string commit = world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs, (Strings{"softmax " + commit.substr(0, 6)}));
+  const std::string tip = world.RemoteTip("warpwright/softmax");
+  ASSERT_FALSE(tip.empty());
+  EXPECT_EQ(world.remote.Git({"rev-parse", tip + "~1"}), commit + "\n");
+  ASSERT_EQ(world.forge.pull_requests.size(), 1u);
+  EXPECT_EQ(world.forge.pull_requests[0].head, "warpwright/softmax");
+  EXPECT_EQ(world.forge.pull_requests[0].base, "main");
+  EXPECT_FALSE(world.forge.requests[0].draft);
+  ASSERT_EQ(world.forge.checks.size(), 1u);
+  EXPECT_EQ(world.forge.checks[0].request.name, "warpwright / softmax");
+  EXPECT_EQ(world.forge.checks[0].request.sha, commit);
+  EXPECT_EQ(world.forge.checks[0].request.conclusion, "success");
+  EXPECT_EQ(world.Job("softmax").state, "done");
+  EXPECT_EQ(world.Job("softmax").outcome, "improved");
+  EXPECT_FALSE(world.Job("softmax").pull_request_url.empty());
+  EXPECT_EQ(world.forge.dashboards.size(), 1u);
+}
+
+TEST(Pipeline, ItsOwnBranchesAndUnchangedKernelsMakeNoWork) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.remote.Write("README.md", "text");
+  world.remote.Commit("no kernel");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 1u);
+}
+
+TEST(Pipeline, TheNextVersionUpdatesThePullRequestInPlace) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  const std::string first = world.RemoteTip("warpwright/softmax");
+  const std::string commit = world.Push("softmax", "// softmax 3\n");
+  world.Drive();
+  EXPECT_NE(world.RemoteTip("warpwright/softmax"), first);
+  EXPECT_EQ(world.remote.Git({"rev-parse", "warpwright/softmax~1"}), commit + "\n") << "one commit on the new base";
+  EXPECT_EQ(world.forge.pull_requests.size(), 1u);
+  EXPECT_EQ(world.Logged("update pull request").size(), 1u);
+}
+
+TEST(Pipeline, AForeignCommitOnTheBranchIsLeftAlone) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.remote.Git({"checkout", "-q", "warpwright/softmax"});
+  world.remote.Write("softmax.cu", "// mine\n");
+  const std::string mine = world.remote.Commit("my own idea");
+  world.remote.Git({"checkout", "-q", "main"});
+  world.Push("softmax", "// softmax 3\n");
+  world.Drive();
+  EXPECT_EQ(world.RemoteTip("warpwright/softmax"), mine);
+  EXPECT_EQ(world.Job("softmax").outcome, "ignored");
+  EXPECT_NE(world.Job("softmax").message.find("not by warpwright"), std::string::npos) << world.Job("softmax").message;
+  EXPECT_EQ(world.forge.checks.back().request.conclusion, "neutral");
+  EXPECT_EQ(world.forge.pull_requests.size(), 1u);
+}
+
+TEST(Pipeline, AClosedPullRequestMeansNoUntilTheFileChanges) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.forge.Close(1);
+  const std::atomic<bool> never{false};
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  EXPECT_EQ(world.store->Snapshot().repositories[0].ignored, Strings{"softmax"});
+  world.Push("softmax", "// softmax 3\n");
+  world.Push("softmax", "// softmax 2\n");  // back to what was closed
+  world.Drive();
+  EXPECT_EQ(world.forge.pull_requests.size(), 1u);
+  world.Push("softmax", "// softmax 4\n");
+  world.Drive();
+  EXPECT_EQ(world.forge.pull_requests.size(), 2u);
+  EXPECT_EQ(world.forge.pull_requests[1].state, "open");
+}
+
+TEST(Pipeline, AClosedPullRequestIsNoticedAlsoWhenItIsPublishedAgain) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.forge.Close(1);  // nobody told us, and a job of the same file comes: the header changed, say
+  Event event;
+  event.repository = World::kName;
+  event.ref = "refs/heads/main";
+  event.to = world.RemoteTip("main");
+  event.kernel = "softmax";
+  event.priority = JobPriority::kNightly;
+  event.again = true;
+  ASSERT_TRUE(world.store->AddEvent(event));
+  world.Drive();
+  EXPECT_EQ(world.forge.pull_requests.size(), 1u);
+  EXPECT_EQ(world.Job("softmax").outcome, "ignored");
+}
+
+TEST(Pipeline, AMergedPullRequestIsFollowedByANewOne) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.forge.Close(1, true);
+  world.Push("softmax", "// softmax 3\n");
+  world.Drive();
+  EXPECT_EQ(world.forge.pull_requests.size(), 2u);
+}
+
+TEST(Pipeline, WithoutAGainThereIsACheckAndNothingElse) {
+  World world;
+  world.runner.outcomes["softmax"] = "unchanged";
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  EXPECT_TRUE(world.forge.pull_requests.empty());
+  EXPECT_TRUE(world.RemoteTip("warpwright/softmax").empty());
+  ASSERT_EQ(world.forge.checks.size(), 1u);
+  EXPECT_EQ(world.forge.checks[0].request.conclusion, "neutral");
+  EXPECT_EQ(world.Job("softmax").outcome, "unchanged");
+}
+
+TEST(Pipeline, AModelledGainOpensADraftOnly) {
+  World world;
+  world.modelled = true;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  EXPECT_TRUE(world.forge.requests.at(0).draft);
+}
+
+TEST(Pipeline, BeyondTheLimitsResultsWaitAndGoOnWhenThereIsRoom) {
+  World world;
+  world.policy.max_open = 1;
+  world.Push("softmax", "// softmax 2\n");
+  world.Push("gelu", "// gelu 2\n");
+  world.Drive();
+  EXPECT_EQ(world.forge.pull_requests.size(), 1u);
+  const std::string held = world.forge.pull_requests[0].head == "warpwright/softmax" ? "gelu" : "softmax";
+  EXPECT_EQ(world.Job(held).state, "waiting");
+  EXPECT_NE(world.Job(held).message.find("1 of 1"), std::string::npos);
+  EXPECT_TRUE(world.RemoteTip("warpwright/" + held).empty()) << "nothing is pushed before";
+  EXPECT_NE(world.forge.dashboards.begin()->second.body.find(held), std::string::npos) << "but it is visible";
+  world.forge.Close(1, true);
+  const std::atomic<bool> never{false};
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  world.clock.Advance(std::chrono::minutes(2));
+  world.Drive();
+  EXPECT_EQ(world.Job(held).state, "done");
+  EXPECT_EQ(world.forge.pull_requests.size(), 2u);
+}
+
+TEST(Pipeline, TheDailyLimitEndsWithTheDay) {
+  World world;
+  world.policy.max_per_day = 1;
+  world.Push("softmax", "// softmax 2\n");
+  world.Push("gelu", "// gelu 2\n");
+  world.Drive();
+  EXPECT_EQ(world.forge.pull_requests.size(), 1u);
+  world.clock.Advance(std::chrono::hours(24));
+  world.Drive();
+  EXPECT_EQ(world.forge.pull_requests.size(), 2u);
+}
+
+TEST(Pipeline, TheOperatorsCeilingWins) {
+  Ceilings limits;
+  limits.max_open = 1;
+  World world(limits);
+  world.Push("softmax", "// softmax 2\n");
+  world.Push("gelu", "// gelu 2\n");
+  world.Drive();
+  EXPECT_EQ(world.forge.pull_requests.size(), 1u);
+}
+
+TEST(Pipeline, OurErrorsAreTriedAgainAndThenReported) {
+  World world;
+  world.runner.outcomes["softmax"] = "error";
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.clock.Advance(std::chrono::minutes(10));
+  world.Drive();
+  world.clock.Advance(std::chrono::minutes(10));
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 3u);
+  EXPECT_EQ(world.Job("softmax").outcome, "error");
+  ASSERT_EQ(world.forge.checks.size(), 1u);
+  EXPECT_TRUE(world.forge.pull_requests.empty());
+}
+
+TEST(Pipeline, AForgeThatFailsNowAndThenGetsEverythingOnce) {
+  World world;
+  uint32_t random = 1;
+  const auto fails = [&](const char* why) -> Status {
+    random = random * 1664525 + 1013904223;
+    if (random >> 16 < 65536 * 3 / 10) return Fail(ErrorCode::kTimeout, why);
+    return {};
+  };
+  world.forge.before = [&](const std::string&) { return fails("502"); };
+  world.forge.after = [&](const std::string&) { return fails("no answer"); };  // done, and nobody was told
+  world.Push("softmax", "// softmax 2\n");
+  world.Push("gelu", "// gelu 2\n");
+  world.runner.outcomes["gelu"] = "unchanged";
+  for (int i = 0; i < 10; ++i) world.Drive();
+  EXPECT_EQ(world.Logged("create pull request").size(), 1u);
+  EXPECT_EQ(world.Logged("create check").size(), 2u);
+  EXPECT_EQ(world.Job("softmax").state, "done");
+  EXPECT_EQ(world.Job("gelu").state, "done");
+}
+
+TEST(Pipeline, WhatTheForgeCallsNonsenseIsGivenUp) {
+  World world;
+  world.forge.before = [&](const std::string& verb) -> Status {
+    if (verb == "put pull request") return Fail(ErrorCode::kUnsupported, "422: base is invalid");
+    return {};
+  };
+  world.Push("softmax", "// softmax 2\n");
+  for (int i = 0; i < 5; ++i) world.Drive();
+  EXPECT_EQ(world.Job("softmax").outcome, "error");
+  EXPECT_NE(world.Job("softmax").message.find("422"), std::string::npos);
+}
+
+TEST(Pipeline, AJobThatIsOvertakenWhileItRunsIsNotPublished) {
+  World world;
+  world.runner.during = [&](const RunRequest&, const ChildWatch&) {
+    world.runner.during = nullptr;
+    world.Push("softmax", "// softmax 3\n");
+    const std::atomic<bool> never{false};
+    ASSERT_TRUE(world.pipeline->Look(World::kName));
+    ASSERT_TRUE(world.pipeline->DetectOne(never));
+  };
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u);
+  EXPECT_EQ(world.Logged("create pull request").size(), 1u);
+  EXPECT_TRUE(world.Logged("update pull request").empty());
+  EXPECT_EQ(world.store->Snapshot().counters.at("jobs_total").at("superseded"), 1);
+}
+
+TEST(Pipeline, AnInterruptedJobGoesOnAfterwards) {
+  World world;
+  bool once = true;
+  world.runner.during = [&](const RunRequest&, const ChildWatch&) {
+    if (std::exchange(once, false)) world.pipeline->StopJobs();
+  };
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u);
+  EXPECT_EQ(world.Job("softmax").outcome, "improved");
+  EXPECT_EQ(world.Job("softmax").attempts, 0);
+}
+
+TEST(Pipeline, BranchesOnly) {
+  World world;
+  world.publish = PublishTo::kBranch;
+  world.Restart();
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  EXPECT_FALSE(world.RemoteTip("warpwright/softmax").empty());
+  EXPECT_TRUE(world.forge.log.empty()) << world.forge.log[0];
+  EXPECT_EQ(world.Job("softmax").state, "done");
+}
+
+TEST(Pipeline, NightsQueueWhatBecameSlower) {
+  World world;
+  world.runner.night = {"regression", "softmax is 1.2x slower", {{"softmax", "code", "slower", true}}, "", ""};
+  ASSERT_TRUE(world.store->StartNight(World::kName, 1, "", ""));
+  ASSERT_TRUE(world.pipeline->StartNight(1000));
+  world.Drive();
+  ASSERT_EQ(world.runner.runs.size(), 2u);
+  EXPECT_TRUE(world.runner.runs[0].starts_with("night"));
+  EXPECT_TRUE(world.runner.runs[1].starts_with("softmax"));
+  EXPECT_EQ(world.forge.checks.at(0).request.name, "warpwright / nights");
+}
+
+}  // namespace
+}  // namespace warpwright

@@ -1,0 +1,217 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/service/world.h"
+
+namespace warpwright {
+namespace {
+
+using Strings = std::vector<std::string>;
+using nlohmann::json;
+
+TEST(Talk, SomebodyWithWritePermissionMayAskForARun) {
+  World world;
+  world.Comment(1, "maintainer", "/warpwright optimize gelu");
+  world.Drive();
+  ASSERT_EQ(world.runner.runs.size(), 1u);
+  EXPECT_TRUE(world.runner.runs[0].starts_with("gelu"));
+  EXPECT_EQ(world.forge.reactions, std::set<std::string>{"1 rocket"});
+  ASSERT_EQ(world.forge.comments.size(), 1u) << "one answer, brought up to date";
+  EXPECT_NE(world.forge.comments[0].request.body.find("improved"), std::string::npos) << world.forge.comments[0].request.body;
+}
+
+TEST(Talk, AStrangerMayNot) {
+  World world;
+  world.Comment(1, "stranger", "/warpwright optimize gelu");
+  world.Comment(2, "stranger", "/warpwright ignore gelu");
+  world.Drive();
+  EXPECT_TRUE(world.runner.runs.empty());
+  EXPECT_TRUE(world.forge.comments.empty());
+  EXPECT_EQ(world.forge.reactions, (std::set<std::string>{"1 -1", "2 -1"}));
+  EXPECT_TRUE(world.store->Snapshot().repositories[0].ignored.empty());
+}
+
+TEST(Talk, OrdinaryCommentsAreNotAnswered) {
+  World world;
+  world.Comment(1, "maintainer", "What a day.\n/warpwright optimize");
+  world.Drive();
+  EXPECT_TRUE(world.forge.log.empty() || world.forge.reactions.empty());
+  EXPECT_TRUE(world.runner.runs.empty());
+}
+
+TEST(Talk, RetryStartsOverAndOnlyOnce) {
+  World world;
+  world.runner.outcomes["softmax"] = "unchanged";
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.Comment(1, "maintainer", "/warpwright retry softmax");
+  world.Comment(2, "maintainer", "/warpwright optimize softmax");  // done, and the same: nothing to do
+  world.Drive();
+  ASSERT_EQ(world.runner.runs.size(), 2u);
+  EXPECT_TRUE(world.runner.runs[1].ends_with(" again")) << world.runner.runs[1];
+}
+
+TEST(Talk, IgnoreAndStop) {
+  World world;
+  world.Comment(1, "maintainer", "/warpwright ignore softmax");
+  world.Drive();
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  EXPECT_TRUE(world.runner.runs.empty());
+  world.runner.during = [&](const RunRequest&, const ChildWatch& watch) {
+    world.Comment(2, "maintainer", "/warpwright stop");
+    ASSERT_TRUE(world.pipeline->SortDeliveries());
+    for (int i = 0; i < 5 && !*watch.stop; ++i) ASSERT_TRUE(world.pipeline->ForgeOne());
+    EXPECT_TRUE(*watch.stop);
+  };
+  world.Push("gelu", "// gelu 2\n");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 1u);
+  EXPECT_EQ(world.Job("gelu").outcome, "cancelled");
+  world.runner.during = nullptr;
+  world.Comment(3, "maintainer", "/warpwright optimize softmax");  // asked for: no longer ignored
+  world.Drive();
+  EXPECT_EQ(world.Job("softmax").outcome, "improved");
+}
+
+TEST(Talk, ExplainSaysWhatCameOfIt) {
+  World world;
+  world.runner.outcomes["softmax"] = "unchanged";
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.Comment(1, "maintainer", "/warpwright explain softmax");
+  world.Drive();
+  ASSERT_EQ(world.forge.comments.size(), 1u);
+  EXPECT_NE(world.forge.comments[0].request.body.find("unchanged"), std::string::npos);
+}
+
+TEST(Talk, OnAPullRequestItWorksOnTheHeadThatTheForgeNames) {
+  World world;
+  world.remote.Git({"checkout", "-q", "-b", "feature"});
+  world.remote.Write("scan.cu", "// scan 2\n");
+  const std::string head = world.remote.Commit("change scan on a branch");
+  world.remote.Git({"checkout", "-q", "main"});
+  PullRequestView view;
+  view.number = 1;
+  view.state = "open";
+  view.head = "feature";
+  view.head_sha = head;
+  view.base = "main";
+  world.forge.pull_requests.push_back(view);
+  world.forge.requests.emplace_back();
+  world.Comment(1, "maintainer", "/warpwright optimize", 1, true);
+  world.Drive();
+  EXPECT_EQ(world.runner.runs, Strings{"scan " + head.substr(0, 6)}) << "what the pull request changes";
+  ASSERT_EQ(world.forge.pull_requests.size(), 2u);
+  EXPECT_EQ(world.forge.pull_requests[1].base, "feature");
+}
+
+TEST(Talk, TheHeadOfAForkIsNeverRun) {
+  World world;
+  PullRequestView view;
+  view.number = 1;
+  view.state = "open";
+  view.head = "main";  // of the fork
+  view.head_sha = std::string(40, 'e');
+  view.base = "main";
+  world.forge.pull_requests.push_back(view);
+  world.forge.requests.emplace_back();
+  world.Comment(1, "maintainer", "/warpwright optimize", 1, true);
+  world.Drive();
+  EXPECT_TRUE(world.runner.runs.empty());
+  EXPECT_EQ(world.forge.reactions, std::set<std::string>{"1 -1"});
+  EXPECT_NE(world.forge.comments.at(0).request.body.find("forks"), std::string::npos);
+}
+
+json PullRequestPayload(const std::string& action, const std::string& sender) {
+  return {{"action", action},
+          {"number", 1},
+          {"pull_request",
+           {{"number", 1}, {"state", "open"}, {"head", {{"ref", "warpwright/softmax"}, {"sha", std::string(40, 'a')}, {"repo", {{"full_name", World::kName}}}}},
+            {"base", {{"ref", "main"}, {"repo", {{"full_name", World::kName}}}}}}},
+          {"repository", {{"full_name", World::kName}}},
+          {"sender", {{"login", sender}, {"type", "User"}}}};
+}
+
+// Ticks a box as a person does, whatever the line says beside its name.
+void Tick(std::string& body, const std::string& name) {
+  for (size_t at = body.find("- [ ]"); at != std::string::npos; at = body.find("- [ ]", at + 1))
+    if (body.substr(at, body.find('\n', at) - at).find(name) != std::string::npos) body[at + 3] = 'x';
+}
+
+TEST(Talk, AClosedPullRequestIsHeardOfByWebhook) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.forge.Close(1);
+  world.Deliver("d1", "pull_request", PullRequestPayload("closed", "maintainer").dump());
+  world.Drive();
+  EXPECT_EQ(world.store->Snapshot().repositories[0].ignored, Strings{"softmax"});
+  world.forge.PullRequest(1).state = "open";
+  world.Deliver("d2", "pull_request", PullRequestPayload("reopened", "maintainer").dump());
+  world.Drive();
+  EXPECT_TRUE(world.store->Snapshot().repositories[0].ignored.empty());
+}
+
+TEST(Talk, TickingRetryRunsAgainAndEmptiesTheBox) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  Tick(world.forge.PullRequest(1).body, "retry");
+  ASSERT_TRUE(ParseBody(world.forge.PullRequest(1).body)->retry);
+  world.Deliver("d1", "pull_request", PullRequestPayload("edited", "stranger").dump());
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 1u);
+  world.Deliver("d2", "pull_request", PullRequestPayload("edited", "maintainer").dump());
+  world.Deliver("d3", "pull_request", PullRequestPayload("edited", "maintainer").dump());
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u);
+  EXPECT_FALSE(ParseBody(world.forge.PullRequest(1).body)->retry);
+  const std::atomic<bool> never{false};
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u);
+}
+
+TEST(Talk, ATickThatNoWebhookToldOfIsFoundByReconciliation) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  Tick(world.forge.PullRequest(1).body, "ignore");
+  const std::atomic<bool> never{false};
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  EXPECT_EQ(world.store->Snapshot().repositories[0].ignored, Strings{"softmax"});
+  world.Push("softmax", "// softmax 3\n");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 1u);
+}
+
+TEST(Talk, ACheckThatIsAskedForAgainRunsAgain) {
+  World world;
+  world.runner.outcomes["softmax"] = "unchanged";
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  const auto& check = world.forge.checks.at(0).request;
+  const json payload = {{"action", "rerequested"},
+                        {"check_run", {{"name", check.name}, {"head_sha", check.sha}, {"external_id", check.external_id}}},
+                        {"repository", {{"full_name", World::kName}}},
+                        {"sender", {{"login", "maintainer"}, {"type", "User"}}}};
+  world.Deliver("d1", "check_run", payload.dump());
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u);
+}
+
+TEST(Talk, GarbageAndForeignRepositoriesDoNothing) {
+  World world;
+  world.Deliver("d1", "pull_request", "{");
+  world.Deliver("d2", "issue_comment", "[]");
+  json payload = PullRequestPayload("closed", "maintainer");
+  payload["repository"]["full_name"] = "other/place";
+  world.Deliver("d3", "pull_request", payload.dump());
+  world.Drive();
+  EXPECT_EQ(world.store->Snapshot().gauges.at("deliveries_waiting"), 0);
+}
+
+}  // namespace
+}  // namespace warpwright

@@ -1,0 +1,68 @@
+// A whole daemon without processes: a real store, real git repositories, a runner and a forge that only pretend.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "service/pipeline.h"
+#include "tests/support/fake_forge.h"
+#include "tests/support/temp_repository.h"
+#include "tests/unit/service/fake_clock.h"
+
+namespace warpwright {
+
+// Thrown where the process is to die.
+struct Crash {};
+
+// Entries are the .cu files of a commit; what is worked on gets a comment more.
+class FakeRunner final : public JobRunner {
+ public:
+  Result<std::vector<DetectedEntry>> Detect(const DetectRequest& request, const ChildWatch& watch) override;
+  Result<JobResult> Optimize(const RunRequest& request, const ChildWatch& watch) override;
+  Result<NightResult> Night(const RunRequest& request, const ChildWatch& watch) override;
+
+  std::map<std::string, std::string> outcomes;         // by kernel; others: improved
+  std::function<Status(const std::string&)> act;       // before and after each; may throw
+  std::function<void(const RunRequest&, const ChildWatch&)> during;
+  NightResult night;
+  std::vector<std::string> runs;                       // "softmax abc123 again"
+};
+
+class World {
+ public:
+  explicit World(Ceilings limits = {});
+  // As after the death of the process: what is in memory is gone.
+  void Restart();
+  // Everything that is there to be done, step by step, until nothing is left or `rounds` are over; the clock goes on by a second each.
+  void Drive(int rounds = 200);
+  // A commit on main of the remote.
+  std::string Push(const std::string& kernel, const std::string& content);
+  void Deliver(const std::string& id, const std::string& event, const std::string& body);
+  void Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue = 7, bool on_pull_request = false);
+  std::string RemoteTip(const std::string& branch);     // empty: absent
+  std::vector<std::string> Logged(const std::string& prefix) const;
+  JobSnapshot Job(const std::string& kernel);           // the newest
+  int point = 0, crash_at = 0;                          // of every act and transaction; 0: never
+
+  TemporaryDirectory folder;
+  TempRepository remote;
+  FakeClock clock;
+  FakeForge forge;
+  FakeRunner runner;
+  Ceilings limits;
+  PullRequestPolicy policy;
+  bool modelled = false;
+  PublishTo publish = PublishTo::kPullRequest;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Pipeline> pipeline;
+  static inline const std::string kName = "acme/kernels";
+
+ private:
+  void Tick();
+};
+
+}  // namespace warpwright
