@@ -1,0 +1,267 @@
+#include "cli/serve.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/exit_code.h"
+#include "cli/session.h"
+#include "cli/version.h"
+#include "service/daemon.h"
+#include "service/endpoints.h"
+#include "service/job_runner.h"
+#include "service/notify.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr auto kProbeEvery = 5s, kCountEvery = 60s;
+
+// Secrets stand in this process's memory: nobody else may look into it, and no core file keeps them.
+void HideMemory() {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_DUMPABLE, 0);
+}
+
+double ResidentBytes() {
+  const auto statm = ReadFile("/proc/self/statm");
+  if (!statm) return 0;
+  const size_t space = statm->find(' ');
+  return space == std::string::npos ? 0 : std::atof(statm->c_str() + space) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+int64_t CountLines(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 65536> buffer;
+  int64_t lines = 0;
+  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) lines += std::count(buffer.data(), buffer.data() + file.gcount(), '\n');
+  return lines;
+}
+
+class Server {
+ public:
+  Server(const ServeOptions& options, OperatorConfig config) : options_(options), config_(std::move(config)), facts_(options) {}
+
+  Result<int> Run() {
+    const Notifier notifier = Notifier::FromEnvironment();
+    StoreLimits limits;
+    limits.queue = config_.limits.queue;
+    WW_ASSIGN(store_, Store::Open(config_.state, clock_, limits));
+    if (config_.github) WW_TRY(ConnectGithub());
+    ProcessJobRunner runner({fs::canonical("/proc/self/exe").string()}, ChildOptions());
+    PipelinePorts ports{*store_, runner, clock_, github_.get(), github_.get(), [this](const Place& place, const Job& job) { return facts_.Read(place, job); }};
+    pipeline_ = std::make_unique<Pipeline>(ports, Settings());
+    WW_TRY(pipeline_->Apply(Settings()));
+
+    DaemonOptions daemon_options;
+    daemon_options.devices = config_.devices;
+    daemon_options.nights_at = config_.nights_at;
+    daemon_options.nights_zone = config_.nights_zone;
+    DaemonHooks hooks;
+    hooks.ready = [&] { (void)notifier.Ready(fmt::format("watching {} repositories", config_.repositories.size())); };
+    hooks.status_line = [&](const std::string& line) { (void)notifier.Say(line); };
+    hooks.watchdog = [&] { (void)notifier.Ping(); };
+    hooks.draining = [&] {
+      stopping_ = true;
+      (void)notifier.Stopping("draining");
+      if (endpoints_) endpoints_->RefuseWebhooks();
+    };
+    hooks.reload = [&]() -> Status {
+      (void)notifier.Reloading();
+      const Status done = Reload();
+      (void)notifier.Ready(done ? "reloaded" : "the new configuration is not valid; the old one holds");
+      return done;
+    };
+    WW_ASSIGN(watcher_, RefWatcher::Create({config_.poll_every, config_.poll_at_most, static_cast<uint64_t>(::getpid())}, clock_));
+    daemon_ = std::make_unique<Daemon>(daemon_options, *store_, *pipeline_, *watcher_, clock_, hooks);
+    WW_TRY(StartEndpoints());
+    const Status done = daemon_->Run();
+    if (endpoints_) endpoints_->Stop();
+    if (!done) return Fail(done.error());
+    return kExitDone;
+  }
+
+ private:
+  std::vector<std::string> ChildOptions() const {
+    std::vector<std::string> extra;
+    if (!options_.worker.empty()) extra.insert(extra.end(), {"--worker", options_.worker});
+    if (!options_.cache.empty()) extra.insert(extra.end(), {"--cache", options_.cache});
+    return extra;
+  }
+  PipelineSettings Settings() const { return {PlacesOf(config_, tokens_), config_.limits, config_.devices, kVersion}; }
+
+  void Sleep(std::chrono::milliseconds time) const {
+    const auto until = clock_.Steady() + time;
+    while (!stopping_ && clock_.Steady() < until) std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(time, 50ms));
+  }
+
+  Status ConnectGithub() {
+    const GithubAccess& access = *config_.github;
+    const auto stopping = [this] { return stopping_.load(); };
+    const auto sleep = [this](std::chrono::milliseconds time) { Sleep(time); };
+    HttpOptions http;
+    http.user_agent = std::string("warpwright/") + kVersion;
+    http.stopping = stopping;
+    WW_ASSIGN(http_, CurlHttp::Create(http));
+    const auto read = [](SecretSource source) {
+      return [source]() -> Result<std::string> {
+        auto secret = ReadSecret(source);
+        if (secret) RegisterSecret(*secret);
+        return secret;
+      };
+    };
+    if (access.app_id.empty()) {
+      tokens_ = FixedToken(read(access.token));
+    } else {
+      AppOptions app;
+      app.api = access.api;
+      app.app_id = access.app_id;
+      app.private_key = read(access.app_key);
+      app.sleep = sleep;
+      app.stopping = stopping;
+      WW_ASSIGN(tokens_, AppTokens(app, *http_, clock_));
+    }
+    GithubOptions options;
+    options.api = access.api;
+    options.cache = config_.state / "etags";
+    options.sleep = sleep;
+    options.stopping = stopping;
+    options.notice = [](const std::string& text) { Log(LogLevel::kWarning, "github", text); };
+    options.observe = [this](const GithubCall& call) {
+      store_->Count("github_requests_total", call.limited ? "limited" : call.status == 0 ? "no_answer" : std::to_string(call.status));
+      if (call.remaining >= 0) github_remaining_ = call.remaining;
+    };
+    UseTokens(tokens_, options);
+    WW_ASSIGN(github_, GithubClient::Create(options, *http_, clock_));
+    return {};
+  }
+
+  Result<std::string> WebhookSecret() const {
+    if (!config_.github || !config_.github->webhook_secret.given()) return std::string();
+    auto secret = ReadSecret(config_.github->webhook_secret);
+    if (secret) RegisterSecret(*secret);
+    return secret;
+  }
+
+  Status StartEndpoints() {
+    if (config_.listen_webhooks.empty() && config_.listen_status.empty()) return {};
+    EndpointOptions options;
+    options.webhooks = config_.listen_webhooks;
+    options.status = config_.listen_status;
+    WW_ASSIGN(options.webhook_secret, WebhookSecret());
+    EndpointHooks hooks;
+    hooks.accept = [this](const Delivery& delivery) -> Result<bool> {
+      auto accepted = store_->RememberDelivery(delivery.id, delivery.event, delivery.body);
+      if (accepted && *accepted) daemon_->Wake();
+      return accepted;
+    };
+    hooks.snapshot = [this] { return Snapshot(); };
+    hooks.trajectory = [this](int64_t id) -> Result<std::string> {
+      const auto job = store_->FindJob(id);
+      if (!job) return std::string();
+      for (const Place& place : pipeline_->Places())
+        if (place.name == job->repository) return facts_.Trajectory(place, *job);
+      return std::string();
+    };
+    hooks.heartbeat_age = [this] { return daemon_->HeartbeatAge(); };
+    WW_ASSIGN(endpoints_, Endpoints::Start(options, hooks));
+    Log(LogLevel::kInfo, "listening", "endpoints are up", {{"webhook_port", endpoints_->webhook_port()}, {"status_port", endpoints_->status_port()}});
+    return {};
+  }
+
+  DaemonSnapshot Snapshot() {
+    DaemonSnapshot snapshot = store_->Snapshot();
+    snapshot.version = kVersion;
+    snapshot.started = started_;
+    snapshot.gauges["resident_bytes"] = ResidentBytes();
+    if (github_remaining_ >= 0) snapshot.gauges["github_rate_remaining"] = static_cast<double>(github_remaining_);
+    if (daemon_->draining()) snapshot.not_ready.emplace_back("draining");
+    const std::lock_guard guard(probe_mutex_);
+    if (const auto now = clock_.Steady(); now >= next_probe_) {
+      next_probe_ = now + kProbeEvery;
+      problems_.clear();
+      if (!store_->Writable()) problems_.push_back("the state folder cannot be written");
+      if (config_.github && config_.github->app_id.empty() && !ReadSecret(config_.github->token)) problems_.push_back("the token cannot be read");
+    }
+    if (const auto now = clock_.Steady(); now >= next_count_) {
+      next_count_ = now + kCountEvery;
+      experiences_ = 0;
+      for (const Place& place : pipeline_->Places()) experiences_ += CountLines(place.folder / "experience.jsonl");
+    }
+    snapshot.experiences = experiences_;
+    snapshot.not_ready.insert(snapshot.not_ready.end(), problems_.begin(), problems_.end());
+    snapshot.ready = snapshot.not_ready.empty();
+    return snapshot;
+  }
+
+  // Only what can change without a restart does; a configuration that is not valid changes nothing.
+  Status Reload() {
+    WW_ASSIGN(OperatorConfig next, LoadOperatorConfig(options_.config));
+    const auto same_access = [](const std::optional<GithubAccess>& a, const std::optional<GithubAccess>& b) {
+      return a.has_value() == b.has_value() && (!a || (a->api == b->api && a->app_id == b->app_id));
+    };
+    if (next.state != config_.state || next.devices != config_.devices || next.listen_webhooks != config_.listen_webhooks ||
+        next.listen_status != config_.listen_status || next.nights_at != config_.nights_at || next.nights_zone != config_.nights_zone ||
+        next.poll_every != config_.poll_every || next.poll_at_most != config_.poll_at_most || !same_access(next.github, config_.github))
+      return Fail(Error{ErrorCode::kConfig, "state, devices, listen, poll, nights and github's api and app cannot change while the daemon runs", options_.config, 0, 0,
+                        "restart the daemon; what runs is resumed"});
+    {
+      const std::lock_guard guard(probe_mutex_);
+      config_ = std::move(next);
+    }
+    if (endpoints_) {
+      WW_ASSIGN(std::string secret, WebhookSecret());
+      endpoints_->SetWebhookSecret(std::move(secret));
+    }
+    if (const auto level = ParseLogLevel(config_.log_level)) ConfigureLog(config_.json_logs ? LogFormat::kJson : LogFormat::kText, *level);
+    return pipeline_->Apply(Settings());
+  }
+
+  const ServeOptions options_;
+  OperatorConfig config_;
+  const SystemClock clock_;
+  const std::string started_ = FormatUtc(clock_.Now());
+  FactsReader facts_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<int64_t> github_remaining_{-1};
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<CurlHttp> http_;
+  std::shared_ptr<TokenSource> tokens_;
+  std::unique_ptr<GithubClient> github_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<RefWatcher> watcher_;
+  std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<Endpoints> endpoints_;
+  std::mutex probe_mutex_;
+  std::chrono::steady_clock::time_point next_probe_{}, next_count_{};
+  std::vector<std::string> problems_;
+  int64_t experiences_ = 0;
+};
+
+}  // namespace
+
+Result<int> RunServe(const ServeOptions& options) {
+  HideMemory();
+  Daemon::BlockSignals();
+  WW_ASSIGN(OperatorConfig config, LoadOperatorConfig(options.config));
+  ConfigureLog(config.json_logs ? LogFormat::kJson : LogFormat::kText, ParseLogLevel(config.log_level).value_or(LogLevel::kInfo));
+  for (const std::string& device : config.devices) WW_TRY(CheckDeviceName(device));
+  Server server(options, std::move(config));
+  return server.Run();
+}
+
+}  // namespace warpwright

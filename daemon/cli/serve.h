@@ -1,0 +1,45 @@
+// serve: the daemon, wired.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "config/operator_file.h"
+#include "forge/app_auth.h"
+#include "forge/github_client.h"
+#include "service/pipeline.h"
+
+namespace warpwright {
+
+class Session;
+
+struct ServeOptions {
+  std::string config = "/etc/warpwright/config.yml";
+  std::string worker, cache;   // as of the other commands
+};
+Result<int> RunServe(const ServeOptions& options);
+
+// The repositories of a configuration. A repository is on the forge, and git gets the forge's token, only where its host is the forge's.
+std::vector<Place> PlacesOf(const OperatorConfig& config, const std::shared_ptr<TokenSource>& tokens);
+// "github.com" of a URL, an api URL or "git@github.com:..."; empty where there is none.
+std::string HostOf(std::string_view url);
+
+// What a job's trajectory and manifest say.
+class FactsReader {
+ public:
+  explicit FactsReader(ServeOptions options) : options_(std::move(options)) {}
+  Result<JobFacts> Read(const Place& place, const Job& job);
+  // As the status page shows it, also while the job runs. Empty: there is none yet.
+  Result<std::string> Trajectory(const Place& place, const Job& job) const;
+
+ private:
+  Result<std::string> Toolchain(const Session& session);
+  const ServeOptions options_;
+  std::mutex mutex_;
+  std::string toolchain_;      // asked once
+};
+
+}  // namespace warpwright
