@@ -44,7 +44,7 @@ using LogFields = std::vector<LogField>;
 
 // `event` is a constant of ours in snake_case, by which lines are found; `message` is for people and may hold untrusted text.
 void Log(LogLevel level, std::string_view event, std::string_view message, const LogFields& fields = {});
-// With the fields error, file, line and remedy of `error`, at level error.
+// At level error: the message, and as fields the file, line and remedy that are known.
 void LogError(std::string_view event, const Error& error, LogFields fields = {});
 
 // Fields that every line of this thread carries until the scope ends; the innermost of a key counts.

@@ -20,6 +20,7 @@ class Redactor {
   Redactor();
   ~Redactor();
   // Of a secret of several lines (a PEM key) each line of 16 bytes and more counts by itself too. Idempotent. Thread-safe.
+  // The first 256 are kept for good (those of the configuration), and the latest 256 (tokens that live an hour).
   bool Register(std::string_view secret);
   std::string Redact(std::string_view text) const;
 
