@@ -36,7 +36,7 @@ struct EndpointHooks {
   std::function<Result<bool>(const Delivery&)> accept;
   std::function<DaemonSnapshot()> snapshot;
   // The trajectory of a job (JobSnapshot::id; tasks are numbered per repository, jobs are not), as TrajectoryJson (service/status_json.h)
-  // writes it. Empty: there is none (yet).
+  // writes it. Empty: there is none (yet); it is answered by 204.
   std::function<Result<std::string>(int64_t job)> trajectory;
   // How long ago the daemon's loop turned the last time. Must not wait for the loop or the store.
   std::function<std::chrono::milliseconds()> heartbeat_age;

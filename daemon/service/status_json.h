@@ -1,4 +1,4 @@
-// What the status page reads. Invalid UTF-8 is replaced; lists are bounded.
+// What the status page reads. Invalid UTF-8 is replaced; lists and texts are bounded, and what was left out is counted.
 #pragma once
 
 #include <string>
@@ -8,10 +8,13 @@
 
 namespace warpwright {
 
+// The names of snapshot.h, one object: {"version", "now", "ready", "not_ready", "queued", "queued_left_out", "jobs": [...], "repositories":
+// [...], "counters", "gauges", "spend", "experiences"}. Numbers that are none are null.
 std::string SnapshotJson(const DaemonSnapshot& snapshot);
 
-// {"task", "kernel", "device", "outcome", "best_gain", "steps": [{"id", "kind", "round", "attempt", "method", "summary", "verdict",
-// "gain", "time_us", "accepted", "running", "started", "finished"}], "left_out": n}: the last kMaxTrajectorySteps steps, oldest first.
+// {"task", "kernel", "device", "outcome", "gain", "original_us", "evaluations", "steps": [{"id", "kind", "round", "attempt", "method", "reason",
+// "running", "summary", "verdict", "gain", "time_us", "accepted", "started", "finished"}], "left_out"}: the last kMaxTrajectorySteps steps,
+// oldest first. Times are of all cases by weight. An evaluation is accepted when a later step built on its candidate.
 inline constexpr size_t kMaxTrajectorySteps = 400;
 std::string TrajectoryJson(const TrajectoryView& view);
 

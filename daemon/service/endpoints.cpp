@@ -1,0 +1,87 @@
+#include "service/endpoints.h"
+
+#include <utility>
+#include <vector>
+
+#include "service/http_server.h"
+#include "service/metrics.h"
+#include "service/status_routes.h"
+#include "service/webhook_route.h"
+
+namespace warpwright {
+namespace {
+
+constexpr size_t kMaxBodiesBytes = 100u << 20;  // four of the largest deliveries at once
+
+const std::vector<std::pair<std::string, std::string>> kPlainHeaders = {{"X-Content-Type-Options", "nosniff"}, {"Cache-Control", "no-store"}};
+
+}  // namespace
+
+struct Endpoints::State {
+  EndpointOptions options;
+  EndpointHooks hooks;
+  EndpointMetrics metrics;
+  std::unique_ptr<WebhookRoute> webhook_route;
+  std::unique_ptr<StatusRoutes> status_routes;
+  std::unique_ptr<HttpServer> webhooks, status;  // last: they end before what they use
+
+  Status StartWebhooks() {
+    if (options.webhooks.empty()) return {};
+    if (options.webhook_secret.empty())
+      return Fail(ErrorCode::kConfig, "webhooks without a secret would be taken from anybody", "give github.webhook_secret, or leave listen.webhooks out and poll");
+    webhook_route = std::make_unique<WebhookRoute>(options.webhook_secret, hooks.accept, metrics);
+    HttpServerOptions http;
+    WW_ASSIGN(http.address, ParseHostPort(options.webhooks));
+    http.threads = options.webhook_threads;
+    http.max_body_bytes = WebhookRoute::kMaxBodyBytes;
+    http.max_bodies_bytes = kMaxBodiesBytes;
+    http.request_deadline = options.request_deadline;
+    http.headers = kPlainHeaders;
+    WW_ASSIGN(webhooks, HttpServer::Start(http, {[this](const HttpRequest& request) { return webhook_route->Admit(request); },
+                                                 [this](const HttpRequest& request) { return webhook_route->Answer(request); },
+                                                 [this](int code) { metrics.Answered("webhooks", code); }, [this] { metrics.Refused("webhooks"); }}));
+    return {};
+  }
+
+  Status StartStatus() {
+    if (options.status.empty()) return {};
+    HttpServerOptions http;
+    WW_ASSIGN(http.address, ParseHostPort(options.status));
+    status_routes = std::make_unique<StatusRoutes>(http.address.host, options.oldest_heartbeat, hooks, metrics);
+    http.threads = options.status_threads;
+    http.request_deadline = options.request_deadline;
+    http.headers = StatusRoutes::Headers();
+    WW_ASSIGN(status, HttpServer::Start(http, {[this](const HttpRequest& request) { return status_routes->Admit(request); },
+                                               [this](const HttpRequest& request) { return status_routes->Answer(request); },
+                                               [this](int code) { metrics.Answered("status", code); }, [this] { metrics.Refused("status"); }}));
+    return {};
+  }
+};
+
+Endpoints::Endpoints(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Endpoints::~Endpoints() { Stop(); }
+
+Result<std::unique_ptr<Endpoints>> Endpoints::Start(EndpointOptions options, EndpointHooks hooks) {
+  auto state = std::make_unique<State>();
+  state->options = std::move(options);
+  state->hooks = std::move(hooks);
+  WW_TRY(state->StartWebhooks());
+  WW_TRY(state->StartStatus());
+  return std::unique_ptr<Endpoints>(new Endpoints(std::move(state)));
+}
+
+int Endpoints::webhook_port() const { return state_->webhooks ? state_->webhooks->port() : 0; }
+int Endpoints::status_port() const { return state_->status ? state_->status->port() : 0; }
+
+void Endpoints::SetWebhookSecret(std::string secret) {
+  if (state_->webhook_route) state_->webhook_route->SetSecret(std::move(secret));
+}
+void Endpoints::RefuseWebhooks() {
+  if (state_->webhook_route) state_->webhook_route->Refuse();
+}
+void Endpoints::Stop() {
+  if (state_->webhooks) state_->webhooks->Stop();
+  if (state_->status) state_->status->Stop();
+}
+
+}  // namespace warpwright

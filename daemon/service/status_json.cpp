@@ -1,0 +1,166 @@
+#include "service/status_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace warpwright {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxQueued = 100, kMaxDone = 200, kMaxRepositories = 200, kMaxTips = 20, kMaxIgnored = 50, kMaxText = 600;
+
+// Bounded, cut at a character.
+std::string Text(std::string_view text, size_t limit = kMaxText) {
+  if (text.size() <= limit) return std::string(text);
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;
+  return std::string(text.substr(0, limit)) + "…";
+}
+json NumberOrNull(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
+
+json JobJson(const JobSnapshot& job) {
+  return {{"id", job.id},
+          {"repository", Text(job.repository)},
+          {"kernel", Text(job.kernel)},
+          {"kind", job.kind},
+          {"state", job.state},
+          {"outcome", Text(job.outcome)},
+          {"message", Text(job.message)},
+          {"device", Text(job.device)},
+          {"commit", Text(job.commit)},
+          {"branch", Text(job.branch)},
+          {"pull_request_url", Text(job.pull_request_url)},
+          {"queued", job.queued},
+          {"started", job.started},
+          {"finished", job.finished},
+          {"gain", NumberOrNull(job.gain)},
+          {"gain_low", NumberOrNull(job.gain_low)},
+          {"gain_high", NumberOrNull(job.gain_high)},
+          {"modelled", job.modelled},
+          {"rounds", job.rounds},
+          {"evaluations", job.evaluations},
+          {"attempts", job.attempts},
+          {"seconds", NumberOrNull(job.seconds)},
+          {"progress", Text(job.progress)},
+          {"has_trajectory", job.trajectory_task != 0}};
+}
+
+json RepositoryJson(const RepositorySnapshot& repository) {
+  json tips = json::object(), ignored = json::array();
+  for (const auto& [branch, commit] : repository.tips)
+    if (tips.size() < kMaxTips) tips[Text(branch, 200)] = Text(commit, 64);
+  for (const auto& kernel : repository.ignored)
+    if (ignored.size() < kMaxIgnored) ignored.push_back(Text(kernel, 200));
+  return {{"name", Text(repository.name)},
+          {"url", Text(repository.url)},
+          {"tips", tips},
+          {"last_seen", repository.last_seen},
+          {"last_error", Text(repository.last_error)},
+          {"open_pull_requests", repository.open_pull_requests},
+          {"opened_today", repository.opened_today},
+          {"max_open", repository.max_open},
+          {"max_per_day", repository.max_per_day},
+          {"ignored", ignored},
+          {"ignored_count", repository.ignored.size()}};
+}
+
+json NumbersJson(const std::map<std::string, double>& numbers) {
+  json out = json::object();
+  for (const auto& [name, value] : numbers) out[Text(name, 100)] = NumberOrNull(value);
+  return out;
+}
+
+double WeightedTime(const StepOutcome& outcome) {
+  const auto* measured = outcome.verdict ? std::get_if<Measured>(&*outcome.verdict) : nullptr;
+  if (measured == nullptr) return 0;
+  double sum = 0;
+  for (const CaseMeasurement& c : measured->cases) sum += c.weight * c.time_us;
+  return sum;
+}
+
+json StepJson(const StepView& step, const std::set<std::string>& bases) {
+  json out = {{"id", step.id},           {"kind", std::string(Name(step.record.kind))},      {"round", step.record.round},
+              {"attempt", step.record.attempt}, {"method", Text(step.record.method, 100)}, {"running", !step.outcome.has_value()},
+              {"started", step.started}, {"finished", step.finished}};
+  out["reason"] = Text(step.record.reason);
+  if (!step.outcome) return out;
+  const StepOutcome& outcome = *step.outcome;
+  out["summary"] = Text(outcome.summary);
+  out["verdict"] = outcome.verdict ? json(std::string(VerdictName(*outcome.verdict))) : json(nullptr);
+  out["gain"] = outcome.gain > 0 ? NumberOrNull(outcome.gain) : json(nullptr);
+  const double time = outcome.time_after_us > 0 ? outcome.time_after_us : WeightedTime(outcome);
+  out["time_us"] = time > 0 ? NumberOrNull(time) : json(nullptr);
+  out["accepted"] = outcome.accepted || (step.record.kind == StepKind::kEvaluate && bases.contains(outcome.candidate));
+  return out;
+}
+
+}  // namespace
+
+std::string SnapshotJson(const DaemonSnapshot& snapshot) {
+  // Newest first, as they come. Of the queue those that wait the longest are shown, which are the last ones.
+  json jobs = json::array();
+  size_t queued = 0, done = 0;
+  for (const JobSnapshot& job : snapshot.jobs) queued += job.state == "queued";
+  size_t hidden = queued > kMaxQueued ? queued - kMaxQueued : 0;
+  const size_t hidden_queued = hidden;
+  for (const JobSnapshot& job : snapshot.jobs) {
+    if (job.state == "queued" && hidden > 0) {
+      --hidden;
+      continue;
+    }
+    if (job.state == "done" && ++done > kMaxDone) continue;
+    jobs.push_back(JobJson(job));
+  }
+  json repositories = json::array();
+  for (const RepositorySnapshot& repository : snapshot.repositories)
+    if (repositories.size() < kMaxRepositories) repositories.push_back(RepositoryJson(repository));
+  json counters = json::object();
+  for (const auto& [name, values] : snapshot.counters) counters[Text(name, 100)] = NumbersJson(values);
+  json reasons = json::array();
+  for (const auto& reason : snapshot.not_ready) reasons.push_back(Text(reason));
+  return Dump({{"version", snapshot.version},
+               {"started", snapshot.started},
+               {"now", snapshot.now},
+               {"ready", snapshot.ready},
+               {"not_ready", reasons},
+               {"queued", queued},
+               {"queued_left_out", hidden_queued},
+               {"jobs", jobs},
+               {"repositories", repositories},
+               {"repositories_left_out", snapshot.repositories.size() - repositories.size()},
+               {"counters", counters},
+               {"gauges", NumbersJson(snapshot.gauges)},
+               {"spend", NumbersJson(snapshot.spend)},
+               {"experiences", snapshot.experiences}});
+}
+
+std::string TrajectoryJson(const TrajectoryView& view) {
+  std::set<std::string> bases;  // what was taken, and what later steps built on
+  for (const StepView& step : view.steps) {
+    bases.insert(step.record.base);
+    if (step.record.kind == StepKind::kAccept && step.outcome && step.outcome->accepted) bases.insert(step.outcome->candidate);
+  }
+  bases.erase(view.task.key.base_hash);
+  bases.erase("");
+  json steps = json::array();
+  const size_t left_out = view.steps.size() > kMaxTrajectorySteps ? view.steps.size() - kMaxTrajectorySteps : 0;
+  double original = 0;
+  for (const StepView& step : view.steps)
+    if (step.record.kind == StepKind::kBaseline && step.outcome && original == 0) original = WeightedTime(*step.outcome);
+  for (size_t i = left_out; i < view.steps.size(); ++i) steps.push_back(StepJson(view.steps[i], bases));
+  const auto& result = view.task.result;
+  return Dump({{"task", view.task.id},
+               {"kernel", Text(view.task.key.kernel)},
+               {"device", Text(view.task.key.device)},
+               {"outcome", result ? json(Text(result->outcome)) : json(nullptr)},
+               {"gain", result ? NumberOrNull(result->gain) : json(nullptr)},
+               {"original_us", original > 0 ? NumberOrNull(original) : json(nullptr)},
+               {"evaluations", view.task.evaluations},
+               {"steps", steps},
+               {"left_out", left_out}});
+}
+
+}  // namespace warpwright

@@ -1,0 +1,38 @@
+// POST /webhook, as functions of a request: what is refused by its head, and what happens to the rest. No payload and no header of a
+// request is ever repeated in an answer.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "forge/webhook.h"
+#include "service/endpoints.h"
+#include "service/http_server.h"
+#include "service/metrics.h"
+
+namespace warpwright {
+
+class WebhookRoute {
+ public:
+  static constexpr size_t kMaxBodyBytes = kMaxWebhookBytes;
+
+  // `metrics` must outlive it.
+  WebhookRoute(std::string secret, std::function<Result<bool>(const Delivery&)> accept, EndpointMetrics& metrics);
+  std::optional<HttpAnswer> Admit(const HttpRequest& head) const;
+  HttpAnswer Answer(const HttpRequest& request);
+  void SetSecret(std::string secret);  // an empty one is not taken
+  void Refuse() { refusing_ = true; }
+
+ private:
+  std::string Secret() const;
+  mutable std::mutex mutex_;
+  std::string secret_;
+  std::function<Result<bool>(const Delivery&)> accept_;
+  EndpointMetrics& metrics_;
+  std::atomic<bool> refusing_ = false;
+};
+
+}  // namespace warpwright

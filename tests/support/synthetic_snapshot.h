@@ -1,0 +1,17 @@
+// What a daemon could be doing, for tests of what shows it.
+#pragma once
+
+#include <string>
+
+#include "memory/trajectory.h"
+#include "service/snapshot.h"
+
+namespace warpwright::testing {
+
+DaemonSnapshot IdleSnapshot();     // ready, nothing to do, nothing watched
+DaemonSnapshot BusySnapshot();     // two running jobs (120 with a trajectory), a queue, 40 ended jobs, three repositories
+// As Busy, but every text that comes from outside is this one.
+DaemonSnapshot SnapshotOf(const std::string& text);
+TrajectoryView BusyTrajectory(const std::string& method = "vectorize_loads");
+
+}  // namespace warpwright::testing
