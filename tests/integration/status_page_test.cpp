@@ -1,0 +1,191 @@
+// The status page in a real browser: what it shows in each state, that no text becomes markup, and that the browser has nothing to complain
+// about. Skipped where there is no Chromium.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/subprocess.h"
+#include "service/endpoints.h"
+#include "service/status_json.h"
+#include "tests/support/synthetic_snapshot.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string FindChromium() {
+  for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
+    for (const char* folder : {"/usr/bin", "/usr/local/bin", "/snap/bin"})
+      if (const fs::path path = fs::path(folder) / name; fs::exists(path)) return path;
+  return {};
+}
+
+size_t Count(std::string_view text, std::string_view what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + what.size())) ++count;
+  return count;
+}
+
+class StatusPageTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (chromium_.empty()) GTEST_SKIP() << "no Chromium is installed";
+    SetLogSink([](std::string_view) {});
+    options_.status = "127.0.0.1:0";
+    hooks_.heartbeat_age = [] { return std::chrono::milliseconds(0); };
+    hooks_.trajectory = [](int64_t job) -> Result<std::string> { return job == 120 ? TrajectoryJson(testing::BusyTrajectory()) : std::string(); };
+  }
+  void TearDown() override { SetLogSink({}); }
+
+  void Start() {
+    auto started = Endpoints::Start(options_, hooks_);
+    ASSERT_TRUE(started) << started.error().Format();
+    endpoints_ = std::move(*started);
+  }
+  // The document after `budget_ms` of the page's own time. What the browser wrote to its console is in console_.
+  std::string Dom(int budget_ms = 3000, const std::string& size = "1200,900") {
+    const auto profile = TemporaryDirectory::Create("ww-chromium");
+    EXPECT_TRUE(profile);
+    Command command;
+    command.argv = {chromium_, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr", "--user-data-dir=" + profile->path().string(),
+                    "--window-size=" + size, fmt::format("--virtual-time-budget={}", budget_ms), "--dump-dom", fmt::format("http://127.0.0.1:{}/", endpoints_->status_port())};
+    command.env = MinimalEnvironment();
+    command.env["HOME"] = profile->path().string();
+    command.deadline = std::chrono::seconds(90);
+    const auto done = warpwright::Run(command);
+    EXPECT_TRUE(done) << done.error().Format();
+    if (!done) return {};
+    EXPECT_FALSE(done->timed_out);
+    EXPECT_EQ(done->exit_code, 0) << done->err;
+    console_.clear();
+    std::istringstream lines(done->err);
+    for (std::string line; std::getline(lines, line);)
+      if (line.find("CONSOLE") != std::string::npos) console_ += line + "\n";
+    return done->out;
+  }
+
+  const std::string chromium_ = FindChromium();
+  EndpointOptions options_;
+  EndpointHooks hooks_;
+  std::unique_ptr<Endpoints> endpoints_;
+  std::string console_;
+};
+
+TEST_F(StatusPageTest, ShowsWhatTheDaemonDoes) {
+  hooks_.snapshot = [] { return testing::BusySnapshot(); };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_EQ(console_, "");
+  for (const char* text : {"<title>running · warpwright</title>", ">Ready<", "layernorm_forward", "round 3: vectorize_loads (width=4): 1.08x", "softmax_online", "dequantize_q4",
+                           "10 of 10 pull requests are open: merge or close one", "https://github.com/acme/kernels/pull/90", "cannot be recorded", "legacy_scan, old_gemm",
+                           "as many pull requests are open as may be", "Name or service not known", "4,312 lines", "new base", "wrong result", "does not compile", "Best so far", "$1.23"})
+    EXPECT_NE(dom.find(text), std::string::npos) << text << "\n" << dom;
+  EXPECT_EQ(Count(dom, "role=\"img\""), 2u);  // the attempts of the running job, and the gains
+  EXPECT_GT(Count(dom, "class=\"taken\""), 5u);
+  EXPECT_EQ(dom.find("[object "), std::string::npos);
+  EXPECT_EQ(dom.find("undefined</"), std::string::npos);
+  EXPECT_EQ(dom.find("NaN"), std::string::npos);
+}
+
+TEST_F(StatusPageTest, CanBeReadWithoutEyes) {
+  hooks_.snapshot = [] { return testing::BusySnapshot(); };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_NE(dom.find("<html lang=\"en\""), std::string::npos);
+  EXPECT_EQ(Count(dom, "<h1"), 1u);
+  EXPECT_EQ(Count(dom, "<section aria-labelledby="), 6u);
+  EXPECT_EQ(Count(dom, "<img "), Count(dom, "alt=\"\""));
+  EXPECT_GT(Count(dom, "<table"), 3u);
+  EXPECT_EQ(Count(dom, "<table"), Count(dom, "<table role=\"table\""));
+  EXPECT_EQ(Count(dom, "<th "), Count(dom, "scope=\"col\""));
+  EXPECT_EQ(Count(dom, "<svg "), Count(dom, "role=\"img\"") + Count(dom, "aria-hidden=\"true\""));
+  EXPECT_NE(dom.find("role=\"status\""), std::string::npos);
+  EXPECT_NE(dom.find("role=\"alert\""), std::string::npos);
+  EXPECT_NE(dom.find("href=\"#main\""), std::string::npos);
+  EXPECT_NE(dom.find("aria-pressed=\"false\""), std::string::npos);
+  EXPECT_NE(dom.find("Show<span class=\"hidden\"> what was tried for softmax</span>"), std::string::npos);
+}
+
+TEST_F(StatusPageTest, SaysThatThereIsNothing) {
+  hooks_.snapshot = [] { return testing::IdleSnapshot(); };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_EQ(console_, "");
+  for (const char* text : {"No job is running", "Nothing waits.", "No job has ended yet.", "No repository is watched.", "Nothing has been measured yet."}) EXPECT_NE(dom.find(text), std::string::npos) << text;
+}
+
+TEST_F(StatusPageTest, TextNeverBecomesMarkup) {
+  const std::string evil = "\"'><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script><svg onload=alert(1)>\xe2\x80\xae\x07&lt;b&gt;";
+  hooks_.snapshot = [&] { return testing::SnapshotOf(evil); };
+  hooks_.trajectory = [&](int64_t) -> Result<std::string> { return TrajectoryJson(testing::BusyTrajectory(evil)); };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_EQ(console_, "");
+  EXPECT_NE(dom.find("&lt;img src=x onerror"), std::string::npos) << dom;
+  EXPECT_EQ(dom.find("<img src=\"x\""), std::string::npos);
+  EXPECT_EQ(dom.find("<svg onload"), std::string::npos);
+  EXPECT_EQ(Count(dom, "<script"), 1u);
+  EXPECT_EQ(Count(dom, "owned</title>"), 0u);
+  EXPECT_EQ(dom.find("\xe2\x80\xae"), std::string::npos);
+}
+
+TEST_F(StatusPageTest, FollowsOnlyWebLinks) {
+  hooks_.snapshot = [] {
+    DaemonSnapshot snapshot = testing::SnapshotOf("javascript:document.title='owned'");
+    snapshot.jobs.back().pull_request_url = "https://github.com/acme/kernels/pull/7";
+    snapshot.jobs.back().state = snapshot.jobs.front().state = "done";
+    return snapshot;
+  };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_EQ(dom.find("href=\"javascript:"), std::string::npos);
+}
+
+TEST_F(StatusPageTest, SaysWhyItIsNotReady) {
+  hooks_.snapshot = [] {
+    DaemonSnapshot snapshot = testing::IdleSnapshot();
+    snapshot.ready = false;
+    snapshot.not_ready = {"device cuda:0 does not answer"};
+    return snapshot;
+  };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_NE(dom.find(">Not ready<"), std::string::npos);
+  EXPECT_NE(dom.find("device cuda:0 does not answer"), std::string::npos);
+}
+
+TEST_F(StatusPageTest, SaysThatTheDaemonFails) {
+  hooks_.snapshot = []() -> DaemonSnapshot { throw std::runtime_error("a bug"); };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_NE(dom.find("The daemon answered with an error (500)"), std::string::npos) << dom;
+  EXPECT_NE(dom.find("class=\"blank\""), std::string::npos);
+}
+
+TEST_F(StatusPageTest, SaysThatTheDaemonStoppedAndKeepsWhatItSaid) {
+  std::atomic<int> calls = 0;
+  hooks_.snapshot = [&] {
+    ++calls;
+    return testing::BusySnapshot();
+  };
+  Start();
+  std::jthread stopper([&] {
+    while (calls == 0) std::this_thread::yield();
+    endpoints_->Stop();
+  });
+  const std::string dom = Dom(60'000);
+  stopper.join();
+  EXPECT_NE(dom.find("The daemon has stopped, or cannot be reached. What is shown is what it said "), std::string::npos) << dom;
+  EXPECT_NE(dom.find("<title>stopped · warpwright</title>"), std::string::npos);
+  EXPECT_NE(dom.find("layernorm_forward"), std::string::npos);
+  EXPECT_NE(dom.find("class=\"stale\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpwright
