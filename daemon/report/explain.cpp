@@ -5,6 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
+
+#include "base/hash.h"
+#include "core/evidence.h"
+#include "report/format.h"
+#include "report/review_notes.h"
 
 namespace warpwright {
 namespace {
@@ -76,10 +82,108 @@ std::vector<CounterRow> ChangedNumbers(const std::map<std::string, double>& befo
   return rows;
 }
 
+CaseRow RowOf(const CaseMeasurement& before, const CaseMeasurement& after) {
+  CaseRow row;
+  row.name = after.case_name;
+  row.before_us = before.time_us;
+  row.after_us = after.time_us;
+  row.sampled = after.sampled || before.sampled;
+  row.weight = after.weight;
+  if (after.timing) {
+    const TimingSummary& t = *after.timing;
+    if (t.pairs > 0) row.before_us = t.original_us;
+    row.timing = GainInterval{std::exp(t.lower), std::exp(t.log_ratio), std::exp(t.upper)};
+    row.decision = Name(t.decision);
+    row.hot_before_us = t.hot_original_us;
+    row.hot_after_us = t.hot_candidate_us;
+    row.pairs = t.pairs;
+    row.discarded = t.discarded;
+  }
+  return row;
+}
+
+// The mean over the cases by weight, with the interval that follows from their standard errors and the fewest blocks of any.
+std::optional<GainInterval> IntervalOver(const Measured& after) {
+  double weights = 0, mean = 0, variance = 0;
+  int blocks = 0;
+  for (const auto& c : after.cases) {
+    if (!(c.weight > 0)) continue;
+    if (!c.timing || c.timing->blocks < 2) return std::nullopt;
+    weights += c.weight;
+    mean += c.weight * c.timing->log_ratio;
+    variance += c.weight * c.weight * c.timing->standard_error * c.timing->standard_error;
+    blocks = blocks == 0 ? c.timing->blocks : std::min(blocks, c.timing->blocks);
+  }
+  if (!(weights > 0)) return std::nullopt;
+  const double center = mean / weights, half = StudentQuantile(0.025, blocks - 1) * std::sqrt(variance) / weights;
+  return GainInterval{std::exp(center - half), std::exp(center), std::exp(center + half)};
+}
+
 void AddCases(Explanation& e, const Measured& before, const Measured& after) {
+  double weights = 0, log_before = 0;
   for (const auto& b : before.cases)
     for (const auto& a : after.cases)
-      if (a.case_name == b.case_name) e.cases.push_back({a.case_name, b.time_us, a.time_us, a.sampled || b.sampled});
+      if (a.case_name == b.case_name) {
+        e.cases.push_back(RowOf(b, a));
+        const CaseRow& row = e.cases.back();
+        if (!(row.weight > 0) || !(row.before_us > 0)) continue;
+        weights += row.weight;
+        log_before += row.weight * std::log(row.before_us);
+      }
+  e.interval = IntervalOver(after);
+  if (!(weights > 0) || !(e.gain > 0)) return;
+  e.before_us = std::exp(log_before / weights);
+  e.after_us = e.before_us / e.gain;
+}
+
+std::string LineOf(const std::string& text, int wanted) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int at = 0; at < wanted; ++at)
+    if (!std::getline(lines, line)) return {};
+  const size_t first = line.find_first_not_of(" \t");
+  return first == std::string::npos ? std::string() : line.substr(first);
+}
+
+// Where the kernel spends its time: by samples where the device takes them, else by the sectors that lines move, else by instructions.
+std::vector<HotLine> HotLines(const LaunchReport& launch, const Explanation& e, const std::string& text) {
+  constexpr size_t kLines = 3;
+  constexpr double kLeastShare = 0.05;
+  double samples = 0, sectors = 0, instructions = 0;
+  for (const auto& line : launch.lines) {
+    samples += static_cast<double>(line.samples);
+    sectors += static_cast<double>(line.global_sectors);
+    instructions += static_cast<double>(line.warp_instructions);
+  }
+  std::vector<HotLine> hot;
+  for (const auto& line : launch.lines) {
+    if (line.file != e.file && !e.file.empty()) continue;
+    HotLine row;
+    row.line = line.line;
+    row.text = LineOf(text, line.line);
+    if (samples > 0) {
+      row.share = static_cast<double>(line.samples) / samples;
+      const auto stall = std::max_element(line.stalls.begin(), line.stalls.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      row.what = stall == line.stalls.end() || stall->second == 0 ? "of the samples" : "of the samples, mostly " + stall->first;
+    } else if (sectors > 0) {
+      row.share = static_cast<double>(line.global_sectors) / sectors;
+      row.what = "of the global memory traffic";
+    } else if (instructions > 0) {
+      row.share = static_cast<double>(line.warp_instructions) / instructions;
+      row.what = "of the instructions";
+    }
+    if (row.share >= kLeastShare) hot.push_back(std::move(row));
+  }
+  std::stable_sort(hot.begin(), hot.end(), [](const HotLine& a, const HotLine& b) { return a.share > b.share; });
+  if (hot.size() > kLines) hot.resize(kLines);
+  return hot;
+}
+
+std::vector<std::string> Relaxations(const ExplainContext& context) {
+  std::vector<std::string> found;
+  for (const Allow allow : context.allow) found.push_back("allow: " + std::string(Name(allow)));
+  if (context.tolerance.relative) found.push_back(fmt::format("tolerance: relative {:g}", *context.tolerance.relative));
+  return found;
 }
 
 AttemptRow RowOf(const StepView& step, const std::map<std::string, double>& time_of, double original_time,
@@ -131,6 +235,10 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   e.version = context.version;
   e.toolchain = context.toolchain;
   e.original_hash = view.task.key.base_hash;
+  e.base_blob = context.base_blob.empty() ? e.original_hash : context.base_blob;
+  const TaskKey& key = view.task.key;
+  e.run_id = Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish().substr(0, 16);
+  e.relaxations = Relaxations(context);
   e.evaluations = view.task.evaluations;
   if (view.task.result) {
     e.outcome = view.task.result->outcome;
@@ -167,18 +275,28 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
     const auto& row = e.attempts.back();
     if (plans.insert(fmt::format("{} {}", row.round, step.record.method)).second) e.plans.push_back(PlanLine(step.record));
     if (!row.accepted) continue;
+    for (auto& precondition : Preconditions(step.record.method, row.message))
+      if (std::find(e.preconditions.begin(), e.preconditions.end(), precondition) == e.preconditions.end()) e.preconditions.push_back(std::move(precondition));
     e.steps.push_back(row.method + (row.parameters.empty() ? "" : " (" + row.parameters + ")") + ": " + row.message + ".");
     for (const auto& p : step.outcome->prediction) e.predictions.push_back({p.name, p.up ? 1 : -1, p.before, p.after, p.held});
   }
   if (before == nullptr) return e;
-  if (const LaunchReport* hottest = Hottest(*before)) e.point_before = PointOf(*hottest);
+  if (const LaunchReport* hottest = Hottest(*before)) {
+    e.point_before = PointOf(*hottest);
+    e.hot_before = HotLines(*hottest, e, context.original_text);
+  }
   e.peak_gflops = 2 * context.chip.fp32_lanes * context.chip.multiprocessors * context.chip.clock_ghz;
   e.peak_gbytes = context.chip.dram_bytes_per_second / 1e9;
   if (after == nullptr) return e;
   AddCases(e, *before, *after);
   e.checks = after->checks;
   e.checks.insert(e.checks.end(), after->notes.begin(), after->notes.end());
-  if (const LaunchReport* hottest = Hottest(*after)) e.point_after = PointOf(*hottest);
+  SortNotes(after->notes, e);
+  e.check_table = CheckTable(after->checks, e.modelled, after->notes);
+  if (const LaunchReport* hottest = Hottest(*after)) {
+    e.point_after = PointOf(*hottest);
+    e.hot_after = HotLines(*hottest, e, context.result_text);
+  }
   e.counters = ChangedNumbers(accepted->outcome->before, accepted->outcome->after);
   const auto share = [](const std::map<std::string, double>& numbers) {
     const auto found = numbers.find("roofline_pct");
@@ -187,8 +305,8 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   e.roofline_share_before = share(accepted->outcome->before);
   e.roofline_share_after = share(accepted->outcome->after);
   e.reproduce = {fmt::format("git checkout {}", e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12)),
-                 fmt::format("git checkout warpwright/{} -- {}", e.kernel, e.file),
-                 fmt::format("warpwright verify --kernel {} --device {}", e.kernel, e.device)};
+                 fmt::format("git checkout {} -- {}", ShellQuote("warpwright/" + e.kernel), ShellQuote(e.file)),
+                 fmt::format("warpwright verify --kernel {} --device {}", ShellQuote(e.kernel), ShellQuote(e.device))};
   return e;
 }
 

@@ -1,6 +1,9 @@
 // A trajectory as an Explanation.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "core/chip.h"
 #include "core/kernel_spec.h"
 #include "memory/trajectory.h"
@@ -13,6 +16,11 @@ struct ExplainContext {
   std::string file, entry;
   Chip chip;
   std::string base_commit, version, toolchain;
+  std::set<Allow> allow = {};           // the manifest's relaxations
+  Tolerance tolerance = {};
+  std::string original_text = {};       // of the file, so that hot lines can be quoted
+  std::string result_text = {};
+  std::string base_blob = {};           // git's id of the file at the base; empty: the content's hash stands for it
 };
 
 Explanation Explain(const TrajectoryView& view, const ExplainContext& context);

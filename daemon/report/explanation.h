@@ -8,10 +8,26 @@
 
 namespace warpwright {
 
+// A gain with the two-sided 95 % interval of the paired timing.
+struct GainInterval {
+  double low = 1, gain = 1, high = 1;
+};
+// How far an output was from the original's, in the element that used most of what is allowed.
+struct OutputError {
+  std::string output;
+  bool identical = false;         // every bit
+  double error = 0, allowed = 0;  // absolute
+};
 struct CaseRow {
   std::string name;
   double before_us = 0, after_us = 0;
   bool sampled = false;
+  double weight = 1;                    // of its time in the gain; 0: verified only
+  std::optional<GainInterval> timing;   // of paired timing on a real device
+  std::string decision;                 // "faster", "same", "slower", "inconclusive"; empty where nothing was timed
+  double hot_before_us = 0, hot_after_us = 0;  // from warm caches; not part of the gain
+  int pairs = 0, discarded = 0;
+  std::vector<OutputError> errors = {};  // empty: this case is too large to be compared whole, and was only measured
 };
 struct CounterRow {
   std::string name, unit;
@@ -33,6 +49,19 @@ struct PredictionRow {
   int direction = 0;
   double before = 0, after = 0;
   bool held = false;
+};
+// A line of the user's file where the kernel spends its time.
+struct HotLine {
+  int line = 0;
+  double share = 0;     // of its kernel, 0 to 1
+  std::string what;     // of what: "of the samples, mostly long_scoreboard", "of the memory traffic"
+  std::string text;     // the line itself, where it is known
+};
+// A check of the judge, as people read it.
+struct CheckRow {
+  std::string name, meaning;
+  bool ran = false;
+  std::string why_not;  // where it did not run
 };
 // A point in the roofline plot: FLOP per byte moved, and GFLOP/s.
 struct RooflinePoint {
@@ -61,7 +90,21 @@ struct Explanation {
   double seconds = 0;
   std::optional<RooflinePoint> point_before, point_after;
   double peak_gflops = 0, peak_gbytes = 0;  // of the chip, for the plot
+  std::optional<GainInterval> interval;     // of the gain over all cases; none where it is modelled
+  double before_us = 0, after_us = 0;       // geometric mean of the cases by weight: their quotient is the gain
+  std::vector<HotLine> hot_before, hot_after;
+  std::vector<CheckRow> check_table;        // every check of the judge, in its order
+  std::vector<std::string> review;          // what the judge asks people to look at
+  std::vector<std::string> timing_notes;    // of the paired timing
+  std::vector<std::string> not_tested;      // what could not be tested, and why
+  std::vector<std::string> relaxations;     // of the manifest: "allow: tf32", "tolerance: relative 0.001"
+  std::vector<std::string> preconditions;   // what now must hold that need not have held before
+  std::string base_blob;                    // of the file before: git's id, or the hash of its content
+  std::string run_id;                       // of the task: the same for the same kernel, base, device and configuration
 };
+
+// Over all outputs of all compared cases; nothing where none was compared.
+std::optional<bool> BitIdentical(const Explanation& explanation);
 
 // "modelled on H200 (simulated)" or "measured on NVIDIA H200": stands wherever a gain stands.
 std::string DevicePhrase(const Explanation& explanation);

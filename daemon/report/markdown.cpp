@@ -1,9 +1,13 @@
 #include "report/markdown.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace warpwright {
 namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr std::string_view kBreak = "&#8203;";             // zero-width space
 
 // Cuts at a UTF-8 border.
 std::string_view Cut(std::string_view text, size_t max_bytes) {
@@ -11,6 +15,35 @@ std::string_view Cut(std::string_view text, size_t max_bytes) {
   size_t size = max_bytes;
   while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
   return text.substr(0, size);
+}
+
+// The character at `at` and its length in bytes; length 0 where it is not UTF-8.
+struct Character {
+  uint32_t code = 0;
+  size_t length = 0;
+};
+Character Decode(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) -> uint32_t { return static_cast<unsigned char>(text[at + i]); };
+  const uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return {};
+  uint32_t code = lead & (0x7fu >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kSmallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {};
+  return {code, length};
+}
+
+// Turns, hides or joins text without being seen; or ends a line where nobody expects it.
+bool IsDeceptive(uint32_t c) {
+  return (c >= 0x80 && c < 0xa0) || c == 0xad || c == 0x34f || c == 0x61c || c == 0x115f || c == 0x1160 || c == 0x17b4 || c == 0x17b5 ||
+         (c >= 0x180b && c <= 0x180f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
+         c == 0x3164 || (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff || c == 0xffa0 || (c >= 0xfff0 && c <= 0xfffb) ||
+         (c >= 0xe0000 && c <= 0xe0fff) || (c >= 0xe000 && c <= 0xf8ff);
 }
 
 size_t LongestBacktickRun(std::string_view text) {
@@ -23,66 +56,147 @@ size_t LongestBacktickRun(std::string_view text) {
 }
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+bool StartsWith(std::string_view text, size_t at, std::string_view lower_case) {
+  if (at + lower_case.size() > text.size()) return false;
+  for (size_t i = 0; i < lower_case.size(); ++i)
+    if (Lower(text[at + i]) != lower_case[i]) return false;
+  return true;
+}
+
+std::string Trimmed(std::string text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// What a list, a heading's underline, a quote or a quick action would begin with, at the start of the text.
+std::string EscapedStart(std::string_view text, size_t& at) {
+  if (text.empty()) return {};
+  if (text[0] == '/') return std::string(kBreak);
+  if (text[0] == '-' || text[0] == '=' || text[0] == ':') return std::string("\\") + text[at++];
+  size_t digits = 0;
+  while (digits < text.size() && IsDigit(text[digits])) ++digits;
+  if (digits == 0 || digits == text.size() || (text[digits] != '.' && text[digits] != ')')) return {};
+  if (digits + 1 < text.size() && text[digits + 1] != ' ') return {};
+  at = digits + 1;
+  return std::string(text.substr(0, digits)) + "\\" + text[digits];
+}
 
 }  // namespace
 
-std::string EscapeMarkdown(std::string_view text, size_t max_bytes) {
+std::string CleanText(std::string_view text, size_t max_bytes, bool lines) {
   const std::string_view kept = Cut(text, max_bytes);
   std::string out;
-  for (const char c : kept) {
-    if (IsControl(c)) {
-      out += ' ';
-    } else if (c == '<') {
+  out.reserve(kept.size());
+  for (size_t at = 0; at < kept.size();) {
+    const Character c = Decode(kept, at);
+    if (c.length == 0) {
+      out += kReplacement;
+      ++at;
+      continue;
+    }
+    if (c.length == 1 && IsControl(kept[at])) out += lines && (kept[at] == '\n' || kept[at] == '\t') ? kept[at] : ' ';
+    else if (IsDeceptive(c.code)) out += kReplacement;
+    else out += kept.substr(at, c.length);
+    at += c.length;
+  }
+  if (kept.size() < text.size()) out += "…";
+  return out;
+}
+
+std::string EscapeMarkdown(std::string_view text, size_t max_bytes) {
+  const std::string clean = Trimmed(CleanText(text, max_bytes));
+  size_t at = 0;
+  std::string out = EscapedStart(clean, at);
+  for (; at < clean.size(); ++at) {
+    const char c = clean[at], next = at + 1 < clean.size() ? clean[at + 1] : ' ';
+    if (c == '<') {
       out += "&lt;";
     } else if (c == '>') {
       out += "&gt;";
     } else if (c == '&') {
       out += "&amp;";
     } else if (c == '@') {
-      out += "&#64;";
+      out += c;
+      out += kBreak;
+    } else if (c == ':' && next == '/') {
+      out += c;
+      out += kBreak;
+    } else if (c == '.' && at >= 3 && StartsWith(clean, at - 3, "www")) {
+      out += kBreak;
+      out += c;
+    } else if (c == '-' && IsDigit(next) && at >= 2 && StartsWith(clean, at - 2, "gh")) {
+      out += c;
+      out += kBreak;
     } else if (std::string_view("\\`*_{}[]#+!|~$").find(c) != std::string_view::npos) {
       out += '\\';
       out += c;
+      if (c == '#') out += kBreak;
     } else {
       out += c;
     }
   }
-  if (kept.size() < text.size()) out += "…";
   return out;
 }
 
 std::string EscapeHtml(std::string_view text, size_t max_bytes) {
-  const std::string_view kept = Cut(text, max_bytes);
   std::string out;
-  for (const char c : kept) {
+  for (const char c : CleanText(text, max_bytes, true)) {
     switch (c) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '&': out += "&amp;"; break;
       case '"': out += "&quot;"; break;
       case '\'': out += "&#39;"; break;
-      default: out += IsControl(c) && c != '\n' && c != '\t' ? ' ' : c;
+      default: out += c;
     }
   }
-  if (kept.size() < text.size()) out += "…";
   return out;
 }
 
 std::string CodeSpan(std::string_view text) {
-  std::string clean;
-  for (const char c : Cut(text, 300)) clean += IsControl(c) ? ' ' : c;
+  std::string clean = CleanText(text, 300);
+  if (clean.find_first_not_of(' ') == std::string::npos) return "` `";
   const std::string fence(LongestBacktickRun(clean) + 1, '`');
   const bool pad = fence.size() > 1;
   return fence + (pad ? " " : "") + clean + (pad ? " " : "") + fence;
 }
 
+std::string CodeCell(std::string_view text) {
+  std::string out;
+  for (const char c : CodeSpan(text)) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string CodeBlock(std::string_view text, std::string_view language) {
-  const std::string fence(std::max<size_t>(3, LongestBacktickRun(text) + 1), '`');
-  std::string clean;
-  for (const char c : text)
-    if (!IsControl(c) || c == '\n' || c == '\t') clean += c;
-  if (clean.empty() || clean.back() != '\n') clean += '\n';
-  return fence + std::string(language) + "\n" + clean + fence + "\n";
+  const std::string clean = CleanText(text, 200'000, true);
+  const std::string fence(std::max<size_t>(3, LongestBacktickRun(clean) + 1), '`');
+  std::string out = fence + std::string(language) + "\n";
+  for (size_t at = 0; at < clean.size(); ++at) {
+    const bool line_start = at == 0 || clean[at - 1] == '\n';
+    if (line_start && clean[at] == '/' && at + 1 < clean.size() && IsLetter(clean[at + 1])) out += ' ';  // a quick action of GitLab's
+    out += clean[at];
+  }
+  if (out.back() != '\n') out += '\n';
+  return out + fence + "\n";
+}
+
+std::string SafeUrl(std::string_view url) {
+  if (url.size() > 2000 || !(url.starts_with("https://") || url.starts_with("http://"))) return {};
+  for (const char c : url)
+    if (!IsDigit(c) && !IsLetter(c) && std::string_view("-._~:/?#@!$&'*+,;=%").find(c) == std::string_view::npos) return {};
+  return std::string(url);
+}
+
+size_t CodePoints(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace warpwright

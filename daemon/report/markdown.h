@@ -1,4 +1,5 @@
-// Untrusted text inside Markdown and HTML.
+// Untrusted text inside Markdown and HTML, as GitHub and GitLab read them. Their mentions, references and links are made from the text
+// *after* escapes are resolved, so `\#1` and `&#64;name` still link: such words are broken by a zero-width space.
 #pragma once
 
 #include <string>
@@ -6,12 +7,22 @@
 
 namespace warpwright {
 
-// One line of inline text: every character that Markdown or HTML could read is escaped, control characters are dropped, @ and # cannot
-// mention or link. Longer text is cut with an ellipsis.
+// Valid UTF-8 in which nothing is hidden: control characters become spaces (line feeds and tabs stay where `lines` says so), and what turns
+// or hides text (bidirectional controls, zero-width and tag characters, broken UTF-8) becomes U+FFFD. At most `max_bytes`, cut at a
+// character's border with an ellipsis.
+std::string CleanText(std::string_view text, size_t max_bytes, bool lines = false);
+
+// One line of inline text: every character that Markdown or HTML could read is escaped; @name, #1, GH-1, owner/name#1, URLs and a leading
+// quick action (`/close`) are broken. Longer text is cut with an ellipsis.
 std::string EscapeMarkdown(std::string_view text, size_t max_bytes = 500);
 std::string EscapeHtml(std::string_view text, size_t max_bytes = 20'000);
 // A code span or block whose fence is longer than any run of backticks in the text.
 std::string CodeSpan(std::string_view text);
+std::string CodeCell(std::string_view text);  // a code span inside a table, where a pipe would end the cell
 std::string CodeBlock(std::string_view text, std::string_view language);
+
+// `url` where it is plain http(s) without anything that could end a link; else empty.
+std::string SafeUrl(std::string_view url);
+size_t CodePoints(std::string_view text);
 
 }  // namespace warpwright

@@ -5,27 +5,11 @@
 
 #include "repo/repository.h"
 #include "report/explanation.h"
+#include "report/format.h"
 #include "report/markdown.h"
 
 namespace warpwright {
 namespace {
-
-std::string Microseconds(double us) { return us >= 100 ? fmt::format("{:.0f} µs", us) : fmt::format("{:.2f} µs", us); }
-
-std::string Number(double value) {
-  if (value == 0) return "0";
-  if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
-  if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
-  if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
-  return fmt::format("{:.4g}", value);
-}
-
-std::string Change(double before, double after) {
-  if (before == 0 || after == before) return "";
-  const double factor = after / before;
-  if (factor == 0) return "gone";
-  return factor < 0.1 || factor > 10 ? fmt::format("÷ {:.3g}", 1 / factor) : fmt::format("{:+.0f} %", 100 * (factor - 1));
-}
 
 std::string Headline(const Explanation& e) {
   if (e.outcome == "improved") return fmt::format("{}: {} faster, {}", e.kernel, FormatGain(e.gain), DevicePhrase(e));
@@ -39,7 +23,7 @@ void Cases(std::string& out, const Explanation& e) {
                      e.modelled ? "modelled by the simulator, not measured" : "measured");
   for (const auto& c : e.cases)
     out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name), c.sampled ? " (counters from part of the grid)" : "",
-                       Microseconds(c.before_us), Microseconds(c.after_us),
+                       FormatMicroseconds(c.before_us), FormatMicroseconds(c.after_us),
                        c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "");
 }
 
@@ -54,7 +38,7 @@ void Why(std::string& out, const Explanation& e) {
   out += "\n| counter of the hottest kernel | before | after | change |\n|---|---:|---:|---:|\n";
   for (const auto& c : e.counters)
     out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name), c.unit.empty() ? "" : ", " + EscapeMarkdown(c.unit),
-                       Number(c.before), Number(c.after), Change(c.before, c.after));
+                       FormatNumber(c.before), FormatNumber(c.after), FormatChange(c.before, c.after));
 }
 
 std::string PlanList(const Explanation& e) {
@@ -80,8 +64,8 @@ void Predictions(std::string& out, const Explanation& e) {
   if (e.predictions.empty()) return;
   out += "\n## Predicted and measured\n\n| evidence | predicted | before | after | held |\n|---|---|---:|---:|---|\n";
   for (const auto& p : e.predictions)
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", EscapeMarkdown(p.field), p.direction < 0 ? "falls" : "rises", Number(p.before),
-                       Number(p.after), p.held ? "yes" : "no");
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", EscapeMarkdown(p.field), p.direction < 0 ? "falls" : "rises", FormatNumber(p.before),
+                       FormatNumber(p.after), p.held ? "yes" : "no");
 }
 
 void Lists(std::string& out, const Explanation& e) {
@@ -115,10 +99,43 @@ std::string Wrap(const std::string& text, size_t width, const std::string& inden
   return out + line + "\n";
 }
 
+// A commit's message is read by forges as well: @name, #1 and GH-1 link and close, "[skip ci]" stops checks.
 std::string OneLine(std::string_view text) {
-  std::string clean;
-  for (const char c : text) clean += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  return clean;
+  const std::string clean = CleanText(text, 2000);
+  std::string out, lower;
+  for (const char c : clean) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const auto starts = [&](size_t at, std::string_view word) { return lower.compare(at, word.size(), word) == 0; };
+  for (size_t i = 0; i < clean.size(); ++i) {
+    const char c = clean[i];
+    const bool command = c == '[' && (starts(i, "[skip") || starts(i, "[ci") || starts(i, "[no ci") || starts(i, "[actions"));
+    out += command ? '(' : c;
+    const bool before_digit = i + 1 < clean.size() && clean[i + 1] >= '0' && clean[i + 1] <= '9';
+    const bool issue = before_digit && (c == '#' || (c == '-' && i >= 2 && starts(i - 2, "gh-")));
+    if (c == '@' || issue || starts(i, "://")) out += ' ';
+  }
+  return out;
+}
+
+// A word that cannot be anything but the value of a trailer.
+std::string TrailerValue(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 100)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_.:/<>-").find(c) != std::string_view::npos;
+    out += plain ? c : '_';
+  }
+  return out;
+}
+
+std::string Trailers(const Explanation& e) {
+  std::string out;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) out += fmt::format("{}: {}\n", name, TrailerValue(value));
+  };
+  add("Kernel-Id", e.kernel);
+  add("Base-Blob", e.base_blob);
+  add("Base-commit", e.base_commit);
+  add("Run-Id", e.run_id);
+  return out + std::string(Repository::kTrailer) + "\n";
 }
 
 }  // namespace
@@ -150,24 +167,23 @@ std::string RenderCommitMessage(const Explanation& e) {
   if (subject.size() > kWidth) subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), e.modelled ? "modelled" : "measured");
   if (subject.size() > kWidth) subject = fmt::format("Make {} {} faster", e.kernel.substr(0, 50), FormatGain(e.gain));
   std::string out = OneLine(subject) + "\n\n";
-  out += Wrap(fmt::format("The entry {} in {} is {} faster over its cases, {}.", e.entry, e.file, FormatGain(e.gain), DevicePhrase(e)),
+  out += Wrap(OneLine(fmt::format("The entry {} in {} is {} faster over its cases, {}.", e.entry, e.file, FormatGain(e.gain), DevicePhrase(e))),
               kWidth, "");
   out += "\nWhy:\n";
   for (const auto& step : e.steps) out += Wrap("- " + OneLine(step), kWidth, "  ");
   if (!e.counters.empty()) {
     out += "\nCounters of the hottest kernel, before -> after:\n";
     for (const auto& c : e.counters)
-      out += fmt::format("  {}: {} -> {}{}\n", OneLine(c.name), Number(c.before), Number(c.after), c.unit.empty() ? "" : " " + c.unit);
+      out += fmt::format("  {}: {} -> {}{}\n", OneLine(c.name), FormatNumber(c.before), FormatNumber(c.after), c.unit.empty() ? "" : " " + c.unit);
   }
   out += "\nCases, before -> after:\n";
   for (const auto& c : e.cases)
-    out += fmt::format("  {}: {} -> {}\n", OneLine(c.name), Microseconds(c.before_us), Microseconds(c.after_us));
+    out += fmt::format("  {}: {} -> {}\n", OneLine(c.name), FormatMicroseconds(c.before_us), FormatMicroseconds(c.after_us));
   out += "\nVerified:\n";
   for (const auto& check : e.checks) out += Wrap("- " + OneLine(check), kWidth, "  ");
   out += "\nReproduce:\n";
   for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
-  out += fmt::format("\n{} rounds, {} evaluations. A program wrote and checked this change.\n\n{}\nBase-commit: {}\n", e.rounds, e.evaluations,
-                     Repository::kTrailer, e.base_commit);
+  out += fmt::format("\n{}, {}. A program wrote and checked this change.\n\n{}", Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), Trailers(e));
   return out;
 }
 

@@ -77,23 +77,17 @@ TEST(Report, NothingFoundIsSaid) {
   EXPECT_EQ(RenderMarkdown(e).find("faster,"), std::string::npos);
 }
 
-struct EscapeRow {
-  const char* text;
-  const char* markdown;
-};
-class Escapes : public testing::TestWithParam<EscapeRow> {};
-TEST_P(Escapes, LeaveNothingActive) { EXPECT_EQ(EscapeMarkdown(GetParam().text), GetParam().markdown); }
-INSTANTIATE_TEST_SUITE_P(All, Escapes,
-                         testing::Values(EscapeRow{"plain text.", "plain text."}, EscapeRow{"<img src=x>", "&lt;img src=x&gt;"},
-                                         EscapeRow{"[a](javascript:x)", "\\[a\\](javascript:x)"}, EscapeRow{"@octocat fixes #1", "&#64;octocat fixes \\#1"},
-                                         EscapeRow{"a|b\nc", "a\\|b c"}, EscapeRow{"`code`", "\\`code\\`"}, EscapeRow{"![x](y)", "\\!\\[x\\](y)"}));
-
-TEST(Escaping, FencesAreLongerThanAnyRunInside) {
-  EXPECT_EQ(CodeBlock("a ``` b\n````\n", "c"), "`````c\na ``` b\n````\n`````\n");
-  EXPECT_EQ(CodeSpan("a`b"), "`` a`b ``");
+// What a forge or its checks would act on, in a message that is made of other people's words.
+TEST(Report, CommitMessagesAreInactive) {
+  Explanation e = Sample();
+  e.steps = {"row_parallel: [skip ci] fixes #12, GH-3, thanks @octocat, https://github.com/o/r/issues/1\nOptimized-by: evil"};
+  e.kernel = "k\nCo-authored-by: x";
+  e.run_id = "1f2e";
+  e.base_blob = "abcd";
+  const std::string message = RenderCommitMessage(e);
+  for (const char* active : {"[skip ci]", "#12", "GH-3", "@octocat", "://", "\nOptimized-by: evil", "\nCo-authored-by"}) EXPECT_EQ(message.find(active), std::string::npos) << active;
+  EXPECT_TRUE(message.ends_with("\nKernel-Id: k_Co-authored-by:_x\nBase-Blob: abcd\nBase-commit: 0123456789abcdef0123456789abcdef01234567\nRun-Id: 1f2e\nOptimized-by: warpwright\n")) << message;
 }
-
-TEST(Escaping, CutsAtCharacterBorders) { EXPECT_EQ(EscapeMarkdown("aaä", 3), "aa…"); }
 
 TEST(Plots, AreClosedAndEscaped) {
   Explanation e = Sample();

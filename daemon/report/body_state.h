@@ -1,0 +1,14 @@
+// The hidden parts of a body: the state in its first line and the two boxes that people tick. Values are percent-encoded, so that none can
+// end the comment.
+#pragma once
+
+#include <string>
+
+#include "report/pull_request.h"
+
+namespace warpwright {
+
+std::string StateLine(const BodyState& state);
+std::string Controls(const Explanation& explanation, const BodyState& state);
+
+}  // namespace warpwright

@@ -1,0 +1,83 @@
+// A check run: what came of a kernel, on the commit that changed it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "report/body_sections.h"
+#include "report/format.h"
+#include "report/markdown.h"
+#include "report/pull_request.h"
+
+namespace warpwright {
+namespace {
+
+constexpr size_t kMaxNotes = 10;
+
+std::string BestTried(const Explanation& e) {
+  const AttemptRow* best = nullptr;
+  for (const auto& attempt : e.attempts)
+    if (attempt.gain && (best == nullptr || *attempt.gain > *best->gain)) best = &attempt;
+  if (best == nullptr) return {};
+  return fmt::format(" The best verified attempt, {}, was {} as fast as the original ({}).", EscapeMarkdown(best->method, 60), FormatGain(*best->gain),
+                     EscapeMarkdown(DevicePhrase(e), 100));
+}
+
+std::string FailureSummary(const Explanation& e) {
+  const std::string kernel = CodeSpan(e.kernel), reason = e.outcome_reason.empty() ? "" : " " + EscapeMarkdown(e.outcome_reason, 600) + ".";
+  if (e.outcome == "unchanged")
+    return fmt::format("{} stays as it is: {} and {} found nothing that is right and faster by enough.{}{}\n", kernel, Plural(e.rounds, "round"),
+                       Plural(e.evaluations, "evaluation"), reason, BestTried(e));
+  if (e.outcome == "refused") return fmt::format("{} was not optimized.{}\n", kernel, reason);
+  if (e.outcome == "unfinished") return fmt::format("{} is not finished.{}\n", kernel, reason);
+  return fmt::format("warpwright failed at {}; this says nothing about the kernel.{}\n", kernel, reason);
+}
+
+// "... (line 12)", as transformations and the judge say it; 0: none.
+int LineIn(std::string_view message) {
+  const size_t at = message.rfind("(line ");
+  if (at == std::string_view::npos) return 0;
+  int line = 0;
+  const char* end = message.data() + message.size();
+  const auto [stop, error] = std::from_chars(message.data() + at + 6, end, line);
+  return error == std::errc() && stop != end && *stop == ')' && line > 0 ? line : 0;
+}
+
+std::vector<CheckText::Note> Notes(const Explanation& e) {
+  std::vector<CheckText::Note> notes;
+  for (const auto& hot : e.hot_before)
+    notes.push_back({hot.line, "notice", fmt::format("{:.0f} % {}", 100 * hot.share, CleanText(hot.what, 100)),
+                     fmt::format("{} spends {:.0f} % {} here, {}.", CleanText(e.kernel, 100), 100 * hot.share, CleanText(hot.what, 100), CleanText(DevicePhrase(e), 100))});
+  std::set<std::pair<int, std::string>> said;
+  for (const auto& attempt : e.attempts) {
+    const int line = LineIn(attempt.message);
+    // Lines of a later base are not lines of this file.
+    if (line == 0 || attempt.gain || !e.original_hash.starts_with(attempt.parent) || attempt.parent.empty()) continue;
+    if (!said.emplace(line, attempt.method).second || notes.size() >= kMaxNotes) continue;
+    notes.push_back({line, "notice", CleanText(attempt.method, 60) + " does not apply", CleanText(attempt.message, 500)});
+  }
+  return notes;
+}
+
+}  // namespace
+
+CheckText RenderCheck(const Explanation& e, const Provenance& p) {
+  CheckText check;
+  check.notes = Notes(e);
+  if (e.outcome == "improved") {
+    check.conclusion = "success";
+    check.title = fmt::format("{} faster, {}", FormatGain(e.gain), CleanText(DevicePhrase(e), 100));
+    check.summary = GainSentence(e, p) + "\n\n" + CaseTable(e, 40);
+    check.text = WhyFaster(e, 8, 300) + WhatToLookAt(e, p, 10, 200);
+    return check;
+  }
+  check.conclusion = e.outcome == "unchanged" || e.outcome == "refused" ? "neutral" : e.outcome == "unfinished" ? "neutral" : "failure";
+  check.title = e.outcome == "unchanged" ? "no improvement found" : e.outcome == "refused" ? "not optimized" : e.outcome == "unfinished" ? "not finished" : "warpwright failed";
+  check.summary = FailureSummary(e);
+  if (e.attempts.empty()) return check;
+  check.text = "### What was tried\n\n" + AttemptTable(e, 40, 200);
+  return check;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,23 @@
+// Numbers and short names as people read them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/explanation.h"
+
+namespace warpwright {
+
+std::string FormatMicroseconds(double us);  // "61.1 µs", "5.42 ms": three digits
+std::string FormatNumber(double value);     // "786.4 k"
+std::string FormatChange(double before, double after);  // "-88 %", "× 256", "÷ 26"; empty where there is none to speak of
+std::string FormatError(double error);      // "1.2e-07"
+std::string FormatInterval(const GainInterval& interval);  // "1.58x to 1.70x"
+std::string ChipName(const Explanation& explanation);      // "H200"
+// "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" is left to the unit.
+std::string FieldWords(std::string_view field);
+// As one word of a shell's command line.
+std::string ShellQuote(std::string_view word);
+std::string Plural(int count, std::string_view one, std::string_view many = {});  // "1 round", "8 rounds"
+
+}  // namespace warpwright

@@ -1,0 +1,174 @@
+#include "report/mermaid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "report/format.h"
+#include "report/markdown.h"
+
+namespace warpwright {
+namespace {
+
+constexpr double kTimesShow = 6;  // a larger gain would press all later times onto the axis
+// GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone.
+constexpr size_t kLabelledBars = 10;  // beyond it their numbers would lie on each other
+constexpr std::string_view kClasses =
+    "  classDef kept fill:#1f883d,stroke:#1f883d,color:#ffffff\n"
+    "  classDef tried fill:#eaeef2,stroke:#8c959f,color:#1f2328\n"
+    "  classDef wrong fill:#ffebe9,stroke:#cf222e,color:#82071e\n"
+    "  classDef start fill:#ddf4ff,stroke:#0969da,color:#0a3069\n";
+
+// Best gain over the original after each round, from round 0 (the original).
+std::vector<double> BestByRound(const Explanation& e) {
+  int last = 0;
+  for (const auto& attempt : e.attempts) last = std::max(last, attempt.round);
+  std::vector<double> best(static_cast<size_t>(last) + 1, 1.0);
+  for (const auto& attempt : e.attempts)
+    if (attempt.accepted && attempt.gain && attempt.round >= 0)
+      best[static_cast<size_t>(attempt.round)] = std::max(best[static_cast<size_t>(attempt.round)], *attempt.gain);
+  for (size_t round = 1; round < best.size(); ++round) best[round] = std::max(best[round], best[round - 1]);
+  return best;
+}
+
+// All attempts of one method in one round.
+struct Group {
+  int round = 0;
+  std::string method;
+  int measured = 0, wrong = 0, inapplicable = 0;
+  double best = 0;
+  const AttemptRow* accepted = nullptr;
+  std::string reason;  // of the first that failed
+};
+
+std::string BaseMethod(const std::string& method) { return method.substr(0, method.find(" (repair ")); }
+
+std::vector<Group> Groups(const Explanation& e) {
+  std::vector<Group> groups;
+  std::map<std::pair<int, std::string>, size_t> at;
+  for (const auto& attempt : e.attempts) {
+    const std::pair<int, std::string> key{attempt.round, BaseMethod(attempt.method)};
+    const auto [found, fresh] = at.emplace(key, groups.size());
+    if (fresh) groups.push_back({attempt.round, key.second, 0, 0, 0, 0, nullptr, {}});
+    Group& group = groups[found->second];
+    if (attempt.gain) {
+      ++group.measured;
+      group.best = std::max(group.best, *attempt.gain);
+      if (attempt.accepted) group.accepted = &attempt;
+    } else if (attempt.outcome == "not applicable") {
+      ++group.inapplicable;
+    } else {
+      if (group.wrong++ == 0) group.reason = attempt.outcome;
+    }
+  }
+  return groups;
+}
+
+std::string Settings(const Group& group) {
+  const int others = group.measured + group.wrong + group.inapplicable - (group.accepted != nullptr ? 1 : 0);
+  return others == 0 ? "" : fmt::format("<br>{} other setting{} tried", others, others == 1 ? "" : "s");
+}
+
+std::string AcceptedLabel(const Group& group) {
+  std::string label = fmt::format("round {}: {}", group.round, MermaidLabel(group.method));
+  if (!group.accepted->parameters.empty()) label += "<br>" + MermaidLabel(group.accepted->parameters, 44);
+  return label + "<br>" + FormatGain(*group.accepted->gain) + Settings(group);
+}
+
+std::string RejectedLine(const Group& group) {
+  std::string line = fmt::format("round {}: {}", group.round, MermaidLabel(group.method));
+  if (group.measured > 0) line += fmt::format("<br>{}{}, not taken", group.measured > 1 ? fmt::format("best of {}: ", group.measured) : "", FormatGain(group.best));
+  if (group.wrong > 0) {
+    std::string reason = group.reason;
+    std::replace(reason.begin(), reason.end(), '_', ' ');
+    line += fmt::format("<br>{}{}", group.wrong > 1 ? fmt::format("{} rejected: ", group.wrong) : "rejected: ", MermaidLabel(reason, 30));
+  }
+  return group.measured + group.wrong == 0 ? line + "<br>not applicable" : line;
+}
+
+// Accepted groups stay; of the others the ones that say most: failures first, then the later rounds.
+std::vector<Group> Shown(std::vector<Group> groups, size_t max_rounds, size_t& hidden) {
+  hidden = 0;
+  while (groups.size() > max_rounds) {
+    auto victim = groups.end();
+    for (auto group = groups.begin(); group != groups.end(); ++group)
+      if (group->accepted == nullptr && (victim == groups.end() || (group->wrong == 0 && victim->wrong > 0))) victim = group;
+    if (victim == groups.end()) victim = groups.begin() + static_cast<std::ptrdiff_t>(groups.size() / 2);
+    groups.erase(victim);
+    ++hidden;
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::string MermaidLabel(std::string_view text, size_t max_characters) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view(" _.,:=+-/()%").find(c) != std::string_view::npos;
+    out += plain ? c : ' ';
+    if (out.size() == max_characters) break;
+  }
+  // Nothing that Mermaid reads inside labels: a number with a dot or a dash with a blank at the start begins a list.
+  const size_t first = out.find_first_not_of(" -+.");
+  if (first == std::string::npos) return "unnamed";
+  out.erase(0, first);
+  if (out.size() < text.size() && first + out.size() == max_characters) out += "…";
+  return out;
+}
+
+std::string ProgressChart(const Explanation& e) {
+  const std::vector<double> best = BestByRound(e);
+  if (best.size() < 2) return {};
+  const bool times = e.before_us > 0 && best.back() <= kTimesShow;
+  std::string rounds, values;
+  double top = 0;
+  // Beside large gains the original is a bar that nobody sees.
+  for (size_t round = times ? 0 : 1; round < best.size(); ++round) {
+    const double value = times ? e.before_us / best[round] : best[round];
+    top = std::max(top, value);
+    const std::string_view comma = rounds.empty() ? "" : ", ";
+    rounds += fmt::format("{}\"{}\"", comma, round == 0 ? "original" : std::to_string(round));
+    values += fmt::format("{}{:.3g}", comma, value);
+  }
+  // GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone. The default colour is nearly invisible on
+  // white, and the default background of the dark theme is not the page's.
+  return fmt::format("```mermaid\n---\nconfig:\n  xyChart:\n    width: 560\n    height: 260\n    showDataLabel: {}\n  themeVariables:\n    xyChart:\n"
+                     "      backgroundColor: transparent\n      plotColorPalette: \"#2f81f7\"\n---\nxychart-beta\n"
+                     "  x-axis \"best verified version after round\" [{}]\n  y-axis \"{}{}\" 0 --> {:.3g}\n  bar [{}]\n```\n",
+                     best.size() <= kLabelledBars, rounds, e.modelled ? "modelled " : "", times ? "time, µs" : "gain, times", top * 1.1, values);
+}
+
+std::string AttemptFlowchart(const Explanation& e, size_t max_rounds) {
+  size_t hidden = 0;
+  const std::vector<Group> groups = Shown(Groups(e), max_rounds, hidden);
+  if (groups.empty()) return {};
+  std::string out = "```mermaid\nflowchart TD\n";
+  out += fmt::format("  base0[\"original{}\"]:::start\n", e.before_us > 0 ? "<br>" + FormatMicroseconds(e.before_us) : "");
+  size_t base = 0, node = 0;
+  std::string beside;  // what was tried on the present base and not taken
+  bool wrong = false;
+  const auto flush = [&] {
+    if (!beside.empty()) out += fmt::format("  base{} -.-> beside{}[\"{}\"]:::{}\n", base, base, beside, wrong ? "wrong" : "tried");
+    beside.clear();
+    wrong = false;
+  };
+  for (const Group& group : groups) {
+    ++node;
+    if (group.accepted == nullptr) {
+      beside += (beside.empty() ? "" : "<br>") + RejectedLine(group);
+      wrong = wrong || group.wrong > 0;
+      continue;
+    }
+    flush();
+    out += fmt::format("  base{} ==> base{}[\"{}\"]:::kept\n", base, node, AcceptedLabel(group));
+    base = node;
+  }
+  if (hidden > 0) beside += fmt::format("{}{} more, not drawn", beside.empty() ? "" : "<br>", hidden);
+  flush();
+  return out + std::string(kClasses) + "```\n";
+}
+
+}  // namespace warpwright

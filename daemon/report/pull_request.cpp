@@ -1,0 +1,79 @@
+#include "report/pull_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/body_sections.h"
+#include "report/body_state.h"
+#include "report/format.h"
+#include "report/markdown.h"
+
+namespace warpwright {
+namespace {
+
+// A part of the body in versions from whole to short. Every version is Markdown that is whole by itself.
+struct Part {
+  std::vector<std::string> versions;
+  size_t at = 0;
+  const std::string& text() const { return versions[at]; }
+  bool Shorten() {
+    if (at + 1 >= versions.size()) return false;
+    ++at;
+    return true;
+  }
+};
+
+// What a manifest may call a kernel, in a title: nothing that links, closes or mentions.
+std::string TitleWord(std::string_view text, size_t max_characters) {
+  std::string out;
+  for (const char c : text.substr(0, max_characters)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_.:-").find(c) != std::string_view::npos;
+    out += plain ? c : '_';
+  }
+  return out;
+}
+
+std::string AsciiTime(double us) {
+  std::string text = FormatMicroseconds(us);
+  if (const size_t at = text.find("µ"); at != std::string::npos) text.replace(at, std::string_view("µ").size(), "u");
+  return text;
+}
+
+std::string Title(const Explanation& e) {
+  constexpr size_t kColumns = 72;
+  const std::string what = fmt::format("perf({}): {} faster{} on {}", TitleWord(e.kernel, 48), FormatGain(e.gain), e.modelled ? ", modelled," : "", TitleWord(ChipName(e), 16));
+  const std::string times = e.before_us > 0 ? fmt::format(" ({} to {})", AsciiTime(e.before_us), AsciiTime(e.after_us)) : "";
+  if (what.size() + times.size() <= kColumns) return what + times;
+  if (what.size() <= kColumns) return what;
+  return fmt::format("perf({}): {} faster{}", TitleWord(e.kernel, 40), FormatGain(e.gain), e.modelled ? ", modelled" : "");
+}
+
+std::string Join(const std::vector<Part*>& parts) {
+  std::string body;
+  for (const Part* part : parts) body += part->text();
+  return body;
+}
+
+}  // namespace
+
+PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
+  const BodyState state{e.kernel, e.base_commit, p.candidate_commit.empty() ? e.result_hash : p.candidate_commit, p.run_id.empty() ? e.run_id : p.run_id, false, false};
+  Part head{{StateLine(state) + GainSentence(e, p) + "\n\n" + ProgramNote(e) + "\n"}};
+  Part cases{{CaseTable(e, 60), CaseTable(e, 20), CaseTable(e, 8)}};
+  Part why{{WhyFaster(e, 12, 500), WhyFaster(e, 5, 250), WhyFaster(e, 3, 100)}};
+  Part look{{WhatToLookAt(e, p, 20, 400), WhatToLookAt(e, p, 10, 200), WhatToLookAt(e, p, 5, 100)}};
+  Part found{{HowItWasFound(e, 12), HowItWasFound(e, 5), HowItWasFound(e, 0)}};
+  Part trajectory{{Trajectory(e, 40, 120, 900), Trajectory(e, 20, 60, 450), Trajectory(e, 10, 30, 300), Trajectory(e, 0, 12, 180), Trajectory(e, 0, 0, 0)}};
+  Part verification{{Verification(e, 40), Verification(e, 8), Verification(e, 0)}};
+  Part rest{{Reproduction(e, p) + CostAndProvenance(e, p) + Controls(e, state)}};
+  Part between{{"\n"}};
+  const std::vector<Part*> order = {&head, &cases, &why, &look, &found, &between, &trajectory, &verification, &rest};
+  // The order in which things go: first what only a few read, last what everybody needs.
+  std::string body = Join(order);
+  for (Part* part : {&trajectory, &verification, &found, &why, &look, &cases})
+    while (CodePoints(body) > kMaxBodyCharacters && part->Shorten()) body = Join(order);
+  return {Title(e), std::move(body), e.modelled};
+}
+
+}  // namespace warpwright

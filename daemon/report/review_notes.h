@@ -1,0 +1,23 @@
+// What the judge's verdict holds for a reviewer: which checks ran and what they mean, what was not tested, how close the outputs came, what
+// must hold from now on.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/verdict.h"
+#include "report/explanation.h"
+
+namespace warpwright {
+
+// Every check of the judge (judge/judge.h), in its order. `notes` say why some did not run.
+std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled, const std::vector<std::string>& notes);
+
+// Sorts the notes of a verdict into `e`: agreements beside their case, reviews, and what was not tested.
+void SortNotes(const std::vector<std::string>& notes, Explanation& e);
+
+// What holds because of an accepted method, from its id and what the transformation said.
+std::vector<std::string> Preconditions(std::string_view method, std::string_view message);
+
+}  // namespace warpwright

@@ -1,0 +1,117 @@
+#include "report/dashboard.h"
+
+#include <gtest/gtest.h>
+
+#include "report/job_summary.h"
+#include "report/markdown.h"
+#include "tests/support/golden.h"
+#include "tests/unit/report/samples.h"
+
+namespace warpwright {
+namespace {
+
+DashboardJob Job(std::string kernel, std::string reason = {}) {
+  DashboardJob job;
+  job.kernel = std::move(kernel);
+  job.device = "cuda:0";
+  job.commit = "0123456789abcdef";
+  job.since = "2026-11-21 13:40";
+  job.reason = std::move(reason);
+  return job;
+}
+
+DashboardInput Sample() {
+  DashboardInput in;
+  in.repository = "example/kernels";
+  in.version = "0.1.0";
+  in.running = {Job("softmax")};
+  in.running[0].round = 3;
+  in.queued = {Job("gelu"), Job("layernorm", "softmax runs on cuda:0")};
+  in.open = {Job("rmsnorm")};
+  in.open[0].gain = 1.64;
+  in.open[0].gain_low = 1.58;
+  in.open[0].gain_high = 1.70;
+  in.open[0].modelled = false;
+  in.open[0].pull_request_url = "https://github.com/example/kernels/pull/7";
+  in.waiting = {Job("matmul", "3 of 3 pull requests are open")};
+  in.waiting[0].gain = 5.7;
+  in.failed = {Job("scan", "src/scan.cu:12: it reads device memory back | closes #1 @octocat")};
+  in.unchanged = {Job("argmax", "no improvement found in 4 rounds")};
+  in.ignored = {"histogram"};
+  in.open_pull_requests = 3;
+  in.max_open = 3;
+  in.opened_today = 1;
+  in.max_per_day = 5;
+  in.gpu_minutes_today = 12.3;
+  in.gpu_minutes_total = 456.7;
+  return in;
+}
+
+TEST(Dashboard, IsGolden) { ExpectGolden("dashboard.md", RenderDashboard(Sample()).body); }
+
+TEST(Dashboard, EqualStatesGiveEqualBodies) {
+  EXPECT_EQ(RenderDashboard(Sample()).body, RenderDashboard(Sample()).body);
+  EXPECT_EQ(RenderDashboard({}).body.rfind(kDashboardMarker, 0), 0u);
+}
+
+// Limits never starve in silence.
+TEST(Dashboard, WaitingWorkIsVisible) {
+  const std::string body = RenderDashboard(Sample()).body;
+  EXPECT_NE(body.find("### Waiting because of a limit (1)"), std::string::npos);
+  EXPECT_NE(body.find("3 of 3 pull requests are open"), std::string::npos);
+  EXPECT_NE(body.find("3 of 3 pull requests open, 1 of 5 opened today"), std::string::npos);
+}
+
+TEST(Dashboard, StaysSmallAndInactive) {
+  DashboardInput in = Sample();
+  for (int i = 0; i < 500; ++i) {
+    for (auto* jobs : {&in.running, &in.queued, &in.waiting, &in.failed, &in.unchanged}) jobs->push_back(Job("k" + std::to_string(i), std::string(500, '@')));
+    in.ignored.push_back(std::string(300, '`'));
+  }
+  in.last_error = "<b>@octocat</b>";
+  const std::string body = RenderDashboard(in).body;
+  EXPECT_LE(CodePoints(body), kMaxBodyCharacters);
+  EXPECT_EQ(body.find("@octocat"), std::string::npos);
+  EXPECT_EQ(body.find("<b>"), std::string::npos);
+}
+
+KernelSummary Improved() { return {MeasuredLayerNorm(), MeasuredProvenance(), "https://github.com/example/kernels/pull/7", "created"}; }
+KernelSummary Unchanged(const std::string& name) {
+  KernelSummary kernel{MeasuredLayerNorm(), {}, "", ""};
+  kernel.explanation.kernel = name;
+  kernel.explanation.outcome = "unchanged";
+  kernel.explanation.outcome_reason = "no improvement found in 4 rounds";
+  return kernel;
+}
+
+TEST(JobSummary, ShowsAllKernelsImprovedFirst) {
+  const std::string text = RenderJobSummary({Unchanged("scan"), Improved()});
+  EXPECT_EQ(text.rfind("# warpwright: 1 of 2 kernels faster", 0), 0u);
+  EXPECT_LT(text.find("| `layernorm` | **1.64x faster** |"), text.find("| `scan` | no improvement found |"));
+  EXPECT_NE(text.find("<https://github.com/example/kernels/pull/7> created"), std::string::npos);
+  EXPECT_NE(RenderJobSummary({}).find("No kernel had changed."), std::string::npos);
+}
+
+TEST(JobSummary, StaysUnderTheLimit) {
+  std::vector<KernelSummary> kernels(60, {HugeExplanation(), MeasuredProvenance(), "", ""});
+  const std::string text = RenderJobSummary(kernels);
+  EXPECT_LE(text.size(), kMaxSummaryBytes);
+  EXPECT_NE(text.find("are left out"), std::string::npos);
+}
+
+TEST(WorkflowCommands, AreEscaped) {
+  EXPECT_EQ(WorkflowCommand("warning", "a,b:c.cu", 3, "50% off, now: x", "one\ntwo\r100%"), "::warning file=a%2Cb%3Ac.cu,line=3,title=50%25 off%2C now%3A x::one%0Atwo 100%25\n");
+  EXPECT_EQ(WorkflowCommand("failure", "a.cu", 0, "t", "m"), "::error file=a.cu,line=1,title=t::m\n");
+  EXPECT_EQ(WorkflowCommand("::set-env", "a.cu", 1, "t", "x\n::set-env name=A::b"), "::notice file=a.cu,line=1,title=t::x%0A::set-env name=A::b\n");
+}
+
+TEST(WorkflowCommands, AtMostTenOfAKindAndTheLastSaysSo) {
+  const std::string few = RenderAnnotations({Unchanged("a")});
+  EXPECT_EQ(std::count(few.begin(), few.end(), '\n'), 4);
+  const std::string many = RenderAnnotations({Unchanged("a"), Unchanged("b"), Unchanged("c"), Unchanged("d")});
+  EXPECT_EQ(std::count(many.begin(), many.end(), '\n'), 10);
+  EXPECT_NE(many.find("7 more notes of this kind"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpwright

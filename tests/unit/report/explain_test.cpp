@@ -1,0 +1,123 @@
+#include "report/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "report/review_notes.h"
+#include "tests/unit/report/samples.h"
+
+namespace warpwright {
+namespace {
+
+// The numbers stand in the trajectory that tests/golden/trajectories keeps.
+TEST(Explain, ARealTrajectory) {
+  const Explanation e = ModelledSoftmax();
+  EXPECT_EQ(e.outcome, "improved");
+  EXPECT_TRUE(e.modelled);
+  EXPECT_FALSE(e.interval);
+  EXPECT_NEAR(e.gain, 97.644, 1e-3);
+  EXPECT_NEAR(e.before_us / e.after_us, e.gain, 1e-9);
+  EXPECT_NEAR(e.before_us, std::pow(5424.0398 * 5424.0398 * 348.2268, 1 / 3.0), 0.1);  // by weight: 2 and 1
+  ASSERT_EQ(e.cases.size(), 3u);
+  EXPECT_TRUE(e.cases[0].errors.empty());  // too large to be compared whole
+  ASSERT_EQ(e.cases[2].errors.size(), 1u);
+  EXPECT_EQ(e.cases[2].weight, 0);
+  EXPECT_EQ(e.cases[2].errors[0].output, "out");
+  EXPECT_FALSE(e.cases[2].errors[0].identical);
+  EXPECT_DOUBLE_EQ(e.cases[2].errors[0].error, 3e-8);
+  EXPECT_DOUBLE_EQ(e.cases[2].errors[0].allowed, 1.8e-7);
+  EXPECT_EQ(BitIdentical(e), std::optional<bool>(false));
+  ASSERT_FALSE(e.hot_before.empty());
+  EXPECT_EQ(e.hot_before[0].line, 18);
+  EXPECT_EQ(e.hot_before[0].text.find("out_row[j] = expf("), 0u);
+  EXPECT_EQ(e.run_id.size(), 16u);
+  ASSERT_EQ(e.preconditions.size(), 2u);
+  EXPECT_NE(e.preconditions[0].find("another order"), std::string::npos);
+  EXPECT_NE(e.preconditions[1].find("inp must not overlap"), std::string::npos);
+}
+
+TrajectoryView Timed() {
+  TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  StepView& accepted = view.steps.back();
+  auto& measured = std::get<Measured>(*accepted.outcome->verdict);
+  measured.modelled = false;
+  std::get<Measured>(*view.steps.front().outcome->verdict).modelled = false;
+  for (auto& c : measured.cases) {
+    TimingSummary t;
+    t.decision = TimingDecision::kFaster;
+    t.log_ratio = std::log(2.0);
+    t.standard_error = 0.01;
+    t.lower = t.log_ratio - 0.02;
+    t.upper = t.log_ratio + 0.02;
+    t.original_us = 100;
+    t.candidate_us = 50;
+    t.pairs = 100;
+    t.discarded = 2;
+    t.blocks = 20;
+    c.timing = t;
+  }
+  return view;
+}
+
+TEST(Explain, IntervalsComeFromThePairs) {
+  const Explanation e = Explain(Timed(), {});
+  ASSERT_TRUE(e.interval);
+  EXPECT_NEAR(e.interval->gain, 2, 1e-9);
+  // Two cases of weight 2 and 1, standard error 0.01 each: sqrt(5)/3 of it, and t of 19 degrees is 2.093.
+  EXPECT_NEAR(std::log(e.interval->high / e.interval->gain), 2.093 * 0.01 * std::sqrt(5.0) / 3, 1e-5);
+  EXPECT_NEAR(e.interval->low * e.interval->high, 4, 1e-6);
+  EXPECT_EQ(e.cases[0].decision, "faster");
+  EXPECT_EQ(e.cases[0].before_us, 100);
+  EXPECT_EQ(e.cases[0].pairs, 100);
+  EXPECT_NEAR(e.cases[0].timing->low, std::exp(std::log(2.0) - 0.02), 1e-9);
+  TrajectoryView untimed = Timed();
+  std::get<Measured>(*untimed.steps.back().outcome->verdict).cases[0].timing.reset();
+  EXPECT_FALSE(Explain(untimed, {}).interval);
+}
+
+TEST(Explain, RelaxationsOfTheManifestAreSaid) {
+  ExplainContext context;
+  context.allow = {Allow::kTf32, Allow::kClock};
+  context.tolerance.relative = 1e-3;
+  const Explanation e = Explain(LoadTrajectory("softmax.jsonl"), context);
+  EXPECT_EQ(e.relaxations, (std::vector<std::string>{"allow: tf32", "allow: clock", "tolerance: relative 0.001"}));
+}
+
+TEST(ReviewNotes, AreSortedByWhatTheySay) {
+  Explanation e;
+  e.cases.resize(2);
+  e.cases[0].name = "a: b";
+  e.cases[1].name = "a";
+  SortNotes({"agreement: a: b: out is bit-identical", "agreement: a: out is off by at most 1.5e-07 where 3e-07 is allowed (1 of 2 elements differ)", "agreement: gone: out is bit-identical",
+             "review: case a is 15.0 times as fast, which is rare for the same work", "precision: approximate ex2 at line 3", "odd-shape: not tested with N=1: the original faults",
+             "timing: 1.6x in a first process"},
+            e);
+  ASSERT_EQ(e.cases[0].errors.size(), 1u);
+  EXPECT_TRUE(e.cases[0].errors[0].identical);
+  ASSERT_EQ(e.cases[1].errors.size(), 1u);
+  EXPECT_EQ(e.cases[1].errors[0].error, 1.5e-7);
+  EXPECT_EQ(e.cases[1].errors[0].allowed, 3e-7);
+  EXPECT_EQ(e.review, (std::vector<std::string>{"case a is 15.0 times as fast, which is rare for the same work", "precision: approximate ex2 at line 3"}));
+  EXPECT_EQ(e.not_tested, (std::vector<std::string>{"odd-shape with N=1: the original faults"}));
+  EXPECT_EQ(e.timing_notes, (std::vector<std::string>{"1.6x in a first process"}));
+}
+
+TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
+  const auto rows = CheckTable({"comparison", "a-new-one"}, true, {"special-values: not tested with x: it faults"});
+  const auto find = [&](const std::string& name) { return *std::find_if(rows.begin(), rows.end(), [&](const CheckRow& row) { return row.name == name; }); };
+  EXPECT_TRUE(find("comparison").ran);
+  EXPECT_TRUE(find("a-new-one").ran);
+  EXPECT_EQ(find("timed-output").why_not, "needs a GPU");
+  EXPECT_EQ(find("special-values").why_not, "not tested with x: it faults");
+  for (const auto& row : CheckTable({}, false, {})) EXPECT_FALSE(row.why_not.empty()) << row.name;
+}
+
+// Every check that the judge can report is known here: else a reader would not be told what it means.
+TEST(ReviewNotes, KnowsTheJudgesChecks) {
+  const std::string judge = *ReadFile(std::string(WW_SOURCE_DIR) + "/daemon/judge/judge.h");
+  for (const auto& row : CheckTable({}, false, {})) EXPECT_NE(judge.find(row.name), std::string::npos) << row.name;
+}
+
+}  // namespace
+}  // namespace warpwright

@@ -1,0 +1,191 @@
+// Explanations to render: one that was really found by `warpwright optimize --kernel softmax --device sim:h200` (its trajectory is kept in
+// tests/golden/trajectories), one as a GPU gives them, and one that is too large for a body.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/file.h"
+#include "memory/step_json.h"
+#include "report/diff_summary.h"
+#include "report/explain.h"
+#include "report/review_notes.h"
+
+namespace warpwright {
+
+// The trajectory of a file with one JSON object per line: the task, then its steps.
+inline TrajectoryView LoadTrajectory(const std::string& name) {
+  const auto text = ReadFile(std::string(WW_SOURCE_DIR) + "/tests/golden/trajectories/" + name);
+  if (!text) throw std::logic_error(name + " is missing");
+  std::istringstream lines(*text);
+  std::string line;
+  TrajectoryView view;
+  while (std::getline(lines, line)) {
+    const nlohmann::json json = nlohmann::json::parse(line);
+    if (json.contains("kernel")) {
+      view.task.key = {json["kernel"], json["base"], json["device"], json["config"]};
+      view.task.result = DecodeResult(json["result"].get<std::string>()).value();
+      view.task.evaluations = json["evaluations"];
+      continue;
+    }
+    StepView step;
+    step.record = DecodeStep(json["step"].get<std::string>()).value();
+    step.outcome = DecodeOutcome(json["outcome"].get<std::string>()).value();
+    view.steps.push_back(std::move(step));
+  }
+  return view;
+}
+
+inline Explanation ModelledSoftmax() {
+  ExplainContext context;
+  context.file = "src/softmax.cu";
+  context.entry = "softmax_forward";
+  context.chip.name = "NVIDIA H200";
+  context.chip.multiprocessors = 132;
+  context.chip.clock_ghz = 1.98;
+  context.chip.fp32_lanes = 128;
+  context.chip.dram_bytes_per_second = 4.8e12;
+  context.base_commit = "73896b9c92fdd97b1b490f2770fe941734ca8187";
+  context.version = "0.1.0";
+  context.toolchain = "NVRTC 13.0";
+  context.base_blob = "8a5a27b0c6e1d2a4f3b5968778695a4b3c2d1e0f";
+  context.original_text = ReadFile(std::string(WW_SOURCE_DIR) + "/config/examples/kernels/src/softmax.cu").value_or("");
+  return Explain(LoadTrajectory("softmax.jsonl"), context);
+}
+
+inline Provenance SampleProvenance() {
+  Provenance p;
+  p.candidate_commit = "d19d02ddb93b77de85538c7e44e1088b1338121f";
+  p.branch = "warpwright/softmax";
+  p.base_branch = "main";
+  p.lines_added = 80;
+  p.lines_removed = 11;
+  p.changed = {{4, 36}, {38, 93}, {98, 99}};
+  return p;
+}
+
+inline GainInterval Interval(double low, double gain, double high) { return {low, gain, high}; }
+
+// As an H200 gives it: paired times, one case that became slower, several kinds of failures. Made for this test.
+inline Explanation MeasuredLayerNorm() {
+  Explanation e;
+  e.kernel = "layernorm";
+  e.file = "src/layernorm.cu";
+  e.entry = "layernorm_forward";
+  e.device = "cuda:0";
+  e.chip_name = "NVIDIA H200";
+  e.modelled = false;
+  e.outcome = "improved";
+  e.gain = 1.64;
+  e.interval = Interval(1.58, 1.64, 1.70);
+  e.before_us = 100.2;
+  e.after_us = 61.1;
+  e.roofline_share_before = 0.41;
+  e.roofline_share_after = 0.67;
+  const auto row = [&](std::string name, double before, double after, GainInterval timing, std::string decision, std::vector<OutputError> errors) {
+    CaseRow r;
+    r.name = std::move(name);
+    r.before_us = before;
+    r.after_us = after;
+    r.timing = timing;
+    r.decision = std::move(decision);
+    r.hot_before_us = before * 0.93;
+    r.hot_after_us = after * 0.9;
+    r.pairs = 200;
+    r.discarded = 3;
+    r.errors = std::move(errors);
+    return r;
+  };
+  e.cases = {row("gpt2", 144.1, 74.6, Interval(1.91, 1.93, 1.95), "faster", {{"out", false, 2.4e-7, 9.5e-7}, {"mean", true, 0, 0}, {"rstd", false, 6e-8, 4.8e-7}}),
+             row("bert", 88.4, 51.2, Interval(1.71, 1.73, 1.75), "faster", {{"out", false, 2.4e-7, 9.5e-7}}),
+             row("single row", 4.21, 4.38, Interval(0.95, 0.96, 0.98), "slower", {{"out", true, 0, 0}}),
+             row("N=1024,C=12288", 402.6, 398.1, Interval(0.99, 1.01, 1.03), "same", {})};
+  e.counters = {{"load_sectors_per_request", "sectors", 32, 4}, {"achieved_occupancy_pct", "%", 31.2, 88.4}, {"dram_throughput_pct", "%", 38.5, 67.1},
+                {"shared_bytes_per_block", "bytes", 0, 256},    {"bank_conflict_pct", "%", 22.1, 0},         {"registers_per_thread", "count", 40, 32}};
+  e.hot_before = {{31, 0.44, "of the samples, mostly long_scoreboard", "float v = inp_row[j] - m;"}, {36, 0.22, "of the samples, mostly long_scoreboard", "sum += v * v;"}};
+  e.hot_after = {{58, 0.31, "of the samples, mostly long_scoreboard", ""}};
+  e.steps = {"row_parallel (mode=warp, rows_per_block=8): each row is walked by a warp; partial sums are combined by warp_sum.",
+             "restrict_readonly: inp, weight, bias: const __restrict__ (never written, and not the same array as an output)."};
+  e.plans = {"round 1, row_parallel: One thread walks a whole row [1]. [1] one_thread_per_row = yes; [2] load_sectors_per_request = 32 sectors (above 8)",
+             "round 2, shared_memory_tiling: rows are read twice [1]. [1] load_reuse = 2", "round 3, restrict_readonly: loads wait for stores [1]. [1] const_restrict = no",
+             "round 4, fast_math_intrinsics: rsqrtf is precise [1]. [1] precise_math_calls = yes"};
+  const auto attempt = [&](int round, std::string method, std::string parameters, std::string outcome, std::string message, std::optional<double> gain, bool accepted) {
+    AttemptRow a;
+    a.round = round;
+    a.id = "c" + std::to_string(e.attempts.size());
+    a.parent = "aaaaaaaaaa";
+    a.method = std::move(method);
+    a.parameters = std::move(parameters);
+    a.outcome = std::move(outcome);
+    a.message = std::move(message);
+    a.gain = gain;
+    a.accepted = accepted;
+    e.attempts.push_back(std::move(a));
+  };
+  attempt(1, "row_parallel", "mode=block, threads=256", "measured", "each row is walked by a block", 1.31, false);
+  attempt(1, "row_parallel", "mode=warp, rows_per_block=8", "measured", "each row is walked by a warp", 1.52, true);
+  attempt(1, "row_parallel", "mode=block, threads=1024", "faulted", "out-of-bounds write of 4 bytes at out[1024] (buffer of 4096 bytes)", std::nullopt, false);
+  attempt(2, "shared_memory_tiling", "tile=32", "wrong_result", "out[3, 17] is 0.25, expected 0.5 (off by 0.25, allowed 1.2e-06); 130 of 4096 elements are wrong", std::nullopt, false);
+  attempt(2, "shared_memory_tiling (repair 1)", "tile=32", "measured", "the tile is loaded before the barrier", 1.47, false);
+  attempt(3, "restrict_readonly", "", "measured", "inp, weight, bias: const __restrict__", 1.64, true);
+  attempt(4, "fast_math_intrinsics", "", "refused", "it has approximate rsqrt, which the original has not (line 41)", std::nullopt, false);
+  attempt(4, "vectorize_row_access", "width=4", "not applicable", "rows of an odd length are not aligned (line 29)", std::nullopt, false);
+  e.predictions = {{"load_sectors_per_request", -1, 32, 4, true}, {"achieved_occupancy_pct", 1, 31.2, 88.4, true}, {"latency_pct", -1, 40, 52, false}};
+  const std::vector<std::string> ran = {"guard-bands", "input-hash",    "module-state",   "unwritten-output", "determinism", "comparison", "ptx-rules",    "recorded-reference", "secret-seed",
+                                        "needle",      "scale-ladder",  "exact-integers", "odd-shape",        "large-case",  "bytes-read", "timed-output", "roofline-floor"};
+  e.check_table = CheckTable(ran, false, {"special-values: not tested with gpt2, inputs special: the original itself gives NaN"});
+  e.review = {"case gpt2 is 12.1 times as fast, which is rare for the same work"};
+  e.timing_notes = {"1.652x in a first process, 1.640x in a second with other seeds"};
+  e.not_tested = {"special-values with gpt2, inputs special: the original itself gives NaN"};
+  e.relaxations = {"tolerance: relative 1e-05"};
+  e.preconditions = {"inp, weight, bias must not overlap anything that the kernel writes: __restrict__ promises it to the compiler.",
+                     "Sums are added in another order than before, so the last bits of a floating-point result may differ."};
+  e.base_commit = "0123456789abcdef0123456789abcdef01234567";
+  e.original_hash = "aaaaaaaaaaaabbbbbbbbbbbb";
+  e.result_hash = "c5c5c5c5c5c5c5c5";
+  e.base_blob = "89abcdef0123456789abcdef0123456789abcdef";
+  e.run_id = "1f2e3d4c5b6a7988";
+  e.version = "0.1.0";
+  e.toolchain = "NVRTC 13.0";
+  e.rounds = 4;
+  e.evaluations = 7;
+  e.seconds = 412;
+  return e;
+}
+
+inline Provenance MeasuredProvenance() {
+  Provenance p = SampleProvenance();
+  p.branch = "warpwright/layernorm";
+  p.driver = "580.159.04";
+  p.device_uuid = "GPU-5e0f2b4c";
+  p.gpu_minutes = 6.4;
+  p.details_url = "https://ci.example.org/runs/42";
+  return p;
+}
+
+// Everything at once and at length: 300 shapes, 400 attempts of a model that writes much.
+inline Explanation HugeExplanation() {
+  Explanation e = MeasuredLayerNorm();
+  e.kernel = "stencil_family";
+  const std::string prose = "the candidate moves the halo through shared memory, and `__syncthreads()` stands before every phase; closes #12, thanks to @octocat. ";
+  for (int i = 0; i < 300; ++i) {
+    CaseRow row = e.cases[static_cast<size_t>(i) % 3];
+    row.name = "N=" + std::to_string(1000 + i) + ",C=" + std::to_string(64 + i);
+    e.cases.push_back(row);
+  }
+  for (int i = 0; i < 400; ++i) {
+    AttemptRow a = e.attempts[static_cast<size_t>(i) % 8];
+    a.round = 5 + i / 8;
+    a.accepted = i % 100 == 99;
+    if (a.accepted) a.gain = 1.64 + i * 1e-3, a.outcome = "measured";
+    a.message = prose + prose + a.message;
+    e.attempts.push_back(std::move(a));
+  }
+  for (int i = 0; i < 50; ++i) e.plans.push_back("round " + std::to_string(5 + i) + ", shared_memory_tiling: " + prose + prose + prose);
+  for (int i = 0; i < 40; ++i) e.not_tested.push_back("odd-shape: not tested with N=" + std::to_string(i) + ": the original itself faults");
+  e.rounds = 54;
+  e.evaluations = 407;
+  return e;
+}
+
+}  // namespace warpwright
