@@ -117,6 +117,12 @@ Result<std::string> Repository::Resolve(const std::string& revision) const {
   return ToString(git_object_id(commit));
 }
 
+Result<std::string> Repository::Subject(const std::string& commit) const {
+  WW_ASSIGN(GitCommit found, LookUpCommit(repository_.get(), commit));
+  const char* summary = git_commit_summary(found);
+  return std::string(summary != nullptr ? summary : "");
+}
+
 Result<std::vector<std::string>> Repository::ChangedFiles(const std::string& from, const std::string& to) const {
   WW_ASSIGN(GitDiff diff, DiffOf(repository_.get(), from, to, {}));
   git_diff_find_options find = GIT_DIFF_FIND_OPTIONS_INIT;
@@ -157,6 +163,12 @@ Result<std::optional<std::string>> Repository::Read(const std::string& commit, c
     return Fail(ErrorCode::kUnsupported, file + " is not a file");
   WW_ASSIGN(std::string text, BlobText(repository_.get(), git_tree_entry_id(entry), file));
   return std::optional<std::string>(std::move(text));
+}
+
+Result<std::string> Repository::Content(const std::string& blob, const std::string& name) const {
+  git_oid id;
+  if (git_oid_fromstr(&id, blob.c_str()) != 0) return FailGit("read the id " + blob);
+  return BlobText(repository_.get(), &id, name);
 }
 
 Result<std::vector<std::string>> Repository::List(const std::string& commit,

@@ -73,6 +73,8 @@ class Repository {
 
   // Commit id (40 hex digits) of "HEAD", a branch, a tag, "abc123", "HEAD~2".
   Result<std::string> Resolve(const std::string& revision) const;
+  // The first line of a commit's message, as somebody wrote it.
+  Result<std::string> Subject(const std::string& commit) const;
   // Paths that differ between two commits, new names where files were renamed, sorted.
   Result<std::vector<std::string>> ChangedFiles(const std::string& from, const std::string& to) const;
   // Paths that differ, old and new names alike: without the search for renames, whose time grows with the square of their number.
@@ -83,6 +85,8 @@ class Repository {
   Result<std::vector<std::string>> List(const std::string& commit, const std::function<bool(std::string_view)>& wanted) const;
   // Everything in the commit's tree, in git's order.
   Result<std::vector<TreeFile>> Files(const std::string& commit) const;
+  // Of a file that Files gave; `name` is for messages. Refuses what Read refuses.
+  Result<std::string> Content(const std::string& blob, const std::string& name) const;
   // Writes those files below `destination`, which is created. Those that Read refuses are left out. On disk when it returns.
   Status Export(const std::string& commit, const std::function<bool(std::string_view)>& wanted,
                 const std::filesystem::path& destination) const;

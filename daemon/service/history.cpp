@@ -104,6 +104,7 @@ void VisitFinding(Visitor& v, Line& line) {
   v.Text("time", line.time, true);
   v.Text("kernel", line.kernel, true);
   v.Text("id", line.id, true);
+  VisitKey(v, line.key);
   v.Text("state", line.state, true);
   v.Text("cause", line.cause, true);
   v.Text("commit", line.commit, false);
@@ -262,6 +263,12 @@ std::vector<Finding> History::Open() const {
   std::vector<Finding> open;
   for (const Finding& finding : findings)
     if (last[finding.id] == &finding && (finding.state == "open" || finding.state == "changed")) open.push_back(finding);
+  return open;
+}
+
+std::vector<Finding> History::Open(const HistoryKey& machine) const {
+  std::vector<Finding> open = Open();
+  std::erase_if(open, [&](const Finding& finding) { return !finding.key.SameMachine(machine); });
   return open;
 }
 

@@ -61,6 +61,7 @@ struct NightVerdict {
 
 struct Finding {
   std::string time, kernel, id;
+  HistoryKey key;
   std::string state;       // open, changed, recovered, accepted
   std::string cause;       // code, driver, toolkit, driver or toolkit, unknown
   std::string commit;      // the culprit, for `code`; empty where it was not found
@@ -88,8 +89,9 @@ struct History {
   std::vector<Finding> findings;
   std::vector<std::string> warnings;
 
-  // The last line of each finding on this machine that is open or changed.
+  // The last line of each finding that is open or changed.
   std::vector<Finding> Open() const;
+  std::vector<Finding> Open(const HistoryKey& machine) const;
 };
 // `name` is for warnings.
 History ParseHistory(std::string_view text, std::string_view name);

@@ -33,6 +33,7 @@ Finding Found(int day, const std::string& state) {
   f.time = Night(day);
   f.kernel = "softmax";
   f.id = "f1";
+  f.key = Case(0).key;
   f.state = state;
   f.cause = "code";
   f.subject = "perf: ünïcode </script>";

@@ -1,0 +1,146 @@
+#include "service/culprit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/file.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMaxSourceBytes = 8u << 20;
+constexpr int kMostCommits = 2000;   // looked through
+constexpr size_t kMostSliced = 300;  // whose slice is made
+
+struct Version {
+  std::string commit, slice;
+};
+
+std::string Short(const std::string& commit) { return commit.substr(0, 12); }
+
+// The commits that may have changed the entry: those that touched its file or a header that it includes now or did before.
+Result<std::vector<std::string>> Relevant(const CulpritSearch& search, const KernelSpec& spec, const std::string& from, const std::vector<std::string>& commits,
+                                          const std::set<std::string>& files) {
+  std::vector<std::string> relevant;
+  std::string before = from;
+  for (const std::string& commit : commits) {
+    WW_ASSIGN(const auto touched, search.repository.TouchedPaths(before, commit));
+    const bool any = std::any_of(touched.begin(), touched.end(), [&](const std::string& path) { return path == spec.file || files.contains(path); });
+    if (any) relevant.push_back(commit);
+    before = commit;
+  }
+  return relevant;
+}
+
+// The reference, each change of the slice, and tonight's revision.
+Result<std::vector<Version>> Versions(const CulpritSearch& search, const KernelSpec& spec, const Anchor& reference, const Anchor& tonight,
+                                      const std::vector<std::string>& commits) {
+  WW_ASSIGN(const fs::path old_tree, search.tree(reference.commit));
+  WW_ASSIGN(const EntrySlice then, SliceOf(old_tree, spec, search.evaluator));
+  WW_ASSIGN(const fs::path new_tree, search.tree(tonight.commit));
+  WW_ASSIGN(const EntrySlice now, SliceOf(new_tree, spec, search.evaluator));
+  std::set<std::string> files(then.headers.begin(), then.headers.end());
+  files.insert(now.headers.begin(), now.headers.end());
+  WW_ASSIGN(std::vector<std::string> relevant, Relevant(search, spec, reference.commit, commits, files));
+  // Beyond what is worth slicing, every so many: the answer is then a range.
+  if (relevant.size() > kMostSliced) {
+    std::vector<std::string> some;
+    for (size_t i = 0; i < kMostSliced; ++i) some.push_back(relevant[(i + 1) * relevant.size() / kMostSliced - 1]);
+    relevant = std::move(some);
+  }
+  std::vector<Version> versions = {{reference.commit, reference.slice}};
+  for (const std::string& commit : relevant) {
+    WW_ASSIGN(const fs::path tree, search.tree(commit));
+    auto slice = SliceOf(tree, spec, search.evaluator);
+    if (!slice) return Fail(slice.error());
+    if (slice->hash != versions.back().slice) versions.push_back({commit, slice->hash});
+  }
+  if (versions.back().slice != tonight.slice) versions.push_back({tonight.commit, tonight.slice});
+  return versions;
+}
+
+}  // namespace
+
+Result<SourceRef> SourceIn(const fs::path& tree, const std::string& file) {
+  WW_ASSIGN(std::string text, ReadFile(tree / file, kMaxSourceBytes));
+  return SourceRef{tree.string(), file, std::move(text)};
+}
+
+Result<EntrySlice> SliceOf(const fs::path& tree, const KernelSpec& spec, Evaluator& evaluator) {
+  std::error_code error;
+  if (!fs::exists(tree / spec.file, error)) return EntrySlice{};
+  WW_ASSIGN(const SourceRef source, SourceIn(tree, spec.file));
+  WW_ASSIGN(const Inspection inspection, evaluator.Inspect(source));
+  for (const auto& entry : inspection.entries)
+    if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return EntrySlice{entry.slice_hash, inspection.headers};
+  return EntrySlice{{}, inspection.headers};
+}
+
+Result<std::optional<std::vector<std::string>>> FirstParents(const Repository& repository, const std::string& from, const std::string& to, int most) {
+  std::vector<std::string> commits;
+  for (std::string at = to; at != from;) {
+    commits.push_back(at);
+    if (static_cast<int>(commits.size()) > most) return std::optional<std::vector<std::string>>();
+    const auto parent = repository.Resolve(at + "^");
+    if (!parent) return std::optional<std::vector<std::string>>();  // the first commit, or where a shallow clone ends
+    at = *parent;
+  }
+  std::reverse(commits.begin(), commits.end());
+  return std::optional(std::move(commits));
+}
+
+Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& spec, const Anchor& reference, const Anchor& tonight,
+                                 const CodeJudgement& whole) {
+  const auto progress = [&](const std::string& text) {
+    if (search.progress) search.progress(text);
+  };
+  CulpritFacts facts;
+  WW_ASSIGN(const auto commits, FirstParents(search.repository, reference.commit, tonight.commit, kMostCommits));
+  if (!commits) {
+    facts.note = fmt::format("the commit was not looked for: {} is not among the first parents of {}", Short(reference.commit), Short(tonight.commit));
+    return facts;
+  }
+  progress(fmt::format("{}: looking for the commit among {}", spec.name, commits->size()));
+  WW_ASSIGN(const std::vector<Version> versions, Versions(search, spec, reference, tonight, *commits));
+  const auto probe = [&](size_t older, size_t newer) -> Result<std::optional<PairProbe>> {
+    progress(fmt::format("{}: timing {} against {}", spec.name, Short(versions[newer].commit), Short(versions[older].commit)));
+    SourceRef sources[2];
+    for (const size_t side : {0, 1}) {
+      const Version& version = versions[side == 0 ? older : newer];
+      if (version.slice.empty()) return std::optional<PairProbe>();  // the entry is not there
+      WW_ASSIGN(const fs::path tree, search.tree(version.commit));
+      WW_ASSIGN(sources[side], SourceIn(tree, spec.file));
+    }
+    WW_ASSIGN(const auto compared, search.timer.Compare(spec, sources[0], sources[1]));
+    const auto* comparison = std::get_if<NightComparison>(&compared);
+    if (comparison == nullptr) return std::optional<PairProbe>();
+    PairProbe found{comparison->judgement.log_ratio, comparison->judgement.lower, comparison->judgement.upper,
+                    comparison->judgement.decision == CodeDecision::kSlower};
+    // Where one case alone lost, it is that case that is followed.
+    if (!whole.worst_case.empty())
+      for (const PairedCase& c : comparison->paired.cases)
+        if (c.name == whole.worst_case) {
+          found.log_ratio = -c.summary.log_ratio;
+          found.lower = -c.summary.upper;
+          found.upper = -c.summary.lower;
+        }
+    return std::optional(found);
+  };
+  WW_ASSIGN(const BisectResult result, Bisect(versions.size(), {whole.log_ratio, whole.lower, whole.upper, true}, probe));
+  const std::string& good = versions[result.good].commit;
+  facts.commit = versions[result.culprit].commit;
+  facts.confirmed = result.confirmed && result.exact;
+  facts.log_ratio = result.step.log_ratio;
+  facts.lower = result.step.lower;
+  facts.upper = result.step.upper;
+  WW_ASSIGN(facts.subject, search.repository.Subject(facts.commit));
+  if (!result.exact) facts.note = fmt::format("or one after {} that could not be timed", Short(good));
+  else if (!result.confirmed) facts.note = "which alone is within the noise: several commits share the loss";
+  return facts;
+}
+
+}  // namespace warpwright

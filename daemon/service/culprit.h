@@ -1,0 +1,42 @@
+// The commit that made an entry slower: the first-parent commits between the reference and tonight's revision that changed the entry's
+// slice, and a bisection over them by paired timings.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/evaluator.h"
+#include "repo/repository.h"
+#include "service/bisect.h"
+#include "service/night.h"
+#include "service/night_timer.h"
+
+namespace warpwright {
+
+// Of everything behind the entry in that tree; empty where the file or the entry is not there. `headers`: the repository's files that it includes.
+struct EntrySlice {
+  std::string hash;
+  std::vector<std::string> headers;
+};
+Result<EntrySlice> SliceOf(const std::filesystem::path& tree, const KernelSpec& spec, Evaluator& evaluator);
+// The entry's file in a tree.
+Result<SourceRef> SourceIn(const std::filesystem::path& tree, const std::string& file);
+
+// The commits after `from` up to `to`, oldest first, through first parents. nullopt: `from` is not among those of `to`, or it is further
+// than `most` commits away.
+Result<std::optional<std::vector<std::string>>> FirstParents(const Repository& repository, const std::string& from, const std::string& to, int most);
+
+struct CulpritSearch {
+  const Repository& repository;
+  Evaluator& evaluator;
+  NightTimer& timer;
+  std::function<Result<std::filesystem::path>(const std::string& commit)> tree;  // its sources
+  std::function<void(const std::string&)> progress;                             // may be empty
+};
+// `whole`: of tonight's revision against the reference, as it was timed.
+Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& spec, const Anchor& reference, const Anchor& tonight,
+                                 const CodeJudgement& whole);
+
+}  // namespace warpwright

@@ -1,0 +1,29 @@
+// The history of nights, drawn: time against date, one panel for each machine and case. Pages and pictures need nothing beside them, follow
+// the reader's choice of light or dark, and fit a phone. Names, subjects and messages in them come from repositories and are escaped.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "service/history.h"
+
+namespace warpwright {
+
+struct EntryHistory {
+  std::string kernel, file;
+  History history;
+};
+
+// All panels of the entry below each other, as a picture of its own: medians with their 95 % interval, vertical lines where code, driver or
+// toolkit changed, regressions as a shaded time with their size. Empty where nothing was timed.
+std::string RenderHistorySvg(const EntryHistory& entry);
+std::string RenderHistoryHtml(const EntryHistory& entry);
+// Links to the entries' pages, those with an open regression first.
+std::string RenderHistoryIndex(const std::vector<EntryHistory>& entries);
+
+// index.html, <kernel>.html and <kernel>.svg into the folder.
+Status WriteHistoryPages(const std::vector<EntryHistory>& entries, const std::filesystem::path& folder);
+
+}  // namespace warpwright

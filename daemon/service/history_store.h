@@ -1,0 +1,55 @@
+// Where histories are kept: <entry>.jsonl in a directory, or on a branch of the repository. Port: nights do not care which.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "repo/repository.h"
+#include "service/history.h"
+
+namespace warpwright {
+
+class HistoryStore {
+ public:
+  virtual ~HistoryStore() = default;
+  virtual Result<History> Read(const std::string& kernel) = 0;
+  // One night's lines, by entry.
+  virtual Status Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string& time) = 0;
+  // Where the lines stand now: a commit of a branch; empty for a directory.
+  virtual std::string Tip() const { return {}; }
+};
+
+// Appends with one write; rewrites a file when it has grown far beyond what is kept.
+class DirectoryHistory final : public HistoryStore {
+ public:
+  explicit DirectoryHistory(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Result<History> Read(const std::string& kernel) override;
+  Status Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string& time) override;
+
+ private:
+  Result<std::string> Text(const std::string& kernel) const;
+  std::filesystem::path folder_;
+};
+
+// One commit a night on refs/heads/<branch>. What a fetch brought of it (refs/remotes/origin/<branch>) is joined, and the new commit stands
+// on top of that one, so that it can be pushed; where others push at the same time, fetch and append again.
+class BranchHistory final : public HistoryStore {
+ public:
+  BranchHistory(Repository& repository, std::string branch, Signature author) : repository_(repository), branch_(std::move(branch)), author_(std::move(author)) {}
+  Result<History> Read(const std::string& kernel) override;
+  Status Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string& time) override;
+  std::string Tip() const override { return tip_; }
+
+ private:
+  Result<std::string> Text(const std::string& kernel) const;
+  Repository& repository_;
+  const std::string branch_;
+  const Signature author_;
+  std::string tip_;
+};
+
+}  // namespace warpwright

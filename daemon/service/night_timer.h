@@ -1,0 +1,86 @@
+// Times of an entry for the nights: alone, and of two revisions side by side. Both are the repository's own code, which is not verified
+// here; a worker process runs it all the same.
+//
+// On a GPU everything goes through Evaluator::Time (core/timing.h has the protocol): two revisions in pairs, look by look until their mean
+// is decided, and where tonight's is slower once more in a fresh process with other inputs; one revision is paired with itself. On the
+// simulator times are modelled: one run of each, without any spread, the same every night.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/chip.h"
+#include "core/evaluator.h"
+#include "service/regression.h"
+
+namespace warpwright {
+
+// How times are made: part of the history's key. Changes whenever they would no longer be comparable.
+inline constexpr int kTimingProtocol = 1;
+
+struct NightTimerOptions {
+  std::string device;
+  std::filesystem::path tree;          // where the manifest's init files are
+  std::optional<Chip> chip;            // of a real device: its nominal clock
+  double threshold = 1.03;
+  uint64_t sample_instructions = 20'000'000;  // as the judge measures
+  uint64_t max_case_bytes = 1ull << 30;       // larger cases are left out on the simulator
+  std::optional<uint64_t> secret_seed; // for tests
+  std::function<void()> fresh_worker;
+};
+
+// Of one case in one night.
+struct NightTime {
+  std::string name;
+  double weight = 1;
+  double median_us = 0, log_mean = 0, log_error = 0, mhz = 0;
+  int samples = 0, discarded = 0;
+};
+struct NotRunnable {
+  std::string reason;
+  bool reference = false;  // it is the reference that cannot be run
+};
+using NightTimes = std::vector<NightTime>;
+struct NightComparison {
+  PairedResult paired;
+  double alpha = 0;        // of the look at which it ended
+  CodeJudgement judgement;
+  NightTimes present, reference;
+};
+
+class NightTimer {
+ public:
+  NightTimer(Evaluator& evaluator, NightTimerOptions options) : evaluator_(evaluator), options_(std::move(options)) {}
+
+  bool modelled() const { return options_.device.starts_with("sim:"); }
+  Result<std::variant<NightTimes, NotRunnable>> Measure(const KernelSpec& spec, const SourceRef& source);
+  // Both with tonight's manifest entry: a reference with another signature is NotRunnable.
+  Result<std::variant<NightComparison, NotRunnable>> Compare(const KernelSpec& spec, const SourceRef& reference, const SourceRef& present);
+  int comparisons() const { return comparisons_; }
+
+ private:
+  struct CasePairs;
+  template <typename T>
+  using Outcome = std::variant<T, NotRunnable>;
+
+  std::vector<const Case*> CasesOf(const KernelSpec& spec) const;
+  Result<Outcome<NightTimes>> Model(const KernelSpec& spec, const SourceRef& source);
+  Result<Outcome<NightComparison>> CompareModelled(const KernelSpec& spec, const SourceRef& reference, const SourceRef& present);
+  Result<Outcome<NightComparison>> ComparePass(const KernelSpec& spec, const SourceRef& reference, const SourceRef& present);
+  Result<std::optional<NotRunnable>> AddBlocks(const KernelSpec& spec, const SourceRef& reference, const SourceRef& present, CasePairs& pairs, int blocks);
+  TimingRules Rules() const;
+  uint64_t NextSeed();
+
+  Evaluator& evaluator_;
+  NightTimerOptions options_;
+  std::map<std::string, NightTimes> modelled_;  // by root and file: exported trees do not change
+  uint64_t passes_ = 0;
+  int comparisons_ = 0;
+};
+
+}  // namespace warpwright

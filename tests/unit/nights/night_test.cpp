@@ -1,0 +1,223 @@
+#include "service/night.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "base/clock.h"
+
+namespace warpwright {
+namespace {
+
+// Night after night over one history, as the command does it.
+class NightTest : public testing::Test {
+ protected:
+  HistoryKey key{"GPU-1", "NVIDIA H200", "575.1", "NVRTC 12.9", "paired-1"};
+  History history;
+  int day = 0;
+
+  NightInput Input(const std::string& slice, double us) {
+    NightInput input;
+    input.time = FormatUtc(std::chrono::system_clock::from_time_t(1'767'234'600 + int64_t{day++} * 86400));
+    input.kernel = "softmax";
+    input.key = key;
+    input.commit = "commit-" + slice;
+    input.slice = slice;
+    input.present = {Time(us)};
+    return input;
+  }
+  static NightTime Time(double us) { return {"big", 1, us, std::log(us), 0.0005, 1980, 60, 0}; }
+  // Of another slice than the anchor's: timed against it, which takes `reference_us`.
+  NightInput Against(const std::string& slice, double us, double reference_us, CodeDecision decision) {
+    NightInput input = Input(slice, us);
+    input.reference = AnchorOf(history, key);
+    input.reference_times = {Time(reference_us)};
+    const double ratio = std::log(us / reference_us);
+    input.code = CodeJudgement{decision, ratio, ratio - 0.002, ratio + 0.002, ""};
+    return input;
+  }
+  NightOutcome Sleep(const NightInput& input, const CulpritFacts& culprit = {}) {
+    NightOutcome outcome = DecideNight(history, input);
+    if (outcome.find_culprit) AddCodeFinding(history, input, culprit, outcome);
+    std::string text;
+    for (const auto* list = &history; list != nullptr; list = nullptr) {
+      for (const auto& c : list->cases) text += *FormatHistoryLine(c) + "\n";
+      for (const auto& n : list->nights) text += *FormatHistoryLine(n) + "\n";
+      for (const auto& f : list->findings) text += *FormatHistoryLine(f) + "\n";
+    }
+    for (const auto& line : outcome.Lines()) {
+      const auto written = FormatHistoryLine(line);
+      EXPECT_TRUE(written) << written.error().Format();
+      if (written) text += *written + "\n";
+    }
+    history = ParseHistory(text, "test");
+    EXPECT_TRUE(history.warnings.empty());
+    return outcome;
+  }
+  void Steady(int nights, const std::string& slice, double us) {
+    for (int i = 0; i < nights; ++i) ASSERT_TRUE(Sleep(Input(slice, us * (1 + 0.001 * (i % 3)))).reported.empty());
+  }
+};
+
+TEST_F(NightTest, TheFirstNightIsTheReference) {
+  EXPECT_FALSE(AnchorOf(history, key));
+  EXPECT_EQ(Sleep(Input("a", 100)).verdict.state, "first");
+  ASSERT_TRUE(AnchorOf(history, key));
+  EXPECT_EQ(AnchorOf(history, key)->slice, "a");
+  EXPECT_EQ(Sleep(Input("a", 100)).verdict.state, "same");
+  HistoryKey other = key;
+  other.device = "GPU-2";
+  EXPECT_FALSE(AnchorOf(history, other));
+  other = key;
+  other.driver = "580.1";
+  EXPECT_TRUE(AnchorOf(history, other));
+}
+
+TEST_F(NightTest, SlowerCodeIsReportedOnceAndAgainWhenItChanges) {
+  Sleep(Input("a", 100));
+  const NightOutcome first = Sleep(Against("b", 120, 100, CodeDecision::kSlower), {"commit-b", "subject", "", true, std::log(1.2), 0.18, 0.19});
+  EXPECT_TRUE(first.find_culprit);
+  ASSERT_EQ(first.reported.size(), 1u);
+  EXPECT_EQ(first.reported[0].cause, "code");
+  EXPECT_EQ(first.reported[0].commit, "commit-b");
+  EXPECT_EQ(first.verdict.finding, first.reported[0].id);
+  EXPECT_NE(first.reported[0].message.find("20.0 % more time"), std::string::npos) << first.reported[0].message;
+  // The same code again: known, nothing is looked for.
+  const NightOutcome second = Sleep(Against("b", 120, 100, CodeDecision::kSlower));
+  EXPECT_FALSE(second.find_culprit);
+  EXPECT_TRUE(second.reported.empty());
+  EXPECT_EQ(second.verdict.finding, first.verdict.finding);
+  // Another commit on top, the same culprit: silent.
+  EXPECT_TRUE(Sleep(Against("c", 120.5, 100, CodeDecision::kSlower), {"commit-b", "subject"}).reported.empty());
+  EXPECT_EQ(history.Open().size(), 1u);
+  // It grew: reported, as the same finding.
+  const NightOutcome grown = Sleep(Against("d", 140, 100, CodeDecision::kSlower), {"commit-b", "subject"});
+  ASSERT_EQ(grown.reported.size(), 1u);
+  EXPECT_EQ(grown.reported[0].state, "changed");
+  EXPECT_EQ(grown.reported[0].id, first.reported[0].id);
+  // Another culprit: a new finding, the old one ends.
+  ASSERT_EQ(Sleep(Against("e", 150, 100, CodeDecision::kSlower), {"commit-e", "other"}).reported.size(), 1u);
+  ASSERT_EQ(history.Open().size(), 1u);
+  EXPECT_EQ(history.Open()[0].commit, "commit-e");
+  // As fast as the reference again.
+  EXPECT_TRUE(Sleep(Against("f", 100, 100, CodeDecision::kSame)).reported.empty());
+  EXPECT_TRUE(history.Open().empty());
+  EXPECT_EQ(AnchorOf(history, key)->slice, "a");
+}
+
+TEST_F(NightTest, SmallStepsAddUpToAChange) {
+  Sleep(Input("a", 100));
+  Sleep(Against("b", 110, 100, CodeDecision::kSlower), {"commit-b", ""});
+  int reported = 0;
+  for (int i = 1; i <= 4; ++i) reported += static_cast<int>(Sleep(Against("b" + std::to_string(i), 110 + 1.5 * i, 100, CodeDecision::kSlower), {"commit-b", ""}).reported.size());
+  EXPECT_EQ(reported, 1);
+}
+
+TEST_F(NightTest, TheReferenceMovesWhereTonightIsFasterAndNotWhereItIsTheSame) {
+  Sleep(Input("a", 100));
+  Sleep(Against("b", 101, 100, CodeDecision::kSame));
+  EXPECT_EQ(AnchorOf(history, key)->slice, "a");
+  Sleep(Against("c", 80, 100, CodeDecision::kFaster));
+  EXPECT_EQ(AnchorOf(history, key)->slice, "c");
+  Sleep(Against("d", 90, 80, CodeDecision::kUnclear));
+  EXPECT_EQ(AnchorOf(history, key)->slice, "c");
+}
+
+TEST_F(NightTest, ARegressionThatNobodyChangesIsAcceptedAfterTwoWeeks) {
+  Sleep(Input("a", 100));
+  Sleep(Against("b", 120, 100, CodeDecision::kSlower), {"commit-b", ""});
+  int nights = 0;
+  while (AnchorOf(history, key)->slice == "a" && nights < 50) {
+    EXPECT_TRUE(Sleep(Against("b", 120, 100, CodeDecision::kSlower)).reported.empty());
+    ++nights;
+  }
+  EXPECT_EQ(nights, kAcceptAfterNights);
+  EXPECT_TRUE(history.Open().empty());
+  EXPECT_EQ(history.findings.back().state, "accepted");
+  EXPECT_EQ(Sleep(Input("b", 120)).verdict.state, "same");
+}
+
+TEST_F(NightTest, ADriverThatCostsTimeIsNamedOnceAndRecovers) {
+  Steady(20, "a", 100);
+  key.driver = "580.1";
+  EXPECT_TRUE(Sleep(Input("a", 106)).reported.empty());  // one night alone
+  const NightOutcome second = Sleep(Input("a", 106.2));
+  ASSERT_EQ(second.reported.size(), 1u);
+  EXPECT_EQ(second.reported[0].cause, "driver");
+  EXPECT_EQ(second.reported[0].from, "driver 575.1");
+  EXPECT_EQ(second.reported[0].to, "driver 580.1");
+  EXPECT_EQ(second.verdict.state, "drift");
+  Steady(20, "a", 106);
+  EXPECT_EQ(history.Open().size(), 1u);
+  key.driver = "581.0";
+  Sleep(Input("a", 100));
+  EXPECT_TRUE(Sleep(Input("a", 100)).reported.empty());
+  EXPECT_TRUE(history.Open().empty());
+  EXPECT_EQ(history.findings.back().state, "recovered");
+}
+
+TEST_F(NightTest, CausesOfTheSurroundings) {
+  const struct {
+    const char *driver, *toolkit, *cause;
+  } rows[] = {{"580.1", "NVRTC 12.9", "driver"}, {"575.1", "NVRTC 13.0", "toolkit"}, {"580.1", "NVRTC 13.0", "driver or toolkit"}, {"575.1", "NVRTC 12.9", "unknown"}};
+  for (const auto& row : rows) {
+    history = {};
+    key.driver = "575.1";
+    key.toolkit = "NVRTC 12.9";
+    Steady(15, "a", 100);
+    key.driver = row.driver;
+    key.toolkit = row.toolkit;
+    Sleep(Input("a", 110));
+    NightInput input = Input("a", 110);
+    input.present[0].mhz = 1700;
+    const NightOutcome outcome = Sleep(input);
+    ASSERT_EQ(outcome.reported.size(), 1u) << row.cause;
+    EXPECT_EQ(outcome.reported[0].cause, row.cause);
+    EXPECT_EQ(outcome.reported[0].message.find("clocks") != std::string::npos, std::string(row.cause) == "unknown") << outcome.reported[0].message;
+  }
+}
+
+// The driver changes in the night in which the code does: the pair says nothing of it, the reference's own times do.
+TEST_F(NightTest, TheReferenceCarriesTheHistoryOverAChangeOfTheCode) {
+  Steady(20, "a", 100);
+  key.driver = "580.1";
+  EXPECT_TRUE(Sleep(Against("b", 107, 107, CodeDecision::kSame)).reported.empty());
+  const NightOutcome outcome = Sleep(Against("b", 107, 107, CodeDecision::kSame));
+  ASSERT_EQ(outcome.reported.size(), 1u);
+  EXPECT_EQ(outcome.reported[0].cause, "driver");
+}
+
+TEST_F(NightTest, WhatCannotBeTimed) {
+  Sleep(Input("a", 100));
+  NightInput broken = Input("b", 100);
+  broken.present.clear();
+  broken.failure = std::string(2000, 'x') + "\xc3\xa9";
+  const NightOutcome failed = Sleep(broken);
+  EXPECT_EQ(failed.verdict.state, "failed");
+  EXPECT_EQ(AnchorOf(history, key)->slice, "a");
+  NightInput gone = Input("c", 100);
+  gone.reference_gone = "another signature";
+  EXPECT_EQ(Sleep(gone).verdict.state, "first");
+  EXPECT_EQ(AnchorOf(history, key)->slice, "c");
+}
+
+TEST_F(NightTest, ModelledTimesNeedOneNight) {
+  key = {"sim:h200", "NVIDIA H200", "", "NVRTC 12.9", "model-1 0.1.0"};
+  const auto modelled = [&](double us) {
+    NightInput input = Input("a", us);
+    input.modelled = true;
+    input.present[0].log_error = 0;
+    return input;
+  };
+  for (int i = 0; i < 8; ++i) Sleep(modelled(100));
+  key.toolkit = "NVRTC 13.0";
+  const NightOutcome outcome = Sleep(modelled(110));
+  ASSERT_EQ(outcome.reported.size(), 1u);
+  EXPECT_EQ(outcome.reported[0].cause, "toolkit");
+  EXPECT_TRUE(outcome.reported[0].modelled);
+}
+
+}  // namespace
+}  // namespace warpwright
