@@ -6,6 +6,8 @@
 // wake-up loses nothing.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -22,9 +24,16 @@ struct Credential {
   std::filesystem::path ssh_key;               // private key; empty: the agent
   std::filesystem::path ssh_known_hosts;       // empty: ~/.ssh/known_hosts; a host that is not in it is refused
 };
+// What one connection may cost us. Beyond them it is cut.
+struct TransferLimits {
+  uint64_t bytes = 8ull << 30;
+  uint32_t objects = 20'000'000;
+  std::chrono::minutes time{60};   // of the whole connection; silence ends it much earlier (repo/timed_stream.h)
+};
 struct RemoteAddress {
-  std::string url;
+  std::string url;                 // as config/remote_text.h accepts it
   Credential credential;
+  TransferLimits limits;
 };
 
 using Refs = std::map<std::string, std::string>;  // "refs/heads/main" -> commit id
@@ -35,22 +44,33 @@ struct RefMove {
   bool operator==(const RefMove&) const = default;
 };
 
-// One round trip, no objects. Branches only.
+// One round trip, no objects. Branches only. Errors: kConfig (address), kEnvironment (credentials, host key, no ssh program), kUnsupported (a
+// shallow remote), kTimeout (silence or a limit), kIo.
 Result<Refs> ListRefs(const RemoteAddress& remote);
+// "refs/heads/main": the branch that the remote's HEAD names; empty where there is no commit yet.
+Result<std::string> DefaultBranch(const RemoteAddress& remote);
+// Branches that we write: below warpwright/, and warpwright-history. They make no events.
+bool IsOwnBranch(std::string_view ref);
 
 class Mirror {
  public:
-  // A bare repository at `path`, made where it is missing; a broken one (cut off while it was made) is made anew.
-  static Result<Mirror> Open(const std::filesystem::path& path, RemoteAddress remote);
+  // A bare repository at `path`, made where it is missing. A broken one is kept beside it as `path`.broken and made anew. `us` is the author
+  // of our commits, by which RemoteTip knows them. Cheap; open one for each thread, and for each process as many as it likes.
+  static Result<Mirror> Open(const std::filesystem::path& path, RemoteAddress remote, Signature us = {});
 
   Repository& repository() { return repository_; }
+  const Repository& repository() const { return repository_; }
   // Branches as of the last Fetch, under refs/remotes/origin/ in the mirror; named "refs/heads/..." here.
   Result<Refs> Known() const;
-  // Fetches, prunes and says what moved since the last Fetch, sorted by ref. Our own branches (warpwright/...) are not events.
+  // The remote's DefaultBranch as of the last Fetch.
+  Result<std::string> MainBranch() const;
+  // Fetches, prunes and says what moved since the last Fetch, sorted by ref. Our own branches are not events. Objects come before refs, so
+  // that it may be cut off anywhere; what it had told nobody yet is then lost as a RefMove, but not in Known(). A first Fetch reports all.
   Result<std::vector<RefMove>> Fetch();
 
   // Pushes commit `commit` (in the mirror) to `branch`. The remote's tip must be `expected` (empty: absent) at the moment of the push, else
-  // nothing is pushed and `rejected` says why. Pushing what is already there succeeds.
+  // nothing is pushed and `rejected` says why; so it does where the server refuses. Pushing what is already there succeeds. Outside warpwright/
+  // only fast-forwards are pushed, and never to the remote's main branch. A local remote's hooks do not run.
   struct Pushed {
     bool done = false;
     std::string rejected;
@@ -66,9 +86,12 @@ class Mirror {
   Result<Tip> RemoteTip(const std::string& branch);
 
  private:
-  Mirror(Repository repository, RemoteAddress remote) : repository_(std::move(repository)), remote_(std::move(remote)) {}
+  Mirror(Repository repository, RemoteAddress remote, Signature us) : repository_(std::move(repository)), remote_(std::move(remote)), us_(std::move(us)) {}
+  git_repository* git() const { return repository_.repository_.get(); }
+  Status Follow(const Refs& known, const Refs& now, const std::string& main);
   Repository repository_;
   RemoteAddress remote_;
+  Signature us_;
 };
 
 }  // namespace warpwright

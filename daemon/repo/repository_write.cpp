@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "repo/git_handle.h"
+#include "repo/reference_write.h"
 #include "repo/repository.h"
 
 namespace warpwright {
@@ -35,11 +36,9 @@ bool IsOurs(const git_commit* commit) { return std::string_view(git_commit_messa
 
 // Fails if somebody else moved the branch since it was looked up.
 Status MoveBranch(git_repository* repository, const OpenBranch& open, const git_oid* to, const char* why) {
-  GitReference moved;
-  const int code = open.reference.value == nullptr
-                       ? git_reference_create(moved.out(), repository, open.ref.c_str(), to, 0, why)
-                       : git_reference_create_matching(moved.out(), repository, open.ref.c_str(), to, 1, git_reference_target(open.reference), why);
-  if (code != 0) return FailGit("move " + open.ref);
+  const std::string expected = open.tip.value == nullptr ? std::string() : ToString(git_commit_id(open.tip));
+  WW_ASSIGN(const bool moved, MoveReference(repository, open.ref, to, &expected, why));
+  if (!moved) return Fail(ErrorCode::kIo, open.ref + " was moved by somebody else meanwhile", "run again");
   return {};
 }
 

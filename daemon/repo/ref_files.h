@@ -1,0 +1,48 @@
+// Notices, through inotify, that refs of local repositories may have moved. A hint and nothing more: what moved is found by comparing refs.
+// Repositories that are not there yet, or where the system's watches are used up, are simply not noticed.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace warpwright {
+
+class RefFiles {
+ public:
+  static Result<RefFiles> Create();
+
+  // Watches HEAD, packed-refs and everything below refs/heads of the repository at `path` (bare, with a working tree, or a linked one), in the
+  // place of what was watched under this name. Cheap when all is watched already. False: it cannot be watched now.
+  bool Watch(const std::string& name, const std::filesystem::path& path);
+  void Forget(const std::string& name);
+  bool Watches(const std::string& name) const;
+
+  int fd() const { return inotify_.get(); }  // readable: Read
+  struct Noticed {
+    std::set<std::string> names;
+    bool overflow = false;  // some were lost: any repository may have changed
+  };
+  Noticed Read();
+
+ private:
+  explicit RefFiles(Fd inotify) : inotify_(std::move(inotify)) {}
+  enum class Kind { kGitDirectory, kRefs };
+  struct Watched {
+    std::string name;
+    std::filesystem::path path;
+    Kind kind = Kind::kRefs;
+  };
+  bool Add(const std::string& name, const std::filesystem::path& folder, Kind kind);
+  bool AddRefs(const std::string& name, const std::filesystem::path& folder);
+
+  Fd inotify_;
+  std::map<int, Watched> by_watch_;
+  std::map<std::string, std::set<int>> by_name_;
+};
+
+}  // namespace warpwright

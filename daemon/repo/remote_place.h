@@ -1,0 +1,26 @@
+// A remote's address, taken apart. What may stand in one is decided by config/remote_text.h.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "config/remote_text.h"
+
+namespace warpwright {
+
+struct SshTarget {
+  std::string user, host, port;  // user and port may be empty
+  std::string path;              // on the host
+};
+struct RemotePlace {
+  RemoteKind kind = RemoteKind::kLocal;
+  std::string url;               // for libgit2; a local one is its path
+  SshTarget ssh;
+};
+
+Result<RemotePlace> ParseRemote(const std::string& url);
+// The repository's directory of a local remote; empty for others and for what is no address.
+std::filesystem::path LocalPath(const std::string& url);
+
+}  // namespace warpwright
