@@ -99,7 +99,7 @@ Status Daemon::Run() {
   s.stop_detection = true;
   s.Notify();
   const auto deadline = s.clock.Steady() + s.options.grace;
-  while (s.pipeline.running() > 0 && s.clock.Steady() < deadline && s.HandleSignals()) {
+  while (s.pipeline.running() > 0 && s.clock.Steady() < deadline && s.HandleSignals() && s.stop_signals < 2) {
     if (s.hooks.watchdog) s.hooks.watchdog();
     pollfd watched[] = {{s.signal.get(), POLLIN, 0}};
     (void)::poll(watched, 1, 100);
@@ -140,14 +140,18 @@ void Daemon::State::Turn() {
   if (watched[0].revents != 0) {
     uint64_t count = 0;
     [[maybe_unused]] const ssize_t ignored = ::read(wake.get(), &count, sizeof count);
-    const auto moved = pipeline.SortDeliveries();
-    if (!moved) LogError("deliveries_failed", moved.error());
-    if (moved)
-      for (const std::string& repository : *moved) (void)watcher.Wake(repository);
-    Notify();
+    SortDeliveries();
   }
   if (watched[2].revents != 0)
     for (const std::string& repository : watcher.Due()) AddChore([this, repository] { Look(repository); });
+}
+
+void Daemon::State::SortDeliveries() {
+  const auto moved = pipeline.SortDeliveries();
+  if (!moved) LogError("deliveries_failed", moved.error());
+  if (moved)
+    for (const std::string& repository : *moved) (void)watcher.Wake(repository);
+  Notify();
 }
 
 bool Daemon::State::HandleSignals() {
@@ -178,6 +182,7 @@ void Daemon::State::Upkeep(Steady now) {
   }
   if (now >= next_checkpoint) {
     next_checkpoint = now + kCheckpointEvery;
+    SortDeliveries();  // those of before the start, and those that went wrong
     AddChore([this] { (void)store.Checkpoint(); });
   }
   if (now >= next_retention) {

@@ -49,6 +49,7 @@ struct Daemon::State {
   void Loop();
   void Turn();
   void Watch();                           // tells the watcher what the places are
+  void SortDeliveries();
   bool HandleSignals();                   // false: the second one
   void Upkeep(Steady now);
   void Nights();

@@ -35,6 +35,9 @@ struct NewJob {
   std::string file_hash;     // SHA-256 of the kernel's file in `commit`
 };
 
+// The outcome of an entry that nobody worked on because people said so; the job only says why.
+inline constexpr char kIgnoredOutcome[] = "ignored";
+
 struct JobResult {
   std::string outcome;       // improved, unchanged, refused, error; of a night: checked, regression, error
   std::string message;

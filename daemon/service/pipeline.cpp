@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -22,6 +23,14 @@ Refs Watched(const Refs& known, const std::vector<std::string>& branches, const 
     if (named && !IsOwnBranch(ref)) watched[ref] = commit;
   }
   return watched;
+}
+
+// Forges do not tell names apart by case.
+bool SameName(const RepositoryName& a, const RepositoryName& b) {
+  const auto equal = [](const std::string& x, const std::string& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](unsigned char c, unsigned char d) { return std::tolower(c) == std::tolower(d); });
+  };
+  return equal(a.owner, b.owner) && equal(a.name, b.name);
 }
 
 }  // namespace
@@ -51,6 +60,7 @@ Status Pipeline::Apply(PipelineSettings settings) {
   for (const Place& place : Places()) {
     names.insert(place.name);
     WW_TRY(ports_.store.Watch(place.name, place.remote.url));
+    ports_.store.SetPullRequestLimits(place.name, this->limits().max_open, this->limits().max_per_day);  // until a manifest says less
   }
   for (const auto& shown : ports_.store.Snapshot().repositories)
     if (names.count(shown.name) == 0) WW_TRY(ports_.store.Forget(shown.name));
@@ -74,7 +84,7 @@ std::optional<Place> Pipeline::FindPlace(const std::string& repository) const {
 std::optional<Place> Pipeline::FindPlace(const RepositoryName& repository) const {
   const std::lock_guard guard(mutex_);
   for (const Place& place : settings_.places)
-    if (place.on_forge && *place.on_forge == repository) return place;
+    if (place.on_forge && SameName(*place.on_forge, repository)) return place;
   return std::nullopt;
 }
 
@@ -143,7 +153,8 @@ Status Pipeline::Detect(const Event& event, const Place& place, const std::atomi
     if (!(entry.changed || request.from.empty()) || entry.job.key.empty()) continue;
     if (!event.kernel.empty() && entry.job.kernel != event.kernel) continue;
     NewJob job = entry.job;
-    WW_ASSIGN(job.file_hash, FileHash(mirror, event.to, job.file));
+    const auto hash = FileHash(mirror, event.to, job.file);  // an LFS pointer has none
+    job.file_hash = hash ? *hash : job.key;
     jobs.push_back(std::move(job));
   }
   if (jobs.empty() && event.answer_issue != 0)

@@ -115,6 +115,7 @@ Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const Place& place)
   request.opened_today = usage.opened_today;
   WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(job.repository, job.what.kernel));
   if (ignored && !request.asked_for && (ignored->file_hash.empty() || ignored->file_hash == job.what.file_hash)) request.ignored_because = ignored->reason;
+  if (job.result.outcome == kIgnoredOutcome) request.ignored_because = job.result.message;
   WW_ASSIGN(const auto publications, ports_.store.Publications(job.repository));
   for (const auto& row : publications)
     if (row.kernel == job.what.kernel) request.closed_file_hash = row.file_hash;

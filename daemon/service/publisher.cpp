@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "report/diff_summary.h"
+#include "report/markdown.h"
 
 namespace warpwright {
 namespace {
@@ -17,7 +18,7 @@ class Publisher {
 
   Result<Publication> Run() {
     const bool gained = !request_.commit.empty() && request_.to != PublishTo::kNone;
-    if (gained && !request_.ignored_because.empty())
+    if (request_.to != PublishTo::kNone && !request_.ignored_because.empty())
       End(Disposition::kIgnored, request_.ignored_because);
     else if (gained)
       WW_TRY(Gain());
@@ -159,7 +160,12 @@ class Publisher {
     check.text = text.text;
     if (done_.disposition == Disposition::kIgnored || done_.disposition == Disposition::kLeftAlone) {
       check.conclusion = "neutral";
-      check.summary = "Not proposed: " + done_.message + ".\n\n" + check.summary;
+      check.summary = "Not proposed: " + EscapeMarkdown(done_.message) + ".\n\n" + check.summary;
+    }
+    if (request_.explanation.outcome == "ignored") {  // nothing was tried
+      check.title = "Left alone";
+      check.summary = "Left alone: " + EscapeMarkdown(done_.message) + ". `/warpwright optimize` asks for it again.";
+      check.text.clear();
     }
     if (done_.pull_request) check.details_url = done_.pull_request->view.url;
     for (const auto& note : text.notes) check.annotations.push_back({request_.file, note.line, note.line, note.level, note.title, note.message});

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <thread>
 
 #include "service/store_state.h"
 
@@ -70,7 +71,13 @@ Result<Fd> LockFolder(const fs::path& state) {
   const fs::path path = state / "daemon.lock";
   Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock.valid()) return FailErrno("open " + path.string());
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  // A daemon that was killed while it started a child leaves the lock with the child for the moment until it notices.
+  int held = ::flock(lock.get(), LOCK_EX | LOCK_NB);
+  for (int attempt = 0; attempt < 25 && held != 0 && errno == EWOULDBLOCK; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    held = ::flock(lock.get(), LOCK_EX | LOCK_NB);
+  }
+  if (held != 0) {
     if (errno != EWOULDBLOCK) return FailErrno("lock " + path.string());
     char pid[32] = {};
     const ssize_t got = ::pread(lock.get(), pid, sizeof pid - 1, 0);

@@ -25,6 +25,7 @@ Result<bool> Store::RememberDelivery(const std::string& id, const std::string& e
       ++s.waiting_deliveries;
       s.waiting_delivery_bytes += static_cast<int64_t>(body.size());
     }
+    WW_TRY(s.Add("deliveries_total", added ? "accepted" : "repeated", 1));
     return added;
   });
 }

@@ -169,12 +169,14 @@ Result<Detected> Store::FinishEvent(const Event& event, const std::vector<NewJob
 // What is known of the entry decides: nothing is done twice, and what is overtaken is not done at all.
 Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detected& detected) {
   const bool asked = event.priority == JobPriority::kCommand;
-  WW_ASSIGN(const int64_t ignored, Number("SELECT count(*) FROM ignored WHERE repository = ? AND kernel = ? AND (file_hash = '' OR file_hash = ?)",
-                                            event.repository, job.kernel, job.file_hash));
-  if (ignored > 0 && !asked) {
-    ++detected.ignored;
-    return true;
+  std::string ignored;
+  {
+    WW_ASSIGN(SqliteRows rows, Ask("SELECT reason FROM ignored WHERE repository = ? AND kernel = ? AND (file_hash = '' OR file_hash = ?)", event.repository,
+                                   job.kernel, job.file_hash));
+    WW_ASSIGN(const bool found, rows.Next());
+    if (found && !asked) ignored = rows.Text(0).empty() ? "people said so" : rows.Text(0);
   }
+  if (!ignored.empty()) return MakeIgnoredJob(event, job, ignored, detected);
   WW_TRY(Do("DELETE FROM ignored WHERE repository = ? AND kernel = ?", event.repository, job.kernel));
   WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('superseded', 'cancelled') ORDER BY id DESC LIMIT 200",
                                           event.repository, job.kernel, job.kind));
@@ -184,6 +186,7 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
       published_since |= other.state == JobState::kDone && other.result.outcome == "improved";
       continue;
     }
+    if (other.result.outcome == kIgnoredOutcome) continue;  // nobody worked on it
     const bool active = !IsFinal(other.state);
     if (!active && (event.again || !WasDone(other) || published_since)) continue;
     if (active && event.again && other.state != JobState::kQueued && other.state != JobState::kRunning) continue;
@@ -195,19 +198,44 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
     ++detected.repeated;
     return true;
   }
-  for (const Job& other : before)
-    if (MayFollow(other.state, JobState::kSuperseded)) {
-      WW_TRY(Move(other, JobState::kSuperseded, {.note = "the kernel changed again: " + event.to.substr(0, 12)}));
-      ++detected.superseded;
-    }
+  WW_TRY(Supersede(before, event, detected));
   WW_ASSIGN(const int64_t waiting, Number("SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')"));
   if (waiting >= limits.queue) return false;
-  WW_TRY(Do("INSERT INTO jobs(repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, again, answer_issue, "
-              "answer_comment, queued) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-              event.repository, event.ref, event.to, job.kind, job.kernel, job.file, job.entry, job.key, job.file_hash, event.priority, JobState::kQueued,
-              event.again, event.answer_issue, event.answer_comment, Now()));
+  WW_TRY(InsertJob(event, job, JobState::kQueued));
   ++detected.queued;
   return true;
+}
+
+// No work, but a word on the commit that says why there was none.
+Result<bool> Store::State::MakeIgnoredJob(const Event& event, const NewJob& job, const std::string& reason, Detected& detected) {
+  WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('done', 'superseded', 'cancelled') LIMIT 200",
+                                        event.repository, job.kernel, job.kind));
+  for (const Job& other : before)
+    if (other.commit == event.to && other.result.outcome == kIgnoredOutcome) return true;  // said already
+  WW_TRY(Supersede(before, event, detected));
+  WW_TRY(InsertJob(event, job, JobState::kFinished));
+  WW_TRY(Do("UPDATE jobs SET result_outcome = ?, result_message = ?, finished = queued WHERE id = ?", kIgnoredOutcome, reason, db.last_insert_id()));
+  ++detected.ignored;
+  return true;
+}
+
+Status Store::State::Supersede(const std::vector<Job>& jobs, const Event& event, Detected& detected) {
+  JobChange change;
+  change.note = "the kernel changed again: " + event.to.substr(0, 12);
+  for (const Job& job : jobs) {
+    if (!MayFollow(job.state, JobState::kSuperseded)) continue;
+    const auto moved = Move(job, JobState::kSuperseded, change);
+    if (!moved) return Fail(moved.error());
+    ++detected.superseded;
+  }
+  return {};
+}
+
+Status Store::State::InsertJob(const Event& event, const NewJob& job, JobState state) {
+  return Do("INSERT INTO jobs(repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, again, answer_issue, answer_comment, queued) "
+            "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            event.repository, event.ref, event.to, job.kind, job.kernel, job.file, job.entry, job.key, job.file_hash, event.priority, state, event.again,
+            event.answer_issue, event.answer_comment, Now());
 }
 
 Status Store::EventFailed(int64_t event, const std::string& error, int tries) {

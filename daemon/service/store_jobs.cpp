@@ -47,6 +47,7 @@ Result<Job> Store::State::Move(const Job& job, JobState to, const JobChange& cha
               Bounded(r.outcome, 40), Bounded(r.message, kMaxNoteBytes), r.branch, r.branch_commit, r.gain, r.gain_low, r.gain_high, r.modelled, r.rounds,
               r.evaluations, r.seconds, r.trajectory_task, job.id));
   }
+  if (job.state == JobState::kRunning) WW_TRY(Add("job_seconds_total", std::string(Name(job.what.kind)), static_cast<double>(now - job.started) / 1000));
   if (to == JobState::kFinished && job.state == JobState::kRunning) WW_TRY(Do("UPDATE jobs SET finished = ? WHERE id = ?", now, job.id));
   if (change.publication) {
     WW_TRY(PutPublicationRow(*change.publication));

@@ -84,6 +84,9 @@ struct Store::State {
   Result<Job> Move(const Job& job, JobState to, const JobChange& change);
   Status InsertEvent(const Event& event);
   Result<bool> MakeJob(const Event& event, const NewJob& job, Detected& detected);  // false: the queue is full
+  Result<bool> MakeIgnoredJob(const Event& event, const NewJob& job, const std::string& reason, Detected& detected);
+  Status InsertJob(const Event& event, const NewJob& job, JobState state);
+  Status Supersede(const std::vector<Job>& jobs, const Event& event, Detected& detected);  // those that may be
   Status PutPublicationRow(const PublicationRow& row);
   Status PutIgnored(const IgnoredKernel& kernel);
   Status Add(const std::string& counter, const std::string& label, double amount);

@@ -108,6 +108,29 @@ TEST(Pipeline, AClosedPullRequestIsNoticedAlsoWhenItIsPublishedAgain) {
   EXPECT_EQ(world.Job("softmax").outcome, "ignored");
 }
 
+TEST(Pipeline, WhatPeopleClosedGetsACheckThatSaysSoAndNoWork) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  world.forge.Close(1);
+  const std::atomic<bool> never{false};
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  world.runner.file_only_key = false;
+  world.remote.Write("common.h", "// a header of softmax\n");
+  const std::string commit = world.remote.Commit("change a header");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 1u);
+  ASSERT_GE(world.forge.checks.size(), 2u);
+  const CheckRequest& check = world.forge.checks.back().request;
+  EXPECT_EQ(check.sha, commit);
+  EXPECT_EQ(check.conclusion, "neutral");
+  EXPECT_NE(check.summary.find("closed without merging"), std::string::npos) << check.summary;
+  EXPECT_EQ(world.Job("softmax").outcome, "ignored");
+  world.Comment(1, "maintainer", "/warpwright optimize softmax");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u) << "asked for, it is done";
+}
+
 TEST(Pipeline, AMergedPullRequestIsFollowedByANewOne) {
   World world;
   world.Push("softmax", "// softmax 2\n");

@@ -34,6 +34,11 @@ Result<std::vector<DetectedEntry>> FakeRunner::Detect(const DetectRequest& reque
       WW_ASSIGN(const auto then, mirror.Read(request.from, file));
       entry.changed = then != now;
     }
+    if (!file_only_key && file == "softmax.cu") {
+      WW_ASSIGN(const auto header, mirror.Read(request.to, "common.h"));
+      entry.job.key = Sha256(entry.job.key + header.value_or(""));
+      entry.changed = true;
+    }
     entries.push_back(std::move(entry));
   }
   return entries;

@@ -28,6 +28,7 @@ class FakeRunner final : public JobRunner {
   std::map<std::string, std::string> outcomes;         // by kernel; others: improved
   std::function<Status(const std::string&)> act;       // before and after each; may throw
   std::function<void(const RunRequest&, const ChildWatch&)> during;
+  bool file_only_key = true;                           // false: softmax also depends on common.h
   NightResult night;
   std::vector<std::string> runs;                       // "softmax abc123 again"
 };
