@@ -1,0 +1,99 @@
+#include "cli/workflow_commands.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fd.h"
+#include "base/random.h"
+#include "base/redaction.h"
+
+namespace warpwright {
+namespace {
+
+constexpr size_t kMaxOutputBytes = 400'000;
+
+std::string RandomWord() { return fmt::format("ww{:016x}{:016x}", SecretSeed(), SecretSeed()); }
+
+}  // namespace
+
+void WorkflowCommands::Emit(std::string_view line) {
+  if (!enabled_) return;
+  std::fwrite(line.data(), 1, line.size(), out_);
+  std::fputc('\n', out_);
+  std::fflush(out_);
+}
+
+void WorkflowCommands::Stop() {
+  const std::lock_guard guard(mutex_);
+  if (!token_.empty()) return;
+  token_ = RandomWord();
+  Emit("::stop-commands::" + token_);
+}
+
+void WorkflowCommands::Resume() {
+  const std::lock_guard guard(mutex_);
+  if (token_.empty()) return;
+  Emit("::" + token_ + "::");
+  token_.clear();
+}
+
+void WorkflowCommands::Mask(std::string_view secret) {
+  RegisterSecret(secret);
+  const std::lock_guard guard(mutex_);
+  if (!token_.empty()) Emit("::" + token_ + "::");
+  while (!secret.empty()) {
+    const std::string_view line = secret.substr(0, secret.find_first_of("\r\n"));
+    if (line.size() >= Redactor::kMinimumBytes) Emit(fmt::format("::add-mask::{}", line));
+    secret.remove_prefix(std::min(line.size() + 1, secret.size()));
+  }
+  if (!token_.empty()) {
+    token_ = RandomWord();
+    Emit("::stop-commands::" + token_);
+  }
+}
+
+void WorkflowCommands::Print(std::string_view commands) {
+  const std::lock_guard guard(mutex_);
+  while (commands.ends_with('\n')) commands.remove_suffix(1);
+  if (commands.empty()) return;
+  if (!token_.empty()) Emit("::" + token_ + "::");
+  Emit(commands);
+  if (token_.empty()) return;
+  token_ = RandomWord();
+  Emit("::stop-commands::" + token_);
+}
+
+Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& outputs) {
+  std::string text;
+  for (const auto& [name, given] : outputs) {
+    const std::string value = given.size() > kMaxOutputBytes ? "" : given;
+    if (value.size() != given.size()) std::fprintf(stderr, "warpwright: the output '%s' has %zu bytes and was left out\n", name.c_str(), given.size());
+    const std::string delimiter = RandomWord();
+    text += fmt::format("{}<<{}\n{}\n{}\n", name, delimiter, value, delimiter);
+  }
+  const Fd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  if (!out.valid()) return FailErrno("open " + file.string());
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t wrote = ::write(out.get(), text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return FailErrno("write " + file.string());
+    done += static_cast<size_t>(wrote);
+  }
+  return {};
+}
+
+Result<std::string> TakeFromEnvironment(const std::string& name) {
+  char* value = std::getenv(name.c_str());
+  if (value == nullptr || *value == 0)
+    return Fail(ErrorCode::kEnvironment, fmt::format("${} is not set", name), "put the secret into it; secrets are no command-line options, since those are seen by everybody");
+  std::string secret = value;
+  ::explicit_bzero(value, secret.size());
+  ::unsetenv(name.c_str());
+  return secret;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,258 @@
+// The Action as its steps run it, without a runner: guard decides who may, run turns inputs into one command, and that optimizes a kernel on
+// the simulator and opens a pull request at a stand-in for GitHub.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "tests/support/github_stand_in/github_stand_in.h"
+#include "tests/support/temp_repository.h"
+
+namespace warpwright {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+const std::string kSource = WW_SOURCE_DIR;
+constexpr const char *kToken = "ghs_0123456789abcdefghijABCDEFGHIJ012345", *kRepository = "acme/kernels";
+constexpr const char* kManifest = R"yaml(version: 1
+kernels:
+  - name: transpose
+    file: src/transpose.cu
+    entry: transpose
+    args:
+      out: {buffer: f32, shape: [cols, rows], role: out}
+      inp: {buffer: f32, shape: [rows, cols], role: in}
+      rows: {scalar: i32}
+      cols: {scalar: i32}
+    cases:
+      - {name: large, rows: 1024, cols: 768}
+      - {name: odd, rows: 37, cols: 65, on: [sim]}
+policy: {max_rounds: 1}
+pull_requests: {labels: [speed], max_open: 1}
+)yaml";
+
+// What a step left behind.
+struct Step {
+  int exit_code = -1;
+  std::string out, err, summary;
+  std::map<std::string, std::string> outputs;
+};
+
+// "name=value" and "name<<WORD\nvalue\nWORD", as the runner reads them.
+std::map<std::string, std::string> ParseOutputs(const std::string& text) {
+  std::map<std::string, std::string> outputs;
+  for (size_t at = 0; at < text.size();) {
+    const std::string line = text.substr(at, text.find('\n', at) - at);
+    at += line.size() + 1;
+    const size_t equals = line.find('='), heredoc = line.find("<<");
+    if (heredoc == std::string::npos || equals < heredoc) {
+      outputs[line.substr(0, equals)] = equals == std::string::npos ? "" : line.substr(equals + 1);
+      continue;
+    }
+    const std::string end = "\n" + line.substr(heredoc + 2) + "\n";
+    const size_t stop = text.find(end, at - 1);
+    EXPECT_NE(stop, std::string::npos) << line;
+    if (stop == std::string::npos) break;
+    outputs[line.substr(0, heredoc)] = stop < at ? "" : text.substr(at, stop - at);
+    at = stop + end.size();
+  }
+  return outputs;
+}
+
+class Action : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = TemporaryDirectory::Create("ww-action");
+    ASSERT_TRUE(made);
+    folder_.emplace(std::move(*made));
+  }
+  Step RunStep(const std::string& name, std::map<std::string, std::string> environment, const fs::path& directory) {
+    const fs::path output = folder_->path() / "output", summary = folder_->path() / "summary";
+    fs::remove(output);
+    fs::remove(summary);
+    Command command;
+    command.argv = {kSource + "/config/action/" + name};
+    command.directory = directory;
+    command.env = MinimalEnvironment();
+    command.env["PATH"] = std::string(WW_BINARY_DIR) + "/daemon/cli:" + command.env["PATH"];
+    command.env.merge(std::map<std::string, std::string>{{"GITHUB_OUTPUT", output.string()}, {"GITHUB_STEP_SUMMARY", summary.string()}, {"GITHUB_ACTIONS", "true"},
+                                                         {"RUNNER_TEMP", folder_->path().string()}, {"XDG_CACHE_HOME", (folder_->path() / "cache").string()}});
+    for (const auto& [key, value] : environment) command.env[key] = value;
+    command.deadline = std::chrono::minutes(5);
+    const auto done = warpwright::Run(command);
+    Step step;
+    EXPECT_TRUE(done);
+    if (!done) return step;
+    step.exit_code = done->exit_code;
+    step.out = done->out;
+    step.err = done->err;
+    step.outputs = ParseOutputs(ReadFile(output).value_or(""));
+    step.summary = ReadFile(summary).value_or("");
+    return step;
+  }
+  Step Guard(const std::string& event, const std::string& pull_request_head, const std::string& workflow_run_head = "") {
+    return RunStep("guard", {{"WW_EVENT", event}, {"WW_REPOSITORY", kRepository}, {"WW_PULL_REQUEST_HEAD", pull_request_head}, {"WW_WORKFLOW_RUN_HEAD", workflow_run_head}},
+                   folder_->path());
+  }
+  std::optional<TemporaryDirectory> folder_;
+};
+
+TEST_F(Action, GuardLetsNoStrangersCodeRun) {
+  struct Row {
+    const char *event, *pull_request, *workflow_run;
+    int exit_code;
+    const char *go, *result;
+  };
+  const Row kRows[] = {
+      {"push", "", "", 0, "true", ""},
+      {"workflow_dispatch", "", "", 0, "true", ""},
+      {"schedule", "", "", 0, "true", ""},
+      {"issue_comment", "", "", 0, "true", ""},
+      {"pull_request", "acme/kernels", "", 0, "true", ""},
+      {"pull_request", "mallory/kernels", "", 0, "false", "skipped"},
+      {"pull_request", "", "", 0, "false", "skipped"},  // the fork was deleted
+      {"pull_request_review", "mallory/kernels", "", 0, "false", "skipped"},
+      {"pull_request_target", "acme/kernels", "", 2, "false", "error"},
+      {"pull_request_target", "mallory/kernels", "", 2, "false", "error"},
+      {"workflow_run", "", "acme/kernels", 0, "true", ""},
+      {"workflow_run", "", "mallory/kernels", 2, "false", "error"},
+  };
+  for (const Row& row : kRows) {
+    Step step = Guard(row.event, row.pull_request, row.workflow_run);
+    EXPECT_EQ(step.exit_code, row.exit_code) << row.event << " " << row.pull_request;
+    EXPECT_EQ(step.outputs["go"], row.go) << row.event << " " << row.pull_request;
+    EXPECT_EQ(step.outputs["result"], row.result) << row.event << " " << row.pull_request;
+  }
+}
+
+class ActionRun : public Action {
+ protected:
+  void SetUp() override {
+    Action::SetUp();
+    StandInOptions options;
+    options.repositories = folder_->path() / "hub";
+    options.rules = kSource + "/tests/support/github_stand_in/rules.json";
+    auto hub = GithubStandIn::Start(options);
+    ASSERT_TRUE(hub) << hub.error().Format();
+    hub_ = std::move(*hub);
+    ASSERT_TRUE(hub_->AddRepository(kRepository));
+    hub_->AddToken(kToken, "github-actions[bot]", true);
+    for (const char* file : {"src/transpose.cu", "include/common.cuh"})
+      clone_.Write(file, ReadFile(kSource + "/config/examples/kernels/" + file).value_or(""));
+    clone_.Write(".warpwright.yml", kManifest);
+    head_ = clone_.Commit("Add a kernel");
+    clone_.Git({"push", "-q", hub_->GitFolder(kRepository).string(), "main"});
+  }
+  std::map<std::string, std::string> Inputs() const {
+    return {{"WW_COMMAND", "optimize"}, {"WW_DEVICE", "sim:h200"}, {"WW_KERNELS", ""}, {"WW_SHARD", ""}, {"WW_REVISION", "HEAD"}, {"WW_CHANGED_SINCE", "auto"},
+            {"WW_EVENT_BEFORE", "0000000000000000000000000000000000000000"}, {"WW_PUBLISH", "pull-request"}, {"WW_DRY_RUN", "off"}, {"WW_BASE_BRANCH", ""},
+            {"WW_PULL_REQUEST_HEAD_REF", ""}, {"WW_PULL_REQUEST_HEAD_SHA", ""}, {"WW_DEFAULT_BRANCH", "main"}, {"WW_DRAFT", "false"}, {"WW_LABELS", ""}, {"WW_REVIEWERS", ""},
+            {"WW_MAX_OPEN", ""}, {"WW_MAX_ROUNDS", ""}, {"WW_MAX_MINUTES", ""}, {"WW_FAIL_ON", "unverified"}, {"WW_TOKEN", kToken}, {"WW_APP_ID", ""}, {"WW_APP_KEY", ""},
+            {"WW_API_URL", hub_->api()}, {"WW_SERVER_URL", hub_->url()}, {"WW_ANNOTATIONS", "true"}, {"WW_JOB_SUMMARY", "true"}, {"WW_STATE", ""},
+            {"GITHUB_REPOSITORY", kRepository}, {"GITHUB_REF", "refs/heads/main"}, {"GITHUB_REF_TYPE", "branch"}, {"GITHUB_EVENT_NAME", "push"}};
+  }
+  Step Optimize(const std::map<std::string, std::string>& changes = {}) {
+    auto inputs = Inputs();
+    for (const auto& [key, value] : changes) inputs[key] = value;
+    return RunStep("run", inputs, clone_.path());
+  }
+  TempRepository clone_;
+  std::unique_ptr<GithubStandIn> hub_;
+  std::string head_;
+};
+
+TEST_F(ActionRun, OpensOnePullRequestAndBringsItUpToDate) {
+  Step first = Optimize();
+  ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
+  EXPECT_EQ(first.outputs["result"], "improved");
+  EXPECT_EQ(first.outputs["improved"], "1");
+  EXPECT_EQ(first.outputs["pull-request-operation"], "created");
+  EXPECT_EQ(first.outputs["branch"], "warpwright/transpose");
+  EXPECT_EQ(first.outputs["cost-usd"], "0.00");
+  EXPECT_GT(std::stod(first.outputs["best-speedup"]), 1.05);
+  EXPECT_TRUE(fs::exists(first.outputs["trajectory-path"]));
+  EXPECT_TRUE(fs::exists(fs::path(first.outputs["report-path"]) / "transpose.md"));
+  EXPECT_TRUE(fs::exists(fs::path(first.outputs["report-path"]) / "transpose.html"));
+  const json kernels = json::parse(first.outputs["kernels"]);
+  EXPECT_EQ(kernels[0]["pull_request"]["url"], first.outputs["pull-request-url"]);
+  EXPECT_EQ(kernels[0]["publication"]["disposition"], "proposed");
+  EXPECT_NE(first.summary.find("transpose"), std::string::npos);
+
+  // What others say stands between stop-commands and its end; the token is masked and nowhere else.
+  EXPECT_EQ(first.out.rfind("::stop-commands::", 0), 0u) << first.out;
+  EXPECT_NE(first.out.find(std::string("::add-mask::") + kToken), std::string::npos);
+  EXPECT_EQ(first.out.find(kToken), first.out.rfind(kToken));
+  EXPECT_EQ(first.err.find(kToken), std::string::npos);
+  EXPECT_EQ(first.summary.find(kToken), std::string::npos);
+
+  json there = hub_->Dump(kRepository);
+  ASSERT_EQ(there["pulls"].size(), 1u);
+  const json pull = there["pulls"][0];
+  EXPECT_EQ(pull["draft"], true) << "a modelled gain is a draft";
+  EXPECT_EQ(std::to_string(pull["number"].get<int>()), first.outputs["pull-request-number"]);
+  EXPECT_EQ(there["checks"].size(), 1u);
+  const std::string diff = clone_.Git({"--git-dir", hub_->GitFolder(kRepository).string(), "diff", "--stat", "main", "warpwright/transpose"});
+  EXPECT_NE(diff.find("src/transpose.cu"), std::string::npos);
+  EXPECT_NE(diff.find("1 file changed"), std::string::npos) << diff;
+
+  // Again: the finished task is in the trajectory, nothing new is said.
+  Step second = Optimize();
+  ASSERT_EQ(second.exit_code, 0) << second.out << second.err;
+  EXPECT_EQ(second.outputs["pull-request-operation"], "unchanged") << second.out;
+  EXPECT_EQ(second.outputs["pull-request-head-sha"], first.outputs["pull-request-head-sha"]);
+  EXPECT_EQ(hub_->Dump(kRepository)["pulls"].size(), 1u);
+  EXPECT_EQ(hub_->Dump(kRepository)["checks"].size(), 1u);
+
+  // Closed by people: not opened again, unless one of them asks.
+  hub_->SetPullRequestState(kRepository, pull["number"], "closed", "ann");
+  Step closed = Optimize();
+  EXPECT_EQ(closed.exit_code, 0) << closed.err;
+  EXPECT_EQ(closed.outputs["pull-request-number"], "");
+  EXPECT_EQ(json::parse(closed.outputs["kernels"])[0]["publication"]["disposition"], "ignored");
+  Step asked = Optimize({{"GITHUB_EVENT_NAME", "workflow_dispatch"}});
+  EXPECT_EQ(asked.outputs["pull-request-operation"], "created") << asked.out << asked.err;
+  EXPECT_EQ(hub_->Dump(kRepository)["pulls"].size(), 2u);
+  for (const std::string& violation : hub_->Violations()) ADD_FAILURE() << violation;
+}
+
+TEST_F(ActionRun, SaysWhatItWouldDoAndDoesIt) {
+  Step detect = Optimize({{"WW_DRY_RUN", "detect"}});
+  EXPECT_EQ(detect.exit_code, 0) << detect.err;
+  EXPECT_EQ(detect.outputs["result"], "skipped");
+  EXPECT_EQ(json::parse(detect.outputs["kernels"])[0]["outcome"], "detected");
+
+  Step unchanged = Optimize({{"WW_CHANGED_SINCE", head_}});
+  EXPECT_EQ(unchanged.exit_code, 0) << unchanged.err;
+  EXPECT_EQ(unchanged.outputs["result"], "skipped");
+  EXPECT_EQ(unchanged.outputs["kernels"], "[]");
+
+  Step full = Optimize({{"WW_DRY_RUN", "full"}});
+  EXPECT_EQ(full.exit_code, 0) << full.err;
+  EXPECT_EQ(full.outputs["result"], "improved");
+  EXPECT_TRUE(fs::exists(fs::path(full.outputs["report-path"]) / "transpose.md"));
+  EXPECT_EQ(hub_->Log().size(), 0u) << "nothing was sent";
+
+  Step other_shard = Optimize({{"WW_SHARD", "1/2"}, {"WW_DRY_RUN", "detect"}}), this_shard = Optimize({{"WW_SHARD", "2/2"}, {"WW_DRY_RUN", "detect"}});
+  EXPECT_EQ(json::parse(other_shard.outputs["kernels"]).size() + json::parse(this_shard.outputs["kernels"]).size(), 1u);
+}
+
+TEST_F(ActionRun, RefusesWhatCannotBeMeantBeforeAnythingRuns) {
+  EXPECT_EQ(Optimize({{"WW_DRAFT", "perhaps"}}).exit_code, 2);
+  EXPECT_EQ(Optimize({{"WW_PUBLISH", "merge"}}).exit_code, 2);
+  EXPECT_EQ(Optimize({{"WW_SHARD", "3/2"}}).exit_code, 2);
+  EXPECT_EQ(Optimize({{"WW_BASE_BRANCH", "a..b"}}).exit_code, 2);
+  EXPECT_EQ(Optimize({{"WW_API_URL", "http://example.com"}}).exit_code, 2);
+  EXPECT_EQ(Optimize({{"WW_KERNELS", "--repo=/etc"}}).exit_code, 2);
+  EXPECT_EQ(Optimize({{"WW_TOKEN", ""}}).exit_code, 3);
+  Step own = Optimize({{"GITHUB_REF", "refs/heads/warpwright/transpose"}});
+  EXPECT_EQ(own.exit_code, 0);
+  EXPECT_EQ(own.outputs["result"], "skipped") << "its own branches never trigger it";
+  EXPECT_EQ(hub_->Log().size(), 0u);
+}
+
+}  // namespace
+}  // namespace warpwright

@@ -1,0 +1,138 @@
+// What is said to the runner of GitHub Actions cannot be forged by what is said in between.
+#include "cli/workflow_commands.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "base/file.h"
+#include "cli/publish_pull_request.h"
+
+namespace warpwright {
+namespace {
+
+std::string Read(std::FILE* file) {
+  std::fflush(file);
+  std::rewind(file);
+  std::string text(65536, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  return text;
+}
+
+TEST(WorkflowCommands, StopBetweenRandomWords) {
+  std::set<std::string> words;
+  for (int i = 0; i < 3; ++i) {
+    std::FILE* file = std::tmpfile();
+    {
+      WorkflowCommands commands(true, file);
+      commands.Stop();
+      commands.Stop();  // once is enough
+      std::fputs("::set-env name=PATH::/evil\n", file);
+      commands.Mask("s3cret-token");
+      std::fputs("::warning::forged\n", file);
+    }
+    const std::string text = Read(file);
+    std::fclose(file);
+    ASSERT_EQ(text.rfind("::stop-commands::", 0), 0u) << text;
+    const std::string first = text.substr(17, text.find('\n') - 17);
+    EXPECT_GE(first.size(), 34u);
+    EXPECT_TRUE(words.insert(first).second);
+    const size_t resume = text.find("::" + first + "::\n"), mask = text.find("::add-mask::s3cret-token\n"), stop = text.find("::stop-commands::", 20);
+    EXPECT_LT(text.find("::set-env"), resume) << text;
+    EXPECT_LT(resume, mask) << text;
+    EXPECT_LT(mask, stop) << text;
+    const std::string second = text.substr(stop + 17, text.find('\n', stop) - stop - 17);
+    EXPECT_NE(second, first) << "a word that was seen is worth nothing";
+    EXPECT_LT(text.find("::warning::forged"), text.find("::" + second + "::\n")) << "resumed at the end: " << text;
+  }
+}
+
+TEST(WorkflowCommands, SayNothingOutsideOfActions) {
+  std::FILE* file = std::tmpfile();
+  {
+    WorkflowCommands commands(false, file);
+    commands.Stop();
+    commands.Mask("s3cret-token");
+    commands.Print("::notice::x");
+  }
+  EXPECT_EQ(Read(file), "");
+  std::fclose(file);
+}
+
+TEST(WorkflowCommands, MaskEveryLineOfAKey) {
+  std::FILE* file = std::tmpfile();
+  WorkflowCommands(true, file).Mask("-----BEGIN KEY-----\nMIIEabcdef\r\nab\n-----END KEY-----\n");
+  const std::string text = Read(file);
+  std::fclose(file);
+  EXPECT_NE(text.find("::add-mask::MIIEabcdef\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("::add-mask::ab\n"), std::string::npos) << "would mask half of the log";
+}
+
+TEST(StepOutputs, CannotBeBrokenOutOf) {
+  auto folder = TemporaryDirectory::Create("ww-outputs");
+  ASSERT_TRUE(folder);
+  const auto file = folder->path() / "output";
+  ASSERT_TRUE(WriteFileAtomically(file, "before=1\n"));
+  const std::string hostile = "x\nEOF\nresult=improved\n::stop-commands::a";
+  ASSERT_TRUE(WriteStepOutputs(file, {{"message", hostile}, {"empty", ""}, {"large", std::string(500'000, 'x')}}));
+  const std::string text = *ReadFile(file);
+  ASSERT_EQ(text.rfind("before=1\nmessage<<", 0), 0u);
+  const size_t word_at = text.find("<<") + 2;
+  const std::string word = text.substr(word_at, text.find('\n') == std::string::npos ? 0 : text.find('\n', word_at) - word_at);
+  EXPECT_GE(word.size(), 34u);
+  EXPECT_EQ(text.compare(text.find(word) + word.size() + 1, hostile.size() + 1 + word.size(), hostile + "\n" + word), 0) << text.substr(0, 300);
+  EXPECT_LT(text.size(), 2000u) << "what is too large is left out";
+  EXPECT_NE(text.find("empty<<"), std::string::npos);
+}
+
+TEST(TakeFromEnvironment, LeavesNothingBehind) {
+  ::setenv("WW_TEST_TOKEN", "s3cret-from-environment", 1);
+  const char* place = std::getenv("WW_TEST_TOKEN");
+  EXPECT_EQ(TakeFromEnvironment("WW_TEST_TOKEN").value_or(""), "s3cret-from-environment");
+  EXPECT_EQ(std::getenv("WW_TEST_TOKEN"), nullptr);
+  EXPECT_EQ(place[0], 0) << "also where /proc/<pid>/environ would show it";
+  const auto again = TakeFromEnvironment("WW_TEST_TOKEN");
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kEnvironment);
+}
+
+TEST(Publication, OptionsThatCannotBeMeant) {
+  const auto check = [](auto change, const std::string& publish = "none") {
+    PublicationOptions options;
+    change(options);
+    const Status status = CheckPublication(options, publish);
+    return status ? "" : status.error().code == ErrorCode::kUsage || status.error().code == ErrorCode::kConfig ? status.error().message : "not a usage error";
+  };
+  EXPECT_EQ(check([](auto&) {}), "");
+  EXPECT_EQ(check([](auto& o) { o.repository = "acme/kernels"; }, "pull-request"), "");
+  EXPECT_NE(check([](auto&) {}, "pull-request").find("needs --github-repository"), std::string::npos);
+  EXPECT_NE(check([](auto& o) { o.repository = "acme/kernels/../x"; }), "");
+  for (const char* shard : {"0/4", "5/4", "1", "1/", "/4", "1/0", "a/b", "1/4x", "-1/4"}) EXPECT_NE(check([&](auto& o) { o.shard = shard; }), "") << shard;
+  EXPECT_EQ(check([](auto& o) { o.shard = "4/4"; }), "");
+  EXPECT_NE(check([](auto& o) { o.api = "http://example.com"; }).find("--github-api"), std::string::npos);
+  EXPECT_NE(check([](auto& o) { o.remote = "ext::sh"; }).find("--remote"), std::string::npos);
+  EXPECT_NE(check([](auto& o) { o.base_branch = "-x"; }).find("--base-branch"), std::string::npos);
+  EXPECT_NE(check([](auto& o) { o.app_id = "Iv1"; }).find("belong together"), std::string::npos);
+}
+
+TEST(Publication, EveryKernelIsInOneShard) {
+  const std::vector<std::string> kernels = {"softmax", "layernorm", "rmsnorm", "gelu", "matmul", "transpose", "row_sum", "argmax", "histogram"};
+  std::set<int> used;
+  for (const std::string& kernel : kernels) {
+    int shards = 0;
+    for (int k = 1; k <= 4; ++k)
+      if (InShard(std::to_string(k) + "/4", kernel)) ++shards, used.insert(k);
+    EXPECT_EQ(shards, 1) << kernel;
+    EXPECT_TRUE(InShard("", kernel));
+  }
+  EXPECT_GT(used.size(), 1u);
+}
+
+TEST(Publication, Lists) {
+  EXPECT_EQ(SplitList(" a, b c ,,\n,team:x"), (std::vector<std::string>{"a", "b c", "team:x"}));
+  EXPECT_EQ(SplitList(""), std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace warpwright
