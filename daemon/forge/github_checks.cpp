@@ -11,8 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kAnnotationsPerRequest = 50, kMaxOutputCharacters = 65'535 - 1;  // less the ellipsis
-constexpr size_t kMaxAnnotationTitle = 254, kMaxAnnotationMessageBytes = 60'000, kMaxStatusDescription = 139;
+constexpr size_t kAnnotationsPerRequest = 50, kMaxOutputCharacters = 65'535, kMaxAnnotationTitle = 255, kMaxStatusDescription = 140;
+constexpr size_t kMaxAnnotationMessage = 16'000;  // characters; the limit is 64 KB
 
 Status CheckValues(const CheckRequest& request) {
   const auto one_of = [](const std::string& text, std::initializer_list<std::string_view> known) {
@@ -35,7 +35,7 @@ json AnnotationJson(const Annotation& annotation) {
                 {"start_line", start},
                 {"end_line", std::max(annotation.end_line, start)},
                 {"annotation_level", annotation.level},
-                {"message", Clip(annotation.message, kMaxAnnotationMessageBytes / 4)}};
+                {"message", Clip(annotation.message, kMaxAnnotationMessage)}};
   if (!annotation.title.empty()) value["title"] = Clip(annotation.title, kMaxAnnotationTitle);
   return value;
 }
@@ -44,10 +44,10 @@ std::string Title(const CheckRequest& request) { return request.title.empty() ? 
 std::string Summary(const CheckRequest& request) { return Clip(request.summary, kMaxOutputCharacters); }
 std::string Text(const CheckRequest& request) { return Clip(request.text, kMaxOutputCharacters); }
 
-// The request's values with annotations from `first` on, as many as one request may carry.
-json CheckJson(const CheckRequest& request, size_t first) {
+// The request's values with annotations from `first` on, as many as one request may carry. `clear_text`: there is one that has to go.
+json CheckJson(const CheckRequest& request, size_t first, bool clear_text) {
   json output = {{"title", Title(request)}, {"summary", Summary(request)}};
-  if (!request.text.empty()) output["text"] = Text(request);
+  if (!request.text.empty() || clear_text) output["text"] = Text(request);
   json annotations = json::array();
   for (size_t i = first; i < std::min(first + kAnnotationsPerRequest, request.annotations.size()); ++i)
     annotations.push_back(AnnotationJson(request.annotations[i]));
@@ -100,7 +100,7 @@ Result<std::optional<int64_t>> GithubClient::State::PutCheckRun(const Repository
     int64_t id = found ? found->id : 0;
     bool lost = false;
     do {
-      json body = CheckJson(request, sent);
+      json body = CheckJson(request, sent, found && !found->text.empty());
       if (id == 0) body["head_sha"] = request.sha;
       const std::string path = RepositoryPath(repository, id == 0 ? "/check-runs" : fmt::format("/check-runs/{}", id));
       WW_ASSIGN(const GithubWrite written, transport->Write(repository, id == 0 ? "POST" : "PATCH", path, body, patience));
@@ -156,7 +156,7 @@ Result<int64_t> GithubClient::PutCheck(const RepositoryName& repository, const C
       const std::lock_guard lock(state_->mutex);
       state_->without_checks.insert(repository.Full());
     }
-    state_->Say(fmt::format("{}: this token may not write check runs, only a GitHub App may; commit statuses are written instead, without annotations",
+    state_->Say(fmt::format("{}: this token may not write check runs, a GitHub App with 'checks: write' may; commit statuses are written instead, without annotations",
                             repository.Full()));
   }
   return state_->PutStatus(repository, request, patience);

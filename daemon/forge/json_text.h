@@ -18,7 +18,7 @@ inline constexpr size_t kMaxJsonValues = 1'000'000;
 // Invalid sequences become U+FFFD, one for each byte.
 std::string ValidUtf8(std::string_view bytes);
 size_t CountCodePoints(std::string_view utf8);
-// At most `limit` code points; a longer text ends in an ellipsis.
+// At most `limit` code points; of a longer text the last one is an ellipsis.
 std::string Clip(std::string_view utf8, size_t limit);
 
 // kCorrupt.

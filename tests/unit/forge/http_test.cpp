@@ -1,0 +1,204 @@
+// CurlHttp against a server of a few lines: it reads a request up to the end of its body and sends what the test gave it.
+#include "forge/http.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "base/fd.h"
+
+namespace warpwright {
+namespace {
+
+class TinyServer {
+ public:
+  using Handler = std::function<std::string(const std::string& request)>;  // empty: says nothing and waits for the end
+  explicit TinyServer(Handler handler) : handler_(std::move(handler)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_.get(), 16) != 0 ||
+        ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+      std::abort();
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~TinyServer() {
+    ::shutdown(listener_.get(), SHUT_RDWR);
+    {
+      const std::lock_guard lock(mutex_);
+      if (current_ >= 0) ::shutdown(current_, SHUT_RDWR);
+      done_ = true;
+    }
+    thread_.join();
+  }
+  std::string Url(const std::string& path) const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
+  int connections() const { return connections_; }
+  std::vector<std::string> requests() {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  void Run() {
+    while (true) {
+      const Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!connection.valid()) return;
+      ++connections_;
+      {
+        const std::lock_guard lock(mutex_);
+        if (done_) return;
+        current_ = connection.get();
+      }
+      Serve(connection.get());
+      const std::lock_guard lock(mutex_);
+      current_ = -1;
+    }
+  }
+  void Serve(int connection) {
+    std::string buffer;
+    char bytes[4096];
+    for (ssize_t got; (got = ::read(connection, bytes, sizeof bytes)) > 0;) {
+      buffer.append(bytes, static_cast<size_t>(got));
+      const size_t end = buffer.find("\r\n\r\n");
+      if (end == std::string::npos) continue;
+      const size_t at = buffer.find("Content-Length: ");
+      const size_t length = at == std::string::npos || at > end ? 0 : std::stoul(buffer.substr(at + 16));
+      if (buffer.size() < end + 4 + length) continue;
+      const std::string request = buffer.substr(0, end + 4 + length);
+      buffer.erase(0, request.size());
+      {
+        const std::lock_guard lock(mutex_);
+        requests_.push_back(request);
+      }
+      const std::string answer = handler_(request);
+      for (size_t sent = 0; sent < answer.size();) {
+        const ssize_t wrote = ::send(connection, answer.data() + sent, answer.size() - sent, MSG_NOSIGNAL);
+        if (wrote <= 0) return;
+        sent += static_cast<size_t>(wrote);
+      }
+    }
+  }
+
+  Handler handler_;
+  Fd listener_;
+  int port_ = 0;
+  std::atomic<int> connections_{0};
+  std::mutex mutex_;
+  std::vector<std::string> requests_;
+  int current_ = -1;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+std::string Text(int status, const std::string& body, const std::string& headers = "") {
+  return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
+}
+
+std::unique_ptr<CurlHttp> Make(HttpOptions options = {}) { return std::move(*CurlHttp::Create(std::move(options))); }
+
+TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswerOverOneConnection) {
+  TinyServer server([](const std::string&) { return Text(201, "made", "ETag: \"1\"\r\nX-One: a\r\n"); });
+  const auto http = Make({.user_agent = "warpwright/1.2.3"});
+  const auto answer = http->Send({"POST", server.Url("/a/../b?q=%2F"), {{"Accept", "application/vnd.github+json"}}, "s3cret", "{\"x\":1}"});
+  ASSERT_TRUE(answer) << answer.error().Format();
+  EXPECT_EQ(answer->status, 201);
+  EXPECT_EQ(answer->body, "made");
+  EXPECT_EQ(answer->headers.at("etag"), "\"1\"");
+  for (const char* method : {"PATCH", "PUT", "DELETE", "GET"}) EXPECT_TRUE(http->Send({method, server.Url("/"), {}, "", method[0] == 'P' ? "{}" : ""}));
+  EXPECT_EQ(server.connections(), 1);
+  const auto requests = server.requests();
+  ASSERT_EQ(requests.size(), 5u);
+  EXPECT_TRUE(requests[0].starts_with("POST /a/../b?q=%2F HTTP/1.1\r\n")) << requests[0];
+  for (const char* part : {"\r\nUser-Agent: warpwright/1.2.3\r\n", "\r\nAccept: application/vnd.github+json\r\n", "\r\nAuthorization: Bearer s3cret\r\n",
+                           "\r\nContent-Type: application/json\r\n", "\r\n\r\n{\"x\":1}"})
+    EXPECT_NE(requests[0].find(part), std::string::npos) << part << requests[0];
+  EXPECT_TRUE(requests[1].starts_with("PATCH / "));
+  EXPECT_TRUE(requests[3].starts_with("DELETE / "));
+  EXPECT_EQ(requests[1].find("Authorization"), std::string::npos) << "the token stayed in the handle";
+}
+
+TEST(CurlHttp, FollowsRedirectsOfAGetToTheSameServerOnly) {
+  TinyServer other([](const std::string&) { return Text(200, "other"); });
+  TinyServer server([&](const std::string& request) {
+    if (request.starts_with("GET /away")) return Text(301, "away", "Location: " + other.Url("/stolen") + "\r\n");
+    if (request.starts_with("GET /round")) return Text(302, "round", "Location: /round\r\n");
+    if (request.starts_with("GET /old") || request.starts_with("POST /old")) return Text(301, "old", "Location: /new\r\n");
+    return Text(200, "new");
+  });
+  const auto http = Make();
+  EXPECT_EQ(http->Send({"GET", server.Url("/old"), {}, "t", ""})->body, "new");
+  EXPECT_EQ(http->Send({"GET", server.Url("/round"), {}, "t", ""})->status, 302);
+  EXPECT_EQ(http->Send({"GET", server.Url("/away"), {}, "t", ""})->status, 301);
+  EXPECT_EQ(http->Send({"POST", server.Url("/old"), {}, "t", "{}"})->status, 301);
+  EXPECT_EQ(other.connections(), 0);
+}
+
+TEST(CurlHttp, AnAnswerThatIsTooLargeIsNotRead) {
+  TinyServer server([](const std::string&) { return Text(200, std::string(5000, 'x')); });
+  const auto answer = Make({.max_answer_bytes = 4999})->Send({"GET", server.Url("/"), {}, "", ""});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kCorrupt);
+  EXPECT_TRUE(Make({.max_answer_bytes = 5000})->Send({"GET", server.Url("/"), {}, "", ""}));
+}
+
+TEST(CurlHttp, NoAnswerInTimeIsATimeoutThatNamesMethodAndPathOnly) {
+  TinyServer server([](const std::string&) { return std::string(); });
+  const auto answer =
+      Make({.total_timeout = std::chrono::milliseconds(100)})->Send({"PATCH", server.Url("/repos/a/b?secret=q"), {}, "s3cret", "{\"body\":\"b\"}"});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
+  EXPECT_NE(answer.error().message.find("PATCH 127.0.0.1/repos/a/b:"), std::string::npos) << answer.error().message;
+  for (const char* secret : {"s3cret", "secret=q", "body"}) EXPECT_EQ(answer.error().Format().find(secret), std::string::npos) << answer.error().Format();
+}
+
+TEST(CurlHttp, AProgramThatEndsBreaksAnExchangeOff) {
+  TinyServer server([](const std::string&) { return std::string(); });
+  std::atomic<bool> stop{false};
+  const auto http = Make({.stopping = [&] { return stop.load(); }});
+  std::thread stopper([&] {
+    while (server.requests().empty()) std::this_thread::yield();
+    stop = true;
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const auto answer = http->Send({"GET", server.Url("/"), {}, "", ""});
+  stopper.join();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(CurlHttp, RefusesWhatItMustNotSend) {
+  const auto http = Make();
+  const struct {
+    HttpRequest request;
+    ErrorCode code;
+  } rows[] = {
+      {{"GET", "file:///etc/passwd", {}, "", ""}, ErrorCode::kEnvironment},
+      {{"GET", "ftp://127.0.0.1/x", {}, "", ""}, ErrorCode::kEnvironment},
+      {{"GET", "nonsense", {}, "", ""}, ErrorCode::kEnvironment},
+      {{"GET", "https://user:hunter2@127.0.0.1/", {}, "", ""}, ErrorCode::kEnvironment},
+      {{"GET", "http://ghe.example.com/api/v3/user", {}, "hunter2", ""}, ErrorCode::kEnvironment},
+      {{"GET", "http://127.0.0.1.example.com/", {}, "hunter2", ""}, ErrorCode::kEnvironment},
+      {{"GET", "http://127.0.0.1:1/", {}, "hunter2\r\nX-Evil: 1", ""}, ErrorCode::kEnvironment},
+      {{"GET", "http://127.0.0.1:1/", {{"X", "a\r\nX-Evil: 1"}}, "", ""}, ErrorCode::kUsage},
+      {{"GET", "http://127.0.0.1:1/", {}, "hunter2", ""}, ErrorCode::kIo},  // nobody listens
+  };
+  for (const auto& row : rows) {
+    const auto answer = http->Send(row.request);
+    ASSERT_FALSE(answer) << row.request.url;
+    EXPECT_EQ(answer.error().code, row.code) << row.request.url << ": " << answer.error().Format();
+    EXPECT_EQ(answer.error().Format().find("hunter2"), std::string::npos) << answer.error().Format();
+  }
+}
+
+}  // namespace
+}  // namespace warpwright
