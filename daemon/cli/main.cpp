@@ -6,6 +6,7 @@
 #include "base/page_reuse.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/nightly.h"
 #include "cli/version.h"
 
 namespace warpwright {
@@ -36,6 +37,7 @@ struct Program {
   RevisionOptions record, verify;
   OptimizeOptions optimize;
   ShowOptions show;
+  NightlyOptions nightly;
   SkillsOptions skills;
   MemoryOptions memory;
   ConfigOptions config;
@@ -85,6 +87,16 @@ struct Program {
     command->add_option("--task", show.task, "Number of the task, from the list");
     command->add_option("--format", show.format, "text, markdown, html, json or pull-request")->check(CLI::IsMember({"text", "markdown", "html", "json", "pull-request"}))->capture_default_str();
     command->add_option("--output", show.output, "File to write to");
+
+    command = Add("nightly", "Time every kernel against its history, and say what became slower and since when", nightly.common, [this] { return RunNightly(nightly); });
+    command->add_option("--revision", nightly.revision, "The revision to time")->capture_default_str();
+    command->add_option("--history", nightly.history, "Folder of the history, instead of the branch");
+    command->add_option("--history-branch", nightly.history_branch, "Branch of the history [the manifest's nightly.branch]");
+    command->add_option("--pages", nightly.pages, "Folder for the drawn histories: index.html, and a page and a picture of each kernel");
+    command->add_option("--merge", nightly.merge, "Store of experience to be merged into this repository's (repeatable)");
+    command->add_option("--fail-on", nightly.fail_on, "regression: one that is new or grew gives exit code 1; none")->check(CLI::IsMember({"none", "regression"}))->capture_default_str();
+    command->add_option("--author", nightly.author, "Author of the commits: \"Name <mail>\"");
+    command->add_flag("--optimize", nightly.optimize, "Optimize what became slower (with --json: the caller does, from findings[])");
 
     AddSkills();
     AddMemory();
