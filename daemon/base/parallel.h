@@ -9,12 +9,11 @@
 namespace warpwright {
 
 // Calls body(begin, end) for pieces that cover [0, count), at the same time. Short ranges stay on the caller's thread. `body` must not
-// throw.
+// throw. `least`: elements that are worth a thread.
 template <typename Body>
-void ParallelFor(size_t count, const Body& body) {
-  constexpr size_t kPiece = 256u << 10;  // elements that are worth a thread
+void ParallelFor(size_t count, const Body& body, size_t least = 256u << 10) {
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const size_t pieces = std::min(cores, (count + kPiece - 1) / kPiece);
+  const size_t pieces = std::min(cores, (count + least - 1) / least);
   if (pieces <= 1) {
     body(size_t{0}, count);
     return;
@@ -24,6 +23,22 @@ void ParallelFor(size_t count, const Body& body) {
   const auto begin = [&](size_t piece) { return count / pieces * piece + std::min(piece, count % pieces); };
   for (size_t piece = 1; piece < pieces; ++piece) threads.emplace_back([&, piece] { body(begin(piece), begin(piece + 1)); });
   body(size_t{0}, begin(1));
+}
+
+// Sums over [0, count) that are the same however many cores there are: body(begin, end, part) fills one part for each `chunk` elements, and
+// the parts are merged in order by part.Merge(next).
+template <typename Part, typename Body>
+Part ParallelSum(size_t count, size_t chunk, const Body& body) {
+  std::vector<Part> parts((count + chunk - 1) / chunk);
+  ParallelFor(
+      parts.size(),
+      [&](size_t begin, size_t end) {
+        for (size_t p = begin; p < end; ++p) body(p * chunk, std::min(count, (p + 1) * chunk), parts[p]);
+      },
+      std::max<size_t>(1, (256u << 10) / chunk));
+  Part sum;
+  for (const Part& part : parts) sum.Merge(part);
+  return sum;
 }
 
 }  // namespace warpwright

@@ -6,6 +6,7 @@
 
 #include "cli/session.h"
 #include "judge/judge.h"
+#include "worker/acceptance_tools.h"
 
 namespace warpwright {
 
@@ -13,5 +14,8 @@ namespace warpwright {
 std::unique_ptr<Judge> MakeJudge(const Session& session, const KernelSpec& spec, const SourceRef& original, const Manifest& manifest,
                                  const std::filesystem::path& references, const std::string& toolchain, Evaluator& trusted,
                                  std::function<void()> fresh_worker = {});
+
+// compute-sanitizer and nvcc over a winner, on the smallest case. Nothing where the device is simulated: its simulator is a sanitizer.
+std::vector<ToolFinding> LookAtWinner(const Session& session, const KernelSpec& spec, const SourceRef& winner, const Measured& measured);
 
 }  // namespace warpwright

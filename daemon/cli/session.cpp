@@ -124,14 +124,14 @@ Result<SourceRef> Session::Source(const fs::path& root, const std::string& file)
   return SourceRef{root.string(), file, std::move(text)};
 }
 
-WorkerEvaluator Session::MakeWorker() const {
+WorkerCommand Session::Worker() const {
   WorkerCommand command;
   command.argv = WorkerArguments(options_);
   command.argv.insert(command.argv.end(), {"--readable", state_.string()});
   if (!repository_.bare()) command.argv.insert(command.argv.end(), {"--readable", fs::absolute(repository_.root()).string()});
   if (gpu_) command.argv.emplace_back("--gpu");
   command.log = state_ / "worker.log";
-  return WorkerEvaluator(std::move(command));
+  return command;
 }
 
 Result<std::string> Session::AskWorker(const std::vector<std::string>& question) const {

@@ -52,7 +52,8 @@ class Session {
   // The kernel's file, as it stands below `root`.
   static Result<SourceRef> Source(const std::filesystem::path& root, const std::string& file);
 
-  WorkerEvaluator MakeWorker() const;
+  WorkerCommand Worker() const;
+  WorkerEvaluator MakeWorker() const { return WorkerEvaluator(Worker()); }
   // "NVRTC 13.0", from the worker; an Error says what it lacks.
   Result<std::string> Toolchain() const;
   Result<SkillLibrary> Skills() const;

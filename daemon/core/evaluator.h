@@ -70,9 +70,17 @@ enum class Perturbation : uint8_t {
   kHalfMultiprocessors,  // the other half is occupied
   kNoise,                // another kernel uses memory beside it
 };
+// How much is counted where counting costs time; the simulator always counts everything.
+enum class CounterDepth : uint8_t {
+  kCore,          // one pass: of candidates that are not going to be built upon
+  kEvidence,      // what evidence is made from, and the hottest lines
+  kSpeedOfLight,  // the costly ones too: of accepted candidates
+};
 struct ExecuteOptions {
   bool counters = false;             // count, and model or measure a time; else only execute
-  bool speed_of_light = false;       // with `counters`: the costly ones too, of accepted candidates
+  CounterDepth depth = CounterDepth::kEvidence;  // with `counters`
+  bool poison = true;                // false: buffers that hold nothing yet are left as allocated, for tools that watch for reads of what
+                                     // was never written
   bool keep_outputs = true;          // return the buffers
   uint64_t guard_bytes = 0;          // > 0: bands of random content on both sides of every buffer that the device does not
                                      // protect otherwise; broken bands come back in ExecuteReply

@@ -45,6 +45,15 @@ std::vector<size_t> FilledWorkspaces(const LaunchPlan& plan) {
   return filled;
 }
 
+CounterTier TierOf(CounterDepth depth) {
+  switch (depth) {
+    case CounterDepth::kCore: return CounterTier::kCore;
+    case CounterDepth::kEvidence: return CounterTier::kCandidate;
+    case CounterDepth::kSpeedOfLight: return CounterTier::kSpeedOfLight;
+  }
+  return CounterTier::kCandidate;
+}
+
 }  // namespace
 
 Status Execution::Fill() {
@@ -52,12 +61,16 @@ Status Execution::Fill() {
   for (size_t i = 0; i < buffers_->size(); ++i) {
     const CUdeviceptr to = buffers_->Address(i);
     if (request_.plan->buffers[i].kind == PlanBuffer::Kind::kWorkspace) {
+      if (!request_.options.poison) continue;
       WW_TRY(tools_.FillPattern(to, buffers_->Bytes(i), static_cast<uint32_t>(request_.options.seed) + static_cast<uint32_t>(i)));
       continue;
     }
     const BufferContent& content = (*request_.buffers)[argument++];
     if (content.bytes.empty() || (protected_ && content.read_only)) continue;  // which still holds it
-    WW_TRY(tools_.CopyMasked(to, contents_[argument - 1].address(), content.bytes.size(), 0));
+    if (content.uninitialized && !request_.options.poison) continue;
+    // The driver's copy and not a kernel of ours: tools that watch for reads of what was never written know it.
+    const CudaDriver& driver = context_.driver();
+    WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to, contents_[argument - 1].address(), content.bytes.size(), tools_.stream()), "cuMemcpyDtoDAsync"));
   }
   return {};
 }
@@ -240,7 +253,7 @@ Step Execution::Count() {
     return as_status(Load());
   };
   counted.expected_us = run_.time_us;
-  const CounterTier tier = request_.options.speed_of_light ? CounterTier::kSpeedOfLight : CounterTier::kCandidate;
+  const CounterTier tier = TierOf(request_.options.depth);
   auto unavailable = CountPlan(*counters_, tier, context_.chip(), *request_.module, counted, run_.launches);
   if (fault) return std::move(*fault);
   if (!unavailable) return Fail(unavailable.error());

@@ -47,6 +47,12 @@ class Moments {
     squares_ += (x * 0x1.0p-300) * (x * 0x1.0p-300);
     plain_squares_ += x * x;
   }
+  void Merge(const Moments& other) {
+    count_ += other.count_;
+    sum_ += other.sum_;
+    squares_ += other.squares_;
+    plain_squares_ += other.plain_squares_;
+  }
   double Rms() const {
     if (count_ == 0) return 0;
     const double n = static_cast<double>(count_);
@@ -64,6 +70,23 @@ class Moments {
   size_t count_ = 0;
   double sum_ = 0, squares_ = 0, plain_squares_ = 0;
 };
+
+// Of one output, or of a part of it.
+struct Totals {
+  Moments truth, errors, shrinkage, conditioning;
+  void Add(double t, double error) {
+    truth.Add(t);
+    errors.Add(error);
+    shrinkage.Add(std::copysign(1.0, t) * error);
+  }
+  void Merge(const Totals& other) {
+    truth.Merge(other.truth);
+    errors.Merge(other.errors);
+    shrinkage.Merge(other.shrinkage);
+    conditioning.Merge(other.conditioning);
+  }
+};
+constexpr size_t kChunk = 1u << 15;  // elements whose sums are formed together
 
 std::string Describe(DType dtype, const std::byte* data, size_t index) {
   if (!IsFloat(dtype)) return fmt::format("{}", LoadAsInteger(dtype, data, index));
@@ -151,12 +174,11 @@ void Comparator::Measure() {
                                                : std::max<size_t>(count_, 1);
   group_size_ = row >= kShortRow ? row : row * ((kShortRow + row - 1) / row);
   groups_.assign(count_ / group_size_ + 1, {});
-  Moments all_truth, all_errors, all_shrinkage, all_conditioning;
   const auto allowance = [&](const Moments& movement, double rms) {
     return std::min(std::max(4.0, 2 * std::sqrt(layout_.accumulation)) * movement.Rms(),
                     kConditioningCap * std::max(rms, reference_.typical_rms));
   };
-  for (size_t g = 0; g * group_size_ < count_; ++g) {
+  const auto measure = [&](size_t g, Totals& all) {
     Moments magnitude, movement;
     Group& group = groups_[g];
     for (size_t i = g * group_size_; i < std::min(count_, (g + 1) * group_size_); ++i) {
@@ -165,7 +187,7 @@ void Comparator::Measure() {
       magnitude.Add(r);
       if (reference_.conditioning.size() == count_ && std::isfinite(reference_.conditioning[i])) {
         movement.Add(reference_.conditioning[i]);
-        all_conditioning.Add(reference_.conditioning[i]);
+        all.conditioning.Add(reference_.conditioning[i]);
       }
       if (!UsesTruth(i)) continue;
       const double t = reference_.truth[i], error = r - t;
@@ -173,18 +195,20 @@ void Comparator::Measure() {
       // beyond it.
       const double rounding = IsNarrow(layout_.dtype) ? 0.5 * UlpOf(layout_.dtype, t) : 0;
       group.original_error = std::max(group.original_error, std::fabs(error) - rounding);
-      all_truth.Add(t);
-      all_errors.Add(error);
-      all_shrinkage.Add(std::copysign(1.0, t) * error);
+      all.Add(t, error);
     }
     group.rms = magnitude.Rms();
     group.conditioning = allowance(movement, group.rms);
-  }
-  rms_truth_ = all_truth.Rms();
-  rms_original_error_ = all_errors.Rms();
-  all_conditioning_ = allowance(all_conditioning, rms_truth_);
-  bias_original_ = std::fabs(all_errors.Mean());
-  shrinkage_original_ = std::fabs(all_shrinkage.Mean());
+  };
+  const size_t groups = (count_ + group_size_ - 1) / group_size_;
+  const Totals all = ParallelSum<Totals>(groups, std::max<size_t>(1, kChunk / group_size_), [&](size_t begin, size_t end, Totals& part) {
+    for (size_t g = begin; g < end; ++g) measure(g, part);
+  });
+  rms_truth_ = all.truth.Rms();
+  rms_original_error_ = all.errors.Rms();
+  all_conditioning_ = allowance(all.conditioning, rms_truth_);
+  bias_original_ = std::fabs(all.errors.Mean());
+  shrinkage_original_ = std::fabs(all.shrinkage.Mean());
   // An output of few elements may be small by luck (a sum that cancels): its usual magnitude counts as well.
   if (count_ < kShortRow && reference_.own_inputs)
     for (Group& group : groups_) group.rms = std::max(group.rms, reference_.typical_rms);
@@ -230,13 +254,14 @@ std::optional<std::string> Comparator::CheckElement(size_t index, const std::byt
 // The rules over the whole output; only with truth, and only after every element passed by itself.
 std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> actual) const {
   if (!budget_ || reference_.exact) return std::nullopt;
-  Moments errors, shrinkage;
-  for (size_t i = 0; i < count_; ++i) {
-    if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
-    const double t = reference_.truth[i], error = LoadAsDouble(layout_.dtype, actual.data(), i) - t;
-    errors.Add(error);
-    shrinkage.Add(std::copysign(1.0, t) * error);
-  }
+  const Totals all = ParallelSum<Totals>(count_, kChunk, [&](size_t begin, size_t end, Totals& part) {
+    for (size_t i = begin; i < end; ++i) {
+      if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
+      const double t = reference_.truth[i];
+      part.Add(t, LoadAsDouble(layout_.dtype, actual.data(), i) - t);
+    }
+  });
+  const Moments &errors = all.errors, &shrinkage = all.shrinkage;
   if (errors.count() < kShortRow) return std::nullopt;
   const double epsilon = MachineEpsilon(layout_.dtype);
   const double allowed = 2 * rms_original_error_ + std::min(epsilon, kEpsilonF32) * rms_truth_ + all_conditioning_;

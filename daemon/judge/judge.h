@@ -25,8 +25,8 @@
 //   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision says what came of it. A candidate that
 //                            is not faster is still Measured: it is right
 //
-// Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (on that one
-// alone in a quick evaluation).
+// Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (in a quick evaluation on that one
+// alone; where it is large and on a GPU, the timed outputs are what shows secret inputs at full size).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
 // marked for the simulator alone; the others are only measured, by sampled blocks. A case whose reference cannot tell

@@ -80,6 +80,7 @@ struct Judge::State {
   std::map<std::string, Repetition> repetitions;        // by trial and manner
   std::vector<std::string> notes;
   const uint64_t search_secret;  // of quick evaluations, so that they share the original's answers
+  double best_gain = 1;          // of the candidates so far
 };
 
 // One candidate, all stages.

@@ -118,19 +118,52 @@ RunSetting Oracle::Setting(const Trial& trial) const {
 
 Result<OracleAnswer> Oracle::Ask(const Trial& trial) {
   const std::string key = trial.Key();
-  for (auto it = cache_.begin(); it != cache_.end(); ++it) {
-    if (it->key != key) continue;
-    cache_.splice(cache_.begin(), cache_, it);
-    return it->answer;
-  }
+  if (const OracleAnswer* known = Find(key)) return *known;
   WW_ASSIGN(std::vector<BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
   WW_ASSIGN(OracleAnswer answer, Compute(trial, std::move(inputs), true));
   Remember(key, answer);
   return answer;
 }
 
-Result<OracleAnswer> Oracle::AskOf(const Trial& trial, std::vector<BufferContent> contents) {
-  return Compute(trial, std::move(contents), false);
+const OracleAnswer* Oracle::Find(const std::string& key) {
+  const auto found = std::find_if(cache_.begin(), cache_.end(), [&](const Cached& cached) { return cached.key == key; });
+  if (found == cache_.end()) return nullptr;
+  cache_.splice(cache_.begin(), cache_, found);
+  return &cache_.front().answer;
+}
+
+Result<OracleAnswer> Oracle::AskOf(const Trial& trial, std::vector<BufferContent> contents, const std::string& name) {
+  if (name.empty()) return Compute(trial, std::move(contents), false);
+  const std::string key = trial.Key() + "/" + name;
+  if (const OracleAnswer* known = Find(key)) {
+    const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(known);
+    const auto same = [](const BufferContent& a, const BufferContent& b) { return a.uninitialized || a.bytes == b.bytes; };
+    if (reference == nullptr || std::equal(contents.begin(), contents.end(), (*reference)->inputs.begin(), (*reference)->inputs.end(), same))
+      return *known;
+  }
+  WW_ASSIGN(OracleAnswer answer, Compute(trial, std::move(contents), false));
+  std::erase_if(cache_, [&](const Cached& cached) { return cached.key == key; });
+  Remember(key, answer);
+  return answer;
+}
+
+Result<std::shared_ptr<const std::vector<BufferContent>>> Oracle::InputsOf(const Trial& trial) {
+  constexpr size_t kKept = 8;
+  const std::string key = trial.Key();
+  if (const OracleAnswer* known = Find(key))
+    if (const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(known))
+      return std::shared_ptr<const std::vector<BufferContent>>(*reference, &(*reference)->inputs);
+  const auto found = std::find_if(inputs_.begin(), inputs_.end(), [&](const auto& kept) { return kept.first == key; });
+  if (found != inputs_.end()) return found->second;
+  WW_ASSIGN(std::vector<BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+  inputs_.emplace_front(key, std::make_shared<const std::vector<BufferContent>>(std::move(inputs)));
+  uint64_t bytes = 0;
+  size_t count = 0;
+  std::erase_if(inputs_, [&](const auto& kept) {
+    for (const BufferContent& buffer : *kept.second) bytes += buffer.bytes.size();
+    return ++count > kKept || (count > 1 && bytes > settings_.cache_bytes / 4);
+  });
+  return inputs_.front().second;
 }
 
 Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& reference, ExecuteOptions options) {

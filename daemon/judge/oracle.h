@@ -63,9 +63,11 @@ class Oracle {
 
   // Ask for a case's own inputs before other trials: they give the usual magnitude of each output.
   Result<OracleAnswer> Ask(const Trial& trial);
-  // The original's answer for contents that a device made from this trial's; not kept. `trial` must be of the manifest's
-  // distribution, and the case's own inputs must have been asked for.
-  Result<OracleAnswer> AskOf(const Trial& trial, std::vector<BufferContent> contents);
+  // The original's answer for contents that a device made from this trial's. `trial` must be of the manifest's distribution, and the
+  // case's own inputs must have been asked for. With a name the answer is kept, for whoever brings the same contents under it.
+  Result<OracleAnswer> AskOf(const Trial& trial, std::vector<BufferContent> contents, const std::string& name = {});
+  // The trial's inputs; made once, as long as there is room.
+  Result<std::shared_ptr<const std::vector<BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, whatever comes of it.
   Result<RunOutcome> RunAgain(const Trial& trial, const TrialReference& reference, ExecuteOptions options);
   bool has_shadow() const { return shadow_.has_value(); }
@@ -89,6 +91,7 @@ class Oracle {
   bool ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const;
   RunSetting Setting(const Trial& trial) const;
   void Remember(std::string key, OracleAnswer answer);
+  const OracleAnswer* Find(const std::string& key);
 
   const KernelSpec& spec_;
   SourceRef original_;
@@ -100,6 +103,7 @@ class Oracle {
   std::map<std::string, bool> writes_everything_;  // by shape
   std::map<std::string, double> typical_rms_;      // by output
   std::list<Cached> cache_;                        // most recent first
+  std::list<std::pair<std::string, std::shared_ptr<const std::vector<BufferContent>>>> inputs_;  // of trials that are not asked
   int64_t runs_ = 0;
 };
 

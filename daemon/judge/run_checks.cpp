@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
+
+#include "base/parallel.h"
 
 namespace warpwright {
 namespace {
@@ -53,6 +56,14 @@ bool HasBuffer(const KernelSpec& spec, std::string_view type, bool inputs_only) 
     return !inputs_only || buffer->role == Role::kIn || buffer->role == Role::kInOut;
   });
 }
+
+struct SquareSums {
+  double values = 0, errors = 0;
+  void Merge(const SquareSums& other) {
+    values += other.values;
+    errors += other.errors;
+  }
+};
 
 }  // namespace
 
@@ -107,15 +118,21 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
                  count = first.buffers[i].size() / size;
     if (!reference.inputs[i].uninitialized) continue;  // inout: its old content is a result
     const auto& spared = reference.references[o].unwritten;
-    size_t unwritten = 0, example = 0;
-    for (size_t e = count; e-- > 0;) {
-      if (!SameElement(first.buffers[i], reference.inputs[i].bytes, e, size) ||
-          !SameElement(second.buffers[i], complemented[i].bytes, e, size))
-        continue;
-      if (!spared.empty() && spared[e]) continue;
-      ++unwritten;
-      example = e;
-    }
+    size_t unwritten = 0, example = count;
+    std::mutex mutex;
+    ParallelFor(count, [&](size_t begin, size_t end) {
+      size_t here = 0, earliest = count;
+      for (size_t e = begin; e < end; ++e) {
+        if (!SameElement(first.buffers[i], reference.inputs[i].bytes, e, size) ||
+            !SameElement(second.buffers[i], complemented[i].bytes, e, size))
+          continue;
+        if (!spared.empty() && spared[e]) continue;
+        if (here++ == 0) earliest = e;
+      }
+      const std::lock_guard lock(mutex);
+      unwritten += here;
+      example = std::min(example, earliest);
+    });
     if (unwritten > 0)
       return Wrong("unwritten-output", trial,
                    fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], example),
@@ -228,14 +245,15 @@ double RelativeDifference(const TrialReference& reference, const std::vector<std
     const auto& original = reference.references[o].bytes;
     const auto& actual = buffers[reference.outputs[o]];
     if (!IsFloat(dtype) || original == actual) continue;
-    double squares = 0, errors = 0;
-    for (size_t i = 0; i < original.size() / SizeOf(dtype); ++i) {
-      const double a = LoadAsDouble(dtype, original.data(), i), b = LoadAsDouble(dtype, actual.data(), i);
-      if (!std::isfinite(a) || !std::isfinite(b)) continue;
-      squares += a * a;
-      errors += (a - b) * (a - b);
-    }
-    if (errors > 0) worst = std::max(worst, squares > 0 ? std::sqrt(errors / squares) : INFINITY);
+    const SquareSums sums = ParallelSum<SquareSums>(original.size() / SizeOf(dtype), 1u << 15, [&](size_t begin, size_t end, SquareSums& part) {
+      for (size_t i = begin; i < end; ++i) {
+        const double a = LoadAsDouble(dtype, original.data(), i), b = LoadAsDouble(dtype, actual.data(), i);
+        if (!std::isfinite(a) || !std::isfinite(b)) continue;
+        part.values += a * a;
+        part.errors += (a - b) * (a - b);
+      }
+    });
+    if (sums.errors > 0) worst = std::max(worst, sums.values > 0 ? std::sqrt(sums.errors / sums.values) : INFINITY);
   }
   return worst;
 }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
+#include "base/parallel.h"
 #include "base/random.h"
 
 namespace warpwright {
@@ -23,13 +25,17 @@ double Mean(const TimingOverall& overall) { return std::exp(overall.log_ratio); 
 
 // The same for every order of the elements: the device moves them round.
 uint64_t UnorderedDigest(const std::vector<std::byte>& bytes, size_t size) {
-  uint64_t sum = 0;
-  for (size_t at = 0; at + size <= bytes.size(); at += size) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, size);
-    word = (word ^ (word >> 32)) * 0x9e3779b97f4a7c15ULL;
-    sum += (word ^ (word >> 29)) * 0xbf58476d1ce4e5b9ULL;
-  }
+  std::atomic<uint64_t> sum = 0;
+  ParallelFor(bytes.size() / size, [&](size_t begin, size_t end) {
+    uint64_t part = 0;
+    for (size_t at = begin * size; at < end * size; at += size) {
+      uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at, size);
+      word = (word ^ (word >> 32)) * 0x9e3779b97f4a7c15ULL;
+      part += (word ^ (word >> 29)) * 0xbf58476d1ce4e5b9ULL;
+    }
+    sum += part;
+  });
   return sum;
 }
 
@@ -93,7 +99,8 @@ TimingRules PairedTiming::Rules() const {
 }
 
 uint64_t PairedTiming::NextSecret() {
-  const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed : SecretSeed();
+  const bool search = effort_ == Effort::kQuick;  // whose candidates share the original's answers
+  const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed : search ? state_.search_secret : SecretSeed();
   return CounterRandom(secret, kTimingStream).Bits(passes_++);
 }
 
@@ -161,7 +168,8 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
   }
   std::shared_ptr<const TrialReference> reference;
   if (known) {
-    WW_ASSIGN(const OracleAnswer answer, state_.oracle.AskOf(trial, std::move(inputs)));
+    const std::string name = effort_ == Effort::kQuick ? fmt::format("timed pair {}", kept.pair) : std::string();
+    WW_ASSIGN(const OracleAnswer answer, state_.oracle.AskOf(trial, std::move(inputs), name));
     if (const auto* found = std::get_if<std::shared_ptr<const TrialReference>>(&answer)) reference = *found;
   }
   if (reference == nullptr) {
@@ -193,8 +201,8 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
   request.case_name = timing.c->name;
   request.scalars = timing.c->scalars;
   request.device = state_.device;
-  WW_ASSIGN(request.buffers,
-            MakeInputs(state_.spec, *timing.c, InputVariant::kBase, timing.seed, state_.options.repository));
+  WW_ASSIGN(const auto inputs, state_.oracle.InputsOf({"timed-output", *timing.c, InputVariant::kBase, timing.seed}));
+  request.buffers = *inputs;
   if (timing.pairs_per_block == 0)
     timing.pairs_per_block = effort_ == Effort::kQuick ? kQuickPairs : PairsPerBlock(timing.original->time_us, BytesOf(request.buffers));
   request.options.seed = timing.seed;

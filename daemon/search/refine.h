@@ -19,6 +19,7 @@
 #include "memory/experience.h"
 #include "memory/trajectory.h"
 #include "skills/match.h"
+#include "worker/acceptance_tools.h"
 
 namespace warpwright {
 
@@ -44,6 +45,8 @@ struct RefineServices {
   const Clock& clock;
   std::function<void()> fresh_worker;                     // makes the next call of `candidates` meet a new process
   std::function<void(const std::string&)> progress;
+  // Other tools that look at what would be accepted (worker/acceptance_tools.h); empty: none.
+  std::function<std::vector<ToolFinding>(const SourceRef& winner, const Measured& measured)> tools;
 };
 
 struct RefineResult {

@@ -22,6 +22,24 @@ Result<RefineResult> RefineLoop::Accept() {
   return Finish({"unchanged", message, {}, 1}, {});
 }
 
+// What the tools found speaks against the candidate; what they could not do is said to the reviewer.
+void RefineLoop::AskTools(const Candidate& final, StepOutcome& outcome) {
+  if (!services_.tools) return;
+  Say("accepting: compute-sanitizer and nvcc");
+  auto& measured = std::get<Measured>(*outcome.verdict);
+  for (ToolFinding& finding : services_.tools({task_.original.root, task_.original.file, final.text}, measured)) {
+    switch (finding.outcome) {
+      case ToolFinding::Outcome::kClean: measured.checks.push_back(finding.tool); break;
+      case ToolFinding::Outcome::kNotRun: measured.notes.push_back(finding.tool + ": did not run: " + finding.message); break;
+      case ToolFinding::Outcome::kFound:
+        outcome.accepted = false;
+        outcome.verdict = Refused{finding.tool, finding.message, task_.original.file, 0};
+        outcome.summary = VerdictMessage(*outcome.verdict);
+        return;
+    }
+  }
+}
+
 Result<std::optional<RefineResult>> RefineLoop::AcceptOne(const Base& base) {
   Say("accepting: full verification in a fresh worker");
   if (services_.fresh_worker) services_.fresh_worker();
@@ -62,6 +80,7 @@ Result<std::optional<RefineResult>> RefineLoop::AcceptOne(const Base& base) {
       outcome.before = {before.begin(), before.end()};
       outcome.after = {after.begin(), after.end()};
     }
+    if (outcome.accepted) AskTools(final, outcome);
     WW_TRY(services_.trajectory.Finish(step.id, outcome));
   }
   Say(outcome.summary);

@@ -70,6 +70,7 @@ class RefineLoop {
   // refine_accept.cpp
   Result<RefineResult> Accept();
   Result<std::optional<RefineResult>> AcceptOne(const Base& base);
+  void AskTools(const Candidate& final, StepOutcome& outcome);
 
   const RefineTask& task_;
   const RefineServices& services_;

@@ -262,7 +262,7 @@ void from_json(const json& j, Refused& v) {
 
 void to_json(json& j, const ExecuteOptions& v) {
   j = {{"counters", v.counters}, {"keep", v.keep_outputs}, {"guard", v.guard_bytes}, {"seed", v.seed}, {"sample", v.sample_instructions},
-       {"limit", v.instruction_limit}, {"blocks", nullptr}, {"speed_of_light", v.speed_of_light}, {"exact", v.exact_memory}, {"runs", v.runs},
+       {"limit", v.instruction_limit}, {"blocks", nullptr}, {"depth", EncodeEnum(v.depth)}, {"poison", v.poison}, {"exact", v.exact_memory}, {"runs", v.runs},
        {"perturbation", EncodeEnum(v.perturbation)}};
   if (v.block_limit) j["blocks"] = {v.block_limit->x, v.block_limit->y, v.block_limit->z};
 }
@@ -274,7 +274,8 @@ void from_json(const json& j, ExecuteOptions& v) {
   v.sample_instructions = j.at("sample");
   v.instruction_limit = j.at("limit");
   if (const json& b = j.at("blocks"); !b.is_null()) v.block_limit = Dim3{b.at(0), b.at(1), b.at(2)};
-  v.speed_of_light = j.at("speed_of_light");
+  v.depth = DecodeEnum(j.at("depth"), CounterDepth::kSpeedOfLight);
+  v.poison = j.at("poison");
   v.exact_memory = j.at("exact");
   v.runs = j.at("runs");
   v.perturbation = DecodeEnum(j.at("perturbation"), Perturbation::kNoise);

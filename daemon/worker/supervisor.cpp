@@ -88,6 +88,15 @@ Result<Frame> Supervisor::Call(const FrameView& frame, const CallLimits& limits)
   return Fail(DescribeLoss(std::move(answer).error()));
 }
 
+void Supervisor::Finish() {
+  const std::lock_guard lock(mutex_);
+  if (!child_) return;
+  child_->CloseInput();
+  const auto until = Clock::now() + kStartLimit;
+  while (child_->DescribeEnd() == "running" && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  child_.reset();
+}
+
 void Supervisor::Stop() {
   const std::lock_guard lock(mutex_);
   child_.reset();

@@ -38,6 +38,8 @@ class Supervisor {
   // kEnvironment: the worker did not start. kTimeout, kWorkerDied and kCorrupt: the worker is gone, and the next call starts another.
   Result<Frame> Call(const FrameView& frame, const CallLimits& limits);
   void Stop();
+  // Ends the worker by closing its input, and waits for it: for tools that write something when it exits. Kills it after a minute.
+  void Finish();
 
   // Of the last call: the last stage that the worker announced; empty where there was none.
   const std::string& stage() const { return stage_; }

@@ -101,7 +101,7 @@ TEST(RunChecks, WhatIsAskedOfAGpu) {
       runs = std::max(runs, call.options.runs);
       half += call.options.perturbation == Perturbation::kHalfMultiprocessors;
       noise += call.options.perturbation == Perturbation::kNoise;
-      speed_of_light += call.options.speed_of_light;
+      speed_of_light += call.options.depth == CounterDepth::kSpeedOfLight;
       if (!call.options.exact_memory) continue;
       ++exact;
       EXPECT_TRUE(call.buffers[1].read_only);

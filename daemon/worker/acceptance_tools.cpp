@@ -1,0 +1,166 @@
+#include "worker/acceptance_tools.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <set>
+
+#include "base/file.h"
+#include "worker/worker_evaluator.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxMessage = 400;
+constexpr uint64_t kMaxLogBytes = 4u << 20;
+
+fs::path FindProgram(const char* name) {
+  std::vector<fs::path> folders;
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') folders.push_back(fs::path(home) / "bin");
+  const char* path = std::getenv("PATH");
+  for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    if (colon > 0) folders.emplace_back(rest.substr(0, colon));
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  folders.emplace_back("/usr/local/cuda/bin");
+  for (const fs::path& folder : folders)
+    if (::access((folder / name).c_str(), X_OK) == 0) return folder / name;
+  return {};
+}
+
+// The first lines that say something, on one line.
+std::string Shorten(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (out.size() >= kMaxMessage) return out + "...";
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
+// "========= ERROR SUMMARY: 3 errors", "========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)".
+std::optional<uint64_t> CountIn(std::string_view log) {
+  constexpr std::string_view kSummary = " SUMMARY: ";
+  const size_t at = log.rfind(kSummary);
+  if (at == std::string_view::npos) return std::nullopt;
+  const char* begin = log.data() + at + kSummary.size();
+  uint64_t count = 0;
+  const auto parsed = std::from_chars(begin, log.data() + log.size(), count);
+  return parsed.ec == std::errc() ? std::optional(count) : std::nullopt;
+}
+
+std::string FirstComplaint(std::string_view log) {
+  constexpr std::string_view kMark = "========= ";
+  for (size_t at = log.find(kMark); at != std::string_view::npos; at = log.find(kMark, at + 1)) {
+    const std::string_view line = log.substr(at + kMark.size(), log.substr(at + kMark.size()).find('\n'));
+    if (!line.starts_with("COMPUTE-SANITIZER") && !line.empty()) return Shorten(line);
+  }
+  return "no details in its log";
+}
+
+// A name as the tool's filter takes it: what stands before template arguments and parameters.
+std::string PlainName(const std::string& kernel) {
+  std::string name = kernel.substr(0, kernel.find_first_of("<("));
+  if (const size_t space = name.rfind(' '); space != std::string::npos) name = name.substr(space + 1);
+  if (const size_t colon = name.rfind(':'); colon != std::string::npos) name = name.substr(colon + 1);
+  return name;
+}
+
+ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& tool, const WorkerCommand& worker, ExecuteRequest request,
+                         const std::vector<std::string>& kernels) {
+  ToolFinding finding{"compute-sanitizer " + tool, ToolFinding::Outcome::kNotRun, {}};
+  const auto folder = TemporaryDirectory::Create("warpwright-sanitizer");
+  if (!folder) {
+    finding.message = folder.error().Format();
+    return finding;
+  }
+  const fs::path log = folder->path() / "log";
+  WorkerCommand wrapped = worker;
+  std::vector<std::string> prefix = {tools.compute_sanitizer.string(), "--tool", tool, "--log-file", log.string(), "--print-limit", "10"};
+  std::set<std::string> names;
+  for (const std::string& kernel : kernels) names.insert("kns=" + PlainName(kernel));
+  if (!names.empty()) prefix.insert(prefix.end(), {"--kernel-name", fmt::format("{}", fmt::join(names, ","))});
+  wrapped.argv.insert(wrapped.argv.begin(), prefix.begin(), prefix.end());
+  request.options = {};
+  request.options.keep_outputs = false;
+  request.options.poison = tool != "initcheck";  // what was poisoned was written
+  {
+    WorkerEvaluator evaluator(wrapped);
+    const auto outcome = evaluator.Execute(request);
+    if (!outcome) {
+      finding.message = "the worker does not run under it: " + Shorten(outcome.error().Format());
+      return finding;
+    }
+    evaluator.supervisor().Finish();  // so that the tool writes its summary
+  }
+  const auto text = ReadFile(log, kMaxLogBytes);
+  if (text)
+    if (auto read = ReadSanitizerLog(tool, *text)) return *read;
+  finding.message = text ? "it ended without a summary" : text.error().Format();
+  return finding;
+}
+
+}  // namespace
+
+AcceptanceTools FindAcceptanceTools() { return {FindProgram("nvcc"), FindProgram("compute-sanitizer")}; }
+
+std::optional<ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log) {
+  const auto count = CountIn(log);
+  if (!count) return std::nullopt;
+  if (*count == 0) return ToolFinding{"compute-sanitizer " + tool, ToolFinding::Outcome::kClean, {}};
+  return ToolFinding{"compute-sanitizer " + tool, ToolFinding::Outcome::kFound, fmt::format("{} findings, first: {}", *count, FirstComplaint(log))};
+}
+
+std::vector<ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker, const ExecuteRequest& request,
+                                       const std::vector<std::string>& kernels) {
+  std::vector<ToolFinding> findings;
+  for (const char* tool : {"memcheck", "racecheck", "synccheck", "initcheck"}) {
+    if (tools.compute_sanitizer.empty())
+      findings.push_back({std::string("compute-sanitizer ") + tool, ToolFinding::Outcome::kNotRun, "it is not installed"});
+    else
+      findings.push_back(RunSanitizer(tools, tool, worker, request, kernels));
+  }
+  return findings;
+}
+
+ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const SourceRef& source, const std::string& architecture) {
+  ToolFinding finding{"nvcc -arch=" + architecture, ToolFinding::Outcome::kNotRun, {}};
+  if (tools.nvcc.empty()) {
+    finding.message = "it is not installed";
+    return finding;
+  }
+  const auto folder = TemporaryDirectory::Create("warpwright-nvcc");
+  const fs::path beside = fs::path(source.root) / fs::path(source.file).parent_path();
+  Status written = folder ? WriteFileAtomically(folder->path() / "winner.cu", source.text) : Status(tl::unexpected(folder.error()));
+  if (!written) {
+    finding.message = written.error().Format();
+    return finding;
+  }
+  Command command;
+  command.argv = {tools.nvcc.string(), "-std=c++17", "-arch=" + architecture, "-c", "winner.cu", "-o", "winner.o", "-I" + beside.string(), "-I" + source.root};
+  command.env = MinimalEnvironment();
+  command.env["TMPDIR"] = folder->path().string();
+  command.directory = folder->path();
+  command.deadline = std::chrono::minutes(5);
+  command.sandbox.enabled = true;
+  std::error_code error;
+  const fs::path toolkit = fs::canonical(tools.nvcc, error).parent_path().parent_path();
+  command.sandbox.readable = {source.root, toolkit, tools.nvcc.parent_path().parent_path()};
+  command.sandbox.writable = {folder->path()};
+  const auto done = Run(command);
+  if (!done || done->timed_out) {
+    finding.message = done ? "it took over 5 minutes" : done.error().Format();
+    return finding;
+  }
+  finding.outcome = done->exit_code == 0 ? ToolFinding::Outcome::kClean : ToolFinding::Outcome::kFound;
+  if (done->exit_code != 0) finding.message = Shorten(done->err);
+  return finding;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,42 @@
+// The toolkit's own tools look at an accepted winner once more: compute-sanitizer's four over a worker that runs the smallest case, and
+// nvcc over the file as it will be committed. The judge has checked all that they check; they are there for reviewers who know them, and
+// because two implementations seldom have the same hole. Each says whether it ran.
+//
+// The worker under compute-sanitizer is the same program in the same sandbox, with the tool as a prefix of its command line; candidate host
+// code is compiled by nvcc and never run.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/evaluator.h"
+#include "worker/supervisor.h"
+
+namespace warpwright {
+
+struct ToolFinding {
+  enum class Outcome { kClean, kFound, kNotRun };
+  std::string tool;  // "compute-sanitizer memcheck", "nvcc -arch=sm_90"
+  Outcome outcome = Outcome::kNotRun;
+  std::string message;  // what was found, or why it did not run
+};
+
+struct AcceptanceTools {
+  std::filesystem::path nvcc, compute_sanitizer;  // empty: not installed
+};
+// In $CUDA_HOME/bin, on PATH, in /usr/local/cuda/bin.
+AcceptanceTools FindAcceptanceTools();
+
+// `request`: one run of the winner on a small case, on a real device. `kernels`: names of its kernels; only these are watched.
+std::vector<ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker, const ExecuteRequest& request,
+                                       const std::vector<std::string>& kernels);
+// `architecture`: "sm_90".
+ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const SourceRef& source, const std::string& architecture);
+
+// What a log of compute-sanitizer says; nothing where it holds no summary, since the tool then did not get to its end.
+std::optional<ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log);
+
+}  // namespace warpwright

@@ -1,0 +1,62 @@
+#include "worker/acceptance_tools.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace warpwright {
+namespace {
+
+using Outcome = ToolFinding::Outcome;
+
+TEST(AcceptanceTools, ReadWhatASanitizerSays) {
+  struct Row {
+    const char* log;
+    std::optional<Outcome> outcome;
+    const char* message;
+  };
+  for (const Row& row : {
+           Row{"========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n", Outcome::kClean, ""},
+           Row{"========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n", Outcome::kClean, ""},
+           Row{"========= COMPUTE-SANITIZER\n========= Invalid __global__ write of size 4 bytes\n=========     at k(float*)+0x50\n"
+               "========= ERROR SUMMARY: 32 errors\n",
+               Outcome::kFound, "32 findings, first: Invalid __global__ write of size 4 bytes"},
+           Row{"========= COMPUTE-SANITIZER\n========= Error: Target application terminated before first instrumented API call\n", std::nullopt, ""},
+           Row{"", std::nullopt, ""},
+           Row{"========= ERROR SUMMARY: many errors\n", std::nullopt, ""},
+       }) {
+    const auto finding = ReadSanitizerLog("memcheck", row.log);
+    ASSERT_EQ(finding.has_value(), row.outcome.has_value()) << row.log;
+    if (!finding) continue;
+    EXPECT_EQ(finding->tool, "compute-sanitizer memcheck");
+    EXPECT_EQ(finding->outcome, *row.outcome) << row.log;
+    EXPECT_EQ(finding->message, row.message);
+  }
+}
+
+TEST(AcceptanceTools, SaySoWhereTheyAreNotInstalled) {
+  const ToolFinding built = BuildWithNvcc({}, {"/", "a.cu", ""}, "sm_90");
+  EXPECT_EQ(built.outcome, Outcome::kNotRun);
+  EXPECT_EQ(built.message, "it is not installed");
+  const auto findings = RunSanitizers({}, {}, {}, {});
+  ASSERT_EQ(findings.size(), 4u);
+  for (const auto& finding : findings) EXPECT_EQ(finding.outcome, Outcome::kNotRun);
+}
+
+TEST(AcceptanceTools, NvccBuildsTheWinnerBesideItsHeaders) {
+  const AcceptanceTools tools = FindAcceptanceTools();
+  if (tools.nvcc.empty()) GTEST_SKIP() << "nvcc is not installed";
+  const auto root = TemporaryDirectory::Create("warpwright-test");
+  ASSERT_TRUE(root);
+  ASSERT_TRUE(WriteFileAtomically(root->path() / "include/scale.cuh", "constexpr float kScale = 2;\n"));
+  ASSERT_TRUE(WriteFileAtomically(root->path() / "src/a.cu", "the original is not what is built\n"));
+  const char* good = "#include \"../include/scale.cuh\"\n__global__ void k(float* x) { *x *= kScale; }\nvoid f(float* x) { k<<<1, 1>>>(x); }\n";
+  const ToolFinding clean = BuildWithNvcc(tools, {root->path().string(), "src/a.cu", good}, "sm_90");
+  EXPECT_EQ(clean.outcome, Outcome::kClean) << clean.message;
+  const ToolFinding broken = BuildWithNvcc(tools, {root->path().string(), "src/a.cu", "__global__ void k() { undeclared(); }\n"}, "sm_90");
+  EXPECT_EQ(broken.outcome, Outcome::kFound);
+  EXPECT_NE(broken.message.find("undeclared"), std::string::npos) << broken.message;
+}
+
+}  // namespace
+}  // namespace warpwright
