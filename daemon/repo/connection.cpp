@@ -146,8 +146,8 @@ std::optional<Error> Connection::SshFailure() const {
   if (!text || text->empty()) return std::nullopt;
   std::string remedy;
   if (text->find("Host key verification failed") != std::string::npos)
-    remedy = fmt::format("compare the key of {} with what its owner publishes, then add it: ssh-keyscan {} >> {}", place_.ssh.host, place_.ssh.host,
-                         ssh_.known_hosts.empty() ? "~/.ssh/known_hosts" : ssh_.known_hosts.string());
+    remedy = fmt::format("compare the key of {} with what its owner publishes, then add it: ssh-keyscan {}{} >> {}", place_.ssh.host,
+                         place_.ssh.port.empty() ? "" : "-p " + place_.ssh.port + " ", place_.ssh.host, ssh_.known_hosts.empty() ? "~/.ssh/known_hosts" : ssh_.known_hosts.string());
   else if (text->find("Permission denied") != std::string::npos)
     remedy = ssh_.key.empty() ? "give the daemon an agent with the key (SSH_AUTH_SOCK), or configure ssh.key" : "check that the host knows the public part of " + ssh_.key.string();
   // The last line says what ended it; the one before often why.

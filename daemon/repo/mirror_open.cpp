@@ -1,4 +1,4 @@
-// How a mirror comes into being: beside its place, then renamed, so that a kill leaves a whole one or none.
+// How a mirror comes into being (beside its place, then renamed, so that a kill leaves a whole one or none) and how it stays small.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/fd.h"
+#include "base/subprocess.h"
 #include "repo/git_handle.h"
 #include "repo/remote.h"
 #include "repo/remote_place.h"
@@ -72,6 +73,23 @@ Result<Mirror> Mirror::Open(const fs::path& path, RemoteAddress remote, Signatur
   RemoveLeftOvers(path / "objects/pack", std::chrono::minutes(24 * 60), [](const std::string& name) { return name.find('.') == std::string::npos; });
   WW_ASSIGN(Repository repository, Repository::Open(path));
   return Mirror(std::move(repository), std::move(remote), std::move(us));
+}
+
+Status Mirror::Upkeep(size_t packs_at_most) {
+  const fs::path path = repository_.common_directory();
+  size_t packs = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path / "objects/pack", error)) packs += entry.path().extension() == ".pack" ? 1 : 0;
+  if (packs <= packs_at_most) return {};
+  Command command;
+  command.argv = {"git", "-c", "gc.pruneExpire=3.months.ago", "-c", "pack.threads=1", "--git-dir", path.string(), "gc", "--quiet"};
+  command.env = MinimalEnvironment();
+  command.deadline = std::chrono::minutes(10);
+  const auto done = Run(command);  // another one that is at it already makes this one leave
+  if (!done) return {};            // no git program: it goes on, slower
+  if (done->exit_code != 0 && done->exit_code != 127 && done->err.find("already running") == std::string::npos)
+    return Fail(ErrorCode::kIo, "git gc in " + path.string() + ": " + done->err.substr(0, 300));
+  return {};
 }
 
 }  // namespace warpwright

@@ -101,6 +101,7 @@ Result<std::vector<RefMove>> Mirror::Fetch() {
     if (!Has(git(), id)) missing.push_back(ref);
   if (!missing.empty()) WW_TRY(connection->Download(missing));
   WW_TRY(Follow(known, now, main));
+  if (!missing.empty()) WW_TRY(Upkeep());
 
   std::vector<RefMove> moves;
   std::set<std::string> names;

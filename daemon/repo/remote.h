@@ -68,6 +68,10 @@ class Mirror {
   // that it may be cut off anywhere; what it had told nobody yet is then lost as a RefMove, but not in Known(). A first Fetch reports all.
   Result<std::vector<RefMove>> Fetch();
 
+  // Every Fetch leaves a pack, and lookups slow down with their number: where there are more, `git gc` joins them if there is a git program.
+  // Fetch calls it. Objects that nothing refers to stay for three months, since events may name them.
+  Status Upkeep(size_t packs_at_most = 64);
+
   // Pushes commit `commit` (in the mirror) to `branch`. The remote's tip must be `expected` (empty: absent) at the moment of the push, else
   // nothing is pushed and `rejected` says why; so it does where the server refuses. Pushing what is already there succeeds. Outside warpwright/
   // only fast-forwards are pushed, and never to the remote's main branch. A local remote's hooks do not run.

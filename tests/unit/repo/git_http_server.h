@@ -1,0 +1,28 @@
+// Smart HTTP on this machine: git http-backend behind a small server that asks for a token, as a forge does.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace warpwright {
+
+class GitHttpServer {
+ public:
+  // Serves the bare repositories below `root`. `token` empty: anybody may.
+  GitHttpServer(std::filesystem::path root, std::string token);
+  ~GitHttpServer();
+  std::string Url(const std::string& path) const;  // http://127.0.0.1:PORT/path
+  int refused() const;                             // requests without the right token
+  // Called before a request is answered; its path and its body.
+  void OnRequest(std::function<void(const std::string&, const std::string&)> hook);
+  // From now on, connections are answered with nothing but this status.
+  void AnswerOnly(int status);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace warpwright
