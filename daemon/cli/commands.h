@@ -29,6 +29,12 @@ struct OptimizeOptions {
   double max_minutes = 0;
   bool again = false;          // forget a finished task and start over
 };
+struct PlanOptions {
+  CommonOptions common;
+  std::string revision = "HEAD";
+  std::string changed_since;   // empty or all zeros: every entry counts as changed
+  int shards = 0;
+};
 struct ShowOptions {
   CommonOptions common;
   int64_t task = 0;            // 0: the latest of --kernel, or a list
@@ -61,6 +67,7 @@ Result<int> RunRecord(const RevisionOptions& options);
 Result<int> RunVerify(const RevisionOptions& options);
 Result<int> RunProfile(const CommonOptions& options);
 Result<int> RunOptimize(const OptimizeOptions& options);
+Result<int> RunPlan(const PlanOptions& options);
 Result<int> RunShow(const ShowOptions& options);
 Result<int> RunSkills(const SkillsOptions& options);
 Result<int> RunMemory(const MemoryOptions& options);

@@ -36,6 +36,7 @@ struct Program {
   CommonOptions check, doctor, profile;
   RevisionOptions record, verify;
   OptimizeOptions optimize;
+  PlanOptions plan;
   ShowOptions show;
   NightlyOptions nightly;
   SkillsOptions skills;
@@ -82,6 +83,11 @@ struct Program {
     command->add_option("--max-rounds", optimize.max_rounds, "Instead of the manifest's policy")->check(CLI::Range(1, 1000));
     command->add_option("--max-minutes", optimize.max_minutes, "Per kernel, instead of the manifest's policy")->check(CLI::PositiveNumber);
     command->add_flag("--again", optimize.again, "Start finished tasks over");
+
+    command = Add("plan", "Say which entries of a revision changed, without running any", plan.common, [this] { return RunPlan(plan); });
+    command->add_option("--revision", plan.revision, "The revision to plan for")->capture_default_str();
+    command->add_option("--changed-since", plan.changed_since, "The revision to compare with; without it, every entry counts as changed");
+    command->add_option("--shards", plan.shards, "Deal the changed entries out to so many jobs; without --json, prints GitHub's matrix")->check(CLI::Range(1, 256));
 
     command = Add("show", "Show what was tried and why: a list, or one task", show.common, [this] { return RunShow(show); });
     command->add_option("--task", show.task, "Number of the task, from the list");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "cli/changed_entries.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/judging.h"
@@ -81,34 +82,21 @@ class Optimization {
     return ConfiguredAuthor(session_.repository());
   }
 
-  // Drops the kernels whose slice is the same in the other revision.
+  // Drops the kernels that mean the same in the other revision.
   Status KeepChanged(Evaluator& worker) {
     WW_ASSIGN(const std::string before, session_.repository().Resolve(options_.changed_since));
-    WW_ASSIGN(const fs::path old_tree, session_.ExportTree(before));
+    WW_ASSIGN(const auto changes, CompareEntries(session_, manifest_, {commit_, before, false}, worker));
     std::set<std::string> changed;
-    for (const auto& spec : manifest_.kernels) {
-      WW_ASSIGN(const std::string now, SliceHash(tree_, spec, worker));
-      WW_ASSIGN(const std::string then, SliceHash(old_tree, spec, worker));
-      if (now != then) changed.insert(spec.name);
-    }
+    for (const auto& change : changes)
+      if (change.changed) changed.insert(change.kernel);
     std::erase_if(manifest_.kernels, [&](const KernelSpec& spec) { return changed.count(spec.name) == 0; });
     progress_.Line(manifest_.kernels.empty() ? "no kernel changed since " + options_.changed_since
                                              : fmt::format("changed since {}: {}", options_.changed_since, fmt::join(changed, ", ")));
     return {};
   }
 
-  // Empty where the file or the entry is not there.
-  static Result<std::string> SliceHash(const fs::path& tree, const KernelSpec& spec, Evaluator& worker) {
-    std::error_code error;
-    if (!fs::exists(tree / spec.file, error)) return std::string();
-    WW_ASSIGN(const SourceRef source, Session::Source(tree, spec.file));
-    WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
-    for (const auto& entry : inspection.entries)
-      if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return entry.slice_hash;
-    return std::string();
-  }
-
   Result<KernelOutcome> One(const KernelSpec& spec, Trajectory& trajectory, ExperienceStore& experience, WorkerEvaluator& trusted, WorkerEvaluator& candidates) {
+    WW_TRY(session_.repository().Read(commit_, spec.file));  // says it where the file is in a submodule or in Git LFS
     WW_ASSIGN(const SourceRef original, Session::Source(tree_, spec.file));
     RefineTask task{spec, original, manifest_.policy, session_.chip(), options_.common.device, {}, toolchain_, kVersion};
     if (options_.max_rounds > 0) task.policy.max_rounds = options_.max_rounds;

@@ -1,0 +1,51 @@
+// Which files of a commit an entry can depend on, found from git's tree alone: no checkout and no compiler.
+//
+// It may name too many and never too few: every file whose last name is the last name of anything that looks like an include, in the kernel's
+// file or in what that reaches. So two revisions in which these are the same files with the same content slice alike, and
+// exporting only these gives the same slice as exporting everything.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "repo/repository.h"
+
+namespace warpwright {
+
+// Last names of everything in `text` that looks like an include, with computed ones left out, as the slicer leaves them out.
+std::vector<std::string> IncludedNames(std::string_view text);
+
+struct SourceClosure {
+  std::map<std::string, std::string> files;  // path to blob; empty where the kernel's file is not there
+  std::map<std::string, std::string> unreadable;  // those that cannot be read (Git LFS, too large), and why
+  bool operator==(const SourceClosure&) const = default;
+};
+
+class RevisionSources {
+ public:
+  // `repository` must outlive it.
+  static Result<RevisionSources> Load(const Repository& repository, std::string commit);
+
+  const std::string& commit() const { return commit_; }
+  Result<SourceClosure> Of(const std::string& file);
+  // The blob at `path`, empty where there is none.
+  std::string Blob(const std::string& path) const;
+  // Path to blob of everything below `folder`.
+  std::map<std::string, std::string> Below(const std::string& folder) const;
+  // Writes the closure's files below `folder`.
+  Status Export(const SourceClosure& closure, const std::filesystem::path& folder) const;
+
+ private:
+  RevisionSources(const Repository& repository, std::string commit) : repository_(&repository), commit_(std::move(commit)) {}
+
+  const Repository* repository_;
+  std::string commit_;
+  std::map<std::string, std::string> blobs_;                                // of all sources, by path
+  std::unordered_map<std::string, std::vector<std::string>> by_last_name_;  // paths
+  std::map<std::string, Result<std::vector<std::string>>> names_;           // included ones, by blob
+};
+
+}  // namespace warpwright
