@@ -38,7 +38,7 @@ struct EntryNight {
 class Nightly {
  public:
   Nightly(const NightlyOptions& options, Session& session)
-      : options_(options), session_(session), progress_(options.common.quiet || options.common.json), time_(FormatUtc(SystemClock().Now())) {}
+      : options_(options), session_(session), progress_(options.common.quiet), time_(FormatUtc(SystemClock().Now())) {}
 
   Result<std::vector<EntryNight>> Run() {
     WW_ASSIGN(commit_, session_.repository().Resolve(options_.revision));
