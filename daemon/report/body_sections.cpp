@@ -12,7 +12,7 @@
 namespace warpwright {
 namespace {
 
-constexpr size_t kCounterRows = 8;
+constexpr size_t kCounterRows = 8, kUntestedShown = 4;
 
 std::string LeftOut(size_t count, std::string_view what, const Explanation& e) {
   if (count == 0) return {};
@@ -32,7 +32,8 @@ std::string Unbroken(std::string_view text) {
 // "**method** (settings): what it does", of "method (settings): what it does".
 std::string Step(const std::string& step, size_t max_bytes) {
   const size_t end = std::min(step.find_first_of(" :"), step.size());
-  return CodeSpan(step.substr(0, end)) + " " + EscapeMarkdown(step.substr(end + (end < step.size() && step[end] == ' ' ? 1 : 0)), max_bytes);
+  const bool settings = end < step.size() && step[end] == ' ';
+  return CodeSpan(step.substr(0, end)) + (settings ? " " : ": ") + EscapeMarkdown(step.substr(std::min(step.size(), end + 1)), max_bytes);
 }
 
 std::string SpeedupCell(const CaseRow& row) {
@@ -95,6 +96,20 @@ std::string Numerics(const Explanation& e) {
     for (const auto& error : row.errors)
       if (!error.identical && error.allowed > 0) share = std::max(share, error.error / error.allowed);
   return fmt::format("**Not bit-identical**: on {} the largest error is {:.0f} % of what is allowed.", CaseNames(e, true), 100 * share);
+}
+
+// A plan's reason with the first two facts that it cites: "round 1, m: why [1][2] [1] fact; [2] fact; [3] fact".
+std::string PlanWords(const std::string& plan, size_t max_bytes) {
+  const size_t facts = plan.find(" [1] ");
+  if (facts == std::string::npos) return EscapeMarkdown(plan, max_bytes);
+  std::string reason = plan.substr(0, facts), cited = plan.substr(facts + 5);
+  for (size_t at = reason.find('['); at != std::string::npos; at = reason.find('[', at)) {
+    const size_t end = reason.find(']', at);
+    if (end == std::string::npos || end - at > 3) break;
+    reason.erase(at, end - at + 1);
+  }
+  if (const size_t second = cited.find("; [2] "); second != std::string::npos) cited = cited.substr(0, std::min(cited.find("; [", second + 6), cited.size())).replace(second, 6, "; ");
+  return EscapeMarkdown(reason, max_bytes) + " (" + EscapeMarkdown(cited, max_bytes / 2) + ")";
 }
 
 std::string VerdictWords(const AttemptRow& attempt) {
@@ -196,7 +211,9 @@ std::string WhatToLookAt(const Explanation& e, const Provenance& p, size_t max_i
   if (e.modelled) untested += ", and no real GPU";
   if (const std::string whole = CaseNames(e, false); !whole.empty() && BitIdentical(e)) untested += fmt::format("; {} whole (too large: other inputs and smaller sizes of it were)", whole);
   items.push_back(untested + ".");
-  for (const auto& note : e.not_tested) items.push_back("**Not tested**: " + EscapeMarkdown(note, max_bytes));
+  for (size_t i = 0; i < e.not_tested.size() && i < kUntestedShown; ++i)
+    items.push_back("**Not tested**: " + EscapeMarkdown(e.not_tested[i], max_bytes) +
+                    (i + 1 == kUntestedShown && e.not_tested.size() > kUntestedShown ? fmt::format(", and {} more of this kind", e.not_tested.size() - kUntestedShown) : ""));
   std::string out = "\n### What to look at\n\n";
   for (size_t i = 0; i < items.size() && i < max_items; ++i) out += "- " + items[i] + "\n";
   return out + LeftOut(items.size() - std::min(items.size(), max_items), "point", e);
@@ -241,9 +258,9 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
 
 std::string Trajectory(const Explanation& e, size_t max_plans, size_t max_rows, size_t max_bytes) {
   std::string body = fmt::format("The planner's own account of why each method was tried; what came of it was {}.\n\n", e.modelled ? "modelled" : "measured");
-  for (size_t i = 0; i < e.plans.size() && i < max_plans; ++i) body += "- " + EscapeMarkdown(e.plans[i], max_bytes) + "\n";
+  for (size_t i = 0; i < e.plans.size() && i < max_plans; ++i) body += "- " + PlanWords(e.plans[i], max_bytes) + "\n";
   body += LeftOut(e.plans.size() - std::min(e.plans.size(), max_plans), "plan", e);
-  body += "\n" + AttemptTable(e, max_rows, max_bytes / 3);
+  body += "\n" + AttemptTable(e, max_rows, 100);
   return Folded(fmt::format("Trajectory: {} in {}", Plural(static_cast<int>(e.attempts.size()), "attempt"), Plural(e.rounds, "round")), body);
 }
 

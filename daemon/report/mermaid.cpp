@@ -14,12 +14,13 @@ namespace {
 
 constexpr double kTimesShow = 6;  // a larger gain would press all later times onto the axis
 // GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone.
+constexpr size_t kEveryRound = 16;     // are drawn; beyond it their names would lie on each other
 constexpr size_t kLabelledBars = 10;  // beyond it their numbers would lie on each other
 constexpr std::string_view kClasses =
-    "  classDef kept fill:#1f883d,stroke:#1f883d,color:#ffffff\n"
-    "  classDef tried fill:#eaeef2,stroke:#8c959f,color:#1f2328\n"
-    "  classDef wrong fill:#ffebe9,stroke:#cf222e,color:#82071e\n"
-    "  classDef start fill:#ddf4ff,stroke:#0969da,color:#0a3069\n";
+    "  classDef kept fill:#1a7f37,stroke:#1a7f37,color:#ffffff\n"
+    "  classDef tried fill:#59636e,stroke:#59636e,color:#ffffff\n"
+    "  classDef wrong fill:#a40e26,stroke:#a40e26,color:#ffffff\n"
+    "  classDef start fill:#0969da,stroke:#0969da,color:#ffffff\n";
 
 // Best gain over the original after each round, from round 0 (the original).
 std::vector<double> BestByRound(const Explanation& e) {
@@ -126,7 +127,10 @@ std::string ProgressChart(const Explanation& e) {
   std::string rounds, values;
   double top = 0;
   // Beside large gains the original is a bar that nobody sees.
+  const bool every = best.size() <= kEveryRound;
   for (size_t round = times ? 0 : 1; round < best.size(); ++round) {
+    // Where there are many rounds, those that brought something.
+    if (!every && round > 0 && best[round] == best[round - 1] && round + 1 < best.size()) continue;
     const double value = times ? e.before_us / best[round] : best[round];
     top = std::max(top, value);
     const std::string_view comma = rounds.empty() ? "" : ", ";

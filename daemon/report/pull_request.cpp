@@ -64,7 +64,7 @@ PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
   Part why{{WhyFaster(e, 12, 500), WhyFaster(e, 5, 250), WhyFaster(e, 3, 100)}};
   Part look{{WhatToLookAt(e, p, 20, 400), WhatToLookAt(e, p, 10, 200), WhatToLookAt(e, p, 5, 100)}};
   Part found{{HowItWasFound(e, 12), HowItWasFound(e, 5), HowItWasFound(e, 0)}};
-  Part trajectory{{Trajectory(e, 40, 120, 900), Trajectory(e, 20, 60, 450), Trajectory(e, 10, 30, 300), Trajectory(e, 0, 12, 180), Trajectory(e, 0, 0, 0)}};
+  Part trajectory{{Trajectory(e, 40, 120, 400), Trajectory(e, 20, 60, 300), Trajectory(e, 10, 30, 200), Trajectory(e, 0, 12, 100), Trajectory(e, 0, 0, 0)}};
   Part verification{{Verification(e, 40), Verification(e, 8), Verification(e, 0)}};
   Part rest{{Reproduction(e, p) + CostAndProvenance(e, p) + Controls(e, state)}};
   Part between{{"\n"}};

@@ -182,7 +182,7 @@ inline Explanation HugeExplanation() {
     e.attempts.push_back(std::move(a));
   }
   for (int i = 0; i < 50; ++i) e.plans.push_back("round " + std::to_string(5 + i) + ", shared_memory_tiling: " + prose + prose + prose);
-  for (int i = 0; i < 40; ++i) e.not_tested.push_back("odd-shape: not tested with N=" + std::to_string(i) + ": the original itself faults");
+  for (int i = 0; i < 40; ++i) e.not_tested.push_back("odd-shape with N=" + std::to_string(i) + ": the original itself faults");
   e.rounds = 54;
   e.evaluations = 407;
   return e;
