@@ -6,6 +6,7 @@ usage: daemon_bench.py PROGRAM [--repositories 100] [--seconds 60] [--pushes 5]
 Prints one JSON object. The program is started as `warpwright serve` on a configuration of its own; its children are the program itself.
 """
 import argparse
+import datetime
 import json
 import os
 import signal
@@ -109,16 +110,19 @@ def main():
             time.sleep(options.seconds)
             percent = 100 * (cpu_seconds(daemon.pid) - before) / (time.monotonic() - start)
             memory = resident_mib(daemon.pid)
-            waits = []
+            waits, looks, plans = [], [], []
             for number in range(options.pushes):
                 folder = repositories[number % len(repositories)]
                 (folder / "scale.cu").write_text(KERNEL % (1000 + number))
                 git(folder, "add", "-A")
                 began = len(lines(log, "job_started"))
                 git(folder, "commit", "-q", "-m", "change")
-                start = time.monotonic()
+                start, wall = time.monotonic(), time.time()
                 wait_for(lambda: len(lines(log, "job_started")) > began, 60)
                 waits.append(time.monotonic() - start)
+                seen = datetime.datetime.fromisoformat(lines(log, "refs_moved")[-1]["ts"].replace("Z", "+00:00")).timestamp()
+                looks.append(seen - wall)
+                plans.append(lines(log, "detected")[-1]["seconds"])
                 wait_for(lambda: len(lines(log, "published")) > number, 300)
             daemon.send_signal(signal.SIGTERM)
             start = time.monotonic()
@@ -131,6 +135,8 @@ def main():
             daemon.kill()
         print(json.dumps({"repositories": options.repositories, "idle_cpu_percent": round(percent, 3), "resident_mib": round(memory, 1),
                           "push_to_running_s": {"median": round(statistics.median(waits), 3), "worst": round(max(waits), 3)} if waits else None,
+                          "of_that_until_seen_s": round(statistics.median(looks), 3) if waits else None,
+                          "of_that_plan_s": round(statistics.median(plans), 3) if waits else None,
                           "exit_code": code, "stop_s": round(stop, 2)}))
 
 
