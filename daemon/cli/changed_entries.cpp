@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/hash.h"
@@ -77,6 +78,7 @@ class Comparison {
     if (change.changed && with_hash && change.slice_hash.empty()) {
       WW_ASSIGN(change.slice_hash, SliceHash(now_, sources, spec));
     }
+    if (change.changed && with_hash) change.data_digest = DataDigest(spec, change.slice_hash.empty());
     return change;
   }
 
@@ -111,6 +113,15 @@ class Comparison {
     for (const auto& entry : inspection.entries)
       if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return entry.slice_hash;
     return std::string();
+  }
+
+  std::string DataDigest(const KernelSpec& spec, bool with_file) const {
+    Hasher hasher;
+    for (const auto& [path, blob] : now_.Below(".warpwright/references/" + spec.name)) hasher.Add(path).Add(blob);
+    for (const auto& argument : spec.args)
+      if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind); buffer != nullptr && !buffer->init.path.empty()) hasher.Add(now_.Blob(buffer->init.path));
+    if (with_file) hasher.Add(now_.Blob(spec.file));
+    return hasher.Finish();
   }
 
   std::string Note(const SourceClosure& sources, const KernelSpec& spec) const {
@@ -158,6 +169,15 @@ std::string EntryDigest(const KernelSpec& spec) {
 
 Result<std::vector<EntryChange>> CompareEntries(Session& session, const Manifest& manifest, const ChangeRequest& request, Evaluator& worker) {
   const Repository& repository = session.repository();
+  if (!request.before.empty()) {
+    // Most pushes touch no source: then the trees need not be listed, which takes longer than anything else in a large repository.
+    WW_ASSIGN(const auto touched, repository.TouchedPaths(request.before, request.commit));
+    if (std::none_of(touched.begin(), touched.end(), IsSource)) {
+      std::vector<EntryChange> unchanged;
+      for (const auto& spec : manifest.kernels) unchanged.push_back({spec.name, false, "the same files", {}, {}, {}});
+      return unchanged;
+    }
+  }
   WW_ASSIGN(Scratch scratch, Scratch::Create(session.state()));
   WW_ASSIGN(RevisionSources now, RevisionSources::Load(repository, request.commit));
   std::optional<RevisionSources> then;

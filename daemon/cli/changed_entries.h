@@ -16,13 +16,14 @@ struct EntryChange {
   bool changed = false;
   std::string reason;      // for people: "its code changed"
   std::string slice_hash;  // in the new revision; empty where it was not needed or there is no such entry
+  std::string data_digest; // beside slice_hash: of its recorded references and input files, and of its file where the slice is not known
   std::string note;        // what could not be read, and why
 };
 
 struct ChangeRequest {
   std::string commit;
   std::string before;       // commit; empty: every entry counts as changed
-  bool with_hashes = false; // slice_hash of all that changed
+  bool with_hashes = false; // of all that changed
 };
 
 // One for each kernel of `manifest`, which is the commit's, in its order. The worker is asked only about entries that may have changed.

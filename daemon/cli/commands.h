@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/publish_pull_request.h"
 #include "cli/session.h"
 
 namespace warpwright {
@@ -28,6 +29,7 @@ struct OptimizeOptions {
   int max_rounds = 0;          // 0: the manifest's
   double max_minutes = 0;
   bool again = false;          // forget a finished task and start over
+  PublicationOptions publication;
 };
 struct PlanOptions {
   CommonOptions common;

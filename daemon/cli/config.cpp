@@ -10,6 +10,7 @@
 #include "config/manifest.h"
 #include "config/operator_file.h"
 #include "config/yaml_reader.h"
+#include "service/cron.h"
 
 namespace warpwright {
 namespace {
@@ -180,6 +181,16 @@ Status CheckSecrets(const OperatorConfig& config) {
   return diagnostics.ToStatus();
 }
 
+// Schedules and time zones are read by service/, which the parser of the file does not know.
+Status CheckNights(const OperatorConfig& config, const Places& places) {
+  if (config.nights_at.empty()) return {};
+  const auto schedule = ParseCron(config.nights_at, config.nights_zone);
+  if (schedule) return {};
+  Error error = schedule.error();
+  error.message = places.Of("nights.at") + ": " + error.message;
+  return Fail(std::move(error));
+}
+
 // The manifest's folder: --repo itself, or what git says is its root.
 Result<fs::path> FindManifest(const std::string& repo) {
   std::error_code error;
@@ -196,6 +207,7 @@ Result<int> RunConfig(const ConfigOptions& options) {
   if (!options.operator_file.empty()) {
     WW_ASSIGN(config, LoadOperatorConfig(options.operator_file));
     WW_ASSIGN(config_places, Places::Read(options.operator_file, options.operator_file));
+    WW_TRY(CheckNights(*config, *config_places));
   }
   // With the operator's file alone, the repository is looked at only where it was asked for.
   std::optional<Manifest> manifest;

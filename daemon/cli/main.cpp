@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/nightly.h"
+#include "cli/serve.h"
 #include "cli/version.h"
 
 namespace warpwright {
@@ -41,6 +42,7 @@ struct Program {
   NightlyOptions nightly;
   SkillsOptions skills;
   MemoryOptions memory;
+  ServeOptions serve;
   ConfigOptions config;
 
   CLI::App* Add(const char* name, const char* help, CommonOptions& common, std::function<Result<int>()> command) {
@@ -78,11 +80,12 @@ struct Program {
     command = Add("optimize", "Optimize kernels of a revision and publish what is faster", optimize.common, [this] { return RunOptimize(optimize); });
     command->add_option("--revision", optimize.revision, "The revision to optimize; it is the trusted original")->capture_default_str();
     command->add_option("--changed-since", optimize.changed_since, "Only entries that changed since this revision");
-    command->add_option("--publish", optimize.publish, "none, or branch: warpwright/<kernel>")->check(CLI::IsMember({"none", "branch"}))->capture_default_str();
+    command->add_option("--publish", optimize.publish, "none, branch (warpwright/<kernel>, pushed where a remote is given) or pull-request")->check(CLI::IsMember({"none", "branch", "pull-request"}))->capture_default_str();
     command->add_option("--author", optimize.author, "Author of the commits: \"Name <mail>\"");
     command->add_option("--max-rounds", optimize.max_rounds, "Instead of the manifest's policy")->check(CLI::Range(1, 1000));
     command->add_option("--max-minutes", optimize.max_minutes, "Per kernel, instead of the manifest's policy")->check(CLI::PositiveNumber);
     command->add_flag("--again", optimize.again, "Start finished tasks over");
+    AddPublication(command, optimize.publication);
 
     command = Add("plan", "Say which entries of a revision changed, without running any", plan.common, [this] { return RunPlan(plan); });
     command->add_option("--revision", plan.revision, "The revision to plan for")->capture_default_str();
@@ -104,6 +107,12 @@ struct Program {
     command->add_option("--author", nightly.author, "Author of the commits: \"Name <mail>\"");
     command->add_flag("--optimize", nightly.optimize, "Optimize what became slower (with --json: the caller does, from findings[])");
 
+    command = app.add_subcommand("serve", "The daemon: watches repositories, optimizes what changes, opens pull requests");
+    command->add_option("--config", serve.config, "The operator's file")->capture_default_str();
+    command->add_option("--cache", serve.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]");
+    command->add_option("--worker", serve.worker, "Command line of the worker [warpwright-worker]");
+    command->callback([this] { run = [this] { return RunServe(serve); }; });
+
     AddSkills();
     AddMemory();
     AddConfig();
@@ -113,6 +122,32 @@ struct Program {
         return Result<int>(kExitDone);
       };
     });
+  }
+
+  static void AddPublication(CLI::App* command, PublicationOptions& to) {
+    const std::string group = "On the forge, and in GitHub Actions";
+    const auto add = [&](const char* name, auto& value, const char* help) { return command->add_option(name, value, help)->group(group); };
+    add("--github-repository", to.repository, "owner/name");
+    add("--github-api", to.api, "https://HOST/api/v3 for GitHub Enterprise")->capture_default_str();
+    add("--remote", to.remote, "Where branches are pushed, if not to that repository");
+    add("--token-env", to.token_env, "Environment variable with the token")->capture_default_str();
+    add("--app-id", to.app_id, "GitHub App, instead of a token");
+    add("--app-key-env", to.app_key_env, "Environment variable with the App's private key");
+    add("--base-branch", to.base_branch, "Where pull requests go [the remote's main branch]");
+    command->add_flag("--draft", to.draft, "Open drafts")->group(group);
+    add("--labels", to.labels, "Instead of the manifest's, separated by commas");
+    add("--reviewers", to.reviewers, "Instead of the manifest's, separated by commas: logins, or team:slug");
+    add("--max-open", to.max_open, "Open pull requests; lowers the manifest's number")->check(CLI::Range(0, 100));
+    command->add_flag("--asked-for", to.asked_for, "A person asked: a closed pull request is no obstacle")->group(group);
+    add("--dry-run", to.dry_run, "detect: say what would be optimized; optimize: publish nothing; full: make branches and texts, send nothing")
+        ->check(CLI::IsMember({"detect", "optimize", "full"}));
+    add("--fail-on", to.fail_on, "unverified: a refused kernel gives exit code 1; regression: also a change that made one slower; never")
+        ->check(CLI::IsMember({"regression", "unverified", "never"}))->capture_default_str();
+    add("--shard", to.shard, "k/n: only the k-th of n parts of the kernels");
+    add("--summary", to.summary, "File that a Markdown summary is appended to");
+    add("--output", to.output, "File that step outputs are appended to");
+    add("--report", to.report, "Folder for report.json, texts of pull requests and pages");
+    command->add_flag("--annotations", to.annotations, "Workflow commands for lines of the kernels")->group(group);
   }
 
   void AddSkills() {

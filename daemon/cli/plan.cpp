@@ -10,7 +10,6 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/shards.h"
-#include "cli/source_closure.h"
 #include "cli/version.h"
 
 namespace warpwright {
@@ -70,23 +69,16 @@ class ChangePlan {
     // Without a toolkit here the keys say less, and the machine that does the work decides for itself.
     if (const auto toolchain = session_.Toolchain()) toolchain_ = *toolchain;
     WW_ASSIGN(const SkillLibrary skills, session_.Skills());
-    WW_ASSIGN(const RevisionSources sources, RevisionSources::Load(session_.repository(), commit_));
     for (auto& e : entries_)
-      if (e.change.changed) e.key = Key(*e.spec, e.change.slice_hash, skills.digest, sources);
+      if (e.change.changed) e.key = Key(e, skills.digest);
     return {};
   }
 
-  std::string Key(const KernelSpec& spec, const std::string& slice_hash, const std::string& skills, const RevisionSources& sources) const {
+  std::string Key(const PlannedEntry& e, const std::string& skills) const {
     const Policy& policy = manifest_.policy;
-    Hasher hasher;
-    hasher.Add("plan 1").Add(kVersion).Add(toolchain_).Add(skills).Add(options_.common.device).Add(spec.name).Add(EntryDigest(spec)).Add(slice_hash);
-    // An entry that was not found: the file itself, so that another attempt at it is other work.
-    if (slice_hash.empty()) hasher.Add(sources.Blob(spec.file));
-    hasher.Add(fmt::format("{:a} {} {:a} {}", policy.min_speedup, policy.max_rounds, policy.max_minutes, policy.max_repairs));
-    for (const auto& [path, blob] : sources.Below(".warpwright/references/" + spec.name)) hasher.Add(path).Add(blob);
-    for (const auto& argument : spec.args)
-      if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind); buffer != nullptr && !buffer->init.path.empty()) hasher.Add(sources.Blob(buffer->init.path));
-    return hasher.Finish();
+    return Hasher().Add("plan 1").Add(kVersion).Add(toolchain_).Add(skills).Add(options_.common.device).Add(e.spec->name).Add(EntryDigest(*e.spec))
+        .Add(e.change.slice_hash).Add(e.change.data_digest)
+        .Add(fmt::format("{:a} {} {:a} {}", policy.min_speedup, policy.max_rounds, policy.max_minutes, policy.max_repairs)).Finish();
   }
 
   const PlanOptions& options_;

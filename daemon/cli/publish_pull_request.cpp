@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "cli/serve.h"
 #include "cli/session.h"
+#include "cli/shards.h"
 #include "cli/version.h"
 #include "config/remote_text.h"
 #include "forge/app_auth.h"
@@ -196,11 +197,10 @@ std::vector<std::string> SplitList(const std::string& text) {
   return items;
 }
 
-bool InShard(const std::string& shard, const std::string& kernel) {
+std::vector<std::string> KernelsOfShard(const std::string& shard, const std::vector<std::string>& kernels) {
   const auto parsed = ParseShard(shard);
-  if (!parsed) return true;
-  const uint64_t hash = std::stoull(Sha256(kernel).substr(0, 15), nullptr, 16);
-  return hash % static_cast<uint64_t>(parsed->count) == static_cast<uint64_t>(parsed->index - 1);
+  if (!parsed) return kernels;
+  return DealOut(kernels, parsed->count)[static_cast<size_t>(parsed->index - 1)];
 }
 
 Status CheckPublication(const PublicationOptions& options, const std::string& publish) {

@@ -41,8 +41,8 @@ struct PublicationOptions {
 };
 // kUsage for what cannot be meant, before anything is run. `publish`: none, branch, pull-request.
 Status CheckPublication(const PublicationOptions& options, const std::string& publish);
-// Whether a kernel belongs to shard "k/n": by the hash of its name, so that every shard decides alike. An empty shard has all.
-bool InShard(const std::string& shard, const std::string& kernel);
+// Of `kernels` those of shard "k/n", dealt out as `plan --shards n` does, so that every shard decides alike. An empty shard has all.
+std::vector<std::string> KernelsOfShard(const std::string& shard, const std::vector<std::string>& kernels);
 // "a, b,c" -> a, b, c.
 std::vector<std::string> SplitList(const std::string& text);
 

@@ -2,6 +2,9 @@
 // the simulator and opens a pull request at a stand-in for GitHub.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
 
 #include <nlohmann/json.hpp>
 
@@ -34,6 +37,17 @@ kernels:
 policy: {max_rounds: 1}
 pull_requests: {labels: [speed], max_open: 1}
 )yaml";
+
+std::string Pem(EVP_PKEY* key, bool public_half) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new(BIO_s_mem()), BIO_free);
+  if (public_half)
+    PEM_write_bio_PUBKEY(bio.get(), key);
+  else
+    PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &text);
+  return {text, static_cast<size_t>(size)};
+}
 
 // What a step left behind.
 struct Step {
@@ -80,7 +94,7 @@ class Action : public testing::Test {
     command.env = MinimalEnvironment();
     command.env["PATH"] = std::string(WW_BINARY_DIR) + "/daemon/cli:" + command.env["PATH"];
     command.env.merge(std::map<std::string, std::string>{{"GITHUB_OUTPUT", output.string()}, {"GITHUB_STEP_SUMMARY", summary.string()}, {"GITHUB_ACTIONS", "true"},
-                                                         {"RUNNER_TEMP", folder_->path().string()}, {"XDG_CACHE_HOME", (folder_->path() / "cache").string()}});
+                                                         {"RUNNER_TEMP", folder_->path().string()}, {"XDG_CACHE_HOME", Cache().string()}});
     for (const auto& [key, value] : environment) command.env[key] = value;
     command.deadline = std::chrono::minutes(5);
     const auto done = warpwright::Run(command);
@@ -93,6 +107,11 @@ class Action : public testing::Test {
     step.outputs = ParseOutputs(ReadFile(output).value_or(""));
     step.summary = ReadFile(summary).value_or("");
     return step;
+  }
+  // Of all tests: what is compiled once need not be compiled again.
+  static const fs::path& Cache() {
+    static const TemporaryDirectory cache = std::move(*TemporaryDirectory::Create("ww-action-cache"));
+    return cache.path();
   }
   Step Guard(const std::string& event, const std::string& pull_request_head, const std::string& workflow_run_head = "") {
     return RunStep("guard", {{"WW_EVENT", event}, {"WW_REPOSITORY", kRepository}, {"WW_PULL_REQUEST_HEAD", pull_request_head}, {"WW_WORKFLOW_RUN_HEAD", workflow_run_head}},
@@ -238,6 +257,46 @@ TEST_F(ActionRun, SaysWhatItWouldDoAndDoesIt) {
 
   Step other_shard = Optimize({{"WW_SHARD", "1/2"}, {"WW_DRY_RUN", "detect"}}), this_shard = Optimize({{"WW_SHARD", "2/2"}, {"WW_DRY_RUN", "detect"}});
   EXPECT_EQ(json::parse(other_shard.outputs["kernels"]).size() + json::parse(this_shard.outputs["kernels"]).size(), 1u);
+}
+
+// With an App's key the tokens are made by us, and the runner is told of each.
+TEST_F(ActionRun, SpeaksAsAnApp) {
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_RSA_gen(2048), EVP_PKEY_free);
+  ASSERT_TRUE(key);
+  hub_->SetApp("Iv1.abc", "warpwright", Pem(key.get(), true), std::chrono::seconds(3600));
+  const std::string secret = Pem(key.get(), false);
+  Step step = Optimize({{"WW_APP_ID", "Iv1.abc"}, {"WW_APP_KEY", secret}, {"WW_TOKEN", "not used"}, {"WW_DRAFT", "true"}, {"WW_LABELS", "fast, cuda"}});
+  ASSERT_EQ(step.exit_code, 0) << step.out << step.err;
+  EXPECT_EQ(step.outputs["pull-request-operation"], "created");
+  EXPECT_GE(hub_->minted_tokens(), 1);
+  const json pull = hub_->Dump(kRepository)["pulls"][0];
+  EXPECT_NE(pull["labels"].dump().find("cuda"), std::string::npos) << pull["labels"];
+  size_t masks = 0;
+  for (size_t at = step.out.find("::add-mask::"); at != std::string::npos; at = step.out.find("::add-mask::", at + 1)) ++masks;
+  EXPECT_GT(masks, 20u) << "lines of the key, and a token";
+  // The key is nowhere but in masks.
+  const std::string line = secret.substr(secret.find('\n') + 1, 60);
+  EXPECT_EQ(step.err.find(line), std::string::npos);
+  EXPECT_EQ(step.out.find(line), step.out.rfind(line));
+  for (const std::string& violation : hub_->Violations()) ADD_FAILURE() << violation;
+}
+
+TEST_F(ActionRun, FailsOnARegressionWhereAsked) {
+  std::string text = *ReadFile(clone_.path() / "src/transpose.cu");
+  const std::string block = "dim3 block(";
+  const size_t at = text.find(block);
+  ASSERT_NE(at, std::string::npos);
+  text.insert(text.find("  dim3 block("), "  cudaMemsetAsync(out, 0, sizeof(float) * rows * cols);\n  cudaMemsetAsync(out, 0, sizeof(float) * rows * cols);\n");
+  clone_.Write("src/transpose.cu", text);
+  clone_.Commit("Clear the output first, twice");
+  const std::map<std::string, std::string> changed = {{"WW_CHANGED_SINCE", head_}, {"WW_PUBLISH", "none"}, {"WW_FAIL_ON", "regression"}};
+  Step step = Optimize(changed);
+  EXPECT_EQ(step.exit_code, 1) << step.out << step.err;
+  EXPECT_EQ(step.outputs["result"], "regression");
+  EXPECT_GT(json::parse(step.outputs["kernels"])[0].value("regression", 0.0), 1.03) << step.outputs["kernels"];
+  auto lenient = changed;
+  lenient["WW_FAIL_ON"] = "unverified";
+  EXPECT_EQ(Optimize(lenient).exit_code, 0);
 }
 
 TEST_F(ActionRun, RefusesWhatCannotBeMeantBeforeAnythingRuns) {

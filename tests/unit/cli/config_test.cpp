@@ -121,6 +121,17 @@ TEST_F(ConfigCommand, ChecksEachFileWithPlaces) {
   EXPECT_NE(failed.error().Format().find(".warpwright.yml:3:10: unknown key 'max_rouns'"), std::string::npos) << failed.error().Format();
 }
 
+TEST_F(ConfigCommand, ReadsTheSchedule) {
+  options_.repo.clear();
+  for (const char* nights : {"{at: \"61 2 * * *\"}", "{at: \"1 2 * * *\", zone: Europe/Berln}"}) {
+    Write("operator.yml", std::string("version: 1\ndevices: [sim:h200]\nnights: ") + nights + "\nrepositories: [{url: /srv/k}]\n");
+    const auto failed = RunConfig(options_);
+    ASSERT_FALSE(failed) << nights;
+    EXPECT_EQ(ExitCodeOf(failed.error()), kExitConfig);
+    EXPECT_NE(failed.error().Format().find(options_.operator_file + ":3: "), std::string::npos) << failed.error().Format();
+  }
+}
+
 TEST_F(ConfigCommand, ReadsSecretsOnlyWhereAsked) {
   Write("token", "");
   EXPECT_EQ(json::parse(Output())["ok"], true);
