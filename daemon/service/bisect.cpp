@@ -26,13 +26,9 @@ int MostTimings(size_t versions) {
 Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const ProbePair& probe) {
   BisectResult result;
   result.culprit = versions - 1;
-  if (versions == 2) {
-    result.exact = result.confirmed = true;
-    result.step = whole;
-    return result;
-  }
   const int most = MostTimings(versions);
   std::vector<bool> broken(versions, false);
+  PairProbe against_reference = whole;  // of the culprit
   const auto time = [&](size_t older, size_t newer) {
     ++result.timings;
     return probe(older, newer);
@@ -47,12 +43,22 @@ Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const Probe
         broken[version] = true;
         continue;
       }
-      (found->log_ratio > 0.5 * whole.log_ratio ? result.culprit : result.good) = version;
+      if (found->log_ratio > 0.5 * whole.log_ratio) {
+        result.culprit = version;
+        against_reference = *found;
+      } else {
+        result.good = version;
+      }
       moved = true;
       break;
     }
   }
   result.exact = result.culprit - result.good == 1;
+  if (result.good == 0) {  // that pair was timed
+    result.step = against_reference;
+    result.confirmed = result.step.slower;
+    return result;
+  }
   WW_ASSIGN(const auto step, time(result.good, result.culprit));
   if (step) {
     result.step = *step;

@@ -28,6 +28,7 @@ struct Versions {
     EXPECT_TRUE(result);
     EXPECT_EQ(static_cast<size_t>(result->timings), asked.size());
     EXPECT_LE(result->timings, MostTimings(us.size()));
+    EXPECT_EQ(std::set(asked.begin(), asked.end()).size(), asked.size()) << "a pair was timed twice";
     return *result;
   }
 };
@@ -51,7 +52,7 @@ TEST(Bisect, TwoVersionsNeedNoFurtherTiming) {
 }
 
 TEST(Bisect, OfSeveralStepsTheOneThatCrossesHalfOfTheLoss) {
-  Versions versions{{100, 101, 101, 118, 119, 120}, {}, {}};
+  Versions versions{{100, 101, 101, 114, 117, 120}, {}, {}};
   const BisectResult result = versions.Run();
   EXPECT_EQ(result.culprit, 3u);
   EXPECT_TRUE(result.confirmed);
@@ -69,6 +70,9 @@ TEST(Bisect, VersionsThatDoNotRunArePassedOver) {
     EXPECT_EQ(result.exact, broken != 3) << broken;
     EXPECT_TRUE(result.confirmed) << broken;
   }
+  // What does not run is not tried again when the range shrinks.
+  Versions many{{100, 100, 100, 100, 100, 100, 100, 110, 110}, {4, 5}, {}};
+  EXPECT_EQ(many.Run().good, 6u);  // the budget ends there
   Versions none{{100, 100, 100, 110}, {1, 2}, {}};
   const BisectResult range = none.Run();
   EXPECT_EQ(range.good, 0u);

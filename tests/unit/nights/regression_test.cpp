@@ -136,6 +136,8 @@ TEST(Drift, EdgesOfTheRule) {
   EXPECT_EQ(JudgeDrift(flat, {1.1, 0}, {}).drift, Drift::kSlower);  // two; no noise at all: the floor decides
   EXPECT_EQ(JudgeDrift(flat, {1.001, 0}, {}).drift, Drift::kSteady);  // it did not last
   EXPECT_EQ(JudgeDrift(flat, {0.9, 0}, {}).drift, Drift::kSuspect);   // and one to each side are no change
+  flat.back() = {0.99, 0};
+  EXPECT_EQ(JudgeDrift(flat, {1.1, 0}, {}).drift, Drift::kSuspect);   // however large the mean
   flat.back() = {0.9, 0};
   EXPECT_EQ(JudgeDrift(flat, {0.9, 0}, {}).drift, Drift::kFaster);
   flat.back() = {1, 0};
