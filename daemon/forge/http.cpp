@@ -181,6 +181,9 @@ void CurlHttp::State::Prepare(const HttpRequest& request, const Target& target, 
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, OnProgress);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
   if (request.method != "GET") {
+    // Where a connection that was used before ends without an answer, libcurl sends the request again on a new one, by itself and whatever the
+    // method: a comment would be there twice. On a connection of its own it does not.
+    curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.data());

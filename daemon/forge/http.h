@@ -46,8 +46,8 @@ struct HttpOptions {
   std::function<bool()> stopping;              // asked while an exchange goes on; true breaks it off
 };
 
-// Keeps its connection for the next request; requests of several threads go one after another. Follows redirects of a GET, at most
-// three and only to the same scheme, host and port.
+// Keeps its connection for the next GET; anything else is sent once, on a connection of its own. Requests of several threads go one after
+// another. Follows redirects of a GET, at most three and only to the same scheme, host and port.
 class CurlHttp final : public Http {
  public:
   static Result<std::unique_ptr<CurlHttp>> Create(HttpOptions options);

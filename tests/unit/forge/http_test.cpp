@@ -17,9 +17,12 @@
 namespace warpwright {
 namespace {
 
+const std::string kHangUp = "hang up";
+
 class TinyServer {
  public:
-  using Handler = std::function<std::string(const std::string& request)>;  // empty: says nothing and waits for the end
+  // The answer's bytes; empty: says nothing and waits for the end; kHangUp: closes the connection.
+  using Handler = std::function<std::string(const std::string& request)>;
   explicit TinyServer(Handler handler) : handler_(std::move(handler)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -33,15 +36,12 @@ class TinyServer {
   }
   ~TinyServer() {
     ::shutdown(listener_.get(), SHUT_RDWR);
-    {
-      const std::lock_guard lock(mutex_);
-      if (current_ >= 0) ::shutdown(current_, SHUT_RDWR);
-      done_ = true;
-    }
     thread_.join();
+    for (const auto& connection : connections_) ::shutdown(connection->get(), SHUT_RDWR);
+    for (std::thread& server : servers_) server.join();
   }
   std::string Url(const std::string& path) const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
-  int connections() const { return connections_; }
+  int connections() const { return accepted_; }
   std::vector<std::string> requests() {
     const std::lock_guard lock(mutex_);
     return requests_;
@@ -50,17 +50,11 @@ class TinyServer {
  private:
   void Run() {
     while (true) {
-      const Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (!connection.valid()) return;
-      ++connections_;
-      {
-        const std::lock_guard lock(mutex_);
-        if (done_) return;
-        current_ = connection.get();
-      }
-      Serve(connection.get());
-      const std::lock_guard lock(mutex_);
-      current_ = -1;
+      auto connection = std::make_unique<Fd>(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!connection->valid()) return;
+      ++accepted_;
+      connections_.push_back(std::move(connection));
+      servers_.emplace_back([this, fd = connections_.back()->get()] { Serve(fd); });
     }
   }
   void Serve(int connection) {
@@ -80,6 +74,10 @@ class TinyServer {
         requests_.push_back(request);
       }
       const std::string answer = handler_(request);
+      if (answer == kHangUp) {
+        ::shutdown(connection, SHUT_RDWR);
+        return;
+      }
       for (size_t sent = 0; sent < answer.size();) {
         const ssize_t wrote = ::send(connection, answer.data() + sent, answer.size() - sent, MSG_NOSIGNAL);
         if (wrote <= 0) return;
@@ -91,11 +89,11 @@ class TinyServer {
   Handler handler_;
   Fd listener_;
   int port_ = 0;
-  std::atomic<int> connections_{0};
+  std::atomic<int> accepted_{0};
   std::mutex mutex_;
   std::vector<std::string> requests_;
-  int current_ = -1;
-  bool done_ = false;
+  std::vector<std::unique_ptr<Fd>> connections_;  // of the accepting thread, until it ended
+  std::vector<std::thread> servers_;
   std::thread thread_;
 };
 
@@ -105,7 +103,7 @@ std::string Text(int status, const std::string& body, const std::string& headers
 
 std::unique_ptr<CurlHttp> Make(HttpOptions options = {}) { return std::move(*CurlHttp::Create(std::move(options))); }
 
-TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswerOverOneConnection) {
+TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswer) {
   TinyServer server([](const std::string&) { return Text(201, "made", "ETag: \"1\"\r\nX-One: a\r\n"); });
   const auto http = Make({.user_agent = "warpwright/1.2.3"});
   const auto answer = http->Send({"POST", server.Url("/a/../b?q=%2F"), {{"Accept", "application/vnd.github+json"}}, "s3cret", "{\"x\":1}"});
@@ -114,7 +112,6 @@ TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswerOverOneConnection) {
   EXPECT_EQ(answer->body, "made");
   EXPECT_EQ(answer->headers.at("etag"), "\"1\"");
   for (const char* method : {"PATCH", "PUT", "DELETE", "GET"}) EXPECT_TRUE(http->Send({method, server.Url("/"), {}, "", method[0] == 'P' ? "{}" : ""}));
-  EXPECT_EQ(server.connections(), 1);
   const auto requests = server.requests();
   ASSERT_EQ(requests.size(), 5u);
   EXPECT_TRUE(requests[0].starts_with("POST /a/../b?q=%2F HTTP/1.1\r\n")) << requests[0];
@@ -124,6 +121,27 @@ TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswerOverOneConnection) {
   EXPECT_TRUE(requests[1].starts_with("PATCH / "));
   EXPECT_TRUE(requests[3].starts_with("DELETE / "));
   EXPECT_EQ(requests[1].find("Authorization"), std::string::npos) << "the token stayed in the handle";
+}
+
+TEST(CurlHttp, KeepsItsConnection) {
+  TinyServer server([](const std::string&) { return Text(200, "x"); });
+  const auto http = Make();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(http->Send({"GET", server.Url("/"), {}, "", ""}));
+  EXPECT_EQ(server.connections(), 1);
+}
+
+// libcurl would: it takes a connection that was used before and ends without an answer for one that had been closed meanwhile.
+TEST(CurlHttp, AWriteWhoseAnswerIsLostIsNotSentAgain) {
+  TinyServer server([](const std::string& request) { return request.starts_with("GET ") ? Text(200, "x") : kHangUp; });
+  const auto http = Make();
+  for (const char* method : {"POST", "PATCH", "PUT", "DELETE"}) {
+    ASSERT_TRUE(http->Send({"GET", server.Url("/"), {}, "", ""}));
+    const size_t before = server.requests().size();
+    const auto answer = http->Send({method, server.Url("/"), {}, "", method[0] == 'P' ? "{}" : ""});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kIo) << answer.error().Format();
+    EXPECT_EQ(server.requests().size(), before + 1) << method;
+  }
 }
 
 TEST(CurlHttp, FollowsRedirectsOfAGetToTheSameServerOnly) {

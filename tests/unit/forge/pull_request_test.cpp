@@ -89,6 +89,21 @@ TEST_F(PullRequestTest, IsOpenedWithLabelsAndReviewers) {
   EXPECT_EQ(waits, (std::vector<std::chrono::milliseconds>{std::chrono::seconds(1), std::chrono::seconds(1)})) << "between three writes";
 }
 
+TEST_F(PullRequestTest, WhoseAnswerWasLostCountsAsCreated) {
+  for (const auto& [lost, operation] : {std::pair(Answer(502), Operation::kCreated),
+                                        {Answer(422, R"({"errors":[{"message":"A pull request already exists for acme:x."}]})"), Operation::kUnchanged}}) {
+    ClientKit kit;
+    kit.http.On(kList, {Pulls({}), Pulls({Pull(7)})});
+    kit.http.On(kRead, {Answer(200, Pull(7).dump())});
+    kit.http.On(kOpen, {lost});
+    const auto put = kit.Client().PutPullRequest(kRepository, Wanted());
+    ASSERT_TRUE(put) << put.error().Format();
+    EXPECT_EQ(put->operation, operation) << lost.status;
+    EXPECT_EQ(kit.http.Count(kOpen), 1u);
+    EXPECT_GE(kit.time.passed, std::chrono::seconds(1)) << "looked at once, before the list can have it";
+  }
+}
+
 TEST_F(PullRequestTest, OnlyWhatDiffersIsSent) {
   struct Row {
     const char* what;
