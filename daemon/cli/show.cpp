@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/version.h"
 #include "config/chip_file.h"
+#include "report/diff_summary.h"
 #include "report/explain.h"
 
 namespace warpwright {
@@ -56,8 +57,27 @@ ExplainContext ContextOf(Session& session, const TrajectoryView& view) {
       if (spec.name == view.task.key.kernel) {
         context.file = spec.file;
         context.entry = spec.entry;
+        context.allow = spec.allow;
+        context.tolerance = spec.tolerance;
       }
+  if (context.file.empty()) return context;
+  if (const auto text = session.repository().Read(context.base_commit, context.file); text && *text) context.original_text = **text;
+  const auto branch = session.repository().Resolve("warpwright/" + view.task.key.kernel);
+  if (!branch) return context;
+  if (const auto text = session.repository().Read(*branch, context.file); text && *text) context.result_text = **text;
   return context;
+}
+
+// As it would be proposed on a forge.
+std::string PullRequest(Session& session, const Explanation& explanation) {
+  Provenance provenance;
+  provenance.branch = "warpwright/" + explanation.kernel;
+  const auto tip = session.repository().Resolve(provenance.branch);
+  if (tip) provenance.candidate_commit = *tip;
+  if (const auto diff = session.repository().Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file)) AddDiff(*diff, provenance);
+  if (explanation.outcome == "improved") return RenderPullRequest(explanation, provenance).body;
+  const CheckText check = RenderCheck(explanation, provenance);
+  return check.summary + "\n" + check.text;
 }
 
 }  // namespace
@@ -82,6 +102,7 @@ Result<int> RunShow(const ShowOptions& options) {
   std::string text;
   if (common.json || options.format == "json") text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   else if (options.format == "html") text = RenderHtml(explanation);
+  else if (options.format == "pull-request") text = PullRequest(session, explanation);
   else text = RenderMarkdown(explanation);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);
