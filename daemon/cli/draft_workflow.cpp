@@ -28,10 +28,12 @@ std::string Quoted(const std::string& name) {
 
 }  // namespace
 
+std::string UnpinnedAction() { return std::string("warpwright/warpwright@v") + kVersion + " # pin it to the commit of a release"; }
+
 std::string DraftWorkflow(const std::string& branch) {
   std::string text(embedded::Workflows().at("optimize.yml"));
   ReplaceAll(text, "branches: [main]", "branches: [" + (branch == "main" ? branch : Quoted(branch)) + "]");
-  if (*kActionReference != 0) ReplaceAll(text, "warpwright/warpwright@v0.1.0 # pin it to the commit of a release", kActionReference);
+  if (*kActionReference != 0) ReplaceAll(text, UnpinnedAction(), kActionReference);
   return text;
 }
 

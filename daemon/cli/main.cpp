@@ -16,9 +16,9 @@ namespace {
 // What concerns the machine and not a repository's kernels.
 void AddMachine(CLI::App* command, CommonOptions& options) {
   command->add_option("--repo", options.repo, "The git repository")->capture_default_str();
-  command->add_option("--device", options.device, "cuda, cuda:1, sim:h200, sim:a100, sim:l4 or sim:rtx4090")->capture_default_str();
-  command->add_option("--cache", options.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]");
-  command->add_option("--worker", options.worker, "Command line of the worker [warpwright-worker]");
+  command->add_option("--device", options.device, "cuda, cuda:1, sim:h200, sim:a100, sim:l4 or sim:rtx4090")->capture_default_str()->envname("WARPWRIGHT_DEVICE");
+  command->add_option("--cache", options.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]")->envname("WARPWRIGHT_CACHE");
+  command->add_option("--worker", options.worker, "Command line of the worker [warpwright-worker]")->envname("WARPWRIGHT_WORKER");
   command->add_flag("--json", options.json, "One JSON object on stdout");
   command->add_flag("--quiet", options.quiet, "No progress on stderr");
 }
@@ -27,7 +27,7 @@ void AddCommon(CLI::App* command, CommonOptions& options) {
   AddMachine(command, options);
   command->add_option("--kernel", options.kernels, "Only this kernel of the manifest (repeatable)");
   command->add_option("--skills", options.skills, "Folder of skills instead of the built-in ones");
-  command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]");
+  command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]")->envname("WARPWRIGHT_STATE");
 }
 
 struct Program {
@@ -108,9 +108,9 @@ struct Program {
     command->add_flag("--optimize", nightly.optimize, "Optimize what became slower (with --json: the caller does, from findings[])");
 
     command = app.add_subcommand("serve", "The daemon: watches repositories, optimizes what changes, opens pull requests");
-    command->add_option("--config", serve.config, "The operator's file")->capture_default_str();
-    command->add_option("--cache", serve.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]");
-    command->add_option("--worker", serve.worker, "Command line of the worker [warpwright-worker]");
+    command->add_option("--config", serve.config, "The operator's file")->capture_default_str()->envname("WARPWRIGHT_CONFIG");
+    command->add_option("--cache", serve.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]")->envname("WARPWRIGHT_CACHE");
+    command->add_option("--worker", serve.worker, "Command line of the worker [warpwright-worker]")->envname("WARPWRIGHT_WORKER");
     command->callback([this] { run = [this] { return RunServe(serve); }; });
 
     AddSkills();

@@ -55,6 +55,16 @@ TEST_F(Init, LeavesWorkflowsAloneWhereAsked) {
   EXPECT_FALSE(std::filesystem::exists(repository_.path() / ".github"));
 }
 
+TEST(DraftWorkflow, EveryWorkflowNamesTheActionOfThisVersion) {
+  int uses = 0;
+  for (const char* name : {"optimize.yml", "matrix.yml", "nightly.yml", "slash.yml"}) {
+    const std::string text = ReadFile(std::string(WW_SOURCE_DIR) + "/config/workflows/" + name).value_or("");
+    for (size_t at = text.find("uses: warpwright/"); at != std::string::npos; at = text.find("uses: warpwright/", at + 1), ++uses)
+      EXPECT_EQ(text.substr(at + 6, UnpinnedAction().size() + 1), UnpinnedAction() + "\n") << name;
+  }
+  EXPECT_GE(uses, 6);
+}
+
 TEST(DraftWorkflow, IsYamlForEveryBranchName) {
   for (const char* branch : {"main", "true", "a,b", "a]b", "release/1.x", "x'y", "#1", "a\"b"}) {
     auto root = ParseYaml(DraftWorkflow(branch), "w.yml");
