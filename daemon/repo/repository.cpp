@@ -210,15 +210,16 @@ Result<std::vector<TreeFile>> Repository::Files(const std::string& commit) const
 
 Status Repository::Export(const std::string& commit, const std::function<bool(std::string_view)>& wanted,
                           const std::filesystem::path& destination) const {
-  WW_ASSIGN(const auto paths, List(commit, wanted));
+  WW_ASSIGN(const auto files, Files(commit));
   std::error_code error;
   std::filesystem::create_directories(destination, error);
   if (error) return Fail(ErrorCode::kIo, "create " + destination.string() + ": " + error.message());
-  for (const auto& path : paths) {
-    const auto text = Read(commit, path);
+  for (const auto& file : files) {
+    if (file.kind != TreeFile::Kind::kFile || !wanted(file.path)) continue;
+    const auto text = Content(file.id, file.path);
     if (!text && text.error().code == ErrorCode::kUnsupported) continue;
     if (!text) return Fail(text.error());
-    WW_TRY(WriteNewFile(destination / path, text->value_or("")));
+    WW_TRY(WriteNewFile(destination / file.path, *text));
   }
   // Once for all files: a sync for each takes minutes for tens of thousands.
   const Fd folder(::open(destination.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
