@@ -79,7 +79,7 @@ Status Daemon::Run() {
   State& s = *state_;
   WW_TRY(s.Prepare());
   std::vector<std::thread> threads;
-  for (int i = 0; i < std::max(1, s.options.look_threads); ++i) threads.emplace_back([&s] { s.DoChores(); });
+  for (int i = 0; i <= std::max(1, s.options.look_threads); ++i) threads.emplace_back([&s, i] { s.DoChores(i == 0); });
   threads.emplace_back([&s] { s.Repeat("detect", [&s] { return s.pipeline.DetectOne(s.stop_detection); }); });
   threads.emplace_back([&s] {
     s.Repeat("forge", [&s]() -> Result<bool> {
@@ -143,7 +143,7 @@ void Daemon::State::Turn() {
     SortDeliveries();
   }
   if (watched[2].revents != 0)
-    for (const std::string& repository : watcher.Due()) AddChore([this, repository] { Look(repository); });
+    for (const std::string& repository : watcher.Due()) AskForLook(repository);
 }
 
 void Daemon::State::SortDeliveries() {
@@ -183,11 +183,11 @@ void Daemon::State::Upkeep(Steady now) {
   if (now >= next_checkpoint) {
     next_checkpoint = now + kCheckpointEvery;
     SortDeliveries();  // those of before the start, and those that went wrong
-    AddChore([this] { (void)store.Checkpoint(); });
+    AddChore(quick, [this] { (void)store.Checkpoint(); });
   }
   if (now >= next_retention) {
     next_retention = now + kRetentionEvery;
-    AddChore([this] {
+    AddChore(quick, [this] {
       if (const Status done = store.Retain(); !done) LogError("retention_failed", done.error());
     });
   }

@@ -25,7 +25,7 @@ struct DaemonOptions {
   std::chrono::seconds reconcile_every{600};
   std::chrono::seconds grace{60};       // that a running child gets after SIGTERM
   std::string nights_at, nights_zone = "UTC";  // cron; empty: none
-  int look_threads = 2;
+  int look_threads = 4;                 // for remotes; those on this machine have one more
 };
 
 // The outside of the process.

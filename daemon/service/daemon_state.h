@@ -34,15 +34,17 @@ struct Daemon::State {
   std::mutex mutex;                       // of what follows
   std::condition_variable work;
   uint64_t turns = 0;                     // of Notify; who waits sees that something happened
-  std::deque<std::function<void()>> chores;  // for the look threads
+  // For the look threads. Remotes that do not answer must not hold up those on this machine, so these have a thread of their own.
+  std::deque<std::function<void()>> quick, slow;
 
   // daemon_threads.cpp
   void Notify();                          // there may be work for any thread
   // Calls `step` until it says that there is nothing to do, then waits for Notify or a second; until draining.
   void Repeat(const char* name, const std::function<Result<bool>()>& step);
-  void DoChores();                        // body of a look thread
+  void DoChores(bool only_quick);         // body of a look thread
   void Look(const std::string& repository);
-  void AddChore(std::function<void()> chore);
+  void AskForLook(const std::string& repository);
+  void AddChore(std::deque<std::function<void()>>& queue, std::function<void()> chore);
 
   // daemon.cpp
   Status Prepare();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "config/remote_text.h"
 #include "service/daemon_state.h"
 
 namespace warpwright {
@@ -42,27 +43,38 @@ void Daemon::State::Repeat(const char* name, const std::function<Result<bool>()>
   }
 }
 
-void Daemon::State::AddChore(std::function<void()> chore) {
+void Daemon::State::AddChore(std::deque<std::function<void()>>& queue, std::function<void()> chore) {
   {
     const std::lock_guard guard(mutex);
-    chores.push_back(std::move(chore));
+    queue.push_back(std::move(chore));
   }
   work.notify_all();
 }
 
-void Daemon::State::DoChores() {
-  ::prctl(PR_SET_NAME, "look");
+void Daemon::State::DoChores(bool only_quick) {
+  ::prctl(PR_SET_NAME, only_quick ? "look local" : "look");
   while (true) {
     std::function<void()> chore;
     {
       std::unique_lock lock(mutex);
-      work.wait(lock, [&] { return draining || !chores.empty(); });
+      work.wait(lock, [&] { return draining || !quick.empty() || (!only_quick && !slow.empty()); });
       if (draining) return;
-      chore = std::move(chores.front());
-      chores.pop_front();
+      auto& queue = only_quick || slow.empty() ? quick : slow;
+      chore = std::move(queue.front());
+      queue.pop_front();
     }
     chore();
   }
+}
+
+void Daemon::State::AskForLook(const std::string& repository) {
+  bool local = false;
+  for (const Place& place : pipeline.Places()) {
+    if (place.name != repository) continue;
+    const auto kind = CheckRemoteUrl(place.remote.url);
+    local = kind && *kind == RemoteKind::kLocal;
+  }
+  AddChore(local ? quick : slow, [this, repository] { Look(repository); });
 }
 
 void Daemon::State::Look(const std::string& repository) {
