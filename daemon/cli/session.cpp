@@ -27,7 +27,8 @@ fs::path DefaultCache() {
 
 fs::path BesideThisProgram(const char* name) {
   std::error_code error;
-  return fs::canonical("/proc/self/exe", error).parent_path() / name;
+  // Not canonical(): after an upgrade the running program's file is gone ("/usr/bin/warpwright (deleted)"), its folder is not.
+  return fs::read_symlink("/proc/self/exe", error).parent_path() / name;
 }
 
 }  // namespace

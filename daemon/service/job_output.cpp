@@ -50,6 +50,7 @@ Result<std::vector<DetectedEntry>> ParsePlan(std::string_view text) {
   WW_ASSIGN(const json plan, ParseBounded(text));
   JsonReader reader;
   std::vector<DetectedEntry> entries;
+  if (!plan.is_object() || !plan.contains("entries")) reader.Complain("a plan without entries");  // not the same as one where nothing changed
   for (const json& item : reader.Items(plan, "entries")) {
     if (entries.size() == kMaxEntries) return Fail(ErrorCode::kCorrupt, "a plan has more than 10,000 entries");
     DetectedEntry entry;
