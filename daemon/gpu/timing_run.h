@@ -42,6 +42,7 @@ class TimingRun {
   Result<std::variant<Fault, Sample>> Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed);
   Step WarmUp();
   Step TimePairs();
+  Step CheckHolds();
   Step TimePair(int index, int block, bool keep);
   Result<TimedDrift> CompareOutputs(const std::vector<size_t>& sets, uint64_t contents_seed);
   Status Keep(int index, size_t set);

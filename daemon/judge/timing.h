@@ -57,8 +57,13 @@ class PairedTiming {
   struct DriftLimit {
     double relative = 0;
     bool small = false;  // an output has few elements
+    // rms of the small outputs as verified. Timed inputs are rotations of one another, so that a sum that comes out near zero does so in
+    // every pair, and a difference that is small beside the usual sum is large beside this one.
+    std::map<std::string, double> usual_rms;
   };
-  Failure CheckDrift(const Timing& timing, const std::vector<TimedPair>& pairs, int launches_per_sample) const;
+  Failure CheckDrift(const Timing& timing, const std::vector<TimedPair>& pairs, int launches_per_sample, double luck) const;
+  // How many times smaller than usual the original's small outputs are in what was timed; at least 1.
+  double Luck(const Timing& timing, const KeptPair& kept) const;
   Result<Failure> CheckKept(const Timing& timing, const std::vector<BufferContent>& sent, KeptPair& kept);
   DriftLimit LimitOf(const std::string& case_name) const;
   TimingRules Rules() const;

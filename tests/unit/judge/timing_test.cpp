@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "base/file.h"
@@ -237,6 +238,23 @@ TEST(JudgeTiming, FewElementsMayComeOutNearZeroNowAndThen) {
       MeasuredOf(verdict);
     }
   }
+}
+
+// An error that is small beside the usual output is large beside one that is small by chance in every pair.
+TEST(JudgeTiming, AnOutputThatIsSmallInEveryPairIsHeldToItsUsualSize) {
+  int small = 0;
+  for (uint64_t secret = 1; secret <= 40; ++secret) {
+    Bench bench(1);
+    bench.options.secret_seed = secret;
+    bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
+      float in = 0;
+      std::memcpy(&in, p.request.buffers[1].bytes.data(), sizeof in);
+      p.pair.drift.relative_rms = 1e-8 / std::fabs(2 * static_cast<double>(in));
+      small += p.index == 0 && std::fabs(in) < 0.1F;
+    };
+    MeasuredOf(bench.Try(Twice));
+  }
+  EXPECT_GT(small, 0);
 }
 
 TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
