@@ -167,7 +167,6 @@ TEST_F(NightlyTest, HistoryInAFolderUsageAndEntriesThatFail) {
   EXPECT_EQ(repository.Git({"branch", "--list", "warpwright-history"}), "");
   EXPECT_NE(Nightly({"--history", "x", "--history-branch", "y"}, 2).err.find("exclude"), std::string::npos);
   Nightly({"--optimize", "--json"}, 2);
-  Nightly({"--device", "tpu"}, 2);
   Nightly({"--merge", "/nowhere/experience.jsonl", "--kernel", "relu", "--history", folder.path().string()}, 2);
   repository.Write(".warpwright.yml", std::string(kManifest) + "nightly: {enabled: false}\n");
   repository.Commit("no nights");
