@@ -12,7 +12,8 @@ namespace warpwright {
 struct GitHttpServer::State {
   std::filesystem::path root;
   std::string token;
-  httplib::Server server;
+  std::unique_ptr<httplib::Server> server;
+  bool tls = false;
   std::thread thread;
   int port = 0;
   std::atomic<int> refused{0}, only{0};
@@ -69,11 +70,17 @@ struct GitHttpServer::State {
   }
 };
 
-GitHttpServer::GitHttpServer(std::filesystem::path root, std::string token) : state_(std::make_unique<State>()) {
+GitHttpServer::GitHttpServer(std::filesystem::path root, std::string token, const std::filesystem::path& certificate, const std::filesystem::path& key)
+    : state_(std::make_unique<State>()) {
+  state_->tls = !certificate.empty();
+  if (state_->tls)
+    state_->server = std::make_unique<httplib::SSLServer>(certificate.c_str(), key.c_str());
+  else
+    state_->server = std::make_unique<httplib::Server>();
   state_->root = std::move(root);
   state_->token = std::move(token);
-  state_->server.Get(".*", [this](const httplib::Request& request, httplib::Response& response) { state_->Serve(request, response, {}); });
-  state_->server.Post(".*", [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
+  state_->server->Get(".*", [this](const httplib::Request& request, httplib::Response& response) { state_->Serve(request, response, {}); });
+  state_->server->Post(".*", [this](const httplib::Request& request, httplib::Response& response, const httplib::ContentReader& reader) {
     std::string body;
     reader([&](const char* data, size_t size) {
       body.append(data, size);
@@ -81,16 +88,16 @@ GitHttpServer::GitHttpServer(std::filesystem::path root, std::string token) : st
     });
     state_->Serve(request, response, body);
   });
-  state_->port = state_->server.bind_to_any_port("127.0.0.1");
-  state_->thread = std::thread([this] { state_->server.listen_after_bind(); });
+  state_->port = state_->server->bind_to_any_port("127.0.0.1");
+  state_->thread = std::thread([this] { state_->server->listen_after_bind(); });
 }
 
 GitHttpServer::~GitHttpServer() {
-  state_->server.stop();
+  state_->server->stop();
   state_->thread.join();
 }
 
-std::string GitHttpServer::Url(const std::string& path) const { return "http://127.0.0.1:" + std::to_string(state_->port) + "/" + path; }
+std::string GitHttpServer::Url(const std::string& path) const { return (state_->tls ? "https://127.0.0.1:" : "http://127.0.0.1:") + std::to_string(state_->port) + "/" + path; }
 int GitHttpServer::refused() const { return state_->refused; }
 void GitHttpServer::OnRequest(std::function<void(const std::string&, const std::string&)> hook) { state_->hook = std::move(hook); }
 void GitHttpServer::AnswerOnly(int status) { state_->only = status; }

@@ -10,10 +10,10 @@ namespace warpwright {
 
 class GitHttpServer {
  public:
-  // Serves the bare repositories below `root`. `token` empty: anybody may.
-  GitHttpServer(std::filesystem::path root, std::string token);
+  // Serves the bare repositories below `root`. `token` empty: anybody may. With a certificate and its key: https.
+  GitHttpServer(std::filesystem::path root, std::string token, const std::filesystem::path& certificate = {}, const std::filesystem::path& key = {});
   ~GitHttpServer();
-  std::string Url(const std::string& path) const;  // http://127.0.0.1:PORT/path
+  std::string Url(const std::string& path) const;  // http(s)://127.0.0.1:PORT/path
   int refused() const;                             // requests without the right token
   // Called before a request is answered; its path and its body.
   void OnRequest(std::function<void(const std::string&, const std::string&)> hook);
