@@ -89,7 +89,7 @@ std::vector<std::string> Count(const json& dump, int items) {
     if (pull.at("state") == "open") {
       const std::string head = pull.at("head").at("ref");
       ++open[head];
-      if (pull.at("body") != "body 2 of " + head || pull.at("labels").size() != 1) wrong.push_back(fmt::format("{}: body {}, labels {}", head, pull.at("body").dump(), pull.at("labels").dump()));
+      if (pull.at("body") != "body 2 of " + head) wrong.push_back(fmt::format("{}: body {}", head, pull.at("body").dump()));
     }
   for (const json& check : dump.at("checks")) {
     ++checks[check.at("external_id")];
@@ -110,6 +110,13 @@ std::vector<std::string> Count(const json& dump, int items) {
   else if (dump.at("issues")[0].at("body") != fmt::format("<!-- board --> {} of {}", items, items)) wrong.emplace_back("the dashboard is not the last one");
   if (!dump.at("statuses").empty()) wrong.emplace_back("commit statuses instead of checks");
   return wrong;
+}
+
+// A label that GitHub calls nonsense (422) is not asked for again, by design: the pull request matters more.
+int WithoutLabel(const json& dump) {
+  int without = 0;
+  for (const json& pull : dump.at("pulls")) without += pull.at("labels").empty();
+  return without;
 }
 
 json BenchForge(double share, int items) {
@@ -168,7 +175,7 @@ json BenchForge(double share, int items) {
   }
   return {{"share", share}, {"items", items}, {"requests", requests}, {"faults", faults}, {"writes_done_whose_answer_was_lost", lost_but_done}, {"answers", answers},
           {"verbs", calls.verbs}, {"verbs_called_again", calls.repeated}, {"verbs_given_up", calls.given_up}, {"seconds", seconds},
-          {"wrong", Count(hub->Dump(kRepository.Full()), items)}, {"violations", hub->Violations()}};
+          {"pull_requests_without_label", WithoutLabel(hub->Dump(kRepository.Full()))}, {"wrong", Count(hub->Dump(kRepository.Full()), items)}, {"violations", hub->Violations()}};
 }
 
 json BenchQueue(int jobs) {
