@@ -45,7 +45,10 @@ void List(const std::vector<TaskSummary>& tasks, bool as_json) {
 // File and entry from the manifest where the kernel still stands there.
 ExplainContext ContextOf(Session& session, const TrajectoryView& view) {
   ExplainContext context;
-  if (auto chip = LoadChip(view.task.key.device.rfind("sim:", 0) == 0 ? view.task.key.device.substr(4) : "")) context.chip = *chip;
+  const std::string& device = view.task.key.device;
+  if (auto chip = LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : "")) context.chip = *chip;
+  else if (session.gpu()) context.chip = session.chip();
+  if (context.chip.name.empty()) context.chip.name = device;  // measured on another machine than this one
   context.version = kVersion;
   context.toolchain = session.Toolchain().value_or("unknown toolchain");
   const auto head = session.repository().Resolve("HEAD");

@@ -174,6 +174,8 @@ Status Tools::Release() {
 Result<bool> Tools::HoldsLasted() {
   uint32_t late = 0;
   WW_TRY(Download(&late, results_.address() + kLate, sizeof late));
+  constexpr uint32_t kNone = 0;  // the next one to ask asks of its own holds
+  if (late != 0) WW_TRY(Upload(results_.address() + kLate, &kNone, sizeof kNone));
   return late == 0;
 }
 
