@@ -117,6 +117,9 @@ Result<Manifest> LoadManifest(const std::filesystem::path& repository_root) {
   if (!std::filesystem::is_regular_file(status))
     return Fail(
         Error{ErrorCode::kConfig, "the manifest is not a regular file", path.string(), 0, 0, "replace it by a file"});
+  if (const auto bytes = std::filesystem::file_size(path, code); !code && bytes > kMaxManifestBytes)
+    return Fail(Error{ErrorCode::kConfig, fmt::format("the manifest has {} bytes, more than the {} that one may have", bytes, kMaxManifestBytes),
+                      path.string(), 0, 0, "leave out what it need not say"});
   WW_ASSIGN(std::string text, ReadFile(path, kMaxManifestBytes));
   WW_ASSIGN(Manifest manifest, ParseManifest(text, path.string()));
   Diagnostics diagnostics;
