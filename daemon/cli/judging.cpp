@@ -41,6 +41,16 @@ std::unique_ptr<Judge> MakeJudge(const Session& session, const KernelSpec& spec,
   return std::make_unique<Judge>(spec, original, session.options().device, trusted, options);
 }
 
+NightTimerOptions PairTiming(const Session& session, const Manifest& manifest, const std::filesystem::path& tree, WorkerEvaluator& worker) {
+  NightTimerOptions timing;
+  timing.device = session.options().device;
+  timing.tree = tree;
+  timing.threshold = manifest.nightly.threshold;
+  timing.fresh_worker = [&worker] { worker.Restart(); };
+  if (session.gpu()) timing.chip = session.chip();
+  return timing;
+}
+
 std::vector<ToolFinding> LookAtWinner(const Session& session, const KernelSpec& spec, const SourceRef& winner, const Measured& measured) {
   if (!session.gpu()) return {};
   const AcceptanceTools tools = FindAcceptanceTools();

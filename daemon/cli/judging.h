@@ -1,4 +1,4 @@
-// A judge for one kernel of a session. Used by record, verify, profile and optimize.
+// What judges a kernel of a session. Used by record, verify, profile, optimize and nightly.
 #pragma once
 
 #include <functional>
@@ -6,6 +6,7 @@
 
 #include "cli/session.h"
 #include "judge/judge.h"
+#include "service/night_timer.h"
 #include "worker/acceptance_tools.h"
 
 namespace warpwright {
@@ -14,6 +15,9 @@ namespace warpwright {
 std::unique_ptr<Judge> MakeJudge(const Session& session, const KernelSpec& spec, const SourceRef& original, const Manifest& manifest,
                                  const std::filesystem::path& references, const std::string& toolchain, Evaluator& trusted,
                                  std::function<void()> fresh_worker = {});
+
+// How nights and `--fail-on regression` time two revisions in pairs. `worker` must outlive what it is given to.
+NightTimerOptions PairTiming(const Session& session, const Manifest& manifest, const std::filesystem::path& tree, WorkerEvaluator& worker);
 
 // compute-sanitizer and nvcc over a winner, on the smallest case. Nothing where the device is simulated: its simulator is a sanitizer.
 std::vector<ToolFinding> LookAtWinner(const Session& session, const KernelSpec& spec, const SourceRef& winner, const Measured& measured);

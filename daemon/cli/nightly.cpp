@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/judging.h"
 #include "cli/progress.h"
 #include "cli/version.h"
 #include "service/culprit.h"
@@ -48,13 +49,7 @@ class Nightly {
     WW_ASSIGN(tree_, session_.ExportTree(commit_));
     WW_TRY(MakeKey());
     WorkerEvaluator worker = session_.MakeWorker();
-    NightTimerOptions timing;
-    timing.device = options_.common.device;
-    timing.tree = tree_;
-    timing.threshold = manifest_.nightly.threshold;
-    timing.fresh_worker = [&] { worker.Restart(); };
-    if (session_.gpu()) timing.chip = session_.chip();
-    NightTimer timer(worker, timing);
+    NightTimer timer(worker, PairTiming(session_, manifest_, tree_, worker));
 
     std::vector<EntryNight> nights;
     std::map<std::string, std::vector<HistoryLine>> lines;

@@ -119,13 +119,7 @@ class Optimization {
   Status FindRegressions(WorkerEvaluator& worker) {
     WW_ASSIGN(const std::string before, session_.repository().Resolve(options_.changed_since));
     WW_ASSIGN(const fs::path old_tree, session_.ExportTree(before));
-    NightTimerOptions timing;
-    timing.device = options_.common.device;
-    timing.tree = tree_;
-    timing.threshold = manifest_.nightly.threshold;
-    timing.fresh_worker = [&] { worker.Restart(); };
-    if (session_.gpu()) timing.chip = session_.chip();
-    NightTimer timer(worker, timing);
+    NightTimer timer(worker, PairTiming(session_, manifest_, tree_, worker));
     for (const auto& spec : manifest_.kernels) {
       std::error_code error;
       if (!fs::exists(old_tree / spec.file, error)) continue;  // new
