@@ -21,9 +21,10 @@
 //   other-scalars            (full) floating-point scalars that the manifest does not give
 //   large-case               (full) cases too large to be verified are written to at least
 //   reduced-shape            (full) cases too large to be verified, one dimension at a time cut to what can be run
-//   bytes-read               the inputs that the original reads are read
 //   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision says what came of it. A candidate that
 //                            is not faster is still Measured: it is right
+//   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only what is faster than every candidate
+//                            before it is counted deeply
 //
 // Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (in a quick evaluation on that one
 // alone; where it is large and on a GPU, the timed outputs are what shows secret inputs at full size).
