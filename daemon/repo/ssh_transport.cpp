@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/pipe_signal.h"
 #include "base/subprocess.h"
 #include "repo/timed_stream.h"
 
@@ -56,6 +57,7 @@ int Read(git_smart_subtransport_stream* base, char* buffer, size_t size, size_t*
 
 int Write(git_smart_subtransport_stream* base, const char* buffer, size_t size) {
   SshStream& stream = *reinterpret_cast<SshStream*>(base);
+  const PipeSignalBlocked blocked;  // ssh may have ended: that is an error of this connection and not the end of the process
   while (size > 0) {
     if (WaitFor(stream.child.to_child(), POLLOUT) != 0) return -1;
     const ssize_t count = ::write(stream.child.to_child(), buffer, std::min<size_t>(size, 4096));  // at most PIPE_BUF never blocks after POLLOUT

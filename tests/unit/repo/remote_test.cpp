@@ -28,7 +28,7 @@ void WriteFakeSsh(const fs::path& folder) {
                                    "env > " << (folder / "environment").string() << "\n"
                                    "for last; do :; done\n"
                                    "case \"$*\" in *unknown.example*) echo 'No ED25519 host key is known for unknown.example and you have requested strict checking.' >&2\n"
-                                   "echo 'Host key verification failed.' >&2; exit 255;; esac\n"
+                                   "echo 'Host key verification failed.' >&2; exit 255;; *closing.example*) exec 0<&-;; esac\n"
                                    "exec sh -c \"$last\"\n";
   fs::permissions(folder / "ssh", fs::perms::owner_all);
 }
@@ -453,6 +453,19 @@ TEST_P(SshTest, AnUnknownHostIsRefusedWithItsRemedy) {
   EXPECT_EQ(refs.error().code, ErrorCode::kEnvironment);
   EXPECT_NE(refs.error().message.find("No ED25519 host key is known"), std::string::npos) << refs.error().Format();
   EXPECT_NE(refs.error().remedy.find("ssh-keyscan unknown.example"), std::string::npos);
+}
+
+// A host that hangs up in the middle: the write that meets the closed pipe is an error, and the process goes on.
+TEST_P(SshTest, AConnectionThatClosesIsAnErrorAndNoSignal) {
+  RemoteAddress address = Address();
+  address.url = "ssh://git@closing.example" + bare().string();
+  auto mirror = Mirror::Open(folder.path() / "mirror.git", address);
+  ASSERT_TRUE(mirror) << mirror.error().Format();
+  const auto before = ::signal(SIGPIPE, SIG_DFL);  // the test's HTTP server ignores it for the whole process; a command of ours does not
+  const auto moves = mirror->Fetch();
+  ::signal(SIGPIPE, before);
+  ASSERT_FALSE(moves);
+  EXPECT_EQ(moves.error().code, ErrorCode::kEnvironment) << moves.error().Format();
 }
 
 TEST(RemotePlace, AddressesAreTakenApart) {
