@@ -10,6 +10,9 @@ namespace {
 
 using nlohmann::json;
 
+// 422 is "validation failed, or the endpoint has been spammed": only what is said this often is about the label or the reviewer.
+constexpr int kRefusalsThatCount = 3;
+
 bool Has(const std::vector<std::string>& names, const std::string& name) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& other) { return SameIgnoringCase(name, other); });
 }
@@ -158,11 +161,16 @@ Status GithubClient::State::Dress(const RepositoryName& repository, const Github
 
 Status GithubClient::State::AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels, Patience& patience) {
   const std::string path = RepositoryPath(repository, fmt::format("/issues/{}/labels", number));
-  while (true) {  // adding a label twice is adding it once
+  for (int refusals = 0;;) {  // adding a label twice is adding it once
     WW_ASSIGN(const GithubWrite written, transport->Write(repository, "POST", path, json{{"labels", labels}}, patience));
     if (written.lost) continue;
     if (written.answer.status == 200) return {};
-    Say(transport->Refusal(written.answer, fmt::format("label pull request {} of {}", number, repository.Full())).Format());
+    const Error refusal = transport->Refusal(written.answer, fmt::format("label pull request {} of {}", number, repository.Full()));
+    if (written.answer.status == 422 && ++refusals < kRefusalsThatCount) {
+      WW_TRY(transport->WaitAfterFailure(patience, refusal));
+      continue;
+    }
+    Say(refusal.Format());
     const std::lock_guard lock(mutex);
     for (const std::string& label : labels) refused.insert(fmt::format("{}#{} label {}", repository.Full(), number, label));
     return {};
@@ -176,7 +184,7 @@ Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64
     else users.push_back(reviewer);
   }
   const std::string path = RepositoryPath(repository, fmt::format("/pulls/{}/requested_reviewers", number));
-  while (true) {
+  for (int refusals = 0;;) {
     WW_ASSIGN(const GithubWrite written, transport->Write(repository, "POST", path, json{{"reviewers", users}, {"team_reviewers", teams}}, patience));
     if (written.lost) {  // who reviewed within that second is asked again; nothing worse
       WW_ASSIGN(const GithubPullRequest now, PullRequest(repository, number, patience));
@@ -188,7 +196,13 @@ Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64
       for (const std::string& reviewer : reviewers) WW_TRY(AskReviewers(repository, number, {reviewer}, patience));
       return {};
     }
-    Say(transport->Refusal(written.answer, fmt::format("ask {} to review pull request {} of {}", fmt::join(reviewers, ", "), number, repository.Full())).Format());
+    const Error refusal =
+        transport->Refusal(written.answer, fmt::format("ask {} to review pull request {} of {}", fmt::join(reviewers, ", "), number, repository.Full()));
+    if (written.answer.status == 422 && ++refusals < kRefusalsThatCount) {
+      WW_TRY(transport->WaitAfterFailure(patience, refusal));
+      continue;
+    }
+    Say(refusal.Format());
     const std::lock_guard lock(mutex);
     for (const std::string& reviewer : reviewers) refused.insert(fmt::format("{}#{} reviewer {}", repository.Full(), number, reviewer));
     return {};

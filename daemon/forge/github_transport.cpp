@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr size_t kMaxMessageCharacters = 300, kMaxErrorBytes = 1u << 20;
 
-std::string PathOf(std::string_view url) {
+std::string PathAndQueryOf(std::string_view url) {
   const size_t scheme = url.find("://");
   const size_t slash = url.find('/', scheme == std::string_view::npos ? 0 : scheme + 3);
   return slash == std::string_view::npos ? "/" : std::string(url.substr(slash, url.find('?') - slash));
@@ -61,10 +61,10 @@ std::string OneLine(std::string_view text) {
 
 // "Validation Failed: No commits between main and warpwright/softmax".
 std::string MessageOf(const std::string& body) {
-  const auto json = ParseJson(body, kMaxErrorBytes);
-  if (!json) return "no reason given";
-  std::string message = TextAt(*json, {"message"});
-  for (const auto& error : ItemsAt(*json, {"errors"})) {
+  const auto answer = ParseJson(body, kMaxErrorBytes);
+  if (!answer) return "no reason given";
+  std::string message = TextAt(*answer, {"message"});
+  for (const auto& error : ItemsAt(*answer, {"errors"})) {
     std::string detail = error.is_string() ? error.get<std::string>() : TextAt(error, {"message"});
     if (detail.empty()) detail = TextAt(error, {"field"}) + " " + TextAt(error, {"code"});
     message += (message.empty() ? "" : ": ") + detail;
@@ -166,7 +166,7 @@ void GithubTransport::Report(const HttpRequest& request, const HttpResponse* ans
 
 Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryName& repository, HttpRequest request, Patience& patience) {
   const bool write = request.method != "GET";
-  const std::string what = fmt::format("{} {}", request.method, PathOf(request.url));
+  const std::string what = fmt::format("{} {}", request.method, PathAndQueryOf(request.url));
   Error limit{ErrorCode::kIo, what + ": GitHub's rate limit", {}, 0, 0, {}};
   while (true) {
     WW_TRY(Wait(limits_.Reserve(host_, repository.owner, write), patience, limit));
@@ -228,13 +228,13 @@ Status GithubTransport::GetPages(const RepositoryName& repository, const std::st
     WW_ASSIGN(const GithubAnswer answer, Get(repository, url, patience));
     if (answer.status != 200) {
       if (refused_with != nullptr) *refused_with = answer.status;
-      return Fail(Refusal(answer, fmt::format("GET {}", PathOf(url))));
+      return Fail(Refusal(answer, fmt::format("GET {}", PathAndQueryOf(url))));
     }
     WW_ASSIGN(const bool more, visit(answer.body));
     if (!more) return {};
     // The token goes with it: nowhere but to the same interface.
     if (!answer.next.empty() && !answer.next.starts_with(options_.api + "/"))
-      return Fail(ErrorCode::kCorrupt, fmt::format("GET {}: the next page is said to be on another server", PathOf(url)),
+      return Fail(ErrorCode::kCorrupt, fmt::format("GET {}: the next page is said to be on another server", PathAndQueryOf(url)),
                   "configure github.api with the address that the server calls its own");
     url = answer.next;
   }

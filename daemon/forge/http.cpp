@@ -8,6 +8,8 @@
 #include <mutex>
 #include <optional>
 
+#include "base/pipe_signal.h"
+
 namespace warpwright {
 namespace {
 
@@ -208,6 +210,7 @@ Result<HttpResponse> CurlHttp::State::SendOnce(const HttpRequest& request, const
   Prepare(request, target, exchange);
   curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, detail);
+  const PipeSignalBlocked blocked;  // with NOSIGNAL, curl leaves it to us what a TLS write to a closed connection raises
   const CURLcode code = curl_easy_perform(handle.get());
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);
   if (code != CURLE_OK) return FailCurl(code, detail, request, target, exchange);

@@ -180,22 +180,35 @@ TEST_F(PullRequestTest, TakenOffLabelsAndAnsweredReviewersAreLeftAlone) {
 }
 
 TEST_F(PullRequestTest, AReviewerWhoCannotBeAskedCostsNeitherTheOthersNorThePullRequest) {
+  const Result<HttpResponse> stranger = Answer(422, R"({"message":"Reviews may only be requested from collaborators."})");
   http.On(kList, {Pulls({}), Pulls({Pull(7)})});
   http.On(kRead, {Answer(200, Pull(7).dump())});
   http.On("GET /repos/acme/kernels/issues/7/events", {Answer(200, "[]")});
   http.On(kOpen, {Answer(201, Pull(7).dump())});
   http.On("POST /repos/acme/kernels/pulls/7/requested_reviewers",
-          {Answer(422, R"({"message":"Reviews may only be requested from collaborators."})"), Answer(201, "{}"),
-           Answer(422, R"({"message":"Reviews may only be requested from collaborators."})")});
+          {stranger, Answer(201, "{}"), stranger, stranger, stranger});
   PullRequestRequest request = Wanted();
   request.reviewers = {"ada", "stranger"};
   ASSERT_TRUE(Client().PutPullRequest(kRepository, request));
-  EXPECT_EQ(http.Count("POST /repos/acme/kernels/pulls/7/requested"), 3u);
+  EXPECT_EQ(http.Count("POST /repos/acme/kernels/pulls/7/requested"), 5u);
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_NE(notices[0].find("stranger"), std::string::npos) << notices[0];
   request.reviewers = {"stranger"};
   ASSERT_TRUE(Client().PutPullRequest(kRepository, request));
-  EXPECT_EQ(http.Count("POST /repos/acme/kernels/pulls/7/requested"), 3u) << "asked again for what was refused";
+  EXPECT_EQ(http.Count("POST /repos/acme/kernels/pulls/7/requested"), 5u) << "asked again for what was refused";
+}
+
+TEST_F(PullRequestTest, ALabelThatIsRefusedOnceIsAskedForAgain) {
+  http.On(kList, {Pulls({})});
+  http.On(kOpen, {Answer(201, Pull(7).dump())});
+  http.On("POST /repos/acme/kernels/issues/7/labels",
+          {Answer(422, R"({"message":"Validation failed, or the endpoint has been spammed."})"), Answer(200, "[]")});
+  PullRequestRequest request = Wanted();
+  request.labels = {"performance"};
+  request.reviewers = {};
+  ASSERT_TRUE(Client().PutPullRequest(kRepository, request));
+  EXPECT_EQ(http.Count("POST /repos/acme/kernels/issues/7/labels"), 2u);
+  EXPECT_TRUE(notices.empty()) << notices[0];
 }
 
 TEST_F(PullRequestTest, ErrorsSayWhatAndWhatToDo) {
