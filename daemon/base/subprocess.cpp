@@ -22,7 +22,7 @@
 namespace warpwright {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 struct Pipe {
   Fd read, write;
@@ -221,7 +221,7 @@ Result<Completed> Run(const Command& command) {
   WW_ASSIGN(Pipe out, Pipe::Create());
   WW_ASSIGN(Pipe err, Pipe::Create());
   const PipeSignalBlocked no_pipe_signal;
-  const auto start = Clock::now();
+  const auto start = SteadyClock::now();
   WW_ASSIGN(const pid_t pid, Spawn(launch, {in.read.get(), out.write.get(), err.write.get()}));
   in.read.Close();
   out.write.Close();
@@ -238,7 +238,7 @@ Result<Completed> Run(const Command& command) {
   while (!HasEnded(pid)) {
     int wait_ms = ended.valid() ? 1000 : 10;
     if (command.deadline.count() > 0) {
-      const auto left = command.deadline - (Clock::now() - start);
+      const auto left = command.deadline - (SteadyClock::now() - start);
       if (left.count() <= 0) {
         completed.timed_out = true;
         break;

@@ -5,11 +5,16 @@ add_library(ww_settings INTERFACE)
 target_compile_features(ww_settings INTERFACE cxx_std_20)
 target_compile_options(ww_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
+  # Asks whether a type is used by others by whether it stands in the file that is compiled, which a group of files is not.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${WW_UNITY}>>:-Wno-subobject-linkage>
   # False positives on std::string and std::variant: GCC bugs 105651 and 105562.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   -ffp-contract=off                       # the simulator and the judge depend on exact IEEE steps
   $<$<BOOL:${WW_DEV}>:-Werror>)
+# Linked after the settings, so that these win: GoogleTest's macros shadow, and tests need no speed.
+add_library(ww_test_settings INTERFACE)
+target_compile_options(ww_test_settings INTERFACE -Wno-shadow -Og)
 
 # ww_module(core SOURCES a.cpp b.cpp DEPENDS base LINKS dep_fmt): library ww_core from daemon/core.
 function(ww_module name)
@@ -28,9 +33,7 @@ function(ww_test name)
   list(TRANSFORM T_DEPENDS PREPEND ww_)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${name} PRIVATE WW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WW_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  target_link_libraries(test_${name} PRIVATE ${T_DEPENDS} ${T_LINKS} dep_gtest ww_settings)
-  # After the target's own: GoogleTest's macros shadow, and tests need no speed.
-  set_source_files_properties(${T_SOURCES} PROPERTIES COMPILE_OPTIONS "-Wno-shadow;-O1")
+  target_link_libraries(test_${name} PRIVATE ${T_DEPENDS} ${T_LINKS} dep_gtest ww_settings ww_test_settings)
   if(NOT T_LABELS)
     set(T_LABELS unit)
   endif()

@@ -25,11 +25,6 @@ namespace {
 constexpr uint64_t kMaxFileBytes = 256 << 10;
 constexpr size_t kMaxSecretBytes = 64 << 10, kMaxRepositories = 1000, kMaxDevices = 64, kMaxBranches = 100;
 
-bool OnlyHas(std::string_view text, std::string_view more) {
-  return std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || more.find(c) != more.npos;
-  });
-}
 bool IsVariableName(std::string_view text) {
   return !text.empty() && text.size() <= 100 && !(text[0] >= '0' && text[0] <= '9') && OnlyHas(text, "_");
 }

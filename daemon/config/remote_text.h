@@ -8,6 +8,9 @@
 
 namespace warpwright {
 
+// ASCII letters, digits and the characters of `more`, and nothing else; true of an empty text.
+bool OnlyHas(std::string_view text, std::string_view more);
+
 enum class RemoteKind { kLocal, kHttp, kSsh };
 
 // An absolute path or file://; https:// (http:// only on this machine, for tests and local servers); ssh:// or user@host:path. User and

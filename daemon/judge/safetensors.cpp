@@ -35,7 +35,7 @@ std::string_view FormatName(DType dtype) {
 }
 
 // Thrown and caught within this file only: nlohmann's parser reports through exceptions as well.
-struct Malformed : std::runtime_error {
+struct MalformedFile : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -43,18 +43,18 @@ struct Malformed : std::runtime_error {
 json ParseHeader(std::string_view text) {
   std::vector<std::set<std::string>> keys;
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kMaxDepth) throw Malformed("the header is nested too deeply");
+    if (depth > kMaxDepth) throw MalformedFile("the header is nested too deeply");
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw Malformed("the name \"" + parsed.get<std::string>() + "\" stands twice in the header");
+      throw MalformedFile("the name \"" + parsed.get<std::string>() + "\" stands twice in the header");
     return true;
   };
   return json::parse(text, watch);
 }
 
 uint64_t NaturalNumber(const json& value, const char* what) {
-  if (!value.is_number_unsigned()) throw Malformed(std::string(what) + " must be a natural number");
+  if (!value.is_number_unsigned()) throw MalformedFile(std::string(what) + " must be a natural number");
   return value.get<uint64_t>();
 }
 
@@ -64,21 +64,21 @@ struct Range {
 };
 
 Tensor DecodeTensor(const std::string& name, const json& entry, std::string_view data, std::vector<Range>& ranges) {
-  if (name.empty() || name.size() > kMaxNameLength) throw Malformed("a tensor's name is empty or too long");
+  if (name.empty() || name.size() > kMaxNameLength) throw MalformedFile("a tensor's name is empty or too long");
   if (!entry.is_object() || entry.size() != 3)
-    throw Malformed("tensor \"" + name + "\" needs dtype, shape and data_offsets, and nothing else");
+    throw MalformedFile("tensor \"" + name + "\" needs dtype, shape and data_offsets, and nothing else");
   const json& dtype_name = entry.at("dtype");
   const json& shape = entry.at("shape");
   const json& offsets = entry.at("data_offsets");
   if (!dtype_name.is_string() || !shape.is_array() || !offsets.is_array() || offsets.size() != 2)
-    throw Malformed("tensor \"" + name + "\" has a field of the wrong kind");
+    throw MalformedFile("tensor \"" + name + "\" has a field of the wrong kind");
   const auto* known = std::find_if(std::begin(kDTypeNames), std::end(kDTypeNames), [&](const DTypeName& d) {
     return d.name == dtype_name.get_ref<const std::string&>();
   });
   if (known == std::end(kDTypeNames))
-    throw Malformed("tensor \"" + name + "\" has the unsupported dtype \"" +
+    throw MalformedFile("tensor \"" + name + "\" has the unsupported dtype \"" +
                     dtype_name.get<std::string>().substr(0, 32) + "\"");
-  if (shape.size() > kMaxRank) throw Malformed("tensor \"" + name + "\" has more than 16 dimensions");
+  if (shape.size() > kMaxRank) throw MalformedFile("tensor \"" + name + "\" has more than 16 dimensions");
 
   Tensor tensor;
   tensor.dtype = known->dtype;
@@ -86,18 +86,18 @@ Tensor DecodeTensor(const std::string& name, const json& entry, std::string_view
   for (const json& extent : shape) {
     const uint64_t n = NaturalNumber(extent, "an extent");
     if (n > static_cast<uint64_t>(INT64_MAX) || __builtin_mul_overflow(bytes, n, &bytes))
-      throw Malformed("tensor \"" + name + "\" is too large");
+      throw MalformedFile("tensor \"" + name + "\" is too large");
     tensor.shape.push_back(static_cast<int64_t>(n));
   }
   const uint64_t begin = NaturalNumber(offsets[0], "an offset"), end = NaturalNumber(offsets[1], "an offset");
-  if (begin > end || end > data.size()) throw Malformed("the data of tensor \"" + name + "\" lies outside the file");
+  if (begin > end || end > data.size()) throw MalformedFile("the data of tensor \"" + name + "\" lies outside the file");
   if (end - begin != bytes)
-    throw Malformed(fmt::format("tensor \"{}\" has {} bytes where its shape needs {}", name, end - begin, bytes));
+    throw MalformedFile(fmt::format("tensor \"{}\" has {} bytes where its shape needs {}", name, end - begin, bytes));
   tensor.data.resize(bytes);
   if (bytes > 0) std::memcpy(tensor.data.data(), data.data() + begin, bytes);
   if (tensor.dtype == DType::kBool &&
       std::any_of(tensor.data.begin(), tensor.data.end(), [](std::byte b) { return b > std::byte{1}; }))
-    throw Malformed("tensor \"" + name + "\" has a bool that is neither 0 nor 1");
+    throw MalformedFile("tensor \"" + name + "\" has a bool that is neither 0 nor 1");
   ranges.push_back({begin, end, name});
   return tensor;
 }
@@ -108,26 +108,26 @@ void CheckCoverage(std::vector<Range> ranges, uint64_t data_size) {
             [](const Range& a, const Range& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
   uint64_t position = 0;
   for (const Range& range : ranges) {
-    if (range.begin < position) throw Malformed("the data of tensor \"" + range.name + "\" overlaps another's");
-    if (range.begin > position) throw Malformed("there is a hole before the data of tensor \"" + range.name + "\"");
+    if (range.begin < position) throw MalformedFile("the data of tensor \"" + range.name + "\" overlaps another's");
+    if (range.begin > position) throw MalformedFile("there is a hole before the data of tensor \"" + range.name + "\"");
     position = range.end;
   }
-  if (position != data_size) throw Malformed("there are bytes after the last tensor");
+  if (position != data_size) throw MalformedFile("there are bytes after the last tensor");
 }
 
 TensorFile Decode(std::string_view bytes) {
-  if (bytes.size() < 8) throw Malformed("shorter than its header's length field");
+  if (bytes.size() < 8) throw MalformedFile("shorter than its header's length field");
   uint64_t header_size = 0;
   for (int i = 7; i >= 0; --i)
     header_size = header_size << 8 | static_cast<unsigned char>(bytes[static_cast<size_t>(i)]);
-  if (header_size > kMaxSafetensorsHeaderBytes) throw Malformed("the header is larger than 1 MiB");
-  if (header_size > bytes.size() - 8) throw Malformed("the header is longer than the file");
+  if (header_size > kMaxSafetensorsHeaderBytes) throw MalformedFile("the header is larger than 1 MiB");
+  if (header_size > bytes.size() - 8) throw MalformedFile("the header is longer than the file");
   const std::string_view header_text = bytes.substr(8, header_size), data = bytes.substr(8 + header_size);
-  if (header_text.empty() || header_text.front() != '{') throw Malformed("the header does not begin with {");
+  if (header_text.empty() || header_text.front() != '{') throw MalformedFile("the header does not begin with {");
 
   const json header = ParseHeader(header_text);
-  if (!header.is_object()) throw Malformed("the header is not an object");
-  if (header.size() > kMaxTensors) throw Malformed("more than 4096 tensors");
+  if (!header.is_object()) throw MalformedFile("the header is not an object");
+  if (header.size() > kMaxTensors) throw MalformedFile("more than 4096 tensors");
   TensorFile file;
   std::vector<Range> ranges;
   for (const auto& [name, entry] : header.items()) {
@@ -135,9 +135,9 @@ TensorFile Decode(std::string_view bytes) {
       file.tensors.emplace(name, DecodeTensor(name, entry, data, ranges));
       continue;
     }
-    if (!entry.is_object()) throw Malformed("__metadata__ is not an object");
+    if (!entry.is_object()) throw MalformedFile("__metadata__ is not an object");
     for (const auto& [key, value] : entry.items()) {
-      if (!value.is_string()) throw Malformed("__metadata__ holds something that is not text");
+      if (!value.is_string()) throw MalformedFile("__metadata__ holds something that is not text");
       file.metadata.emplace(key, value.get<std::string>());
     }
   }

@@ -32,7 +32,7 @@ struct HistogramForm {
   const Node* bin = nullptr;
   Bins bins;
 };
-using FormOutcome = std::variant<HistogramForm, RewriteRefusal>;
+using HistogramOutcome = std::variant<HistogramForm, RewriteRefusal>;
 
 // Values of an expression lie in [0, bound). Negative indices would be faults of the original too.
 std::optional<Bins> UpperBound(const FunctionAnalysis& analysis, const Node& expression, int depth = 0) {
@@ -145,7 +145,7 @@ std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const Histogr
   return std::nullopt;
 }
 
-FormOutcome Recognize(const KernelSite& site) {
+HistogramOutcome RecognizeHistogram(const KernelSite& site) {
   const FunctionAnalysis& analysis = site.analysis();
   ElementwiseOutcome element = RecognizeElementwise(site);
   if (auto* refusal = std::get_if<RewriteRefusal>(&element)) return *refusal;
@@ -279,7 +279,7 @@ RewriteOutcome ApplyHistogramPrivatize(const Ast& ast, const RewriteRequest& req
   SiteOutcome found = FindSite(ast, request);
   if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
   KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
-  FormOutcome recognized = Recognize(site);
+  HistogramOutcome recognized = RecognizeHistogram(site);
   if (auto* refusal = std::get_if<RewriteRefusal>(&recognized)) return *refusal;
   const HistogramForm& form = std::get<HistogramForm>(recognized);
   for (const LaunchSite& launch : site.launches) {

@@ -26,7 +26,7 @@ struct TransposeForm {
   const SyntaxParameter* out = nullptr;
   bool wide = false;  // offsets are computed in 64 bits
 };
-using FormOutcome = std::variant<TransposeForm, RewriteRefusal>;
+using TransposeOutcome = std::variant<TransposeForm, RewriteRefusal>;
 
 std::optional<Index> AsIndex(const FunctionAnalysis& analysis, const Node& variable) {
   if (analysis.Definition(variable.symbol) == nullptr) return std::nullopt;
@@ -53,7 +53,7 @@ bool Is64Bit(const Node& index) {
 }
 
 // The statements of the kernel are two indices, a guard on both, and one assignment.
-FormOutcome Recognize(const KernelSite& site) {
+TransposeOutcome RecognizeTranspose(const KernelSite& site) {
   const FunctionAnalysis& analysis = site.analysis();
   const Node& body = *site.function().body;
   std::vector<Index> indices;
@@ -191,7 +191,7 @@ RewriteOutcome ApplyTransposeTile(const Ast& ast, const RewriteRequest& request)
   if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) return Refuse("the launch stands in the manifest, and a tile needs its own block shape");
-  FormOutcome recognized = Recognize(site);
+  TransposeOutcome recognized = RecognizeTranspose(site);
   if (auto* refusal = std::get_if<RewriteRefusal>(&recognized)) return *refusal;
   const TransposeForm& form = std::get<TransposeForm>(recognized);
 

@@ -20,7 +20,6 @@ struct Version {
   std::string commit, slice;
 };
 
-std::string Short(const std::string& commit) { return commit.substr(0, 12); }
 
 // The commits that may have changed the entry: those that touched its file or a header that it includes now or did before.
 Result<std::vector<std::string>> Relevant(const CulpritSearch& search, const KernelSpec& spec, const std::string& from, const std::vector<std::string>& commits,
@@ -101,13 +100,13 @@ Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& 
   CulpritFacts facts;
   WW_ASSIGN(const auto commits, FirstParents(search.repository, reference.commit, tonight.commit, kMostCommits));
   if (!commits) {
-    facts.note = fmt::format("the commit was not looked for: {} is not among the first parents of {}", Short(reference.commit), Short(tonight.commit));
+    facts.note = fmt::format("the commit was not looked for: {} is not among the first parents of {}", reference.commit.substr(0, 12), tonight.commit.substr(0, 12));
     return facts;
   }
   progress(fmt::format("{}: looking for the commit among {}", spec.name, commits->size()));
   WW_ASSIGN(const std::vector<Version> versions, Versions(search, spec, reference, tonight, *commits));
   const auto probe = [&](size_t older, size_t newer) -> Result<std::optional<PairProbe>> {
-    progress(fmt::format("{}: timing {} against {}", spec.name, Short(versions[newer].commit), Short(versions[older].commit)));
+    progress(fmt::format("{}: timing {} against {}", spec.name, versions[newer].commit.substr(0, 12), versions[older].commit.substr(0, 12)));
     SourceRef sources[2];
     for (const size_t side : {0, 1}) {
       const Version& version = versions[side == 0 ? older : newer];
@@ -138,7 +137,7 @@ Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& 
   facts.lower = result.step.lower;
   facts.upper = result.step.upper;
   WW_ASSIGN(facts.subject, search.repository.Subject(facts.commit));
-  if (!result.exact) facts.note = fmt::format("or one after {} that could not be timed", Short(good));
+  if (!result.exact) facts.note = fmt::format("or one after {} that could not be timed", good.substr(0, 12));
   else if (!result.confirmed) facts.note = "which alone is within the noise: several commits share the loss";
   return facts;
 }

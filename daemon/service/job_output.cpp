@@ -25,7 +25,7 @@ Result<json> ParseBounded(std::string_view text) {
   return parsed;
 }
 
-std::string Short(std::string text, size_t bytes = kMaxText) {
+std::string Limited(std::string text, size_t bytes = kMaxText) {
   if (text.size() > bytes) text.resize(bytes);
   return text;
 }
@@ -56,7 +56,7 @@ Result<std::vector<DetectedEntry>> ParsePlan(std::string_view text) {
     DetectedEntry entry;
     entry.job.kernel = reader.Text(item, "kernel");
     entry.job.file = reader.Text(item, "file");
-    entry.job.entry = Short(reader.Text(item, "entry"), kMaxName);
+    entry.job.entry = Limited(reader.Text(item, "entry"), kMaxName);
     entry.job.key = reader.Text(item, "key");
     entry.changed = reader.Bool(item, "changed");
     if (!IsName(entry.job.kernel) || !IsName(entry.job.file)) reader.Complain("an entry of the plan has a name that is none");
@@ -75,7 +75,7 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
     if (reader.Text(item, "name") != kernel) continue;
     JobResult result;
     result.outcome = reader.Text(item, "outcome");
-    result.message = Short(reader.Text(item, "message"));
+    result.message = Limited(reader.Text(item, "message"));
     result.gain = Finite(reader.Number(item, "gain"));
     result.modelled = reader.Bool(item, "modelled");
     result.rounds = reader.Integer<int>(item, "rounds");
@@ -109,8 +109,8 @@ Result<NightResult> ParseNight(std::string_view text) {
   JsonReader reader;
   NightResult night;
   night.outcome = reader.Text(answer, "outcome");
-  night.message = Short(reader.Text(answer, "message"));
-  night.branch = Short(reader.Text(answer, "branch"), kMaxName);
+  night.message = Limited(reader.Text(answer, "message"));
+  night.branch = Limited(reader.Text(answer, "branch"), kMaxName);
   night.branch_commit = reader.Text(answer, "branch_commit");
   if (night.outcome != "checked" && night.outcome != "regression" && night.outcome != "error") reader.Complain("unknown outcome of a night");
   if (!night.branch_commit.empty() && (!IsHex(night.branch_commit, 40) || !IsName(night.branch))) reader.Complain("the night names a commit that is none");
@@ -118,8 +118,8 @@ Result<NightResult> ParseNight(std::string_view text) {
     if (night.findings.size() == kMaxEntries) return Fail(ErrorCode::kCorrupt, "a night has more than 10,000 findings");
     NightFinding finding;
     finding.kernel = reader.Text(item, "kernel");
-    finding.cause = Short(reader.Text(item, "cause"), kMaxName);
-    finding.message = Short(reader.Text(item, "message"));
+    finding.cause = Limited(reader.Text(item, "cause"), kMaxName);
+    finding.message = Limited(reader.Text(item, "message"));
     finding.optimize = reader.Bool(item, "optimize");
     if (!IsName(finding.kernel)) reader.Complain("a finding has a kernel that is none");
     night.findings.push_back(std::move(finding));

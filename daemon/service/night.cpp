@@ -22,7 +22,6 @@ std::string Cut(std::string text) {
   }
   return text;
 }
-std::string Short(const std::string& commit) { return commit.substr(0, 12); }
 std::string Percent(double log_ratio) { return fmt::format("{:.1f} %", 100 * std::abs(std::expm1(log_ratio))); }
 std::string Interval(double lower, double upper) { return fmt::format("{:.1f} to {:.1f} %", 100 * std::expm1(lower), 100 * std::expm1(upper)); }
 
@@ -76,7 +75,7 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
   verdict.log_ratio = code.log_ratio;
   verdict.lower = code.lower;
   verdict.upper = code.upper;
-  const std::string against = fmt::format("revision {}", Short(input.reference->commit));
+  const std::string against = fmt::format("revision {}", input.reference->commit.substr(0, 12));
   switch (code.decision) {
     case CodeDecision::kFaster:
       verdict.state = "faster";
@@ -238,7 +237,7 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
     DecideCode(history, input, outcome);
   } else if (anchor && anchor->slice == input.slice) {
     verdict.state = "same";
-    verdict.message = fmt::format("the code is that of revision {}", Short(anchor->commit));
+    verdict.message = fmt::format("the code is that of revision {}", anchor->commit.substr(0, 12));
     Close(history, input, true, "recovered", "the code is the reference's again", outcome);
   } else {
     verdict.state = "first";
@@ -274,9 +273,9 @@ void AddCodeFinding(const History& history, const NightInput& input, const Culpr
   finding.upper = code.upper;
   finding.confirmed = culprit.confirmed;
   finding.modelled = input.modelled;
-  finding.message = fmt::format("{} more time than revision {} ({}{}{})", Percent(code.log_ratio), Short(input.reference->commit),
+  finding.message = fmt::format("{} more time than revision {} ({}{}{})", Percent(code.log_ratio), input.reference->commit.substr(0, 12),
                                 input.modelled ? "modelled" : Interval(code.lower, code.upper), code.worst_case.empty() ? "" : ", case ", code.worst_case);
-  if (!culprit.commit.empty()) finding.message += fmt::format(", since commit {}", Short(culprit.commit));
+  if (!culprit.commit.empty()) finding.message += fmt::format(", since commit {}", culprit.commit.substr(0, 12));
   if (culprit.confirmed && culprit.log_ratio > 0 && std::abs(culprit.log_ratio - code.log_ratio) > std::log(input.threshold))
     finding.message += fmt::format(", which alone costs {}", Percent(culprit.log_ratio));
   if (!culprit.note.empty()) finding.message += "; " + culprit.note;

@@ -9,7 +9,6 @@
 namespace warpwright {
 namespace {
 
-std::string Short(const std::string& commit) { return commit.substr(0, 12); }
 
 class Publisher {
  public:
@@ -41,7 +40,7 @@ class Publisher {
     WW_ASSIGN(Mirror::Tip tip, mirror_.RemoteTip(request_.branch));
     if (tip.owner == Mirror::Owner::kForeign) {
       End(Disposition::kLeftAlone, fmt::format("{} holds commit {}, which is not by warpwright; the branch is left alone until it is deleted", request_.branch,
-                                               Short(tip.commit)));
+                                               tip.commit.substr(0, 12)));
       return {};
     }
     if (Proposes()) {

@@ -34,8 +34,6 @@ constexpr SpecialName kSpecials[] = {
     {"%gridid", Kind::kGridId}, {"%total_smem_size", Kind::kTotalSharedSize},
     {"%dynamic_smem_size", Kind::kDynamicSharedSize}};
 
-uint64_t AlignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
-
 // "_ZZ6kernelE4tile" is tile.
 std::string PlainName(std::string_view name) {
   std::string text(name);

@@ -15,8 +15,6 @@
 namespace warpwright::sim {
 namespace {
 
-uint64_t AlignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
-
 // Memory that vector code reads: aligned to a cache line.
 class AlignedBytes {
  public:
@@ -56,32 +54,32 @@ namespace {
 
 // The value of a slot in one lane of a warp.
 uint64_t SlotValue(const ConstantSlot& slot, const Context& c, uint32_t warp, uint32_t lane) {
-  using Kind = ConstantSlot::Kind;
+  using SlotKind = ConstantSlot::Kind;
   const uint64_t thread = static_cast<uint64_t>(warp) * kLanes + lane;
   switch (slot.kind) {
-    case Kind::kValue: return slot.value;
-    case Kind::kVariable: return c.memory->variable_address(slot.index) + slot.value;
-    case Kind::kTidX: return thread % c.block.x;
-    case Kind::kTidY: return thread / c.block.x % c.block.y;
-    case Kind::kTidZ: return thread / c.block.x / c.block.y;
-    case Kind::kNtidX: return c.block.x;
-    case Kind::kNtidY: return c.block.y;
-    case Kind::kNtidZ: return c.block.z;
-    case Kind::kNctaidX: return c.grid.x;
-    case Kind::kNctaidY: return c.grid.y;
-    case Kind::kNctaidZ: return c.grid.z;
-    case Kind::kLaneId: return lane;
-    case Kind::kWarpId: return warp;
-    case Kind::kNWarpId: return c.warps.size();
-    case Kind::kLanemaskEq: return 1u << lane;
-    case Kind::kLanemaskLt: return (1u << lane) - 1;
-    case Kind::kLanemaskLe: return ((1u << lane) - 1) | (1u << lane);
-    case Kind::kLanemaskGt: return ~(((1u << lane) - 1) | (1u << lane));
-    case Kind::kLanemaskGe: return ~((1u << lane) - 1);
-    case Kind::kTotalSharedSize: return c.shared_bytes;
-    case Kind::kDynamicSharedSize: return c.shared_bytes - std::min<uint64_t>(c.shared_bytes, AlignUp(c.kernel->info.static_shared_bytes, 16));
-    case Kind::kNSmId: return 1;
-    case Kind::kParameter: {
+    case SlotKind::kValue: return slot.value;
+    case SlotKind::kVariable: return c.memory->variable_address(slot.index) + slot.value;
+    case SlotKind::kTidX: return thread % c.block.x;
+    case SlotKind::kTidY: return thread / c.block.x % c.block.y;
+    case SlotKind::kTidZ: return thread / c.block.x / c.block.y;
+    case SlotKind::kNtidX: return c.block.x;
+    case SlotKind::kNtidY: return c.block.y;
+    case SlotKind::kNtidZ: return c.block.z;
+    case SlotKind::kNctaidX: return c.grid.x;
+    case SlotKind::kNctaidY: return c.grid.y;
+    case SlotKind::kNctaidZ: return c.grid.z;
+    case SlotKind::kLaneId: return lane;
+    case SlotKind::kWarpId: return warp;
+    case SlotKind::kNWarpId: return c.warps.size();
+    case SlotKind::kLanemaskEq: return 1u << lane;
+    case SlotKind::kLanemaskLt: return (1u << lane) - 1;
+    case SlotKind::kLanemaskLe: return ((1u << lane) - 1) | (1u << lane);
+    case SlotKind::kLanemaskGt: return ~(((1u << lane) - 1) | (1u << lane));
+    case SlotKind::kLanemaskGe: return ~((1u << lane) - 1);
+    case SlotKind::kTotalSharedSize: return c.shared_bytes;
+    case SlotKind::kDynamicSharedSize: return c.shared_bytes - std::min<uint64_t>(c.shared_bytes, AlignUp(c.kernel->info.static_shared_bytes, 16));
+    case SlotKind::kNSmId: return 1;
+    case SlotKind::kParameter: {
       const uint32_t bytes = slot.index & 0xff;
       uint64_t value = 0;
       std::memcpy(&value, c.parameters + slot.value, bytes);

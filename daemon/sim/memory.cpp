@@ -11,8 +11,6 @@ namespace {
 constexpr uint64_t kGuardGap = 64 * 1024;
 constexpr uint64_t kTotalLimit = 64ull << 30;
 
-uint64_t AlignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
-
 }  // namespace
 
 Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const AllocationOptions& options) {

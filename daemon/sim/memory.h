@@ -25,6 +25,8 @@ inline constexpr uint64_t kLocalWindow = 0x0000'0200'0000'0000;
 inline constexpr uint64_t kParamWindow = 0x0000'0300'0000'0000;
 inline constexpr uint64_t kGlobalBase = 0x0000'7000'0000'0000;
 
+constexpr uint64_t AlignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
 struct Allocation {
   std::string name;
   uint64_t base = 0;         // device address of the first byte

@@ -39,7 +39,7 @@ void Take(Hub& hub, json& check, const json& body) {
   for (const json& annotation : output.value("annotations", json::array())) check["output"]["annotations"].push_back(annotation);
 }
 
-Answer Create(Hub& hub, const Call& call) {
+Answer CreateCheckRun(Hub& hub, const Call& call) {
   if (auto refused = NoApp(call)) return *refused;
   const std::string sha = call.body.at("head_sha");
   if (!IsCommit(*call.repo, sha)) return Refuse(422, "No commit found for SHA: " + sha);
@@ -54,12 +54,12 @@ Answer Create(Hub& hub, const Call& call) {
   return {201, Shown(check), {}};
 }
 
-Answer Read(Hub&, const Call& call) {
+Answer ReadCheckRun(Hub&, const Call& call) {
   const auto found = call.repo->checks.find(call.Number("check_run_id"));
   return found == call.repo->checks.end() ? Refuse(404, "Not Found") : Answer{200, Shown(found->second), {}};
 }
 
-Answer Change(Hub& hub, const Call& call) {
+Answer ChangeCheckRun(Hub& hub, const Call& call) {
   if (auto refused = NoApp(call)) return *refused;
   const auto found = call.repo->checks.find(call.Number("check_run_id"));
   if (found == call.repo->checks.end()) return Refuse(404, "Not Found");
@@ -104,9 +104,9 @@ Answer CreateStatus(Hub& hub, const Call& call) {
 
 void AddCheckRoutes(RouteTable& routes) {
   const std::string repo = " /repos/{owner}/{repo}";
-  routes["POST" + repo + "/check-runs"] = Create;
-  routes["GET" + repo + "/check-runs/{check_run_id}"] = Read;
-  routes["PATCH" + repo + "/check-runs/{check_run_id}"] = Change;
+  routes["POST" + repo + "/check-runs"] = CreateCheckRun;
+  routes["GET" + repo + "/check-runs/{check_run_id}"] = ReadCheckRun;
+  routes["PATCH" + repo + "/check-runs/{check_run_id}"] = ChangeCheckRun;
   routes["GET" + repo + "/commits/{ref}/check-runs"] = OfCommit;
   routes["GET" + repo + "/commits/{ref}/statuses"] = Statuses;
   routes["POST" + repo + "/statuses/{sha}"] = CreateStatus;

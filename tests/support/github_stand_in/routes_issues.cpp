@@ -22,7 +22,7 @@ void PutLabels(Hub& hub, Repo& repo, int64_t number, const json& labels, const s
   }
 }
 
-Answer List(Hub& hub, const Call& call) {
+Answer ListIssues(Hub& hub, const Call& call) {
   Refresh(hub, *call.repo);
   const std::string state = call.Query("state", "open"), creator = call.Query("creator", ""), label = call.Query("labels", "");
   std::vector<json> found;
@@ -36,7 +36,7 @@ Answer List(Hub& hub, const Call& call) {
   return Page(hub, call, found);
 }
 
-Answer Create(Hub& hub, const Call& call) {
+Answer CreateIssue(Hub& hub, const Call& call) {
   for (const char* field : {"title", "body"})
     if (auto refused = TooLong(call, "Issue", field)) return *refused;
   Repo& repo = *call.repo;
@@ -49,12 +49,12 @@ Answer Create(Hub& hub, const Call& call) {
   return {201, repo.issues.at(number), {}};
 }
 
-Answer Read(Hub&, const Call& call) {
+Answer ReadIssue(Hub&, const Call& call) {
   const auto found = call.repo->issues.find(call.Number("issue_number"));
   return found == call.repo->issues.end() ? Refuse(404, "Not Found") : Answer{200, found->second, {}};
 }
 
-Answer Change(Hub& hub, const Call& call) {
+Answer ChangeIssue(Hub& hub, const Call& call) {
   Repo& repo = *call.repo;
   const int64_t number = call.Number("issue_number");
   if (!repo.issues.contains(number)) return Refuse(404, "Not Found");
@@ -131,10 +131,10 @@ Answer React(Hub& hub, const Call& call) {
 
 void AddIssueRoutes(RouteTable& routes) {
   const std::string issues = " /repos/{owner}/{repo}/issues", issue = issues + "/{issue_number}", comment = issues + "/comments/{comment_id}";
-  routes["GET" + issues] = List;
-  routes["POST" + issues] = Create;
-  routes["GET" + issue] = Read;
-  routes["PATCH" + issue] = Change;
+  routes["GET" + issues] = ListIssues;
+  routes["POST" + issues] = CreateIssue;
+  routes["GET" + issue] = ReadIssue;
+  routes["PATCH" + issue] = ChangeIssue;
   routes["GET" + issue + "/events"] = Events;
   routes["POST" + issue + "/labels"] = AddLabels;
   routes["GET" + issue + "/comments"] = Comments;

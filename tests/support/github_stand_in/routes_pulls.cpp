@@ -24,7 +24,7 @@ json Whole(const Repo& repo, int64_t number) {
   return pull;
 }
 
-Answer List(Hub& hub, const Call& call) {
+Answer ListPulls(Hub& hub, const Call& call) {
   Repo& repo = *call.repo;
   Refresh(hub, repo);
   const std::string state = call.Query("state", "open"), head = call.Query("head", ""), base = call.Query("base", "");
@@ -58,7 +58,7 @@ json MakePull(Hub& hub, Repo& repo, const Call& call, const std::map<std::string
   return Whole(repo, number);
 }
 
-Answer Create(Hub& hub, const Call& call) {
+Answer CreatePull(Hub& hub, const Call& call) {
   Repo& repo = *call.repo;
   Refresh(hub, repo);
   for (const char* field : {"title", "body"})
@@ -76,14 +76,14 @@ Answer Create(Hub& hub, const Call& call) {
   return {201, MakePull(hub, repo, call, refs), {}};
 }
 
-Answer Read(Hub& hub, const Call& call) {
+Answer ReadPull(Hub& hub, const Call& call) {
   Refresh(hub, *call.repo);
   const int64_t number = call.Number("pull_number");
   if (!call.repo->pulls.contains(number)) return Refuse(404, "Not Found");
   return {200, Whole(*call.repo, number), {}};
 }
 
-Answer Change(Hub& hub, const Call& call) {
+Answer ChangePull(Hub& hub, const Call& call) {
   Repo& repo = *call.repo;
   Refresh(hub, repo);
   const int64_t number = call.Number("pull_number");
@@ -128,10 +128,10 @@ Answer RequestReviews(Hub& hub, const Call& call) {
 
 void AddPullRoutes(RouteTable& routes) {
   const std::string pulls = " /repos/{owner}/{repo}/pulls";
-  routes["GET" + pulls] = List;
-  routes["POST" + pulls] = Create;
-  routes["GET" + pulls + "/{pull_number}"] = Read;
-  routes["PATCH" + pulls + "/{pull_number}"] = Change;
+  routes["GET" + pulls] = ListPulls;
+  routes["POST" + pulls] = CreatePull;
+  routes["GET" + pulls + "/{pull_number}"] = ReadPull;
+  routes["PATCH" + pulls + "/{pull_number}"] = ChangePull;
   routes["POST" + pulls + "/{pull_number}/requested_reviewers"] = RequestReviews;
 }
 

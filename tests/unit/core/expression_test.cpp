@@ -7,11 +7,11 @@ namespace {
 
 const std::map<std::string, int64_t> kVariables = {{"N", 1000}, {"C", 33}, {"zero", 0}};
 
-struct Row {
+struct ValueRow {
   const char* text;
   int64_t value;
 };
-class ExpressionValues : public testing::TestWithParam<Row> {};
+class ExpressionValues : public testing::TestWithParam<ValueRow> {};
 
 TEST_P(ExpressionValues, Evaluate) {
   const auto expression = Expression::Parse(GetParam().text);
@@ -21,11 +21,11 @@ TEST_P(ExpressionValues, Evaluate) {
   EXPECT_EQ(*value, GetParam().value);
 }
 INSTANTIATE_TEST_SUITE_P(All, ExpressionValues,
-                         testing::Values(Row{"7", 7}, Row{"N", 1000}, Row{" N * C + 1 ", 33001}, Row{"N - C - 1", 966},
-                                         Row{"2 + 3 * 4", 14}, Row{"(2 + 3) * 4", 20}, Row{"-N", -1000}, Row{"7 - -2", 9},
-                                         Row{"N / C", 30}, Row{"N % C", 10}, Row{"-7 / 2", -3}, Row{"100 / 10 / 5", 2},
-                                         Row{"ceil_div(N, 256)", 4}, Row{"ceil_div(1024, 256)", 4}, Row{"ceil_div(0, 8)", 0},
-                                         Row{"ceil_div(-7, 2)", -3}, Row{"min(N, C)", 33}, Row{"max(min(N, 5), 2 + 1)", 5}));
+                         testing::Values(ValueRow{"7", 7}, ValueRow{"N", 1000}, ValueRow{" N * C + 1 ", 33001}, ValueRow{"N - C - 1", 966},
+                                         ValueRow{"2 + 3 * 4", 14}, ValueRow{"(2 + 3) * 4", 20}, ValueRow{"-N", -1000}, ValueRow{"7 - -2", 9},
+                                         ValueRow{"N / C", 30}, ValueRow{"N % C", 10}, ValueRow{"-7 / 2", -3}, ValueRow{"100 / 10 / 5", 2},
+                                         ValueRow{"ceil_div(N, 256)", 4}, ValueRow{"ceil_div(1024, 256)", 4}, ValueRow{"ceil_div(0, 8)", 0},
+                                         ValueRow{"ceil_div(-7, 2)", -3}, ValueRow{"min(N, C)", 33}, ValueRow{"max(min(N, 5), 2 + 1)", 5}));
 
 struct BadRow {
   const char* text;

@@ -19,12 +19,12 @@ LaunchPlan ValidPlan() {
   return plan;
 }
 
-struct Row {
+struct BadPlan {
   const char* name;
   std::function<void(LaunchPlan&)> spoil;
   const char* message;
 };
-class BadPlans : public testing::TestWithParam<Row> {};
+class BadPlans : public testing::TestWithParam<BadPlan> {};
 
 TEST(LaunchPlan, ValidIsAccepted) { EXPECT_TRUE(ValidatePlan(ValidPlan())); }
 
@@ -45,20 +45,20 @@ KernelLaunch& Launch(LaunchPlan& plan) { return std::get<KernelLaunch>(plan.ops[
 INSTANTIATE_TEST_SUITE_P(
     All, BadPlans,
     testing::Values(
-        Row{"threads", [](LaunchPlan& p) { Launch(p).block = {1024, 2, 1}; }, "1,024 threads"},
-        Row{"empty", [](LaunchPlan& p) { Launch(p).grid.x = 0; }, "empty grid"},
-        Row{"grid", [](LaunchPlan& p) { Launch(p).grid.y = 70000; }, "beyond the limits"},
-        Row{"name", [](LaunchPlan& p) { Launch(p).kernel.clear(); }, "kernel name"},
-        Row{"buffer", [](LaunchPlan& p) { Launch(p).parameters[0].pointers[0].buffer = 2; }, "unknown buffer"},
-        Row{"inside", [](LaunchPlan& p) { Launch(p).parameters[1].pointers[0] = {0, 0}; }, "outside its parameter"},
-        Row{"memset", [](LaunchPlan& p) { std::get<MemsetOp>(p.ops[1]).destination.offset = 4; }, "leaves the buffer"},
-        Row{"negative", [](LaunchPlan& p) { std::get<MemsetOp>(p.ops[1]).destination.offset = -4; }, "leaves the buffer"},
-        Row{"unit", [](LaunchPlan& p) { std::get<MemsetOp>(p.ops[1]).unit = 3; }, "unknown width"},
-        Row{"huge", [](LaunchPlan& p) { std::get<CopyOp>(p.ops[2]).bytes = ~0ull; }, "leaves the buffer"},
-        Row{"many", [](LaunchPlan& p) { p.ops.resize(5000, p.ops[1]); }, "4,096 operations"},
-        Row{"prepared_launch", [](LaunchPlan& p) { p.setup = {p.ops[0]}; }, "works on its arguments"},
-        Row{"prepared_memset", [](LaunchPlan& p) { p.setup = {p.ops[1]}; }, "works on its arguments"},
-        Row{"prepared_copy", [](LaunchPlan& p) { p.setup = {p.ops[2]}; }, "works on its arguments"}),
+        BadPlan{"threads", [](LaunchPlan& p) { Launch(p).block = {1024, 2, 1}; }, "1,024 threads"},
+        BadPlan{"empty", [](LaunchPlan& p) { Launch(p).grid.x = 0; }, "empty grid"},
+        BadPlan{"grid", [](LaunchPlan& p) { Launch(p).grid.y = 70000; }, "beyond the limits"},
+        BadPlan{"name", [](LaunchPlan& p) { Launch(p).kernel.clear(); }, "kernel name"},
+        BadPlan{"buffer", [](LaunchPlan& p) { Launch(p).parameters[0].pointers[0].buffer = 2; }, "unknown buffer"},
+        BadPlan{"inside", [](LaunchPlan& p) { Launch(p).parameters[1].pointers[0] = {0, 0}; }, "outside its parameter"},
+        BadPlan{"memset", [](LaunchPlan& p) { std::get<MemsetOp>(p.ops[1]).destination.offset = 4; }, "leaves the buffer"},
+        BadPlan{"negative", [](LaunchPlan& p) { std::get<MemsetOp>(p.ops[1]).destination.offset = -4; }, "leaves the buffer"},
+        BadPlan{"unit", [](LaunchPlan& p) { std::get<MemsetOp>(p.ops[1]).unit = 3; }, "unknown width"},
+        BadPlan{"huge", [](LaunchPlan& p) { std::get<CopyOp>(p.ops[2]).bytes = ~0ull; }, "leaves the buffer"},
+        BadPlan{"many", [](LaunchPlan& p) { p.ops.resize(5000, p.ops[1]); }, "4,096 operations"},
+        BadPlan{"prepared_launch", [](LaunchPlan& p) { p.setup = {p.ops[0]}; }, "works on its arguments"},
+        BadPlan{"prepared_memset", [](LaunchPlan& p) { p.setup = {p.ops[1]}; }, "works on its arguments"},
+        BadPlan{"prepared_copy", [](LaunchPlan& p) { p.setup = {p.ops[2]}; }, "works on its arguments"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

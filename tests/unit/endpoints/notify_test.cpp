@@ -66,13 +66,13 @@ TEST(Notify, SaysNothingWhereNobodyListens) {
   EXPECT_FALSE(Notifier("/" + std::string(200, 'x')).Ping());
 }
 
-struct Row {
+struct WatchdogRow {
   const char* usec;
   std::string pid;
   int64_t expected;  // 0: none
 };
 TEST(Notify, ReadsAndTakesItsEnvironment) {
-  for (const Row& row : {Row{"30000000", std::to_string(::getpid()), 30'000'000}, {"30000000", "", 30'000'000}, {"30000000", "1", 0}, {"", "", 0}, {"0", "", 0}, {"-5", "", 0}, {"12x", "", 0}}) {
+  for (const WatchdogRow& row : {WatchdogRow{"30000000", std::to_string(::getpid()), 30'000'000}, {"30000000", "", 30'000'000}, {"30000000", "1", 0}, {"", "", 0}, {"0", "", 0}, {"-5", "", 0}, {"12x", "", 0}}) {
     ::setenv("NOTIFY_SOCKET", "@x", 1);
     ::setenv("WATCHDOG_USEC", row.usec, 1);
     if (!row.pid.empty()) ::setenv("WATCHDOG_PID", row.pid.c_str(), 1);

@@ -17,14 +17,14 @@ HttpRequest Head(std::vector<std::pair<std::string, std::string>> changes) {
   return request;
 }
 
-struct Row {
+struct DeliveryRow {
   std::vector<std::pair<std::string, std::string>> changes;
   int status;  // 0: admitted
 };
 TEST(WebhookRoute, DecidesByTheHead) {
   EndpointMetrics metrics;
   const WebhookRoute route("secret", [](const Delivery&) -> Result<bool> { return true; }, metrics);
-  for (const Row& row : std::vector<Row>{{{}, 0},
+  for (const DeliveryRow& row : std::vector<DeliveryRow>{{{}, 0},
                                          {{{"Content-Type", "application/json; charset=utf-8"}}, 0},
                                          {{{"Content-Type", "application/json ;x"}}, 0},
                                          {{{"Content-Type", "application/jsonp"}}, 415},

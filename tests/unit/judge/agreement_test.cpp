@@ -4,14 +4,10 @@
 
 #include <limits>
 
+#include "tests/unit/judge/specs.h"
+
 namespace warpwright {
 namespace {
-
-std::vector<std::byte> Pack(DType dtype, const std::vector<double>& values) {
-  std::vector<std::byte> bytes(values.size() * SizeOf(dtype));
-  for (size_t i = 0; i < values.size(); ++i) StoreFromDouble(dtype, bytes.data(), i, values[i]);
-  return bytes;
-}
 
 Agreement Compare(DType dtype, const std::vector<double>& expected, const std::vector<double>& actual, std::vector<double> truth = {},
                   std::vector<bool> unwritten = {}) {

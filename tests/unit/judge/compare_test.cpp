@@ -14,12 +14,6 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-std::vector<std::byte> Pack(DType dtype, const std::vector<double>& values) {
-  std::vector<std::byte> bytes(values.size() * SizeOf(dtype));
-  for (size_t i = 0; i < values.size(); ++i) StoreFromDouble(dtype, bytes.data(), i, values[i]);
-  return bytes;
-}
-
 std::vector<double> Normals(size_t n, double scale = 1) {
   const CounterRandom random(7, 7);
   std::vector<double> values(n);

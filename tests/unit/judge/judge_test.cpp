@@ -1,17 +1,14 @@
 // The judge with kernels that are C++ functions: honest ones pass, each hostile one is stopped by the check that is
 // meant for it.
-#include "judge/judge.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "base/file.h"
 #include "judge/reference.h"
 #include "judge/safetensors.h"
-#include "tests/support/fake_evaluator.h"
-#include "tests/unit/judge/specs.h"
+#include "tests/unit/judge/judge_bench.h"
 
 namespace warpwright {
 namespace {
@@ -50,29 +47,6 @@ void OnlineSoftmax(FakeRun& run) {
   }
 }
 
-SourceRef Source(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
-
-struct Bench {
-  explicit Bench(KernelSpec spec_in, FakeKernel original)
-      : spec(std::move(spec_in)), folder(*TemporaryDirectory::Create("judge")) {
-    trusted.Add("original", std::move(original));
-    options.repository = folder.path();
-    options.secret_seed = 4711;
-  }
-  Result<Verdict> Try(FakeKernel candidate, Effort effort = Effort::kFull) {
-    untrusted.Add("candidate", std::move(candidate));
-    Judge judge(spec, Source("original"), "sim:h200", trusted, options);
-    auto verdict = judge.Evaluate(Source("candidate"), untrusted, effort);
-    notes = judge.notes();
-    return verdict;
-  }
-  KernelSpec spec;
-  FakeEvaluator trusted, untrusted;
-  TemporaryDirectory folder;
-  JudgeOptions options;
-  std::vector<std::string> notes;
-};
-
 void ExpectPassed(const Result<Verdict>& verdict) {
   ASSERT_TRUE(verdict) << verdict.error().Format();
   EXPECT_TRUE(Passed(*verdict)) << VerdictMessage(*verdict);
@@ -86,7 +60,7 @@ void ExpectCheck(const Result<Verdict>& verdict, const std::string& check) {
 
 TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
   for (const FakeKernel& candidate : {FakeKernel(Softmax), FakeKernel(OnlineSoftmax)}) {
-    Bench bench(SoftmaxSpec(37, 130), Softmax);
+    JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
     const auto verdict = bench.Try(candidate);
     ExpectPassed(verdict);
     const auto& measured = std::get<Measured>(*verdict);
@@ -194,7 +168,7 @@ TEST(Judge, StopsEachHostileSoftmaxByItsCheck) {
   };
   for (const Hostile& candidate : hostile) {
     SCOPED_TRACE(candidate.name);
-    Bench bench(SoftmaxSpec(37, 130), Softmax);
+    JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
     ExpectCheck(bench.Try(candidate.kernel), candidate.check);
   }
 }
@@ -206,7 +180,7 @@ TEST(Judge, StopsAKernelThatFitsTheTestDataOnly) {
     for (size_t i = 0; i < static_cast<size_t>(run.Scalar("n")); ++i)
       run.Set("out", i, run.Get("in", i) > 0 ? run.Get("in", i) : 0);
   };
-  Bench bench(spec, relu);
+  JudgeBench bench(spec, relu);
   const auto verdict = bench.Try([](FakeRun& run) {
     for (size_t i = 0; i < static_cast<size_t>(run.Scalar("n")); ++i) run.Set("out", i, run.Get("in", i));
   });
@@ -218,7 +192,7 @@ TEST(Judge, StopsAKernelThatFitsTheTestDataOnly) {
 }
 
 TEST(Judge, FaultsAndRefusalsComeThroughWithTheirTrial) {
-  Bench bench(SoftmaxSpec(37, 130), Softmax);
+  JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   const auto verdict = bench.Try([](FakeRun& run) {
     Softmax(run);
     if (run.Scalar("C") != 130) run.outcome = Faulted{{Fault::Kind::kOutOfBounds, "out-of-bounds write"}, ""};
@@ -228,7 +202,7 @@ TEST(Judge, FaultsAndRefusalsComeThroughWithTheirTrial) {
   ASSERT_NE(faulted, nullptr);
   EXPECT_NE(faulted->case_name.find("odd shape of small"), std::string::npos) << faulted->case_name;
 
-  Bench failing(SoftmaxSpec(37, 130), Softmax);
+  JudgeBench failing(SoftmaxSpec(37, 130), Softmax);
   const auto compile = failing.Try([](FakeRun& run) { run.outcome = CompileFailed{"k.cu:3: error"}; });
   ASSERT_TRUE(compile);
   EXPECT_TRUE(std::holds_alternative<CompileFailed>(*compile));
@@ -242,19 +216,19 @@ TEST(Judge, WhatTheOriginalCannotDoIsNotAsked) {
     }
     Softmax(run);
   };
-  Bench bench(SoftmaxSpec(37, 130), picky);
+  JudgeBench bench(SoftmaxSpec(37, 130), picky);
   ExpectPassed(bench.Try(picky));
   ASSERT_FALSE(bench.notes.empty());
   EXPECT_TRUE(bench.notes[0].starts_with("odd-shape: not tested with ")) << bench.notes[0];
 }
 
 TEST(Judge, SecretSeedsComeAfterTheCandidateRan) {
-  Bench bench(SoftmaxSpec(37, 130), Softmax);
+  JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   bench.options.secret_seed.reset();
   ExpectPassed(bench.Try(Softmax, Effort::kQuick));
   std::set<std::vector<std::byte>> first, second;
   for (const auto& call : bench.untrusted.calls) first.insert(call.buffers[1].bytes);
-  Bench again(SoftmaxSpec(37, 130), Softmax);
+  JudgeBench again(SoftmaxSpec(37, 130), Softmax);
   again.options.secret_seed.reset();
   ExpectPassed(again.Try(Softmax, Effort::kQuick));
   for (const auto& call : again.untrusted.calls) second.insert(call.buffers[1].bytes);
@@ -267,7 +241,7 @@ TEST(Judge, SecretSeedsComeAfterTheCandidateRan) {
 TEST(Judge, RefusesACaseThatCannotTell) {
   KernelSpec spec = SoftmaxSpec(37, 130);
   std::get<BufferArgument>(spec.args[1].kind).init = {Init::Kind::kConstant, 1, 0, {}, {}, {}, {}};
-  Bench bench(spec, Softmax);
+  JudgeBench bench(spec, Softmax);
   const auto verdict = bench.Try(Softmax);
   ASSERT_TRUE(verdict) << verdict.error().Format();
   const auto* refused = std::get_if<Refused>(&*verdict);
@@ -278,7 +252,7 @@ TEST(Judge, RefusesACaseThatCannotTell) {
 }
 
 TEST(Judge, RefusesAnOriginalThatBreaksItsManifest) {
-  Bench bench(SoftmaxSpec(37, 130), [](FakeRun& run) {
+  JudgeBench bench(SoftmaxSpec(37, 130), [](FakeRun& run) {
     Softmax(run);
     run.Set("in", 0, 1);
   });
@@ -295,7 +269,7 @@ TEST(Judge, LargeCasesAreMeasuredOnly) {
   spec.cases.push_back(MakeCase("elsewhere", {{"N", int64_t{8}}, {"C", int64_t{8}}}));
   spec.cases.back().on = {DeviceKind::kCuda};
   spec.cases.push_back(MakeCase("too large", {{"N", int64_t{1} << 20}, {"C", int64_t{1} << 20}}));
-  Bench bench(spec, Softmax);
+  JudgeBench bench(spec, Softmax);
   bench.options.verify_instructions = 1'000'000;
   bench.options.sample_instructions = 100'000;
   const auto verdict = bench.Try(OnlineSoftmax);
@@ -308,7 +282,7 @@ TEST(Judge, LargeCasesAreMeasuredOnly) {
   EXPECT_TRUE(measured.cases[1].sampled);
 
   spec.cases.erase(spec.cases.begin());
-  Bench none(spec, Softmax);
+  JudgeBench none(spec, Softmax);
   none.options.verify_instructions = 1'000'000;
   const auto error = none.Try(OnlineSoftmax);
   ASSERT_FALSE(error);
@@ -319,7 +293,7 @@ TEST(Judge, LargeCasesAreMeasuredOnly) {
 TEST(Judge, LargeCasesAreWrittenTo) {
   KernelSpec spec = SoftmaxSpec(16, 100);
   spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
-  Bench bench(spec, Softmax);
+  JudgeBench bench(spec, Softmax);
   bench.options.verify_instructions = 1'000'000;
   bench.options.sample_instructions = 100'000;
   const auto verdict = bench.Try([](FakeRun& run) {  // right wherever it is verified
@@ -332,7 +306,7 @@ TEST(Judge, LargeCasesAreWrittenTo) {
 TEST(Judge, LargeCasesAreTriedAtTheirLengths) {
   KernelSpec spec = SoftmaxSpec(16, 100);
   spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
-  Bench bench(spec, Softmax);
+  JudgeBench bench(spec, Softmax);
   bench.options.verify_instructions = 1'000'000;
   const auto verdict = bench.Try([](FakeRun& run) {  // exact on what is small, cheap on what is large
     Softmax(run);
@@ -340,7 +314,7 @@ TEST(Judge, LargeCasesAreTriedAtTheirLengths) {
   });
   ExpectCheck(verdict, "reduced-shape");
   EXPECT_NE(std::get<WrongResult>(*verdict).case_name.find("large with N="), std::string::npos);
-  Bench honest(spec, Softmax);
+  JudgeBench honest(spec, Softmax);
   honest.options.verify_instructions = 1'000'000;
   ExpectPassed(honest.Try(OnlineSoftmax));
 }
@@ -351,9 +325,9 @@ TEST(Judge, PartlyWrittenOutputsStayPartlyWritten) {
     for (size_t i = 0; i < run.Size("out"); ++i)
       if (i % columns < (columns + 1) / 2) run.Set("out", i, 2 * run.Get("in", i));
   };
-  Bench bench(SoftmaxSpec(20, 50), triangle);
+  JudgeBench bench(SoftmaxSpec(20, 50), triangle);
   ExpectPassed(bench.Try(triangle));
-  Bench writes_more(SoftmaxSpec(20, 50), triangle);
+  JudgeBench writes_more(SoftmaxSpec(20, 50), triangle);
   ExpectCheck(writes_more.Try([](FakeRun& run) {
     for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
   }),
@@ -374,18 +348,18 @@ TEST(Judge, IntegerOutputsAreExact) {
       }
     };
   };
-  Bench bench(RowSumSpec(DType::kI32, 37, 130), argmax(false));
+  JudgeBench bench(RowSumSpec(DType::kI32, 37, 130), argmax(false));
   ExpectPassed(bench.Try(argmax(false)));
-  Bench ties(RowSumSpec(DType::kI32, 37, 130), argmax(false));
+  JudgeBench ties(RowSumSpec(DType::kI32, 37, 130), argmax(false));
   const auto verdict = ties.Try(argmax(true));
   ASSERT_TRUE(verdict);
   EXPECT_TRUE(std::holds_alternative<WrongResult>(*verdict)) << VerdictMessage(*verdict);
 }
 
 TEST(Judge, RecordsAndReplays) {
-  Bench bench(SoftmaxSpec(37, 130), Softmax);
+  JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   {
-    Judge judge(bench.spec, Source("original"), "sim:h200", bench.trusted, bench.options);
+    Judge judge(bench.spec, MarkedSource("original"), "sim:h200", bench.trusted, bench.options);
     const auto report = judge.Record();
     ASSERT_TRUE(report) << report.error().Format();
     ASSERT_EQ(report->cases.size(), 1u);
@@ -400,12 +374,12 @@ TEST(Judge, RecordsAndReplays) {
   EXPECT_NE(std::find(checks.begin(), checks.end(), "recorded-reference"), checks.end());
 
   // An original that computes something else than what was recorded is the user's to explain.
-  Bench changed(SoftmaxSpec(37, 130), [](FakeRun& run) {
+  JudgeBench changed(SoftmaxSpec(37, 130), [](FakeRun& run) {
     Softmax(run);
     for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("out", i));
   });
   changed.options.repository = bench.folder.path();
-  Judge judge(changed.spec, Source("original"), "sim:h200", changed.trusted, changed.options);
+  Judge judge(changed.spec, MarkedSource("original"), "sim:h200", changed.trusted, changed.options);
   const auto baseline = judge.Prepare();
   ASSERT_FALSE(baseline);
   EXPECT_NE(baseline.error().message.find("no longer gives what was recorded"), std::string::npos);
@@ -427,17 +401,17 @@ TEST(Judge, SuppliedReferencesCount) {
     StoreFromDouble(DType::kF32, file.tensors["in"].data.data(), i, 1000);
     StoreFromDouble(DType::kF32, file.tensors["out"].data.data(), i, 2000);
   }
-  const auto write = [&](Bench& bench) {
+  const auto write = [&](JudgeBench& bench) {
     return WriteFileAtomically(ReferencePath(bench.folder.path(), spec.name, "n") += ".safetensors",
                                EncodeSafetensors(file));
   };
-  Bench good(spec, twice(2, 2));
+  JudgeBench good(spec, twice(2, 2));
   ASSERT_TRUE(write(good));
   ExpectPassed(good.Try(twice(2, 2)));
-  Bench wrong(spec, twice(2, 2));
+  JudgeBench wrong(spec, twice(2, 2));
   ASSERT_TRUE(write(wrong));
   ExpectCheck(wrong.Try(twice(2, 3)), "recorded-reference");
-  Bench original_wrong(spec, twice(3, 3));
+  JudgeBench original_wrong(spec, twice(3, 3));
   ASSERT_TRUE(write(original_wrong));
   const auto error = original_wrong.Try(twice(3, 3));
   ASSERT_FALSE(error);
@@ -445,12 +419,12 @@ TEST(Judge, SuppliedReferencesCount) {
 }
 
 TEST(Judge, AnswersOfTheOriginalAreKept) {
-  Bench bench(SoftmaxSpec(37, 130), Softmax);
+  JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   bench.untrusted.Add("candidate", Softmax);
-  Judge judge(bench.spec, Source("original"), "sim:h200", bench.trusted, bench.options);
-  ExpectPassed(judge.Evaluate(Source("candidate"), bench.untrusted, Effort::kFull));
+  Judge judge(bench.spec, MarkedSource("original"), "sim:h200", bench.trusted, bench.options);
+  ExpectPassed(judge.Evaluate(MarkedSource("candidate"), bench.untrusted, Effort::kFull));
   const size_t before = bench.trusted.calls.size();
-  ExpectPassed(judge.Evaluate(Source("candidate"), bench.untrusted, Effort::kFull));
+  ExpectPassed(judge.Evaluate(MarkedSource("candidate"), bench.untrusted, Effort::kFull));
   EXPECT_EQ(bench.trusted.calls.size(), before);  // the secret seed is pinned here
 }
 

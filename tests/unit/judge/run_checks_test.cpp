@@ -3,17 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "judge/judge.h"
-#include "tests/support/fake_evaluator.h"
-#include "tests/unit/judge/specs.h"
+#include "tests/unit/judge/judge_bench.h"
 
 namespace warpwright {
 namespace {
 
-void Twice(FakeRun& run) {
-  for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
-}
 // Right, and off in the last place by the number of the run.
 void Wavers(FakeRun& run) {
   Twice(run);
@@ -23,31 +17,6 @@ void Races(FakeRun& run) {
   Twice(run);
   if (run.run > 1) run.Set("out", 7, run.Get("out", 7) + 1);
 }
-SourceRef Source(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
-
-struct Bench {
-  explicit Bench(FakeKernel original = Twice, KernelSpec spec_in = ElementwiseSpec(DType::kF32, 1000))
-      : spec(std::move(spec_in)), folder(*TemporaryDirectory::Create("judge")) {
-    trusted.Add("original", original);
-    untrusted.Add("original", std::move(original));
-    options.repository = folder.path();
-    options.secret_seed = 4711;
-  }
-  Result<Verdict> Try(const FakeKernel& candidate, Effort effort = Effort::kFull) {
-    untrusted.Add("candidate", candidate);
-    Judge judge(spec, Source("original"), device, trusted, options);
-    auto verdict = judge.Evaluate(Source("candidate"), untrusted, effort);
-    notes = judge.notes();
-    return verdict;
-  }
-  KernelSpec spec;
-  std::string device = "sim:h200";
-  FakeEvaluator trusted, untrusted;
-  TemporaryDirectory folder;
-  JudgeOptions options;
-  std::vector<std::string> notes;
-};
-
 std::string CheckOf(const Result<Verdict>& verdict) {
   if (!verdict) return verdict.error().Format();
   return std::visit(Overload{[](const CompileFailed&) { return std::string("compile"); }, [](const Refused& v) { return v.check; },
@@ -68,12 +37,12 @@ TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
                       {Twice, Races, true, "determinism"},  {Wavers, Twice, false, "passed"}};
   for (const char* device : {"sim:h200", "cuda:0"})
     for (size_t i = 0; i < std::size(rows); ++i) {
-      Bench bench(rows[i].original);
+      JudgeBench bench(rows[i].original);
       bench.device = device;
       if (rows[i].allowed) bench.spec.allow.insert(Allow::kNondeterministic);
       EXPECT_EQ(CheckOf(bench.Try(rows[i].candidate)), rows[i].check) << device << " " << i;
     }
-  Bench unfit(Races);  // an original that is wrong now and then says nothing about others
+  JudgeBench unfit(Races);  // an original that is wrong now and then says nothing about others
   EXPECT_EQ(CheckOf(unfit.Try(Races)), "passed");
   ASSERT_FALSE(unfit.notes.empty());
   EXPECT_TRUE(unfit.notes[0].starts_with("determinism: not tested")) << unfit.notes[0];
@@ -82,7 +51,7 @@ TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
 TEST(RunChecks, ScratchMayBeLeftInAnyState) {
   KernelSpec spec = ElementwiseSpec(DType::kF32, 100);
   spec.args.push_back(Arg("scratch", Buffer(DType::kF32, {"n"}, Role::kScratch)));
-  Bench bench(Twice, spec);
+  JudgeBench bench(spec);
   EXPECT_EQ(CheckOf(bench.Try([](FakeRun& run) {
               Twice(run);
               run.Set("scratch", 0, run.run);
@@ -92,7 +61,7 @@ TEST(RunChecks, ScratchMayBeLeftInAnyState) {
 
 TEST(RunChecks, WhatIsAskedOfAGpu) {
   for (const Effort effort : {Effort::kQuick, Effort::kFull}) {
-    Bench bench;
+    JudgeBench bench;
     bench.device = "cuda:0";
     EXPECT_EQ(CheckOf(bench.Try(Twice, effort)), "passed");
     uint32_t runs = 0;
@@ -114,7 +83,7 @@ TEST(RunChecks, WhatIsAskedOfAGpu) {
     EXPECT_EQ(noise, full ? 1 : 0);
     EXPECT_EQ(speed_of_light, full ? 1 : 0);
   }
-  Bench simulated;
+  JudgeBench simulated;
   EXPECT_EQ(CheckOf(simulated.Try(Twice, Effort::kQuick)), "passed");
   for (const auto& call : simulated.untrusted.calls) {
     EXPECT_LE(call.options.runs, 2u);
@@ -144,7 +113,7 @@ TEST(RunChecks, PerturbationsAndExactMemoryShowWhatDependsOnThem) {
                        },
                        "determinism"}};
   for (size_t i = 0; i < std::size(rows); ++i) {
-    Bench bench(rows[i].original);
+    JudgeBench bench(rows[i].original);
     bench.device = "cuda:0";
     EXPECT_EQ(CheckOf(bench.Try(rows[i].candidate)), rows[i].check) << i;
   }
@@ -155,17 +124,17 @@ TEST(RunChecks, StateForTheNextLaunchNeedsAllowance) {
     Twice(run);
     run.changed_globals = {"calls"};
   };
-  Bench hidden;
+  JudgeBench hidden;
   const auto verdict = hidden.Try(counts, Effort::kQuick);
   EXPECT_EQ(CheckOf(verdict), "module-state");
   EXPECT_NE(VerdictMessage(*verdict).find("allow: [state]"), std::string::npos);
-  Bench allowed;
+  JudgeBench allowed;
   allowed.spec.allow.insert(Allow::kState);
   EXPECT_EQ(CheckOf(allowed.Try(counts)), "passed");
-  Bench like_the_original(counts);
+  JudgeBench like_the_original(counts);
   EXPECT_EQ(CheckOf(like_the_original.Try(counts)), "passed");
   EXPECT_FALSE(like_the_original.notes.empty());
-  Bench at_odd_shapes;
+  JudgeBench at_odd_shapes;
   EXPECT_EQ(CheckOf(at_odd_shapes.Try([&](FakeRun& run) {
               run.Scalar("n") == 1000 ? Twice(run) : counts(run);
             })),
@@ -205,7 +174,7 @@ TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
     };
   };
   for (size_t i = 0; i < std::size(rows); ++i) {
-    Bench bench(using_it(rows[i].original), ElementwiseSpec(rows[i].dtype, 500));
+    JudgeBench bench(ElementwiseSpec(rows[i].dtype, 500), using_it(rows[i].original));
     bench.spec.allow = rows[i].allow;
     const auto verdict = bench.Try(using_it(rows[i].candidate), Effort::kQuick);
     ASSERT_EQ(CheckOf(verdict), rows[i].check) << i << " " << VerdictMessage(*verdict);
@@ -234,7 +203,7 @@ TEST(RunChecks, InputsThatTheOriginalReadsMustBeRead) {
   };
   for (const Row& row : {Row{1, 1, 1, "passed"}, Row{1, 1, 0.91, "passed"}, Row{1, 1, 0.89, "bytes-read"}, Row{8, 1, 1, "passed"},
                          Row{8, 1, 0.5, "bytes-read"}, Row{0.25, 0.25, 0.25, "passed"}, Row{4, 0.25, 0.25, "passed"}, Row{1, 0, 0.1, "passed"}}) {
-    Bench bench(reads(row.original_l2, row.original_dram));
+    JudgeBench bench(reads(row.original_l2, row.original_dram));
     EXPECT_EQ(CheckOf(bench.Try(reads(row.candidate_l2, row.candidate_l2), Effort::kQuick)), row.check)
         << row.original_l2 << " " << row.original_dram << " " << row.candidate_l2;
   }

@@ -1,4 +1,4 @@
-// Small kernel specs for the judge's tests.
+// Small kernel specs and values for the judge's tests.
 #pragma once
 
 #include <string>
@@ -26,6 +26,12 @@ inline Case MakeCase(const std::string& name, std::map<std::string, ScalarValue>
   c.name = name;
   c.scalars = std::move(scalars);
   return c;
+}
+
+inline std::vector<std::byte> Pack(DType dtype, const std::vector<double>& values) {
+  std::vector<std::byte> bytes(values.size() * SizeOf(dtype));
+  for (size_t i = 0; i < values.size(); ++i) StoreFromDouble(dtype, bytes.data(), i, values[i]);
+  return bytes;
 }
 
 // out[n] = f(in[n])

@@ -6,41 +6,22 @@
 #include <cstring>
 #include <random>
 
-#include "base/file.h"
-#include "judge/judge.h"
-#include "tests/support/fake_evaluator.h"
-#include "tests/unit/judge/specs.h"
+#include "tests/unit/judge/judge_bench.h"
 
 namespace warpwright {
 namespace {
 
-void Twice(FakeRun& run) {
-  for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
-}
 // Other roundings: off by at most one in the last place.
 void AboutTwice(FakeRun& run) {
   for (size_t i = 0; i < run.Size("out"); ++i)
     run.Set("out", i, i % 3 == 0 && std::isnormal(run.Get("in", i)) ? 2 * run.Get("in", i) * (1 + 0x1.0p-24) : 2 * run.Get("in", i));
 }
 
-SourceRef Source(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
-
-struct Bench {
-  explicit Bench(int64_t n = 1000) : Bench(ElementwiseSpec(DType::kF32, n)) {}
-  explicit Bench(KernelSpec spec_in, const FakeKernel& original = Twice)
-      : spec(std::move(spec_in)), folder(*TemporaryDirectory::Create("judge")) {
-    trusted.Add("original", original);
-    untrusted.Add("original", original);
-    options.repository = folder.path();
-    options.secret_seed = 4711;
+struct TimedBench : JudgeBench {
+  explicit TimedBench(int64_t n = 1000) : TimedBench(ElementwiseSpec(DType::kF32, n)) {}
+  explicit TimedBench(KernelSpec spec_in, const FakeKernel& original = Twice) : JudgeBench(std::move(spec_in), original) {
+    device = "cuda:0";
     options.fresh_worker = [this] { ++fresh_workers; };
-  }
-  Result<Verdict> Try(const FakeKernel& candidate, Effort effort = Effort::kFull) {
-    untrusted.Add("candidate", candidate);
-    Judge judge(spec, Source("original"), "cuda:0", trusted, options);
-    auto verdict = judge.Evaluate(Source("candidate"), untrusted, effort);
-    notes = judge.notes();
-    return verdict;
   }
   // The candidate takes 100 us, the original `ratio` times that, both with noise.
   void Clock(double ratio, double noise, uint64_t seed) {
@@ -51,11 +32,6 @@ struct Bench {
       p.pair.candidate_us = 100 * std::exp(normal(random));
     };
   }
-  KernelSpec spec;
-  FakeEvaluator trusted, untrusted;
-  TemporaryDirectory folder;
-  JudgeOptions options;
-  std::vector<std::string> notes;
   std::mt19937_64 random;
   int fresh_workers = 0;
 };
@@ -77,7 +53,7 @@ void ExpectCheck(const Result<Verdict>& verdict, const std::string& check, const
 
 TEST(JudgeTiming, ThreePercentFasterIsFasterInTwoProcesses) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    Bench bench(100);
+    TimedBench bench(100);
     bench.Clock(1.03, 0.004, seed);
     const Measured measured = MeasuredOf(bench.Try(AboutTwice));
     EXPECT_EQ(measured.decision, TimingDecision::kFaster) << seed;
@@ -97,7 +73,7 @@ TEST(JudgeTiming, ThreePercentFasterIsFasterInTwoProcesses) {
 TEST(JudgeTiming, TheSameIsNeverFaster) {
   int same = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
-    Bench bench(100);
+    TimedBench bench(100);
     bench.Clock(1, 0.004, seed);
     const Measured measured = MeasuredOf(bench.Try(Twice));
     ASSERT_TRUE(measured.decision);
@@ -109,7 +85,7 @@ TEST(JudgeTiming, TheSameIsNeverFaster) {
 }
 
 TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
-  Bench bench;
+  TimedBench bench;
   bench.Clock(1.021, 0.03, 3);  // neither this nor that
   EXPECT_EQ(MeasuredOf(bench.Try(Twice)).decision, TimingDecision::kInconclusive);
   std::vector<int> first, blocks;
@@ -125,7 +101,7 @@ TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
   EXPECT_GE(*pairs.begin(), 4);
   EXPECT_TRUE(bench.untrusted.timed[0].hot);
 
-  Bench quick;
+  TimedBench quick;
   quick.Clock(1.1, 0.004, 3);
   EXPECT_EQ(MeasuredOf(quick.Try(Twice, Effort::kQuick)).decision, TimingDecision::kFaster);
   ASSERT_EQ(quick.untrusted.timed.size(), 1u);
@@ -134,7 +110,7 @@ TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
 }
 
 TEST(JudgeTiming, TheSecondProcessDecides) {
-  Bench bench;
+  TimedBench bench;
   bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) { p.pair.original_us = bench.fresh_workers == 0 ? 110 : 100; };
   const Measured measured = MeasuredOf(bench.Try(Twice));
   EXPECT_EQ(measured.decision, TimingDecision::kSame);
@@ -144,7 +120,7 @@ TEST(JudgeTiming, TheSecondProcessDecides) {
 
 TEST(JudgeTiming, ThrottledPairsDoNotCountAndTooManySayNothing) {
   for (const int every : {10, 4}) {
-    Bench bench;
+    TimedBench bench;
     bench.options.chip = Chip{};
     bench.options.chip->clock_ghz = 1.98;
     bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
@@ -172,7 +148,7 @@ TEST(JudgeTiming, CasesCountByWeightAndNoneMayLose) {
     spec.cases.back().weight = 9;
     spec.cases.push_back(MakeCase("unweighted", {{"n", int64_t{70}}}));
     spec.cases.back().weight = 0;
-    Bench bench(spec);
+    TimedBench bench(spec);
     bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
       EXPECT_NE(p.request.case_name, "unweighted");
       p.pair.original_us = 100 * (p.request.case_name == "large" ? row.large : row.small) * (1 + 1e-4 * (p.index % 3));
@@ -211,13 +187,13 @@ TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
   for (const Row& row : rows)
     for (const Effort effort : {Effort::kQuick, Effort::kFull}) {
       SCOPED_TRACE(row.name);
-      Bench bench;
+      TimedBench bench;
       ExpectCheck(bench.Try(row.kernel, effort), row.check, row.part);
     }
-  Bench unwritten;
+  TimedBench unwritten;
   unwritten.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.drift.unwritten = p.index == 7 ? 3 : 0; };
   ExpectCheck(unwritten.Try(Twice), "timed-output", "timed pair 7, 3 elements were not written");
-  Bench late;
+  TimedBench late;
   late.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.drift.relative_rms = p.index == 99 ? 1e-4 : 1e-8; };
   ExpectCheck(late.Try(AboutTwice), "timed-output");
 }
@@ -229,7 +205,7 @@ TEST(JudgeTiming, FewElementsMayComeOutNearZeroNowAndThen) {
     bool wrong;
   };
   for (const Row& row : {Row{3, 1e-4, false}, Row{1, 1e-4, true}, Row{2, 1e-3, true}, Row{1, 1e-7, false}}) {
-    Bench bench(8);
+    TimedBench bench(8);
     bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) { p.pair.drift.relative_rms = p.index % row.every == 0 ? row.off : 1e-8; };
     const auto verdict = bench.Try(Twice);
     if (row.wrong) {
@@ -244,7 +220,7 @@ TEST(JudgeTiming, FewElementsMayComeOutNearZeroNowAndThen) {
 TEST(JudgeTiming, AnOutputThatIsSmallInEveryPairIsHeldToItsUsualSize) {
   int small = 0;
   for (uint64_t secret = 1; secret <= 40; ++secret) {
-    Bench bench(1);
+    TimedBench bench(1);
     bench.options.secret_seed = secret;
     bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
       float in = 0;
@@ -259,7 +235,7 @@ TEST(JudgeTiming, AnOutputThatIsSmallInEveryPairIsHeldToItsUsualSize) {
 
 TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
   // The candidate has overwritten the original's timed output with its own wrong one.
-  Bench bench;
+  TimedBench bench;
   bench.untrusted.after_timing = [](Timed& timed) {
     for (auto& kept : timed.kept) {
       StoreFromDouble(DType::kF32, kept.candidate[0].data(), 3, 0);
@@ -268,7 +244,7 @@ TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
   };
   ExpectCheck(bench.Try(Twice), "timed-output", "out[3]");
   // And with inputs that are easier than those that were sent.
-  Bench inputs;
+  TimedBench inputs;
   inputs.untrusted.after_timing = [](Timed& timed) {
     for (auto& kept : timed.kept)
       for (auto* side : {&kept.original, &kept.candidate})
@@ -280,7 +256,7 @@ TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
 TEST(JudgeTiming, IntegersAndInOutBuffersAreCompared) {
   for (const bool wrong : {false, true}) {
     KernelSpec spec = ElementwiseSpec(DType::kI32, 1000);
-    Bench integers(spec);
+    TimedBench integers(spec);
     const auto verdict = integers.Try([&](FakeRun& run) {
       Twice(run);
       if (run.timed && wrong) run.Set("out", 999, 1 + run.Get("out", 999));
@@ -293,7 +269,7 @@ TEST(JudgeTiming, IntegersAndInOutBuffersAreCompared) {
     const auto add = [](FakeRun& run) {
       for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, run.Get("out", i) + run.Get("in", i));
     };
-    Bench in_place(spec, add);
+    TimedBench in_place(spec, add);
     const auto other = in_place.Try([&](FakeRun& run) {
       add(run);
       if (run.timed && wrong) run.Set("out", 999, 3e-5 + run.Get("out", 999));
@@ -305,7 +281,7 @@ TEST(JudgeTiming, IntegersAndInOutBuffersAreCompared) {
 
 TEST(JudgeTiming, WorkersThatAnswerSomethingElseAreAnError) {
   for (int what = 0; what < 4; ++what) {
-    Bench bench;
+    TimedBench bench;
     bench.untrusted.after_timing = [&](Timed& timed) {
       if (what == 0) timed.pairs.pop_back();
       if (what == 1) timed.pairs.back().block = 77;
@@ -333,7 +309,7 @@ TEST(JudgeTiming, NothingIsFasterThanItsTraffic) {
   // 40 kB in and out at 10 GB/s: 8 us.
   for (const Row& row : {Row{9, 0, 1, false}, Row{7.7, 0, 1, false}, Row{7.5, 0, 1, true}, Row{7.5, 1e4, 1, false}, Row{6, 1e4, 1, true},
                          Row{1, 5e4, 1, false}, Row{6, 0, 0.25, false}}) {
-    Bench bench(ElementwiseSpec(DType::kF32, 10'000), traffic(row.original_share));
+    TimedBench bench(ElementwiseSpec(DType::kF32, 10'000), traffic(row.original_share));
     bench.options.chip = Chip{};
     bench.options.chip->name = "test chip";
     bench.options.chip->dram_bytes_per_second = 1e10;
@@ -350,7 +326,7 @@ TEST(JudgeTiming, NothingIsFasterThanItsTraffic) {
 }
 
 TEST(JudgeTiming, TenfoldGainsAreForReview) {
-  Bench bench;
+  TimedBench bench;
   bench.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.original_us = 1500; };
   const Measured measured = MeasuredOf(bench.Try(Twice));
   EXPECT_EQ(measured.decision, TimingDecision::kFaster);

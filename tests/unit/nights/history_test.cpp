@@ -11,11 +11,11 @@
 namespace warpwright {
 namespace {
 
-std::string Night(int day) { return FormatUtc(std::chrono::system_clock::from_time_t(1'600'000'000 + int64_t{day} * 86400)); }
+std::string TimeOf(int day) { return FormatUtc(std::chrono::system_clock::from_time_t(1'600'000'000 + int64_t{day} * 86400)); }
 
-CaseTime Case(int day, double us = 100) {
+CaseTime TimedCase(int day, double us = 100) {
   CaseTime c;
-  c.time = Night(day);
+  c.time = TimeOf(day);
   c.kernel = "softmax";
   c.key = {"GPU-1", "NVIDIA H200", "580.1", "NVRTC 13.0", "paired-1"};
   c.commit = std::string(40, 'a');
@@ -30,22 +30,22 @@ CaseTime Case(int day, double us = 100) {
 }
 Finding Found(int day, const std::string& state) {
   Finding f;
-  f.time = Night(day);
+  f.time = TimeOf(day);
   f.kernel = "softmax";
   f.id = "f1";
-  f.key = Case(0).key;
+  f.key = TimedCase(0).key;
   f.state = state;
   f.cause = "code";
   f.subject = "perf: ünïcode </script>";
   f.log_ratio = 0.1;
   return f;
 }
-NightVerdict Verdict(int day) {
+NightVerdict VerdictOf(int day) {
   NightVerdict n;
-  n.time = Night(day);
+  n.time = TimeOf(day);
   n.kernel = "softmax";
-  n.key = Case(0).key;
-  n.commit = Case(0).commit;
+  n.key = TimedCase(0).key;
+  n.commit = TimedCase(0).commit;
   n.state = "same";
   n.epoch = true;
   return n;
@@ -57,7 +57,7 @@ std::string Line(const HistoryLine& line) {
 }
 
 TEST(History, LinesComeBackAsTheyWere) {
-  for (const HistoryLine& line : {HistoryLine(Case(1)), HistoryLine(Verdict(1)), HistoryLine(Found(1, "open"))}) {
+  for (const HistoryLine& line : {HistoryLine(TimedCase(1)), HistoryLine(VerdictOf(1)), HistoryLine(Found(1, "open"))}) {
     const auto text = FormatHistoryLine(line);
     ASSERT_TRUE(text);
     EXPECT_EQ(text->find('\n'), std::string::npos);
@@ -68,7 +68,7 @@ TEST(History, LinesComeBackAsTheyWere) {
 }
 
 TEST(History, BadLinesSayWhatIsWrong) {
-  const std::string good = Line(Case(1));
+  const std::string good = Line(TimedCase(1));
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
@@ -94,13 +94,13 @@ TEST(History, BadLinesSayWhatIsWrong) {
     ASSERT_FALSE(parsed) << row.line;
     EXPECT_NE(parsed.error().message.find(row.says), std::string::npos) << parsed.error().message << "\n" << row.line;
   }
-  CaseTime endless = Case(1);
+  CaseTime endless = TimedCase(1);
   endless.log_mean = INFINITY;
   EXPECT_FALSE(FormatHistoryLine(endless));
 }
 
 TEST(History, ReadsAnyOrderOnceAndWarnsOfTheRest) {
-  const History history = ParseHistory(Line(Case(2)) + "junk\n\n" + Line(Case(1)) + Line(Case(2)) + Line(Verdict(2)) + Line(Found(1, "open")), "softmax.jsonl");
+  const History history = ParseHistory(Line(TimedCase(2)) + "junk\n\n" + Line(TimedCase(1)) + Line(TimedCase(2)) + Line(VerdictOf(2)) + Line(Found(1, "open")), "softmax.jsonl");
   ASSERT_EQ(history.cases.size(), 2u);
   EXPECT_LT(history.cases[0].time, history.cases[1].time);
   EXPECT_EQ(history.nights.size(), 1u);
@@ -117,7 +117,7 @@ TEST(History, TheLastLineOfAFindingCounts) {
 
 TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
   std::string text = Line(Found(0, "open"));
-  for (int day = 0; day < 600; ++day) text += Line(Case(day)) + Line(Verdict(day));
+  for (int day = 0; day < 600; ++day) text += Line(TimedCase(day)) + Line(VerdictOf(day));
   EXPECT_TRUE(NeedsCompacting(text));
   const std::string compact = CompactHistory(text + "junk\n");
   EXPECT_FALSE(NeedsCompacting(compact));
@@ -128,26 +128,26 @@ TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
   EXPECT_EQ(history.cases.size(), history.nights.size());
   EXPECT_GE(history.cases.size(), 400u + 28);
   EXPECT_LE(history.cases.size(), 400u + 30);
-  EXPECT_EQ(history.cases.back().time, Night(599));
-  EXPECT_EQ(history.cases.front().time, Night(0));
+  EXPECT_EQ(history.cases.back().time, TimeOf(599));
+  EXPECT_EQ(history.cases.front().time, TimeOf(0));
   // Ten years of nights stay bounded.
   std::string decade;
-  for (int day = 0; day < 5000; ++day) decade += Line(Verdict(day));
+  for (int day = 0; day < 5000; ++day) decade += Line(VerdictOf(day));
   EXPECT_EQ(ParseHistory(CompactHistory(decade), "").nights.size(), size_t{kNightsKept + kWeeksKept});
 }
 
 TEST(History, WhatANewerProgramWroteIsLeftAlone) {
   std::string text;
-  for (int day = 0; day < 600; ++day) text += Line(Verdict(day));
+  for (int day = 0; day < 600; ++day) text += Line(VerdictOf(day));
   text += "{\"v\":9,\"kind\":\"other\"}\n";
   EXPECT_FALSE(NeedsCompacting(text));
   EXPECT_EQ(CompactHistory(text), text);
 }
 
 TEST(History, TwoBranchesJoin) {
-  const std::string base = Line(Case(1)), a = base + Line(Case(2)), b = base + Line(Case(3));
+  const std::string base = Line(TimedCase(1)), a = base + Line(TimedCase(2)), b = base + Line(TimedCase(3));
   EXPECT_EQ(MergeHistories(a, b), MergeHistories(b, a));
-  EXPECT_EQ(MergeHistories(a, b), base + Line(Case(2)) + Line(Case(3)));
+  EXPECT_EQ(MergeHistories(a, b), base + Line(TimedCase(2)) + Line(TimedCase(3)));
   EXPECT_EQ(MergeHistories(a.substr(0, a.size() - 1), b), MergeHistories(a, b));
 }
 

@@ -14,7 +14,7 @@
 namespace warpwright {
 namespace {
 
-std::string Night(int day) { return FormatUtc(std::chrono::system_clock::from_time_t(1'767'234'600 + int64_t{day} * 86400)); }
+std::string NightAt(int day) { return FormatUtc(std::chrono::system_clock::from_time_t(1'767'234'600 + int64_t{day} * 86400)); }
 
 // A made-up history on two machines: a commit that costs 12 % and is undone, a driver that costs 5 %, and one that is open.
 EntryHistory Sample() {
@@ -31,13 +31,13 @@ EntryHistory Sample() {
     const bool slow = (day >= 24 && day < 33) || day >= 80;
     const std::string commit(40, slow ? 'c' : day < 24 ? 'a' : 'e');
     for (const auto& [name, us] : {std::pair<const char*, double>("N=8192,C=50257", 1234.5), {"N=37,C=130", 4.21}}) {
-      CaseTime time{Night(day), "softmax", key, commit, std::string(64, slow ? 'c' : 'a'), false, false, name, 1, 0, 0, 0.0015, 60, 0, 1980};
+      CaseTime time{NightAt(day), "softmax", key, commit, std::string(64, slow ? 'c' : 'a'), false, false, name, 1, 0, 0, 0.0015, 60, 0, 1980};
       time.log_mean = std::log(us) + noise(0.006) + (slow ? std::log(1.12) : 0) + (day >= 52 ? std::log(1.05) : 0);
       time.median_us = std::exp(time.log_mean);
       history.cases.push_back(time);
     }
     NightVerdict night;
-    night.time = Night(day);
+    night.time = NightAt(day);
     night.kernel = "softmax";
     night.key = key;
     night.commit = commit;
@@ -51,7 +51,7 @@ EntryHistory Sample() {
   code.key = history.cases.front().key;
   code.id = "1";
   code.cause = "code";
-  code.time = Night(24);
+  code.time = NightAt(24);
   code.state = "open";
   code.commit = "84f4d2e0c0ffee";
   code.subject = "Keep the row maximum in <shared> memory & more";
@@ -59,27 +59,27 @@ EntryHistory Sample() {
   code.confirmed = true;
   code.message = "12.0 % more time than revision aaaaaaaaaaaa (11.8 to 12.3 %), since commit 84f4d2e0c0ff";
   history.findings.push_back(code);
-  code.time = Night(33);
+  code.time = NightAt(33);
   code.state = "recovered";
   history.findings.push_back(code);
   Finding driver = code;
   driver.id = "2";
   driver.cause = "driver";
   driver.state = "open";
-  driver.time = Night(53);
+  driver.time = NightAt(53);
   driver.commit.clear();
   driver.case_name = "N=8192,C=50257";
   driver.log_ratio = std::log(1.05);
   driver.message = "case N=8192,C=50257 takes 5.0 % more time than its level of 30 nights, since driver 575.51.03 -> driver 580.159.04; the code is the same";
   history.findings.push_back(driver);
   code.id = "3";
-  code.time = Night(80);
+  code.time = NightAt(80);
   code.state = "open";
   code.subject = "One more <script>alert(1)</script>";
   history.findings.push_back(code);
   for (int day = 60; day < 63; ++day) {
     CaseTime time = history.cases.front();
-    time.time = Night(day);
+    time.time = NightAt(day);
     time.key = {"sim:h200", "NVIDIA H200", "", "NVRTC 13.0", "model-1 0.1.0"};
     time.modelled = true;
     time.log_error = 0;

@@ -20,7 +20,7 @@ DashboardJob Job(std::string kernel, std::string reason = {}) {
   return job;
 }
 
-DashboardInput Sample() {
+DashboardInput SampleDashboard() {
   DashboardInput in;
   in.repository = "example/kernels";
   in.version = "0.1.0";
@@ -47,23 +47,23 @@ DashboardInput Sample() {
   return in;
 }
 
-TEST(Dashboard, IsGolden) { ExpectGolden("dashboard.md", RenderDashboard(Sample()).body); }
+TEST(Dashboard, IsGolden) { ExpectGolden("dashboard.md", RenderDashboard(SampleDashboard()).body); }
 
 TEST(Dashboard, EqualStatesGiveEqualBodies) {
-  EXPECT_EQ(RenderDashboard(Sample()).body, RenderDashboard(Sample()).body);
+  EXPECT_EQ(RenderDashboard(SampleDashboard()).body, RenderDashboard(SampleDashboard()).body);
   EXPECT_EQ(RenderDashboard({}).body.rfind(kDashboardMarker, 0), 0u);
 }
 
 // Limits never starve in silence.
 TEST(Dashboard, WaitingWorkIsVisible) {
-  const std::string body = RenderDashboard(Sample()).body;
+  const std::string body = RenderDashboard(SampleDashboard()).body;
   EXPECT_NE(body.find("### Waiting because of a limit (1)"), std::string::npos);
   EXPECT_NE(body.find("3 of 3 pull requests are open"), std::string::npos);
   EXPECT_NE(body.find("3 of 3 pull requests open, 1 of 5 opened today"), std::string::npos);
 }
 
 TEST(Dashboard, StaysSmallAndInactive) {
-  DashboardInput in = Sample();
+  DashboardInput in = SampleDashboard();
   for (int i = 0; i < 500; ++i) {
     for (auto* jobs : {&in.running, &in.queued, &in.waiting, &in.failed, &in.unchanged}) jobs->push_back(Job("k" + std::to_string(i), std::string(500, '@')));
     in.ignored.push_back(std::string(300, '`'));

@@ -10,7 +10,7 @@ using rewrite_test::CompileError;
 
 const std::string kIndex = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
 
-std::string Source(const std::string& body, const std::string& before = "", const std::string& type = "int") {
+std::string HistogramSource(const std::string& body, const std::string& before = "", const std::string& type = "int") {
   return "#include <cuda_runtime.h>\n__global__ void k(int* h, const " + type + "* a, int n, int bins) {\n" + body +
          "}\nvoid run(int* h, const " + type + "* a, int n, int bins) {\n" + before +
          "  k<<<(n + 255) / 256, 256>>>(h, a, n, bins);\n}\n";
@@ -37,27 +37,27 @@ TEST(HistogramPrivatize, OfTheExample) {
 
 TEST(HistogramPrivatize, FindsTheNumberOfBins) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
-      {"of the type", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "", "unsigned char"), "kBins = 256;"},
-      {"shifted", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] >> 4], 1);\n", "", "unsigned char"), "kBins = 16;"},
-      {"divided", Source(kIndex + "  if (i < n) atomicAdd(h + a[i] / 8, 1);\n", "", "unsigned char"), "kBins = 32;"},
-      {"masked", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 63], 1);\n"), "kBins = 64;"},
-      {"remainder", Source(kIndex + "  if (i < n) {\n    int b = a[i] % 100;\n    atomicAdd(&h[b], 1);\n  }\n"),
+      {"of the type", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "", "unsigned char"), "kBins = 256;"},
+      {"shifted", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] >> 4], 1);\n", "", "unsigned char"), "kBins = 16;"},
+      {"divided", HistogramSource(kIndex + "  if (i < n) atomicAdd(h + a[i] / 8, 1);\n", "", "unsigned char"), "kBins = 32;"},
+      {"masked", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 63], 1);\n"), "kBins = 64;"},
+      {"remainder", HistogramSource(kIndex + "  if (i < n) {\n    int b = a[i] % 100;\n    atomicAdd(&h[b], 1);\n  }\n"),
        "kBins = 100;"},
-      {"clamped", Source(kIndex + "  if (i >= n) return;\n  atomicAdd(&h[max(0, min(a[i], 9))], 1);\n"), "kBins = 10;"},
+      {"clamped", HistogramSource(kIndex + "  if (i >= n) return;\n  atomicAdd(&h[max(0, min(a[i], 9))], 1);\n"), "kBins = 10;"},
       {"compared with a constant",
-       Source(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b >= 0 && b < 50) atomicAdd(&h[b], 1);\n  }\n"),
+       HistogramSource(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b >= 0 && b < 50) atomicAdd(&h[b], 1);\n  }\n"),
        "kBins = 50;"},
       {"cleared by the launcher",
-       Source(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "  cudaMemset(h, 0, 300 * sizeof(int));\n"),
+       HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "  cudaMemset(h, 0, 300 * sizeof(int));\n"),
        "kBins = 300;"},
       {"compared with a parameter",
-       Source(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b < bins) atomicAdd(&h[b], 1);\n  }\n"),
+       HistogramSource(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b < bins) atomicAdd(&h[b], 1);\n  }\n"),
        "extern __shared__ int block_h[];"},
-      {"remainder of a parameter", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] % bins], 1);\n"),
+      {"remainder of a parameter", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] % bins], 1);\n"),
        "if (bins * sizeof(int) <= 48 * 1024) {\n    k_shared<<<((n + 255) / 256 + 15) / 16, 256, bins * "
        "sizeof(int)>>>(h, a, n, bins);"},
       {"grid-stride",
-       Source("  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
+       HistogramSource("  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
               "atomicAdd(&h[a[i] & 7], 2);\n"),
        "atomicAdd(&block_h[a[i] & 7], 2);"},
   };
@@ -70,19 +70,19 @@ TEST(HistogramPrivatize, FindsTheNumberOfBins) {
 
 TEST(HistogramPrivatize, Refuses) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
-      {"unknown bins", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n"), "number of bins is not known"},
-      {"too many bins", Source(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 65535], 1);\n"), "do not fit"},
-      {"no atomics", Source(kIndex + "  if (i < n) h[i] = a[i];\n"), "besides counting"},
-      {"old value used", Source(kIndex + "  if (i < n) {\n    int p = atomicAdd(&h[a[i] & 7], 1);\n  }\n"),
+      {"unknown bins", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n"), "number of bins is not known"},
+      {"too many bins", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 65535], 1);\n"), "do not fit"},
+      {"no atomics", HistogramSource(kIndex + "  if (i < n) h[i] = a[i];\n"), "besides counting"},
+      {"old value used", HistogramSource(kIndex + "  if (i < n) {\n    int p = atomicAdd(&h[a[i] & 7], 1);\n  }\n"),
        "old count is used"},
-      {"maximum", Source(kIndex + "  if (i < n) atomicMax(&h[a[i] & 7], 1);\n"), "not atomicAdd"},
+      {"maximum", HistogramSource(kIndex + "  if (i < n) atomicMax(&h[a[i] & 7], 1);\n"), "not atomicAdd"},
       {"two counts",
-       Source(kIndex + "  if (i < n) {\n    atomicAdd(&h[a[i] & 7], 1);\n    atomicAdd(&h[a[i] & 3], 1);\n  }\n"),
+       HistogramSource(kIndex + "  if (i < n) {\n    atomicAdd(&h[a[i] & 7], 1);\n    atomicAdd(&h[a[i] & 3], 1);\n  }\n"),
        "more than one atomic"},
-      {"counts read", Source(kIndex + "  if (i < n) if (h[0] < 9) atomicAdd(&h[a[i] & 7], 1);\n"), "is read too"},
-      {"not by data", Source(kIndex + "  if (i < n) atomicAdd(&h[i % 8], a[i]);\n"), "does not come from the data"},
+      {"counts read", HistogramSource(kIndex + "  if (i < n) if (h[0] < 9) atomicAdd(&h[a[i] & 7], 1);\n"), "is read too"},
+      {"not by data", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[i % 8], a[i]);\n"), "does not come from the data"},
       {"private already",
-       Source("  __shared__ int s[8];\n" + kIndex +
+       HistogramSource("  __shared__ int s[8];\n" + kIndex +
               "  if (i < n) atomicAdd(&s[a[i] & 7], 1);\n  __syncthreads();\n  atomicAdd(&h[threadIdx.x], "
               "s[threadIdx.x]);\n"),
        "REFUSED"},

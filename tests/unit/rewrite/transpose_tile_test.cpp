@@ -12,7 +12,7 @@ const std::string kIndices =
     "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "  int y = blockIdx.y * blockDim.y + threadIdx.y;\n";
 
-std::string Source(const std::string& body,
+std::string TransposeSource(const std::string& body,
                    const std::string& launch = "k<<<dim3((C + 15) / 16, (R + 15) / 16), dim3(16, 16)>>>(o, a, R, C);",
                    const std::string& type = "float") {
   return "__global__ void k(" + type + "* o, const " + type + "* a, int R, int C) {\n" + body + "}\nvoid run(" + type +
@@ -43,28 +43,28 @@ TEST(TransposeTile, OfTheExample) {
 TEST(TransposeTile, Applies) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
       {"strided reads",
-       Source(kIndices + "  if (x < R && y < C) o[y * R + x] = a[x * C + y];\n",
+       TransposeSource(kIndices + "  if (x < R && y < C) o[y * R + x] = a[x * C + y];\n",
               "k<<<dim3((R + 15) / 16, (C + 15) / 16), dim3(16, 16)>>>(o, a, R, C);"),
        "k<<<dim3((R + 31) / 32, (C + 31) / 32), dim3(32, 8)>>>(o, a, R, C);"},
-      {"early return", Source(kIndices + "  if (x >= C || y >= R) return;\n  o[x * R + y] = a[y * C + x];\n"),
+      {"early return", TransposeSource(kIndices + "  if (x >= C || y >= R) return;\n  o[x * R + y] = a[y * C + x];\n"),
        "dim3(32, 8)"},
-      {"nested guards", Source(kIndices + "  if (x < C) {\n    if (y < R) o[x * R + y] = a[y * C + x];\n  }\n"),
+      {"nested guards", TransposeSource(kIndices + "  if (x < C) {\n    if (y < R) o[x * R + y] = a[y * C + x];\n  }\n"),
        "dim3(32, 8)"},
       {"a function of the element",
-       Source(kIndices + "  if (x < C && y < R) o[x * R + y] = 2.0f * a[y * C + x] + R;\n"),
+       TransposeSource(kIndices + "  if (x < C && y < R) o[x * R + y] = 2.0f * a[y * C + x] + R;\n"),
        "= 2.0f * a[(y + j) * C + x] + R;"},
-      {"64 bits", Source(kIndices + "  if (x < C && y < R) o[(size_t)x * R + y] = a[(size_t)y * C + x];\n"),
+      {"64 bits", TransposeSource(kIndices + "  if (x < C && y < R) o[(size_t)x * R + y] = a[(size_t)y * C + x];\n"),
        "a[static_cast<size_t>(y + j) * C + x]"},
       {"offsets in variables",
-       Source(kIndices + "  int from = y * C + x, to = x * R + y;\n  if (x < C && y < R) o[to] = a[from];\n"),
+       TransposeSource(kIndices + "  int from = y * C + x, to = x * R + y;\n  if (x < C && y < R) o[to] = a[from];\n"),
        "a[(y + j) * C + x]"},
       {"half",
-       "#include <cuda_fp16.h>\n" + Source(kIndices + "  if (x < C && y < R) o[x * R + y] = a[y * C + x];\n",
+       "#include <cuda_fp16.h>\n" + TransposeSource(kIndices + "  if (x < C && y < R) o[x * R + y] = a[y * C + x];\n",
                                            "k<<<dim3((C + 15) / 16, (R + 15) / 16), dim3(16, 16)>>>(o, a, R, C);",
                                            "__half"),
        "__shared__ __half tile[kTile][kTile + 1];"},
       {"exchanged axes of the grid",
-       Source("  int y = blockIdx.x * blockDim.x + threadIdx.x;\n  int x = blockIdx.y * blockDim.y + threadIdx.y;\n  "
+       TransposeSource("  int y = blockIdx.x * blockDim.x + threadIdx.x;\n  int x = blockIdx.y * blockDim.y + threadIdx.y;\n  "
               "if (x < C && y < R) o[x * R + y] = a[y * C + x];\n",
               "k<<<dim3((R + 15) / 16, (C + 15) / 16), dim3(16, 16)>>>(o, a, R, C);"),
        "k<<<dim3((R + 31) / 32, (C + 31) / 32), dim3(32, 8)>>>"},
@@ -78,22 +78,22 @@ TEST(TransposeTile, Applies) {
 
 TEST(TransposeTile, Refuses) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
-      {"a copy", Source(kIndices + "  if (x < C && y < R) o[y * C + x] = a[y * C + x];\n"),
+      {"a copy", TransposeSource(kIndices + "  if (x < C && y < R) o[y * C + x] = a[y * C + x];\n"),
        "not those of a transposition"},
-      {"another pitch", Source(kIndices + "  if (x < C && y < R) o[x * (R + 1) + y] = a[y * C + x];\n"),
+      {"another pitch", TransposeSource(kIndices + "  if (x < C && y < R) o[x * (R + 1) + y] = a[y * C + x];\n"),
        "not those of a transposition"},
-      {"exchanged bounds", Source(kIndices + "  if (x < R && y < C) o[x * R + y] = a[y * C + x];\n"),
+      {"exchanged bounds", TransposeSource(kIndices + "  if (x < R && y < C) o[x * R + y] = a[y * C + x];\n"),
        "not those of a transposition"},
-      {"two reads", Source(kIndices + "  if (x < C && y < R) o[x * R + y] = a[y * C + x] + a[0];\n"),
+      {"two reads", TransposeSource(kIndices + "  if (x < C && y < R) o[x * R + y] = a[y * C + x] + a[0];\n"),
        "more than one element"},
-      {"in place", Source(kIndices + "  if (x < C && y < R) o[x * R + y] = o[y * C + x];\n"), "REFUSED"},
-      {"the index as a value", Source(kIndices + "  if (x < C && y < R) o[x * R + y] = a[y * C + x] * x;\n"),
+      {"in place", TransposeSource(kIndices + "  if (x < C && y < R) o[x * R + y] = o[y * C + x];\n"), "REFUSED"},
+      {"the index as a value", TransposeSource(kIndices + "  if (x < C && y < R) o[x * R + y] = a[y * C + x] * x;\n"),
        "depends on more"},
-      {"no guard", Source(kIndices + "  o[x * R + y] = a[y * C + x];\n"), "has no bound"},
-      {"one index", Source("  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  if (x < C) o[x] = a[x];\n"),
+      {"no guard", TransposeSource(kIndices + "  o[x * R + y] = a[y * C + x];\n"), "has no bound"},
+      {"one index", TransposeSource("  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  if (x < C) o[x] = a[x];\n"),
        "not two indices"},
       {"tiled already",
-       Source("  __shared__ float t[16][17];\n" + kIndices +
+       TransposeSource("  __shared__ float t[16][17];\n" + kIndices +
               "  t[threadIdx.y][threadIdx.x] = a[y * C + x];\n  __syncthreads();\n  o[x * R + y] = "
               "t[threadIdx.y][threadIdx.x];\n"),
        "not two indices"},

@@ -8,18 +8,18 @@ namespace {
 using rewrite_test::Apply;
 using rewrite_test::CompileError;
 
-std::string Source(const std::string& body) {
+std::string ReductionSource(const std::string& body) {
   return "__global__ void k(float* o, const float* a, int n) {\n  " + body +
          "\n}\nvoid run(float* o, const float* a, int n) {\n  k<<<n, 128>>>(o, a, n);\n}\n";
 }
 
 TEST(UnrollAccumulators, WritesWhatAPersonWouldWrite) {
   const std::string result = Apply("unroll_accumulators",
-                                   Source("float sum = 0.f;\n  for (int i = threadIdx.x; i < n; i += blockDim.x) sum "
+                                   ReductionSource("float sum = 0.f;\n  for (int i = threadIdx.x; i < n; i += blockDim.x) sum "
                                           "+= a[i];\n  o[threadIdx.x] = sum;"),
                                    "run", {{"factor", "2"}});
   EXPECT_EQ(result,
-            Source("float sum = 0.f;\n"
+            ReductionSource("float sum = 0.f;\n"
                    "  // 2 independent accumulators: an iteration does not wait for the arithmetic of the one before.\n"
                    "  float sum_part[2] = {};\n"
                    "  int i_base = threadIdx.x;\n"
@@ -74,7 +74,7 @@ TEST(UnrollAccumulators, Applies) {
       {"subtraction", "float s = 0;\n  for (int i = 0; i < n; i++) s -= a[i];\n  o[0] = s;", "s_part[u] -= a[i];"},
   };
   for (const auto& [name, body, expected] : rows) {
-    const std::string result = Apply("unroll_accumulators", Source(body));
+    const std::string result = Apply("unroll_accumulators", ReductionSource(body));
     EXPECT_NE(result.find(expected), std::string::npos) << name << ":\n" << result;
     EXPECT_EQ(CompileError(result), "") << name << ":\n" << result;
     EXPECT_EQ(result.find("#pragma unroll 4"), std::string::npos) << name;
@@ -111,14 +111,14 @@ TEST(UnrollAccumulators, Refuses) {
        "may change"},
   };
   for (const auto& [name, body, reason] : rows) {
-    const std::string result = Apply("unroll_accumulators", Source(body));
+    const std::string result = Apply("unroll_accumulators", ReductionSource(body));
     EXPECT_TRUE(result.starts_with("REFUSED")) << name << ":\n" << result;
     EXPECT_NE(result.find(reason), std::string::npos) << name << ": " << result;
   }
 }
 
 TEST(UnrollAccumulators, AKernelThatOthersUseStays) {
-  const std::string source = Source("float s = 0;\n  for (int i = 0; i < n; i++) s += a[i];\n  o[0] = s;") +
+  const std::string source = ReductionSource("float s = 0;\n  for (int i = 0; i < n; i++) s += a[i];\n  o[0] = s;") +
                              "void other(float* o, const float* a, int n) { k<<<n, 64>>>(o, a, n); }\n";
   const std::string result = Apply("unroll_accumulators", source);
   EXPECT_NE(result.find("k_unrolled<<<n, 128>>>"), std::string::npos) << result;
