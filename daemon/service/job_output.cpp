@@ -25,8 +25,11 @@ Result<json> ParseBounded(std::string_view text) {
   return parsed;
 }
 
+// Cut at a character: half of one is refused by forges and JSON.
 std::string Limited(std::string text, size_t bytes = kMaxText) {
-  if (text.size() > bytes) text.resize(bytes);
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
+  text.resize(bytes);
   return text;
 }
 
@@ -95,7 +98,8 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
     }
     if (result.outcome != "improved" && result.outcome != "unchanged" && result.outcome != "refused" && result.outcome != "error")
       reader.Complain("unknown outcome");
-    if (!result.branch_commit.empty() && (!IsHex(result.branch_commit, 40) || result.branch != fmt::format("warpwright/{}", kernel)))
+    const bool named = !result.branch.empty(), published = !result.branch_commit.empty();
+    if ((named && result.branch != fmt::format("warpwright/{}", kernel)) || (published && (!named || !IsHex(result.branch_commit, 40))))
       reader.Complain("the result names a branch or commit that is none of its own");
     WW_TRY(reader.status());
     return result;
