@@ -5,7 +5,9 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/file.h"
 #include "tests/support/github_stand_in/git_backend.h"
@@ -234,6 +236,9 @@ TEST_F(StandInTest, FaultsAreDrawnFromTheSeedAndSayWhetherTheActWasDone) {
   Begin(options);
   int failed = 0;
   for (int i = 0; i < 30; ++i) failed += Send("POST", std::string(kRepo) + "/issues", {{"title", std::to_string(i)}}).status != 201;
+  // A request that hangs is noted when its hanging ends, which its sender does not wait for.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (hub->Log().size() < 30 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   int done = 0, faulty = 0;
   for (const LoggedRequest& entry : hub->Log()) {
     done += entry.done;
