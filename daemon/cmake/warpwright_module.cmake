@@ -23,6 +23,9 @@ function(ww_module name)
   list(TRANSFORM M_DEPENDS PREPEND ww_)
   target_include_directories(ww_${name} PUBLIC ${PROJECT_SOURCE_DIR}/daemon)
   target_link_libraries(ww_${name} PUBLIC ${M_DEPENDS} ${M_LINKS} PRIVATE ww_settings)
+  if(NOT name IN_LIST WW_COMPUTING)
+    target_compile_options(ww_${name} PRIVATE -O1)
+  endif()
 endfunction()
 
 # ww_test(core SOURCES a_test.cpp DEPENDS core): program test_core, registered as unit.core.
