@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/random.h"
+#include "core/stream_order.h"
 #include "sim/launch_runner.h"
 
 namespace warpwright {
@@ -374,7 +375,7 @@ class SimDevice : public Device {
   bool modelled() const override { return true; }
 
  private:
-  // Every run is the same here unless blocks race for the same memory, which another order of them shows.
+  // Every run is the same here unless blocks race for the same memory, or streams do: another order of them shows it.
   Result<std::optional<Fault>> RunAgain(const DeviceRequest& request, const sim::Program& program,
                                         uint64_t instructions, DeviceOutcome& outcome) {
     auto* run = std::get_if<DeviceRun>(&outcome);
@@ -383,11 +384,16 @@ class SimDevice : public Device {
     again.options.counters = false;
     again.options.sample_instructions = 0;
     again.options.instruction_limit = 1'000'000 + 4 * instructions;
+    LaunchPlan exchanged = *request.plan;
+    exchanged.ops = LatestFirst(exchanged.ops);
+    const bool streams = exchanged.ops != request.plan->ops;
     for (uint32_t order = 1; order < request.options.runs; ++order) {
+      again.plan = streams && order % 2 == 1 ? &exchanged : request.plan;
       WW_ASSIGN(DeviceOutcome other, PlanRun(again, chip_, program, pool_, order).Run());
       if (auto* fault = std::get_if<Fault>(&other)) {
         // Blocks that wait for lower ones wait for ever here, and not on a GPU, which starts them in their order.
         if (fault->kind == Fault::Kind::kInstructionLimit) break;
+        if (again.plan == &exchanged) fault->message += "; in an order that its streams allow, and a GPU may take";
         return std::optional<Fault>(std::move(*fault));
       }
       DeviceRun& result = std::get<DeviceRun>(other);

@@ -84,7 +84,11 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return ww::Release(state.streams, stream) ? cudaSuccess : Error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy");
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+static cudaError_t HostWaits() {
+  state.host_waited = !state.streams.empty();  // with the default stream alone there is nothing to order
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return HostWaits(); }
 cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!ww::IsLive(state.events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaStreamWaitEvent");
@@ -108,13 +112,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
   return cudaEventRecord(event, stream);
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return HostWaits(); }
 cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
   *milliseconds = 1.0f;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() { return HostWaits(); }
 cudaError_t cudaDeviceReset() { return cudaSuccess; }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;

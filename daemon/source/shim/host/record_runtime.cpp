@@ -55,6 +55,9 @@ void Note(const std::string& text) { state.out += text + "\n"; }
 
 void Emit(const std::string& text) {
   if (++operations > 3 * kMaxOperations) Refuse("the launcher makes more than 4,096 device operations", "", 0);
+  // What follows a host that waited, on whichever stream, follows all that was before: as it does an operation of the default stream.
+  if (state.host_waited) Note("{\"op\":\"record\",\"event\":" + Number(static_cast<long long>(state.events.size())) + ",\"stream\":0}");
+  state.host_waited = false;
   Note(text + "}");
 }
 
@@ -169,6 +172,7 @@ int main() {
   std::string remembered;
   for (int call = 0; call < 3; ++call) {
     ww::Note("{\"call\":" + ww::Number(call) + "}");
+    state.host_waited = false;
     for (ww::Buffer& buffer : state.buffers) buffer.dirty = false;
     try {
       ww::Call();

@@ -56,6 +56,7 @@ struct State {
   std::vector<Configuration> pending;
   cudaError_t launch_result = cudaSuccess;  // of the launch before
   std::vector<bool> streams, events;        // live ones
+  bool host_waited = false;                 // since the last operation, for the device
 
   cudaError_t last_error = cudaSuccess;
   std::string last_failure;  // "cudaErrorInvalidValue, cudaFree"; also after cudaGetLastError took the code

@@ -1,0 +1,59 @@
+#include "core/stream_order.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+
+namespace warpwright {
+namespace {
+
+struct Dependencies {
+  std::vector<std::vector<size_t>> successors;
+  std::vector<int> waits_for;
+
+  explicit Dependencies(const std::vector<PlanOp>& ops) : successors(ops.size()), waits_for(ops.size()) {
+    std::map<uint32_t, size_t> last;      // by stream, since the default stream's newest operation
+    std::map<uint32_t, size_t> recorded;  // by event
+    for (size_t i = 0; i < ops.size(); ++i) {
+      const uint32_t stream = std::visit([](const auto& op) { return op.stream; }, ops[i]);
+      const auto* event = std::get_if<EventOp>(&ops[i]);
+      if (event != nullptr && event->kind == EventOp::Kind::kWait)
+        if (const auto record = recorded.find(event->event); record != recorded.end()) Add(record->second, i);
+      if (stream == 0) {
+        for (const auto& [other, newest] : last) Add(newest, i);
+        last.clear();
+        last[0] = i;
+      } else {
+        const auto before = last.contains(stream) ? last.find(stream) : last.find(0);
+        if (before != last.end()) Add(before->second, i);
+        last[stream] = i;
+      }
+      if (event != nullptr && event->kind == EventOp::Kind::kRecord) recorded[event->event] = i;
+    }
+  }
+  void Add(size_t before, size_t after) {
+    successors[before].push_back(after);
+    ++waits_for[after];
+  }
+};
+
+}  // namespace
+
+std::vector<PlanOp> LatestFirst(const std::vector<PlanOp>& ops) {
+  Dependencies graph(ops);
+  std::priority_queue<size_t> ready;
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (graph.waits_for[i] == 0) ready.push(i);
+  std::vector<PlanOp> order;
+  order.reserve(ops.size());
+  while (!ready.empty()) {
+    const size_t next = ready.top();
+    ready.pop();
+    order.push_back(ops[next]);
+    for (const size_t after : graph.successors[next])
+      if (--graph.waits_for[after] == 0) ready.push(after);
+  }
+  return order;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,57 @@
+#include "core/stream_order.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace warpwright {
+namespace {
+
+// "a1" is a memset named a on stream 1; "r1" and "w2" record and wait for event 0 on those streams, "R" and "W" do so for event 1.
+std::vector<PlanOp> Ops(const std::string& text) {
+  std::vector<PlanOp> ops;
+  for (size_t i = 0; i + 1 < text.size(); i += 3) {
+    const auto stream = static_cast<uint32_t>(text[i + 1] - '0');
+    switch (text[i]) {
+      case 'r': case 'R': ops.emplace_back(EventOp{EventOp::Kind::kRecord, text[i] == 'R', stream}); break;
+      case 'w': case 'W': ops.emplace_back(EventOp{EventOp::Kind::kWait, text[i] == 'W', stream}); break;
+      default: ops.emplace_back(MemsetOp{{}, static_cast<uint32_t>(text[i]), 1, 0, stream});
+    }
+  }
+  return ops;
+}
+std::string Text(const std::vector<PlanOp>& ops) {
+  std::string text;
+  for (const PlanOp& op : ops) {
+    if (const auto* event = std::get_if<EventOp>(&op))
+      text += event->kind == EventOp::Kind::kRecord ? (event->event ? 'R' : 'r') : (event->event ? 'W' : 'w');
+    else
+      text += static_cast<char>(std::get<MemsetOp>(op).value);
+    text += std::to_string(std::visit([](const auto& o) { return o.stream; }, op)) + " ";
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+TEST(StreamOrder, WhatMayRunLaterDoes) {
+  struct Row {
+    const char *why, *ops, *order;
+  };
+  for (const Row& row : {Row{"nothing", "", ""},
+                         {"one stream has one order", "a1 b1 c1", "a1 b1 c1"},
+                         {"the default stream alone", "a0 b0", "a0 b0"},
+                         {"two streams without anything between them", "a1 b2", "b2 a1"},
+                         {"each stream keeps its own order", "a1 b2 c1 d2", "b2 d2 a1 c1"},
+                         {"a wait follows its record", "a1 r1 w2 b2", "a1 r1 w2 b2"},
+                         {"what stands before the wait need not", "a1 r1 b2 w2 c2", "b2 a1 r1 w2 c2"},
+                         {"a wait for an event that nobody recorded waits for nothing", "a1 w2 b2", "w2 b2 a1"},
+                         {"a wait means the newest record before it", "a1 r1 b3 r3 w2 c2", "b3 r3 w2 c2 a1 r1"},
+                         {"and not a later one", "a1 r1 w2 c2 b3 r3", "b3 r3 a1 r1 w2 c2"},
+                         {"another event is another matter", "a1 r1 b3 R3 w2 c2", "b3 R3 a1 r1 w2 c2"},
+                         {"the default stream waits for all and all for it", "a1 b2 c0 d1 e2", "b2 a1 c0 e2 d1"},
+                         {"fork and join by events", "r0 w1 w2 a1 b2 r1 R2 w0 W0 c0", "r0 w2 b2 R2 w1 a1 r1 w0 W0 c0"}})
+    EXPECT_EQ(Text(LatestFirst(Ops(row.ops))), row.order) << row.why;
+}
+
+}  // namespace
+}  // namespace warpwright
