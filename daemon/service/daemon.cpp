@@ -30,8 +30,6 @@ sigset_t OurSignals() {
   return set;
 }
 
-UnixMs ToMs(std::chrono::system_clock::time_point time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count(); }
-
 }  // namespace
 
 void Daemon::BlockSignals() {

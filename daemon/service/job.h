@@ -1,6 +1,7 @@
 // What the store keeps about changes and the work that they cause, as values.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,9 @@
 namespace warpwright {
 
 using UnixMs = int64_t;  // milliseconds since 1970, UTC
+inline UnixMs ToMs(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
 
 // Something that may make work and was not looked into yet: a branch moved, or somebody asked.
 struct Event {

@@ -33,6 +33,7 @@ constexpr std::array kCounters = {
 };
 constexpr std::array kGauges = {
     Description{"queue_depth", "", "Jobs that wait for a device."},
+    Description{"devices_resting", "", "Devices that nothing is started on, since jobs failed there in a row."},
     Description{"jobs_running", "", "Jobs that a child process works on."},
     Description{"jobs_publishing", "", "Jobs whose result is on its way to the remote and the forge."},
     Description{"jobs_waiting", "", "Jobs whose pull request waits for a limit."},

@@ -44,7 +44,7 @@ std::string FolderName(const std::string& name, const std::string& url) {
   return folder + "-" + Sha256(url).substr(0, 8);
 }
 
-Pipeline::Pipeline(PipelinePorts ports, PipelineSettings settings) : ports_(std::move(ports)), settings_(std::move(settings)) {}
+Pipeline::Pipeline(PipelinePorts ports, PipelineSettings settings) : ports_(std::move(ports)), rest_(ports_.clock), settings_(std::move(settings)) {}
 
 Status Pipeline::Apply(PipelineSettings settings) {
   std::vector<Place> before;

@@ -19,6 +19,7 @@
 #include "forge/forge.h"
 #include "forge/webhook.h"
 #include "repo/remote.h"
+#include "service/device_rest.h"
 #include "service/job_runner.h"
 #include "service/publisher.h"
 #include "service/store.h"
@@ -87,6 +88,8 @@ class Pipeline {
   void StopJob(int64_t job);
   void StopJobs();
   int running() const;
+  // Devices that nothing is started on for now, and why.
+  std::vector<std::string> Resting() const { return rest_.Resting(); }
 
  private:
   // pipeline.cpp
@@ -124,6 +127,7 @@ class Pipeline {
   Result<bool> MayCommand(const Place& place, const std::string& login);
 
   PipelinePorts ports_;
+  DeviceRest rest_;
   mutable std::mutex mutex_;               // of what follows
   PipelineSettings settings_;
   std::map<int64_t, std::shared_ptr<std::atomic<bool>>> running_;  // stop flags by job

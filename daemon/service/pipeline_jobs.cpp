@@ -11,6 +11,7 @@ namespace warpwright {
 namespace {
 
 constexpr int kJobTries = 3;
+constexpr UnixMs kBenefitOfDoubtMs = 24 * 3'600'000;  // after so long, failures on a suspected device count as the job's own
 
 LogFields Fields(const Job& job) { return {{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}}; }
 
@@ -26,6 +27,7 @@ Policy PolicyOf(const Place& place, const std::string& commit, const Ceilings& l
 }  // namespace
 
 Result<bool> Pipeline::RunOne(const std::string& device) {
+  if (rest_.Rests(device)) return false;
   WW_ASSIGN(const auto leased, ports_.store.Lease(device));
   if (!leased) return false;
   const Job& job = *leased;
@@ -81,6 +83,7 @@ Status Pipeline::Optimize(const Job& job, const Place& place, const std::atomic<
     WW_TRY(ports_.store.Spend(job.repository, std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60, 0));
   Log(LogLevel::kInfo, "job_finished", result.message, {{"outcome", result.outcome}, {"gain", result.gain}, {"rounds", result.rounds}, {"seconds", result.seconds}});
   if (result.outcome == "error") return Fail(ErrorCode::kEnvironment, result.message);
+  rest_.Worked(job.device);
   JobChange change;
   change.result = result;
   change.note = "";
@@ -98,6 +101,7 @@ Status Pipeline::Night(const Job& job, const Place& place, const std::atomic<boo
   watch.deadline = std::chrono::hours(6);
   watch.progress = [&](std::string_view line) { ports_.store.SetProgress(job.id, std::string(line), 0); };
   WW_ASSIGN(const NightResult night, ports_.runner.Night(request, watch));
+  rest_.Worked(job.device);
   for (const NightFinding& finding : night.findings) {
     if (!finding.optimize) continue;
     Event event;
@@ -129,9 +133,15 @@ Status Pipeline::Failed(const Job& job, const Error& error) {
     return {};
   }
   LogError("job_failed", error, {{"attempt", job.attempts + 1}});
-  change.failed_attempt = true;
+  const bool in_repository = error.code == ErrorCode::kConfig;
+  const bool suspected = !in_repository && rest_.Failed(job.device, job.repository + " " + job.what.kernel);
+  const UnixMs time = ToMs(ports_.clock.Now());
+  const bool of_device = suspected && time - job.queued < kBenefitOfDoubtMs;
+  if (suspected) Log(LogLevel::kError, "device_rests", fmt::format("{}", fmt::join(rest_.Resting(), "; ")), {{"device", job.device}});
+  change.failed_attempt = !of_device;
+  if (of_device) change.not_before = time + std::chrono::milliseconds(2 * DeviceRest::kLongest).count();  // others show first whether it is the device
   WW_TRY(ports_.store.Advance(job.id, JobState::kFailed, change));
-  if (job.attempts + 1 < kJobTries && error.code != ErrorCode::kConfig) return {};
+  if (of_device || (job.attempts + 1 < kJobTries && !in_repository)) return {};
   JobChange result;
   result.result = JobResult{"error", error.Format(), "", "", 0, 0, 0, job.device.starts_with("sim:"), 0, 0, 0, 0};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, result));

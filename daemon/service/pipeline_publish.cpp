@@ -178,7 +178,7 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
       break;
     case Disposition::kWaiting:
       to = JobState::kWaiting;
-      change.not_before = std::chrono::duration_cast<std::chrono::milliseconds>(ports_.clock.Now().time_since_epoch()).count() + kWaitMs;
+      change.not_before = ToMs(ports_.clock.Now()) + kWaitMs;
       break;
   }
   if (publication.retry_ticked) {

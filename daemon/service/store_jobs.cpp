@@ -8,7 +8,7 @@
 namespace warpwright {
 namespace {
 
-constexpr int64_t kFirstJobRetryMs = 30'000, kFirstPublishRetryMs = 1'000, kLastRetryMs = 900'000;
+constexpr int64_t kFirstJobRetryMs = 30'000, kFirstPublishRetryMs = 1'000, kLastJobRetryMs = 900'000;
 
 }  // namespace
 
@@ -72,7 +72,7 @@ Result<Job> Store::Advance(int64_t id, JobState to, const JobChange& change) {
     WW_ASSIGN(const Job job, state_->LoadJob(id));
     JobChange full = change;
     if (to == JobState::kFailed && !change.not_before)
-      full.not_before = state_->Now() + std::min(kLastRetryMs, kFirstJobRetryMs << std::min(2 * job.attempts, 10));
+      full.not_before = state_->Now() + std::min(kLastJobRetryMs, kFirstJobRetryMs << std::min(2 * job.attempts, 10));
     return state_->Move(job, to, full);
   });
 }
@@ -112,7 +112,7 @@ Status Store::PublishFailed(int64_t id, const std::string& error) {
     WW_ASSIGN(const Job job, s.LoadJob(id));
     WW_TRY(s.Add("publish_failures_total", job.repository, 1));
     return s.Do("UPDATE jobs SET publish_attempts = publish_attempts + 1, note = ?, not_before = ? WHERE id = ?", Bounded(error, kMaxNoteBytes),
-                s.Now() + std::min(kLastRetryMs, kFirstPublishRetryMs << std::min(job.publish_attempts, 10)), id);
+                s.Now() + std::min(kLastJobRetryMs, kFirstPublishRetryMs << std::min(job.publish_attempts, 10)), id);
   });
 }
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -217,6 +218,69 @@ TEST(Pipeline, OurErrorsAreTriedAgainAndThenReported) {
   EXPECT_EQ(world.Job("softmax").outcome, "error");
   ASSERT_EQ(world.forge.checks.size(), 1u);
   EXPECT_TRUE(world.forge.pull_requests.empty());
+}
+
+TEST(Pipeline, ADeviceOnWhichEverythingFailsRestsAndCostsNoJob) {
+  World world;
+  for (const char* kernel : {"softmax", "gelu", "scan"}) {
+    world.runner.outcomes[kernel] = "error";
+    world.Push(kernel, "// another\n");
+  }
+  for (int i = 0; i < 96; ++i) {  // 16 hours
+    world.Drive();
+    world.clock.Advance(std::chrono::minutes(10));
+  }
+  EXPECT_LT(world.runner.runs.size(), 50u) << "a try every half hour, and a few at first";
+  EXPECT_GT(world.runner.runs.size(), 20u);
+  EXPECT_TRUE(world.forge.checks.empty()) << "no kernel is said to have failed";
+  world.runner.outcomes.clear();
+  world.clock.Advance(std::chrono::minutes(40));
+  for (int i = 0; i < 5; ++i) {
+    world.Drive();
+    world.clock.Advance(std::chrono::hours(1));
+  }
+  for (const char* kernel : {"softmax", "gelu", "scan"}) EXPECT_EQ(world.Job(kernel).outcome, "improved") << kernel;
+  EXPECT_TRUE(world.pipeline->Resting().empty());
+}
+
+TEST(Pipeline, TwoKernelsThatAlwaysFailDoNotHoldUpTheOthers) {
+  World world;
+  world.runner.outcomes = {{"softmax", "error"}, {"gelu", "error"}};
+  for (const char* kernel : {"softmax", "gelu"}) world.Push(kernel, "// another\n");
+  for (int i = 0; i < 3; ++i) {
+    world.Drive();
+    world.clock.Advance(std::chrono::minutes(3));
+  }
+  world.Push("scan", "// another\n");
+  for (int i = 0; i < 24; ++i) {  // 4 hours
+    world.Drive();
+    world.clock.Advance(std::chrono::minutes(10));
+  }
+  EXPECT_EQ(world.Job("scan").outcome, "improved");
+  for (int i = 0; i < 30; ++i) {  // nor are they tried for ever
+    world.Drive();
+    world.clock.Advance(std::chrono::hours(1));
+  }
+  for (const char* kernel : {"softmax", "gelu"}) EXPECT_EQ(world.Job(kernel).outcome, "error") << kernel;
+}
+
+TEST(DeviceRest, GrowsToHalfAnHourAndEndsWithTheFirstThatWorks) {
+  FakeClock clock;
+  DeviceRest rest(clock);
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(rest.Failed("cuda:0", "acme softmax")) << "one kernel that fails is its own problem";
+  EXPECT_FALSE(rest.Rests("cuda:0"));
+  EXPECT_TRUE(rest.Failed("cuda:1", "acme a") == false && rest.Failed("cuda:1", "acme b") == false);
+  for (const int minutes : {1, 2, 4, 8, 16, 30, 30}) {
+    EXPECT_TRUE(rest.Failed("cuda:1", "acme a"));
+    EXPECT_TRUE(rest.Rests("cuda:1"));
+    ASSERT_EQ(rest.Resting().size(), 1u);
+    EXPECT_EQ(rest.Resting()[0].substr(0, rest.Resting()[0].find(" after")), fmt::format("cuda:1 rests for {} min", minutes));
+    clock.Advance(std::chrono::minutes(minutes));
+    EXPECT_FALSE(rest.Rests("cuda:1")) << "the next is tried";
+  }
+  rest.Worked("cuda:1");
+  EXPECT_FALSE(rest.Failed("cuda:1", "acme a"));
+  EXPECT_TRUE(rest.Resting().empty());
 }
 
 TEST(Pipeline, AForgeThatFailsNowAndThenGetsEverythingOnce) {

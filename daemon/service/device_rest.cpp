@@ -1,0 +1,40 @@
+#include "service/device_rest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpwright {
+
+bool DeviceRest::Rests(const std::string& device) const {
+  const std::lock_guard lock(mutex_);
+  const auto row = rows_.find(device);
+  return row != rows_.end() && clock_.Steady() < row->second.until;
+}
+
+bool DeviceRest::Failed(const std::string& device, const std::string& work) {
+  const std::lock_guard lock(mutex_);
+  Row& row = rows_[device];
+  ++row.failures;
+  row.work.insert(work);
+  if (!row.suspected()) return false;
+  const auto longer = kFirst * (1 << std::min(row.failures - kFailures, 5));
+  row.until = clock_.Steady() + std::min<std::chrono::steady_clock::duration>(longer, kLongest);
+  return true;
+}
+
+void DeviceRest::Worked(const std::string& device) {
+  const std::lock_guard lock(mutex_);
+  rows_.erase(device);
+}
+
+std::vector<std::string> DeviceRest::Resting() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> resting;
+  for (const auto& [device, row] : rows_)
+    if (const auto left = row.until - clock_.Steady(); left > std::chrono::steady_clock::duration::zero())
+      resting.push_back(fmt::format("{} rests for {} min after {} failures in a row", device, std::chrono::ceil<std::chrono::minutes>(left).count(), row.failures));
+  return resting;
+}
+
+}  // namespace warpwright
