@@ -17,7 +17,7 @@ namespace warpwright {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kCheckpointEvery = 5s;
+constexpr auto kCheckpointEvery = 1s;  // little at a time: what a flush has to write holds up those who append to the log
 constexpr auto kRetentionEvery = 1h;
 constexpr auto kStatusEvery = 10s;
 constexpr auto kNightsEvery = 5s;

@@ -94,5 +94,10 @@ struct StoredDelivery {
   UnixMs received = 0;
   int attempts = 0;
 };
+struct SortedDelivery {
+  std::string id;
+  int64_t bytes = 0;         // of its body
+  std::string outcome;       // empty: it needs questions to the forge, which another thread asks
+};
 
 }  // namespace warpwright

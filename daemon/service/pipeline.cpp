@@ -13,6 +13,7 @@ namespace warpwright {
 namespace {
 
 constexpr int kDetectionTries = 6;
+constexpr size_t kDeliveriesAtOnce = 32;
 constexpr std::chrono::minutes kDetectionDeadline{10};
 constexpr std::string_view kHeads = "refs/heads/";
 
@@ -170,13 +171,14 @@ Status Pipeline::Detect(const Event& event, const Place& place, const std::atomi
 Result<std::set<std::string>> Pipeline::SortDeliveries() {
   std::set<std::string> moved;
   while (true) {
-    WW_ASSIGN(const auto deliveries, ports_.store.WaitingDeliveries(100, false));
+    WW_ASSIGN(const auto deliveries, ports_.store.WaitingDeliveries(kDeliveriesAtOnce, false));
     if (deliveries.empty()) return moved;
+    std::vector<SortedDelivery> sorted;
     for (const StoredDelivery& delivery : deliveries) {
       const auto event = ParseWebhook(delivery.event, delivery.body);
       if (!event) {
         Log(LogLevel::kWarning, "delivery_malformed", event.error().message, {{"delivery", delivery.id}});
-        WW_TRY(ports_.store.FinishDelivery(delivery.id, "malformed"));
+        sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), "malformed"});
         continue;
       }
       std::string outcome;  // empty: the forge has to be asked
@@ -197,8 +199,9 @@ Result<std::set<std::string>> Pipeline::SortDeliveries() {
                           [&](const IgnoredEvent& ignored) { outcome = "ignored: " + ignored.reason; }},
                  *event);
       if (outcome.empty() && ports_.conversation == nullptr) outcome = "ignored: there is no access to the forge";
-      WW_TRY(outcome.empty() ? ports_.store.DeliveryForForge(delivery.id) : ports_.store.FinishDelivery(delivery.id, outcome));
+      sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), std::move(outcome)});
     }
+    WW_TRY(ports_.store.SortDeliveries(sorted));
   }
 }
 

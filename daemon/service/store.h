@@ -108,7 +108,7 @@ class Store {
   // --- Deliveries (store_deliveries.cpp)
   Result<bool> RememberDelivery(const std::string& id, const std::string& event, const std::string& body);  // false: seen before
   Result<std::vector<StoredDelivery>> WaitingDeliveries(size_t limit, bool for_forge);
-  Status DeliveryForForge(const std::string& id);               // it needs questions to the forge, which another thread asks
+  Status SortDeliveries(const std::vector<SortedDelivery>& deliveries);  // one transaction: those who bring deliveries wait for each
   // `events` and the end of the delivery are one transaction.
   Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {});
   Status DeliveryFailed(const std::string& id, const std::string& error);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "service/store_state.h"
@@ -35,7 +36,8 @@ Result<std::vector<StoredDelivery>> Store::WaitingDeliveries(size_t limit, bool 
   const std::lock_guard guard(s.mutex);
   std::vector<StoredDelivery> deliveries;
   if (s.waiting_deliveries == 0) return deliveries;
-  WW_ASSIGN(SqliteRows rows, s.Ask("SELECT id, event, body, received, attempts FROM deliveries WHERE state = ? AND not_before <= ? ORDER BY received LIMIT ?",
+  // "state < 2" is for the planner: without it the index of those that wait does not count, and every delivery that is remembered is looked at.
+  WW_ASSIGN(SqliteRows rows, s.Ask("SELECT id, event, body, received, attempts FROM deliveries WHERE state = ? AND state < 2 AND not_before <= ? ORDER BY received LIMIT ?",
                                    for_forge ? kForForge : kNew, s.Now(), static_cast<int64_t>(limit)));
   while (true) {
     WW_ASSIGN(const bool more, rows.Next());
@@ -44,18 +46,38 @@ Result<std::vector<StoredDelivery>> Store::WaitingDeliveries(size_t limit, bool 
   }
 }
 
-Status Store::DeliveryForForge(const std::string& id) {
-  return state_->Write([&]() -> Status { return state_->Do("UPDATE deliveries SET state = ? WHERE id = ? AND state = ?", static_cast<int>(kForForge), id, static_cast<int>(kNew)); });
+// Within Write. False: it had ended before.
+Result<bool> Store::State::EndDelivery(const std::string& id, const std::string& outcome, int64_t bytes) {
+  WW_TRY(Do("UPDATE deliveries SET state = 2, outcome = ?, body = '' WHERE id = ? AND state < 2", Bounded(outcome, 400), id));
+  if (db.changed_rows() == 0) return false;
+  --waiting_deliveries;
+  waiting_delivery_bytes -= bytes;
+  return true;
+}
+
+Status Store::SortDeliveries(const std::vector<SortedDelivery>& deliveries) {
+  State& s = *state_;
+  return s.Write([&]() -> Status {
+    std::map<std::string, double> handled;
+    for (const SortedDelivery& delivery : deliveries) {
+      if (delivery.outcome.empty()) {
+        WW_TRY(s.Do("UPDATE deliveries SET state = ? WHERE id = ? AND state = ?", static_cast<int>(kForForge), delivery.id, static_cast<int>(kNew)));
+        continue;
+      }
+      WW_ASSIGN(const bool ended, s.EndDelivery(delivery.id, delivery.outcome, delivery.bytes));
+      if (ended) ++handled[delivery.outcome.substr(0, delivery.outcome.find(':'))];
+    }
+    for (const auto& [outcome, count] : handled) WW_TRY(s.Add("deliveries_handled_total", outcome, count));
+    return {};
+  });
 }
 
 Status Store::FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events) {
   State& s = *state_;
   return s.Write([&]() -> Status {
     WW_ASSIGN(const int64_t bytes, s.Number("SELECT length(CAST(body AS BLOB)) FROM deliveries WHERE id = ? AND state < 2", id));
-    WW_TRY(s.Do("UPDATE deliveries SET state = 2, outcome = ?, body = '' WHERE id = ? AND state < 2", Bounded(outcome, 400), id));
-    if (s.db.changed_rows() == 0) return {};
-    --s.waiting_deliveries;
-    s.waiting_delivery_bytes -= bytes;
+    WW_ASSIGN(const bool ended, s.EndDelivery(id, outcome, bytes));
+    if (!ended) return {};
     for (const Event& event : events) WW_TRY(s.InsertEvent(event));
     return s.Add("deliveries_handled_total", outcome.substr(0, outcome.find(':')), 1);
   });

@@ -74,6 +74,7 @@ struct Store::State {
     return found ? rows.Integer(0) : 0;
   }
 
+  Result<bool> EndDelivery(const std::string& id, const std::string& outcome, int64_t bytes);
   Result<Job> LoadJob(int64_t id);
   // All jobs that `rest` (WHERE ... ORDER BY ... LIMIT ...) selects from jobs.
   template <typename... Values>

@@ -109,7 +109,7 @@ Result<nlohmann::json> StartSender(const std::string& self, int port, double rat
 
 // --- The daemon's side
 
-constexpr auto kCheckpointEvery = std::chrono::seconds(5);  // as in service/daemon.cpp
+constexpr auto kCheckpointEvery = std::chrono::seconds(1);  // as in service/daemon.cpp
 
 struct Drain {
   Store& store;
@@ -118,13 +118,14 @@ struct Drain {
 
   void Loop() {
     while (!stop) {
-      const auto waiting = store.WaitingDeliveries(64, false);
+      const auto waiting = store.WaitingDeliveries(32, false);  // as Pipeline::SortDeliveries
       if (!waiting || waiting->empty()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         continue;
       }
-      for (const StoredDelivery& delivery : *waiting)
-        if (store.FinishDelivery(delivery.id, "ignored")) ++handled;
+      std::vector<SortedDelivery> sorted;
+      for (const StoredDelivery& delivery : *waiting) sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), "ignored"});
+      if (store.SortDeliveries(sorted)) handled += static_cast<int64_t>(sorted.size());
     }
   }
   void Checkpoints() {
