@@ -66,7 +66,8 @@ NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) {
   policy.branch = map.StringOr("branch", policy.branch);
   if (const YamlNode* branch = map.Find("branch"); branch && !policy.branch.empty()) {
     if (Status named = CheckBranchName(policy.branch); !named) diagnostics.Add(*branch, named.error().message, named.error().remedy);
-    if (policy.branch.starts_with("warpwright/")) diagnostics.Add(*branch, "branches below warpwright/ hold candidates", "give the history another one");
+    // Commits are made and pushed there without a question: that must not be a branch of somebody else's.
+    if (!policy.branch.starts_with("warpwright-")) diagnostics.Add(*branch, "the history's branch must have a name that begins with warpwright-", "call it warpwright-history");
   }
   return policy;
 }

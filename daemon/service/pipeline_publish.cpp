@@ -199,8 +199,8 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
 Status Pipeline::PublishNight(const Job& job, const Place& place) {
   JobChange change;
   const bool pushes = !job.result.branch_commit.empty() && place.publish != PublishTo::kNone && job.state == JobState::kFinished;
-  if (pushes && !job.result.branch.starts_with("warpwright")) {
-    change.note = "the history was not pushed: its branch must have a name that begins with warpwright";
+  if (pushes && !job.result.branch.starts_with("warpwright-")) {
+    change.note = "the history was not pushed: its branch must have a name that begins with warpwright-";
   } else if (pushes) {
     WW_ASSIGN(Mirror mirror, place.OpenMirror());
     WW_ASSIGN(const Mirror::Tip tip, mirror.RemoteTip(job.result.branch));

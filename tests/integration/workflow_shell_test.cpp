@@ -460,7 +460,7 @@ TEST_F(NightlyWorkflow, KeepsWhatThereIsToKeep) {
   };
   const Row kRows[] = {
       {"acme/switched-off", "nightly: {enabled: false}\n", 0, "", "nights are switched off in the manifest\n"},
-      {"acme/other-branch", "nightly: {branch: perf/times}\n", 0, "perf/times", "1 entry timed, no new regression\n"},
+      {"acme/other-branch", "nightly: {branch: warpwright-perf/times}\n", 0, "warpwright-perf/times", "1 entry timed, no new regression\n"},
       // One entry that failed fails the job, and the others' night is kept all the same.
       {"acme/one-fails", kBrokenEntry, 3, "warpwright-history", "1 entry timed, 1 failed, no new regression\n"},
       {"acme/wrong", "nightly: 3\n", 78, "", ""},

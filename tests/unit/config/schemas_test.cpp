@@ -72,7 +72,7 @@ kernels:
     accumulation: C
 policy: {min_speedup: 1.1, max_rounds: 5, max_minutes: 10, max_repairs: 0}
 pull_requests: {enabled: true, draft: true, labels: [speed], reviewers: [ann, "team:gpu"], max_open: 1, max_per_day: 2}
-nightly: {enabled: false, threshold: 1.05, branch: history}
+nightly: {enabled: false, threshold: 1.05, branch: warpwright-times}
 )yaml";
 
 const Row kRepositoryRows[] = {
@@ -143,10 +143,11 @@ const Row kRepositoryRows[] = {
     {"max_open: 1", "max_open: 101", Verdict::kBad},
     {"max_per_day: 2", "max_per_day: -1", Verdict::kBad},
     {"threshold: 1.05", "threshold: 0.5", Verdict::kBad},
-    {"branch: history", "branch: a..b", Verdict::kBad},
-    {"branch: history", "branch: warpwright/softmax", Verdict::kBad},
-    {"branch: history", "branch: refs/heads/main", Verdict::kBad},
-    {"branch: history", "branches: [history]", Verdict::kBad},
+    {"branch: warpwright-times", "branch: warpwright-a..b", Verdict::kBad},
+    {"branch: warpwright-times", "branch: main", Verdict::kBad},
+    {"branch: warpwright-times", "branch: warpwright/softmax", Verdict::kBad},
+    {"branch: warpwright-times", "branch: refs/heads/main", Verdict::kBad},
+    {"branch: warpwright-times", "branches: [history]", Verdict::kBad},
 };
 
 constexpr std::string_view kOperator = R"yaml(version: 1
