@@ -305,5 +305,25 @@ TEST(Compare, AccumulationIsEstimatedFromTheShapes) {
   EXPECT_EQ(EstimateAccumulation(matmul, matmul.cases[0], matmul.args[0]), 128);
 }
 
+// By luck the original is exact here; a sum in another order is not.
+TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
+  std::vector<double> values = Normals(4096);
+  for (double& value : values) value = static_cast<float>(value);
+  values[10] = 1;
+  OutputReference reference = Reference(DType::kF32, values);
+  reference.truth = values;
+  const auto accepts = [&](double terms, double ulps) {
+    std::vector<double> actual = values;
+    actual[10] += ulps * 0x1.0p-23;
+    return Comparator({"out", DType::kF32, {16, 256}, terms}, reference, {}).Accepts(Pack(DType::kF32, actual));
+  };
+  EXPECT_TRUE(accepts(1, 8));
+  EXPECT_FALSE(accepts(1, 9));
+  EXPECT_TRUE(accepts(500, 9));
+  EXPECT_FALSE(accepts(500, 24));
+  EXPECT_TRUE(accepts(1e6, 32));
+  EXPECT_FALSE(accepts(1e6, 33));
+}
+
 }  // namespace
 }  // namespace warpwright
