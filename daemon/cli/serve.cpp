@@ -191,7 +191,7 @@ class Server {
     if (github_remaining_ >= 0) snapshot.gauges["github_rate_remaining"] = static_cast<double>(github_remaining_);
     const auto resting = pipeline_->Resting();
     snapshot.gauges["devices_resting"] = static_cast<double>(resting.size());
-    if (resting.size() == config_.devices.size()) snapshot.not_ready = resting;
+    if (resting.size() == config_.devices.size()) snapshot.not_ready.insert(snapshot.not_ready.end(), resting.begin(), resting.end());
     if (daemon_->draining()) snapshot.not_ready.emplace_back("draining");
     const std::lock_guard guard(probe_mutex_);
     if (const auto now = clock_.Steady(); now >= next_probe_) {

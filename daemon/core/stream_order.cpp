@@ -1,6 +1,5 @@
 #include "core/stream_order.h"
 
-#include <algorithm>
 #include <map>
 #include <queue>
 

@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace warpwright {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr std::string_view kBreak = "&#8203;";             // zero-width space
-
-// Cuts at a UTF-8 border.
-std::string_view Cut(std::string_view text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return text;
-  size_t size = max_bytes;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
-  return text.substr(0, size);
-}
 
 // The character at `at` and its length in bytes; length 0 where it is not UTF-8.
 struct Character {
@@ -89,7 +83,7 @@ std::string EscapedStart(std::string_view text, size_t& at) {
 }  // namespace
 
 std::string CleanText(std::string_view text, size_t max_bytes, bool lines) {
-  const std::string_view kept = Cut(text, max_bytes);
+  const std::string_view kept = CutAtCharacter(text, max_bytes);
   std::string out;
   out.reserve(kept.size());
   for (size_t at = 0; at < kept.size();) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "memory/json_reader.h"
 #include "service/job_runner.h"
 
@@ -25,13 +26,7 @@ Result<json> ParseBounded(std::string_view text) {
   return parsed;
 }
 
-// Cut at a character: half of one is refused by forges and JSON.
-std::string Limited(std::string text, size_t bytes = kMaxText) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
-  text.resize(bytes);
-  return text;
-}
+std::string Limited(std::string_view text, size_t bytes = kMaxText) { return std::string(CutAtCharacter(text, bytes)); }
 
 bool IsHex(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;

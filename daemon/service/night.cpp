@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "core/median.h"
 
 namespace warpwright {
@@ -14,14 +15,7 @@ namespace {
 constexpr size_t kMaxMessage = 500;
 constexpr double kClockChange = 0.02;
 
-std::string Cut(std::string text) {
-  if (text.size() > kMaxMessage) {
-    text.resize(kMaxMessage);
-    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();  // not within a character
-    if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
-  }
-  return text;
-}
+std::string Cut(std::string_view text) { return std::string(CutAtCharacter(text, kMaxMessage)); }
 std::string Percent(double log_ratio) { return fmt::format("{:.1f} %", 100 * std::abs(std::expm1(log_ratio))); }
 std::string Interval(double lower, double upper) { return fmt::format("{:.1f} to {:.1f} %", 100 * std::expm1(lower), 100 * std::expm1(upper)); }
 

@@ -317,7 +317,7 @@ Result<bool> Pipeline::DashboardOne() {
       const std::lock_guard guard(mutex_);
       snapshot.version = settings_.version;
     }
-    const auto repository = std::find_if(snapshot.repositories.begin(), snapshot.repositories.end(), [&, wanted = name](const auto& r) { return r.name == wanted; });
+    const auto repository = std::find_if(snapshot.repositories.begin(), snapshot.repositories.end(), [&wanted = name](const auto& r) { return r.name == wanted; });
     if (repository == snapshot.repositories.end()) continue;
     WW_ASSIGN(const auto publications, ports_.store.Publications(name));
     const DashboardText text = RenderDashboard(MakeDashboard(snapshot, *repository, publications));

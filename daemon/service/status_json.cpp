@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/utf8.h"
+
 namespace warpwright {
 namespace {
 
@@ -15,8 +17,7 @@ constexpr size_t kMaxQueued = 100, kMaxDone = 200, kMaxRepositories = 200, kMaxT
 // Bounded, cut at a character.
 std::string Text(std::string_view text, size_t limit = kMaxText) {
   if (text.size() <= limit) return std::string(text);
-  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;
-  return std::string(text.substr(0, limit)) + "…";
+  return std::string(CutAtCharacter(text, limit)) + "…";
 }
 json NumberOrNull(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }

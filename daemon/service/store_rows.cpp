@@ -1,6 +1,7 @@
 // Rows as values.
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "service/store_state.h"
 
 namespace warpwright {
@@ -16,9 +17,7 @@ std::string FormatUnixMs(UnixMs time) {
 }
 
 std::string Bounded(std::string_view text, size_t bytes) {
-  if (text.size() <= bytes) return std::string(text);
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
-  return std::string(text.substr(0, bytes));
+  return std::string(CutAtCharacter(text, bytes));
 }
 
 const char Store::State::kJobColumns[] =
