@@ -1,5 +1,5 @@
 // How a child is confined. Everything that needs memory or can fail for long is done by Prepare in the parent; Apply runs between
-// fork and exec of a possibly multi-threaded parent, so it only makes system calls. A program may also confine itself, before it starts
+// clone and exec beside a possibly multi-threaded parent, so it only makes system calls. A program may also confine itself, before it starts
 // threads: Apply acts on the calling thread and what it starts later.
 //
 //   files    Landlock (a deny-by-default list of folders), where the kernel has it

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -62,7 +64,7 @@ struct Streams {
   int in = -1, out = -1, err = -1;
 };
 
-// Everything that the child needs, made before fork.
+// Everything that the child needs, made before it is.
 struct Launch {
   std::string program;
   std::vector<char*> argv, envp;
@@ -100,7 +102,7 @@ void CloseOnExecFrom(int first) {
   for (int fd = first; fd < limit; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-// Between fork and exec: system calls only, since another thread of the parent may have held any lock.
+// Between clone and exec: system calls only, since another thread of the parent may hold any lock.
 [[noreturn]] void BecomeProgram(Launch& launch, Streams streams, int report, pid_t parent) {
   if (::setpgid(0, 0) != 0) Report(report, "setpgid");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Report(report, "prctl PR_SET_PDEATHSIG");
@@ -126,7 +128,31 @@ void CloseOnExecFrom(int first) {
   Report(report, "execve");
 }
 
-// Forks and waits until the child is the program or has said why it is not.
+struct Birth {
+  Launch* launch;
+  Streams streams;
+  int report;
+  pid_t parent;
+};
+int BeginChild(void* birth) {
+  const auto* b = static_cast<const Birth*>(birth);
+  BecomeProgram(*b->launch, b->streams, b->report, b->parent);
+}
+
+// The child has the parent's memory until it is the program, and the calling thread waits for that, as in posix_spawn(). A fork would copy
+// the page tables of a worker that has gigabytes mapped, and have it fault on every page that it writes afterwards.
+pid_t CloneBeside(Birth& birth) {
+  constexpr size_t kStackBytes = 256u << 10;
+  void* const stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) return -1;
+  const pid_t pid = ::clone(BeginChild, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
+  const int error = errno;
+  ::munmap(stack, kStackBytes);
+  errno = error;
+  return pid;
+}
+
+// Starts the child and waits until it is the program or has said why it is not.
 Result<pid_t> Spawn(Launch& launch, Streams streams) {
   WW_ASSIGN(Pipe report, Pipe::Create());
   // The report must not lie where dup2 puts the streams.
@@ -138,14 +164,13 @@ Result<pid_t> Spawn(Launch& launch, Streams streams) {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the parent runs in the child
-  const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid == 0) BecomeProgram(launch, streams, report.write.get(), parent);
-  const int fork_error = errno;
+  Birth birth{&launch, streams, report.write.get(), ::getpid()};
+  const pid_t pid = CloneBeside(birth);
+  const int clone_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
-    errno = fork_error;
-    return FailErrno("fork");
+    errno = clone_error;
+    return FailErrno("clone");
   }
   report.write.Close();
   StartFailure failure;

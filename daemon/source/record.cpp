@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include "base/hash.h"
 #include "base/random.h"
@@ -267,11 +268,17 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
     return RecordOutcome(HostFailure(slices, *failed));
   }
   const auto& program = std::get<Recorder>(built).program;
+  // At the same time: they have nothing in common.
+  Result<std::variant<Recording, Refused>> outcomes[2] = {Refused{}, Refused{}};
+  {
+    const std::jthread second([&] { outcomes[1] = RunOnce(slices, request, program, host, 1); });
+    outcomes[0] = RunOnce(slices, request, program, host, 0);
+  }
   std::vector<Recording> recordings;
-  for (const int run : {0, 1}) {
-    WW_ASSIGN(auto outcome, RunOnce(slices, request, program, host, run));
-    if (const auto* refused = std::get_if<Refused>(&outcome)) return RecordOutcome(*refused);
-    recordings.push_back(std::move(std::get<Recording>(outcome)));
+  for (auto& outcome : outcomes) {
+    if (!outcome) return Fail(std::move(outcome).error());
+    if (const auto* refused = std::get_if<Refused>(&*outcome)) return RecordOutcome(*refused);
+    recordings.push_back(std::move(std::get<Recording>(*outcome)));
   }
   std::vector<PlanBuffer> arguments;
   for (const RecordBuffer& buffer : request.buffers)
