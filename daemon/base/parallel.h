@@ -1,17 +1,20 @@
-// A loop over independent elements on all cores. What it computes must not depend on how the range is cut.
+// Loops over independent elements on all cores. What they compute must not depend on how the range is cut.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstring>
+#include <span>
 #include <thread>
 #include <vector>
 
 namespace warpwright {
 
 // Calls body(begin, end) for pieces that cover [0, count), at the same time. Short ranges stay on the caller's thread. `body` must not
-// throw. `least`: elements that are worth a thread.
+// throw. `least`: elements that are worth a thread, which takes some 30 us to start.
 template <typename Body>
-void ParallelFor(size_t count, const Body& body, size_t least = 256u << 10) {
+void ParallelFor(size_t count, const Body& body, size_t least = 64u << 10) {
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const size_t pieces = std::min(cores, (count + least - 1) / least);
   if (pieces <= 1) {
@@ -25,8 +28,10 @@ void ParallelFor(size_t count, const Body& body, size_t least = 256u << 10) {
   body(size_t{0}, begin(1));
 }
 
-// Sums over [0, count) that are the same however many cores there are: body(begin, end, part) fills one part for each `chunk` elements, and
-// the parts are merged in order by part.Merge(next).
+inline constexpr size_t kParallelChunk = 1u << 15;  // elements whose sums are formed together, where an element is a few operations
+
+// Sums over [0, count) that are the same however many cores there are: body(begin, end, part) fills one part for each `chunk` of the range,
+// and the parts are merged in order by part.Merge(next). A chunk is about kParallelChunk elements' work.
 template <typename Part, typename Body>
 Part ParallelSum(size_t count, size_t chunk, const Body& body) {
   std::vector<Part> parts((count + chunk - 1) / chunk);
@@ -35,10 +40,25 @@ Part ParallelSum(size_t count, size_t chunk, const Body& body) {
       [&](size_t begin, size_t end) {
         for (size_t p = begin; p < end; ++p) body(p * chunk, std::min(count, (p + 1) * chunk), parts[p]);
       },
-      std::max<size_t>(1, (256u << 10) / chunk));
+      2);
   Part sum;
   for (const Part& part : parts) sum.Merge(part);
   return sum;
+}
+
+inline bool ParallelEqual(std::span<const std::byte> a, std::span<const std::byte> b) {
+  if (a.size() != b.size()) return false;
+  std::atomic<bool> equal = true;
+  ParallelFor(a.size(), [&](size_t begin, size_t end) {
+    if (end > begin && std::memcmp(a.data() + begin, b.data() + begin, end - begin) != 0) equal = false;
+  }, 2u << 20);
+  return equal;
+}
+
+inline void ParallelCopy(std::byte* to, std::span<const std::byte> from) {
+  ParallelFor(from.size(), [&](size_t begin, size_t end) {
+    if (end > begin) std::memcpy(to + begin, from.data() + begin, end - begin);
+  }, 2u << 20);
 }
 
 }  // namespace warpwright

@@ -70,6 +70,7 @@ struct Launch {
   std::vector<char*> argv, envp;
   std::vector<std::string> env;
   const char* directory = nullptr;
+  std::vector<int> descriptors;
   PreparedSandbox sandbox;
 };
 
@@ -83,6 +84,7 @@ Result<Launch> Prepare(const Command& command) {
   for (const auto& [name, value] : command.env) launch.env.push_back(name + "=" + value);
   for (auto& variable : launch.env) launch.envp.push_back(variable.data());
   launch.envp.push_back(nullptr);
+  launch.descriptors = command.descriptors;
   if (!command.directory.empty()) launch.directory = command.directory.c_str();
   WW_ASSIGN(launch.sandbox, PreparedSandbox::Prepare(command.sandbox, launch.program));
   return launch;
@@ -122,6 +124,8 @@ void CloseOnExecFrom(int first) {
   const int err = streams.err < 0 ? -1 : ::fcntl(streams.err, F_DUPFD_CLOEXEC, 3);
   if (::dup2(in, 0) < 0 || (out >= 0 && ::dup2(out, 1) < 0) || (err >= 0 && ::dup2(err, 2) < 0)) Report(report, "dup2");
   CloseOnExecFrom(3);
+  for (const int kept : launch.descriptors)
+    if (::fcntl(kept, F_SETFD, 0) != 0) Report(report, "fcntl");
   if (launch.directory != nullptr && ::chdir(launch.directory) != 0) Report(report, "chdir");
   if (const char* failed = launch.sandbox.Apply()) Report(report, failed);
   ::execve(launch.program.c_str(), launch.argv.data(), launch.envp.data());

@@ -38,6 +38,7 @@ struct Command {
   std::chrono::milliseconds deadline{60'000};  // zero: none
   uint64_t output_limit_bytes = 16u << 20;  // per stream; more is cut and `truncated` set
   Sandbox sandbox;
+  std::vector<int> descriptors;             // that the child keeps, under the same numbers, beside 0, 1 and 2
 };
 
 struct Completed {

@@ -135,6 +135,7 @@ Status Main(int argc, char** argv) {
   // A compiler looks beside the file that it compiles, and nothing is beside a file here.
   if (::chdir((options.cache / "tmp").c_str()) != 0) return FailErrno("chdir to " + (options.cache / "tmp").string());
   WW_ASSIGN(const FrameDescriptors frames, TakeStandardStreams());
+  std::optional<WorkerAreas> areas = AdoptAreas();
   WW_ASSIGN(const std::vector<std::string> notes, EnterSandbox(options));
   std::string hello = std::string("warpwright-worker ") + kVersion;
   for (const auto& note : notes) {
@@ -143,7 +144,7 @@ Status Main(int argc, char** argv) {
   }
   TrimCache(options.cache);
   Service service(options.cache);
-  const Status served = Serve(service, frames.in.get(), frames.out.get(), hello);
+  const Status served = Serve(service, frames.in.get(), frames.out.get(), hello, std::move(areas));
   // Destructors and exit handlers would wait for a kernel that hangs; the driver ends it with the process.
   if (!service.usable()) std::_Exit(kExitDone);
   return served;

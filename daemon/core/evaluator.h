@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/result.h"
 #include "core/inspection.h"
 #include "core/kernel_spec.h"
@@ -59,7 +60,7 @@ using SpliceOutcome = std::variant<Rewritten, Refused>;
 // One buffer argument of a run.
 struct BufferContent {
   std::string name;
-  std::vector<std::byte> bytes;      // initial content; its size is the buffer's
+  Bytes bytes;                       // initial content; its size is the buffer's
   bool uninitialized = false;        // reads before writes are faults (outputs, scratch); `bytes` is then poison
   bool read_only = false;            // writes are faults
   int64_t pointer_offset = 0;        // bytes added to the aligned base, for the minimal-alignment case
@@ -69,6 +70,13 @@ enum class Perturbation : uint8_t {
   kNone,
   kHalfMultiprocessors,  // the other half is occupied
   kNoise,                // another kernel uses memory beside it
+};
+// Where buffers lie in memory that holds nothing else, so that the first access outside on that side faults; read-only ones are mapped so.
+// The simulator always faults on both sides.
+enum class ExactMemory : uint8_t {
+  kNone,    // guard bands, if any
+  kEnds,    // each ends where its pages end
+  kBegins,  // each begins where its pages begin
 };
 // How much is counted where counting costs time; the simulator always counts everything.
 enum class CounterDepth : uint8_t {
@@ -89,8 +97,7 @@ struct ExecuteOptions {
                                      // extrapolate the counters; outputs are then incomplete
   uint64_t instruction_limit = 20'000'000'000;  // thread instructions of a whole run before it counts as an endless loop
   std::optional<Dim3> block_limit;   // of the grid, for tests
-  bool exact_memory = false;         // every buffer ends where its pages end, with nothing mapped around it, and read-only ones are
-                                     // mapped so: the first access outside faults. The simulator always does
+  ExactMemory exact_memory = ExactMemory::kNone;
   uint32_t runs = 1;                 // so many runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
 };
@@ -108,14 +115,15 @@ struct GuardViolation {
   int64_t offset = 0;                // of the first changed byte: negative before, at least the size behind
   uint64_t bytes = 0;
 };
-// Where a kernel's code first computes or stores in a narrower or less exact way; compile/ptx_rules.h has the names.
+// Where a kernel's code first computes or stores in a narrower or less exact way; compile/ptx_rules.h has the names. Also where its text
+// depends on how it is built; source/build_dependence.h has these.
 struct PrecisionUse {
-  std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1"
+  std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
   std::string file;
   int line = 0;
 };
 struct Executed {
-  std::vector<std::vector<std::byte>> buffers;  // after the run, in the order of the request
+  std::vector<Bytes> buffers;        // after the run, in the order of the request
   std::vector<bool> as_sent;         // beside them: true stands for the request's own bytes, which then do not travel back. Empty to callers
   std::vector<LaunchReport> launches;
   double time_us = 0;                // sum over the plan; modelled on the simulator
@@ -124,7 +132,7 @@ struct Executed {
   std::vector<GuardViolation> guards;
   // Of runs after the first that gave other bits in a buffer: how many, and the first such one's buffers.
   uint32_t differing_runs = 0;
-  std::vector<std::vector<std::byte>> other_buffers;
+  std::vector<Bytes> other_buffers;
   std::vector<std::string> changed_globals;  // module variables that a run left other than it found them
   std::map<std::string, PrecisionUse> precision;  // by what it is: "to tf32", "approximate ex2"
   std::vector<std::string> notes;        // what could not be measured, with its remedy
@@ -140,6 +148,7 @@ struct TimingOptions {
   int first_block = 0;          // blocks before it were timed by earlier calls
   int blocks = 10, pairs_per_block = 10;
   int launches_per_sample = 0;  // 0: chosen from the original's time, before the candidate runs
+  double original_us = 0;       // that time, as it was measured before; 0: unknown
   int kept_pairs = 1;           // whose outputs are returned whole
   bool hot = false;             // also from warm caches
 };
@@ -154,7 +163,7 @@ struct TimeRequest {
 };
 struct KeptPair {
   int pair = 0;                 // index into Timed::pairs
-  std::vector<std::vector<std::byte>> original, candidate;  // every buffer argument after the launch
+  std::vector<Bytes> original, candidate;  // every buffer argument after the launch
 };
 struct Timed {
   std::vector<TimedPair> pairs;

@@ -61,8 +61,8 @@ struct LaunchSpec {
 };
 
 // kState: module variables may be left other than they were found, for the next launch to see.
-enum class Allow { kTf32, kNondeterministic, kClock, kCachePolicy, kPrintf, kReducedPrecision, kState };
-inline constexpr Allow kLastAllow = Allow::kState;
+enum class Allow { kTf32, kNondeterministic, kClock, kCachePolicy, kPrintf, kReducedPrecision, kState, kBuildDependent };
+inline constexpr Allow kLastAllow = Allow::kBuildDependent;
 std::string_view Name(Allow allow);
 std::optional<Allow> ParseAllow(std::string_view name);
 

@@ -33,7 +33,7 @@ Result<BufferSet> BufferSet::Allocate(Context& context, Tools& tools, const Laun
     set.places_.push_back({buffer.name, 0, buffer.bytes});
     offsets.push_back(offset);
   }
-  if (layout.exact) WW_TRY(set.AllocateExact(context, offsets));
+  if (layout.exact != ExactMemory::kNone) WW_TRY(set.AllocateExact(context, offsets, layout.exact));
   else WW_TRY(set.AllocateBanded(context, offsets, layout));
   for (const Band& band : set.bands_) WW_TRY(tools.FillPattern(band.address, band.bytes, set.seed_));
   return set;
@@ -58,12 +58,13 @@ Status BufferSet::AllocateBanded(Context& context, const std::vector<int64_t>& o
   return {};
 }
 
-Status BufferSet::AllocateExact(Context& context, const std::vector<int64_t>& offsets) {
+Status BufferSet::AllocateExact(Context& context, const std::vector<int64_t>& offsets, ExactMemory where) {
   for (size_t i = 0; i < places_.size(); ++i) {
     Place& place = places_[i];
     const uint64_t room = RoundUp(place.bytes + static_cast<uint64_t>(offsets[i]), kAlignment);
     WW_ASSIGN(MappedMemory memory, MappedMemory::Map(context, std::max<uint64_t>(room, kAlignment)));
-    place.address = memory.address() + memory.bytes() - room + static_cast<uint64_t>(offsets[i]);
+    const uint64_t begin = where == ExactMemory::kEnds ? memory.bytes() - room : 0;
+    place.address = memory.address() + begin + static_cast<uint64_t>(offsets[i]);
     const uint64_t before = place.address - memory.address(), behind = memory.bytes() - before - place.bytes;
     if (before > 0) bands_.push_back({memory.address(), before, places_.size(), i});
     if (behind > 0) bands_.push_back({place.address + place.bytes, behind, i, places_.size()});

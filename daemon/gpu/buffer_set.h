@@ -1,8 +1,8 @@
 // The buffers of a plan on the device, with what surrounds them.
 //
 // Banded: one allocation; a guard band with a pattern that nobody can guess stands before, between and behind the buffers.
-// Exact: each buffer has pages of its own and ends where they end (as closely as its alignment allows; the rest of its pages holds the
-// pattern), with nothing mapped around them; read-only buffers are mapped so.
+// Exact: each buffer has pages of its own and ends where they end, or begins where they begin (as closely as its alignment allows; the rest
+// of its pages holds the pattern), with nothing mapped around them; read-only buffers are mapped so.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace warpwright::gpu {
 
 struct Layout {
   uint64_t guard_bytes = 64u << 10;
-  bool exact = false;
+  ExactMemory exact = ExactMemory::kNone;
   uint32_t seed = 1;  // of the pattern
 };
 
@@ -50,7 +50,7 @@ class BufferSet {
   };
   BufferSet() = default;
   Status AllocateBanded(Context& context, const std::vector<int64_t>& offsets, const Layout& layout);
-  Status AllocateExact(Context& context, const std::vector<int64_t>& offsets);
+  Status AllocateExact(Context& context, const std::vector<int64_t>& offsets, ExactMemory where);
 
   Tools* tools_ = nullptr;
   uint32_t seed_ = 0;

@@ -291,8 +291,8 @@ Step Execution::Steps() {
   WW_TRY(UploadContents());
   WW_TRY(Fill());
   WW_STEP(context_.Wait(tools_.stream()));
-  if (layout.exact) WW_TRY(buffers_->Protect(*request_.buffers));
-  protected_ = layout.exact;
+  protected_ = layout.exact != ExactMemory::kNone;
+  if (protected_) WW_TRY(buffers_->Protect(*request_.buffers));
   Spent("upload");
   for (uint32_t i = 0; i < runs; ++i) {
     WW_STEP(RunOnce(i));

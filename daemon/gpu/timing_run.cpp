@@ -18,7 +18,7 @@ constexpr double kBatchUs = 60;            // what a sample of short launches is
 constexpr int kMostLaunches = 16;
 constexpr size_t kRotation = 4;            // sets of buffers at least, where there is memory
 constexpr double kMemoryShare = 0.6;       // of what is free, for all sets
-constexpr int kWarmUpLaunches = 10;
+constexpr int kWarmUpLaunches = 3;
 constexpr auto kWarmUp = std::chrono::milliseconds(50);
 constexpr auto kLongWarmUp = std::chrono::milliseconds(200);  // before a decision that counts
 constexpr int kHotLaunches = 20;
@@ -72,13 +72,14 @@ Step TimingRun::PlanSample() {
   WW_STEP(Grow(original_, 1));
   launches_ = request_.options.launches_per_sample;
   if (launches_ <= 0) {
+    double us = request_.options.original_us;
     std::vector<double> times;
-    for (uint64_t i = 0; i < 7; ++i) {
+    for (uint64_t i = 0; !(us > 0) && i < 7; ++i) {
       WW_ASSIGN(auto sample, Measure(original_, {0}, request_.options.seed + i));
       if (auto* fault = std::get_if<Fault>(&sample)) return std::move(*fault);
       times.push_back(std::get<Sample>(sample).us);
     }
-    const double us = Median(times);
+    if (!times.empty()) us = Median(times);
     launches_ = us >= kShortUs ? 1 : std::clamp(static_cast<int>(std::ceil(kBatchUs / us)), 2, kMostLaunches);
   }
   Layout layout;
@@ -224,8 +225,9 @@ Status TimingRun::Keep(int index, size_t set) {
   kept.pair = index;
   for (auto [side, contents] : {std::pair{&original_, &kept.original}, std::pair{&candidate_, &kept.candidate}})
     for (size_t a = 0; a < request_.buffers->size(); ++a) {
-      auto& bytes = contents->emplace_back(side->sets[set].Bytes(a));
+      std::vector<std::byte> bytes(side->sets[set].Bytes(a));
       WW_TRY(tools_.Download(bytes.data(), side->sets[set].Address(a), bytes.size()));
+      contents->emplace_back(std::move(bytes));
     }
   timed_.kept.push_back(std::move(kept));
   return {};

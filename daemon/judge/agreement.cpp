@@ -29,7 +29,7 @@ Agreement Agree(const OutputLayout& layout, const OutputReference& reference, co
   ParallelFor(count, [&](size_t begin, size_t end) {
     Agreement part;
     for (size_t i = begin; i < end; ++i) {
-      if (std::memcmp(&actual[i * size], &reference.bytes[i * size], size) == 0) continue;
+      if (std::memcmp(actual.data() + i * size, reference.bytes.data() + i * size, size) == 0) continue;
       if (!reference.unwritten.empty() && reference.unwritten[i]) continue;
       ++part.different;
       if (!IsFloat(layout.dtype)) continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -91,7 +92,6 @@ struct Totals {
     conditioning.Merge(other.conditioning);
   }
 };
-constexpr size_t kChunk = 1u << 15;  // elements whose sums are formed together
 
 std::string Describe(DType dtype, const std::byte* data, size_t index) {
   if (!IsFloat(dtype)) return fmt::format("{}", LoadAsInteger(dtype, data, index));
@@ -206,7 +206,7 @@ void Comparator::Measure() {
     group.conditioning = allowance(movement, group.rms);
   };
   const size_t groups = (count_ + group_size_ - 1) / group_size_;
-  const Totals all = ParallelSum<Totals>(groups, std::max<size_t>(1, kChunk / group_size_), [&](size_t begin, size_t end, Totals& part) {
+  const Totals all = ParallelSum<Totals>(groups, std::max<size_t>(1, kParallelChunk / group_size_), [&](size_t begin, size_t end, Totals& part) {
     for (size_t g = begin; g < end; ++g) measure(g, part);
   });
   rms_truth_ = all.truth.Rms();
@@ -259,7 +259,7 @@ std::optional<std::string> Comparator::CheckElement(size_t index, const std::byt
 // The rules over the whole output; only with truth, and only after every element passed by itself.
 std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> actual) const {
   if (!budget_ || reference_.exact) return std::nullopt;
-  const Totals all = ParallelSum<Totals>(count_, kChunk, [&](size_t begin, size_t end, Totals& part) {
+  const Totals all = ParallelSum<Totals>(count_, kParallelChunk, [&](size_t begin, size_t end, Totals& part) {
     for (size_t i = begin; i < end; ++i) {
       if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
       const double t = reference_.truth[i];
@@ -298,16 +298,23 @@ std::string Comparator::Coordinates(size_t index) const {
 
 bool Comparator::Accepts(std::span<const std::byte> actual) const {
   if (actual.size() != reference_.bytes.size()) return false;
-  for (size_t i = 0; i < count_; ++i)
-    if (CheckElement(i, actual.data())) return false;
-  return !CheckTotals(actual);
+  // What is wrong in all places, as most mutants are, shows at once.
+  constexpr size_t kFirst = 1024;
+  std::atomic<bool> accepted = true;
+  const auto check = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end && accepted; ++i)
+      if (CheckElement(i, actual.data())) accepted = false;
+  };
+  check(0, std::min(kFirst, count_));
+  if (accepted) ParallelFor(count_, check);
+  return accepted && !CheckTotals(actual);
 }
 
 std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) const {
   if (actual.size() != reference_.bytes.size())
     return Mismatch{layout_.name, 0, count_,
                     fmt::format("{} has {} bytes, expected {}", layout_.name, actual.size(), reference_.bytes.size())};
-  if (actual.empty() || std::memcmp(actual.data(), reference_.bytes.data(), actual.size()) == 0) return std::nullopt;
+  if (actual.empty() || ParallelEqual(actual, reference_.bytes)) return std::nullopt;
   Mismatch mismatch;
   mismatch.output = layout_.name;
   mismatch.index = count_;

@@ -52,7 +52,7 @@ Leniency LeniencyOf(const KernelSpec& spec);
 
 // The output of the original under one input, with what is known about it. Empty vectors: not known.
 struct OutputReference {
-  std::vector<std::byte> bytes;
+  Bytes bytes;
   std::vector<double> truth;         // of the float64 shadow
   std::vector<double> conditioning;  // absolute movement of each element
   std::vector<bool> unwritten;       // the original leaves these alone; so must the candidate

@@ -55,7 +55,7 @@ class Examination {
   struct RunKind {
     bool second = false;   // other guard bands and workspace poison than the first
     bool guarded = false;  // with guard bands on the simulator too, which else faults exactly
-    bool exact = false;    // nothing mapped around the buffers; the simulator always does so
+    ExactMemory exact = ExactMemory::kNone;
     uint32_t runs = 1;
     Perturbation perturbation = Perturbation::kNone;
   };
@@ -67,14 +67,14 @@ class Examination {
     return options;
   }
   Result<RunOutcome> Execute(const Trial& trial, const std::vector<BufferContent>& inputs, RunKind kind);
-  Result<RunOutcome> ExecuteComplemented(const Trial& trial, const TrialReference& reference,
-                                         const std::vector<BufferContent>& complemented);
+  Result<RunOutcome> ExecuteExactly(const Trial& trial, const TrialReference& reference, const std::vector<BufferContent>& inputs,
+                                    RunKind kind);
   uint32_t Runs(const Trial& trial) const;
   Result<Failure> CheckDeterminism(const Trial& trial, const TrialReference& reference, const Executed& first,
                                    const Executed& second);
   Result<Failure> Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
-                          const std::vector<std::vector<std::byte>>& first,
-                          const std::vector<std::vector<std::byte>>& other, const std::string& when);
+                          const std::vector<Bytes>& first,
+                          const std::vector<Bytes>& other, const std::string& when);
   Result<Failure> Perturb(const Trial& trial, const TrialReference& reference, const Executed& first);
   void Passed(const std::string& check) {
     if (std::find(measured_.checks.begin(), measured_.checks.end(), check) == measured_.checks.end())
@@ -115,8 +115,8 @@ uint32_t Examination::Runs(const Trial& trial) const {
 // An output of another run: a failure where the original's does not differ in such runs, and nothing allows it; else it must be
 // right too.
 Result<Failure> Examination::Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
-                                     const std::vector<std::vector<std::byte>>& first,
-                                     const std::vector<std::vector<std::byte>>& other, const std::string& when) {
+                                     const std::vector<Bytes>& first,
+                                     const std::vector<Bytes>& other, const std::string& when) {
   const auto difference = DifferentOutput(reference, first, other);
   if (!difference) return Failure();
   auto original = Judge::State::Repetition::kWithinTolerance;
@@ -167,19 +167,17 @@ Result<Failure> Examination::Perturb(const Trial& trial, const TrialReference& r
   return Failure();
 }
 
-// Exactly, where that is not what the device always does; unless the original itself needs what lies around its buffers.
-Result<RunOutcome> Examination::ExecuteComplemented(const Trial& trial, const TrialReference& reference,
-                                                    const std::vector<BufferContent>& complemented) {
-  RunKind kind;
-  kind.second = true;
-  kind.exact = !state_.on_simulator();
-  WW_ASSIGN(RunOutcome outcome, Execute(trial, complemented, kind));
-  if (!kind.exact || !std::holds_alternative<Verdict>(outcome)) return outcome;
+// Exactly as `kind` says, where that is not what the device always does; unless the original itself needs what lies around its buffers.
+Result<RunOutcome> Examination::ExecuteExactly(const Trial& trial, const TrialReference& reference, const std::vector<BufferContent>& inputs,
+                                               RunKind kind) {
+  if (state_.on_simulator()) kind.exact = ExactMemory::kNone;
+  WW_ASSIGN(RunOutcome outcome, Execute(trial, inputs, kind));
+  if (kind.exact == ExactMemory::kNone || !std::holds_alternative<Verdict>(outcome)) return outcome;
   WW_ASSIGN(const auto original, state_.OriginalRepeats(trial, reference, OptionsOf(kind)));
   if (original != Judge::State::Repetition::kFails) return outcome;
   state_.Note(fmt::format("guard-bands: not tested exactly with {}: the original itself reads outside its buffers", trial.Describe()));
-  kind.exact = false;
-  return Execute(trial, complemented, kind);
+  kind.exact = ExactMemory::kNone;
+  return Execute(trial, inputs, kind);
 }
 
 // Runs on the case's own inputs: several at once, and one with complementary poison and inputs that may not be written.
@@ -214,7 +212,7 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
   for (const Argument& argument : state_.spec.args)
     if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind))
       complemented[index++].read_only = buffer->role == Role::kIn;
-  WW_ASSIGN(RunOutcome again, ExecuteComplemented(trial, *reference, complemented));
+  WW_ASSIGN(RunOutcome again, ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = ExactMemory::kEnds}));
   if (auto* verdict = std::get_if<Verdict>(&again)) return Failure(std::move(*verdict));
   const Executed& second = std::get<Executed>(again);
   if (auto failure = CheckSurroundings(state_.spec, trial, *reference, complemented, second)) return failure;
@@ -222,6 +220,8 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
   Passed("unwritten-output");
   WW_ASSIGN(Failure failure, CheckDeterminism(trial, *reference, first, second));
   if (!failure && !state_.on_simulator() && effort_ == Effort::kFull) {
+    WW_ASSIGN(RunOutcome before, ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = ExactMemory::kBegins}));
+    if (auto* verdict = std::get_if<Verdict>(&before)) return Failure(std::move(*verdict));
     WW_ASSIGN(failure, Perturb(trial, *reference, first));
   }
   if (failure) return failure;
@@ -229,6 +229,8 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
   if (auto mismatch = state_.Compare(*reference, first.buffers))
     return Failure(Wrong("comparison", trial, mismatch->message));
   Passed("comparison");
+  if ((failure = CheckBuildDependence(state_.spec, *reference, first))) return failure;
+  Passed("build-dependent");
   if ((failure = CheckPrecision(state_.spec, *reference, first))) return failure;
   Passed("ptx-rules");
   for (std::string& note : PrecisionNotes(*reference, first))

@@ -366,10 +366,10 @@ Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case
                           {}});
     BufferContent content;
     content.name = argument.name;
-    content.bytes.resize(bytes);
+    std::vector<std::byte> values(bytes);
     const uint64_t stream = buffers.size() + 1;
     if (IsFilled(*buffer)) {
-      Target target{argument, *buffer, c, shape, content.bytes, seed, stream};
+      Target target{argument, *buffer, c, shape, values, seed, stream};
       WW_ASSIGN(target.elementwise, IsElementwise(spec, c, shape));
       target.alone = std::count_if(spec.args.begin(), spec.args.end(), [](const Argument& other) {
                        const auto* filled = std::get_if<BufferArgument>(&other.kind);
@@ -377,9 +377,10 @@ Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case
                      }) <= 1;
       WW_TRY(IsReplaceable(*buffer) ? FillVariant(target, variant, repository) : FillBase(target, repository));
     } else {
-      FillPoison(content.bytes, seed, stream, false);
+      FillPoison(values, seed, stream, false);
       content.uninitialized = true;
     }
+    content.bytes = std::move(values);
     buffers.push_back(std::move(content));
   }
   return buffers;
@@ -401,8 +402,11 @@ void ComplementPoison(const KernelSpec& spec, uint64_t seed, std::vector<BufferC
   for (const Argument& argument : spec.args) {
     const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    if (!IsFilled(*buffer)) FillPoison(buffers[index].bytes, seed, index + 1, true);
-    ++index;
+    BufferContent& content = buffers[index++];
+    if (IsFilled(*buffer)) continue;
+    std::vector<std::byte> poison(content.bytes.size());
+    FillPoison(poison, seed, index, true);
+    content.bytes = std::move(poison);
   }
 }
 
@@ -414,14 +418,14 @@ void PerturbInputs(const KernelSpec& spec, double epsilon, uint64_t seed, std::v
     BufferContent& content = buffers[index++];
     if (!IsFilled(*buffer) || (buffer->dtype != DType::kF32 && buffer->dtype != DType::kF64)) continue;
     const CounterRandom random(seed ^ kSecondStream, 1000 + index);
-    const size_t count = content.bytes.size() / SizeOf(buffer->dtype);
-    ParallelFor(count, [&](size_t begin, size_t end) {
+    std::vector<std::byte> moved = content.bytes.Copy();
+    ParallelFor(moved.size() / SizeOf(buffer->dtype), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
-        const double x = LoadAsDouble(buffer->dtype, content.bytes.data(), i);
-        if (std::isfinite(x))
-          StoreFromDouble(buffer->dtype, content.bytes.data(), i, x * (1 + SignAt(random, i) * epsilon));
+        const double x = LoadAsDouble(buffer->dtype, moved.data(), i);
+        if (std::isfinite(x)) StoreFromDouble(buffer->dtype, moved.data(), i, x * (1 + SignAt(random, i) * epsilon));
       }
     });
+    content.bytes = std::move(moved);
   }
 }
 

@@ -50,13 +50,13 @@ Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCa
     const size_t i = index++;
     const bool is_output = buffer->role == Role::kOut;
     if (const auto given = tensors.find(argument.name); given != tensors.end() && !is_output)
-      trial.inputs[i].bytes = given->second.data;
+      trial.inputs[i].bytes = std::vector(given->second.data);
     const auto expected = tensors.find(is_output ? argument.name : "out:" + argument.name);
     if (expected == tensors.end()) continue;
     trial.outputs.push_back(i);
     trial.layouts.push_back(
         {argument.name, buffer->dtype, expected->second.shape, EstimateAccumulation(spec, *verified.c, argument)});
-    trial.references.push_back({expected->second.data, {}, {}, {}, 0, false, false});
+    trial.references.push_back({std::vector(expected->second.data), {}, {}, {}, 0, false, false});
   }
   return trial;
 }
@@ -91,7 +91,7 @@ double Judge::State::TightenOf(const std::string& output) const {
 }
 
 std::optional<Mismatch> Judge::State::Compare(const TrialReference& reference,
-                                              const std::vector<std::vector<std::byte>>& buffers) const {
+                                              const std::vector<Bytes>& buffers) const {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
     const Comparator comparator(layout, reference.references[o], leniency, TightenOf(layout.name));
@@ -124,7 +124,7 @@ double Judge::State::AllowedDifference(const TrialReference& reference) const {
 Result<Judge::State::Repetition> Judge::State::OriginalRepeats(const Trial& trial, const TrialReference& reference,
                                                                const ExecuteOptions& how) {
   const std::string key =
-      fmt::format("{}/{}/{}/{}", trial.Key(), how.runs, static_cast<int>(how.perturbation), how.exact_memory);
+      fmt::format("{}/{}/{}/{}", trial.Key(), how.runs, static_cast<int>(how.perturbation), static_cast<int>(how.exact_memory));
   if (const auto known = repetitions.find(key); known != repetitions.end()) return known->second;
   WW_ASSIGN(const RunOutcome outcome, oracle.RunAgain(trial, reference, how));
   Repetition repetition = Repetition::kEqual;

@@ -12,6 +12,7 @@
 //                            On a GPU 3, or 20 (full), and one each with half of the multiprocessors occupied and beside a
 //                            kernel that makes noise (full)
 //   comparison               every element, by compare.h
+//   build-dependent          no text that other builds compile to something else, where the original has none such (run_checks.h)
 //   ptx-rules                (full and quick) no narrower types than in the original's code (run_checks.h)
 //   recorded-reference       what `warpwright record` or the user stored for the case
 //   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation

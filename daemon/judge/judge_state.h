@@ -52,7 +52,7 @@ struct Judge::State {
   double TightenOf(const std::string& output) const;
   // The first output that is not the reference's.
   std::optional<Mismatch> Compare(const TrialReference& reference,
-                                  const std::vector<std::vector<std::byte>>& buffers) const;
+                                  const std::vector<Bytes>& buffers) const;
   // rms of what Compare allows over rms of the original: the largest of the floating-point outputs.
   double AllowedDifference(const TrialReference& reference) const;
   void Note(std::string note);

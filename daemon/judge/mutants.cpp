@@ -8,11 +8,33 @@
 #include <functional>
 #include <limits>
 
+#include "base/parallel.h"
+
 namespace warpwright {
 namespace {
 
 constexpr size_t kTile = 256;
 constexpr size_t kFewElements = 64;
+
+// Of the finite elements that are written; `largest` is a magnitude.
+struct Extent {
+  double sum = 0, largest = 0;
+  size_t finite = 0, first = 0;
+  void Merge(const Extent& next) {
+    if (finite == 0) first = next.first;
+    sum += next.sum;
+    largest = std::max(largest, next.largest);
+    finite += next.finite;
+  }
+};
+// The neighbours that differ most; of equal ones the first.
+struct Gap {
+  double difference = 0;
+  size_t at = 0;
+  void Merge(const Gap& next) {
+    if (next.difference > difference) *this = next;
+  }
+};
 
 struct Maker {
   const OutputLayout& layout;
@@ -27,12 +49,21 @@ struct Maker {
   void Add(std::string name, std::vector<std::byte> bytes, bool proves_insensitive = false) const {
     sink({std::move(name), std::move(bytes), proves_insensitive});
   }
-  // Every written element becomes change(i, value).
-  std::vector<std::byte> Map(const std::function<double(size_t, double)>& change) const {
-    std::vector<std::byte> bytes = reference.bytes;
-    for (size_t i = 0; i < count(); ++i)
-      if (Written(i)) StoreFromDouble(layout.dtype, bytes.data(), i, change(i, At(i)));
+  // Every written element becomes change(i, value), which several threads ask for.
+  template <typename Change>
+  std::vector<std::byte> Map(const Change& change) const {
+    std::vector<std::byte> bytes = reference.bytes.Copy();
+    ParallelFor(count(), [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+        if (Written(i)) StoreFromDouble(layout.dtype, bytes.data(), i, change(i, At(i)));
+    });
     return bytes;
+  }
+  Extent Measure() const {
+    return ParallelSum<Extent>(count(), kParallelChunk, [&](size_t begin, size_t end, Extent& part) {
+      for (size_t i = begin; i < end; ++i)
+        if (const double v = At(i); Written(i) && std::isfinite(v)) part.Merge({v, std::fabs(v), 1, i});
+    });
   }
   void Swap(std::vector<std::byte>& bytes, size_t i, size_t j, size_t elements) const {
     const size_t size = SizeOf(layout.dtype) * elements;
@@ -45,15 +76,9 @@ struct Maker {
 void AddConstants(const Maker& m) {
   m.Add("all zeros", m.Map([](size_t, double) { return 0.0; }), true);
   if (m.count() < 2) return;
-  double sum = 0;
-  size_t finite = 0, first = m.count();
-  for (size_t i = 0; i < m.count(); ++i) {
-    if (!m.Written(i) || !std::isfinite(m.At(i))) continue;
-    sum += m.At(i);
-    if (finite++ == 0) first = i;
-  }
-  if (finite == 0) return;
-  const double mean = sum / static_cast<double>(finite), constant = m.At(first);
+  const Extent extent = m.Measure();
+  if (extent.finite == 0) return;
+  const double mean = extent.sum / static_cast<double>(extent.finite), constant = m.At(extent.first);
   m.Add("the mean of the reference everywhere", m.Map([mean](size_t, double) { return mean; }));
   m.Add("one value everywhere", m.Map([constant](size_t, double) { return constant; }), true);
 }
@@ -106,10 +131,7 @@ void AddPrecision(const Maker& m, const Comparator& comparator) {
       return v + half_unit * std::max(std::fabs(v), moved);
     }));
   };
-  double largest = 0;
-  for (size_t i = 0; i < m.count(); ++i)
-    if (std::isfinite(m.At(i))) largest = std::max(largest, std::fabs(m.At(i)));
-  if (dtype != DType::kF16 || largest > 16 * SmallestNormal(dtype))
+  if (dtype != DType::kF16 || m.Measure().largest > 16 * SmallestNormal(dtype))
     add("the reference rounded to bf16", 7, [](double v) { return BFloat16ToFloat(DoubleToBFloat16(v)); });
   if (dtype == DType::kF16 || m.leniency.tf32 || (m.leniency.relative && *m.leniency.relative > 1e-4)) return;
   add("the reference rounded to f16", 10, [](double v) { return HalfToFloat(DoubleToHalf(v)); });
@@ -125,11 +147,11 @@ void AddElements(const Maker& m, const Comparator& comparator) {
     if (!m.Written(i) || (is_float && !std::isfinite(m.At(i)))) continue;
     const double v = m.At(i), tolerance = comparator.ToleranceAt(i);
     const double step = is_float ? 2.5 * tolerance + 4 * UlpOf(m.layout.dtype, v) : 1;
-    std::vector<std::byte> bytes = m.reference.bytes;
+    std::vector<std::byte> bytes = m.reference.bytes.Copy();
     StoreFromDouble(m.layout.dtype, bytes.data(), i, m.layout.dtype == DType::kBool ? 1 - v : v + step);
     m.Add(fmt::format("element {} changed by {:.3g}", i, step), std::move(bytes));
     if (is_float) {
-      bytes = m.reference.bytes;
+      bytes = m.reference.bytes.Copy();
       StoreFromDouble(m.layout.dtype, bytes.data(), i, std::numeric_limits<double>::quiet_NaN());
       m.Add(fmt::format("element {} made NaN", i), std::move(bytes));
     }
@@ -139,25 +161,22 @@ void AddElements(const Maker& m, const Comparator& comparator) {
 void AddPermutations(const Maker& m, const Comparator& comparator) {
   const size_t n = m.count();
   // The most different pair among neighbours: a swap of near-equal values is no mistake that anybody could see.
-  size_t best = n;
-  double gap = 0;
-  for (size_t i = 0; i + 1 < n; ++i) {
-    const double difference =
-        std::fabs(m.At(i) - m.At(i + 1)) - 2 * comparator.ToleranceAt(i) - 2 * comparator.ToleranceAt(i + 1);
-    if (m.Written(i) && m.Written(i + 1) && difference > gap) {
-      gap = difference;
-      best = i;
+  const Gap widest = ParallelSum<Gap>(n, kParallelChunk, [&](size_t begin, size_t end, Gap& part) {
+    for (size_t i = begin; i < std::min(end, n - 1); ++i) {
+      const double difference =
+          std::fabs(m.At(i) - m.At(i + 1)) - 2 * comparator.ToleranceAt(i) - 2 * comparator.ToleranceAt(i + 1);
+      if (m.Written(i) && m.Written(i + 1)) part.Merge({difference, i});
     }
-  }
-  if (best < n) {
-    std::vector<std::byte> bytes = m.reference.bytes;
-    m.Swap(bytes, best, best + 1, 1);
-    m.Add(fmt::format("elements {} and {} swapped", best, best + 1), std::move(bytes));
+  });
+  if (widest.difference > 0) {
+    std::vector<std::byte> bytes = m.reference.bytes.Copy();
+    m.Swap(bytes, widest.at, widest.at + 1, 1);
+    m.Add(fmt::format("elements {} and {} swapped", widest.at, widest.at + 1), std::move(bytes));
   }
   if (m.layout.shape.size() < 2 || m.layout.shape.back() < 2) return;
   const auto row = static_cast<size_t>(m.layout.shape.back());
   if (n / row < 2) return;
-  std::vector<std::byte> bytes = m.reference.bytes;
+  std::vector<std::byte> bytes = m.reference.bytes.Copy();
   m.Swap(bytes, 0, n / row - 1, row);
   m.Add("the first and the last row swapped", std::move(bytes));
 }
@@ -188,7 +207,7 @@ std::optional<SelfTestFailure> SelfTest(const Comparator& comparator, const Muta
   std::optional<SelfTestFailure> failure;
   ForEachMutant(comparator, sources, leniency, [&](const Mutant& mutant) {
     if (failure) return;
-    if (mutant.bytes == comparator.reference().bytes) {
+    if (ParallelEqual(mutant.bytes, comparator.reference().bytes)) {
       if (mutant.proves_insensitive)
         failure = SelfTestFailure{
             mutant.name, true,

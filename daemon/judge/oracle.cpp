@@ -30,16 +30,36 @@ std::vector<double> ToDoubles(DType dtype, std::span<const std::byte> bytes) {
   return values;
 }
 
-double Rms(const std::vector<double>& values) {
+struct Squares {
   double sum = 0;
   size_t finite = 0;
-  for (const double v : values)
-    if (std::isfinite(v)) {
-      sum += v * v;
-      ++finite;
+  void Merge(const Squares& other) {
+    sum += other.sum;
+    finite += other.finite;
+  }
+};
+double Rms(DType dtype, const Bytes& bytes) {
+  const Squares squares = ParallelSum<Squares>(bytes.size() / SizeOf(dtype), kParallelChunk, [&](size_t begin, size_t end, Squares& part) {
+    for (size_t i = begin; i < end; ++i) {
+      const double v = LoadAsDouble(dtype, bytes.data(), i);
+      if (!std::isfinite(v)) continue;
+      part.sum += v * v;
+      ++part.finite;
     }
-  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
+  });
+  return squares.finite == 0 ? 0 : std::sqrt(squares.sum / static_cast<double>(squares.finite));
 }
+
+// What the original's runs on two poisons, or its shadow, show somewhere.
+struct Found {
+  bool unwritten = false, differs = false, wider = false, disagrees = false;
+  void Merge(const Found& other) {
+    unwritten = unwritten || other.unwritten;
+    differs = differs || other.differs;
+    wider = wider || other.wider;
+    disagrees = disagrees || other.disagrees;
+  }
+};
 
 // Inputs that changed although the manifest calls them `in`; broken guard bands.
 std::string Unhealthy(const KernelSpec& spec, const std::vector<BufferContent>& inputs, const Executed& run) {
@@ -214,7 +234,7 @@ Result<OracleAnswer> Oracle::Compute(const Trial& trial, std::vector<BufferConte
   for (size_t o = 0; o < reference->outputs.size(); ++o) {
     double& typical = typical_rms_[reference->layouts[o].name];
     if (trial.variant == InputVariant::kBase && made)
-      typical = std::max(typical, Rms(ToDoubles(reference->layouts[o].dtype, reference->references[o].bytes)));
+      typical = std::max(typical, Rms(reference->layouts[o].dtype, reference->references[o].bytes));
     reference->references[o].typical_rms = typical;
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
   }
@@ -249,16 +269,17 @@ Result<std::optional<Verdict>> Oracle::RunOriginal(const Trial& trial, TrialRefe
       const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype);
       const bool poisoned = reference.inputs[i].uninitialized;
       std::vector<bool> unwritten(first.buffers[i].size() / size, false);
-      bool any = false;
-      for (size_t e = 0; e < unwritten.size(); ++e) {
-        const auto same = [&](const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
-          return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0;
-        };
-        unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) &&
-                       same(second.buffers[i], complemented[i].bytes);
-        any = any || unwritten[e];
-        if (!unwritten[e] && !same(first.buffers[i], second.buffers[i])) reference.deterministic = false;
-      }
+      const Found found = ParallelSum<Found>(unwritten.size(), kParallelChunk, [&](size_t begin, size_t end, Found& part) {
+        for (size_t e = begin; e < end; ++e) {
+          const auto same = [&](const Bytes& a, const Bytes& b) { return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0; };
+          // Chunks are whole words of the vector of bits, so that no two threads share one.
+          unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) && same(second.buffers[i], complemented[i].bytes);
+          part.unwritten = part.unwritten || unwritten[e];
+          part.differs = part.differs || (!unwritten[e] && !same(first.buffers[i], second.buffers[i]));
+        }
+      });
+      const bool any = found.unwritten;
+      if (found.differs) reference.deterministic = false;
       everything = everything && !any;
       if (any) reference.references[o].unwritten = std::move(unwritten);
     }
@@ -304,27 +325,30 @@ Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const 
 }
 
 bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const {
-  bool wider = false, differs = false;
+  Found all;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
     const Comparator comparator(layout, reference.references[o], {}, 1 / kShadowDistance);
     const auto& unwritten = reference.references[o].unwritten;
-    for (size_t i = 0; i < truth[o].size(); ++i) {
-      if (!unwritten.empty() && unwritten[i]) continue;
-      const double original = LoadAsDouble(layout.dtype, reference.references[o].bytes.data(), i), t = truth[o][i];
-      if (!std::isfinite(original)) continue;
-      if (!IsFloat(layout.dtype)) {
-        if (original != t) return false;
-        continue;
+    all.Merge(ParallelSum<Found>(truth[o].size(), kParallelChunk, [&](size_t begin, size_t end, Found& part) {
+      for (size_t i = begin; i < end && !part.disagrees; ++i) {
+        if (!unwritten.empty() && unwritten[i]) continue;
+        const double original = LoadAsDouble(layout.dtype, reference.references[o].bytes.data(), i), t = truth[o][i];
+        if (!std::isfinite(original)) continue;
+        if (!IsFloat(layout.dtype)) {
+          part.disagrees = original != t;
+          continue;
+        }
+        part.disagrees = !(std::fabs(original - t) <= comparator.ToleranceAt(i));
+        part.differs = part.differs || original != t;
+        std::byte narrowed[8];
+        StoreFromDouble(layout.dtype, narrowed, 0, t);
+        part.wider = part.wider || LoadAsDouble(layout.dtype, narrowed, 0) != t;
       }
-      if (!(std::fabs(original - t) <= comparator.ToleranceAt(i))) return false;
-      differs = differs || original != t;
-      std::byte narrowed[8];
-      StoreFromDouble(layout.dtype, narrowed, 0, t);
-      wider = wider || LoadAsDouble(layout.dtype, narrowed, 0) != t;
-    }
+    }));
+    if (all.disagrees) return false;
   }
-  return wider || !differs;  // rounded values that differ from the original's come from a shadow that is none
+  return all.wider || !all.differs;  // rounded values that differ from the original's come from a shadow that is none
 }
 
 Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
@@ -366,10 +390,12 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
     if (!IsFloat(reference.layouts[o].dtype)) continue;
     OutputReference& r = reference.references[o];
     r.conditioning = std::move(moved[o]);
-    for (size_t i = 0; i < r.conditioning.size(); ++i) {
-      const double still = r.truth.empty() ? LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i) : r.truth[i];
-      r.conditioning[i] = std::fabs(r.conditioning[i] - still);
-    }
+    ParallelFor(r.conditioning.size(), [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        const double still = r.truth.empty() ? LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i) : r.truth[i];
+        r.conditioning[i] = std::fabs(r.conditioning[i] - still);
+      }
+    });
   }
   return {};
 }

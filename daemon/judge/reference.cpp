@@ -213,7 +213,7 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
     return Mismatch{recorded.name, 0, elements, recorded.name + " has another size than its recorded reference"};
   const Sketch found = MakeSketch(recorded.dtype, actual);
   // The samples are an output of their own; its comparator knows what one element may be off by.
-  const OutputReference reference{expected.samples, {}, {}, {}, 0, false, false};
+  const OutputReference reference{std::vector(expected.samples), {}, {}, {}, 0, false, false};
   const OutputLayout layout{recorded.name + " (sampled)",
                             recorded.dtype,
                             {static_cast<int64_t>(expected.samples.size() / SizeOf(recorded.dtype))},
@@ -361,7 +361,7 @@ std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double a
                                         std::span<const std::byte> actual) {
   if (Sha256(actual) == recorded.sha256) return std::nullopt;
   if (recorded.sketch) return CompareSketch(recorded, accumulation, leniency, actual);
-  const OutputReference reference{recorded.whole, {}, {}, {}, 0, false, false};
+  const OutputReference reference{std::vector(recorded.whole), {}, {}, {}, 0, false, false};
   return Comparator({recorded.name, recorded.dtype, recorded.shape, accumulation}, reference, leniency).Check(actual);
 }
 

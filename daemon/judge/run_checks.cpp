@@ -16,7 +16,7 @@ constexpr double kReadShare = 0.9;       // of the bytes that the original neede
 constexpr double kFloorMargin = 0.95;    // of the roofline
 constexpr double kCachesNoMore = 2;      // times the L2: smaller cases may live in it
 
-bool SameElement(const std::vector<std::byte>& a, const std::vector<std::byte>& b, size_t element, size_t size) {
+bool SameElement(const Bytes& a, const Bytes& b, size_t element, size_t size) {
   return std::memcmp(a.data() + element * size, b.data() + element * size, size) == 0;
 }
 
@@ -47,6 +47,7 @@ std::optional<uint64_t> Sum(const std::vector<LaunchReport>& launches, uint64_t 
   return sum;
 }
 
+bool IsOfBuild(const std::string& use) { return use.starts_with("build: "); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
 bool HasBuffer(const KernelSpec& spec, std::string_view type, bool inputs_only) {
@@ -142,8 +143,8 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
 }
 
 std::optional<std::string> DifferentOutput(const TrialReference& reference,
-                                           const std::vector<std::vector<std::byte>>& first,
-                                           const std::vector<std::vector<std::byte>>& second) {
+                                           const std::vector<Bytes>& first,
+                                           const std::vector<Bytes>& second) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype);
     const auto& spared = reference.references[o].unwritten;
@@ -157,7 +158,7 @@ std::optional<std::string> DifferentOutput(const TrialReference& reference,
 
 Failure CheckPrecision(const KernelSpec& spec, const TrialReference& reference, const Executed& run) {
   for (const auto& [use, where] : run.precision) {
-    if (reference.precision.contains(use) || IsNote(use)) continue;
+    if (reference.precision.contains(use) || IsNote(use) || IsOfBuild(use)) continue;
     const std::string type = use.substr(use.rfind(' ') + 1);
     const bool tf32 = type == "tf32";
     if (spec.allow.contains(Allow::kReducedPrecision) || (tf32 && spec.allow.contains(Allow::kTf32))) continue;
@@ -168,6 +169,19 @@ Failure CheckPrecision(const KernelSpec& spec, const TrialReference& reference, 
                    fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
                                use.starts_with("to ") ? "conversions " + use : use, where.instruction,
                                Name(tf32 ? Allow::kTf32 : Allow::kReducedPrecision)),
+                   where.file.empty() ? spec.file : where.file, where.line};
+  }
+  return std::nullopt;
+}
+
+Failure CheckBuildDependence(const KernelSpec& spec, const TrialReference& reference, const Executed& run) {
+  if (spec.allow.contains(Allow::kBuildDependent)) return std::nullopt;
+  for (const auto& [use, where] : run.precision) {
+    if (!IsOfBuild(use) || reference.precision.contains(use)) continue;
+    const bool is_text = use.starts_with("build: text");
+    return Refused{"build-dependent",
+                   fmt::format("{} '{}', which the original has not: other builds may do something else, which needs `allow: [{}]` in the manifest",
+                               is_text ? "it has text that is not compiled here:" : "it depends on", where.instruction, Name(Allow::kBuildDependent)),
                    where.file.empty() ? spec.file : where.file, where.line};
   }
   return std::nullopt;
@@ -238,14 +252,14 @@ std::optional<std::string> FindIdle(const TrialReference& reference, const std::
   return std::nullopt;
 }
 
-double RelativeDifference(const TrialReference& reference, const std::vector<std::vector<std::byte>>& buffers) {
+double RelativeDifference(const TrialReference& reference, const std::vector<Bytes>& buffers) {
   double worst = 0;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const DType dtype = reference.layouts[o].dtype;
-    const auto& original = reference.references[o].bytes;
+    const Bytes& original = reference.references[o].bytes;
     const auto& actual = buffers[reference.outputs[o]];
     if (!IsFloat(dtype) || original == actual) continue;
-    const SquareSums sums = ParallelSum<SquareSums>(original.size() / SizeOf(dtype), 1u << 15, [&](size_t begin, size_t end, SquareSums& part) {
+    const SquareSums sums = ParallelSum<SquareSums>(original.size() / SizeOf(dtype), kParallelChunk, [&](size_t begin, size_t end, SquareSums& part) {
       for (size_t i = begin; i < end; ++i) {
         const double a = LoadAsDouble(dtype, original.data(), i), b = LoadAsDouble(dtype, actual.data(), i);
         if (!std::isfinite(a) || !std::isfinite(b)) continue;

@@ -28,12 +28,15 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
 
 // The first output that differs between two runs: "out[3] differs"; nothing where all that the original writes agrees.
 std::optional<std::string> DifferentOutput(const TrialReference& reference,
-                                           const std::vector<std::vector<std::byte>>& first,
-                                           const std::vector<std::vector<std::byte>>& second);
+                                           const std::vector<Bytes>& first,
+                                           const std::vector<Bytes>& second);
 
 // ptx-rules: conversions, products, sums and arithmetic in narrower types than the original's code has and the manifest allows.
 // Products of the inputs' own type are no downgrade.
 Failure CheckPrecision(const KernelSpec& spec, const TrialReference& reference, const Executed& run);
+// build-dependent: text that other builds (of another architecture or compiler, on another day) compile to something else, where the original
+// has none such and the manifest does not allow it.
+Failure CheckBuildDependence(const KernelSpec& spec, const TrialReference& reference, const Executed& run);
 // Approximate instructions that the original does not use: the accuracy budget bounds what they cost, and a reviewer may want to
 // know.
 std::vector<std::string> PrecisionNotes(const TrialReference& reference, const Executed& run);
@@ -53,6 +56,6 @@ Failure CheckRooflineFloor(const Chip& chip, const KernelSpec& spec, const Case&
 std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<BufferContent>& inputs, const Executed& run);
 
 // rms(run - original) / rms(original) of the floating-point outputs, over elements that are finite in both: the worst of them.
-double RelativeDifference(const TrialReference& reference, const std::vector<std::vector<std::byte>>& buffers);
+double RelativeDifference(const TrialReference& reference, const std::vector<Bytes>& buffers);
 
 }  // namespace warpwright

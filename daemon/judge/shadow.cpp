@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/parallel.h"
 #include "judge/inputs.h"
 
 namespace warpwright {
@@ -399,8 +400,9 @@ std::vector<BufferContent> ShadowInputs(const KernelSpec& spec, uint64_t seed,
       if (content.uninitialized)
         FillPoison(wide, seed, index, false);
       else
-        for (size_t i = 0; i < count; ++i)
-          StoreFromDouble(DType::kF64, wide.data(), i, LoadAsDouble(buffer->dtype, content.bytes.data(), i));
+        ParallelFor(count, [&](size_t begin, size_t end) {
+          for (size_t i = begin; i < end; ++i) StoreFromDouble(DType::kF64, wide.data(), i, LoadAsDouble(buffer->dtype, content.bytes.data(), i));
+        });
       content.bytes = std::move(wide);
     }
     converted.push_back(std::move(content));

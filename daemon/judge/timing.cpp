@@ -14,7 +14,8 @@ namespace warpwright {
 namespace {
 
 constexpr TimingLook kQuickLook = {6, 0.025};
-constexpr int kQuickPairs = 4, kFewestPairs = 4, kMostPairs = 10;
+constexpr int kQuickPairs = 4, kQuickLongPairs = 2, kFewestPairs = 4, kMostPairs = 10;
+constexpr double kLongUs = 1e3;  // long kernels vary less, and cost more
 // What a look of ten blocks may take, and what a sample takes beside the kernel: contents, poison, flushed caches, a comparison.
 constexpr double kLookUs = 3e6, kSampleUs = 1500, kShortBatchUs = 60, kBytesPerUs = 5e5;
 constexpr double kDriftFactor = 4, kFewElements = 64;
@@ -25,7 +26,7 @@ constexpr uint64_t kTimingStream = 0x74696d65;
 double Mean(const TimingOverall& overall) { return std::exp(overall.log_ratio); }
 
 // The same for every order of the elements: the device moves them round.
-uint64_t UnorderedDigest(const std::vector<std::byte>& bytes, size_t size) {
+uint64_t UnorderedDigest(const Bytes& bytes, size_t size) {
   std::atomic<uint64_t> sum = 0;
   ParallelFor(bytes.size() / size, [&](size_t begin, size_t end) {
     uint64_t part = 0;
@@ -70,17 +71,19 @@ int PairsPerBlock(double original_us, uint64_t bytes) {
 }
 
 // Poison that neither side wrote is not the same as in the trusted process.
-void SparePoison(const OutputReference& reference, size_t size, const std::vector<std::byte>& original,
-                 std::vector<std::byte>& candidate) {
+void SparePoison(const OutputReference& reference, size_t size, const Bytes& original, Bytes& candidate) {
+  if (reference.unwritten.empty()) return;
+  std::vector<std::byte> spared = candidate.Copy();
   for (size_t e = 0; e < reference.unwritten.size(); ++e)
-    if (reference.unwritten[e] && std::memcmp(&candidate[e * size], &original[e * size], size) == 0)
-      std::memcpy(&candidate[e * size], &reference.bytes[e * size], size);
+    if (reference.unwritten[e] && std::memcmp(candidate.data() + e * size, original.data() + e * size, size) == 0)
+      std::memcpy(spared.data() + e * size, reference.bytes.data() + e * size, size);
+  candidate = std::move(spared);
 }
 
 }  // namespace
 
 void PairedTiming::AddVerified(const std::string& case_name, const TrialReference& reference,
-                               const std::vector<std::vector<std::byte>>& buffers) {
+                               const std::vector<Bytes>& buffers) {
   DriftLimit& limit = limits_[case_name];
   limit.relative = std::max({limit.relative, kDriftFactor * RelativeDifference(reference, buffers),
                              state_.AllowedDifference(reference)});
@@ -239,12 +242,13 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
   WW_ASSIGN(const auto inputs, state_.oracle.InputsOf({"timed-output", *timing.c, InputVariant::kBase, timing.seed}));
   request.buffers = *inputs;
   if (timing.pairs_per_block == 0)
-    timing.pairs_per_block = effort_ == Effort::kQuick ? kQuickPairs : PairsPerBlock(timing.original->time_us, BytesOf(request.buffers));
+    timing.pairs_per_block = effort_ == Effort::kQuick ? (timing.original->time_us < kLongUs ? kQuickPairs : kQuickLongPairs) : PairsPerBlock(timing.original->time_us, BytesOf(request.buffers));
   request.options.seed = timing.seed;
   request.options.first_block = first_block;
   request.options.blocks = blocks;
   request.options.pairs_per_block = timing.pairs_per_block;
   request.options.launches_per_sample = timing.launches_per_sample;
+  request.options.original_us = timing.original->time_us;
   request.options.hot = effort_ == Effort::kFull && first_block == 0;
   WW_ASSIGN(TimeOutcome outcome, evaluator_.Time(request));
   if (auto* failed = std::get_if<CompileFailed>(&outcome)) return Failure(std::move(*failed));

@@ -36,7 +36,7 @@ class PairedTiming {
 
   // A run of the case that was found right.
   void AddVerified(const std::string& case_name, const TrialReference& reference,
-                   const std::vector<std::vector<std::byte>>& buffers);
+                   const std::vector<Bytes>& buffers);
   // Fills the decision, and of each case with a weight the timing and the time.
   Result<Failure> Run(Measured& measured);
 

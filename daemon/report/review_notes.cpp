@@ -20,6 +20,7 @@ constexpr KnownCheck kChecks[] = {
     {"unwritten-output", "every output element is written, seen by two runs over complementary poison", ""},
     {"determinism", "repeated runs agree bit for bit, unless the original's do not", ""},
     {"comparison", "every element against the original's, within its error budget", ""},
+    {"build-dependent", "nothing new depends on the architecture or the compiler", ""},
     {"ptx-rules", "no narrower types than in the original's code", ""},
     {"recorded-reference", "the outputs that are recorded in the repository", "none is recorded for these cases"},
     {"secret-seed", "inputs drawn after the candidate was compiled", ""},

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/hash.h"
+#include "source/build_dependence.h"
 #include "source/ast.h"
 #include "source/closure.h"
 #include "source/headers.h"
@@ -280,6 +281,7 @@ Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   slices.entry_line = reach.entries.front()->line;
   slices.parameters = SignatureOf(parsed, entry);
   slices.unsupported = UnsupportedParametersOf(parsed, entry);
+  slices.build_dependence = FindBuildDependence(parsed);
   slices.kernels = reach.kernels;
   slices.symbols = reach.symbols;
   slices.device = Emit(Side::kDevice, units, reach.device, slices.file, slices.device_headers, slices);

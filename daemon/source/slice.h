@@ -48,6 +48,8 @@ struct Slices {
   std::vector<std::string> symbols;  // qualified names of the __device__ and __constant__ variables behind it
   std::vector<std::string> notes;    // "file:line: <x.h> is not available and was left out of the host slice"
 
+  std::map<std::string, PrecisionUse> build_dependence;  // build_dependence.h
+
   std::string Digest() const;  // content address of both slices
 };
 using SliceOutcome = std::variant<Slices, Refused>;

@@ -29,13 +29,13 @@ auto Guarded(F&& decode) -> Result<decltype(decode())> {
   }
 }
 
-std::vector<std::byte> TakeAttachment(Frame& frame, const json& index) {
+Bytes TakeAttachment(Frame& frame, const json& index) {
   const auto at = index.get<size_t>();
   if (at >= frame.attachments.size()) throw DecodeError("an attachment that is not there");
   return std::move(frame.attachments[at]);
 }
 std::string TakeText(Frame& frame, const json& index) {
-  const auto bytes = TakeAttachment(frame, index);
+  const Bytes bytes = TakeAttachment(frame, index);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -71,7 +71,7 @@ Rewritten DecodeRewritten(const json& j, Frame& frame) {
   return {TakeText(frame, j.at("text")), j.at("notes").get<std::vector<std::string>>()};
 }
 
-using Contents = std::vector<std::vector<std::byte>>;
+using Contents = std::vector<Bytes>;
 json EncodeContents(const Contents& contents, FrameView& frame) {
   json list = json::array();
   for (const auto& bytes : contents) list.push_back(frame.Attach(bytes));

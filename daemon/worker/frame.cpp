@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "base/pipe_signal.h"
+#include "worker/shared_area.h"
 
 namespace warpwright {
 namespace {
@@ -23,6 +24,8 @@ constexpr uint32_t kMaxHeaderBytes = 64u << 20;
 constexpr uint32_t kMaxAttachments = 4096;
 constexpr uint64_t kMaxAttachmentBytes = 8ull << 30;
 constexpr uint64_t kPiece = 1u << 20, kReserved = 1ull << 30;
+constexpr uint64_t kInArea = 1ull << 63;
+constexpr uint64_t kLeastShared = 128u << 10;  // smaller ones are quicker through the pipe
 
 struct Head {
   char magic[4];
@@ -48,7 +51,21 @@ Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
   return {};
 }
 
-Result<Frame> ReadWith(const Reader& read) {
+// Where the attachments of one frame lie in the area.
+class Places {
+ public:
+  uint64_t Next(uint64_t size) {
+    const uint64_t at = end_;
+    end_ += (size + SharedArea::kAlignment - 1) / SharedArea::kAlignment * SharedArea::kAlignment;
+    return at;
+  }
+
+ private:
+  uint64_t end_ = 0;
+};
+bool GoesToArea(std::span<const std::byte> attachment, const SharedArea* area) { return area != nullptr && attachment.size() >= kLeastShared; }
+
+Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
   Head head;
   WW_TRY(read(&head, sizeof head));
   if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0) return Corrupt("wrong magic; not a worker, or one of another version");
@@ -58,17 +75,30 @@ Result<Frame> ReadWith(const Reader& read) {
   std::vector<uint64_t> sizes(head.attachments);
   if (!sizes.empty()) WW_TRY(read(sizes.data(), sizes.size() * sizeof(uint64_t)));
   uint64_t total = 0;
-  for (const uint64_t size : sizes)
+  for (const uint64_t field : sizes) {
+    const uint64_t size = field & ~kInArea;
     if (size > kMaxAttachmentBytes || (total += size) > kMaxAttachmentBytes) return Corrupt("over 8 GiB of attachments");
+    if (field != size && area == nullptr) return Corrupt("shared memory where there is none");
+  }
   Frame frame;
   frame.kind = static_cast<FrameKind>(head.kind);
   WW_TRY(ReadInto(read, frame.header, head.header_bytes));
-  for (const uint64_t size : sizes) WW_TRY(ReadInto(read, frame.attachments.emplace_back(), size));
+  Places places;
+  for (const uint64_t field : sizes) {
+    if ((field & kInArea) != 0) {
+      const uint64_t size = field & ~kInArea;
+      WW_ASSIGN(frame.attachments.emplace_back(), area->Get(places.Next(size), size));
+      continue;
+    }
+    std::vector<std::byte> bytes;
+    WW_TRY(ReadInto(read, bytes, field));
+    frame.attachments.emplace_back(std::move(bytes));
+  }
   return frame;
 }
 
 // Everything before the attachments.
-Result<std::string> EncodeHead(const FrameView& frame) {
+Result<std::string> EncodeHead(const FrameView& frame, const SharedArea* area) {
   if (frame.header.size() > kMaxHeaderBytes || frame.attachments.size() > kMaxAttachments) return Corrupt("too large to send");
   Head head{{}, static_cast<uint32_t>(frame.kind), static_cast<uint32_t>(frame.header.size()),
             static_cast<uint32_t>(frame.attachments.size())};
@@ -76,9 +106,10 @@ Result<std::string> EncodeHead(const FrameView& frame) {
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
   uint64_t total = 0;
   for (const auto& attachment : frame.attachments) {
-    const uint64_t size = attachment.size();
+    uint64_t size = attachment.size();
     if ((total += size) > kMaxAttachmentBytes)
       return Fail(ErrorCode::kUnsupported, "the buffers of this case are larger than 8 GiB together", "use a smaller case");
+    if (GoesToArea(attachment, area)) size |= kInArea;
     bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
   }
   return bytes + frame.header;
@@ -111,7 +142,7 @@ Status WriteAll(int fd, std::span<const std::byte> bytes, Clock::time_point dead
 
 }  // namespace
 
-Result<Frame> ReadFrame(int fd, Clock::time_point deadline) {
+Result<Frame> ReadFrame(int fd, Clock::time_point deadline, SharedArea* area) {
   return ReadWith([&](void* data, size_t size) -> Status {
     auto* bytes = static_cast<char*>(data);
     while (size > 0) {
@@ -125,14 +156,18 @@ Result<Frame> ReadFrame(int fd, Clock::time_point deadline) {
       }
     }
     return {};
-  });
+  }, area);
 }
 
-Status WriteFrame(int fd, const FrameView& frame, Clock::time_point deadline) {
-  WW_ASSIGN(const std::string head, EncodeHead(frame));
+Status WriteFrame(int fd, const FrameView& frame, Clock::time_point deadline, SharedArea* area) {
+  WW_ASSIGN(const std::string head, EncodeHead(frame, area));
+  Places places;  // filled before the peer hears of them
+  for (const auto& attachment : frame.attachments)
+    if (GoesToArea(attachment, area)) WW_TRY(area->Put(places.Next(attachment.size()), attachment));
   const PipeSignalBlocked no_signal;
   WW_TRY(WriteAll(fd, std::as_bytes(std::span(head.data(), head.size())), deadline));
-  for (const auto& attachment : frame.attachments) WW_TRY(WriteAll(fd, attachment, deadline));
+  for (const auto& attachment : frame.attachments)
+    if (!GoesToArea(attachment, area)) WW_TRY(WriteAll(fd, attachment, deadline));
   return {};
 }
 
@@ -142,13 +177,13 @@ Result<Frame> DecodeFrame(std::string_view bytes) {
     std::memcpy(data, bytes.data(), size);
     bytes.remove_prefix(size);
     return {};
-  });
+  }, nullptr);
   if (frame && !bytes.empty()) return Corrupt("bytes behind the end");
   return frame;
 }
 
 Result<std::string> EncodeFrame(const FrameView& frame) {
-  WW_ASSIGN(std::string bytes, EncodeHead(frame));
+  WW_ASSIGN(std::string bytes, EncodeHead(frame, nullptr));
   for (const auto& attachment : frame.attachments) bytes.append(reinterpret_cast<const char*>(attachment.data()), attachment.size());
   return bytes;
 }

@@ -262,7 +262,7 @@ void from_json(const json& j, Refused& v) {
 
 void to_json(json& j, const ExecuteOptions& v) {
   j = {{"counters", v.counters}, {"keep", v.keep_outputs}, {"guard", v.guard_bytes}, {"seed", v.seed}, {"sample", v.sample_instructions},
-       {"limit", v.instruction_limit}, {"blocks", nullptr}, {"depth", EncodeEnum(v.depth)}, {"poison", v.poison}, {"exact", v.exact_memory}, {"runs", v.runs},
+       {"limit", v.instruction_limit}, {"blocks", nullptr}, {"depth", EncodeEnum(v.depth)}, {"poison", v.poison}, {"exact", EncodeEnum(v.exact_memory)}, {"runs", v.runs},
        {"perturbation", EncodeEnum(v.perturbation)}};
   if (v.block_limit) j["blocks"] = {v.block_limit->x, v.block_limit->y, v.block_limit->z};
 }
@@ -276,7 +276,7 @@ void from_json(const json& j, ExecuteOptions& v) {
   if (const json& b = j.at("blocks"); !b.is_null()) v.block_limit = Dim3{b.at(0), b.at(1), b.at(2)};
   v.depth = DecodeEnum(j.at("depth"), CounterDepth::kSpeedOfLight);
   v.poison = j.at("poison");
-  v.exact_memory = j.at("exact");
+  v.exact_memory = DecodeEnum(j.at("exact"), ExactMemory::kBegins);
   v.runs = j.at("runs");
   v.perturbation = DecodeEnum(j.at("perturbation"), Perturbation::kNoise);
 }
@@ -288,7 +288,7 @@ void from_json(const json& j, ExecuteOptions& v) {
   void from_json(const json& nlohmann_json_j, Type& nlohmann_json_t) {                                                            \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__))                                                    \
   }
-WW_JSON_TYPE(TimingOptions, seed, first_block, blocks, pairs_per_block, launches_per_sample, kept_pairs, hot)
+WW_JSON_TYPE(TimingOptions, seed, first_block, blocks, pairs_per_block, launches_per_sample, original_us, kept_pairs, hot)
 WW_JSON_TYPE(TimedDrift, relative_rms, different_class, unwritten)
 WW_JSON_TYPE(TimedPair, block, candidate_first, original_us, candidate_us, original_mhz, candidate_mhz, drift)
 WW_JSON_TYPE(GuardViolation, buffer, offset, bytes)

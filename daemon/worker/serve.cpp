@@ -9,14 +9,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kForever = std::chrono::hours(24 * 365);
 
-Status Write(int out, const FrameView& frame) { return WriteFrame(out, frame, Clock::now() + kForever); }
+struct Output {
+  int pipe;
+  SharedArea* area;
+};
+Status Write(const Output& out, const FrameView& frame) { return WriteFrame(out.pipe, frame, Clock::now() + kForever, out.area); }
 
 template <typename T>
-Status Answer(int out, const Result<T>& result) {
+Status Answer(const Output& out, const Result<T>& result) {
   return Write(out, result ? EncodeAnswer(*result) : EncodeError(result.error()));
 }
 
-Status Handle(Service& service, Frame frame, int out) {
+Status Handle(Service& service, Frame frame, const Output& out) {
   const auto call = DecodeCall(std::move(frame));
   if (!call) return Write(out, EncodeError(call.error()));
   return std::visit(Overload{[&](const InspectCall& c) { return Answer(out, service.Inspect(c.source)); },
@@ -29,12 +33,13 @@ Status Handle(Service& service, Frame frame, int out) {
 
 }  // namespace
 
-Status Serve(Service& service, int in, int out, const std::string& hello) {
+Status Serve(Service& service, int in, int to, const std::string& hello, std::optional<WorkerAreas> areas) {
+  const Output out{to, areas ? &areas->writes : nullptr};
   // A stage that cannot be announced is no reason to stop: the answer will not arrive either.
   service.OnStage([out](std::string_view stage) { (void)Write(out, {FrameKind::kStage, std::string(stage), {}}); });
-  WW_TRY(Write(out, {FrameKind::kHello, hello, {}}));
+  WW_TRY(Write(out, {FrameKind::kHello, (areas ? std::string(kSharesMemory) : std::string()) + hello, {}}));
   for (;;) {
-    auto frame = ReadFrame(in, Clock::now() + kForever);
+    auto frame = ReadFrame(in, Clock::now() + kForever, areas ? &areas->reads : nullptr);
     if (!frame && frame.error().code == ErrorCode::kWorkerDied) return {};  // the supervisor closed its end: done
     if (!frame) return Fail(frame.error());
     WW_TRY(Handle(service, std::move(*frame), out));

@@ -46,7 +46,7 @@ std::vector<RecordBuffer> RecordBuffers(const std::vector<BufferContent>& conten
   std::vector<RecordBuffer> buffers;
   for (const auto& content : contents) {
     RecordBuffer buffer{content.name, content.bytes.size(), content.pointer_offset, {}};
-    if (content.read_only && content.bytes.size() <= kHostReadableBytes) buffer.content = content.bytes;
+    if (content.read_only && content.bytes.size() <= kHostReadableBytes) buffer.content = content.bytes.Copy();
     buffers.push_back(std::move(buffer));
   }
   return buffers;
@@ -110,12 +110,16 @@ std::vector<TimedBuffer> RolesOf(const KernelSpec& spec) {
   return roles;
 }
 
+std::vector<Bytes> Shared(std::vector<std::vector<std::byte>>&& buffers) {
+  return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())};
+}
+
 // Most buffers are inputs, and come back as they went.
 void LeaveWhatWasSent(const std::vector<BufferContent>& sent, Executed& executed) {
   executed.as_sent.resize(executed.buffers.size());
   for (size_t i = 0; i < executed.buffers.size() && i < sent.size(); ++i) {
     executed.as_sent[i] = executed.as_sent[i] || executed.buffers[i] == sent[i].bytes;
-    if (executed.as_sent[i]) executed.buffers[i].clear();
+    if (executed.as_sent[i]) executed.buffers[i] = {};
   }
 }
 
@@ -226,7 +230,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const Chip& c
   const auto& module = std::get<std::shared_ptr<const CompiledModule>>(compiled);
   if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
   seconds["compile"] += watch.Lap();
-  return PrepareOutcome(Prepared{module, std::move(plan)});
+  return PrepareOutcome(Prepared{module, std::move(plan), slices.build_dependence});
 }
 
 Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
@@ -245,7 +249,7 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   if (auto* fault = std::get_if<Fault>(&ran)) return ExecuteOutcome(Faulted{std::move(*fault), request.case_name});
   auto& run = std::get<DeviceRun>(ran);
   if (request.options.keep_outputs) {
-    executed.buffers = std::move(run.buffers);
+    executed.buffers = Shared(std::move(run.buffers));
     executed.as_sent = std::move(run.as_sent);
     LeaveWhatWasSent(request.buffers, executed);
   }
@@ -255,11 +259,12 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   executed.sampled = run.sampled;
   executed.guards = std::move(run.guards);
   executed.differing_runs = run.differing_runs;
-  executed.other_buffers = std::move(run.other_buffers);
+  executed.other_buffers = Shared(std::move(run.other_buffers));
   executed.changed_globals = std::move(run.changed_globals);
   executed.notes = std::move(run.notes);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
   executed.precision = FindPrecision(prepared.module->ptx);
+  executed.precision.insert(prepared.build_dependence.begin(), prepared.build_dependence.end());
   executed.plan_digest = PlanDigest(prepared.plan);
   executed.module_key = prepared.module->key;
   return ExecuteOutcome(std::move(executed));

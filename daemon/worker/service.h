@@ -42,6 +42,7 @@ class Service {
   struct Prepared {
     std::shared_ptr<const CompiledModule> module;
     LaunchPlan plan;
+    std::map<std::string, PrecisionUse> build_dependence;  // of the source
   };
   using PrepareOutcome = std::variant<CompileFailed, Refused, Prepared>;
   Result<PrepareOutcome> Prepare(const Work& work, const Chip& chip, std::map<std::string, double>& seconds);

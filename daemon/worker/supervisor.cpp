@@ -26,10 +26,23 @@ std::map<std::string, std::string> WorkerEnvironment() {
   return env;
 }
 
+// A fresh pair for each worker: what a killed one left there concerns nobody.
+void Supervisor::ShareMemory(Command& command) {
+  to_worker_.reset();
+  from_worker_.reset();
+  auto to = SharedArea::Create(SharedArea::Use::kWrite), from = SharedArea::Create(SharedArea::Use::kReadCopies);
+  if (!to || !from) return;
+  command.descriptors = {to->descriptor(), from->descriptor()};
+  command.env[kAreasVariable] = std::to_string(to->descriptor()) + " " + std::to_string(from->descriptor());
+  to_worker_ = std::move(*to);
+  from_worker_ = std::move(*from);
+}
+
 Status Supervisor::Start() {
   Command command;
   command.argv = command_.argv;
   command.env = WorkerEnvironment();
+  ShareMemory(command);
   WW_ASSIGN(child_, Child::Start(command, command_.log));
   ++starts_;
   for (const int fd : {child_->to_child(), child_->from_child()}) {
@@ -40,6 +53,12 @@ Status Supervisor::Start() {
   if (hello && hello->kind != FrameKind::kHello) hello = Fail(ErrorCode::kCorrupt, "a broken frame: no hello");
   if (hello) {
     hello_ = hello->header;
+    if (!hello_.starts_with(kSharesMemory)) {
+      to_worker_.reset();
+      from_worker_.reset();
+    } else {
+      hello_.erase(0, kSharesMemory.size());
+    }
     return {};
   }
   Error error = DescribeLoss(hello.error());
@@ -52,10 +71,14 @@ Status Supervisor::Start() {
 Result<Frame> Supervisor::Exchange(const FrameView& frame, const CallLimits& limits) {
   const auto end = Clock::now() + limits.total;
   auto until = end;
-  WW_TRY(WriteFrame(child_->to_child(), frame, until));
+  WW_TRY(WriteFrame(child_->to_child(), frame, until, to_worker_ ? &*to_worker_ : nullptr));
   for (size_t stages = 0; stages < kMaxStages; ++stages) {
-    WW_ASSIGN(Frame answer, ReadFrame(child_->from_child(), until));
-    if (answer.kind == FrameKind::kMessage) return answer;
+    WW_ASSIGN(Frame answer, ReadFrame(child_->from_child(), until, from_worker_ ? &*from_worker_ : nullptr));
+    if (answer.kind == FrameKind::kMessage) {
+      for (auto* area : {&to_worker_, &from_worker_})
+        if (*area) (*area)->Trim();
+      return answer;
+    }
     if (answer.kind != FrameKind::kStage) break;
     stage_ = answer.header.substr(0, 80);
     const auto limit = limits.stages.find(stage_);

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/subprocess.h"
 #include "worker/frame.h"
+#include "worker/shared_area.h"
 
 namespace warpwright {
 
@@ -43,18 +44,20 @@ class Supervisor {
 
   // Of the last call: the last stage that the worker announced; empty where there was none.
   const std::string& stage() const { return stage_; }
-  // What the running worker said when it was ready: "warpwright-worker", then notes of what its sandbox lacks, one per line.
+  // What the running worker said when it was ready: "warpwright-worker 1.0", then notes of what its sandbox lacks, one per line.
   const std::string& hello() const { return hello_; }
   int starts() const { return starts_; }
   std::optional<pid_t> pid() const { return child_ ? std::optional(child_->pid()) : std::nullopt; }
 
  private:
   Status Start();
+  void ShareMemory(Command& command);
   Result<Frame> Exchange(const FrameView& frame, const CallLimits& limits);
   Error DescribeLoss(Error error);
 
   WorkerCommand command_;
   std::optional<Child> child_;
+  std::optional<SharedArea> to_worker_, from_worker_;  // none where the worker did not take them, as one behind ssh
   std::string stage_, hello_;
   int starts_ = 0;
   std::mutex mutex_;

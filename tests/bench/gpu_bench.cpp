@@ -63,12 +63,13 @@ void scale_all(float* out, const float* in, const float* pad, int n, int m) {{
 BufferContent Floats(const std::string& name, size_t count, bool out) {
   BufferContent buffer;
   buffer.name = name;
-  buffer.bytes.resize(count * sizeof(float));
+  std::vector<std::byte> values(count * sizeof(float));
   const CounterRandom random(7, count);
   for (size_t i = 0; i < count; ++i) {
     const auto value = static_cast<float>(random.Uniform(i) - 0.5);
-    std::memcpy(buffer.bytes.data() + i * sizeof value, &value, sizeof value);
+    std::memcpy(values.data() + i * sizeof value, &value, sizeof value);
   }
+  buffer.bytes = std::move(values);
   buffer.uninitialized = out;
   buffer.read_only = !out;
   return buffer;
@@ -155,7 +156,7 @@ Result<json> AgainstItself(Evaluator& evaluator, int repeats) {
   return json{{"aa", rows}};
 }
 
-Result<std::vector<std::byte>> RunGood(Evaluator& evaluator, const Setting& setting) {
+Result<Bytes> RunGood(Evaluator& evaluator, const Setting& setting) {
   ExecuteRequest request{Source(Chain(10)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
   request.options.guard_bytes = 64u << 10;
   WW_ASSIGN(ExecuteOutcome outcome, evaluator.Execute(request));

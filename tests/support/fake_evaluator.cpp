@@ -7,7 +7,7 @@
 namespace warpwright {
 
 FakeRun::FakeRun(const ExecuteRequest& r) : request(r) {
-  for (const auto& buffer : r.buffers) buffers.push_back(buffer.bytes);
+  for (const auto& buffer : r.buffers) buffers.push_back(buffer.bytes.Copy());
 }
 
 size_t FakeRun::IndexOf(const std::string& buffer) const {
@@ -64,7 +64,7 @@ Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < run.buffers.size(); ++i) {
     bytes += run.buffers[i].size();
-    if (request.buffers[i].read_only && run.buffers[i] != request.buffers[i].bytes)
+    if (request.buffers[i].read_only && !(request.buffers[i].bytes == run.buffers[i]))
       return ExecuteOutcome(Faulted{
           {Fault::Kind::kReadOnlyWrite, "write to " + request.buffers[i].name, entry->marker}, request.case_name});
   }
@@ -74,7 +74,7 @@ Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
     FakeRun again(request);
     again.run = i;
     entry->kernel(again);
-    if (again.buffers != run.buffers && ++executed.differing_runs == 1) executed.other_buffers = again.buffers;
+    if (again.buffers != run.buffers && ++executed.differing_runs == 1) executed.other_buffers = again.Results();
   }
   executed.guards = run.guards;
   executed.changed_globals = run.changed_globals;
@@ -87,7 +87,7 @@ Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
                      launch.counters.thread_instructions > request.options.sample_instructions;
   executed.launches = {launch};
   executed.time_us = static_cast<double>(launch.counters.thread_instructions) * 1e-3;
-  if (request.options.keep_outputs) executed.buffers = std::move(run.buffers);
+  if (request.options.keep_outputs) executed.buffers = run.Results();
   return ExecuteOutcome(std::move(executed));
 }
 
@@ -107,8 +107,11 @@ Result<TimeOutcome> FakeEvaluator::Time(const TimeRequest& request) {
     const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     auto& bytes = inputs.buffers[index].bytes;
-    if (buffer->role == Role::kIn)
-      std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(SizeOf(buffer->dtype)), bytes.end());
+    if (buffer->role == Role::kIn) {
+      std::vector<std::byte> moved = bytes.Copy();
+      std::rotate(moved.begin(), moved.begin() + static_cast<std::ptrdiff_t>(SizeOf(buffer->dtype)), moved.end());
+      bytes = std::move(moved);
+    }
     if (buffer->role == Role::kOut || buffer->role == Role::kInOut) outputs.push_back(index);
     ++index;
   }
@@ -137,7 +140,7 @@ Result<TimeOutcome> FakeEvaluator::Time(const TimeRequest& request) {
     if (timing) timing({pair, options.first_block * options.pairs_per_block + i, request});
     result.pairs.push_back(pair);
   }
-  result.kept = {{0, first.buffers, second.buffers}};
+  result.kept = {{0, first.Results(), second.Results()}};
   if (after_timing) after_timing(result);
   return TimeOutcome(std::move(result));
 }

@@ -31,6 +31,9 @@ class FakeRun {
   std::vector<std::string> changed_globals;
   std::map<std::string, PrecisionUse> precision;
   Counters counters;                      // of the one launch, beside its instructions
+  // What the run leaves, to be given away.
+  std::vector<Bytes> Results() { return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())}; }
+
   uint32_t run = 0;                       // of those that the request asks for at once
   std::optional<ExecuteOutcome> outcome;  // set: the run ends with it
   bool timed = false;                     // as the candidate or the original of a pair

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "tests/support/bytes.h"
 #include "tests/unit/judge/specs.h"
 
 namespace warpwright {
@@ -75,7 +76,7 @@ TEST(Compare, DecidesElementByElement) {
       expected[position] = row.expected;
       OutputReference reference = Reference(row.dtype, expected);
       auto actual = reference.bytes;
-      StoreFromDouble(row.dtype, actual.data(), position, row.actual);
+      StoreIn(actual, row.dtype, position, row.actual);
       const Comparator comparator({"out", row.dtype, {100}, 1}, reference, {});
       const auto mismatch = comparator.Check(actual);
       EXPECT_EQ(!mismatch, row.accepted) << row.why << " at " << position << (mismatch ? ": " + mismatch->message : "");
@@ -91,8 +92,8 @@ TEST(Compare, DecidesElementByElement) {
 TEST(Compare, ReportsCoordinatesAndValues) {
   const OutputReference reference = Reference(DType::kF32, std::vector<double>(24, 0.5));
   auto actual = reference.bytes;
-  StoreFromDouble(DType::kF32, actual.data(), 17, 0.25);
-  StoreFromDouble(DType::kF32, actual.data(), 20, 0.25);
+  StoreIn(actual, DType::kF32, 17, 0.25);
+  StoreIn(actual, DType::kF32, 20, 0.25);
   const auto mismatch = Comparator({"out", DType::kF32, {2, 3, 4}, 1}, reference, {}).Check(actual);
   ASSERT_TRUE(mismatch);
   EXPECT_EQ(mismatch->index, 17u);
@@ -156,14 +157,14 @@ TEST(Compare, ElementsThatTheOriginalLeavesAloneStayAlone) {
   OutputReference reference = Reference(DType::kF32, Normals(100));
   reference.unwritten.assign(100, false);
   reference.unwritten[10] = true;
-  StoreFromDouble(DType::kF32, reference.bytes.data(), 10, 1e30);  // poison; must not widen any tolerance
+  StoreIn(reference.bytes, DType::kF32, 10, 1e30);  // poison; must not widen any tolerance
   const Comparator comparator({"out", DType::kF32, {100}, 1}, reference, {});
   auto actual = reference.bytes;
   EXPECT_TRUE(comparator.Accepts(actual));
-  StoreFromDouble(DType::kF32, actual.data(), 11, 3);
+  StoreIn(actual, DType::kF32, 11, 3);
   EXPECT_FALSE(comparator.Accepts(actual));
   actual = reference.bytes;
-  StoreFromDouble(DType::kF32, actual.data(), 10, 0);
+  StoreIn(actual, DType::kF32, 10, 0);
   const auto mismatch = comparator.Check(actual);
   ASSERT_TRUE(mismatch);
   EXPECT_NE(mismatch->message.find("leaves alone"), std::string::npos);

@@ -227,11 +227,11 @@ TEST(Judge, SecretSeedsComeAfterTheCandidateRan) {
   bench.options.secret_seed.reset();
   ExpectPassed(bench.Try(Softmax, Effort::kQuick));
   std::set<std::vector<std::byte>> first, second;
-  for (const auto& call : bench.untrusted.calls) first.insert(call.buffers[1].bytes);
+  for (const auto& call : bench.untrusted.calls) first.insert(call.buffers[1].bytes.Copy());
   JudgeBench again(SoftmaxSpec(37, 130), Softmax);
   again.options.secret_seed.reset();
   ExpectPassed(again.Try(Softmax, Effort::kQuick));
-  for (const auto& call : again.untrusted.calls) second.insert(call.buffers[1].bytes);
+  for (const auto& call : again.untrusted.calls) second.insert(call.buffers[1].bytes.Copy());
   int shared = 0;
   for (const auto& bytes : second) shared += first.contains(bytes) ? 1 : 0;
   EXPECT_LE(shared, 1);  // the case's own inputs alone

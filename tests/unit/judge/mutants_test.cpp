@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "tests/support/bytes.h"
 
 namespace warpwright {
 namespace {
@@ -23,16 +24,18 @@ Fixture Make(DType dtype, std::vector<int64_t> shape, double scale = 1) {
   size_t n = 1;
   for (const int64_t extent : shape) n *= static_cast<size_t>(extent);
   const CounterRandom random(11, 1), second(12, 1), third(13, 1);
-  for (auto* bytes : {&f.reference.bytes, &f.input, &f.other}) bytes->resize(n * SizeOf(dtype));
+  std::vector<std::byte> reference(n * SizeOf(dtype));
+  for (auto* bytes : {&f.input, &f.other}) bytes->resize(reference.size());
   for (size_t i = 0; i < n; ++i) {
     const auto value = [&](const CounterRandom& r) {
       return IsFloat(dtype) ? scale * (0.01 + r.Uniform(i))
                             : static_cast<double>(r.Below(i, dtype == DType::kBool ? 2 : 100));
     };
-    StoreFromDouble(dtype, f.reference.bytes.data(), i, value(random));
+    StoreFromDouble(dtype, reference.data(), i, value(random));
     StoreFromDouble(dtype, f.input.data(), i, value(second));
     StoreFromDouble(dtype, f.other.data(), i, value(third));
   }
+  f.reference.bytes = std::move(reference);
   return f;
 }
 void Connect(Fixture& f) {
@@ -98,10 +101,10 @@ TEST(Mutants, AnOutputThatTellsNothingIsFound) {
   for (const Row& row : rows) {
     Fixture f = Make(DType::kF32, {100});
     if (row.values.empty())
-      f.other = f.reference.bytes;
+      f.other = f.reference.bytes.Copy();
     else
       for (size_t i = 0; i < row.values.size(); ++i)
-        StoreFromDouble(DType::kF32, f.reference.bytes.data(), i, row.values[i]);
+        StoreIn(f.reference.bytes, DType::kF32, i, row.values[i]);
     Connect(f);
     const auto failure = SelfTest(Comparator(f.layout, f.reference, {}), f.sources, {});
     ASSERT_TRUE(failure) << row.why;
@@ -112,7 +115,7 @@ TEST(Mutants, AnOutputThatTellsNothingIsFound) {
 
 TEST(Mutants, ACopyingKernelIsNotBlamed) {
   Fixture f = Make(DType::kF32, {100});
-  f.input = f.reference.bytes;
+  f.input = f.reference.bytes.Copy();
   Connect(f);
   EXPECT_FALSE(SelfTest(Comparator(f.layout, f.reference, {}), f.sources, {}));
 }
@@ -120,7 +123,7 @@ TEST(Mutants, ACopyingKernelIsNotBlamed) {
 TEST(Mutants, ExactValuesHaveNoPrecisionMutants) {
   Fixture f = Make(DType::kF32, {128});
   for (size_t i = 0; i < 128; ++i)
-    StoreFromDouble(DType::kF32, f.reference.bytes.data(), i, static_cast<double>(i % 8));
+    StoreIn(f.reference.bytes, DType::kF32, i, static_cast<double>(i % 8));
   Connect(f);
   EXPECT_FALSE(SelfTest(Comparator(f.layout, f.reference, {}), f.sources, {}));
 }

@@ -65,20 +65,21 @@ TEST(RunChecks, WhatIsAskedOfAGpu) {
     bench.device = "cuda:0";
     EXPECT_EQ(CheckOf(bench.Try(Twice, effort)), "passed");
     uint32_t runs = 0;
-    int exact = 0, half = 0, noise = 0, speed_of_light = 0;
+    int ends = 0, begins = 0, half = 0, noise = 0, speed_of_light = 0;
     for (const auto& call : bench.untrusted.calls) {
       runs = std::max(runs, call.options.runs);
       half += call.options.perturbation == Perturbation::kHalfMultiprocessors;
       noise += call.options.perturbation == Perturbation::kNoise;
       speed_of_light += call.options.depth == CounterDepth::kSpeedOfLight;
-      if (!call.options.exact_memory) continue;
-      ++exact;
+      if (call.options.exact_memory == ExactMemory::kNone) continue;
+      (call.options.exact_memory == ExactMemory::kEnds ? ends : begins) += 1;
       EXPECT_TRUE(call.buffers[1].read_only);
       EXPECT_FALSE(call.buffers[0].read_only);
     }
     const bool full = effort == Effort::kFull;
     EXPECT_EQ(runs, full ? 20u : 3u);
-    EXPECT_EQ(exact, 1);
+    EXPECT_EQ(ends, 1);
+    EXPECT_EQ(begins, full ? 1 : 0);
     EXPECT_EQ(half, full ? 1 : 0);
     EXPECT_EQ(noise, full ? 1 : 0);
     EXPECT_EQ(speed_of_light, full ? 1 : 0);
@@ -87,7 +88,7 @@ TEST(RunChecks, WhatIsAskedOfAGpu) {
   EXPECT_EQ(CheckOf(simulated.Try(Twice, Effort::kQuick)), "passed");
   for (const auto& call : simulated.untrusted.calls) {
     EXPECT_LE(call.options.runs, 2u);
-    EXPECT_FALSE(call.options.exact_memory);
+    EXPECT_EQ(call.options.exact_memory, ExactMemory::kNone);
     EXPECT_EQ(call.options.perturbation, Perturbation::kNone);
   }
 }
@@ -99,13 +100,15 @@ TEST(RunChecks, PerturbationsAndExactMemoryShowWhatDependsOnThem) {
       if (when(run.request.options)) run.outcome = Faulted{{Fault::Kind::kOutOfBounds, "read behind in"}, ""};
     });
   };
-  const auto exact = [](const ExecuteOptions& o) { return o.exact_memory; };
+  const auto exact = [](const ExecuteOptions& o) { return o.exact_memory == ExactMemory::kEnds; };
+  const auto begins = [](const ExecuteOptions& o) { return o.exact_memory == ExactMemory::kBegins; };
   const auto half = [](const ExecuteOptions& o) { return o.perturbation == Perturbation::kHalfMultiprocessors; };
   struct Row {
     FakeKernel original, candidate;
     const char* check;
   };
   const Row rows[] = {{Twice, fails(exact), "out-of-bounds"}, {fails(exact), fails(exact), "passed"},
+                      {Twice, fails(begins), "out-of-bounds"}, {fails(begins), fails(begins), "passed"},
                       {Twice, fails(half), "out-of-bounds"},  {fails(half), fails(half), "passed"},
                       {Twice, [](FakeRun& run) {
                          Twice(run);

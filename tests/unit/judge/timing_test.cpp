@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "tests/support/bytes.h"
 #include "tests/unit/judge/judge_bench.h"
 
 namespace warpwright {
@@ -238,7 +239,7 @@ TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
   TimedBench bench;
   bench.untrusted.after_timing = [](Timed& timed) {
     for (auto& kept : timed.kept) {
-      StoreFromDouble(DType::kF32, kept.candidate[0].data(), 3, 0);
+      StoreIn(kept.candidate[0], DType::kF32, 3, 0);
       kept.original[0] = kept.candidate[0];
     }
   };
@@ -248,7 +249,7 @@ TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
   inputs.untrusted.after_timing = [](Timed& timed) {
     for (auto& kept : timed.kept)
       for (auto* side : {&kept.original, &kept.candidate})
-        for (auto& buffer : *side) std::fill(buffer.begin(), buffer.end(), std::byte{0});
+        for (auto& buffer : *side) buffer = std::vector<std::byte>(buffer.size());
   };
   ExpectCheck(inputs.Try(Twice), "input-hash");
 }
@@ -286,7 +287,7 @@ TEST(JudgeTiming, WorkersThatAnswerSomethingElseAreAnError) {
       if (what == 0) timed.pairs.pop_back();
       if (what == 1) timed.pairs.back().block = 77;
       if (what == 2) timed.kept.clear();
-      if (what == 3) timed.kept[0].candidate[0].resize(3);
+      if (what == 3) timed.kept[0].candidate[0] = std::vector<std::byte>(3);
     };
     const auto verdict = bench.Try(Twice);
     ASSERT_FALSE(verdict) << what;

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "source/build_dependence.h"
 
 namespace warpwright {
 namespace {
@@ -117,6 +118,38 @@ TEST(Ast, ReportsInactiveBranches) {
   ASSERT_EQ(inactive.size(), 1u);
   EXPECT_LE(inactive[0].begin, text.find("int old"));
   EXPECT_LE(inactive[0].end, text.find("int current"));
+}
+
+TEST(Ast, KnowsWhereTextDependsOnTheBuild) {
+  struct Row {
+    const char *text, *use, *instruction;
+    int line;
+  };
+  const Row rows[] = {
+      {"int f() { return 1; }", "", "", 0},
+      {"#ifdef __CUDACC__\nint f();\n#endif\n// __CUDA_ARCH__ in a comment, \"__DATE__\" in a string\nconst char* s = \"__DATE__\";", "", "", 0},
+      {"\nint f() { return __CUDA_ARCH__; }", "build: __CUDA_ARCH__", "__CUDA_ARCH__", 2},
+      {"#if defined(__CUDACC_RTC__)\n#endif\n", "build: __CUDACC_RTC__", "__CUDACC_RTC__", 1},
+      {"const char* day = __DATE__;", "build: __DATE__", "__DATE__", 1},
+      {"#define P(a, b) a##b\nint f() { return P(__CUDA_A, RCH__); }", "build: __CUDA_A", "__CUDA_A", 2},
+      {"#define P(a, b) a##b\nint f() { return P(_, _CUDA_ARCH__); }", "build: _", "_", 2},
+      {"#define P(a, b) a##b\nint f() { return P(1, 2); }", "", "", 0},
+      {"#ifdef FAST\n  int f() { return 2; }\n#endif\n", "build: text", "int f() { return 2; }", 2},
+      {"#if 0\n// nothing but a comment\n#endif\n", "", "", 0},
+  };
+  for (const Row& row : rows) {
+    const auto uses = FindBuildDependence(ParseText(row.text));
+    if (*row.use == '\0') {
+      EXPECT_TRUE(uses.empty()) << row.text << ": " << uses.begin()->first;
+      continue;
+    }
+    ASSERT_EQ(uses.size(), 1u) << row.text;
+    EXPECT_TRUE(uses.begin()->first.starts_with(row.use)) << uses.begin()->first;
+    EXPECT_EQ(uses.begin()->second.instruction, row.instruction);
+    EXPECT_EQ(uses.begin()->second.line, row.line) << row.text;
+  }
+  const std::string left_out = "\n#if 0\nint f();\n#endif\n";
+  EXPECT_EQ(FindBuildDependence(ParseText(left_out)).begin()->first, FindBuildDependence(ParseText("\n\n" + left_out)).begin()->first);
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "base/fd.h"
+#include "worker/shared_area.h"
 
 namespace warpwright {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 Clock::time_point In(int ms) { return Clock::now() + std::chrono::milliseconds(ms); }
 
-std::vector<std::byte> Bytes(size_t count) {
+std::vector<std::byte> Numbered(size_t count) {
   std::vector<std::byte> bytes(count);
   for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 131 + (i >> 8));
   return bytes;
@@ -31,7 +33,7 @@ struct Pipe {
 };
 
 TEST(Frame, SurvivesMemory) {
-  const auto large = Bytes(100'000), none = Bytes(0);
+  const auto large = Numbered(100'000), none = Numbered(0);
   FrameView sent{FrameKind::kStage, "{\"a\": 1}", {}};
   EXPECT_EQ(sent.Attach(large), 0u);
   EXPECT_EQ(sent.Attach(none), 1u);
@@ -48,7 +50,7 @@ TEST(Frame, SurvivesMemory) {
 
 TEST(Frame, EveryCutIsAnError) {
   FrameView sent{FrameKind::kMessage, "header", {}};
-  const auto bytes = Bytes(10);
+  const auto bytes = Numbered(10);
   sent.Attach(bytes);
   const std::string whole = EncodeFrame(sent).value();
   ASSERT_TRUE(DecodeFrame(whole));
@@ -85,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Frame, PassesAPipeInPieces) {
   Pipe pipe;
-  const auto large = Bytes(3'000'000);  // many times what a pipe holds
+  const auto large = Numbered(3'000'000);  // many times what a pipe holds
   std::thread writer([&] {
     FrameView frame{FrameKind::kMessage, "h", {}};
     frame.Attach(large);
@@ -97,13 +99,89 @@ TEST(Frame, PassesAPipeInPieces) {
   EXPECT_EQ(frame->attachments.at(0), large);
 }
 
+// What one side writes through an area, the other reads, as `use` says.
+class SharedFrame : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = SharedArea::Create(SharedArea::Use::kWrite);
+    ASSERT_TRUE(made) << made.error().Format();
+    writes = std::move(*made);
+    in_place = SharedArea::Adopt(::dup(writes->descriptor()), SharedArea::Use::kReadInPlace);
+    copies = SharedArea::Adopt(::dup(writes->descriptor()), SharedArea::Use::kReadCopies);
+    ASSERT_TRUE(in_place && copies);
+  }
+  Result<Frame> Pass(const FrameView& frame, SharedArea* reads) {
+    EXPECT_TRUE(WriteFrame(pipe.write.get(), frame, In(5000), &*writes));
+    return ReadFrame(pipe.read.get(), In(5000), reads);
+  }
+  Pipe pipe;
+  std::optional<SharedArea> writes, in_place, copies;
+};
+
+TEST_F(SharedFrame, CarriesLargeAttachmentsBesideThePipe) {
+  const auto large = Numbered(3'000'001), other = Numbered(200'000), small = Numbered(100);
+  for (SharedArea* reads : {&*in_place, &*copies}) {
+    FrameView frame{FrameKind::kMessage, "h", {}};
+    for (const auto* part : {&small, &large, &small, &other}) frame.Attach(*part);
+    const auto received = Pass(frame, reads);  // in one thread: the pipe could not hold the large ones
+    ASSERT_TRUE(received) << received.error().Format();
+    ASSERT_EQ(received->attachments.size(), 4u);
+    EXPECT_EQ(received->attachments[0], small);
+    EXPECT_EQ(received->attachments[1], large);
+    EXPECT_EQ(received->attachments[2], small);
+    EXPECT_EQ(received->attachments[3], other);
+  }
+}
+
+TEST_F(SharedFrame, ACopyIsOutOfThePeersReach) {
+  const auto before = Numbered(1'000'000), after = std::vector<std::byte>(1'000'000, std::byte{9});
+  FrameView frame{FrameKind::kMessage, "h", {}};
+  frame.Attach(before);
+  const auto copied = Pass(frame, &*copies), seen = Pass(frame, &*in_place);
+  ASSERT_TRUE(copied && seen);
+  ASSERT_TRUE(writes->Put(0, after));
+  EXPECT_EQ(copied->attachments[0], before);
+  EXPECT_EQ(seen->attachments[0], after);
+}
+
+TEST_F(SharedFrame, NoReaderBelievesSizes) {
+  EXPECT_FALSE(copies->Get(SharedArea::kBytes, 1));
+  EXPECT_FALSE(copies->Get(1, SharedArea::kBytes));
+  EXPECT_FALSE(copies->Get(~uint64_t{0}, 2));
+  const auto unwritten = copies->Get(0, 3ull << 30);
+  ASSERT_FALSE(unwritten);
+  EXPECT_NE(unwritten.error().message.find("more shared memory than was written"), std::string::npos) << unwritten.error().message;
+  EXPECT_NE(::ftruncate(writes->descriptor(), 4096), 0);  // it would kill who reads behind
+  // The peer says that bytes are in shared memory, and there is none.
+  FrameView frame{FrameKind::kMessage, "h", {}};
+  const auto large = Numbered(1'000'000);
+  frame.Attach(large);
+  const auto nowhere = Pass(frame, nullptr);
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(SharedFrame, AnOrdinaryFileIsNoArea) {
+  EXPECT_FALSE(SharedArea::Adopt(::dup(pipe.read.get()), SharedArea::Use::kReadInPlace));
+  EXPECT_FALSE(SharedArea::Adopt(-1, SharedArea::Use::kReadInPlace));
+}
+
+TEST_F(SharedFrame, TrimmedMemoryIsGivenBack) {
+  const auto large = Numbered(1'000'000);
+  for (uint64_t at = 0; at < (600u << 20); at += 1'000'000 / 64 * 64) ASSERT_TRUE(writes->Put(at, large));
+  copies->Trim();
+  struct stat info {};
+  ASSERT_EQ(::fstat(writes->descriptor(), &info), 0);
+  EXPECT_LT(info.st_blocks * 512, 1'000'000);
+}
+
 TEST(Frame, ADeadlineHoldsForBothDirections) {
   Pipe pipe;
   EXPECT_EQ(ReadFrame(pipe.read.get(), In(30)).error().code, ErrorCode::kTimeout);
   ASSERT_EQ(::write(pipe.write.get(), "WWF1", 4), 4);  // and in the middle of a frame
   EXPECT_EQ(ReadFrame(pipe.read.get(), In(30)).error().code, ErrorCode::kTimeout);
   ::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK);
-  const auto large = Bytes(3'000'000);
+  const auto large = Numbered(3'000'000);
   FrameView frame;
   frame.Attach(large);
   EXPECT_EQ(WriteFrame(pipe.write.get(), frame, In(30)).error().code, ErrorCode::kTimeout);

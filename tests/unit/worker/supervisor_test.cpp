@@ -42,6 +42,23 @@ TEST_F(SupervisorTest, StartsOneWorkerForManyCalls) {
   EXPECT_EQ(supervisor.starts(), 2);
 }
 
+TEST_F(SupervisorTest, SharesMemoryWithAWorkerThatTakesIt) {
+  Supervisor supervisor(Fake("shares"));
+  const std::vector<std::byte> large(5'000'000, std::byte{7}), small(10, std::byte{8});
+  for (int i = 0; i < 3; ++i) {
+    FrameView call{FrameKind::kMessage, "call", {}};
+    call.Attach(large);
+    call.Attach(small);
+    const auto answer = supervisor.Call(call, limits);
+    ASSERT_TRUE(answer) << answer.error().Format();
+    EXPECT_EQ(answer->attachments.at(0), large);
+    EXPECT_EQ(answer->attachments.at(1), small);
+    EXPECT_EQ(supervisor.hello(), "fake worker");
+    if (i == 1) supervisor.Stop();  // and the next one has areas of its own
+  }
+  EXPECT_EQ(supervisor.starts(), 2);
+}
+
 struct Misbehaviour {
   const char* mode;
   ErrorCode code;

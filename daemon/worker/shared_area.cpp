@@ -1,0 +1,98 @@
+#include "worker/shared_area.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/parallel.h"
+
+namespace warpwright {
+namespace {
+
+constexpr uint64_t kLeastMapped = 64u << 20;
+constexpr uint64_t kKept = 512u << 20;     // of memory, between calls
+constexpr uint64_t kOnTrust = 1ull << 30;  // a peer's word is enough for so much: beyond, it must have spent the memory itself
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+bool Fits(uint64_t at, uint64_t size) { return at <= SharedArea::kBytes && size <= SharedArea::kBytes - at; }
+
+}  // namespace
+
+struct SharedArea::Mapping {
+  std::byte* base = nullptr;
+  uint64_t bytes = 0;
+  Mapping(std::byte* b, uint64_t n) : base(b), bytes(n) {}
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { ::munmap(base, bytes); }
+};
+
+Result<SharedArea> SharedArea::Create(Use use) {
+  Fd file(::memfd_create("warpwright-frames", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(kBytes)) != 0 || ::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0)
+    return Fail(ErrorCode::kEnvironment, "no memory can be shared with the worker");
+  return SharedArea(std::move(file), use);
+}
+
+std::optional<SharedArea> SharedArea::Adopt(int descriptor, Use use) {
+  struct stat info {};
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);
+  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(descriptor, &info) != 0 || info.st_size != static_cast<off_t>(kBytes)) return std::nullopt;
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return SharedArea(Fd(descriptor), use);
+}
+
+// More than is asked for, so that frames that grow step by step do not map each time.
+Status SharedArea::Map(uint64_t bytes) {
+  if (mapping_ && mapping_->bytes >= bytes) return {};
+  const uint64_t wanted = std::min(kBytes, std::max(kLeastMapped, std::bit_ceil(bytes)));
+  const int protection = use_ == Use::kWrite ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* const base = ::mmap(nullptr, wanted, protection, MAP_SHARED, file_.get(), 0);
+  if (base == MAP_FAILED) return FailErrno("map the memory shared with the worker");
+  mapping_ = std::make_shared<Mapping>(static_cast<std::byte*>(base), wanted);
+  return {};
+}
+
+Status SharedArea::Put(uint64_t at, std::span<const std::byte> bytes) {
+  if (!Fits(at, bytes.size())) return Fail(ErrorCode::kCorrupt, "more than an area holds");
+  WW_TRY(Map(at + bytes.size()));
+  ParallelCopy(mapping_->base + at, bytes);
+  return {};
+}
+
+Result<Bytes> SharedArea::Get(uint64_t at, uint64_t size) {
+  if (!Fits(at, size)) return Fail(ErrorCode::kCorrupt, "a broken frame: outside of the shared memory");
+  struct stat info {};
+  if (at + size > kOnTrust && (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 < at + size))
+    return Fail(ErrorCode::kCorrupt, "a broken frame: more shared memory than was written");
+  WW_TRY(Map(at + size));
+  const std::span<const std::byte> there(mapping_->base + at, size);
+  if (use_ == Use::kReadInPlace) return Bytes(mapping_, there);
+  auto copy = std::make_shared_for_overwrite<std::byte[]>(size);
+  ParallelCopy(copy.get(), there);
+  const std::byte* const begin = copy.get();
+  return Bytes(std::move(copy), {begin, size});
+}
+
+void SharedArea::Trim() {
+  struct stat info {};
+  if (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 <= kKept) return;
+  ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(kBytes));
+}
+
+std::optional<WorkerAreas> AdoptAreas() {
+  const char* text = std::getenv(kAreasVariable);
+  int reads = -1, writes = -1;
+  if (text == nullptr || std::sscanf(text, "%d %d", &reads, &writes) != 2) return std::nullopt;
+  auto in = SharedArea::Adopt(reads, SharedArea::Use::kReadInPlace), out = SharedArea::Adopt(writes, SharedArea::Use::kWrite);
+  if (!in || !out) return std::nullopt;
+  return WorkerAreas{std::move(*in), std::move(*out)};
+}
+
+}  // namespace warpwright

@@ -1,0 +1,58 @@
+// Memory that a supervisor and its worker both map, one area for each direction, for attachments that a pipe would carry slowly (about
+// 1 GB/s, beside 10 and more). The supervisor makes both areas and gives the worker their descriptors; frame.h says when they are used.
+//
+// An area is a sealed memory file of kBytes addresses and no more memory than was written to. It cannot shrink, so that no reader can be
+// killed by it. The peer may change it at any time: the supervisor takes copies and looks at those alone. The worker, which trusts its
+// supervisor, reads where the bytes lie: they stay as they are until it has answered, since one call is in flight at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace warpwright {
+
+class SharedArea {
+ public:
+  enum class Use { kWrite, kReadCopies, kReadInPlace };
+  static constexpr uint64_t kBytes = 8ull << 30;
+  static constexpr uint64_t kAlignment = 64;
+
+  // kEnvironment where the system has no such files.
+  static Result<SharedArea> Create(Use use);
+  // Nothing where the descriptor is not one of an area.
+  static std::optional<SharedArea> Adopt(int descriptor, Use use);
+
+  int descriptor() const { return file_.get(); }
+  Status Put(uint64_t at, std::span<const std::byte> bytes);
+  // kCorrupt: it was never written, or lies outside.
+  Result<Bytes> Get(uint64_t at, uint64_t size);
+  // Gives memory back to the system after a large frame. What was returned in place is gone then.
+  void Trim();
+
+ private:
+  struct Mapping;
+  SharedArea(Fd file, Use use) : file_(std::move(file)), use_(use) {}
+  Status Map(uint64_t bytes);
+
+  Fd file_;
+  Use use_ = Use::kWrite;
+  std::shared_ptr<Mapping> mapping_;  // of the beginning
+};
+
+// How a worker learns of its areas, and says in its hello that it took them: one behind ssh does not, and everything goes through the pipe.
+inline constexpr const char* kAreasVariable = "WARPWRIGHT_AREAS";  // two descriptors: what it reads, what it writes
+inline constexpr std::string_view kSharesMemory = "shares memory\n";
+
+struct WorkerAreas {
+  SharedArea reads, writes;
+};
+std::optional<WorkerAreas> AdoptAreas();
+
+}  // namespace warpwright
