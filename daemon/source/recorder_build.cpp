@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "base/subprocess.h"
 
 namespace warpwright {
@@ -94,19 +95,27 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
   if (fs::exists(wanted)) return wanted;
 
   WW_ASSIGN(const fs::path folder, NewFolder(cache));
-  std::vector<std::string> sources = {"-include", "cuda_runtime.h", "-c"};  // first, or it counts as not precompiled
+  std::vector<std::string> sources;
   for (const auto& [name, text] : embedded::HostShim()) {
     WW_TRY(WriteFileAtomically(folder / name, text));
     if (name.ends_with(".cpp")) sources.emplace_back(name);
   }
-  const std::vector<std::string> header = {"-x", "c++-header", "cuda_runtime.h", "-o", "cuda_runtime.h.gch"};
-  for (const std::vector<std::string>& arguments : {header, sources}) {
+  const auto compile = [&](const std::vector<std::string>& arguments) -> Status {
     WW_ASSIGN(const Completed done, Compile(arguments, folder, folder, deadline));
-    if (done.exit_code != 0) {
-      return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
-                  "install g++ 12 or newer with its standard library");
-    }
-  }
+    if (done.exit_code == 0) return {};
+    return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
+                "install g++ 12 or newer with its standard library");
+  };
+  WW_TRY(compile({"-x", "c++-header", "cuda_runtime.h", "-o", "cuda_runtime.h.gch"}));
+  std::vector<Status> compiled(sources.size());
+  ParallelFor(
+      sources.size(),
+      [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i)  // the header first, or it counts as not precompiled
+          compiled[i] = compile({"-include", "cuda_runtime.h", "-c", sources[i]});
+      },
+      1);
+  for (const Status& status : compiled) WW_TRY(status);
   WW_TRY(Publish(folder, wanted));
   return wanted;
 }

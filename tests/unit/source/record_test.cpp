@@ -97,6 +97,7 @@ const DeviceEdit kDeviceEdits[] = {
     {"LaunchBounds", "void k(", "void __launch_bounds__(BLOCK, 2) k(", 12, false},
     {"DeviceHeader", "#define BLOCK", "#include <cooperative_groups.h>\n#define BLOCK", 13, false},
     {"Unrolled", "  for", "#pragma unroll 4\n  for", 13, false},
+    {"Restrict", "float* x, int n) {\n  for", "float* __restrict__ x, int n) {\n  for", 12, true},
     {"Launch", "k<<<1, BLOCK>>>", "k<<<2, BLOCK>>>", 12, true},
     {"BlockOfTheLaunch", "#define BLOCK 64", "#define BLOCK 32", 12, true},
     {"Signature", "float* x, int n) {\n  for", "float* x, long n) {\n  for", 12, true},

@@ -1,4 +1,4 @@
-// What kernel stubs and rewritten launches call. Compiled into every host slice; record_runtime.cpp is behind it.
+// What kernel stubs and rewritten launches call. Compiled into every host slice, so that what can stand in record_launches.cpp does.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 namespace ww {
 
@@ -24,11 +24,17 @@ struct ParameterLayout {
   bool pointer;
   bool writes;  // pointer to something not const
 };
+struct Parameters {
+  const ParameterLayout* list;
+  size_t count;
+  size_t size() const { return count; }
+  const ParameterLayout& operator[](size_t i) const { return list[i]; }
+};
 struct Kernel {
-  Kernel(std::string kernel_name, std::vector<ParameterLayout> layout)
-      : name(std::move(kernel_name)), parameters(std::move(layout)) {}
+  Kernel(const std::string& kernel_name, Parameters layout);
+  ~Kernel();
   std::string name;
-  std::vector<ParameterLayout> parameters;
+  Parameters parameters;
 };
 struct Symbol {
   const char* name;
@@ -41,20 +47,8 @@ void Call();  // the entry with the case's arguments, made by the harness
 
 // ---- names, in source form
 
-// Anonymous namespaces have no name in source.
-inline std::string WithoutAnonymous(std::string text) {
-  for (const std::string hidden : {"{anonymous}::", "<unnamed>::"}) {
-    for (size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden)) text.erase(at, hidden.size());
-  }
-  return text;
-}
 // "const char* ww::TypePretty() [with T = ns::F]" -> "ns::F"
-inline std::string Bound(const char* pretty) {
-  std::string text(pretty);
-  const size_t begin = text.find(" = ") + 3;
-  text = text.substr(begin, text.rfind(']') - begin);
-  return WithoutAnonymous(std::move(text));
-}
+std::string Bound(const char* pretty);
 template <typename T>
 const char* TypePretty() {
   return __PRETTY_FUNCTION__;
@@ -67,38 +61,34 @@ template <typename T>
 std::string TypeName() {
   return Bound(TypePretty<T>());
 }
+std::string BoundValue(const char* pretty);
 template <auto V>
 std::string ValueName() {
-  std::string name = Bound(ValuePretty<V>());
-  if (name.compare(0, 3, "(& ") == 0) name = "&" + name.substr(3, name.size() - 4);
-  return name;
+  return BoundValue(ValuePretty<V>());
 }
 template <auto K>
 std::string PointerName() {
   return ValueName<K>();
 }
 // "void ns::k(T*, int) [with T = float]" -> "ns::k"
-inline std::string PlainName(const char* pretty) {
-  std::string text = WithoutAnonymous(pretty);
-  text = text.substr(0, text.find('('));
-  const size_t space = text.rfind(' ');
-  return space == std::string::npos ? text : text.substr(space + 1);
-}
+std::string PlainName(const char* pretty);
+std::string InstanceOf(std::string name, std::initializer_list<std::string> arguments);
 template <typename... Arguments>
 std::string Instance(std::string name, const Arguments&... arguments) {
-  std::string list;
-  ((list += (list.empty() ? "" : ", ") + arguments), ...);
-  if (sizeof...(arguments) > 0) name += "<" + list + ">";
-  return name;
+  return InstanceOf(std::move(name), {arguments...});
 }
-inline std::string Overload(const std::string& name, const std::string& type) {
-  return "static_cast<" + type + ">(" + name + ")";
-}
+std::string Overload(const std::string& name, const std::string& type);
 
-template <typename... Parameters>
-std::vector<ParameterLayout> Layout() {
-  return {ParameterLayout{static_cast<uint32_t>(sizeof(Parameters)), std::is_pointer_v<Parameters>,
-                          std::is_pointer_v<Parameters> && !std::is_const_v<std::remove_pointer_t<Parameters>>}...};
+template <typename... Types>
+struct LayoutOf {
+  static constexpr ParameterLayout kList[] = {
+      {static_cast<uint32_t>(sizeof(Types)), std::is_pointer_v<Types>,
+       std::is_pointer_v<Types> && !std::is_const_v<std::remove_pointer_t<Types>>}...,
+      {0, false, false}};  // a list of nothing is none
+};
+template <typename... Types>
+Parameters Layout() {
+  return {LayoutOf<Types...>::kList, sizeof...(Types)};
 }
 
 // ---- launching
@@ -106,25 +96,26 @@ std::vector<ParameterLayout> Layout() {
 // While a kernel is being identified by its address, its stub says who it is and touches no argument.
 extern bool identifying;
 void Identified(const Kernel& kernel);
-void RecordLaunch(const Kernel& kernel, const std::vector<std::vector<unsigned char>>& arguments);
+struct Argument {
+  const unsigned char* bytes;
+  size_t size;
+};
+void RecordLaunch(const Kernel& kernel, std::initializer_list<Argument> arguments);
 
 template <typename T>
-std::vector<unsigned char> BytesOf(const T& value) {
-  std::vector<unsigned char> bytes(sizeof(T));
-  if constexpr (std::is_class_v<T> && std::is_trivially_copyable_v<T>) {
-    alignas(T) unsigned char copy[sizeof(T)];
+struct BytesOf {
+  explicit BytesOf(const T& value) {
     std::memcpy(copy, &value, sizeof(T));
-    __builtin_clear_padding(reinterpret_cast<T*>(copy));  // else the plan would hold what the stack held
-    std::memcpy(bytes.data(), copy, sizeof(T));
-  } else {
-    std::memcpy(bytes.data(), &value, sizeof(T));
+    // Else the plan would hold what the stack held between the members.
+    if constexpr (std::is_class_v<T> && std::is_trivially_copyable_v<T>) __builtin_clear_padding(reinterpret_cast<T*>(copy));
   }
-  return bytes;
-}
+  operator Argument() const { return {copy, sizeof(T)}; }
+  alignas(T) unsigned char copy[sizeof(T)];
+};
 template <typename... Arguments>
 void Launch(const Kernel& kernel, const Arguments&... arguments) {
   if (identifying) return Identified(kernel);
-  RecordLaunch(kernel, {BytesOf(arguments)...});
+  RecordLaunch(kernel, {BytesOf<Arguments>(arguments)...});
 }
 
 // ---- the entry's arguments

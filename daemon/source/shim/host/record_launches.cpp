@@ -5,6 +5,47 @@ namespace ww {
 
 bool identifying = false;
 
+Kernel::Kernel(const std::string& kernel_name, Parameters layout) : name(kernel_name), parameters(layout) {}
+Kernel::~Kernel() = default;
+
+namespace {
+
+// Anonymous namespaces have no name in source.
+std::string WithoutAnonymous(std::string text) {
+  for (const std::string hidden : {"{anonymous}::", "<unnamed>::"}) {
+    for (size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden)) text.erase(at, hidden.size());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Bound(const char* pretty) {
+  std::string text(pretty);
+  const size_t begin = text.find(" = ") + 3;
+  text = text.substr(begin, text.rfind(']') - begin);
+  return WithoutAnonymous(std::move(text));
+}
+std::string BoundValue(const char* pretty) {
+  std::string name = Bound(pretty);
+  if (name.compare(0, 3, "(& ") == 0) name = "&" + name.substr(3, name.size() - 4);
+  return name;
+}
+std::string PlainName(const char* pretty) {
+  std::string text = WithoutAnonymous(pretty);
+  text = text.substr(0, text.find('('));
+  const size_t space = text.rfind(' ');
+  return space == std::string::npos ? text : text.substr(space + 1);
+}
+std::string InstanceOf(std::string name, std::initializer_list<std::string> arguments) {
+  std::string list;
+  for (const std::string& argument : arguments) list += (list.empty() ? "" : ", ") + argument;
+  return arguments.size() > 0 ? name + "<" + list + ">" : name;
+}
+std::string Overload(const std::string& name, const std::string& type) {
+  return "static_cast<" + type + ">(" + name + ")";
+}
+
 namespace {
 
 const Kernel* identified = nullptr;
@@ -172,11 +213,13 @@ void PushConfig(const cudaLaunchConfig_t& config, const char* file, int line) {
   state.pending.push_back(Checked(config, file, line));
 }
 
-void RecordLaunch(const Kernel& kernel, const std::vector<std::vector<unsigned char>>& arguments) {
+void RecordLaunch(const Kernel& kernel, std::initializer_list<Argument> arguments) {
   if (state.pending.empty()) Refuse("the kernel " + kernel.name + " is called like a function", "", 0);
   const Configuration configuration = state.pending.back();
   state.pending.pop_back();
-  state.launch_result = Record(kernel, arguments, configuration);
+  std::vector<std::vector<unsigned char>> values;
+  for (const Argument& argument : arguments) values.emplace_back(argument.bytes, argument.bytes + argument.size);
+  state.launch_result = Record(kernel, values, configuration);
 }
 
 cudaError_t TakeLaunchResult() {
