@@ -2,8 +2,12 @@
 // on the simulator. Prints one JSON object; rows are variants, families are kernels.
 //
 //   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...
+//   bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]
 //
 // REPOSITORY: the folder of the kernels and of their .warpwright.yml. DEVICE: "sim:h200". Nothing is fitted here.
+//
+// The second form makes versions of the kernels (model_sweep.h) and measures them; there DEVICE is "cuda", or "none" to make them only. Run again,
+// it goes on where it stopped. The TRAJECTORY that it writes is one for the first form.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +23,7 @@
 #include "config/manifest.h"
 #include "judge/inputs.h"
 #include "memory/trajectory.h"
+#include "model_sweep.h"
 #include "worker/worker_evaluator.h"
 
 namespace warpwright {
@@ -167,15 +172,29 @@ Result<json> Compare(int argc, char** argv) {
   return json{{"device", device}, {"all", Describe(all)}, {"families", by_family}, {"not_simulated", not_simulated}, {"rows", rows}};
 }
 
+Result<json> SweepAsAsked(int argc, char** argv) {
+  SweepSetting setting{argv[2], argv[3], std::filesystem::absolute(argv[4]).string(), argv[5], argv[6], {}, 0};
+  for (int i = 7; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with("minutes="))
+      setting.minutes = std::atof(argv[i] + std::string_view("minutes=").size());
+    else
+      setting.kernels.emplace(argument);
+  }
+  return Sweep(setting);
+}
+
 }  // namespace
 }  // namespace warpwright
 
 int main(int argc, char** argv) {
-  if (argc < 6) {
-    std::fputs("usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...\n", stderr);
+  const bool sweep = argc > 1 && std::string_view(argv[1]) == "sweep";
+  if (argc < (sweep ? 7 : 6)) {
+    std::fputs("usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...\n"
+               "       bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]\n", stderr);
     return 2;
   }
-  const auto result = warpwright::Compare(argc, argv);
+  const auto result = sweep ? warpwright::SweepAsAsked(argc, argv) : warpwright::Compare(argc, argv);
   if (!result) {
     std::fprintf(stderr, "bench_model: %s\n", result.error().Format().c_str());
     return 3;
