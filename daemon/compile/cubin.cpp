@@ -2,8 +2,11 @@
 
 #include <elf.h>
 
+#include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -93,6 +96,85 @@ std::string_view Behind(std::string_view name, std::string_view prefix) {
   return name.substr(0, prefix.size()) == prefix ? name.substr(prefix.size()) : std::string_view();
 }
 
+// Machine code of sm_90: instructions of 16 bytes. Of what a loop is, this reads branches, loads and stores, and which registers an
+// instruction reads.
+class MachineCode {
+ public:
+  explicit MachineCode(std::span<const std::byte> code) : code_(code) {}
+
+  std::vector<MachineLoop> InnermostLoops() const {
+    std::vector<std::pair<size_t, size_t>> loops;  // first instruction, branch
+    for (size_t i = 0; i < size(); ++i)
+      if (const auto target = Target(i); target && *target < i) loops.emplace_back(*target, i);
+    std::vector<MachineLoop> result;
+    for (const auto& [first, last] : loops) {
+      const bool holds_another = std::any_of(loops.begin(), loops.end(), [&, f = first, l = last](const auto& other) {
+        return other != std::pair(f, l) && other.first >= f && other.second <= l;
+      });
+      if (holds_another) continue;
+      if (const MachineLoop loop = Describe(first, last); loop.global_loads > 0) result.push_back(loop);
+    }
+    return result;
+  }
+
+ private:
+  enum Opcode : uint64_t {
+    kBranch = 0x147, kGlobalLoad = 0x181, kGlobalStore = 0x186, kSharedStore = 0x188,
+    kFma = 0x23, kMad = 0x24, kAdd3 = 0x10, kLogic3 = 0x12, kSelect = 0x08
+  };
+  static constexpr uint64_t kBytes = 16, kNoRegister = 255;
+
+  size_t size() const { return code_.size() / kBytes; }
+  uint64_t Word(size_t i, size_t half) const {
+    uint64_t word = 0;
+    std::memcpy(&word, code_.data() + i * kBytes + 8 * half, sizeof word);
+    return word;
+  }
+  uint64_t OpcodeOf(size_t i) const { return Word(i, 0) & 0x1ff; }
+
+  // 56 bits in words of four bytes, counted from the next instruction; the lowest eight stand apart.
+  std::optional<size_t> Target(size_t i) const {
+    if (OpcodeOf(i) != kBranch) return std::nullopt;
+    const uint64_t low = Word(i, 0), high = Word(i, 1);
+    const uint64_t bits = (low >> 16 & 0xff) | (low >> 34 | (high & 0x3ffff) << 30) << 8;
+    const auto offset = static_cast<int64_t>(bits << 8) >> 8;
+    const int64_t target = static_cast<int64_t>(i) + 1 + offset / 4;
+    if (offset % 4 != 0 || target < 0 || target >= static_cast<int64_t>(size())) return std::nullopt;
+    return static_cast<size_t>(target);
+  }
+
+  // Whether it reads one of these registers. The second operand stands in one place with immediates, the third one with what is none.
+  bool Reads(size_t i, const std::bitset<256>& registers) const {
+    const uint64_t low = Word(i, 0), opcode = OpcodeOf(i);
+    const bool plain = (low >> 9 & 7) == 1, stores = opcode == kGlobalStore || opcode == kSharedStore;
+    const bool three = opcode == kFma || opcode == kMad || opcode == kAdd3 || opcode == kLogic3 || opcode == kSelect;
+    const auto read = [&](uint64_t reg) { return reg != kNoRegister && registers[reg]; };
+    return read(low >> 24 & 0xff) || ((plain || stores) && read(low >> 32 & 0xff)) || ((plain || three) && read(Word(i, 1) & 0xff));
+  }
+
+  MachineLoop Describe(size_t first, size_t last) const {
+    MachineLoop loop;
+    loop.instructions = static_cast<int>(last - first + 1);
+    std::bitset<256> awaited;
+    for (size_t i = first; i <= last; ++i) {
+      const uint64_t low = Word(i, 0), high = Word(i, 1), opcode = OpcodeOf(i);
+      if (Reads(i, awaited)) {
+        ++loop.waits;
+        awaited.reset();
+      }
+      loop.global_stores += opcode == kGlobalStore;
+      if (opcode != kGlobalLoad) continue;
+      ++loop.global_loads;
+      const uint64_t size = high >> 9 & 7, registers = size == 5 ? 2 : size == 6 ? 4 : 1;
+      for (uint64_t k = 0; k < registers && (low >> 16 & 0xff) + k < kNoRegister; ++k) awaited.set((low >> 16 & 0xff) + k);
+    }
+    loop.waits += awaited.any();  // the next turn's beginning, or what follows
+    return loop;
+  }
+
+  std::span<const std::byte> code_;
+};
+
 }  // namespace
 
 Result<std::map<std::string, CubinKernel>> ReadCubin(std::span<const std::byte> cubin) {
@@ -107,6 +189,8 @@ Result<std::map<std::string, CubinKernel>> ReadCubin(std::span<const std::byte> 
       });
   for (const auto& section : elf.sections()) {
     const auto name = elf.Name(section);
+    if (const auto found = kernels.find(std::string(Behind(name, ".text."))); found != kernels.end())
+      found->second.loops = MachineCode(elf.Content(section)).InnermostLoops();
     if (const auto found = kernels.find(std::string(Behind(name, ".nv.constant0."))); found != kernels.end())
       found->second.constant_bytes = static_cast<int>(section.sh_size);
     if (name != ".nv.info") continue;

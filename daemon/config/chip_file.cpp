@@ -52,6 +52,7 @@ constexpr Field kFields[] = {
     {"conversion_lanes", &Chip::conversion_lanes, 1, 1024},
     {"lsu_lanes", &Chip::lsu_lanes, 1, 1024},
     {"dram_latency_ns", &Chip::dram_latency_ns, 10, 10000},
+    {"dram_queue_ns", &Chip::dram_queue_ns, 0, 10000},
     {"l2_latency_ns", &Chip::l2_latency_ns, 10, 10000},
     {"l1_latency_cycles", &Chip::l1_latency_cycles, 1, 1000},
     {"shared_latency_cycles", &Chip::shared_latency_cycles, 1, 1000},

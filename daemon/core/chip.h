@@ -38,7 +38,8 @@ struct Chip {
   double sfu_lanes = 16;
   double conversion_lanes = 64;
   double lsu_lanes = 32;     // address lanes per cycle
-  double dram_latency_ns = 0;
+  double dram_latency_ns = 0;            // of an idle memory
+  double dram_queue_ns = 0;              // more at a load of one half; in general this times load / (1 - load)
   double l2_latency_ns = 0;
   double l1_latency_cycles = 33;
   double shared_latency_cycles = 29;

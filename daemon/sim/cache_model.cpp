@@ -1,6 +1,7 @@
 #include "sim/cache_model.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/random.h"
 
@@ -87,6 +88,15 @@ void L1Model::ClearMisses() {
 
 L2Model::L2Model(const Chip& chip)
     : capacity_(static_cast<uint64_t>(chip.l2_bytes)), cache_(capacity_), atomic_counts_(1024) {}
+
+void L2Model::BeginBlock(size_t accesses) {
+  if (touches_.size() < 2 * accesses) {
+    touches_.assign(std::bit_ceil(2 * accesses), Touch());
+    block_ = 0;
+  }
+  ++block_;
+  touched_ = 0;
+}
 
 void L2Model::CountAtomics(uint32_t tag, uint64_t sectors) {
   const uint64_t place = ((tag - 1) >> 3) + 1;  // 1 KiB

@@ -13,15 +13,18 @@
 //  - A block has its share of L1 for itself: the L1 that shared memory leaves, over the blocks that are resident
 //  together. Block b
 //    inherits the content from block b - multiprocessors, which ran on the same multiprocessor.
-//  - What misses L1 is replayed into L2 block by block, in ascending order.
+//  - What misses L1 is replayed into L2 block by block, in ascending order. But resident blocks run in step: until a block comes back to
+//    a line of its own, all of them have touched as much as it has. Where that is more than L2 holds, the line is gone (LRU).
+//    L2 has two halves, and each keeps what its multiprocessors read of the other's memory: a line that was read takes one
+//    and a half places on average, a written one takes one.
 // L1 therefore runs on as many host threads as there are (one L1Model each), L2 on one, and the counters do not depend
 // on how many.
 //
 // DRAM is read in pairs of sectors, 64 bytes: a load that misses one sector alone brings its neighbour into L2.
 //
 // Limits: neighbours on a multiprocessor do not find each other's lines in L1; a block whose requests exceed
-// kMaxHeldAccesses is replayed in pieces; sectors that are written in part count as whole; the two partitions of A100's
-// and H100's L2 are one.
+// kMaxHeldAccesses is replayed in pieces; sectors that are written in part count as whole; the halves of L2 count only
+// where a block comes back to its own lines.
 #pragma once
 
 #include <cstdint>
@@ -182,7 +185,8 @@ class L1Model : public MemoryObserver {
 class L2Model {
  public:
   explicit L2Model(const Chip& chip);
-  void Consume(std::span<const LineAccess> misses);  // in cache_replay.cpp
+  // Of one block, of which `together` are resident. In cache_replay.cpp.
+  void Consume(std::span<const LineAccess> misses, uint64_t together = 1);
   void WriteBack();  // what is dirty counts as written, and is clean
   const Counters& counters() const { return result_.counters; }
   // The kernel has ended: writes back, returns the kernel's counters and forgets them.
@@ -196,9 +200,21 @@ class L2Model {
   void Write(uint64_t address, uint64_t bytes);
 
  private:
+  // When the running block last touched a line; open-addressed.
+  struct Touch {
+    uint32_t tag = 0, block = 0;  // `block` tells what is left of earlier ones
+    uint32_t when = 0;
+    uint32_t dirty = 0;  // sectors
+  };
+  void BeginBlock(size_t accesses);
+  bool ComesBackTooLate(const LineAccess& access, uint64_t together, uint64_t& evicted_sectors);
+
   const uint64_t capacity_;
   SectorCache cache_;
   KernelResult result_;
+  std::vector<Touch> touches_;
+  uint32_t block_ = 0;  // counts
+  uint32_t touched_ = 0;  // by it so far, in kTouchUnit bytes of L2
   std::vector<std::pair<uint64_t, uint64_t>> atomic_counts_;  // open-addressed: place + 1, sectors
   size_t atomic_used_ = 0;
   void CountAtomics(uint32_t tag, uint64_t sectors);

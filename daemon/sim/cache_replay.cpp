@@ -13,6 +13,10 @@ using Kind = MemoryRequest::Kind;
 constexpr size_t kChunk = 64;            // accesses to L2 whose sets are found together, and fetched ahead
 constexpr uint32_t kFewLines = 4;        // below, finding the sets together does not pay
 
+// L2's room for a line, in units of 64 bytes: half of what is read lies in both halves.
+constexpr uint32_t kTouchUnit = 64, kReadTouch = 3, kWriteTouch = 2;
+constexpr uint32_t kNearTouches = 96;  // coming back so soon, a line was not touched anew
+
 uint32_t Count(uint32_t sectors) { return static_cast<uint32_t>(__builtin_popcount(sectors)); }
 
 }  // namespace
@@ -117,7 +121,32 @@ void L1Model::ReplayWrite(SectorCache& cache, const Request& request, const Curs
   }
 }
 
-void L2Model::Consume(std::span<const LineAccess> misses) {
+// Whether all that the resident blocks have touched since this block last touched the line has driven it out of L2.
+bool L2Model::ComesBackTooLate(const LineAccess& access, uint64_t together, uint64_t& evicted_sectors) {
+  const size_t mask = touches_.size() - 1;
+  size_t at = (access.tag() * 0x9e3779b1u >> 7) & mask;
+  while (touches_[at].block == block_ && touches_[at].tag != access.tag()) at = (at + 1) & mask;
+  Touch& touch = touches_[at];
+  const bool known = touch.block == block_, writes = access.kind() != Kind::kRead;
+  const uint32_t since = touched_ - touch.when;
+  bool late = false;
+  if (known && since > kNearTouches) {
+    late = since * static_cast<uint64_t>(kTouchUnit) * together > capacity_;
+    if (late) {
+      evicted_sectors += Count(touch.dirty);
+      touch.dirty = 0;
+    }
+  }
+  if (!known) touch = {access.tag(), block_, 0, 0};
+  if (!known || since > kNearTouches) touched_ += writes ? kWriteTouch : kReadTouch;
+  touch.when = touched_;
+  if (writes) touch.dirty |= access.sectors();
+  return late;
+}
+
+void L2Model::Consume(std::span<const LineAccess> misses, uint64_t together) {
+  const bool in_step = together > 1 && misses.size() * kReadTouch * kTouchUnit * together > capacity_;
+  if (in_step) BeginBlock(misses.size());
   uint64_t hit_sectors = 0, missed_sectors = 0, fetched_sectors = 0, evicted_sectors = 0;
   uint64_t missed_before = 0;  // the request
   uint32_t sets[kChunk];
@@ -132,13 +161,14 @@ void L2Model::Consume(std::span<const LineAccess> misses) {
       if (access.first()) missed_before = missed_sectors;
       if (kind == Kind::kAtomic) CountAtomics(access.tag(), Count(sectors) + access.collisions());
       const SectorCache::Outcome outcome = cache_.Touch(sets[k], access.tag(), sectors, kind == Kind::kRead ? 0 : sectors);
-      const uint32_t missing = kind == Kind::kWrite ? 0 : sectors & ~outcome.before;  // a plain store needs nothing from memory
+      const uint32_t before = in_step && ComesBackTooLate(access, together, evicted_sectors) ? 0 : outcome.before;
+      const uint32_t missing = kind == Kind::kWrite ? 0 : sectors & ~before;  // a plain store needs nothing from memory
       hit_sectors += Count(sectors & ~missing);
       evicted_sectors += outcome.evicted_dirty_sectors;
       if (missing != 0) {
         uint32_t fetched = missing;
         if (kind == Kind::kRead) {  // DRAM delivers pairs of sectors
-          fetched = (((missing | missing >> 1) & 5) * 3) & ~outcome.before;
+          fetched = (((missing | missing >> 1) & 5) * 3) & ~before;
           SectorCache::AddValid(outcome, fetched);
         }
         missed_sectors += Count(missing);

@@ -75,17 +75,17 @@ Cost Convert(const Instruction& instruction) {
   return {Unit::kConversion, wide ? 4.0 : 1.0, 0, kConversionLatency};
 }
 
-Cost Load(const Instruction& instruction, const Chip& chip, const std::function<double(uint32_t)>& load_cycles) {
+Cost Load(const Instruction& instruction, const Chip& chip, const LineCost& line) {
   switch (instruction.space) {
     case Space::kParam: return {};  // an operand from the constant bank
     case Space::kConst: return {Unit::kNone, 0, 1, kConstantLatency};
     case Space::kShared: return {Unit::kNone, 0, 1, chip.shared_latency_cycles};
-    default: return {Unit::kNone, 0, 1, load_cycles(instruction.line)};
+    default: return {Unit::kNone, 0, 1, line.load_cycles};
   }
 }
 
 Cost CostOf(const Instruction& i, const Chip& chip, int warps_per_block,
-            const std::function<double(uint32_t)>& load_cycles) {
+            const LineCost& line) {
   switch (i.op) {
     case Op::kHeader:
     case Op::kNop:
@@ -146,7 +146,7 @@ Cost CostOf(const Instruction& i, const Chip& chip, int warps_per_block,
     case Op::kTanh: return SpecialFunction(i);
     case Op::kConvert: return Convert(i);
     case Op::kConvertPack: return {Unit::kConversion, 1, 0, kConversionLatency};
-    case Op::kLoad: return Load(i, chip, load_cycles);
+    case Op::kLoad: return Load(i, chip, line);
     case Op::kStore:
     case Op::kReduction: return {Unit::kNone, 0, 1, 0};
     case Op::kAtomic:
@@ -161,23 +161,23 @@ Cost CostOf(const Instruction& i, const Chip& chip, int warps_per_block,
   }
 }
 
-// The longest chain of dependent results in one block.
+// The longest chain of dependent results in one region.
 class PathFinder {
  public:
   void Step(const Instruction& i, const Cost& cost) {
     double start = 0;
     for (int k = i.defs; k < i.operands; ++k) start = std::max(start, ReadyAt(i.reg[k]));
     start = std::max(start, ReadyAt(i.guard));
-    const bool memory = i.op == Op::kLoad || i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction;
+    const bool writes = i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction;
     const bool read_only = i.op == Op::kLoad && (i.space == Space::kConst || i.space == Space::kParam || i.read_only);
-    if (memory && !read_only) start = std::max(start, floor_);
+    if ((i.op == Op::kLoad && !read_only) || writes) start = std::max(start, FloorOf(i.space));
     const double ready = start + cost.latency;
     for (int k = 0; k < i.defs; ++k)
       if (i.reg[k] != kNoOperand) ready_[i.reg[k]] = ready;
-    if (i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction) floor_ = std::max(floor_, start);
-    if (i.op == Op::kBarrier || i.op == Op::kBarrierReduce) floor_ = std::max(last_, start) + cost.latency;
+    if (writes) RaiseFloor(i.space, start);
     last_ = std::max(last_, start);
-    end_ = std::max({end_, ready, floor_});
+    if (i.op == Op::kBarrier || i.op == Op::kBarrierReduce) RaiseFloor(Space::kGeneric, last_ + cost.latency);
+    end_ = std::max({end_, ready, shared_floor_, other_floor_});
   }
   double end() const { return end_; }
 
@@ -186,8 +186,17 @@ class PathFinder {
     auto found = ready_.find(reg);
     return found == ready_.end() ? 0 : found->second;
   }
+  // Memory accesses issue no earlier. Shared memory is never the same place as global memory; a generic address may be either.
+  double FloorOf(Space space) const {
+    if (space == Space::kShared) return shared_floor_;
+    return space == Space::kGeneric ? std::max(shared_floor_, other_floor_) : other_floor_;
+  }
+  void RaiseFloor(Space space, double to) {
+    if (space == Space::kShared || space == Space::kGeneric) shared_floor_ = std::max(shared_floor_, to);
+    if (space != Space::kShared) other_floor_ = std::max(other_floor_, to);
+  }
   std::map<uint32_t, double> ready_;
-  double floor_ = 0;  // memory accesses issue no earlier
+  double shared_floor_ = 0, other_floor_ = 0;
   double last_ = 0, end_ = 0;
 };
 
@@ -230,6 +239,50 @@ class LoadMerger {
   int joined_ = 0;  // loads that vanished but were counted already
 };
 
+// The branch of a loop of one block, its comparison and its counting, which unrolling leaves once.
+bool IsLoopControl(const KernelCode& kernel, const BasicBlock& block, const Instruction& i) {
+  const Instruction& branch = kernel.code[block.end - 1];
+  if (&i == &branch) return true;
+  if (i.op == Op::kSetPredicate) return i.defs > 0 && i.reg[0] == branch.reg[0];
+  // A register that grows by itself: ptxas adds the constant in the addresses of what it unrolls.
+  return i.op == Op::kAdd && i.operands == i.defs + 2 && i.reg[0] == i.reg[i.defs] && i.reg[i.defs + 1] < kernel.constants_bytes;
+}
+
+// Of one turn of a loop of one block. The machine code, where it is known, says how often loads make the warp wait: for the slowest of them.
+double LoopPath(const KernelCode& kernel, const CodeShape& shape, uint32_t b, const Chip& chip, int warps_per_block,
+                const std::function<LineCost(uint32_t)>& line_cost) {
+  const BasicBlock& block = kernel.blocks[b];
+  const MachineLoop* machine = shape.machine[b];
+  PathFinder path;
+  double slowest = 0;
+  for (int turn = 0; turn < shape.unroll[b]; ++turn)
+    for (uint32_t index = block.header; index < block.end; ++index) {
+      const Instruction& i = kernel.code[index];
+      if (turn > 0 && IsLoopControl(kernel, block, i)) continue;
+      Cost cost = CostOf(i, chip, warps_per_block, line_cost(i.line));
+      if (machine && i.op == Op::kLoad && (i.space == Space::kGlobal || i.space == Space::kGeneric)) {
+        slowest = std::max(slowest, cost.latency);
+        cost.latency = 0;
+      }
+      path.Step(i, cost);
+    }
+  return (path.end() + (machine ? machine->waits * slowest : 0)) / shape.unroll[b];
+}
+
+void AddMemory(Work& work, const Instruction& i, const LineCost& line) {
+  const bool writes = i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction;
+  if (i.op != Op::kLoad && !writes) return;
+  if (i.space == Space::kShared) {
+    work.wavefronts += line.wavefronts;
+  } else if (writes) {
+    work.store_sectors += line.sectors;
+  } else if (i.space != Space::kParam && i.space != Space::kConst) {
+    work.load_sectors += line.sectors;
+    work.l2_sectors += line.l2_sectors;
+    work.dram_sectors += line.dram_sectors;
+  }
+}
+
 double& On(Work& work, Unit unit, double& none) {
   switch (unit) {
     case Unit::kFp32: return work.fp32;
@@ -247,34 +300,60 @@ double& On(Work& work, Unit unit, double& none) {
 }  // namespace
 
 void Work::Add(const Work& other, double factor) {
-  for (double Work::*member : {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu,
-                               &Work::conversion, &Work::shuffle, &Work::merged_shared_loads, &Work::path_cycles})
+  for (double Work::*member :
+       {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu, &Work::conversion, &Work::shuffle,
+        &Work::merged_shared_loads, &Work::path_cycles, &Work::dram_cycles, &Work::load_sectors, &Work::l2_sectors, &Work::dram_sectors,
+        &Work::store_sectors, &Work::wavefronts})
     this->*member += other.*member * factor;
 }
 
-std::vector<Work> BlockWork(const KernelCode& kernel, const Chip& chip, int warps_per_block,
-                            const std::function<double(uint32_t)>& load_cycles) {
-  std::vector<Work> result;
-  for (const BasicBlock& block : kernel.blocks) {
-    Work work;
-    PathFinder path;
+std::vector<Work> BlockWork(const KernelCode& kernel, const CodeShape& shape, const Chip& chip, int warps_per_block,
+                            const std::function<LineCost(uint32_t)>& line_cost) {
+  std::vector<Work> result(kernel.blocks.size());
+  PathFinder path;
+  double issue = 0;  // of the region
+  for (uint32_t b = 0; b < result.size(); ++b) {
+    const BasicBlock& block = kernel.blocks[b];
+    Work& work = result[b];
     LoadMerger merger;
     double none = 0;
+    const auto leaves = [&](const Instruction& i) {  // a branch that becomes a predicate
+      return i.op == Op::kBranch && b + 1 < result.size() && shape.region[b + 1] == shape.region[b];
+    };
     for (uint32_t index = block.header; index < block.end; ++index) {
       const Instruction& instruction = kernel.code[index];
-      Cost cost = CostOf(instruction, chip, warps_per_block, load_cycles);
+      if (leaves(instruction)) continue;
+      const LineCost line = line_cost(instruction.line);
+      Cost cost = CostOf(instruction, chip, warps_per_block, line);
       if (merger.Step(instruction)) {
         work.merged_shared_loads += 1;
         cost.other = 0;
       }
-      On(work, cost.unit, none) += cost.count;
-      work.issue += cost.count + cost.other;
+      // Of the turns that unrolling makes one, one counts and branches.
+      const double share = shape.unroll[b] > 1 && IsLoopControl(kernel, block, instruction) ? 1.0 / shape.unroll[b] : 1;
+      On(work, cost.unit, none) += share * cost.count;
+      work.issue += share * (cost.count + cost.other);
+      AddMemory(work, instruction, line);
       path.Step(instruction, cost);
     }
-    work.path_cycles = std::max(path.end(), work.issue);
-    result.push_back(work);
+    if (shape.machine[b]) work.issue = static_cast<double>(shape.machine[b]->instructions) / shape.unroll[b];
+    issue += work.issue;
+    double& region_path = result[shape.region[b]].path_cycles;
+    region_path = std::max(path.end(), issue);
+    if (shape.unroll[b] > 1 || shape.machine[b]) region_path = std::max(LoopPath(kernel, shape, b, chip, warps_per_block, line_cost), issue);
+    if (b + 1 < result.size() && shape.region[b + 1] != shape.region[b]) {
+      path = PathFinder();
+      issue = 0;
+    }
   }
   return result;
+}
+
+std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const CodeShape& shape, const std::vector<uint64_t>& counts) {
+  std::vector<Work> phases(shape.phase.empty() ? 0 : shape.phase.back() + 1);
+  for (size_t i = 0; i < std::min(blocks.size(), counts.size()); ++i)
+    phases[shape.phase[i]].Add(blocks[i], static_cast<double>(counts[i]));
+  return phases;
 }
 
 Work TotalWork(const std::vector<Work>& blocks, const std::vector<uint64_t>& counts) {

@@ -13,6 +13,7 @@
 #include "sim/instruction.h"
 #include "sim/occupancy.h"
 #include "sim/time_model.h"
+#include "sim/work_by_phase.h"
 
 namespace warpwright::sim {
 
@@ -89,6 +90,10 @@ class LaunchRunner {
   uint64_t Instructions() const;
   void WriteReport(const KernelInfo& info, LaunchResult& result);
   void AddSpills(const KernelInfo& info, TimeInputs& inputs) const;
+  const KernelCode& Code() const;
+  const std::vector<MachineLoop>& Loops() const;
+  sim::BlockCounts Counts() const;
+  uint64_t BlocksInStep() const;
   std::vector<LoadLevels> Levels(const L2Model::KernelResult& l2) const;
   void BoundDramReads(Counters& counters, std::vector<LoadLevels>& levels) const;
 
@@ -101,6 +106,7 @@ class LaunchRunner {
   BlockNeeds needs_;
   std::vector<Worker> workers_;
   std::atomic<uint64_t> fault_place_{UINT64_MAX};
+  std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
   uint64_t stride_ = 1;  // of the order of blocks
   uint64_t group_blocks_ = kFirstGroup;
   std::vector<Snapshot> snapshots_;  // after each group of the beginning
@@ -112,9 +118,12 @@ class LaunchRunner {
 Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
   const Chip& chip = context_.chip;
   const uint64_t shared = static_cast<uint64_t>(needs_.shared_bytes + chip.shared_bytes_reserved_per_block);
-  const int64_t l1 = chip.l1_bytes - static_cast<int64_t>(shared) * occupancy_.blocks_per_multiprocessor;
-  const uint64_t share = static_cast<uint64_t>(std::max<int64_t>(l1, 16 << 10)) /
-                         static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
+  // A grid may be too small to fill the multiprocessors.
+  const auto multiprocessors = static_cast<uint64_t>(chip.multiprocessors);
+  const uint64_t resident = std::min(static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor),
+                                     (launch_.grid.Count() + multiprocessors - 1) / multiprocessors);
+  const int64_t l1 = chip.l1_bytes - static_cast<int64_t>(shared * resident);
+  const uint64_t share = static_cast<uint64_t>(std::max<int64_t>(l1, 16 << 10)) / resident;
   workers_.resize(static_cast<size_t>(count));
   for (Worker& worker : workers_) {
     RunOptions options;
@@ -188,10 +197,11 @@ void LaunchRunner::ConsumeMisses(uint64_t blocks) {
       accesses += block.last - block.first;
     }
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [block, misses] : order) context_.l2.Consume(misses);
-  for (Worker& worker : workers_) worker.l1->ClearMisses();
   const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) *
                     static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
+  if (!in_step_) in_step_ = BlocksInStep();
+  for (const auto& [block, misses] : order) context_.l2.Consume(misses, *in_step_);
+  for (Worker& worker : workers_) worker.l1->ClearMisses();
   group_blocks_ =
       std::clamp<uint64_t>(kGroupAccesses * blocks / std::max<uint64_t>(accesses, 1), 1, std::max<uint64_t>(wave, 256));
 }
@@ -273,9 +283,45 @@ std::optional<Fault> LaunchRunner::FindIdleBlocks(uint64_t first, uint64_t last,
   return std::nullopt;
 }
 
+const KernelCode& LaunchRunner::Code() const {
+  const auto& kernels = context_.program.code().kernels;
+  return *std::find_if(kernels.begin(), kernels.end(), [&](const KernelCode& k) { return k.info.symbol == resources_.symbol; });
+}
+
+const std::vector<MachineLoop>& LaunchRunner::Loops() const {
+  static const std::vector<MachineLoop> unknown;
+  const auto found = context_.machine_code.find(resources_.symbol);
+  return found == context_.machine_code.end() ? unknown : found->second.loops;
+}
+
+// How often each basic block ran, by warp of a block.
+BlockCounts LaunchRunner::Counts() const {
+  std::vector<std::vector<uint64_t>> sum;
+  for (const Worker& worker : workers_) {
+    const std::vector<std::vector<uint64_t>> counts = worker.machine->block_counts();
+    sum.resize(std::max(sum.size(), counts.size()));
+    for (size_t warp = 0; warp < counts.size(); ++warp) {
+      sum[warp].resize(std::max(sum[warp].size(), counts[warp].size()));
+      for (size_t i = 0; i < counts[warp].size(); ++i) sum[warp][i] += counts[warp][i];
+    }
+  }
+  return sum;
+}
+
+// How many blocks stand between a block and the lines that it comes back to. Resident blocks begin together, but in a phase of n loads that
+// wait for each other, the first to be served are an n-th of it ahead of the last.
+uint64_t LaunchRunner::BlocksInStep() const {
+  double blocks = 0;
+  for (const Worker& worker : workers_) blocks += static_cast<double>(worker.machine->counters().blocks);
+  const double n = std::max(1.0, WaitsOfFirstPhase(Code(), ShapeOf(Code(), Loops()), context_.chip, Counts(), blocks));
+  const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) * static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
+  return static_cast<uint64_t>(static_cast<double>(std::min(wave, launch_.grid.Count())) * (1 - 1 / n));
+}
+
 Snapshot LaunchRunner::Take() {
   Snapshot snapshot;
   if (!limits_.counters) return snapshot;
+  snapshot.block_counts = Counts();
   context_.l2.WriteBack();
   snapshot.counters = context_.l2.counters();
   for (const Worker& worker : workers_) {
@@ -284,12 +330,6 @@ Snapshot LaunchRunner::Take() {
     snapshot.counters.Add(counters);
     snapshot.counters.Add(worker.l1->counters());
     snapshot.traffic.Add(worker.l1->traffic());
-    const std::vector<std::vector<uint64_t>> counts = worker.machine->block_counts();
-    snapshot.block_counts.resize(counts.size());
-    for (size_t warp = 0; warp < counts.size(); ++warp) {
-      snapshot.block_counts[warp].resize(counts[warp].size());
-      for (size_t i = 0; i < counts[warp].size(); ++i) snapshot.block_counts[warp][i] += counts[warp][i];
-    }
     const std::vector<LineCounters> lines = worker.machine->line_counters();
     if (snapshot.lines.size() < lines.size()) snapshot.lines.resize(lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
@@ -361,7 +401,7 @@ std::vector<LoadLevels> LaunchRunner::Levels(const L2Model::KernelResult& l2) co
 
 void LaunchRunner::BoundDramReads(Counters& counters, std::vector<LoadLevels>& levels) const {
   const double footprint = static_cast<double>(limits_.footprint_bytes);
-  const double bound = footprint <= context_.chip.l2_bytes ? footprint : footprint * std::ceil(occupancy_.waves);
+  const double bound = 1.5 * footprint <= context_.chip.l2_bytes ? footprint : footprint * std::ceil(occupancy_.waves);
   const auto reads = static_cast<double>(counters.dram_read_bytes);
   if (reads <= bound) return;
   const double kept = bound / reads;
@@ -414,34 +454,32 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result) {
   report.counters = all.counters;
 
   const std::vector<LoadLevels> levels = Levels(l2);
-  const auto load_cycles = [&](uint32_t line) {
+  const auto line_cost = [&](uint32_t line) {
     const LoadLevels at = line < levels.size() ? levels[line] : LoadLevels{};
     const LineCounters* counted = line < all.lines.size() ? &all.lines[line] : nullptr;
-    const double sectors = counted && counted->global_requests > 0 ? static_cast<double>(counted->global_sectors) /
-                                                                         static_cast<double>(counted->global_requests)
-                                                                   : 4;
-    return LoadCycles(context_.chip, static_cast<double>(at.l1), static_cast<double>(at.l2),
-                      static_cast<double>(at.dram), sectors);
+    const auto ratio = [](uint64_t a, uint64_t b, double otherwise) { return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : otherwise; };
+    LineCost cost;
+    cost.sectors = counted ? ratio(counted->global_sectors, counted->global_requests, 4) : 4;
+    cost.wavefronts = counted ? ratio(counted->shared_wavefronts, counted->shared_requests, 1) : 1;
+    const uint64_t loads = at.l1 + at.l2 + at.dram;
+    cost.dram_sectors = cost.sectors * ratio(at.dram, loads, 0);
+    cost.l2_sectors = cost.sectors * ratio(at.l2 + at.dram, loads, 0);
+    cost.load_cycles = LoadCycles(context_.chip, static_cast<double>(at.l1), static_cast<double>(at.l2),
+                                  static_cast<double>(at.dram), cost.sectors);
+    cost.dram_cycles = ratio(at.dram, loads, 0) * context_.chip.dram_latency_ns * context_.chip.clock_ghz;
+    return cost;
   };
-  const auto& kernels = context_.program.code().kernels;
-  const auto code =
-      std::find_if(kernels.begin(), kernels.end(), [&](const KernelCode& k) { return k.info.symbol == info.symbol; });
   TimeInputs inputs;
   inputs.blocks = report.blocks_total;
   inputs.working_blocks = working_blocks_;
   inputs.threads_per_block = needs_.threads;
   inputs.occupancy = occupancy_;
   inputs.counters = report.counters;
-  const std::vector<Work> basic_blocks = BlockWork(*code, context_.chip, (needs_.threads + 31) / 32, load_cycles);
-  double longest = 0;
-  for (const auto& counts : all.block_counts) {  // a block lives as long as its busiest warp
-    const Work warp = TotalWork(basic_blocks, counts);
-    inputs.work.Add(warp, 1);
-    longest = std::max(longest, warp.path_cycles);
-  }
+  inputs.phases =
+      WorkByPhase(Code(), ShapeOf(Code(), Loops()), context_.chip, (needs_.threads + 31) / 32, all.block_counts, line_cost);
+  for (const Work& phase : inputs.phases) inputs.work.Add(phase, 1);
   inputs.traffic = all.traffic;
   AddSpills(info, inputs);
-  inputs.work.path_cycles = longest * static_cast<double>(all.block_counts.size());
   inputs.hottest_atomics =
       static_cast<uint64_t>(static_cast<double>(l2.hottest_atomics) * static_cast<double>(working_blocks_) /
                             static_cast<double>(std::max<uint64_t>(report.blocks_run - idle_run_, 1)));

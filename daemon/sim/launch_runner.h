@@ -14,10 +14,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "compile/cubin.h"
 #include "core/chip.h"
 #include "core/compiled.h"
 #include "core/counters.h"
@@ -53,6 +55,7 @@ struct LaunchContext {
   Memory& memory;
   L2Model& l2;
   WorkerPool& pool;
+  const std::map<std::string, CubinKernel>& machine_code;  // by symbol; may lack kernels
 };
 
 // `parameters` as Launch::parameters says.

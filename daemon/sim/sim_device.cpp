@@ -43,6 +43,9 @@ class PlanRun {
   uint64_t instructions() const { return instructions_; }
 
   Result<DeviceOutcome> Run() {
+    // Other machine code than sm_90's is written in another way.
+    if (request_.options.counters && request_.module->arch == "sm_90")
+      if (auto read = ReadCubin(request_.module->cubin)) machine_code_ = std::move(*read);
     WW_TRY(AllocateBuffers());
     WW_TRY(memory_.LoadModule(program_));
     launches_left_ = CountLaunches();
@@ -239,7 +242,7 @@ class PlanRun {
     limits.footprint_bytes = Footprint(launch);
     limits.block_order = order_;
     launches_left_ -= launches_left_ > 0;
-    const LaunchContext context{chip_, program_, memory_, l2_, pool_};
+    const LaunchContext context{chip_, program_, memory_, l2_, pool_, machine_code_};
     WW_ASSIGN(LaunchOutcome outcome, sim::RunLaunch(context, launch, *resources, parameters, limits));
     if (Fault* fault = std::get_if<Fault>(&outcome)) return std::optional<Fault>(std::move(*fault));
     LaunchResult& result = std::get<LaunchResult>(outcome);
@@ -339,6 +342,7 @@ class PlanRun {
   const sim::Program& program_;
   sim::Memory memory_;
   sim::L2Model l2_;
+  std::map<std::string, CubinKernel> machine_code_;
   sim::WorkerPool& pool_;
   std::vector<Buffer> buffers_;
   DeviceRun run_;

@@ -9,6 +9,127 @@ namespace {
 
 double D(uint64_t value) { return static_cast<double>(value); }
 
+// What a kernel, or a phase of it, asks of the chip.
+struct Demand {
+  Work work;
+  double dram_bytes = 0, l2_bytes = 0, l2_write_bytes = 0, l2_read_slots = 0, l2_write_slots = 0, l1_sectors = 0, l1_tags = 0;
+  double wavefronts = 0, atomic_slots = 0, hottest_atomics = 0;
+};
+
+Demand WholeDemand(const TimeInputs& inputs) {
+  const Counters& c = inputs.counters;
+  return {inputs.work,
+          D(c.dram_read_bytes + c.dram_write_bytes),
+          D(c.l2_read_bytes + c.l2_write_bytes),
+          D(c.l2_write_bytes),
+          D(inputs.traffic.l2_read_slots),
+          D(inputs.traffic.l2_write_slots),
+          D(c.l1_hit_sectors + c.l1_miss_sectors) + D(c.l2_write_bytes) / 32,
+          D(inputs.traffic.l1_tags),
+          D(c.shared_wavefronts) *
+              (1 - (c.shared_requests > 0 ? std::min(1.0, inputs.work.merged_shared_loads / D(c.shared_requests)) : 0)),
+          D(inputs.traffic.l2_atomic_slots),
+          D(inputs.hottest_atomics)};
+}
+
+// A phase's part of what the kernel asks for: what was counted, as the phase's loads and stores have their part in all of them.
+Demand PhaseDemand(const TimeInputs& inputs, const Demand& whole, const Work& phase) {
+  const Work& work = inputs.work;
+  const auto share = [](double part, double all) { return all > 0 ? part / all : 0.0; };
+  const double loads = share(phase.load_sectors, work.load_sectors), stores = share(phase.store_sectors, work.store_sectors);
+  const double from_l2 = share(phase.l2_sectors, work.l2_sectors);
+  const double requests = share(phase.load_sectors + phase.store_sectors, work.load_sectors + work.store_sectors);
+  const Counters& c = inputs.counters;
+  Demand demand;
+  demand.work = phase;
+  double issue = 0;  // without spills, which the phases do not know
+  for (const Work& each : inputs.phases) issue += each.issue;
+  demand.work.issue *= share(work.issue, issue);
+  demand.dram_bytes = D(c.dram_read_bytes) * share(phase.dram_sectors, work.dram_sectors) + D(c.dram_write_bytes) * stores;
+  demand.l2_bytes = D(c.l2_read_bytes) * from_l2 + D(c.l2_write_bytes) * stores;
+  demand.l2_write_bytes = D(c.l2_write_bytes) * stores;
+  demand.l2_read_slots = whole.l2_read_slots * from_l2;
+  demand.l2_write_slots = whole.l2_write_slots * stores;
+  demand.l1_sectors = D(c.l1_hit_sectors + c.l1_miss_sectors) * loads + D(c.l2_write_bytes) / 32 * stores;
+  demand.l1_tags = whole.l1_tags * requests;
+  demand.wavefronts = whole.wavefronts * share(phase.wavefronts, work.wavefronts);
+  demand.atomic_slots = whole.atomic_slots * stores;
+  demand.hottest_atomics = whole.hottest_atomics * stores;
+  return demand;
+}
+
+TimeBreakdown PartsOf(const Chip& chip, const TimeInputs& inputs, const Demand& demand) {
+  TimeBreakdown time;
+  const double cycles_per_us = chip.clock_ghz * 1e3;
+  const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
+  const double blocks_of_busiest = std::ceil(blocks / chip.multiprocessors);
+  const double share = blocks_of_busiest / blocks;  // q
+  const auto cycles_us = [&](double cycles) { return share * cycles / cycles_per_us; };
+  const auto unit_us = [&](double results, double lanes) { return cycles_us(results * 32 / lanes); };
+  const Work& work = demand.work;
+
+  time.dram_us = demand.dram_bytes / chip.dram_bytes_per_second * 1e6;
+  time.l2_us = std::max({demand.l2_read_slots * 32 / chip.l2_bytes_per_second * 1e6,
+                         demand.l2_write_slots / 20 * 128 / chip.l2_write_bytes_per_second * 1e6,
+                         share * chip.multiprocessors * demand.l2_write_bytes / chip.l2_write_bytes_per_second * 1e6,
+                         cycles_us(demand.l2_bytes / chip.l2_bytes_per_cycle)});
+  time.l1_us = cycles_us(std::max(demand.l1_sectors * 32 / chip.l1_bytes_per_cycle, demand.l1_tags));
+  time.shared_us = cycles_us(demand.wavefronts + work.shuffle);
+  time.issue_us = cycles_us(work.issue / chip.warp_schedulers);
+  time.fp32_us = unit_us(work.fp32, chip.fp32_lanes);
+  time.fp64_us = unit_us(work.fp64, chip.fp64_lanes);
+  time.fp16_us = unit_us(2 * work.fp16, chip.fp16_lanes);
+  time.integer_us =
+      std::max(unit_us(work.integer, 2 * chip.int_lanes), unit_us(work.integer + work.fp32, chip.int_lanes + chip.fp32_lanes));
+  time.sfu_us = std::max(unit_us(work.sfu, chip.sfu_lanes), unit_us(work.conversion, chip.conversion_lanes));
+  time.atomic_us =
+      std::max(demand.atomic_slots / chip.l2_atomics_per_cycle, demand.hottest_atomics / chip.atomics_per_cycle) / cycles_per_us;
+  const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
+  const double rounds = std::ceil(blocks_of_busiest / inputs.occupancy.blocks_per_multiprocessor);
+  time.latency_us = rounds * work.path_cycles / warps / cycles_per_us;
+  return time;
+}
+
+double Eighth(double x) {
+  const double x2 = x * x, x4 = x2 * x2;
+  return x4 * x4;
+}
+
+// Parts that overlap, but not perfectly.
+double Overlapped(const Chip& chip, const Demand& demand, const TimeBreakdown& time, double block_launch_us) {
+  // Loads wait longer the busier the memory is.
+  const double dram_latency_us = demand.work.path_cycles > 0 ? time.latency_us * demand.work.dram_cycles / demand.work.path_cycles : 0;
+  const double queue = chip.dram_latency_ns > 0 ? chip.dram_queue_ns / chip.dram_latency_ns : 0;
+  const double apart = time.latency_us - time.dram_us;
+  const double memory_us =
+      0.5 * (time.latency_us + time.dram_us + std::sqrt(apart * apart + 4 * queue * dram_latency_us * time.dram_us));
+  double sum = 0;  // no std::pow, whose last bit depends on the host
+  for (const double part : {memory_us, time.l2_us, time.l1_us + time.shared_us, time.issue_us, time.fp32_us, time.fp64_us, time.fp16_us,
+                            time.integer_us, time.sfu_us, time.atomic_us, block_launch_us})
+    sum += Eighth(part);
+  return std::sqrt(std::sqrt(std::sqrt(sum)));
+}
+
+// Each phase of a kernel by itself.
+double Separate(const Chip& chip, const TimeInputs& inputs, const Demand& whole, double block_launch_us, double& weight) {
+  const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
+  const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
+  const double resident = inputs.occupancy.blocks_per_multiprocessor;
+  const double first_wave = std::min(1.0, resident * chip.multiprocessors / blocks);
+  const double in_step = first_wave + (1 - first_wave) / resident, apart = 1 / resident;
+  double sum = 0, weighed = 0, before = 0;  // `before`: of the phases that another one follows
+  for (size_t i = 0; i < inputs.phases.size(); ++i) {
+    const Demand demand = PhaseDemand(inputs, whole, inputs.phases[i]);
+    const double us = Overlapped(chip, demand, PartsOf(chip, inputs, demand), 0);
+    sum += us;
+    if (i + 1 == inputs.phases.size()) break;
+    before += us;
+    weighed += us * (demand.work.l2_sectors >= warps ? in_step : apart);
+  }
+  weight = before > 0 ? weighed / before : 0;
+  return std::sqrt(std::sqrt(std::sqrt(Eighth(sum) + Eighth(block_launch_us))));
+}
+
 }  // namespace
 
 double LoadCycles(const Chip& chip, double l1_requests, double l2_requests, double dram_requests,
@@ -28,42 +149,10 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
   time.total_us = time.overhead_us;
   time.limiter = "overhead";
   if (inputs.blocks == 0 || inputs.occupancy.blocks_per_multiprocessor == 0) return time;
-  const Counters& c = inputs.counters;
-  const double cycles_per_us = chip.clock_ghz * 1e3;
-  const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
-  const double blocks_of_busiest = std::ceil(blocks / chip.multiprocessors);
-  const double share = blocks_of_busiest / blocks;  // q
-  const auto cycles_us = [&](double cycles) { return share * cycles / cycles_per_us; };
-  const auto unit_us = [&](double results, double lanes) { return cycles_us(results * 32 / lanes); };
-
-  time.dram_us = D(c.dram_read_bytes + c.dram_write_bytes) / chip.dram_bytes_per_second * 1e6;
-  const double l2_bytes = D(c.l2_read_bytes + c.l2_write_bytes);
-  time.l2_us = std::max({D(inputs.traffic.l2_read_slots) * 32 / chip.l2_bytes_per_second * 1e6,
-                         D(inputs.traffic.l2_write_slots) / 20 * 128 / chip.l2_write_bytes_per_second * 1e6,
-                         cycles_us(l2_bytes / chip.l2_bytes_per_cycle)});
-  const double l1_sectors = D(c.l1_hit_sectors + c.l1_miss_sectors) + D(c.l2_write_bytes) / 32;
-  time.l1_us = cycles_us(std::max(l1_sectors * 32 / chip.l1_bytes_per_cycle, D(inputs.traffic.l1_tags)));
-  const double merged =
-      c.shared_requests > 0 ? std::min(1.0, inputs.work.merged_shared_loads / D(c.shared_requests)) : 0;
-  time.shared_us = cycles_us(D(c.shared_wavefronts) * (1 - merged) + inputs.work.shuffle);
-  time.issue_us = cycles_us(inputs.work.issue / chip.warp_schedulers);
-  time.fp32_us = unit_us(inputs.work.fp32, chip.fp32_lanes);
-  time.fp64_us = unit_us(inputs.work.fp64, chip.fp64_lanes);
-  time.fp16_us = unit_us(2 * inputs.work.fp16, chip.fp16_lanes);
-  time.integer_us = std::max(unit_us(inputs.work.integer, 2 * chip.int_lanes),
-                             unit_us(inputs.work.integer + inputs.work.fp32, chip.int_lanes + chip.fp32_lanes));
-  time.sfu_us =
-      std::max(unit_us(inputs.work.sfu, chip.sfu_lanes), unit_us(inputs.work.conversion, chip.conversion_lanes));
-  time.atomic_us =
-      std::max(D(inputs.traffic.l2_atomic_slots) / chip.l2_atomics_per_cycle, D(inputs.hottest_atomics) / chip.atomics_per_cycle) /
-      cycles_per_us;
-  const double block_launch_us = D(inputs.blocks) * chip.block_launch_cycles / cycles_per_us;
-
-  const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
-  const double rounds = std::ceil(blocks_of_busiest / inputs.occupancy.blocks_per_multiprocessor);
-  time.latency_us = rounds * inputs.work.path_cycles / warps / cycles_per_us;
-
-  time.overhead_us += block_launch_us;
+  const double block_launch_us = D(inputs.blocks) * chip.block_launch_cycles / (chip.clock_ghz * 1e3);
+  const Demand whole = WholeDemand(inputs);
+  time = PartsOf(chip, inputs, whole);
+  time.overhead_us = chip.launch_overhead_us + block_launch_us;
   const std::pair<const char*, double> parts[] = {
       {"dram", time.dram_us},        {"l2", time.l2_us},     {"l1", time.l1_us},           {"shared", time.shared_us},
       {"issue", time.issue_us},      {"fp32", time.fp32_us}, {"fp64", time.fp64_us},       {"fp16", time.fp16_us},
@@ -72,12 +161,14 @@ TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
   const auto* largest =
       std::max_element(std::begin(parts), std::end(parts), [](auto& a, auto& b) { return a.second < b.second; });
   time.limiter = largest->first;
-  double sum = 0;  // of fourth powers; no std::pow, whose last bit depends on the host
-  for (const double part :
-       {time.dram_us, time.l2_us, time.l1_us + time.shared_us, time.issue_us, time.fp32_us, time.fp64_us, time.fp16_us,
-        time.integer_us, time.sfu_us, time.latency_us, time.atomic_us, block_launch_us})
-    sum += part * part * part * part;
-  time.total_us = std::sqrt(std::sqrt(sum)) + chip.launch_overhead_us;
+
+  double total = Overlapped(chip, whole, time, block_launch_us);
+  if (inputs.phases.size() > 1) {
+    double weight = 0;
+    const double separate = Separate(chip, inputs, whole, block_launch_us, weight);
+    total += weight * (separate - total);
+  }
+  time.total_us = total + chip.launch_overhead_us;
   return time;
 }
 

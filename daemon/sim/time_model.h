@@ -8,7 +8,8 @@
 // Throughput parts, in cycles of one multiprocessor unless bytes are divided by a bandwidth of the chip:
 //     dram    (read + written bytes) / dram_bytes_per_second
 //     l2      max(read slots * 32 / l2_bytes_per_second, write slots / 20 * 128 / l2_write_bytes_per_second,
-//                 q * bytes / l2_bytes_per_cycle / f)   slots: cache_model.h; the last: the port of one multiprocessor
+//                 q * S * written sectors * 32 / l2_write_bytes_per_second, q * bytes / l2_bytes_per_cycle / f)
+//             slots: cache_model.h; the last two: what one multiprocessor sends and receives
 //     l1      q * max(sectors * 32 / l1_bytes_per_cycle, lines that requests touch)
 //     shared  q * (wavefronts * (1 - merged loads / requests) + shuffles)
 //     issue   q * W(all) / warp_schedulers
@@ -26,23 +27,38 @@
 // chains allow, bandwidth cannot exceed bytes in flight over latency. A thread that walks a row alone shows up here, as
 // do small blocks and low occupancy.
 //
-// Parts overlap, but not perfectly: phases of a kernel differ, and loads wait longer when the memory is busy. So
-//     total = (sum of part^4)^(1/4) + launch_overhead
-// over all parts but the overhead (l1 and shared share one data path and are added first): the largest part where it
-// stands out, 19 % more where two are equal. The exponent was fitted to 38 kernels that were measured on an H200
-// (tests/unit/sim_model/calibration): the typical factor between modelled and measured time is 1.10, the largest
-// 1.4.
+// Loads wait longer when the memory is busy: by dram_queue_ns * load / (1 - load), where `load` is the share of the bandwidth
+// that is used. With P the latency part from an idle memory, P' what of it waits for DRAM, and D the dram part, the time T
+// of both together has load = D / T, so that T = P + P' * queue / latency * D / (T - D):
+//     memory  (P + D + sqrt((P - D)^2 + 4 * P' * D * dram_queue_ns / dram_latency_ns)) / 2
+// Parts overlap, but not perfectly:
+//     overlapped = (sum of part^8)^(1/8)
+// over memory and all other parts but the launch overhead (l1 and shared share one data path and are added first): the largest
+// where it stands out, 9 % more where two are equal.
+//
+// Phases (code_shape.h: outermost loops and what stands between them) need different parts. Blocks that begin together also
+// end a phase together: then no other block is in another phase whose parts could overlap with it, and the times of the
+// phases add up. Later blocks begin when others end. R blocks that are anywhere leave a share of 1 / R unhidden of what
+// overlap could hide. With w the share of blocks that are in the first wave,
+//     total = weight * sum over phases(overlapped) + (1 - weight) * overlapped(whole kernel) + launch_overhead
+//     weight  w + (1 - w) / R, the mean over the phases by their time, but for the last one; 1 / R where a phase waits for nothing
+//             beyond L1, since the schedulers then let one block run ahead of the next
+//
+// Fitted: the exponent (over the 38 kernels of tests/unit/sim_model/calibration and two thirds of the variants of tests/bench) and
+// costs of a division. The typical factor between modelled and measured time of the 38 is 1.09, the largest 1.30.
 //
 // Sources: Williams et al. 2009 (roofline); Volkov 2016, "Understanding Latency Hiding on GPUs" (throughput and latency
-// bounds from occupancy, the smooth transition between them); Hong and Kim 2009 (warp parallelism); the chip's figures
-// say theirs.
+// bounds from occupancy, the smooth transition between them); Hong and Kim 2009 (warp parallelism); Little's and the M/M/1
+// queue's law; the chip's figures say theirs.
 //
-// Limits. PTX stands in for machine code: ptxas' own unrolling is not seen, and register spills only by their number. All blocks of a launch
-// are taken to be alike, and the busiest warp of a block is found over the whole kernel, not between barriers. Power,
-// DRAM pages and refresh, TLB misses, the two halves of L2, instruction cache misses and overlap of launches are not
-// modelled. The model is made to rank variants of a kernel and to name what limits them; a modelled time is not a
+// Limits. PTX stands in for machine code but in innermost loops with loads (code_shape.h), and register spills are seen only by
+// their number. A phase's part of the traffic follows from averages by source line. All blocks of a launch are taken to be alike, and the
+// busiest warp of a block is found over the whole kernel, not between barriers. Power, DRAM pages and refresh, TLB misses,
+// instruction cache misses and overlap of launches are not modelled. The model is made to rank variants of a kernel and to name what limits them; a modelled time is not a
 // measurement and is never shown without the word.
 #pragma once
+
+#include <vector>
 
 #include "core/chip.h"
 #include "core/counters.h"
@@ -58,6 +74,7 @@ struct TimeInputs {
   Occupancy occupancy;
   Counters counters;  // of the whole grid
   Work work;          // of the whole grid
+  std::vector<Work> phases;  // the same by phase (code_shape.h); empty: one phase
   Traffic traffic;    // of the whole grid
   uint64_t hottest_atomics = 0;
 };

@@ -2,8 +2,13 @@
 // on the simulator. Prints one JSON object; rows are variants, families are kernels.
 //
 //   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...
+//   bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]
 //
-// REPOSITORY: the folder of the kernels and of their .warpwright.yml. DEVICE: "sim:h200". Nothing is fitted here.
+// REPOSITORY: the folder of the kernels and of their .warpwright.yml. DEVICE: "sim:h200". Nothing is fitted here, but constants of the model
+// may have been: never on the third of the variants for which HeldOut is true. Both parts have figures of their own.
+//
+// The second form makes versions of the kernels (model_sweep.h) and measures them; there DEVICE is "cuda", or "none" to make them only. Run again,
+// it goes on where it stopped. The TRAJECTORY that it writes is one for the first form.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +21,11 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "config/manifest.h"
 #include "judge/inputs.h"
 #include "memory/trajectory.h"
+#include "model_sweep.h"
 #include "worker/worker_evaluator.h"
 
 namespace warpwright {
@@ -26,11 +33,20 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kEventOverheadUs = 1.7;  // of a measurement, beyond the launch overhead that the model knows (tests/unit/sim_model/calibration)
+
 struct Variant {
   std::string kernel, method, parameters, case_name, text;
   double measured_us = 0, modelled_us = 0;
+  double uncertainty = 0;    // half the width of the 95 % interval of log(original / variant); 0: the original itself
   std::string limiter = {};  // of the slowest launch
-  double LogRatio() const { return std::log(modelled_us / measured_us); }
+  double LogRatio() const { return std::log(modelled_us / (measured_us - kEventOverheadUs)); }
+  // What kernel, method and parameters hash to decides, so that a variant stays in its part.
+  bool HeldOut() const {
+    int sum = 0;  // of hexadecimal digits: 16 is 1 modulo 3
+    for (const char digit : Sha256(kernel + " " + method + " " + parameters)) sum += digit <= '9' ? digit - '0' : digit - 'a' + 10;
+    return sum % 3 == 0;
+  }
 };
 
 std::vector<double> Ranks(const std::vector<double>& values) {
@@ -47,9 +63,7 @@ std::vector<double> Ranks(const std::vector<double>& values) {
   return ranks;
 }
 
-// Pearson's correlation of the ranks; ties have their mean rank.
-double Spearman(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::vector<double> x = Ranks(a), y = Ranks(b);
+double Correlation(const std::vector<double>& x, const std::vector<double>& y) {
   const double mean = 0.5 * static_cast<double>(x.size() - 1);
   double xy = 0, xx = 0, yy = 0;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -58,6 +72,29 @@ double Spearman(const std::vector<double>& a, const std::vector<double>& b) {
     yy += (y[i] - mean) * (y[i] - mean);
   }
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+}
+
+// Pearson's correlation of the ranks; equal values have their mean rank.
+double Spearman(const std::vector<double>& a, const std::vector<double>& b) { return Correlation(Ranks(a), Ranks(b)); }
+
+// The same where a variant's rank counts those that are faster, and by half those that the measurement cannot tell from it, on both sides: 1
+// where all others are in the right order. Null where all are tied.
+json TieAwareSpearman(const std::vector<const Variant*>& variants) {
+  std::vector<double> measured, modelled;
+  bool any = false;
+  for (const Variant* v : variants) {
+    double rank[2] = {0, 0};
+    for (const Variant* other : variants) {
+      if (other == v) continue;
+      const bool tied = std::abs(std::log(v->measured_us / other->measured_us)) <= std::hypot(v->uncertainty, other->uncertainty);
+      any |= !tied;
+      rank[0] += tied ? 0.5 : other->measured_us < v->measured_us;
+      rank[1] += tied ? 0.5 : other->modelled_us < v->modelled_us;
+    }
+    measured.push_back(rank[0]);
+    modelled.push_back(rank[1]);
+  }
+  return any ? json(Correlation(measured, modelled)) : json();
 }
 
 // What a trajectory measured; each text of a kernel once.
@@ -76,8 +113,8 @@ Status Collect(const std::filesystem::path& path, std::set<std::string>& seen, s
       std::string parameters;
       for (const auto& [name, value] : step.record.parameters) parameters += (parameters.empty() ? "" : " ") + name + "=" + value;
       for (const CaseMeasurement& c : measured->cases)
-        variants.push_back({task.key.kernel, step.record.method, parameters, c.case_name, candidate->text,
-                            c.timing ? c.timing->candidate_us : c.time_us, 0});
+        variants.push_back({task.key.kernel, step.record.method.empty() ? "original" : step.record.method, parameters, c.case_name, candidate->text,
+                            c.timing ? c.timing->candidate_us : c.time_us, 0, c.timing ? (c.timing->upper - c.timing->lower) / 2 : 0});
     }
   }
   return {};
@@ -121,6 +158,7 @@ json Agreement(const std::vector<const Variant*>& variants) {
 }
 
 json Describe(const std::vector<const Variant*>& variants) {
+  if (variants.empty()) return json();
   std::vector<double> measured, modelled, ratios, errors;
   for (const Variant* v : variants) {
     measured.push_back(v->measured_us);
@@ -130,8 +168,23 @@ json Describe(const std::vector<const Variant*>& variants) {
   }
   std::sort(ratios.begin(), ratios.end());
   std::sort(errors.begin(), errors.end());
-  return {{"variants", variants.size()}, {"spearman", Spearman(measured, modelled)}, {"agreement", Agreement(variants)},
+  return {{"variants", variants.size()}, {"spearman", Spearman(measured, modelled)}, {"spearman_with_ties", TieAwareSpearman(variants)},
+          {"agreement", Agreement(variants)},
           {"ratio_median", ratios[ratios.size() / 2]}, {"factor_median", errors[errors.size() / 2]}, {"factor_max", errors.back()}};
+}
+
+// Of one part: over all, and with the share of rightly ordered pairs only of the same kernel and case.
+json WithinFamilies(const std::vector<const Variant*>& variants) {
+  json result = Describe(variants);
+  uint64_t pairs = 0, agreed = 0;
+  for (const Variant* faster : variants)
+    for (const Variant* slower : variants) {
+      if (faster->kernel != slower->kernel || faster->case_name != slower->case_name || faster->measured_us * 1.05 >= slower->measured_us) continue;
+      ++pairs;
+      agreed += faster->modelled_us < slower->modelled_us;
+    }
+  if (pairs > 0) result["agreement_within_kernels"] = static_cast<double>(agreed) / static_cast<double>(pairs);
+  return result;
 }
 
 Result<json> Compare(int argc, char** argv) {
@@ -145,7 +198,7 @@ Result<json> Compare(int argc, char** argv) {
   WorkerEvaluator evaluator(command);
   int not_simulated = 0;
   std::map<std::string, std::vector<const Variant*>> families;
-  std::vector<const Variant*> all;
+  std::vector<const Variant*> all, parts[2];
   json rows = json::array();
   for (Variant& variant : variants) {
     const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const KernelSpec& k) { return k.name == variant.kernel; });
@@ -157,25 +210,40 @@ Result<json> Compare(int argc, char** argv) {
     }
     families[variant.kernel].push_back(&variant);
     all.push_back(&variant);
-    rows.push_back({{"kernel", variant.kernel}, {"case", variant.case_name}, {"method", variant.method.empty() ? "original" : variant.method},
-                    {"parameters", variant.parameters}, {"measured_us", variant.measured_us}, {"modelled_us", variant.modelled_us},
-                    {"limiter", variant.limiter}});
+    parts[variant.HeldOut()].push_back(&variant);
+    rows.push_back({{"kernel", variant.kernel}, {"case", variant.case_name}, {"method", variant.method},
+                    {"parameters", variant.parameters}, {"measured_us", variant.measured_us}, {"uncertainty", variant.uncertainty},
+                    {"modelled_us", variant.modelled_us}, {"limiter", variant.limiter}, {"held_out", variant.HeldOut()}});
   }
   if (all.empty()) return Fail(ErrorCode::kUsage, "the trajectories hold nothing that a GPU measured");
   json by_family = json::object();
   for (const auto& [name, members] : families) by_family[name] = Describe(members);
-  return json{{"device", device}, {"all", Describe(all)}, {"families", by_family}, {"not_simulated", not_simulated}, {"rows", rows}};
+  return json{{"device", device}, {"all", Describe(all)}, {"fitted", WithinFamilies(parts[0])}, {"held_out", WithinFamilies(parts[1])}, {"families", by_family}, {"not_simulated", not_simulated}, {"rows", rows}};
+}
+
+Result<json> SweepAsAsked(int argc, char** argv) {
+  SweepSetting setting{argv[2], argv[3], std::filesystem::absolute(argv[4]).string(), argv[5], argv[6], {}, 0};
+  for (int i = 7; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with("minutes="))
+      setting.minutes = std::atof(argv[i] + std::string_view("minutes=").size());
+    else
+      setting.kernels.emplace(argument);
+  }
+  return Sweep(setting);
 }
 
 }  // namespace
 }  // namespace warpwright
 
 int main(int argc, char** argv) {
-  if (argc < 6) {
-    std::fputs("usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...\n", stderr);
+  const bool sweep = argc > 1 && std::string_view(argv[1]) == "sweep";
+  if (argc < (sweep ? 7 : 6)) {
+    std::fputs("usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...\n"
+               "       bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]\n", stderr);
     return 2;
   }
-  const auto result = warpwright::Compare(argc, argv);
+  const auto result = sweep ? warpwright::SweepAsAsked(argc, argv) : warpwright::Compare(argc, argv);
   if (!result) {
     std::fprintf(stderr, "bench_model: %s\n", result.error().Format().c_str());
     return 3;

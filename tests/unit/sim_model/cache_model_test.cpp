@@ -209,6 +209,20 @@ TEST(CacheModel, CountsTheHottestAtomicPlace) {  // a place is 1 KiB: 32 sectors
   EXPECT_EQ(caches.result().hottest_atomics, 1000u);
 }
 
+// 64 KiB read, 64 KiB written and the first read again by each block: a thousand blocks in step need 160 MB of L2 meanwhile, ten need little.
+TEST(CacheModel, BlocksInStepDriveEachOthersLinesOut) {
+  for (const uint64_t together : {10, 1000}) {
+    Caches caches(1 << 10);
+    for (uint64_t i = 0; i < 512; ++i) caches.Read(0, 0, Row(i * 4));
+    for (uint64_t i = 0; i < 512; ++i) caches.Write(0, 0, Row(100'000 + i * 4));
+    for (uint64_t i = 0; i < 512; ++i) caches.Read(0, 0, Row(i * 4));
+    caches.l1().FinishBlock(0);
+    for (const auto& misses : caches.l1().blocks()) caches.l2().Consume(caches.l1().misses(misses), together);
+    caches.l1().ClearMisses();
+    EXPECT_EQ(caches.EndKernel().dram_read_bytes, together > 10 ? 2 * 65536u : 65536u) << together;
+  }
+}
+
 TEST(CacheModel, DramIsReadInPairsOfSectors) {
   Caches caches;
   caches.Read(0, 0, Row(0, 8, 2));  // every other sector

@@ -80,6 +80,40 @@ TEST_F(TimeModel, BankConflictsAndSlowUnitsHurt) {
   EXPECT_GT(Total(doubles), 3 * on_h200);
 }
 
+// Two phases that need different units: one after the other while all blocks do the same, at once where many blocks of many waves are anywhere.
+TEST_F(TimeModel, PhasesOfBlocksInStepFollowEachOther) {
+  const auto total = [&](uint64_t blocks) {
+    TimeInputs inputs;
+    inputs.threads_per_block = 256;
+    inputs.blocks = blocks;
+    inputs.occupancy = ComputeOccupancy(chip_, {256, 32, 0}, blocks);
+    inputs.counters.dram_read_bytes = blocks << 20;
+    Work load, compute;
+    load.dram_sectors = load.l2_sectors = load.load_sectors = static_cast<double>(inputs.counters.dram_read_bytes) / 32;
+    compute.sfu = static_cast<double>(blocks) * 36'000;  // as long as the loads
+    inputs.phases = {load, compute};
+    inputs.work.Add(load, 1);
+    inputs.work.Add(compute, 1);
+    const TimeBreakdown time = ModelTime(chip_, inputs);
+    EXPECT_NEAR(time.sfu_us / time.dram_us, 1.1, 0.2);
+    return (time.total_us - chip_.launch_overhead_us) / time.sfu_us;
+  };
+  EXPECT_GT(total(8 * 132), 1.7);
+  EXPECT_LT(total(100 * 8 * 132), 1.4);
+}
+
+// A latency as long as the transfer itself is not hidden behind it: loads wait longer in a busy memory.
+TEST_F(TimeModel, LoadsQueueInABusyMemory) {
+  TimeInputs inputs = Copy(uint64_t{1} << 26, 16);
+  const double dram_us = ModelTime(chip_, inputs).dram_us;
+  inputs.work.path_cycles *= dram_us / ModelTime(chip_, inputs).latency_us;
+  const double idle = Total(inputs);
+  inputs.work.dram_cycles = inputs.work.path_cycles;
+  EXPECT_NEAR(Total(inputs) / idle, 1.6, 0.1);
+  chip_.dram_queue_ns = 0;
+  EXPECT_DOUBLE_EQ(Total(inputs), idle);
+}
+
 // Every part may only grow with what it counts.
 TEST_F(TimeModel, IsMonotonic) {
   const TimeInputs inputs = Copy(uint64_t{1} << 24, 4);
