@@ -215,7 +215,8 @@ class Optimization {
     }
     const SystemClock clock;
     const RefineServices services{*judge, candidates, skills_, experience, trajectory, clock, [&] { candidates.Restart(); }, [&](const std::string& text) { progress_.Step(text); },
-                                   [&](const SourceRef& winner, const Measured& measured) { return LookAtWinner(session_, spec, winner, measured); }};
+                                   [&](const SourceRef& winner, const Measured& measured) { return LookAtWinner(session_, spec, winner, measured); },
+                                   [&](const std::string& text) { progress_.Line(text); }};
     const auto spent_before = Spent(trusted, candidates);
     WW_ASSIGN(const RefineResult refined, Refine(task, services));
 
@@ -320,6 +321,7 @@ json ToJson(const KernelOutcome& o, const std::string& device) {
     j["branch"] = o.branch;
     j["commit"] = o.commit;
   }
+  j["counters_missing"] = o.said.summary.explanation.counter_notes;
   if (o.regression > 0) j["regression"] = o.regression;
   const SaidResult& said = o.said;
   if (!said.disposition.empty() || o.unsaid) j["publication"] = {{"disposition", o.unsaid ? "error" : said.disposition}, {"message", said.message}};

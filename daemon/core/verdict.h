@@ -54,6 +54,9 @@ struct CaseMeasurement {
   std::vector<LaunchReport> launches;
   std::optional<TimingSummary> timing;  // against the original, on a real device
 };
+// Begins the notes on what could not be counted: the reason and its remedy follow. They are of the device, not of a kernel.
+inline constexpr std::string_view kCountersNote = "counters: ";
+
 struct Measured {
   bool modelled = true;
   std::string device;  // "sim:h200"

@@ -97,7 +97,7 @@ Context::Context(Context&& other) noexcept
       facts_(std::move(other.facts_)), lost_(other.lost_) {}
 
 Context::~Context() {
-  if (context_ != nullptr && !lost_) driver_->DevicePrimaryCtxRelease(device_);
+  if (context_ != nullptr && !lost()) driver_->DevicePrimaryCtxRelease(device_);
 }
 
 int Context::Attribute(CUdevice_attribute attribute) const {
@@ -118,9 +118,15 @@ Step Context::Judge(CUresult result, const char* call, const std::string& kernel
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
     return Fail(ErrorCode::kEnvironment, fmt::format("{}: the GPU's memory is full", call), "end other programs on the GPU, or give smaller cases");
-  lost_ = true;
-  return Fail(ErrorCode::kEnvironment, fmt::format("the GPU was lost: {}: {}", call, driver_->Describe(result)),
-              "look at the kernel log for Xid lines; the work goes on where it was when the command is run again");
+  lost_ = true;  // the rest of what a driver can say is neither the kernel's doing nor ours
+  return Fail(ErrorCode::kEnvironment, fmt::format("{}: {}", call, driver_->Describe(result)));
+}
+
+Error Context::Explain(Error error) const {
+  if (!lost() || error.code != ErrorCode::kEnvironment) return error;
+  error.message = fmt::format("the {} (GPU-{}) was lost: {}", facts_.name, facts_.uuid, error.message);
+  error.remedy = "look at nvidia-smi and at the kernel log for Xid lines, and reset the GPU or the machine; run again, the command goes on where it was";
+  return error;
 }
 
 Step Context::Wait(CUstream stream, std::chrono::steady_clock::duration deadline, const std::string& kernel) {

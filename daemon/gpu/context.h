@@ -37,7 +37,9 @@ class Context {
   int Attribute(CUdevice_attribute attribute) const;
 
   // After a fault that the context does not survive: nothing may be freed any more, for that waits for a kernel that hangs.
-  bool lost() const { return lost_; }
+  bool lost() const { return lost_ || GpuIsLost(); }
+  // An error of a call, with the GPU's name and a remedy where it is the GPU that was lost.
+  Error Explain(Error error) const;
 
   // Sorts a result into success, a fault of the kernel, and an error of ours.
   Step Judge(CUresult result, const char* call, const std::string& kernel = {});

@@ -29,14 +29,20 @@ class CudaDevice final : public Device {
     if (request.options.counters && !counters_) {
       WW_ASSIGN(counters_, gpu::CounterSession::Create(context_->handle(), context_->device()));
     }
-    return gpu::Execution(*context_, *tools_, counters_ ? &*counters_ : nullptr, request).Run();
+    return Explained(gpu::Execution(*context_, *tools_, counters_ ? &*counters_ : nullptr, request).Run());
   }
   Result<DeviceTimingOutcome> Time(const DeviceTimingRequest& request) override {
     WW_ASSIGN(const Lease::Held held, lease_.Take(on_wait_));
-    return gpu::TimingRun(*context_, *tools_, request).Run();
+    return Explained(gpu::TimingRun(*context_, *tools_, request).Run());
   }
 
  private:
+  template <typename T>
+  Result<T> Explained(Result<T> outcome) const {
+    if (!outcome) return Fail(context_->Explain(std::move(outcome).error()));
+    return outcome;
+  }
+
   std::unique_ptr<Context> context_;
   std::unique_ptr<Tools> tools_;
   std::optional<gpu::CounterSession> counters_;  // opened when they are first asked for

@@ -134,7 +134,7 @@ Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, Co
   if (const auto* unavailable = std::get_if<CountersUnavailable>(&sampling)) return *unavailable;
   const auto& sampled = std::get<SampledLines>(sampling);
   if (sampled.samples > 0 && sampled.foreign == sampled.samples)
-    return CountersUnavailable{fmt::format("there are no hottest lines: CUPTI attributes none of {} samples to a kernel", sampled.samples),
+    return CountersUnavailable{"there are no hottest lines: CUPTI attributes none of its samples to a kernel",
                                "use a CUPTI as new as the driver; counters and times are not concerned"};
   for (auto& report : reports) {
     const KernelResources* kernel = module.Find(report.kernel);

@@ -2,10 +2,18 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <atomic>
 #include <mutex>
 
 namespace warpwright::gpu {
 namespace {
+
+// What no kernel can bring about. 100 and 101 mean something else while the driver starts, which is not checked here.
+constexpr CUresult kLosses[] = {CUDA_ERROR_DEVICE_UNAVAILABLE,  CUDA_ERROR_NO_DEVICE,        CUDA_ERROR_INVALID_DEVICE,
+                                CUDA_ERROR_ECC_UNCORRECTABLE,   CUDA_ERROR_NVLINK_UNCORRECTABLE, CUDA_ERROR_SYSTEM_NOT_READY,
+                                CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_UNKNOWN};
+std::atomic<bool> gpu_is_lost{false};
 
 // cuda.h redirects names to versions by macros; the text of the expanded name is the symbol.
 #define WW_TEXT_OF(x) #x
@@ -43,8 +51,11 @@ std::string CudaDriver::Describe(CUresult result) const {
 
 Status CudaDriver::Check(CUresult result, const char* call) const {
   if (result == CUDA_SUCCESS) return {};
+  if (std::find(std::begin(kLosses), std::end(kLosses), result) != std::end(kLosses)) gpu_is_lost = true;
   return Fail(ErrorCode::kEnvironment, std::string(call) + ": " + Describe(result), "look at `warpwright doctor`");
 }
+
+bool GpuIsLost() { return gpu_is_lost; }
 
 Result<const CudaDriver*> LoadCudaDriver() {
   static std::once_flag once;

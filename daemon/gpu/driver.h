@@ -28,9 +28,14 @@ struct CudaDriver {
   int version = 0;  // 13000
 
   std::string Describe(CUresult result) const;  // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
-  // An Error of ours (kEnvironment), for calls that no kernel can make fail.
+  // An Error of ours (kEnvironment), for calls that no kernel can make fail. Where the result says that the GPU is gone, GpuIsLost()
+  // holds from then on.
   Status Check(CUresult result, const char* call) const;
 };
+
+// A call of this process failed because the GPU fell off the bus, has an error of its memory, or is being reset: nothing that is left on it
+// can be used or freed any more, and no kernel is to blame.
+bool GpuIsLost();
 
 // kEnvironment where there is no driver or no GPU. Initialized.
 Result<const CudaDriver*> LoadCudaDriver();

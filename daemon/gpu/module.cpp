@@ -83,18 +83,21 @@ Result<std::variant<Fault, LoadedModule>> LoadedModule::Load(Context& context, c
     loaded.functions_[kernel.kernel] = function;
   }
   const PtxVariables declared = FindPtxVariables(module.ptx);
-  const auto add = [&](const std::vector<std::string>& names, std::vector<ModuleVariable>& to) {
+  const auto add = [&](const std::vector<std::string>& names, std::vector<ModuleVariable>& to) -> Status {
     for (const std::string& name : names) {
       ModuleVariable variable{name, 0, 0};
       size_t bytes = 0;
-      // What the assembler dropped is not there.
-      if (driver.ModuleGetGlobal(&variable.address, &bytes, loaded.module_, name.c_str()) != CUDA_SUCCESS || bytes == 0) continue;
+      const CUresult found = driver.ModuleGetGlobal(&variable.address, &bytes, loaded.module_, name.c_str());
+      if (found == CUDA_ERROR_NOT_FOUND) continue;  // the assembler dropped it
+      WW_TRY(driver.Check(found, "cuModuleGetGlobal"));
+      if (bytes == 0) continue;
       variable.bytes = bytes;
       to.push_back(std::move(variable));
     }
+    return {};
   };
-  add(declared.global, loaded.variables_);
-  add(declared.constant, loaded.constants_);
+  WW_TRY(add(declared.global, loaded.variables_));
+  WW_TRY(add(declared.constant, loaded.constants_));
   for (const auto& variable : loaded.variables_) loaded.variable_bytes_ += variable.bytes;
   if (loaded.variable_bytes_ > 0) {
     WW_ASSIGN(loaded.snapshot_, DeviceMemory::Allocate(context, loaded.variable_bytes_));

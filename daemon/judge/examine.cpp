@@ -433,6 +433,7 @@ Result<Failure> Examination::Measure() {
     if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
     Executed& run = std::get<Executed>(outcome);
     measured_.modelled = run.modelled;
+    state_.NoteCounters(run);
     CaseMeasurement& measured = measured_.cases[i];
     if (!measured.timing) measured.time_us = run.time_us;
     measured.sampled = run.sampled;

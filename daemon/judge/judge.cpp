@@ -148,6 +148,10 @@ void Judge::State::Note(std::string note) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
 
+void Judge::State::NoteCounters(const Executed& run) {
+  for (const std::string& note : run.notes) Note(std::string(kCountersNote) + note);
+}
+
 // A verdict where the original does not run; status says whether the case may be verified.
 Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, CaseStatus& status, Measured& measured) {
   const DeviceKind kind = on_simulator() ? DeviceKind::kSim : DeviceKind::kCuda;
@@ -169,6 +173,7 @@ Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, Case
   WW_ASSIGN(RunOutcome outcome, RunKernel(trusted, setting, inputs));
   if (auto* verdict = std::get_if<Verdict>(&outcome)) return std::optional<Verdict>(std::move(*verdict));
   Executed& run = std::get<Executed>(outcome);
+  NoteCounters(run);
   const uint64_t instructions = ThreadInstructions(run.launches);
   status.measured = true;
   measured.modelled = run.modelled;
@@ -338,6 +343,8 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
     return std::any_of(result.cases.begin(), result.cases.end(),
                        [&](const CaseStatus& s) { return s.name == v.c->name && !s.verified; });
   });
+  for (const std::string& note : notes)
+    if (note.starts_with(kCountersNote)) measured.notes.push_back(note);
   result.truth = oracle.has_shadow() ? "float64 shadow" : "none: " + oracle.shadow_note();
   if (!verified.empty()) {
     result.original = std::move(measured);

@@ -56,6 +56,7 @@ struct Judge::State {
   // rms of what Compare allows over rms of the original: the largest of the floating-point outputs.
   double AllowedDifference(const TrialReference& reference) const;
   void Note(std::string note);
+  void NoteCounters(const Executed& run);  // what could not be counted
 
   // How the original itself fares in further runs under a trial; asked only where a candidate's differ. Kept.
   enum class Repetition {

@@ -200,10 +200,13 @@ std::string WhyFaster(const Explanation& e, size_t max_steps, size_t max_bytes) 
   return out;
 }
 
+std::string MissingCounters(const std::string& note) { return "**Counters are missing**: " + EscapeMarkdown(note, 160) + "."; }
+
 std::string WhatToLookAt(const Explanation& e, const Provenance& p, size_t max_items, size_t max_bytes) {
   std::vector<std::string> items;
   if (!p.changed.empty()) items.push_back(fmt::format("**Lines** {} of {}.", Ranges(p.changed), CodeSpan(e.file)));
   if (std::string numerics = Numerics(e); !numerics.empty()) items.push_back(std::move(numerics));
+  for (const auto& note : e.counter_notes) items.push_back(MissingCounters(note));
   for (const auto& relaxation : e.relaxations) items.push_back("**Relaxed by the manifest**: " + CodeSpan(CleanText(relaxation, 100)) + ".");
   for (const auto& precondition : e.preconditions) items.push_back("**From now on**: " + EscapeMarkdown(precondition, max_bytes));
   for (const auto& review : e.review) items.push_back("**The judge asks to look at**: " + EscapeMarkdown(review, max_bytes));

@@ -15,6 +15,7 @@ std::string GainSentence(const Explanation& explanation, const Provenance& prove
 std::string ProgramNote(const Explanation& explanation);  // the one alert
 std::string CaseTable(const Explanation& explanation, size_t max_rows);
 std::string WhyFaster(const Explanation& explanation, size_t max_steps, size_t max_bytes);
+std::string MissingCounters(const std::string& note);  // one line, without a list item's dash
 std::string WhatToLookAt(const Explanation& explanation, const Provenance& provenance, size_t max_items, size_t max_bytes);
 std::string HowItWasFound(const Explanation& explanation, size_t max_rounds);  // 0: without diagrams
 std::string Trajectory(const Explanation& explanation, size_t max_plans, size_t max_rows, size_t max_bytes);

@@ -75,6 +75,7 @@ CheckText RenderCheck(const Explanation& e, const Provenance& p) {
   check.conclusion = e.outcome == "unchanged" || e.outcome == "refused" ? "neutral" : e.outcome == "unfinished" ? "neutral" : "failure";
   check.title = e.outcome == "unchanged" ? "no improvement found" : e.outcome == "refused" ? "not optimized" : e.outcome == "unfinished" ? "not finished" : "warpwright failed";
   check.summary = FailureSummary(e);
+  for (const auto& note : e.counter_notes) check.summary += "\n" + MissingCounters(note) + "\n";
   if (e.attempts.empty()) return check;
   check.text = "### What was tried\n\n" + AttemptTable(e, 40, 200);
   return check;

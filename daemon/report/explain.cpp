@@ -281,6 +281,7 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
     for (const auto& p : step.outcome->prediction) e.predictions.push_back({p.name, p.up ? 1 : -1, p.before, p.after, p.held});
   }
   if (before == nullptr) return e;
+  SortNotes(before->notes, e);
   if (const LaunchReport* hottest = Hottest(*before)) {
     e.point_before = PointOf(*hottest);
     e.hot_before = HotLines(*hottest, e, context.original_text);
@@ -290,7 +291,7 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   if (after == nullptr) return e;
   AddCases(e, *before, *after);
   e.checks = after->checks;
-  e.checks.insert(e.checks.end(), after->notes.begin(), after->notes.end());
+  std::copy_if(after->notes.begin(), after->notes.end(), std::back_inserter(e.checks), [](const std::string& note) { return !note.starts_with(kCountersNote); });
   SortNotes(after->notes, e);
   e.check_table = CheckTable(after->checks, e.modelled, after->notes);
   if (const LaunchReport* hottest = Hottest(*after)) {

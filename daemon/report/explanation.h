@@ -96,6 +96,7 @@ struct Explanation {
   std::vector<CheckRow> check_table;        // every check of the judge, in its order
   std::vector<std::string> review;          // what the judge asks people to look at
   std::vector<std::string> timing_notes;    // of the paired timing
+  std::vector<std::string> counter_notes;   // what could not be counted, with its remedy
   std::vector<std::string> not_tested;      // what could not be tested, and why
   std::vector<std::string> relaxations;     // of the manifest: "allow: tf32", "tolerance: relative 0.001"
   std::vector<std::string> preconditions;   // what now must hold that need not have held before

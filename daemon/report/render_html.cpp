@@ -55,6 +55,7 @@ std::string Summary(const Explanation& e) {
     out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
   out += fmt::format("</p>\n<p class=\"soft\">Entry <code>{}</code> in <code>{}</code>. A program wrote and checked this result. {}</p>\n",
                      EscapeHtml(e.entry), EscapeHtml(e.file), EscapeHtml(e.outcome_reason));
+  for (const auto& note : e.counter_notes) out += "<p><strong>Counters are missing:</strong> " + EscapeHtml(note) + ".</p>\n";
   return out;
 }
 

@@ -153,6 +153,7 @@ std::string RenderMarkdown(const Explanation& e) {
   out += fmt::format("Entry {} in {}, device {}.", CodeSpan(e.entry), CodeSpan(e.file), CodeSpan(e.device));
   if (!e.outcome_reason.empty()) out += " " + EscapeMarkdown(e.outcome_reason);
   out += "\n";
+  for (const auto& note : e.counter_notes) out += "\nCounters are missing: " + EscapeMarkdown(note) + ".\n";
   Cases(out, e);
   Why(out, e);
   Predictions(out, e);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/verdict.h"
+
 namespace warpwright {
 namespace {
 
@@ -43,6 +45,10 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
+}
+
+void AddOnce(std::vector<std::string>& texts, std::string text) {
+  if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
 }
 
 double NumberAfter(std::string_view text, std::string_view words) {
@@ -105,6 +111,7 @@ void SortNotes(const std::vector<std::string>& notes, Explanation& e) {
     if (TakeAgreement(note, e)) continue;
     std::string_view text = note;
     if (TakePrefix(text, "review: ")) e.review.emplace_back(text);
+    else if (TakePrefix(text, kCountersNote)) AddOnce(e.counter_notes, std::string(text));
     else if (TakePrefix(text, "timing: ")) e.timing_notes.emplace_back(text);
     else if (note.find("not tested") != std::string::npos || note.starts_with("large-case: ")) e.not_tested.push_back(Untested(note));
     else e.review.push_back(note);

@@ -25,6 +25,11 @@ void RefineLoop::Say(const std::string& text) const {
   if (services_.progress) services_.progress(task_.spec.name + ": " + text);
 }
 
+void RefineLoop::GiveNotice() {
+  for (const std::string& note : services_.judge.notes())
+    if (note.starts_with(kCountersNote) && noticed_.insert(note).second && services_.notice) services_.notice(task_.spec.name + ": " + note);
+}
+
 bool RefineLoop::OutOfTime() const {
   const auto spent = std::chrono::duration<double>(services_.clock.Steady() - started_).count();
   return spent > 60 * task_.policy.max_minutes;
@@ -67,6 +72,7 @@ Result<std::optional<TaskResult>> RefineLoop::PrepareBaseline() {
   WW_ASSIGN(const auto step, services_.trajectory.Begin(task_id_, record));
   // The judge needs the original's outputs in memory, so this step acts also in a run that goes on.
   WW_ASSIGN(baseline_, services_.judge.Prepare());
+  GiveNotice();
   StepOutcome outcome;
   outcome.verdict = baseline_.original;
   outcome.candidate = record.candidate;

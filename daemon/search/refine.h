@@ -47,6 +47,8 @@ struct RefineServices {
   std::function<void(const std::string&)> progress;
   // Other tools that look at what would be accepted (worker/acceptance_tools.h); empty: none.
   std::function<std::vector<ToolFinding>(const SourceRef& winner, const Measured& measured)> tools;
+  // What people should know of this run whatever comes of it: each text once in a task, not once for every candidate.
+  std::function<void(const std::string&)> notice;
 };
 
 struct RefineResult {

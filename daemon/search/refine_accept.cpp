@@ -68,6 +68,7 @@ Result<std::optional<RefineResult>> RefineLoop::AcceptOne(const Base& base) {
   } else {
     WW_ASSIGN(outcome.verdict, Review(services_.judge, task_.original, final, services_.candidates, Effort::kFull));
     ++evaluations_;
+    GiveNotice();
     outcome.candidate = final.hash;
     outcome.summary = VerdictMessage(*outcome.verdict);
     if (const auto* measured = std::get_if<Measured>(&*outcome.verdict)) {

@@ -164,6 +164,7 @@ Result<Reviewed> RefineLoop::ReviewStep(int round, int attempt, const Candidate&
   } else {
     WW_ASSIGN(reviewed.verdict, Review(services_.judge, task_.original, candidate, services_.candidates, Effort::kQuick));
     ++evaluations_;
+    GiveNotice();
   }
   StepOutcome outcome;
   outcome.candidate = candidate.hash;

@@ -53,6 +53,7 @@ class RefineLoop {
   bool OutOfTime() const;
   Result<ExtractedFeatures> Features(const Candidate& candidate, const Measured& measured);
   void Say(const std::string& text) const;
+  void GiveNotice();  // of what could not be counted since the last time
   Result<RefineResult> Finish(TaskResult result, std::string text);
 
   // refine_round.cpp
@@ -81,6 +82,7 @@ class RefineLoop {
   std::vector<Base> history_;      // bases that were left for better ones, oldest first; the original is the first
   ExperienceKey key_;              // of the present base
   std::map<std::string, std::map<std::string, std::string>> tried_;  // evidence digest -> method -> what came of it
+  std::set<std::string> noticed_;
   int rounds_ = 0, evaluations_ = 0;
   std::chrono::steady_clock::time_point started_;
 };

@@ -96,12 +96,15 @@ bool BlockRunner::RunWarps() {
     }
     if (!left) break;
     CompleteBarriers();
+    if (c_.race_found) return false;
     if (c_.unwritten_read && c_.barrier_time == c_.time) break;
     if (ran) continue;
     bool released = false;
     for (const Warp& warp : c_.warps) released |= warp.live != 0 && warp.barrier < 0;
     if (!released) return ReportDeadlock();
   }
+  FinishRaces(c_);
+  if (c_.race_found) return false;
   if (c_.unwritten_read) c_.fault = c_.unwritten_fault;
   return true;
 }

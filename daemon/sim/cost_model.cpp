@@ -89,6 +89,7 @@ Cost CostOf(const Instruction& i, const Chip& chip, int warps_per_block,
   switch (i.op) {
     case Op::kHeader:
     case Op::kNop:
+    case Op::kFence:
     case Op::kEnd:
     case Op::kUnsupported:
     case Op::kMove:

@@ -31,7 +31,7 @@ enum class Op : uint8_t {
   // Inserted by us.
   kHeader, kUnsupported, kEnd,
   // Control.
-  kBranch, kExit, kBarrier, kBarrierArrive, kBarrierReduce, kWarpBarrier, kTrap, kPrint, kAssertFail, kNop,
+  kBranch, kExit, kBarrier, kBarrierArrive, kBarrierReduce, kWarpBarrier, kTrap, kPrint, kAssertFail, kNop, kFence,
   // Moves and comparisons.
   kMove, kPack, kUnpack, kSelect, kSlct, kSetPredicate, kSet, kPredicateLogic, kClock, kIsSpace,
   // Integers.
@@ -141,6 +141,8 @@ struct KernelCode {
   std::vector<std::pair<uint32_t, uint32_t>> undefined;  // offset and bytes of slots that may be read before they are written
   uint32_t sites = 0;
   uint32_t shared_minimum_width = 4;  // bytes of the narrowest access to shared memory
+  // Fences, and what they could order in shared memory: atomics or volatile accesses.
+  bool has_fences = false, has_strong_shared = false;
   std::vector<std::pair<uint32_t, std::string>> shared_names;  // offset and name, ascending
 };
 

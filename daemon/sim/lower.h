@@ -31,6 +31,7 @@ struct Lowered {
   std::vector<ConstantSlot> constants;
   std::vector<std::pair<uint32_t, std::string>> shared_names;
   uint32_t shared_minimum_width = 4;
+  bool has_fences = false, has_strong_shared = false;
   uint32_t sites = 0;
 };
 
@@ -54,6 +55,7 @@ class Lowering {
   bool Body(const PtxFunction& function, Frame& frame);
   void Statement(const PtxStatement& statement);
   Instruction& Emit(const Instruction& instruction);
+  void EmitFence(bool counted);
   Instruction Start(Op op, Type type, InstructionClass cls) const;
   bool Unsupported(const PtxStatement& statement, std::string_view why = {});
   uint32_t NewRegister(RegisterClass cls);

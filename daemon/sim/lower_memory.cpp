@@ -35,12 +35,13 @@ InstructionClass StoreClass(Space space) {
 }
 
 // Hints that change neither the result nor what we count; false where one remains.
-void TakeHints(Opcode& opcode, Instruction& in) {
+void TakeHints(Opcode& opcode, Instruction& in, bool& acquires, bool& releases) {
   for (std::string_view word : {"weak", "cta", "gpu", "sys", "cluster", "unified", "ca", "cs", "lu", "wb", "mmio"}) opcode.Take(word);
   in.read_only |= opcode.Take("nc");
   while (opcode.TakeStartingWith("L1::") || opcode.TakeStartingWith("L2::")) {}
-  if (opcode.Take("volatile") || opcode.Take("relaxed") || opcode.Take("acquire") || opcode.Take("release"))
-    in.is_volatile = in.bypass_l1 = true;
+  acquires = opcode.Take("acquire");
+  releases = opcode.Take("release");
+  if (acquires || releases || opcode.Take("volatile") || opcode.Take("relaxed")) in.is_volatile = in.bypass_l1 = true;
   for (std::string_view word : {"cg", "cv", "wt"}) in.bypass_l1 |= opcode.Take(word);
 }
 
@@ -83,7 +84,8 @@ bool Lowering::LoadStore(Opcode& opcode, const PtxStatement& statement) {
   Space space = Space::kGeneric;
   TakeSpace(opcode, space);
   Instruction in = Start(load ? Op::kLoad : Op::kStore, type, load ? LoadClass(space) : StoreClass(space));
-  TakeHints(opcode, in);
+  bool acquires = false, releases = false;
+  TakeHints(opcode, in, acquires, releases);
   if (space == Space::kParam) in.is_volatile = in.bypass_l1 = false;
   int vector = 1;
   if (opcode.Take("v2")) vector = 2;
@@ -127,9 +129,12 @@ bool Lowering::LoadStore(Opcode& opcode, const PtxStatement& statement) {
     for (int i = 0; i < vector; ++i)
       if (!Use(in, vector == 1 ? data : data.elements[static_cast<size_t>(i)], wide && !wide_type ? Type::kB64 : type)) return false;
   }
+  out_.has_strong_shared |= in.is_volatile && (space == Space::kShared || space == Space::kGeneric);
   if (space == Space::kShared || space == Space::kGeneric)
     out_.shared_minimum_width = std::min<uint32_t>(out_.shared_minimum_width, static_cast<uint32_t>(ByteSize(type)));
+  if (releases) EmitFence(false);
   Emit(in);
+  if (acquires) EmitFence(false);
   return true;
 }
 
@@ -142,7 +147,9 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
   TakeSpace(opcode, space);
   if (space != Space::kGeneric && space != Space::kGlobal && space != Space::kShared) return false;
   Instruction in = Start(reduction ? Op::kReduction : Op::kAtomic, type, InstructionClass::kAtomic);
-  for (std::string_view word : {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys", "noftz"}) opcode.Take(word);
+  const bool both = opcode.Take("acq_rel");
+  const bool acquires = opcode.Take("acquire") || both, releases = opcode.Take("release") || both;
+  for (std::string_view word : {"relaxed", "cta", "gpu", "sys", "noftz"}) opcode.Take(word);
   while (opcode.TakeStartingWith("L2::")) return false;  // with a cache policy operand
   AtomicOp op = AtomicOp::kAdd;
   if (!opcode.TakeOne(kAtomics, op) || !opcode.Empty() || opcode.type_count() != 1) return false;
@@ -173,9 +180,20 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
   for (size_t i = 0; i < values; ++i)
     if (!Use(in, operands[first + 1 + i], type)) return false;
   if (space != Space::kShared) out_.info.uses_global_atomics = true;
+  out_.has_strong_shared |= space != Space::kGlobal;
   if (ByteSize(type) == 2 && space != Space::kGlobal) out_.shared_minimum_width = std::min(out_.shared_minimum_width, 2u);
+  if (releases) EmitFence(false);
   Emit(in);
+  if (acquires) EmitFence(false);
   return true;
+}
+
+// `counted`: an instruction of the program; else what `acquire` and `release` stand for, which is a little less than a fence.
+void Lowering::EmitFence(bool counted) {
+  Instruction fence = Start(Op::kFence, Type::kNone, InstructionClass::kOther);
+  fence.counted = counted ? 1 : 0;
+  out_.has_fences = true;
+  Emit(fence);
 }
 
 // cvta[.to].space.u64 d, a: adding or subtracting the window's base.
@@ -198,7 +216,7 @@ bool Lowering::IsSpace(Opcode& opcode, const PtxStatement& statement) {
   return true;
 }
 
-// Ordering and hints: the simulator runs in order. createpolicy's result is a hint too.
+// Ordering and hints: the simulator runs in order, and a fence matters to the check of races alone. createpolicy's result is a hint too.
 bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.family() == "createpolicy") {
     if (statement.operands.empty()) return false;
@@ -210,7 +228,8 @@ bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
   }
   // fence.proxy, fence.mbarrier_init and the like belong to asynchronous copies.
   if (opcode.family() == "fence" && (opcode.Take("proxy") || opcode.TakeStartingWith("mbarrier"))) return false;
-  Emit(Start(Op::kNop, Type::kNone, InstructionClass::kOther));
+  if (opcode.family() == "fence" || opcode.family() == "membar") EmitFence(true);
+  else Emit(Start(Op::kNop, Type::kNone, InstructionClass::kOther));
   return true;
 }
 

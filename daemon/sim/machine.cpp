@@ -10,6 +10,7 @@
 #include "sim/block.h"
 #include "sim/exec/context.h"
 #include "sim/exec/dispatch.h"
+#include "sim/exec/race.h"
 #include "sim/exec/services.h"
 
 namespace warpwright::sim {
@@ -188,9 +189,11 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
   }
   if (c.checking) {
     c.race.granule = std::min<uint32_t>(kernel->shared_minimum_width, 4);
+    c.race.quiet = c.race.granule;
     const size_t granules = c.shared_bytes / c.race.granule + 16;
     for (auto* v : {&c.race.write_time, &c.race.write_thread, &c.race.read_time, &c.race.read_warps, &c.race.read_lanes})
       v->assign(granules, 0);
+    if (kernel->has_fences && kernel->has_strong_shared) c.order = MakeOrder(warps, granules);
   }
   state->parameters.assign(launch.parameters.begin(), launch.parameters.end());
   state->parameters.resize(state->parameters.size() + 16);

@@ -90,6 +90,8 @@ Result<KernelCode> MakeKernel(Lowered lowered, const std::vector<uint32_t>& loca
   kernel.info = std::move(lowered.info);
   kernel.sites = lowered.sites;
   kernel.shared_minimum_width = lowered.shared_minimum_width;
+  kernel.has_fences = lowered.has_fences;
+  kernel.has_strong_shared = lowered.has_strong_shared;
   kernel.shared_names = std::move(lowered.shared_names);
   kernel.code = std::move(lowered.code);
   for (uint32_t i = 0; i < kernel.code.size(); ++i) {

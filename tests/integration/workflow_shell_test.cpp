@@ -155,6 +155,9 @@ TEST_F(SlashWorkflow, HandsTheCommitAndTheKernelToTheJob) {
       {{"/warpwright retry  softmax_v2.f32-fast"}, "softmax_v2.f32-fast"},
       {{"/warpwright optimize " + longest}, longest},
       {{"/warpwright optimize   "}, ""},
+      {{"/warpwright\toptimize"}, ""},
+      {{"/warpwright\t optimize \tsoftmax\t"}, "softmax"},
+      {{"/warpwright  retry\tlayer_norm.v2-a  \r\nand more"}, "layer_norm.v2-a"},  // as in the test of the daemon's reader
       {{"/warpwright optimize softmax   "}, "softmax"},
       {{"/warpwright optimize softmax\r\nPlease."}, "softmax"},
       {{"/warpwright optimize softmax\nsha=" + kBaseHead + "\nkernel=other\n"}, "softmax"},
@@ -208,6 +211,8 @@ TEST_F(SlashWorkflow, RefusesWhatIsNoCommandOrNotForTheOneWhoAsks) {
       {{"please /warpwright optimize"}, usage, AskedPermission()},
       {{"\n/warpwright optimize"}, usage, AskedPermission()},
       {{"/warpwright optimizer"}, usage, AskedPermission()},
+      {{"/warpwright\u00a0optimize"}, usage, AskedPermission()},
+      {{"/warpwrightoptimize"}, usage, AskedPermission()},
       {{"/warpwright optimize softmax relu"}, usage, AskedPermission()},
       {{"/warpwright optimize $(touch ran)"}, usage, AskedPermission()},
       {{"/warpwright optimize $(touch${IFS}ran)"}, usage, AskedPermission()},

@@ -77,6 +77,7 @@ Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
     if (again.buffers != run.buffers && ++executed.differing_runs == 1) executed.other_buffers = again.Results();
   }
   executed.guards = run.guards;
+  if (request.options.counters) executed.notes = run.notes;
   executed.changed_globals = run.changed_globals;
   executed.precision = run.precision;
   LaunchReport launch;

@@ -29,6 +29,7 @@ class FakeRun {
   std::vector<std::vector<std::byte>> buffers;
   std::vector<GuardViolation> guards;
   std::vector<std::string> changed_globals;
+  std::vector<std::string> notes;         // of what could not be counted
   std::map<std::string, PrecisionUse> precision;
   Counters counters;                      // of the one launch, beside its instructions
   // What the run leaves, to be given away.

@@ -108,6 +108,7 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
   } else {
     return StopOutOfBounds(c, i, a, kBytes, space, AccessKind::kAtomic);
   }
+  const bool ordering = c.ordering && space == Space::kShared;
   const bool returns = i->defs == 1;
   const S* b = Reg<S>(c, i->reg[i->defs + 1]);
   const S* e = i->operands > i->defs + 2 ? Reg<S>(c, i->reg[i->defs + 2]) : b;
@@ -119,6 +120,8 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
     std::memcpy(&old, at, kBytes);
     const M next = static_cast<M>(Updated(i, old, static_cast<M>(b[l]), static_cast<M>(e[l]), space == Space::kGlobal));
     std::memcpy(at, &next, kBytes);
+    if (ordering) [[unlikely]]
+      OrderAtomic(c, l, a[l], kBytes, static_cast<AtomicOp>(i->mode) != AtomicOp::kCas || old == static_cast<M>(b[l]));
     if (returns) d[l] = static_cast<S>(old);
   }
   return i + 1;

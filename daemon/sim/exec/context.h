@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -82,8 +83,11 @@ struct SiteCounters {
 // Who touched a granule of shared memory last; see exec/race.h.
 struct RaceShadow {
   uint32_t granule = 4;
+  uint32_t quiet = 4;  // the granule, or 0 while every access is looked at by itself (Context::ordering)
   std::vector<uint32_t> write_time, write_thread, read_time, read_warps, read_lanes;
 };
+
+struct SharedOrder;  // exec/order.h
 
 struct Context {
   // Hot.
@@ -122,6 +126,9 @@ struct Context {
   std::vector<uint32_t> known;         // [warp][warp]: time up to which the first knows the second, with partial barriers
   std::vector<std::vector<uint32_t>> lanes_known;  // by warp, [lane][lane]; empty without partial __syncwarp
   RaceShadow race;
+  bool ordering = false;               // since the last barrier of the block there were fences or strong accesses to shared memory
+  bool race_found = false;             // by a barrier
+  std::shared_ptr<SharedOrder> order;  // nullptr: the kernel has no such, or is not checked
   Warp* warp = nullptr;
   std::vector<Warp> warps;
 

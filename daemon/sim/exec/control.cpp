@@ -57,6 +57,11 @@ const Instruction* Guarded(Context& c, const Instruction* i) {
 
 const Instruction* Nop(Context&, const Instruction* i) { return i + 1; }
 
+const Instruction* Fence(Context& c, const Instruction* i) {
+  if (c.order) OrderFence(c);
+  return i + 1;
+}
+
 const Instruction* Unsupported(Context& c, const Instruction* i) {
   return StopWithText(c, i, Fault::Kind::kNotSimulated);
 }
@@ -72,6 +77,7 @@ HandlerPair SelectControl(const Instruction& in) {
     case Op::kEnd: return {Exit, Exit};
     case Op::kExit: return in.guard != kNoOperand ? HandlerPair{GuardedExit, GuardedExit} : HandlerPair{Exit, Exit};
     case Op::kNop: return {Nop, Nop};
+    case Op::kFence: return {Fence, Fence};
     case Op::kUnsupported: return {Unsupported, Unsupported};
     case Op::kTrap: return {Trap, Trap};
     default: return {};

@@ -25,9 +25,10 @@ using Kind = AddressPattern::Kind;
 }
 
 // Loops around volatile reads may wait for others, who get their turn sooner.
-inline void NoteContention(Context& c) {
+inline void NoteContention(Context& c, const Instruction* i) {
   c.contended = true;
   c.slice -= 256;
+  if (c.order && i->space != Space::kGlobal) StartOrdering(c);
 }
 
 [[gnu::always_inline]] inline AddressPattern& Match(Context& c, const Instruction* i, const uint64_t* a, uint32_t bytes) {
@@ -368,7 +369,7 @@ template <typename M, typename S>
 const Instruction* Load(Context& c, const Instruction* i) {
   alignas(64) uint64_t a[kLanes];
   LoadAddresses(c, i, i->defs, a);
-  if (i->is_volatile) [[unlikely]] NoteContention(c);
+  if (i->is_volatile) [[unlikely]] NoteContention(c, i);
   if (i->space == Space::kGeneric) return ByWindow(c, i, a, [&](Space space) { return LoadFrom<M, S>(c, i, a, space); });
   return LoadFrom<M, S>(c, i, a, i->space);
 }

@@ -8,7 +8,7 @@ namespace warpwright::sim::v3 {
 // The common cases of race checks: one word for all lanes, or 32 lanes on 32 neighbouring words, none of them touched by others since
 // the last barrier.
 [[gnu::always_inline]] inline bool ReadsAreQuiet(Context& c, const AddressPattern& p, uint64_t a0, uint32_t bytes) {
-  if (p.kind == AddressPattern::Kind::kUniform && bytes == c.race.granule) {
+  if (p.kind == AddressPattern::Kind::kUniform && bytes == c.race.quiet) {
     const size_t k = a0 / bytes;
     if (c.race.write_time[k] >= c.barrier_time) return false;
     const uint32_t own = 1u << c.warp->index, time = c.race.read_time[k];
@@ -19,7 +19,7 @@ namespace warpwright::sim::v3 {
     c.race.read_time[k] = c.time;
     return true;
   }
-  if (p.kind != AddressPattern::Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.granule) return false;
+  if (p.kind != AddressPattern::Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.quiet) return false;
   const size_t k = a0 / bytes;
   const uint32_t *wt = c.race.write_time.data() + k, *wb = c.race.write_thread.data() + k;
   const uint32_t thread = c.warp->index * kLanes;
@@ -38,7 +38,7 @@ namespace warpwright::sim::v3 {
   return true;
 }
 [[gnu::always_inline]] inline bool WritesAreQuiet(Context& c, const AddressPattern& p, uint64_t a0, uint32_t bytes) {
-  if (p.kind != AddressPattern::Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.granule) return false;
+  if (p.kind != AddressPattern::Kind::kContiguous || c.mask != kAllLanes || bytes != c.race.quiet) return false;
   const size_t k = a0 / bytes;
   uint32_t *wt = c.race.write_time.data() + k, *wb = c.race.write_thread.data() + k;
   uint32_t *rt = c.race.read_time.data() + k, *rw = c.race.read_warps.data() + k, *rl = c.race.read_lanes.data() + k;

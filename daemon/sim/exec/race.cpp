@@ -6,44 +6,45 @@
 
 #include <fmt/format.h>
 
+#include "sim/exec/order.h"
 #include "sim/exec/services.h"
 
 namespace warpwright::sim {
-namespace {
-
-constexpr uint32_t kAtomic = 0x80000000u;
-
-struct Toucher {
-  uint32_t warp, lane;
-};
-
 std::string ThreadName(const Context& c, uint32_t warp, uint32_t lane) {
   const uint64_t linear = static_cast<uint64_t>(warp) * kLanes + lane;
   const uint64_t x = linear % c.block.x, y = linear / c.block.x % c.block.y, z = linear / c.block.x / c.block.y;
   return fmt::format("({}, {}, {})", x, y, z);
 }
 
-// Is what `other` did at `time` ordered before what this lane does now?
 bool Ordered(const Context& c, uint32_t lane, Toucher other, uint32_t time) {
   if (time < c.barrier_time) return true;
   const uint32_t warp = c.warp->index;
-  if (other.warp != warp)
-    return c.partial_barriers && c.known[static_cast<size_t>(warp) * c.warps.size() + other.warp] > time;
-  if (other.lane == lane || time < c.warp->synchronized) return true;
-  const auto& lanes = c.lanes_known[warp];
-  return !lanes.empty() && lanes[lane * kLanes + other.lane] > time;
+  if (other.warp != warp) {
+    if (c.partial_barriers && c.known[static_cast<size_t>(warp) * c.warps.size() + other.warp] > time) return true;
+  } else {
+    if (other.lane == lane || time < c.warp->synchronized) return true;
+    const auto& lanes = c.lanes_known[warp];
+    if (!lanes.empty() && lanes[lane * kLanes + other.lane] > time) return true;
+  }
+  return c.ordering && Knows(c, warp * kLanes + lane, other.warp * kLanes + other.lane, time);
 }
 
-bool Report(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, Toucher other,
-            std::string_view did) {
+bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, Toucher other,
+                std::string_view did) {
   const bool same = other.warp == c.warp->index;
+  std::string_view hint;
+  if (same && i->is_volatile)
+    hint = ": since Volta a warp's lanes need not run in step, and volatile does not order them";
+  else if (c.kernel->has_strong_shared)
+    hint = "; a lock or a flag orders it with __threadfence_block() before it is set and after it was seen, for what is done in between";
   StopWithFault(c, i, Fault::Kind::kSharedRace, lane,
                 fmt::format("race on shared memory: {} {} while thread {} {} it, without {} in between{}", what,
                             Place(c, offset, Space::kShared, bytes), ThreadName(c, other.warp, other.lane), did,
-                            same ? "__syncwarp()" : "__syncthreads()",
-                            same && i->is_volatile ? ": since Volta a warp's lanes need not run in step, and volatile does not order them" : ""));
+                            same ? "__syncwarp()" : "__syncthreads()", hint));
   return false;
 }
+
+namespace {
 
 bool CheckAgainstWrite(Context& c, const Instruction* i, uint32_t lane, size_t granule, uint64_t offset, uint32_t bytes,
                        std::string_view what, bool atomic) {
@@ -51,16 +52,22 @@ bool CheckAgainstWrite(Context& c, const Instruction* i, uint32_t lane, size_t g
   const uint32_t time = r.write_time[granule];
   if (time < c.barrier_time) return true;
   const uint32_t thread = r.write_thread[granule];
-  if (atomic && (thread & kAtomic)) return true;
-  const Toucher writer{(thread & ~kAtomic) / kLanes, thread % kLanes};
-  return Ordered(c, lane, writer, time) || Report(c, i, lane, offset, bytes, what, writer, thread & kAtomic ? "updates" : "writes");
+  if (atomic && (thread & kWriteFlags)) return true;
+  const Toucher writer{(thread & ~kWriteFlags) / kLanes, thread % kLanes};
+  if (Ordered(c, lane, writer, time)) return true;
+  if (c.ordering && (thread & kWriteFlags)) {
+    if (i->is_volatile && MayMeet(c, i, lane, writer, granule)) return true;
+    if (SeesRelease(c, lane, writer, granule)) return true;
+  }
+  return ReportRace(c, i, lane, offset, bytes, what, writer, thread & kAtomicWrite ? "updates" : "writes");
 }
 
 bool CheckAgainstReads(Context& c, const Instruction* i, uint32_t lane, size_t granule, uint64_t offset, uint32_t bytes,
-                       std::string_view what) {
+                       std::string_view what, uint32_t flags) {
   const RaceShadow& r = c.race;
   const uint32_t time = r.read_time[granule];
   if (time < c.barrier_time) return true;
+  if (c.ordering) return CheckOrderedReads(c, i, lane, granule, offset, bytes, what, flags);
   const uint32_t own = 1u << c.warp->index;
   for (uint32_t others = r.read_warps[granule] & ~own; others != 0; others &= others - 1) {
     // Which lane of the other warp it was is known only where no third one read.
@@ -68,18 +75,19 @@ bool CheckAgainstReads(Context& c, const Instruction* i, uint32_t lane, size_t g
     const bool exact = r.read_warps[granule] == 1u << warp;
     const Toucher reader{warp, exact && r.read_lanes[granule] ? static_cast<uint32_t>(std::countr_zero(r.read_lanes[granule])) : 0};
     // The time is of the last reader: for an earlier one, any barrier with it since the block's last one counts.
-    if (!Ordered(c, lane, reader, exact ? time : c.barrier_time)) return Report(c, i, lane, offset, bytes, what, reader, "reads");
+    if (!Ordered(c, lane, reader, exact ? time : c.barrier_time)) return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
   }
   if (r.read_warps[granule] != own) return true;
   for (uint32_t lanes = r.read_lanes[granule] & ~(1u << lane); lanes != 0; lanes &= lanes - 1) {
     const Toucher reader{c.warp->index, static_cast<uint32_t>(std::countr_zero(lanes))};
-    if (!Ordered(c, lane, reader, time)) return Report(c, i, lane, offset, bytes, what, reader, "reads");
+    if (!Ordered(c, lane, reader, time)) return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
   }
   return true;
 }
 
-void NoteRead(Context& c, size_t granule, uint32_t lane) {
+void NoteRead(Context& c, const Instruction* i, size_t granule, uint32_t lane) {
   RaceShadow& r = c.race;
+  if (c.ordering) NoteOrderedRead(c, i, lane, granule);
   const uint32_t own = 1u << c.warp->index;
   const uint32_t warps = r.read_time[granule] >= c.barrier_time ? r.read_warps[granule] : 0;
   const uint32_t lanes = r.read_time[granule] >= c.warp->synchronized && warps == own ? r.read_lanes[granule] : 0;
@@ -95,7 +103,34 @@ void NoteWrite(Context& c, size_t granule, uint32_t lane, uint32_t flag) {
   r.read_time[granule] = 0;
 }
 
-void Advance(Context& c) {
+template <bool kOrdering>
+bool RecordWritesOfLanes(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes,
+                         const std::byte* const* values) {
+  const uint32_t granule = c.race.granule;
+  const std::string_view what = "a write of";
+  auto offset_of = [&](uint32_t lane) { return base + static_cast<uint64_t>(pattern.delta[lane]); };
+  auto flags_of = [&](uint32_t lane) { return kOrdering && i->is_volatile && IsReleased(c, lane) ? kReleasingWrite : 0; };
+  for (uint32_t m = c.mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const uint64_t offset = offset_of(lane);
+    const bool same_value = std::memcmp(c.shared + offset, values[lane], bytes) == 0;
+    for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
+      if (!same_value && !CheckAgainstWrite(c, i, lane, g, offset, bytes, what, false)) return false;
+      if (!CheckAgainstReads(c, i, lane, g, offset, bytes, what, flags_of(lane))) return false;
+    }
+  }
+  for (uint32_t m = c.mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const uint64_t offset = offset_of(lane);
+    if (kOrdering) OrderStore(c, i, lane, offset, bytes);
+    for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) NoteWrite(c, g, lane, flags_of(lane));
+  }
+  return true;
+}
+
+}  // namespace
+
+void AdvanceTime(Context& c) {
   if (++c.time < UINT32_MAX - 1) return;
   // Once in four billion synchronisations: forget everything older.
   for (auto* times : {&c.race.write_time, &c.race.read_time}) std::fill(times->begin(), times->end(), 0);
@@ -104,20 +139,19 @@ void Advance(Context& c) {
   for (Warp& warp : c.warps) warp.synchronized = 1;
   std::fill(c.known.begin(), c.known.end(), 0);
   for (auto& lanes : c.lanes_known) lanes.clear();
+  if (c.order) c.order = MakeOrder(c.warps.size(), c.order->reads.size());
 }
-
-}  // namespace
 
 bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes) {
   const uint32_t granule = c.race.granule;
   const std::string_view what = "a read of";
-  if (pattern.kind == AddressPattern::Kind::kUniform) {
+  if (pattern.kind == AddressPattern::Kind::kUniform && !c.ordering) {
     // All lanes read the same place: checked for each, noted once.
     for (size_t g = base / granule; g <= (base + bytes - 1) / granule; ++g) {
       if (c.race.write_time[g] >= c.barrier_time)
         for (uint32_t m = c.mask; m != 0; m &= m - 1)
           if (!CheckAgainstWrite(c, i, static_cast<uint32_t>(std::countr_zero(m)), g, base, bytes, what, false)) return false;
-      NoteRead(c, g, pattern.first);
+      NoteRead(c, i, g, pattern.first);
       if (c.race.read_warps[g] == 1u << c.warp->index) c.race.read_lanes[g] |= c.mask;
     }
     return true;
@@ -127,7 +161,7 @@ bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern
     const uint64_t offset = base + static_cast<uint64_t>(pattern.delta[lane]);
     for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
       if (!CheckAgainstWrite(c, i, lane, g, offset, bytes, what, false)) return false;
-      NoteRead(c, g, lane);
+      NoteRead(c, i, g, lane);
     }
   }
   return true;
@@ -135,8 +169,6 @@ bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern
 
 bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes,
                   const std::byte* const* values) {
-  const uint32_t granule = c.race.granule;
-  const std::string_view what = "a write of";
   auto offset_of = [&](uint32_t lane) { return base + static_cast<uint64_t>(pattern.delta[lane]); };
   if (pattern.overlaps) {
     for (uint32_t a = 0; a < kLanes; ++a) {
@@ -152,21 +184,7 @@ bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& patter
       }
     }
   }
-  for (uint32_t m = c.mask; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    const uint64_t offset = offset_of(lane);
-    const bool same_value = std::memcmp(c.shared + offset, values[lane], bytes) == 0;
-    for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
-      if (!same_value && !CheckAgainstWrite(c, i, lane, g, offset, bytes, what, false)) return false;
-      if (!CheckAgainstReads(c, i, lane, g, offset, bytes, what)) return false;
-    }
-  }
-  for (uint32_t m = c.mask; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    const uint64_t offset = offset_of(lane);
-    for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) NoteWrite(c, g, lane, 0);
-  }
-  return true;
+  return c.ordering ? RecordWritesOfLanes<true>(c, i, pattern, base, bytes, values) : RecordWritesOfLanes<false>(c, i, pattern, base, bytes, values);
 }
 
 bool RecordAtomics(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes) {
@@ -176,17 +194,26 @@ bool RecordAtomics(Context& c, const Instruction* i, const uint64_t* offset, uin
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     for (size_t g = offset[lane] / granule; g <= (offset[lane] + bytes - 1) / granule; ++g) {
       if (!CheckAgainstWrite(c, i, lane, g, offset[lane], bytes, what, true)) return false;
-      if (!CheckAgainstReads(c, i, lane, g, offset[lane], bytes, what)) return false;
-      NoteWrite(c, g, lane, kAtomic);
+      if (!CheckAgainstReads(c, i, lane, g, offset[lane], bytes, what, kAtomicWrite)) return false;
+      NoteWrite(c, g, lane, kAtomicWrite);
     }
   }
   return true;
 }
 
-void ResetRaces(Context& c) { SynchronizeBlock(c); }
+void ResetRaces(Context& c) {
+  if (c.ordering) EndOrdering(c, false);
+  c.race_found = false;
+  SynchronizeBlock(c);
+}
+
+void FinishRaces(Context& c) {
+  if (c.ordering) EndOrdering(c, true);
+}
 
 void SynchronizeBlock(Context& c) {
-  Advance(c);
+  if (c.ordering) EndOrdering(c, true);
+  AdvanceTime(c);
   c.barrier_time = c.time;
   for (Warp& warp : c.warps) warp.synchronized = c.time;
   if (c.partial_barriers) std::fill(c.known.begin(), c.known.end(), 0);
@@ -195,7 +222,7 @@ void SynchronizeBlock(Context& c) {
 }
 
 void SynchronizeWarps(Context& c, uint32_t warps) {
-  Advance(c);
+  AdvanceTime(c);
   const size_t count = c.warps.size();
   if (c.known.size() != count * count) c.known.assign(count * count, 0);
   c.partial_barriers = true;
@@ -212,12 +239,14 @@ void SynchronizeWarps(Context& c, uint32_t warps) {
     c.warps[w].synchronized = c.time;
     c.lanes_known[w].clear();
   }
+  if (c.ordering) JoinKnowledgeOfWarps(c, warps);
 }
 
 void SynchronizeLanes(Context& c, uint32_t members) {
-  Advance(c);
+  AdvanceTime(c);
   Warp& warp = *c.warp;
   auto& known = c.lanes_known[warp.index];
+  if (c.ordering) JoinKnowledgeOfLanes(c, members);
   if ((members & warp.live) == warp.live) {
     warp.synchronized = c.time;
     known.clear();

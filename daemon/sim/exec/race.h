@@ -10,20 +10,33 @@
 // Code that counts on a warp's lanes to run in step (volatile shared memory without __syncwarp) has been undefined since Volta: it is
 // reported, and the message says why.
 //
-// Atomic operations (volatile and relaxed accesses are not) do not race with each other. What a program orders by locks of its own,
-// built from atomics, is reported, as other tools do.
+// Atomic operations do not race with each other. What a program orders by locks and flags of its own, exec/order.h follows.
 #pragma once
 
 #include "sim/exec/context.h"
 
 namespace warpwright::sim {
 
+struct Toucher {
+  uint32_t warp, lane;
+};
+inline constexpr uint32_t kAtomicWrite = 0x80000000u, kReleasingWrite = 0x40000000u, kWriteFlags = kAtomicWrite | kReleasingWrite;  // in write_thread
+
+// Is what `other` did at `time` ordered before what this lane does now?
+bool Ordered(const Context& c, uint32_t lane, Toucher other, uint32_t time);
+bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, Toucher other,
+                std::string_view did);
+std::string ThreadName(const Context& c, uint32_t warp, uint32_t lane);
+
 // Each is exact, lane by lane, for the active lanes; false after a fault. `base` is the first lane's offset in shared memory.
 bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes);
 bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes,
                   const std::byte* const* values);
 bool RecordAtomics(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes);
+std::shared_ptr<SharedOrder> MakeOrder(size_t warps, size_t granules);
 void ResetRaces(Context& c);           // at the start of a block
+void FinishRaces(Context& c);          // at its end
+void AdvanceTime(Context& c);
 void SynchronizeBlock(Context& c);     // a barrier of all warps
 void SynchronizeWarps(Context& c, uint32_t warps);  // a barrier of some
 

@@ -51,6 +51,12 @@ std::string InstructionName(const Instruction& i);
 // __syncwarp: exec/race.cpp.
 void SynchronizeLanes(Context& c, uint32_t members);
 
+// exec/order.cpp. What threads order among each other by atomics, strong accesses and fences: a fence of the active lanes; an atomic of
+// one, whose check has passed; a strong access is about to run.
+void OrderFence(Context& c);
+void OrderAtomic(Context& c, uint32_t lane, uint64_t offset, uint32_t bytes, bool wrote);
+void StartOrdering(Context& c);
+
 // printf of one lane. Returns `i`, or nullptr after a fault.
 const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lane, uint64_t format, uint64_t arguments);
 const Instruction* StopWithAssertion(Context& c, const Instruction* i, uint32_t lane, uint64_t message, uint64_t file, uint32_t line);

@@ -428,6 +428,28 @@ TEST(Judge, AnswersOfTheOriginalAreKept) {
   EXPECT_EQ(bench.trusted.calls.size(), before);  // the secret seed is pinned here
 }
 
+TEST(Judge, WhatCouldNotBeCountedIsOfTheOriginalAndTheFullResult) {
+  const FakeKernel uncounted = [](FakeRun& run) {
+    Twice(run);
+    run.notes = {"no permission: ask root"};
+  };
+  JudgeBench bench(uncounted);
+  bench.untrusted.Add("candidate", uncounted);
+  Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+  const auto notes_of = [](const Verdict& verdict) {
+    const auto& notes = std::get<Measured>(verdict).notes;
+    return std::count(notes.begin(), notes.end(), "counters: no permission: ask root");
+  };
+  const auto baseline = judge.Prepare();
+  ASSERT_TRUE(baseline);
+  EXPECT_EQ(notes_of(baseline->original), 1);
+  for (const auto& [effort, times] : {std::pair(Effort::kQuick, 0), std::pair(Effort::kFull, 1)}) {
+    const auto verdict = judge.Evaluate(MarkedSource("candidate"), bench.untrusted, effort);
+    ASSERT_TRUE(verdict && Passed(*verdict));
+    EXPECT_EQ(notes_of(*verdict), times);
+  }
+}
+
 TEST(Judge, OddShapesAreConsistent) {
   KernelSpec spec = SoftmaxSpec(32, 64);
   spec.args.push_back(Arg("flag", ScalarArgument{DType::kI32, {}}));

@@ -1,0 +1,154 @@
+// The loop on a scripted device: what it says, what it keeps, and how it goes on after an error of ours.
+#include "search/refine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "report/explain.h"
+#include "report/pull_request.h"
+#include "tests/unit/judge/judge_bench.h"
+#include "tests/unit/skills/builtin_library.h"
+
+namespace warpwright {
+namespace {
+
+constexpr const char* kNote = "no permission to read counters: call: CUPTI_ERROR_X (35): set an option of the driver";
+
+class NoExperience final : public ExperienceStore {
+ public:
+  Status Append(const Experience&) override { return {}; }
+  Result<ExperienceAnswer> Query(const ExperienceKey&) override { return ExperienceAnswer{}; }
+};
+
+// Rewrites by adding a line, so that each setting of a method is another candidate; fails all calls from `lost_at` on.
+class Device final : public Evaluator {
+ public:
+  Result<Inspection> Inspect(const SourceRef& source) override { return kernels.Inspect(source); }
+  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override {
+    std::string text = request.source.text + "// " + request.transform;
+    for (const auto& [name, value] : request.parameters) text += " " + name + "=" + value;
+    return RewriteOutcome(Rewritten{text + "\n", {"adds a line"}});
+  }
+  Result<SpliceOutcome> Splice(const SpliceRequest& request) override { return kernels.Splice(request); }
+  Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override {
+    if (++executions > lost_at) return Fail(ErrorCode::kIo, "the GPU is lost", "look at dmesg");
+    evaluated.insert(request.source.text);
+    auto outcome = kernels.Execute(request);
+    // A kernel whose time is spent on starting it: the policy then asks for other block sizes.
+    if (auto* run = outcome ? std::get_if<Executed>(&*outcome) : nullptr) {
+      LaunchReport& launch = run->launches.front();
+      launch.time.total_us = run->time_us;
+      launch.time.overhead_us = 0.7 * run->time_us;
+      launch.occupancy.waves = 1.5;
+    }
+    return outcome;
+  }
+  Result<TimeOutcome> Time(const TimeRequest& request) override { return kernels.Time(request); }
+
+  FakeEvaluator kernels;
+  std::set<std::string> evaluated;  // texts
+  size_t executions = 0, lost_at = SIZE_MAX;
+};
+
+void TwiceUncounted(FakeRun& run) {
+  Twice(run);
+  run.notes = {kNote};
+}
+
+struct Workplace {
+  Workplace() : folder(*TemporaryDirectory::Create("refine")) {
+    trusted.kernels.Add("original", TwiceUncounted, 400);
+    candidates.kernels.Add("// ", TwiceUncounted, 400);
+    task.spec = ElementwiseSpec(DType::kF32, 1000);
+    task.original = MarkedSource("original");
+    task.device = "sim:h200";
+    task.chip.id = "h200";
+    task.chip.arch = "sm_90";
+    task.chip.multiprocessors = 132;
+    task.chip.clock_ghz = 1.7;
+    task.chip.dram_bytes_per_second = 4e12;
+    task.policy.max_rounds = 3;
+  }
+
+  // As a new process would, on the same trajectory.
+  Result<RefineResult> Run() {
+    JudgeOptions options;
+    options.repository = folder.path();
+    options.secret_seed = 4711;
+    Judge judge(task.spec, task.original, task.device, trusted, options);
+    auto trajectory = Trajectory::Open(folder.path() / "trajectory.sqlite");
+    if (!trajectory) return Fail(trajectory.error());
+    NoExperience experience;
+    const SystemClock clock;
+    auto refined = Refine(task, {judge, candidates, BuiltIn(), experience, *trajectory, clock, {}, [&](const std::string& text) { said.push_back(text); }, {},
+                                 [&](const std::string& text) { notices.push_back(text); }});
+    if (const auto tasks = trajectory->Tasks(); tasks && !tasks->empty())
+      if (auto seen = trajectory->View(tasks->front().id)) view = std::move(*seen);
+    return refined;
+  }
+
+  TemporaryDirectory folder;
+  Device trusted, candidates;
+  RefineTask task;
+  TrajectoryView view;
+  std::vector<std::string> said, notices;
+};
+
+TEST(Refine, WhatCouldNotBeCountedIsSaidOnceAndReachesEveryReader) {
+  Workplace place;
+  const auto refined = place.Run();
+  ASSERT_TRUE(refined) << refined.error().Format();
+  EXPECT_GT(refined->evaluations, 1);
+  EXPECT_EQ(place.notices, std::vector<std::string>{place.task.spec.name + ": counters: " + kNote});
+  Explanation e = Explain(place.view, {});
+  EXPECT_EQ(e.counter_notes, std::vector<std::string>{kNote});
+  EXPECT_EQ(std::count_if(e.checks.begin(), e.checks.end(), [](const std::string& check) { return check.starts_with("counters"); }), 0);
+  EXPECT_NE(RenderMarkdown(e).find("Counters are missing: no permission to read counters"), std::string::npos);
+  EXPECT_NE(RenderHtml(e).find("<strong>Counters are missing:</strong> no permission to read counters"), std::string::npos);
+  EXPECT_NE(RenderCheck(e, {}).summary.find("**Counters are missing**: no permission to read counters"), std::string::npos);
+  e.outcome = "improved";
+  EXPECT_NE(RenderCheck(e, {}).text.find("- **Counters are missing**: no permission to read counters"), std::string::npos);
+  EXPECT_NE(RenderPullRequest(e, {}).body.find("- **Counters are missing**: no permission to read counters"), std::string::npos);
+}
+
+// The device goes away in the middle of some evaluation. The error is ours and not the candidate's, nothing is finished by it, and the
+// next run on the same trajectory ends where an undisturbed one does, without judging again what was judged.
+TEST(Refine, ALostDeviceIsAnErrorAndTheNextRunGoesOn) {
+  Workplace undisturbed;
+  const auto expected = undisturbed.Run();
+  ASSERT_TRUE(expected) << expected.error().Format();
+  const size_t executions = undisturbed.candidates.executions;
+  ASSERT_GT(executions, 10u);
+  const auto verdicts = [](const TrajectoryView& view) {
+    std::map<std::string, std::string> found;  // by candidate
+    for (const StepView& step : view.steps)
+      if (step.record.kind == StepKind::kEvaluate && step.outcome && step.outcome->verdict) found[step.record.candidate] = VerdictName(*step.outcome->verdict);
+    return found;
+  };
+  for (const size_t lost_at : {size_t{0}, size_t{1}, executions / 3, executions / 2, executions - 1}) {
+    Workplace place;
+    place.candidates.lost_at = lost_at;
+    const auto lost = place.Run();
+    ASSERT_FALSE(lost) << lost_at;
+    EXPECT_EQ(lost.error().message, "the GPU is lost");
+    EXPECT_EQ(lost.error().remedy, "look at dmesg");
+    EXPECT_FALSE(place.view.task.result) << "an error of ours finishes no task";
+    const auto judged = verdicts(place.view);
+    for (const auto& [candidate, verdict] : judged) EXPECT_EQ(verdict, "measured") << lost_at;
+
+    place.candidates.lost_at = SIZE_MAX;
+    place.candidates.evaluated.clear();
+    const auto resumed = place.Run();
+    ASSERT_TRUE(resumed) << resumed.error().Format();
+    EXPECT_EQ(resumed->result.outcome, expected->result.outcome);
+    EXPECT_EQ(resumed->result.message, expected->result.message);
+    EXPECT_EQ(verdicts(place.view), verdicts(undisturbed.view)) << lost_at;
+    EXPECT_EQ(static_cast<size_t>(resumed->evaluations) + judged.size(), static_cast<size_t>(expected->evaluations)) << lost_at;
+    for (const std::string& text : place.candidates.evaluated) EXPECT_EQ(judged.count(Sha256(text)), 0u) << "judged twice:\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace warpwright
