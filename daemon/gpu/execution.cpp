@@ -124,7 +124,7 @@ Step Execution::RunOnce(uint32_t index) {
   if (perturbation == Perturbation::kNoise) WW_TRY(tools_.MakeNoise());
   Step step = RunPlan();
   if (perturbation != Perturbation::kNone && !context_.lost()) {
-    WW_TRY(tools_.Release());
+    tools_.Release();
     WW_STEP(context_.Wait(tools_.side().get()));
   }
   return step;
@@ -201,7 +201,7 @@ Step Execution::Measure() {
     // Marks between the kernels cost time: every other sample goes without, for the total.
     Step step = i % 2 == 0 || launches.size() == 1 ? replay_->Run(tools_.stream()) : replay_->RunMarked(tools_.stream(), marks);
     WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
-    WW_TRY(tools_.Release());
+    tools_.Release();
     if (!step || *step) return step;
     WW_STEP(context_.Wait(tools_.stream()));
     const auto elapsed = [&](const Event& a, const Event& b) -> Result<double> {

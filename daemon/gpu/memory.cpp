@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 namespace warpwright::gpu {
 namespace {
 
@@ -35,6 +37,35 @@ DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
 void DeviceMemory::Free() {
   if (address_ != 0 && !context_->lost()) context_->driver().MemFree(address_);
   address_ = 0;
+}
+
+Result<HostFlag> HostFlag::Create(Context& context) {
+  const CudaDriver& driver = context.driver();
+  HostFlag flag;
+  flag.context_ = &context;
+  void* word = nullptr;
+  WW_TRY(driver.Check(driver.MemHostAlloc(&word, sizeof(uint32_t), CU_MEMHOSTALLOC_DEVICEMAP), "cuMemHostAlloc"));
+  flag.word_ = static_cast<uint32_t*>(word);
+  flag.Set(0);
+  WW_TRY(driver.Check(driver.MemHostGetDevicePointer(&flag.address_, word, 0), "cuMemHostGetDevicePointer"));
+  return flag;
+}
+
+HostFlag& HostFlag::operator=(HostFlag&& other) noexcept {
+  if (this != &other) {
+    Free();
+    context_ = other.context_;
+    word_ = std::exchange(other.word_, nullptr);
+    address_ = other.address_;
+  }
+  return *this;
+}
+
+void HostFlag::Set(uint32_t value) { std::atomic_ref<uint32_t>(*word_).store(value, std::memory_order_release); }
+
+void HostFlag::Free() {
+  if (word_ != nullptr && !context_->lost()) context_->driver().MemFreeHost(word_);
+  word_ = nullptr;
 }
 
 Result<MappedMemory> MappedMemory::Map(Context& context, uint64_t bytes) {

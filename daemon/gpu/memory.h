@@ -26,6 +26,26 @@ class DeviceMemory {
   uint64_t bytes_ = 0;
 };
 
+// A word of the host's memory that kernels poll. Setting it needs no stream, and so waits for nothing that is enqueued: streams share a few
+// queues of the hardware, and a copy may stand behind work that waits for the very flag.
+class HostFlag {
+ public:
+  HostFlag() = default;
+  static Result<HostFlag> Create(Context& context);
+  HostFlag(HostFlag&& other) noexcept
+      : context_(other.context_), word_(std::exchange(other.word_, nullptr)), address_(other.address_) {}
+  HostFlag& operator=(HostFlag&& other) noexcept;
+  ~HostFlag() { Free(); }
+  CUdeviceptr address() const { return address_; }
+  void Set(uint32_t value);
+
+ private:
+  void Free();
+  Context* context_ = nullptr;
+  uint32_t* word_ = nullptr;
+  CUdeviceptr address_ = 0;
+};
+
 // Pages of its own in an address range of its own, with an unmapped page on both sides: an access there faults. `Protect` takes the
 // right to write away.
 class MappedMemory {

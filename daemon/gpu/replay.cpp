@@ -48,8 +48,14 @@ Status Replay::Mark(CUstream stream) {
 }
 
 Step Replay::Prepare(const std::vector<PlanOp>& ops) {
-  for (const PlanOp& op : ops)
+  for (const PlanOp& op : ops) {
+    // Now, and not while the stream is held: making one may wait for what is enqueued.
+    if (const uint32_t stream = StreamOfOp(op); stream != 0 && !streams_.contains(stream)) {
+      WW_ASSIGN(Stream made, Stream::Create(*context_));
+      streams_.emplace(stream, std::move(made));
+    }
     if (const auto* launch = std::get_if<KernelLaunch>(&op)) WW_STEP(PrepareLaunch(*launch));
+  }
   return std::nullopt;
 }
 
@@ -76,12 +82,7 @@ Step Replay::PrepareLaunch(const KernelLaunch& launch) {
 
 Result<CUstream> Replay::StreamOf(uint32_t stream, CUstream main) {
   if (stream == 0) return main;
-  auto found = streams_.find(stream);
-  if (found == streams_.end()) {
-    WW_ASSIGN(Stream made, Stream::Create(*context_));
-    found = streams_.emplace(stream, std::move(made)).first;
-  }
-  const CUstream handle = found->second.get();
+  const CUstream handle = streams_.at(stream).get();
   if (std::find(forked_.begin(), forked_.end(), stream) == forked_.end()) {
     WW_ASSIGN(Event fork, Event::Create(*context_, false));
     const CudaDriver& driver = context_->driver();

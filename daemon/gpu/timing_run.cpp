@@ -149,7 +149,7 @@ Result<std::variant<Fault, TimingRun::Sample>> TimingRun::Measure(Side& side, co
   };
   WW_ASSIGN(fault, enqueue());
   if (!context_.lost()) WW_TRY(tools_.Stamp(1));
-  WW_TRY(tools_.Release());
+  tools_.Release();
   if (fault) return Outcome(std::move(*fault));
   WW_ASSIGN(fault, context_.Wait(tools_.stream()));
   if (fault) return Outcome(std::move(*fault));
@@ -170,7 +170,7 @@ Result<double> TimingRun::EmptyTime() {
     WW_TRY(tools_.Hold());
     WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
     WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
-    WW_TRY(tools_.Release());
+    tools_.Release();
     WW_TRY(driver.Check(driver.StreamSynchronize(tools_.stream()), "cuStreamSynchronize"));
     float ms = 0;
     WW_TRY(driver.Check(driver.EventElapsedTime(&ms, begin.get(), end.get()), "cuEventElapsedTime"));
@@ -302,7 +302,7 @@ Step TimingRun::TimeHot() {
     WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
     for (int i = 0; i < kHotLaunches; ++i) WW_STEP(side->replays[0]->Run(tools_.stream()));
     WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
-    WW_TRY(tools_.Release());
+    tools_.Release();
     WW_STEP(context_.Wait(tools_.stream()));
     float ms = 0;
     WW_TRY(driver.Check(driver.EventElapsedTime(&ms, begin.get(), end.get()), "cuEventElapsedTime"));

@@ -27,7 +27,7 @@ constexpr const char* kKernels[] = {"fill_pattern", "check_pattern", "copy_maske
 
 }  // namespace
 
-Tools::Tools(Context& context, std::unique_ptr<CompiledModule> compiled, LoadedModule module, Stream main, Stream side, Stream flag)
+Tools::Tools(Context& context, std::unique_ptr<CompiledModule> compiled, LoadedModule module, Stream main, Stream side, HostFlag flag)
     : context_(context), compiled_(std::move(compiled)), module_(std::move(module)), main_(std::move(main)),
       side_(std::move(side)), flag_(std::move(flag)) {}
 
@@ -45,7 +45,7 @@ Result<std::unique_ptr<Tools>> Tools::Create(Context& context, const Compiler& c
   if (const auto* fault = std::get_if<Fault>(&loaded)) return Fail(ErrorCode::kEnvironment, fault->message);
   WW_ASSIGN(Stream main, Stream::Create(context));
   WW_ASSIGN(Stream side, Stream::Create(context));
-  WW_ASSIGN(Stream flag, Stream::Create(context));
+  WW_ASSIGN(HostFlag flag, HostFlag::Create(context));
   std::unique_ptr<Tools> tools(new Tools(context, std::move(compiled), std::move(std::get<LoadedModule>(loaded)), std::move(main),
                                          std::move(side), std::move(flag)));
   tools->multiprocessors_ = static_cast<uint32_t>(context.Attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
@@ -54,7 +54,6 @@ Result<std::unique_ptr<Tools>> Tools::Create(Context& context, const Compiler& c
   WW_ASSIGN(tools->flush_, DeviceMemory::Allocate(context, 2 * tools->flush_bytes_));
   WW_ASSIGN(tools->results_, DeviceMemory::Allocate(context, kDrift + kDriftBytes * kMostDriftSlots));
   WW_ASSIGN(tools->stamps_, DeviceMemory::Allocate(context, 4 * sizeof(uint64_t) * kSlots));
-  WW_ASSIGN(tools->flag_memory_, DeviceMemory::Allocate(context, 256));
   const CudaDriver& driver = context.driver();
   for (const char* kernel : {"scrub", "occupy"}) {
     WW_ASSIGN(const CUfunction function, tools->module_.Function(kernel));
@@ -63,7 +62,6 @@ Result<std::unique_ptr<Tools>> Tools::Create(Context& context, const Compiler& c
   }
   // The first sweep would otherwise read memory that nobody wrote.
   WW_TRY(driver.Check(driver.MemsetD8Async(tools->flush_.address(), 0, tools->flush_.bytes(), tools->stream()), "cuMemsetD8Async"));
-  WW_TRY(driver.Check(driver.MemsetD8Async(tools->flag_memory_.address(), 0, 256, tools->stream()), "cuMemsetD8Async"));
   WW_TRY(driver.Check(driver.MemsetD8Async(tools->results_.address(), 0, tools->results_.bytes(), tools->stream()), "cuMemsetD8Async"));
   WW_TRY(driver.Check(driver.StreamSynchronize(tools->stream()), "cuStreamSynchronize"));
   return tools;
@@ -162,14 +160,9 @@ Result<double> Tools::MegahertzBetweenStamps() {
 
 Status Tools::Hold() {
   ++flag_value_;
-  return Launch("hold", 1, 1, 0, stream(), flag_memory_.address(), flag_value_, kLimitNs, results_.address() + kLate);
+  return Launch("hold", 1, 1, 0, stream(), flag_.address(), flag_value_, kLimitNs, results_.address() + kLate);
 }
-Status Tools::Release() {
-  // A stream of its own: the others wait for just this.
-  WW_TRY(context_.driver().Check(context_.driver().MemcpyHtoDAsync(flag_memory_.address(), &flag_value_, sizeof flag_value_, flag_.get()),
-                                 "cuMemcpyHtoDAsync"));
-  return context_.driver().Check(context_.driver().StreamSynchronize(flag_.get()), "cuStreamSynchronize");
-}
+void Tools::Release() { flag_.Set(flag_value_); }
 
 Result<bool> Tools::HoldsLasted() {
   uint32_t late = 0;
@@ -185,13 +178,13 @@ Status Tools::OccupyHalf() {
   uint32_t arrived = 0;
   WW_TRY(Upload(results_.address() + kArrived, &arrived, sizeof arrived));
   WW_TRY(context_.driver().Check(context_.driver().StreamSynchronize(stream()), "cuStreamSynchronize"));
-  WW_TRY(Launch("occupy", blocks, 32, shared_bytes_, side_.get(), flag_memory_.address(), flag_value_, kLimitNs, results_.address() + kArrived));
+  WW_TRY(Launch("occupy", blocks, 32, shared_bytes_, side_.get(), flag_.address(), flag_value_, kLimitNs, results_.address() + kArrived));
   while (arrived < blocks) WW_TRY(Download(&arrived, results_.address() + kArrived, sizeof arrived));
   return {};
 }
 Status Tools::MakeNoise() {
   ++flag_value_;
-  return Launch("make_noise", std::max(1u, multiprocessors_ / 4), kThreads, 0, side_.get(), flag_memory_.address(), flag_value_, kLimitNs,
+  return Launch("make_noise", std::max(1u, multiprocessors_ / 4), kThreads, 0, side_.get(), flag_.address(), flag_value_, kLimitNs,
                 flush_.address(), kNoiseBytes / 16);
 }
 

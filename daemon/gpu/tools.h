@@ -49,7 +49,7 @@ class Tools {
 
   // Holds stream() until Release; whatever is enqueued meanwhile runs without gaps.
   Status Hold();
-  Status Release();
+  void Release();
   // False: some hold ended by its limit, and what was timed behind it had gaps. Waits.
   Result<bool> HoldsLasted();
   // Neighbours on the side stream until Release: half of the multiprocessors occupied, or memory traffic.
@@ -57,7 +57,7 @@ class Tools {
   Status MakeNoise();
 
  private:
-  Tools(Context& context, std::unique_ptr<CompiledModule> compiled, LoadedModule module, Stream main, Stream side, Stream flag);
+  Tools(Context& context, std::unique_ptr<CompiledModule> compiled, LoadedModule module, Stream main, Stream side, HostFlag flag);
   template <typename... Args>
   Status Launch(const char* kernel, uint32_t grid, uint32_t block, uint32_t shared, CUstream stream, Args... args);
   template <typename... Args>
@@ -66,8 +66,9 @@ class Tools {
   Context& context_;
   std::unique_ptr<CompiledModule> compiled_;
   LoadedModule module_;
-  Stream main_, side_, flag_;
-  DeviceMemory flush_, results_, stamps_, flag_memory_;
+  Stream main_, side_;
+  HostFlag flag_;
+  DeviceMemory flush_, results_, stamps_;
   uint32_t flag_value_ = 0, multiprocessors_ = 0, shared_bytes_ = 0;
   uint64_t flush_bytes_ = 0;
 };

@@ -55,6 +55,9 @@ WW_EXPORT int cuMemFree_v2(Word at) {
   std::free(reinterpret_cast<void*>(at));
   return 0;
 }
+WW_EXPORT int cuMemHostAlloc(Word to, Word bytes) { return cuMemAlloc_v2(to, bytes); }
+WW_EXPORT int cuMemHostGetDevicePointer_v2(Word to, Word host) { return Put(to, host); }
+WW_EXPORT int cuMemFreeHost(Word at) { return cuMemFree_v2(at); }
 WW_EXPORT int cuMemcpyHtoDAsync_v2(Word to, Word from, Word bytes) {
   std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
   return 0;

@@ -120,20 +120,17 @@ TEST_F(GpuLoss, IsAnErrorAtEveryCall) {
     const auto [undisturbed, calls] = Lose(1'000'000, 999, act);
     ASSERT_EQ(undisturbed, "ran") << name;
     ASSERT_GT(calls, 20) << name;
-    long unnoticed = 0;
     for (long at = 0; at < calls; at += calls <= 100 || at < 20 ? 1 : calls / 40) {
       const auto [said, made] = Lose(at, 999, act);
       if (made <= at) continue;  // how often it times something is not the same in every run
       if (said == "ran") {
-        ++unnoticed;
+        EXPECT_LT(made - at, std::min(300L, calls / 2)) << name << ": call " << at << " of " << made << " went unnoticed";
         continue;
       }
-      EXPECT_EQ(unnoticed, 0) << name << ": call " << at << " is met after ones that went unnoticed";
       EXPECT_TRUE(said.starts_with(fmt::format("error {}: the NVIDIA H200 (GPU-abababab-abab-abab-abab-abababababab) was lost: ", static_cast<int>(ErrorCode::kEnvironment)))) << name << " " << at << ": " << said;
       EXPECT_NE(said.find("kernel log for Xid"), std::string::npos) << said;
       EXPECT_TRUE(said.ends_with("| false")) << name << " " << at << ": usable: " << said;
     }
-    EXPECT_LT(unnoticed, calls / 2) << name;
   }
 }
 
