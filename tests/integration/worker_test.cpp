@@ -57,7 +57,7 @@ class WorkerTest : public testing::Test {
       const float value = static_cast<float>(i) / 4;
       std::memcpy(&in[4 * static_cast<size_t>(i)], &value, 4);
     }
-    r.buffers = {{"out", std::vector<std::byte>(in.size(), std::byte{0xcc}), true, false, 0}, {"in", in, false, true, 0}};
+    r.buffers = {{"out", std::vector<std::byte>(in.size(), std::byte{0xcc}), true, false, 0}, {"in", std::move(in), false, true, 0}};
     r.device = "sim:h200";
     r.options.counters = true;
     return r;
@@ -87,7 +87,7 @@ TEST_F(WorkerTest, RunsAndCounts) {
   ASSERT_EQ(executed.buffers.size(), 2u);
   for (size_t i = 0; i < 300; ++i) {
     float value = 0;
-    std::memcpy(&value, &executed.buffers[0][4 * i], 4);
+    std::memcpy(&value, executed.buffers[0].data() + 4 * i, 4);
     ASSERT_EQ(value, static_cast<float>(i) / 2);
   }
   ASSERT_EQ(executed.launches.size(), 1u);
@@ -116,7 +116,7 @@ TEST_F(WorkerTest, AnEditedHeaderIsANewSource) {
   const auto executed = std::get<Executed>(Execute(Request(kSource)));
   ASSERT_TRUE(WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 2.0f\n"));
   float value = 0;
-  std::memcpy(&value, &executed.buffers[0][4 * 4], 4);
+  std::memcpy(&value, executed.buffers[0].data() + 4 * 4, 4);
   EXPECT_EQ(value, 3.0f);
 }
 

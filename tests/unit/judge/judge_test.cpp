@@ -65,7 +65,7 @@ TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
     ExpectPassed(verdict);
     const auto& measured = std::get<Measured>(*verdict);
     EXPECT_EQ(measured.checks, (std::vector<std::string>{"guard-bands", "input-hash", "module-state", "unwritten-output",
-                                                         "determinism", "comparison", "ptx-rules", "secret-seed", "distributions", "exact-integers",
+                                                         "determinism", "comparison", "build-dependent", "ptx-rules", "secret-seed", "distributions", "exact-integers",
                                                          "needle", "scale-ladder", "special-values", "odd-shape", "bytes-read"}));
     ASSERT_EQ(measured.cases.size(), 1u);
     EXPECT_EQ(measured.cases[0].case_name, "small");

@@ -69,7 +69,7 @@ double ValueOf(const Argument& argument, DType dtype, size_t i, const Sizes& siz
 }
 
 struct Run {
-  std::vector<std::vector<std::byte>> buffers;  // of all buffer arguments
+  std::vector<Bytes> buffers;  // of all buffer arguments
   std::string problem;
 };
 
@@ -99,12 +99,13 @@ Run Execute(const KernelSpec& spec, const std::string& file, const std::string& 
     }
     BufferContent content;
     content.name = argument.name;
-    content.bytes.resize(static_cast<size_t>(count) * SizeOf(buffer.dtype));
+    std::vector<std::byte> values(static_cast<size_t>(count) * SizeOf(buffer.dtype));
     content.uninitialized = buffer.role == Role::kOut;
     content.read_only = buffer.role == Role::kIn;
     if (buffer.role != Role::kOut)
       for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-        StoreFromDouble(buffer.dtype, content.bytes.data(), i, ValueOf(argument, buffer.dtype, i, sizes, ties));
+        StoreFromDouble(buffer.dtype, values.data(), i, ValueOf(argument, buffer.dtype, i, sizes, ties));
+    content.bytes = std::move(values);
     request.buffers.push_back(std::move(content));
   }
   const auto outcome = TheService().Execute(request);

@@ -64,7 +64,7 @@ LaunchReport Model(Device& device, const CompiledModule& module, const Row& row)
   run.options.keep_outputs = false;
   run.options.sample_instructions = kBudget;
   const DeviceRun result = run.MustRun(device, module);
-  for (int i = 0; i < 3; ++i) kept[i] = std::move(run.contents[static_cast<size_t>(i)].bytes);
+  for (int i = 0; i < 3; ++i) kept[i] = run.contents[static_cast<size_t>(i)].bytes.Copy();
   return result.launches.empty() ? LaunchReport{} : result.launches[0];
 }
 
