@@ -43,7 +43,8 @@ bool StaysBranch(const Instruction& in) {
 
 class Shaper {
  public:
-  Shaper(const KernelCode& kernel, const std::vector<MachineLoop>& loops) : kernel_(kernel), loops_(loops), count_(static_cast<uint32_t>(kernel.blocks.size())), entries_(count_, 0) {
+  Shaper(const KernelCode& kernel, const std::vector<MachineLoop>& loops)
+      : kernel_(kernel), loops_(loops), count_(static_cast<uint32_t>(kernel.blocks.size())), entries_(count_, 0) {
     for (uint32_t b = 0; b < count_; ++b) {
       const Instruction& last = LastOf(kernel, b);
       if (last.op == Op::kBranch) ++entries_[last.block];

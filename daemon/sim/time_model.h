@@ -54,8 +54,8 @@
 // Limits. PTX stands in for machine code but in innermost loops with loads (code_shape.h), and register spills are seen only by
 // their number. A phase's part of the traffic follows from averages by source line. All blocks of a launch are taken to be alike, and the
 // busiest warp of a block is found over the whole kernel, not between barriers. Power, DRAM pages and refresh, TLB misses,
-// instruction cache misses and overlap of launches are not modelled. The model is made to rank variants of a kernel and to name what limits them; a modelled time is not a
-// measurement and is never shown without the word.
+// instruction cache misses and overlap of launches are not modelled. The model is made to rank variants of a kernel and to name what
+// limits them; a modelled time is not a measurement and is never shown without the word.
 #pragma once
 
 #include <vector>

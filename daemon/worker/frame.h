@@ -9,10 +9,10 @@
 //   header            of a message: JSON, UTF-8; of a hello or a stage: plain text
 //   attachments       raw bytes, in order
 //
-// Tensors and file texts travel as attachments, large ones in shared memory where there is some: no encoding, and bytes that are not UTF-8 arrive as they were. A worker says hello once it
-// is ready. Then one call is in flight at a time; the answer to a message is any number of stages and one message. Stages say what the
-// worker is about to do ("compile"), so that the supervisor knows what a worker was at when it died, and may set a deadline for it.
-// Both sides treat what they read as untrusted.
+// Tensors and file texts travel as attachments, large ones in shared memory where there is some: no encoding, and bytes that are not UTF-8
+// arrive as they were. A worker says hello once it is ready. Then one call is in flight at a time; the answer to a message is any number
+// of stages and one message. Stages say what the worker is about to do ("compile"), so that the supervisor knows what a worker was at when
+// it died, and may set a deadline for it. Both sides treat what they read as untrusted.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // The simulated GPU's times beside a real one's: every version of a kernel that `warpwright optimize --device cuda` measured is modelled
 // on the simulator. Prints one JSON object; rows are variants, families are kernels.
 //
-//   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...
+//   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY... [without TRAJECTORY...]    (versions that those have, too, are left out)
 //   bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]
 //
 // REPOSITORY: the folder of the kernels and of their .warpwright.yml. DEVICE: "sim:h200". Nothing is fitted here, but constants of the model
@@ -192,7 +192,11 @@ Result<json> Compare(int argc, char** argv) {
   WW_ASSIGN(const Manifest manifest, LoadManifest(root));
   std::vector<Variant> variants;
   std::set<std::string> seen;
-  for (int i = 5; i < argc; ++i) WW_TRY(Collect(argv[i], seen, variants));
+  const auto without = std::find(argv + 5, argv + argc, std::string_view("without"));
+  std::vector<Variant> left_out;
+  for (auto path = without; path < argv + argc; ++path)
+    if (path != without) WW_TRY(Collect(*path, seen, left_out));
+  for (auto path = argv + 5; path < without; ++path) WW_TRY(Collect(*path, seen, variants));
   WorkerCommand command;
   command.argv = {argv[1], "--cache", argv[2], "--readable", root};
   WorkerEvaluator evaluator(command);
@@ -239,7 +243,7 @@ Result<json> SweepAsAsked(int argc, char** argv) {
 int main(int argc, char** argv) {
   const bool sweep = argc > 1 && std::string_view(argv[1]) == "sweep";
   if (argc < (sweep ? 7 : 6)) {
-    std::fputs("usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY...\n"
+    std::fputs("usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY... [without TRAJECTORY...]\n"
                "       bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]\n", stderr);
     return 2;
   }

@@ -113,8 +113,8 @@ class GpuLoss : public testing::Test {
   std::vector<BufferContent> buffers_;
 };
 
-// Whatever call meets it (of very many, some): an Error that names the GPU and a remedy, never a fault, and the worker will end. Calls at the very end, which only
-// give back what is over, may go unnoticed.
+// Whatever call meets it (of very many, some): an Error that names the GPU and a remedy, never a fault, and the worker will end. Calls at
+// the very end, which only give back what is over, may go unnoticed.
 TEST_F(GpuLoss, IsAnErrorAtEveryCall) {
   for (const auto& [name, act] : {std::pair<const char*, std::function<std::string()>>{"run", [&] { return Run(); }}, {"time", [&] { return Time(); }}}) {
     const auto [undisturbed, calls] = Lose(1'000'000, 999, act);
