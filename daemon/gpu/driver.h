@@ -17,7 +17,7 @@ namespace warpwright::gpu {
   X(MemFree) X(MemcpyHtoDAsync) X(MemcpyDtoHAsync) X(MemcpyDtoDAsync) X(MemsetD8Async) X(MemsetD16Async) X(MemsetD32Async)         \
   X(MemGetAllocationGranularity) X(MemAddressReserve) X(MemAddressFree) X(MemCreate) X(MemRelease) X(MemMap) X(MemUnmap)           \
   X(MemSetAccess) X(ModuleLoadData) X(ModuleUnload) X(ModuleGetFunction) X(ModuleGetGlobal) X(FuncSetAttribute)                     \
-  X(OccupancyMaxActiveBlocksPerMultiprocessor) X(LaunchKernel) X(LaunchCooperativeKernel) X(StreamCreate)      \
+  X(LaunchKernel) X(LaunchCooperativeKernel) X(StreamCreate)      \
   X(StreamDestroy) X(StreamSynchronize) X(StreamQuery) X(StreamWaitEvent) X(EventCreate) X(EventDestroy) X(EventRecord)             \
   X(EventElapsedTime)
 

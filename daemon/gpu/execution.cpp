@@ -4,27 +4,12 @@
 #include <chrono>
 
 #include "core/median.h"
+#include "core/occupancy.h"
 
 namespace warpwright::gpu {
 namespace {
 
 constexpr int kTimeSamples = 7;
-
-LaunchReport Describe(Context& context, const LoadedModule& module, const KernelLaunch& launch) {
-  LaunchReport report;
-  report.kernel = launch.kernel;
-  report.threads_per_block = static_cast<int>(launch.block.Count());
-  report.blocks_total = report.blocks_run = launch.grid.Count();
-  const KernelResources* resources = module.Resources(launch.kernel);
-  const auto function = module.Function(launch.kernel);
-  if (resources == nullptr || !function) return report;
-  report.registers = resources->registers;
-  report.shared_bytes_per_block = launch.dynamic_shared_bytes + static_cast<uint32_t>(resources->static_shared_bytes);
-  int blocks = 0;
-  if (context.driver().OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, *function, report.threads_per_block, launch.dynamic_shared_bytes) == CUDA_SUCCESS)
-    report.occupancy.blocks_per_multiprocessor = blocks;
-  return report;
-}
 
 // The set-up runs once in a process: what it filled is there for every later launch.
 std::vector<size_t> FilledWorkspaces(const LaunchPlan& plan) {
@@ -55,6 +40,18 @@ CounterTier TierOf(CounterDepth depth) {
 }
 
 }  // namespace
+
+LaunchReport DescribeLaunch(const Chip& chip, const KernelLaunch& launch, const KernelResources* resources) {
+  LaunchReport report;
+  report.kernel = launch.kernel;
+  report.threads_per_block = static_cast<int>(launch.block.Count());
+  report.blocks_total = report.blocks_run = launch.grid.Count();
+  if (resources == nullptr) return report;
+  report.registers = resources->registers;
+  report.shared_bytes_per_block = launch.dynamic_shared_bytes + static_cast<uint32_t>(resources->static_shared_bytes);
+  report.occupancy = ComputeOccupancy(chip, {report.threads_per_block, report.registers, report.shared_bytes_per_block}, report.blocks_total);
+  return report;
+}
 
 Status Execution::Fill() {
   size_t argument = 0;
@@ -219,7 +216,7 @@ Step Execution::Measure() {
   }
   run_.time_us = Median(totals);
   for (size_t l = 0; l < launches.size(); ++l) {
-    LaunchReport report = Describe(context_, *module_, *launches[l]);
+    LaunchReport report = DescribeLaunch(context_.chip(), *launches[l], module_->Resources(launches[l]->kernel));
     report.time.total_us = Median(each[l]);
     run_.launches.push_back(std::move(report));
   }

@@ -13,6 +13,9 @@
 
 namespace warpwright::gpu {
 
+// What is known of a launch before it is measured: sizes, resources (null: unknown), and how the chip holds it.
+LaunchReport DescribeLaunch(const Chip& chip, const KernelLaunch& launch, const KernelResources* resources);
+
 class Execution {
  public:
   // `counters` may be null: nothing is counted then.

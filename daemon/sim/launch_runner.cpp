@@ -1,3 +1,4 @@
+#include "core/occupancy.h"
 #include "sim/launch_runner.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,6 @@
 
 #include "sim/cost_model.h"
 #include "sim/instruction.h"
-#include "sim/occupancy.h"
 #include "sim/time_model.h"
 #include "sim/work_by_phase.h"
 

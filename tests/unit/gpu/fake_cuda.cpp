@@ -83,7 +83,6 @@ WW_NOTHING(cuModuleUnload)
 WW_HANDLE(cuModuleGetFunction)
 WW_EXPORT int cuModuleGetGlobal_v2() { return 500; }
 WW_NOTHING(cuFuncSetAttribute)
-WW_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(Word to) { return Put(to, int{8}); }
 WW_NOTHING(cuLaunchKernel)
 WW_NOTHING(cuLaunchCooperativeKernel)
 WW_HANDLE(cuStreamCreate)

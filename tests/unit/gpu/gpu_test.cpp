@@ -7,12 +7,14 @@
 #include "config/chip_file.h"
 #include "config/gpu_chip.h"
 #include "gpu/context.h"
+#include "gpu/execution.h"
 #include "gpu/lease.h"
 #include "gpu/module.h"
 
 namespace warpwright {
 namespace {
 
+using gpu::DescribeLaunch;
 using gpu::FindPtxVariables;
 using gpu::GpuIndex;
 using gpu::Lease;
@@ -128,6 +130,36 @@ TEST(ChipOf, KnowsNothingOfOtherArchitectures) {
   const auto chip = ChipOf(gpu);
   ASSERT_FALSE(chip);
   EXPECT_EQ(chip.error().code, ErrorCode::kEnvironment);
+}
+
+// Evidence is made from it: a grid that is said not to fill the chip sends the planner astray.
+TEST(DescribeLaunch, SaysHowTheGridFillsTheChip) {
+  const auto chip = LoadChip("h200");
+  ASSERT_TRUE(chip);
+  KernelResources resources;
+  resources.registers = 32;
+  resources.static_shared_bytes = 1024;
+  KernelLaunch launch;
+  launch.kernel = "k";
+  launch.block = {256, 1, 1};
+  launch.dynamic_shared_bytes = 1024;
+  struct Row {
+    uint32_t grid;
+    double waves;
+    const char* limiter;
+  };
+  for (const Row& row : {Row{132, 0.125, "grid"}, Row{1056, 1, "warps"}, Row{10560, 10, "warps"}}) {
+    launch.grid = {row.grid, 1, 1};
+    const LaunchReport report = DescribeLaunch(*chip, launch, &resources);
+    EXPECT_EQ(report.threads_per_block, 256);
+    EXPECT_EQ(report.blocks_total, row.grid);
+    EXPECT_EQ(report.shared_bytes_per_block, 2048u);
+    EXPECT_EQ(report.occupancy.blocks_per_multiprocessor, 8);
+    EXPECT_DOUBLE_EQ(report.occupancy.theoretical, 1);
+    EXPECT_DOUBLE_EQ(report.occupancy.waves, row.waves);
+    EXPECT_EQ(report.occupancy.limiter, row.limiter);
+  }
+  EXPECT_EQ(DescribeLaunch(*chip, launch, nullptr).occupancy.waves, 0);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Against NVIDIA's own calculator, cuda_occupancy.h of the toolkit.
-#include "sim/occupancy.h"
+#include "core/occupancy.h"
 
 #include <cuda_occupancy.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/chip_file.h"
-#include "sim/occupancy.h"
+#include "core/occupancy.h"
 
 namespace warpwright::sim {
 namespace {

@@ -1,16 +1,16 @@
-#include "sim/occupancy.h"
+#include "core/occupancy.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright::sim {
+namespace warpwright {
 
 namespace {
 
-int RoundUp(int value, int unit) { return (value + unit - 1) / unit * unit; }
+int RoundedUp(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
 int BlocksByRegisters(const Chip& chip, const BlockNeeds& needs, int warps_per_block) {
-  const int per_warp = RoundUp(std::max(needs.registers_per_thread, 1) * 32, chip.register_allocation_unit);
+  const int per_warp = RoundedUp(std::max(needs.registers_per_thread, 1) * 32, chip.register_allocation_unit);
   const int warps_per_scheduler =
       chip.registers / chip.warp_schedulers / per_warp;  // each scheduler owns its share of the file
   return warps_per_scheduler * chip.warp_schedulers / warps_per_block;
@@ -46,4 +46,4 @@ Occupancy ComputeOccupancy(const Chip& chip, const BlockNeeds& needs, uint64_t b
   return occupancy;
 }
 
-}  // namespace warpwright::sim
+}  // namespace warpwright
