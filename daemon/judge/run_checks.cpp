@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "source/build_dependence.h"
 
 namespace warpwright {
 namespace {
@@ -47,7 +48,7 @@ std::optional<uint64_t> Sum(const std::vector<LaunchReport>& launches, uint64_t 
   return sum;
 }
 
-bool IsOfBuild(const std::string& use) { return use.starts_with("build: "); }
+bool IsOfBuild(const std::string& use) { return use.starts_with(kBuildPrefix); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
 bool HasBuffer(const KernelSpec& spec, std::string_view type, bool inputs_only) {
@@ -178,7 +179,7 @@ Failure CheckBuildDependence(const KernelSpec& spec, const TrialReference& refer
   if (spec.allow.contains(Allow::kBuildDependent)) return std::nullopt;
   for (const auto& [use, where] : run.precision) {
     if (!IsOfBuild(use) || reference.precision.contains(use)) continue;
-    const bool is_text = use.starts_with("build: text");
+    const bool is_text = use.starts_with(kBuildText);
     return Refused{"build-dependent",
                    fmt::format("{} '{}', which the original has not: other builds may do something else, which needs `allow: [{}]` in the manifest",
                                is_text ? "it has text that is not compiled here:" : "it depends on", where.instruction, Name(Allow::kBuildDependent)),

@@ -65,7 +65,8 @@ uint64_t BytesOf(const std::vector<BufferContent>& buffers) {
   return bytes;
 }
 
-int PairsPerBlock(double original_us, uint64_t bytes) {
+int PairsPerBlock(Effort effort, double original_us, uint64_t bytes) {
+  if (effort == Effort::kQuick) return original_us < kLongUs ? kQuickPairs : kQuickLongPairs;
   const double sample = kSampleUs + std::max(original_us, kShortBatchUs) + static_cast<double>(bytes) / kBytesPerUs;
   return static_cast<int>(std::clamp(kLookUs / 10 / (2 * sample), double{kFewestPairs}, double{kMostPairs}));
 }
@@ -242,7 +243,7 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
   WW_ASSIGN(const auto inputs, state_.oracle.InputsOf({"timed-output", *timing.c, InputVariant::kBase, timing.seed}));
   request.buffers = *inputs;
   if (timing.pairs_per_block == 0)
-    timing.pairs_per_block = effort_ == Effort::kQuick ? (timing.original->time_us < kLongUs ? kQuickPairs : kQuickLongPairs) : PairsPerBlock(timing.original->time_us, BytesOf(request.buffers));
+    timing.pairs_per_block = PairsPerBlock(effort_, timing.original->time_us, BytesOf(request.buffers));
   request.options.seed = timing.seed;
   request.options.first_block = first_block;
   request.options.blocks = blocks;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "source/ast.h"
 
 namespace warpwright {
 namespace {
@@ -41,21 +42,21 @@ std::string FirstLine(std::string_view text) {
 std::map<std::string, PrecisionUse> FindBuildDependence(const Ast& ast) {
   std::map<std::string, PrecisionUse> uses;
   const std::string& file = ast.tree().main;
-  const auto add = [&](const std::string& name, std::string instruction, int line) {
-    uses.try_emplace(std::string(kBuildPrefix) + name, PrecisionUse{std::move(instruction), file, line});
+  const auto add = [&](std::string_view kind, const std::string& name, std::string instruction, int line) {
+    uses.try_emplace(std::string(kind) + name, PrecisionUse{std::move(instruction), file, line});
   };
   const std::vector<Token> tokens = Lex(ast.text());
   const bool pastes = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.Is("##"); });
   for (const Token& token : tokens)
     if (token.IsIdentifier() && (TellsBuildsApart(token.text) || (pastes && MayBegin(token.text))))
-      add(std::string(token.text), std::string(token.text), token.line);
+      add(kBuildPrefix, std::string(token.text), std::string(token.text), token.line);
   for (const TextRange& skipped : ast.InactiveRanges(file)) {
     const TextRange range = WithoutDirectives(ast.text(), skipped);
     const std::string_view text = ast::Text(ast, range);
     const std::string normalized = NormalizedText(text);
     if (normalized.empty()) continue;
     const auto first = static_cast<uint32_t>(text.find_first_not_of(" \t\r\n"));
-    add("text " + Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text), LineAt(ast.text(), range.begin + first));
+    add(kBuildText, Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text), LineAt(ast.text(), range.begin + first));
   }
   return uses;
 }

@@ -21,7 +21,7 @@ namespace warpwright {
 class SharedArea {
  public:
   enum class Use { kWrite, kReadCopies, kReadInPlace };
-  static constexpr uint64_t kBytes = 8ull << 30;
+  static constexpr uint64_t kBytes = (8ull << 30) + (1u << 20);  // what a frame may hold, and its gaps
   static constexpr uint64_t kAlignment = 64;
 
   // kEnvironment where the system has no such files.
