@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/publish_pull_request.h"
+#include "cli/publication_options.h"
 #include "cli/session.h"
 
 namespace warpwright {
@@ -70,6 +70,8 @@ Result<int> RunVerify(const RevisionOptions& options);
 Result<int> RunProfile(const CommonOptions& options);
 Result<int> RunOptimize(const OptimizeOptions& options);
 Result<int> RunPlan(const PlanOptions& options);
+// GitHub's matrix: {"include": [{"shard": "1/4", "kernels": "a b"}, ...]}, without empty shards, on one line.
+std::string MatrixJson(const std::vector<std::vector<std::string>>& shards);
 Result<int> RunShow(const ShowOptions& options);
 Result<int> RunSkills(const SkillsOptions& options);
 Result<int> RunMemory(const MemoryOptions& options);

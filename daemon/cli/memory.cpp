@@ -59,8 +59,8 @@ Result<int> RunMemory(const MemoryOptions& options) {
     return kExitDone;
   }
   if (paths.empty()) {
-    WW_ASSIGN(Session session, Session::Open(options.common));
-    paths = {session.state() / "experience.jsonl"};
+    WW_ASSIGN(const Session session, Session::Open(options.common));
+    paths = {session.workspace().experience_file()};
   }
   return Show(paths, options.common.json);
 }

@@ -1,4 +1,4 @@
-// nightly: times every entry against its reference and its history. service/night.h has the decisions, service/regression.h the statistics.
+// nightly: options. app/nightly.h does it.
 #pragma once
 
 #include <string>

@@ -1,12 +1,13 @@
+#include "app/profile.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "agents/feature_extractor.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/judging.h"
 #include "cli/progress.h"
 
 namespace warpwright {
@@ -31,6 +32,20 @@ json CaseJson(const CaseMeasurement& c) {
   return {{"case", c.case_name}, {"time_us", c.time_us}, {"sampled", c.sampled}, {"launches", launches}};
 }
 
+json ToJson(const ProfiledKernel& kernel, const std::string& device) {
+  const Measured* measured = kernel.measured();
+  if (measured == nullptr)
+    return {{"kernel", kernel.spec.name}, {"verdict", VerdictName(kernel.original)}, {"message", VerdictMessage(kernel.original)}};
+  const ExtractedFeatures& features = *kernel.features;
+  json cases = json::array();
+  for (const auto& c : measured->cases) cases.push_back(CaseJson(c));
+  json evidence = json::object();
+  for (const auto& [name, value] : features.evidence.values()) evidence[name] = value;
+  return {{"kernel", kernel.spec.name}, {"device", device}, {"modelled", measured->modelled}, {"cases", cases}, {"evidence", evidence},
+          {"hottest", features.kernel}, {"operation", Name(features.evidence.operation)}, {"dtype", features.evidence.dtype},
+          {"floor_us", features.roofline.floor_us}};
+}
+
 void Print(const KernelSpec& spec, const Measured& measured, const ExtractedFeatures& features, const Chip& chip) {
   fmt::print("{} ({}), modelled on {} (simulated)\n", spec.name, spec.entry, chip.name);
   for (const auto& c : measured.cases)
@@ -47,39 +62,21 @@ void Print(const KernelSpec& spec, const Measured& measured, const ExtractedFeat
 }  // namespace
 
 Result<int> RunProfile(const CommonOptions& options) {
-  WW_ASSIGN(Session session, Session::Open(options));
-  WW_ASSIGN(const Manifest manifest, session.ManifestOfWorkingTree());
-  const std::filesystem::path root = std::filesystem::absolute(session.repository().root());
-  WW_ASSIGN(const std::string toolchain, session.Toolchain());
+  WW_ASSIGN(const Session session, Session::Open(options));
   WorkerEvaluator worker = session.MakeWorker();
   Progress progress(options.quiet || options.json);
-  json kernels = json::array();
-  int exit_code = kExitDone;
-  for (const auto& spec : manifest.kernels) {
-    progress.Step("profiling " + spec.name);
-    WW_ASSIGN(const SourceRef source, Session::Source(root, spec.file));
-    const auto judge = MakeJudge(session, spec, source, manifest, root, toolchain, worker);
-    WW_ASSIGN(const Baseline baseline, judge->Prepare());
-    const auto* measured = std::get_if<Measured>(&baseline.original);
-    if (measured == nullptr) {
-      progress.Line(spec.name + ": " + VerdictMessage(baseline.original));
-      kernels.push_back({{"kernel", spec.name}, {"verdict", VerdictName(baseline.original)}, {"message", VerdictMessage(baseline.original)}});
-      exit_code = kExitUnverified;
-      continue;
-    }
-    WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
-    WW_ASSIGN(const ExtractedFeatures features, ExtractFeaturesOf(spec, session.chip(), inspection, *measured));
-    json cases = json::array();
-    for (const auto& c : measured->cases) cases.push_back(CaseJson(c));
-    json evidence = json::object();
-    for (const auto& [name, value] : features.evidence.values()) evidence[name] = value;
-    kernels.push_back({{"kernel", spec.name}, {"device", options.device}, {"modelled", measured->modelled}, {"cases", cases}, {"evidence", evidence},
-                       {"hottest", features.kernel}, {"operation", Name(features.evidence.operation)}, {"dtype", features.evidence.dtype}, {"floor_us", features.roofline.floor_us}});
-    progress.Finish();
-    if (!options.json) Print(spec, *measured, features, session.chip());
+  const auto print = [&](const ProfiledKernel& kernel) {
+    if (!options.json && kernel.features) Print(kernel.spec, *kernel.measured(), *kernel.features, session.workspace().device().chip);
+  };
+  const JudgingServices services{.trusted = worker, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};
+  WW_ASSIGN(const auto profiled, ProfileWorkingTree(session.workspace(), services, print));
+  if (options.json) {
+    json kernels = json::array();
+    for (const ProfiledKernel& kernel : profiled) kernels.push_back(ToJson(kernel, options.device));
+    std::puts(json({{"device", options.device}, {"kernels", kernels}}).dump(2).c_str());
   }
-  if (options.json) std::puts(json({{"device", options.device}, {"kernels", kernels}}).dump(2).c_str());
-  return exit_code;
+  const bool all = std::all_of(profiled.begin(), profiled.end(), [](const ProfiledKernel& kernel) { return kernel.features.has_value(); });
+  return all ? kExitDone : kExitUnverified;
 }
 
 }  // namespace warpwright

@@ -46,6 +46,11 @@ void Progress::Finish() {
   open_ = false;
 }
 
+ProgressCallbacks Progress::Callbacks() {
+  return {.step = [this](const std::string& text) { Step(text); }, .line = [this](const std::string& text) { Line(text); },
+          .finish = [this] { Finish(); }};
+}
+
 std::string Printable(std::string_view text) {
   std::string clean;
   for (const char c : text) {

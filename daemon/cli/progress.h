@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/progress.h"
+
 namespace warpwright {
 
 class Progress {
@@ -14,6 +16,8 @@ class Progress {
   void Step(std::string_view text);   // transient on a terminal
   void Line(std::string_view text);   // stays
   void Finish();                      // removes the transient line
+  // What a use case calls; it outlives the use case.
+  ProgressCallbacks Callbacks();
 
  private:
   bool quiet_;

@@ -57,7 +57,7 @@ std::vector<Place> PlacesOf(const OperatorConfig& config, const std::shared_ptr<
 Result<std::string> FactsReader::Toolchain(const Session& session) {
   const std::lock_guard guard(mutex_);
   if (toolchain_.empty()) {
-    WW_ASSIGN(toolchain_, session.Toolchain());
+    WW_ASSIGN(toolchain_, session.Toolchain()());
   }
   return toolchain_;
 }
@@ -70,22 +70,24 @@ Result<JobFacts> FactsReader::Read(const Place& place, const Job& job) {
   common.worker = options_.worker;
   common.cache = options_.cache;
   common.kernels = {job.what.kernel};
-  WW_ASSIGN(Session session, Session::Open(common));
-  WW_ASSIGN(const Manifest manifest, session.ManifestAt(job.commit));
-  WW_ASSIGN(auto trajectory, session.OpenTrajectory());
+  WW_ASSIGN(const Session session, Session::Open(common));
+  const Workspace& workspace = session.workspace();
+  const TargetDevice& device = workspace.device();
+  WW_ASSIGN(const Manifest manifest, workspace.ManifestAt(job.commit));
+  WW_ASSIGN(auto trajectory, workspace.OpenTrajectory());
   WW_ASSIGN(const TrajectoryView view, trajectory.View(job.result.trajectory_task));
   const KernelSpec& spec = manifest.kernels.front();
   ExplainContext context;
   context.file = spec.file;
   context.entry = spec.entry;
-  context.chip = session.chip();
+  context.chip = device.chip;
   context.base_commit = job.commit;
   context.version = kVersion;
   WW_ASSIGN(context.toolchain, Toolchain(session));
   context.allow = spec.allow;
   context.tolerance = spec.tolerance;
   const auto text = [&](const std::string& commit) {
-    const auto content = commit.empty() ? Result<std::optional<std::string>>(std::nullopt) : session.repository().Read(commit, spec.file);
+    const auto content = commit.empty() ? Result<std::optional<std::string>>(std::nullopt) : workspace.repository().Read(commit, spec.file);
     return content ? content->value_or("") : std::string();
   };
   context.original_text = text(job.commit);
@@ -93,9 +95,9 @@ Result<JobFacts> FactsReader::Read(const Place& place, const Job& job) {
   JobFacts facts;
   facts.explanation = Explain(view, context);
   facts.policy = manifest.pull_requests;
-  if (session.gpu()) {
-    facts.provenance.device_uuid = session.gpu()->uuid;
-    facts.provenance.driver = fmt::format("CUDA {}.{}", session.gpu()->driver_version / 1000, session.gpu()->driver_version % 1000 / 10);
+  if (device.gpu) {
+    facts.provenance.device_uuid = device.gpu->uuid;
+    facts.provenance.driver = DriverText(*device.gpu);
     facts.provenance.gpu_minutes = job.result.seconds / 60;
   }
   return facts;

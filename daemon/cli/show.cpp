@@ -43,19 +43,21 @@ void List(const std::vector<TaskSummary>& tasks, bool as_json) {
 }
 
 // File and entry from the manifest where the kernel still stands there.
-ExplainContext ContextOf(Session& session, const TrajectoryView& view) {
+ExplainContext ContextOf(const Session& session, const TrajectoryView& view) {
   ExplainContext context;
+  const Workspace& workspace = session.workspace();
+  const Repository& repository = workspace.repository();
   const std::string& device = view.task.key.device;
   if (auto chip = LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : "")) context.chip = *chip;
-  else if (session.gpu()) context.chip = session.chip();
+  else if (workspace.device().gpu) context.chip = workspace.device().chip;
   if (context.chip.name.empty()) context.chip.name = device;  // measured on another machine than this one
   context.version = kVersion;
-  context.toolchain = session.Toolchain().value_or("unknown toolchain");
-  const auto head = session.repository().Resolve("HEAD");
+  context.toolchain = session.Toolchain()().value_or("unknown toolchain");
+  const auto head = repository.Resolve("HEAD");
   if (!head) return context;
   context.base_commit = *head;
-  if (const auto branch = session.repository().Resolve("warpwright/" + view.task.key.kernel + "~1")) context.base_commit = *branch;
-  if (const auto manifest = session.ManifestAt(*head))
+  if (const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel + "~1")) context.base_commit = *branch;
+  if (const auto manifest = workspace.ManifestAt(*head))
     for (const auto& spec : manifest->kernels)
       if (spec.name == view.task.key.kernel) {
         context.file = spec.file;
@@ -64,20 +66,20 @@ ExplainContext ContextOf(Session& session, const TrajectoryView& view) {
         context.tolerance = spec.tolerance;
       }
   if (context.file.empty()) return context;
-  if (const auto text = session.repository().Read(context.base_commit, context.file); text && *text) context.original_text = **text;
-  const auto branch = session.repository().Resolve("warpwright/" + view.task.key.kernel);
+  if (const auto text = repository.Read(context.base_commit, context.file); text && *text) context.original_text = **text;
+  const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel);
   if (!branch) return context;
-  if (const auto text = session.repository().Read(*branch, context.file); text && *text) context.result_text = **text;
+  if (const auto text = repository.Read(*branch, context.file); text && *text) context.result_text = **text;
   return context;
 }
 
 // As it would be proposed on a forge.
-std::string PullRequest(Session& session, const Explanation& explanation) {
+std::string PullRequest(const Repository& repository, const Explanation& explanation) {
   Provenance provenance;
   provenance.branch = "warpwright/" + explanation.kernel;
-  const auto tip = session.repository().Resolve(provenance.branch);
+  const auto tip = repository.Resolve(provenance.branch);
   if (tip) provenance.candidate_commit = *tip;
-  if (const auto diff = session.repository().Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file)) AddDiff(*diff, provenance);
+  if (const auto diff = repository.Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file)) AddDiff(*diff, provenance);
   if (explanation.outcome == "improved") return RenderPullRequest(explanation, provenance).body;
   const CheckText check = RenderCheck(explanation, provenance);
   return check.summary + "\n" + check.text;
@@ -89,8 +91,8 @@ Result<int> RunShow(const ShowOptions& options) {
   CommonOptions common = options.common;
   const std::vector<std::string> kernels = common.kernels;
   common.kernels.clear();  // a kernel that left the manifest can still be shown
-  WW_ASSIGN(Session session, Session::Open(common));
-  WW_ASSIGN(Trajectory trajectory, session.OpenTrajectory());
+  WW_ASSIGN(const Session session, Session::Open(common));
+  WW_ASSIGN(Trajectory trajectory, session.workspace().OpenTrajectory());
   WW_ASSIGN(auto tasks, trajectory.Tasks());
   if (!kernels.empty()) std::erase_if(tasks, [&](const TaskSummary& t) { return std::find(kernels.begin(), kernels.end(), t.key.kernel) == kernels.end(); });
   if (options.task == 0 && kernels.empty()) {
@@ -105,7 +107,7 @@ Result<int> RunShow(const ShowOptions& options) {
   std::string text;
   if (common.json || options.format == "json") text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   else if (options.format == "html") text = RenderHtml(explanation);
-  else if (options.format == "pull-request") text = PullRequest(session, explanation);
+  else if (options.format == "pull-request") text = PullRequest(session.workspace().repository(), explanation);
   else text = RenderMarkdown(explanation);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);

@@ -3,21 +3,16 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "agents/feature_extractor.h"
+#include "app/profile.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/judging.h"
 #include "skills/match.h"
 
 namespace warpwright {
 namespace {
 
 using nlohmann::json;
-
-Result<SkillLibrary> Library(const SkillsOptions& options) {
-  return options.common.skills.empty() ? LoadBuiltInSkills() : LoadSkills(options.common.skills);
-}
 
 int List(const SkillLibrary& library, bool as_json) {
   json list = json::array();
@@ -75,20 +70,13 @@ Result<Evidence> ReadEvidence(const std::string& path) {
 }
 
 Result<Evidence> MeasureEvidence(const CommonOptions& options) {
-  WW_ASSIGN(Session session, Session::Open(options));
-  WW_ASSIGN(const Manifest manifest, session.ManifestOfWorkingTree());
+  WW_ASSIGN(const Session session, Session::Open(options));
+  WW_ASSIGN(const Manifest manifest, session.workspace().ManifestOfWorkingTree());
   if (manifest.kernels.size() != 1) return Fail(ErrorCode::kUsage, "name one kernel with --kernel, or a file of evidence");
-  const auto root = std::filesystem::absolute(session.repository().root());
-  const KernelSpec& spec = manifest.kernels.front();
-  WW_ASSIGN(const SourceRef source, Session::Source(root, spec.file));
   WorkerEvaluator worker = session.MakeWorker();
-  const auto judge = MakeJudge(session, spec, source, manifest, root, "", worker);
-  WW_ASSIGN(const Baseline baseline, judge->Prepare());
-  const auto* measured = std::get_if<Measured>(&baseline.original);
-  if (measured == nullptr) return Fail(ErrorCode::kUnsupported, VerdictMessage(baseline.original));
-  WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
-  WW_ASSIGN(ExtractedFeatures features, ExtractFeaturesOf(spec, session.chip(), inspection, *measured));
-  return std::move(features.evidence);
+  WW_ASSIGN(ProfiledKernel profiled, ProfileKernel(session.workspace(), manifest, manifest.kernels.front(), "", worker));
+  if (!profiled.features) return Fail(ErrorCode::kUnsupported, VerdictMessage(profiled.original));
+  return std::move(profiled.features->evidence);
 }
 
 Result<int> ShowMatch(const SkillLibrary& library, const SkillsOptions& options) {
@@ -115,11 +103,11 @@ Result<int> ShowMatch(const SkillLibrary& library, const SkillsOptions& options)
 
 Result<int> RunSkills(const SkillsOptions& options) {
   if (options.action == "check") {
-    WW_ASSIGN(const SkillLibrary library, options.argument.empty() ? Library(options) : LoadSkills(options.argument));
+    WW_ASSIGN(const SkillLibrary library, options.argument.empty() ? LoadSkillsOf(options.common) : LoadSkills(options.argument));
     fmt::print("{} methods and the policy are fine ({}).\n", library.methods.size(), library.origin);
     return kExitDone;
   }
-  WW_ASSIGN(const SkillLibrary library, Library(options));
+  WW_ASSIGN(const SkillLibrary library, LoadSkillsOf(options.common));
   if (options.action == "list") return List(library, options.common.json);
   if (options.action == "show") return Show(library, options.argument, options.common.json);
   return ShowMatch(library, options);

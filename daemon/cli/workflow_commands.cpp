@@ -1,20 +1,16 @@
 #include "cli/workflow_commands.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 
-#include "base/fd.h"
 #include "base/random.h"
 #include "base/redaction.h"
 
 namespace warpwright {
 namespace {
-
-constexpr size_t kMaxOutputBytes = 400'000;
 
 std::string RandomWord() { return fmt::format("ww{:016x}{:016x}", SecretSeed(), SecretSeed()); }
 
@@ -65,25 +61,6 @@ void WorkflowCommands::Print(std::string_view commands) {
   if (token_.empty()) return;
   token_ = RandomWord();
   Emit("::stop-commands::" + token_);
-}
-
-Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& outputs) {
-  std::string text;
-  for (const auto& [name, given] : outputs) {
-    const std::string value = given.size() > kMaxOutputBytes ? "" : given;
-    if (value.size() != given.size()) std::fprintf(stderr, "warpwright: the output '%s' has %zu bytes and was left out\n", name.c_str(), given.size());
-    const std::string delimiter = RandomWord();
-    text += fmt::format("{}<<{}\n{}\n{}\n", name, delimiter, value, delimiter);
-  }
-  const Fd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
-  if (!out.valid()) return FailErrno("open " + file.string());
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(out.get(), text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return FailErrno("write " + file.string());
-    done += static_cast<size_t>(wrote);
-  }
-  return {};
 }
 
 Result<std::string> TakeFromEnvironment(const std::string& name) {

@@ -1,13 +1,11 @@
-// What a step says to the runner of GitHub Actions: commands in its output ("::add-mask::"), and files that it hands over (GITHUB_OUTPUT).
+// What a step says to the runner of GitHub Actions: commands in its output ("::add-mask::"). app/step_outputs.h
+// has the files that it hands over.
 #pragma once
 
 #include <cstdio>
-#include <filesystem>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
 
@@ -34,11 +32,6 @@ class WorkflowCommands {
   std::mutex mutex_;
   std::string token_;                          // of the Stop that holds; empty: commands are taken
 };
-
-using StepOutputs = std::vector<std::pair<std::string, std::string>>;
-// Appends to the file that GITHUB_OUTPUT names. Each value stands between delimiters that nobody could have put into it. A value over 400 KB is
-// left out and said so in its place, since GitHub refuses a job's outputs over 1 MB together.
-Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& outputs);
 
 // The variable's value, which is then wiped out of this process's environment: neither /proc/<pid>/environ nor a child shows it any more.
 // kEnvironment where it is not set or empty.

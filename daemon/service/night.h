@@ -1,5 +1,5 @@
 // What a night says of one entry: pure decisions over its history and tonight's times. regression.h has the statistics; who times, and in
-// which order, is cli/nightly.cpp.
+// which order, is app/nightly.cpp.
 //
 // A regression is reported once. Of the code: while the entry stays slower than the reference for the same reason, nights are "slower" and
 // silent; it is reported again where the culprit becomes another or the loss grows by more than the threshold; it is recovered where the

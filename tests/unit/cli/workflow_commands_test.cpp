@@ -6,8 +6,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/file.h"
-#include "cli/publish_pull_request.h"
+#include "cli/publication_options.h"
 
 namespace warpwright {
 namespace {
@@ -69,23 +68,6 @@ TEST(WorkflowCommands, MaskEveryLineOfAKey) {
   EXPECT_EQ(text.find("::add-mask::ab\n"), std::string::npos) << "would mask half of the log";
 }
 
-TEST(StepOutputs, CannotBeBrokenOutOf) {
-  auto folder = TemporaryDirectory::Create("ww-outputs");
-  ASSERT_TRUE(folder);
-  const auto file = folder->path() / "output";
-  ASSERT_TRUE(WriteFileAtomically(file, "before=1\n"));
-  const std::string hostile = "x\nEOF\nresult=improved\n::stop-commands::a";
-  ASSERT_TRUE(WriteStepOutputs(file, {{"message", hostile}, {"empty", ""}, {"large", std::string(500'000, 'x')}}));
-  const std::string text = *ReadFile(file);
-  ASSERT_EQ(text.rfind("before=1\nmessage<<", 0), 0u);
-  const size_t word_at = text.find("<<") + 2;
-  const std::string word = text.substr(word_at, text.find('\n') == std::string::npos ? 0 : text.find('\n', word_at) - word_at);
-  EXPECT_GE(word.size(), 34u);
-  EXPECT_EQ(text.compare(text.find(word) + word.size() + 1, hostile.size() + 1 + word.size(), hostile + "\n" + word), 0) << text.substr(0, 300);
-  EXPECT_LT(text.size(), 2000u) << "what is too large is left out";
-  EXPECT_NE(text.find("empty<<"), std::string::npos);
-}
-
 TEST(TakeFromEnvironment, LeavesNothingBehind) {
   ::setenv("WW_TEST_TOKEN", "s3cret-from-environment", 1);
   const char* place = std::getenv("WW_TEST_TOKEN");
@@ -114,18 +96,6 @@ TEST(Publication, OptionsThatCannotBeMeant) {
   EXPECT_NE(check([](auto& o) { o.remote = "ext::sh"; }).find("--remote"), std::string::npos);
   EXPECT_NE(check([](auto& o) { o.base_branch = "-x"; }).find("--base-branch"), std::string::npos);
   EXPECT_NE(check([](auto& o) { o.app_id = "Iv1"; }).find("belong together"), std::string::npos);
-}
-
-TEST(Publication, EveryKernelIsInOneShard) {
-  const std::vector<std::string> kernels = {"softmax", "layernorm", "rmsnorm", "gelu", "matmul", "transpose", "row_sum", "argmax", "histogram"};
-  std::multiset<std::string> dealt;
-  for (int k = 1; k <= 4; ++k) {
-    const auto mine = KernelsOfShard(std::to_string(k) + "/4", kernels);
-    EXPECT_LE(mine.size(), 3u);
-    dealt.insert(mine.begin(), mine.end());
-  }
-  EXPECT_EQ(dealt, std::multiset<std::string>(kernels.begin(), kernels.end()));
-  EXPECT_EQ(KernelsOfShard("", kernels), kernels);
 }
 
 TEST(Publication, Lists) {

@@ -1,0 +1,200 @@
+#include "app/changed_entries.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/source_closure.h"
+#include "base/hash.h"
+#include "config/manifest.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Few sources below the state folder, where workers may read; gone when done. What a killed process left is swept a day later.
+class Scratch {
+ public:
+  static Result<Scratch> Create(const fs::path& state) {
+    const fs::path parent = state / "compare";
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(parent, error)) {
+      std::error_code ignored;
+      const auto written = fs::last_write_time(entry.path(), ignored);
+      if (!ignored && fs::file_time_type::clock::now() - written > std::chrono::hours(24)) fs::remove_all(entry.path(), ignored);
+    }
+    fs::create_directories(parent, error);
+    std::string pattern = (parent / "XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) return FailErrno("make a folder in " + parent.string());
+    return Scratch(pattern);
+  }
+  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  explicit Scratch(fs::path path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+void Add(Hasher& hasher, const std::optional<Expression>& value) { hasher.Add(value ? "1" + value->text() : std::string("0")); }
+void Add(Hasher& hasher, const std::vector<Expression>& values) {
+  hasher.Add(std::to_string(values.size()));
+  for (const auto& value : values) hasher.Add(value.text());
+}
+std::string Text(const ScalarValue& value) {
+  return std::visit(Overload{[](int64_t v) { return fmt::format("i{}", v); }, [](double v) { return fmt::format("f{:a}", v); }}, value);
+}
+void Add(Hasher& hasher, const BufferArgument& buffer) {
+  hasher.Add("buffer").Add(Name(buffer.dtype)).Add(std::to_string(static_cast<int>(buffer.role))).Add(std::to_string(buffer.alignment));
+  Add(hasher, buffer.shape);
+  const Init& init = buffer.init;
+  hasher.Add(fmt::format("{} {:a} {:a}", static_cast<int>(init.kind), init.a, init.b)).Add(init.path).Add(init.tensor);
+  Add(hasher, init.low);
+  Add(hasher, init.high);
+}
+void Add(Hasher& hasher, const ScalarArgument& scalar) {
+  hasher.Add("scalar").Add(Name(scalar.dtype)).Add(scalar.value ? Text(*scalar.value) : std::string());
+}
+
+class Comparison {
+ public:
+  Comparison(const Repository& repository, Evaluator& worker, Scratch scratch, RevisionSources now, std::optional<RevisionSources> then, std::optional<Manifest> old)
+      : repository_(repository), worker_(worker), scratch_(std::move(scratch)), now_(std::move(now)), then_(std::move(then)), old_manifest_(std::move(old)) {}
+
+  Result<EntryChange> Compare(const KernelSpec& spec, bool with_hash) {
+    EntryChange change;
+    change.kernel = spec.name;
+    WW_ASSIGN(const SourceClosure sources, now_.Of(spec.file));
+    change.note = Note(sources, spec);
+    WW_TRY(Decide(spec, sources, change));
+    if (change.changed && with_hash && change.slice_hash.empty()) {
+      WW_ASSIGN(change.slice_hash, SliceHash(now_, sources, spec));
+    }
+    if (change.changed && with_hash) change.data_digest = DataDigest(spec, change.slice_hash.empty());
+    return change;
+  }
+
+ private:
+  Status Decide(const KernelSpec& spec, const SourceClosure& sources, EntryChange& change) {
+    const auto decide = [&](bool changed, const char* reason) {
+      change.changed = changed;
+      change.reason = reason;
+      return Status();
+    };
+    if (!then_) return decide(true, "every entry was asked for");
+    const KernelSpec* old = nullptr;
+    for (const auto& kernel : old_manifest_ ? old_manifest_->kernels : std::vector<KernelSpec>())
+      if (kernel.name == spec.name) old_spec_ = kernel, old = &old_spec_;
+    if (old == nullptr) return decide(true, "it is new in the manifest");
+    if (EntryDigest(*old) != EntryDigest(spec)) return decide(true, "its entry in the manifest changed");
+    WW_ASSIGN(const SourceClosure old_sources, then_->Of(old->file));
+    if (old->file == spec.file && old_sources == sources) return decide(false, "the same files");
+    WW_ASSIGN(const std::string before, SliceHash(*then_, old_sources, *old));
+    WW_ASSIGN(change.slice_hash, SliceHash(now_, sources, spec));
+    return change.slice_hash == before ? decide(false, "the same meaning") : decide(true, "its code changed");
+  }
+
+  // Empty where the file or the entry is not there.
+  Result<std::string> SliceHash(const RevisionSources& revision, const SourceClosure& sources, const KernelSpec& spec) {
+    const auto file = sources.files.find(spec.file);
+    if (file == sources.files.end() || sources.unreadable.count(spec.file) != 0) return std::string();
+    const fs::path root = scratch_.path() / revision.commit().substr(0, 12);
+    WW_TRY(revision.Export(sources, root));
+    WW_ASSIGN(const SourceRef source, ReadSource(root, spec.file));
+    WW_ASSIGN(const Inspection inspection, worker_.Inspect(source));
+    for (const auto& entry : inspection.entries)
+      if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return entry.slice_hash;
+    return std::string();
+  }
+
+  std::string DataDigest(const KernelSpec& spec, bool with_file) const {
+    Hasher hasher;
+    for (const auto& [path, blob] : now_.Below(".warpwright/references/" + spec.name)) hasher.Add(path).Add(blob);
+    for (const auto& argument : spec.args)
+      if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind); buffer != nullptr && !buffer->init.path.empty()) hasher.Add(now_.Blob(buffer->init.path));
+    if (with_file) hasher.Add(now_.Blob(spec.file));
+    return hasher.Finish();
+  }
+
+  std::string Note(const SourceClosure& sources, const KernelSpec& spec) const {
+    if (!sources.unreadable.empty()) return sources.unreadable.begin()->second;
+    if (!sources.files.empty()) return {};
+    const auto text = repository_.Read(now_.commit(), spec.file);
+    return !text ? text.error().message : spec.file + " is not in this revision";
+  }
+
+  const Repository& repository_;
+  Evaluator& worker_;
+  Scratch scratch_;
+  RevisionSources now_;
+  std::optional<RevisionSources> then_;
+  std::optional<Manifest> old_manifest_;
+  KernelSpec old_spec_;
+};
+
+}  // namespace
+
+std::string EntryDigest(const KernelSpec& spec) {
+  Hasher hasher;
+  hasher.Add(spec.entry).Add(std::to_string(spec.args.size()));
+  for (const auto& argument : spec.args) {
+    hasher.Add(argument.name);
+    std::visit([&](const auto& kind) { Add(hasher, kind); }, argument.kind);
+  }
+  hasher.Add(std::to_string(spec.cases.size()));
+  for (const auto& c : spec.cases) {
+    hasher.Add(c.name).Add(fmt::format("{:a}", c.weight)).Add(std::to_string(c.scalars.size()));
+    for (const auto& [name, value] : c.scalars) hasher.Add(name).Add(Text(value));
+    for (const DeviceKind kind : {DeviceKind::kSim, DeviceKind::kCuda}) hasher.Add(c.on.count(kind) != 0 ? "on" : "off");
+  }
+  hasher.Add(spec.launch ? "launch" : "none");
+  if (spec.launch) {
+    Add(hasher, spec.launch->grid);
+    Add(hasher, spec.launch->block);
+    Add(hasher, spec.launch->shared_bytes);
+  }
+  hasher.Add(spec.tolerance.relative ? fmt::format("{:a}", *spec.tolerance.relative) : std::string()).Add(std::to_string(spec.allow.size()));
+  for (const Allow allow : spec.allow) hasher.Add(Name(allow));
+  Add(hasher, spec.accumulation);
+  return hasher.Finish();
+}
+
+Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, const Manifest& manifest, const ChangeRequest& request, Evaluator& worker) {
+  const Repository& repository = workspace.repository();
+  if (!request.before.empty()) {
+    // Most pushes touch no source: then the trees need not be listed, which takes longer than anything else in a large repository.
+    WW_ASSIGN(const auto touched, repository.TouchedPaths(request.before, request.commit));
+    if (std::none_of(touched.begin(), touched.end(), IsSource)) {
+      std::vector<EntryChange> unchanged;
+      for (const auto& spec : manifest.kernels) unchanged.push_back({.kernel = spec.name, .changed = false, .reason = "the same files"});
+      return unchanged;
+    }
+  }
+  WW_ASSIGN(Scratch scratch, Scratch::Create(workspace.state()));
+  WW_ASSIGN(RevisionSources now, RevisionSources::Load(repository, request.commit));
+  std::optional<RevisionSources> then;
+  std::optional<Manifest> old_manifest;
+  if (!request.before.empty()) {
+    WW_ASSIGN(then, RevisionSources::Load(repository, request.before));
+    // A manifest that was wrong or not there then says nothing about what its entries were: all of today's are new.
+    if (const auto text = repository.Read(request.before, std::string(kManifestName)); text && *text)
+      if (auto parsed = ParseManifest(**text, std::string(kManifestName))) old_manifest = std::move(*parsed);
+  }
+  Comparison comparison(repository, worker, std::move(scratch), std::move(now), std::move(then), std::move(old_manifest));
+  std::vector<EntryChange> changes;
+  for (const auto& spec : manifest.kernels) {
+    WW_ASSIGN(EntryChange change, comparison.Compare(spec, request.with_hashes));
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+}  // namespace warpwright

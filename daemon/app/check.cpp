@@ -1,0 +1,106 @@
+#include "app/check.h"
+
+#include <fmt/format.h>
+
+#include "app/draft_manifest.h"
+#include "judge/reference.h"
+
+namespace warpwright {
+namespace {
+
+Error ManifestError(int line, std::string message, std::string remedy) {
+  return {.code = ErrorCode::kConfig,
+          .message = std::move(message),
+          .file = ".warpwright.yml",
+          .line = line,
+          .remedy = std::move(remedy)};
+}
+
+// What is wrong between the manifest's arguments and the entry's signature; each names the manifest's line.
+void CompareSignature(const KernelSpec& spec, const EntryInfo& entry, std::vector<Error>& errors) {
+  const auto complain = [&](int line, std::string message, std::string remedy = {}) {
+    errors.push_back(ManifestError(line, "kernel '" + spec.name + "': " + std::move(message), std::move(remedy)));
+  };
+  std::vector<ParameterInfo> parameters;  // streams are passed by us, and are not in the manifest
+  for (const auto& parameter : entry.parameters)
+    if (!IsStream(parameter)) parameters.push_back(parameter);
+  if (spec.args.size() != parameters.size()) {
+    complain(
+        spec.line,
+        fmt::format("{} has {} parameters, the manifest gives {}", spec.entry, parameters.size(), spec.args.size()),
+        "list every parameter but streams, in the order of the signature");
+    return;
+  }
+  for (size_t i = 0; i < spec.args.size(); ++i) {
+    const Argument& argument = spec.args[i];
+    const ParameterInfo& parameter = parameters[i];
+    const bool buffer = std::holds_alternative<BufferArgument>(argument.kind);
+    if (argument.name != parameter.name && !parameter.name.empty())
+      complain(argument.line,
+               fmt::format("argument {} is called '{}', in the source '{}'", i + 1, argument.name, parameter.name));
+    if (buffer != parameter.is_pointer)
+      complain(argument.line, fmt::format("'{}' is a {} in the source ({})", argument.name,
+                                          parameter.is_pointer ? "pointer" : "scalar", parameter.type));
+    const DType dtype = std::visit([](const auto& kind) { return kind.dtype; }, argument.kind);
+    if (buffer == parameter.is_pointer && parameter.dtype && *parameter.dtype != dtype)
+      complain(argument.line, fmt::format("'{}' is {} in the source ({}), the manifest says {}", argument.name,
+                                          Name(*parameter.dtype), parameter.type, Name(dtype)));
+    if (buffer && parameter.is_const && std::get<BufferArgument>(argument.kind).role != Role::kIn)
+      complain(argument.line, fmt::format("'{}' is const in the source; its role is in", argument.name));
+  }
+}
+
+std::string BaseName(const std::string& entry) { return entry.substr(0, entry.find('<')); }
+
+Status CheckKernel(const std::filesystem::path& root, const KernelSpec& spec, Evaluator& worker,
+                   std::vector<Error>& errors) {
+  WW_ASSIGN(const SourceRef source, ReadSource(root, spec.file));
+  WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
+  const EntryInfo* entry = nullptr;
+  std::vector<std::string> names;
+  for (const auto& candidate : inspection.entries) {
+    names.push_back(candidate.name);
+    if (candidate.name == BaseName(spec.entry)) entry = &candidate;
+  }
+  if (entry == nullptr) {
+    errors.push_back(ManifestError(spec.line,
+                                   fmt::format("kernel '{}': {} has no entry '{}'", spec.name, spec.file, spec.entry),
+                                   fmt::format("it has: {}", fmt::join(names, ", "))));
+    return {};
+  }
+  if (!entry->refusal.empty()) {
+    errors.push_back({.code = ErrorCode::kUnsupported,
+                      .message = fmt::format("'{}' cannot be optimized: {}", spec.entry, entry->refusal),
+                      .file = spec.file,
+                      .line = entry->refusal_line});
+    return {};
+  }
+  if (entry->kind == EntryInfo::Kind::kKernel && !spec.launch)
+    errors.push_back(ManifestError(
+        spec.line, fmt::format("kernel '{}': '{}' is a __global__ function and needs `launch`", spec.name, spec.entry),
+        "launch: {grid: [\"ceil_div(N, 256)\"], block: [256]}"));
+  CompareSignature(spec, *entry, errors);
+  for (const auto& c : spec.cases) {
+    if (const auto reference = LoadReference(root, spec.name, c.name); !reference) errors.push_back(reference.error());
+    if (const auto supplied = LoadSupplied(root, spec, c); !supplied) errors.push_back(supplied.error());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServices& services) {
+  CheckReport report;
+  if (const auto skills = services.skills(); !skills) report.errors.push_back(skills.error());
+  if (const auto manifest = workspace.ManifestOfWorkingTree(); !manifest) {
+    report.errors.push_back(manifest.error());
+  } else {
+    report.kernels = manifest->kernels.size();
+    for (const auto& spec : manifest->kernels)
+      WW_TRY(CheckKernel(workspace.repository().root(), spec, services.worker, report.errors));
+  }
+  if (const auto toolchain = services.toolchain(); !toolchain) report.errors.push_back(toolchain.error());
+  return report;
+}
+
+}  // namespace warpwright

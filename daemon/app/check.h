@@ -1,0 +1,23 @@
+// check: the manifest of the working tree, the kernels behind it, the references, the skills and the toolkit.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "app/workspace.h"
+
+namespace warpwright {
+
+struct CheckServices {
+  Evaluator& worker;
+  SkillsSource skills;
+  ToolchainSource toolchain;
+};
+struct CheckReport {
+  size_t kernels = 0;
+  std::vector<Error> errors;  // everything that is wrong, with its place
+};
+
+Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServices& services);
+
+}  // namespace warpwright

@@ -1,0 +1,39 @@
+// doctor: finds out what a machine has, by asking a worker and by trying a small kernel; doctor_checks.h says what it
+// makes of that.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/doctor_checks.h"
+#include "app/progress.h"
+#include "base/subprocess.h"
+#include "core/evaluator.h"
+
+namespace warpwright {
+
+struct DoctorRequest {
+  std::string device;  // empty: a GPU where there is one
+  std::filesystem::path repository, cache;
+  std::filesystem::path scratch;    // that workers may read
+  std::vector<std::string> worker;  // its command line, for remedies
+};
+
+// A worker in its sandbox.
+struct DoctorWorker {
+  std::unique_ptr<Evaluator> evaluator;
+  std::function<std::string()> hello;  // what it said when it was ready: Supervisor::hello
+};
+struct DoctorServices {
+  std::function<Result<Completed>(const std::vector<std::string>& question)> ask_worker;  // outside of the sandbox
+  std::function<DoctorWorker(bool gpu)> make_worker;
+  std::function<std::string()> worker_log;  // of all of them so far
+  ProgressCallbacks progress = {};
+};
+
+DoctorFacts ExamineMachine(const DoctorRequest& request, const DoctorServices& services);
+
+}  // namespace warpwright

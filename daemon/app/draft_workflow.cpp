@@ -1,0 +1,40 @@
+#include "app/draft_workflow.h"
+
+#include <map>
+#include <string_view>
+
+namespace warpwright::embedded {
+const std::map<std::string_view, std::string_view>& Workflows();
+}
+
+namespace warpwright {
+namespace {
+
+void ReplaceAll(std::string& text, std::string_view from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+}
+
+// A branch may be called `true` or `a, b`: in quotation marks it stays a name. What needs more than those is not a name in YAML's eyes.
+std::string Quoted(const std::string& name) {
+  std::string text = "\"";
+  for (char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "\"";
+}
+
+}  // namespace
+
+std::string UnpinnedAction(std::string_view version) {
+  return "warpwright/warpwright@v" + std::string(version) + " # pin it to the commit of a release";
+}
+
+std::string DraftWorkflow(const WorkflowDraft& draft) {
+  std::string text(embedded::Workflows().at("optimize.yml"));
+  ReplaceAll(text, "branches: [main]", "branches: [" + (draft.branch == "main" ? draft.branch : Quoted(draft.branch)) + "]");
+  if (!draft.action.empty()) ReplaceAll(text, UnpinnedAction(draft.version), draft.action);
+  return text;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,21 @@
+// `warpwright init`: the workflow that runs the Action, from config/workflows/optimize.yml.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace warpwright {
+
+inline constexpr std::string_view kWorkflowFile = ".github/workflows/warpwright.yml";
+
+// How the workflows of config/workflows/ name the Action; a release puts its own commit in its place.
+std::string UnpinnedAction(std::string_view version);
+
+struct WorkflowDraft {
+  std::string branch;      // pushes to it start the workflow
+  std::string version;     // of this build
+  std::string action;      // how this build knows the Action: a release knows its own commit; empty: as UnpinnedAction
+};
+std::string DraftWorkflow(const WorkflowDraft& draft);
+
+}  // namespace warpwright

@@ -1,0 +1,88 @@
+#include "app/init.h"
+
+#include <algorithm>
+
+#include "app/draft_manifest.h"
+#include "app/draft_workflow.h"
+#include "base/file.h"
+#include "config/manifest.h"
+#include "config/remote_text.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+// .cu files of the working tree, tracked or not, without hidden folders and without following links.
+std::vector<std::string> FindSources(const fs::path& root) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (auto it = fs::recursive_directory_iterator(root, fs::directory_options::skip_permission_denied, error);
+       it != fs::recursive_directory_iterator(); it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (it->is_symlink(error) ||
+        (it->is_directory(error) && (name[0] == '.' || name == "build" || name == "node_modules"))) {
+      it.disable_recursion_pending();
+      continue;
+    }
+    if (it->is_regular_file(error) && it->path().extension() == ".cu")
+      files.push_back(fs::relative(it->path(), root, error).generic_string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The branch that is checked out; pushes to it start the workflow.
+std::string CurrentBranch(const Repository& repository) {
+  constexpr std::string_view kPrefix = "ref: refs/heads/";
+  const auto head = ReadFile(repository.common_directory() / "HEAD", 4096);
+  if (!head || !head->starts_with(kPrefix)) return "main";
+  const std::string name = head->substr(kPrefix.size(), head->find_last_not_of("\n") + 1 - kPrefix.size());
+  return CheckBranchName(name) ? name : "main";
+}
+
+// Those with an entry; at least one.
+Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, Evaluator& worker,
+                                                  const ProgressCallbacks& progress) {
+  std::vector<InspectedFile> files;
+  for (const auto& file : FindSources(root)) {
+    progress.step("reading " + file);
+    WW_ASSIGN(const SourceRef source, ReadSource(root, file));
+    WW_ASSIGN(Inspection inspection, worker.Inspect(source));
+    if (!inspection.entries.empty()) files.push_back({file, std::move(inspection)});
+  }
+  progress.finish();
+  if (files.empty()) return Fail(ErrorCode::kUsage, "no .cu file with a kernel below " + root.string());
+  return files;
+}
+
+}  // namespace
+
+Result<InitDraft> DraftFiles(const Workspace& workspace, const InitRequest& request, Evaluator& worker,
+                             const ProgressCallbacks& progress) {
+  const Repository& repository = workspace.repository();
+  const fs::path root = repository.root();
+  if (repository.bare()) return Fail(ErrorCode::kUsage, "a bare repository has no working tree");
+  InitDraft draft;
+  draft.manifest.path = root / kManifestName;
+  draft.workflow.path = root / kWorkflowFile;
+  const bool want_manifest = request.replace || !fs::exists(draft.manifest.path);
+  const bool want_workflow = request.workflow && (request.replace || !fs::exists(draft.workflow.path));
+  if (!want_manifest && !want_workflow) {
+    const std::string there = draft.manifest.path.string();
+    return Fail(
+        ErrorCode::kUsage,
+        (request.workflow ? there + " and " + draft.workflow.path.string() + " are" : there + " is") + " there already",
+        "edit, or replace with --force");
+  }
+  if (want_manifest) {
+    WW_ASSIGN(const std::vector<InspectedFile> files, InspectSources(root, worker, progress));
+    draft.sources = files.size();
+    draft.manifest.text = DraftManifest(files);
+  }
+  draft.branch = CurrentBranch(repository);
+  if (want_workflow) draft.workflow.text = DraftWorkflow({draft.branch, request.version, request.action});
+  return draft;
+}
+
+}  // namespace warpwright

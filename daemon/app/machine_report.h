@@ -1,0 +1,18 @@
+// What a worker printed about its machine: one part a line, and between them whatever libraries print.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/machine.h"
+
+namespace warpwright {
+
+struct MachineReport {
+  Machine machine;
+  Trouble trouble;               // of the last part that could not be read
+  std::string last = "nothing";  // name of the last part: a worker that ends early has told the parts before
+};
+MachineReport ReadMachineReport(std::string_view output);
+
+}  // namespace warpwright

@@ -1,0 +1,224 @@
+#include "app/nightly.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "memory/experience.h"
+#include "service/culprit.h"
+#include "service/history_page.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+class NightRun {
+ public:
+  NightRun(Workspace& workspace, const NightRequest& request, const NightServices& services)
+      : workspace_(workspace), request_(request), services_(services), progress_(services.progress) {}
+
+  Result<RepositoryNight> Run() {
+    RepositoryNight night;
+    WW_ASSIGN(commit_, workspace_.repository().Resolve(request_.revision));
+    night.commit = commit_;
+    WW_ASSIGN(manifest_, workspace_.ManifestAt(commit_));
+    if (!manifest_.nightly.enabled) return night;
+    WW_ASSIGN(history_, services_.history(manifest_));
+    WW_ASSIGN(tree_, workspace_.ExportTree(commit_));
+    WW_ASSIGN(key_, MakeKey());
+    night.key = key_;
+    night.entries = TimeEntries();
+    for (const std::string& commit : exported_) workspace_.RemoveTree(commit);
+    WW_TRY(Append(night.entries));
+    night.history_tip = history_->Tip();
+    if (!request_.pages.empty()) WW_TRY(DrawPages());
+    return night;
+  }
+
+ private:
+  Result<HistoryKey> MakeKey() const {
+    const TargetDevice& device = workspace_.device();
+    HistoryKey key;
+    WW_ASSIGN(key.toolkit, services_.toolchain());
+    key.chip = device.chip.name;
+    if (!device.gpu) {
+      key.device = device.name;
+      key.protocol = fmt::format("model-{} {}", kTimingProtocol, request_.version);
+      return key;
+    }
+    key.device = device.gpu->uuid;
+    key.protocol = fmt::format("paired-{}", kTimingProtocol);
+    key.driver = services_.driver_release();
+    if (key.driver.empty()) key.driver = DriverText(*device.gpu);
+    return key;
+  }
+
+  std::vector<EntryNight> TimeEntries() {
+    NightTimer timer(services_.worker.evaluator,
+                     PairTiming(workspace_.device(), manifest_, tree_, services_.worker.restart));
+    std::vector<EntryNight> entries;
+    for (const KernelSpec& spec : manifest_.kernels) {
+      EntryNight entry;
+      entry.kernel = spec.name;
+      if (const Status done = TimeEntry(spec, timer, entry); !done) entry.error = done.error().Format();
+      progress_.finish();
+      const NightVerdict& verdict = entry.outcome.verdict;
+      progress_.line(
+          fmt::format("{}: {}", spec.name, entry.error.empty() ? verdict.state + ": " + verdict.message : entry.error));
+      entries.push_back(std::move(entry));
+    }
+    return entries;
+  }
+
+  Status Append(const std::vector<EntryNight>& entries) {
+    std::map<std::string, std::vector<HistoryLine>> lines;
+    for (const EntryNight& entry : entries)
+      if (entry.error.empty()) lines[entry.kernel] = entry.outcome.Lines();
+    return history_->Append(lines, request_.time);
+  }
+
+  // Sources of a commit; those that only a bisection needed are removed at the end.
+  Result<fs::path> Tree(const std::string& commit) {
+    if (!workspace_.HasTree(commit)) exported_.push_back(commit);
+    return workspace_.ExportTree(commit);
+  }
+
+  Status TimeEntry(const KernelSpec& spec, NightTimer& timer, EntryNight& entry) {
+    progress_.step("timing " + spec.name);
+    WW_ASSIGN(const History history, history_->Read(spec.name));
+    entry.warnings = history.warnings;
+    NightInput input;
+    input.time = request_.time;
+    input.kernel = spec.name;
+    input.key = key_;
+    input.commit = commit_;
+    input.threshold = manifest_.nightly.threshold;
+    input.modelled = timer.modelled();
+    WW_ASSIGN(const EntrySlice slice, SliceOf(tree_, spec, services_.worker.evaluator));
+    input.slice = slice.hash;
+    const int before = timer.comparisons();
+    WW_TRY(Time(spec, history, timer, input));
+    entry.outcome = DecideNight(history, input);
+    if (entry.outcome.find_culprit) AddCulprit(spec, history, input, timer, entry.outcome);
+    entry.present = std::move(input.present);
+    entry.reference = std::move(input.reference_times);
+    entry.timings = timer.comparisons() - before;
+    return {};
+  }
+
+  void AddCulprit(const KernelSpec& spec, const History& history, const NightInput& input, NightTimer& timer,
+                  NightOutcome& outcome) {
+    const CulpritSearch search{.repository = workspace_.repository(),
+                               .evaluator = services_.worker.evaluator,
+                               .timer = timer,
+                               .tree = [&](const std::string& commit) { return Tree(commit); },
+                               .progress = progress_.step};
+    auto culprit = FindCulprit(search, spec, *input.reference, {commit_, input.slice}, *input.code);
+    if (!culprit) {  // the regression is known all the same
+      outcome.notes.push_back("looking for the commit failed: " + culprit.error().Format());
+      culprit = CulpritFacts{};
+      culprit->note = "the commit was not found";
+    }
+    AddCodeFinding(history, input, *culprit, outcome);
+  }
+
+  // Tonight's revision, beside the reference where it has another code.
+  Status Time(const KernelSpec& spec, const History& history, NightTimer& timer, NightInput& input) {
+    if (input.slice.empty()) {
+      input.failure = fmt::format("{} has no entry {}", spec.file, spec.entry);
+      return {};
+    }
+    WW_ASSIGN(const SourceRef present, ReadSource(tree_, spec.file));
+    const auto anchor = AnchorOf(history, key_);
+    if (anchor && anchor->slice != input.slice) {
+      WW_ASSIGN(const bool timed, Compare(spec, *anchor, present, timer, input));
+      if (timed) return {};
+    }
+    WW_ASSIGN(auto measured, timer.Measure(spec, present));
+    if (auto* times = std::get_if<NightTimes>(&measured))
+      input.present = std::move(*times);
+    else
+      input.failure = std::get<NotRunnable>(measured).reason;
+    return {};
+  }
+
+  // False: the reference cannot be timed, and tonight's is to be timed alone.
+  Result<bool> Compare(const KernelSpec& spec, const Anchor& anchor, const SourceRef& present, NightTimer& timer,
+                       NightInput& input) {
+    auto tree = workspace_.repository().Resolve(anchor.commit)
+                    ? Tree(anchor.commit)
+                    : Result<fs::path>(Fail(ErrorCode::kIo, "its commit is not in this repository"));
+    const auto then = tree ? SliceOf(*tree, spec, services_.worker.evaluator) : Result<EntrySlice>(Fail(tree.error()));
+    if (!then || then->hash.empty()) {
+      input.reference_gone = then ? "the entry is not in it" : then.error().message;
+      return false;
+    }
+    WW_ASSIGN(const SourceRef reference, ReadSource(*tree, spec.file));
+    WW_ASSIGN(auto compared, timer.Compare(spec, reference, present));
+    if (auto* comparison = std::get_if<NightComparison>(&compared)) {
+      input.present = std::move(comparison->present);
+      input.reference = anchor;
+      input.reference_times = std::move(comparison->reference);
+      input.code = comparison->judgement;
+      return true;
+    }
+    const NotRunnable& failed = std::get<NotRunnable>(compared);
+    (failed.reference ? input.reference_gone : input.failure) = failed.reason;
+    return !failed.reference;
+  }
+
+  Status DrawPages() {
+    std::vector<EntryHistory> entries;
+    for (const KernelSpec& spec : manifest_.kernels) {
+      WW_ASSIGN(History history, history_->Read(spec.name));
+      entries.push_back({spec.name, spec.file, std::move(history)});
+    }
+    return WriteHistoryPages(entries, request_.pages);
+  }
+
+  Workspace& workspace_;
+  const NightRequest& request_;
+  const NightServices& services_;
+  const ProgressCallbacks& progress_;
+  std::string commit_;
+  Manifest manifest_;
+  HistoryKey key_;
+  fs::path tree_;
+  std::unique_ptr<HistoryStore> history_;
+  std::vector<std::string> exported_;  // commits
+};
+
+Status MergeExperience(const Workspace& workspace, const std::vector<fs::path>& stores, RepositoryNight& night) {
+  const fs::path own = workspace.experience_file();
+  std::vector<fs::path> inputs = stores;
+  std::error_code error;
+  if (fs::exists(own, error)) inputs.insert(inputs.begin(), own);
+  WW_ASSIGN(StoreContent content, MergeStores(inputs, own));
+  night.experiences = content.experiences.size();
+  night.merge_warnings = std::move(content.warnings);
+  return {};
+}
+
+}  // namespace
+
+std::vector<Finding> RepositoryNight::Reported() const {
+  std::vector<Finding> reported;
+  for (const EntryNight& entry : entries)
+    reported.insert(reported.end(), entry.outcome.reported.begin(), entry.outcome.reported.end());
+  return reported;
+}
+
+size_t RepositoryNight::Errors() const {
+  return static_cast<size_t>(
+      std::count_if(entries.begin(), entries.end(), [](const EntryNight& e) { return !e.error.empty(); }));
+}
+
+Result<RepositoryNight> RunNight(Workspace& workspace, const NightRequest& request, const NightServices& services) {
+  WW_ASSIGN(RepositoryNight night, NightRun(workspace, request, services).Run());
+  if (!request.merge.empty()) WW_TRY(MergeExperience(workspace, request.merge, night));
+  return night;
+}
+
+}  // namespace warpwright

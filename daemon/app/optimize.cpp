@@ -1,0 +1,349 @@
+#include "app/optimize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "app/changed_entries.h"
+#include "base/hash.h"
+#include "report/diff_summary.h"
+#include "report/explain.h"
+#include "search/refine.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<CaseOutcome> CompareCases(const RefineResult& refined) {
+  std::vector<CaseOutcome> cases;
+  const auto* original = std::get_if<Measured>(&refined.baseline.original);
+  for (const CaseMeasurement& after : refined.accepted->cases) {
+    CaseOutcome c{after.case_name, 0, after.time_us, after.timing};
+    for (const CaseMeasurement& before : original != nullptr ? original->cases : std::vector<CaseMeasurement>())
+      if (before.case_name == after.case_name)
+        c.original_us = after.timing ? after.timing->original_us : before.time_us;
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+Status Forget(Trajectory& trajectory, const TaskKey& key) {
+  WW_ASSIGN(const auto tasks, trajectory.Tasks());
+  for (const auto& task : tasks)
+    if (task.key.kernel == key.kernel && task.key.base_hash == key.base_hash && task.key.device == key.device &&
+        task.key.config_digest == key.config_digest)
+      WW_TRY(trajectory.DiscardTask(task.id));
+  return {};
+}
+
+void KeepKernels(Manifest& manifest, const std::set<std::string>& names) {
+  std::erase_if(manifest.kernels, [&](const KernelSpec& spec) { return names.count(spec.name) == 0; });
+}
+
+class Optimization {
+ public:
+  Optimization(Workspace& workspace, const OptimizeRequest& request, const OptimizeServices& services)
+      : workspace_(workspace), request_(request), services_(services), progress_(services.progress) {}
+
+  Result<std::vector<OptimizedKernel>> Run() {
+    WW_ASSIGN(commit_, workspace_.repository().Resolve(request_.revision));
+    WW_ASSIGN(manifest_, workspace_.ManifestAt(commit_));
+    WW_ASSIGN(author_, AuthorOf(workspace_.repository(), request_.author));
+    WW_ASSIGN(tree_, workspace_.ExportTree(commit_));
+    WW_ASSIGN(toolchain_, services_.toolchain());
+    WW_ASSIGN(skills_, services_.skills());
+    WW_ASSIGN(Trajectory trajectory, workspace_.OpenTrajectory());
+    if (!request_.changed_since.empty()) WW_TRY(KeepChanged());
+    KeepShard();
+    if (request_.detect_only) return Detected();
+    if (!request_.changed_since.empty() && request_.find_regressions) WW_TRY(FindRegressions());
+    if (!manifest_.kernels.empty() && services_.publisher) {
+      WW_ASSIGN(publisher_, services_.publisher(author_));
+    }
+    std::vector<OptimizedKernel> kernels;
+    for (const auto& spec : manifest_.kernels) kernels.push_back(OptimizeOne(spec, trajectory));
+    return kernels;
+  }
+
+ private:
+  // Drops the kernels that mean the same in the other revision.
+  Status KeepChanged() {
+    WW_ASSIGN(const std::string before, workspace_.repository().Resolve(request_.changed_since));
+    WW_ASSIGN(const auto changes,
+              CompareEntries(workspace_, manifest_, {commit_, before, false}, services_.trusted.evaluator));
+    std::set<std::string> changed;
+    for (const auto& change : changes)
+      if (change.changed) changed.insert(change.kernel);
+    KeepKernels(manifest_, changed);
+    progress_.line(manifest_.kernels.empty()
+                       ? "no kernel changed since " + request_.changed_since
+                       : fmt::format("changed since {}: {}", request_.changed_since, fmt::join(changed, ", ")));
+    return {};
+  }
+
+  void KeepShard() {
+    std::vector<std::string> names;
+    for (const auto& spec : manifest_.kernels) names.push_back(spec.name);
+    const std::vector<std::string> kept = KernelsOfShard(request_.shard, names);
+    KeepKernels(manifest_, {kept.begin(), kept.end()});
+  }
+
+  std::vector<OptimizedKernel> Detected() const {
+    std::vector<OptimizedKernel> kernels;
+    for (const auto& spec : manifest_.kernels) {
+      OptimizedKernel kernel;
+      kernel.name = spec.name;
+      kernel.outcome = "detected";
+      kernel.message = spec.file + " " + spec.entry;
+      kernels.push_back(std::move(kernel));
+    }
+    return kernels;
+  }
+
+  // Entries that the change since `changed_since` made slower: both revisions timed in pairs, as in the nights.
+  Status FindRegressions() {
+    WW_ASSIGN(const std::string before, workspace_.repository().Resolve(request_.changed_since));
+    WW_ASSIGN(const fs::path old_tree, workspace_.ExportTree(before));
+    NightTimer timer(services_.trusted.evaluator,
+                     PairTiming(workspace_.device(), manifest_, tree_, services_.trusted.restart));
+    for (const auto& spec : manifest_.kernels) {
+      std::error_code error;
+      if (!fs::exists(old_tree / spec.file, error)) continue;  // new
+      progress_.step(spec.name + ": timing it against " + request_.changed_since);
+      WW_ASSIGN(const SourceRef reference, ReadSource(old_tree, spec.file));
+      WW_ASSIGN(const SourceRef present, ReadSource(tree_, spec.file));
+      WW_ASSIGN(const auto timed, timer.Compare(spec, reference, present));
+      const auto* comparison = std::get_if<NightComparison>(&timed);
+      if (comparison == nullptr || comparison->judgement.decision != CodeDecision::kSlower) continue;
+      const double slower = regressions_[spec.name] = std::exp(comparison->judgement.log_ratio);
+      progress_.line(fmt::format("{}: {:.2f} times slower than in {}", spec.name, slower, request_.changed_since));
+    }
+    progress_.finish();
+    return {};
+  }
+
+  OptimizedKernel OptimizeOne(const KernelSpec& spec, Trajectory& trajectory) {
+    auto done = RefineKernel(spec, trajectory);
+    progress_.finish();
+    OptimizedKernel kernel = done ? std::move(*done) : Failed(spec, done.error());
+    if (const auto slower = regressions_.find(spec.name); slower != regressions_.end())
+      kernel.regression = slower->second;
+    Publish(spec, kernel);
+    progress_.line(
+        fmt::format("{}: {}{}", spec.name, kernel.outcome,
+                    kernel.outcome == "improved" ? fmt::format(", {:.2f}x", kernel.gain) : ": " + kernel.message));
+    return kernel;
+  }
+
+  OptimizedKernel Failed(const KernelSpec& spec, const Error& error) const {
+    OptimizedKernel failed;
+    failed.name = spec.name;
+    failed.outcome = "error";
+    failed.message = error.Format();
+    const TargetDevice& device = workspace_.device();
+    failed.summary.explanation = {.kernel = spec.name,
+                                  .file = spec.file,
+                                  .entry = spec.entry,
+                                  .device = device.name,
+                                  .chip_name = device.chip.name,
+                                  .modelled = !device.gpu,
+                                  .outcome = failed.outcome,
+                                  .outcome_reason = failed.message};
+    return failed;
+  }
+
+  RefineTask TaskFor(const KernelSpec& spec, const SourceRef& original) const {
+    RefineTask task{.spec = spec,
+                    .original = original,
+                    .policy = manifest_.policy,
+                    .chip = workspace_.device().chip,
+                    .device = workspace_.device().name,
+                    .config_digest = {},
+                    .toolchain = toolchain_,
+                    .version = request_.version};
+    if (request_.max_rounds > 0) task.policy.max_rounds = request_.max_rounds;
+    if (request_.max_minutes > 0) task.policy.max_minutes = request_.max_minutes;
+    task.config_digest = Hasher()
+                             .Add(request_.version)
+                             .Add(toolchain_)
+                             .Add(skills_.digest)
+                             .Add(manifest_.digest)
+                             .Add(commit_)
+                             .Add(fmt::format("{} {}", task.policy.max_rounds, task.policy.min_speedup))
+                             .Finish();
+    return task;
+  }
+
+  Result<OptimizedKernel> RefineKernel(const KernelSpec& spec, Trajectory& trajectory) {
+    WW_TRY(workspace_.repository().Read(commit_, spec.file));  // says it where the file is in a submodule or in Git LFS
+    WW_ASSIGN(const SourceRef original, ReadSource(tree_, spec.file));
+    const RefineTask task = TaskFor(spec, original);
+    if (request_.again)
+      WW_TRY(Forget(trajectory, {.kernel = spec.name,
+                                 .base_hash = Sha256(original.text),
+                                 .device = task.device,
+                                 .config_digest = task.config_digest}));
+
+    const RestartableEvaluator& candidates = services_.candidates;
+    const auto judge = MakeJudge({.device = workspace_.device(),
+                                  .spec = spec,
+                                  .original = original,
+                                  .manifest = manifest_,
+                                  .references = tree_,
+                                  .toolchain = toolchain_,
+                                  .fresh_worker = candidates.restart},
+                                 services_.trusted.evaluator);
+    if (!fs::exists(tree_ / ".warpwright/references" / spec.name)) {
+      progress_.step(spec.name + ": recording references from " + commit_.substr(0, 12));
+      WW_TRY(judge->Record());
+    }
+    const auto check_winner = [&](const SourceRef& winner, const Measured& measured) {
+      return services_.check_winner ? services_.check_winner(spec, winner, measured) : std::vector<ToolFinding>();
+    };
+    const RefineServices services{.judge = *judge,
+                                  .candidates = candidates.evaluator,
+                                  .skills = skills_,
+                                  .experience = services_.experience,
+                                  .trajectory = trajectory,
+                                  .clock = services_.clock,
+                                  .fresh_worker = candidates.restart,
+                                  .progress = progress_.step,
+                                  .tools = check_winner,
+                                  .notice = progress_.line};
+    const auto spent_before = Spent();
+    WW_ASSIGN(const RefineResult refined, Refine(task, services));
+    WW_ASSIGN(const TrajectoryView view, trajectory.View(refined.task));
+    OptimizedKernel kernel = Outcome(spec, refined, spent_before);
+    const bool improved = kernel.outcome == "improved";
+    kernel.summary.explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
+    if (improved && request_.make_branches) WW_TRY(MakeBranch(spec, refined, kernel));
+    return kernel;
+  }
+
+  std::map<std::string, double> Spent() const {
+    return services_.seconds ? services_.seconds() : std::map<std::string, double>();
+  }
+
+  OptimizedKernel Outcome(const KernelSpec& spec, const RefineResult& refined,
+                          const std::map<std::string, double>& spent_before) const {
+    OptimizedKernel kernel;
+    kernel.name = spec.name;
+    kernel.outcome = refined.result.outcome;
+    kernel.message = refined.result.message;
+    kernel.gain = refined.result.gain;
+    kernel.rounds = refined.rounds;
+    kernel.evaluations = refined.evaluations;
+    kernel.seconds = refined.seconds;
+    kernel.task = refined.task;
+    for (const auto& [stage, seconds] : Spent()) {
+      const auto before = spent_before.find(stage);
+      kernel.spent[stage] = seconds - (before == spent_before.end() ? 0 : before->second);
+    }
+    if (refined.accepted) kernel.cases = CompareCases(refined);
+    kernel.roofline_pct_before = refined.roofline_pct_before;
+    kernel.roofline_pct_after = refined.roofline_pct_after;
+    if (const auto& gpu = workspace_.device().gpu) {
+      Provenance& provenance = kernel.summary.provenance;
+      provenance.device_uuid = gpu->uuid;
+      provenance.driver = DriverText(*gpu);
+      provenance.gpu_minutes = kernel.seconds / 60;
+    }
+    return kernel;
+  }
+
+  Explanation ExplanationOf(const KernelSpec& spec, const TrajectoryView& view, const std::string& original,
+                            const std::string& result) const {
+    return Explain(view, {.file = spec.file,
+                          .entry = spec.entry,
+                          .chip = workspace_.device().chip,
+                          .base_commit = commit_,
+                          .version = request_.version,
+                          .toolchain = toolchain_,
+                          .allow = spec.allow,
+                          .tolerance = spec.tolerance,
+                          .original_text = original,
+                          .result_text = result});
+  }
+
+  Status MakeBranch(const KernelSpec& spec, const RefineResult& refined, OptimizedKernel& kernel) {
+    const BranchCommit request{.branch = "warpwright/" + spec.name,
+                               .base = commit_,
+                               .file = spec.file,
+                               .content = refined.text,
+                               .message = RenderCommitMessage(kernel.summary.explanation),
+                               .author = author_};
+    WW_ASSIGN(const PublishedBranch published, workspace_.repository().Publish(request));
+    kernel.branch = published.branch;
+    kernel.commit = published.commit;
+    Provenance& provenance = kernel.summary.provenance;
+    provenance.branch = published.branch;
+    provenance.base_branch = request_.base_branch;
+    provenance.candidate_commit = published.commit;
+    WW_ASSIGN(const std::string diff, workspace_.repository().Diff(commit_, published.commit, spec.file));
+    AddDiff(diff, provenance);
+    return {};
+  }
+
+  void Publish(const KernelSpec& spec, OptimizedKernel& kernel) {
+    if (!publisher_) return;
+    progress_.step(spec.name + ": publishing");
+    auto done = publisher_->Publish({.kernel = spec.name,
+                                     .file = spec.file,
+                                     .base_commit = commit_,
+                                     .commit = kernel.commit,
+                                     .explanation = kernel.summary.explanation,
+                                     .provenance = kernel.summary.provenance,
+                                     .policy = manifest_.pull_requests});
+    progress_.finish();
+    PublicationOutcome& outcome = kernel.publication;
+    if (!done) {
+      outcome.failed = true;
+      outcome.message = done.error().Format();
+      return;
+    }
+    outcome = std::move(*done);
+    kernel.summary.pull_request_url = outcome.pull_request_url;
+    kernel.summary.pull_request_operation = outcome.pull_request_operation;
+  }
+
+  Workspace& workspace_;
+  const OptimizeRequest& request_;
+  const OptimizeServices& services_;
+  const ProgressCallbacks& progress_;
+  std::unique_ptr<ResultPublisher> publisher_;
+  std::map<std::string, double> regressions_;  // times slower, by kernel
+  std::string commit_, toolchain_;
+  Manifest manifest_;
+  Signature author_;
+  fs::path tree_;
+  SkillLibrary skills_;
+};
+
+}  // namespace
+
+Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const OptimizeRequest& request,
+                                                     const OptimizeServices& services) {
+  return Optimization(workspace, request, services).Run();
+}
+
+std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {
+  const auto any = [&](auto is) { return std::any_of(kernels.begin(), kernels.end(), is); };
+  const auto came_out = [&](const char* outcome) {
+    return any([&](const OptimizedKernel& k) { return k.outcome == outcome; });
+  };
+  if (kernels.empty() || came_out("detected")) return "skipped";
+  if (any([](const OptimizedKernel& k) { return k.regression > 0; })) return "regression";
+  if (came_out("improved")) return "improved";
+  return came_out("error") ? "error" : "unchanged";
+}
+
+std::vector<KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels) {
+  std::vector<KernelSummary> summaries;
+  for (const OptimizedKernel& kernel : kernels) summaries.push_back(kernel.summary);
+  return summaries;
+}
+
+}  // namespace warpwright

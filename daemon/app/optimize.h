@@ -1,0 +1,79 @@
+// optimize: the entries of a revision that changed, each judged, refined, put on its branch and published.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/judging.h"
+#include "app/publication.h"
+#include "app/shards.h"
+#include "base/clock.h"
+#include "memory/experience.h"
+
+namespace warpwright {
+
+struct OptimizeRequest {
+  std::string revision = "HEAD";  // the trusted original
+  std::string changed_since;      // only entries that differ from this revision; empty: all
+  bool find_regressions = false;  // time what changed against `changed_since`
+  bool detect_only = false;       // say what would be optimized, and no more
+  bool make_branches = true;
+  std::string base_branch;     // where a pull request's text says that it goes
+  std::optional<Shard> shard;  // only its kernels
+  std::string author;          // of commits; AuthorOf
+  int max_rounds = 0;          // 0: the manifest's
+  double max_minutes = 0;
+  bool again = false;   // forget a finished task and start over
+  std::string version;  // of this build
+};
+
+using WinnerCheck =
+    std::function<std::vector<ToolFinding>(const KernelSpec&, const SourceRef& winner, const Measured&)>;
+
+struct OptimizeServices {
+  RestartableEvaluator trusted;  // only ever sees the repository's own code
+  RestartableEvaluator candidates;
+  std::function<std::map<std::string, double>()> seconds;  // where the time of both went so far, by stage; may be empty
+  ToolchainSource toolchain;
+  SkillsSource skills;
+  ExperienceStore& experience;
+  const Clock& clock;
+  WinnerCheck check_winner;   // other tools look at what would be accepted; may be empty
+  PublisherSource publisher;  // asked once, before any time is spent; empty: nothing is published
+  ProgressCallbacks progress = {};
+};
+
+struct CaseOutcome {
+  std::string name;
+  double original_us = 0, us = 0;
+  std::optional<TimingSummary> timing;  // on a real device
+};
+struct OptimizedKernel {
+  std::string name;
+  std::string outcome;  // "detected", "error", or as of a TaskResult
+  std::string message;
+  std::string branch, commit;  // of the winner
+  double gain = 1, seconds = 0;
+  int rounds = 0, evaluations = 0;
+  TaskId task = 0;
+  std::vector<CaseOutcome> cases;  // where it improved
+  double roofline_pct_before = 0, roofline_pct_after = 0;
+  std::map<std::string, double> spent;  // seconds by stage, of both workers
+  KernelSummary summary;                // what there is to be said of it
+  PublicationOutcome publication;
+  double regression = 0;  // times slower than before the change, where that was asked and is so
+};
+
+// One kernel that we fail at, or whose result cannot be published, does not take the others with it.
+Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const OptimizeRequest& request,
+                                                     const OptimizeServices& services);
+
+// Of the whole run, as the Action's output `result`: improved, unchanged, regression, skipped, error.
+std::string_view RunResult(const std::vector<OptimizedKernel>& kernels);
+std::vector<KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels);
+
+}  // namespace warpwright

@@ -1,0 +1,41 @@
+// plan: which entries of a revision are worth a job, with the key that says whether two jobs are the same work. Nothing
+// is run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/changed_entries.h"
+#include "app/workspace.h"
+
+namespace warpwright {
+
+struct PlanRequest {
+  std::string revision = "HEAD";
+  std::string changed_since;  // empty or all zeros: every entry counts as changed
+  std::string device;         // that the work is for; the planning machine needs none
+  std::string version;        // of this build
+};
+struct PlanServices {
+  Evaluator& worker;
+  ToolchainSource toolchain;
+  SkillsSource skills;
+};
+
+struct PlannedEntry {
+  std::string kernel, file, entry;
+  EntryChange change;
+  std::string key = {};  // of what changed
+};
+struct ChangePlan {
+  std::string revision;   // commit
+  std::string base;       // commit; empty: there is nothing to compare with
+  std::string toolchain;  // empty: none here, or nothing changed
+  std::vector<PlannedEntry> entries;
+
+  std::vector<std::string> ChangedKernels() const;
+};
+
+Result<ChangePlan> PlanChanges(const Workspace& workspace, const PlanRequest& request, const PlanServices& services);
+
+}  // namespace warpwright

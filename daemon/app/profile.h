@@ -1,0 +1,30 @@
+// profile: counters, times and evidence of the kernels of the working tree.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/feature_extractor.h"
+#include "app/judging.h"
+
+namespace warpwright {
+
+struct ProfiledKernel {
+  KernelSpec spec;
+  Verdict original;                           // Measured; else why there is nothing to be seen
+  std::optional<ExtractedFeatures> features;  // where it was measured
+
+  const Measured* measured() const { return std::get_if<Measured>(&original); }
+};
+
+// One kernel of the working tree.
+Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const Manifest& manifest, const KernelSpec& spec,
+                                     const std::string& toolchain, Evaluator& worker);
+
+// All of the working tree's manifest. `each` hears of every kernel as soon as it is done.
+Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspace, const JudgingServices& services,
+                                                       const std::function<void(const ProfiledKernel&)>& each = {});
+
+}  // namespace warpwright

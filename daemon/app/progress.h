@@ -1,0 +1,15 @@
+// What a use case tells while it works; cli/ shows it to people. Results are not told here, they are returned.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace warpwright {
+
+struct ProgressCallbacks {
+  std::function<void(const std::string&)> step = [](const std::string&) {};  // begins; the next one takes its place
+  std::function<void(const std::string&)> line = [](const std::string&) {};  // stays
+  std::function<void()> finish = [] {};                                      // no step is under way
+};
+
+}  // namespace warpwright

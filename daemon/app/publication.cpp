@@ -1,0 +1,71 @@
+#include "app/publication.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+
+namespace warpwright {
+
+namespace fs = std::filesystem;
+
+PullRequestPolicy ResultPublisher::Tightened(PullRequestPolicy policy) const {
+  policy.draft |= settings_.draft;
+  if (settings_.labels) policy.labels = *settings_.labels;
+  if (settings_.reviewers) policy.reviewers = *settings_.reviewers;
+  if (settings_.max_open) policy.max_open = std::min(policy.max_open, *settings_.max_open);
+  return policy;
+}
+
+Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& publication) {
+  PublishRequest request;
+  request.external_id = fmt::format("warpwright-{}-{}", publication.kernel, publication.base_commit.substr(0, 12));
+  request.repository = settings_.repository;
+  request.to = settings_.to;
+  request.kernel = publication.kernel;
+  request.file = publication.file;
+  request.base_branch = settings_.base_branch;
+  request.base_commit = publication.base_commit;
+  request.branch = "warpwright/" + publication.kernel;
+  request.commit = publication.commit;
+  request.explanation = publication.explanation;
+  request.provenance = publication.provenance;
+  request.policy = Tightened(publication.policy);
+  request.asked_for = settings_.asked_for;
+  request.opened_today = opened_;
+  if (forge_ != nullptr && !publication.commit.empty()) {
+    WW_ASSIGN(const Refs refs, mirror_.Known());
+    WW_ASSIGN(request.open_pull_requests, CountOpenPullRequests(refs, request.branch, *settings_.repository, *forge_));
+  }
+  Forge* const forge = settings_.to == PublishTo::kPullRequest ? forge_ : nullptr;
+  WW_ASSIGN(const Publication done, ::warpwright::Publish(request, mirror_, forge));
+
+  PublicationOutcome outcome;
+  outcome.disposition = done.disposition;
+  outcome.message = done.message;
+  if (!done.pull_request) return outcome;
+  const PublishedPullRequest& opened = *done.pull_request;
+  outcome.pull_request = opened.view.number;
+  outcome.pull_request_url = opened.view.url;
+  outcome.pull_request_operation = Name(opened.operation);
+  outcome.head_sha = done.pushed;
+  if (opened.operation == Operation::kCreated) ++opened_;
+  return outcome;
+}
+
+Result<Mirror> OpenBorrowingMirror(const Workspace& workspace, const RemoteAddress& address, const Signature& author) {
+  if (workspace.repository().shallow())
+    return Fail(ErrorCode::kEnvironment,
+                "the history of this clone is cut off, and what is built on it cannot be pushed",
+                "check out with fetch-depth: 0");
+  const fs::path path = workspace.state() / "mirror.git";
+  WW_TRY(Mirror::Open(path, address, author));
+  const fs::path objects = fs::absolute(workspace.repository().common_directory() / "objects");
+  WW_TRY(WriteFileAtomically(path / "objects/info/alternates", objects.string() + "\n"));
+  WW_ASSIGN(Mirror mirror, Mirror::Open(path, address, author));
+  WW_TRY(mirror.Fetch());
+  return mirror;
+}
+
+}  // namespace warpwright

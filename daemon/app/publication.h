@@ -1,0 +1,75 @@
+// A result said where people are: its branch on the remote, a pull request and a check on the forge. The daemon says
+// its results through the same service/publisher.h, with a store in between; here one process does job and publication.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/workspace.h"
+#include "config/operator_file.h"
+#include "repo/remote.h"
+#include "report/job_summary.h"
+#include "service/publisher.h"
+
+namespace warpwright {
+
+// How this run publishes, whatever the kernel.
+struct PublicationSettings {
+  PublishTo to = PublishTo::kPullRequest;
+  std::optional<RepositoryName> repository;  // on the forge; none: branches only
+  std::string base_branch;                   // where pull requests go
+  bool draft = false;                        // instead of the manifest's, where it is given, as the next three
+  std::optional<std::vector<std::string>> labels, reviewers;
+  std::optional<int> max_open;
+  bool asked_for = false;  // by a person: a closed pull request is no obstacle
+};
+
+// What is to be said of one kernel.
+struct KernelPublication {
+  std::string kernel, file, base_commit;
+  std::string commit;  // on its branch; empty: nothing was gained
+  Explanation explanation;
+  Provenance provenance;
+  PullRequestPolicy policy;  // the manifest's
+};
+
+// What came of it.
+struct PublicationOutcome {
+  std::optional<Disposition> disposition;  // none: nothing was tried, or it failed
+  bool failed = false;
+  std::string message;
+  int64_t pull_request = 0;
+  std::string pull_request_url, pull_request_operation;
+  std::string head_sha;  // of the pull request
+};
+
+class ResultPublisher {
+ public:
+  // `forge` may be null, then only branches are pushed; else it outlives the publisher.
+  ResultPublisher(PublicationSettings settings, Mirror mirror, Forge* forge)
+      : settings_(std::move(settings)), mirror_(std::move(mirror)), forge_(forge) {}
+  // Repeating it is safe. Errors are those of the remote and the forge.
+  Result<PublicationOutcome> Publish(const KernelPublication& publication);
+
+ private:
+  PullRequestPolicy Tightened(PullRequestPolicy policy) const;
+
+  const PublicationSettings settings_;
+  Mirror mirror_;
+  Forge* const forge_;
+  int opened_ = 0;
+};
+// Credentials, remote and forge are tried by it, as the author of our commits.
+using PublisherSource = std::function<Result<std::unique_ptr<ResultPublisher>>(const Signature& author)>;
+
+// A mirror of the remote that borrows the objects of the workspace's repository, so that only what is missing there is
+// fetched.
+Result<Mirror> OpenBorrowingMirror(const Workspace& workspace, const RemoteAddress& address, const Signature& author);
+
+}  // namespace warpwright

@@ -1,0 +1,87 @@
+#include "app/publication_reports.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "app/step_outputs.h"
+#include "base/fd.h"
+#include "base/file.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status Append(const fs::path& file, std::string_view text) {
+  const Fd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  if (!out.valid() || ::write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return FailErrno("write " + file.string());
+  return {};
+}
+
+// The kernel with the largest gain, of those that have a pull request where there are any.
+const OptimizedKernel* Best(const std::vector<OptimizedKernel>& kernels) {
+  const OptimizedKernel* best = nullptr;
+  for (const OptimizedKernel& kernel : kernels) {
+    if (kernel.summary.explanation.outcome != "improved") continue;
+    const bool proposed = kernel.publication.pull_request != 0,
+               best_proposed = best != nullptr && best->publication.pull_request != 0;
+    if (best == nullptr || proposed > best_proposed || (proposed == best_proposed && kernel.gain > best->gain))
+      best = &kernel;
+  }
+  return best;
+}
+
+StepOutputs Outputs(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report) {
+  const OptimizedKernel* best = Best(kernels);
+  const auto improved = std::count_if(kernels.begin(), kernels.end(), [](const OptimizedKernel& k) {
+    return k.summary.explanation.outcome == "improved";
+  });
+  double dollars = 0, gain = 0;
+  for (const OptimizedKernel& kernel : kernels) {
+    dollars += kernel.summary.provenance.model_dollars;
+    if (kernel.summary.explanation.outcome == "improved") gain = std::max(gain, kernel.gain);
+  }
+  const bool proposed = best != nullptr && best->publication.pull_request != 0;
+  return {{"result", report.result},
+          {"improved", std::to_string(improved)},
+          {"kernels", report.kernels},
+          {"best-speedup", gain > 0 ? fmt::format("{:.2f}", gain) : ""},
+          {"pull-request-number", proposed ? std::to_string(best->publication.pull_request) : ""},
+          {"pull-request-url", proposed ? best->publication.pull_request_url : ""},
+          {"pull-request-operation", proposed ? best->publication.pull_request_operation : ""},
+          {"pull-request-head-sha", proposed ? best->publication.head_sha : ""},
+          {"branch", best != nullptr ? best->branch : ""},
+          {"cost-usd", fmt::format("{:.2f}", dollars)},
+          {"report-path", places.folder},
+          {"trajectory-path", report.trajectory.string()}};
+}
+
+Status WriteFolder(const fs::path& folder, const std::vector<OptimizedKernel>& kernels, const std::string& report) {
+  WW_TRY(WriteFileAtomically(folder / "report.json", report + "\n"));
+  for (const OptimizedKernel& kernel : kernels) {
+    const Explanation& explanation = kernel.summary.explanation;
+    if (explanation.outcome == "improved") {
+      const PullRequestText text = RenderPullRequest(explanation, kernel.summary.provenance);
+      WW_TRY(WriteFileAtomically(folder / (kernel.name + ".md"), "# " + text.title + "\n\n" + text.body));
+    }
+    if (!explanation.attempts.empty())
+      WW_TRY(WriteFileAtomically(folder / (kernel.name + ".html"), RenderHtml(explanation)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report,
+                    const std::function<void(const std::string&)>& notice) {
+  if (!places.folder.empty()) WW_TRY(WriteFolder(places.folder, kernels, report.report));
+  if (!places.summary.empty()) WW_TRY(Append(places.summary, RenderJobSummary(Summaries(kernels))));
+  if (!places.output.empty()) WW_TRY(WriteStepOutputs(places.output, Outputs(places, kernels, report), notice));
+  return {};
+}
+
+}  // namespace warpwright

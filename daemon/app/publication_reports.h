@@ -1,0 +1,26 @@
+// What a run of optimize leaves behind for people and later steps: summary, report folder, step outputs.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/optimize.h"
+
+namespace warpwright {
+
+// Each is optional.
+struct ReportPlaces {
+  std::string summary, output;  // files that are appended to
+  std::string folder;           // report.json, texts of pull requests and pages
+};
+struct RunReport {
+  std::string report, kernels;  // the result as JSON, and its list of kernels on one line
+  std::filesystem::path trajectory;
+  std::string result;  // RunResult
+};
+Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report,
+                    const std::function<void(const std::string&)>& notice);
+
+}  // namespace warpwright

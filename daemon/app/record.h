@@ -1,0 +1,27 @@
+// record: reference outputs of the trusted revision, below .warpwright/references of the working tree.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/judging.h"
+
+namespace warpwright {
+
+struct RecordedKernel {
+  std::string kernel;
+  std::vector<CaseRecord> cases;
+};
+struct RecordResult {
+  std::string base;  // commit
+  std::vector<RecordedKernel> kernels;
+  bool complete = true;  // every kernel has at least one recorded case
+};
+
+// `each` hears of every kernel as soon as it is done.
+Result<RecordResult> RecordReferences(const Workspace& workspace, const std::string& base,
+                                      const JudgingServices& services,
+                                      const std::function<void(const RecordedKernel&)>& each = {});
+
+}  // namespace warpwright

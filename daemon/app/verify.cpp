@@ -1,0 +1,94 @@
+#include "app/verify.h"
+
+namespace warpwright {
+namespace {
+
+struct Failure {
+  std::string check, case_name;
+};
+
+Failure FailureOf(const Verdict& verdict) {
+  return std::visit(Overload{[](const CompileFailed&) { return Failure{"compile", {}}; },
+                             [](const Refused& v) { return Failure{v.check, {}}; },
+                             [](const WrongResult& v) { return Failure{v.check, v.case_name}; },
+                             [](const Faulted& v) { return Failure{std::string(Name(v.fault.kind)), v.case_name}; },
+                             [](const Measured&) { return Failure{}; }},
+                    verdict);
+}
+
+// Of a case of a kernel that passed.
+VerifiedCase PassedCase(const std::string& kernel, const CaseStatus& status) {
+  if (status.verified)
+    return {.kernel = kernel, .name = status.name, .verdict = "verified", .check = {}, .message = {}};
+  return {.kernel = kernel,
+          .name = status.name,
+          .verdict = status.measured ? "measured" : "skipped",
+          .check = status.check,
+          .message = status.note};
+}
+
+}  // namespace
+
+std::vector<VerifiedCase> VerifiedCases(const std::string& kernel, const Baseline& baseline, const Verdict& verdict) {
+  std::vector<VerifiedCase> cases;
+  if (Passed(verdict)) {
+    for (const CaseStatus& status : baseline.cases) cases.push_back(PassedCase(kernel, status));
+    return cases;
+  }
+  const Failure failure = FailureOf(verdict);
+  const auto failed = [&](const std::string& name) {
+    return VerifiedCase{.kernel = kernel,
+                        .name = name,
+                        .verdict = std::string(VerdictName(verdict)),
+                        .check = failure.check,
+                        .message = VerdictMessage(verdict)};
+  };
+  bool named = false;
+  for (const CaseStatus& status : baseline.cases) {
+    if (!named && (failure.case_name.empty() || failure.case_name.starts_with(status.name))) {
+      named = true;
+      cases.push_back(failed(status.name));
+    } else {
+      cases.push_back({.kernel = kernel, .name = status.name, .verdict = "not_reached", .check = {}, .message = {}});
+    }
+  }
+  if (!named) cases.push_back(failed(failure.case_name));
+  return cases;
+}
+
+Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::string& base,
+                                       const JudgingServices& services, const RestartableEvaluator& candidates) {
+  const Repository& repository = workspace.repository();
+  if (repository.bare())
+    return Fail(ErrorCode::kUsage, "verify looks at a working tree, and a bare repository has none");
+  VerifyResult result;
+  WW_ASSIGN(result.base, repository.Resolve(base));
+  WW_ASSIGN(const Manifest manifest, workspace.ManifestAt(result.base));
+  WW_ASSIGN(const std::filesystem::path tree, workspace.ExportTree(result.base));
+  WW_ASSIGN(const std::string toolchain, services.toolchain());
+  for (const auto& spec : manifest.kernels) {
+    services.progress.step("verifying " + spec.name);
+    WW_ASSIGN(const SourceRef original, ReadSource(tree, spec.file));
+    WW_ASSIGN(const SourceRef candidate, ReadSource(std::filesystem::absolute(repository.root()), spec.file));
+    // References come from the trusted revision: a candidate cannot bring its own.
+    const auto judge = MakeJudge({.device = workspace.device(),
+                                  .spec = spec,
+                                  .original = original,
+                                  .manifest = manifest,
+                                  .references = tree,
+                                  .toolchain = toolchain,
+                                  .fresh_worker = candidates.restart},
+                                 services.trusted);
+    WW_ASSIGN(const Baseline baseline, judge->Prepare());
+    Verdict verdict = baseline.original;
+    if (Passed(verdict)) {
+      WW_ASSIGN(verdict, judge->Evaluate(candidate, candidates.evaluator, Effort::kFull));
+    }
+    result.passed &= Passed(verdict);
+    for (auto& row : VerifiedCases(spec.name, baseline, verdict)) result.cases.push_back(std::move(row));
+  }
+  services.progress.finish();
+  return result;
+}
+
+}  // namespace warpwright

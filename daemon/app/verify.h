@@ -1,0 +1,28 @@
+// verify: the kernels of the working tree against those of the trusted revision.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/judging.h"
+
+namespace warpwright {
+
+struct VerifiedCase {
+  std::string kernel, name;
+  std::string verdict;         // "verified", "measured", "skipped", "not_reached", else VerdictName
+  std::string check, message;  // of what failed, or why it was not verified
+};
+struct VerifyResult {
+  std::string base;  // commit
+  std::vector<VerifiedCase> cases;
+  bool passed = true;
+};
+
+Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::string& base,
+                                       const JudgingServices& services, const RestartableEvaluator& candidates);
+
+// What a verdict over all cases says of each. A failure stops the judge, so that later cases are "not_reached".
+std::vector<VerifiedCase> VerifiedCases(const std::string& kernel, const Baseline& baseline, const Verdict& verdict);
+
+}  // namespace warpwright

@@ -1,0 +1,81 @@
+// What every use case works on: a repository, the folder of our own state beside it, and the device that kernels are
+// for.
+//
+//   <state>/trajectory.sqlite   short-term memory
+//   <state>/experience.jsonl    what was learned here
+//   <state>/trees/<commit>/     exported sources of a revision
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/chip.h"
+#include "core/evaluator.h"
+#include "core/kernel_spec.h"
+#include "memory/trajectory.h"
+#include "repo/repository.h"
+#include "skills/library.h"
+
+namespace warpwright {
+
+struct TargetDevice {
+  std::string name;  // "sim:h200", "cuda:1"
+  Chip chip;
+  std::optional<GpuFacts> gpu;  // where it is one
+};
+
+// Both are asked for only where they are needed: a machine without a toolkit can still do much.
+using ToolchainSource = std::function<Result<std::string>()>;  // "NVRTC 13.0"; an Error says what it lacks
+using SkillsSource = std::function<Result<SkillLibrary>()>;
+
+class Workspace {
+ public:
+  // `state` exists. `kernels`: only these of a manifest; none: all.
+  Workspace(Repository repository, std::filesystem::path state, TargetDevice device, std::vector<std::string> kernels)
+      : repository_(std::move(repository)),
+        state_(std::move(state)),
+        device_(std::move(device)),
+        kernels_(std::move(kernels)) {}
+
+  Repository& repository() { return repository_; }
+  const Repository& repository() const { return repository_; }
+  const std::filesystem::path& state() const { return state_; }
+  const TargetDevice& device() const { return device_; }
+
+  // The manifest of a commit, or of the working tree, with the wanted kernels.
+  Result<Manifest> ManifestAt(const std::string& commit) const;
+  Result<Manifest> ManifestOfWorkingTree() const;
+  // The sources of a commit below the state folder, written once.
+  Result<std::filesystem::path> ExportTree(const std::string& commit) const;
+  bool HasTree(const std::string& commit) const;
+  void RemoveTree(const std::string& commit) const;
+
+  std::filesystem::path trajectory_file() const { return state_ / "trajectory.sqlite"; }
+  Result<Trajectory> OpenTrajectory() const { return Trajectory::Open(trajectory_file()); }
+  std::filesystem::path experience_file() const { return state_ / "experience.jsonl"; }
+
+ private:
+  Result<Manifest> Select(Manifest manifest) const;
+  std::filesystem::path CompleteMark(const std::string& commit) const;
+
+  Repository repository_;
+  std::filesystem::path state_;
+  TargetDevice device_;
+  std::vector<std::string> kernels_;
+};
+
+// A kernel's file, as it stands below `root`.
+Result<SourceRef> ReadSource(const std::filesystem::path& root, const std::string& file);
+// Of commits: "Name <mail>" as given, else the repository's warpwright.author, else warpwright.
+Result<Signature> AuthorOf(const Repository& repository, const std::string& given = {});
+// "CUDA 13.0".
+std::string DriverText(const GpuFacts& gpu);
+// Files that kernels can be made of, and what .warpwright/ holds.
+bool IsSource(std::string_view path);
+
+}  // namespace warpwright

@@ -1,0 +1,36 @@
+// The publisher of one run: GitHub over libcurl, with a token or as an App, and a mirror of the remote.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/publication.h"
+#include "base/clock.h"
+#include "cli/publication_options.h"
+#include "cli/workflow_commands.h"
+#include "forge/app_auth.h"
+#include "forge/github_client.h"
+
+namespace warpwright {
+
+// Outlives the publishers that it made. Credentials are taken out of the environment, masked and tried.
+class GithubPublisher {
+ public:
+  // All of them outlive it.
+  GithubPublisher(const PublicationOptions& options, const Workspace& workspace, WorkflowCommands& commands)
+      : options_(options), workspace_(workspace), commands_(commands) {}
+  Result<std::unique_ptr<ResultPublisher>> Connect(PublishTo to, const Signature& author);
+
+ private:
+  Status ConnectForge();
+
+  const PublicationOptions& options_;
+  const Workspace& workspace_;
+  WorkflowCommands& commands_;
+  const SystemClock clock_;
+  std::unique_ptr<CurlHttp> http_;
+  std::shared_ptr<TokenSource> tokens_;
+  std::unique_ptr<GithubClient> forge_;
+};
+
+}  // namespace warpwright

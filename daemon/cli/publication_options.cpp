@@ -1,0 +1,44 @@
+#include "cli/publication_options.h"
+
+#include <algorithm>
+
+#include "config/remote_text.h"
+
+namespace warpwright {
+
+std::vector<std::string> SplitList(const std::string& text) {
+  std::vector<std::string> items;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    std::string item = text.substr(begin, end - begin);
+    item.erase(0, item.find_first_not_of(" \t\r\n"));
+    item.erase(item.find_last_not_of(" \t\r\n") + 1);
+    if (!item.empty()) items.push_back(std::move(item));
+    begin = end + 1;
+  }
+  return items;
+}
+
+Status CheckPublication(const PublicationOptions& options, const std::string& publish) {
+  const auto usage = [](std::string message, std::string remedy) {
+    return Fail(ErrorCode::kUsage, std::move(message), std::move(remedy));
+  };
+  if (!options.shard.empty() && !ParseShard(options.shard))
+    return usage("'" + options.shard.substr(0, 40) + "' is no shard", "write --shard 2/8 for the second of eight");
+  if (!options.repository.empty()) WW_TRY(RepositoryName::Parse(options.repository));
+  if (Status good = CheckApiUrl(options.api); !good)
+    return usage("--github-api: " + good.error().message, good.error().remedy);
+  if (!options.remote.empty())
+    if (const auto good = CheckRemoteUrl(options.remote); !good)
+      return usage("--remote: " + good.error().message, good.error().remedy);
+  if (!options.base_branch.empty())
+    if (Status good = CheckBranchName(options.base_branch); !good)
+      return usage("--base-branch: " + good.error().message, good.error().remedy);
+  if (publish == "pull-request" && options.repository.empty())
+    return usage("--publish pull-request needs --github-repository", "write --github-repository owner/name");
+  if (options.app_id.empty() != options.app_key_env.empty())
+    return usage("--app-id and --app-key-env belong together", "give both, or a token by --token-env");
+  return {};
+}
+
+}  // namespace warpwright

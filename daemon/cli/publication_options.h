@@ -1,0 +1,38 @@
+// How `optimize` is told to publish, and what it leaves behind in an Action.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/publication_reports.h"
+#include "base/result.h"
+
+namespace warpwright {
+
+struct PublicationOptions {
+  std::string repository;  // on the forge: "owner/name"
+  std::string api = "https://api.github.com";
+  std::string remote;                      // where branches are pushed; empty: made from the two above
+  std::string token_env = "GITHUB_TOKEN";  // name of an environment variable
+  std::string app_id, app_key_env;         // instead of a token
+  std::string base_branch;
+  bool draft = false;
+  std::string labels, reviewers;       // separated by commas; empty: the manifest's
+  int max_open = -1;                   // -1: the manifest's
+  bool asked_for = false;              // by a person: a closed pull request is no obstacle
+  std::string dry_run;                 // detect, optimize, full; empty: none
+  std::string fail_on = "unverified";  // regression, unverified, never
+  std::string shard;                   // "k/n"
+  std::string summary, output;         // files that are appended to
+  std::string report;                  // folder
+  bool annotations = false;
+
+  ReportPlaces Places() const { return {summary, output, report}; }
+  bool Reports() const { return !summary.empty() || !output.empty() || !report.empty() || annotations; }
+};
+// kUsage for what cannot be meant, before anything is run. `publish`: none, branch, pull-request.
+Status CheckPublication(const PublicationOptions& options, const std::string& publish);
+// "a, b,c" -> a, b, c.
+std::vector<std::string> SplitList(const std::string& text);
+
+}  // namespace warpwright

@@ -1,0 +1,114 @@
+// A repository, a workspace on it and a device of C++ functions: what tests of use cases set up each time.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/judging.h"
+#include "app/workspace.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "config/chip_file.h"
+#include "memory/experience.h"
+#include "tests/support/fake_evaluator.h"
+#include "tests/support/temp_repository.h"
+
+namespace warpwright {
+
+// Every source has one entry, `launch`, which means what its text says. Rewriting adds a line with the method and its
+// parameters.
+class FakeDevice final : public Evaluator {
+ public:
+  Result<Inspection> Inspect(const SourceRef& source) override {
+    inspected.push_back(source.file);
+    Inspection inspection;
+    EntryInfo entry;
+    entry.name = "launch";
+    entry.slice_hash = Sha256(source.text);
+    entry.parameters = parameters;
+    inspection.entries = {entry};
+    return inspection;
+  }
+  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override {
+    std::string text = request.source.text + "// " + request.transform;
+    for (const auto& [name, value] : request.parameters) text += " " + name + "=" + value;
+    return RewriteOutcome(Rewritten{text + "\n", {"adds a line"}});
+  }
+  Result<SpliceOutcome> Splice(const SpliceRequest& request) override { return kernels.Splice(request); }
+  Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override {
+    ++executions;
+    if (failing == request.spec.name) return Fail(ErrorCode::kIo, "the GPU is lost");
+    auto outcome = kernels.Execute(request);
+    // A kernel whose time is spent on starting it: the policy then asks for other block sizes.
+    if (auto* run = outcome ? std::get_if<Executed>(&*outcome) : nullptr) {
+      LaunchReport& launch = run->launches.front();
+      launch.time.total_us = run->time_us;
+      launch.time.overhead_us = 0.7 * run->time_us;
+      launch.occupancy.waves = 1.5;
+    }
+    return outcome;
+  }
+  Result<TimeOutcome> Time(const TimeRequest& request) override { return kernels.Time(request); }
+
+  FakeEvaluator kernels;
+  std::vector<ParameterInfo> parameters;
+  std::vector<std::string> inspected;  // files
+  std::string failing;                 // this kernel's runs are Errors
+  int executions = 0;
+};
+
+inline void TwiceOf(FakeRun& run) {
+  for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
+}
+inline void ThriceOf(FakeRun& run) {
+  for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 3 * run.Get("in", i));
+}
+
+// out[n] from in[n], in <name>.cu.
+inline std::string ManifestWith(const std::vector<std::string>& kernels) {
+  std::string text = "version: 1\nkernels:\n";
+  for (const std::string& name : kernels)
+    text += "  - name: " + name + "\n    file: " + name +
+            ".cu\n    entry: launch\n    args:\n      out: {buffer: f32, shape: [n], role: out}\n      in: {buffer: "
+            "f32, shape: [n], role: in}\n"
+            "      n: {scalar: i32}\n    cases: [{name: typical, n: 1000}]\n";
+  return text + "policy: {max_rounds: 2}\n";
+}
+
+class AppTest : public testing::Test {
+ protected:
+  AppTest() : folder_(std::move(*TemporaryDirectory::Create("ww-app"))) {
+    device_.kernels.Add("original", TwiceOf, 400);
+  }
+
+  // A commit with these kernels, each of the marker "original".
+  std::string CommitKernels(const std::vector<std::string>& names) {
+    repository_.Write(".warpwright.yml", ManifestWith(names));
+    for (const std::string& name : names) repository_.Write(name + ".cu", "// original " + name + "\n");
+    return repository_.Commit("kernels");
+  }
+  Workspace Open(std::vector<std::string> kernels = {}) const {
+    return Workspace(std::move(*Repository::Open(repository_.path())), folder_.path(),
+                     TargetDevice{.name = "sim:h200", .chip = *LoadChip("h200"), .gpu = {}}, std::move(kernels));
+  }
+  ToolchainSource toolchain() {
+    return [this]() -> Result<std::string> {
+      ++toolchain_asked_;
+      return toolchain_;
+    };
+  }
+  JudgingServices judging() { return {.trusted = device_, .toolchain = toolchain()}; }
+
+  TempRepository repository_;
+  TemporaryDirectory folder_;  // state
+  FakeDevice device_;
+  Result<std::string> toolchain_ = std::string("NVRTC 13.0");
+  int toolchain_asked_ = 0;
+};
+
+}  // namespace warpwright

@@ -1,0 +1,200 @@
+// From entries that changed to branches and pull requests, without a process.
+#include "app/optimize.h"
+
+#include <fmt/format.h>
+
+#include "app/publication_reports.h"
+#include "tests/support/fake_forge.h"
+#include "tests/unit/app/app_bench.h"
+#include "tests/unit/skills/builtin_library.h"
+
+namespace warpwright {
+namespace {
+
+class NoExperience final : public ExperienceStore {
+ public:
+  Status Append(const Experience&) override { return {}; }
+  Result<ExperienceAnswer> Query(const ExperienceKey&) override { return ExperienceAnswer{}; }
+};
+
+class OptimizeTest : public AppTest {
+ protected:
+  OptimizeTest() {
+    candidates_.kernels.Add("=", TwiceOf, 100);  // whatever a method set
+    candidates_.kernels.Add("original", TwiceOf, 400);
+    remote_.Git({"config", "receive.denyCurrentBranch", "ignore"});
+  }
+  std::vector<OptimizedKernel> Optimize(OptimizeRequest request = {}) {
+    request.version = "1.0";
+    Workspace workspace = Open();
+    const OptimizeServices services{.trusted = {device_, [] {}},
+                                    .candidates = {candidates_, [] {}},
+                                    .seconds = {},
+                                    .toolchain = toolchain(),
+                                    .skills = [] { return Result<SkillLibrary>(BuiltIn()); },
+                                    .experience = experience_,
+                                    .clock = clock_,
+                                    .check_winner = {},
+                                    .publisher = publisher_,
+                                    .progress = {.line = [this](const std::string& line) { lines_.push_back(line); }}};
+    auto kernels = OptimizeKernels(workspace, request, services);
+    EXPECT_TRUE(kernels) << kernels.error().Format();
+    return kernels.value_or(std::vector<OptimizedKernel>());
+  }
+  // The repository is pushed to a remote first, as people do.
+  void PublishToForge() {
+    repository_.Git({"push", "-q", remote_.path().string(), "main:main"});
+    publisher_ = [this](const Signature& author) -> Result<std::unique_ptr<ResultPublisher>> {
+      RemoteAddress address;
+      address.url = remote_.path().string();
+      WW_ASSIGN(Mirror mirror, OpenBorrowingMirror(Open(), address, author));
+      PublicationSettings settings;
+      settings.repository = *RepositoryName::Parse("acme/kernels");
+      settings.base_branch = "main";
+      settings.labels = {{"speed"}};
+      return std::make_unique<ResultPublisher>(settings, std::move(mirror), &forge_);
+    };
+  }
+  FakeDevice candidates_;
+  NoExperience experience_;
+  const SystemClock clock_;
+  FakeForge forge_;
+  TempRepository remote_;
+  PublisherSource publisher_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(OptimizeTest, WhatIsFasterGetsABranchAndAPullRequest) {
+  const std::string commit = CommitKernels({"a"});
+  PublishToForge();
+  const auto kernels = Optimize();
+  ASSERT_EQ(kernels.size(), 1u);
+  const OptimizedKernel& a = kernels[0];
+  ASSERT_EQ(a.outcome, "improved") << a.message;
+  EXPECT_GT(a.gain, 1.05);
+  EXPECT_EQ(a.branch, "warpwright/a");
+  EXPECT_EQ(a.commit, *Open().repository().Resolve("warpwright/a"));
+  EXPECT_EQ(*Open().repository().Resolve("warpwright/a~1"), commit);
+  ASSERT_EQ(a.cases.size(), 1u);
+  EXPECT_LT(a.cases[0].us, a.cases[0].original_us);
+  EXPECT_EQ(a.publication.disposition, Disposition::kProposed) << a.publication.message;
+  ASSERT_EQ(forge_.pull_requests.size(), 1u);
+  EXPECT_TRUE(forge_.pull_requests[0].draft) << "a modelled gain opens nothing else";
+  EXPECT_EQ(forge_.requests[0].labels, std::vector<std::string>{"speed"});
+  EXPECT_EQ(a.summary.pull_request_url, forge_.pull_requests[0].url);
+  EXPECT_EQ(a.summary.pull_request_operation, "created");
+  EXPECT_EQ(RunResult(kernels), "improved");
+  ASSERT_FALSE(lines_.empty());
+  EXPECT_EQ(lines_.back(), fmt::format("a: improved, {:.2f}x", a.gain));
+
+  // The same again: from the trajectory, and in place.
+  const int before = candidates_.executions;
+  const auto again = Optimize();
+  EXPECT_EQ(again[0].commit, a.commit);
+  EXPECT_EQ(again[0].summary.pull_request_operation, "unchanged");
+  EXPECT_EQ(forge_.pull_requests.size(), 1u);
+  EXPECT_EQ(candidates_.executions, before);
+}
+
+TEST_F(OptimizeTest, OneKernelThatFailsDoesNotTakeTheOthersAlong) {
+  CommitKernels({"a", "b"});
+  device_.failing = "a";
+  const auto kernels = Optimize({.make_branches = false});
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].outcome, "error");
+  EXPECT_NE(kernels[0].message.find("the GPU is lost"), std::string::npos);
+  EXPECT_EQ(kernels[0].summary.explanation.chip_name, LoadChip("h200")->name);
+  EXPECT_EQ(kernels[1].outcome, "improved");
+  EXPECT_EQ(kernels[1].branch, "");
+  EXPECT_FALSE(Open().repository().Resolve("warpwright/b"));
+}
+
+TEST_F(OptimizeTest, AForgeThatFailsIsSaidOfTheKernel) {
+  CommitKernels({"a"});
+  PublishToForge();
+  forge_.before = [](const std::string& verb) {
+    return verb == "put pull request" ? Status(Fail(ErrorCode::kIo, "the forge is away")) : Status();
+  };
+  const auto kernels = Optimize();
+  EXPECT_EQ(kernels[0].outcome, "improved");
+  EXPECT_TRUE(kernels[0].publication.failed);
+  EXPECT_NE(kernels[0].publication.message.find("the forge is away"), std::string::npos);
+  EXPECT_FALSE(kernels[0].publication.disposition);
+}
+
+TEST_F(OptimizeTest, DetectsOnlyWhatChangedInItsShard) {
+  CommitKernels({"a", "b", "c"});
+  repository_.Write("b.cu", "// original b, otherwise\n");
+  repository_.Write("c.cu", "// original c, otherwise\n");
+  repository_.Commit("b and c");
+  const auto detected = Optimize({.changed_since = "HEAD~1", .detect_only = true});
+  ASSERT_EQ(detected.size(), 2u);
+  EXPECT_EQ(detected[0].outcome, "detected");
+  EXPECT_EQ(detected[0].message, "b.cu launch");
+  EXPECT_EQ(lines_, std::vector<std::string>{"changed since HEAD~1: b, c"});
+  EXPECT_EQ(device_.executions, 0);
+  std::vector<std::string> dealt;
+  for (int index = 1; index <= 2; ++index)
+    for (const auto& kernel : Optimize({.changed_since = "HEAD~1", .detect_only = true, .shard = Shard{index, 2}}))
+      dealt.push_back(kernel.name);
+  std::sort(dealt.begin(), dealt.end());
+  EXPECT_EQ(dealt, (std::vector<std::string>{"b", "c"}));
+  EXPECT_TRUE(Optimize({.changed_since = "HEAD", .detect_only = true}).empty());
+  EXPECT_EQ(lines_.back(), "no kernel changed since HEAD");
+}
+
+TEST_F(OptimizeTest, FindsWhatTheChangeMadeSlower) {
+  CommitKernels({"a"});
+  repository_.Write("a.cu", "// slow a\n");
+  repository_.Commit("slower");
+  for (FakeDevice* device : {&device_, &candidates_}) device->kernels.Add("slow", TwiceOf, 800);
+  candidates_.kernels = FakeEvaluator();  // no candidate compiles
+  const auto kernels = Optimize({.changed_since = "HEAD~1", .find_regressions = true});
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_NEAR(kernels[0].regression, 2, 0.01);
+  EXPECT_EQ(RunResult(kernels), "regression");
+}
+
+TEST_F(OptimizeTest, ReportsWhatCameOut) {
+  CommitKernels({"a"});
+  PublishToForge();
+  const auto kernels = Optimize();
+  const std::filesystem::path out = folder_.path() / "out";
+  const ReportPlaces places{.summary = (folder_.path() / "summary.md").string(),
+                            .output = (folder_.path() / "outputs").string(),
+                            .folder = out.string()};
+  ASSERT_TRUE(WriteReports(places, kernels,
+                           {.report = "{}", .kernels = "[]", .trajectory = "/t.sqlite", .result = "improved"},
+                           [](const std::string&) {}));
+  EXPECT_EQ(*ReadFile(out / "report.json"), "{}\n");
+  EXPECT_TRUE(ReadFile(out / "a.md")->starts_with("# perf(a): "));
+  EXPECT_TRUE(ReadFile(out / "a.html")->starts_with("<!"));
+  EXPECT_NE(ReadFile(folder_.path() / "summary.md")->find("a"), std::string::npos);
+  const std::string outputs = *ReadFile(folder_.path() / "outputs");
+  for (const std::string& value : {std::string("improved"), forge_.pull_requests[0].url, std::string("warpwright/a"),
+                                   std::string("/t.sqlite"), kernels[0].publication.head_sha})
+    EXPECT_NE(outputs.find("\n" + value + "\n"), std::string::npos) << value << "\n" << outputs;
+}
+
+TEST(RunResult, OfAllKernels) {
+  struct Row {
+    std::vector<std::string> outcomes;
+    double regression;
+    std::string_view result;
+  };
+  for (const Row& row : {Row{{}, 0, "skipped"}, Row{{"detected"}, 0, "skipped"}, Row{{"unchanged"}, 0, "unchanged"},
+                         Row{{"unchanged", "improved", "error"}, 0, "improved"}, Row{{"refused", "error"}, 0, "error"},
+                         Row{{"refused"}, 0, "unchanged"}, Row{{"improved"}, 1.5, "regression"}}) {
+    std::vector<OptimizedKernel> kernels;
+    for (const std::string& outcome : row.outcomes) {
+      OptimizedKernel kernel;
+      kernel.outcome = outcome;
+      kernel.regression = row.regression;
+      kernels.push_back(kernel);
+    }
+    EXPECT_EQ(RunResult(kernels), row.result);
+  }
+}
+
+}  // namespace
+}  // namespace warpwright
