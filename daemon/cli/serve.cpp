@@ -63,7 +63,8 @@ class Server {
     WW_ASSIGN(store_, Store::Open(config_.state, clock_, limits));
     if (config_.github) WW_TRY(ConnectGithub());
     ProcessJobRunner runner({fs::canonical("/proc/self/exe").string()}, ChildOptions());
-    PipelinePorts ports{*store_, runner, clock_, github_.get(), github_.get(), [this](const Place& place, const Job& job) { return facts_.Read(place, job); }};
+    const PipelinePorts ports{.store = *store_, .runner = runner, .clock = clock_, .forge = github_.get(), .conversation = github_.get(),
+                              .read_facts = [this](const Place& place, const Job& job) { return facts_.Read(place, job); }};
     pipeline_ = std::make_unique<Pipeline>(ports, Settings());
     WW_TRY(pipeline_->Apply(Settings()));
 
@@ -220,8 +221,9 @@ class Server {
     if (next.state != config_.state || next.devices != config_.devices || next.listen_webhooks != config_.listen_webhooks ||
         next.listen_status != config_.listen_status || next.nights_at != config_.nights_at || next.nights_zone != config_.nights_zone ||
         next.poll_every != config_.poll_every || next.poll_at_most != config_.poll_at_most || !same_access(next.github, config_.github))
-      return Fail(Error{ErrorCode::kConfig, "state, devices, listen, poll, nights and github's api and app cannot change while the daemon runs", options_.config, 0, 0,
-                        "restart the daemon; what runs is resumed"});
+      return Fail(Error{.code = ErrorCode::kConfig,
+                        .message = "state, devices, listen, poll, nights and github's api and app cannot change while the daemon runs",
+                        .file = options_.config, .remedy = "restart the daemon; what runs is resumed"});
     {
       const std::lock_guard guard(probe_mutex_);
       config_ = std::move(next);

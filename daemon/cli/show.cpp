@@ -4,14 +4,12 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "app/task_explanation.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 #include "cli/version.h"
-#include "config/chip_file.h"
-#include "report/diff_summary.h"
-#include "report/explain.h"
 
 namespace warpwright {
 namespace {
@@ -42,49 +40,6 @@ void List(const std::vector<TaskSummary>& tasks, bool as_json) {
   else if (tasks.empty()) fmt::print("Nothing was optimized here yet.\n");
 }
 
-// File and entry from the manifest where the kernel still stands there.
-ExplainContext ContextOf(const Session& session, const TrajectoryView& view) {
-  ExplainContext context;
-  const Workspace& workspace = session.workspace();
-  const Repository& repository = workspace.repository();
-  const std::string& device = view.task.key.device;
-  if (auto chip = LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : "")) context.chip = *chip;
-  else if (workspace.device().gpu) context.chip = workspace.device().chip;
-  if (context.chip.name.empty()) context.chip.name = device;  // measured on another machine than this one
-  context.version = kVersion;
-  context.toolchain = session.Toolchain()().value_or("unknown toolchain");
-  const auto head = repository.Resolve("HEAD");
-  if (!head) return context;
-  context.base_commit = *head;
-  if (const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel + "~1")) context.base_commit = *branch;
-  if (const auto manifest = workspace.ManifestAt(*head))
-    for (const auto& spec : manifest->kernels)
-      if (spec.name == view.task.key.kernel) {
-        context.file = spec.file;
-        context.entry = spec.entry;
-        context.allow = spec.allow;
-        context.tolerance = spec.tolerance;
-      }
-  if (context.file.empty()) return context;
-  if (const auto text = repository.Read(context.base_commit, context.file); text && *text) context.original_text = **text;
-  const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel);
-  if (!branch) return context;
-  if (const auto text = repository.Read(*branch, context.file); text && *text) context.result_text = **text;
-  return context;
-}
-
-// As it would be proposed on a forge.
-std::string PullRequest(const Repository& repository, const Explanation& explanation) {
-  Provenance provenance;
-  provenance.branch = "warpwright/" + explanation.kernel;
-  const auto tip = repository.Resolve(provenance.branch);
-  if (tip) provenance.candidate_commit = *tip;
-  if (const auto diff = repository.Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file)) AddDiff(*diff, provenance);
-  if (explanation.outcome == "improved") return RenderPullRequest(explanation, provenance).body;
-  const CheckText check = RenderCheck(explanation, provenance);
-  return check.summary + "\n" + check.text;
-}
-
 }  // namespace
 
 Result<int> RunShow(const ShowOptions& options) {
@@ -103,11 +58,11 @@ Result<int> RunShow(const ShowOptions& options) {
   if (tasks.empty()) return Fail(ErrorCode::kUsage, "there is no such task", "`warpwright show` lists them");
 
   WW_ASSIGN(const TrajectoryView view, trajectory.View(tasks.front().id));
-  const Explanation explanation = Explain(view, ContextOf(session, view));
+  const Explanation explanation = ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);
   std::string text;
   if (common.json || options.format == "json") text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   else if (options.format == "html") text = RenderHtml(explanation);
-  else if (options.format == "pull-request") text = PullRequest(session.workspace().repository(), explanation);
+  else if (options.format == "pull-request") text = ProposedText(session.workspace().repository(), explanation);
   else text = RenderMarkdown(explanation);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);

@@ -56,7 +56,8 @@ Result<Evidence> ReadEvidence(const std::string& path) {
     const json& entry = document.contains("kernels") ? document.at("kernels").at(0) : document;
     Evidence evidence;
     for (const auto& [name, value] : entry.at("evidence").items()) {
-      if (FindEvidenceField(name) == nullptr) return Fail(Error{ErrorCode::kUsage, "unknown evidence field '" + name + "'", path, 0, 0, {}});
+      if (FindEvidenceField(name) == nullptr)
+        return Fail(Error{.code = ErrorCode::kUsage, .message = "unknown evidence field '" + name + "'", .file = path});
       evidence.Set(name, value.get<double>());
     }
     evidence.dtype = entry.value("dtype", "f32");
@@ -65,7 +66,7 @@ Result<Evidence> ReadEvidence(const std::string& path) {
       if (entry.value("operation", "other") == Name(operation)) evidence.operation = operation;
     return evidence;
   } catch (const json::exception& e) {
-    return Fail(Error{ErrorCode::kUsage, e.what(), path, 0, 0, "give the output of `warpwright profile --json`"});
+    return Fail(Error{.code = ErrorCode::kUsage, .message = e.what(), .file = path, .remedy = "give the output of `warpwright profile --json`"});
   }
 }
 

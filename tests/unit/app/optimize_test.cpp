@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/publication_reports.h"
+#include "app/task_explanation.h"
 #include "tests/support/fake_forge.h"
 #include "tests/unit/app/app_bench.h"
 #include "tests/unit/skills/builtin_library.h"
@@ -174,6 +175,23 @@ TEST_F(OptimizeTest, ReportsWhatCameOut) {
   for (const std::string& value : {std::string("improved"), forge_.pull_requests[0].url, std::string("warpwright/a"),
                                    std::string("/t.sqlite"), kernels[0].publication.head_sha})
     EXPECT_NE(outputs.find("\n" + value + "\n"), std::string::npos) << value << "\n" << outputs;
+}
+
+TEST_F(OptimizeTest, AndIsExplainedAfterwards) {
+  const std::string commit = CommitKernels({"a"});
+  const auto kernels = Optimize();
+  const Workspace workspace = Open();
+  auto trajectory = workspace.OpenTrajectory();
+  ASSERT_TRUE(trajectory);
+  const auto view = trajectory->View(kernels[0].task);
+  ASSERT_TRUE(view);
+  const Explanation explanation = ExplainTask(workspace, *view, toolchain(), "1.0");
+  EXPECT_EQ(explanation.kernel, "a");
+  EXPECT_EQ(explanation.file, "a.cu");
+  EXPECT_EQ(explanation.entry, "launch");
+  EXPECT_EQ(explanation.base_commit, commit);
+  EXPECT_EQ(explanation.gain, kernels[0].gain);
+  EXPECT_NE(ProposedText(workspace.repository(), explanation).find(commit.substr(0, 7)), std::string::npos);
 }
 
 TEST(RunResult, OfAllKernels) {

@@ -1,0 +1,60 @@
+#include "app/task_explanation.h"
+
+#include "config/chip_file.h"
+#include "report/diff_summary.h"
+#include "report/explain.h"
+#include "report/pull_request.h"
+
+namespace warpwright {
+namespace {
+
+// File and entry from the manifest where the kernel still stands there.
+ExplainContext ContextOf(const Workspace& workspace, const TrajectoryView& view) {
+  ExplainContext context;
+  const Repository& repository = workspace.repository();
+  const std::string& device = view.task.key.device;
+  if (auto chip = LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : "")) context.chip = *chip;
+  else if (workspace.device().gpu) context.chip = workspace.device().chip;
+  if (context.chip.name.empty()) context.chip.name = device;  // measured on another machine than this one
+  const auto head = repository.Resolve("HEAD");
+  if (!head) return context;
+  context.base_commit = *head;
+  if (const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel + "~1")) context.base_commit = *branch;
+  if (const auto manifest = workspace.ManifestAt(*head))
+    for (const auto& spec : manifest->kernels)
+      if (spec.name == view.task.key.kernel) {
+        context.file = spec.file;
+        context.entry = spec.entry;
+        context.allow = spec.allow;
+        context.tolerance = spec.tolerance;
+      }
+  if (context.file.empty()) return context;
+  if (const auto text = repository.Read(context.base_commit, context.file); text && *text) context.original_text = **text;
+  const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel);
+  if (!branch) return context;
+  if (const auto text = repository.Read(*branch, context.file); text && *text) context.result_text = **text;
+  return context;
+}
+
+}  // namespace
+
+Explanation ExplainTask(const Workspace& workspace, const TrajectoryView& view, const ToolchainSource& toolchain,
+                        const std::string& version) {
+  ExplainContext context = ContextOf(workspace, view);
+  context.version = version;
+  context.toolchain = toolchain().value_or("unknown toolchain");
+  return Explain(view, context);
+}
+
+std::string ProposedText(const Repository& repository, const Explanation& explanation) {
+  Provenance provenance;
+  provenance.branch = "warpwright/" + explanation.kernel;
+  const auto tip = repository.Resolve(provenance.branch);
+  if (tip) provenance.candidate_commit = *tip;
+  if (const auto diff = repository.Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file)) AddDiff(*diff, provenance);
+  if (explanation.outcome == "improved") return RenderPullRequest(explanation, provenance).body;
+  const CheckText check = RenderCheck(explanation, provenance);
+  return check.summary + "\n" + check.text;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,17 @@
+// show: a task of the trajectory as it is explained to people, with what the repository still knows of its kernel.
+#pragma once
+
+#include <string>
+
+#include "app/workspace.h"
+#include "report/explanation.h"
+
+namespace warpwright {
+
+// File and entry from the manifest where the kernel still stands there. `version`: of this build.
+Explanation ExplainTask(const Workspace& workspace, const TrajectoryView& view, const ToolchainSource& toolchain,
+                        const std::string& version);
+// As it would be proposed on a forge: a pull request's body, or where nothing was gained a check's.
+std::string ProposedText(const Repository& repository, const Explanation& explanation);
+
+}  // namespace warpwright
