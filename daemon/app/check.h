@@ -1,4 +1,4 @@
-// check: the manifest of the working tree, the kernels behind it, the references, the skills and the toolkit.
+// check: the manifest of the working tree, its kernels, the references, the skills and the toolkit.
 #pragma once
 
 #include <cstddef>

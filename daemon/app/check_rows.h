@@ -44,7 +44,7 @@ class CheckRows {
 
 // What is known of the GPU before any row is made.
 struct GpuView {
-  bool there = false;  // and not left aside because a simulated device was asked for
+  bool there = false;  // and not ignored because a simulated device was requested
   bool simulated_only = false;
   CheckStatus severity = CheckStatus::kWarning;  // of a missing driver or GPU
   const GpuState* state =

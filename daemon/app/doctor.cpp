@@ -37,7 +37,7 @@ std::string LastLine(std::string text) {
   return text.substr(text.rfind('\n') + 1).substr(0, 500);
 }
 
-// A worker that ends early has told the parts before.
+// A worker that ends early has reported the parts before it.
 void AskWorker(const DoctorRequest& request, const DoctorServices& services, DoctorFacts& facts) {
   const std::vector<std::string> question = {"--doctor", request.device.empty() ? "cuda" : request.device};
   const auto done = services.ask_worker(question);
@@ -152,7 +152,7 @@ class WorkerProbes {
     const std::string last = LastLine(services_.worker_log());
     return {error.message + (last.empty() ? "" : ": " + last), ByHand(request_.worker)};
   }
-  // Behind the first line of what the worker said.
+  // The lines after the first.
   void ReadNotes(const std::string& hello) {
     for (size_t at = hello.find('\n'); at != std::string::npos;) {
       const size_t end = hello.find('\n', at + 1);

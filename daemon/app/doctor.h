@@ -1,5 +1,4 @@
-// doctor: finds out what a machine has, by asking a worker and by trying a small kernel; doctor_checks.h says what it
-// makes of that.
+// doctor: examines a machine, by querying a worker and by running a small kernel. doctor_checks.h evaluates the facts.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +24,7 @@ struct DoctorRequest {
 // A worker in its sandbox.
 struct DoctorWorker {
   std::unique_ptr<Evaluator> evaluator;
-  std::function<std::string()> hello;  // what it said when it was ready: Supervisor::hello
+  std::function<std::string()> hello;  // its greeting: Supervisor::hello
 };
 struct DoctorServices {
   std::function<Result<Completed>(const std::vector<std::string>& question)> ask_worker;  // outside of the sandbox

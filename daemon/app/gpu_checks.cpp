@@ -1,4 +1,4 @@
-// The rows of a GPU. They are there where there is one or one was asked for.
+// The rows of a GPU.
 #include <algorithm>
 #include <charconv>
 

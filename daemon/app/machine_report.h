@@ -11,7 +11,7 @@ namespace warpwright {
 struct MachineReport {
   Machine machine;
   Trouble trouble;               // of the last part that could not be read
-  std::string last = "nothing";  // name of the last part: a worker that ends early has told the parts before
+  std::string last = "nothing";  // name of the last part: a worker that ends early has reported the parts before it
 };
 MachineReport ReadMachineReport(std::string_view output);
 

@@ -124,7 +124,7 @@ class NightRun {
     AddCodeFinding(history, input, *culprit, outcome);
   }
 
-  // Tonight's revision, beside the reference where it has another code.
+  // Tonight's revision, paired with the reference where the code differs.
   Status Time(const KernelSpec& spec, const History& history, NightTimer& timer, NightInput& input) {
     if (input.slice.empty()) {
       input.failure = fmt::format("{} has no entry {}", spec.file, spec.entry);

@@ -178,7 +178,7 @@ class Optimization {
   }
 
   Result<OptimizedKernel> RefineKernel(const KernelSpec& spec, Trajectory& trajectory) {
-    WW_TRY(workspace_.repository().Read(commit_, spec.file));  // says it where the file is in a submodule or in Git LFS
+    WW_TRY(workspace_.repository().Read(commit_, spec.file));  // reports a file in a submodule or in Git LFS
     WW_ASSIGN(const SourceRef original, ReadSource(tree_, spec.file));
     const RefineTask task = TaskFor(spec, original);
     if (request_.again)

@@ -22,7 +22,7 @@ struct OptimizeRequest {
   bool find_regressions = false;  // time what changed against `changed_since`
   bool detect_only = false;       // say what would be optimized, and no more
   bool make_branches = true;
-  std::string base_branch;     // where a pull request's text says that it goes
+  std::string base_branch;     // target branch named in a pull request's text
   std::optional<Shard> shard;  // only its kernels
   std::string author;          // of commits; AuthorOf
   int max_rounds = 0;          // 0: the manifest's
@@ -43,7 +43,7 @@ struct OptimizeServices {
   ExperienceStore& experience;
   const Clock& clock;
   WinnerCheck check_winner;   // other tools look at what would be accepted; may be empty
-  PublisherSource publisher;  // asked once, before any time is spent; empty: nothing is published
+  PublisherSource publisher;  // called once, before any time is spent; empty: nothing is published
   ProgressCallbacks progress = {};
 };
 
@@ -63,9 +63,9 @@ struct OptimizedKernel {
   std::vector<CaseOutcome> cases;  // where it improved
   double roofline_pct_before = 0, roofline_pct_after = 0;
   std::map<std::string, double> spent;  // seconds by stage, of both workers
-  KernelSummary summary;                // what there is to be said of it
+  KernelSummary summary;                // for reports and the pull request
   PublicationOutcome publication;
-  double regression = 0;  // times slower than before the change, where that was asked and is so
+  double regression = 0;  // times slower than before the change, if that was requested and found
 };
 
 // One kernel that we fail at, or whose result cannot be published, does not take the others with it.

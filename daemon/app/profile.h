@@ -23,7 +23,7 @@ struct ProfiledKernel {
 Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const Manifest& manifest, const KernelSpec& spec,
                                      const std::string& toolchain, Evaluator& worker);
 
-// All of the working tree's manifest. `each` hears of every kernel as soon as it is done.
+// All of the working tree's manifest. `each` is called with every kernel as soon as it is done.
 Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspace, const JudgingServices& services,
                                                        const std::function<void(const ProfiledKernel&)>& each = {});
 

@@ -1,4 +1,4 @@
-// What a use case tells while it works; cli/ shows it to people. Results are not told here, they are returned.
+// What a use case reports while it works; cli/ shows it. Results are returned, not reported here.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// A result said where people are: its branch on the remote, a pull request and a check on the forge. The daemon says
-// its results through the same service/publisher.h, with a store in between; here one process does job and publication.
+// Publishes a result: its branch on the remote, a pull request and a check on the forge. The daemon publishes through the
+// same service/publisher.h, with a store in between; here one process optimizes and publishes.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct PublicationSettings {
   bool draft = false;                        // instead of the manifest's, where it is given, as the next three
   std::optional<std::vector<std::string>> labels, reviewers;
   std::optional<int> max_open;
-  bool asked_for = false;  // by a person: a closed pull request is no obstacle
+  bool asked_for = false;  // by a user: a closed pull request is no obstacle
 };
 
-// What is to be said of one kernel.
+// What is published of one kernel.
 struct KernelPublication {
   std::string kernel, file, base_commit;
   std::string commit;  // on its branch; empty: nothing was gained

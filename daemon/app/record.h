@@ -19,7 +19,7 @@ struct RecordResult {
   bool complete = true;  // every kernel has at least one recorded case
 };
 
-// `each` hears of every kernel as soon as it is done.
+// `each` is called with every kernel as soon as it is done.
 Result<RecordResult> RecordReferences(const Workspace& workspace, const std::string& base,
                                       const JudgingServices& services,
                                       const std::function<void(const RecordedKernel&)>& each = {});

@@ -13,13 +13,16 @@ ExplainContext ContextOf(const Workspace& workspace, const TrajectoryView& view)
   ExplainContext context;
   const Repository& repository = workspace.repository();
   const std::string& device = view.task.key.device;
-  if (auto chip = LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : "")) context.chip = *chip;
-  else if (workspace.device().gpu) context.chip = workspace.device().chip;
+  if (auto chip = LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : ""))
+    context.chip = *chip;
+  else if (workspace.device().gpu)
+    context.chip = workspace.device().chip;
   if (context.chip.name.empty()) context.chip.name = device;  // measured on another machine than this one
   const auto head = repository.Resolve("HEAD");
   if (!head) return context;
   context.base_commit = *head;
-  if (const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel + "~1")) context.base_commit = *branch;
+  if (const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel + "~1"))
+    context.base_commit = *branch;
   if (const auto manifest = workspace.ManifestAt(*head))
     for (const auto& spec : manifest->kernels)
       if (spec.name == view.task.key.kernel) {
@@ -29,7 +32,8 @@ ExplainContext ContextOf(const Workspace& workspace, const TrajectoryView& view)
         context.tolerance = spec.tolerance;
       }
   if (context.file.empty()) return context;
-  if (const auto text = repository.Read(context.base_commit, context.file); text && *text) context.original_text = **text;
+  if (const auto text = repository.Read(context.base_commit, context.file); text && *text)
+    context.original_text = **text;
   const auto branch = repository.Resolve("warpwright/" + view.task.key.kernel);
   if (!branch) return context;
   if (const auto text = repository.Read(*branch, context.file); text && *text) context.result_text = **text;
@@ -51,7 +55,9 @@ std::string ProposedText(const Repository& repository, const Explanation& explan
   provenance.branch = "warpwright/" + explanation.kernel;
   const auto tip = repository.Resolve(provenance.branch);
   if (tip) provenance.candidate_commit = *tip;
-  if (const auto diff = repository.Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file)) AddDiff(*diff, provenance);
+  if (const auto diff =
+          repository.Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file))
+    AddDiff(*diff, provenance);
   if (explanation.outcome == "improved") return RenderPullRequest(explanation, provenance).body;
   const CheckText check = RenderCheck(explanation, provenance);
   return check.summary + "\n" + check.text;

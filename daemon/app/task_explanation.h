@@ -1,4 +1,4 @@
-// show: a task of the trajectory as it is explained to people, with what the repository still knows of its kernel.
+// show: a task of the trajectory, explained with what the repository still knows of its kernel.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ struct VerifyResult {
 Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::string& base,
                                        const JudgingServices& services, const RestartableEvaluator& candidates);
 
-// What a verdict over all cases says of each. A failure stops the judge, so that later cases are "not_reached".
+// What a verdict over all cases means for each. A failure stops the judge, so that later cases are "not_reached".
 std::vector<VerifiedCase> VerifiedCases(const std::string& kernel, const Baseline& baseline, const Verdict& verdict);
 
 }  // namespace warpwright

@@ -1,4 +1,4 @@
-// What every use case works on: a repository, the folder of our own state beside it, and the device that kernels are
+// What every use case works on: a repository, the folder of its warpwright state, and the device that kernels are
 // for.
 //
 //   <state>/trajectory.sqlite   short-term memory
@@ -29,8 +29,8 @@ struct TargetDevice {
   std::optional<GpuFacts> gpu;  // where it is one
 };
 
-// Both are asked for only where they are needed: a machine without a toolkit can still do much.
-using ToolchainSource = std::function<Result<std::string>()>;  // "NVRTC 13.0"; an Error says what it lacks
+// Both are queried only where they are needed: much works on a machine without a toolkit.
+using ToolchainSource = std::function<Result<std::string>()>;  // "NVRTC 13.0"; the Error names what is missing
 using SkillsSource = std::function<Result<SkillLibrary>()>;
 
 class Workspace {

@@ -57,7 +57,7 @@ Result<int> RunDoctor(const CommonOptions& options) {
   const fs::path log = folder.path() / "worker.log";
   const DoctorRequest request{.device = options.device, .repository = options.repo, .cache = CacheFolder(options), .scratch = folder.path(),
                               .worker = WorkerArguments(options)};
-  const DoctorServices services{.ask_worker = [&](const std::vector<std::string>& question) { return AskAboutMachine(options, question); },
+  const DoctorServices services{.ask_worker = [&](const std::vector<std::string>& question) { return QueryMachine(options, question); },
                                 .make_worker = [&](bool gpu) { return MakeDoctorWorker(options, folder.path(), log, gpu); },
                                 .worker_log = [&] { return ReadFile(log).value_or(""); },
                                 .progress = progress.Callbacks()};

@@ -79,7 +79,7 @@ void Print(const RepositoryNight& night, bool modelled) {
 }
 
 std::string DriverRelease(const CommonOptions& options) {
-  const auto done = AskAboutMachine(options, {"--doctor", options.device});
+  const auto done = QueryMachine(options, {"--doctor", options.device});
   const Machine machine = done ? ReadMachineReport(done->out).machine : Machine();
   return machine.nvml ? machine.nvml->driver_release : std::string();
 }

@@ -31,7 +31,7 @@ fs::path BesideThisProgram(const char* name) {
 }
 
 // The line that the worker answers an option with.
-Result<std::string> AskWorker(const CommonOptions& options, const std::vector<std::string>& question) {
+Result<std::string> QueryWorker(const CommonOptions& options, const std::vector<std::string>& question) {
   Command command;
   command.argv = WorkerArguments(options);
   command.argv.insert(command.argv.end(), question.begin(), question.end());
@@ -43,8 +43,8 @@ Result<std::string> AskWorker(const CommonOptions& options, const std::vector<st
   return done.out.substr(0, done.out.find('\n'));
 }
 
-Result<GpuFacts> AskForGpu(const CommonOptions& options) {
-  WW_ASSIGN(const std::string answer, AskWorker(options, {"--describe-gpu", options.device}));
+Result<GpuFacts> QueryGpu(const CommonOptions& options) {
+  WW_ASSIGN(const std::string answer, QueryWorker(options, {"--describe-gpu", options.device}));
   const auto json = nlohmann::json::parse(answer, nullptr, false);
   try {
     GpuFacts facts;
@@ -105,7 +105,7 @@ Result<Session> Session::Open(const CommonOptions& options) {
                   "name another folder with --state or --cache");
   }
   if (!simulated) {
-    WW_ASSIGN(device.gpu, AskForGpu(options));
+    WW_ASSIGN(device.gpu, QueryGpu(options));
     WW_ASSIGN(device.chip, ChipOf(*device.gpu));
   }
   return Session(options, Workspace(std::move(repository), state, std::move(device), options.kernels));
@@ -124,7 +124,7 @@ WorkerCommand Session::Worker() const {
 }
 
 ToolchainSource Session::Toolchain() const {
-  return [options = options_] { return AskWorker(options, {"--toolchain"}); };
+  return [options = options_] { return QueryWorker(options, {"--toolchain"}); };
 }
 SkillsSource Session::Skills() const {
   return [options = options_] { return LoadSkillsOf(options); };
@@ -138,7 +138,7 @@ RestartableEvaluator Restartable(WorkerEvaluator& worker) {
   return {worker, [&worker] { worker.Restart(); }};
 }
 
-Result<Completed> AskAboutMachine(const CommonOptions& options, const std::vector<std::string>& question) {
+Result<Completed> QueryMachine(const CommonOptions& options, const std::vector<std::string>& question) {
   Command command;
   command.argv = WorkerArguments(options);
   command.argv.insert(command.argv.end(), question.begin(), question.end());

@@ -42,7 +42,7 @@ class Session {
   WorkerCommand Worker() const;
   WorkerEvaluator MakeWorker() const { return WorkerEvaluator(Worker()); }
   JsonLinesStore Experiences() const;
-  // They ask `options` alone, and may outlive the session.
+  // They may outlive the session.
   ToolchainSource Toolchain() const;
   SkillsSource Skills() const;
 
@@ -59,8 +59,8 @@ RestartableEvaluator Restartable(WorkerEvaluator& worker);
 std::filesystem::path CacheFolder(const CommonOptions& options);
 // The worker's command line, with its --cache.
 std::vector<std::string> WorkerArguments(const CommonOptions& options);
-// What a worker says of the machine that it runs on, outside of its sandbox.
-Result<Completed> AskAboutMachine(const CommonOptions& options, const std::vector<std::string>& question);
+// A worker's answer about the machine that it runs on, outside its sandbox.
+Result<Completed> QueryMachine(const CommonOptions& options, const std::vector<std::string>& question);
 // kUsage where it names no kind of device.
 Status CheckDeviceName(const std::string& device);
 // The built-in ones where the options name no folder.
