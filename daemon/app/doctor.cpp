@@ -59,7 +59,7 @@ void AskWorker(const DoctorRequest& request, const DoctorServices& services, Doc
   facts.worker.remedy = ByHand(command);
 }
 
-std::vector<std::byte> Bytes(const std::vector<float>& values) {
+std::vector<std::byte> BytesOf(const std::vector<float>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(float));
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
@@ -84,7 +84,7 @@ ExecuteRequest KernelRequest(const SourceRef& source, const std::string& device)
   request.buffers = {{.name = "out",
                       .bytes = std::vector<std::byte>(kElements * sizeof(float), std::byte{0xcc}),
                       .uninitialized = true},
-                     {.name = "in", .bytes = Bytes(in), .read_only = true}};
+                     {.name = "in", .bytes = BytesOf(in), .read_only = true}};
   request.device = device;
   request.options.counters = true;
   return request;
@@ -109,7 +109,7 @@ Probe TryKernel(Evaluator& worker, const SourceRef& source, const std::string& d
                       [&](const Faulted& faulted) { fail("faults: " + faulted.fault.message); },
                       [&](const Executed& executed) {
                         probe.notes = executed.notes;
-                        if (executed.buffers.empty() || executed.buffers.front() != Bytes(expected))
+                        if (executed.buffers.empty() || executed.buffers.front() != BytesOf(expected))
                           fail("gives a wrong result");
                       }},
              *outcome);
