@@ -6,7 +6,7 @@
 
 #include "cli/session.h"
 #include "judge/judge.h"
-#include "service/night_timer.h"
+#include "nights/night_timer.h"
 #include "worker/acceptance_tools.h"
 
 namespace warpwright {

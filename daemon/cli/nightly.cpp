@@ -15,10 +15,10 @@
 #include "cli/judging.h"
 #include "cli/progress.h"
 #include "cli/version.h"
-#include "service/culprit.h"
-#include "service/history_page.h"
-#include "service/history_store.h"
-#include "service/night.h"
+#include "nights/culprit.h"
+#include "nights/history_page.h"
+#include "nights/history_store.h"
+#include "nights/night.h"
 #include "worker/machine_json.h"
 
 namespace warpwright {

@@ -20,7 +20,7 @@
 #include "report/diff_summary.h"
 #include "report/explain.h"
 #include "search/refine.h"
-#include "service/night_timer.h"
+#include "nights/night_timer.h"
 
 namespace warpwright {
 namespace {

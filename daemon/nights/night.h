@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "service/history.h"
-#include "service/night_timer.h"
-#include "service/regression.h"
+#include "nights/history.h"
+#include "nights/night_timer.h"
+#include "nights/regression.h"
 
 namespace warpwright {
 
