@@ -1,4 +1,4 @@
-// nightly: times every entry against its reference and its history. service/night.h has the decisions, service/regression.h the statistics.
+// nightly: times every entry against its reference and its history. nights/night.h has the decisions, nights/regression.h the statistics.
 #pragma once
 
 #include <string>

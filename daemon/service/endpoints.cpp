@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "service/http_server.h"
+#include "http/server.h"
 #include "service/metrics.h"
 #include "service/status_routes.h"
 #include "service/webhook_route.h"
