@@ -16,6 +16,7 @@ ww_pkg(crypto libcrypto)
 ww_pkg(seccomp libseccomp)
 ww_pkg(curl libcurl)
 ww_pkg(microhttpd libmicrohttpd)
+ww_pkg(systemd libsystemd)
 
 find_path(WW_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 find_path(WW_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
