@@ -10,7 +10,7 @@
 #include "app/progress.h"
 #include "app/workspace.h"
 #include "judge/judge.h"
-#include "service/night_timer.h"
+#include "nights/night_timer.h"
 #include "worker/acceptance_tools.h"
 
 namespace warpwright {

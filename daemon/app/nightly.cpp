@@ -6,8 +6,8 @@
 #include <map>
 
 #include "memory/experience.h"
-#include "service/culprit.h"
-#include "service/history_page.h"
+#include "nights/culprit.h"
+#include "nights/history_page.h"
 
 namespace warpwright {
 namespace {

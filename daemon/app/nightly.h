@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "app/judging.h"
-#include "service/history_store.h"
-#include "service/night.h"
+#include "nights/history_store.h"
+#include "nights/night.h"
 
 namespace warpwright {
 

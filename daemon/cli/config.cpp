@@ -10,7 +10,7 @@
 #include "config/manifest.h"
 #include "config/operator_file.h"
 #include "config/yaml_reader.h"
-#include "service/cron.h"
+#include "nights/cron.h"
 
 namespace warpwright {
 namespace {

@@ -57,7 +57,6 @@ class Server {
   Server(const ServeOptions& options, OperatorConfig config) : options_(options), config_(std::move(config)), facts_(options) {}
 
   Result<int> Run() {
-    const Notifier notifier = Notifier::FromEnvironment();
     StoreLimits limits;
     limits.queue = config_.limits.queue;
     WW_ASSIGN(store_, Store::Open(config_.state, clock_, limits));
@@ -73,18 +72,18 @@ class Server {
     daemon_options.nights_at = config_.nights_at;
     daemon_options.nights_zone = config_.nights_zone;
     DaemonHooks hooks;
-    hooks.ready = [&] { (void)notifier.Ready(fmt::format("watching {} repositories", config_.repositories.size())); };
-    hooks.status_line = [&](const std::string& line) { (void)notifier.Say(line); };
-    hooks.watchdog = [&] { (void)notifier.Ping(); };
-    hooks.draining = [&] {
+    hooks.ready = [this] { NotifyReady(fmt::format("watching {} repositories", config_.repositories.size())); };
+    hooks.status_line = [](const std::string& line) { NotifyStatus(line); };
+    hooks.watchdog = [] { NotifyAlive(); };
+    hooks.draining = [this] {
       stopping_ = true;
-      (void)notifier.Stopping("draining");
+      NotifyStopping("draining");
       if (endpoints_) endpoints_->RefuseWebhooks();
     };
-    hooks.reload = [&]() -> Status {
-      (void)notifier.Reloading();
+    hooks.reload = [this]() -> Status {
+      NotifyReloading();
       const Status done = Reload();
-      (void)notifier.Ready(done ? "reloaded" : "the new configuration is not valid; the old one holds");
+      NotifyReady(done ? "reloaded" : "the new configuration is not valid; the old one holds");
       return done;
     };
     WW_ASSIGN(watcher_, RefWatcher::Create({config_.poll_every, config_.poll_at_most, static_cast<uint64_t>(::getpid())}, clock_));

@@ -15,6 +15,8 @@ ww_pkg(sqlite3 sqlite3)
 ww_pkg(crypto libcrypto)
 ww_pkg(seccomp libseccomp)
 ww_pkg(curl libcurl)
+ww_pkg(microhttpd libmicrohttpd)
+ww_pkg(systemd libsystemd)
 
 find_path(WW_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 find_path(WW_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
@@ -54,18 +56,20 @@ if(WW_TESTS)
   add_library(dep_gtest INTERFACE)
   target_link_libraries(dep_gtest INTERFACE GTest::gtest GTest::gtest_main)
 endif()
+if(WW_TESTS OR WW_FUZZ)  # the servers that tests set up
+  find_path(WW_HTTPLIB_INCLUDE httplib.h REQUIRED)
+  find_library(WW_HTTPLIB_LIBRARY cpp-httplib REQUIRED)
+  add_library(dep_httplib INTERFACE)
+  target_link_libraries(dep_httplib INTERFACE ${WW_HTTPLIB_LIBRARY} Threads::Threads)
+  target_compile_definitions(dep_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT)  # as Debian built it; without it Request has another layout
+endif()
 if(WW_BENCH)
   find_package(benchmark REQUIRED)
   add_library(dep_benchmark INTERFACE)
   target_link_libraries(dep_benchmark INTERFACE benchmark::benchmark)
 endif()
 
-# The daemon's endpoints and time zones.
-find_path(WW_HTTPLIB_INCLUDE httplib.h REQUIRED)
-find_library(WW_HTTPLIB_LIBRARY cpp-httplib REQUIRED)
-add_library(dep_httplib INTERFACE)
-target_link_libraries(dep_httplib INTERFACE ${WW_HTTPLIB_LIBRARY} Threads::Threads)
-target_compile_definitions(dep_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT)  # as Debian built it; without it Request has another layout
+# Time zones.
 find_path(WW_DATE_INCLUDE date/tz.h REQUIRED)
 find_library(WW_DATE_LIBRARY date-tz REQUIRED)
 add_library(dep_tz INTERFACE)

@@ -182,7 +182,7 @@ class OperatorReader {
     if (config.poll_at_most < config.poll_every) Note(*map.Find("at_most"), "'at_most' is shorter than 'every'", "it is what 'every' grows to while nothing happens");
   }
 
-  // The fields are read by service/cron.h; here stands only what no schedule can have.
+  // The fields are read by nights/cron.h; here stands only what no schedule can have.
   void ReadNights(const YamlNode& node, OperatorConfig& config) {
     YamlObject map(node, "nights", {"at", "zone"}, diagnostics_);
     if (!node.IsMap()) return;

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/fd.h"
-#include "service/cron.h"
+#include "nights/cron.h"
 #include "service/daemon.h"
 
 namespace warpwright {

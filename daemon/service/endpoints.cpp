@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "service/http_server.h"
+#include "http/server.h"
 #include "service/metrics.h"
 #include "service/status_routes.h"
 #include "service/webhook_route.h"
@@ -25,6 +25,14 @@ struct Endpoints::State {
   std::unique_ptr<StatusRoutes> status_routes;
   std::unique_ptr<HttpServer> webhooks, status;  // last: they end before what they use
 
+  template <typename Routes>
+  HttpServerHooks HooksOf(Routes& routes, std::string_view listener) {
+    return {.admit = [&routes](const HttpRequest& head) { return routes.Admit(head); },
+            .answer = [&routes](const HttpRequest& request) { return routes.Answer(request); },
+            .answered = [this, listener](int code) { metrics.Answered(listener, code); },
+            .refused = [this, listener] { metrics.Refused(listener); }};
+  }
+
   Status StartWebhooks() {
     if (options.webhooks.empty()) return {};
     if (options.webhook_secret.empty())
@@ -37,9 +45,7 @@ struct Endpoints::State {
     http.max_bodies_bytes = kMaxBodiesBytes;
     http.request_deadline = options.request_deadline;
     http.headers = kPlainHeaders;
-    WW_ASSIGN(webhooks, HttpServer::Start(http, {[this](const HttpRequest& request) { return webhook_route->Admit(request); },
-                                                 [this](const HttpRequest& request) { return webhook_route->Answer(request); },
-                                                 [this](int code) { metrics.Answered("webhooks", code); }, [this] { metrics.Refused("webhooks"); }}));
+    WW_ASSIGN(webhooks, HttpServer::Start(http, HooksOf(*webhook_route, "webhooks")));
     return {};
   }
 
@@ -51,9 +57,7 @@ struct Endpoints::State {
     http.threads = options.status_threads;
     http.request_deadline = options.request_deadline;
     http.headers = StatusRoutes::Headers();
-    WW_ASSIGN(status, HttpServer::Start(http, {[this](const HttpRequest& request) { return status_routes->Admit(request); },
-                                               [this](const HttpRequest& request) { return status_routes->Answer(request); },
-                                               [this](int code) { metrics.Answered("status", code); }, [this] { metrics.Refused("status"); }}));
+    WW_ASSIGN(status, HttpServer::Start(http, HooksOf(*status_routes, "status")));
     return {};
   }
 };

@@ -115,7 +115,11 @@ Status Pipeline::Night(const Job& job, const Place& place, const std::atomic<boo
   JobChange change;
   std::string message = night.message;
   for (const NightFinding& finding : night.findings) message += fmt::format("\n{} ({}): {}", finding.kernel, finding.cause, finding.message);
-  change.result = JobResult{night.outcome, message, night.branch, night.branch_commit, 0, 0, 0, job.device.starts_with("sim:"), 0, 0, 0, 0};
+  change.result = JobResult{.outcome = night.outcome,
+                            .message = message,
+                            .branch = night.branch,
+                            .branch_commit = night.branch_commit,
+                            .modelled = job.device.starts_with("sim:")};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, change));
   Log(LogLevel::kInfo, "night_finished", night.message, {{"outcome", night.outcome}, {"findings", night.findings.size()}});
   return {};
@@ -143,7 +147,8 @@ Status Pipeline::Failed(const Job& job, const Error& error) {
   WW_TRY(ports_.store.Advance(job.id, JobState::kFailed, change));
   if (of_device || (job.attempts + 1 < kJobTries && !in_repository)) return {};
   JobChange result;
-  result.result = JobResult{"error", error.Format(), "", "", 0, 0, 0, job.device.starts_with("sim:"), 0, 0, 0, 0};
+  result.result = JobResult{
+      .outcome = "error", .message = error.Format(), .modelled = job.device.starts_with("sim:")};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, result));
   return {};
 }

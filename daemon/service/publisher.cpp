@@ -167,7 +167,13 @@ class Publisher {
       check.text.clear();
     }
     if (done_.pull_request) check.details_url = done_.pull_request->view.url;
-    for (const auto& note : text.notes) check.annotations.push_back({request_.file, note.line, note.line, note.level, note.title, note.message});
+    for (const auto& note : text.notes)
+      check.annotations.push_back({.path = request_.file,
+                                   .start_line = note.line,
+                                   .end_line = note.line,
+                                   .level = note.level,
+                                   .title = note.title,
+                                   .message = note.message});
     WW_ASSIGN(done_.check, forge_->PutCheck(*request_.repository, check));
     return Tell(PublicationStep::kReported);
   }

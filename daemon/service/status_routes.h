@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "http/message.h"
 #include "service/endpoints.h"
-#include "service/http_server.h"
 #include "service/metrics.h"
 
 namespace warpwright {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "forge/webhook.h"
+#include "http/message.h"
 #include "service/endpoints.h"
-#include "service/http_server.h"
 #include "service/metrics.h"
 
 namespace warpwright {

@@ -2,7 +2,7 @@
 // stay what they are.
 #include <cstdlib>
 
-#include "service/history.h"
+#include "nights/history.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace warpwright;

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kOrder = {"base",   "core",   "config", "source", "compile", "sim",  "gpu",  "rewrite", "judge", "worker",
-                                         "skills", "memory", "agents", "search", "repo", "forge", "report", "service", "app", "cli"};
+                                         "skills", "memory", "agents", "search", "repo", "forge", "http", "report", "nights", "service", "app", "cli"};
 
 size_t Rank(const std::string& folder) {
   return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), folder) - kOrder.begin());

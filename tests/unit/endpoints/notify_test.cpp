@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/fd.h"
 #include "base/file.h"
 
 namespace warpwright {
@@ -24,7 +25,9 @@ class Manager {
     if (name[0] == '@') address.sun_path[0] = '\0';
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + (name[0] == '@' ? 0 : 1));
     EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
+    ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
   }
+  ~Manager() { ::unsetenv("NOTIFY_SOCKET"); }
   std::string Receive() {
     pollfd entry{fd_.get(), POLLIN, 0};
     if (::poll(&entry, 1, 1000) <= 0) return "nothing";
@@ -42,46 +45,27 @@ TEST(Notify, SpeaksThroughPathsAndAbstractNames) {
   ASSERT_TRUE(folder);
   for (const std::string& name : {(folder->path() / "notify").string(), "@warpwright-test-" + std::to_string(::getpid())}) {
     Manager manager(name);
-    const Notifier notifier(name);
-    EXPECT_TRUE(notifier.active());
-    EXPECT_TRUE(notifier.Ready("watching 3 repositories"));
+    NotifyReady("watching 3 repositories");
     EXPECT_EQ(manager.Receive(), "READY=1\nSTATUS=watching 3 repositories");
-    EXPECT_TRUE(notifier.Ping());
+    NotifyAlive();
     EXPECT_EQ(manager.Receive(), "WATCHDOG=1");
-    EXPECT_TRUE(notifier.Say("two\nMAINPID=1\x01 lines"));
+    NotifyStatus("two\nMAINPID=1\x01 lines");
     EXPECT_EQ(manager.Receive(), "STATUS=two MAINPID=1  lines");  // cannot become an assignment of its own
-    EXPECT_TRUE(notifier.Reloading());
+    NotifyReloading();
     EXPECT_TRUE(manager.Receive().starts_with("RELOADING=1\nMONOTONIC_USEC="));
-    EXPECT_TRUE(notifier.Stopping("draining"));
+    NotifyStopping("draining");
     EXPECT_EQ(manager.Receive(), "STOPPING=1\nSTATUS=draining");
   }
 }
 
-TEST(Notify, SaysNothingWhereNobodyListens) {
-  const Notifier nobody("");
-  EXPECT_FALSE(nobody.active());
-  EXPECT_TRUE(nobody.Ready("x"));
-  EXPECT_FALSE(Notifier("/nonexistent/socket").Ready("x"));
-  EXPECT_FALSE(Notifier("relative").Ping());
-  EXPECT_FALSE(Notifier("/" + std::string(200, 'x')).Ping());
-}
-
-struct WatchdogRow {
-  const char* usec;
-  std::string pid;
-  int64_t expected;  // 0: none
-};
-TEST(Notify, ReadsAndTakesItsEnvironment) {
-  for (const WatchdogRow& row : {WatchdogRow{"30000000", std::to_string(::getpid()), 30'000'000}, {"30000000", "", 30'000'000}, {"30000000", "1", 0}, {"", "", 0}, {"0", "", 0}, {"-5", "", 0}, {"12x", "", 0}}) {
-    ::setenv("NOTIFY_SOCKET", "@x", 1);
-    ::setenv("WATCHDOG_USEC", row.usec, 1);
-    if (!row.pid.empty()) ::setenv("WATCHDOG_PID", row.pid.c_str(), 1);
-    const Notifier notifier = Notifier::FromEnvironment();
-    EXPECT_TRUE(notifier.active());
-    EXPECT_EQ(notifier.watchdog() ? notifier.watchdog()->count() : 0, row.expected) << row.usec << " " << row.pid;
-    for (const char* name : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}) EXPECT_EQ(std::getenv(name), nullptr) << name;
+TEST(Notify, GoesOnWhereNobodyListens) {
+  ::unsetenv("NOTIFY_SOCKET");
+  NotifyReady("x");
+  for (const std::string& socket : {std::string("/nonexistent/socket"), std::string("relative"), "/" + std::string(200, 'x')}) {
+    ::setenv("NOTIFY_SOCKET", socket.c_str(), 1);
+    NotifyReady("x");
   }
-  EXPECT_FALSE(Notifier::FromEnvironment().active());
+  ::unsetenv("NOTIFY_SOCKET");
 }
 
 }  // namespace

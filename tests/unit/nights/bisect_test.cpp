@@ -1,4 +1,4 @@
-#include "service/bisect.h"
+#include "nights/bisect.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/night.h"
+#include "nights/night.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "service/history_page.h"
+#include "nights/history_page.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/random.h"
-#include "service/history_plot.h"
+#include "nights/history_plot.h"
 #include "tests/support/golden.h"
 
 namespace warpwright {

@@ -1,4 +1,4 @@
-#include "service/regression.h"
+#include "nights/regression.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/night_timer.h"
+#include "nights/night_timer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "service/history_plot.h"
+#include "nights/history_plot.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "service/history.h"
+#include "nights/history.h"
 
 namespace warpwright {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "service/history.h"
-#include "service/night_timer.h"
-#include "service/regression.h"
+#include "nights/history.h"
+#include "nights/night_timer.h"
+#include "nights/regression.h"
 
 namespace warpwright {
 
@@ -49,7 +49,7 @@ struct NightOutcome {
 };
 NightOutcome DecideNight(const History& history, const NightInput& input);
 
-// Who made the code slower, as service/culprit.h found it.
+// Who made the code slower, as nights/culprit.h found it.
 struct CulpritFacts {
   std::string commit, subject;        // empty: not found
   std::string note;                   // why not, or how sure

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "service/history.h"
+#include "nights/history.h"
 
 namespace warpwright {
 

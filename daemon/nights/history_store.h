@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "repo/repository.h"
-#include "service/history.h"
+#include "nights/history.h"
 
 namespace warpwright {
 

@@ -1,4 +1,4 @@
-#include "service/culprit.h"
+#include "nights/culprit.h"
 
 #include <fmt/format.h>
 

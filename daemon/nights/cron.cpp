@@ -1,4 +1,4 @@
-#include "service/cron.h"
+#include "nights/cron.h"
 
 #include <date/tz.h>
 #include <fmt/format.h>

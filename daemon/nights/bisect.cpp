@@ -1,4 +1,4 @@
-#include "service/bisect.h"
+#include "nights/bisect.h"
 
 #include <bit>
 #include <vector>

@@ -16,7 +16,7 @@
 
 #include "core/chip.h"
 #include "core/evaluator.h"
-#include "service/regression.h"
+#include "nights/regression.h"
 
 namespace warpwright {
 

@@ -1,4 +1,4 @@
-#include "service/history.h"
+#include "nights/history.h"
 
 #include <fmt/format.h>
 

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "core/timing.h"
-#include "service/history.h"
+#include "nights/history.h"
 
 namespace warpwright {
 

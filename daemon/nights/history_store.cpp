@@ -1,4 +1,4 @@
-#include "service/history_store.h"
+#include "nights/history_store.h"
 
 #include <fmt/format.h>
 

@@ -9,9 +9,9 @@
 
 #include "core/evaluator.h"
 #include "repo/repository.h"
-#include "service/bisect.h"
-#include "service/night.h"
-#include "service/night_timer.h"
+#include "nights/bisect.h"
+#include "nights/night.h"
+#include "nights/night_timer.h"
 
 namespace warpwright {
 

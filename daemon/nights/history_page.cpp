@@ -1,4 +1,4 @@
-#include "service/history_page.h"
+#include "nights/history_page.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "report/markdown.h"
-#include "service/history_plot.h"
+#include "nights/history_plot.h"
 
 namespace warpwright {
 namespace {

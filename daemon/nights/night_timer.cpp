@@ -1,4 +1,4 @@
-#include "service/night_timer.h"
+#include "nights/night_timer.h"
 
 #include <fmt/format.h>
 
@@ -112,7 +112,12 @@ Result<NightTimer::Outcome<NightTimes>> NightTimer::Model(const KernelSpec& spec
     WW_ASSIGN(request.buffers, MakeInputs(spec, *c, InputVariant::kBase, request.options.seed, options_.tree));
     WW_ASSIGN(const ExecuteOutcome outcome, evaluator_.Execute(request));
     if (const auto* run = std::get_if<Executed>(&outcome)) {
-      if (run->time_us > 0) times.push_back({c->name, c->weight > 0 ? c->weight : 1, run->time_us, std::log(run->time_us), 0, 0, 1, 0});
+      if (run->time_us > 0)
+        times.push_back({.name = c->name,
+                         .weight = c->weight > 0 ? c->weight : 1,
+                         .median_us = run->time_us,
+                         .log_mean = std::log(run->time_us),
+                         .samples = 1});
       continue;
     }
     return NotRunnable{std::visit(Overload{[](const Executed&) { return std::string(); }, [](const auto& failed) { return Reason(failed); }}, outcome)};

@@ -1,0 +1,77 @@
+// What libmicrohttpd leaves open about connections. Its timeout starts anew with every byte; here a head, a body and an
+// answer each have a deadline, so that who sends a byte now and then gains nothing. When all places are taken it stops
+// accepting; here the connection that waits for its head the longest makes room. And it closes at once; here a refused
+// sender may first read why.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace warpwright {
+
+// Thread-safe. The sockets are libmicrohttpd's: between Opened and Closed one may be shut down here, which the library
+// then sees, but is never closed.
+class Connections {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  enum class Phase {
+    kWaiting,    // for the head of a request
+    kReceiving,  // its body
+    kHandled,    // has no deadline: what a handler takes is ours
+    kAnswering,
+  };
+
+  // `made_room`: a connection was dropped because all of the `most` places were taken.
+  Connections(size_t most, std::function<void()> made_room);
+  ~Connections();
+
+  void Opened(int fd, Time deadline);
+  void Enter(int fd, Phase phase, Time deadline);
+  // After it is closed the other side still gets a second to read the answer: data that nobody read would make the
+  // kernel reset the connection, and the answer would be lost. Where such data is there already it happens unasked.
+  void Linger(int fd);
+  void Closed(int fd);  // to be called before close()
+
+  void CloseWaiting();         // those without a request
+  void WaitUntilAllAnswered();  // no connection has a request
+
+ private:
+  struct Connection {
+    Phase phase = Phase::kWaiting;
+    Time deadline;
+    bool linger = false;
+    bool dropped = false;  // shut down; Closed will follow
+  };
+  struct Lingering {
+    Fd fd;
+    Time deadline;
+    size_t drained = 0;
+  };
+
+  void Drop(int fd, Connection& connection);
+  void MakeRoom(int newcomer);
+  void Watch();
+  void DropLate(Time now);
+  void Wake();
+
+  const size_t most_;
+  const std::function<void()> made_room_;
+  Fd wake_;
+  std::mutex mutex_;
+  std::condition_variable answered_;
+  std::unordered_map<int, Connection> open_;
+  size_t alive_ = 0;                  // of open_: not dropped
+  size_t lingering_count_ = 0;
+  std::vector<Lingering> to_linger_;  // on their way to the watching thread
+  bool ending_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace warpwright

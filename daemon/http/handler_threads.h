@@ -1,0 +1,28 @@
+// A fixed number of threads that do what is put to them, in order.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace warpwright {
+
+class HandlerThreads {
+ public:
+  explicit HandlerThreads(int count);
+  ~HandlerThreads();  // does first what was put to it
+  void Do(std::function<void()> work);
+
+ private:
+  void Loop();
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<std::function<void()>> work_;
+  bool ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace warpwright

@@ -1,0 +1,42 @@
+// A request and its answer, as values.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace warpwright {
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string method, path;  // method: GET for a HEAD; path: decoded, without the query
+  HttpHeaders headers;
+  std::string_view body;     // empty while it is admitted
+  size_t content_length = 0;
+
+  // The first header of this name, whatever its case; nothing where there is none.
+  std::optional<std::string_view> Header(std::string_view name) const;
+};
+
+struct HttpAnswer {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body;
+  HttpHeaders headers;
+};
+// {"error": reason}: reasons are constants of ours, never a piece of the request.
+HttpAnswer ErrorAnswer(int status, std::string_view reason);
+
+// The length of the body that the head announces, or why the request is refused unread: bodies without a length,
+// chunked or compressed ones, and those of more than `limit` bytes.
+struct BodyLength {
+  size_t bytes = 0;
+  std::optional<HttpAnswer> refusal;
+};
+BodyLength AnnouncedLength(const HttpRequest& head, size_t limit);
+
+}  // namespace warpwright
