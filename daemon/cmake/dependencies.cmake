@@ -16,10 +16,11 @@ ww_pkg(crypto libcrypto)
 ww_pkg(seccomp libseccomp)
 ww_pkg(curl libcurl)
 
+find_path(WW_BOOST_MATH_INCLUDE boost/math/distributions/students_t.hpp REQUIRED)
 find_path(WW_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 find_path(WW_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
 find_path(WW_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
-foreach(header expected json cli11)
+foreach(header expected json cli11 boost_math)
   add_library(dep_${header} INTERFACE)
 endforeach()
 
