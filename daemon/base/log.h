@@ -1,5 +1,6 @@
 // The log: one line per event on stderr, JSON where a machine reads it, text on a terminal. There is one sink; everything that goes through it
 // is redacted (base/redaction.h), bounded and has its control characters escaped, so that no text from outside can forge a line.
+// Own, because spdlog formats text: fields as JSON, redaction and bounds would all be ours in a sink of its own.
 //
 //   Log(LogLevel::kInfo, "job_started", "started", {{"job", 17}, {"repo", "acme/kernels"}, {"kernel", "softmax"}});
 //   {"ts":"2026-11-21T09:30:00.123Z","level":"info","event":"job_started","job":17,"repo":"acme/kernels","kernel":"softmax","message":"started"}

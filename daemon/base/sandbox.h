@@ -7,6 +7,7 @@
 //   amounts  rlimits: address space, file size, CPU time; core dumps are always off
 //
 // Sandboxes nest: a sandboxed worker starts sandboxed recorders, and each layer can only take rights away.
+// The filter is built by libseccomp; Landlock is three system calls, for which Debian 12 has no library.
 #pragma once
 
 #include <linux/filter.h>

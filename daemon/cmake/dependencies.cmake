@@ -11,17 +11,21 @@ endfunction()
 ww_pkg(git2 libgit2)
 ww_pkg(yaml yaml-cpp)
 ww_pkg(fmt fmt)
-ww_pkg(sqlite3 sqlite3)
 ww_pkg(crypto libcrypto)
 ww_pkg(seccomp libseccomp)
 ww_pkg(curl libcurl)
 ww_pkg(microhttpd libmicrohttpd)
 ww_pkg(systemd libsystemd)
 
+find_package(SQLiteCpp REQUIRED)  # brings SQLite
+add_library(dep_sqlitecpp INTERFACE)
+target_link_libraries(dep_sqlitecpp INTERFACE SQLiteCpp)
+
+find_path(WW_BOOST_MATH_INCLUDE boost/math/distributions/students_t.hpp REQUIRED)
 find_path(WW_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 find_path(WW_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
 find_path(WW_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
-foreach(header expected json cli11)
+foreach(header expected json cli11 boost_math)
   add_library(dep_${header} INTERFACE)
 endforeach()
 

@@ -6,6 +6,7 @@
 //   .text.K          its machine code
 //
 // The attribute numbers are those that cuobjdump and nvdisasm print (EIATTR_...); they have not changed since sm_50.
+// Own above <elf.h>: what is read is NVIDIA's, which libelf knows nothing of; sections by name are a loop.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 // node knows its place, so that each complaint names file, line and column. Refused, because they make a file mean
 // something else than what its reader sees: anchors, aliases, tags, merge keys, duplicate keys, several documents,
 // control characters, more than 20 levels, more than 256 KiB.
+// Own above yaml-cpp, which parses: its nodes know no allowed keys and no types, and it accepts most of the above.
 //
 // Reading goes through YamlObject, which knows the keys that a map may have. Complaints go to a Diagnostics, so that a
 // user sees all of them at once:

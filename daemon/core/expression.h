@@ -1,5 +1,6 @@
 // Integer expressions of the manifest: names of scalar arguments, decimal literals, + - * / %, parentheses,
 // ceil_div(a, b), min(a, b), max(a, b). Division truncates toward zero as in C.
+// Own, because muparser counts in floating point, and an overflow must be an error here.
 #pragma once
 
 #include <cstdint>

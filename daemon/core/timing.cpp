@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/math/distributions/students_t.hpp>
 #include <climits>
 #include <cmath>
 #include <map>
@@ -19,31 +20,6 @@ bool Counts(const TimedPair& pair, const TimingRules& rules) {
   return std::abs(a - b) <= rules.clock_difference * std::max(a, b);
 }
 
-// Regularized incomplete beta function by its continued fraction (Lentz's method; Numerical Recipes, 6.4).
-double IncompleteBeta(double a, double b, double x) {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  if (x > (a + 1) / (a + b + 2)) return 1 - IncompleteBeta(b, a, 1 - x);
-  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x)) / a;
-  constexpr double kTiny = 1e-300;
-  double c = 1, d = 1 - (a + b) * x / (a + 1);
-  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
-  double fraction = d;
-  for (int m = 1; m <= 300; ++m) {
-    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    for (const double numerator : {even, odd}) {
-      d = 1 + numerator * d;
-      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
-      c = 1 + numerator / c;
-      if (std::abs(c) < kTiny) c = kTiny;
-      fraction *= c * d;
-    }
-    if (std::abs(c * d - 1) < 1e-14) break;
-  }
-  return front * fraction;
-}
-
 TimingDecision Decide(double lower, double upper, double min_effect) {
   const double effect = std::log1p(min_effect);
   if (lower > effect) return TimingDecision::kFaster;
@@ -58,16 +34,8 @@ bool LostTooMany(const TimingSummary& summary, const TimingRules& rules) {
 
 }  // namespace
 
-// Bisection: it is asked for a few times in a task.
 double StudentQuantile(double alpha, int degrees) {
-  const auto tail = [&](double t) { return 0.5 * IncompleteBeta(0.5 * degrees, 0.5, degrees / (degrees + t * t)); };
-  double low = 0, high = 1;
-  while (tail(high) > alpha && high < 1e9) high *= 2;
-  for (int i = 0; i < 200 && high - low > 1e-12 * high; ++i) {
-    const double middle = 0.5 * (low + high);
-    (tail(middle) > alpha ? low : high) = middle;
-  }
-  return high;
+  return boost::math::quantile(boost::math::complement(boost::math::students_t(degrees), alpha));
 }
 
 std::string_view Name(TimingDecision decision) {

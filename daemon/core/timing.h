@@ -79,7 +79,8 @@ struct TimingOverall {
 // blocks to speak of or lost too many pairs.
 TimingOverall Combine(std::span<const WeightedTiming> cases, const TimingRules& rules, double alpha);
 
-// The t for which Student's distribution has `alpha` above it.
+// The t for which Student's distribution with `degrees` (at least 1) degrees of freedom has `alpha` (between 0 and 1)
+// above it.
 double StudentQuantile(double alpha, int degrees);
 
 }  // namespace warpwright

@@ -1,5 +1,6 @@
 // Tokens for the forge's interface and for git over https: a fixed one, or those of a GitHub App, which live an hour and are made for one
 // repository and the permissions that are needed. Every token is registered for redaction before it is handed out.
+// The JWT is signed with OpenSSL itself: libcpp-jwt also reads and verifies tokens, and we only ever write one kind.
 #pragma once
 
 #include <functional>

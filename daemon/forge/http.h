@@ -1,6 +1,7 @@
 // One HTTP exchange, as a port, and its implementation with libcurl. Certificates are always verified; only http and https are spoken, and a
 // token never goes over plain http except to this machine itself. The token travels in the Authorization header and nowhere else: no error
 // repeats it, or the query of a URL.
+// Own above libcurl, since curlpp adds objects but none of these rules.
 #pragma once
 
 #include <chrono>

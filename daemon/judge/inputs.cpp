@@ -45,7 +45,8 @@ double Exp(double x) {
   return std::bit_cast<double>(static_cast<uint64_t>(1023 + static_cast<int>(k)) << 52) * sum;
 }
 
-// Inverse of the normal distribution function, P. J. Acklam's rational approximation (relative error 1.2e-9).
+// Inverse of the normal distribution function, P. J. Acklam's rational approximation (relative error 1.2e-9). Not that
+// of Boost.Math: recorded references hang on every bit of it, whatever the version of a library.
 double InverseNormal(double p) {
   constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                           1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};

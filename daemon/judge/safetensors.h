@@ -4,6 +4,7 @@
 // exactly the size of its shape and dtype, ranges may not overlap and may leave no hole, names may not repeat, and
 // everything has a limit. What is accepted can be written back byte for byte in meaning (the header's key order and
 // padding are ours).
+// Own, because Debian has no library for the format; its header is JSON, which nlohmann reads.
 #pragma once
 
 #include <cstdint>

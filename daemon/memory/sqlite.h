@@ -1,89 +1,83 @@
-// SQLite as values: handles that close themselves, errors as Error, and migrations. Used by the trajectory and by the daemon's store.
+// What SQLiteCpp leaves open: how our databases are opened, recognised and migrated, and how its exceptions become
+// Errors. The trajectory and the daemon's store write their statements with SQLiteCpp itself, inside Guarded or
+// InTransaction: no exception of it leaves them.
 #pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <SQLiteCpp/VariadicBind.h>
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
+#include <type_traits>
 
 #include "base/result.h"
 
-struct sqlite3;
-struct sqlite3_stmt;
-
 namespace warpwright {
 
-class SqliteRows {  // a prepared statement
- public:
-  SqliteRows& Bind(std::string_view text);  // the next parameter
-  SqliteRows& Bind(int64_t value);
-  SqliteRows& BindReal(double value);
-  Result<bool> Next();  // false: no more rows
-  Status Run();         // to the end; for statements without rows
-  std::string Text(int column) const;
-  int64_t Integer(int column) const;
-  double Real(int column) const;
-  bool IsNull(int column) const;
-
- private:
-  friend class Sqlite;
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const;
-  };
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  int next_parameter_ = 1;
-  int bind_error_ = 0;
-};
-
-struct SqliteOptions {
+struct DatabaseOptions {
   const char* what = "the trajectory";  // for messages
   bool survives_power_cut = true;       // false: a commit survives the process, not the machine (synchronous=NORMAL)
 };
 
-class Sqlite {
- public:
-  // Creates the file and its folders where they are missing. What is not a database, a damaged one, and one of another
-  // program (by application id) are kCorrupt errors with a remedy.
-  static Result<Sqlite> Open(const std::filesystem::path& path, int32_t application_id, SqliteOptions options = {});
+// Creates the file and its folders where they are missing. What is not a database, a damaged one, and one of another
+// program (by application id) are kCorrupt errors with a remedy.
+Result<SQLite::Database> OpenDatabase(const std::filesystem::path& path, int32_t application_id,
+                                      const DatabaseOptions& options = {});
 
-  Status Execute(const char* sql);  // several statements, no parameters
-  Result<SqliteRows> Prepare(std::string_view sql);
-  int64_t last_insert_id() const;
-  int64_t changed_rows() const;  // by the last statement
-  Result<int64_t> SchemaVersion();
-  Status CopyTo(const std::filesystem::path& path);  // a whole database, consistent; replaces a file that is there
+// Brings the schema to version migrations.size(): step i leads from version i to i + 1, each in a transaction of its
+// own. A database of a newer version is an Error.
+Status Migrate(SQLite::Database& db, std::span<const char* const> migrations, const DatabaseOptions& options = {});
+Result<int64_t> SchemaVersion(SQLite::Database& db);
+// A whole database, consistent; replaces a file that is there.
+Status CopyDatabase(SQLite::Database& db, const std::filesystem::path& path);
 
-  // Brings the schema to version migrations.size(): step i leads from version i to i + 1, each in a transaction of its
-  // own. A database of a newer version is an Error.
-  Status Migrate(std::span<const char* const> migrations);
+// kCorrupt with a remedy where the file is damaged, else kIo; the message is SQLite's.
+Error DatabaseError(const std::string& path, const SQLite::Exception& exception, const std::string& what = "database");
 
- private:
-  struct Close {
-    void operator()(sqlite3* db) const;
-  };
-  Status CheckIdentity(int32_t application_id);
-  Status UseWal();
-  Error MakeError(int code, std::string_view what) const;
-  std::unique_ptr<sqlite3, Close> db_;
-  std::string path_;
-  SqliteOptions options_;
+// Of T, Status or Result<T>: the Status or Result.
+template <typename T>
+struct ResultOf {
+  using Type = Result<T>;
+};
+template <typename T>
+struct ResultOf<Result<T>> {
+  using Type = Result<T>;
 };
 
-// BEGIN IMMEDIATE; rolled back by the destructor unless committed.
-class SqliteTransaction {
- public:
-  static Result<SqliteTransaction> Begin(Sqlite& db);
-  SqliteTransaction(SqliteTransaction&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
-  SqliteTransaction& operator=(SqliteTransaction&&) = delete;
-  ~SqliteTransaction();
-  Status Commit();
+// What `act` answers, or what SQLiteCpp threw in it, as an Error.
+template <typename Act>
+typename ResultOf<std::invoke_result_t<Act>>::Type Guarded(const SQLite::Database& db, Act&& act) {
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Act>>) {
+      act();
+      return {};
+    } else {
+      return act();
+    }
+  } catch (const SQLite::Exception& exception) {
+    return Fail(DatabaseError(db.getFilename(), exception));
+  }
+}
 
- private:
-  explicit SqliteTransaction(Sqlite& db) : db_(&db) {}
-  Sqlite* db_;
-};
+// The same in a transaction that holds the write lock from its beginning. Nothing is kept where the answer is an Error.
+template <typename Act>
+typename ResultOf<std::invoke_result_t<Act>>::Type InTransaction(SQLite::Database& db, Act&& act) {
+  return Guarded(db, [&] {
+    SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
+    auto done = Guarded(db, act);
+    if (done) transaction.commit();
+    return done;
+  });
+}
+
+// A statement with the values of its parameters, in order.
+template <typename... Values>
+SQLite::Statement Prepare(const SQLite::Database& db, const std::string& sql, const Values&... values) {
+  SQLite::Statement statement(db, sql);
+  SQLite::bind(statement, values...);
+  return statement;
+}
 
 }  // namespace warpwright

@@ -64,13 +64,15 @@ std::optional<StepKind> ParseStepKind(std::string_view name) {
 }
 
 struct Trajectory::State {
-  Sqlite db;
-  const Clock* clock = nullptr;
+  State(SQLite::Database d, const Clock* c) : db(std::move(d)), clock(c) {}
+
+  SQLite::Database db;
+  const Clock* clock;
   SystemClock system_clock;
 
   std::string Now() const { return FormatUtc((clock != nullptr ? *clock : system_clock).Now()); }
-  Result<StepView> ReadStep(const SqliteRows& rows) const;     // id, record, outcome, started, finished
-  Result<TaskSummary> ReadTask(const SqliteRows& rows) const;  // as kTaskColumns
+  Result<StepView> ReadStep(const SQLite::Statement& rows) const;     // id, record, outcome, started, finished
+  Result<TaskSummary> ReadTask(const SQLite::Statement& rows) const;  // as kTaskColumns
 };
 
 namespace {
@@ -80,29 +82,29 @@ constexpr char kTaskColumns[] =
     "(SELECT count(*) FROM step WHERE task = task.id AND kind = 'evaluate' AND outcome IS NOT NULL) FROM task ";
 }
 
-Result<StepView> Trajectory::State::ReadStep(const SqliteRows& rows) const {
+Result<StepView> Trajectory::State::ReadStep(const SQLite::Statement& rows) const {
   StepView step;
-  step.id = rows.Integer(0);
-  WW_ASSIGN(step.record, DecodeStep(rows.Text(1)));
-  if (!rows.IsNull(2)) {
-    WW_ASSIGN(step.outcome, DecodeOutcome(rows.Text(2)));
+  step.id = rows.getColumn(0).getInt64();
+  WW_ASSIGN(step.record, DecodeStep(rows.getColumn(1).getString()));
+  if (!rows.isColumnNull(2)) {
+    WW_ASSIGN(step.outcome, DecodeOutcome(rows.getColumn(2).getString()));
   }
-  step.started = rows.Text(3);
-  step.finished = rows.Text(4);
+  step.started = rows.getColumn(3).getString();
+  step.finished = rows.getColumn(4).getString();
   return step;
 }
 
-Result<TaskSummary> Trajectory::State::ReadTask(const SqliteRows& rows) const {
+Result<TaskSummary> Trajectory::State::ReadTask(const SQLite::Statement& rows) const {
   TaskSummary task;
-  task.id = rows.Integer(0);
-  task.key = {rows.Text(1), rows.Text(2), rows.Text(3), rows.Text(4)};
-  if (!rows.IsNull(5)) {
-    WW_ASSIGN(task.result, DecodeResult(rows.Text(5)));
+  task.id = rows.getColumn(0).getInt64();
+  task.key = {rows.getColumn(1), rows.getColumn(2), rows.getColumn(3), rows.getColumn(4)};
+  if (!rows.isColumnNull(5)) {
+    WW_ASSIGN(task.result, DecodeResult(rows.getColumn(5).getString()));
   }
-  task.started = rows.Text(6);
-  task.finished = rows.Text(7);
-  task.steps = static_cast<int>(rows.Integer(8));
-  task.evaluations = static_cast<int>(rows.Integer(9));
+  task.started = rows.getColumn(6).getString();
+  task.finished = rows.getColumn(7).getString();
+  task.steps = rows.getColumn(8).getInt();
+  task.evaluations = rows.getColumn(9).getInt();
   return task;
 }
 
@@ -112,99 +114,83 @@ Trajectory& Trajectory::operator=(Trajectory&&) noexcept = default;
 Trajectory::~Trajectory() = default;
 
 Result<Trajectory> Trajectory::Open(const std::filesystem::path& path, const Clock* clock) {
-  WW_ASSIGN(Sqlite db, Sqlite::Open(path, kApplicationId));
-  WW_TRY(db.Migrate(kMigrations));
-  auto state = std::make_unique<State>();
-  state->db = std::move(db);
-  state->clock = clock;
-  return Trajectory(std::move(state));
+  WW_ASSIGN(SQLite::Database db, OpenDatabase(path, kApplicationId));
+  WW_TRY(Migrate(db, kMigrations));
+  return Trajectory(std::make_unique<State>(std::move(db), clock));
 }
 
 Result<Trajectory::BegunTask> Trajectory::BeginTask(const TaskKey& key) {
-  WW_ASSIGN(auto transaction, SqliteTransaction::Begin(state_->db));
-  const std::string identity = TaskIdentity(key);
-  {
-    WW_ASSIGN(SqliteRows rows, state_->db.Prepare("SELECT id, result FROM task WHERE identity = ?"));
-    WW_ASSIGN(const bool found, rows.Bind(identity).Next());
-    if (found) {
-      BegunTask task{rows.Integer(0), true, std::nullopt};
-      if (!rows.IsNull(1)) {
-        WW_ASSIGN(task.result, DecodeResult(rows.Text(1)));
+  State& s = *state_;
+  return InTransaction(s.db, [&]() -> Result<BegunTask> {
+    const std::string identity = TaskIdentity(key);
+    if (SQLite::Statement rows = Prepare(s.db, "SELECT id, result FROM task WHERE identity = ?", identity);
+        rows.executeStep()) {
+      BegunTask task{rows.getColumn(0), true, std::nullopt};
+      if (!rows.isColumnNull(1)) {
+        WW_ASSIGN(task.result, DecodeResult(rows.getColumn(1).getString()));
       }
       return task;
     }
-  }
-  WW_ASSIGN(
-      SqliteRows insert,
-      state_->db.Prepare("INSERT INTO task(identity, kernel, base, device, config, started) VALUES (?,?,?,?,?,?)"));
-  WW_TRY(insert.Bind(identity)
-             .Bind(key.kernel)
-             .Bind(key.base_hash)
-             .Bind(key.device)
-             .Bind(key.config_digest)
-             .Bind(state_->Now())
-             .Run());
-  const BegunTask task{state_->db.last_insert_id(), false, std::nullopt};
-  WW_TRY(transaction.Commit());
-  return task;
+    Prepare(s.db, "INSERT INTO task(identity, kernel, base, device, config, started) VALUES (?,?,?,?,?,?)", identity,
+            key.kernel, key.base_hash, key.device, key.config_digest, s.Now())
+        .exec();
+    return BegunTask{s.db.getLastInsertRowid(), false, std::nullopt};
+  });
 }
 
 Status Trajectory::FinishTask(TaskId task, const TaskResult& result) {
-  WW_ASSIGN(SqliteRows rows, state_->db.Prepare("UPDATE task SET result = ?, finished = ? WHERE id = ? RETURNING id"));
-  WW_ASSIGN(const bool found, rows.Bind(EncodeResult(result)).Bind(state_->Now()).Bind(task).Next());
-  if (!found) return Fail(ErrorCode::kUsage, fmt::format("there is no task {}", task));
-  return rows.Run();
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Status {
+    const int found =
+        Prepare(s.db, "UPDATE task SET result = ?, finished = ? WHERE id = ?", EncodeResult(result), s.Now(), task)
+            .exec();
+    if (found == 0) return Fail(ErrorCode::kUsage, fmt::format("there is no task {}", task));
+    return {};
+  });
 }
 
 Status Trajectory::DiscardTask(TaskId task) {
-  WW_ASSIGN(auto transaction, SqliteTransaction::Begin(state_->db));
-  WW_ASSIGN(SqliteRows remove, state_->db.Prepare("DELETE FROM task WHERE id = ?"));
-  WW_TRY(remove.Bind(task).Run());
-  WW_TRY(state_->db.Execute("DELETE FROM content WHERE hash NOT IN (SELECT hash FROM candidate)"));
-  return transaction.Commit();
+  State& s = *state_;
+  return InTransaction(s.db, [&] {
+    Prepare(s.db, "DELETE FROM task WHERE id = ?", task).exec();
+    s.db.exec("DELETE FROM content WHERE hash NOT IN (SELECT hash FROM candidate)");
+  });
 }
 
 Result<Trajectory::BegunStep> Trajectory::Begin(TaskId task, const StepRecord& record) {
-  WW_ASSIGN(auto transaction, SqliteTransaction::Begin(state_->db));
-  const std::string identity = StepIdentity(record);
-  {
-    WW_ASSIGN(SqliteRows rows, state_->db.Prepare("SELECT id, outcome FROM step WHERE task = ? AND identity = ?"));
-    WW_ASSIGN(const bool found, rows.Bind(task).Bind(identity).Next());
-    if (found) {
-      BegunStep step{rows.Integer(0), std::nullopt};
-      if (!rows.IsNull(1)) {
-        WW_ASSIGN(step.outcome, DecodeOutcome(rows.Text(1)));
+  State& s = *state_;
+  return InTransaction(s.db, [&]() -> Result<BegunStep> {
+    const std::string identity = StepIdentity(record);
+    if (SQLite::Statement rows =
+            Prepare(s.db, "SELECT id, outcome FROM step WHERE task = ? AND identity = ?", task, identity);
+        rows.executeStep()) {
+      BegunStep step{rows.getColumn(0), std::nullopt};
+      if (!rows.isColumnNull(1)) {
+        WW_ASSIGN(step.outcome, DecodeOutcome(rows.getColumn(1).getString()));
       }
       return step;
     }
-  }
-  WW_ASSIGN(SqliteRows insert,
-            state_->db.Prepare("INSERT INTO step(task, identity, kind, base, candidate, method, record, started) "
-                               "VALUES (?,?,?,?,?,?,?,?)"));
-  WW_TRY(insert.Bind(task)
-             .Bind(identity)
-             .Bind(Name(record.kind))
-             .Bind(record.base)
-             .Bind(record.candidate)
-             .Bind(record.method)
-             .Bind(EncodeStep(record))
-             .Bind(state_->Now())
-             .Run());
-  const BegunStep step{state_->db.last_insert_id(), std::nullopt};
-  WW_TRY(transaction.Commit());
-  return step;
+    Prepare(s.db,
+            "INSERT INTO step(task, identity, kind, base, candidate, method, record, started) VALUES (?,?,?,?,?,?,?,?)",
+            task, identity, std::string(Name(record.kind)), record.base, record.candidate, record.method,
+            EncodeStep(record), s.Now())
+        .exec();
+    return BegunStep{s.db.getLastInsertRowid(), std::nullopt};
+  });
 }
 
 Status Trajectory::Finish(StepId step, const StepOutcome& outcome) {
   const std::string json = EncodeOutcome(outcome);
   if (json.size() > kMaxOutcomeBytes)
     return Fail(ErrorCode::kUnsupported, fmt::format("the outcome of step {} has {} bytes", step, json.size()));
-  WW_ASSIGN(
-      SqliteRows rows,
-      state_->db.Prepare("UPDATE step SET outcome = ?, finished = ? WHERE id = ? AND outcome IS NULL RETURNING id"));
-  WW_ASSIGN(const bool found, rows.Bind(json).Bind(state_->Now()).Bind(step).Next());
-  if (!found) return Fail(ErrorCode::kUsage, fmt::format("step {} does not exist or is finished already", step));
-  return rows.Run();
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Status {
+    const int found =
+        Prepare(s.db, "UPDATE step SET outcome = ?, finished = ? WHERE id = ? AND outcome IS NULL", json, s.Now(), step)
+            .exec();
+    if (found == 0) return Fail(ErrorCode::kUsage, fmt::format("step {} does not exist or is finished already", step));
+    return {};
+  });
 }
 
 Status Trajectory::PutCandidate(TaskId task, const Candidate& candidate) {
@@ -212,107 +198,109 @@ Status Trajectory::PutCandidate(TaskId task, const Candidate& candidate) {
     return Fail(ErrorCode::kUnsupported, fmt::format("the candidate has {} bytes", candidate.text.size()));
   if (Sha256(candidate.text) != candidate.hash)
     return Fail(ErrorCode::kUsage, "the candidate's hash is not that of its text");
-  WW_ASSIGN(auto transaction, SqliteTransaction::Begin(state_->db));
-  WW_ASSIGN(SqliteRows content,
-            state_->db.Prepare("INSERT INTO content(hash, text) VALUES (?,?) ON CONFLICT DO NOTHING"));
-  WW_TRY(content.Bind(candidate.hash).Bind(candidate.text).Run());
-  WW_ASSIGN(
-      SqliteRows rows,
-      state_->db.Prepare("INSERT INTO candidate(task, hash, parent, method, parameters, summary) VALUES (?,?,?,?,?,?) "
-                         "ON CONFLICT DO NOTHING"));
-  WW_TRY(rows.Bind(task)
-             .Bind(candidate.hash)
-             .Bind(candidate.parent)
-             .Bind(candidate.method)
-             .Bind(EncodeParameters(candidate.parameters))
-             .Bind(candidate.summary)
-             .Run());
-  return transaction.Commit();
+  State& s = *state_;
+  return InTransaction(s.db, [&] {
+    Prepare(s.db, "INSERT INTO content(hash, text) VALUES (?,?) ON CONFLICT DO NOTHING", candidate.hash, candidate.text)
+        .exec();
+    Prepare(s.db,
+            "INSERT INTO candidate(task, hash, parent, method, parameters, summary) VALUES (?,?,?,?,?,?) "
+            "ON CONFLICT DO NOTHING",
+            task, candidate.hash, candidate.parent, candidate.method, EncodeParameters(candidate.parameters),
+            candidate.summary)
+        .exec();
+  });
 }
 
 Result<std::optional<Candidate>> Trajectory::FindCandidate(TaskId task, std::string_view hash) {
-  WW_ASSIGN(SqliteRows rows,
-            state_->db.Prepare(
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Result<std::optional<Candidate>> {
+    SQLite::Statement rows =
+        Prepare(s.db,
                 "SELECT hash, text, parent, method, parameters, summary FROM candidate JOIN content USING (hash) "
-                "WHERE task = ? AND hash = ?"));
-  WW_ASSIGN(const bool found, rows.Bind(task).Bind(hash).Next());
-  if (!found) return std::optional<Candidate>();
-  Candidate candidate{rows.Text(0), rows.Text(1), rows.Text(2), rows.Text(3), {}, rows.Text(5)};
-  WW_ASSIGN(candidate.parameters, DecodeParameters(rows.Text(4)));
-  if (Sha256(candidate.text) != candidate.hash)
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("the stored text of candidate {} is not the one that was put there", candidate.hash));
-  return std::optional(std::move(candidate));
+                "WHERE task = ? AND hash = ?",
+                task, std::string(hash));
+    if (!rows.executeStep()) return std::optional<Candidate>();
+    Candidate candidate{rows.getColumn(0), rows.getColumn(1), rows.getColumn(2), rows.getColumn(3), {},
+                        rows.getColumn(5)};
+    WW_ASSIGN(candidate.parameters, DecodeParameters(rows.getColumn(4).getString()));
+    if (Sha256(candidate.text) != candidate.hash)
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("the stored text of candidate {} is not the one that was put there", candidate.hash));
+    return std::optional(std::move(candidate));
+  });
 }
 
 Result<std::optional<StepOutcome>> Trajectory::FindEvaluation(TaskId task, std::string_view candidate) {
-  WW_ASSIGN(SqliteRows rows,
-            state_->db.Prepare(
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Result<std::optional<StepOutcome>> {
+    SQLite::Statement rows =
+        Prepare(s.db,
                 "SELECT outcome FROM step WHERE task = ? AND kind IN ('baseline', 'evaluate') AND candidate = ? "
-                "AND outcome IS NOT NULL ORDER BY id LIMIT 1"));
-  WW_ASSIGN(const bool found, rows.Bind(task).Bind(candidate).Next());
-  if (!found) return std::optional<StepOutcome>();
-  WW_ASSIGN(StepOutcome outcome, DecodeOutcome(rows.Text(0)));
-  return std::optional(std::move(outcome));
+                "AND outcome IS NOT NULL ORDER BY id LIMIT 1",
+                task, std::string(candidate));
+    if (!rows.executeStep()) return std::optional<StepOutcome>();
+    WW_ASSIGN(StepOutcome outcome, DecodeOutcome(rows.getColumn(0).getString()));
+    return std::optional(std::move(outcome));
+  });
 }
 
 Result<std::vector<TriedMethod>> Trajectory::Tried(TaskId task, std::string_view base) {
-  WW_ASSIGN(SqliteRows rows,
-            state_->db.Prepare(
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Result<std::vector<TriedMethod>> {
+    SQLite::Statement rows =
+        Prepare(s.db,
                 "SELECT record, outcome FROM step WHERE task = ? AND kind IN ('rewrite', 'repair', 'evaluate') AND "
-                "method <> '' AND outcome IS NOT NULL AND (? = '' OR base = ?) ORDER BY id"));
-  rows.Bind(task).Bind(base).Bind(base);
-  std::vector<TriedMethod> tried;
-  while (true) {
-    WW_ASSIGN(const bool more, rows.Next());
-    if (!more) return tried;
-    WW_ASSIGN(StepRecord record, DecodeStep(rows.Text(0)));
-    WW_ASSIGN(const StepOutcome outcome, DecodeOutcome(rows.Text(1)));
-    tried.push_back({std::move(record.method), std::move(record.parameters), std::move(record.base),
-                     std::move(record.evidence_digest),
-                     outcome.verdict ? std::string(VerdictName(*outcome.verdict)) : "", outcome.gain,
-                     outcome.accepted});
-  }
+                "method <> '' AND outcome IS NOT NULL AND (? = '' OR base = ?) ORDER BY id",
+                task, std::string(base), std::string(base));
+    std::vector<TriedMethod> tried;
+    while (rows.executeStep()) {
+      WW_ASSIGN(StepRecord record, DecodeStep(rows.getColumn(0).getString()));
+      WW_ASSIGN(const StepOutcome outcome, DecodeOutcome(rows.getColumn(1).getString()));
+      tried.push_back({std::move(record.method), std::move(record.parameters), std::move(record.base),
+                       std::move(record.evidence_digest),
+                       outcome.verdict ? std::string(VerdictName(*outcome.verdict)) : "", outcome.gain,
+                       outcome.accepted});
+    }
+    return tried;
+  });
 }
 
 Result<TrajectoryView> Trajectory::View(TaskId task) {
-  TrajectoryView view;
-  {
-    WW_ASSIGN(SqliteRows rows, state_->db.Prepare(std::string(kTaskColumns) + "WHERE id = ?"));
-    WW_ASSIGN(const bool found, rows.Bind(task).Next());
-    if (!found) return Fail(ErrorCode::kUsage, fmt::format("there is no task {}", task));
-    WW_ASSIGN(view.task, state_->ReadTask(rows));
-  }
-  WW_ASSIGN(SqliteRows steps,
-            state_->db.Prepare("SELECT id, record, outcome, started, finished FROM step WHERE task = ? ORDER BY id"));
-  steps.Bind(task);
-  while (true) {
-    WW_ASSIGN(const bool more, steps.Next());
-    if (!more) break;
-    WW_ASSIGN(view.steps.emplace_back(), state_->ReadStep(steps));
-  }
-  WW_ASSIGN(SqliteRows candidates,
-            state_->db.Prepare("SELECT hash, parent, method, summary, parameters FROM candidate WHERE task = ?"));
-  candidates.Bind(task);
-  while (true) {
-    WW_ASSIGN(const bool more, candidates.Next());
-    if (!more) break;
-    CandidateView candidate{candidates.Text(0), candidates.Text(1), candidates.Text(2), candidates.Text(3), {}};
-    WW_ASSIGN(candidate.parameters, DecodeParameters(candidates.Text(4)));
-    view.candidates.emplace(candidate.hash, std::move(candidate));
-  }
-  LinkRepairs(view);
-  return view;
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Result<TrajectoryView> {
+    TrajectoryView view;
+    if (SQLite::Statement rows = Prepare(s.db, std::string(kTaskColumns) + "WHERE id = ?", task); rows.executeStep()) {
+      WW_ASSIGN(view.task, s.ReadTask(rows));
+    } else {
+      return Fail(ErrorCode::kUsage, fmt::format("there is no task {}", task));
+    }
+    SQLite::Statement steps =
+        Prepare(s.db, "SELECT id, record, outcome, started, finished FROM step WHERE task = ? ORDER BY id", task);
+    while (steps.executeStep()) {
+      WW_ASSIGN(view.steps.emplace_back(), s.ReadStep(steps));
+    }
+    SQLite::Statement candidates =
+        Prepare(s.db, "SELECT hash, parent, method, summary, parameters FROM candidate WHERE task = ?", task);
+    while (candidates.executeStep()) {
+      auto candidate = candidates.getColumns<CandidateView, 4>();
+      WW_ASSIGN(candidate.parameters, DecodeParameters(candidates.getColumn(4).getString()));
+      view.candidates.emplace(candidate.hash, std::move(candidate));
+    }
+    LinkRepairs(view);
+    return view;
+  });
 }
 
 Result<std::vector<TaskSummary>> Trajectory::Tasks() {
-  WW_ASSIGN(SqliteRows rows, state_->db.Prepare(std::string(kTaskColumns) + "ORDER BY id DESC"));
-  std::vector<TaskSummary> tasks;
-  while (true) {
-    WW_ASSIGN(const bool more, rows.Next());
-    if (!more) return tasks;
-    WW_ASSIGN(tasks.emplace_back(), state_->ReadTask(rows));
-  }
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Result<std::vector<TaskSummary>> {
+    SQLite::Statement rows = Prepare(s.db, std::string(kTaskColumns) + "ORDER BY id DESC");
+    std::vector<TaskSummary> tasks;
+    while (rows.executeStep()) {
+      WW_ASSIGN(tasks.emplace_back(), s.ReadTask(rows));
+    }
+    return tasks;
+  });
 }
 
 }  // namespace warpwright

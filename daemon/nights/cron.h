@@ -9,6 +9,7 @@
 // Daylight saving, when the hour is given: a time that the clocks skip runs at the first moment after the gap (once, however many of its
 // times fell into the gap); a time that comes twice runs the first time only. Where the hour field is `*`, the schedule is one of intervals:
 // it runs at every matching minute that the clocks show, twice where they show it twice, and not at all where they do not.
+// Own, because Debian has no library for it; the time zones are those of the date library.
 #pragma once
 
 #include <chrono>

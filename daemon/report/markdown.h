@@ -1,5 +1,6 @@
 // Untrusted text inside Markdown and HTML, as GitHub and GitLab read them. Their mentions, references and links are made from the text
 // *after* escapes are resolved, so `\#1` and `&#64;name` still link: such words are broken by a zero-width space.
+// Own, because cmark-gfm reads Markdown and renders HTML, but escapes no text for others to read as Markdown.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // The three plots of the page, as inline SVG that follows the page's colours (CSS variables).
+// Own, because what draws in Debian (gnuplot, cairo) writes fixed colours and fonts, or is a program to start.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int32_t kApplicationId = 0x57574431;  // "WWD1"
-constexpr SqliteOptions kOptions{"the daemon's state", false};
+constexpr DatabaseOptions kOptions{"the daemon's state", false};
 constexpr int kCheckpointPasses = 8;
 constexpr int64_t kFewPages = 64, kLongLog = 16'384;  // 64 MiB
 
@@ -94,10 +94,11 @@ Result<Fd> LockFolder(const fs::path& state) {
 
 }  // namespace
 
-Status MigrateWithCopy(Sqlite& db, const fs::path& path, std::span<const char* const> migrations) {
-  WW_ASSIGN(const int64_t version, db.SchemaVersion());
-  if (version > 0 && version < static_cast<int64_t>(migrations.size())) WW_TRY(db.CopyTo(path.string() + fmt::format(".schema-{}", version)));
-  return db.Migrate(migrations);
+Status MigrateWithCopy(SQLite::Database& db, const fs::path& path, std::span<const char* const> migrations) {
+  WW_ASSIGN(const int64_t version, SchemaVersion(db));
+  if (version > 0 && version < static_cast<int64_t>(migrations.size()))
+    WW_TRY(CopyDatabase(db, path.string() + fmt::format(".schema-{}", version)));
+  return Migrate(db, migrations, kOptions);
 }
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -111,11 +112,12 @@ Result<std::unique_ptr<Store>> Store::Open(const fs::path& folder, const Clock& 
   fs::permissions(folder, fs::perms::owner_all, error);  // deliveries and results are nobody else's business
   WW_ASSIGN(Fd lock, LockFolder(folder));
   const fs::path path = folder / "daemon.sqlite";
-  WW_ASSIGN(Sqlite db, Sqlite::Open(path, kApplicationId, kOptions));
+  WW_ASSIGN(SQLite::Database db, OpenDatabase(path, kApplicationId, kOptions));
   WW_TRY(MigrateWithCopy(db, path, kMigrations));
-  WW_TRY(db.Execute("PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4000;"));  // Checkpoint() does it, off the way of those who write
-  WW_ASSIGN(Sqlite second, Sqlite::Open(path, kApplicationId, kOptions));
-  WW_TRY(second.Execute("PRAGMA cache_size=-200;"));
+  // Checkpoint() does it, off the way of those who write.
+  WW_TRY(Guarded(db, [&] { db.exec("PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4000;"); }));
+  WW_ASSIGN(SQLite::Database second, OpenDatabase(path, kApplicationId, kOptions));
+  WW_TRY(Guarded(second, [&] { second.exec("PRAGMA cache_size=-200"); }));
   auto state = std::make_unique<State>(clock, limits, std::move(db), std::move(second), std::move(lock));
   WW_TRY(state->Resume());
   return std::unique_ptr<Store>(new Store(std::move(state)));
@@ -131,10 +133,11 @@ Status Store::State::Resume() {
       const auto moved = Move(job, JobState::kQueued, change);
       if (!moved) return Fail(moved.error());
     }
-    WW_ASSIGN(SqliteRows rows, Ask("SELECT count(*), coalesce(sum(length(CAST(body AS BLOB))), 0) FROM deliveries WHERE state < 2"));
-    WW_ASSIGN(const bool found, rows.Next());
-    waiting_deliveries = found ? rows.Integer(0) : 0;
-    waiting_delivery_bytes = found ? rows.Integer(1) : 0;
+    SQLite::Statement rows =
+        Ask("SELECT count(*), coalesce(sum(length(CAST(body AS BLOB))), 0) FROM deliveries WHERE state < 2");
+    rows.executeStep();
+    waiting_deliveries = rows.getColumn(0).getInt64();
+    waiting_delivery_bytes = rows.getColumn(1).getInt64();
     return {};
   });
 }
@@ -151,46 +154,52 @@ void Store::OnCommit(std::function<void()> hook) {
 
 Status Store::Retain() {
   State& s = *state_;
-  return s.Write([&]() -> Status {
+  return s.Write([&] {
     const UnixMs now = s.Now();
-    WW_TRY(s.Do("DELETE FROM deliveries WHERE state = 2 AND received < ?", now - kKeepDeliveries));
-    WW_ASSIGN(const int64_t remembered, s.Number("SELECT count(*) FROM deliveries"));
+    s.Do("DELETE FROM deliveries WHERE state = 2 AND received < ?", now - kKeepDeliveries);
+    const int64_t remembered = s.Number("SELECT count(*) FROM deliveries");
     if (remembered > s.limits.remembered_deliveries)
-      WW_TRY(s.Do("DELETE FROM deliveries WHERE rowid IN (SELECT rowid FROM deliveries WHERE state = 2 ORDER BY received LIMIT ?)",
-                  remembered - s.limits.remembered_deliveries));
-    WW_TRY(s.Do("DELETE FROM jobs WHERE state IN ('done', 'superseded', 'cancelled') AND (finished < ? OR id <= "
-                "(SELECT coalesce(max(id), 0) FROM (SELECT id FROM jobs WHERE state IN ('done', 'superseded', 'cancelled') ORDER BY id DESC LIMIT 1 OFFSET ?)))",
-                now - kKeepJobs, s.limits.kept_jobs));
-    WW_TRY(s.Do("DELETE FROM openings WHERE opened < ?", now - 30 * kDay));
-    return s.Do("DELETE FROM spend WHERE day < date('now', '-400 days')");
+      s.Do(
+          "DELETE FROM deliveries WHERE rowid IN (SELECT rowid FROM deliveries WHERE state = 2 ORDER BY received LIMIT "
+          "?)",
+          remembered - s.limits.remembered_deliveries);
+    s.Do(
+        "DELETE FROM jobs WHERE state IN ('done', 'superseded', 'cancelled') AND (finished < ? OR id <= "
+        "(SELECT coalesce(max(id), 0) FROM (SELECT id FROM jobs WHERE state IN ('done', 'superseded', 'cancelled') "
+        "ORDER BY id DESC LIMIT 1 OFFSET ?)))",
+        now - kKeepJobs, s.limits.kept_jobs);
+    s.Do("DELETE FROM openings WHERE opened < ?", now - 30 * kDay);
+    s.Do("DELETE FROM spend WHERE day < date('now', '-400 days')");
   });
 }
 
 Status Store::Checkpoint() {
-  const std::lock_guard guard(state_->checkpoint_mutex);
+  State& s = *state_;
+  const std::lock_guard guard(s.checkpoint_mutex);
   // Answers how many pages of the log are in the file afterwards.
-  const auto move = [&]() -> Result<int64_t> {
-    WW_ASSIGN(SqliteRows rows, state_->checkpoint_db.Prepare("PRAGMA wal_checkpoint(PASSIVE)"));
-    WW_ASSIGN(const bool answered, rows.Next());
-    return answered ? rows.Integer(2) : 0;
+  const auto move = [&]() -> int64_t {
+    SQLite::Statement rows(s.checkpoint_db, "PRAGMA wal_checkpoint(PASSIVE)");
+    return rows.executeStep() ? rows.getColumn(2).getInt64() : 0;
   };
-  // The log begins anew only when all of it has been moved, which under a stream of deliveries never happens by itself. Each pass has less to
-  // move than came during the one before; the last, with nobody writing, should have next to nothing.
-  int64_t moved = 0;
-  for (int pass = 0; pass < kCheckpointPasses; ++pass) {
-    WW_ASSIGN(const int64_t now, move());
-    const bool little = now - moved < kFewPages;
-    moved = now;
-    if (little) break;
-  }
-  if (moved < kLongLog) return {};  // those who write need not wait for it yet
-  const std::lock_guard writers(state_->mutex);
-  WW_TRY(move());
-  return {};
+  return Guarded(s.checkpoint_db, [&] {
+    // The log begins anew only when all of it has been moved, which under a stream of deliveries never happens by
+    // itself. Each pass has less to move than came during the one before; the last, with nobody writing, should have
+    // next to nothing.
+    int64_t moved = 0;
+    for (int pass = 0; pass < kCheckpointPasses; ++pass) {
+      const int64_t now = move();
+      const bool little = now - moved < kFewPages;
+      moved = now;
+      if (little) break;
+    }
+    if (moved < kLongLog) return;  // those who write need not wait for it yet
+    const std::lock_guard writers(s.mutex);
+    move();
+  });
 }
 
 bool Store::Writable() {
-  return state_->Write([&]() -> Status { return state_->Do("INSERT OR REPLACE INTO counters VALUES('probe', '', 0)"); }).has_value();
+  return state_->Write([&] { state_->Do("INSERT OR REPLACE INTO counters VALUES('probe', '', 0)"); }).has_value();
 }
 
 }  // namespace warpwright

@@ -20,36 +20,38 @@ Result<bool> Store::RememberDelivery(const std::string& id, const std::string& e
   return s.Write([&]() -> Result<bool> {
     if (s.waiting_deliveries >= s.limits.waiting_deliveries || s.waiting_delivery_bytes + static_cast<int64_t>(body.size()) > s.limits.waiting_delivery_bytes)
       return Fail(ErrorCode::kEnvironment, "too many deliveries wait already");
-    WW_TRY(s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received) VALUES(?, ?, ?, ?)", id, event, body, s.Now()));
-    const bool added = s.db.changed_rows() > 0;
+    const bool added = s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received) VALUES(?, ?, ?, ?)", id, event,
+                            body, s.Now()) > 0;
     if (added) {
       ++s.waiting_deliveries;
       s.waiting_delivery_bytes += static_cast<int64_t>(body.size());
     }
-    WW_TRY(s.Add("deliveries_total", added ? "accepted" : "repeated", 1));
+    s.Add("deliveries_total", added ? "accepted" : "repeated", 1);
     return added;
   });
 }
 
 Result<std::vector<StoredDelivery>> Store::WaitingDeliveries(size_t limit, bool for_forge) {
   State& s = *state_;
-  const std::lock_guard guard(s.mutex);
-  std::vector<StoredDelivery> deliveries;
-  if (s.waiting_deliveries == 0) return deliveries;
-  // "state < 2" is for the planner: without it the index of those that wait does not count, and every delivery that is remembered is looked at.
-  WW_ASSIGN(SqliteRows rows, s.Ask("SELECT id, event, body, received, attempts FROM deliveries WHERE state = ? AND state < 2 AND not_before <= ? ORDER BY received LIMIT ?",
-                                   for_forge ? kForForge : kNew, s.Now(), static_cast<int64_t>(limit)));
-  while (true) {
-    WW_ASSIGN(const bool more, rows.Next());
-    if (!more) return deliveries;
-    deliveries.push_back({rows.Text(0), rows.Text(1), rows.Text(2), rows.Integer(3), static_cast<int>(rows.Integer(4))});
-  }
+  return s.Read([&] {
+    std::vector<StoredDelivery> deliveries;
+    if (s.waiting_deliveries == 0) return deliveries;
+    // "state < 2" is for the planner: without it the index of those that wait does not count, and every delivery that
+    // is remembered is looked at.
+    SQLite::Statement rows = s.Ask(
+        "SELECT id, event, body, received, attempts FROM deliveries WHERE state = ? AND state < 2 AND not_before <= ? "
+        "ORDER BY received LIMIT ?",
+        for_forge ? kForForge : kNew, s.Now(), static_cast<int64_t>(limit));
+    while (rows.executeStep()) deliveries.push_back(rows.getColumns<StoredDelivery, 5>());
+    return deliveries;
+  });
 }
 
 // Within Write. False: it had ended before.
-Result<bool> Store::State::EndDelivery(const std::string& id, const std::string& outcome, int64_t bytes) {
-  WW_TRY(Do("UPDATE deliveries SET state = 2, outcome = ?, body = '' WHERE id = ? AND state < 2", Bounded(outcome, 400), id));
-  if (db.changed_rows() == 0) return false;
+bool Store::State::EndDelivery(const std::string& id, const std::string& outcome, int64_t bytes) {
+  if (Do("UPDATE deliveries SET state = 2, outcome = ?, body = '' WHERE id = ? AND state < 2", Bounded(outcome, 400),
+         id) == 0)
+    return false;
   --waiting_deliveries;
   waiting_delivery_bytes -= bytes;
   return true;
@@ -57,39 +59,38 @@ Result<bool> Store::State::EndDelivery(const std::string& id, const std::string&
 
 Status Store::SortDeliveries(const std::vector<SortedDelivery>& deliveries) {
   State& s = *state_;
-  return s.Write([&]() -> Status {
+  return s.Write([&] {
     std::map<std::string, double> handled;
     for (const SortedDelivery& delivery : deliveries) {
       if (delivery.outcome.empty()) {
-        WW_TRY(s.Do("UPDATE deliveries SET state = ? WHERE id = ? AND state = ?", static_cast<int>(kForForge), delivery.id, static_cast<int>(kNew)));
+        s.Do("UPDATE deliveries SET state = ? WHERE id = ? AND state = ?", static_cast<int>(kForForge), delivery.id,
+             static_cast<int>(kNew));
         continue;
       }
-      WW_ASSIGN(const bool ended, s.EndDelivery(delivery.id, delivery.outcome, delivery.bytes));
-      if (ended) ++handled[delivery.outcome.substr(0, delivery.outcome.find(':'))];
+      if (s.EndDelivery(delivery.id, delivery.outcome, delivery.bytes))
+        ++handled[delivery.outcome.substr(0, delivery.outcome.find(':'))];
     }
-    for (const auto& [outcome, count] : handled) WW_TRY(s.Add("deliveries_handled_total", outcome, count));
-    return {};
+    for (const auto& [outcome, count] : handled) s.Add("deliveries_handled_total", outcome, count);
   });
 }
 
 Status Store::FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events) {
   State& s = *state_;
-  return s.Write([&]() -> Status {
-    WW_ASSIGN(const int64_t bytes, s.Number("SELECT length(CAST(body AS BLOB)) FROM deliveries WHERE id = ? AND state < 2", id));
-    WW_ASSIGN(const bool ended, s.EndDelivery(id, outcome, bytes));
-    if (!ended) return {};
-    for (const Event& event : events) WW_TRY(s.InsertEvent(event));
-    return s.Add("deliveries_handled_total", outcome.substr(0, outcome.find(':')), 1);
+  return s.Write([&] {
+    const int64_t bytes = s.Number("SELECT length(CAST(body AS BLOB)) FROM deliveries WHERE id = ? AND state < 2", id);
+    if (!s.EndDelivery(id, outcome, bytes)) return;
+    for (const Event& event : events) s.InsertEvent(event);
+    s.Add("deliveries_handled_total", outcome.substr(0, outcome.find(':')), 1);
   });
 }
 
 Status Store::DeliveryFailed(const std::string& id, const std::string& error) {
   State& s = *state_;
-  WW_ASSIGN(const bool given_up, s.Write([&]() -> Result<bool> {
-    WW_ASSIGN(const int64_t attempts, s.Number("SELECT attempts FROM deliveries WHERE id = ?", id));
+  WW_ASSIGN(const bool given_up, s.Write([&] {
+    const int64_t attempts = s.Number("SELECT attempts FROM deliveries WHERE id = ?", id);
     if (attempts + 1 >= kMaxTries) return true;
-    WW_TRY(s.Do("UPDATE deliveries SET attempts = attempts + 1, outcome = ?, not_before = ? WHERE id = ?", Bounded(error, 400),
-                s.Now() + std::min<int64_t>(900'000, int64_t{1'000} << (2 * std::min<int64_t>(attempts, 8))), id));
+    s.Do("UPDATE deliveries SET attempts = attempts + 1, outcome = ?, not_before = ? WHERE id = ?", Bounded(error, 400),
+         s.Now() + std::min<int64_t>(900'000, int64_t{1'000} << (2 * std::min<int64_t>(attempts, 8))), id);
     return false;
   }));
   return given_up ? FinishDelivery(id, "failed: " + error) : Status();
@@ -98,19 +99,19 @@ Status Store::DeliveryFailed(const std::string& id, const std::string& error) {
 Status Store::QueueAnswer(const std::string& repository, int64_t issue, int64_t comment, const std::string& text) {
   State& s = *state_;
   const nlohmann::json body = {{"repository", repository}, {"issue", issue}, {"comment", comment}, {"text", Bounded(text, kMaxNoteBytes)}};
-  return s.Write([&]() -> Status {
+  return s.Write([&] {
     const std::string dumped = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    WW_TRY(s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received, state) VALUES(?, ?, ?, ?, ?)", fmt::format("answer {} {}", repository, comment), kAnswerEvent,
-                dumped, s.Now(), static_cast<int>(kForForge)));
-    if (s.db.changed_rows() == 0) return {};
+    const int added = s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received, state) VALUES(?, ?, ?, ?, ?)",
+                           fmt::format("answer {} {}", repository, comment), kAnswerEvent, dumped, s.Now(),
+                           static_cast<int>(kForForge));
+    if (added == 0) return;
     ++s.waiting_deliveries;
     s.waiting_delivery_bytes += static_cast<int64_t>(dumped.size());
-    return {};
   });
 }
 
 void Store::Count(const std::string& name, const std::string& label, double amount) {
-  (void)state_->Write([&]() -> Status { return state_->Add(name, label, amount); });  // a figure that is not counted stops nothing
+  (void)state_->Write([&] { state_->Add(name, label, amount); });  // a figure that is not counted stops nothing
 }
 
 }  // namespace warpwright

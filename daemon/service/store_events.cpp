@@ -15,38 +15,40 @@ int64_t RetryAfter(int attempts) { return std::min(kLastRetryMs, kFirstRetryMs <
 constexpr char kEventColumns[] =
     "id, repository, ref, from_commit, to_commit, kernel, priority, again, answer_issue, answer_comment, created, attempts, error";
 
-Event ReadEvent(const SqliteRows& rows) {
+Event ReadEvent(const SQLite::Statement& rows) {
   Event e;
-  e.id = rows.Integer(0);
-  e.repository = rows.Text(1);
-  e.ref = rows.Text(2);
-  e.from = rows.Text(3);
-  e.to = rows.Text(4);
-  e.kernel = rows.Text(5);
-  e.priority = static_cast<JobPriority>(rows.Integer(6));
-  e.again = rows.Integer(7) != 0;
-  e.answer_issue = rows.Integer(8);
-  e.answer_comment = rows.Integer(9);
-  e.created = rows.Integer(10);
-  e.attempts = static_cast<int>(rows.Integer(11));
-  e.error = rows.Text(12);
+  e.id = rows.getColumn(0).getInt64();
+  e.repository = rows.getColumn(1).getString();
+  e.ref = rows.getColumn(2).getString();
+  e.from = rows.getColumn(3).getString();
+  e.to = rows.getColumn(4).getString();
+  e.kernel = rows.getColumn(5).getString();
+  e.priority = static_cast<JobPriority>(rows.getColumn(6).getInt64());
+  e.again = rows.getColumn(7).getInt64() != 0;
+  e.answer_issue = rows.getColumn(8).getInt64();
+  e.answer_comment = rows.getColumn(9).getInt64();
+  e.created = rows.getColumn(10).getInt64();
+  e.attempts = rows.getColumn(11).getInt();
+  e.error = rows.getColumn(12).getString();
   return e;
 }
 
 }  // namespace
 
 Status Store::Watch(const std::string& repository, const std::string& url) {
-  return state_->Write([&]() -> Status {
-    return state_->Do("INSERT INTO repositories(name, url) VALUES(?, ?) ON CONFLICT DO UPDATE SET url = excluded.url, watched = 1", repository, url);
+  return state_->Write([&] {
+    state_->Do(
+        "INSERT INTO repositories(name, url) VALUES(?, ?) ON CONFLICT DO UPDATE SET url = excluded.url, watched = 1",
+        repository, url);
   });
 }
 
 Status Store::Forget(const std::string& repository) {
   State& s = *state_;
   return s.Write([&]() -> Status {
-    WW_TRY(s.Do("UPDATE repositories SET watched = 0 WHERE name = ?", repository));
-    WW_TRY(s.Do("DELETE FROM events WHERE repository = ?", repository));
-    WW_TRY(s.Do("DELETE FROM tips WHERE repository = ?", repository));  // a later return begins anew
+    s.Do("UPDATE repositories SET watched = 0 WHERE name = ?", repository);
+    s.Do("DELETE FROM events WHERE repository = ?", repository);
+    s.Do("DELETE FROM tips WHERE repository = ?", repository);  // a later return begins anew
     WW_ASSIGN(const auto jobs, s.LoadJobs("WHERE repository = ? AND state IN ('queued', 'failed', 'waiting', 'finished')", repository));
     JobChange change;
     change.note = "the repository is no longer in the configuration";
@@ -55,87 +57,86 @@ Status Store::Forget(const std::string& repository) {
   });
 }
 
-Status Store::State::InsertEvent(const Event& event) {
+void Store::State::InsertEvent(const Event& event) {
   // What is there already keeps its `from`: nobody looked into that part of the way either.
-  return Do("INSERT INTO events(repository, ref, from_commit, to_commit, kernel, priority, again, answer_issue, answer_comment, created) "
-            "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(repository, ref, kernel, priority, again) DO UPDATE SET to_commit = excluded.to_commit, "
-            "not_before = 0, attempts = 0",
-            event.repository, event.ref, event.from, event.to, event.kernel, event.priority, event.again, event.answer_issue, event.answer_comment, Now());
+  Do("INSERT INTO events(repository, ref, from_commit, to_commit, kernel, priority, again, answer_issue, "
+     "answer_comment, created) "
+     "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(repository, ref, kernel, priority, again) DO UPDATE SET "
+     "to_commit = excluded.to_commit, "
+     "not_before = 0, attempts = 0",
+     event.repository, event.ref, event.from, event.to, event.kernel, event.priority, event.again, event.answer_issue,
+     event.answer_comment, Now());
 }
 
 Result<int> Store::RecordTips(const std::string& repository, const std::map<std::string, std::string>& tips) {
   State& s = *state_;
-  {
-    // Nearly always nothing moved; then nothing is written.
-    const std::lock_guard guard(s.mutex);
-    std::map<std::string, std::string> known;
-    WW_ASSIGN(SqliteRows rows, s.Ask("SELECT ref, commit_id FROM tips WHERE repository = ? AND gone = 0", repository));
-    while (true) {
-      WW_ASSIGN(const bool more, rows.Next());
-      if (!more) break;
-      known[rows.Text(0)] = rows.Text(1);
-    }
-    WW_ASSIGN(const int64_t failed, s.Number("SELECT count(*) FROM repositories WHERE name = ? AND (last_error <> '' OR last_seen < ?)", repository, s.Now() - 60'000));
-    if (known == tips && failed == 0) return 0;
-  }
-  return s.Write([&]() -> Result<int> {
+  // Nearly always nothing moved; then nothing is written.
+  WW_ASSIGN(const bool moved, s.Read([&] {
+    const int64_t failed =
+        s.Number("SELECT count(*) FROM repositories WHERE name = ? AND (last_error <> '' OR last_seen < ?)", repository,
+                 s.Now() - 60'000);
+    return failed > 0 || s.LoadTips(repository) != tips;
+  }));
+  if (!moved) return 0;
+  return s.Write([&] {
     int events = 0;
-    WW_TRY(s.Do("UPDATE repositories SET last_seen = ?, last_error = '' WHERE name = ?", s.Now(), repository));
-    WW_TRY(s.Do("UPDATE tips SET gone = 1 WHERE repository = ?", repository));
+    s.Do("UPDATE repositories SET last_seen = ?, last_error = '' WHERE name = ?", s.Now(), repository);
+    s.Do("UPDATE tips SET gone = 1 WHERE repository = ?", repository);
     for (const auto& [ref, commit] : tips) {
       std::string before;
-      {
-        WW_ASSIGN(SqliteRows rows, s.Ask("SELECT commit_id FROM tips WHERE repository = ? AND ref = ?", repository, ref));
-        WW_ASSIGN(const bool found, rows.Next());
-        if (found) before = rows.Text(0);
-      }
-      WW_TRY(s.Do("INSERT INTO tips VALUES(?, ?, ?, 0) ON CONFLICT DO UPDATE SET commit_id = excluded.commit_id, gone = 0", repository, ref, commit));
+      if (SQLite::Statement rows =
+              s.Ask("SELECT commit_id FROM tips WHERE repository = ? AND ref = ?", repository, ref);
+          rows.executeStep())
+        before = rows.getColumn(0).getString();
+      s.Do("INSERT INTO tips VALUES(?, ?, ?, 0) ON CONFLICT DO UPDATE SET commit_id = excluded.commit_id, gone = 0",
+           repository, ref, commit);
       if (before.empty() || before == commit) continue;
       Event event;
       event.repository = repository;
       event.ref = ref;
       event.from = before;
       event.to = commit;
-      WW_TRY(s.InsertEvent(event));
+      s.InsertEvent(event);
       ++events;
     }
-    WW_TRY(s.Do("DELETE FROM events WHERE repository = ? AND from_commit = to_commit", repository));  // there and back again
-    if (events > 0) WW_TRY(s.Add("ref_moves_total", repository, events));
+    s.Do("DELETE FROM events WHERE repository = ? AND from_commit = to_commit", repository);  // there and back again
+    if (events > 0) s.Add("ref_moves_total", repository, events);
     return events;
   });
 }
 
 Status Store::LookFailed(const std::string& repository, const std::string& error) {
-  return state_->Write([&]() -> Status {
-    WW_TRY(state_->Add("look_failures_total", repository, 1));
-    return state_->Do("UPDATE repositories SET last_error = ? WHERE name = ?", Bounded(error, kMaxNoteBytes), repository);
+  return state_->Write([&] {
+    state_->Add("look_failures_total", repository, 1);
+    state_->Do("UPDATE repositories SET last_error = ? WHERE name = ?", Bounded(error, kMaxNoteBytes), repository);
   });
 }
 
-Result<std::map<std::string, std::string>> Store::Tips(const std::string& repository) {
-  const std::lock_guard guard(state_->mutex);
+std::map<std::string, std::string> Store::State::LoadTips(const std::string& repository) {
   std::map<std::string, std::string> tips;
-  WW_ASSIGN(SqliteRows rows, state_->Ask("SELECT ref, commit_id FROM tips WHERE repository = ? AND gone = 0", repository));
-  while (true) {
-    WW_ASSIGN(const bool more, rows.Next());
-    if (!more) return tips;
-    tips[rows.Text(0)] = rows.Text(1);
-  }
+  SQLite::Statement rows = Ask("SELECT ref, commit_id FROM tips WHERE repository = ? AND gone = 0", repository);
+  while (rows.executeStep()) tips[rows.getColumn(0).getString()] = rows.getColumn(1).getString();
+  return tips;
+}
+
+Result<std::map<std::string, std::string>> Store::Tips(const std::string& repository) {
+  return state_->Read([&] { return state_->LoadTips(repository); });
 }
 
 Status Store::AddEvent(const Event& event) {
-  return state_->Write([&]() -> Status { return state_->InsertEvent(event); });
+  return state_->Write([&] { state_->InsertEvent(event); });
 }
 
 Result<std::optional<Event>> Store::NextEvent() {
   State& s = *state_;
-  const std::lock_guard guard(s.mutex);
-  WW_ASSIGN(const int64_t waiting, s.Number("SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')"));
-  if (waiting >= s.limits.queue) return std::optional<Event>();
-  WW_ASSIGN(SqliteRows rows, s.Ask(fmt::format("SELECT {} FROM events WHERE not_before <= ? ORDER BY priority DESC, id LIMIT 1", kEventColumns), s.Now()));
-  WW_ASSIGN(const bool found, rows.Next());
-  if (!found) return std::optional<Event>();
-  return std::optional<Event>(ReadEvent(rows));
+  return s.Read([&]() -> std::optional<Event> {
+    if (s.WaitingJobs() >= s.limits.queue) return std::nullopt;
+    SQLite::Statement rows = s.Ask(
+        fmt::format("SELECT {} FROM events WHERE not_before <= ? ORDER BY priority DESC, id LIMIT 1", kEventColumns),
+        s.Now());
+    if (!rows.executeStep()) return std::nullopt;
+    return ReadEvent(rows);
+  });
 }
 
 namespace {
@@ -152,16 +153,16 @@ Result<Detected> Store::FinishEvent(const Event& event, const std::vector<NewJob
       WW_ASSIGN(const bool fits, s.MakeJob(event, job, detected));
       if (!fits) detected.all = false;
     }
-    WW_TRY(s.Add("entries_total", "queued", detected.queued));
-    WW_TRY(s.Add("entries_total", "repeated", detected.repeated));
-    WW_TRY(s.Add("entries_total", "ignored", detected.ignored));
-    WW_TRY(s.TouchDashboard(event.repository));
+    s.Add("entries_total", "queued", detected.queued);
+    s.Add("entries_total", "repeated", detected.repeated);
+    s.Add("entries_total", "ignored", detected.ignored);
+    s.TouchDashboard(event.repository);
     if (!detected.all) {
-      WW_TRY(s.Do("UPDATE events SET error = 'the queue is full' WHERE id = ?", event.id));
+      s.Do("UPDATE events SET error = 'the queue is full' WHERE id = ?", event.id);
       return detected;
     }
-    WW_TRY(s.Do("DELETE FROM events WHERE id = ? AND to_commit = ?", event.id, event.to));
-    if (!event.from.empty()) WW_TRY(s.Do("UPDATE events SET from_commit = ? WHERE id = ?", event.to, event.id));
+    s.Do("DELETE FROM events WHERE id = ? AND to_commit = ?", event.id, event.to);
+    if (!event.from.empty()) s.Do("UPDATE events SET from_commit = ? WHERE id = ?", event.to, event.id);
     return detected;
   });
 }
@@ -170,14 +171,15 @@ Result<Detected> Store::FinishEvent(const Event& event, const std::vector<NewJob
 Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detected& detected) {
   const bool asked = event.priority == JobPriority::kCommand;
   std::string ignored;
-  {
-    WW_ASSIGN(SqliteRows rows, Ask("SELECT reason FROM ignored WHERE repository = ? AND kernel = ? AND (file_hash = '' OR file_hash = ?)", event.repository,
-                                   job.kernel, job.file_hash));
-    WW_ASSIGN(const bool found, rows.Next());
-    if (found && !asked) ignored = rows.Text(0).empty() ? "people said so" : rows.Text(0);
+  if (SQLite::Statement rows =
+          Ask("SELECT reason FROM ignored WHERE repository = ? AND kernel = ? AND (file_hash = '' OR file_hash = ?)",
+              event.repository, job.kernel, job.file_hash);
+      !asked && rows.executeStep()) {
+    ignored = rows.getColumn(0).getString();
+    if (ignored.empty()) ignored = "people said so";
   }
   if (!ignored.empty()) return MakeIgnoredJob(event, job, ignored, detected);
-  WW_TRY(Do("DELETE FROM ignored WHERE repository = ? AND kernel = ?", event.repository, job.kernel));
+  Do("DELETE FROM ignored WHERE repository = ? AND kernel = ?", event.repository, job.kernel);
   WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('superseded', 'cancelled') ORDER BY id DESC LIMIT 200",
                                           event.repository, job.kernel, job.kind));
   bool published_since = false;  // another version of the entry: then what was done for this one no longer stands on the branch
@@ -191,17 +193,18 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
     if (!active && (event.again || !WasDone(other) || published_since)) continue;
     if (active && event.again && other.state != JobState::kQueued && other.state != JobState::kRunning) continue;
     if (other.state == JobState::kQueued)
-      WW_TRY(Do("UPDATE jobs SET commit_id = ?, ref = ?, priority = max(priority, ?), again = max(again, ?), file_hash = ? WHERE id = ?", event.to, event.ref,
-                  event.priority, event.again, job.file_hash, other.id));
+      Do("UPDATE jobs SET commit_id = ?, ref = ?, priority = max(priority, ?), again = max(again, ?), file_hash = ? "
+         "WHERE id = ?",
+         event.to, event.ref, event.priority, event.again, job.file_hash, other.id);
     if (active && event.answer_issue != 0)
-      WW_TRY(Do("UPDATE jobs SET answer_issue = ?, answer_comment = ? WHERE id = ?", event.answer_issue, event.answer_comment, other.id));
+      Do("UPDATE jobs SET answer_issue = ?, answer_comment = ? WHERE id = ?", event.answer_issue, event.answer_comment,
+         other.id);
     ++detected.repeated;
     return true;
   }
   WW_TRY(Supersede(before, event, detected));
-  WW_ASSIGN(const int64_t waiting, Number("SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')"));
-  if (waiting >= limits.queue) return false;
-  WW_TRY(InsertJob(event, job, JobState::kQueued));
+  if (WaitingJobs() >= limits.queue) return false;
+  InsertJob(event, job, JobState::kQueued);
   ++detected.queued;
   return true;
 }
@@ -213,8 +216,9 @@ Result<bool> Store::State::MakeIgnoredJob(const Event& event, const NewJob& job,
   for (const Job& other : before)
     if (other.commit == event.to && other.result.outcome == kIgnoredOutcome) return true;  // said already
   WW_TRY(Supersede(before, event, detected));
-  WW_TRY(InsertJob(event, job, JobState::kFinished));
-  WW_TRY(Do("UPDATE jobs SET result_outcome = ?, result_message = ?, finished = queued WHERE id = ?", kIgnoredOutcome, reason, db.last_insert_id()));
+  InsertJob(event, job, JobState::kFinished);
+  Do("UPDATE jobs SET result_outcome = ?, result_message = ?, finished = queued WHERE id = ?", kIgnoredOutcome, reason,
+     db.getLastInsertRowid());
   ++detected.ignored;
   return true;
 }
@@ -231,23 +235,25 @@ Status Store::State::Supersede(const std::vector<Job>& jobs, const Event& event,
   return {};
 }
 
-Status Store::State::InsertJob(const Event& event, const NewJob& job, JobState state) {
-  return Do("INSERT INTO jobs(repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, again, answer_issue, answer_comment, queued) "
-            "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            event.repository, event.ref, event.to, job.kind, job.kernel, job.file, job.entry, job.key, job.file_hash, event.priority, state, event.again,
-            event.answer_issue, event.answer_comment, Now());
+void Store::State::InsertJob(const Event& event, const NewJob& job, JobState state) {
+  Do("INSERT INTO jobs(repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, "
+     "again, answer_issue, answer_comment, queued) "
+     "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+     event.repository, event.ref, event.to, job.kind, job.kernel, job.file, job.entry, job.key, job.file_hash,
+     event.priority, state, event.again, event.answer_issue, event.answer_comment, Now());
 }
 
 Status Store::EventFailed(int64_t event, const std::string& error, int tries) {
   State& s = *state_;
-  return s.Write([&]() -> Status {
-    WW_ASSIGN(const int64_t attempts, s.Number("SELECT attempts FROM events WHERE id = ?", event));
+  return s.Write([&] {
+    const int64_t attempts = s.Number("SELECT attempts FROM events WHERE id = ?", event);
     if (attempts + 1 >= tries) {
-      WW_TRY(s.Add("events_dropped_total", "detection failed", 1));
-      return s.Do("DELETE FROM events WHERE id = ?", event);
+      s.Add("events_dropped_total", "detection failed", 1);
+      s.Do("DELETE FROM events WHERE id = ?", event);
+      return;
     }
-    return s.Do("UPDATE events SET attempts = attempts + 1, error = ?, not_before = ? WHERE id = ?", Bounded(error, kMaxNoteBytes),
-                s.Now() + RetryAfter(static_cast<int>(attempts)), event);
+    s.Do("UPDATE events SET attempts = attempts + 1, error = ?, not_before = ? WHERE id = ?",
+         Bounded(error, kMaxNoteBytes), s.Now() + RetryAfter(static_cast<int>(attempts)), event);
   });
 }
 

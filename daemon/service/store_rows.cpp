@@ -25,15 +25,13 @@ const char Store::State::kJobColumns[] =
     "device, note, outcome, result_outcome, result_message, branch, branch_commit, gain, gain_low, gain_high, modelled, rounds, evaluations, seconds, task, "
     "pull_request, pull_request_url, answer_issue, answer_comment, queued, started, finished";
 
-Result<std::vector<Job>> Store::State::ReadJobs(SqliteRows& rows) {
+Result<std::vector<Job>> Store::State::ReadJobs(SQLite::Statement rows) {
   std::vector<Job> jobs;
-  while (true) {
-    WW_ASSIGN(const bool more, rows.Next());
-    if (!more) return jobs;
+  while (rows.executeStep()) {
     int column = 0;
-    const auto text = [&] { return rows.Text(column++); };
-    const auto number = [&] { return rows.Integer(column++); };
-    const auto real = [&] { return rows.Real(column++); };
+    const auto text = [&] { return rows.getColumn(column++).getString(); };
+    const auto number = [&] { return rows.getColumn(column++).getInt64(); };
+    const auto real = [&] { return rows.getColumn(column++).getDouble(); };
     Job job;
     job.id = number();
     job.repository = text();
@@ -78,6 +76,7 @@ Result<std::vector<Job>> Store::State::ReadJobs(SqliteRows& rows) {
     job.finished = number();
     jobs.push_back(std::move(job));
   }
+  return jobs;
 }
 
 Result<Job> Store::State::LoadJob(int64_t id) {
@@ -86,12 +85,13 @@ Result<Job> Store::State::LoadJob(int64_t id) {
   return std::move(jobs.front());
 }
 
-Status Store::State::Add(const std::string& counter, const std::string& label, double amount) {
-  return Do("INSERT INTO counters VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET amount = amount + excluded.amount", counter, Bounded(label, 200), amount);
+void Store::State::Add(const std::string& counter, const std::string& label, double amount) {
+  Do("INSERT INTO counters VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET amount = amount + excluded.amount", counter,
+     Bounded(label, 200), amount);
 }
 
-Status Store::State::TouchDashboard(const std::string& repository) {
-  return Do("UPDATE repositories SET dashboard_mark = dashboard_mark + 1 WHERE name = ?", repository);
+void Store::State::TouchDashboard(const std::string& repository) {
+  Do("UPDATE repositories SET dashboard_mark = dashboard_mark + 1 WHERE name = ?", repository);
 }
 
 }  // namespace warpwright

@@ -50,69 +50,56 @@ Status Store::State::ShowJobs(DaemonSnapshot& snapshot) {
   return {};
 }
 
-Status Store::State::ShowRepositories(DaemonSnapshot& snapshot) {
-  WW_ASSIGN(SqliteRows rows, Ask("SELECT name, url, last_seen, last_error FROM repositories WHERE watched = 1 ORDER BY name"));
-  while (true) {
-    WW_ASSIGN(const bool more, rows.Next());
-    if (!more) break;
+void Store::State::ShowRepositories(DaemonSnapshot& snapshot) {
+  SQLite::Statement rows =
+      Ask("SELECT name, url, last_seen, last_error FROM repositories WHERE watched = 1 ORDER BY name");
+  while (rows.executeStep()) {
     RepositorySnapshot shown;
-    shown.name = rows.Text(0);
-    shown.url = rows.Text(1);
-    shown.last_seen = FormatUnixMs(rows.Integer(2));
-    shown.last_error = rows.Text(3);
-    WW_ASSIGN(const Usage usage, CountRequests(shown.name, ""));
+    shown.name = rows.getColumn(0).getString();
+    shown.url = rows.getColumn(1).getString();
+    shown.last_seen = FormatUnixMs(rows.getColumn(2).getInt64());
+    shown.last_error = rows.getColumn(3).getString();
+    const Usage usage = CountRequests(shown.name, "");
     shown.open_pull_requests = usage.open;
     shown.opened_today = usage.opened_today;
     if (const auto known = request_limits.find(shown.name); known != request_limits.end()) {
       shown.max_open = known->second.max_open;
       shown.max_per_day = known->second.max_per_day;
     }
+    for (const auto& [ref, commit] : LoadTips(shown.name))
+      shown.tips[ref.starts_with("refs/heads/") ? ref.substr(11) : ref] = commit;
+    SQLite::Statement kernels = Ask("SELECT kernel FROM ignored WHERE repository = ? ORDER BY kernel", shown.name);
+    while (kernels.executeStep()) shown.ignored.push_back(kernels.getColumn(0).getString());
     snapshot.repositories.push_back(std::move(shown));
   }
-  for (auto& shown : snapshot.repositories) {
-    WW_ASSIGN(SqliteRows tips, Ask("SELECT ref, commit_id FROM tips WHERE repository = ? AND gone = 0", shown.name));
-    while (true) {
-      WW_ASSIGN(const bool more, tips.Next());
-      if (!more) break;
-      const std::string ref = tips.Text(0);
-      shown.tips[ref.starts_with("refs/heads/") ? ref.substr(11) : ref] = tips.Text(1);
-    }
-    WW_ASSIGN(SqliteRows ignored, Ask("SELECT kernel FROM ignored WHERE repository = ? ORDER BY kernel", shown.name));
-    while (true) {
-      WW_ASSIGN(const bool more, ignored.Next());
-      if (!more) break;
-      shown.ignored.push_back(ignored.Text(0));
-    }
-  }
-  return {};
 }
 
-Status Store::State::ShowFigures(DaemonSnapshot& snapshot) {
-  WW_ASSIGN(SqliteRows counters, Ask("SELECT name, label, amount FROM counters WHERE name <> 'probe'"));
-  while (true) {
-    WW_ASSIGN(const bool more, counters.Next());
-    if (!more) break;
-    snapshot.counters[counters.Text(0)][counters.Text(1)] = counters.Real(2);
-  }
-  const auto gauge = [&](const char* name, std::string_view sql) -> Status {
-    WW_ASSIGN(const int64_t value, Number(sql));
-    snapshot.gauges[name] = static_cast<double>(value);
-    return {};
+void Store::State::ShowFigures(DaemonSnapshot& snapshot) {
+  SQLite::Statement figures = Ask("SELECT name, label, amount FROM counters WHERE name <> 'probe'");
+  while (figures.executeStep())
+    snapshot.counters[figures.getColumn(0).getString()][figures.getColumn(1).getString()] =
+        figures.getColumn(2).getDouble();
+  const auto gauge = [&](const char* name, const char* sql) {
+    snapshot.gauges[name] = static_cast<double>(Number(sql));
   };
-  WW_TRY(gauge("queue_depth", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')"));
-  WW_TRY(gauge("jobs_running", "SELECT count(*) FROM jobs WHERE state = 'running'"));
-  WW_TRY(gauge("jobs_publishing", "SELECT count(*) FROM jobs WHERE state IN ('finished', 'pushed', 'proposed', 'reported')"));
-  WW_TRY(gauge("jobs_waiting", "SELECT count(*) FROM jobs WHERE state = 'waiting'"));
-  WW_TRY(gauge("events_waiting", "SELECT count(*) FROM events"));
+  gauge("queue_depth", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')");
+  gauge("jobs_running", "SELECT count(*) FROM jobs WHERE state = 'running'");
+  gauge("jobs_publishing", "SELECT count(*) FROM jobs WHERE state IN ('finished', 'pushed', 'proposed', 'reported')");
+  gauge("jobs_waiting", "SELECT count(*) FROM jobs WHERE state = 'waiting'");
+  gauge("events_waiting", "SELECT count(*) FROM events");
   snapshot.gauges["deliveries_waiting"] = static_cast<double>(waiting_deliveries);
-  WW_ASSIGN(const int64_t last, Number("SELECT max(finished) FROM jobs WHERE state = 'done' AND outcome <> 'error'"));
+  const int64_t last = Number("SELECT max(finished) FROM jobs WHERE state = 'done' AND outcome <> 'error'");
   if (last > 0) snapshot.gauges["last_success_timestamp_seconds"] = static_cast<double>(last) / 1000;
-  WW_ASSIGN(SqliteRows spend, Ask("SELECT coalesce(sum(gpu_minutes), 0), coalesce(sum(model_dollars), 0), coalesce(sum(CASE WHEN day = ? THEN gpu_minutes END), 0), "
-                                  "coalesce(sum(CASE WHEN day = ? THEN model_dollars END), 0) FROM spend", Today(), Today()));
-  WW_TRY(spend.Next());
-  snapshot.spend = {{"gpu_minutes_total", spend.Real(0)}, {"model_dollars_total", spend.Real(1)}, {"gpu_minutes_today", spend.Real(2)},
-                    {"model_dollars_today", spend.Real(3)}};
-  return {};
+  SQLite::Statement spend =
+      Ask("SELECT coalesce(sum(gpu_minutes), 0), coalesce(sum(model_dollars), 0), coalesce(sum(CASE WHEN day = ? THEN "
+          "gpu_minutes END), 0), "
+          "coalesce(sum(CASE WHEN day = ? THEN model_dollars END), 0) FROM spend",
+          Today(), Today());
+  spend.executeStep();
+  snapshot.spend = {{"gpu_minutes_total", spend.getColumn(0)},
+                    {"model_dollars_total", spend.getColumn(1)},
+                    {"gpu_minutes_today", spend.getColumn(2)},
+                    {"model_dollars_today", spend.getColumn(3)}};
 }
 
 DaemonSnapshot Store::Snapshot() {
@@ -120,7 +107,9 @@ DaemonSnapshot Store::Snapshot() {
   const std::lock_guard guard(s.mutex);
   DaemonSnapshot snapshot;
   snapshot.now = FormatUtc(s.clock.Now());
-  for (const Status& shown : {s.ShowJobs(snapshot), s.ShowRepositories(snapshot), s.ShowFigures(snapshot)})
+  for (const Status& shown :
+       {Guarded(s.db, [&] { return s.ShowJobs(snapshot); }), Guarded(s.db, [&] { s.ShowRepositories(snapshot); }),
+        Guarded(s.db, [&] { s.ShowFigures(snapshot); })})
     if (!shown) snapshot.not_ready.push_back("the state cannot be read: " + shown.error().message);
   return snapshot;
 }

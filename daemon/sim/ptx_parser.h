@@ -1,5 +1,6 @@
 // PTX text to a tree with all names resolved: registers, variables and labels become numbers, so that the lowering never looks at
 // scopes. Views point into the text.
+// Own, because no library of Debian reads PTX, and LLVM only writes it.
 #pragma once
 
 #include <cstddef>

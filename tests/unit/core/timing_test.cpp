@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <random>
 
 namespace warpwright {
@@ -14,12 +15,25 @@ TEST(StudentQuantile, AsInTables) {
     int degrees;
     double t;
   };
-  // Upper quantiles as printed in statistical tables, three decimals.
-  for (const Row& row : {Row{0.05, 1, 6.314}, Row{0.025, 1, 12.706}, Row{0.01, 1, 31.821}, Row{0.05, 2, 2.920},
-                         Row{0.025, 5, 2.571}, Row{0.01, 9, 2.821}, Row{0.025, 9, 2.262}, Row{0.05, 19, 1.729},
-                         Row{0.01, 19, 2.539}, Row{0.025, 39, 2.023}, Row{0.005, 30, 2.750}, Row{0.025, 120, 1.980},
+  // Upper quantiles as printed in statistical tables (Fisher and Yates, table III; NIST handbook, 1.3.6.7.2), three
+  // decimals.
+  for (const Row& row : {Row{0.05, 1, 6.314},     Row{0.025, 1, 12.706}, Row{0.01, 1, 31.821}, Row{0.005, 1, 63.657},
+                         Row{0.001, 1, 318.309},  Row{0.05, 2, 2.920},   Row{0.01, 2, 6.965},  Row{0.001, 2, 22.327},
+                         Row{0.025, 3, 3.182},    Row{0.025, 5, 2.571},  Row{0.01, 9, 2.821},  Row{0.025, 9, 2.262},
+                         Row{0.001, 9, 4.297},    Row{0.05, 19, 1.729},  Row{0.01, 19, 2.539}, Row{0.025, 29, 2.045},
+                         Row{0.005, 30, 2.750},   Row{0.025, 39, 2.023}, Row{0.01, 60, 2.390}, Row{0.025, 120, 1.980},
                          Row{0.05, 100000, 1.645}})
     EXPECT_NEAR(StudentQuantile(row.alpha, row.degrees), row.t, 6e-4) << row.alpha << " " << row.degrees;
+}
+
+// With one and two degrees of freedom the quantile has a closed form; nightly runs ask for shares as small as these.
+TEST(StudentQuantile, FarOutInTheTail) {
+  for (const double alpha : {0.3, 0.02, 0.01, 1e-3, 1e-5, 1e-7}) {
+    const double cauchy = 1 / std::tan(std::numbers::pi * alpha);
+    EXPECT_NEAR(StudentQuantile(alpha, 1) / cauchy, 1, 1e-12) << alpha;
+    const double two = (1 - 2 * alpha) / std::sqrt(2 * alpha * (1 - alpha));
+    EXPECT_NEAR(StudentQuantile(alpha, 2) / two, 1, 1e-12) << alpha;
+  }
 }
 
 TimedPair Pair(int block, double original_us, double candidate_us, double original_mhz = 0, double candidate_mhz = 0) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
 #include "base/file.h"
@@ -21,66 +22,126 @@ TEST_F(SqliteFile, MigratesForwardKeepingData) {
   const char* const first[] = {"CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('old')"};
   const char* const both[] = {first[0], "ALTER TABLE t ADD COLUMN b INTEGER NOT NULL DEFAULT 5"};
   {
-    auto db = Sqlite::Open(path_, kId);
+    auto db = OpenDatabase(path_, kId);
     ASSERT_TRUE(db) << db.error().Format();
-    ASSERT_TRUE(db->Migrate(first));
-    ASSERT_TRUE(db->Migrate(first)) << "again changes nothing";
+    ASSERT_TRUE(Migrate(*db, first));
+    ASSERT_TRUE(Migrate(*db, first)) << "again changes nothing";
   }
   {
-    auto db = Sqlite::Open(path_, kId);
-    ASSERT_TRUE(db->Migrate(both));
-    auto rows = db->Prepare("SELECT a, b FROM t");
-    ASSERT_TRUE(rows);
-    ASSERT_TRUE(*rows->Next());
-    EXPECT_EQ(rows->Text(0), "old");
-    EXPECT_EQ(rows->Integer(1), 5);
-    EXPECT_FALSE(*rows->Next());
+    auto db = OpenDatabase(path_, kId);
+    ASSERT_TRUE(Migrate(*db, both));
+    SQLite::Statement rows = Prepare(*db, "SELECT a, b FROM t");
+    ASSERT_TRUE(rows.executeStep());
+    EXPECT_EQ(rows.getColumn(0).getString(), "old");
+    EXPECT_EQ(rows.getColumn(1).getInt64(), 5);
+    EXPECT_FALSE(rows.executeStep());
   }
-  auto db = Sqlite::Open(path_, kId);
-  const auto newer = db->Migrate(first);
+  auto db = OpenDatabase(path_, kId);
+  const auto newer = Migrate(*db, first);
   ASSERT_FALSE(newer);
   EXPECT_EQ(newer.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(newer.error().message, "the trajectory has schema 2; this version knows up to 1");
   EXPECT_FALSE(newer.error().remedy.empty());
 }
 
 TEST_F(SqliteFile, AFailedMigrationLeavesTheOldSchema) {
   const char* const broken[] = {"CREATE TABLE t(a TEXT); CREATE TABLE t(a TEXT)"};
-  auto db = Sqlite::Open(path_, kId);
+  auto db = OpenDatabase(path_, kId);
   ASSERT_TRUE(db);
-  EXPECT_FALSE(db->Migrate(broken));
+  EXPECT_FALSE(Migrate(*db, broken));
   const char* const good[] = {"CREATE TABLE t(a TEXT)"};
-  EXPECT_TRUE(db->Migrate(good)) << "the first statement of the broken step was rolled back";
+  EXPECT_TRUE(Migrate(*db, good)) << "the first statement of the broken step was rolled back";
 }
 
 TEST_F(SqliteFile, ForeignAndDamagedFilesAreRefusedWithARemedy) {
-  { ASSERT_TRUE(Sqlite::Open(path_, 12)->Execute("CREATE TABLE x(y)")); }
-  const auto foreign = Sqlite::Open(path_, kId);
+  OpenDatabase(path_, 12)->exec("CREATE TABLE x(y)");
+  const auto foreign = OpenDatabase(path_, kId);
   ASSERT_FALSE(foreign);
   EXPECT_EQ(foreign.error().code, ErrorCode::kCorrupt);
   EXPECT_NE(foreign.error().message.find("another program"), std::string::npos);
 
   const auto text = folder_.path() / "text.db";
   ASSERT_TRUE(WriteFileAtomically(text, std::string(5000, 'x')));
-  const auto garbage = Sqlite::Open(text, kId);
+  const auto garbage = OpenDatabase(text, kId);
   ASSERT_FALSE(garbage);
   EXPECT_EQ(garbage.error().code, ErrorCode::kCorrupt) << garbage.error().Format();
   EXPECT_FALSE(garbage.error().remedy.empty());
   EXPECT_EQ(garbage.error().file, text.string());
 
-  EXPECT_FALSE(Sqlite::Open(folder_.path(), kId)) << "a folder";
+  const auto folder = OpenDatabase(folder_.path(), kId);
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(folder.error().code, ErrorCode::kIo);
+  EXPECT_EQ(folder.error().message, "cannot open the trajectory: unable to open database file");
 }
 
-TEST_F(SqliteFile, TransactionsRollBackUnlessCommitted) {
-  auto db = Sqlite::Open(path_, kId);
-  ASSERT_TRUE(db->Execute("CREATE TABLE t(a)"));
-  {
-    auto transaction = SqliteTransaction::Begin(*db);
-    ASSERT_TRUE(transaction);
-    ASSERT_TRUE(db->Execute("INSERT INTO t VALUES (1)"));
+TEST_F(SqliteFile, TransactionsKeepNothingOfWhatFails) {
+  auto db = OpenDatabase(path_, kId);
+  db->exec("CREATE TABLE t(a UNIQUE)");
+  EXPECT_TRUE(InTransaction(*db, [&] { db->exec("INSERT INTO t VALUES (1)"); }));
+  EXPECT_EQ(*InTransaction(*db, [&] { return Prepare(*db, "INSERT INTO t VALUES (?)", 2).exec(); }), 1);
+
+  const auto refused = InTransaction(*db, [&]() -> Result<int> {
+    db->exec("INSERT INTO t VALUES (3)");
+    return Fail(ErrorCode::kUsage, "no");
+  });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
+
+  const auto thrown = InTransaction(*db, [&] { db->exec("INSERT INTO t VALUES (4); INSERT INTO t VALUES (1)"); });
+  ASSERT_FALSE(thrown);
+  EXPECT_EQ(thrown.error().code, ErrorCode::kIo);
+  EXPECT_EQ(thrown.error().message, "database: UNIQUE constraint failed: t.a");
+  EXPECT_EQ(thrown.error().file, path_.string());
+  EXPECT_EQ(db->execAndGet("SELECT count(*) FROM t").getInt(), 2);
+}
+
+TEST_F(SqliteFile, WhatSqliteSaysBecomesAnError) {
+  auto db = OpenDatabase(path_, kId);
+  db->exec("CREATE TABLE t(a)");
+  struct Row {
+    const char* what;
+    std::function<void()> act;
+    ErrorCode code;
+    const char* message;
+  };
+  auto other = OpenDatabase(path_, kId);
+  other->setBusyTimeout(0);
+  const std::string large(100'000, 'x');
+  for (const Row& row : {
+           Row{"busy",
+               [&] {
+                 SQLite::Transaction held(*db, SQLite::TransactionBehavior::IMMEDIATE);
+                 SQLite::Transaction second(*other, SQLite::TransactionBehavior::IMMEDIATE);
+               },
+               ErrorCode::kIo, "database: database is locked"},
+           Row{"full",
+               [&] {
+                 other->exec("PRAGMA max_page_count=1");
+                 Prepare(*other, "INSERT INTO t VALUES (?)", large).exec();
+               },
+               ErrorCode::kIo, "database: database or disk is full"},
+           Row{"too large", [&] { other->exec("INSERT INTO t VALUES (zeroblob(100000000))"); }, ErrorCode::kIo,
+               "database: string or blob too big"},
+           Row{"no such table", [&] { (void)Prepare(*other, "SELECT * FROM u"); }, ErrorCode::kIo,
+               "database: no such table: u"},
+       }) {
+    const Status status = Guarded(*other, row.act);
+    ASSERT_FALSE(status) << row.what;
+    EXPECT_EQ(status.error().code, row.code) << row.what;
+    EXPECT_EQ(status.error().message, row.message) << row.what;
   }
-  auto rows = db->Prepare("SELECT count(*) FROM t");
-  ASSERT_TRUE(rows->Next());
-  EXPECT_EQ(rows->Integer(0), 0);
+}
+
+TEST_F(SqliteFile, DamageThatShowsLateIsCorruptWithARemedy) {
+  auto db = OpenDatabase(path_, kId);
+  db->exec(
+      "CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(50000)); PRAGMA wal_checkpoint(TRUNCATE); PRAGMA "
+      "cache_size=0");
+  std::filesystem::resize_file(path_, 8192);
+  const auto sum = Guarded(*db, [&] { return db->execAndGet("SELECT length(CAST(a AS TEXT)) FROM t").getInt(); });
+  ASSERT_FALSE(sum);
+  EXPECT_EQ(sum.error().code, ErrorCode::kCorrupt) << sum.error().Format();
+  EXPECT_FALSE(sum.error().remedy.empty());
 }
 
 TEST_F(SqliteFile, TwoMayOpenAndMigrateAtOnce) {
@@ -90,8 +151,8 @@ TEST_F(SqliteFile, TwoMayOpenAndMigrateAtOnce) {
   std::filesystem::create_directories(path_.parent_path());
   for (bool& result : ok)
     threads.emplace_back([&] {
-      auto db = Sqlite::Open(path_, kId);
-      result = db && db->Migrate(steps);
+      auto db = OpenDatabase(path_, kId);
+      result = db && Migrate(*db, steps);
     });
   for (auto& thread : threads) thread.join();
   for (const bool result : ok) EXPECT_TRUE(result);

@@ -78,9 +78,9 @@ TEST_F(StoreTest, OnlyOneDaemonWorksOnAFolder) {
 TEST_F(StoreTest, ANewerSchemaIsRefused) {
   store_.reset();
   {
-    auto db = Sqlite::Open(folder_.path() / "daemon.sqlite", 0x57574431);
+    auto db = OpenDatabase(folder_.path() / "daemon.sqlite", 0x57574431);
     ASSERT_TRUE(db);
-    ASSERT_TRUE(db->Execute("PRAGMA user_version=999"));
+    db->exec("PRAGMA user_version=999");
   }
   const auto store = Store::Open(folder_.path(), clock_);
   ASSERT_FALSE(store);
@@ -89,19 +89,17 @@ TEST_F(StoreTest, ANewerSchemaIsRefused) {
 
 TEST_F(StoreTest, AMigrationLeavesACopyOfWhatWas) {
   const auto path = folder_.path() / "other.sqlite";
-  auto db = Sqlite::Open(path, 7);
+  auto db = OpenDatabase(path, 7);
   ASSERT_TRUE(db);
   const char* const first[] = {"CREATE TABLE t(a); INSERT INTO t VALUES(1)"};
   const char* const both[] = {first[0], "DELETE FROM t"};
   ASSERT_TRUE(MigrateWithCopy(*db, path, first));
   EXPECT_FALSE(std::filesystem::exists(path.string() + ".schema-0")) << "there was nothing";
   ASSERT_TRUE(MigrateWithCopy(*db, path, both));
-  auto copy = Sqlite::Open(path.string() + ".schema-1", 7);
+  auto copy = OpenDatabase(path.string() + ".schema-1", 7);
   ASSERT_TRUE(copy);
-  EXPECT_EQ(*copy->SchemaVersion(), 1);
-  auto rows = copy->Prepare("SELECT count(*) FROM t");
-  ASSERT_TRUE(rows && rows->Next());
-  EXPECT_EQ(rows->Integer(0), 1);
+  EXPECT_EQ(*SchemaVersion(*copy), 1);
+  EXPECT_EQ(copy->execAndGet("SELECT count(*) FROM t").getInt(), 1);
 }
 
 TEST_F(StoreTest, TheFirstLookMakesNoEventAndTheSecondOne) {
