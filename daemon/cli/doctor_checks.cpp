@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "config/chip_file.h"
+
 namespace warpwright {
 namespace {
 
@@ -171,7 +173,7 @@ class Doctor {
   void Device() {
     if (!machine_.driver) return Unknown("gpu");
     if (!has_gpu_)
-      return Add("gpu", gpu_severity_, "no GPU: only simulated devices are available", "use --device sim:h200, sim:a100, sim:l4 or sim:rtx4090; in a container, start it with --gpus all");
+      return Add("gpu", gpu_severity_, "no GPU: only simulated devices are available", "use --device " + SimulatedDevices() + "; in a container, start it with --gpus all");
     const int visible = machine_.driver->gpus;
     if (visible <= 0)
       return Fail("gpu", "the machine has a GPU, CUDA sees none", "unset CUDA_VISIBLE_DEVICES or give it a GPU's number; in a container, start it with --gpus all");

@@ -51,7 +51,7 @@ Result<Signature> ConfiguredAuthor(const Repository& repository) {
 
 Status CheckDeviceName(const std::string& device) {
   if (device.starts_with("sim:") || device == "cuda" || device.starts_with("cuda:")) return {};
-  return Fail(ErrorCode::kUsage, "unknown device '" + device + "'", fmt::format("use cuda, cuda:1 or one of sim:{}", fmt::join(ChipIds(), ", sim:")));
+  return Fail(ErrorCode::kUsage, "unknown device '" + device + "'", "use cuda, cuda:1, " + SimulatedDevices());
 }
 
 bool IsSource(std::string_view path) {
