@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "app/check_rows.h"
+#include "config/chip_file.h"
 
 namespace warpwright {
 namespace {
@@ -64,7 +65,7 @@ class GpuRows {
     if (!gpu_.there)
       return rows_.Add(
           "gpu", gpu_.severity, "no GPU: only simulated devices are available",
-          "use --device sim:h200, sim:a100, sim:l4 or sim:rtx4090; in a container, start it with --gpus all");
+          "use --device " + SimulatedDevices() + "; in a container, start it with --gpus all");
     const int visible = machine_.driver->gpus;
     if (visible <= 0)
       return rows_.Fail(

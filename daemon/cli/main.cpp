@@ -9,6 +9,7 @@
 #include "cli/nightly.h"
 #include "cli/serve.h"
 #include "cli/version.h"
+#include "config/chip_file.h"
 
 namespace warpwright {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 // What concerns the machine and not a repository's kernels.
 void AddMachine(CLI::App* command, CommonOptions& options) {
   command->add_option("--repo", options.repo, "The git repository")->capture_default_str();
-  command->add_option("--device", options.device, "cuda, cuda:1, sim:h200, sim:a100, sim:l4 or sim:rtx4090")->capture_default_str()->envname("WARPWRIGHT_DEVICE");
+  command->add_option("--device", options.device, "cuda, cuda:1, " + SimulatedDevices())->capture_default_str()->envname("WARPWRIGHT_DEVICE");
   command->add_option("--cache", options.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]")->envname("WARPWRIGHT_CACHE");
   command->add_option("--worker", options.worker, "Command line of the worker [warpwright-worker]")->envname("WARPWRIGHT_WORKER");
   command->add_flag("--json", options.json, "One JSON object on stdout");

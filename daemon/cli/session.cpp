@@ -84,7 +84,7 @@ std::vector<std::string> WorkerArguments(const CommonOptions& options) {
 Status CheckDeviceName(const std::string& device) {
   if (device.starts_with("sim:") || device == "cuda" || device.starts_with("cuda:")) return {};
   return Fail(ErrorCode::kUsage, "unknown device '" + device + "'",
-              fmt::format("use cuda, cuda:1 or one of sim:{}", fmt::join(ChipIds(), ", sim:")));
+              "use cuda, cuda:1, " + SimulatedDevices());
 }
 
 Result<Session> Session::Open(const CommonOptions& options) {

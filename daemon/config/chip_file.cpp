@@ -139,6 +139,14 @@ std::vector<std::string> ChipIds() {
   return ids;
 }
 
+std::string SimulatedDevices() {
+  std::string text;
+  const std::vector<std::string> ids = ChipIds();
+  for (size_t i = 0; i < ids.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < ids.size() ? ", " : " or ") + ("sim:" + ids[i]);
+  return text;
+}
+
 Result<Chip> ParseChip(std::string_view text, std::string path) {
   WW_ASSIGN(ChipFile file, ParseChipFile(text, std::move(path)));
   return std::move(file.chip);

@@ -13,6 +13,8 @@
 namespace warpwright {
 
 std::vector<std::string> ChipIds();  // sorted
+// "sim:a100, sim:h200 or sim:l4": every device that needs no GPU, for help and remedies.
+std::string SimulatedDevices();
 
 // An unknown id is kUsage, with the nearest known one.
 Result<Chip> LoadChip(std::string_view id);

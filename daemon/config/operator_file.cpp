@@ -144,7 +144,7 @@ class OperatorReader {
           diagnostics_.Add(UnknownName(item, "chip", device.substr(4), names));
       } else if (!device.starts_with("cuda:") || std::from_chars(device.data() + 5, end, number).ptr != end || device.size() > 7 || device.size() < 6 ||
                  number < 0) {
-        Note(item, fmt::format("'{}' is no device", text->substr(0, 40)), "write cuda:0, cuda:1, or sim:h200");
+        Note(item, fmt::format("'{}' is no device", text->substr(0, 40)), "write cuda:0, cuda:1, " + SimulatedDevices());
       }
       if (!seen.insert(device).second) Note(item, fmt::format("'{}' is listed twice", device.substr(0, 40)), "each device does one job at a time");
       config.devices.push_back(std::move(device));

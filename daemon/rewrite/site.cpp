@@ -6,13 +6,14 @@
 #include <set>
 
 namespace warpwright {
-namespace {
 
-std::string LastPart(std::string_view name) {
+std::string UnqualifiedName(std::string_view name) {
   name = name.substr(0, name.find('<'));
   const size_t colons = name.rfind("::");
   return std::string(colons == std::string_view::npos ? name : name.substr(colons + 2));
 }
+
+namespace {
 
 std::unique_ptr<AnalyzedFunction> Analyze(CXCursor cursor) {
   auto syntax = BuildSyntax(cursor);
@@ -25,7 +26,7 @@ std::set<std::string> Callees(const AnalyzedFunction& function) {
   std::set<std::string> names;
   ForEach(*function.syntax.body, [&](const Node& node) {
     if (node.Is(NodeKind::kCall) || node.Is(NodeKind::kLaunch) || node.Is(NodeKind::kName))
-      names.insert(LastPart(node.name));
+      names.insert(UnqualifiedName(node.name));
   });
   return names;
 }
@@ -36,8 +37,8 @@ struct Uses {
 Uses UsesOf(const std::string& kernel, const AnalyzedFunction& host) {
   Uses uses;
   ForEach(*host.syntax.body, [&](const Node& node) {
-    if (node.Is(NodeKind::kLaunch) && LastPart(node.name) == kernel) uses.launches.push_back({&node, &host});
-    if (node.Is(NodeKind::kName) && LastPart(node.name) == kernel && host.analysis.Find(node.symbol) == nullptr)
+    if (node.Is(NodeKind::kLaunch) && UnqualifiedName(node.name) == kernel) uses.launches.push_back({&node, &host});
+    if (node.Is(NodeKind::kName) && UnqualifiedName(node.name) == kernel && host.analysis.Find(node.symbol) == nullptr)
       uses.mentions.push_back({&node, &host});
   });
   return uses;
@@ -78,7 +79,7 @@ std::vector<size_t> Reachable(const Functions& functions, size_t entry) {
 std::variant<std::string, RewriteRefusal> ChooseKernel(const RewriteRequest& request,
                                                        const std::set<std::string>& launched,
                                                        const std::set<std::string>& known) {
-  if (!request.kernel.empty()) return LastPart(request.kernel);
+  if (!request.kernel.empty()) return UnqualifiedName(request.kernel);
   std::vector<std::string> candidates;
   for (const std::string& name : launched)
     if (known.contains(name)) candidates.push_back(name);
@@ -107,7 +108,7 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
     all.push_back(std::move(function));
     is_kernel.push_back(kernel);
   }
-  const std::string entry_name = LastPart(request.entry);
+  const std::string entry_name = UnqualifiedName(request.entry);
   std::optional<size_t> entry;
   for (size_t i = 0; i < all.size(); ++i)
     if (all[i]->syntax.name == entry_name && (!entry || ast::QualifiedName(all[i]->syntax.cursor) == request.entry))
@@ -120,7 +121,7 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
   const std::vector<size_t> behind = Reachable(all, *entry);
   std::set<std::string> launched;
   for (size_t i : behind)
-    for (const Node* launch : Collect(*all[i]->syntax.body, NodeKind::kLaunch)) launched.insert(LastPart(launch->name));
+    for (const Node* launch : Collect(*all[i]->syntax.body, NodeKind::kLaunch)) launched.insert(UnqualifiedName(launch->name));
   if (site->entry_is_kernel) launched = {entry_name};
   auto chosen = ChooseKernel(request, launched, kernels);
   if (auto* refusal = std::get_if<RewriteRefusal>(&chosen)) return *refusal;

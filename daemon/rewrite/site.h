@@ -59,6 +59,9 @@ std::string FreshName(const Ast& ast, const std::string& base);
 // Does any token of the file equal this identifier?
 bool MentionsIdentifier(const Ast& ast, std::string_view identifier);
 
+// "ns::Reduce<float>" -> "Reduce".
+std::string UnqualifiedName(std::string_view name);
+
 // "template <typename T>\n__global__ void name(T* out, int n)": everything before the body, as spelt, with another
 // name.
 std::string HeadWithName(const SyntaxFunction& kernel, const std::string& name);

@@ -11,12 +11,6 @@ namespace {
 
 constexpr int kMaxCallDepth = 8;  // of repository functions that call each other
 
-std::string LastPart(std::string_view name) {
-  name = name.substr(0, name.find('<'));
-  const size_t colons = name.rfind("::");
-  return std::string(colons == std::string_view::npos ? name : name.substr(colons + 2));
-}
-
 bool HasEffect(const std::string& name) {
   static const std::set<std::string> kNames = {"printf", "assert",  "__assertfail", "__trap",
                                                "clock",  "clock64", "__nanosleep",  "malloc",
@@ -58,7 +52,7 @@ std::string EffectOf(const Ast& ast, CXCursor function, int depth) {
 }
 
 std::optional<RewriteRefusal> ImpureCall(const Ast& ast, const Node& call, int depth) {
-  const std::string name = LastPart(call.name);
+  const std::string name = UnqualifiedName(call.name);
   if (name.starts_with("__builtin")) return std::nullopt;  // INFINITY
   if (name.starts_with(".")) return Refuse(fmt::format("calls the method {}", name.substr(1)), call.line);
   const std::vector<CXCursor> candidates = ast::FindFunctions(ast, name);

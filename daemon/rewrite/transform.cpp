@@ -6,26 +6,15 @@
 #include <algorithm>
 #include <charconv>
 
-#include "rewrite/builtin.h"
+#include "rewrite/transforms.h"
 #include "source/ast.h"
 
 namespace warpwright {
 
 const std::vector<Transform>& Transforms() {
-  static const std::vector<Transform> transforms = {
-      {"launch_retune",
-       {{"block_size", {"128", "64", "256", "512", "1024"}}, {"launch_bounds", {"off", "on"}}},
-       ApplyLaunchRetune},
-      {"restrict_readonly", {}, ApplyRestrictReadonly},
-      {"vectorize_elementwise", {{"width", {"4", "2", "8"}}}, ApplyVectorizeElementwise},
-      {"unroll_accumulators", {{"factor", {"4", "2", "8"}}}, ApplyUnrollAccumulators},
-      {"transpose_tile", {{"tile", {"32"}}, {"rows", {"8"}}}, ApplyTransposeTile},
-      {"histogram_privatize", {}, ApplyHistogramPrivatize},
-      {"row_parallel",
-       {{"mode", {"block", "warp"}}, {"threads", {"256", "128", "512", "1024"}}, {"rows_per_block", {"4", "8"}}},
-       ApplyRowParallel},
-      {"tile_matmul", {{"tile", {"64x64x16", "128x128x8", "64x64x8", "128x64x16", "32x32x32"}}}, ApplyTileMatmul},
-  };
+#define WW_CALL(Name) Name(),
+  static const std::vector<Transform> transforms = {WW_TRANSFORMS(WW_CALL)};
+#undef WW_CALL
   return transforms;
 }
 

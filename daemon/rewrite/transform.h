@@ -24,6 +24,7 @@ struct Transform {
   RewriteOutcome (*apply)(const Ast& ast, const RewriteRequest& request);
 };
 
+// Those of transforms/, one a file; the method cards of skills/ that name them say what they are for.
 const std::vector<Transform>& Transforms();
 const Transform* FindTransform(std::string_view id);
 

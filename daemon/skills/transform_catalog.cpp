@@ -1,19 +1,57 @@
 #include "skills/transform_catalog.h"
 
+#include <algorithm>
+#include <map>
+
+#include "config/yaml_reader.h"
+
+namespace warpwright::embedded {
+const std::map<std::string_view, std::string_view>& SkillFiles();
+}
+
 namespace warpwright {
+namespace {
+
+// The entry that `is_it` accepts, or a new one at the end.
+template <typename T, typename Predicate>
+T& FindOrAdd(std::vector<T>& entries, const Predicate& is_it) {
+  const auto found = std::find_if(entries.begin(), entries.end(), is_it);
+  return found == entries.end() ? entries.emplace_back() : *found;
+}
+
+// Several cards may name one transformation, each with the parameters that suit it: the signature is what they say together.
+void AddCard(const YamlNode& card, std::vector<TransformSignature>& catalog) {
+  const YamlNode* transform = card.Find("transform");
+  if (transform == nullptr) return;
+  const std::string id = transform->text();
+  auto& signature = FindOrAdd(catalog, [&](const TransformSignature& s) { return s.id == id; });
+  signature.id = id;
+  const YamlNode* parameters = card.Find("parameters");
+  if (parameters == nullptr) return;
+  for (const YamlNode& item : parameters->items()) {
+    const YamlNode *name = item.Find("name"), *values = item.Find("values");
+    if (name == nullptr || values == nullptr) continue;  // the card's reader complains about it
+    auto& parameter = FindOrAdd(signature.parameters, [&](const auto& p) { return p.name == name->text(); });
+    parameter.name = name->text();
+    for (const YamlNode& value : values->items())
+      if (std::find(parameter.values.begin(), parameter.values.end(), value.text()) == parameter.values.end())
+        parameter.values.push_back(value.text());
+  }
+}
+
+std::vector<TransformSignature> ReadCatalog() {
+  std::vector<TransformSignature> catalog;
+  for (const auto& [name, text] : embedded::SkillFiles()) {
+    if (text.find("\ntransform:") == text.npos) continue;  // most cards: not worth parsing twice
+    if (const auto card = ParseYaml(text, std::string(name))) AddCard(*card, catalog);
+  }
+  return catalog;
+}
+
+}  // namespace
 
 const std::vector<TransformSignature>& TransformCatalog() {
-  static const std::vector<TransformSignature> catalog = {
-      {"launch_retune", {{"block_size", {"128", "64", "256", "512", "1024"}}, {"launch_bounds", {"off", "on"}}}},
-      {"restrict_readonly", {}},
-      {"vectorize_elementwise", {{"width", {"4", "2", "8"}}}},
-      {"unroll_accumulators", {{"factor", {"4", "2", "8"}}}},
-      {"transpose_tile", {{"tile", {"32"}}, {"rows", {"8"}}}},
-      {"histogram_privatize", {}},
-      {"row_parallel",
-       {{"mode", {"block", "warp"}}, {"threads", {"256", "128", "512", "1024"}}, {"rows_per_block", {"4", "8"}}}},
-      {"tile_matmul", {{"tile", {"64x64x16", "128x128x8", "64x64x8", "128x64x16", "32x32x32"}}}},
-  };
+  static const std::vector<TransformSignature> catalog = ReadCatalog();
   return catalog;
 }
 

@@ -1,9 +1,9 @@
 // The built-in transformations that method cards may name, with their parameters. They live in rewrite/, which runs in
-// the worker process because it parses untrusted source; the daemon knows their signatures only. A test holds both
-// lists together.
+// the worker process because it parses untrusted source; what `warpwright` knows of them is what the cards that it was
+// built with say. A test compares these with the worker's own list, in both directions.
 #pragma once
 
-#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,10 +11,10 @@ namespace warpwright {
 
 struct TransformSignature {
   struct Parameter {
-    std::string_view name;
-    std::vector<std::string_view> values;
+    std::string name;
+    std::vector<std::string> values;
   };
-  std::string_view id;
+  std::string id;
   std::vector<Parameter> parameters;
 };
 

@@ -197,7 +197,7 @@ Result<Device*> Service::DeviceFor(const std::string& name) {
       }
       WW_ASSIGN(device, MakeCudaDevice(name, *compiler_, [this] { announce_(kLeaseStage); }));
     } else {
-      return Fail(ErrorCode::kUsage, "unknown device '" + name + "'", "use cuda, cuda:1, sim:h200, sim:a100, sim:l4 or sim:rtx4090");
+      return Fail(ErrorCode::kUsage, "unknown device '" + name + "'", "use cuda, cuda:1, " + SimulatedDevices());
     }
     found = devices_.emplace(name, std::move(device)).first;
   }

@@ -2,13 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <filesystem>
+#include <regex>
+#include <set>
+
 #include "base/file.h"
 
 namespace warpwright {
 namespace {
 
 TEST(ChipFile, EveryChipLoads) {
-  EXPECT_EQ(ChipIds(), (std::vector<std::string>{"a100", "h200", "l4", "rtx4090"}));
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(WW_SOURCE_DIR) + "/config/chips"))
+    if (entry.path().extension() == ".yml") files.insert(entry.path().stem().string());
+  EXPECT_EQ(ChipIds(), (std::vector<std::string>{files.begin(), files.end()}));
   for (const std::string& id : ChipIds()) {
     auto chip = LoadChip(id);
     ASSERT_TRUE(chip) << chip.error().Format();
@@ -22,6 +30,38 @@ TEST(ChipFile, EveryChipLoads) {
     ASSERT_TRUE(figures);
     EXPECT_EQ(figures->size(), 34u);
     for (const ChipFigure& figure : *figures) EXPECT_GT(figure.source.size(), 5u) << id << " " << figure.key;
+  }
+}
+
+TEST(ChipFile, HelpListsEverySimulatedDevice) {
+  const std::string text = SimulatedDevices();
+  for (const std::string& id : ChipIds()) EXPECT_NE(text.find("sim:" + id), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(" or sim:" + ChipIds().back())) << text;
+}
+
+// Where the chips are named by hand, because the file is read without us: all of them, and no others.
+TEST(ChipFile, FilesThatNameChipsNameEveryChip) {
+  const std::vector<std::string> ids = ChipIds();
+  const std::set<std::string> chips(ids.begin(), ids.end());
+  const struct {
+    const char* file;
+    const char* begin;  // what is read begins here
+    const char* end;    // and ends there
+    const char* chip;   // what is before a chip's name
+  } rows[] = {
+      {"README.md", "`--device cuda\\|", "` |", "sim:"},
+      {"action.yml", "  device:\n    description: ", "\n", "sim:"},
+      {"config/schemas/operator.schema.json", "sim:(", ")", "[(|]"},
+  };
+  for (const auto& row : rows) {
+    const std::string text = *ReadFile(std::string(WW_SOURCE_DIR) + "/" + row.file);
+    const size_t begin = text.find(row.begin);
+    ASSERT_NE(begin, std::string::npos) << row.file << " has no '" << row.begin << "'";
+    const std::string list = text.substr(begin, text.find(row.end, begin + std::strlen(row.begin)) - begin);
+    std::set<std::string> named;
+    const std::regex chip(std::string(row.chip) + "([a-z0-9-]+)");
+    for (std::sregex_iterator match(list.begin(), list.end(), chip), end; match != end; ++match) named.insert((*match)[1]);
+    EXPECT_EQ(named, chips) << row.file << " must name the chips of config/chips: " << SimulatedDevices();
   }
 }
 

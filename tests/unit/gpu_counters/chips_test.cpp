@@ -132,7 +132,7 @@ TEST(ChipNames, AreKnownToCupti) {
   const auto known = [&](const Chip& chip) {
     return std::find(supported->begin(), supported->end(), CuptiChipName(chip)) != supported->end();
   };
-  for (const char* id : {"a100", "h200", "l4", "rtx4090"}) {
+  for (const std::string& id : ChipIds()) {
     const auto chip = LoadChip(id);
     ASSERT_TRUE(chip) << chip.error().Format();
     EXPECT_TRUE(known(*chip)) << id << " is " << CuptiChipName(*chip);

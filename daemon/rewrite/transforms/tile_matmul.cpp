@@ -11,8 +11,8 @@
 #include <charconv>
 #include <set>
 
-#include "rewrite/builtin.h"
 #include "rewrite/tile_matmul_plan.h"
+#include "rewrite/transforms.h"
 
 namespace warpwright {
 namespace {
@@ -397,8 +397,6 @@ class TileWriter {
   std::string code_;
 };
 
-}  // namespace
-
 RewriteOutcome ApplyTileMatmul(const Ast& ast, const RewriteRequest& request) {
   auto found = FindSite(ast, request);
   if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
@@ -410,6 +408,14 @@ RewriteOutcome ApplyTileMatmul(const Ast& ast, const RewriteRequest& request) {
   const auto plan = PlanTiles(ast, site);
   if (!plan) return plan.error();
   return TileWriter(ast, site, *plan, ParseShape(TextParameter(request, "tile"))).Run();
+}
+
+}  // namespace
+
+Transform TileMatmulTransform() {
+  return {.id = "tile_matmul",
+          .parameters = {{"tile", {"64x64x16", "128x128x8", "64x64x8", "128x64x16", "32x32x32"}}},
+          .apply = ApplyTileMatmul};
 }
 
 }  // namespace warpwright

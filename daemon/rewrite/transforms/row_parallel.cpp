@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <set>
 
-#include "rewrite/builtin.h"
 #include "rewrite/row_parallel_helpers.h"
 #include "rewrite/row_parallel_plan.h"
+#include "rewrite/transforms.h"
 
 namespace warpwright {
 namespace {
@@ -302,8 +302,6 @@ class RowParallelWriter {
   std::map<const Node*, Around> around_;
 };
 
-}  // namespace
-
 RewriteOutcome ApplyRowParallel(const Ast& ast, const RewriteRequest& request) {
   auto found = FindSite(ast, request);
   if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
@@ -324,6 +322,16 @@ RewriteOutcome ApplyRowParallel(const Ast& ast, const RewriteRequest& request) {
   const auto plan = PlanRows(ast, site, mode.group == RowGroup::kBlock);
   if (!plan) return plan.error();
   return RowParallelWriter(ast, site, *plan, mode).Run();
+}
+
+}  // namespace
+
+Transform RowParallelTransform() {
+  return {.id = "row_parallel",
+          .parameters = {{"mode", {"block", "warp"}},
+                         {"threads", {"256", "128", "512", "1024"}},
+                         {"rows_per_block", {"4", "8"}}},
+          .apply = ApplyRowParallel};
 }
 
 }  // namespace warpwright

@@ -10,10 +10,10 @@
 #include <map>
 #include <set>
 
-#include "rewrite/builtin.h"
 #include "rewrite/elementwise.h"
 #include "rewrite/launch.h"
 #include "rewrite/site.h"
+#include "rewrite/transforms.h"
 
 namespace warpwright {
 namespace {
@@ -345,8 +345,6 @@ class Emitter {
   std::string vector_, first_, lane_, index_, type_;
 };
 
-}  // namespace
-
 RewriteOutcome ApplyVectorizeElementwise(const Ast& ast, const RewriteRequest& request) {
   const int width = IntegerParameter(request, "width");
   SiteOutcome found = FindSite(ast, request);
@@ -376,6 +374,12 @@ RewriteOutcome ApplyVectorizeElementwise(const Ast& ast, const RewriteRequest& r
   if (name != site.function().name)
     notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace
+
+Transform VectorizeElementwiseTransform() {
+  return {.id = "vectorize_elementwise", .parameters = {{"width", {"4", "2", "8"}}}, .apply = ApplyVectorizeElementwise};
 }
 
 }  // namespace warpwright

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "rewrite/builtin.h"
 #include "rewrite/launch.h"
 #include "rewrite/site.h"
+#include "rewrite/transforms.h"
 
 namespace warpwright {
 namespace {
@@ -183,8 +183,6 @@ std::string Kernel(const KernelSite& site, const TransposeForm& form, const std:
 
 std::string TilesOf(const std::string& bound, int tile) { return fmt::format("({} + {}) / {}", bound, tile - 1, tile); }
 
-}  // namespace
-
 RewriteOutcome ApplyTransposeTile(const Ast& ast, const RewriteRequest& request) {
   const int tile = IntegerParameter(request, "tile"), rows = IntegerParameter(request, "rows");
   SiteOutcome found = FindSite(ast, request);
@@ -214,6 +212,12 @@ RewriteOutcome ApplyTransposeTile(const Ast& ast, const RewriteRequest& request)
   if (name != site.function().name)
     notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace
+
+Transform TransposeTileTransform() {
+  return {.id = "transpose_tile", .parameters = {{"tile", {"32"}}, {"rows", {"8"}}}, .apply = ApplyTransposeTile};
 }
 
 }  // namespace warpwright

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "rewrite/builtin.h"
 #include "rewrite/launch.h"
 #include "rewrite/site.h"
+#include "rewrite/transforms.h"
 
 namespace warpwright {
 namespace {
@@ -118,8 +118,6 @@ std::optional<RewriteRefusal> QualifyDeclarations(const Ast& ast, const KernelSi
   return refusal;
 }
 
-}  // namespace
-
 RewriteOutcome ApplyRestrictReadonly(const Ast& ast, const RewriteRequest& request) {
   SiteOutcome found = FindSite(ast, request);
   if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
@@ -150,6 +148,12 @@ RewriteOutcome ApplyRestrictReadonly(const Ast& ast, const RewriteRequest& reque
   return Finish(ast, edits,
                 {fmt::format("{}: const __restrict__ (never written, and not the same array as an output)",
                              fmt::join(names, ", "))});
+}
+
+}  // namespace
+
+Transform RestrictReadonlyTransform() {
+  return {.id = "restrict_readonly", .parameters = {}, .apply = ApplyRestrictReadonly};
 }
 
 }  // namespace warpwright

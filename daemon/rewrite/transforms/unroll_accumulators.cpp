@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
-#include "rewrite/builtin.h"
 #include "rewrite/site.h"
+#include "rewrite/transforms.h"
 #include "source/features.h"
 
 namespace warpwright {
@@ -170,8 +170,6 @@ TextRange Extent(const KernelSite& site, const CountedLoop& loop) {
   return {begin, end};
 }
 
-}  // namespace
-
 RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& request) {
   const int factor = IntegerParameter(request, "factor");
   SiteOutcome found = FindSite(ast, request);
@@ -230,6 +228,12 @@ RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& req
                   candidates.size(), candidates.size() == 1 ? "" : "s")};
   if (name != kernel.name) notes.push_back(fmt::format("{} stays for its other users; {} is new", kernel.name, name));
   return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace
+
+Transform UnrollAccumulatorsTransform() {
+  return {.id = "unroll_accumulators", .parameters = {{"factor", {"4", "2", "8"}}}, .apply = ApplyUnrollAccumulators};
 }
 
 }  // namespace warpwright

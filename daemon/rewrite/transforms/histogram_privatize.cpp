@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "rewrite/builtin.h"
 #include "rewrite/elementwise.h"
 #include "rewrite/launch.h"
 #include "rewrite/site.h"
+#include "rewrite/transforms.h"
 
 namespace warpwright {
 namespace {
@@ -273,8 +273,6 @@ std::optional<RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const Hist
   return std::nullopt;
 }
 
-}  // namespace
-
 RewriteOutcome ApplyHistogramPrivatize(const Ast& ast, const RewriteRequest& request) {
   SiteOutcome found = FindSite(ast, request);
   if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
@@ -305,6 +303,12 @@ RewriteOutcome ApplyHistogramPrivatize(const Ast& ast, const RewriteRequest& req
     notes.push_back("as many bins per block in shared memory as fit into 48 KiB; the original kernel counts more");
   }
   return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace
+
+Transform HistogramPrivatizeTransform() {
+  return {.id = "histogram_privatize", .parameters = {}, .apply = ApplyHistogramPrivatize};
 }
 
 }  // namespace warpwright

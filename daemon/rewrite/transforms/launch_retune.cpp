@@ -9,9 +9,9 @@
 #include <set>
 
 #include "rewrite/block_size.h"
-#include "rewrite/builtin.h"
 #include "rewrite/launch.h"
 #include "rewrite/site.h"
+#include "rewrite/transforms.h"
 
 namespace warpwright {
 namespace {
@@ -239,8 +239,6 @@ std::optional<int64_t> LargestBlock(const KernelSite& site, int64_t size) {
   return largest;
 }
 
-}  // namespace
-
 RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) {
   const int64_t size = IntegerParameter(request, "block_size");
   const bool bounds = TextParameter(request, "launch_bounds") == "on";
@@ -298,6 +296,14 @@ RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) 
   if (changes) notes.push_back(fmt::format("{} threads per block", size));
   if (bounds && largest) notes.push_back(fmt::format("__launch_bounds__({})", *largest));
   return Finish(ast, edits, std::move(notes));
+}
+
+}  // namespace
+
+Transform LaunchRetuneTransform() {
+  return {.id = "launch_retune",
+          .parameters = {{"block_size", {"128", "64", "256", "512", "1024"}}, {"launch_bounds", {"off", "on"}}},
+          .apply = ApplyLaunchRetune};
 }
 
 }  // namespace warpwright
