@@ -17,7 +17,7 @@ Failure FailureOf(const Verdict& verdict) {
 }
 
 // Of a case of a kernel that passed.
-VerifiedCase PassedCase(const std::string& kernel, const CaseStatus& status) {
+CaseVerdict PassedCase(const std::string& kernel, const CaseStatus& status) {
   if (status.verified)
     return {.kernel = kernel, .name = status.name, .verdict = "verified", .check = {}, .message = {}};
   return {.kernel = kernel,
@@ -29,15 +29,15 @@ VerifiedCase PassedCase(const std::string& kernel, const CaseStatus& status) {
 
 }  // namespace
 
-std::vector<VerifiedCase> VerifiedCases(const std::string& kernel, const Baseline& baseline, const Verdict& verdict) {
-  std::vector<VerifiedCase> cases;
+std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const Baseline& baseline, const Verdict& verdict) {
+  std::vector<CaseVerdict> cases;
   if (Passed(verdict)) {
     for (const CaseStatus& status : baseline.cases) cases.push_back(PassedCase(kernel, status));
     return cases;
   }
   const Failure failure = FailureOf(verdict);
   const auto failed = [&](const std::string& name) {
-    return VerifiedCase{.kernel = kernel,
+    return CaseVerdict{.kernel = kernel,
                         .name = name,
                         .verdict = std::string(VerdictName(verdict)),
                         .check = failure.check,
@@ -85,7 +85,7 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
       WW_ASSIGN(verdict, judge->Evaluate(candidate, candidates.evaluator, Effort::kFull));
     }
     result.passed &= Passed(verdict);
-    for (auto& row : VerifiedCases(spec.name, baseline, verdict)) result.cases.push_back(std::move(row));
+    for (auto& row : CaseVerdicts(spec.name, baseline, verdict)) result.cases.push_back(std::move(row));
   }
   services.progress.finish();
   return result;

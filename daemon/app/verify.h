@@ -8,14 +8,14 @@
 
 namespace warpwright {
 
-struct VerifiedCase {
+struct CaseVerdict {
   std::string kernel, name;
   std::string verdict;         // "verified", "measured", "skipped", "not_reached", else VerdictName
   std::string check, message;  // of what failed, or why it was not verified
 };
 struct VerifyResult {
   std::string base;  // commit
-  std::vector<VerifiedCase> cases;
+  std::vector<CaseVerdict> cases;
   bool passed = true;
 };
 
@@ -23,6 +23,6 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
                                        const JudgingServices& services, const RestartableEvaluator& candidates);
 
 // What a verdict over all cases means for each. A failure stops the judge, so that later cases are "not_reached".
-std::vector<VerifiedCase> VerifiedCases(const std::string& kernel, const Baseline& baseline, const Verdict& verdict);
+std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const Baseline& baseline, const Verdict& verdict);
 
 }  // namespace warpwright

@@ -16,14 +16,14 @@ using nlohmann::json;
 
 json ToJson(const VerifyResult& result, const std::string& device) {
   json cases = json::array();
-  for (const VerifiedCase& c : result.cases)
+  for (const CaseVerdict& c : result.cases)
     cases.push_back(
         {{"kernel", c.kernel}, {"case", c.name}, {"verdict", c.verdict}, {"check", c.check}, {"message", c.message}});
   return {{"base", result.base}, {"device", device}, {"passed", result.passed}, {"cases", cases}};
 }
 
 void Print(const VerifyResult& result) {
-  for (const VerifiedCase& c : result.cases)
+  for (const CaseVerdict& c : result.cases)
     fmt::print("{:20} {:24} {:14} {}{}\n", c.kernel, c.name, c.verdict, c.check.empty() ? "" : "[" + c.check + "] ",
                Printable(c.message));
 }
