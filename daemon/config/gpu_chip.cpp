@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <optional>
 
 #include "config/chip_file.h"
 
@@ -26,15 +25,24 @@ std::string IdOf(const std::string& name) {
 }  // namespace
 
 Result<Chip> ChipOf(const GpuFacts& gpu) {
-  const std::string arch = fmt::format("sm_{}{}", gpu.compute_major, gpu.compute_minor);
-  std::optional<Chip> same_arch;
+  std::vector<Chip> chips;
   for (const std::string& id : ChipIds()) {
     WW_ASSIGN(Chip chip, LoadChip(id));
-    if (chip.arch != arch) continue;
-    if (gpu.name.starts_with(chip.name)) return chip;
-    if (!same_arch) same_arch = std::move(chip);
+    chips.push_back(std::move(chip));
   }
-  if (!same_arch)
+  return ChipOf(gpu, chips);
+}
+
+Result<Chip> ChipOf(const GpuFacts& gpu, const std::vector<Chip>& chips) {
+  const std::string arch = fmt::format("sm_{}{}", gpu.compute_major, gpu.compute_minor);
+  const Chip *named = nullptr, *same_arch = nullptr;
+  for (const Chip& chip : chips) {
+    if (chip.arch != arch) continue;
+    if (same_arch == nullptr) same_arch = &chip;
+    if (gpu.name.starts_with(chip.name) && (named == nullptr || chip.name.size() > named->name.size())) named = &chip;
+  }
+  if (named != nullptr) return *named;
+  if (same_arch == nullptr)
     return Fail(ErrorCode::kEnvironment, fmt::format("there is no data for {} ({})", gpu.name, arch), "add a file to config/chips");
   Chip chip = *same_arch;
   const double share = static_cast<double>(gpu.multiprocessors) / chip.multiprocessors;

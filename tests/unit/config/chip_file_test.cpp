@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "config/gpu_chip.h"
 
 namespace warpwright {
 namespace {
@@ -80,6 +81,21 @@ TEST(ChipFile, UnknownChipNamesTheNearest) {
   ASSERT_FALSE(chip);
   EXPECT_EQ(chip.error().code, ErrorCode::kUsage);
   EXPECT_NE(chip.error().message.find("did you mean 'h200'"), std::string::npos);
+}
+
+// A new file must win over one whose name is the beginning of its own.
+TEST(GpuChip, TheLongestNameWins) {
+  Chip l4, l40s;
+  l4.id = "l4", l4.name = "NVIDIA L4", l4.arch = "sm_89";
+  l40s.id = "l40s", l40s.name = "NVIDIA L40S", l40s.arch = "sm_89";
+  GpuFacts gpu;
+  gpu.compute_major = 8, gpu.compute_minor = 9;
+  for (const auto& chips : {std::vector{l4, l40s}, std::vector{l40s, l4}}) {
+    gpu.name = "NVIDIA L40S";
+    EXPECT_EQ(ChipOf(gpu, chips)->id, "l40s");
+    gpu.name = "NVIDIA L4";
+    EXPECT_EQ(ChipOf(gpu, chips)->id, "l4");
+  }
 }
 
 class ChipText : public testing::Test {
