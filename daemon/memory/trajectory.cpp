@@ -33,8 +33,7 @@ constexpr const char* kMigrations[] = {
 
 constexpr std::pair<StepKind, std::string_view> kStepKinds[] = {
     {StepKind::kBaseline, "baseline"}, {StepKind::kPlan, "plan"},         {StepKind::kRewrite, "rewrite"},
-    {StepKind::kEvaluate, "evaluate"}, {StepKind::kDiagnose, "diagnose"}, {StepKind::kRepair, "repair"},
-    {StepKind::kAccept, "accept"},     {StepKind::kPublish, "publish"}};
+    {StepKind::kEvaluate, "evaluate"}, {StepKind::kRepair, "repair"}, {StepKind::kAccept, "accept"}};
 
 std::string TaskIdentity(const TaskKey& key) {
   return Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish();
@@ -256,25 +255,6 @@ Result<std::optional<StepOutcome>> Trajectory::FindEvaluation(TaskId task, std::
   return std::optional(std::move(outcome));
 }
 
-Result<std::vector<TriedMethod>> Trajectory::Tried(TaskId task, std::string_view base) {
-  WW_ASSIGN(SqliteRows rows,
-            state_->db.Prepare(
-                "SELECT record, outcome FROM step WHERE task = ? AND kind IN ('rewrite', 'repair', 'evaluate') AND "
-                "method <> '' AND outcome IS NOT NULL AND (? = '' OR base = ?) ORDER BY id"));
-  rows.Bind(task).Bind(base).Bind(base);
-  std::vector<TriedMethod> tried;
-  while (true) {
-    WW_ASSIGN(const bool more, rows.Next());
-    if (!more) return tried;
-    WW_ASSIGN(StepRecord record, DecodeStep(rows.Text(0)));
-    WW_ASSIGN(const StepOutcome outcome, DecodeOutcome(rows.Text(1)));
-    tried.push_back({std::move(record.method), std::move(record.parameters), std::move(record.base),
-                     std::move(record.evidence_digest),
-                     outcome.verdict ? std::string(VerdictName(*outcome.verdict)) : "", outcome.gain,
-                     outcome.accepted});
-  }
-}
-
 Result<TrajectoryView> Trajectory::View(TaskId task) {
   TrajectoryView view;
   {
@@ -284,7 +264,8 @@ Result<TrajectoryView> Trajectory::View(TaskId task) {
     WW_ASSIGN(view.task, state_->ReadTask(rows));
   }
   WW_ASSIGN(SqliteRows steps,
-            state_->db.Prepare("SELECT id, record, outcome, started, finished FROM step WHERE task = ? ORDER BY id"));
+            state_->db.Prepare("SELECT id, record, outcome, started, finished FROM step WHERE task = ? "
+                               "AND kind NOT IN ('diagnose', 'publish') ORDER BY id"));  // of the first schema, never used
   steps.Bind(task);
   while (true) {
     WW_ASSIGN(const bool more, steps.Next());
