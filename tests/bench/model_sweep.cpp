@@ -90,8 +90,9 @@ Result<std::optional<Version>> ApplyEdit(Evaluator& evaluator, const SweepSettin
   return std::optional(std::move(from));
 }
 
-// Puts every version into the trajectory, each text once; what was tried is a finished step of its own, so that it is done once.
-Result<StepOutcome> MakeVersions(Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, Trajectory& trajectory) {
+// Puts every version into the trajectory, each text once. That is a step of its own, so that it is done once.
+Result<StepOutcome> MakeVersions(Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
+                                 Trajectory& trajectory) {
   int made = 0;
   for (const std::optional<Edit>& shape : Shapes()) {
     std::optional<Version> base = Version{task.original, "", {}};
@@ -243,7 +244,8 @@ Result<json> Sweep(const SweepSetting& setting) {
     making.kind = StepKind::kRewrite;
     making.method = "sweep";
     const SweepTask& task = tasks.back();
-    WW_TRY(Journal(trajectory, task.id).Step(making, [&] { return MakeVersions(evaluator, setting, task, trajectory); }));
+    const auto make = [&] { return MakeVersions(evaluator, setting, task, trajectory); };
+    WW_TRY(Journal(trajectory, task.id).Step(making, make));
   }
   std::vector<Pending> pending;
   std::map<std::string, int> versions;
