@@ -29,6 +29,12 @@ const KernelInfo* FindKernel(const Inspection& inspection, const std::string& na
   return nullptr;
 }
 
+// "ns::softmax<float, 4>" -> "ns::softmax".
+std::string WithoutTemplateArguments(const std::string& kernel) {
+  const size_t open = kernel.find('<');
+  return open == std::string::npos ? kernel : kernel.substr(0, open);
+}
+
 std::string DominantDType(const KernelSpec& spec, const Case& c) {
   double largest = -1;
   std::string dtype = "f32";
@@ -78,11 +84,6 @@ std::vector<std::string> DescribeHotLines(const LaunchReport& launch) {
 }
 
 }  // namespace
-
-std::string WithoutTemplateArguments(const std::string& kernel) {
-  const size_t open = kernel.find('<');
-  return open == std::string::npos ? kernel : kernel.substr(0, open);
-}
 
 Result<ExtractedFeatures> ExtractFeaturesOf(const KernelSpec& spec, const Chip& chip, const Inspection& inspection,
                                             const Measured& measured, const Roofline* roofline) {

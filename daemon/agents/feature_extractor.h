@@ -23,7 +23,4 @@ struct ExtractedFeatures {
 Result<ExtractedFeatures> ExtractFeaturesOf(const KernelSpec& spec, const Chip& chip, const Inspection& inspection,
                                             const Measured& measured, const Roofline* roofline = nullptr);
 
-// "ns::softmax<float, 4>" -> "ns::softmax".
-std::string WithoutTemplateArguments(const std::string& kernel);
-
 }  // namespace warpwright

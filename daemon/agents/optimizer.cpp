@@ -31,7 +31,7 @@ Result<std::vector<Attempt>> Optimize(const SourceRef& source, const std::string
                                                           Candidate candidate = MakeCandidate(std::move(rewritten.text), base,
                                                                                               plan.method, parameters, summary);
                                                           if (!seen.insert(candidate.hash).second)
-                                                            return RewriteRefusal{"changes nothing", 0};
+                                                            return RewriteRefusal{kChangesNothing, 0};
                                                           return candidate;
                                                         },
                                                         [](RewriteRefusal& refusal) -> std::variant<Candidate, RewriteRefusal> {

@@ -12,6 +12,8 @@
 
 namespace warpwright {
 
+inline constexpr const char* kChangesNothing = "changes nothing";
+
 struct Attempt {
   Parameters parameters;
   std::variant<Candidate, RewriteRefusal> outcome;
@@ -20,7 +22,7 @@ struct Attempt {
 Candidate MakeCandidate(std::string text, const Candidate& parent, std::string method, Parameters parameters, std::string summary);
 
 // `source` locates the file; its text is ignored in favour of the base's. Attempts whose text repeats the base's or an earlier attempt's
-// are refusals ("changes nothing").
+// are refusals (kChangesNothing).
 Result<std::vector<Attempt>> Optimize(const SourceRef& source, const std::string& entry, const Candidate& base, const Plan& plan,
                                       Evaluator& evaluator);
 

@@ -1,4 +1,4 @@
-// Plans and diagnoses as JSON text, for the trajectory. Decoding never throws.
+// Plans as JSON text, for the trajectory. Decoding never throws.
 #pragma once
 
 #include <string>

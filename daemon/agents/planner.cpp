@@ -79,8 +79,8 @@ ExperienceKey KeyOf(const Evidence& evidence, const MatchResult& match) {
 }
 
 PlanOutcome MakePlan(const ExtractedFeatures& features, const MatchResult& match, const ExperienceAnswer& experience, bool modelled) {
-  if (match.at_roofline) return NoPlan{true, match.at_roofline->message};
-  if (match.methods.empty()) return NoPlan{false, WhyNothingIsLeft(match)};
+  if (match.at_roofline) return NoPlan{match.at_roofline->message};
+  if (match.methods.empty()) return NoPlan{WhyNothingIsLeft(match)};
 
   std::vector<PriorRank> order;
   for (const auto& method : match.methods) order.push_back({method.card->id, method.expected_log_gain});

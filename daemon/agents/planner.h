@@ -13,7 +13,6 @@
 namespace warpwright {
 
 struct NoPlan {
-  bool at_roofline = false;
   std::string reason;   // "92 % of the roofline", "no method is left: ..."
 };
 using PlanOutcome = std::variant<Plan, NoPlan>;

@@ -89,19 +89,28 @@ struct RecordReport {
   std::vector<CaseRecord> cases;
 };
 
-class Judge {
+// The judge as those see it who ask for verdicts; tests of them script one.
+class Reviewer {
+ public:
+  virtual ~Reviewer() = default;
+  virtual Result<Baseline> Prepare() = 0;
+  virtual Result<Verdict> Evaluate(const SourceRef& candidate, Evaluator& evaluator, Effort effort) = 0;
+  virtual const std::vector<std::string>& notes() const = 0;
+};
+
+class Judge final : public Reviewer {
  public:
   // `trusted` runs the original; it must outlive the judge.
   Judge(KernelSpec spec, SourceRef original, std::string device, Evaluator& trusted, JudgeOptions options);
-  ~Judge();
+  ~Judge() override;
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
 
   // Measures the original and checks that its cases can tell. Once; Evaluate and Record call it where nobody has.
-  Result<Baseline> Prepare();
+  Result<Baseline> Prepare() override;
 
   // `evaluator` must not be `trusted`'s process for an untrusted candidate.
-  Result<Verdict> Evaluate(const SourceRef& candidate, Evaluator& evaluator, Effort effort);
+  Result<Verdict> Evaluate(const SourceRef& candidate, Evaluator& evaluator, Effort effort) override;
 
   // Writes .warpwright/references of every case that can be verified. Existing ones are replaced, not consulted.
   Result<RecordReport> Record();
@@ -110,7 +119,7 @@ class Judge {
 
   // What could not be tested and why ("special-values: the original itself faults (...)"), in the order in which it was
   // met.
-  const std::vector<std::string>& notes() const;
+  const std::vector<std::string>& notes() const override;
 
  private:
   std::unique_ptr<State> state_;

@@ -33,8 +33,7 @@ constexpr const char* kMigrations[] = {
 
 constexpr std::pair<StepKind, std::string_view> kStepKinds[] = {
     {StepKind::kBaseline, "baseline"}, {StepKind::kPlan, "plan"},         {StepKind::kRewrite, "rewrite"},
-    {StepKind::kEvaluate, "evaluate"}, {StepKind::kDiagnose, "diagnose"}, {StepKind::kRepair, "repair"},
-    {StepKind::kAccept, "accept"},     {StepKind::kPublish, "publish"}};
+    {StepKind::kEvaluate, "evaluate"}, {StepKind::kRepair, "repair"}, {StepKind::kAccept, "accept"}};
 
 std::string TaskIdentity(const TaskKey& key) {
   return Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish();
@@ -244,27 +243,6 @@ Result<std::optional<StepOutcome>> Trajectory::FindEvaluation(TaskId task, std::
   });
 }
 
-Result<std::vector<TriedMethod>> Trajectory::Tried(TaskId task, std::string_view base) {
-  State& s = *state_;
-  return Guarded(s.db, [&]() -> Result<std::vector<TriedMethod>> {
-    SQLite::Statement rows =
-        Prepare(s.db,
-                "SELECT record, outcome FROM step WHERE task = ? AND kind IN ('rewrite', 'repair', 'evaluate') AND "
-                "method <> '' AND outcome IS NOT NULL AND (? = '' OR base = ?) ORDER BY id",
-                task, std::string(base), std::string(base));
-    std::vector<TriedMethod> tried;
-    while (rows.executeStep()) {
-      WW_ASSIGN(StepRecord record, DecodeStep(rows.getColumn(0).getString()));
-      WW_ASSIGN(const StepOutcome outcome, DecodeOutcome(rows.getColumn(1).getString()));
-      tried.push_back({std::move(record.method), std::move(record.parameters), std::move(record.base),
-                       std::move(record.evidence_digest),
-                       outcome.verdict ? std::string(VerdictName(*outcome.verdict)) : "", outcome.gain,
-                       outcome.accepted});
-    }
-    return tried;
-  });
-}
-
 Result<TrajectoryView> Trajectory::View(TaskId task) {
   State& s = *state_;
   return Guarded(s.db, [&]() -> Result<TrajectoryView> {
@@ -275,7 +253,10 @@ Result<TrajectoryView> Trajectory::View(TaskId task) {
       return Fail(ErrorCode::kUsage, fmt::format("there is no task {}", task));
     }
     SQLite::Statement steps =
-        Prepare(s.db, "SELECT id, record, outcome, started, finished FROM step WHERE task = ? ORDER BY id", task);
+        Prepare(s.db,
+                "SELECT id, record, outcome, started, finished FROM step WHERE task = ? "
+                "AND kind NOT IN ('diagnose', 'publish') ORDER BY id",  // of the first schema, never used
+                task);
     while (steps.executeStep()) {
       WW_ASSIGN(view.steps.emplace_back(), s.ReadStep(steps));
     }

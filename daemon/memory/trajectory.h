@@ -2,8 +2,9 @@
 //
 // A step is written as *started* before it acts and as *finished*, with its outcome, afterwards. Steps of a task have
 // an identity made of what they are about to do (kind, round, base, candidate, method, parameters, evidence, attempt).
-// So a program that was killed is simply run again: Begin() returns the outcome of a step that finished before, and the
-// caller goes on with it instead of acting. One process at a time works on a task; several may share the file.
+// So a program that was killed is simply run again: Begin() returns the outcome of a step that finished before, to go
+// on with it instead of acting (memory/journal.h does that). One process at a time works on a task; several may share
+// the file.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ struct TaskSummary {
   int steps = 0, evaluations = 0;
 };
 
-enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kDiagnose, kRepair, kAccept, kPublish };
+enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept };
 std::string_view Name(StepKind kind);
 std::optional<StepKind> ParseStepKind(std::string_view name);
 
@@ -55,7 +56,7 @@ struct StepRecord {
   int round = 0;
   int attempt = 0;        // 0, or the number of the repair; tells apart steps that are otherwise equal
   std::string base;       // hash of the present base
-  std::string candidate;  // hash of what is evaluated, diagnosed, repaired
+  std::string candidate;  // hash of what is evaluated, repaired, accepted
   std::string method;     // skill id
   std::map<std::string, std::string> parameters;
   std::string evidence_digest;
@@ -69,7 +70,7 @@ struct StepRecord {
 struct StepOutcome {
   std::string candidate;  // hash of what was produced or judged
   std::string summary;    // one line for people
-  std::string data;       // what the caller needs to go on: a plan or a diagnosis as JSON
+  std::string data;       // what the caller needs to go on, as JSON: plans, the parameters of a repair
   std::optional<Verdict> verdict;
   std::vector<PredictionResult> prediction;
   std::map<std::string, double> before, after;   // counters and evidence by name
@@ -94,14 +95,6 @@ struct TrajectoryView {
   TaskSummary task;
   std::vector<StepView> steps;                      // in the order in which they began
   std::map<std::string, CandidateView> candidates;  // by hash; texts through Trajectory::Text
-};
-struct TriedMethod {
-  std::string method;
-  std::map<std::string, std::string> parameters;
-  std::string base, evidence_digest;
-  std::string verdict;  // name; empty: not judged
-  double gain = 0;
-  bool accepted = false;
 };
 
 class Trajectory {
@@ -134,10 +127,8 @@ class Trajectory {
 
   // The finished evaluation of this candidate in the task, whatever base and round it belonged to.
   Result<std::optional<StepOutcome>> FindEvaluation(TaskId task, std::string_view candidate);
-  // Finished rewrites, repairs and evaluations that name a method, in order. `base` empty: on any base.
-  Result<std::vector<TriedMethod>> Tried(TaskId task, std::string_view base = {});
 
-  Result<TrajectoryView> View(TaskId task);
+  Result<TrajectoryView> View(TaskId task);  // without steps of kinds that no longer exist
   Result<std::vector<TaskSummary>> Tasks();  // newest first
 
  private:

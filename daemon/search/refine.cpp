@@ -2,151 +2,106 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <sstream>
-
-#include "agents/plan_json.h"
-#include "search/refine_state.h"
+#include "agents/diagnoser.h"
+#include "agents/generator.h"
+#include "search/steps.h"
 
 namespace warpwright {
+namespace {
 
-double WorstCase(const Measured& before, const Measured& after) {
-  double worst = 1e300;
-  for (const auto& b : before.cases)
-    for (const auto& a : after.cases)
-      if (a.case_name == b.case_name && a.time_us > 0 && b.weight > 0) worst = std::min(worst, std::exp(LogGain(b, a)));
-  return worst == 1e300 ? 0 : worst;
+// A candidate that no case lost by comes first, whatever another gains over all cases.
+std::optional<Reviewed> Better(std::optional<Reviewed> a, std::optional<Reviewed> b) {
+  if (!a || !b) return a ? std::move(a) : std::move(b);
+  const bool a_sound = a->worst_case >= kWorstCase, b_sound = b->worst_case >= kWorstCase;
+  const bool takes_b = a_sound != b_sound ? b_sound : b->gain > a->gain;
+  return takes_b ? std::move(b) : std::move(a);
 }
 
-Result<RefineResult> Refine(const RefineTask& task, const RefineServices& services) { return RefineLoop(task, services).Run(); }
+struct Tried {
+  size_t candidates = 0;         // that the transformation gave
+  std::optional<Reviewed> best;  // of those that were measured
+};
 
-void RefineLoop::Say(const std::string& text) const {
-  if (services_.progress) services_.progress(task_.spec.name + ": " + text);
-}
-
-void RefineLoop::GiveNotice() {
-  for (const std::string& note : services_.judge.notes())
-    if (note.starts_with(kCountersNote) && noticed_.insert(note).second && services_.notice) services_.notice(task_.spec.name + ": " + note);
-}
-
-bool RefineLoop::OutOfTime() const {
-  const auto spent = std::chrono::duration<double>(services_.clock.Steady() - started_).count();
-  return spent > 60 * task_.policy.max_minutes;
-}
-
-Result<ExtractedFeatures> RefineLoop::Features(const Candidate& candidate, const Measured& measured) {
-  WW_ASSIGN(const Inspection inspection, services_.candidates.Inspect({task_.original.root, task_.original.file, candidate.text}));
-  const Roofline* roofline = base_ ? &base_->features.roofline : nullptr;
-  return ExtractFeaturesOf(task_.spec, task_.chip, inspection, measured, roofline);
-}
-
-Result<RefineResult> RefineLoop::Run() {
-  started_ = services_.clock.Steady();
-  const Candidate original = Original(task_.original.text);
-  WW_ASSIGN(const auto begun, services_.trajectory.BeginTask({task_.spec.name, original.hash, task_.device, task_.config_digest}));
-  task_id_ = begun.id;
-  if (begun.result) {
-    Say("this task is finished already");
-    std::string text;
-    if (!begun.result->best_hash.empty()) {
-      WW_ASSIGN(const auto best, services_.trajectory.FindCandidate(task_id_, begun.result->best_hash));
-      if (best) text = best->text;
-    }
-    return Finish(*begun.result, std::move(text));
+// Optimize, review every variant, and mend one where all failed: diagnose, repair, review, a few times.
+Result<Tried> Try(RefineRun& run, const PlannedRound& round) {
+  WW_ASSIGN(const auto candidates, OptimizeStep(run, round));
+  Tried tried{candidates.size(), {}};
+  std::optional<Reviewed> failed;
+  for (const Candidate& candidate : candidates) {
+    if (run.OutOfTime()) break;
+    WW_ASSIGN(Reviewed reviewed, ReviewStep(run, round, candidate));
+    if (reviewed.gain > 0)
+      tried.best = Better(std::move(tried.best), std::move(reviewed));
+    else if (!failed)
+      failed = std::move(reviewed);
   }
-  WW_TRY(services_.trajectory.PutCandidate(task_id_, original));
-  WW_ASSIGN(const auto refused, PrepareBaseline());
-  if (refused) return Finish(*refused, {});
-  WW_TRY(Seeds());
-  WW_TRY(Rounds());
-  return Accept();
+  if (tried.best) return tried;
+  for (int attempt = 1; failed && attempt <= run.task.policy.max_repairs && !run.OutOfTime(); ++attempt) {
+    const Diagnosis diagnosis = Diagnose(failed->candidate, failed->verdict);
+    WW_ASSIGN(const auto repaired, RepairStep(run, round, attempt, *failed, diagnosis));
+    if (!repaired) break;
+    WW_ASSIGN(failed, ReviewStep(run, round, *repaired, {attempt, failed->step}));
+    if (failed->gain > 0) return Tried{candidates.size(), std::move(failed)};
+  }
+  return tried;
 }
 
-// The original, measured and able to be judged; else what is wrong with it.
-Result<std::optional<TaskResult>> RefineLoop::PrepareBaseline() {
-  Say("measuring the original");
-  StepRecord record;
-  record.kind = StepKind::kBaseline;
-  record.candidate = Original(task_.original.text).hash;
-  WW_ASSIGN(const auto step, services_.trajectory.Begin(task_id_, record));
-  // The judge needs the original's outputs in memory, so this step acts also in a run that goes on.
-  WW_ASSIGN(baseline_, services_.judge.Prepare());
-  GiveNotice();
-  StepOutcome outcome;
-  outcome.verdict = baseline_.original;
-  outcome.candidate = record.candidate;
-  outcome.summary = VerdictMessage(baseline_.original);
-  if (!Passed(baseline_.original)) {
-    if (!step.outcome) WW_TRY(services_.trajectory.Finish(step.id, outcome));
-    return std::optional(TaskResult{"refused", outcome.summary, {}, 1});
-  }
-  original_ = std::get<Measured>(baseline_.original);
-  const Candidate original = Original(task_.original.text);
-  WW_ASSIGN(ExtractedFeatures features, Features(original, original_));
-  outcome.after = {features.evidence.values().begin(), features.evidence.values().end()};
-  if (!step.outcome) WW_TRY(services_.trajectory.Finish(step.id, outcome));
-  base_ = Base{original, original_, std::move(features), {}};
-  return std::optional<TaskResult>();
-}
-
-// Round 0: what experience says of kernels like this one. Written down like any plan, since the store grows while the task runs.
-Status RefineLoop::Seeds() {
-  const std::string digest = base_->features.evidence.Digest();
-  const MatchResult match = Match(services_.skills, base_->features.evidence, Context(digest));
-  if (match.at_roofline) return {};
-  key_ = KeyOf(base_->features.evidence, match);
-  StepRecord record;
-  record.kind = StepKind::kPlan;
-  record.base = base_->candidate.hash;
-  record.evidence_digest = digest;
-  record.reason = "experience with kernels of this kind";
-  WW_ASSIGN(const auto step, services_.trajectory.Begin(task_id_, record));
-  std::vector<Plan> plans;
-  if (step.outcome) {
-    std::istringstream lines(step.outcome->data);
-    for (std::string line; std::getline(lines, line);) {
-      WW_ASSIGN(Plan plan, DecodePlan(line));
-      plans.push_back(std::move(plan));
-    }
-  } else {
-    WW_ASSIGN(const auto experience, services_.experience.Query(key_));
-    plans = Generate(base_->features.kernel, match, experience, 2);
-    StepOutcome outcome;
-    outcome.summary = fmt::format("{} methods worked on kernels of this kind", plans.size());
-    for (const auto& plan : plans) outcome.data += EncodePlan(plan) + "\n";
-    WW_TRY(services_.trajectory.Finish(step.id, outcome));
-  }
-  std::optional<Reviewed> best;
-  for (const auto& plan : plans) {
-    Say(fmt::format("seed from experience: {}", plan.method));
-    WW_ASSIGN(const auto tried, TryPlan(0, plan));
-    if (tried.best && (!best || IsBetter(*tried.best, *best))) best = tried.best;
-  }
-  return best ? ConsiderAsBase(0, *best) : Status{};
-}
-
-Status RefineLoop::Rounds() {
-  const int max_plans = 4 * task_.policy.max_rounds;
-  for (int plans = 1; plans <= max_plans && rounds_ < task_.policy.max_rounds && !OutOfTime(); ++plans) {
-    WW_ASSIGN(const RoundEnd end, Round(plans));
-    if (end == RoundEnd::kNoPlan) break;
-    if (end == RoundEnd::kEvaluated) ++rounds_;
-  }
+Status Promote(RefineRun& run, int round, const std::optional<Reviewed>& best) {
+  if (!best) return {};
+  WW_ASSIGN(auto base, PromoteStep(run, round, *best));
+  if (base) run.bases.push_back(std::move(*base));
   return {};
 }
 
-Result<RefineResult> RefineLoop::Finish(TaskResult result, std::string text) {
-  WW_TRY(services_.trajectory.FinishTask(task_id_, result));
-  RefineResult out;
-  out.task = task_id_;
-  out.result = std::move(result);
-  out.text = std::move(text);
-  out.baseline = baseline_;
-  out.rounds = rounds_;
-  out.evaluations = evaluations_;
-  out.seconds = std::chrono::duration<double>(services_.clock.Steady() - started_).count();
-  return out;
+std::string WhatCameOf(const Tried& tried, int round) {
+  if (tried.candidates == 0) return fmt::format("could not be carried out in round {}", round);
+  return tried.best ? fmt::format("gave {:.2f}x in round {}", tried.best->gain, round)
+                    : fmt::format("failed in round {}", round);
+}
+
+}  // namespace
+
+Result<RefineResult> Refine(const RefineTask& task, const RefineServices& services) {
+  const Candidate original = Original(task.original.text);
+  WW_ASSIGN(const auto begun,
+            services.trajectory.BeginTask({task.spec.name, original.hash, task.device, task.config_digest}));
+  RefineRun run(task, services, begun.id);
+  if (begun.result) return Recall(run, *begun.result);
+  WW_TRY(services.trajectory.PutCandidate(run.id, original));
+
+  // Generate, review.
+  WW_ASSIGN(auto baseline, BaselineStep(run));
+  if (const auto* refused = std::get_if<TaskResult>(&baseline)) return Conclude(run, *refused);
+  run.bases.push_back(std::get<Base>(std::move(baseline)));
+  WW_ASSIGN(const auto seeds, SeedStep(run));
+  std::optional<Reviewed> best_seed;
+  for (const PlannedRound& seed : seeds) {
+    run.Say("seed from experience: " + seed.plan.method);
+    WW_ASSIGN(Tried tried, Try(run, seed));
+    best_seed = Better(std::move(best_seed), std::move(tried.best));
+  }
+  WW_TRY(Promote(run, 0, best_seed));
+
+  // Rounds: retrieve, plan, optimize, review or repair, promote; profile and features came with the base. A round that
+  // evaluated nothing costs nothing but its plan.
+  const int max_plans = 4 * task.policy.max_rounds;
+  for (int number = 1; number <= max_plans && run.rounds < task.policy.max_rounds && !run.OutOfTime(); ++number) {
+    WW_ASSIGN(const auto round, PlanStep(run, number, Retrieve(run)));
+    if (!round) break;
+    run.Say(fmt::format("round {}: {} ({})", number, round->plan.method, round->plan.bottleneck));
+    WW_ASSIGN(const Tried tried, Try(run, *round));
+    run.tried[run.base().features.evidence.Digest()][round->plan.method] = WhatCameOf(tried, number);
+    if (tried.candidates > 0) ++run.rounds;
+    WW_TRY(Promote(run, number, tried.best));
+  }
+
+  // Accept the best base in a fresh worker; where it does not pass, the one before it, down to the original.
+  for (auto base = run.bases.rbegin(); base + 1 != run.bases.rend(); ++base) {
+    if (Speedup(run.original().measured, base->measured) < task.policy.min_speedup) continue;
+    WW_ASSIGN(auto accepted, AcceptStep(run, *base));
+    if (accepted) return ConcludeImproved(run, *base, std::move(*accepted));
+  }
+  return ConcludeUnchanged(run);
 }
 
 }  // namespace warpwright

@@ -1,10 +1,14 @@
-// The refine loop (after KernelSkill): generate, review; then up to N rounds of profile, extract, retrieve, plan, optimize, review; on
-// failure diagnose and repair, a few times, then back to the base.
+// The refine loop (after KernelSkill): generate, review; then up to N rounds of profile, extract, retrieve, plan,
+// optimize, review; on failure diagnose and repair, a few times, then back to the base.
 //
-//   - Every verified gain of more than kMinStep becomes the new base, so that small gains compound, unless a case got slower.
+//   - Every verified gain of more than kMinStep becomes the new base, so that small gains compound, unless a case got
+//   slower.
 //   - A candidate is evaluated once in a task, whatever led to it. A method is tried once for the same evidence.
-//   - A round counts only if something was evaluated; a plan that no transformation could carry out costs nothing but itself.
-//   - Every step is in the trajectory before it acts. A killed run goes on where it was: finished steps return their outcome.
+//   - A round counts only if something was evaluated; a plan that no transformation could carry out costs nothing but
+//   itself.
+//   - Every step is in the trajectory before it acts. A killed run goes on where it was: finished steps return their
+//   outcome.
+//     The loop stands in refine.cpp, each step in a file of its own (steps.h).
 //   - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
 #pragma once
 
@@ -12,19 +16,18 @@
 #include <optional>
 #include <string>
 
-#include "agents/feature_extractor.h"
 #include "core/candidate.h"
 #include "core/chip.h"
+#include "core/tool_finding.h"
 #include "judge/judge.h"
 #include "memory/experience.h"
 #include "memory/trajectory.h"
 #include "skills/match.h"
-#include "worker/acceptance_tools.h"
 
 namespace warpwright {
 
-inline constexpr double kMinStep = 1.01;       // gain over the base for a new base
-inline constexpr double kWorstCase = 0.98;     // no case may lose more than 2 %
+inline constexpr double kMinStep = 1.01;    // gain over the base for a new base
+inline constexpr double kWorstCase = 0.98;  // no case may lose more than 2 %
 
 struct RefineTask {
   KernelSpec spec;
@@ -32,18 +35,18 @@ struct RefineTask {
   Policy policy;
   Chip chip;
   std::string device;
-  std::string config_digest;     // of everything else that decides
+  std::string config_digest;  // of everything else that decides
   std::string toolchain, version;
 };
 
 struct RefineServices {
-  Judge& judge;                  // of this task's spec and original
-  Evaluator& candidates;         // a process that may see candidates
+  Reviewer& judge;        // of this task's spec and original
+  Evaluator& candidates;  // a process that may see candidates
   const SkillLibrary& skills;
   ExperienceStore& experience;
   Trajectory& trajectory;
   const Clock& clock;
-  std::function<void()> fresh_worker;                     // makes the next call of `candidates` meet a new process
+  std::function<void()> fresh_worker;  // makes the next call of `candidates` meet a new process
   std::function<void(const std::string&)> progress;
   // Other tools that look at what would be accepted (worker/acceptance_tools.h); empty: none.
   std::function<std::vector<ToolFinding>(const SourceRef& winner, const Measured& measured)> tools;
@@ -54,9 +57,9 @@ struct RefineServices {
 struct RefineResult {
   TaskId task = 0;
   TaskResult result;
-  std::string text;              // of the accepted candidate; empty unless improved
+  std::string text;  // of the accepted candidate; empty unless improved
   Baseline baseline;
-  std::optional<Measured> accepted;  // what the full judge measured of it
+  std::optional<Measured> accepted;                        // what the full judge measured of it
   double roofline_pct_before = 0, roofline_pct_after = 0;  // of the hottest kernel; 0: unknown
   int rounds = 0, evaluations = 0;
   double seconds = 0;

@@ -13,16 +13,10 @@
 #include <vector>
 
 #include "core/evaluator.h"
+#include "core/tool_finding.h"
 #include "worker/supervisor.h"
 
 namespace warpwright {
-
-struct ToolFinding {
-  enum class Outcome { kClean, kFound, kNotRun };
-  std::string tool;  // "compute-sanitizer memcheck", "nvcc -arch=sm_90"
-  Outcome outcome = Outcome::kNotRun;
-  std::string message;  // what was found, or why it did not run
-};
 
 struct AcceptanceTools {
   std::filesystem::path nvcc, compute_sanitizer;  // empty: not installed

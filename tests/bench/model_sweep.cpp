@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "config/manifest.h"
 #include "judge/inputs.h"
-#include "memory/trajectory.h"
+#include "memory/journal.h"
 #include "worker/worker_evaluator.h"
 
 namespace warpwright {
@@ -90,13 +90,9 @@ Result<std::optional<Version>> ApplyEdit(Evaluator& evaluator, const SweepSettin
   return std::optional(std::move(from));
 }
 
-// Puts every version into the trajectory, each text once; what was tried is a finished step of its own, so that it is done once.
-Status MakeVersions(Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, Trajectory& trajectory) {
-  StepRecord record;
-  record.kind = StepKind::kRewrite;
-  record.method = "sweep";
-  WW_ASSIGN(const auto begun, trajectory.Begin(task.id, record));
-  if (begun.outcome) return {};
+// Puts every version into the trajectory, each text once. That is a step of its own, so that it is done once.
+Result<StepOutcome> MakeVersions(Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
+                                 Trajectory& trajectory) {
   int made = 0;
   for (const std::optional<Edit>& shape : Shapes()) {
     std::optional<Version> base = Version{task.original, "", {}};
@@ -121,7 +117,7 @@ Status MakeVersions(Evaluator& evaluator, const SweepSetting& setting, const Swe
   }
   StepOutcome outcome;
   outcome.summary = fmt::format("{} versions", made);
-  return trajectory.Finish(begun.id, outcome);
+  return outcome;
 }
 
 // Against the original, from cold caches and from warm ones; something where the version cannot be timed.
@@ -215,18 +211,16 @@ Result<bool> MeasureOnce(Evaluator& evaluator, const SweepSetting& setting, cons
   record.candidate = candidate->hash;
   record.method = candidate->method;
   record.parameters = candidate->parameters;
-  WW_ASSIGN(auto begun, trajectory.Begin(pending.task->id, record));
-  if (!begun.outcome) {
+  const auto measure = [&]() -> Result<StepOutcome> {
     const auto start = SweepClock::now();
-    WW_ASSIGN(Verdict verdict, MeasureVersion(evaluator, setting, *pending.task, candidate->text, inputs));
     StepOutcome outcome;
+    WW_ASSIGN(outcome.verdict, MeasureVersion(evaluator, setting, *pending.task, candidate->text, inputs));
     outcome.candidate = candidate->hash;
-    outcome.verdict = std::move(verdict);
     outcome.seconds = std::chrono::duration<double>(SweepClock::now() - start).count();
-    WW_TRY(trajectory.Finish(begun.id, outcome));
-    begun.outcome = std::move(outcome);
-  }
-  return Passed(*begun.outcome->verdict);
+    return outcome;
+  };
+  WW_ASSIGN(const auto step, Journal(trajectory, pending.task->id).Step(record, measure));
+  return step.outcome.verdict && Passed(*step.outcome.verdict);
 }
 
 }  // namespace
@@ -246,7 +240,12 @@ Result<json> Sweep(const SweepSetting& setting) {
     WW_ASSIGN(std::string text, ReadFile(std::filesystem::path(setting.repository) / spec.file));
     WW_ASSIGN(const auto begun, trajectory.BeginTask({spec.name, Sha256(text), "sweep", ""}));
     tasks.push_back({&spec, begun.id, std::move(text)});
-    WW_TRY(MakeVersions(evaluator, setting, tasks.back(), trajectory));
+    StepRecord making;
+    making.kind = StepKind::kRewrite;
+    making.method = "sweep";
+    const SweepTask& task = tasks.back();
+    const auto make = [&] { return MakeVersions(evaluator, setting, task, trajectory); };
+    WW_TRY(Journal(trajectory, task.id).Step(making, make));
   }
   std::vector<Pending> pending;
   std::map<std::string, int> versions;

@@ -33,7 +33,6 @@ void OpenDatabase(std::string_view bytes) {
   if (!tasks) return;
   for (const TaskSummary& task : *tasks) {
     (void)trajectory->View(task.id);
-    (void)trajectory->Tried(task.id);
     (void)trajectory->FindEvaluation(task.id, "c");
   }
   (void)trajectory->BeginTask({"k", "b", "d", "c"});

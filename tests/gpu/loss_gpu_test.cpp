@@ -148,7 +148,10 @@ class LossGpu : public testing::Test {
       std::printf("  %s\n", text.c_str());
       if (text.find("): ") != std::string::npos && ++outcome.evaluations == lose_after) (void)WriteFileAtomically(Lost(), "");
     };
-    outcome.refined = Refine(task, {judge, watched, *skills, experience, *trajectory, clock, [&] { candidates.Restart(); }, say, {}, {}});
+    const RefineServices services{.judge = judge, .candidates = watched, .skills = *skills, .experience = experience,
+                                  .trajectory = *trajectory, .clock = clock, .fresh_worker = [&] { candidates.Restart(); },
+                                  .progress = say, .tools = {}, .notice = {}};
+    outcome.refined = Refine(task, services);
     outcome.executed = watched.executed;
     if (const auto tasks = trajectory->Tasks(); tasks && !tasks->empty())
       if (auto view = trajectory->View(tasks->front().id)) outcome.view = std::move(*view);

@@ -82,8 +82,11 @@ struct Workplace {
     if (!trajectory) return Fail(trajectory.error());
     NoExperience experience;
     const SystemClock clock;
-    auto refined = Refine(task, {judge, candidates, BuiltIn(), experience, *trajectory, clock, {}, [&](const std::string& text) { said.push_back(text); }, {},
-                                 [&](const std::string& text) { notices.push_back(text); }});
+    const auto say = [&](const std::string& text) { said.push_back(text); };
+    const auto note = [&](const std::string& text) { notices.push_back(text); };
+    auto refined = Refine(task, {.judge = judge, .candidates = candidates, .skills = BuiltIn(), .experience = experience,
+                                 .trajectory = *trajectory, .clock = clock, .fresh_worker = {}, .progress = say,
+                                 .tools = {}, .notice = note});
     if (const auto tasks = trajectory->Tasks(); tasks && !tasks->empty())
       if (auto seen = trajectory->View(tasks->front().id)) view = std::move(*seen);
     return refined;

@@ -1,0 +1,15 @@
+// What another tool says of a winner that it looked at (worker/acceptance_tools.h).
+#pragma once
+
+#include <string>
+
+namespace warpwright {
+
+struct ToolFinding {
+  enum class Outcome { kClean, kFound, kNotRun };
+  std::string tool;  // "compute-sanitizer memcheck", "nvcc -arch=sm_90"
+  Outcome outcome = Outcome::kNotRun;
+  std::string message;  // what was found, or why it did not run
+};
+
+}  // namespace warpwright

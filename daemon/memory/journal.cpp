@@ -1,0 +1,21 @@
+#include "memory/journal.h"
+
+namespace warpwright {
+
+Result<Journal::Entry> Journal::Step(const StepRecord& record, const Act& act) {
+  WW_ASSIGN(auto begun, trajectory_.Begin(task_, record));
+  if (begun.outcome) return Entry{begun.id, std::move(*begun.outcome)};
+  WW_ASSIGN(StepOutcome outcome, act());
+  WW_TRY(trajectory_.Finish(begun.id, outcome));
+  return Entry{begun.id, std::move(outcome)};
+}
+
+Result<Journal::Entry> Journal::StepInEveryRun(const StepRecord& record, const Act& act) {
+  WW_ASSIGN(auto begun, trajectory_.Begin(task_, record));
+  WW_ASSIGN(StepOutcome outcome, act());
+  if (begun.outcome) return Entry{begun.id, std::move(*begun.outcome)};
+  WW_TRY(trajectory_.Finish(begun.id, outcome));
+  return Entry{begun.id, std::move(outcome)};
+}
+
+}  // namespace warpwright

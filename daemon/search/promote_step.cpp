@@ -1,0 +1,34 @@
+#include <fmt/format.h>
+
+#include "search/steps.h"
+
+namespace warpwright {
+
+Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const Reviewed& best) {
+  if (best.gain < kMinStep || best.worst_case < kWorstCase) return std::optional<Base>();
+  StepRecord record;
+  record.kind = StepKind::kAccept;
+  record.round = round;
+  record.base = run.base().candidate.hash;
+  record.candidate = best.candidate.hash;
+  record.method = best.candidate.method;
+  record.parameters = best.candidate.parameters;
+  Base base;
+  base.candidate = best.candidate;
+  base.measured = std::get<Measured>(best.verdict);
+  base.methods = run.base().methods;
+  base.methods.insert(best.candidate.method);
+  const auto extract = [&]() -> Result<StepOutcome> {
+    WW_ASSIGN(base.features, run.Extract(base.candidate, base.measured));
+    StepOutcome outcome;
+    outcome.candidate = best.candidate.hash;
+    outcome.gain = best.gain;
+    outcome.accepted = true;
+    outcome.summary = fmt::format("new base, {:.2f}x over the one before", best.gain);
+    return outcome;
+  };
+  WW_TRY(run.journal.StepInEveryRun(record, extract));
+  return base;
+}
+
+}  // namespace warpwright

@@ -1,0 +1,64 @@
+// One run of the loop: what it was given, and all that changes while it runs. Steps (steps.h) read it; what becomes of
+// bases, tried methods and rounds is decided in refine.cpp alone.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agents/feature_extractor.h"
+#include "memory/journal.h"
+#include "search/refine.h"
+
+namespace warpwright {
+
+// A version that plans start from.
+struct Base {
+  Candidate candidate;
+  Measured measured;
+  ExtractedFeatures features;
+  std::set<std::string> methods;  // behind it
+};
+
+class RefineRun {
+ public:
+  RefineRun(const RefineTask& task_in, const RefineServices& services_in, TaskId id_in)
+      : task(task_in),
+        services(services_in),
+        id(id_in),
+        journal(services.trajectory, id),
+        started(services.clock.Steady()) {}
+
+  const Base& original() const { return bases.front(); }
+  const Base& base() const { return bases.back(); }
+  double Seconds() const;
+  bool OutOfTime() const { return Seconds() > 60 * task.policy.max_minutes; }
+  void Say(const std::string& text) const;
+
+  Result<Inspection> Inspect(const Candidate& candidate) const;
+  // Feature Extractor, on the text that was measured: a version after the original, whose roofline it is held against.
+  Result<ExtractedFeatures> Extract(const Candidate& candidate, const Measured& measured) const;
+  // Reviewer. Counts, and gives notice of what could not be counted since the last time.
+  Result<Baseline> ReviewOriginal();
+  Result<Verdict> Review(const Candidate& candidate, Effort effort);
+
+  const RefineTask& task;
+  const RefineServices& services;
+  const TaskId id;
+  Journal journal;
+  const std::chrono::steady_clock::time_point started;
+
+  Baseline baseline;
+  std::vector<Base> bases;  // in the order in which they were taken: the original first, the present one last
+  std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> what came of it
+  int rounds = 0, evaluations = 0;
+
+ private:
+  void GiveNotice();
+  std::set<std::string> noticed_;
+};
+
+}  // namespace warpwright

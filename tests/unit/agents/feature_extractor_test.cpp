@@ -1,0 +1,130 @@
+#include "agents/feature_extractor.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/specs.h"
+
+namespace warpwright {
+namespace {
+
+class FeatureExtractorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    spec.cases = {MakeCase("small", {{"N", int64_t{8}}, {"C", int64_t{128}}}),
+                  MakeCase("large", {{"N", int64_t{1024}}, {"C", int64_t{4096}}})};
+    chip.id = "h200";
+    chip.arch = "sm_90";
+    chip.multiprocessors = 132;
+    chip.clock_ghz = 1.7;
+    chip.dram_bytes_per_second = 4e12;
+    KernelInfo helper, rows;
+    helper.name = "ns::helper";
+    rows.name = "ns::rows";
+    rows.features.operation = OperationClass::kRowNormalization;
+    rows.features.one_thread_per_row = true;
+    inspection.kernels = {helper, rows};
+    measured.cases = {Of("small", 1, 5), Of("large", 1, 50)};
+  }
+  static LaunchReport Launch(const std::string& kernel, double us) {
+    LaunchReport launch;
+    launch.kernel = kernel;
+    launch.time.total_us = us;
+    return launch;
+  }
+  static CaseMeasurement Of(const std::string& name, double weight, double us) {
+    CaseMeasurement c;
+    c.case_name = name;
+    c.weight = weight;
+    c.time_us = us;
+    c.launches = {Launch("ns::helper", 0.2 * us), Launch("ns::rows<float, 4>", 0.8 * us)};
+    return c;
+  }
+  ExtractedFeatures Extract(const Roofline* roofline = nullptr) {
+    auto features = ExtractFeaturesOf(spec, chip, inspection, measured, roofline);
+    EXPECT_TRUE(features) << features.error().Format();
+    return features ? std::move(*features) : ExtractedFeatures();
+  }
+  KernelSpec spec = SoftmaxSpec(8, 128);
+  Chip chip;
+  Inspection inspection;
+  Measured measured;
+};
+
+TEST_F(FeatureExtractorTest, SpeaksOfTheHottestKernelOfTheCostliestCase) {
+  const ExtractedFeatures features = Extract();
+  EXPECT_EQ(features.case_name, "large");
+  EXPECT_EQ(features.kernel, "ns::rows") << "its name in the source has no template arguments";
+  EXPECT_EQ(features.evidence.operation, OperationClass::kRowNormalization);
+  EXPECT_TRUE(features.evidence.Is("one_thread_per_row"));
+  EXPECT_EQ(features.evidence.Get("kernel_time_us"), 40.0);
+  EXPECT_EQ(features.evidence.Get("time_share_pct"), 80.0);
+  EXPECT_EQ(features.evidence.Get("launches"), 2.0);
+  EXPECT_EQ(features.evidence.chip, "h200");
+  EXPECT_EQ(features.evidence.dtype, "f32");
+}
+
+TEST_F(FeatureExtractorTest, ACasesWeightCounts) {
+  measured.cases[0].weight = 20;
+  EXPECT_EQ(Extract().case_name, "small");
+}
+
+TEST_F(FeatureExtractorTest, TheRooflineIsTheTrafficOfThatCase) {
+  const double bytes = 2.0 * 1024 * 4096 * 4;  // one buffer in, one out
+  const ExtractedFeatures features = Extract();
+  EXPECT_EQ(features.roofline.min_bytes, bytes);
+  EXPECT_NEAR(*features.evidence.Get("roofline_pct"), 100 * (bytes / 4e12 * 1e6) / 50, 1e-9);
+  EXPECT_NEAR(*features.evidence.Get("headroom"), 50 / (bytes / 4e12 * 1e6), 1e-9);
+}
+
+TEST_F(FeatureExtractorTest, LaterVersionsAreHeldAgainstTheFirstOnesRoofline) {
+  Roofline roofline;
+  roofline.floor_us = 25;
+  const ExtractedFeatures features = Extract(&roofline);
+  EXPECT_EQ(features.roofline.floor_us, 25);
+  EXPECT_EQ(features.evidence.Get("roofline_pct"), 50.0);
+}
+
+TEST_F(FeatureExtractorTest, AKernelIsFoundWithoutItsNamespaceAndMayBeUnknown) {
+  for (auto& launch : measured.cases[1].launches) launch.kernel = launch.kernel.substr(4);
+  EXPECT_EQ(Extract().kernel, "ns::rows");
+  for (auto& launch : measured.cases[1].launches) launch.kernel = "other";
+  const ExtractedFeatures features = Extract();
+  EXPECT_EQ(features.kernel, "other");
+  EXPECT_EQ(features.evidence.operation, OperationClass::kOther);
+}
+
+TEST_F(FeatureExtractorTest, TheHottestLinesAreQuoted) {
+  LaunchReport& launch = measured.cases[1].launches[1];
+  for (int line = 1; line <= 4; ++line) {
+    LineCounters counters;
+    counters.file = "a.cu";
+    counters.line = line;
+    counters.warp_instructions = 25;
+    counters.global_sectors = line == 1 ? 100 : 0;
+    launch.lines.push_back(counters);
+  }
+  std::vector<std::string> lines = Extract().hot_lines;
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0], "a.cu:1: 25 % of the warp instructions, 100 % of the global sectors");
+  launch.lines[0].samples = 60;
+  launch.lines[0].stalls = {{"long_scoreboard", 45}, {"barrier", 5}};
+  launch.lines[1].samples = 40;
+  lines = Extract().hot_lines;
+  EXPECT_EQ(lines[0], "a.cu:1: 60 % of the samples, 75 % of them long_scoreboard");
+  EXPECT_EQ(lines[1], "a.cu:2: 40 % of the samples");
+}
+
+TEST_F(FeatureExtractorTest, TheLargestBufferNamesTheType) {
+  spec.args[1] = Arg("in", Buffer(DType::kBF16, {"N", "C", "4"}, Role::kIn));
+  EXPECT_EQ(Extract().evidence.dtype, "bf16");
+}
+
+TEST_F(FeatureExtractorTest, WithoutALaunchThereIsNothingToSay) {
+  for (auto& c : measured.cases) c.launches.clear();
+  const auto features = ExtractFeaturesOf(spec, chip, inspection, measured);
+  ASSERT_FALSE(features);
+  EXPECT_EQ(features.error().code, ErrorCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace warpwright

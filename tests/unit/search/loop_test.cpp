@@ -1,0 +1,323 @@
+// What the loop decides: new bases, repairs, what is tried once, and when it ends.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/unit/search/scripted_loop.h"
+
+namespace warpwright {
+namespace {
+
+using Story = std::vector<std::string>;
+
+const Verdict kTooLarge = CompileFailed{"ptxas error : Entry function 'k' uses too much shared data (0x18000 bytes)"};
+const Verdict kWrong = WrongResult{"comparison", "n", "out[3] = 1, expected 2"};
+
+Worth Gains(double gain) { return {.gain = gain, .gain_of_case = {}, .fails = {}}; }
+Worth Fails(const Verdict& verdict) { return {.gain = 1, .gain_of_case = {}, .fails = verdict}; }
+
+size_t Count(const Story& story, const std::string& text) {
+  return static_cast<size_t>(std::count_if(
+      story.begin(), story.end(), [&](const std::string& line) { return line.find(text) != std::string::npos; }));
+}
+std::string Last(const Story& story) { return story.empty() ? "" : story.back(); }
+
+class Loop : public testing::Test {
+ protected:
+  RefineResult Run() {
+    auto refined = loop.Run();
+    EXPECT_TRUE(refined) << refined.error().Format();
+    return refined ? std::move(*refined) : RefineResult();
+  }
+  ScriptedLoop loop;
+};
+
+TEST_F(Loop, AGainBecomesTheBaseAndIsAccepted) {
+  loop.AddMethod("fast", Gains(2));
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_NEAR(refined.result.gain, 2, 1e-9);
+  EXPECT_EQ(refined.text, "float x;\n// fast\n// spliced\n");
+  EXPECT_EQ(refined.rounds, 1);
+  EXPECT_EQ(refined.evaluations, 2);
+  EXPECT_EQ(loop.fresh_workers, 1);
+  const Story story = loop.Story();
+  ASSERT_EQ(story.size(), 8u);
+  EXPECT_TRUE(story[0].starts_with("0 baseline: ")) << story[0];
+  EXPECT_EQ(story[1], "0 plan: 0 methods worked on kernels of this kind");
+  EXPECT_TRUE(story[2].starts_with("1 plan: fast: ")) << story[2];
+  EXPECT_EQ(story[3], "1 evaluate fast: measured 2.00");
+  EXPECT_EQ(story[4], "1 accept fast: new base, 2.00x over the one before");
+  EXPECT_TRUE(story[5].starts_with("2 plan: fast: ")) << "other evidence, another chance: " << story[5];
+  EXPECT_TRUE(story[6].starts_with("3 plan: no method is left (fast: could not be carried out in round 2)"))
+      << story[6];
+  EXPECT_TRUE(story[7].starts_with("-1 accept fast: ")) << story[7];
+}
+
+TEST_F(Loop, SmallGainsCompound) {
+  for (const char* method : {"a", "b", "c"}) loop.AddMethod(method, Gains(1.03));
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_NEAR(refined.result.gain, std::pow(1.03, 3), 1e-9);
+  EXPECT_EQ(refined.text, "float x;\n// a\n// b\n// c\n// spliced\n");
+}
+
+TEST_F(Loop, LessThanTheSmallestStepIsNoBase) {
+  loop.AddMethod("a", Gains(1.005));
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, "unchanged");
+  EXPECT_TRUE(refined.result.message.starts_with("no improvement found in 1 rounds")) << refined.result.message;
+  EXPECT_EQ(Count(loop.Story(), " accept "), 0u);
+}
+
+TEST_F(Loop, BelowThePolicyNothingIsPutBeforeTheFullJudge) {
+  loop.AddMethod("a", Gains(1.04));
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.message,
+            "no improvement found in 1 rounds (the best candidate gave 1.04x; the policy asks for 1.05x)");
+  EXPECT_TRUE(loop.judge.full.empty());
+}
+
+TEST_F(Loop, NoCaseMayBecomeSlower) {
+  loop.SetCases({"large", "small"});
+  loop.AddMethod("uneven", {.gain = 3, .gain_of_case = {{"small", 0.9}}, .fails = {}});
+  EXPECT_EQ(Run().result.outcome, "unchanged");
+  const TrajectoryView view = loop.View();
+  const auto evaluation = std::find_if(view.steps.begin(), view.steps.end(),
+                                       [](const StepView& step) { return step.record.kind == StepKind::kEvaluate; });
+  ASSERT_NE(evaluation, view.steps.end());
+  EXPECT_EQ(evaluation->outcome->summary, "faster over all cases, but one takes 11 % longer: not taken (adds uneven)");
+  EXPECT_NEAR(evaluation->outcome->gain, std::sqrt(2.7), 1e-9);
+}
+
+TEST_F(Loop, ASoundVariantComesBeforeAFasterOneThatLosesACase) {
+  loop.SetCases({"large", "small"});
+  loop.AddCard("wide", {{"width", {"8", "4", "2"}, ""}});
+  loop.script["wide width=8"] = {.gain = 3, .gain_of_case = {{"small", 0.9}}, .fails = {}};
+  loop.script["wide width=4"] = Gains(1.2);
+  loop.script["wide width=2"] = Gains(1.1);
+  loop.task.policy.max_rounds = 1;
+  EXPECT_EQ(Run().text, "float x;\n// wide width=4\n// spliced\n");
+}
+
+TEST_F(Loop, ARepairThatWorksIsTakenAndTiedToTheFailure) {
+  loop.AddCard("tiled", {{"tile", {"64x64x16"}, ""}});
+  loop.script["tiled tile=64x64x16"] = loop.script["tiled tile=64x64x8"] = Fails(kTooLarge);
+  loop.script["tiled tile=32x32x32"] = Gains(2);
+  loop.task.policy.max_rounds = 1;
+  EXPECT_EQ(Run().text, "float x;\n// tiled tile=32x32x32\n// spliced\n");
+  const Story story = loop.Story();
+  ASSERT_GE(story.size(), 9u);
+  EXPECT_EQ(
+      Story(story.begin() + 3, story.begin() + 9),
+      (Story{"1 evaluate tiled tile=64x64x16: compile_failed", "1 repair tiled tile=64x64x16: adds tiled tile=64x64x8",
+             "1 evaluate tiled tile=64x64x8: compile_failed", "1 repair tiled tile=64x64x8: adds tiled tile=32x32x32",
+             "1 evaluate tiled tile=32x32x32: measured 2.00",
+             "1 accept tiled tile=32x32x32: new base, 2.00x over the one before"}));
+  const TrajectoryView view = loop.View();
+  EXPECT_EQ(view.steps[5].record.attempt, 1);
+  EXPECT_EQ(view.steps[7].record.attempt, 2);
+  EXPECT_EQ(view.steps[5].mended_by, view.steps[7].id);
+}
+
+TEST_F(Loop, OneThatWorksNeedsNoRepairOfItsSiblings) {
+  loop.AddCard("tiled", {{"tile", {"64x64x16", "64x64x8"}, ""}});
+  loop.script["tiled tile=64x64x16"] = Fails(kTooLarge);
+  loop.script["tiled tile=64x64x8"] = Gains(2);
+  loop.task.policy.max_rounds = 1;
+  Run();
+  EXPECT_EQ(Count(loop.Story(), " repair "), 0u);
+}
+
+TEST_F(Loop, RepairsEndAfterTheirNumber) {
+  loop.AddCard("tiled", {{"tile", {"128x128x8"}, ""}});
+  for (const char* tile : {"128x128x8", "128x64x16", "64x64x16", "64x64x8", "32x32x32"})
+    loop.script["tiled tile=" + std::string(tile)] = Fails(kTooLarge);
+  loop.task.policy.max_repairs = 2;
+  EXPECT_EQ(Run().result.outcome, "unchanged");
+  const Story story = loop.Story();
+  EXPECT_EQ(Count(story, " repair "), 2u);
+  EXPECT_EQ(Count(story, " evaluate "), 3u);
+  EXPECT_EQ(Last(story), "2 plan: no method is left (tiled: failed in round 1)");
+}
+
+TEST_F(Loop, WhatTheRepairerGivesUpIsAbandoned) {
+  loop.AddMethod("broken", Fails(kWrong));
+  EXPECT_EQ(Run().result.outcome, "unchanged");
+  const Story story = loop.Story();
+  ASSERT_GE(story.size(), 5u);
+  EXPECT_EQ(story[3], "1 evaluate broken: wrong_result");
+  EXPECT_TRUE(story[4].starts_with("1 repair broken: abandoned: no built-in repair")) << story[4];
+  EXPECT_EQ(Count(story, " repair "), 1u);
+}
+
+TEST_F(Loop, ATextIsJudgedOnceWhateverLedToIt) {
+  loop.AddMethod("a", Gains(1.005));
+  loop.AddCard("b").transform = "a";
+  Run();
+  EXPECT_EQ(loop.judge.quick, std::vector<std::string>{"float x;\n// a\n"});
+  EXPECT_EQ(Count(loop.Story(), ": measured 1.0"), 2u) << "both rounds say what came of it";
+  ASSERT_EQ(loop.experience.appended.size(), 1u) << "one verdict, one line of experience";
+  EXPECT_EQ(loop.experience.appended[0].method, "a");
+  EXPECT_EQ(loop.experience.appended[0].key.chip, "h200");
+  EXPECT_NEAR(loop.experience.appended[0].log_gain, std::log(1.005), 1e-9);
+}
+
+TEST_F(Loop, AMethodIsTriedOnceOnTheSameEvidence) {
+  loop.AddMethod("a", Gains(1.005));
+  loop.AddMethod("b", Gains(0.5));
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.rounds, 2);
+  EXPECT_EQ(Last(loop.Story()), "3 plan: no method is left (a: gave 1.00x in round 1; b: gave 0.50x in round 2)");
+}
+
+TEST_F(Loop, WhatNoTransformationCanDoIsSaidAndCostsNoRound) {
+  loop.AddCard("a");
+  loop.worker.refuses["a"] = "no loop here";
+  loop.AddMethod("b", Gains(2));
+  loop.task.policy.max_rounds = 1;
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_EQ(refined.rounds, 1);
+  EXPECT_EQ(Count(loop.Story(), "1 rewrite a: no loop here (line 7)"), 1u);
+}
+
+TEST_F(Loop, ARefusedOriginalEndsIt) {
+  loop.AddMethod("fast", Gains(2));
+  loop.judge.refuses_original = Refused{"tolerance-self-test", "wrong results cannot be told", "", 0};
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, "refused");
+  EXPECT_NE(refined.result.message.find("wrong results cannot be told"), std::string::npos);
+  EXPECT_EQ(loop.Story().size(), 1u);
+}
+
+TEST_F(Loop, ExperienceGivesTheFirstCandidates) {
+  loop.AddCard("wide", {{"width", {"2", "4"}, ""}});
+  loop.script["wide width=2"] = Gains(1.2);
+  loop.script["wide width=4"] = Gains(2);
+  GradedExperience sample{{}, Grade::kExact};
+  sample.experience.method = "wide";
+  sample.experience.parameters = {{"width", "4"}};
+  sample.experience.outcome = "measured";
+  sample.experience.log_gain = std::log(2);
+  loop.experience.answer.samples = {sample, sample};
+  loop.task.policy.max_rounds = 0;
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.text, "float x;\n// wide width=4\n// spliced\n");
+  EXPECT_EQ(refined.rounds, 0) << "seeds are no rounds";
+  const Story story = loop.Story();
+  ASSERT_GE(story.size(), 5u);
+  EXPECT_EQ(
+      Story(story.begin() + 1, story.begin() + 5),
+      (Story{"0 plan: 1 methods worked on kernels of this kind", "0 evaluate wide width=4: measured 2.00",
+             "0 evaluate wide width=2: measured 1.20", "0 accept wide width=4: new base, 2.00x over the one before"}));
+}
+
+TEST_F(Loop, AtTheRooflineNothingIsTried) {
+  loop.AddMethod("fast", Gains(2));
+  loop.judge.original_us = 0.002;
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, "unchanged");
+  EXPECT_NE(refined.result.message.find("; the original is at 100 % of the roofline"), std::string::npos)
+      << refined.result.message;
+  const Story story = loop.Story();
+  ASSERT_EQ(story.size(), 2u);
+  EXPECT_NE(story[1].find("1 plan: at 100.0 % of the roofline"), std::string::npos) << story[1];
+}
+
+TEST_F(Loop, RoundsAreABudget) {
+  for (const char* method : {"a", "b", "c", "d"}) loop.AddMethod(method, Gains(0.9));
+  loop.task.policy.max_rounds = 2;
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.rounds, 2);
+  EXPECT_EQ(loop.judge.quick.size(), 2u);
+}
+
+TEST_F(Loop, SoArePlansThatCannotBeCarriedOut) {
+  for (const char* method : {"a", "b", "c", "d", "e"}) loop.worker.refuses[loop.AddCard(method).id] = "not here";
+  loop.task.policy.max_rounds = 1;
+  Run();
+  EXPECT_EQ(Count(loop.Story(), " rewrite "), 4u);
+}
+
+TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
+  loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
+  for (const char* width : {"2", "4", "8"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
+  loop.AddMethod("late", Gains(2));
+  loop.judge.per_review = std::chrono::minutes(20);
+  loop.task.policy.max_minutes = 30;
+  const RefineResult refined = Run();
+  EXPECT_EQ(loop.judge.quick.size(), 2u);
+  EXPECT_EQ(refined.rounds, 1);
+  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_EQ(refined.seconds, 3600);
+}
+
+TEST_F(Loop, NoTimeIsSpentOnRepairsAfterTheEnd) {
+  loop.AddCard("tiled", {{"tile", {"64x64x16"}, ""}});
+  loop.script["tiled tile=64x64x16"] = Fails(kTooLarge);
+  loop.judge.per_review = std::chrono::minutes(31);
+  Run();
+  EXPECT_EQ(Count(loop.Story(), " repair "), 0u);
+}
+
+class Acceptance : public Loop {
+ protected:
+  // Two bases: "first" and, on top of it, "second".
+  void SetUp() override {
+    loop.AddMethod("first", Gains(1.5));
+    loop.AddMethod("second", Gains(1.5));
+  }
+};
+
+TEST_F(Acceptance, FallsBackToTheBaseBefore) {
+  loop.judge.full_verdicts.emplace("second", kWrong);
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_EQ(refined.text, "float x;\n// first\n// spliced\n");
+  EXPECT_NEAR(refined.result.gain, 1.5, 1e-9);
+  EXPECT_EQ(loop.judge.full.size(), 2u);
+  EXPECT_EQ(loop.fresh_workers, 2) << "each in a fresh worker";
+}
+
+TEST_F(Acceptance, WhereNoBasePassesTheOriginalStays) {
+  loop.judge.full_verdicts.emplace("first", kWrong);
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, "unchanged");
+  EXPECT_TRUE(refined.text.empty());
+  EXPECT_EQ(loop.judge.full.size(), 2u);
+}
+
+TEST_F(Acceptance, ASpliceMayRefuse) {
+  loop.worker.splice_refuses = Refused{"splice", "an edit outside the entry", "kernels/k.cu", 3};
+  EXPECT_EQ(Run().result.outcome, "unchanged");
+  EXPECT_TRUE(loop.judge.full.empty());
+}
+
+TEST_F(Acceptance, AMeanWithoutItsBoundIsNotEnough) {
+  Measured undecided;
+  undecided.modelled = false;
+  undecided.decision = TimingDecision::kInconclusive;
+  undecided.cases.push_back(
+      {.case_name = "n", .weight = 1, .time_us = 10, .sampled = false, .launches = {}, .timing = {}});
+  loop.judge.full_verdicts.emplace("second", undecided);
+  EXPECT_EQ(Run().text, "float x;\n// first\n// spliced\n");
+}
+
+TEST_F(Acceptance, AToolsFindingRefusesTheWinner) {
+  loop.tools = [](const SourceRef& winner, const Measured&) -> std::vector<ToolFinding> {
+    const bool second = winner.text.find("// second") != std::string::npos;
+    return {{"nvcc", ToolFinding::Outcome::kClean, ""},
+            {"memcheck", second ? ToolFinding::Outcome::kFound : ToolFinding::Outcome::kNotRun, "3 findings"}};
+  };
+  const RefineResult refined = Run();
+  EXPECT_EQ(refined.text, "float x;\n// first\n// spliced\n");
+  ASSERT_TRUE(refined.accepted);
+  EXPECT_EQ(refined.accepted->checks, std::vector<std::string>{"nvcc"});
+  EXPECT_EQ(refined.accepted->notes, std::vector<std::string>{"memcheck: did not run: 3 findings"});
+  EXPECT_EQ(Count(loop.Story(), "-1 accept second: "), 1u);
+}
+
+}  // namespace
+}  // namespace warpwright
