@@ -4,15 +4,16 @@
 //   void Describe(V& field, const Point*) {
 //     using T = Point;
 //     field("x", &T::x);               // must be there
-//     field.Optional("y", &T::y);      // may be missing: older versions did not write it. A Range bounds a number
+//     field.Optional("y", &T::y);      // may be missing: older versions did not write it. A Within bounds a number
 //     field.Sparse("z", &T::z);        // is left out where it is zero, empty or absent
 //     field.Blob("raw", &T::raw);      // bytes that need not be text
 //     field.Inline(&T::key);           // the fields of a nested value, without a level of their own
 //     field.Untold(&T::cache);         // never leaves the process
 //   }
 //
-// Every member stands in it: tests count them. The alternatives of a variant are told apart by Tag(const Alternative*), under the key
-// TagKey(const Variant*). An enumeration has its names from Name(E), and Last(E) says where they end. All of these are found beside the type.
+// Every member stands in it: tests count them. The alternatives of a variant are told apart by Tag(const Alternative*),
+// under the key TagKey(const Variant*). An enumeration has its names from Name(E), and Last(E) says where they end. All
+// of these are found beside the type.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,7 @@
 namespace warpwright {
 
 // What a number may be, both ends included.
-struct Range {
+struct Within {
   double low, high;
 };
 

@@ -52,13 +52,17 @@ class BoundedBuilder final : public nlohmann::json_sax<json> {
   json* Put(json value) {
     if (++values_ > limits_.values) return Refuse(fmt::format("more than {} values", limits_.values)), nullptr;
     json* at = &root_;
-    if (open_.empty()) root_ = std::move(value);
-    else if (open_.back()->is_object()) *(at = member_) = std::move(value);
-    else at = &open_.back()->emplace_back(std::move(value));
+    if (open_.empty())
+      root_ = std::move(value);
+    else if (open_.back()->is_object())
+      *(at = member_) = std::move(value);
+    else
+      at = &open_.back()->emplace_back(std::move(value));
     return at;
   }
   bool Open(json empty) {
-    if (open_.size() >= static_cast<size_t>(limits_.depth)) return Refuse(fmt::format("more than {} levels", limits_.depth));
+    if (open_.size() >= static_cast<size_t>(limits_.depth))
+      return Refuse(fmt::format("more than {} levels", limits_.depth));
     json* const at = Put(std::move(empty));
     if (at != nullptr) open_.push_back(at);
     return at != nullptr;
@@ -79,13 +83,16 @@ class BoundedBuilder final : public nlohmann::json_sax<json> {
 }  // namespace
 
 Result<json> ParseJson(std::string_view text, const JsonLimits& limits) {
-  if (text.size() > limits.bytes) return Fail(ErrorCode::kCorrupt, fmt::format("JSON of more than {} bytes", limits.bytes));
+  if (text.size() > limits.bytes)
+    return Fail(ErrorCode::kCorrupt, fmt::format("JSON of more than {} bytes", limits.bytes));
   BoundedBuilder builder(limits);
   if (!json::sax_parse(text, &builder)) return Fail(ErrorCode::kCorrupt, builder.error());
   return std::move(builder.root());
 }
 
-std::string DumpJson(const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); }
+std::string DumpJson(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
 
 json NumberToJson(double value) {
   if (std::isfinite(value)) return value;

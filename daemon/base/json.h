@@ -1,6 +1,6 @@
-// Text to JSON and back, the only place where JSON is parsed. What is parsed may have been written by anybody: it is bounded while it is read
-// (nlohmann's SAX interface), a key that stands twice in an object is a mistake, and so are bytes that are no UTF-8. Values are read from
-// and written to JSON by base/json_codec.h.
+// Text to JSON and back, the only place where JSON is parsed. What is parsed may have been written by anybody: it is
+// bounded while it is read (nlohmann's SAX interface), a key that stands twice in an object is a mistake, and so are
+// bytes that are no UTF-8. Values are read from and written to JSON by base/json_codec.h.
 #pragma once
 
 #include <cstddef>

@@ -40,30 +40,41 @@ void JsonSource::Complain(std::string_view what) const {
 bool JsonSource::IsNull() const { return at_->is_null(); }
 bool JsonSource::IsInteger() const { return at_->is_number_integer(); }
 void JsonSource::Read(bool& value) const {
-  if (at_->is_boolean()) value = at_->get<bool>();
-  else Complain("neither true nor false");
+  if (at_->is_boolean())
+    value = at_->get<bool>();
+  else
+    Complain("neither true nor false");
 }
 void JsonSource::Read(double& value) const {
-  if (at_->is_number()) value = at_->get<double>();
-  else if (at_->is_null()) value = std::nan("");
-  else if (*at_ == "inf") value = std::numeric_limits<double>::infinity();
-  else if (*at_ == "-inf") value = -std::numeric_limits<double>::infinity();
-  else Complain("not a number");
+  if (at_->is_number())
+    value = at_->get<double>();
+  else if (at_->is_null())
+    value = std::nan("");
+  else if (*at_ == "inf")
+    value = std::numeric_limits<double>::infinity();
+  else if (*at_ == "-inf")
+    value = -std::numeric_limits<double>::infinity();
+  else
+    Complain("not a number");
 }
 void JsonSource::Read(std::string& value) const {
-  if (at_->is_string()) value = at_->get_ref<const std::string&>();
-  else Complain("not text");
+  if (at_->is_string())
+    value = at_->get_ref<const std::string&>();
+  else
+    Complain("not text");
 }
 void JsonSource::Read(int64_t& value, int64_t low, int64_t high) const {
   if (!at_->is_number_integer()) return Complain("not an integer");
-  const bool beyond = at_->is_number_unsigned() && at_->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  const bool beyond =
+      at_->is_number_unsigned() && at_->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   const auto number = at_->get<int64_t>();
   if (beyond || number < low || number > high) return Complain("an integer out of range");
   value = number;
 }
 void JsonSource::Read(uint64_t& value, uint64_t high) const {
   if (!at_->is_number_integer()) return Complain("not an integer");
-  if ((!at_->is_number_unsigned() && at_->get<int64_t>() < 0) || at_->get<uint64_t>() > high) return Complain("an integer out of range");
+  if ((!at_->is_number_unsigned() && at_->get<int64_t>() < 0) || at_->get<uint64_t>() > high)
+    return Complain("an integer out of range");
   value = at_->get<uint64_t>();
 }
 void JsonSource::ReadBlob(Bytes& value) const {
@@ -71,8 +82,10 @@ void JsonSource::ReadBlob(Bytes& value) const {
   Read(number, std::numeric_limits<uint64_t>::max());
   if (!ok()) return;
   auto blob = reading_->blobs == nullptr ? std::nullopt : reading_->blobs->Take(number);
-  if (blob) value = std::move(*blob);
-  else Complain("an attachment that is not there");
+  if (blob)
+    value = std::move(*blob);
+  else
+    Complain("an attachment that is not there");
 }
 void JsonSource::ReadBlob(std::string& value) const {
   Bytes bytes;
@@ -123,7 +136,8 @@ Status ReadJsonBy(void (*read)(const JsonSource&, void*), void* value, const jso
   if (!reading.error.empty()) return Fail(ErrorCode::kCorrupt, std::move(reading.error));
   return {};
 }
-Status DecodeJsonBy(void (*read)(const JsonSource&, void*), void* value, std::string_view text, const JsonLimits& limits, BlobSource* blobs) {
+Status DecodeJsonBy(void (*read)(const JsonSource&, void*), void* value, std::string_view text,
+                    const JsonLimits& limits, BlobSource* blobs) {
   WW_ASSIGN(const json document, ParseJson(text, limits));
   return ReadJsonBy(read, value, document, blobs);
 }

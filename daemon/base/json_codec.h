@@ -1,6 +1,6 @@
-// Values to JSON and back, by the lists of base/fields.h. Reading is strict, never throws, and says where the first mistake is:
-// "cases[2].launches[0].registers: not an integer". The templates here only walk through values; what touches nlohmann/json is compiled once,
-// in json_codec.cpp.
+// Values to JSON and back, by the lists of base/fields.h. Reading is strict, never throws, and says where the first
+// mistake is: "cases[2].launches[0].registers: not an integer". The templates here only walk through values; what
+// touches nlohmann/json is compiled once, in json_codec.cpp.
 #pragma once
 
 #include <cstdint>
@@ -111,9 +111,12 @@ using Scalar = std::variant<int64_t, double>;
 
 template <typename M>
 bool IsEmpty(const M& value) {
-  if constexpr (requires { value.empty(); }) return value.empty();
-  else if constexpr (requires { value.has_value(); }) return !value.has_value();
-  else return value == M{};
+  if constexpr (requires { value.empty(); })
+    return value.empty();
+  else if constexpr (requires { value.has_value(); })
+    return !value.has_value();
+  else
+    return value == M{};
 }
 
 template <typename T>
@@ -121,20 +124,30 @@ class Writer {
  public:
   Writer(const JsonSink& to, const T& value) : to_(to), value_(value) {}
   template <typename M>
-  void operator()(const char* name, M T::*member) { WriteJson(to_.Member(name), value_.*member); }
+  void operator()(const char* name, M T::* member) {
+    WriteJson(to_.Member(name), value_.*member);
+  }
   template <typename M>
-  void operator()(const char* name, M T::*member, Range) { (*this)(name, member); }
+  void operator()(const char* name, M T::* member, Within) {
+    (*this)(name, member);
+  }
   template <typename M>
-  void Optional(const char* name, M T::*member) { (*this)(name, member); }
+  void Optional(const char* name, M T::* member) {
+    (*this)(name, member);
+  }
   template <typename M>
-  void Optional(const char* name, M T::*member, Range) { (*this)(name, member); }
+  void Optional(const char* name, M T::* member, Within) {
+    (*this)(name, member);
+  }
   template <typename M>
-  void Sparse(const char* name, M T::*member) {
+  void Sparse(const char* name, M T::* member) {
     if (!IsEmpty(value_.*member)) (*this)(name, member);
   }
-  void Blob(const char* name, std::string T::*member) { to_.Member(name).Blob(std::as_bytes(std::span(value_.*member))); }
+  void Blob(const char* name, std::string T::* member) {
+    to_.Member(name).Blob(std::as_bytes(std::span(value_.*member)));
+  }
   template <typename M>
-  void Inline(M T::*member) {
+  void Inline(M T::* member) {
     Writer<M> nested(to_, value_.*member);
     Describe(nested, static_cast<const M*>(nullptr));
   }
@@ -151,32 +164,38 @@ class Reader {
  public:
   Reader(const JsonSource& from, T& value) : from_(from), value_(value) {}
   template <typename M>
-  void operator()(const char* name, M T::*member) {
-    if (const auto at = from_.Find(name)) ReadJson(*at, value_.*member);
-    else Missing(name);
+  void operator()(const char* name, M T::* member) {
+    if (const auto at = from_.Find(name))
+      ReadJson(*at, value_.*member);
+    else
+      Missing(name);
   }
   template <typename M>
-  void operator()(const char* name, M T::*member, Range range) {
+  void operator()(const char* name, M T::* member, Within range) {
     (*this)(name, member);
     Check(name, value_.*member, range);
   }
   template <typename M>
-  void Optional(const char* name, M T::*member) {
+  void Optional(const char* name, M T::* member) {
     if (const auto at = from_.Find(name)) ReadJson(*at, value_.*member);
   }
   template <typename M>
-  void Optional(const char* name, M T::*member, Range range) {
+  void Optional(const char* name, M T::* member, Within range) {
     Optional(name, member);
     if (from_.Find(name)) Check(name, value_.*member, range);
   }
   template <typename M>
-  void Sparse(const char* name, M T::*member) { Optional(name, member); }
-  void Blob(const char* name, std::string T::*member) {
-    if (const auto at = from_.Find(name)) at->ReadBlob(value_.*member);
-    else Missing(name);
+  void Sparse(const char* name, M T::* member) {
+    Optional(name, member);
+  }
+  void Blob(const char* name, std::string T::* member) {
+    if (const auto at = from_.Find(name))
+      at->ReadBlob(value_.*member);
+    else
+      Missing(name);
   }
   template <typename M>
-  void Inline(M T::*member) {
+  void Inline(M T::* member) {
     Reader<M> nested(from_, value_.*member);
     Describe(nested, static_cast<const M*>(nullptr));
   }
@@ -186,7 +205,7 @@ class Reader {
  private:
   void Missing(const char* name) { from_.Complain("'" + std::string(name) + "' is missing"); }
   template <typename M>
-  void Check(const char* name, const M& value, Range range) {
+  void Check(const char* name, const M& value, Within range) {
     const auto number = static_cast<double>(value);
     if (!(number >= range.low && number <= range.high)) from_.Complain("'" + std::string(name) + "' is out of range");
   }
@@ -212,7 +231,9 @@ void ReadTagged(const JsonSource& from, std::variant<Alternatives...>& value) {
   const auto at = from.IsObject() ? from.Find(key) : std::nullopt;
   if (!at) return from.Complain("'" + std::string(key) + "' is missing");
   at->Read(tag);
-  const bool known = ((tag == Tag(static_cast<const Alternatives*>(nullptr)) && (ReadFields(from, value.template emplace<Alternatives>()), true)) || ...);
+  const bool known = ((tag == Tag(static_cast<const Alternatives*>(nullptr)) &&
+                       (ReadFields(from, value.template emplace<Alternatives>()), true)) ||
+                      ...);
   if (!known) at->Complain("unknown '" + tag.substr(0, 40) + "'");
 }
 
@@ -220,8 +241,10 @@ template <typename E>
 void ReadName(const JsonSource& from, E& value) {
   std::string name;
   from.Read(name);
-  if (const auto parsed = ParseName<E>(name)) value = *parsed;
-  else from.Complain("unknown '" + name.substr(0, 40) + "'");
+  if (const auto parsed = ParseName<E>(name))
+    value = *parsed;
+  else
+    from.Complain("unknown '" + name.substr(0, 40) + "'");
 }
 
 template <typename T>
@@ -247,16 +270,26 @@ void ReadMembers(const JsonSource& from, T& map) {
 
 template <typename T>
 void WriteJson(const JsonSink& to, const T& value) {
-  if constexpr (std::is_same_v<T, bool>) to.Bool(value);
-  else if constexpr (std::is_enum_v<T>) to.Text(Name(value));
-  else if constexpr (std::is_unsigned_v<T>) to.Unsigned(value);
-  else if constexpr (std::is_integral_v<T>) to.Integer(value);
-  else if constexpr (std::is_floating_point_v<T>) to.Number(value);
-  else if constexpr (std::is_same_v<T, std::string>) to.Text(value);
-  else if constexpr (std::is_same_v<T, Bytes>) to.Blob({value.data(), value.size()});
-  else if constexpr (codec::Text<T>) to.Text(value.text());
-  else if constexpr (codec::kIs<T, std::optional>) value ? WriteJson(to, *value) : to.Null();
-  else if constexpr (std::is_same_v<T, codec::Scalar>) std::visit([&](auto number) { WriteJson(to, number); }, value);
+  if constexpr (std::is_same_v<T, bool>)
+    to.Bool(value);
+  else if constexpr (std::is_enum_v<T>)
+    to.Text(Name(value));
+  else if constexpr (std::is_unsigned_v<T>)
+    to.Unsigned(value);
+  else if constexpr (std::is_integral_v<T>)
+    to.Integer(value);
+  else if constexpr (std::is_floating_point_v<T>)
+    to.Number(value);
+  else if constexpr (std::is_same_v<T, std::string>)
+    to.Text(value);
+  else if constexpr (std::is_same_v<T, Bytes>)
+    to.Blob({value.data(), value.size()});
+  else if constexpr (codec::Text<T>)
+    to.Text(value.text());
+  else if constexpr (codec::kIs<T, std::optional>)
+    value ? WriteJson(to, *value) : to.Null();
+  else if constexpr (std::is_same_v<T, codec::Scalar>)
+    std::visit([&](auto number) { WriteJson(to, number); }, value);
   else if constexpr (codec::Tagged<T>) {
     to.Object();
     std::visit([&](const auto& v) { to.Member(TagKey(&value)).Text(Tag(&v)), codec::WriteFields(to, v); }, value);
@@ -281,8 +314,10 @@ void WriteJson(const JsonSink& to, const T& value) {
 
 template <typename T>
 void ReadJson(const JsonSource& from, T& value) {
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, double> || std::is_same_v<T, std::string>) from.Read(value);
-  else if constexpr (std::is_enum_v<T>) codec::ReadName(from, value);
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, double> || std::is_same_v<T, std::string>)
+    from.Read(value);
+  else if constexpr (std::is_enum_v<T>)
+    codec::ReadName(from, value);
   else if constexpr (std::is_unsigned_v<T>) {
     uint64_t number = 0;
     from.Read(number, std::numeric_limits<T>::max());
@@ -291,23 +326,30 @@ void ReadJson(const JsonSource& from, T& value) {
     int64_t number = 0;
     from.Read(number, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
     value = static_cast<T>(number);
-  } else if constexpr (std::is_same_v<T, Bytes>) from.ReadBlob(value);
+  } else if constexpr (std::is_same_v<T, Bytes>)
+    from.ReadBlob(value);
   else if constexpr (codec::Text<T>) {
     std::string text;
     from.Read(text);
-    if (auto parsed = T::Parse(text)) value = std::move(*parsed);
-    else from.Complain(parsed.error().message);
+    if (auto parsed = T::Parse(text))
+      value = std::move(*parsed);
+    else
+      from.Complain(parsed.error().message);
   } else if constexpr (codec::kIs<T, std::optional>) {
-    if (from.IsNull()) value.reset();
+    if (from.IsNull())
+      value.reset();
     else {
       typename T::value_type present{};
       ReadJson(from, present);
       value = std::move(present);
     }
   } else if constexpr (std::is_same_v<T, codec::Scalar>) {
-    if (from.IsInteger()) ReadJson(from, value.template emplace<int64_t>());
-    else ReadJson(from, value.template emplace<double>());
-  } else if constexpr (codec::Tagged<T>) codec::ReadTagged(from, value);
+    if (from.IsInteger())
+      ReadJson(from, value.template emplace<int64_t>());
+    else
+      ReadJson(from, value.template emplace<double>());
+  } else if constexpr (codec::Tagged<T>)
+    codec::ReadTagged(from, value);
   else if constexpr (codec::NamedNumbers<T>) {
     for (const std::string_view key : from.Keys()) {
       uint64_t number = 0;
@@ -315,23 +357,28 @@ void ReadJson(const JsonSource& from, T& value) {
       at.Read(number, std::numeric_limits<uint64_t>::max());
       if (!SetField(value, key, number)) at.Complain("no such counter");
     }
-  } else if constexpr (codec::kIs<T, std::map>) codec::ReadMembers(from, value);
-  else if constexpr (codec::kIs<T, std::vector> || codec::kIs<T, std::set>) codec::ReadItems(from, value);
+  } else if constexpr (codec::kIs<T, std::map>)
+    codec::ReadMembers(from, value);
+  else if constexpr (codec::kIs<T, std::vector> || codec::kIs<T, std::set>)
+    codec::ReadItems(from, value);
   else if constexpr (std::is_array_v<T>) {
     if (from.Items() != std::extent_v<T>) return from.Complain("a list of another length");
     for (size_t i = 0; i < std::extent_v<T>; ++i) ReadJson(from.Item(i), value[i]);
-  } else if (from.IsObject()) codec::ReadFields(from, value);
+  } else if (from.IsObject())
+    codec::ReadFields(from, value);
 }
 
 // What the two functions below need of nlohmann::json, which is incomplete here.
 nlohmann::json ToJsonBy(void (*write)(const JsonSink&, const void*), const void* value, BlobSink* blobs);
 std::string EncodeJsonBy(void (*write)(const JsonSink&, const void*), const void* value, BlobSink* blobs);
-Status DecodeJsonBy(void (*read)(const JsonSource&, void*), void* value, std::string_view text, const JsonLimits& limits, BlobSource* blobs);
+Status DecodeJsonBy(void (*read)(const JsonSource&, void*), void* value, std::string_view text,
+                    const JsonLimits& limits, BlobSource* blobs);
 Status ReadJsonBy(void (*read)(const JsonSource&, void*), void* value, const nlohmann::json& json, BlobSource* blobs);
 
 template <typename T>
 std::string EncodeJson(const T& value, BlobSink* blobs = nullptr) {
-  return EncodeJsonBy([](const JsonSink& to, const void* v) { WriteJson(to, *static_cast<const T*>(v)); }, &value, blobs);
+  return EncodeJsonBy([](const JsonSink& to, const void* v) { WriteJson(to, *static_cast<const T*>(v)); }, &value,
+                      blobs);
 }
 template <typename T>
 auto ToJson(const T& value, BlobSink* blobs = nullptr) {  // nlohmann::json
@@ -341,7 +388,8 @@ auto ToJson(const T& value, BlobSink* blobs = nullptr) {  // nlohmann::json
 template <typename T>
 Result<T> DecodeJson(std::string_view text, const JsonLimits& limits = {}, BlobSource* blobs = nullptr) {
   T value{};
-  WW_TRY(DecodeJsonBy([](const JsonSource& from, void* v) { ReadJson(from, *static_cast<T*>(v)); }, &value, text, limits, blobs));
+  WW_TRY(DecodeJsonBy([](const JsonSource& from, void* v) { ReadJson(from, *static_cast<T*>(v)); }, &value, text,
+                      limits, blobs));
   return value;
 }
 template <typename T>

@@ -1,4 +1,5 @@
-// The texts of a value by its list of fields (base/fields.h): those that must be there are not empty, and none is longer than a limit.
+// The texts of a value by its list of fields (base/fields.h): those that must be there are not empty, and none is
+// longer than a limit.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +12,8 @@ namespace warpwright {
 
 inline Status CheckText(std::string_view name, const std::string& text, size_t max_bytes, bool required) {
   if (required && text.empty()) return Fail(ErrorCode::kCorrupt, fmt::format("'{}' is empty", name));
-  if (text.size() > max_bytes) return Fail(ErrorCode::kCorrupt, fmt::format("'{}' has more than {} bytes", name, max_bytes));
+  if (text.size() > max_bytes)
+    return Fail(ErrorCode::kCorrupt, fmt::format("'{}' has more than {} bytes", name, max_bytes));
   return {};
 }
 
@@ -21,11 +23,11 @@ struct TextCheck {
   size_t max_bytes;
   Status status;
 
-  void operator()(const char* name, std::string T::*member) { Check(name, member, true); }
-  void Optional(const char* name, std::string T::*member) { Check(name, member, false); }
-  void Sparse(const char* name, std::string T::*member) { Check(name, member, false); }
+  void operator()(const char* name, std::string T::* member) { Check(name, member, true); }
+  void Optional(const char* name, std::string T::* member) { Check(name, member, false); }
+  void Sparse(const char* name, std::string T::* member) { Check(name, member, false); }
   template <typename M>
-  void Inline(M T::*member) {
+  void Inline(M T::* member) {
     TextCheck<M> nested{value.*member, max_bytes, std::move(status)};
     Describe(nested, static_cast<const M*>(nullptr));
     status = std::move(nested.status);
@@ -38,7 +40,7 @@ struct TextCheck {
   template <typename... Others>
   void Sparse(const char*, Others...) {}
 
-  void Check(const char* name, std::string T::*member, bool required) {
+  void Check(const char* name, std::string T::* member, bool required) {
     if (status) status = CheckText(name, value.*member, max_bytes, required);
   }
 };

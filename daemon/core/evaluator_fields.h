@@ -1,5 +1,5 @@
-// How calls to a worker and its answers are encoded (base/fields.h). Texts of files and contents of buffers are blobs: they travel beside
-// the JSON.
+// How calls to a worker and its answers are encoded (base/fields.h). Texts of files and contents of buffers are blobs:
+// they travel beside the JSON.
 #pragma once
 
 #include "base/fields.h"

@@ -1,4 +1,5 @@
-// How verdicts and what was measured are encoded, field by field (base/fields.h): on the wire to a worker, in the trajectory, in reports.
+// How verdicts and what was measured are encoded, field by field (base/fields.h): on the wire to a worker, in the
+// trajectory, in reports.
 #pragma once
 
 #include "base/fields.h"

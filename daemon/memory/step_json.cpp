@@ -55,7 +55,9 @@ Result<StepOutcome> DecodeOutcome(std::string_view text) {
 std::string EncodeResult(const TaskResult& result) { return EncodeJson(result); }
 Result<TaskResult> DecodeResult(std::string_view text) { return Of("a result", DecodeJson<TaskResult>(text)); }
 
-std::string EncodeParameters(const std::map<std::string, std::string>& parameters) { return EncodeJson(ParametersColumn{parameters}); }
+std::string EncodeParameters(const std::map<std::string, std::string>& parameters) {
+  return EncodeJson(ParametersColumn{parameters});
+}
 Result<std::map<std::string, std::string>> DecodeParameters(std::string_view text) {
   WW_ASSIGN(ParametersColumn column, Of("parameters", DecodeJson<ParametersColumn>(text)));
   return std::move(column.p);

@@ -13,8 +13,9 @@ using nlohmann::json;
 constexpr size_t kMaxLines = 64;
 
 // Earlier versions stored the numbers of a line as a list "n", in this order.
-constexpr const char* kFormerNumbers[] = {"warp_instructions", "thread_instructions", "global_requests", "global_sectors",
-                                          "shared_requests", "shared_wavefronts", "divergent_branches"};
+constexpr const char* kFormerNumbers[] = {"warp_instructions", "thread_instructions", "global_requests",
+                                          "global_sectors",    "shared_requests",     "shared_wavefronts",
+                                          "divergent_branches"};
 
 // Calls `act` with what the list at `key` holds, if there is one.
 template <typename Act>
@@ -24,7 +25,9 @@ void ForEach(json& object, const char* key, const Act& act) {
 }
 
 void UpgradeLine(json& line) {
-  if (!line.is_object() || !line.contains("n") || !line["n"].is_array() || line["n"].size() != std::size(kFormerNumbers)) return;
+  if (!line.is_object() || !line.contains("n") || !line["n"].is_array() ||
+      line["n"].size() != std::size(kFormerNumbers))
+    return;
   const json numbers = std::move(line["n"]);
   line.erase("n");
   for (size_t i = 0; i < numbers.size(); ++i) line[kFormerNumbers[i]] = numbers[i];
@@ -33,9 +36,8 @@ void UpgradeLine(json& line) {
 }  // namespace
 
 void UpgradeVerdict(json& verdict) {
-  ForEach(verdict, "cases", [](json& c) {
-    ForEach(c, "launches", [](json& launch) { ForEach(launch, "lines", UpgradeLine); });
-  });
+  ForEach(verdict, "cases",
+          [](json& c) { ForEach(c, "launches", [](json& launch) { ForEach(launch, "lines", UpgradeLine); }); });
 }
 
 Verdict Stored(Verdict verdict) {

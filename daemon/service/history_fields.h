@@ -28,13 +28,13 @@ void Describe(V& field, const CaseTime*) {
   field.Sparse("reference", &T::reference);
   field.Sparse("modelled", &T::modelled);
   field("case", &T::case_name);
-  field.Optional("weight", &T::weight, Range{0, 1e9});
-  field.Optional("median_us", &T::median_us, Range{0, kMostUs});
-  field.Optional("log_mean", &T::log_mean, Range{-kMostLog, kMostLog});
-  field.Optional("log_error", &T::log_error, Range{0, kMostLog});
-  field.Optional("samples", &T::samples, Range{0, kMostCount});
-  field.Optional("discarded", &T::discarded, Range{0, kMostCount});
-  field.Optional("mhz", &T::mhz, Range{0, 1e6});
+  field.Optional("weight", &T::weight, Within{0, 1e9});
+  field.Optional("median_us", &T::median_us, Within{0, kMostUs});
+  field.Optional("log_mean", &T::log_mean, Within{-kMostLog, kMostLog});
+  field.Optional("log_error", &T::log_error, Within{0, kMostLog});
+  field.Optional("samples", &T::samples, Within{0, kMostCount});
+  field.Optional("discarded", &T::discarded, Within{0, kMostCount});
+  field.Optional("mhz", &T::mhz, Within{0, 1e6});
 }
 template <typename V>
 void Describe(V& field, const NightVerdict*) {
@@ -48,9 +48,9 @@ void Describe(V& field, const NightVerdict*) {
   field.Sparse("message", &T::message);
   field.Sparse("anchor_commit", &T::anchor_commit);
   field.Sparse("anchor_slice", &T::anchor_slice);
-  field.Optional("log_ratio", &T::log_ratio, Range{-kMostLog, kMostLog});
-  field.Optional("lower", &T::lower, Range{-kMostLog, kMostLog});
-  field.Optional("upper", &T::upper, Range{-kMostLog, kMostLog});
+  field.Optional("log_ratio", &T::log_ratio, Within{-kMostLog, kMostLog});
+  field.Optional("lower", &T::lower, Within{-kMostLog, kMostLog});
+  field.Optional("upper", &T::upper, Within{-kMostLog, kMostLog});
   field.Sparse("epoch", &T::epoch);
   field.Sparse("finding", &T::finding);
 }
@@ -70,9 +70,9 @@ void Describe(V& field, const Finding*) {
   field.Sparse("slice", &T::slice);
   field.Sparse("anchor_slice", &T::anchor_slice);
   field.Sparse("case", &T::case_name);
-  field.Optional("log_ratio", &T::log_ratio, Range{-kMostLog, kMostLog});
-  field.Optional("lower", &T::lower, Range{-kMostLog, kMostLog});
-  field.Optional("upper", &T::upper, Range{-kMostLog, kMostLog});
+  field.Optional("log_ratio", &T::log_ratio, Within{-kMostLog, kMostLog});
+  field.Optional("lower", &T::lower, Within{-kMostLog, kMostLog});
+  field.Optional("upper", &T::upper, Within{-kMostLog, kMostLog});
   field.Sparse("confirmed", &T::confirmed);
   field.Sparse("modelled", &T::modelled);
   field.Sparse("message", &T::message);

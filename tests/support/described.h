@@ -1,5 +1,5 @@
-// What a list of fields (base/fields.h) must be to be trusted: every member of its type stands in it once, and a value whose fields all
-// differ from their defaults comes back from JSON as it was.
+// What a list of fields (base/fields.h) must be to be trusted: every member of its type stands in it once, and a value
+// whose fields all differ from their defaults comes back from JSON as it was.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,10 +12,13 @@
 namespace warpwright::testing {
 
 // How many members an aggregate has: so many pairs of braces initialize it.
-#define WW_BRACES_4 {}, {}, {}, {}
+#define WW_BRACES_4 \
+  {}, {}, {}, {}
 #define WW_BRACES_20 WW_BRACES_4, WW_BRACES_4, WW_BRACES_4, WW_BRACES_4, WW_BRACES_4
-#define WW_TRY_COUNT(n, ...) \
-  if constexpr (requires { T{__VA_ARGS__}; }) return n; else
+#define WW_TRY_COUNT(n, ...)                  \
+  if constexpr (requires { T{__VA_ARGS__}; }) \
+    return n;                                 \
+  else
 template <typename T>
 constexpr int Members() {
   WW_TRY_COUNT(24, WW_BRACES_20, {}, {}, {}, {})
@@ -55,19 +58,33 @@ struct Named {
   int count = 0;
 
   template <typename M>
-  void See(M T::*member) { members.insert(&(value.*member)), ++count; }
+  void See(M T::* member) {
+    members.insert(&(value.*member)), ++count;
+  }
   template <typename M, typename... Rest>
-  void operator()(const char*, M T::*member, Rest...) { See(member); }
+  void operator()(const char*, M T::* member, Rest...) {
+    See(member);
+  }
   template <typename M, typename... Rest>
-  void Optional(const char*, M T::*member, Rest...) { See(member); }
+  void Optional(const char*, M T::* member, Rest...) {
+    See(member);
+  }
   template <typename M>
-  void Sparse(const char*, M T::*member) { See(member); }
+  void Sparse(const char*, M T::* member) {
+    See(member);
+  }
   template <typename M>
-  void Blob(const char*, M T::*member) { See(member); }
+  void Blob(const char*, M T::* member) {
+    See(member);
+  }
   template <typename M>
-  void Inline(M T::*member) { See(member); }
+  void Inline(M T::* member) {
+    See(member);
+  }
   template <typename M>
-  void Untold(M T::*member) { See(member); }
+  void Untold(M T::* member) {
+    See(member);
+  }
 };
 
 // Sets every field to a value of its own that is not the default.
@@ -76,20 +93,33 @@ class Filler {
   template <typename T>
   void Fill(T& value) {
     ++next_;
-    if constexpr (std::is_same_v<T, bool>) value = !value;
-    else if constexpr (std::is_enum_v<T>) value = value == Last(T{}) ? T{} : Last(T{});
-    else if constexpr (std::is_integral_v<T>) value = static_cast<T>(next_);
-    else if constexpr (std::is_floating_point_v<T>) value = next_ + 0.1;
-    else if constexpr (std::is_same_v<T, std::string>) value = "text \xc3\xb6 " + std::to_string(next_);
-    else if constexpr (std::is_same_v<T, Bytes>) value = std::vector<std::byte>(static_cast<size_t>(next_ % 7 + 1), std::byte{0xff});
-    else if constexpr (codec::Text<T>) value = T::Parse("N + " + std::to_string(next_)).value();
-    else if constexpr (codec::kIs<T, std::optional>) Fill(value.emplace());
-    else if constexpr (std::is_same_v<T, codec::Scalar>) value = 1.0;
-    else if constexpr (codec::Tagged<T>) Fill(value.template emplace<std::variant_size_v<T> - 1>());
+    if constexpr (std::is_same_v<T, bool>)
+      value = !value;
+    else if constexpr (std::is_enum_v<T>)
+      value = value == Last(T{}) ? T{} : Last(T{});
+    else if constexpr (std::is_integral_v<T>)
+      value = static_cast<T>(next_);
+    else if constexpr (std::is_floating_point_v<T>)
+      value = next_ + 0.1;
+    else if constexpr (std::is_same_v<T, std::string>)
+      value = "text \xc3\xb6 " + std::to_string(next_);
+    else if constexpr (std::is_same_v<T, Bytes>)
+      value = std::vector<std::byte>(static_cast<size_t>(next_ % 7 + 1), std::byte{0xff});
+    else if constexpr (codec::Text<T>)
+      value = T::Parse("N + " + std::to_string(next_)).value();
+    else if constexpr (codec::kIs<T, std::optional>)
+      Fill(value.emplace());
+    else if constexpr (std::is_same_v<T, codec::Scalar>)
+      value = 1.0;
+    else if constexpr (codec::Tagged<T>)
+      Fill(value.template emplace<std::variant_size_v<T> - 1>());
     else if constexpr (codec::NamedNumbers<T>) {
-      for (const auto& [name, number] : Fields(value)) SetField(value, name, ~uint64_t{0} - static_cast<uint64_t>(++next_));
-    } else if constexpr (codec::kIs<T, std::map>) Fill(value["key " + std::to_string(next_)]);
-    else if constexpr (std::is_same_v<T, std::vector<bool>>) value = {true, false};
+      for (const auto& [name, number] : Fields(value))
+        SetField(value, name, ~uint64_t{0} - static_cast<uint64_t>(++next_));
+    } else if constexpr (codec::kIs<T, std::map>)
+      Fill(value["key " + std::to_string(next_)]);
+    else if constexpr (std::is_same_v<T, std::vector<bool>>)
+      value = {true, false};
     else if constexpr (codec::kIs<T, std::vector> || codec::kIs<T, std::set>) {
       for (int i = 0; i < 2; ++i) {
         typename T::value_type item{};
@@ -110,15 +140,25 @@ class Filler {
     Filler& filler;
     T& value;
     template <typename M, typename... Rest>
-    void operator()(const char*, M T::*member, Rest...) { filler.Fill(value.*member); }
+    void operator()(const char*, M T::* member, Rest...) {
+      filler.Fill(value.*member);
+    }
     template <typename M, typename... Rest>
-    void Optional(const char*, M T::*member, Rest...) { filler.Fill(value.*member); }
+    void Optional(const char*, M T::* member, Rest...) {
+      filler.Fill(value.*member);
+    }
     template <typename M>
-    void Sparse(const char*, M T::*member) { filler.Fill(value.*member); }
+    void Sparse(const char*, M T::* member) {
+      filler.Fill(value.*member);
+    }
     template <typename M>
-    void Blob(const char*, M T::*member) { filler.Fill(value.*member); }
+    void Blob(const char*, M T::* member) {
+      filler.Fill(value.*member);
+    }
     template <typename M>
-    void Inline(M T::*member) { filler.Fill(value.*member); }
+    void Inline(M T::* member) {
+      filler.Fill(value.*member);
+    }
     template <typename M>
     void Untold(M T::*) {}
   };

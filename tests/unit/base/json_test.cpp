@@ -10,7 +10,15 @@ namespace warpwright {
 namespace {
 
 TEST(ParseJson, TakesWhatIsJson) {
-  const char* const texts[] = {"null", "true", "-1", "18446744073709551615", "0.5", "\"t\\u00f6\"", "[]", "{}", " [1, {\"a\": [], \"b\": {\"a\": 2}}, null] "};
+  const char* const texts[] = {"null",
+                               "true",
+                               "-1",
+                               "18446744073709551615",
+                               "0.5",
+                               "\"t\\u00f6\"",
+                               "[]",
+                               "{}",
+                               " [1, {\"a\": [], \"b\": {\"a\": 2}}, null] "};
   for (const char* text : texts) {
     const auto json = ParseJson(text);
     ASSERT_TRUE(json) << text << ": " << json.error().message;

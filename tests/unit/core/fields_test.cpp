@@ -1,5 +1,5 @@
-// The lists of fields of core/: complete, and each value there and back with every field set. Adding a member without its line in the list
-// fails here.
+// The lists of fields of core/: complete, and each value there and back with every field set. Adding a member without
+// its line in the list fails here.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -14,13 +14,16 @@ namespace {
 
 template <typename T>
 class Described : public ::testing::Test {};
-using Types = ::testing::Types<
-    LineCounters, Occupancy, TimeBreakdown, LaunchReport, Fault, TimingSummary, CaseMeasurement, CompileFailed, Refused, WrongResult, Faulted, Measured,
-    Prediction, Plan, ParameterInfo, AccessInfo, LoopInfo, StaticFeatures, KernelInfo, EntryInfo, Inspection, Trouble, GpuProcess, GpuState, GpuFacts,
-    Machine::ToolkitPart, Machine::HostCompilerPart, Machine::SandboxPart, Machine::NvmlPart, Machine::DriverPart, Machine::DevicePart,
-    Machine::NvrtcPart, Machine::CuptiPart, Machine::CountersPart, Machine, Error, SourceRef, Dim3, ScalarArgument, LaunchSpec, KernelSpec, BufferContent,
-    ExecuteOptions, TimingOptions, RewriteRequest, SpliceRequest, ExecuteRequest, TimeRequest, Rewritten, RewriteRefusal, GuardViolation, PrecisionUse,
-    Executed, TimedDrift, TimedPair, KeptPair, Timed, BufferArgument, Argument>;
+using Types =
+    ::testing::Types<LineCounters, Occupancy, TimeBreakdown, LaunchReport, Fault, TimingSummary, CaseMeasurement,
+                     CompileFailed, Refused, WrongResult, Faulted, Measured, Prediction, Plan, ParameterInfo,
+                     AccessInfo, LoopInfo, StaticFeatures, KernelInfo, EntryInfo, Inspection, Trouble, GpuProcess,
+                     GpuState, GpuFacts, Machine::ToolkitPart, Machine::HostCompilerPart, Machine::SandboxPart,
+                     Machine::NvmlPart, Machine::DriverPart, Machine::DevicePart, Machine::NvrtcPart,
+                     Machine::CuptiPart, Machine::CountersPart, Machine, Error, SourceRef, Dim3, ScalarArgument,
+                     LaunchSpec, KernelSpec, BufferContent, ExecuteOptions, TimingOptions, RewriteRequest,
+                     SpliceRequest, ExecuteRequest, TimeRequest, Rewritten, RewriteRefusal, GuardViolation,
+                     PrecisionUse, Executed, TimedDrift, TimedPair, KeptPair, Timed, BufferArgument, Argument>;
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
@@ -66,7 +69,15 @@ TEST(Names, OfEveryEnumeration) {
 
 TEST(Scalars, KeepTheirTypeAndEveryValue) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const ScalarValue values[] = {int64_t{1}, 1.0, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), 1e300, 5e-324, -0.0, infinity, -infinity};
+  const ScalarValue values[] = {int64_t{1},
+                                1.0,
+                                std::numeric_limits<int64_t>::min(),
+                                std::numeric_limits<int64_t>::max(),
+                                1e300,
+                                5e-324,
+                                -0.0,
+                                infinity,
+                                -infinity};
   for (const ScalarValue& value : values) {
     const auto back = DecodeJson<ScalarValue>(EncodeJson(value));
     ASSERT_TRUE(back);
@@ -86,7 +97,8 @@ TEST(Mistakes, AreSaidWithTheirPlace) {
       {"\"registers\":0", "\"registers\":\"many\"", "cases[2].launches[0].registers: not an integer"},
       {"\"registers\":0", "\"registers\":0.5", "cases[2].launches[0].registers: not an integer"},
       {"\"registers\":0", "\"registers\":99999999999", "cases[2].launches[0].registers: an integer out of range"},
-      {"\"registers\":0", "\"registers\":18446744073709551615", "cases[2].launches[0].registers: an integer out of range"},
+      {"\"registers\":0", "\"registers\":18446744073709551615",
+       "cases[2].launches[0].registers: an integer out of range"},
       {"\"blocks_run\":0", "\"blocks_run\":-1", "cases[2].launches[0].blocks_run: an integer out of range"},
       {"\"registers\":0,", "", "cases[2].launches[0]: 'registers' is missing"},
       {"\"total_us\":0.0", "\"total_us\":\"long\"", "cases[2].launches[0].time.total_us: not a number"},

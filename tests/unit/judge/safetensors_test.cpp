@@ -92,7 +92,7 @@ TEST(Safetensors, RefusesWhatIsNotExactlyRight) {
       {"rank 17", File(R"({"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}})", 1),
        "16 dimensions"},
       {"metadata not text", File(R"({"__metadata__":{"a":1}})", 0), "not text"},
-      {"bad UTF-8", File("{\"\xff\":1}", 0), "parse error"},
+      {"bad UTF-8", File("{\"\xff\":1}", 0), "not JSON"},
   };
   for (const Bad& bad : cases) {
     const auto file = DecodeSafetensors(bad.bytes, "refs/x.safetensors");

@@ -10,7 +10,8 @@ namespace {
 
 template <typename T>
 class Described : public ::testing::Test {};
-using Types = ::testing::Types<ExpectedChange, PredictionResult, StepRecord, StepOutcome, TaskResult, ExperienceKey, Experience>;
+using Types =
+    ::testing::Types<ExpectedChange, PredictionResult, StepRecord, StepOutcome, TaskResult, ExperienceKey, Experience>;
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
