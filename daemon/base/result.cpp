@@ -5,6 +5,20 @@
 
 namespace warpwright {
 
+std::string_view Name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kConfig: return "config";
+    case ErrorCode::kUsage: return "usage";
+    case ErrorCode::kEnvironment: return "environment";
+    case ErrorCode::kIo: return "io";
+    case ErrorCode::kTimeout: return "timeout";
+    case ErrorCode::kWorkerDied: return "worker_died";
+    case ErrorCode::kUnsupported: return "unsupported";
+    case ErrorCode::kCorrupt: return "corrupt";
+  }
+  return "?";
+}
+
 std::string Error::Format() const {
   std::string text;
   if (!file.empty()) {

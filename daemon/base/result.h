@@ -19,6 +19,7 @@ enum class ErrorCode {
   kUnsupported,  // legal input that we do not handle; the message says why
   kCorrupt,      // stored or received bytes that do not decode
 };
+std::string_view Name(ErrorCode code);
 
 // `file`, `line` and `column` (1-based, 0 = unknown) say where the cause is; `remedy` what the user can do.
 struct Error {

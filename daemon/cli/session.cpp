@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/json_codec.h"
 #include "config/chip_file.h"
 #include "config/gpu_chip.h"
+#include "core/machine_fields.h"
 
 namespace warpwright {
 namespace {
@@ -45,25 +46,10 @@ Result<std::string> QueryWorker(const CommonOptions& options, const std::vector<
 
 Result<GpuFacts> QueryGpu(const CommonOptions& options) {
   WW_ASSIGN(const std::string answer, QueryWorker(options, {"--describe-gpu", options.device}));
-  const auto json = nlohmann::json::parse(answer, nullptr, false);
-  try {
-    GpuFacts facts;
-    json.at("name").get_to(facts.name);
-    json.at("uuid").get_to(facts.uuid);
-    json.at("compute_major").get_to(facts.compute_major);
-    json.at("compute_minor").get_to(facts.compute_minor);
-    json.at("multiprocessors").get_to(facts.multiprocessors);
-    json.at("clock_khz").get_to(facts.clock_khz);
-    json.at("l2_bytes").get_to(facts.l2_bytes);
-    json.at("memory_clock_khz").get_to(facts.memory_clock_khz);
-    json.at("bus_width_bits").get_to(facts.bus_width_bits);
-    json.at("memory_bytes").get_to(facts.memory_bytes);
-    json.at("free_bytes").get_to(facts.free_bytes);
-    json.at("driver_version").get_to(facts.driver_version);
-    return facts;
-  } catch (const nlohmann::json::exception& e) {
-    return Fail(ErrorCode::kCorrupt, std::string("the worker's description of the GPU does not decode: ") + e.what());
-  }
+  auto facts = DecodeJson<GpuFacts>(answer);
+  if (!facts)
+    return Fail(ErrorCode::kCorrupt, "the worker's description of the GPU does not decode: " + facts.error().message);
+  return facts;
 }
 
 }  // namespace

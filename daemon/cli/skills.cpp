@@ -5,6 +5,7 @@
 
 #include "app/profile.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "skills/match.h"
@@ -51,8 +52,10 @@ Result<int> Show(const SkillLibrary& library, const std::string& id, bool as_jso
 // {"evidence": {"field": number}, "operation": "...", "dtype": "f32", "chip": "h200"}, as `profile --json` prints it.
 Result<Evidence> ReadEvidence(const std::string& path) {
   WW_ASSIGN(const std::string text, ReadFile(path, 1u << 20));
+  const auto parsed = ParseJson(text);
+  if (!parsed) return Fail(Error{ErrorCode::kUsage, parsed.error().message, path, 0, 0, "give the output of `warpwright profile --json`"});
   try {
-    const json document = json::parse(text);
+    const json& document = *parsed;
     const json& entry = document.contains("kernels") ? document.at("kernels").at(0) : document;
     Evidence evidence;
     for (const auto& [name, value] : entry.at("evidence").items()) {

@@ -7,6 +7,8 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_codec.h"
+#include "core/compiled_fields.h"
 
 namespace warpwright {
 namespace {
@@ -15,28 +17,18 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 json Encode(const CompiledModule& module) {
-  json kernels = json::array();
-  for (const auto& k : module.kernels)
-    kernels.push_back({{"kernel", k.kernel}, {"symbol", k.symbol}, {"registers", k.registers}, {"spill_store", k.spill_store_bytes},
-                       {"spill_load", k.spill_load_bytes}, {"shared", k.static_shared_bytes}, {"local", k.local_bytes},
-                       {"constant", k.constant_bytes}, {"max_threads", k.max_threads_per_block}});
+  json document = ToJson(module);
   std::vector<uint8_t> cubin(module.cubin.size());
   if (!cubin.empty()) std::memcpy(cubin.data(), module.cubin.data(), cubin.size());
-  return {{"key", module.key}, {"arch", module.arch}, {"ptx", module.ptx}, {"cubin", json::binary(std::move(cubin))}, {"log", module.log}, {"kernels", kernels}};
+  document["cubin"] = json::binary(std::move(cubin));
+  return document;
 }
 
-CompiledModule Decode(const json& document) {
-  CompiledModule module;
-  document.at("key").get_to(module.key);
-  document.at("arch").get_to(module.arch);
-  document.at("ptx").get_to(module.ptx);
-  document.at("log").get_to(module.log);
+Result<CompiledModule> Decode(const json& document) {
+  WW_ASSIGN(CompiledModule module, FromJson<CompiledModule>(document));
   const auto& cubin = document.at("cubin").get_binary();
   module.cubin.resize(cubin.size());
   if (!cubin.empty()) std::memcpy(module.cubin.data(), cubin.data(), cubin.size());
-  for (const auto& k : document.at("kernels"))
-    module.kernels.push_back({k.at("kernel"), k.at("symbol"), k.at("registers"), k.at("spill_store"), k.at("spill_load"), k.at("shared"),
-                              k.at("local"), k.at("constant"), k.at("max_threads")});
   return module;
 }
 
@@ -48,9 +40,9 @@ std::optional<CompiledModule> ModuleCache::Load(const std::string& key) const {
   // The first 64 bytes are the SHA-256 of the rest: a file cut by a crash or a bad disk is noticed.
   if (!bytes || bytes->size() < 64 || Sha256(std::string_view(*bytes).substr(64)) != bytes->substr(0, 64)) return std::nullopt;
   try {
-    CompiledModule module = Decode(json::from_cbor(bytes->begin() + 64, bytes->end()));
-    if (module.key != key) return std::nullopt;
-    return module;
+    auto module = Decode(json::from_cbor(bytes->begin() + 64, bytes->end()));
+    if (!module || module->key != key) return std::nullopt;
+    return std::move(*module);
   } catch (const json::exception&) {
     return std::nullopt;
   }

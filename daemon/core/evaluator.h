@@ -84,6 +84,10 @@ enum class CounterDepth : uint8_t {
   kEvidence,      // what evidence is made from, and the hottest lines
   kSpeedOfLight,  // the costly ones too: of accepted candidates
 };
+std::string_view Name(Perturbation perturbation);
+std::string_view Name(ExactMemory memory);
+std::string_view Name(CounterDepth depth);
+
 struct ExecuteOptions {
   bool counters = false;             // count, and model or measure a time; else only execute
   CounterDepth depth = CounterDepth::kEvidence;  // with `counters`

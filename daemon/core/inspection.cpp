@@ -13,6 +13,14 @@ std::string_view Name(AccessPattern pattern) {
   return "?";
 }
 
+std::string_view Name(EntryInfo::Kind kind) {
+  switch (kind) {
+    case EntryInfo::Kind::kLauncher: return "launcher";
+    case EntryInfo::Kind::kKernel: return "kernel";
+  }
+  return "?";
+}
+
 std::string_view Name(OperationClass operation) {
   switch (operation) {
     case OperationClass::kElementwise: return "elementwise";

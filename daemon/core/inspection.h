@@ -101,6 +101,8 @@ struct EntryInfo {
   int line = 0, end_line = 0;
 };
 
+std::string_view Name(EntryInfo::Kind kind);
+
 struct Inspection {
   std::vector<EntryInfo> entries;      // in source order
   std::vector<KernelInfo> kernels;

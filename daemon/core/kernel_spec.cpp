@@ -12,6 +12,15 @@ constexpr std::pair<Allow, std::string_view> kAllowNames[] = {
     {Allow::kState, "state"},         {Allow::kBuildDependent, "build_dependent"}};
 }
 
+std::string_view Name(Role role) {
+  switch (role) {
+    case Role::kIn: return "in";
+    case Role::kOut: return "out";
+    case Role::kInOut: return "inout";
+    case Role::kScratch: return "scratch";
+  }
+  return "?";
+}
 std::string_view Name(Allow allow) {
   for (const auto& [value, name] : kAllowNames)
     if (value == allow) return name;

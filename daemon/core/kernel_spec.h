@@ -14,6 +14,7 @@
 namespace warpwright {
 
 enum class Role { kIn, kOut, kInOut, kScratch };  // scratch: content undefined before and after
+std::string_view Name(Role role);
 
 // How an input buffer is filled. Integer bounds may use scalar arguments: {integers: [0, "C - 1"]}.
 struct Init {

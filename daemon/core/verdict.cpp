@@ -25,12 +25,7 @@ std::string_view Name(Fault::Kind kind) {
 }
 
 std::string_view VerdictName(const Verdict& verdict) {
-  return std::visit(Overload{[](const CompileFailed&) { return std::string_view("compile_failed"); },
-                             [](const Refused&) { return std::string_view("refused"); },
-                             [](const WrongResult&) { return std::string_view("wrong_result"); },
-                             [](const Faulted&) { return std::string_view("faulted"); },
-                             [](const Measured&) { return std::string_view("measured"); }},
-                    verdict);
+  return std::visit([](const auto& v) { return Tag(&v); }, verdict);
 }
 
 namespace {

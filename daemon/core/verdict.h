@@ -70,7 +70,13 @@ struct Measured {
 
 using Verdict = std::variant<CompileFailed, Refused, WrongResult, Faulted, Measured>;
 
-std::string_view VerdictName(const Verdict& verdict);  // "compile_failed", "refused", "wrong_result", "faulted", "measured"
+// The names of the alternatives, here and among the outcomes of core/evaluator.h.
+constexpr std::string_view Tag(const CompileFailed*) { return "compile_failed"; }
+constexpr std::string_view Tag(const Refused*) { return "refused"; }
+constexpr std::string_view Tag(const WrongResult*) { return "wrong_result"; }
+constexpr std::string_view Tag(const Faulted*) { return "faulted"; }
+constexpr std::string_view Tag(const Measured*) { return "measured"; }
+std::string_view VerdictName(const Verdict& verdict);
 std::string VerdictMessage(const Verdict& verdict);    // one line for people
 inline bool Passed(const Verdict& verdict) { return std::holds_alternative<Measured>(verdict); }
 

@@ -18,12 +18,12 @@ tl::unexpected<Error> Missing(std::string_view what, std::string_view field) {
 // One object, or a list of them (at `key` of an object, where there is one), each by `decode`.
 template <typename T>
 Result<T> One(std::string_view body, Result<T> (*decode)(const json&)) {
-  WW_ASSIGN(const json value, ParseJson(body, kMaxGithubAnswerBytes));
+  WW_ASSIGN(const json value, ParseForeignJson(body, kMaxGithubAnswerBytes));
   return decode(value);
 }
 template <typename T>
 Result<std::vector<T>> Many(std::string_view body, const char* key, Result<T> (*decode)(const json&)) {
-  WW_ASSIGN(const json value, ParseJson(body, kMaxGithubAnswerBytes));
+  WW_ASSIGN(const json value, ParseForeignJson(body, kMaxGithubAnswerBytes));
   const json* items = key == nullptr ? &value : FindJson(value, {key});
   if (items == nullptr || !items->is_array()) return Fail(ErrorCode::kCorrupt, "GitHub's answer is not a list");
   std::vector<T> list;
@@ -157,7 +157,7 @@ Result<int64_t> DecodeInstallation(std::string_view body) { return One(body, Ins
 Result<GithubInstallationToken> DecodeInstallationToken(std::string_view body) { return One(body, InstallationTokenIn); }
 
 bool SaysAlreadyExists(std::string_view body) {
-  const auto value = ParseJson(body, kMaxGithubAnswerBytes);
+  const auto value = ParseForeignJson(body, kMaxGithubAnswerBytes);
   if (!value) return false;
   for (const json& error : ItemsAt(*value, {"errors"}))
     if (TextAt(error, {"message"}).find("already exists") != std::string::npos || TextAt(error, {"code"}) == "already_exists") return true;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json.h"
 #include "base/random.h"
 #include "base/redaction.h"
 #include "forge/json_text.h"
@@ -61,7 +62,7 @@ std::string OneLine(std::string_view text) {
 
 // "Validation Failed: No commits between main and warpwright/softmax".
 std::string MessageOf(const std::string& body) {
-  const auto answer = ParseJson(body, kMaxErrorBytes);
+  const auto answer = ParseForeignJson(body, kMaxErrorBytes);
   if (!answer) return "no reason given";
   std::string message = TextAt(*answer, {"message"});
   for (const auto& error : ItemsAt(*answer, {"errors"})) {
@@ -244,7 +245,7 @@ Status GithubTransport::GetPages(const RepositoryName& repository, const std::st
 Result<GithubWrite> GithubTransport::Write(const RepositoryName& repository, const std::string& method, const std::string& path,
                                            const nlohmann::json& body, Patience& patience) {
   HttpRequest request = MakeRequest(method, path);
-  request.body = SerializeJson(body);
+  request.body = DumpJson(body);
   WW_ASSIGN(auto answer, Exchange(repository, request, patience));
   if (!answer) return GithubWrite{true, {}};
   return GithubWrite{false, Take(std::move(*answer))};

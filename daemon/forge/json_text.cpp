@@ -4,16 +4,13 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+
+#include "base/json.h"
 
 namespace warpwright {
 namespace {
 
 using nlohmann::json;
-
-struct TooMuch : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 // Bytes of the well-formed UTF-8 sequence at the start of `bytes` (Unicode, table 3-7); 0: there is none.
 size_t SequenceLength(std::string_view bytes) {
@@ -63,24 +60,10 @@ std::string Clip(std::string_view utf8, size_t limit) {
   return std::string(utf8.substr(0, end)) + "\xe2\x80\xa6";
 }
 
-Result<json> ParseJson(std::string_view text, size_t max_bytes) {
+Result<json> ParseForeignJson(std::string_view text, size_t max_bytes) {
   if (text.size() > max_bytes) return Fail(ErrorCode::kCorrupt, fmt::format("JSON of more than {} bytes", max_bytes));
-  size_t values = 0;
-  const auto limit = [&](int depth, json::parse_event_t, json&) {
-    if (depth > kMaxJsonDepth) throw TooMuch("JSON that is nested too deep");
-    if (++values > kMaxJsonValues) throw TooMuch("JSON of too many values");
-    return true;
-  };
-  try {
-    return json::parse(ValidUtf8(text), limit);
-  } catch (const TooMuch& e) {
-    return Fail(ErrorCode::kCorrupt, e.what());
-  } catch (const json::exception&) {  // its text repeats bytes of the input
-    return Fail(ErrorCode::kCorrupt, "not JSON");
-  }
+  return ParseJson(ValidUtf8(text), {.values = 1'000'000});
 }
-
-std::string SerializeJson(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 const json* FindJson(const json& value, JsonPath path) {
   const json* at = &value;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "forge/app_auth.h"
+#include "base/json.h"
 #include "forge/json_text.h"
 
 namespace warpwright {
@@ -81,7 +82,7 @@ Result<std::string> SignAppJwt(std::string_view private_key_pem, std::string_vie
   };
   const nlohmann::json header = {{"alg", "RS256"}, {"typ", "JWT"}};
   const nlohmann::json claims = {{"iat", seconds(now - kIssuedBefore)}, {"exp", seconds(now + kLifetime)}, {"iss", std::string(issuer)}};
-  const std::string content = Base64Url(SerializeJson(header)) + "." + Base64Url(SerializeJson(claims));
+  const std::string content = Base64Url(DumpJson(header)) + "." + Base64Url(DumpJson(claims));
   WW_ASSIGN(const std::string signature, Sign(key.get(), content));
   return content + "." + Base64Url(signature);
 }

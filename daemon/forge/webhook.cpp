@@ -151,7 +151,7 @@ Result<WebhookEvent> ParseWebhook(std::string_view event, std::string_view body)
   constexpr std::string_view kUsed[] = {"push", "create", "delete", "pull_request", "issue_comment", "check_run", "ping"};
   if (std::find(std::begin(kUsed), std::end(kUsed), event) == std::end(kUsed))
     return Ignored(fmt::format("events of the kind '{}' are not used", Clip(ValidUtf8(event), 60)));
-  WW_ASSIGN(const json payload, ParseJson(body, kMaxWebhookBytes));
+  WW_ASSIGN(const json payload, ParseForeignJson(body, kMaxWebhookBytes));
   if (!payload.is_object()) return Fail(ErrorCode::kCorrupt, "a delivery that is no JSON object");
   if (event == "ping") return Ping{};
   if (event == "push") return Push(payload);

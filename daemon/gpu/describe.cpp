@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_codec.h"
+#include "core/machine_fields.h"
 #include "gpu/context.h"
 #include "gpu/cupti_library.h"
 #include "gpu/cupti_session.h"
@@ -84,11 +84,7 @@ Result<std::string> DescribeGpu(const std::string& name) {
   size_t free = 0, total = 0;
   WW_TRY(context.driver().Check(context.driver().MemGetInfo(&free, &total), "cuMemGetInfo"));
   facts.free_bytes = static_cast<int64_t>(free);
-  return nlohmann::json({{"name", facts.name}, {"uuid", facts.uuid}, {"compute_major", facts.compute_major}, {"compute_minor", facts.compute_minor},
-                         {"multiprocessors", facts.multiprocessors}, {"clock_khz", facts.clock_khz}, {"l2_bytes", facts.l2_bytes},
-                         {"memory_clock_khz", facts.memory_clock_khz}, {"bus_width_bits", facts.bus_width_bits},
-                         {"memory_bytes", facts.memory_bytes}, {"free_bytes", facts.free_bytes}, {"driver_version", facts.driver_version}})
-      .dump();
+  return EncodeJson(facts);
 }
 
 void DescribeGpus(const std::string& name, const std::function<void(const Machine&)>& tell,

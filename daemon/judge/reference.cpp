@@ -10,10 +10,43 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_codec.h"
 #include "base/random.h"
+#include "core/inspection_fields.h"
 #include "judge/safetensors.h"
 
 namespace warpwright {
+// What stands in the JSON of a reference as it is in the value; its numbers are in the tensors beside it.
+template <typename V>
+void Describe(V& field, const RecordedOutput*) {
+  using T = RecordedOutput;
+  field("name", &T::name);
+  field("dtype", &T::dtype);
+  field("shape", &T::shape);
+  field("sha256", &T::sha256);
+  field.Untold(&T::whole);
+  field.Untold(&T::sketch);
+  field.Untold(&T::has_truth);
+  field.Optional("max_error_ulp", &T::max_error_ulp);
+  field.Optional("rms_error", &T::rms_error);
+}
+template <typename V>
+void Describe(V& field, const RecordedReference*) {
+  using T = RecordedReference;
+  field("kernel", &T::kernel);
+  field("case", &T::case_name);
+  field("scalars", &T::scalars);
+  field("variant", &T::variant);
+  field.Untold(&T::seed);
+  field("source_sha256", &T::source_sha256);
+  field("spec_sha256", &T::spec_sha256);
+  field("manifest_sha256", &T::manifest_sha256);
+  field("toolchain", &T::toolchain);
+  field("device", &T::device);
+  field.Untold(&T::outputs);
+}
+constexpr InputVariant Last(InputVariant) { return std::end(kAllInputVariants)[-1]; }
+
 namespace {
 
 using nlohmann::json;
@@ -99,35 +132,18 @@ Sketch ReadSketch(const TensorFile& file, const RecordedOutput& output, uint64_t
   return sketch;
 }
 
-json ToJson(const RecordedReference& reference) {
-  json scalars = json::object();
-  for (const auto& [name, value] : reference.scalars) std::visit([&, n = name](auto v) { scalars[n] = v; }, value);
-  json outputs = json::array();
+json Document(const RecordedReference& reference) {
+  json document = ToJson(reference);
+  document["format"] = 1;
+  document["seed"] = fmt::format("{}", reference.seed);
+  json& outputs = document["outputs"] = json::array();
   for (const RecordedOutput& output : reference.outputs) {
-    json entry = {{"name", output.name},
-                  {"dtype", std::string(Name(output.dtype))},
-                  {"shape", output.shape},
-                  {"sha256", output.sha256},
-                  {"storage", output.sketch ? "sketch" : "whole"},
-                  {"truth", output.has_truth ? "float64 shadow" : "none"}};
-    if (output.has_truth) {
-      entry["max_error_ulp"] = output.max_error_ulp;
-      entry["rms_error"] = output.rms_error;
-    }
-    outputs.push_back(std::move(entry));
+    json& entry = outputs.emplace_back(ToJson(output));
+    entry["storage"] = output.sketch ? "sketch" : "whole";
+    entry["truth"] = output.has_truth ? "float64 shadow" : "none";
+    if (!output.has_truth) entry.erase("max_error_ulp"), entry.erase("rms_error");
   }
-  return {{"format", 1},
-          {"kernel", reference.kernel},
-          {"case", reference.case_name},
-          {"scalars", scalars},
-          {"variant", std::string(Name(reference.variant))},
-          {"seed", fmt::format("{}", reference.seed)},
-          {"source_sha256", reference.source_sha256},
-          {"spec_sha256", reference.spec_sha256},
-          {"manifest_sha256", reference.manifest_sha256},
-          {"toolchain", reference.toolchain},
-          {"device", reference.device},
-          {"outputs", outputs}};
+  return document;
 }
 
 std::string Text(const json& object, const char* key) {
@@ -138,25 +154,16 @@ std::string Text(const json& object, const char* key) {
 }
 
 RecordedOutput ReadOutput(const json& entry, const TensorFile& file) {
-  if (!entry.is_object()) throw Malformed("an output is not an object");
-  RecordedOutput output;
-  output.name = Text(entry, "name");
-  const auto dtype = ParseDType(Text(entry, "dtype"));
-  if (!dtype) throw Malformed("an output has an unknown dtype");
-  output.dtype = *dtype;
-  output.sha256 = Text(entry, "sha256");
+  auto read = FromJson<RecordedOutput>(entry);
+  if (!read) throw Malformed("an output: " + read.error().message);
+  RecordedOutput output = std::move(*read);
   uint64_t elements = 1;
-  for (const json& extent : entry.at("shape")) {
-    if (!extent.is_number_unsigned() || __builtin_mul_overflow(elements, extent.get<uint64_t>(), &elements) ||
-        elements > (1ull << 40))
+  for (const int64_t extent : output.shape)
+    if (extent < 0 || __builtin_mul_overflow(elements, static_cast<uint64_t>(extent), &elements) || elements > (1ull << 40))
       throw Malformed("an output has an impossible shape");
-    output.shape.push_back(extent.get<int64_t>());
-  }
-  if (Text(entry, "truth") != "none") {
-    output.has_truth = true;
-    output.max_error_ulp = entry.at("max_error_ulp").get<double>();
-    output.rms_error = entry.at("rms_error").get<double>();
-  }
+  output.has_truth = Text(entry, "truth") != "none";
+  if (output.has_truth && (!entry.contains("max_error_ulp") || !entry.contains("rms_error")))
+    throw Malformed("an output has a truth and no errors against it");
   const std::string storage = Text(entry, "storage");
   if (storage == "sketch") {
     output.sketch = ReadSketch(file, output, elements);
@@ -174,30 +181,16 @@ RecordedOutput ReadOutput(const json& entry, const TensorFile& file) {
 }
 
 RecordedReference Decode(const std::string& text, const TensorFile& file) {
-  const json object = json::parse(text);
-  if (!object.is_object() || object.value("format", 0) != 1) throw Malformed("this is not a reference of format 1");
-  RecordedReference reference;
-  reference.kernel = Text(object, "kernel");
-  reference.case_name = Text(object, "case");
-  for (const auto& [name, value] : object.at("scalars").items()) {
-    if (value.is_number_integer())
-      reference.scalars[name] = value.get<int64_t>();
-    else if (value.is_number())
-      reference.scalars[name] = value.get<double>();
-    else
-      throw Malformed("the scalar \"" + name + "\" is not a number");
-  }
-  const auto variant = ParseInputVariant(Text(object, "variant"));
-  if (!variant) throw Malformed("unknown input variant");
-  reference.variant = *variant;
+  const auto parsed = ParseJson(text);
+  if (!parsed) throw Malformed(parsed.error().message);
+  const json& object = *parsed;
+  if (!object.is_object() || object.value("format", json()) != 1) throw Malformed("this is not a reference of format 1");
+  auto read = FromJson<RecordedReference>(object);
+  if (!read) throw Malformed(read.error().message);
+  RecordedReference reference = std::move(*read);
   const std::string seed = Text(object, "seed");
   const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), reference.seed);
   if (error != std::errc() || end != seed.data() + seed.size()) throw Malformed("the seed is not a number");
-  reference.source_sha256 = Text(object, "source_sha256");
-  reference.spec_sha256 = Text(object, "spec_sha256");
-  reference.manifest_sha256 = Text(object, "manifest_sha256");
-  reference.toolchain = Text(object, "toolchain");
-  reference.device = Text(object, "device");
   const json& outputs = object.at("outputs");
   if (!outputs.is_array() || outputs.size() > kMaxOutputs) throw Malformed("\"outputs\" is not a list of at most 64");
   for (const json& entry : outputs) reference.outputs.push_back(ReadOutput(entry, file));
@@ -300,7 +293,7 @@ Status SaveReference(const std::filesystem::path& repository, const RecordedRefe
   TensorFile file;
   for (const RecordedOutput& output : reference.outputs) AddOutput(file, output);
   WW_TRY(WriteFileAtomically(WithSuffix(path, ".outputs.safetensors"), EncodeSafetensors(file)));
-  return WriteFileAtomically(WithSuffix(path, ".json"), ToJson(reference).dump(2) + "\n");
+  return WriteFileAtomically(WithSuffix(path, ".json"), Document(reference).dump(2) + "\n");
 }
 
 Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::path& repository,

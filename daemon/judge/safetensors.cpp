@@ -6,9 +6,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <vector>
+
+#include "base/json.h"
 
 namespace warpwright {
 namespace {
@@ -34,23 +35,15 @@ std::string_view FormatName(DType dtype) {
   throw std::logic_error("safetensors: a dtype without a name");
 }
 
-// Thrown and caught within this file only: nlohmann's parser reports through exceptions as well.
+// Thrown and caught within this file only.
 struct MalformedFile : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// nlohmann keeps the last of two equal keys; here the second is an error.
 json ParseHeader(std::string_view text) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kMaxDepth) throw MalformedFile("the header is nested too deeply");
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw MalformedFile("the name \"" + parsed.get<std::string>() + "\" stands twice in the header");
-    return true;
-  };
-  return json::parse(text, watch);
+  auto header = ParseJson(text, {.depth = kMaxDepth});
+  if (!header) throw MalformedFile("the header: " + header.error().message);
+  return std::move(*header);
 }
 
 uint64_t NaturalNumber(const json& value, const char* what) {

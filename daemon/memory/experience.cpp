@@ -13,6 +13,9 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_codec.h"
+#include "base/text_check.h"
+#include "memory/experience_fields.h"
 
 namespace warpwright {
 namespace {
@@ -26,37 +29,12 @@ constexpr double kMaxLogGain = 20;  // e^20: nothing real
 
 tl::unexpected<Error> Bad(std::string message) { return Fail(ErrorCode::kCorrupt, std::move(message)); }
 
-struct TextField {
-  const char* name;
-  std::string& (*get)(Experience&);
-  bool required;
-};
-constexpr TextField kTextFields[] = {
-    {"chip", [](Experience& e) -> std::string& { return e.key.chip; }, true},
-    {"dtype", [](Experience& e) -> std::string& { return e.key.dtype; }, true},
-    {"operation", [](Experience& e) -> std::string& { return e.key.operation; }, true},
-    {"state", [](Experience& e) -> std::string& { return e.key.state; }, true},
-    {"method", [](Experience& e) -> std::string& { return e.method; }, true},
-    {"outcome", [](Experience& e) -> std::string& { return e.outcome; }, true},
-    {"kernel", [](Experience& e) -> std::string& { return e.kernel; }, false},
-    {"source", [](Experience& e) -> std::string& { return e.source; }, false},
-    {"toolchain", [](Experience& e) -> std::string& { return e.toolchain; }, false},
-    {"version", [](Experience& e) -> std::string& { return e.version; }, false},
-    {"time", [](Experience& e) -> std::string& { return e.time; }, false},
-};
-
-Status CheckText(std::string_view name, const std::string& text, bool required) {
-  if (required && text.empty()) return Bad(fmt::format("'{}' is empty", name));
-  if (text.size() > kMaxStringBytes) return Bad(fmt::format("'{}' has more than {} bytes", name, kMaxStringBytes));
-  return {};
-}
 Status CheckValues(const Experience& e) {
-  Experience copy = e;
-  for (const TextField& field : kTextFields) WW_TRY(CheckText(field.name, field.get(copy), field.required));
+  WW_TRY(CheckTexts(e, kMaxStringBytes));
   if (e.parameters.size() > kMaxParameters) return Bad(fmt::format("more than {} parameters", kMaxParameters));
   for (const auto& [name, value] : e.parameters) {
-    WW_TRY(CheckText("parameters", name, true));
-    WW_TRY(CheckText("parameters", value, false));
+    WW_TRY(CheckText("parameters", name, kMaxStringBytes, true));
+    WW_TRY(CheckText("parameters", value, kMaxStringBytes, false));
   }
   if (!(std::abs(e.log_gain) <= kMaxLogGain))
     return Bad(fmt::format("'log_gain' must lie from -{0} to {0}", kMaxLogGain));
@@ -65,36 +43,11 @@ Status CheckValues(const Experience& e) {
   return {};
 }
 
-Json ToJson(const Experience& e) {
-  Json json = {{"v", kFormat},
-               {"log_gain", e.log_gain},
-               {"spread", e.spread},
-               {"modelled", e.modelled},
-               {"parameters", e.parameters}};
-  Experience copy = e;
-  for (const TextField& field : kTextFields) json[field.name] = field.get(copy);
-  return json;
-}
-
-Result<double> Number(const Json& json, const char* name, bool required) {
-  const auto found = json.find(name);
-  if (found == json.end()) {
-    if (required) return Bad(fmt::format("'{}' is missing", name));
-    return 0.0;
-  }
-  if (!found->is_number()) return Bad(fmt::format("'{}' is not a number", name));
-  return found->get<double>();
-}
-
-Status ReadParameters(const Json& json, Experience& e) {
-  const auto found = json.find("parameters");
-  if (found == json.end()) return {};
-  if (!found->is_object()) return Bad("'parameters' is not an object");
-  for (const auto& [name, value] : found->items()) {
-    if (!value.is_string()) return Bad("a parameter is not text");
-    e.parameters[name] = value.get<std::string>();
-  }
-  return {};
+// With the version of the format beside its fields.
+std::string Line(const Experience& e) {
+  Json json = ToJson(e);
+  json["v"] = kFormat;
+  return DumpJson(json);
 }
 
 // Lines of `text` into `experiences`; `line` counts on from where it stands.
@@ -121,47 +74,26 @@ void ReadLines(std::string_view text, const std::string& path, size_t& line, std
 
 Result<std::string> FormatExperience(const Experience& experience) {
   WW_TRY(CheckValues(experience));
-  std::string line = ToJson(experience).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string line = Line(experience);
   if (line.size() > kMaxLineBytes) return Bad(fmt::format("the line has more than {} bytes", kMaxLineBytes));
   return line;
 }
 
 Result<Experience> ParseExperience(std::string_view line) {
   if (line.size() > kMaxLineBytes) return Bad(fmt::format("the line has more than {} bytes", kMaxLineBytes));
-  const Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) return Bad("not a JSON object");
-  try {
-    const auto version = json.find("v");
-    if (version == json.end() || !version->is_number_integer())
-      return Bad("'v', the version of the format, is missing");
-    if (version->get<int64_t>() != kFormat)
-      return Bad(
-          fmt::format("format {} is not known to this version, which writes {}", version->get<int64_t>(), kFormat));
-    Experience e;
-    for (const TextField& field : kTextFields) {
-      const auto found = json.find(field.name);
-      if (found == json.end()) {
-        if (field.required) return Bad(fmt::format("'{}' is missing", field.name));
-        continue;
-      }
-      if (!found->is_string()) return Bad(fmt::format("'{}' is not text", field.name));
-      field.get(e) = found->get<std::string>();
-    }
-    WW_TRY(ReadParameters(json, e));
-    WW_ASSIGN(e.log_gain, Number(json, "log_gain", true));
-    WW_ASSIGN(e.spread, Number(json, "spread", false));
-    const auto modelled = json.find("modelled");
-    if (modelled == json.end() || !modelled->is_boolean()) return Bad("'modelled' must be true or false");
-    e.modelled = modelled->get<bool>();
-    WW_TRY(CheckValues(e));
-    return e;
-  } catch (const std::exception& exception) {
-    return Bad(exception.what());
-  }
+  WW_ASSIGN(const Json json, ParseJson(line));
+  if (!json.is_object()) return Bad("not an object");
+  const auto version = json.find("v");
+  if (version == json.end() || !version->is_number_integer()) return Bad("'v', the version of the format, is missing");
+  if (*version != kFormat)
+    return Bad(fmt::format("format {} is not known to this version, which writes {}", DumpJson(*version), kFormat));
+  WW_ASSIGN(Experience experience, FromJson<Experience>(json));
+  WW_TRY(CheckValues(experience));
+  return experience;
 }
 
 std::string ExperienceId(const Experience& experience) {
-  return Sha256(ToJson(experience).dump(-1, ' ', false, Json::error_handler_t::replace));
+  return Sha256(Line(experience));
 }
 
 std::string_view Name(Grade grade) {

@@ -2,6 +2,7 @@
 // never throws: the file may have been written by anybody.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,10 @@ namespace warpwright {
 
 std::string EncodeVerdict(const Verdict& verdict);
 Result<Verdict> DecodeVerdict(std::string_view json);
+
+// What of a verdict is kept.
+Verdict Stored(Verdict verdict);
+// From the forms in which earlier versions stored it to that of core/verdict_fields.h.
+void UpgradeVerdict(nlohmann::json& verdict);
 
 }  // namespace warpwright

@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "memory/json_reader.h"
+#include "base/json_codec.h"
+#include "base/text_check.h"
+#include "nights/history_fields.h"
 
 namespace warpwright {
 namespace {
@@ -18,126 +20,20 @@ using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 constexpr size_t kMaxLineBytes = 8 << 10, kMaxText = 600, kMaxWarnings = 100;
-constexpr double kMostUs = 1e12, kMostLog = 30;
 constexpr int kSlack = 32;  // nights beyond kNightsKept before a file is rewritten
-
-// One description of each kind's fields serves writing, reading and checking.
-struct Writer {
-  Json json = {{"v", kFormat}};
-  void Text(const char* name, const std::string& value, bool) { if (!value.empty()) json[name] = value; }
-  void Flag(const char* name, const bool& value) { if (value) json[name] = true; }
-  void Number(const char* name, const double& value, double, double) { json[name] = value; }
-  void Count(const char* name, const int& value) { json[name] = value; }
-};
-
-struct Reader {
-  const Json& json;
-  JsonReader reader;
-  void Text(const char* name, std::string& value, bool required) {
-    value = reader.Text(json, name);
-    Check(name, value, required);
-  }
-  void Check(const char* name, const std::string& value, bool required) {
-    if (required && value.empty()) reader.Complain(fmt::format("'{}' is missing", name));
-    if (value.size() > kMaxText) reader.Complain(fmt::format("'{}' has more than {} bytes", name, kMaxText));
-  }
-  void Flag(const char* name, bool& value) { value = reader.Bool(json, name); }
-  void Number(const char* name, double& value, double low, double high) {
-    value = reader.Number(json, name);
-    if (!(value >= low && value <= high)) reader.Complain(fmt::format("'{}' is not within {:g} to {:g}", name, low, high));
-  }
-  void Count(const char* name, int& value) {
-    value = reader.Integer<int>(json, name);
-    if (value < 0) reader.Complain(fmt::format("'{}' is negative", name));
-  }
-};
-
-template <typename Visitor, typename Key>
-void VisitKey(Visitor& v, Key& key) {
-  v.Text("device", key.device, true);
-  v.Text("chip", key.chip, false);
-  v.Text("driver", key.driver, false);
-  v.Text("toolkit", key.toolkit, false);
-  v.Text("protocol", key.protocol, true);
-}
-template <typename Visitor, typename Line>
-void VisitRatio(Visitor& v, Line& line) {
-  v.Number("log_ratio", line.log_ratio, -kMostLog, kMostLog);
-  v.Number("lower", line.lower, -kMostLog, kMostLog);
-  v.Number("upper", line.upper, -kMostLog, kMostLog);
-}
-template <typename Visitor, typename Line>
-void VisitCase(Visitor& v, Line& line) {
-  v.Text("time", line.time, true);
-  v.Text("kernel", line.kernel, true);
-  VisitKey(v, line.key);
-  v.Text("commit", line.commit, true);
-  v.Text("slice", line.slice, true);
-  v.Flag("reference", line.reference);
-  v.Flag("modelled", line.modelled);
-  v.Text("case", line.case_name, true);
-  v.Number("weight", line.weight, 0, 1e9);
-  v.Number("median_us", line.median_us, 0, kMostUs);
-  v.Number("log_mean", line.log_mean, -kMostLog, kMostLog);
-  v.Number("log_error", line.log_error, 0, kMostLog);
-  v.Count("samples", line.samples);
-  v.Count("discarded", line.discarded);
-  v.Number("mhz", line.mhz, 0, 1e6);
-}
-template <typename Visitor, typename Line>
-void VisitNight(Visitor& v, Line& line) {
-  v.Text("time", line.time, true);
-  v.Text("kernel", line.kernel, true);
-  VisitKey(v, line.key);
-  v.Text("commit", line.commit, true);
-  v.Text("slice", line.slice, false);
-  v.Text("state", line.state, true);
-  v.Text("message", line.message, false);
-  v.Text("anchor_commit", line.anchor_commit, false);
-  v.Text("anchor_slice", line.anchor_slice, false);
-  VisitRatio(v, line);
-  v.Flag("epoch", line.epoch);
-  v.Text("finding", line.finding, false);
-}
-template <typename Visitor, typename Line>
-void VisitFinding(Visitor& v, Line& line) {
-  v.Text("time", line.time, true);
-  v.Text("kernel", line.kernel, true);
-  v.Text("id", line.id, true);
-  VisitKey(v, line.key);
-  v.Text("state", line.state, true);
-  v.Text("cause", line.cause, true);
-  v.Text("commit", line.commit, false);
-  v.Text("subject", line.subject, false);
-  v.Text("from", line.from, false);
-  v.Text("to", line.to, false);
-  v.Text("slice", line.slice, false);
-  v.Text("anchor_slice", line.anchor_slice, false);
-  v.Text("case", line.case_name, false);
-  VisitRatio(v, line);
-  v.Flag("confirmed", line.confirmed);
-  v.Flag("modelled", line.modelled);
-  v.Text("message", line.message, false);
-}
 
 const std::string& TimeOf(const HistoryLine& line) {
   return std::visit([](const auto& l) -> const std::string& { return l.time; }, line);
 }
 
-Result<HistoryLine> FromJson(const Json& json) {
+Result<HistoryLine> LineOf(const Json& json) {
   if (!json.is_object()) return Fail(ErrorCode::kCorrupt, "it is not a JSON object");
-  Reader reader{json, {}};
-  if (const int version = reader.reader.Integer<int>(json, "v"); version > kFormat)
-    return Fail(ErrorCode::kUnsupported, fmt::format("format {} was written by a newer warpwright", version));
-  else if (version != kFormat)
-    return Fail(ErrorCode::kCorrupt, "'v' is not 1");
-  const std::string kind = reader.reader.Text(json, "kind");
-  HistoryLine line;
-  if (kind == "case") VisitCase(reader, line.emplace<CaseTime>());
-  else if (kind == "night") VisitNight(reader, line.emplace<NightVerdict>());
-  else if (kind == "finding") VisitFinding(reader, line.emplace<Finding>());
-  else return Fail(ErrorCode::kCorrupt, "'kind' is none of case, night, finding");
-  WW_TRY(reader.reader.status());
+  const auto version = json.find("v");
+  if (version == json.end() || !version->is_number_integer() || *version < kFormat) return Fail(ErrorCode::kCorrupt, "'v' is not 1");
+  if (*version > kFormat)
+    return Fail(ErrorCode::kUnsupported, fmt::format("format {} was written by a newer warpwright", DumpJson(*version)));
+  WW_ASSIGN(HistoryLine line, FromJson<HistoryLine>(json));
+  WW_TRY(std::visit([](const auto& l) { return CheckTexts(l, kMaxText); }, line));
   WW_TRY(ParseUtc(TimeOf(line)));
   return line;
 }
@@ -216,22 +112,18 @@ Result<int64_t> ParseUtc(std::string_view text) {
 }
 
 Result<std::string> FormatHistoryLine(const HistoryLine& line) {
-  Writer writer;
-  std::visit(Overload{[&](const CaseTime& l) { writer.json["kind"] = "case"; VisitCase(writer, l); },
-                      [&](const NightVerdict& l) { writer.json["kind"] = "night"; VisitNight(writer, l); },
-                      [&](const Finding& l) { writer.json["kind"] = "finding"; VisitFinding(writer, l); }},
-             line);
-  std::string text = DumpJson(writer.json);
+  Json json = ToJson(line);
+  json["v"] = kFormat;
+  std::string text = DumpJson(json);
   if (text.size() > kMaxLineBytes) return Fail(ErrorCode::kCorrupt, fmt::format("a line of the history has more than {} bytes", kMaxLineBytes));
-  WW_TRY(FromJson(Json::parse(text)));
+  WW_TRY(LineOf(json));
   return text;
 }
 
 Result<HistoryLine> ParseHistoryLine(std::string_view line) {
   if (line.size() > kMaxLineBytes) return Fail(ErrorCode::kCorrupt, fmt::format("it has more than {} bytes", kMaxLineBytes));
-  const Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) return Fail(ErrorCode::kCorrupt, "it is not JSON");
-  return FromJson(json);
+  WW_ASSIGN(const Json json, ParseJson(line));
+  return LineOf(json);
 }
 
 History ParseHistory(std::string_view text, std::string_view name) {

@@ -2,29 +2,15 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json_codec.h"
 #include "base/utf8.h"
-#include "memory/json_reader.h"
 #include "service/job_runner.h"
 
 namespace warpwright {
 namespace {
 
-using nlohmann::json;
-
-constexpr int kMaxDepth = 64;
 constexpr size_t kMaxEntries = 10'000, kMaxText = 4'000, kMaxName = 1'000;
-
-Result<json> ParseBounded(std::string_view text) {
-  bool deep = false;
-  const json parsed = json::parse(text, [&](int depth, json::parse_event_t, json&) {
-    deep |= depth > kMaxDepth;
-    return depth <= kMaxDepth;
-  }, false);
-  if (parsed.is_discarded() || deep || !parsed.is_object()) return Fail(ErrorCode::kCorrupt, "a child's answer is not a JSON object of at most 64 levels");
-  return parsed;
-}
 
 std::string Limited(std::string_view text, size_t bytes = kMaxText) { return std::string(CutAtCharacter(text, bytes)); }
 
@@ -40,90 +26,165 @@ bool IsName(std::string_view name) {
   return true;
 }
 
+tl::unexpected<Error> Wrong(std::string what) { return Fail(ErrorCode::kCorrupt, std::move(what)); }
+
 double Finite(double value) { return std::isfinite(value) ? value : 0; }
+
+// What children print, as far as it is looked at.
+struct PlanEntry {
+  std::string kernel, file, entry, key;
+  bool changed = false;
+};
+struct PlanOutput {
+  std::vector<PlanEntry> entries;
+};
+struct CaseOutput {
+  double gain_low = 0, gain_high = 0;
+};
+struct KernelOutput {
+  std::string name, outcome, message;
+  double gain = 0;
+  bool modelled = false;
+  int rounds = 0, evaluations = 0;
+  double seconds = 0;
+  int64_t task = 0;
+  std::optional<std::string> branch, commit;
+  std::vector<CaseOutput> cases;
+};
+struct OptimizeOutput {
+  std::vector<KernelOutput> kernels;
+};
+struct FindingOutput {
+  std::string kernel, cause, message;
+  bool optimize = false;
+};
+struct NightOutput {
+  std::string outcome, message, branch, branch_commit;
+  std::vector<FindingOutput> findings;
+};
+template <typename V>
+void Describe(V& field, const PlanEntry*) {
+  using T = PlanEntry;
+  field.Optional("kernel", &T::kernel);
+  field.Optional("file", &T::file);
+  field.Optional("entry", &T::entry);
+  field.Optional("key", &T::key);
+  field.Optional("changed", &T::changed);
+}
+template <typename V>
+void Describe(V& field, const PlanOutput*) {
+  using T = PlanOutput;
+  field("entries", &T::entries);
+}
+template <typename V>
+void Describe(V& field, const CaseOutput*) {
+  using T = CaseOutput;
+  field.Optional("gain_low", &T::gain_low);
+  field.Optional("gain_high", &T::gain_high);
+}
+template <typename V>
+void Describe(V& field, const KernelOutput*) {
+  using T = KernelOutput;
+  field.Optional("name", &T::name);
+  field.Optional("outcome", &T::outcome);
+  field.Optional("message", &T::message);
+  field.Optional("gain", &T::gain);
+  field.Optional("modelled", &T::modelled);
+  field.Optional("rounds", &T::rounds);
+  field.Optional("evaluations", &T::evaluations);
+  field.Optional("seconds", &T::seconds);
+  field.Optional("task", &T::task);
+  field.Optional("branch", &T::branch);
+  field.Optional("commit", &T::commit);
+  field.Optional("cases", &T::cases);
+}
+template <typename V>
+void Describe(V& field, const OptimizeOutput*) {
+  using T = OptimizeOutput;
+  field.Optional("kernels", &T::kernels);
+}
+template <typename V>
+void Describe(V& field, const FindingOutput*) {
+  using T = FindingOutput;
+  field.Optional("kernel", &T::kernel);
+  field.Optional("cause", &T::cause);
+  field.Optional("message", &T::message);
+  field.Optional("optimize", &T::optimize);
+}
+template <typename V>
+void Describe(V& field, const NightOutput*) {
+  using T = NightOutput;
+  field.Optional("outcome", &T::outcome);
+  field.Optional("message", &T::message);
+  field.Optional("branch", &T::branch);
+  field.Optional("branch_commit", &T::branch_commit);
+  field.Optional("findings", &T::findings);
+}
 
 }  // namespace
 
 Result<std::vector<DetectedEntry>> ParsePlan(std::string_view text) {
-  WW_ASSIGN(const json plan, ParseBounded(text));
-  JsonReader reader;
+  WW_ASSIGN(const PlanOutput plan, DecodeJson<PlanOutput>(text));  // without entries it is not one where nothing changed
+  if (plan.entries.size() > kMaxEntries) return Wrong("a plan has more than 10,000 entries");
   std::vector<DetectedEntry> entries;
-  if (!plan.is_object() || !plan.contains("entries")) reader.Complain("a plan without entries");  // not the same as one where nothing changed
-  for (const json& item : reader.Items(plan, "entries")) {
-    if (entries.size() == kMaxEntries) return Fail(ErrorCode::kCorrupt, "a plan has more than 10,000 entries");
-    DetectedEntry entry;
-    entry.job.kernel = reader.Text(item, "kernel");
-    entry.job.file = reader.Text(item, "file");
-    entry.job.entry = Limited(reader.Text(item, "entry"), kMaxName);
-    entry.job.key = reader.Text(item, "key");
-    entry.changed = reader.Bool(item, "changed");
-    if (!IsName(entry.job.kernel) || !IsName(entry.job.file)) reader.Complain("an entry of the plan has a name that is none");
-    if (!entry.job.key.empty() && !IsHex(entry.job.key, 64)) reader.Complain("an entry of the plan has a key that is none");
-    if (entry.changed && entry.job.key.empty()) reader.Complain("an entry of the plan changed and has no key");
-    entries.push_back(std::move(entry));
+  for (const PlanEntry& item : plan.entries) {
+    if (!IsName(item.kernel) || !IsName(item.file)) return Wrong("an entry of the plan has a name that is none");
+    if (!item.key.empty() && !IsHex(item.key, 64)) return Wrong("an entry of the plan has a key that is none");
+    if (item.changed && item.key.empty()) return Wrong("an entry of the plan changed and has no key");
+    DetectedEntry& entry = entries.emplace_back();
+    entry.job.kernel = item.kernel;
+    entry.job.file = item.file;
+    entry.job.entry = Limited(item.entry, kMaxName);
+    entry.job.key = item.key;
+    entry.changed = item.changed;
   }
-  WW_TRY(reader.status());
   return entries;
 }
 
 Result<JobResult> ParseOptimization(std::string_view text, std::string_view kernel) {
-  WW_ASSIGN(const json answer, ParseBounded(text));
-  JsonReader reader;
-  for (const json& item : reader.Items(answer, "kernels")) {
-    if (reader.Text(item, "name") != kernel) continue;
+  WW_ASSIGN(const OptimizeOutput answer, DecodeJson<OptimizeOutput>(text));
+  for (const KernelOutput& item : answer.kernels) {
+    if (item.name != kernel) continue;
     JobResult result;
-    result.outcome = reader.Text(item, "outcome");
-    result.message = Limited(reader.Text(item, "message"));
-    result.gain = Finite(reader.Number(item, "gain"));
-    result.modelled = reader.Bool(item, "modelled");
-    result.rounds = reader.Integer<int>(item, "rounds");
-    result.evaluations = reader.Integer<int>(item, "evaluations");
-    result.seconds = Finite(reader.Number(item, "seconds"));
-    result.trajectory_task = reader.Integer<int64_t>(item, "task");
-    const auto text_or_null = [&](const char* key) {
-      const json* value = reader.Get(item, key);
-      return value == nullptr || value->is_null() ? std::string() : reader.Text(item, key);
-    };
-    result.branch = text_or_null("branch");
-    result.branch_commit = text_or_null("commit");
-    for (const json& c : reader.Items(item, "cases")) {  // the widest claim that all cases bear out
-      const double low = Finite(reader.Number(c, "gain_low")), high = Finite(reader.Number(c, "gain_high"));
+    result.outcome = item.outcome;
+    result.message = Limited(item.message);
+    result.gain = Finite(item.gain);
+    result.modelled = item.modelled;
+    result.rounds = item.rounds;
+    result.evaluations = item.evaluations;
+    result.seconds = Finite(item.seconds);
+    result.trajectory_task = item.task;
+    result.branch = item.branch.value_or("");
+    result.branch_commit = item.commit.value_or("");
+    for (const CaseOutput& c : item.cases) {  // the widest claim that all cases bear out
+      const double low = Finite(c.gain_low), high = Finite(c.gain_high);
       if (low > 0 && (result.gain_low == 0 || low < result.gain_low)) result.gain_low = low;
       if (high > result.gain_high) result.gain_high = high;
     }
     if (result.outcome != "improved" && result.outcome != "unchanged" && result.outcome != "refused" && result.outcome != "error")
-      reader.Complain("unknown outcome");
+      return Wrong("unknown outcome");
     const bool named = !result.branch.empty(), published = !result.branch_commit.empty();
     if ((named && result.branch != fmt::format("warpwright/{}", kernel)) || (published && (!named || !IsHex(result.branch_commit, 40))))
-      reader.Complain("the result names a branch or commit that is none of its own");
-    WW_TRY(reader.status());
+      return Wrong("the result names a branch or commit that is none of its own");
     return result;
   }
-  WW_TRY(reader.status());
-  return Fail(ErrorCode::kCorrupt, fmt::format("the result has no kernel '{}'", kernel));
+  return Wrong(fmt::format("the result has no kernel '{}'", kernel));
 }
 
 Result<NightResult> ParseNight(std::string_view text) {
-  WW_ASSIGN(const json answer, ParseBounded(text));
-  JsonReader reader;
+  WW_ASSIGN(const NightOutput answer, DecodeJson<NightOutput>(text));
   NightResult night;
-  night.outcome = reader.Text(answer, "outcome");
-  night.message = Limited(reader.Text(answer, "message"));
-  night.branch = Limited(reader.Text(answer, "branch"), kMaxName);
-  night.branch_commit = reader.Text(answer, "branch_commit");
-  if (night.outcome != "checked" && night.outcome != "regression" && night.outcome != "error") reader.Complain("unknown outcome of a night");
-  if (!night.branch_commit.empty() && (!IsHex(night.branch_commit, 40) || !IsName(night.branch))) reader.Complain("the night names a commit that is none");
-  for (const json& item : reader.Items(answer, "findings")) {
-    if (night.findings.size() == kMaxEntries) return Fail(ErrorCode::kCorrupt, "a night has more than 10,000 findings");
-    NightFinding finding;
-    finding.kernel = reader.Text(item, "kernel");
-    finding.cause = Limited(reader.Text(item, "cause"), kMaxName);
-    finding.message = Limited(reader.Text(item, "message"));
-    finding.optimize = reader.Bool(item, "optimize");
-    if (!IsName(finding.kernel)) reader.Complain("a finding has a kernel that is none");
-    night.findings.push_back(std::move(finding));
+  night.outcome = answer.outcome;
+  night.message = Limited(answer.message);
+  night.branch = Limited(answer.branch, kMaxName);
+  night.branch_commit = answer.branch_commit;
+  if (night.outcome != "checked" && night.outcome != "regression" && night.outcome != "error") return Wrong("unknown outcome of a night");
+  if (!night.branch_commit.empty() && (!IsHex(night.branch_commit, 40) || !IsName(night.branch))) return Wrong("the night names a commit that is none");
+  if (answer.findings.size() > kMaxEntries) return Wrong("a night has more than 10,000 findings");
+  for (const FindingOutput& item : answer.findings) {
+    if (!IsName(item.kernel)) return Wrong("a finding has a kernel that is none");
+    night.findings.push_back({item.kernel, Limited(item.cause, kMaxName), Limited(item.message), item.optimize});
   }
-  WW_TRY(reader.status());
   return night;
 }
 

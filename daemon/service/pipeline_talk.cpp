@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "report/markdown.h"
 #include "service/answer.h"
@@ -47,7 +48,7 @@ Result<bool> Pipeline::AnswerOne() {
 
 Status Pipeline::Answer(const StoredDelivery& delivery) {
   if (delivery.event == Store::kAnswerEvent) {
-    const auto body = nlohmann::json::parse(delivery.body, nullptr, false);
+    const nlohmann::json body = ParseJson(delivery.body).value_or(nullptr);
     const auto place = body.is_object() ? FindPlace(body.value("repository", std::string())) : std::nullopt;
     if (!place || !place->on_forge) return ports_.store.FinishDelivery(delivery.id, "unknown repository");
     WW_TRY(ports_.conversation->PutComment(*place->on_forge, MakeAnswer(body.value("issue", int64_t{0}), body.value("comment", int64_t{0}),

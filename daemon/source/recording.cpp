@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json.h"
+
 namespace warpwright {
 namespace {
 
@@ -278,7 +280,9 @@ Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, cons
     while (!lines.empty()) {
       const size_t end = lines.find('\n');
       Expect(end != std::string_view::npos && ++count < kLineLimit, "a complete line");
-      DecodeLine(json::parse(lines.substr(0, end)), arguments, file, recording);
+      const auto line = ParseJson(lines.substr(0, end));
+      Expect(line.has_value(), "JSON");
+      DecodeLine(*line, arguments, file, recording);
       lines.remove_prefix(end + 1);
     }
   } catch (const Malformed& malformed) {

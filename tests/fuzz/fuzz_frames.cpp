@@ -23,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)DecodeRewrite(*frame);
   (void)DecodeSplice(*frame);
   (void)DecodeExecute(*frame);
+  (void)DecodeTime(*frame);
   const auto call = DecodeCall(*frame);
   if (!call) return 0;
   const auto bytes = EncodeFrame(Encode(*call));

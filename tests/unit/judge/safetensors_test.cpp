@@ -62,9 +62,9 @@ TEST(Safetensors, RefusesWhatIsNotExactlyRight) {
       {"only a length", std::string(8, '\0'), "begin with {"},
       {"length beyond the file", File("{}", 0).substr(0, 9), "longer than the file"},
       {"huge length", std::string("\xff\xff\xff\xff\xff\xff\xff\x7f{}", 10), "larger than 1 MiB"},
-      {"no JSON", File("{x}", 0), "parse error"},
+      {"no JSON", File("{x}", 0), "not JSON"},
       {"not an object", File("[]", 0), "begin with {"},
-      {"nested", File(deep, 0), "nested too deeply"},
+      {"nested", File(deep, 0), "more than 4 levels"},
       {"name twice",
        File(
            R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
@@ -92,7 +92,7 @@ TEST(Safetensors, RefusesWhatIsNotExactlyRight) {
       {"rank 17", File(R"({"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}})", 1),
        "16 dimensions"},
       {"metadata not text", File(R"({"__metadata__":{"a":1}})", 0), "not text"},
-      {"bad UTF-8", File("{\"\xff\":1}", 0), "parse error"},
+      {"bad UTF-8", File("{\"\xff\":1}", 0), "not JSON"},
   };
   for (const Bad& bad : cases) {
     const auto file = DecodeSafetensors(bad.bytes, "refs/x.safetensors");

@@ -59,20 +59,20 @@ TEST(Experience, BadLinesSayWhatIsWrong) {
     return text.replace(at, from.size(), to);
   };
   const std::pair<std::string, const char*> rows[] = {
-      {"", "not a JSON object"},
-      {"[]", "not a JSON object"},
-      {"nonsense", "not a JSON object"},
-      {good.substr(0, good.size() / 2), "not a JSON object"},
+      {"", "not JSON at byte 1"},
+      {"[]", "not an object"},
+      {"nonsense", "not JSON at byte 2"},
+      {good.substr(0, good.size() / 2), "not JSON at byte"},
       {replaced("\"v\":1", "\"v\":2"), "format 2 is not known"},
       {replaced("\"v\":1", "\"w\":1"), "'v'"},
-      {replaced("\"chip\":\"h200\"", "\"chip\":7"), "'chip' is not text"},
+      {replaced("\"chip\":\"h200\"", "\"chip\":7"), "chip: not text"},
       {replaced("\"method\":\"row_parallel\"", "\"method\":\"\""), "'method' is empty"},
-      {replaced("\"modelled\":true", "\"modelled\":1"), "'modelled'"},
-      {replaced("1.8325814637483102", "\"x\""), "'log_gain' is not a number"},
+      {replaced("\"modelled\":true", "\"modelled\":1"), "modelled: neither true nor false"},
+      {replaced("1.8325814637483102", "\"x\""), "log_gain: not a number"},
       {replaced("1.8325814637483102", "1e300"), "'log_gain' must lie"},
       {replaced("\"spread\":0.01", "\"spread\":-1"), "'spread'"},
       {replaced("\"outcome\":\"measured\"", "\"outcome\":\"faulted\""), "outcome 'faulted' cannot have a gain"},
-      {replaced("\"mode\":\"warp\"", "\"mode\":5"), "a parameter is not text"},
+      {replaced("\"mode\":\"warp\"", "\"mode\":5"), "parameters.mode: not text"},
       {replaced("\"kernel\":\"softmax\"", "\"kernel\":\"" + std::string(600, 'x') + "\""), "'kernel' has more than"},
       {std::string(20'000, ' ') + good, "the line has more than"},
   };
@@ -137,7 +137,7 @@ TEST_F(ExperienceFile, BadLinesBecomeWarningsWithTheirPlace) {
   EXPECT_EQ(content->bad, 1u);
   EXPECT_EQ(content->duplicates, 1u);
   ASSERT_EQ(content->warnings.size(), 1u);
-  EXPECT_EQ(content->warnings[0], path_.string() + ":2: not a JSON object");
+  EXPECT_EQ(content->warnings[0], path_.string() + ":2: not JSON at byte 1");
 }
 
 TEST_F(ExperienceFile, CatMergesAndEqualEntriesCountOnce) {

@@ -129,6 +129,20 @@ TEST(VerdictJson, TimingsAreExact) {
   EXPECT_FALSE(DecodeVerdict(json));
 }
 
+TEST(VerdictJson, LinesOfEarlierVersionsAreRead) {
+  Measured before = SampleMeasured();
+  std::string json = EncodeVerdict(before);
+  const std::string now = "{\"divergent_branches\":3,\"file\":\"kernels/softmax.cu\",\"line\":2,\"warp_instructions\":998}";
+  const std::string then = "{\"file\":\"kernels/softmax.cu\",\"line\":2,\"n\":[998,0,0,0,0,0,3]}";
+  size_t found = 0;
+  for (size_t at = json.find(now); at != std::string::npos; at = json.find(now), ++found) json.replace(at, now.size(), then);
+  EXPECT_EQ(found, 2u) << json.substr(0, 2000);
+  const auto back = DecodeVerdict(json);
+  ASSERT_TRUE(back) << back.error().Format();
+  EXPECT_EQ(EncodeVerdict(*back), EncodeVerdict(before));
+  EXPECT_FALSE(DecodeVerdict(json.replace(json.find("[998,0,"), 7, "[\"x\",0,")));
+}
+
 TEST(VerdictJson, EveryFaultKindIsKnown) {
   for (int kind = 0; kind <= static_cast<int>(Fault::Kind::kIllegalInstruction); ++kind) {
     Fault fault;

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "base/clock.h"
+#include "nights/history_fields.h"
+#include "tests/support/described.h"
 
 namespace warpwright {
 namespace {
@@ -67,6 +69,13 @@ TEST(History, LinesComeBackAsTheyWere) {
   }
 }
 
+TEST(History, EveryMemberTravels) {
+  testing::ExpectDescribed<HistoryKey>();
+  testing::ExpectDescribed<CaseTime>();
+  testing::ExpectDescribed<NightVerdict>();
+  testing::ExpectDescribed<Finding>();
+}
+
 TEST(History, BadLinesSayWhatIsWrong) {
   const std::string good = Line(TimedCase(1));
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -79,12 +88,12 @@ TEST(History, BadLinesSayWhatIsWrong) {
               {"[]", "object"},
               {"{}", "'v'"},
               {with("\"v\":1", "\"v\":2"), "newer warpwright"},
-              {with("\"kind\":\"case\"", "\"kind\":\"else\""), "'kind'"},
-              {with("\"samples\":100", "\"samples\":-1"), "'samples'"},
-              {with("\"samples\":100", "\"samples\":1e99"), "'samples'"},
+              {with("\"kind\":\"case\"", "\"kind\":\"else\""), "kind: unknown 'else'"},
+              {with("\"samples\":100", "\"samples\":-1"), "'samples' is out of range"},
+              {with("\"samples\":100", "\"samples\":1e99"), "samples: not an integer"},
               {with("\"median_us\":100.0", "\"median_us\":-1"), "'median_us'"},
               {with("\"median_us\":100.0", "\"median_us\":null"), "'median_us'"},
-              {with("\"log_error\":0.001", "\"log_error\":\"x\""), "'log_error'"},
+              {with("\"log_error\":0.001", "\"log_error\":\"x\""), "log_error: not a number"},
               {with("2020-09-14", "2020-02-30"), "'time'"},
               {with("2020-09-14T12:26:40Z", "yesterday"), "'time'"},
               {with("\"kernel\":\"softmax\"", "\"kernel\":\"" + std::string(700, 'x') + "\""), "more than"},
@@ -105,7 +114,7 @@ TEST(History, ReadsAnyOrderOnceAndWarnsOfTheRest) {
   EXPECT_LT(history.cases[0].time, history.cases[1].time);
   EXPECT_EQ(history.nights.size(), 1u);
   ASSERT_EQ(history.warnings.size(), 1u);
-  EXPECT_EQ(history.warnings[0], "softmax.jsonl: line 2: it is not JSON");
+  EXPECT_EQ(history.warnings[0], "softmax.jsonl: line 2: not JSON at byte 1");
 }
 
 TEST(History, TheLastLineOfAFindingCounts) {

@@ -1,0 +1,33 @@
+// How what NVRTC made is encoded (base/fields.h). The cubin is bytes: where it is kept is up to who stores a module.
+#pragma once
+
+#include "base/fields.h"
+#include "core/compiled.h"
+
+namespace warpwright {
+
+template <typename V>
+void Describe(V& field, const KernelResources*) {
+  using T = KernelResources;
+  field("kernel", &T::kernel);
+  field("symbol", &T::symbol);
+  field("registers", &T::registers);
+  field("spill_store", &T::spill_store_bytes);
+  field("spill_load", &T::spill_load_bytes);
+  field("shared", &T::static_shared_bytes);
+  field("local", &T::local_bytes);
+  field("constant", &T::constant_bytes);
+  field("max_threads", &T::max_threads_per_block);
+}
+template <typename V>
+void Describe(V& field, const CompiledModule*) {
+  using T = CompiledModule;
+  field("arch", &T::arch);
+  field("ptx", &T::ptx);
+  field.Untold(&T::cubin);
+  field("kernels", &T::kernels);
+  field("log", &T::log);
+  field("key", &T::key);
+}
+
+}  // namespace warpwright

@@ -1,0 +1,27 @@
+// How what a method card expects, and what became of it, is encoded (base/fields.h).
+#pragma once
+
+#include "base/fields.h"
+#include "skills/match.h"
+
+namespace warpwright {
+
+template <typename V>
+void Describe(V& field, const ExpectedChange*) {
+  using T = ExpectedChange;
+  field("name", &T::name);
+  field("up", &T::up);
+  field("factor", &T::factor);
+}
+template <typename V>
+void Describe(V& field, const PredictionResult*) {
+  using T = PredictionResult;
+  field("name", &T::name);
+  field("up", &T::up);
+  field("factor", &T::factor);
+  field("before", &T::before);
+  field("after", &T::after);
+  field("held", &T::held);
+}
+
+}  // namespace warpwright

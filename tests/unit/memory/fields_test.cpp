@@ -1,0 +1,24 @@
+// The lists of fields of memory/ and skills/, as in tests/unit/core/fields_test.cpp.
+#include <gtest/gtest.h>
+
+#include "memory/experience_fields.h"
+#include "memory/trajectory_fields.h"
+#include "tests/support/described.h"
+
+namespace warpwright {
+namespace {
+
+template <typename T>
+class Described : public ::testing::Test {};
+using Types =
+    ::testing::Types<ExpectedChange, PredictionResult, StepRecord, StepOutcome, TaskResult, ExperienceKey, Experience>;
+TYPED_TEST_SUITE(Described, Types);
+TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
+
+TEST(Names, OfEveryStepKind) {
+  for (int i = 0; i <= static_cast<int>(Last(StepKind{})); ++i)
+    EXPECT_EQ(ParseName<StepKind>(Name(static_cast<StepKind>(i))), static_cast<StepKind>(i));
+}
+
+}  // namespace
+}  // namespace warpwright
