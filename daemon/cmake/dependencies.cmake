@@ -58,7 +58,7 @@ target_include_directories(dep_cuda_headers SYSTEM INTERFACE ${WW_CUDA_INCLUDE})
 if(WW_TESTS)
   find_package(GTest REQUIRED)
   add_library(dep_gtest INTERFACE)
-  target_link_libraries(dep_gtest INTERFACE GTest::gtest GTest::gtest_main)
+  target_link_libraries(dep_gtest INTERFACE GTest::gtest)
 endif()
 if(WW_TESTS OR WW_FUZZ)  # the servers that tests set up
   find_path(WW_HTTPLIB_INCLUDE httplib.h REQUIRED)

@@ -10,11 +10,30 @@ target_compile_options(ww_settings INTERFACE
   # False positives on std::string and std::variant: GCC bugs 105651 and 105562.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  # A few hundred MiB more for each compiler save it the 6 % of its time that it collects garbage.
+  $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>
   -ffp-contract=off                       # the simulator and the judge depend on exact IEEE steps
   $<$<BOOL:${WW_DEV}>:-Werror>)
 # Linked after the settings, so that these win: GoogleTest's macros shadow, and tests need no speed.
 add_library(ww_test_settings INTERFACE)
 target_compile_options(ww_test_settings INTERFACE -Wno-shadow -Og)
+
+if(WW_TESTS)
+  # One main for all test programs.
+  add_library(ww_test_main STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/test_main.cpp)
+  target_link_libraries(ww_test_main PUBLIC dep_gtest PRIVATE ww_settings ww_test_settings)
+endif()
+
+# What every test includes, compiled once. Folders of daemon/ have none: loading one took as long as it saved where eight files are
+# compiled as one.
+if(WW_TESTS AND WW_PCH)
+  add_executable(ww_test_pch EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/test_main.cpp)
+  target_compile_definitions(ww_test_pch PRIVATE WW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(ww_test_pch PRIVATE dep_gtest dep_fmt dep_expected ww_settings ww_test_settings)
+  target_precompile_headers(ww_test_pch PRIVATE
+    <algorithm> <array> <chrono> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <optional> <set> <span> <sstream> <string>
+    <string_view> <thread> <utility> <variant> <vector> <tl/expected.hpp> <fmt/format.h> <gtest/gtest.h>)
+endif()
 
 # ww_module(core SOURCES a.cpp b.cpp DEPENDS base LINKS dep_fmt): library ww_core from daemon/core.
 function(ww_module name)
@@ -23,9 +42,29 @@ function(ww_module name)
   list(TRANSFORM M_DEPENDS PREPEND ww_)
   target_include_directories(ww_${name} PUBLIC ${PROJECT_SOURCE_DIR}/daemon)
   target_link_libraries(ww_${name} PUBLIC ${M_DEPENDS} ${M_LINKS} PRIVATE ww_settings)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR}/daemon APPEND PROPERTY WW_MODULES ww_${name})
   if(NOT name IN_LIST WW_COMPUTING)
-    target_compile_options(ww_${name} PRIVATE -O1)
+    target_compile_options(ww_${name} PRIVATE -Og)
   endif()
+endfunction()
+
+# Every header of daemon/ as the first and only include of a file. Left out is source/shim: text for NVRTC, for the recorder and for
+# libclang, which give it what it stands on.
+function(ww_headers_compile_alone)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/daemon ${PROJECT_SOURCE_DIR}/daemon/*.h)
+  list(FILTER headers EXCLUDE REGEX "^source/shim/")
+  set(sources "")
+  foreach(header IN LISTS headers)
+    set(source ${PROJECT_BINARY_DIR}/headers_alone/${header}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n" @ONLY)
+    list(APPEND sources ${source})
+  endforeach()
+  get_property(modules DIRECTORY PROPERTY WW_MODULES)
+  add_library(headers_compile_alone OBJECT EXCLUDE_FROM_ALL ${sources})
+  # exec/lanes.h and what includes it are vector code: compiled as the simulator's handlers are.
+  target_compile_options(headers_compile_alone PRIVATE -O0 -march=x86-64-v3 -Wno-unused-function -Wno-unused-variable)
+  target_link_libraries(headers_compile_alone PRIVATE ${modules} dep_cli11 ww_settings)
+  set_target_properties(headers_compile_alone PROPERTIES UNITY_BUILD OFF)
 endfunction()
 
 # ww_test(core SOURCES a_test.cpp DEPENDS core): program test_core, registered as unit.core.
@@ -36,12 +75,19 @@ function(ww_test name)
   list(TRANSFORM T_DEPENDS PREPEND ww_)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${name} PRIVATE WW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WW_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  target_link_libraries(test_${name} PRIVATE ${T_DEPENDS} ${T_LINKS} dep_gtest ww_settings ww_test_settings)
+  target_link_libraries(test_${name} PRIVATE ${T_DEPENDS} ${T_LINKS} ww_test_main ww_settings ww_test_settings)
+  if(TARGET ww_test_pch)
+    target_precompile_headers(test_${name} REUSE_FROM ww_test_pch)
+    target_compile_options(test_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
+  endif()
   if(NOT T_LABELS)
     set(T_LABELS unit)
   endif()
   add_test(NAME ${T_LABELS}.${name} COMMAND test_${name})
   set_tests_properties(${T_LABELS}.${name} PROPERTIES LABELS "${T_LABELS}")
+  if(T_LABELS STREQUAL integration)  # the long ones first: of two processors, neither waits for the other at the end
+    set_tests_properties(${T_LABELS}.${name} PROPERTIES COST 100)
+  endif()
 endfunction()
 
 # ww_embed(target SYMBOL name ROOT dir FILES a.h b/c.h): compiles the files into the target as

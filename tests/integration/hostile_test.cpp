@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -152,7 +153,15 @@ void Log(const Row& row, const Judged& judged) {
   std::ofstream(path, std::ios::app) << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
 
-bool RunsHere(const Row& row) { return row.on.empty() || row.on == (OnSimulator() ? "sim" : "cuda"); }
+// Rows for another device, and slow ones without WW_SLOW, are no tests here at all.
+bool RunsHere(const Row& row) {
+  return (row.on.empty() || row.on == (OnSimulator() ? "sim" : "cuda")) && (row.slow.empty() || std::getenv("WW_SLOW") != nullptr);
+}
+std::vector<Row> RowsHere(const std::string& suite) {
+  std::vector<Row> rows = Rows(suite);
+  std::erase_if(rows, [](const Row& row) { return !RunsHere(row); });
+  return rows;
+}
 bool IsExpected(const Row& row, const Verdict& verdict) {
   return !Passed(verdict) && std::find(row.checks.begin(), row.checks.end(), CheckOf(verdict)) != row.checks.end() &&
          CaseOf(verdict).find(row.case_part) != std::string::npos;
@@ -161,15 +170,14 @@ bool IsExpected(const Row& row, const Verdict& verdict) {
 class Hostile : public testing::TestWithParam<Row> {};
 TEST_P(Hostile, IsStoppedByItsCheck) {
   const Row& row = GetParam();
-  if (!RunsHere(row)) GTEST_SKIP() << "only on " << row.on;
-  if (!row.slow.empty() && std::getenv("WW_SLOW") == nullptr) GTEST_SKIP() << "only with WW_SLOW: " << row.slow;
   const auto full = JudgeRow(row, Effort::kFull);
   if (!full) return;
   Log(row, *full);
   const std::string said = fmt::format("{}: {}", CheckOf(full->verdict), VerdictMessage(full->verdict));
   if (!row.pending.empty()) {
-    if (IsExpected(row, full->verdict)) GTEST_SKIP() << "no longer pending: " << said;
-    GTEST_SKIP() << "pending: " << row.pending << " (" << said << ")";
+    EXPECT_FALSE(IsExpected(row, full->verdict)) << "no longer pending: take that out of expected.yml. " << said;
+    std::cout << "pending: " << row.pending << " (" << said << ")\n";
+    return;
   }
   EXPECT_TRUE(IsExpected(row, full->verdict)) << "by " << fmt::format("{}", fmt::join(row.checks, " or ")) << ", not by " << said;
   if (row.full_only) return;
@@ -177,12 +185,11 @@ TEST_P(Hostile, IsStoppedByItsCheck) {
   ASSERT_TRUE(quick);
   EXPECT_TRUE(IsExpected(row, quick->verdict)) << "in a quick evaluation: " << VerdictMessage(quick->verdict);
 }
-INSTANTIATE_TEST_SUITE_P(Judge, Hostile, testing::ValuesIn(Rows("hostile")), TestName);
+INSTANTIATE_TEST_SUITE_P(Judge, Hostile, testing::ValuesIn(RowsHere("hostile")), TestName);
 
 class Honest : public testing::TestWithParam<Row> {};
 TEST_P(Honest, IsAccepted) {
   const Row& row = GetParam();
-  if (!RunsHere(row)) GTEST_SKIP() << "only on " << row.on;
   const auto judged = JudgeRow(row, Effort::kFull);
   if (!judged) return;
   Log(row, *judged);
@@ -191,7 +198,7 @@ TEST_P(Honest, IsAccepted) {
   EXPECT_EQ(judge.Prepare()->truth, "float64 shadow");
   for (const std::string& note : judge.notes()) ADD_FAILURE() << note;  // these originals can do all that is asked
 }
-INSTANTIATE_TEST_SUITE_P(Judge, Honest, testing::ValuesIn(Rows("honest")), TestName);
+INSTANTIATE_TEST_SUITE_P(Judge, Honest, testing::ValuesIn(RowsHere("honest")), TestName);
 
 // A repository of one kernel, whose manifest or whose records somebody edits.
 class EditedRepository : public testing::Test {
