@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -116,7 +117,8 @@ struct GuardViolation {
   uint64_t bytes = 0;
 };
 // Where a kernel's code first computes or stores in a narrower or less exact way; compile/ptx_rules.h has the names. Also where its text
-// depends on how it is built; source/build_dependence.h has these.
+// depends on how it is built; source/build_dependence.h has these names, which begin so:
+inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ";
 struct PrecisionUse {
   std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
   std::string file;
