@@ -66,9 +66,9 @@ std::vector<BufferContent> DecodeBuffers(const json& list, Frame& frame) {
   return buffers;
 }
 
-json EncodeRewritten(const Rewritten& r, FrameView& frame) { return {{"text", frame.Attach(r.text)}, {"notes", r.notes}}; }
+json EncodeRewritten(const Rewritten& r, FrameView& frame) { return {{"text", frame.Attach(r.text)}, {"notes", r.notes}, {"entry", r.entry}}; }
 Rewritten DecodeRewritten(const json& j, Frame& frame) {
-  return {TakeText(frame, j.at("text")), j.at("notes").get<std::vector<std::string>>()};
+  return {TakeText(frame, j.at("text")), j.at("notes").get<std::vector<std::string>>(), j.at("entry")};
 }
 
 using Contents = std::vector<Bytes>;

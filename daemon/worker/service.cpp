@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "compile/ptx_rules.h"
+#include "rewrite/derived_text.h"
 #include "rewrite/transform.h"
 #include "source/includes.h"
 #include "source/inspect.h"
@@ -123,7 +124,9 @@ void LeaveWhatWasSent(const std::vector<BufferContent>& sent, Executed& executed
 }  // namespace
 
 Result<Inspection> Service::Inspect(const SourceRef& source) { return InspectSource(source); }
-Result<RewriteOutcome> Service::Rewrite(const RewriteRequest& request) { return ApplyTransform(request); }
+Result<RewriteOutcome> Service::Rewrite(const RewriteRequest& request) {
+  return IsDerivedText(request.transform) ? DeriveText(request) : ApplyTransform(request);
+}
 Result<SpliceOutcome> Service::Splice(const SpliceRequest& request) { return ::warpwright::Splice(request); }
 
 Result<const SliceOutcome*> Service::SliceOnce(const SourceRef& source, const std::string& entry) {
