@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace warpwright {
 
 class Progress {
@@ -20,8 +22,5 @@ class Progress {
   bool terminal_;
   bool open_ = false;
 };
-
-// Control characters and escape sequences of untrusted text, made visible.
-std::string Printable(std::string_view text);
 
 }  // namespace warpwright

@@ -15,12 +15,6 @@ namespace warpwright {
 inline constexpr int kMaxJsonDepth = 64;
 inline constexpr size_t kMaxJsonValues = 1'000'000;
 
-// Invalid sequences become U+FFFD, one for each byte.
-std::string ValidUtf8(std::string_view bytes);
-size_t CountCodePoints(std::string_view utf8);
-// At most `limit` code points; of a longer text the last one is an ellipsis.
-std::string Clip(std::string_view utf8, size_t limit);
-
 // kCorrupt.
 Result<nlohmann::json> ParseJson(std::string_view text, size_t max_bytes);
 // Never throws.

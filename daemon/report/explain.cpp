@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/hash.h"
+#include "base/shell.h"
 #include "core/evidence.h"
 #include "report/format.h"
 #include "report/review_notes.h"
@@ -306,8 +307,8 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   e.roofline_share_before = share(accepted->outcome->before);
   e.roofline_share_after = share(accepted->outcome->after);
   e.reproduce = {fmt::format("git checkout {}", e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12)),
-                 fmt::format("git checkout {} -- {}", ShellQuote("warpwright/" + e.kernel), ShellQuote(e.file)),
-                 fmt::format("warpwright verify --kernel {} --device {}", ShellQuote(e.kernel), ShellQuote(e.device))};
+                 fmt::format("git checkout {} -- {}", ShellWord("warpwright/" + e.kernel), ShellWord(e.file)),
+                 fmt::format("warpwright verify --kernel {} --device {}", ShellWord(e.kernel), ShellWord(e.device))};
   return e;
 }
 

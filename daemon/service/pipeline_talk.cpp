@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "report/markdown.h"
 #include "service/answer.h"
 #include "service/pipeline.h"
