@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
 

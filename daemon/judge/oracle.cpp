@@ -134,7 +134,7 @@ const Shadow* Oracle::TheShadow() {
 }
 
 RunSetting Oracle::Setting(const Trial& trial) const {
-  RunSetting setting{&original_, &spec_, &trial.c, settings_.device, {}};
+  RunSetting setting{.source = &original_, .spec = &spec_, .c = &trial.c, .device = settings_.device};
   setting.options.guard_bytes = settings_.guard_bytes;
   setting.options.seed = trial.seed;
   return setting;

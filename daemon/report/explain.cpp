@@ -279,7 +279,8 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
     for (auto& precondition : Preconditions(step.record.method, row.message))
       if (std::find(e.preconditions.begin(), e.preconditions.end(), precondition) == e.preconditions.end()) e.preconditions.push_back(std::move(precondition));
     e.steps.push_back(row.method + (row.parameters.empty() ? "" : " (" + row.parameters + ")") + ": " + row.message + ".");
-    for (const auto& p : step.outcome->prediction) e.predictions.push_back({p.name, p.up ? 1 : -1, p.before, p.after, p.held});
+    for (const auto& p : step.outcome->prediction) e.predictions.push_back(
+          {.field = p.name, .direction = p.up ? 1 : -1, .before = p.before, .after = p.after, .held = p.held});
   }
   if (before == nullptr) return e;
   SortNotes(before->notes, e);

@@ -8,12 +8,14 @@
 namespace warpwright {
 namespace {
 
-struct Row {
-  const char* before;
-  const char* after;
-};
+Result<RewriteOutcome> Widen(const SourceRef& source, const std::string& entry) {
+  return DeriveText({.source = source, .entry = entry, .transform = std::string(kFloat64Text)});
+}
 
 TEST(Float64, RewritesTokens) {
+  struct Row {
+    const char *before, *after;
+  };
   const Row rows[] = {
       {"float x = 0.5f;", "double x = ((double)0.5f);"},
       {"const float4* p = reinterpret_cast<const float4*>(q);",
@@ -61,7 +63,7 @@ TEST(Float64, InlinesHeadersOfTheRepositoryOnly) {
   const SourceRef source{folder.path().string(), "kernels/softmax.cu",
                          "#include <cuda_runtime.h>\n#include \"common.cuh\"\n#include \"common.cuh\"\n#include "
                          "\"/etc/passwd\"\nfloat kernel;\n"};
-  const auto outcome = DeriveText({source, "softmax<float>", {}, std::string(kFloat64Text), {}});
+  const auto outcome = Widen(source, "softmax<float>");
   ASSERT_TRUE(outcome) << outcome.error().message;
   const auto& widened = std::get<Rewritten>(*outcome);
   EXPECT_EQ(widened.text,
@@ -71,13 +73,13 @@ TEST(Float64, InlinesHeadersOfTheRepositoryOnly) {
 }
 
 TEST(Float64, RefusesAWholeTextWithAReason) {
-  const auto outcome = DeriveText({{"/tmp", "a.cu", "int x = __float_as_int(y);"}, "f", {}, std::string(kFloat64Text), {}});
+  const auto outcome = Widen({"/tmp", "a.cu", "int x = __float_as_int(y);"}, "f");
   ASSERT_TRUE(outcome);
   EXPECT_EQ(std::get<RewriteRefusal>(*outcome).reason, "__float_as_int has no counterpart in float64");
 }
 
 TEST(Float64, BringsWhatNarrowTypesNeed) {
-  const auto outcome = DeriveText({{"/tmp", "a.cu", "#include <cuda_fp16.h>\n__half x;"}, "f<__half>", {}, std::string(kFloat64Text), {}});
+  const auto outcome = Widen({"/tmp", "a.cu", "#include <cuda_fp16.h>\n__half x;"}, "f<__half>");
   ASSERT_TRUE(outcome);
   const auto& widened = std::get<Rewritten>(*outcome);
   EXPECT_NE(widened.text.find("struct ww_narrow"), std::string::npos);
