@@ -35,17 +35,6 @@ const std::map<std::string, std::string>& KnownDeclarations() {
   return declarations;
 }
 
-// Behind the last #include of the leading block, so that the declaration comes before its first use.
-std::string InsertAfterIncludes(const std::string& text, const std::string& declaration) {
-  size_t position = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    if (text.compare(begin, 8, "#include") == 0) position = end;
-    begin = end;
-  }
-  return text.substr(0, position) + declaration + text.substr(position);
-}
-
 std::string QuotedName(const std::string& log) {
   const size_t open = log.find('"');
   const size_t close = open == std::string::npos ? open : log.find('"', open + 1);
@@ -77,8 +66,18 @@ Result<Repair> RepairCandidate(const SourceRef& source, const std::string& entry
     const std::string name = QuotedName(diagnosis.quote);
     const auto known = KnownDeclarations().find(name);
     if (known == KnownDeclarations().end()) return Abandon{"no declaration is known for '" + name + "'"};
-    std::string text = InsertAfterIncludes(failed.text, known->second);
-    return MakeCandidate(std::move(text), base, failed.method, failed.parameters, failed.summary + "; declares " + name);
+    const RewriteRequest request{.source = {source.root, source.file, failed.text},
+                                 .entry = entry,
+                                 .kernel = {},
+                                 .transform = std::string(kDeclaredText),
+                                 .parameters = {{"declaration", known->second}}};
+    WW_ASSIGN(RewriteOutcome outcome, evaluator.Rewrite(request));
+    return std::visit(Overload{[&](Rewritten& declared) -> Repair {
+                                 return MakeCandidate(std::move(declared.text), base, failed.method, failed.parameters,
+                                                      failed.summary + "; declares " + name);
+                               },
+                               [](RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
+                      outcome);
   }
   if (diagnosis.cause != Cause::kResourceLimit && diagnosis.cause != Cause::kMisaligned)
     return Abandon{"no built-in repair for: " + diagnosis.root_cause};

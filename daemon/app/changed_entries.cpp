@@ -179,11 +179,11 @@ Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, cons
     }
   }
   WW_ASSIGN(Scratch scratch, Scratch::Create(workspace.state()));
-  WW_ASSIGN(RevisionSources now, RevisionSources::Load(repository, request.commit));
+  WW_ASSIGN(RevisionSources now, RevisionSources::Load(repository, request.commit, worker));
   std::optional<RevisionSources> then;
   std::optional<Manifest> old_manifest;
   if (!request.before.empty()) {
-    WW_ASSIGN(then, RevisionSources::Load(repository, request.before));
+    WW_ASSIGN(then, RevisionSources::Load(repository, request.before, worker));
     // A manifest that was wrong or not there then says nothing about what its entries were: all of today's are new.
     if (const auto text = repository.Read(request.before, std::string(kManifestName)); text && *text)
       if (auto parsed = ParseManifest(**text, std::string(kManifestName))) old_manifest = std::move(*parsed);

@@ -1,5 +1,5 @@
 // A night: every entry of a revision timed against its own past, and where one became slower, the commit that did it.
-// service/night.h has the decisions, service/regression.h the statistics.
+// nights/night.h has the decisions, nights/regression.h the statistics.
 #pragma once
 
 #include <filesystem>

@@ -1,67 +1,19 @@
 #include "app/source_closure.h"
 
 #include <fstream>
+#include <sstream>
 
 #include "app/workspace.h"
 
 namespace warpwright {
 namespace {
 
-// Blanks and comments from `at` on.
-size_t SkipBlanks(std::string_view text, size_t at) {
-  while (at < text.size()) {
-    if (std::string_view(" \t\v\f\r(").find(text[at]) != std::string_view::npos) {
-      ++at;
-    } else if (text.substr(at).starts_with("/*")) {
-      const size_t end = text.find("*/", at + 2);
-      if (end == text.npos) return text.size();
-      at = end + 2;
-    } else {
-      break;
-    }
-  }
-  return at;
-}
-
-// Lines that a backslash continues, in one.
-std::string Spliced(std::string_view text) {
-  std::string joined;
-  joined.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && text.substr(i + 1).starts_with("\n"))
-      i += 1;
-    else if (text[i] == '\\' && text.substr(i + 1).starts_with("\r\n"))
-      i += 2;
-    else
-      joined += text[i];
-  }
-  return joined;
-}
-
 std::string LastName(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
 
 }  // namespace
 
-std::vector<std::string> IncludedNames(std::string_view original) {
-  const std::string joined = Spliced(original);
-  const std::string_view text = joined;
-  std::vector<std::string> names;
-  for (const std::string_view word : {"include", "import"}) {
-    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-      size_t name = at + word.size();
-      if (text.substr(name).starts_with("_next")) name += 5;
-      name = SkipBlanks(text, name);
-      if (name >= text.size() || (text[name] != '"' && text[name] != '<')) continue;
-      const size_t end = text.find_first_of(text[name] == '"' ? "\"\n" : ">\n", name + 1);
-      if (end == text.npos || text[end] == '\n') continue;
-      names.push_back(LastName(text.substr(name + 1, end - name - 1)));
-    }
-  }
-  return names;
-}
-
-Result<RevisionSources> RevisionSources::Load(const Repository& repository, std::string commit) {
-  RevisionSources sources(repository, std::move(commit));
+Result<RevisionSources> RevisionSources::Load(const Repository& repository, std::string commit, Evaluator& worker) {
+  RevisionSources sources(repository, std::move(commit), worker);
   WW_ASSIGN(const auto files, repository.Files(sources.commit_));
   for (const auto& file : files) {
     if (file.kind != TreeFile::Kind::kFile || !IsSource(file.path)) continue;
@@ -82,6 +34,19 @@ std::map<std::string, std::string> RevisionSources::Below(const std::string& fol
   return found;
 }
 
+Result<std::vector<std::string>> RevisionSources::IncludedIn(const std::string& blob, const std::string& path) const {
+  WW_ASSIGN(std::string text, repository_->Content(blob, path));
+  const RewriteRequest request{
+      .source = {{}, path, std::move(text)}, .entry = {}, .kernel = {}, .transform = std::string(kIncludedNames), .parameters = {}};
+  WW_ASSIGN(const RewriteOutcome outcome, worker_->Rewrite(request));
+  const auto* names = std::get_if<Rewritten>(&outcome);
+  if (names == nullptr) return Fail(ErrorCode::kUnsupported, std::get<RewriteRefusal>(outcome).reason);
+  std::vector<std::string> found;
+  std::istringstream lines(names->text);
+  for (std::string line; std::getline(lines, line);) found.push_back(line);
+  return found;
+}
+
 Result<SourceClosure> RevisionSources::Of(const std::string& file) {
   SourceClosure closure;
   if (Blob(file).empty()) return closure;
@@ -93,8 +58,7 @@ Result<SourceClosure> RevisionSources::Of(const std::string& file) {
     const std::string& blob = closure.files[path];
     auto known = names_.find(blob);
     if (known == names_.end()) {
-      const auto text = repository_->Content(blob, path);
-      known = names_.emplace(blob, text.map(IncludedNames)).first;
+      known = names_.emplace(blob, IncludedIn(blob, path)).first;
     }
     if (!known->second) {
       if (known->second.error().code != ErrorCode::kUnsupported) return Fail(known->second.error());

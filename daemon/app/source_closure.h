@@ -7,16 +7,13 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "core/evaluator.h"
 #include "repo/repository.h"
 
 namespace warpwright {
-
-// Last names of everything in `text` that looks like an include, with computed ones left out, as the slicer leaves them out.
-std::vector<std::string> IncludedNames(std::string_view text);
 
 struct SourceClosure {
   std::map<std::string, std::string> files;  // path to blob; empty where the kernel's file is not there
@@ -26,8 +23,8 @@ struct SourceClosure {
 
 class RevisionSources {
  public:
-  // `repository` must outlive it.
-  static Result<RevisionSources> Load(const Repository& repository, std::string commit);
+  // `repository` must outlive it, and the worker, which reads the texts.
+  static Result<RevisionSources> Load(const Repository& repository, std::string commit, Evaluator& worker);
 
   const std::string& commit() const { return commit_; }
   Result<SourceClosure> Of(const std::string& file);
@@ -39,10 +36,14 @@ class RevisionSources {
   Status Export(const SourceClosure& closure, const std::filesystem::path& folder) const;
 
  private:
-  RevisionSources(const Repository& repository, std::string commit) : repository_(&repository), commit_(std::move(commit)) {}
+  RevisionSources(const Repository& repository, std::string commit, Evaluator& worker)
+      : repository_(&repository), commit_(std::move(commit)), worker_(&worker) {}
+  // Last names of what a file may include.
+  Result<std::vector<std::string>> IncludedIn(const std::string& blob, const std::string& path) const;
 
   const Repository* repository_;
   std::string commit_;
+  Evaluator* worker_;
   std::map<std::string, std::string> blobs_;                                // of all sources, by path
   std::unordered_map<std::string, std::vector<std::string>> by_last_name_;  // paths
   std::map<std::string, Result<std::vector<std::string>>> names_;           // included ones, by blob

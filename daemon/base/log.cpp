@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/utf8.h"
 
 namespace warpwright {
 namespace {
@@ -37,28 +38,8 @@ LogFields& ThreadFields() {
   return fields;
 }
 
-// The code point at `at` and its length; length 0: no valid UTF-8 begins here.
-std::pair<uint32_t, size_t> DecodeUtf8(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  const unsigned char lead = byte(0);
-  const size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
-  if (length == 0 || at + length > text.size()) return {0, 0};
-  if (length == 1) return {lead, 1};
-  uint32_t value = lead & (0x7fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {0, 0};
-    value = value << 6 | (byte(i) & 0x3fu);
-  }
-  constexpr std::array<uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < kLeast[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return {0, 0};
-  return {value, length};
-}
-
-// Control characters (C0, DEL, C1), line separators, and what reorders or hides text.
-bool IsUnsafe(uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x2069) || c == 0xfeff ||
-         (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
-}
+// Control characters, and what reorders or hides text.
+bool IsUnsafe(uint32_t c) { return c < 0x20 || c == 0x7f || IsDeceptive(c); }
 
 void AppendEscape(std::string& out, uint32_t c) {
   if (c == '\n') {

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/utf8.h"
+
 namespace warpwright {
 namespace {
 size_t TerminalColumns() {
@@ -28,7 +30,7 @@ void Progress::Step(std::string_view text) {
     fmt::print(stderr, "{}\n", Printable(text));
     return;
   }
-  fmt::print(stderr, "\r\033[K{}", Printable(text).substr(0, TerminalColumns() - 1));
+  fmt::print(stderr, "\r\033[K{}", CutAtCharacter(Printable(text), TerminalColumns() - 1));
   std::fflush(stderr);
   open_ = true;
 }
@@ -47,22 +49,9 @@ void Progress::Finish() {
 }
 
 ProgressCallbacks Progress::Callbacks() {
-  return {.step = [this](const std::string& text) { Step(text); }, .line = [this](const std::string& text) { Line(text); },
+  return {.step = [this](const std::string& text) { Step(text); },
+          .line = [this](const std::string& text) { Line(text); },
           .finish = [this] { Finish(); }};
-}
-
-std::string Printable(std::string_view text) {
-  std::string clean;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 && c != '\t')
-      clean += fmt::format("\\x{:02x}", byte);
-    else if (byte == 0x7f)
-      clean += "\\x7f";
-    else
-      clean += c;
-  }
-  return clean;
 }
 
 }  // namespace warpwright

@@ -25,7 +25,4 @@ class Progress {
   bool open_ = false;
 };
 
-// Control characters and escape sequences of untrusted text, made visible.
-std::string Printable(std::string_view text);
-
 }  // namespace warpwright

@@ -16,6 +16,7 @@
 #include "base/sandbox.h"
 #include "cli/exit_code.h"
 #include "cli/version.h"
+#include "cli/worker_devices.h"
 #include "compile/toolkit.h"
 #include "gpu/describe.h"
 #include "worker/cache_trim.h"
@@ -121,7 +122,7 @@ Status Main(int argc, char** argv) {
     return {};
   }
   if (!options.doctor.empty()) {
-    DescribeMachine(options.doctor, [](const Machine& part) {
+    DescribeMachine(DescriberOf(options.doctor), [](const Machine& part) {
       std::printf("%s\n", EncodeMachine(part).c_str());
       std::fflush(stdout);  // the next part may end the process
     });
@@ -143,7 +144,7 @@ Status Main(int argc, char** argv) {
     hello += "\n" + note;
   }
   TrimCache(options.cache);
-  Service service(options.cache);
+  Service service(options.cache, OpenDevice);
   const Status served = Serve(service, frames.in.get(), frames.out.get(), hello, std::move(areas));
   // Destructors and exit handlers would wait for a kernel that hangs; the driver ends it with the process.
   if (!service.usable()) std::_Exit(kExitDone);

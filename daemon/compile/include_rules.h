@@ -7,18 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace warpwright {
-
-struct IncludeLine {
-  std::string name;    // empty: the name is a macro
-  int line = 0;
-};
-
-// The include directives of a text, active or not, as a compiler sees them: comments, literals, raw strings, continued lines and digraphs
-// are understood.
-std::vector<IncludeLine> FindIncludes(std::string_view text);
 
 // The first directive of the text or of a header that is neither a name in `headers` nor a plain relative name, as a compiler's message:
 // "file(line): error: ...".

@@ -13,6 +13,8 @@
 #include <set>
 #include <streambuf>
 
+#include "base/utf8.h"
+
 namespace warpwright {
 
 namespace {
@@ -146,21 +148,6 @@ class TreeBuilder : public YAML::EventHandler {
   std::optional<YamlNode> root_;
 };
 
-// Length of the UTF-8 sequence at `text`, 0 where it is malformed, overlong, a surrogate or beyond U+10FFFF.
-size_t Utf8Length(std::string_view text) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) || (first == 0xf0 && byte(1) < 0x90) ||
-      (first == 0xf4 && byte(1) > 0x8f))
-    return 0;
-  return length;
-}
-
 Status CheckBytes(std::string_view text, const std::string& path) {
   if (text.size() > kMaxBytes)
     return Fail(Error{ErrorCode::kConfig,
@@ -169,7 +156,7 @@ Status CheckBytes(std::string_view text, const std::string& path) {
   int line = 1, column = 1;
   for (size_t i = 0; i < text.size();) {
     unsigned char c = static_cast<unsigned char>(text[i]);
-    size_t length = Utf8Length(text.substr(i));
+    const size_t length = DecodeUtf8(text, i).length;
     bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
     if (length == 0 || control)
       return Fail(Error{ErrorCode::kConfig,

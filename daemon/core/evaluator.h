@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -38,9 +39,16 @@ struct RewriteRequest {
   std::string transform;
   std::map<std::string, std::string> parameters;
 };
+// Texts that are derived from a source without being a transformation's: nobody but the worker lexes what others wrote. Ids beside those of
+// rewrite/ (rewrite/derived_text.h).
+inline constexpr std::string_view kFloat64Text = "float64";           // headers inlined, and all floating-point types made double
+inline constexpr std::string_view kDeclaredText = "declare";          // with the parameter "declaration" behind its includes
+inline constexpr std::string_view kIncludedNames = "included_names";  // only the last names of what it may include, one a line
+
 struct Rewritten {
   std::string text;                 // the whole file
   std::vector<std::string> notes;   // what was done, for the explanation
+  std::string entry;                // of kFloat64Text: the entry's name in that text
 };
 struct RewriteRefusal {
   std::string reason;               // "the row loop writes shared state (line 31)"
@@ -120,7 +128,8 @@ struct GuardViolation {
   uint64_t bytes = 0;
 };
 // Where a kernel's code first computes or stores in a narrower or less exact way; compile/ptx_rules.h has the names. Also where its text
-// depends on how it is built; source/build_dependence.h has these.
+// depends on how it is built; source/build_dependence.h has these names, which begin so:
+inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ";
 struct PrecisionUse {
   std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
   std::string file;

@@ -155,6 +155,7 @@ void Describe(V& field, const Rewritten*) {
   using T = Rewritten;
   field.Blob("text", &T::text);
   field("notes", &T::notes);
+  field("entry", &T::entry);
 }
 template <typename V>
 void Describe(V& field, const RewriteRefusal*) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "forge/github_state.h"
 #include "forge/json_text.h"
 

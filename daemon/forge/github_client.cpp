@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "forge/github_state.h"
 #include "forge/json_text.h"
 
@@ -38,7 +39,7 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
 }
 
 Status CheckBody(std::string_view body) {
-  if (CountCodePoints(body) > kMaxBodyCodePoints)
+  if (CodePoints(body) > kMaxBodyCodePoints)
     return Fail(ErrorCode::kUnsupported, fmt::format("a text of more than {} characters, which GitHub refuses", kMaxBodyCodePoints));
   return {};
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "forge/github_state.h"
 #include "forge/json_text.h"
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "base/redaction.h"
+#include "base/utf8.h"
 #include "forge/json_text.h"
 
 namespace warpwright {
@@ -54,10 +55,7 @@ std::string NextOf(std::string_view link) {
 }
 
 std::string OneLine(std::string_view text) {
-  std::string line = Clip(ValidUtf8(text.substr(0, 4 * kMaxMessageCharacters)), kMaxMessageCharacters);
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return Redact(line);
+  return Redact(Clip(CleanText(text, 4 * kMaxMessageCharacters), kMaxMessageCharacters));
 }
 
 // "Validation Failed: No commits between main and warpwright/softmax".

@@ -12,11 +12,6 @@
 
 namespace warpwright {
 
-// Invalid sequences become U+FFFD, one for each byte.
-std::string ValidUtf8(std::string_view bytes);
-size_t CountCodePoints(std::string_view utf8);
-// At most `limit` code points; of a longer text the last one is an ellipsis.
-std::string Clip(std::string_view utf8, size_t limit);
 
 // kCorrupt.
 Result<nlohmann::json> ParseForeignJson(std::string_view text, size_t max_bytes);

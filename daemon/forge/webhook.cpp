@@ -9,6 +9,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "forge/json_text.h"
 
 namespace warpwright {

@@ -406,7 +406,7 @@ Result<Failure> Examination::LargeCases() {
 
 void Examination::BeginCases() {
   for (const CaseMeasurement& wanted : std::get<Measured>(state_.baseline->original).cases)
-    measured_.cases.push_back({wanted.case_name, wanted.weight, 0, false, {}, {}});
+    measured_.cases.push_back({.case_name = wanted.case_name, .weight = wanted.weight});
 }
 
 // Only what is faster than everything before can be built upon, and is worth the counters of evidence.

@@ -370,7 +370,13 @@ Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case
     std::vector<std::byte> values(bytes);
     const uint64_t stream = buffers.size() + 1;
     if (IsFilled(*buffer)) {
-      Target target{argument, *buffer, c, shape, values, seed, stream};
+      Target target{.argument = argument,
+                    .buffer = *buffer,
+                    .c = c,
+                    .shape = shape,
+                    .bytes = values,
+                    .seed = seed,
+                    .stream = stream};
       WW_ASSIGN(target.elementwise, IsElementwise(spec, c, shape));
       target.alone = std::count_if(spec.args.begin(), spec.args.end(), [](const Argument& other) {
                        const auto* filled = std::get_if<BufferArgument>(&other.kind);

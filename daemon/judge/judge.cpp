@@ -56,7 +56,7 @@ Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCa
     trial.outputs.push_back(i);
     trial.layouts.push_back(
         {argument.name, buffer->dtype, expected->second.shape, EstimateAccumulation(spec, *verified.c, argument)});
-    trial.references.push_back({std::vector(expected->second.data), {}, {}, {}, 0, false, false});
+    trial.references.push_back({.bytes = std::vector(expected->second.data)});
   }
   return trial;
 }
@@ -177,14 +177,18 @@ Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, Case
   const uint64_t instructions = ThreadInstructions(run.launches);
   status.measured = true;
   measured.modelled = run.modelled;
-  measured.cases.push_back({c.name, c.weight, run.time_us, run.sampled, std::move(run.launches)});
+  measured.cases.push_back({.case_name = c.name,
+                            .weight = c.weight,
+                            .time_us = run.time_us,
+                            .sampled = run.sampled,
+                            .launches = std::move(run.launches)});
   status.verified = !SamplesCase(c) || instructions <= options.verify_instructions;
   if (status.verified) {
     VerifiedCase candidate;
     candidate.c = &c;
     candidate.instructions = instructions;
     candidate.bytes = bytes;
-    candidate.own = {"comparison", c, InputVariant::kBase, options.seed, false};
+    candidate.own = {.check = "comparison", .c = c, .seed = options.seed};
     verified.push_back(std::move(candidate));
   } else {
     large.emplace_back(&c, instructions);

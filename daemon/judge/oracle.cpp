@@ -121,16 +121,20 @@ Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
 uint64_t OracleCacheBytes() { return std::clamp<uint64_t>(PhysicalMemoryBytes() / 4, 512u << 20, 16ull << 30); }
 
 Oracle::Oracle(const KernelSpec& spec, SourceRef original, Evaluator& trusted, OracleSettings settings)
-    : spec_(spec), original_(std::move(original)), trusted_(trusted), settings_(std::move(settings)) {
-  if (auto shadow = MakeShadow(spec_, original_)) {
-    shadow_ = std::move(*shadow);
-  } else {
-    shadow_note_ = shadow.error().message;
+    : spec_(spec), original_(std::move(original)), trusted_(trusted), settings_(std::move(settings)) {}
+
+const Shadow* Oracle::TheShadow() {
+  if (!std::exchange(shadow_asked_, true)) {
+    if (auto shadow = MakeShadow(spec_, original_, trusted_))
+      shadow_ = std::move(*shadow);
+    else
+      shadow_note_ = shadow.error().message;
   }
+  return shadow_ ? &*shadow_ : nullptr;
 }
 
 RunSetting Oracle::Setting(const Trial& trial) const {
-  RunSetting setting{&original_, &spec_, &trial.c, settings_.device, {}};
+  RunSetting setting{.source = &original_, .spec = &spec_, .c = &trial.c, .device = settings_.device};
   setting.options.guard_bytes = settings_.guard_bytes;
   setting.options.seed = trial.seed;
   return setting;
@@ -352,7 +356,7 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std
 }
 
 Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
-  if (!shadow_) return {};
+  if (TheShadow() == nullptr) return {};
   WW_ASSIGN(auto truth, RunShadow(trial, reference, false));
   const bool agrees = truth && ShadowAgrees(reference, *truth);
   if (agrees) {

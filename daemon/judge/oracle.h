@@ -70,7 +70,7 @@ class Oracle {
   Result<std::shared_ptr<const std::vector<BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, whatever comes of it.
   Result<RunOutcome> RunAgain(const Trial& trial, const TrialReference& reference, ExecuteOptions options);
-  bool has_shadow() const { return shadow_.has_value(); }
+  bool has_shadow() { return TheShadow() != nullptr; }
   const std::string& shadow_note() const { return shadow_note_; }  // why there is none
   int64_t runs() const { return runs_; }
 
@@ -85,6 +85,8 @@ class Oracle {
   Result<std::optional<Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
   Result<std::optional<std::vector<std::vector<double>>>> RunShadow(const Trial& trial, const TrialReference& reference,
                                                                     bool perturbed);
+  // Made when it is first asked for; nullptr: there is none, or it was dropped.
+  const Shadow* TheShadow();
   Status AddTruth(const Trial& trial, TrialReference& reference);
   Status AddConditioning(const Trial& trial, TrialReference& reference);
   void MarkExact(const Trial& trial, TrialReference& reference) const;
@@ -98,6 +100,7 @@ class Oracle {
   Evaluator& trusted_;
   OracleSettings settings_;
   std::optional<Shadow> shadow_;
+  bool shadow_asked_ = false;
   std::string shadow_note_;
   bool shadow_proven_ = false;
   std::map<std::string, bool> writes_everything_;  // by shape

@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include "base/parallel.h"
-#include "source/build_dependence.h"
 
 namespace warpwright {
 namespace {

@@ -66,7 +66,8 @@ std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t se
   const CounterRandom seeds(secret, kTrialStream);
   std::vector<Trial> trials;
   const auto add = [&](const char* check, InputVariant variant, bool offset = false) {
-    trials.push_back({check, c, variant, seeds.Bits(trials.size()), offset});
+    trials.push_back(
+        {.check = check, .c = c, .variant = variant, .seed = seeds.Bits(trials.size()), .offset_pointers = offset});
   };
   const bool full = effort == Effort::kFull;
   for (int i = 0; i < (full ? 3 : 1); ++i) add("secret-seed", InputVariant::kBase);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/fields.h"
-#include "service/history.h"
+#include "nights/history.h"
 
 namespace warpwright {
 

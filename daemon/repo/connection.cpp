@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 #include <git2/sys/transport.h>
 
+#include "base/utf8.h"
+
 
 namespace warpwright {
 namespace {
 
 Connection* Self(void* pointer) { return static_cast<Connection*>(pointer); }
 
-// What servers and ssh write is shown on one line, short, without control characters.
+// What servers and ssh write is shown on one line, short, without what hides or turns text.
 std::string OneLine(std::string_view text) {
-  std::string line;
-  for (const char c : text.substr(0, 400)) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  std::string line = CleanText(text, 400);
   while (line.ends_with(' ')) line.pop_back();
   return line;
 }

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/pipe_signal.h"
+#include "base/shell.h"
 #include "base/subprocess.h"
 #include "repo/timed_stream.h"
 
@@ -104,12 +105,6 @@ int MakeSubtransport(git_smart_subtransport** out, git_transport*, void* options
   return 0;
 }
 
-std::string Quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
 
 std::vector<std::string> SshArguments(const SshOptions& options, const std::string& service) {
@@ -131,7 +126,7 @@ std::vector<std::string> SshArguments(const SshOptions& options, const std::stri
   }
   if (!options.target.port.empty()) argv.insert(argv.end(), {"-p", options.target.port});
   if (!options.target.user.empty()) argv.insert(argv.end(), {"-l", options.target.user});
-  argv.insert(argv.end(), {"--", options.target.host, service + " " + Quoted(options.target.path)});
+  argv.insert(argv.end(), {"--", options.target.host, service + " " + ShellQuote(options.target.path)});
   return argv;
 }
 

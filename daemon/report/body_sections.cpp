@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/shell.h"
+#include "base/utf8.h"
 #include "report/format.h"
 #include "report/markdown.h"
 #include "report/mermaid.h"
@@ -17,7 +19,7 @@ constexpr size_t kCounterRows = 8, kUntestedShown = 4;
 std::string LeftOut(size_t count, std::string_view what, const Explanation& e) {
   if (count == 0) return {};
   return fmt::format("\n_{} more {}{} left out to keep this page readable; {} prints everything._\n", count, what, count == 1 ? " is" : "s are",
-                     CodeSpan("warpwright show --kernel " + ShellQuote(e.kernel)));
+                     CodeSpan("warpwright show --kernel " + ShellWord(e.kernel)));
 }
 
 bool IsSlower(const CaseRow& row) { return row.decision == "slower" || (row.decision.empty() && row.after_us > row.before_us * 1.005); }
@@ -300,8 +302,8 @@ std::string Verification(const Explanation& e, size_t max_items) {
 std::string Reproduction(const Explanation& e, const Provenance& p) {
   const std::string branch = p.branch.empty() ? "warpwright/" + e.kernel : p.branch, base = e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12);
   const std::string command = fmt::format("git fetch origin {} &&\n  git checkout {} &&\n  git checkout FETCH_HEAD -- {} &&\n  warpwright verify --kernel {} --device {}\n",
-                                          ShellQuote(CleanText(branch, 200)), ShellQuote(base), ShellQuote(CleanText(e.file, 300)), ShellQuote(CleanText(e.kernel, 100)),
-                                          ShellQuote(CleanText(e.device, 60)));
+                                          ShellWord(CleanText(branch, 200)), ShellWord(base), ShellWord(CleanText(e.file, 300)), ShellWord(CleanText(e.kernel, 100)),
+                                          ShellWord(CleanText(e.device, 60)));
   return Folded("Reproduce it with one command", CodeBlock(command, "sh"));
 }
 

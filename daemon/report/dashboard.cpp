@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "report/explanation.h"
 #include "report/format.h"
 #include "report/markdown.h"

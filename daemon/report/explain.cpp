@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/hash.h"
+#include "base/shell.h"
 #include "core/evidence.h"
 #include "report/format.h"
 #include "report/review_notes.h"
@@ -278,7 +279,8 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
     for (auto& precondition : Preconditions(step.record.method, row.message))
       if (std::find(e.preconditions.begin(), e.preconditions.end(), precondition) == e.preconditions.end()) e.preconditions.push_back(std::move(precondition));
     e.steps.push_back(row.method + (row.parameters.empty() ? "" : " (" + row.parameters + ")") + ": " + row.message + ".");
-    for (const auto& p : step.outcome->prediction) e.predictions.push_back({p.name, p.up ? 1 : -1, p.before, p.after, p.held});
+    for (const auto& p : step.outcome->prediction) e.predictions.push_back(
+          {.field = p.name, .direction = p.up ? 1 : -1, .before = p.before, .after = p.after, .held = p.held});
   }
   if (before == nullptr) return e;
   SortNotes(before->notes, e);
@@ -306,8 +308,8 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   e.roofline_share_before = share(accepted->outcome->before);
   e.roofline_share_after = share(accepted->outcome->after);
   e.reproduce = {fmt::format("git checkout {}", e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12)),
-                 fmt::format("git checkout {} -- {}", ShellQuote("warpwright/" + e.kernel), ShellQuote(e.file)),
-                 fmt::format("warpwright verify --kernel {} --device {}", ShellQuote(e.kernel), ShellQuote(e.device))};
+                 fmt::format("git checkout {} -- {}", ShellWord("warpwright/" + e.kernel), ShellWord(e.file)),
+                 fmt::format("warpwright verify --kernel {} --device {}", ShellWord(e.kernel), ShellWord(e.device))};
   return e;
 }
 

@@ -66,16 +66,6 @@ std::string FieldWords(std::string_view field) {
   return words;
 }
 
-std::string ShellQuote(std::string_view word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-./:+,=@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string Plural(int count, std::string_view one, std::string_view many) {
   if (count == 1) return fmt::format("1 {}", one);
   return many.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, many);

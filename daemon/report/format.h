@@ -16,8 +16,6 @@ std::string FormatInterval(const GainInterval& interval);  // "1.58x to 1.70x"
 std::string ChipName(const Explanation& explanation);      // "H200"
 // "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" is left to the unit.
 std::string FieldWords(std::string_view field);
-// As one word of a shell's command line.
-std::string ShellQuote(std::string_view word);
 std::string Plural(int count, std::string_view one, std::string_view many = {});  // "1 round", "8 rounds"
 
 }  // namespace warpwright

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/utf8.h"
 #include "report/body_sections.h"
 #include "report/format.h"
 #include "report/markdown.h"

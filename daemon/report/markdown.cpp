@@ -1,44 +1,13 @@
 #include "report/markdown.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "base/utf8.h"
 
 namespace warpwright {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr std::string_view kBreak = "&#8203;";             // zero-width space
-
-// The character at `at` and its length in bytes; length 0 where it is not UTF-8.
-struct Character {
-  uint32_t code = 0;
-  size_t length = 0;
-};
-Character Decode(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) -> uint32_t { return static_cast<unsigned char>(text[at + i]); };
-  const uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return {};
-  uint32_t code = lead & (0x7fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kSmallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {};
-  return {code, length};
-}
-
-// Turns, hides or joins text without being seen; or ends a line where nobody expects it.
-bool IsDeceptive(uint32_t c) {
-  return (c >= 0x80 && c < 0xa0) || c == 0xad || c == 0x34f || c == 0x61c || c == 0x115f || c == 0x1160 || c == 0x17b4 || c == 0x17b5 ||
-         (c >= 0x180b && c <= 0x180f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
-         c == 0x3164 || (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff || c == 0xffa0 || (c >= 0xfff0 && c <= 0xfffb) ||
-         (c >= 0xe0000 && c <= 0xe0fff) || (c >= 0xe000 && c <= 0xf8ff);
-}
 
 size_t LongestBacktickRun(std::string_view text) {
   size_t longest = 0, run = 0;
@@ -49,7 +18,6 @@ size_t LongestBacktickRun(std::string_view text) {
   return longest;
 }
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
@@ -81,26 +49,6 @@ std::string EscapedStart(std::string_view text, size_t& at) {
 }
 
 }  // namespace
-
-std::string CleanText(std::string_view text, size_t max_bytes, bool lines) {
-  const std::string_view kept = CutAtCharacter(text, max_bytes);
-  std::string out;
-  out.reserve(kept.size());
-  for (size_t at = 0; at < kept.size();) {
-    const Character c = Decode(kept, at);
-    if (c.length == 0) {
-      out += kReplacement;
-      ++at;
-      continue;
-    }
-    if (c.length == 1 && IsControl(kept[at])) out += lines && (kept[at] == '\n' || kept[at] == '\t') ? kept[at] : ' ';
-    else if (IsDeceptive(c.code)) out += kReplacement;
-    else out += kept.substr(at, c.length);
-    at += c.length;
-  }
-  if (kept.size() < text.size()) out += "…";
-  return out;
-}
 
 std::string EscapeMarkdown(std::string_view text, size_t max_bytes) {
   const std::string clean = Trimmed(CleanText(text, max_bytes));
@@ -187,10 +135,6 @@ std::string SafeUrl(std::string_view url) {
   for (const char c : url)
     if (!IsDigit(c) && !IsLetter(c) && std::string_view("-._~:/?#@!$&'*+,;=%").find(c) == std::string_view::npos) return {};
   return std::string(url);
-}
-
-size_t CodePoints(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace warpwright

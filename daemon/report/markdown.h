@@ -8,11 +8,6 @@
 
 namespace warpwright {
 
-// Valid UTF-8 in which nothing is hidden: control characters become spaces (line feeds and tabs stay where `lines` says so), and what turns
-// or hides text (bidirectional controls, zero-width and tag characters, broken UTF-8) becomes U+FFFD. At most `max_bytes`, cut at a
-// character's border with an ellipsis.
-std::string CleanText(std::string_view text, size_t max_bytes, bool lines = false);
-
 // One line of inline text: every character that Markdown or HTML could read is escaped; @name, #1, GH-1, owner/name#1, URLs and a leading
 // quick action (`/close`) are broken. Longer text is cut with an ellipsis.
 std::string EscapeMarkdown(std::string_view text, size_t max_bytes = 500);
@@ -24,6 +19,5 @@ std::string CodeBlock(std::string_view text, std::string_view language);
 
 // `url` where it is plain http(s) without anything that could end a link; else empty.
 std::string SafeUrl(std::string_view url);
-size_t CodePoints(std::string_view text);
 
 }  // namespace warpwright

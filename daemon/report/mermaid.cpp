@@ -52,7 +52,7 @@ std::vector<Group> Groups(const Explanation& e) {
   for (const auto& attempt : e.attempts) {
     const std::pair<int, std::string> key{attempt.round, BaseMethod(attempt.method)};
     const auto [found, fresh] = at.emplace(key, groups.size());
-    if (fresh) groups.push_back({attempt.round, key.second, 0, 0, 0, 0, nullptr, {}});
+    if (fresh) groups.push_back({.round = attempt.round, .method = key.second});
     Group& group = groups[found->second];
     if (attempt.gain) {
       ++group.measured;

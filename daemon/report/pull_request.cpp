@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "report/body_sections.h"
 #include "report/body_state.h"
 #include "report/format.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/utf8.h"
 #include "repo/repository.h"
 #include "report/explanation.h"
 #include "report/format.h"

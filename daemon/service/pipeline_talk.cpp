@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "report/markdown.h"
 #include "service/answer.h"
 #include "service/pipeline.h"

@@ -135,7 +135,12 @@ std::vector<Accumulator> AccumulatorsOf(const FunctionAnalysis& analysis, const 
       update = candidate;
       at = node;
     }
-    if (only_updates && update) found.push_back({update->kind, symbol, info.name, info.type, at, update->value});
+    if (only_updates && update) found.push_back({.kind = update->kind,
+                       .symbol = symbol,
+                       .name = info.name,
+                       .type = info.type,
+                       .update = at,
+                       .value = update->value});
   }
   return found;
 }

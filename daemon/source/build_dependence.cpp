@@ -48,8 +48,8 @@ std::map<std::string, PrecisionUse> FindBuildDependence(const Ast& ast) {
   const std::vector<Token> tokens = Lex(ast.text());
   const bool pastes = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.Is("##"); });
   for (const Token& token : tokens)
-    if (token.IsIdentifier() && (TellsBuildsApart(token.text) || (pastes && MayBegin(token.text))))
-      add(kBuildPrefix, std::string(token.text), std::string(token.text), token.line);
+    if (const std::string name = token.IsIdentifier() ? Spelling(token) : ""; TellsBuildsApart(name) || (pastes && !name.empty() && MayBegin(name)))
+      add(kBuildPrefix, name, name, token.line);
   for (const TextRange& skipped : ast.InactiveRanges(file)) {
     const TextRange range = WithoutDirectives(ast.text(), skipped);
     const std::string_view text = ast::Text(ast, range);

@@ -4,15 +4,12 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "core/evaluator.h"
 
 namespace warpwright {
 
 class Ast;
-
-inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ";
 
 // Of the main file: "build: __CUDA_ARCH__" for each macro that tells builds apart, also one whose name is pasted together; and "build: text
 // <hash>" for each stretch that the preprocessor leaves out. The hash is of its tokens: equal stretches of two files have equal names.

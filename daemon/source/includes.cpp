@@ -45,13 +45,23 @@ std::optional<std::string> Resolve(const fs::path& root, const fs::path& include
 
 }  // namespace
 
+std::optional<HeaderName> NamedFile(std::string_view text, const Token& token) {
+  const char open = token.range.size() > 0 ? text[token.range.begin] : ' ';
+  if (open != '"' && (open != '<' || token.kind != Token::Kind::kPunctuation)) return std::nullopt;
+  // The lexer's tokens would split "sys/types.h" and take a backslash for an escape: what stands before the next mark is the name.
+  const size_t begin = token.range.begin + 1;
+  const size_t end = text.find_first_of(open == '"' ? "\"\n" : ">\n", begin);
+  if (end == std::string_view::npos || text[end] == '\n') return std::nullopt;
+  return HeaderName{std::string(text.substr(begin, end - begin)), {token.range.begin, static_cast<uint32_t>(end) + 1}};
+}
+
 std::vector<IncludeDirective> ScanIncludes(std::string_view text) {
   std::vector<IncludeDirective> found;
   const std::vector<Token> tokens = Lex(text);
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!tokens[i].OpensDirective()) continue;
-    if (tokens[i + 1].text != "include" && tokens[i + 1].text != "include_next" && tokens[i + 1].text != "import")
-      continue;
+    const std::string word = Spelling(tokens[i + 1]);
+    if (word != "include" && word != "include_next" && word != "import") continue;
     size_t last = i + 1;
     while (last + 1 < tokens.size() && tokens[last + 1].in_directive && !tokens[last + 1].starts_line) ++last;
     IncludeDirective directive;
@@ -59,17 +69,11 @@ std::vector<IncludeDirective> ScanIncludes(std::string_view text) {
     directive.line_range = {tokens[i].range.begin, tokens[last].range.end};
     directive.name_range = {tokens[i + 1].range.end, tokens[last].range.end};
     if (last >= i + 2) {
-      const Token& name = tokens[i + 2];
-      directive.name_range.begin = name.range.begin;
-      const size_t close = text.find('>', name.range.begin);
-      if (name.kind == Token::Kind::kString && name.text.size() >= 2) {
-        directive.name_range = name.range;
-        directive.name = std::string(name.text.substr(1, name.text.size() - 2));
-      } else if (name.text == "<" && close != std::string_view::npos && close < tokens[last].range.end) {
-        // The lexer's tokens would split "sys/types.h"; the text between the brackets is the name.
-        directive.name_range.end = static_cast<uint32_t>(close) + 1;
-        directive.name = std::string(text.substr(name.range.begin + 1, close - name.range.begin - 1));
-        directive.angled = true;
+      directive.name_range.begin = tokens[i + 2].range.begin;
+      if (const auto name = NamedFile(text, tokens[i + 2])) {
+        directive.name_range = name->range;
+        directive.name = name->name;
+        directive.angled = text[name->range.begin] == '<';
       }
     }
     directive.line_range.end = std::max(directive.line_range.end, directive.name_range.end);
@@ -115,9 +119,15 @@ Result<SourceTree> ReadSourceTree(const SourceRef& source) {
   return tree;
 }
 
+bool IsAmbiguousName(std::string_view name) {
+  return name.find_first_of("\"'\\") != std::string_view::npos || name.find("/*") != std::string_view::npos;
+}
+
 std::optional<Refused> FindOutsideInclude(const SourceTree& tree) {
   for (const auto& [path, file] : tree.files) {
     for (const IncludeDirective& include : file.includes) {
+      if (IsAmbiguousName(include.name))
+        return Refused{"slice", fmt::format("#include of '{}', which is no plain name", include.name), path, include.line};
       if (!include.resolved.empty() || include.name.empty()) continue;
       const std::string meant = (fs::path(path).parent_path() / include.name).lexically_normal().generic_string();
       if (meant[0] != '/' && !meant.starts_with("../")) continue;

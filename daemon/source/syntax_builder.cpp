@@ -2,34 +2,31 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace warpwright {
 namespace {
 
-// From the position of an opening bracket to its partner's, over comments and literals; npos where there is none.
-size_t MatchingBracket(std::string_view text, size_t open, std::vector<size_t>* semicolons) {
+// Where the parts of "for (a; b; c)" meet.
+struct LoopHeader {
+  size_t open = 0, close = 0;
+  std::vector<size_t> semicolons;  // not those within brackets
+};
+std::optional<LoopHeader> ReadLoopHeader(std::string_view text, const NodeExtent& extent) {
+  const std::vector<Token> tokens = Lex(text.substr(extent.begin, extent.end - extent.begin));
+  const auto is_open = [](const Token& token) { return token.Is("("); };
+  const auto open = static_cast<size_t>(std::find_if(tokens.begin(), tokens.end(), is_open) - tokens.begin());
+  const size_t close = MatchingBracket(tokens, open);
+  if (close >= tokens.size()) return std::nullopt;
+  LoopHeader header{.open = extent.begin + tokens[open].range.begin, .close = extent.begin + tokens[close].range.begin, .semicolons = {}};
   int depth = 0;
-  for (size_t i = open; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '/' && i + 1 < text.size() && text[i + 1] == '/') {
-      i = text.find('\n', i);
-      if (i == std::string_view::npos) return i;
-    } else if (c == '/' && i + 1 < text.size() && text[i + 1] == '*') {
-      i = text.find("*/", i + 2);
-      if (i == std::string_view::npos) return i;
-      ++i;
-    } else if (c == '"' || c == '\'') {
-      for (++i; i < text.size() && text[i] != c; ++i)
-        if (text[i] == '\\') ++i;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
-    } else if (c == ')' || c == ']' || c == '}') {
-      if (--depth == 0) return i;
-    } else if (c == ';' && depth == 1 && semicolons != nullptr) {
-      semicolons->push_back(i);
-    }
+  for (size_t i = open; i < close; ++i) {
+    const Token& token = tokens[i];
+    if (token.Is("(") || token.Is("[") || token.Is("{")) ++depth;
+    if (token.Is(")") || token.Is("]") || token.Is("}")) --depth;
+    if (token.Is(";") && depth == 1) header.semicolons.push_back(extent.begin + token.range.begin);
   }
-  return std::string_view::npos;
+  return header;
 }
 
 }  // namespace
@@ -212,15 +209,14 @@ std::unique_ptr<Node> SyntaxBuilder::If(CXCursor cursor, const NodeExtent& exten
 
 std::unique_ptr<Node> SyntaxBuilder::For(CXCursor cursor, const NodeExtent& extent) {
   auto node = Make(NodeKind::kFor, cursor, extent);
-  std::vector<size_t> semicolons;
-  const size_t open = text_.find('(', extent.begin);
-  const size_t close = open == std::string_view::npos ? open : MatchingBracket(text_, open, &semicolons);
+  const auto header = extent.in_macro ? std::nullopt : ReadLoopHeader(text_, extent);
   const std::vector<CXCursor> parts = ast::Children(cursor);
-  if (extent.in_macro || close == std::string_view::npos || semicolons.size() != 2) {
+  if (!header || header->semicolons.size() != 2) {
     node->kind = NodeKind::kOther;
     AddChildren(*node, parts);
     return node;
   }
+  const auto& [open, close, semicolons] = *header;
   std::array<std::unique_ptr<Node>, 4> slots;
   for (const CXCursor& part : parts) {
     const NodeExtent at = Within(part);

@@ -9,55 +9,104 @@ namespace {
 bool IsWordStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
+
+// The length of a backslash at `at` with the line break that it takes away; 0: there is none.
+size_t SpliceAt(std::string_view text, size_t at) {
+  if (text[at] != '\\') return 0;
+  size_t end = at + 1;
+  while (end < text.size() && IsBlank(text[end])) ++end;
+  return end < text.size() && text[end] == '\n' ? end + 1 - at : 0;
+}
+
+// A text with its continued lines joined, and where in the original each byte of it stands.
+class JoinedText {
+ public:
+  explicit JoinedText(std::string_view original) : text_(original) {
+    for (size_t at = 0; at < original.size();) {
+      const size_t splice = SpliceAt(original, at);
+      if (splice > 0 && !is_copy_) {
+        is_copy_ = true;
+        copy_ = original.substr(0, at);
+        for (size_t i = 0; i < at; ++i) offsets_.push_back(static_cast<uint32_t>(i));
+      }
+      if (splice == 0 && is_copy_) {
+        copy_ += original[at];
+        offsets_.push_back(static_cast<uint32_t>(at));
+      }
+      at += splice > 0 ? splice : 1;
+    }
+    if (is_copy_) text_ = copy_;
+  }
+  JoinedText(const JoinedText&) = delete;
+  JoinedText& operator=(const JoinedText&) = delete;
+
+  std::string_view text() const { return text_; }
+  uint32_t OffsetOf(size_t at) const { return is_copy_ ? offsets_[at] : static_cast<uint32_t>(at); }
+  // Bytes [begin, end) of the joined text, which are not none, as bytes of the original.
+  TextRange RangeOf(size_t begin, size_t end) const { return {OffsetOf(begin), OffsetOf(end - 1) + 1}; }
+  // The first byte at or behind `offset` of the original.
+  size_t At(size_t offset) const {
+    if (!is_copy_) return offset;
+    return static_cast<size_t>(std::lower_bound(offsets_.begin(), offsets_.end(), offset) - offsets_.begin());
+  }
+
+ private:
+  std::string copy_;
+  std::vector<uint32_t> offsets_;
+  bool is_copy_ = false;
+  std::string_view text_;
+};
+
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  explicit Lexer(std::string_view original) : original_(original), joined_(original), text_(joined_.text()) {}
 
   std::vector<Token> Run() {
     while (Skip()) {
       Token token;
-      token.line = line_;
       token.starts_line = at_line_start_;
-      const bool opens_directive = at_line_start_ && text_[at_] == '#';
-      if (opens_directive) in_directive_ = true;
-      at_line_start_ = false;
-      const uint32_t begin = at_;
+      meant_ = {};
+      const size_t begin = at_;
       token.kind = Scan();
-      token.range = {begin, at_};
-      token.text = text_.substr(begin, at_ - begin);
+      token.range = joined_.RangeOf(begin, at_);
+      token.text = meant_.empty() ? original_.substr(token.range.begin, token.range.size()) : meant_;
+      token.spliced = token.range.size() != at_ - begin && !raw_;
+      raw_ = false;
+      token.line = LineOf(token.range.begin);
+      if (at_line_start_ && token.text == "#") in_directive_ = true;
+      at_line_start_ = false;
       token.in_directive = in_directive_;
-      line_ += static_cast<int>(std::count(token.text.begin(), token.text.end(), '\n'));
       tokens_.push_back(token);
     }
     return std::move(tokens_);
   }
 
  private:
-  char Peek(uint32_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+
+  // Asked in the order of the text.
+  int LineOf(uint32_t offset) {
+    line_ += static_cast<int>(std::count(original_.begin() + counted_, original_.begin() + offset, '\n'));
+    counted_ = offset;
+    return line_;
+  }
 
   // White space and comments; false at the end.
   bool Skip() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '\n') {
-        ++at_, ++line_;
+        ++at_;
         at_line_start_ = true;
         in_directive_ = false;
-      } else if (c == '\\' && (Peek(1) == '\n' || (Peek(1) == '\r' && Peek(2) == '\n'))) {
-        at_ += Peek(1) == '\n' ? 2 : 3;
-        ++line_;
       } else if (std::isspace(static_cast<unsigned char>(c))) {
         ++at_;
       } else if (c == '/' && Peek(1) == '/') {
-        while (at_ < text_.size() && text_[at_] != '\n') {
-          if (text_[at_] == '\\' && Peek(1) == '\n') ++at_, ++line_;
-          ++at_;
-        }
+        at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (c == '/' && Peek(1) == '*') {
         const size_t close = text_.find("*/", at_ + 2);
-        const size_t end = close == std::string_view::npos ? text_.size() : close + 2;
-        line_ += static_cast<int>(std::count(text_.begin() + at_, text_.begin() + static_cast<long>(end), '\n'));
-        at_ = static_cast<uint32_t>(end);
+        at_ = close == std::string_view::npos ? text_.size() : close + 2;
       } else {
         return true;
       }
@@ -68,7 +117,7 @@ class Lexer {
   Token::Kind Scan() {
     const char c = Peek();
     if (IsWordStart(c)) {
-      const uint32_t begin = at_;
+      const size_t begin = at_;
       while (IsWord(Peek())) ++at_;
       const std::string_view word = text_.substr(begin, at_ - begin);
       const bool prefix = word == "u8" || word == "u" || word == "U" || word == "L";
@@ -83,16 +132,31 @@ class Lexer {
       return ScanNumber();
     }
     if (c == '"' || c == '\'') return ScanQuoted();
+    if (ScanDigraph()) return Token::Kind::kPunctuation;
     // The longest first. ">>" stays two tokens: it closes template arguments as often as it shifts.
     for (const std::string_view longer : {"<<<", ">>>", "<<=", "...", "::", "->", "##", "++", "--", "+=", "-=", "*=",
                                           "/=",  "%=",  "&=",  "|=",  "^=", "==", "!=", "<=", ">=", "&&", "||", "<<"}) {
       if (text_.substr(at_, longer.size()) == longer) {
-        at_ += static_cast<uint32_t>(longer.size());
+        at_ += longer.size();
         return Token::Kind::kPunctuation;
       }
     }
     ++at_;
     return Token::Kind::kPunctuation;
+  }
+
+  // "%:" is "#" to a compiler. In "<::" the first character stands alone, as in std::vector<::Type>.
+  bool ScanDigraph() {
+    static constexpr std::pair<std::string_view, std::string_view> kDigraphs[] = {
+        {"%:%:", "##"}, {"%:", "#"}, {"<%", "{"}, {"%>", "}"}, {"<:", "["}, {":>", "]"}};
+    if (text_.substr(at_, 3) == "<::" && Peek(3) != ':' && Peek(3) != '>') return false;
+    for (const auto& [spelled, meant] : kDigraphs) {
+      if (text_.substr(at_, spelled.size()) != spelled) continue;
+      at_ += spelled.size();
+      meant_ = meant;
+      return true;
+    }
+    return false;
   }
 
   Token::Kind ScanNumber() {
@@ -111,24 +175,31 @@ class Lexer {
   Token::Kind ScanQuoted() {
     const char quote = text_[at_++];
     while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {
-      at_ += text_[at_] == '\\' && at_ + 1 < text_.size() ? 2 : 1;
+      at_ += text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] != '\n' ? 2 : 1;
     }
     if (at_ < text_.size() && text_[at_] == quote) ++at_;
     return quote == '"' ? Token::Kind::kString : Token::Kind::kCharacter;
   }
 
+  // Nothing is joined in it, so that it ends where it ends in the original.
   Token::Kind ScanRawString() {
-    const size_t paren = text_.find('(', at_);
-    if (paren == std::string_view::npos || paren - at_ > 17) return ScanQuoted();
-    const std::string close = ")" + std::string(text_.substr(at_ + 1, paren - at_ - 1)) + "\"";
-    const size_t end = text_.find(close, paren);
-    at_ = static_cast<uint32_t>(end == std::string_view::npos ? text_.size() : end + close.size());
+    const size_t quote = joined_.OffsetOf(at_), paren = original_.find('(', quote);
+    if (paren == std::string_view::npos || paren - quote > 17) return ScanQuoted();
+    const std::string close = ")" + std::string(original_.substr(quote + 1, paren - quote - 1)) + "\"";
+    const size_t end = original_.find(close, paren);
+    at_ = end == std::string_view::npos ? text_.size() : joined_.At(end + close.size());
+    raw_ = true;
     return Token::Kind::kString;
   }
 
-  std::string_view text_;
-  uint32_t at_ = 0;
+  std::string_view original_;
+  JoinedText joined_;
+  std::string_view text_;   // joined
+  size_t at_ = 0;           // in it
+  std::string_view meant_;  // by the digraph that was scanned
+  bool raw_ = false;        // a raw string was scanned
   int line_ = 1;
+  uint32_t counted_ = 0;    // line breaks before this byte of the original are in line_
   bool at_line_start_ = true;
   bool in_directive_ = false;
   std::vector<Token> tokens_;
@@ -137,6 +208,16 @@ class Lexer {
 }  // namespace
 
 std::vector<Token> Lex(std::string_view text) { return Lexer(text).Run(); }
+
+std::string Spelling(const Token& token) {
+  std::string spelled;
+  for (size_t at = 0; at < token.text.size();) {
+    const size_t splice = token.spliced ? SpliceAt(token.text, at) : 0;
+    if (splice == 0) spelled += token.text[at];
+    at += splice > 0 ? splice : 1;
+  }
+  return spelled;
+}
 
 std::string NormalizedText(std::string_view text) {
   std::string out;

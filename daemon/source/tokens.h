@@ -1,5 +1,5 @@
-// A raw C++ lexer: tokens by byte offset, before any macro is expanded. The slicer, the splicer and the slice hash work
-// on these, because what a macro hides has no extent in the AST.
+// A raw C++ lexer, the only one: tokens by byte offset, before any macro is expanded. The slicer, the splicer, the slice hash and what
+// looks for includes work on these, because what a macro hides has no extent in the AST.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ struct Token {
   int line = 0;               // 1-based
   bool in_directive = false;  // of a preprocessor line, its continuation lines included
   bool starts_line = false;   // first token of its line
-  std::string_view text;      // view into the lexed text
+  bool spliced = false;       // continued lines meet in it: the text has their backslashes, Spelling has not
+  std::string_view text;      // view into the lexed text; of a digraph, what it stands for
 
   bool Is(std::string_view spelling) const { return text == spelling; }
   bool IsIdentifier() const { return kind == Kind::kIdentifier; }
@@ -32,8 +33,12 @@ struct Token {
 };
 
 // Comments and white space are left out. Operators are whole ("<<<", ">>>", "==", "->", "##"), but ">>" is two tokens.
-// An unterminated literal or comment ends at the end of the text.
+// An unterminated literal ends with its line, an unterminated comment or raw string with the text. Lines that a backslash continues are one
+// line, as to a compiler, also where blanks stand behind the backslash, and also within comments and names.
 std::vector<Token> Lex(std::string_view text);
+
+// The token's text without the backslashes and line breaks in it.
+std::string Spelling(const Token& token);
 
 // The tokens joined by single spaces: equal for texts that differ in comments and white space only. Line breaks around
 // directives are kept, for they carry meaning.

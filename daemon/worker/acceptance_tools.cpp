@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "worker/worker_evaluator.h"
 
 namespace warpwright {
@@ -36,12 +37,7 @@ fs::path FindProgram(const char* name) {
 
 // The first lines that say something, on one line.
 std::string Shorten(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (out.size() >= kMaxMessage) return out + "...";
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
+  return CleanText(text, kMaxMessage);
 }
 
 // "========= ERROR SUMMARY: 3 errors", "========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)".

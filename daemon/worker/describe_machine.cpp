@@ -11,7 +11,6 @@
 #include "base/sandbox.h"
 #include "base/subprocess.h"
 #include "compile/compiler.h"
-#include "gpu/describe.h"
 
 namespace warpwright {
 namespace {
@@ -103,7 +102,7 @@ Machine::NvrtcPart DescribeNvrtc(const std::string& arch) {
 
 }  // namespace
 
-void DescribeMachine(const std::string& device, const std::function<void(const Machine&)>& tell) {
+void DescribeMachine(const DeviceDescriber& describe_device, const MachineTeller& tell) {
   const auto one = [&](const auto& set) {
     Machine part;
     set(part);
@@ -112,11 +111,7 @@ void DescribeMachine(const std::string& device, const std::function<void(const M
   one([](Machine& m) { m.toolkit = DescribeToolkit(); });
   one([](Machine& m) { m.host_compiler = DescribeHostCompiler(); });
   one([](Machine& m) { m.sandbox = DescribeSandbox(); });
-  const auto nvrtc = [&](const std::string& arch) { one([&](Machine& m) { m.nvrtc = DescribeNvrtc(arch.empty() ? kAnyArch : arch); }); };
-  if (device.starts_with("cuda"))
-    gpu::DescribeGpus(device, tell, nvrtc);
-  else
-    nvrtc("");
+  describe_device(tell, [&](const std::string& arch) { one([&](Machine& m) { m.nvrtc = DescribeNvrtc(arch.empty() ? kAnyArch : arch); }); });
 }
 
 }  // namespace warpwright

@@ -9,7 +9,10 @@
 
 namespace warpwright {
 
-// `device`: "cuda", "cuda:1"; anything else: no GPU is looked at.
-void DescribeMachine(const std::string& device, const std::function<void(const Machine&)>& tell);
+using MachineTeller = std::function<void(const Machine&)>;
+// Tells the parts of one device, and calls `nvrtc` once, with the device's architecture; empty: no device is looked at, or it is not there.
+using DeviceDescriber = std::function<void(const MachineTeller& tell, const std::function<void(const std::string& arch)>& nvrtc)>;
+
+void DescribeMachine(const DeviceDescriber& describe_device, const MachineTeller& tell);
 
 }  // namespace warpwright

@@ -7,10 +7,8 @@
 
 #include "base/hash.h"
 #include "compile/ptx_rules.h"
-#include "config/chip_file.h"
-#include "gpu/cuda_device.h"
+#include "rewrite/derived_text.h"
 #include "rewrite/transform.h"
-#include "sim/sim_device.h"
 #include "source/includes.h"
 #include "source/inspect.h"
 #include "source/record.h"
@@ -126,7 +124,9 @@ void LeaveWhatWasSent(const std::vector<BufferContent>& sent, Executed& executed
 }  // namespace
 
 Result<Inspection> Service::Inspect(const SourceRef& source) { return InspectSource(source); }
-Result<RewriteOutcome> Service::Rewrite(const RewriteRequest& request) { return ApplyTransform(request); }
+Result<RewriteOutcome> Service::Rewrite(const RewriteRequest& request) {
+  return IsDerivedText(request.transform) ? DeriveText(request) : ApplyTransform(request);
+}
 Result<SpliceOutcome> Service::Splice(const SpliceRequest& request) { return ::warpwright::Splice(request); }
 
 Result<const SliceOutcome*> Service::SliceOnce(const SourceRef& source, const std::string& entry) {
@@ -163,18 +163,19 @@ Result<std::variant<LaunchPlan, Refused>> Service::RecordOnce(const Slices& slic
 }
 
 Result<Service::ModuleOutcome> Service::CompileOnce(const Slices& slices, const LaunchPlan& plan, const std::string& arch) {
-  if (!compiler_) {
-    WW_ASSIGN(Compiler compiler, Compiler::Create(cache_));
-    compiler_ = std::make_unique<Compiler>(std::move(compiler));
-  }
-  const CompileRequest compile{slices.file, slices.device, slices.device_headers, LaunchedKernels(plan), arch};
+  WW_ASSIGN(const Compiler* compiler, TheCompiler());
+  const CompileRequest compile{.file = slices.file,
+                               .text = slices.device,
+                               .headers = slices.device_headers,
+                               .kernels = LaunchedKernels(plan),
+                               .arch = arch};
   Hasher hasher;
   hasher.Add(slices.Digest()).Add(compile.arch);
   for (const auto& kernel : compile.kernels) hasher.Add(kernel);
   const std::string key = hasher.Finish();
   if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
   announce_(kCompileStage);
-  WW_ASSIGN(CompileOutcome outcome, compiler_->Compile(compile));
+  WW_ASSIGN(CompileOutcome outcome, compiler->Compile(compile));
   Bound(modules_);
   ModuleOutcome kept = std::visit(
       Overload{[](CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
@@ -183,22 +184,18 @@ Result<Service::ModuleOutcome> Service::CompileOnce(const Slices& slices, const 
   return modules_.emplace(key, std::move(kept)).first->second;
 }
 
+Result<const Compiler*> Service::TheCompiler() {
+  if (!compiler_) {
+    WW_ASSIGN(Compiler compiler, Compiler::Create(cache_));
+    compiler_ = std::make_unique<Compiler>(std::move(compiler));
+  }
+  return compiler_.get();
+}
+
 Result<Device*> Service::DeviceFor(const std::string& name) {
   auto found = devices_.find(name);
   if (found == devices_.end()) {
-    std::unique_ptr<Device> device;
-    if (name.rfind("sim:", 0) == 0) {
-      WW_ASSIGN(const Chip chip, LoadChip(name.substr(4)));
-      device = MakeSimDevice(chip);
-    } else if (name == "cuda" || name.rfind("cuda:", 0) == 0) {
-      if (!compiler_) {
-        WW_ASSIGN(Compiler compiler, Compiler::Create(cache_));
-        compiler_ = std::make_unique<Compiler>(std::move(compiler));
-      }
-      WW_ASSIGN(device, MakeCudaDevice(name, *compiler_, [this] { announce_(kLeaseStage); }));
-    } else {
-      return Fail(ErrorCode::kUsage, "unknown device '" + name + "'", "use cuda, cuda:1, " + SimulatedDevices());
-    }
+    WW_ASSIGN(auto device, open_device_(name, {[this] { return TheCompiler(); }, [this] { announce_(kLeaseStage); }}));
     found = devices_.emplace(name, std::move(device)).first;
   }
   return found->second.get();

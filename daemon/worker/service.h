@@ -15,11 +15,19 @@
 
 namespace warpwright {
 
+// What a device may need of the service.
+struct DeviceNeeds {
+  std::function<Result<const Compiler*>()> compiler;  // which outlives the device; looked for when it is first asked for
+  std::function<void()> on_wait;                      // to be called before waiting for hardware that others use
+};
+// The device of a request by its name, "sim:h200" or "cuda:1". Which ones there are, the worker's main says (cli/worker_devices.h).
+using DeviceOpener = std::function<Result<std::unique_ptr<Device>>(const std::string& name, const DeviceNeeds& needs)>;
+
 class Service {
  public:
   // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker without a toolkit can
   // still inspect.
-  explicit Service(std::filesystem::path cache) : cache_(std::move(cache)) {}
+  Service(std::filesystem::path cache, DeviceOpener open_device) : cache_(std::move(cache)), open_device_(std::move(open_device)) {}
   // Called before work that takes long or can exceed a limit: the stages of worker/codec.h.
   void OnStage(std::function<void(std::string_view)> announce) { announce_ = std::move(announce); }
 
@@ -51,8 +59,10 @@ class Service {
   using ModuleOutcome = std::variant<std::shared_ptr<const CompiledModule>, CompileFailed>;
   Result<ModuleOutcome> CompileOnce(const Slices& slices, const LaunchPlan& plan, const std::string& arch);
   Result<Device*> DeviceFor(const std::string& name);
+  Result<const Compiler*> TheCompiler();
 
   std::filesystem::path cache_;
+  DeviceOpener open_device_;
   std::function<void(std::string_view)> announce_ = [](std::string_view) {};
   std::unique_ptr<Compiler> compiler_;
   std::map<std::string, SliceOutcome> slices_;

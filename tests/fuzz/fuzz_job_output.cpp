@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "forge/json_text.h"
 #include "service/job_runner.h"
 

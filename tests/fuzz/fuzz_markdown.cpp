@@ -2,6 +2,7 @@
 // body keeps its limit, and the state in its first line is read back.
 #include <cstdlib>
 
+#include "base/utf8.h"
 #include "report/dashboard.h"
 #include "report/markdown.h"
 #include "report/mermaid.h"

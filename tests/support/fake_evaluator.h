@@ -50,7 +50,7 @@ class FakeEvaluator final : public Evaluator {
   void Add(std::string marker, FakeKernel kernel, uint64_t instructions_per_byte = 4);
 
   Result<Inspection> Inspect(const SourceRef& source) override;
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override;
+  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override;  // kFloat64Text; refuses all others
   Result<SpliceOutcome> Splice(const SpliceRequest& request) override;
   Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override;
   Result<TimeOutcome> Time(const TimeRequest& request) override;

@@ -1,67 +1,50 @@
 // Holds what daemon/ARCHITECTURE.md promises about the folders: who may include whom, and which program may link what.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <regex>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "base/file.h"
+#include "tests/unit/architecture/folder_table.h"
 
-namespace warpwright {
+namespace warpwright::architecture {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kOrder = {"base",   "core",   "config", "source", "compile", "sim",  "gpu",  "rewrite", "judge", "worker",
-                                         "skills", "memory", "agents", "search", "repo", "forge", "http", "report", "nights", "service", "app", "cli"};
+fs::path Daemon() { return fs::path(WW_SOURCE_DIR) / "daemon"; }
 
-size_t Rank(const std::string& folder) {
-  return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), folder) - kOrder.begin());
+std::vector<FolderRow> Table() { return ReadFolderTable(*ReadFile(Daemon() / "ARCHITECTURE.md")); }
+
+Libraries AllLibraries() {
+  std::map<std::string, std::string> lists;
+  for (const auto& entry : fs::directory_iterator(Daemon()))
+    if (const fs::path list = entry.path() / "CMakeLists.txt"; fs::exists(list)) lists[entry.path().filename().string()] = *ReadFile(list);
+  return ReadLibraries(lists);
 }
 
-std::vector<fs::path> Sources() {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(WW_SOURCE_DIR) / "daemon"))
-    if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp") files.push_back(entry.path());
-  return files;
+TEST(Architecture, FoldersIncludeWhatTheTableNames) {
+  const FolderUses uses = FindIncludes(Daemon());
+  EXPECT_GE(uses.size(), 15u) << "folders are no longer found";
+  EXPECT_GE(uses.at("cli").size(), 5u) << "the pattern no longer finds includes";
+  for (const auto& disagreement : Disagreements(Table(), uses)) ADD_FAILURE() << disagreement;
 }
 
-// The folder of daemon/ that a file belongs to; empty for files of the shim, which are data for the host compiler.
-std::string FolderOf(const fs::path& file) {
-  const fs::path relative = fs::relative(file, fs::path(WW_SOURCE_DIR) / "daemon");
-  for (const auto& part : relative)
-    if (part == "shim") return {};
-  return relative.begin()->string();
+TEST(Architecture, LibrariesDependOnWhatTheTableNames) {
+  for (const auto& disagreement : Disagreements(Table(), AllLibraries().uses)) ADD_FAILURE() << disagreement;
 }
 
-TEST(Architecture, EveryFolderStandsInTheOrder) {
-  for (const auto& entry : fs::directory_iterator(fs::path(WW_SOURCE_DIR) / "daemon")) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory() && name != "cmake") {
-      EXPECT_LT(Rank(name), kOrder.size()) << name;
-    }
+TEST(Architecture, NothingOfTheWorkerReachesTheDaemon) {
+  const Libraries libraries = AllLibraries();
+  std::set<std::string> worker_only;
+  for (const auto& row : Table())
+    if (row.worker_only) worker_only.insert(row.name);
+  EXPECT_FALSE(worker_only.empty());
+  for (const auto& library : Reached(libraries, "warpwright")) {
+    const auto folder = libraries.folder.find(library);
+    const bool ours = folder != libraries.folder.end();
+    EXPECT_FALSE(ours && worker_only.contains(folder->second)) << library;
   }
-}
-
-TEST(Architecture, AFolderIncludesOnlyThoseAboveIt) {
-  const std::regex include("^\\s*#\\s*include\\s+\"([a-z_]+)/[^\"]+\"");
-  size_t seen = 0;
-  for (const auto& file : Sources()) {
-    const std::string folder = FolderOf(file);
-    if (folder.empty()) continue;
-    const std::string text = *ReadFile(file);
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      std::smatch match;
-      if (!std::regex_search(line, match, include)) continue;
-      ++seen;
-      EXPECT_LE(Rank(match[1]), Rank(folder)) << file << " includes " << match[0];
-    }
-  }
-  EXPECT_GT(seen, 100u) << "the pattern no longer finds includes";
 }
 
 // Linker names of the libraries that only the worker may use.
@@ -74,4 +57,4 @@ TEST(Architecture, TheDaemonLinksNoCudaAndNoClang) {
 }
 
 }  // namespace
-}  // namespace warpwright
+}  // namespace warpwright::architecture

@@ -62,10 +62,10 @@ TEST_F(LogTest, CarriesTheFieldsOfItsScopes) {
 }
 
 TEST_F(LogTest, EscapesWhatCouldForgeALine) {
-  Log(LogLevel::kWarning, "e", "a\nb\r\x1b[31m\"\\ \x7f \xc2\x85 \xe2\x80\xa8 \xe2\x80\xae \xff ok \xc3\xa4", {{"path", "x\ny"}});
+  Log(LogLevel::kWarning, "e", "a\nb\r\x1b[31m\"\\ \x7f \xc2\x85 \xe2\x80\xa8 \xe2\x80\xae \xc2\xad \xff ok \xc3\xa4", {{"path", "x\ny"}});
   const std::string line = Line();
   for (const char c : line) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << line;
-  EXPECT_NE(line.find(R"(a\nb\r\u001b[31m\"\\ \u007f \u0085 \u2028 \u202e )"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"(a\nb\r\u001b[31m\"\\ \u007f \u0085 \u2028 \u202e \u00ad )"), std::string::npos) << line;
   const auto json = nlohmann::json::parse(line);
   EXPECT_EQ(json["path"], "x\ny");
   EXPECT_TRUE(json["message"].get<std::string>().ends_with("\xef\xbf\xbd ok \xc3\xa4"));

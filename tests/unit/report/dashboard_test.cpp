@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "report/dashboard.h"
 
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "base/subprocess.h"
+#include "base/utf8.h"
 #include "report/markdown.h"
 #include "report/mermaid.h"
 

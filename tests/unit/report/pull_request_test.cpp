@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "report/pull_request.h"
 
 #include <gtest/gtest.h>

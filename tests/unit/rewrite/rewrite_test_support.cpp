@@ -14,6 +14,7 @@
 #include "judge/inputs.h"
 #include "rewrite/transform.h"
 #include "source/slice.h"
+#include "cli/worker_devices.h"
 #include "worker/service.h"
 
 namespace warpwright::rewrite_test {
@@ -38,7 +39,7 @@ std::vector<std::string> Lines(const std::string& text) {
 
 Result<Executed> Execute(const KernelSpec& spec, const Case& c, const std::string& text,
                          std::vector<BufferContent> buffers) {
-  static Service service(std::string(WW_BINARY_DIR) + "/rewrite-test-cache");
+  static Service service(std::string(WW_BINARY_DIR) + "/rewrite-test-cache", OpenDevice);
   ExecuteRequest request;
   request.source = {kExamples, spec.file, text};
   request.spec = spec;

@@ -13,6 +13,7 @@
 #include "products.h"
 #include "row_styles.h"
 #include "structural_test_support.h"
+#include "cli/worker_devices.h"
 #include "worker/service.h"
 
 namespace warpwright {
@@ -24,7 +25,7 @@ using Sizes = std::map<std::string, int64_t>;
 const std::string kExamples = std::string(WW_SOURCE_DIR) + "/config/examples/kernels";
 
 Service& TheService() {
-  static Service service(std::filesystem::path(WW_BINARY_DIR) / "structural-test-cache");
+  static Service service(std::filesystem::path(WW_BINARY_DIR) / "structural-test-cache", OpenDevice);
   return service;
 }
 

@@ -11,6 +11,7 @@ struct Row {
   const char* name;
   const char* include;
   bool outside;
+  int line = 2;
 };
 class OutsideIncludes : public testing::TestWithParam<Row> {};
 
@@ -24,7 +25,7 @@ TEST_P(OutsideIncludes, AreFound) {
   EXPECT_EQ(found.has_value(), GetParam().outside);
   if (!found) return;
   EXPECT_EQ(found->file, "kernels/a.cu");
-  EXPECT_EQ(found->line, 2);
+  EXPECT_EQ(found->line, GetParam().line);
 }
 INSTANTIATE_TEST_SUITE_P(All, OutsideIncludes,
                          testing::Values(Row{"System", "<vector>", false}, Row{"Missing", "\"other.h\"", false},
@@ -32,6 +33,10 @@ INSTANTIATE_TEST_SUITE_P(All, OutsideIncludes,
                                          Row{"MissingAbove", "\"../other.h\"", false},
                                          Row{"Absolute", "\"/proc/self/environ\"", true},
                                          Row{"AbsoluteAngled", "</etc/passwd>", true},
+                                         Row{"BeginsAComment", "<a/*b.h>\n#include </etc/passwd>\n// */", true},
+                                         Row{"BeginsALiteral", "<a\"b.h>", true},
+                                         Row{"EndsInABackslash", "\"a\\\"", true},
+                                         Row{"BehindAContinuedComment", "<vector> /* *\\\n/\n#include </etc/passwd> // */", true, 4},
                                          Row{"Climbing", "\"../../../proc/self/environ\"", true}),
                          [](const auto& info) { return info.param.name; });
 

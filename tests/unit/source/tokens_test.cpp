@@ -29,6 +29,26 @@ TEST(Tokens, MarkDirectivesWithTheirContinuations) {
   EXPECT_FALSE(tokens[12].in_directive);
 }
 
+TEST(Tokens, SeesThroughContinuedLines) {
+  EXPECT_EQ(Texts("/* *\\\n/ a\n/\\\n/ b\n// c \\ \n d\ne"), (std::vector<std::string>{"a", "e"}));
+  EXPECT_EQ(Texts("R\"(\n)\\\n\")\" x"), (std::vector<std::string>{"R\"(\n)\\\n\")\"", "x"}));  // nothing is joined there
+  const auto tokens = Lex("#inc\\\nlude \"a\\\r\nb\"\nint x\\y;");
+  ASSERT_EQ(tokens.size(), 8u);
+  EXPECT_TRUE(tokens[1].spliced);
+  EXPECT_EQ(Spelling(tokens[1]), "include");
+  EXPECT_EQ(Spelling(tokens[2]), "\"ab\"");
+  EXPECT_EQ(tokens[2].line, 2);
+  EXPECT_TRUE(tokens[2].in_directive);
+  EXPECT_FALSE(tokens[4].spliced);
+  EXPECT_EQ(tokens[3].line, 4);
+}
+
+TEST(Tokens, ReadDigraphsAsWhatTheyStandFor) {
+  EXPECT_EQ(Texts("%:define A %:%: B\nint a<:1:> = <%1%>; f<::T>()"),
+            (std::vector<std::string>{"#", "define", "A", "##", "B", "int", "a", "[", "1", "]", "=", "{", "1", "}", ";", "f", "<", "::", "T", ">", "(", ")"}));
+  EXPECT_TRUE(Lex("%:define A")[0].OpensDirective());
+}
+
 TEST(Tokens, NormalizedTextIgnoresCommentsAndSpaceOnly) {
   EXPECT_EQ(NormalizedText("int  a /* x */ = 1;\n\n// y\nint b;"), NormalizedText("int a = 1; int b;"));
   EXPECT_NE(NormalizedText("int a = 1;"), NormalizedText("int a = 2;"));

@@ -222,13 +222,14 @@ TEST(Codec, InspectionAnswer) {
 }
 
 TEST(Codec, RewriteAndSpliceAnswers) {
-  const auto rewritten = std::get<Rewritten>(Must(DecodeRewrite(Travel(EncodeAnswer(RewriteOutcome(Rewritten{kLatin1, {"note"}}))))));
+  const auto rewritten = std::get<Rewritten>(Must(DecodeRewrite(Travel(EncodeAnswer(RewriteOutcome(Rewritten{kLatin1, {"note"}, "entry<double>"}))))));
   EXPECT_EQ(rewritten.text, kLatin1);
   EXPECT_EQ(rewritten.notes, std::vector<std::string>{"note"});
+  EXPECT_EQ(rewritten.entry, "entry<double>");
   const auto refusal = std::get<RewriteRefusal>(Must(DecodeRewrite(Travel(EncodeAnswer(RewriteOutcome(RewriteRefusal{"why", 31}))))));
   EXPECT_EQ(refusal.reason, "why");
   EXPECT_EQ(refusal.line, 31);
-  const auto spliced = std::get<Rewritten>(Must(DecodeSplice(Travel(EncodeAnswer(SpliceOutcome(Rewritten{kLatin1, {}}))))));
+  const auto spliced = std::get<Rewritten>(Must(DecodeSplice(Travel(EncodeAnswer(SpliceOutcome(Rewritten{kLatin1, {}, {}}))))));
   EXPECT_EQ(spliced.text, kLatin1);
   const auto refused = std::get<Refused>(Must(DecodeSplice(Travel(EncodeAnswer(SpliceOutcome(Refused{"splice", "outside", "a.cu", 4}))))));
   EXPECT_EQ(refused.check, "splice");

@@ -1,0 +1,27 @@
+// The source of a kernel's float64 shadow (judge/shadow.h): every floating-point type made double, so that running it gives what the
+// original would give without rounding.
+//
+// The rewriting is by token, not by AST: types (float becomes double, half and bfloat16 structs around a double), math
+// functions (expf and __expf become exp), literals (0.5f becomes ((double)0.5f): constants stay as the original rounds
+// them). In-repository headers are inlined first, so that helpers are rewritten too. What looks at a float's bits
+// (__float_as_int, inline assembly, packed half intrinsics that the prelude lacks) makes the rewriting refuse; what
+// slips through does not compile, faults, or disagrees with the original, and then the shadow is dropped as well.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "core/evaluator.h"
+
+namespace warpwright {
+
+// The whole file and the entry's name in it. Refuses what has no counterpart in float64.
+Result<RewriteOutcome> WidenToFloat64(const SourceRef& source, const std::string& entry);
+
+// The token rewriting by itself. kUnsupported: the name that has no counterpart.
+Result<std::string> WidenTokens(std::string_view text);
+// The source with the headers of the repository in place of their includes, each once. kUnsupported: too large.
+Result<std::string> InlineHeaders(const SourceRef& source);
+
+}  // namespace warpwright

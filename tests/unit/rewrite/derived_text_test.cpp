@@ -1,0 +1,115 @@
+#include "rewrite/derived_text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "rewrite/float64.h"
+
+namespace warpwright {
+namespace {
+
+Result<RewriteOutcome> Widen(const SourceRef& source, const std::string& entry) {
+  return DeriveText({.source = source, .entry = entry, .transform = std::string(kFloat64Text)});
+}
+
+TEST(Float64, RewritesTokens) {
+  struct Row {
+    const char *before, *after;
+  };
+  const Row rows[] = {
+      {"float x = 0.5f;", "double x = ((double)0.5f);"},
+      {"const float4* p = reinterpret_cast<const float4*>(q);",
+       "const double4* p = reinterpret_cast<const double4*>(q);"},
+      {"expf(x) + __expf(y) * rsqrtf(z)", "exp(x) + exp(y) * rsqrt(z)"},
+      {"fmaxf(m, -INFINITY)", "fmax(m, -INFINITY)"},
+      {"1e-5F + 2.5e+3f + .5f + 1.f", "((double)1e-5F) + ((double)2.5e+3f) + ((double).5f) + ((double)1.f)"},
+      {"int i = 0x1f; 10u; 7", "int i = 0x1f; 10u; 7"},
+      {"0x1.8p3f", "((double)0x1.8p3f)"},
+      {"3.0 * x", "3.0 * x"},
+      {"k<float, 4><<<g, b, n * sizeof(float)>>>(x)", "k<double, 4><<<g, b, n * sizeof(double)>>>(x)"},
+      {"// a float 1.0f\n\"float\" 'f' /* float */", "// a float 1.0f\n\"float\" 'f' /* float */"},
+      {"floats = my_float + afloat4;", "floats = my_float + afloat4;"},
+      {"int half = n / 2;", "int half = n / 2;"},
+      {"#include <cuda_fp16.h>\nhalf a; __half b = __float2half(__half2float(a));",
+       "#include <cuda_fp16.h>\nww_half a; ww_half b = ww_half(double(a));"},
+      {"#include \"float.h\"\nfloat x;", "#include \"float.h\"\ndouble x;"},
+      {"\"unterminated float\nfloat", "\"unterminated float\ndouble"},
+      {"R\"(\nfloat 1.0f\n)\" float", "R\"(\nfloat 1.0f\n)\" double"},
+      {"// a \\\nfloat\nfloat", "// a \\\nfloat\ndouble"},
+  };
+  for (const Row& row : rows) {
+    const auto rewritten = WidenTokens(row.before);
+    ASSERT_TRUE(rewritten) << row.before << ": " << rewritten.error().message;
+    EXPECT_EQ(*rewritten, row.after);
+  }
+}
+
+TEST(Float64, RefusesWhatLooksAtBits) {
+  for (const char* text : {"__float_as_int(x)", "asm volatile(\"\")", "__hadd2_rn(a, b)", "__float2int_rn(x)",
+                           "wmma::load", "__half_as_ushort(h)"}) {
+    const auto rewritten = WidenTokens(text);
+    ASSERT_FALSE(rewritten) << text;
+    EXPECT_EQ(rewritten.error().code, ErrorCode::kUnsupported);
+  }
+  for (const char* text : {"__forceinline__ __host__ int f() { return __ffs(1); }"}) EXPECT_TRUE(WidenTokens(text));
+}
+
+TEST(Float64, InlinesHeadersOfTheRepositoryOnly) {
+  auto folder = *TemporaryDirectory::Create("shadow");
+  ASSERT_TRUE(WriteFileAtomically(folder.path() / "kernels" / "common.cuh",
+                                  "#pragma once\n#include \"deep.cuh\"\nfloat helper(float x);\n"));
+  ASSERT_TRUE(WriteFileAtomically(folder.path() / "kernels" / "deep.cuh",
+                                  "#include \"common.cuh\"\nstruct Deep { float f; };\n"));
+  const SourceRef source{folder.path().string(), "kernels/softmax.cu",
+                         "#include <cuda_runtime.h>\n#include \"common.cuh\"\n#include \"common.cuh\"\n#include "
+                         "\"/etc/passwd\"\nfloat kernel;\n"};
+  const auto outcome = Widen(source, "softmax<float>");
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const auto& widened = std::get<Rewritten>(*outcome);
+  EXPECT_EQ(widened.text,
+            "#include <cuda_runtime.h>\nstruct Deep { double f; };\n\ndouble helper(double x);\n\n#include "
+            "\"/etc/passwd\"\ndouble kernel;\n");
+  EXPECT_EQ(widened.entry, "softmax<double>");
+}
+
+TEST(Float64, RefusesAWholeTextWithAReason) {
+  const auto outcome = Widen({"/tmp", "a.cu", "int x = __float_as_int(y);"}, "f");
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(std::get<RewriteRefusal>(*outcome).reason, "__float_as_int has no counterpart in float64");
+}
+
+TEST(Float64, BringsWhatNarrowTypesNeed) {
+  const auto outcome = Widen({"/tmp", "a.cu", "#include <cuda_fp16.h>\n__half x;"}, "f<__half>");
+  ASSERT_TRUE(outcome);
+  const auto& widened = std::get<Rewritten>(*outcome);
+  EXPECT_NE(widened.text.find("struct ww_narrow"), std::string::npos);
+  EXPECT_TRUE(widened.text.ends_with("ww_half x;"));
+  EXPECT_EQ(widened.entry, "f<ww_half>");
+}
+
+TEST(Declaration, StandsBehindTheLastInclude) {
+  struct Row {
+    const char *before, *after;
+  };
+  for (const Row& row : {Row{"#include <a.h>\n  # include \"b.h\" // b\nint x;\n", "#include <a.h>\n  # include \"b.h\" // b\nD\nint x;\n"},
+                         {"int x;\n", "D\nint x;\n"},
+                         {"#include <a.h>\n/*\n#include <b.h>\n*/\n", "#include <a.h>\nD\n/*\n#include <b.h>\n*/\n"}})
+    EXPECT_EQ(InsertDeclaration(row.before, "D\n"), row.after);
+}
+
+using Names = std::vector<std::string>;
+
+TEST(IncludedNames, EverythingThatLooksLikeAnIncludeIsOne) {
+  struct Row {
+    const char* text;
+    Names names;
+  };
+  for (const Row& row : {Row{"#include \"a/b.cuh\"\n", {"b.cuh"}}, {"#include <x/y.h>\n", {"y.h"}}, {"  #  include\t/* why */ \"c.h\"\n", {"c.h"}},
+                         {"#inc\\\nlude \"d.h\"\n", {"d.h"}}, {"#include_next <e.h>\n", {"e.h"}}, {"#import \"f.h\"\n", {"f.h"}}, {"%:include \"g.h\"\n", {"g.h"}},
+                         {"#if __has_include(\"h.h\")\n", {"h.h"}}, {"#if __has_include_next ( <i.h> )\n", {"i.h"}}, {"// #include \"j.h\"\n", {}}, {"#include \"k.h\" // l.h\n", {"k.h"}},
+                         {"#include MACRO\n", {}}, {"#include \"unfinished\n", {}}, {"int included = 1;\n", {}}, {"#include", {}}, {"#include /* open", {}}, {"", {}}})
+    EXPECT_EQ(IncludedNames(row.text), row.names) << row.text;
+}
+
+}  // namespace
+}  // namespace warpwright
