@@ -10,6 +10,7 @@
 #include "app/machine_report.h"
 #include "app/nightly.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"

@@ -132,7 +132,7 @@ Result<int64_t> GithubClient::State::PutStatus(const RepositoryName& repository,
         if (SameIgnoringCase(status.context, request.name) && (!newest || status.id > newest->id)) newest = std::move(status);
       return true;
     }));
-    if (newest && newest->state == body["state"] && newest->description == body["description"] && newest->target_url == request.details_url) return newest->id;
+    if (newest && body["state"] == newest->state && body["description"] == newest->description && newest->target_url == request.details_url) return newest->id;
     WW_ASSIGN(const GithubWrite written,
               transport->Write(repository, "POST", RepositoryPath(repository, "/statuses/" + PercentEncoded(request.sha)), body, patience));
     if (written.lost) continue;

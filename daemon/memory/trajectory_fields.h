@@ -8,7 +8,7 @@
 
 namespace warpwright {
 
-constexpr StepKind Last(StepKind) { return StepKind::kPublish; }
+constexpr StepKind Last(StepKind) { return StepKind::kAccept; }
 
 template <typename V>
 void Describe(V& field, const StepRecord*) {

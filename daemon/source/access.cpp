@@ -7,9 +7,7 @@
 namespace warpwright {
 namespace {
 
-constexpr int kMaxDepth = 64;  // of pointers that are defined by pointers
-
-bool IsAtomic(const Node& node) { return node.Is(NodeKind::kCall) && node.name.starts_with("atomic"); }
+constexpr int kMaxPointerDepth = 64;  // of pointers that are defined by pointers
 
 }  // namespace
 
@@ -35,7 +33,7 @@ static std::optional<int> UnitsOf(CXType from, CXType to) {
 }
 
 std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const Node& pointer) const {
-  if (depth_ >= kMaxDepth) return std::nullopt;
+  if (depth_ >= kMaxPointerDepth) return std::nullopt;
   if (pointer.Is(NodeKind::kCast) && pointer.size() == 1) {
     auto inner = ResolvePointer(pointer[0]);
     if (!inner) return inner;

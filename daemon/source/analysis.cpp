@@ -5,7 +5,7 @@
 namespace warpwright {
 namespace {
 
-constexpr int kMaxDepth = 64;  // of definitions that refer to definitions
+constexpr int kMaxDefinitionDepth = 64;  // of definitions that refer to definitions
 
 std::optional<int64_t> Evaluate(CXCursor cursor) {
   CXEvalResult result = clang_Cursor_Evaluate(cursor);
@@ -20,8 +20,6 @@ bool IsBuiltin(std::string_view name) {
   return name.starts_with("threadIdx.") || name.starts_with("blockIdx.") || name.starts_with("blockDim.") ||
          name.starts_with("gridDim.");
 }
-
-bool IsAtomic(const Node& node) { return node.Is(NodeKind::kCall) && node.name.starts_with("atomic"); }
 
 bool IsIntegerType(const Node& node) {
   const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(node.cursor)).kind;
@@ -57,6 +55,8 @@ std::string Mirrored(const std::string& relation) {
 }
 
 }  // namespace
+
+bool IsAtomic(const Node& node) { return node.Is(NodeKind::kCall) && node.name.starts_with("atomic"); }
 
 const Node& StripCasts(const Node& expression) {
   const Node* node = &expression;
@@ -196,7 +196,7 @@ Polynomial FunctionAnalysis::IndexOfName(const Node& name) const {
 }
 
 Polynomial FunctionAnalysis::Index(const Node& expression) const {
-  if (depth_ >= kMaxDepth) return Opaque(expression);
+  if (depth_ >= kMaxDefinitionDepth) return Opaque(expression);
   const DepthGuard guard(depth_);
   switch (expression.kind) {
     case NodeKind::kInteger:
@@ -230,7 +230,7 @@ Polynomial FunctionAnalysis::Index(const Node& expression) const {
 }
 
 void FunctionAnalysis::Depend(const Node& expression, Dependence& result, int depth) const {
-  if (depth > kMaxDepth) {
+  if (depth > kMaxDefinitionDepth) {
     result.unknown = true;
     return;
   }
@@ -279,7 +279,7 @@ Dependence FunctionAnalysis::DependsOn(const Polynomial& index) const {
 }
 
 std::optional<int64_t> FunctionAnalysis::Fold(const Node& expression) const {
-  if (depth_ >= kMaxDepth) return std::nullopt;
+  if (depth_ >= kMaxDefinitionDepth) return std::nullopt;
   const DepthGuard guard(depth_);
   switch (expression.kind) {
     case NodeKind::kInteger:
