@@ -4,10 +4,10 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 namespace {
 
-using Cause = Diagnosis::Cause;
+using Cause = core::Diagnosis::Cause;
 constexpr size_t kMaxLogBytes = 64u << 10;
 
 // The first line of the log that speaks of an error, cut to a readable length.
@@ -22,7 +22,7 @@ std::string FirstError(const std::string& log) {
   return log.substr(0, std::min<size_t>(log.find('\n'), 300));
 }
 
-Diagnosis DiagnoseCompile(const CompileFailed& failed) {
+core::Diagnosis DiagnoseCompile(const core::CompileFailed& failed) {
   const std::string log = failed.log.substr(0, kMaxLogBytes);
   const std::string line = FirstError(log);
   static const std::regex undefined(R"re(identifier "([A-Za-z_]\w*)" is undefined)re");
@@ -37,52 +37,52 @@ Diagnosis DiagnoseCompile(const CompileFailed& failed) {
   return {Cause::kCompileError, line, "the rewritten code is not valid CUDA C++", "none known", 0.3};
 }
 
-Diagnosis DiagnoseFault(const Faulted& faulted) {
-  const Fault& fault = faulted.fault;
+core::Diagnosis DiagnoseFault(const core::Faulted& faulted) {
+  const core::Fault& fault = faulted.fault;
   const std::string quote = fault.message;
   switch (fault.kind) {
-    case Fault::Kind::kMisaligned:
+    case core::Fault::Kind::kMisaligned:
       return {Cause::kMisaligned, quote, "a vector access meets an address that is not a multiple of its width",
               "use a narrower access, or test the alignment and fall back to scalar accesses", 0.9};
-    case Fault::Kind::kOutOfBounds:
+    case core::Fault::Kind::kOutOfBounds:
       return {Cause::kOutOfBounds, quote, "an access passes the end of a buffer: the tail is not guarded",
               "guard the last partial tile or vector", 0.7};
-    case Fault::Kind::kSharedRace:
-    case Fault::Kind::kDivergentBarrier:
-    case Fault::Kind::kInactiveShuffle:
+    case core::Fault::Kind::kSharedRace:
+    case core::Fault::Kind::kDivergentBarrier:
+    case core::Fault::Kind::kInactiveShuffle:
       return {Cause::kRace, quote, "threads of a block exchange data without being in step",
               "put a barrier between the write and the read, reached by all threads", 0.7};
-    case Fault::Kind::kUninitializedRead:
+    case core::Fault::Kind::kUninitializedRead:
       return {Cause::kUninitialized, quote, "a value is read that nothing wrote", "initialise it, or guard the read", 0.6};
-    case Fault::Kind::kResourceLimit:
+    case core::Fault::Kind::kResourceLimit:
       return {Cause::kResourceLimit, quote, "a block needs more threads, registers or shared memory than the chip has",
               "use a smaller tile or block", 0.95};
-    case Fault::Kind::kNotSimulated:
+    case core::Fault::Kind::kNotSimulated:
       return {Cause::kNotSimulable, quote, "the kernel uses an instruction that this device cannot run", "none on this device", 1.0};
-    case Fault::Kind::kInstructionLimit:
-    case Fault::Kind::kTrap:
-    case Fault::Kind::kReadOnlyWrite:
-    case Fault::Kind::kIllegalInstruction: break;
+    case core::Fault::Kind::kInstructionLimit:
+    case core::Fault::Kind::kTrap:
+    case core::Fault::Kind::kReadOnlyWrite:
+    case core::Fault::Kind::kIllegalInstruction: break;
   }
   return {Cause::kUnknown, quote, "the kernel stopped with a fault", "none known", 0.2};
 }
 
 }  // namespace
 
-Diagnosis Diagnose(const Candidate&, const Verdict& verdict) {
+core::Diagnosis Diagnose(const core::Candidate&, const core::Verdict& verdict) {
   return std::visit(
-      Overload{[](const CompileFailed& failed) { return DiagnoseCompile(failed); },
-               [](const Faulted& faulted) { return DiagnoseFault(faulted); },
-               [](const Refused& refused) {
-                 return Diagnosis{Cause::kRefused, refused.reason, "the candidate breaks a rule (" + refused.check + ")", "none", 0.9};
+      Overload{[](const core::CompileFailed& failed) { return DiagnoseCompile(failed); },
+               [](const core::Faulted& faulted) { return DiagnoseFault(faulted); },
+               [](const core::Refused& refused) {
+                 return core::Diagnosis{Cause::kRefused, refused.reason, "the candidate breaks a rule (" + refused.check + ")", "none", 0.9};
                },
-               [](const WrongResult& wrong) {
-                 return Diagnosis{Cause::kWrongResult, wrong.message, "the check '" + wrong.check + "' found a difference",
+               [](const core::WrongResult& wrong) {
+                 return core::Diagnosis{Cause::kWrongResult, wrong.message, "the check '" + wrong.check + "' found a difference",
                                   wrong.check == "odd-shape" || wrong.check == "unwritten-output" ? "guard the last partial tile"
                                                                                                   : "none known",
                                   0.4};
                },
-               [](const Measured&) { return Diagnosis{Cause::kUnknown, "", "nothing is wrong", "none", 0}; }},
+               [](const core::Measured&) { return core::Diagnosis{Cause::kUnknown, "", "nothing is wrong", "none", 0}; }},
       verdict);
 }
 
@@ -103,4 +103,4 @@ std::string_view Name(Cause cause) {
   return "?";
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

@@ -6,10 +6,10 @@
 #include "core/plan.h"
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 
 // `verdict` is not Measured.
-Diagnosis Diagnose(const Candidate& candidate, const Verdict& verdict);
-std::string_view Name(Diagnosis::Cause cause);
+core::Diagnosis Diagnose(const core::Candidate& candidate, const core::Verdict& verdict);
+std::string_view Name(core::Diagnosis::Cause cause);
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

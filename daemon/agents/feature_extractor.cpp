@@ -4,19 +4,19 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::agents {
 namespace {
 
 constexpr size_t kHotLines = 3;
 
-const CaseMeasurement* CostliestCase(const Measured& measured) {
-  const CaseMeasurement* costliest = nullptr;
+const core::CaseMeasurement* CostliestCase(const core::Measured& measured) {
+  const core::CaseMeasurement* costliest = nullptr;
   for (const auto& c : measured.cases)
     if (!c.launches.empty() && (costliest == nullptr || c.weight * c.time_us > costliest->weight * costliest->time_us)) costliest = &c;
   return costliest;
 }
 
-const KernelInfo* FindKernel(const Inspection& inspection, const std::string& name) {
+const core::KernelInfo* FindKernel(const core::Inspection& inspection, const std::string& name) {
   for (const auto& kernel : inspection.kernels)
     if (kernel.name == name) return &kernel;
   // Launch plans may name a kernel without its anonymous or enclosing namespace.
@@ -35,32 +35,32 @@ std::string WithoutTemplateArguments(const std::string& kernel) {
   return open == std::string::npos ? kernel : kernel.substr(0, open);
 }
 
-std::string DominantDType(const KernelSpec& spec, const Case& c) {
+std::string DominantDType(const core::KernelSpec& spec, const core::Case& c) {
   double largest = -1;
   std::string dtype = "f32";
   for (const auto& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    const auto shape = ShapeOf(argument, c);
-    double bytes = static_cast<double>(SizeOf(buffer->dtype));
+    const auto shape = core::ShapeOf(argument, c);
+    double bytes = static_cast<double>(core::SizeOf(buffer->dtype));
     if (shape)
       for (const int64_t extent : *shape) bytes *= static_cast<double>(extent);
     if (bytes > largest) {
       largest = bytes;
-      dtype = std::string(Name(buffer->dtype));
+      dtype = std::string(core::Name(buffer->dtype));
     }
   }
   return dtype;
 }
 
-std::string DescribeStalls(const LineCounters& line) {
+std::string DescribeStalls(const core::LineCounters& line) {
   const auto worst = std::max_element(line.stalls.begin(), line.stalls.end(),
                                       [](const auto& a, const auto& b) { return a.second < b.second; });
   if (worst == line.stalls.end() || line.samples == 0) return {};
   return fmt::format(", {:.0f} % of them {}", 100.0 * static_cast<double>(worst->second) / static_cast<double>(line.samples), worst->first);
 }
 
-std::vector<std::string> DescribeHotLines(const LaunchReport& launch) {
+std::vector<std::string> DescribeHotLines(const core::LaunchReport& launch) {
   uint64_t instructions = 0, sectors = 0, samples = 0;
   for (const auto& line : launch.lines) {
     instructions += line.warp_instructions;
@@ -85,32 +85,32 @@ std::vector<std::string> DescribeHotLines(const LaunchReport& launch) {
 
 }  // namespace
 
-Result<ExtractedFeatures> ExtractFeaturesOf(const KernelSpec& spec, const Chip& chip, const Inspection& inspection,
-                                            const Measured& measured, const Roofline* roofline) {
-  const CaseMeasurement* measurement = CostliestCase(measured);
+Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip, const core::Inspection& inspection,
+                                            const core::Measured& measured, const core::Roofline* roofline) {
+  const core::CaseMeasurement* measurement = CostliestCase(measured);
   if (measurement == nullptr) return Fail(ErrorCode::kUnsupported, spec.name + ": no launch was measured");
   const auto found = std::find_if(spec.cases.begin(), spec.cases.end(),
-                                  [&](const Case& c) { return c.name == measurement->case_name; });
+                                  [&](const core::Case& c) { return c.name == measurement->case_name; });
   if (found == spec.cases.end()) return Fail(ErrorCode::kCorrupt, "unknown case " + measurement->case_name);
 
-  const LaunchReport& hottest = *std::max_element(
+  const core::LaunchReport& hottest = *std::max_element(
       measurement->launches.begin(), measurement->launches.end(),
-      [](const LaunchReport& a, const LaunchReport& b) { return a.time.total_us < b.time.total_us; });
+      [](const core::LaunchReport& a, const core::LaunchReport& b) { return a.time.total_us < b.time.total_us; });
   const std::string name = WithoutTemplateArguments(hottest.kernel);
-  const KernelInfo* kernel = FindKernel(inspection, name);
+  const core::KernelInfo* kernel = FindKernel(inspection, name);
 
   ExtractedFeatures features;
   features.case_name = measurement->case_name;
   if (roofline != nullptr) {
     features.roofline = *roofline;
   } else {
-    Counters total;
+    core::Counters total;
     for (const auto& launch : measurement->launches) total.Add(launch.counters);
-    features.roofline = ComputeRoofline(chip, MinimumBytes(spec, *found), total);
+    features.roofline = core::ComputeRoofline(chip, core::MinimumBytes(spec, *found), total);
   }
-  KernelInfo unknown;
+  core::KernelInfo unknown;
   unknown.name = name;
-  features.evidence = MakeEvidence(chip, kernel != nullptr ? *kernel : unknown, *measurement, features.roofline);
+  features.evidence = core::MakeEvidence(chip, kernel != nullptr ? *kernel : unknown, *measurement, features.roofline);
   features.evidence.dtype = DominantDType(spec, *found);
   features.evidence.modelled = measured.modelled;
   features.kernel = kernel != nullptr ? kernel->name : name;
@@ -118,4 +118,4 @@ Result<ExtractedFeatures> ExtractFeaturesOf(const KernelSpec& spec, const Chip& 
   return features;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

@@ -8,11 +8,11 @@
 #include "core/kernel_spec.h"
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 
 struct ExtractedFeatures {
-  Evidence evidence;
-  Roofline roofline;
+  core::Evidence evidence;
+  core::Roofline roofline;
   std::string case_name;
   std::string kernel;                   // qualified name in the source
   std::vector<std::string> hot_lines;   // "src/softmax.cu:12: 61 % of the sectors", hottest first
@@ -20,7 +20,7 @@ struct ExtractedFeatures {
 
 // `inspection` is of the text that was measured. Counters of that kernel set the compute part of the roofline only for the
 // original: later versions are held against the floor of the first (`roofline`, where given).
-Result<ExtractedFeatures> ExtractFeaturesOf(const KernelSpec& spec, const Chip& chip, const Inspection& inspection,
-                                            const Measured& measured, const Roofline* roofline = nullptr);
+Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip, const core::Inspection& inspection,
+                                            const core::Measured& measured, const core::Roofline* roofline = nullptr);
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

@@ -6,34 +6,34 @@
 #include "base/hash.h"
 #include "memory/statistics.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 namespace {
 constexpr size_t kMinSuccesses = 2;
 constexpr size_t kVariants = 5;  // of each method: sizes differ between kernels, so its best parameters get some company
 }
 
-Candidate Original(const std::string& text) {
-  Candidate original;
-  original.hash = Sha256(text);
+core::Candidate Original(const std::string& text) {
+  core::Candidate original;
+  original.hash = base::Sha256(text);
   original.text = text;
   original.method = "original";
   original.summary = "the original";
   return original;
 }
 
-std::vector<Plan> Generate(const std::string& kernel, const MatchResult& match, const ExperienceAnswer& experience, size_t limit) {
-  std::vector<GradedExperience> exact;
+std::vector<core::Plan> Generate(const std::string& kernel, const skills::MatchResult& match, const memory::ExperienceMatches& experience, size_t limit) {
+  std::vector<memory::GradedExperience> exact;
   for (const auto& sample : experience.samples)
-    if (sample.grade == Grade::kExact) exact.push_back(sample);
-  std::vector<Plan> plans;
+    if (sample.grade == memory::MatchGrade::kExact) exact.push_back(sample);
+  std::vector<core::Plan> plans;
   for (const auto& method : match.methods) {
     if (plans.size() == limit) break;
-    const auto statistics = Statistics(method.card->id, 0, exact, {});
-    std::vector<Parameters> best_known;
-    for (const auto& known : RankParameters(method.card->id, exact, {}))
+    const auto statistics = memory::Statistics(method.card->id, 0, exact, {});
+    std::vector<core::Parameters> best_known;
+    for (const auto& known : memory::RankParameters(method.card->id, exact, {}))
       if (known.posterior > 0) best_known.push_back(known.parameters);
     if (statistics.successes < kMinSuccesses || best_known.empty()) continue;
-    Plan plan;
+    core::Plan plan;
     plan.method = method.card->id;
     plan.transform = method.card->transform;
     plan.kernel = kernel;
@@ -46,4 +46,4 @@ std::vector<Plan> Generate(const std::string& kernel, const MatchResult& match, 
   return plans;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

@@ -9,11 +9,11 @@
 #include "memory/experience.h"
 #include "skills/match.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 
-Candidate Original(const std::string& text);
+core::Candidate Original(const std::string& text);
 
 // Plans for at most `limit` methods with at least two successes under the exact key, each with its best parameters first.
-std::vector<Plan> Generate(const std::string& kernel, const MatchResult& match, const ExperienceAnswer& experience, size_t limit);
+std::vector<core::Plan> Generate(const std::string& kernel, const skills::MatchResult& match, const memory::ExperienceMatches& experience, size_t limit);
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

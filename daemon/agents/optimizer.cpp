@@ -4,11 +4,11 @@
 
 #include "base/hash.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 
-Candidate MakeCandidate(std::string text, const Candidate& parent, std::string method, Parameters parameters, std::string summary) {
-  Candidate candidate;
-  candidate.hash = Sha256(text);
+core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, std::string method, core::Parameters parameters, std::string summary) {
+  core::Candidate candidate;
+  candidate.hash = base::Sha256(text);
   candidate.text = std::move(text);
   candidate.parent = parent.hash;
   candidate.method = std::move(method);
@@ -17,24 +17,24 @@ Candidate MakeCandidate(std::string text, const Candidate& parent, std::string m
   return candidate;
 }
 
-Result<std::vector<Attempt>> Optimize(const SourceRef& source, const std::string& entry, const Candidate& base, const Plan& plan,
-                                      Evaluator& evaluator) {
+Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry, const core::Candidate& base, const core::Plan& plan,
+                                      core::Evaluator& evaluator) {
   std::vector<Attempt> attempts;
   std::set<std::string> seen = {base.hash};
   for (const auto& parameters : plan.variants) {
-    RewriteRequest request{{source.root, source.file, base.text}, entry, plan.kernel, plan.transform, parameters};
-    WW_ASSIGN(RewriteOutcome outcome, evaluator.Rewrite(request));
-    attempts.push_back({parameters, std::visit(Overload{[&](Rewritten& rewritten) -> std::variant<Candidate, RewriteRefusal> {
+    core::RewriteRequest request{{source.root, source.file, base.text}, entry, plan.kernel, plan.transform, parameters};
+    WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
+    attempts.push_back({parameters, std::visit(Overload{[&](core::Rewritten& rewritten) -> std::variant<core::Candidate, core::RewriteRefusal> {
                                                           std::string summary;
                                                           for (const auto& note : rewritten.notes)
                                                             summary += (summary.empty() ? "" : "; ") + note;
-                                                          Candidate candidate = MakeCandidate(std::move(rewritten.text), base,
+                                                          core::Candidate candidate = MakeCandidate(std::move(rewritten.text), base,
                                                                                               plan.method, parameters, summary);
                                                           if (!seen.insert(candidate.hash).second)
-                                                            return RewriteRefusal{kChangesNothing, 0};
+                                                            return core::RewriteRefusal{kChangesNothing, 0};
                                                           return candidate;
                                                         },
-                                                        [](RewriteRefusal& refusal) -> std::variant<Candidate, RewriteRefusal> {
+                                                        [](core::RewriteRefusal& refusal) -> std::variant<core::Candidate, core::RewriteRefusal> {
                                                           return refusal;
                                                         }},
                                                outcome)});
@@ -42,4 +42,4 @@ Result<std::vector<Attempt>> Optimize(const SourceRef& source, const std::string
   return attempts;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

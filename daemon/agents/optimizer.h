@@ -10,20 +10,20 @@
 #include "core/evaluator.h"
 #include "core/plan.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 
 inline constexpr const char* kChangesNothing = "changes nothing";
 
 struct Attempt {
-  Parameters parameters;
-  std::variant<Candidate, RewriteRefusal> outcome;
+  core::Parameters parameters;
+  std::variant<core::Candidate, core::RewriteRefusal> outcome;
 };
 
-Candidate MakeCandidate(std::string text, const Candidate& parent, std::string method, Parameters parameters, std::string summary);
+core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, std::string method, core::Parameters parameters, std::string summary);
 
 // `source` locates the file; its text is ignored in favour of the base's. Attempts whose text repeats the base's or an earlier attempt's
 // are refusals (kChangesNothing).
-Result<std::vector<Attempt>> Optimize(const SourceRef& source, const std::string& entry, const Candidate& base, const Plan& plan,
-                                      Evaluator& evaluator);
+Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry, const core::Candidate& base, const core::Plan& plan,
+                                      core::Evaluator& evaluator);
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

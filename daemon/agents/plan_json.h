@@ -6,9 +6,9 @@
 #include "base/result.h"
 #include "core/plan.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 
-std::string EncodePlan(const Plan& plan);
-Result<Plan> DecodePlan(const std::string& text);
+std::string EncodePlan(const core::Plan& plan);
+Result<core::Plan> DecodePlan(const std::string& text);
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

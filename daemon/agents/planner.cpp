@@ -6,30 +6,30 @@
 
 #include "memory/statistics.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 namespace {
 
 constexpr size_t kMaxVariants = 10;
 
-const RankedMethod* FindMethod(const MatchResult& match, const std::string& id) {
+const skills::RankedMethod* FindMethod(const skills::MatchResult& match, const std::string& id) {
   for (const auto& method : match.methods)
     if (method.card->id == id) return &method;
   return nullptr;
 }
 
-std::string WhyNothingIsLeft(const MatchResult& match) {
+std::string ExplainNoMethods(const skills::MatchResult& match) {
   std::string tried;
   for (const auto& veto : match.vetoed)
-    if (veto.kind == VetoedMethod::Kind::kExcluded || veto.kind == VetoedMethod::Kind::kAlreadyApplied)
+    if (veto.kind == skills::VetoedMethod::Kind::kExcluded || veto.kind == skills::VetoedMethod::Kind::kAlreadyApplied)
       tried += (tried.empty() ? "" : "; ") + veto.method + ": " + veto.reason;
   return tried.empty() ? "no method applies to this evidence" : "no method is left (" + tried + ")";
 }
 
 // Lines that the reason cites by number.
-std::vector<std::string> EvidenceLines(const ExtractedFeatures& features, const MatchResult& match, const RankedMethod& method) {
+std::vector<std::string> EvidenceLines(const ExtractedFeatures& features, const skills::MatchResult& match, const skills::RankedMethod& method) {
   std::vector<std::string> lines;
   if (!match.position.empty()) lines.push_back(match.position);
-  if (const Bottleneck* primary = match.primary()) lines.push_back(primary->evidence);
+  if (const skills::Bottleneck* primary = match.primary()) lines.push_back(primary->evidence);
   for (const auto& reason : method.reasons) lines.push_back(reason);
   for (const auto& line : features.hot_lines) lines.push_back("hot line " + line);
   return lines;
@@ -37,13 +37,13 @@ std::vector<std::string> EvidenceLines(const ExtractedFeatures& features, const 
 
 }  // namespace
 
-std::vector<Parameters> ParameterSets(const MethodCard& card, const std::vector<Parameters>& best_known, size_t limit) {
-  std::vector<Parameters> sets;
-  const auto add = [&](const Parameters& set) {
+std::vector<core::Parameters> ParameterSets(const skills::MethodCard& card, const std::vector<core::Parameters>& best_known, size_t limit) {
+  std::vector<core::Parameters> sets;
+  const auto add = [&](const core::Parameters& set) {
     if (sets.size() < limit && std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
   };
-  const auto allowed = [&](const Parameters& set) {
-    return std::all_of(card.parameters.begin(), card.parameters.end(), [&](const MethodParameter& p) {
+  const auto allowed = [&](const core::Parameters& set) {
+    return std::all_of(card.parameters.begin(), card.parameters.end(), [&](const skills::MethodParameter& p) {
       const auto found = set.find(p.name);
       return found != set.end() && std::find(p.values.begin(), p.values.end(), found->second) != p.values.end();
     });
@@ -53,12 +53,12 @@ std::vector<Parameters> ParameterSets(const MethodCard& card, const std::vector<
       add(known);
       break;
     }
-  Parameters standard;
+  core::Parameters standard;
   for (const auto& parameter : card.parameters) standard[parameter.name] = parameter.values.front();
-  const auto sweep = [&](const Parameters& around, size_t first) {
+  const auto sweep = [&](const core::Parameters& around, size_t first) {
     for (size_t i = first; i < card.parameters.size(); ++i)
       for (const auto& value : card.parameters[i].values) {
-        Parameters set = around;
+        core::Parameters set = around;
         set[card.parameters[i].name] = value;
         add(set);
       }
@@ -67,37 +67,37 @@ std::vector<Parameters> ParameterSets(const MethodCard& card, const std::vector<
   if (card.parameters.empty()) return sets;
   sweep(standard, 0);
   for (const auto& value : card.parameters.front().values) {
-    Parameters around = standard;
+    core::Parameters around = standard;
     around[card.parameters.front().name] = value;
     sweep(around, 1);
   }
   return sets;
 }
 
-ExperienceKey KeyOf(const Evidence& evidence, const MatchResult& match) {
-  return {evidence.chip, evidence.dtype, std::string(Name(evidence.operation)), match.state};
+memory::ExperienceKey KeyOf(const core::Evidence& evidence, const skills::MatchResult& match) {
+  return {evidence.chip, evidence.dtype, std::string(core::Name(evidence.operation)), match.state};
 }
 
-PlanOutcome MakePlan(const ExtractedFeatures& features, const MatchResult& match, const ExperienceAnswer& experience, bool modelled) {
+PlanOutcome MakePlan(const ExtractedFeatures& features, const skills::MatchResult& match, const memory::ExperienceMatches& experience, bool modelled) {
   if (match.at_roofline) return NoPlan{match.at_roofline->message};
-  if (match.methods.empty()) return NoPlan{WhyNothingIsLeft(match)};
+  if (match.methods.empty()) return NoPlan{ExplainNoMethods(match)};
 
-  std::vector<PriorRank> order;
+  std::vector<memory::PriorRank> order;
   for (const auto& method : match.methods) order.push_back({method.card->id, method.expected_log_gain});
-  StatisticsOptions options;
+  memory::StatisticsOptions options;
   options.modelled = modelled;
-  const auto ranked = RankByExperience(order, experience.samples, options);
-  const RankedMethod& method = *FindMethod(match, ranked.front().method);
+  const auto ranked = memory::RankByExperience(order, experience.samples, options);
+  const skills::RankedMethod& method = *FindMethod(match, ranked.front().method);
 
-  Plan plan;
+  core::Plan plan;
   plan.method = method.card->id;
   plan.transform = method.card->transform;
   plan.kernel = features.kernel;
   plan.score = ranked.front().rank_value();
   plan.bottleneck = match.primary() != nullptr ? match.primary()->id : "";
   plan.evidence = EvidenceLines(features, match, method);
-  std::vector<Parameters> best_known;
-  for (const auto& known : RankParameters(method.card->id, experience.samples, options))
+  std::vector<core::Parameters> best_known;
+  for (const auto& known : memory::RankParameters(method.card->id, experience.samples, options))
     if (known.posterior > 0) best_known.push_back(known.parameters);
   plan.variants = ParameterSets(*method.card, best_known, kMaxVariants);
   for (const auto& change : method.card->expected) plan.expected.push_back({change.name, change.up ? 1 : -1, change.factor});
@@ -110,4 +110,4 @@ PlanOutcome MakePlan(const ExtractedFeatures& features, const MatchResult& match
   return plan;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

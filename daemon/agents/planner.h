@@ -10,21 +10,21 @@
 #include "memory/experience.h"
 #include "skills/match.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 
 struct NoPlan {
   std::string reason;   // "92 % of the roofline", "no method is left: ..."
 };
-using PlanOutcome = std::variant<Plan, NoPlan>;
+using PlanOutcome = std::variant<core::Plan, NoPlan>;
 
 // `match` ranks by policy; `experience` (of the same operation) moves methods as its samples grow. `modelled`: the question is about a
 // simulated device.
-PlanOutcome MakePlan(const ExtractedFeatures& features, const MatchResult& match, const ExperienceAnswer& experience, bool modelled);
+PlanOutcome MakePlan(const ExtractedFeatures& features, const skills::MatchResult& match, const memory::ExperienceMatches& experience, bool modelled);
 
 // The parameter sets of a card that are worth a try, at most `limit`: the default, each value of each parameter alone, then the same
 // around the other values of the first parameter (which tends to choose the mode). What experience found best comes first.
-std::vector<Parameters> ParameterSets(const MethodCard& card, const std::vector<Parameters>& best_known, size_t limit);
+std::vector<core::Parameters> ParameterSets(const skills::MethodCard& card, const std::vector<core::Parameters>& best_known, size_t limit);
 
-ExperienceKey KeyOf(const Evidence& evidence, const MatchResult& match);
+memory::ExperienceKey KeyOf(const core::Evidence& evidence, const skills::MatchResult& match);
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

@@ -5,10 +5,10 @@
 
 #include "agents/optimizer.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 namespace {
 
-using Cause = Diagnosis::Cause;
+using Cause = core::Diagnosis::Cause;
 
 // Parameters from costly to cheap. A repair moves one step to the right.
 const std::map<std::string, std::vector<std::string>>& Ladders() {
@@ -43,7 +43,7 @@ std::string QuotedName(const std::string& log) {
 
 }  // namespace
 
-std::optional<Parameters> Smaller(const Parameters& parameters, Cause cause) {
+std::optional<core::Parameters> Smaller(const core::Parameters& parameters, Cause cause) {
   const std::vector<std::string> order = cause == Cause::kMisaligned
                                              ? std::vector<std::string>{"width"}
                                              : std::vector<std::string>{"tile", "threads", "block_size", "rows_per_block", "factor", "width"};
@@ -53,42 +53,42 @@ std::optional<Parameters> Smaller(const Parameters& parameters, Cause cause) {
     const auto& ladder = Ladders().at(name);
     const auto step = std::find(ladder.begin(), ladder.end(), found->second);
     if (step == ladder.end() || step + 1 == ladder.end()) continue;
-    Parameters smaller = parameters;
+    core::Parameters smaller = parameters;
     smaller[name] = *(step + 1);
     return smaller;
   }
   return std::nullopt;
 }
 
-Result<Repair> RepairCandidate(const SourceRef& source, const std::string& entry, const Candidate& base, const Candidate& failed,
-                               const Plan& plan, const Diagnosis& diagnosis, Evaluator& evaluator) {
+Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base, const core::Candidate& failed,
+                               const core::Plan& plan, const core::Diagnosis& diagnosis, core::Evaluator& evaluator) {
   if (diagnosis.cause == Cause::kMissingHelper) {
     const std::string name = QuotedName(diagnosis.quote);
     const auto known = KnownDeclarations().find(name);
     if (known == KnownDeclarations().end()) return Abandon{"no declaration is known for '" + name + "'"};
-    const RewriteRequest request{.source = {source.root, source.file, failed.text},
+    const core::RewriteRequest request{.source = {source.root, source.file, failed.text},
                                  .entry = entry,
                                  .kernel = {},
-                                 .transform = std::string(kDeclaredText),
+                                 .transform = std::string(core::kDeclaredText),
                                  .parameters = {{"declaration", known->second}}};
-    WW_ASSIGN(RewriteOutcome outcome, evaluator.Rewrite(request));
-    return std::visit(Overload{[&](Rewritten& declared) -> Repair {
+    WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
+    return std::visit(Overload{[&](core::Rewritten& declared) -> Repair {
                                  return MakeCandidate(std::move(declared.text), base, failed.method, failed.parameters,
                                                       failed.summary + "; declares " + name);
                                },
-                               [](RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
+                               [](core::RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
                       outcome);
   }
   if (diagnosis.cause != Cause::kResourceLimit && diagnosis.cause != Cause::kMisaligned)
     return Abandon{"no built-in repair for: " + diagnosis.root_cause};
   const auto smaller = Smaller(failed.parameters, diagnosis.cause);
   if (!smaller) return Abandon{"the smallest parameters fail too"};
-  Plan retry = plan;
+  core::Plan retry = plan;
   retry.variants = {*smaller};
   WW_ASSIGN(auto attempts, Optimize(source, entry, base, retry, evaluator));
-  return std::visit(Overload{[](Candidate& candidate) -> Repair { return std::move(candidate); },
-                             [](RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
+  return std::visit(Overload{[](core::Candidate& candidate) -> Repair { return std::move(candidate); },
+                             [](core::RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
                     attempts.front().outcome);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

@@ -11,18 +11,18 @@
 #include "core/evaluator.h"
 #include "core/plan.h"
 
-namespace warpwright {
+namespace warpwright::agents {
 
 struct Abandon {
   std::string reason;
 };
-using Repair = std::variant<Candidate, Abandon>;
+using Repair = std::variant<core::Candidate, Abandon>;
 
 // `base` is what the failed candidate was made from; `plan` the plan that it follows.
-Result<Repair> RepairCandidate(const SourceRef& source, const std::string& entry, const Candidate& base, const Candidate& failed,
-                               const Plan& plan, const Diagnosis& diagnosis, Evaluator& evaluator);
+Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base, const core::Candidate& failed,
+                               const core::Plan& plan, const core::Diagnosis& diagnosis, core::Evaluator& evaluator);
 
 // The next smaller value of the parameters that cost resources or alignment; nullopt at the smallest.
-std::optional<Parameters> Smaller(const Parameters& parameters, Diagnosis::Cause cause);
+std::optional<core::Parameters> Smaller(const core::Parameters& parameters, core::Diagnosis::Cause cause);
 
-}  // namespace warpwright
+}  // namespace warpwright::agents

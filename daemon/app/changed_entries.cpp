@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "config/manifest.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,32 +44,32 @@ class Scratch {
   fs::path path_;
 };
 
-void Add(Hasher& hasher, const std::optional<Expression>& value) { hasher.Add(value ? "1" + value->text() : std::string("0")); }
-void Add(Hasher& hasher, const std::vector<Expression>& values) {
+void Add(base::Hasher& hasher, const std::optional<core::Expression>& value) { hasher.Add(value ? "1" + value->text() : std::string("0")); }
+void Add(base::Hasher& hasher, const std::vector<core::Expression>& values) {
   hasher.Add(std::to_string(values.size()));
   for (const auto& value : values) hasher.Add(value.text());
 }
-std::string Text(const ScalarValue& value) {
+std::string Text(const core::ScalarValue& value) {
   return std::visit(Overload{[](int64_t v) { return fmt::format("i{}", v); }, [](double v) { return fmt::format("f{:a}", v); }}, value);
 }
-void Add(Hasher& hasher, const BufferArgument& buffer) {
-  hasher.Add("buffer").Add(Name(buffer.dtype)).Add(std::to_string(static_cast<int>(buffer.role))).Add(std::to_string(buffer.alignment));
+void Add(base::Hasher& hasher, const core::BufferArgument& buffer) {
+  hasher.Add("buffer").Add(core::Name(buffer.dtype)).Add(std::to_string(static_cast<int>(buffer.role))).Add(std::to_string(buffer.alignment));
   Add(hasher, buffer.shape);
-  const Init& init = buffer.init;
+  const core::Init& init = buffer.init;
   hasher.Add(fmt::format("{} {:a} {:a}", static_cast<int>(init.kind), init.a, init.b)).Add(init.path).Add(init.tensor);
   Add(hasher, init.low);
   Add(hasher, init.high);
 }
-void Add(Hasher& hasher, const ScalarArgument& scalar) {
-  hasher.Add("scalar").Add(Name(scalar.dtype)).Add(scalar.value ? Text(*scalar.value) : std::string());
+void Add(base::Hasher& hasher, const core::ScalarArgument& scalar) {
+  hasher.Add("scalar").Add(core::Name(scalar.dtype)).Add(scalar.value ? Text(*scalar.value) : std::string());
 }
 
 class Comparison {
  public:
-  Comparison(const Repository& repository, Evaluator& worker, Scratch scratch, RevisionSources now, std::optional<RevisionSources> then, std::optional<Manifest> old)
+  Comparison(const repo::Repository& repository, core::Evaluator& worker, Scratch scratch, RevisionSources now, std::optional<RevisionSources> then, std::optional<core::Manifest> old)
       : repository_(repository), worker_(worker), scratch_(std::move(scratch)), now_(std::move(now)), then_(std::move(then)), old_manifest_(std::move(old)) {}
 
-  Result<EntryChange> Compare(const KernelSpec& spec, bool with_hash) {
+  Result<EntryChange> Compare(const core::KernelSpec& spec, bool with_hash) {
     EntryChange change;
     change.kernel = spec.name;
     WW_ASSIGN(const SourceClosure sources, now_.Of(spec.file));
@@ -83,15 +83,15 @@ class Comparison {
   }
 
  private:
-  Status Decide(const KernelSpec& spec, const SourceClosure& sources, EntryChange& change) {
+  Status Decide(const core::KernelSpec& spec, const SourceClosure& sources, EntryChange& change) {
     const auto decide = [&](bool changed, const char* reason) {
       change.changed = changed;
       change.reason = reason;
       return Status();
     };
     if (!then_) return decide(true, "every entry was asked for");
-    const KernelSpec* old = nullptr;
-    for (const auto& kernel : old_manifest_ ? old_manifest_->kernels : std::vector<KernelSpec>())
+    const core::KernelSpec* old = nullptr;
+    for (const auto& kernel : old_manifest_ ? old_manifest_->kernels : std::vector<core::KernelSpec>())
       if (kernel.name == spec.name) old_spec_ = kernel, old = &old_spec_;
     if (old == nullptr) return decide(true, "it is new in the manifest");
     if (EntryDigest(*old) != EntryDigest(spec)) return decide(true, "its entry in the manifest changed");
@@ -103,47 +103,47 @@ class Comparison {
   }
 
   // Empty where the file or the entry is not there.
-  Result<std::string> SliceHash(const RevisionSources& revision, const SourceClosure& sources, const KernelSpec& spec) {
+  Result<std::string> SliceHash(const RevisionSources& revision, const SourceClosure& sources, const core::KernelSpec& spec) {
     const auto file = sources.files.find(spec.file);
     if (file == sources.files.end() || sources.unreadable.count(spec.file) != 0) return std::string();
     const fs::path root = scratch_.path() / revision.commit().substr(0, 12);
     WW_TRY(revision.Export(sources, root));
-    WW_ASSIGN(const SourceRef source, ReadSource(root, spec.file));
-    WW_ASSIGN(const Inspection inspection, worker_.Inspect(source));
+    WW_ASSIGN(const core::SourceRef source, ReadSource(root, spec.file));
+    WW_ASSIGN(const core::Inspection inspection, worker_.Inspect(source));
     for (const auto& entry : inspection.entries)
       if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return entry.slice_hash;
     return std::string();
   }
 
-  std::string DataDigest(const KernelSpec& spec, bool with_file) const {
-    Hasher hasher;
+  std::string DataDigest(const core::KernelSpec& spec, bool with_file) const {
+    base::Hasher hasher;
     for (const auto& [path, blob] : now_.Below(".warpwright/references/" + spec.name)) hasher.Add(path).Add(blob);
     for (const auto& argument : spec.args)
-      if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind); buffer != nullptr && !buffer->init.path.empty()) hasher.Add(now_.Blob(buffer->init.path));
+      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind); buffer != nullptr && !buffer->init.path.empty()) hasher.Add(now_.Blob(buffer->init.path));
     if (with_file) hasher.Add(now_.Blob(spec.file));
     return hasher.Finish();
   }
 
-  std::string Note(const SourceClosure& sources, const KernelSpec& spec) const {
+  std::string Note(const SourceClosure& sources, const core::KernelSpec& spec) const {
     if (!sources.unreadable.empty()) return sources.unreadable.begin()->second;
     if (!sources.files.empty()) return {};
     const auto text = repository_.Read(now_.commit(), spec.file);
     return !text ? text.error().message : spec.file + " is not in this revision";
   }
 
-  const Repository& repository_;
-  Evaluator& worker_;
+  const repo::Repository& repository_;
+  core::Evaluator& worker_;
   Scratch scratch_;
   RevisionSources now_;
   std::optional<RevisionSources> then_;
-  std::optional<Manifest> old_manifest_;
-  KernelSpec old_spec_;
+  std::optional<core::Manifest> old_manifest_;
+  core::KernelSpec old_spec_;
 };
 
 }  // namespace
 
-std::string EntryDigest(const KernelSpec& spec) {
-  Hasher hasher;
+std::string EntryDigest(const core::KernelSpec& spec) {
+  base::Hasher hasher;
   hasher.Add(spec.entry).Add(std::to_string(spec.args.size()));
   for (const auto& argument : spec.args) {
     hasher.Add(argument.name);
@@ -153,7 +153,7 @@ std::string EntryDigest(const KernelSpec& spec) {
   for (const auto& c : spec.cases) {
     hasher.Add(c.name).Add(fmt::format("{:a}", c.weight)).Add(std::to_string(c.scalars.size()));
     for (const auto& [name, value] : c.scalars) hasher.Add(name).Add(Text(value));
-    for (const DeviceKind kind : {DeviceKind::kSim, DeviceKind::kCuda}) hasher.Add(c.on.count(kind) != 0 ? "on" : "off");
+    for (const core::DeviceKind kind : {core::DeviceKind::kSim, core::DeviceKind::kCuda}) hasher.Add(c.on.count(kind) != 0 ? "on" : "off");
   }
   hasher.Add(spec.launch ? "launch" : "none");
   if (spec.launch) {
@@ -162,13 +162,13 @@ std::string EntryDigest(const KernelSpec& spec) {
     Add(hasher, spec.launch->shared_bytes);
   }
   hasher.Add(spec.tolerance.relative ? fmt::format("{:a}", *spec.tolerance.relative) : std::string()).Add(std::to_string(spec.allow.size()));
-  for (const Allow allow : spec.allow) hasher.Add(Name(allow));
+  for (const core::Allow allow : spec.allow) hasher.Add(core::Name(allow));
   Add(hasher, spec.accumulation);
   return hasher.Finish();
 }
 
-Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, const Manifest& manifest, const ChangeRequest& request, Evaluator& worker) {
-  const Repository& repository = workspace.repository();
+Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, const core::Manifest& manifest, const ChangeRequest& request, core::Evaluator& worker) {
+  const repo::Repository& repository = workspace.repository();
   if (!request.before.empty()) {
     // Most pushes touch no source: then the trees need not be listed, which takes longer than anything else in a large repository.
     WW_ASSIGN(const auto touched, repository.TouchedPaths(request.before, request.commit));
@@ -181,12 +181,12 @@ Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, cons
   WW_ASSIGN(Scratch scratch, Scratch::Create(workspace.state()));
   WW_ASSIGN(RevisionSources now, RevisionSources::Load(repository, request.commit, worker));
   std::optional<RevisionSources> then;
-  std::optional<Manifest> old_manifest;
+  std::optional<core::Manifest> old_manifest;
   if (!request.before.empty()) {
     WW_ASSIGN(then, RevisionSources::Load(repository, request.before, worker));
     // A manifest that was wrong or not there then says nothing about what its entries were: all of today's are new.
-    if (const auto text = repository.Read(request.before, std::string(kManifestName)); text && *text)
-      if (auto parsed = ParseManifest(**text, std::string(kManifestName))) old_manifest = std::move(*parsed);
+    if (const auto text = repository.Read(request.before, std::string(config::kManifestName)); text && *text)
+      if (auto parsed = config::ParseManifest(**text, std::string(config::kManifestName))) old_manifest = std::move(*parsed);
   }
   Comparison comparison(repository, worker, std::move(scratch), std::move(now), std::move(then), std::move(old_manifest));
   std::vector<EntryChange> changes;
@@ -197,4 +197,4 @@ Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, cons
   return changes;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -9,7 +9,7 @@
 #include "core/evaluator.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct EntryChange {
   std::string kernel;
@@ -27,9 +27,9 @@ struct ChangeRequest {
 };
 
 // One for each kernel of `manifest`, which is the commit's, in its order. The worker is asked only about entries that may have changed.
-Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, const Manifest& manifest, const ChangeRequest& request, Evaluator& worker);
+Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, const core::Manifest& manifest, const ChangeRequest& request, core::Evaluator& worker);
 
 // What the manifest says about an entry, without its name and where it and its file stand.
-std::string EntryDigest(const KernelSpec& spec);
+std::string EntryDigest(const core::KernelSpec& spec);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

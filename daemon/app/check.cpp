@@ -5,7 +5,7 @@
 #include "app/draft_manifest.h"
 #include "judge/reference.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 Error ManifestError(int line, std::string message, std::string remedy) {
@@ -17,11 +17,11 @@ Error ManifestError(int line, std::string message, std::string remedy) {
 }
 
 // What is wrong between the manifest's arguments and the entry's signature; each names the manifest's line.
-void CompareSignature(const KernelSpec& spec, const EntryInfo& entry, std::vector<Error>& errors) {
+void CompareSignature(const core::KernelSpec& spec, const core::EntryInfo& entry, std::vector<Error>& errors) {
   const auto complain = [&](int line, std::string message, std::string remedy = {}) {
     errors.push_back(ManifestError(line, "kernel '" + spec.name + "': " + std::move(message), std::move(remedy)));
   };
-  std::vector<ParameterInfo> parameters;  // streams are passed by us, and are not in the manifest
+  std::vector<core::ParameterInfo> parameters;  // streams are passed by us, and are not in the manifest
   for (const auto& parameter : entry.parameters)
     if (!IsStream(parameter)) parameters.push_back(parameter);
   if (spec.args.size() != parameters.size()) {
@@ -32,31 +32,31 @@ void CompareSignature(const KernelSpec& spec, const EntryInfo& entry, std::vecto
     return;
   }
   for (size_t i = 0; i < spec.args.size(); ++i) {
-    const Argument& argument = spec.args[i];
-    const ParameterInfo& parameter = parameters[i];
-    const bool buffer = std::holds_alternative<BufferArgument>(argument.kind);
+    const core::Argument& argument = spec.args[i];
+    const core::ParameterInfo& parameter = parameters[i];
+    const bool buffer = std::holds_alternative<core::BufferArgument>(argument.kind);
     if (argument.name != parameter.name && !parameter.name.empty())
       complain(argument.line,
                fmt::format("argument {} is called '{}', in the source '{}'", i + 1, argument.name, parameter.name));
     if (buffer != parameter.is_pointer)
       complain(argument.line, fmt::format("'{}' is a {} in the source ({})", argument.name,
                                           parameter.is_pointer ? "pointer" : "scalar", parameter.type));
-    const DType dtype = std::visit([](const auto& kind) { return kind.dtype; }, argument.kind);
+    const core::DType dtype = std::visit([](const auto& kind) { return kind.dtype; }, argument.kind);
     if (buffer == parameter.is_pointer && parameter.dtype && *parameter.dtype != dtype)
       complain(argument.line, fmt::format("'{}' is {} in the source ({}), the manifest says {}", argument.name,
-                                          Name(*parameter.dtype), parameter.type, Name(dtype)));
-    if (buffer && parameter.is_const && std::get<BufferArgument>(argument.kind).role != Role::kIn)
+                                          core::Name(*parameter.dtype), parameter.type, core::Name(dtype)));
+    if (buffer && parameter.is_const && std::get<core::BufferArgument>(argument.kind).role != core::Role::kIn)
       complain(argument.line, fmt::format("'{}' is const in the source; its role is in", argument.name));
   }
 }
 
 std::string BaseName(const std::string& entry) { return entry.substr(0, entry.find('<')); }
 
-Status CheckKernel(const std::filesystem::path& root, const KernelSpec& spec, Evaluator& worker,
+Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& spec, core::Evaluator& worker,
                    std::vector<Error>& errors) {
-  WW_ASSIGN(const SourceRef source, ReadSource(root, spec.file));
-  WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
-  const EntryInfo* entry = nullptr;
+  WW_ASSIGN(const core::SourceRef source, ReadSource(root, spec.file));
+  WW_ASSIGN(const core::Inspection inspection, worker.Inspect(source));
+  const core::EntryInfo* entry = nullptr;
   std::vector<std::string> names;
   for (const auto& candidate : inspection.entries) {
     names.push_back(candidate.name);
@@ -75,14 +75,14 @@ Status CheckKernel(const std::filesystem::path& root, const KernelSpec& spec, Ev
                       .line = entry->refusal_line});
     return {};
   }
-  if (entry->kind == EntryInfo::Kind::kKernel && !spec.launch)
+  if (entry->kind == core::EntryInfo::Kind::kKernel && !spec.launch)
     errors.push_back(ManifestError(
         spec.line, fmt::format("kernel '{}': '{}' is a __global__ function and needs `launch`", spec.name, spec.entry),
         "launch: {grid: [\"ceil_div(N, 256)\"], block: [256]}"));
   CompareSignature(spec, *entry, errors);
   for (const auto& c : spec.cases) {
-    if (const auto reference = LoadReference(root, spec.name, c.name); !reference) errors.push_back(reference.error());
-    if (const auto supplied = LoadSupplied(root, spec, c); !supplied) errors.push_back(supplied.error());
+    if (const auto reference = judge::LoadReference(root, spec.name, c.name); !reference) errors.push_back(reference.error());
+    if (const auto supplied = judge::LoadSupplied(root, spec, c); !supplied) errors.push_back(supplied.error());
   }
   return {};
 }
@@ -103,4 +103,4 @@ Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServi
   return report;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

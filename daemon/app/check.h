@@ -6,10 +6,10 @@
 
 #include "app/workspace.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct CheckServices {
-  Evaluator& worker;
+  core::Evaluator& worker;
   SkillsSource skills;
   ToolchainSource toolchain;
 };
@@ -20,4 +20,4 @@ struct CheckReport {
 
 Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServices& services);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -9,11 +9,11 @@
 
 #include "app/doctor_checks.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 class CheckRows {
  public:
-  explicit CheckRows(const Machine& machine) : machine_(machine) {}
+  explicit CheckRows(const core::Machine& machine) : machine_(machine) {}
 
   void Add(const char* name, CheckStatus status, std::string message, std::string remedy = {}) {
     if (status == CheckStatus::kOk)
@@ -38,7 +38,7 @@ class CheckRows {
   std::vector<Check> Take() { return std::move(checks_); }
 
  private:
-  const Machine& machine_;
+  const core::Machine& machine_;
   std::vector<Check> checks_;
 };
 
@@ -47,14 +47,14 @@ struct GpuView {
   bool there = false;  // and not ignored because a simulated device was requested
   bool simulated_only = false;
   CheckStatus severity = CheckStatus::kWarning;  // of a missing driver or GPU
-  const GpuState* state =
+  const core::GpuState* state =
       nullptr;  // of the physical GPU of the device; the only one, where the device itself is not known
 };
 GpuView ViewGpu(const DoctorFacts& facts);
 // Driver, device, its memory and state, counters.
-void AddGpuRows(const Machine& machine, const GpuView& gpu, CheckRows& rows);
+void AddGpuRows(const core::Machine& machine, const GpuView& gpu, CheckRows& rows);
 
 inline constexpr double kGib = 1024.0 * 1024 * 1024;
 inline std::string FormatGib(double bytes) { return fmt::format("{:.1f} GiB", bytes / kGib); }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

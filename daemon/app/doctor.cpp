@@ -10,7 +10,7 @@
 #include "app/workspace.h"
 #include "base/file.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,7 +27,7 @@ constexpr int kElements = 300;
 double SecondsSince(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
 }
-Trouble TroubleOf(const Error& error) { return {error.message, error.remedy}; }
+core::Problem TroubleOf(const Error& error) { return {error.message, error.remedy}; }
 std::string ByHand(const std::vector<std::string>& command) {
   return fmt::format("run it by hand: {}", fmt::join(command, " "));
 }
@@ -65,20 +65,20 @@ std::vector<std::byte> BytesOf(const std::vector<float>& values) {
   return bytes;
 }
 
-ExecuteRequest KernelRequest(const SourceRef& source, const std::string& device) {
+core::ExecuteRequest KernelRequest(const core::SourceRef& source, const std::string& device) {
   std::vector<float> in(kElements);
   for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i) / 4;
-  ExecuteRequest request;
+  core::ExecuteRequest request;
   request.source = source;
   request.spec.name = request.spec.entry = "doctor";
   request.spec.file = source.file;
-  BufferArgument buffer;
-  buffer.shape = {Expression::Constant(kElements)};
-  buffer.role = Role::kOut;
+  core::BufferArgument buffer;
+  buffer.shape = {core::Expression::Constant(kElements)};
+  buffer.role = core::Role::kOut;
   request.spec.args.push_back({"out", buffer});
-  buffer.role = Role::kIn;
+  buffer.role = core::Role::kIn;
   request.spec.args.push_back({"in", buffer});
-  request.spec.args.push_back({"n", ScalarArgument{}});
+  request.spec.args.push_back({"n", core::ScalarArgument{}});
   request.case_name = "doctor";
   request.scalars = {{"n", int64_t{kElements}}};
   request.buffers = {{.name = "out",
@@ -91,7 +91,7 @@ ExecuteRequest KernelRequest(const SourceRef& source, const std::string& device)
 }
 
 // From source to result, and whether that is right.
-Probe TryKernel(Evaluator& worker, const SourceRef& source, const std::string& device) {
+Probe TryKernel(core::Evaluator& worker, const core::SourceRef& source, const std::string& device) {
   const auto begin = SteadyClock::now();
   const auto outcome = worker.Execute(KernelRequest(source, device));
   Probe probe{SecondsSince(begin)};
@@ -104,10 +104,10 @@ Probe TryKernel(Evaluator& worker, const SourceRef& source, const std::string& d
   const std::string remedy =
       "this small kernel works elsewhere: look at the other rows, and report it with the output of doctor --json";
   const auto fail = [&](const std::string& message) { probe.trouble = {"a small kernel " + message, remedy}; };
-  std::visit(Overload{[&](const CompileFailed& failed) { fail("does not compile: " + failed.log.substr(0, 500)); },
-                      [&](const Refused& refused) { fail("is refused: " + refused.reason); },
-                      [&](const Faulted& faulted) { fail("faults: " + faulted.fault.message); },
-                      [&](const Executed& executed) {
+  std::visit(Overload{[&](const core::CompileFailed& failed) { fail("does not compile: " + failed.log.substr(0, 500)); },
+                      [&](const core::Refused& refused) { fail("is refused: " + refused.reason); },
+                      [&](const core::Faulted& faulted) { fail("faults: " + faulted.fault.message); },
+                      [&](const core::Executed& executed) {
                         probe.notes = executed.notes;
                         if (executed.buffers.empty() || executed.buffers.front() != BytesOf(expected))
                           fail("gives a wrong result");
@@ -127,12 +127,12 @@ class WorkerProbes {
     const DoctorWorker worker = services_.make_worker(false);
     auto begin = SteadyClock::now();
     const auto first = worker.evaluator->Inspect(source());
-    facts_.start = Probe{SecondsSince(begin), first ? Trouble{} : WithLog(first.error())};
+    facts_.start = Probe{SecondsSince(begin), first ? core::Problem{} : WithLog(first.error())};
     if (!first) return false;
     ReadNotes(worker.hello());
     begin = SteadyClock::now();
     const auto parsed = worker.evaluator->Inspect(source());
-    facts_.parsed = Probe{SecondsSince(begin), parsed ? Trouble{} : WithLog(parsed.error())};
+    facts_.parsed = Probe{SecondsSince(begin), parsed ? core::Problem{} : WithLog(parsed.error())};
     if (parsed && parsed->entries.empty())
       facts_.parsed->trouble = {"libclang does not see the functions of a CUDA file",
                                 "install libclang-19 and its headers (libclang-common-19-dev)"};
@@ -147,8 +147,8 @@ class WorkerProbes {
   }
 
  private:
-  SourceRef source() const { return {request_.scratch.string(), "doctor.cu", kKernel}; }
-  Trouble WithLog(const Error& error) const {
+  core::SourceRef source() const { return {request_.scratch.string(), "doctor.cu", kKernel}; }
+  core::Problem WithLog(const Error& error) const {
     const std::string last = LastLine(services_.worker_log());
     return {error.message + (last.empty() ? "" : ": " + last), ByHand(request_.worker)};
   }
@@ -173,16 +173,16 @@ void LookAtCache(const DoctorRequest& request, DoctorFacts& facts) {
   std::error_code error;
   fs::create_directories(cache, error);
   if (error)
-    facts.cache_trouble.message = fmt::format("the folder {} cannot be made: {}", facts.cache, error.message());
-  else if (const Status written = WriteFileAtomically(probe, "doctor"); !written)
-    facts.cache_trouble.message = written.error().message;
+    facts.cache_problem.message = fmt::format("the folder {} cannot be made: {}", facts.cache, error.message());
+  else if (const Status written = base::WriteFileAtomically(probe, "doctor"); !written)
+    facts.cache_problem.message = written.error().message;
   fs::remove(probe, error);
-  if (facts.cache_trouble) facts.cache_trouble.remedy = "name another folder with --cache, or set XDG_CACHE_HOME";
+  if (facts.cache_problem) facts.cache_problem.remedy = "name another folder with --cache, or set XDG_CACHE_HOME";
   if (const fs::space_info space = fs::space(cache, error); !error) facts.free_disk_bytes = space.available;
 }
 
 void LookAtRepository(const DoctorRequest& request, DoctorFacts& facts) {
-  const auto repository = Repository::Open(request.repository);
+  const auto repository = repo::Repository::Open(request.repository);
   facts.has_repository = repository.has_value();
   if (!repository) {
     facts.repository = {repository.error().message,
@@ -208,9 +208,9 @@ DoctorFacts ExamineMachine(const DoctorRequest& request, const DoctorServices& s
   services.progress.step("trying a small kernel");
   WorkerProbes probes(request, services, facts);
   const auto& device = facts.machine.device;
-  if (probes.Simulated() && device && !device->trouble) probes.OnGpu();
+  if (probes.Simulated() && device && !device->problem) probes.OnGpu();
   services.progress.finish();
   return facts;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -12,7 +12,7 @@
 #include "base/subprocess.h"
 #include "core/evaluator.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct DoctorRequest {
   std::string device;  // empty: a GPU where there is one
@@ -23,11 +23,11 @@ struct DoctorRequest {
 
 // A worker in its sandbox.
 struct DoctorWorker {
-  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<core::Evaluator> evaluator;
   std::function<std::string()> hello;  // its greeting: Supervisor::hello
 };
 struct DoctorServices {
-  std::function<Result<Completed>(const std::vector<std::string>& question)> ask_worker;  // outside of the sandbox
+  std::function<Result<base::Completed>(const std::vector<std::string>& question)> ask_worker;  // outside of the sandbox
   std::function<DoctorWorker(bool gpu)> make_worker;
   std::function<std::string()> worker_log;  // of all of them so far
   ProgressCallbacks progress = {};
@@ -35,4 +35,4 @@ struct DoctorServices {
 
 DoctorFacts ExamineMachine(const DoctorRequest& request, const DoctorServices& services);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -4,7 +4,7 @@
 
 #include "app/check_rows.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 constexpr double kLowDiskGib = 5, kFullDiskGib = 0.25;  // compiled modules and recorders
@@ -62,8 +62,8 @@ class Doctor {
       rows_.Unknown("toolkit");
     } else {
       const auto& part = *machine_.toolkit;
-      if (part.trouble)
-        rows_.Fail("toolkit", part.trouble.message, part.trouble.remedy);
+      if (part.problem)
+        rows_.Fail("toolkit", part.problem.message, part.problem.remedy);
       else
         rows_.Ok("toolkit", part.root);
       OptionalTool("nvcc", part.nvcc, "nvcc",
@@ -74,8 +74,8 @@ class Doctor {
     }
     if (!machine_.nvrtc) return rows_.Unknown("nvrtc");
     const auto& nvrtc = *machine_.nvrtc;
-    if (nvrtc.trouble)
-      rows_.Fail("nvrtc", nvrtc.trouble.message, nvrtc.trouble.remedy);
+    if (nvrtc.problem)
+      rows_.Fail("nvrtc", nvrtc.problem.message, nvrtc.problem.remedy);
     else
       rows_.Ok("nvrtc", fmt::format("NVRTC {} compiles for {}", nvrtc.version, nvrtc.arch));
   }
@@ -90,8 +90,8 @@ class Doctor {
   void HostTools() {
     if (!machine_.host_compiler)
       rows_.Unknown("host_compiler");
-    else if (machine_.host_compiler->trouble)
-      rows_.Fail("host_compiler", machine_.host_compiler->trouble.message, machine_.host_compiler->trouble.remedy);
+    else if (machine_.host_compiler->problem)
+      rows_.Fail("host_compiler", machine_.host_compiler->problem.message, machine_.host_compiler->problem.remedy);
     else
       rows_.Ok("host_compiler", machine_.host_compiler->version);
     Tried("libclang", facts_.parsed, "a CUDA file was parsed");
@@ -100,7 +100,7 @@ class Doctor {
     Tried("simulator", facts_.simulated, "a kernel was sliced, recorded, compiled and simulated");
     if (gpu_.simulated_only || !facts_.ran) return;
     const bool permitted =
-        machine_.counters && !machine_.counters->trouble;  // outside of the sandbox, where the part was looked at
+        machine_.counters && !machine_.counters->problem;  // outside of the sandbox, where the part was looked at
     if (facts_.ran->trouble || facts_.ran->notes.empty() || !permitted)
       return Tried("gpu_kernel", facts_.ran, "the same kernel ran on the GPU");
     rows_.Warn(
@@ -115,7 +115,7 @@ class Doctor {
   }
 
   void Disk() {
-    if (facts_.cache_trouble) return rows_.Fail("cache", facts_.cache_trouble.message, facts_.cache_trouble.remedy);
+    if (facts_.cache_problem) return rows_.Fail("cache", facts_.cache_problem.message, facts_.cache_problem.remedy);
     rows_.Ok("cache", facts_.cache + " can be written");
     if (!facts_.free_disk_bytes) return;
     const double free = static_cast<double>(*facts_.free_disk_bytes);
@@ -133,7 +133,7 @@ class Doctor {
   }
 
   const DoctorFacts& facts_;
-  const Machine& machine_;
+  const core::Machine& machine_;
   const GpuView gpu_;
   CheckRows rows_;
 };
@@ -154,4 +154,4 @@ const char* Name(CheckStatus status) {
 
 std::vector<Check> MakeChecks(const DoctorFacts& facts) { return Doctor(facts).Run(); }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -8,19 +8,19 @@
 
 #include "core/machine.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 // Something that was tried, through a worker in its sandbox.
 struct Probe {
   double seconds = 0;
-  Trouble trouble;
+  core::Problem trouble;
   std::vector<std::string> notes;  // what could not be measured
 };
 
 struct DoctorFacts {
   std::string device;              // "cuda", "sim:h200" as it was asked for; empty: whatever there is
-  Machine machine;                 // what the worker told before it ended
-  Trouble worker;                  // why it did not tell everything
+  core::Machine machine;                 // what the worker told before it ended
+  core::Problem worker;                  // why it did not tell everything
 
   std::optional<Probe> start;    // a fresh worker's first answer
   std::vector<std::string> sandbox_notes;  // what that worker could not confine
@@ -29,11 +29,11 @@ struct DoctorFacts {
   std::optional<Probe> ran;        // the same on the GPU
 
   std::string cache;               // folder
-  Trouble cache_trouble;           // it cannot be written
+  core::Problem cache_problem;           // it cannot be written
   std::optional<uint64_t> free_disk_bytes;
 
   std::string author;              // of commits: "Name <mail>"
-  Trouble repository;              // there is none, or no author can be made of its configuration
+  core::Problem repository;              // there is none, or no author can be made of its configuration
   bool has_repository = false;
 };
 
@@ -50,4 +50,4 @@ struct Check {
 // In the order in which they should be read. A GPU's rows are there where there is a GPU or one was asked for.
 std::vector<Check> MakeChecks(const DoctorFacts& facts);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 // A bare __global__ kernel that some launcher already covers needs no entry of its own.
-std::set<std::string> LaunchedKernels(const Inspection& inspection) {
+std::set<std::string> LaunchedKernels(const core::Inspection& inspection) {
   std::set<std::string> launched;
   for (const auto& entry : inspection.entries)
-    if (entry.kind == EntryInfo::Kind::kLauncher) launched.insert(entry.kernels.begin(), entry.kernels.end());
+    if (entry.kind == core::EntryInfo::Kind::kLauncher) launched.insert(entry.kernels.begin(), entry.kernels.end());
   return launched;
 }
 
@@ -22,19 +22,19 @@ std::string ShortName(const std::string& qualified) {
   return colon == std::string::npos ? qualified : qualified.substr(colon + 2);
 }
 
-std::string_view RoleText(const ParameterInfo& parameter) {
-  switch (parameter.likely_role.value_or(parameter.is_const ? Role::kIn : Role::kInOut)) {
-    case Role::kIn: return "in";
-    case Role::kOut: return "out";
-    case Role::kInOut: return "inout";
-    case Role::kScratch: return "scratch";
+std::string_view RoleText(const core::ParameterInfo& parameter) {
+  switch (parameter.likely_role.value_or(parameter.is_const ? core::Role::kIn : core::Role::kInOut)) {
+    case core::Role::kIn: return "in";
+    case core::Role::kOut: return "out";
+    case core::Role::kInOut: return "inout";
+    case core::Role::kScratch: return "scratch";
   }
   return "in";
 }
 
 class Draft {
  public:
-  void AddEntry(const std::string& file, const EntryInfo& entry) {
+  void AddEntry(const std::string& file, const core::EntryInfo& entry) {
     if (!entry.refusal.empty()) {
       text_ += fmt::format("\n  # {} in {}:{} is left out: {}\n", entry.name, file, entry.line, entry.refusal);
       return;
@@ -46,7 +46,7 @@ class Draft {
     for (const auto& parameter : entry.parameters)
       if (!parameter.is_pointer && !IsStream(parameter)) {
         scalars.push_back(parameter.name);
-        if (parameter.dtype && !IsFloat(*parameter.dtype)) sizes.push_back(parameter.name);
+        if (parameter.dtype && !core::IsFloat(*parameter.dtype)) sizes.push_back(parameter.name);
       }
     for (const auto& parameter : entry.parameters)
       if (!IsStream(parameter)) AddParameter(parameter, sizes);
@@ -58,8 +58,8 @@ class Draft {
   }
 
  private:
-  void AddParameter(const ParameterInfo& parameter, const std::vector<std::string>& sizes) {
-    const std::string type = parameter.dtype ? std::string(Name(*parameter.dtype)) : "?";
+  void AddParameter(const core::ParameterInfo& parameter, const std::vector<std::string>& sizes) {
+    const std::string type = parameter.dtype ? std::string(core::Name(*parameter.dtype)) : "?";
     const std::string unknown = parameter.dtype ? "" : fmt::format("  # which type? the source says {}", parameter.type);
     if (!parameter.is_pointer) {
       text_ += fmt::format("      {}: {{scalar: {}}}{}\n", parameter.name, type, unknown);
@@ -71,7 +71,7 @@ class Draft {
     text_ += fmt::format("      {}: {{buffer: {}, shape: [{}], role: {}}}{}{}\n", parameter.name, type, shape, RoleText(parameter),
                          question, unknown);
   }
-  void AddCases(const EntryInfo& entry, const std::vector<std::string>& scalars) {
+  void AddCases(const core::EntryInfo& entry, const std::vector<std::string>& scalars) {
     std::string values;
     for (const auto& parameter : entry.parameters)
       if (!parameter.is_pointer && !IsStream(parameter)) values += fmt::format(", {}: ?", parameter.name);
@@ -82,7 +82,7 @@ class Draft {
       text_ += fmt::format("      - {{name: typical{}}}  # the sizes that matter to you\n", values);
       text_ += fmt::format("      - {{name: small{}, on: [sim]}}  # a small, odd size for the simulator\n", values);
     }
-    if (entry.kind == EntryInfo::Kind::kKernel)
+    if (entry.kind == core::EntryInfo::Kind::kKernel)
       text_ += "    launch: {grid: [\"?\"], block: [256]}  # e.g. [\"ceil_div(n, 256)\"]\n";
   }
 
@@ -92,7 +92,7 @@ class Draft {
 
 }  // namespace
 
-bool IsStream(const ParameterInfo& parameter) {
+bool IsStream(const core::ParameterInfo& parameter) {
   return parameter.type.find("cudaStream_t") != std::string::npos || parameter.type.find("CUstream") != std::string::npos;
 }
 
@@ -101,9 +101,9 @@ std::string DraftManifest(const std::vector<InspectedFile>& files) {
   for (const auto& [file, inspection] : files) {
     const auto launched = LaunchedKernels(inspection);
     for (const auto& entry : inspection.entries)
-      if (entry.kind == EntryInfo::Kind::kLauncher || launched.count(entry.name) == 0) draft.AddEntry(file, entry);
+      if (entry.kind == core::EntryInfo::Kind::kLauncher || launched.count(entry.name) == 0) draft.AddEntry(file, entry);
   }
   return std::move(draft).Finish();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -8,16 +8,16 @@
 
 #include "core/inspection.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct InspectedFile {
   std::string file;  // relative to the repository
-  Inspection inspection;
+  core::Inspection inspection;
 };
 
 // cudaStream_t and the driver API's name for it: a manifest leaves such parameters out.
-bool IsStream(const ParameterInfo& parameter);
+bool IsStream(const core::ParameterInfo& parameter);
 
 std::string DraftManifest(const std::vector<InspectedFile>& files);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -3,11 +3,11 @@
 #include <map>
 #include <string_view>
 
-namespace warpwright::embedded {
+namespace warpwright::app::embedded {
 const std::map<std::string_view, std::string_view>& Workflows();
 }
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 void ReplaceAll(std::string& text, std::string_view from, const std::string& to) {
@@ -37,4 +37,4 @@ std::string DraftWorkflow(const WorkflowDraft& draft) {
   return text;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

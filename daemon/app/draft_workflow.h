@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::app {
 
 inline constexpr std::string_view kWorkflowFile = ".github/workflows/warpwright.yml";
 
@@ -18,4 +18,4 @@ struct WorkflowDraft {
 };
 std::string DraftWorkflow(const WorkflowDraft& draft);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -5,7 +5,7 @@
 #include "app/check_rows.h"
 #include "config/chip_file.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 constexpr double kLowMemoryGib = 8, kNoMemoryGib = 1;  // buffers twice, their references and what flushes the L2
@@ -24,7 +24,7 @@ std::string Dotted(int version) { return fmt::format("{}.{}", version / 1000, ve
 
 class GpuRows {
  public:
-  GpuRows(const Machine& machine, const GpuView& gpu, CheckRows& rows) : machine_(machine), gpu_(gpu), rows_(rows) {}
+  GpuRows(const core::Machine& machine, const GpuView& gpu, CheckRows& rows) : machine_(machine), gpu_(gpu), rows_(rows) {}
 
   void Run() {
     Driver();
@@ -41,7 +41,7 @@ class GpuRows {
   void Driver() {
     if (!machine_.driver) return rows_.Unknown("driver");
     const auto& driver = *machine_.driver;
-    if (driver.trouble) return rows_.Add("driver", gpu_.severity, driver.trouble.message, driver.trouble.remedy);
+    if (driver.problem) return rows_.Add("driver", gpu_.severity, driver.problem.message, driver.problem.remedy);
     const std::string release =
         machine_.nvml && !machine_.nvml->driver_release.empty() ? machine_.nvml->driver_release + ", " : "";
     const std::string message = fmt::format("{}CUDA {}", release, Dotted(driver.version));
@@ -65,7 +65,7 @@ class GpuRows {
     if (!gpu_.there)
       return rows_.Add(
           "gpu", gpu_.severity, "no GPU: only simulated devices are available",
-          "use --device " + SimulatedDevices() + "; in a container, start it with --gpus all");
+          "use --device " + config::SimulatedDevices() + "; in a container, start it with --gpus all");
     const int visible = machine_.driver->gpus;
     if (visible <= 0)
       return rows_.Fail(
@@ -73,10 +73,10 @@ class GpuRows {
           "unset CUDA_VISIBLE_DEVICES or give it a GPU's number; in a container, start it with --gpus all");
     if (!machine_.device) return rows_.Unknown("gpu");
     const auto& device = *machine_.device;
-    if (device.trouble)
+    if (device.problem)
       return rows_.Fail(
-          "gpu", device.trouble.message,
-          device.trouble.remedy.empty() ? "look at nvidia-smi and the kernel log" : device.trouble.remedy);
+          "gpu", device.problem.message,
+          device.problem.remedy.empty() ? "look at nvidia-smi and the kernel log" : device.problem.remedy);
     rows_.Ok("gpu", fmt::format("{}, compute {}.{}, {} multiprocessors{}{}", device.facts.name,
                                 device.facts.compute_major, device.facts.compute_minor, device.facts.multiprocessors,
                                 gpu_.state != nullptr && !gpu_.state->uuid.empty() ? ", " + gpu_.state->uuid : "",
@@ -85,10 +85,10 @@ class GpuRows {
 
   void Nvml() {
     if (!machine_.nvml) return rows_.Unknown("nvml");
-    if (machine_.nvml->trouble)
+    if (machine_.nvml->problem)
       return rows_.Warn("nvml",
-                        machine_.nvml->trouble.message + ": clocks, errors and other users of the GPU stay unknown",
-                        machine_.nvml->trouble.remedy);
+                        machine_.nvml->problem.message + ": clocks, errors and other users of the GPU stay unknown",
+                        machine_.nvml->problem.remedy);
     if (gpu_.there && gpu_.state == nullptr)
       return rows_.Warn("nvml", "NVML does not know this GPU: clocks, errors and other users of it stay unknown",
                         "look at nvidia-smi -L");
@@ -97,7 +97,7 @@ class GpuRows {
 
   void Memory() {
     double free = -1, total = -1;
-    if (machine_.device && !machine_.device->trouble &&
+    if (machine_.device && !machine_.device->problem &&
         machine_.device->facts.memory_bytes > 0) {  // of a MIG instance, what it has
       free = static_cast<double>(machine_.device->facts.free_bytes);
       total = static_cast<double>(machine_.device->facts.memory_bytes);
@@ -114,7 +114,7 @@ class GpuRows {
     rows_.Ok("memory", message);
   }
 
-  void State(const GpuState& gpu) {
+  void State(const core::GpuState& gpu) {
     Ecc(gpu);
     if (gpu.mig.value_or(false))
       rows_.Warn("mig", "MIG is on: times hold for this instance and its neighbours, counters may be missing",
@@ -134,7 +134,7 @@ class GpuRows {
     Processes(gpu);
   }
 
-  void Ecc(const GpuState& gpu) {
+  void Ecc(const core::GpuState& gpu) {
     const int64_t now = gpu.uncorrected_errors.value_or(0), ever = gpu.lifetime_uncorrected_errors.value_or(0);
     if (now > 0)
       return rows_.Fail(
@@ -151,7 +151,7 @@ class GpuRows {
                              : "on, no uncorrected error");
   }
 
-  void ComputeMode(const GpuState& gpu) {
+  void ComputeMode(const core::GpuState& gpu) {
     if (gpu.compute_mode.empty() || gpu.compute_mode == "default")
       return rows_.Ok("compute_mode", gpu.compute_mode.empty() ? "not told" : "default");
     rows_.Fail(
@@ -160,7 +160,7 @@ class GpuRows {
         "nvidia-smi -c DEFAULT (as root)");
   }
 
-  void Power(const GpuState& gpu) {
+  void Power(const core::GpuState& gpu) {
     if (!gpu.power_watts && !gpu.temperature_celsius) return;
     std::vector<std::string> parts;
     if (gpu.power_watts)
@@ -182,7 +182,7 @@ class GpuRows {
     rows_.Ok("power", message);
   }
 
-  void Clocks(const GpuState& gpu) {
+  void Clocks(const core::GpuState& gpu) {
     const auto clock = [](const char* name, const std::optional<int>& now, const std::optional<int>& most) {
       return fmt::format("{} {} of {} MHz", name, now ? std::to_string(*now) : "?", most ? std::to_string(*most) : "?");
     };
@@ -195,7 +195,7 @@ class GpuRows {
     rows_.Ok("clocks", message);
   }
 
-  void Processes(const GpuState& gpu) {
+  void Processes(const core::GpuState& gpu) {
     if (!gpu.processes) return rows_.Ok("processes", "the driver does not list them here");
     if (gpu.processes->empty()) return rows_.Ok("processes", "nobody else uses the GPU");
     std::vector<std::string> names;
@@ -215,28 +215,28 @@ class GpuRows {
   void Counters() {
     const CheckStatus missing = gpu_.there ? CheckStatus::kWarning : CheckStatus::kOk;
     if (!machine_.cupti) return rows_.Unknown("cupti");
-    if (machine_.cupti->trouble)
-      rows_.Add("cupti", missing, machine_.cupti->trouble.message, machine_.cupti->trouble.remedy);
+    if (machine_.cupti->problem)
+      rows_.Add("cupti", missing, machine_.cupti->problem.message, machine_.cupti->problem.remedy);
     else
       rows_.Ok("cupti", fmt::format("CUPTI {}, {}", machine_.cupti->version, machine_.cupti->path));
-    if (!gpu_.there || machine_.cupti->trouble || !machine_.device || machine_.device->trouble) return;
+    if (!gpu_.there || machine_.cupti->problem || !machine_.device || machine_.device->problem) return;
     if (!machine_.counters) return rows_.Unknown("counters");
-    if (machine_.counters->trouble)
-      return rows_.Warn("counters", machine_.counters->trouble.message, machine_.counters->trouble.remedy);
+    if (machine_.counters->problem)
+      return rows_.Warn("counters", machine_.counters->problem.message, machine_.counters->problem.remedy);
     rows_.Ok("counters", "permitted on " + machine_.counters->chip);
   }
 
-  const Machine& machine_;
+  const core::Machine& machine_;
   const GpuView& gpu_;
   CheckRows& rows_;
 };
 
-const GpuState* FindState(const Machine& machine) {
+const core::GpuState* FindState(const core::Machine& machine) {
   if (!machine.nvml) return nullptr;
   const auto& gpus = machine.nvml->gpus;
   const std::string pci = machine.device ? machine.device->pci : "";
   const auto found =
-      std::find_if(gpus.begin(), gpus.end(), [&](const GpuState& gpu) { return !pci.empty() && gpu.pci == pci; });
+      std::find_if(gpus.begin(), gpus.end(), [&](const core::GpuState& gpu) { return !pci.empty() && gpu.pci == pci; });
   if (found != gpus.end()) return &*found;
   return gpus.size() == 1 ? &gpus.front() : nullptr;
 }
@@ -244,7 +244,7 @@ const GpuState* FindState(const Machine& machine) {
 }  // namespace
 
 GpuView ViewGpu(const DoctorFacts& facts) {
-  const Machine& machine = facts.machine;
+  const core::Machine& machine = facts.machine;
   GpuView gpu;
   gpu.simulated_only = facts.device.starts_with("sim");
   const bool nvml_sees = machine.nvml && !machine.nvml->gpus.empty();
@@ -254,6 +254,6 @@ GpuView ViewGpu(const DoctorFacts& facts) {
   return gpu;
 }
 
-void AddGpuRows(const Machine& machine, const GpuView& gpu, CheckRows& rows) { GpuRows(machine, gpu, rows).Run(); }
+void AddGpuRows(const core::Machine& machine, const GpuView& gpu, CheckRows& rows) { GpuRows(machine, gpu, rows).Run(); }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -8,7 +8,7 @@
 #include "config/manifest.h"
 #include "config/remote_text.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,22 +33,22 @@ std::vector<std::string> FindSources(const fs::path& root) {
 }
 
 // The branch that is checked out; pushes to it start the workflow.
-std::string CurrentBranch(const Repository& repository) {
+std::string CurrentBranch(const repo::Repository& repository) {
   constexpr std::string_view kPrefix = "ref: refs/heads/";
-  const auto head = ReadFile(repository.common_directory() / "HEAD", 4096);
+  const auto head = base::ReadFile(repository.common_directory() / "HEAD", 4096);
   if (!head || !head->starts_with(kPrefix)) return "main";
   const std::string name = head->substr(kPrefix.size(), head->find_last_not_of("\n") + 1 - kPrefix.size());
-  return CheckBranchName(name) ? name : "main";
+  return config::CheckBranchName(name) ? name : "main";
 }
 
 // Those with an entry; at least one.
-Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, Evaluator& worker,
+Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, core::Evaluator& worker,
                                                   const ProgressCallbacks& progress) {
   std::vector<InspectedFile> files;
   for (const auto& file : FindSources(root)) {
     progress.step("reading " + file);
-    WW_ASSIGN(const SourceRef source, ReadSource(root, file));
-    WW_ASSIGN(Inspection inspection, worker.Inspect(source));
+    WW_ASSIGN(const core::SourceRef source, ReadSource(root, file));
+    WW_ASSIGN(core::Inspection inspection, worker.Inspect(source));
     if (!inspection.entries.empty()) files.push_back({file, std::move(inspection)});
   }
   progress.finish();
@@ -58,13 +58,13 @@ Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, Evaluato
 
 }  // namespace
 
-Result<InitDraft> DraftFiles(const Workspace& workspace, const InitRequest& request, Evaluator& worker,
+Result<InitDraft> DraftFiles(const Workspace& workspace, const InitRequest& request, core::Evaluator& worker,
                              const ProgressCallbacks& progress) {
-  const Repository& repository = workspace.repository();
+  const repo::Repository& repository = workspace.repository();
   const fs::path root = repository.root();
   if (repository.bare()) return Fail(ErrorCode::kUsage, "a bare repository has no working tree");
   InitDraft draft;
-  draft.manifest.path = root / kManifestName;
+  draft.manifest.path = root / config::kManifestName;
   draft.workflow.path = root / kWorkflowFile;
   const bool want_manifest = request.replace || !fs::exists(draft.manifest.path);
   const bool want_workflow = request.workflow && (request.replace || !fs::exists(draft.workflow.path));
@@ -85,4 +85,4 @@ Result<InitDraft> DraftFiles(const Workspace& workspace, const InitRequest& requ
   return draft;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -8,7 +8,7 @@
 #include "app/progress.h"
 #include "app/workspace.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct InitRequest {
   bool replace = false;  // also what is there already
@@ -26,7 +26,7 @@ struct InitDraft {
   std::string branch;  // pushes to it start the workflow
 };
 
-Result<InitDraft> DraftFiles(const Workspace& workspace, const InitRequest& request, Evaluator& worker,
+Result<InitDraft> DraftFiles(const Workspace& workspace, const InitRequest& request, core::Evaluator& worker,
                              const ProgressCallbacks& progress);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

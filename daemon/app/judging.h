@@ -13,38 +13,38 @@
 #include "nights/night_timer.h"
 #include "worker/acceptance_tools.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 // A worker that may see candidates: it is replaced when its word is to count.
 struct RestartableEvaluator {
-  Evaluator& evaluator;
+  core::Evaluator& evaluator;
   std::function<void()> restart;  // its next call meets a new process
 };
 
 struct JudgingServices {
-  Evaluator& trusted;  // only ever sees the repository's own code
+  core::Evaluator& trusted;  // only ever sees the repository's own code
   ToolchainSource toolchain;
   ProgressCallbacks progress = {};
 };
 
 struct JudgeSetup {
   const TargetDevice& device;
-  const KernelSpec& spec;
-  const SourceRef& original;
-  const Manifest& manifest;
+  const core::KernelSpec& spec;
+  const core::SourceRef& original;
+  const core::Manifest& manifest;
   std::filesystem::path references;  // folder that holds .warpwright/references and init files
   std::string toolchain;
   std::function<void()> fresh_worker = {};  // as in JudgeOptions
 };
-std::unique_ptr<Judge> MakeJudge(const JudgeSetup& setup, Evaluator& trusted);
+std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator& trusted);
 
 // How nights and `--fail-on regression` time two revisions in pairs.
-NightTimerOptions PairTiming(const TargetDevice& device, const Manifest& manifest, const std::filesystem::path& tree,
+nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest, const std::filesystem::path& tree,
                              std::function<void()> fresh_worker);
 
 // compute-sanitizer and nvcc over a winner, on the smallest case. Nothing where the device is simulated: its simulator
 // is a sanitizer.
-std::vector<ToolFinding> RunAcceptanceTools(const TargetDevice& device, const WorkerCommand& worker,
-                                            const KernelSpec& spec, const SourceRef& winner, const Measured& measured);
+std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, const worker::WorkerCommand& worker,
+                                            const core::KernelSpec& spec, const core::SourceRef& winner, const core::Measured& measured);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -4,7 +4,7 @@
 
 #include "worker/machine_json.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 MachineReport ReadMachineReport(std::string_view output) {
   MachineReport report;
@@ -13,7 +13,7 @@ MachineReport ReadMachineReport(std::string_view output) {
     const std::string_view line = output.substr(0, end);
     output.remove_prefix(std::min(end + 1, output.size()));
     if (!line.starts_with('{')) continue;
-    if (const Status decoded = DecodeMachine(line, report.machine); !decoded)
+    if (const Status decoded = worker::DecodeMachine(line, report.machine); !decoded)
       report.trouble = {decoded.error().message, decoded.error().remedy};
     const std::string_view name = line.substr(std::min<size_t>(2, line.size()));
     report.last = name.substr(0, name.find('"'));
@@ -21,4 +21,4 @@ MachineReport ReadMachineReport(std::string_view output) {
   return report;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

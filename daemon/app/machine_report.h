@@ -6,13 +6,13 @@
 
 #include "core/machine.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct MachineReport {
-  Machine machine;
-  Trouble trouble;               // of the last part that could not be read
+  core::Machine machine;
+  core::Problem trouble;               // of the last part that could not be read
   std::string last = "nothing";  // name of the last part: a worker that ends early has reported the parts before it
 };
 MachineReport ReadMachineReport(std::string_view output);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "memory/experience.h"
-#include "nights/culprit.h"
+#include "nights/first_bad_commit.h"
 #include "nights/history_page.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,33 +38,33 @@ class NightRun {
   }
 
  private:
-  Result<HistoryKey> MakeKey() const {
+  Result<nights::HistoryKey> MakeKey() const {
     const TargetDevice& device = workspace_.device();
-    HistoryKey key;
+    nights::HistoryKey key;
     WW_ASSIGN(key.toolkit, services_.toolchain());
     key.chip = device.chip.name;
     if (!device.gpu) {
       key.device = device.name;
-      key.protocol = fmt::format("model-{} {}", kTimingProtocol, request_.version);
+      key.protocol = fmt::format("model-{} {}", nights::kTimingProtocol, request_.version);
       return key;
     }
     key.device = device.gpu->uuid;
-    key.protocol = fmt::format("paired-{}", kTimingProtocol);
+    key.protocol = fmt::format("paired-{}", nights::kTimingProtocol);
     key.driver = services_.driver_release();
     if (key.driver.empty()) key.driver = DriverText(*device.gpu);
     return key;
   }
 
   std::vector<EntryNight> TimeEntries() {
-    NightTimer timer(services_.worker.evaluator,
+    nights::NightTimer timer(services_.worker.evaluator,
                      PairTiming(workspace_.device(), manifest_, tree_, services_.worker.restart));
     std::vector<EntryNight> entries;
-    for (const KernelSpec& spec : manifest_.kernels) {
+    for (const core::KernelSpec& spec : manifest_.kernels) {
       EntryNight entry;
       entry.kernel = spec.name;
       if (const Status done = TimeEntry(spec, timer, entry); !done) entry.error = done.error().Format();
       progress_.finish();
-      const NightVerdict& verdict = entry.outcome.verdict;
+      const nights::NightVerdict& verdict = entry.outcome.verdict;
       progress_.line(
           fmt::format("{}: {}", spec.name, entry.error.empty() ? verdict.state + ": " + verdict.message : entry.error));
       entries.push_back(std::move(entry));
@@ -73,7 +73,7 @@ class NightRun {
   }
 
   Status Append(const std::vector<EntryNight>& entries) {
-    std::map<std::string, std::vector<HistoryLine>> lines;
+    std::map<std::string, std::vector<nights::HistoryLine>> lines;
     for (const EntryNight& entry : entries)
       if (entry.error.empty()) lines[entry.kernel] = entry.outcome.Lines();
     return history_->Append(lines, request_.time);
@@ -85,97 +85,97 @@ class NightRun {
     return workspace_.ExportTree(commit);
   }
 
-  Status TimeEntry(const KernelSpec& spec, NightTimer& timer, EntryNight& entry) {
+  Status TimeEntry(const core::KernelSpec& spec, nights::NightTimer& timer, EntryNight& entry) {
     progress_.step("timing " + spec.name);
-    WW_ASSIGN(const History history, history_->Read(spec.name));
+    WW_ASSIGN(const nights::History history, history_->Read(spec.name));
     entry.warnings = history.warnings;
-    NightInput input;
+    nights::NightInput input;
     input.time = request_.time;
     input.kernel = spec.name;
     input.key = key_;
     input.commit = commit_;
     input.threshold = manifest_.nightly.threshold;
     input.modelled = timer.modelled();
-    WW_ASSIGN(const EntrySlice slice, SliceOf(tree_, spec, services_.worker.evaluator));
+    WW_ASSIGN(const nights::EntrySlice slice, nights::SliceOf(tree_, spec, services_.worker.evaluator));
     input.slice = slice.hash;
     const int before = timer.comparisons();
     WW_TRY(Time(spec, history, timer, input));
-    entry.outcome = DecideNight(history, input);
-    if (entry.outcome.find_culprit) AddCulprit(spec, history, input, timer, entry.outcome);
+    entry.outcome = nights::DecideNight(history, input);
+    if (entry.outcome.needs_bisection) AddCulprit(spec, history, input, timer, entry.outcome);
     entry.present = std::move(input.present);
     entry.reference = std::move(input.reference_times);
     entry.timings = timer.comparisons() - before;
     return {};
   }
 
-  void AddCulprit(const KernelSpec& spec, const History& history, const NightInput& input, NightTimer& timer,
-                  NightOutcome& outcome) {
-    const CulpritSearch search{.repository = workspace_.repository(),
+  void AddCulprit(const core::KernelSpec& spec, const nights::History& history, const nights::NightInput& input, nights::NightTimer& timer,
+                  nights::NightOutcome& outcome) {
+    const nights::BisectionContext search{.repository = workspace_.repository(),
                                .evaluator = services_.worker.evaluator,
                                .timer = timer,
                                .tree = [&](const std::string& commit) { return Tree(commit); },
                                .progress = progress_.step};
-    auto culprit = FindCulprit(search, spec, *input.reference, {commit_, input.slice}, *input.code);
+    auto culprit = nights::FindFirstBadCommit(search, spec, *input.reference, {commit_, input.slice}, *input.code);
     if (!culprit) {  // the regression is known all the same
       outcome.notes.push_back("looking for the commit failed: " + culprit.error().Format());
-      culprit = CulpritFacts{};
+      culprit = nights::FirstBadCommit{};
       culprit->note = "the commit was not found";
     }
-    AddCodeFinding(history, input, *culprit, outcome);
+    nights::AddCodeFinding(history, input, *culprit, outcome);
   }
 
   // Tonight's revision, paired with the reference where the code differs.
-  Status Time(const KernelSpec& spec, const History& history, NightTimer& timer, NightInput& input) {
+  Status Time(const core::KernelSpec& spec, const nights::History& history, nights::NightTimer& timer, nights::NightInput& input) {
     if (input.slice.empty()) {
       input.failure = fmt::format("{} has no entry {}", spec.file, spec.entry);
       return {};
     }
-    WW_ASSIGN(const SourceRef present, ReadSource(tree_, spec.file));
-    const auto anchor = AnchorOf(history, key_);
+    WW_ASSIGN(const core::SourceRef present, ReadSource(tree_, spec.file));
+    const auto anchor = nights::ReferenceRevisionOf(history, key_);
     if (anchor && anchor->slice != input.slice) {
       WW_ASSIGN(const bool timed, Compare(spec, *anchor, present, timer, input));
       if (timed) return {};
     }
     WW_ASSIGN(auto measured, timer.Measure(spec, present));
-    if (auto* times = std::get_if<NightTimes>(&measured))
+    if (auto* times = std::get_if<nights::NightTimes>(&measured))
       input.present = std::move(*times);
     else
-      input.failure = std::get<NotRunnable>(measured).reason;
+      input.failure = std::get<nights::NotRunnable>(measured).reason;
     return {};
   }
 
   // False: the reference cannot be timed, and tonight's is to be timed alone.
-  Result<bool> Compare(const KernelSpec& spec, const Anchor& anchor, const SourceRef& present, NightTimer& timer,
-                       NightInput& input) {
+  Result<bool> Compare(const core::KernelSpec& spec, const nights::ReferenceRevision& anchor, const core::SourceRef& present, nights::NightTimer& timer,
+                       nights::NightInput& input) {
     auto tree = workspace_.repository().Resolve(anchor.commit)
                     ? Tree(anchor.commit)
                     : Result<fs::path>(Fail(ErrorCode::kIo, "its commit is not in this repository"));
-    const auto then = tree ? SliceOf(*tree, spec, services_.worker.evaluator) : Result<EntrySlice>(Fail(tree.error()));
+    const auto then = tree ? nights::SliceOf(*tree, spec, services_.worker.evaluator) : Result<nights::EntrySlice>(Fail(tree.error()));
     if (!then || then->hash.empty()) {
-      input.reference_gone = then ? "the entry is not in it" : then.error().message;
+      input.reference_error = then ? "the entry is not in it" : then.error().message;
       return false;
     }
-    WW_ASSIGN(const SourceRef reference, ReadSource(*tree, spec.file));
+    WW_ASSIGN(const core::SourceRef reference, ReadSource(*tree, spec.file));
     WW_ASSIGN(auto compared, timer.Compare(spec, reference, present));
-    if (auto* comparison = std::get_if<NightComparison>(&compared)) {
+    if (auto* comparison = std::get_if<nights::NightComparison>(&compared)) {
       input.present = std::move(comparison->present);
       input.reference = anchor;
       input.reference_times = std::move(comparison->reference);
       input.code = comparison->judgement;
       return true;
     }
-    const NotRunnable& failed = std::get<NotRunnable>(compared);
-    (failed.reference ? input.reference_gone : input.failure) = failed.reason;
+    const nights::NotRunnable& failed = std::get<nights::NotRunnable>(compared);
+    (failed.reference ? input.reference_error : input.failure) = failed.reason;
     return !failed.reference;
   }
 
   Status DrawPages() {
-    std::vector<EntryHistory> entries;
-    for (const KernelSpec& spec : manifest_.kernels) {
-      WW_ASSIGN(History history, history_->Read(spec.name));
+    std::vector<nights::EntryHistory> entries;
+    for (const core::KernelSpec& spec : manifest_.kernels) {
+      WW_ASSIGN(nights::History history, history_->Read(spec.name));
       entries.push_back({spec.name, spec.file, std::move(history)});
     }
-    return WriteHistoryPages(entries, request_.pages);
+    return nights::WriteHistoryPages(entries, request_.pages);
   }
 
   Workspace& workspace_;
@@ -183,10 +183,10 @@ class NightRun {
   const NightServices& services_;
   const ProgressCallbacks& progress_;
   std::string commit_;
-  Manifest manifest_;
-  HistoryKey key_;
+  core::Manifest manifest_;
+  nights::HistoryKey key_;
   fs::path tree_;
-  std::unique_ptr<HistoryStore> history_;
+  std::unique_ptr<nights::HistoryStore> history_;
   std::vector<std::string> exported_;  // commits
 };
 
@@ -195,7 +195,7 @@ Status MergeExperience(const Workspace& workspace, const std::vector<fs::path>& 
   std::vector<fs::path> inputs = stores;
   std::error_code error;
   if (fs::exists(own, error)) inputs.insert(inputs.begin(), own);
-  WW_ASSIGN(StoreContent content, MergeStores(inputs, own));
+  WW_ASSIGN(memory::StoreContent content, memory::MergeStores(inputs, own));
   night.experiences = content.experiences.size();
   night.merge_warnings = std::move(content.warnings);
   return {};
@@ -203,8 +203,8 @@ Status MergeExperience(const Workspace& workspace, const std::vector<fs::path>& 
 
 }  // namespace
 
-std::vector<Finding> RepositoryNight::Reported() const {
-  std::vector<Finding> reported;
+std::vector<nights::Finding> RepositoryNight::Reported() const {
+  std::vector<nights::Finding> reported;
   for (const EntryNight& entry : entries)
     reported.insert(reported.end(), entry.outcome.reported.begin(), entry.outcome.reported.end());
   return reported;
@@ -221,4 +221,4 @@ Result<RepositoryNight> RunNight(Workspace& workspace, const NightRequest& reque
   return night;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -12,7 +12,7 @@
 #include "nights/history_store.h"
 #include "nights/night.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct NightRequest {
   std::string revision = "HEAD";
@@ -24,32 +24,32 @@ struct NightRequest {
 struct NightServices {
   RestartableEvaluator worker;
   ToolchainSource toolchain;
-  std::function<Result<std::unique_ptr<HistoryStore>>(const Manifest&)> history;  // where this repository's is kept
+  std::function<Result<std::unique_ptr<nights::HistoryStore>>(const core::Manifest&)> history;  // where this repository's is kept
   std::function<std::string()> driver_release;  // "580.159.04"; empty: not known. Asked where the device is a GPU
   ProgressCallbacks progress = {};
 };
 
 struct EntryNight {
   std::string kernel;
-  NightOutcome outcome;
+  nights::NightOutcome outcome;
   std::string error;  // ours: nothing is known of the entry
   std::vector<std::string> warnings;
-  NightTimes present, reference;
+  nights::NightTimes present, reference;
   int timings = 0;  // pairs of revisions that were timed
 };
 struct RepositoryNight {
   std::string commit;
-  HistoryKey key;
+  nights::HistoryKey key;
   std::string history_tip;          // where the history stands now: a commit of its branch; empty for a folder
   std::vector<EntryNight> entries;  // none: nights are switched off in the manifest
   size_t experiences = 0;           // after merging
   std::vector<std::string> merge_warnings;
 
-  std::vector<Finding> Reported() const;
+  std::vector<nights::Finding> Reported() const;
   size_t Errors() const;
 };
 
 // One entry that we fail at does not take the others with it.
 Result<RepositoryNight> RunNight(Workspace& workspace, const NightRequest& request, const NightServices& services);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -12,17 +12,17 @@
 #include "report/explain.h"
 #include "search/refine.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<CaseOutcome> CompareCases(const RefineResult& refined) {
+std::vector<CaseOutcome> CompareCases(const search::RefineResult& refined) {
   std::vector<CaseOutcome> cases;
-  const auto* original = std::get_if<Measured>(&refined.baseline.original);
-  for (const CaseMeasurement& after : refined.accepted->cases) {
+  const auto* original = std::get_if<core::Measured>(&refined.baseline.original);
+  for (const core::CaseMeasurement& after : refined.accepted->cases) {
     CaseOutcome c{after.case_name, 0, after.time_us, after.timing};
-    for (const CaseMeasurement& before : original != nullptr ? original->cases : std::vector<CaseMeasurement>())
+    for (const core::CaseMeasurement& before : original != nullptr ? original->cases : std::vector<core::CaseMeasurement>())
       if (before.case_name == after.case_name)
         c.original_us = after.timing ? after.timing->original_us : before.time_us;
     cases.push_back(std::move(c));
@@ -30,7 +30,7 @@ std::vector<CaseOutcome> CompareCases(const RefineResult& refined) {
   return cases;
 }
 
-Status Forget(Trajectory& trajectory, const TaskKey& key) {
+Status Forget(memory::Trajectory& trajectory, const memory::TaskKey& key) {
   WW_ASSIGN(const auto tasks, trajectory.Tasks());
   for (const auto& task : tasks)
     if (task.key.kernel == key.kernel && task.key.base_hash == key.base_hash && task.key.device == key.device &&
@@ -39,8 +39,8 @@ Status Forget(Trajectory& trajectory, const TaskKey& key) {
   return {};
 }
 
-void KeepKernels(Manifest& manifest, const std::set<std::string>& names) {
-  std::erase_if(manifest.kernels, [&](const KernelSpec& spec) { return names.count(spec.name) == 0; });
+void KeepKernels(core::Manifest& manifest, const std::set<std::string>& names) {
+  std::erase_if(manifest.kernels, [&](const core::KernelSpec& spec) { return names.count(spec.name) == 0; });
 }
 
 class Optimization {
@@ -55,7 +55,7 @@ class Optimization {
     WW_ASSIGN(tree_, workspace_.ExportTree(commit_));
     WW_ASSIGN(toolchain_, services_.toolchain());
     WW_ASSIGN(skills_, services_.skills());
-    WW_ASSIGN(Trajectory trajectory, workspace_.OpenTrajectory());
+    WW_ASSIGN(memory::Trajectory trajectory, workspace_.OpenTrajectory());
     if (!request_.changed_since.empty()) WW_TRY(KeepChanged());
     KeepShard();
     if (request_.detect_only) return Detected();
@@ -107,17 +107,17 @@ class Optimization {
   Status FindRegressions() {
     WW_ASSIGN(const std::string before, workspace_.repository().Resolve(request_.changed_since));
     WW_ASSIGN(const fs::path old_tree, workspace_.ExportTree(before));
-    NightTimer timer(services_.trusted.evaluator,
+    nights::NightTimer timer(services_.trusted.evaluator,
                      PairTiming(workspace_.device(), manifest_, tree_, services_.trusted.restart));
     for (const auto& spec : manifest_.kernels) {
       std::error_code error;
       if (!fs::exists(old_tree / spec.file, error)) continue;  // new
       progress_.step(spec.name + ": timing it against " + request_.changed_since);
-      WW_ASSIGN(const SourceRef reference, ReadSource(old_tree, spec.file));
-      WW_ASSIGN(const SourceRef present, ReadSource(tree_, spec.file));
+      WW_ASSIGN(const core::SourceRef reference, ReadSource(old_tree, spec.file));
+      WW_ASSIGN(const core::SourceRef present, ReadSource(tree_, spec.file));
       WW_ASSIGN(const auto timed, timer.Compare(spec, reference, present));
-      const auto* comparison = std::get_if<NightComparison>(&timed);
-      if (comparison == nullptr || comparison->judgement.decision != CodeDecision::kSlower) continue;
+      const auto* comparison = std::get_if<nights::NightComparison>(&timed);
+      if (comparison == nullptr || comparison->judgement.decision != nights::CodeDecision::kSlower) continue;
       const double slower = regressions_[spec.name] = std::exp(comparison->judgement.log_ratio);
       progress_.line(fmt::format("{}: {:.2f} times slower than in {}", spec.name, slower, request_.changed_since));
     }
@@ -125,7 +125,7 @@ class Optimization {
     return {};
   }
 
-  OptimizedKernel OptimizeOne(const KernelSpec& spec, Trajectory& trajectory) {
+  OptimizedKernel OptimizeOne(const core::KernelSpec& spec, memory::Trajectory& trajectory) {
     auto done = RefineKernel(spec, trajectory);
     progress_.finish();
     OptimizedKernel kernel = done ? std::move(*done) : Failed(spec, done.error());
@@ -138,7 +138,7 @@ class Optimization {
     return kernel;
   }
 
-  OptimizedKernel Failed(const KernelSpec& spec, const Error& error) const {
+  OptimizedKernel Failed(const core::KernelSpec& spec, const Error& error) const {
     OptimizedKernel failed;
     failed.name = spec.name;
     failed.outcome = "error";
@@ -155,8 +155,8 @@ class Optimization {
     return failed;
   }
 
-  RefineTask TaskFor(const KernelSpec& spec, const SourceRef& original) const {
-    RefineTask task{.spec = spec,
+  search::RefineTask TaskFor(const core::KernelSpec& spec, const core::SourceRef& original) const {
+    search::RefineTask task{.spec = spec,
                     .original = original,
                     .policy = manifest_.policy,
                     .chip = workspace_.device().chip,
@@ -166,7 +166,7 @@ class Optimization {
                     .version = request_.version};
     if (request_.max_rounds > 0) task.policy.max_rounds = request_.max_rounds;
     if (request_.max_minutes > 0) task.policy.max_minutes = request_.max_minutes;
-    task.config_digest = Hasher()
+    task.config_digest = base::Hasher()
                              .Add(request_.version)
                              .Add(toolchain_)
                              .Add(skills_.digest)
@@ -177,13 +177,13 @@ class Optimization {
     return task;
   }
 
-  Result<OptimizedKernel> RefineKernel(const KernelSpec& spec, Trajectory& trajectory) {
+  Result<OptimizedKernel> RefineKernel(const core::KernelSpec& spec, memory::Trajectory& trajectory) {
     WW_TRY(workspace_.repository().Read(commit_, spec.file));  // reports a file in a submodule or in Git LFS
-    WW_ASSIGN(const SourceRef original, ReadSource(tree_, spec.file));
-    const RefineTask task = TaskFor(spec, original);
+    WW_ASSIGN(const core::SourceRef original, ReadSource(tree_, spec.file));
+    const search::RefineTask task = TaskFor(spec, original);
     if (request_.again)
       WW_TRY(Forget(trajectory, {.kernel = spec.name,
-                                 .base_hash = Sha256(original.text),
+                                 .base_hash = base::Sha256(original.text),
                                  .device = task.device,
                                  .config_digest = task.config_digest}));
 
@@ -200,10 +200,10 @@ class Optimization {
       progress_.step(spec.name + ": recording references from " + commit_.substr(0, 12));
       WW_TRY(judge->Record());
     }
-    const auto check_winner = [&](const SourceRef& winner, const Measured& measured) {
-      return services_.check_winner ? services_.check_winner(spec, winner, measured) : std::vector<ToolFinding>();
+    const auto check_winner = [&](const core::SourceRef& winner, const core::Measured& measured) {
+      return services_.check_winner ? services_.check_winner(spec, winner, measured) : std::vector<core::ToolFinding>();
     };
-    const RefineServices services{.judge = *judge,
+    const search::RefineServices services{.judge = *judge,
                                   .candidates = candidates.evaluator,
                                   .skills = skills_,
                                   .experience = services_.experience,
@@ -212,10 +212,10 @@ class Optimization {
                                   .fresh_worker = candidates.restart,
                                   .progress = progress_.step,
                                   .tools = check_winner,
-                                  .notice = progress_.line};
+                                  .warn = progress_.line};
     const auto spent_before = Spent();
-    WW_ASSIGN(const RefineResult refined, Refine(task, services));
-    WW_ASSIGN(const TrajectoryView view, trajectory.View(refined.task));
+    WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));
+    WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
     OptimizedKernel kernel = Outcome(spec, refined, spent_before);
     const bool improved = kernel.outcome == "improved";
     kernel.summary.explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
@@ -227,7 +227,7 @@ class Optimization {
     return services_.seconds ? services_.seconds() : std::map<std::string, double>();
   }
 
-  OptimizedKernel Outcome(const KernelSpec& spec, const RefineResult& refined,
+  OptimizedKernel Outcome(const core::KernelSpec& spec, const search::RefineResult& refined,
                           const std::map<std::string, double>& spent_before) const {
     OptimizedKernel kernel;
     kernel.name = spec.name;
@@ -246,7 +246,7 @@ class Optimization {
     kernel.roofline_pct_before = refined.roofline_pct_before;
     kernel.roofline_pct_after = refined.roofline_pct_after;
     if (const auto& gpu = workspace_.device().gpu) {
-      Provenance& provenance = kernel.summary.provenance;
+      report::Provenance& provenance = kernel.summary.provenance;
       provenance.device_uuid = gpu->uuid;
       provenance.driver = DriverText(*gpu);
       provenance.gpu_minutes = kernel.seconds / 60;
@@ -254,9 +254,9 @@ class Optimization {
     return kernel;
   }
 
-  Explanation ExplanationOf(const KernelSpec& spec, const TrajectoryView& view, const std::string& original,
+  report::Explanation ExplanationOf(const core::KernelSpec& spec, const memory::TrajectoryView& view, const std::string& original,
                             const std::string& result) const {
-    return Explain(view, {.file = spec.file,
+    return report::Explain(view, {.file = spec.file,
                           .entry = spec.entry,
                           .chip = workspace_.device().chip,
                           .base_commit = commit_,
@@ -268,26 +268,26 @@ class Optimization {
                           .result_text = result});
   }
 
-  Status MakeBranch(const KernelSpec& spec, const RefineResult& refined, OptimizedKernel& kernel) {
-    const BranchCommit request{.branch = "warpwright/" + spec.name,
+  Status MakeBranch(const core::KernelSpec& spec, const search::RefineResult& refined, OptimizedKernel& kernel) {
+    const repo::BranchCommit request{.branch = "warpwright/" + spec.name,
                                .base = commit_,
                                .file = spec.file,
                                .content = refined.text,
-                               .message = RenderCommitMessage(kernel.summary.explanation),
+                               .message = report::RenderCommitMessage(kernel.summary.explanation),
                                .author = author_};
-    WW_ASSIGN(const PublishedBranch published, workspace_.repository().Publish(request));
+    WW_ASSIGN(const repo::PublishedBranch published, workspace_.repository().Publish(request));
     kernel.branch = published.branch;
     kernel.commit = published.commit;
-    Provenance& provenance = kernel.summary.provenance;
+    report::Provenance& provenance = kernel.summary.provenance;
     provenance.branch = published.branch;
     provenance.base_branch = request_.base_branch;
     provenance.candidate_commit = published.commit;
     WW_ASSIGN(const std::string diff, workspace_.repository().Diff(commit_, published.commit, spec.file));
-    AddDiff(diff, provenance);
+    report::AddDiff(diff, provenance);
     return {};
   }
 
-  void Publish(const KernelSpec& spec, OptimizedKernel& kernel) {
+  void Publish(const core::KernelSpec& spec, OptimizedKernel& kernel) {
     if (!publisher_) return;
     progress_.step(spec.name + ": publishing");
     auto done = publisher_->Publish({.kernel = spec.name,
@@ -316,10 +316,10 @@ class Optimization {
   std::unique_ptr<ResultPublisher> publisher_;
   std::map<std::string, double> regressions_;  // times slower, by kernel
   std::string commit_, toolchain_;
-  Manifest manifest_;
-  Signature author_;
+  core::Manifest manifest_;
+  repo::Signature author_;
   fs::path tree_;
-  SkillLibrary skills_;
+  skills::SkillLibrary skills_;
 };
 
 }  // namespace
@@ -340,10 +340,10 @@ std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {
   return came_out("error") ? "error" : "unchanged";
 }
 
-std::vector<KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels) {
-  std::vector<KernelSummary> summaries;
+std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels) {
+  std::vector<report::KernelSummary> summaries;
   for (const OptimizedKernel& kernel : kernels) summaries.push_back(kernel.summary);
   return summaries;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

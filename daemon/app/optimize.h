@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "memory/experience.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct OptimizeRequest {
   std::string revision = "HEAD";  // the trusted original
@@ -32,7 +32,7 @@ struct OptimizeRequest {
 };
 
 using WinnerCheck =
-    std::function<std::vector<ToolFinding>(const KernelSpec&, const SourceRef& winner, const Measured&)>;
+    std::function<std::vector<core::ToolFinding>(const core::KernelSpec&, const core::SourceRef& winner, const core::Measured&)>;
 
 struct OptimizeServices {
   RestartableEvaluator trusted;  // only ever sees the repository's own code
@@ -40,8 +40,8 @@ struct OptimizeServices {
   std::function<std::map<std::string, double>()> seconds;  // where the time of both went so far, by stage; may be empty
   ToolchainSource toolchain;
   SkillsSource skills;
-  ExperienceStore& experience;
-  const Clock& clock;
+  memory::ExperienceStore& experience;
+  const base::Clock& clock;
   WinnerCheck check_winner;   // other tools look at what would be accepted; may be empty
   PublisherSource publisher;  // called once, before any time is spent; empty: nothing is published
   ProgressCallbacks progress = {};
@@ -50,7 +50,7 @@ struct OptimizeServices {
 struct CaseOutcome {
   std::string name;
   double original_us = 0, us = 0;
-  std::optional<TimingSummary> timing;  // on a real device
+  std::optional<core::TimingSummary> timing;  // on a real device
 };
 struct OptimizedKernel {
   std::string name;
@@ -59,11 +59,11 @@ struct OptimizedKernel {
   std::string branch, commit;  // of the winner
   double gain = 1, seconds = 0;
   int rounds = 0, evaluations = 0;
-  TaskId task = 0;
+  memory::TaskId task = 0;
   std::vector<CaseOutcome> cases;  // where it improved
   double roofline_pct_before = 0, roofline_pct_after = 0;
   std::map<std::string, double> spent;  // seconds by stage, of both workers
-  KernelSummary summary;                // for reports and the pull request
+  report::KernelSummary summary;                // for reports and the pull request
   PublicationOutcome publication;
   double regression = 0;  // times slower than before the change, if that was requested and found
 };
@@ -74,6 +74,6 @@ Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const
 
 // Of the whole run, as the Action's output `result`: improved, unchanged, regression, skipped, error.
 std::string_view RunResult(const std::vector<OptimizedKernel>& kernels);
-std::vector<KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels);
+std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -4,12 +4,12 @@
 
 #include "base/hash.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
-std::string EntryKey(const PlannedEntry& planned, const KernelSpec& spec, const PlanRequest& request,
-                     const std::string& toolchain, const std::string& skills, const Policy& policy) {
-  return Hasher()
+std::string EntryKey(const PlannedEntry& planned, const core::KernelSpec& spec, const PlanRequest& request,
+                     const std::string& toolchain, const std::string& skills, const core::Policy& policy) {
+  return base::Hasher()
       .Add("plan 1")
       .Add(request.version)
       .Add(toolchain)
@@ -41,10 +41,10 @@ Result<ChangePlan> PlanChanges(const Workspace& workspace, const PlanRequest& re
   if (!from_nothing) {
     WW_ASSIGN(plan.base, workspace.repository().Resolve(request.changed_since));
   }
-  WW_ASSIGN(const Manifest manifest, workspace.ManifestAt(plan.revision));
+  WW_ASSIGN(const core::Manifest manifest, workspace.ManifestAt(plan.revision));
   WW_ASSIGN(auto changes, CompareEntries(workspace, manifest, {plan.revision, plan.base, true}, services.worker));
   for (size_t i = 0; i < changes.size(); ++i) {
-    const KernelSpec& spec = manifest.kernels[i];
+    const core::KernelSpec& spec = manifest.kernels[i];
     plan.entries.push_back(
         {.kernel = spec.name, .file = spec.file, .entry = spec.entry, .change = std::move(changes[i])});
   }
@@ -52,11 +52,11 @@ Result<ChangePlan> PlanChanges(const Workspace& workspace, const PlanRequest& re
 
   // Without a toolkit here the keys say less, and the machine that does the work decides for itself.
   if (const auto toolchain = services.toolchain()) plan.toolchain = *toolchain;
-  WW_ASSIGN(const SkillLibrary skills, services.skills());
+  WW_ASSIGN(const skills::SkillLibrary skills, services.skills());
   for (size_t i = 0; i < plan.entries.size(); ++i)
     if (PlannedEntry& entry = plan.entries[i]; entry.change.changed)
       entry.key = EntryKey(entry, manifest.kernels[i], request, plan.toolchain, skills.digest, manifest.policy);
   return plan;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -8,7 +8,7 @@
 #include "app/changed_entries.h"
 #include "app/workspace.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct PlanRequest {
   std::string revision = "HEAD";
@@ -17,7 +17,7 @@ struct PlanRequest {
   std::string version;        // of this build
 };
 struct PlanServices {
-  Evaluator& worker;
+  core::Evaluator& worker;
   ToolchainSource toolchain;
   SkillsSource skills;
 };
@@ -38,4 +38,4 @@ struct ChangePlan {
 
 Result<ChangePlan> PlanChanges(const Workspace& workspace, const PlanRequest& request, const PlanServices& services);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -1,11 +1,11 @@
 #include "app/profile.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
-Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const Manifest& manifest, const KernelSpec& spec,
-                                     const std::string& toolchain, Evaluator& worker) {
+Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Manifest& manifest, const core::KernelSpec& spec,
+                                     const std::string& toolchain, core::Evaluator& worker) {
   const std::filesystem::path root = std::filesystem::absolute(workspace.repository().root());
-  WW_ASSIGN(const SourceRef source, ReadSource(root, spec.file));
+  WW_ASSIGN(const core::SourceRef source, ReadSource(root, spec.file));
   const auto judge = MakeJudge({.device = workspace.device(),
                                 .spec = spec,
                                 .original = source,
@@ -13,24 +13,24 @@ Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const Manifest&
                                 .references = root,
                                 .toolchain = toolchain},
                                worker);
-  WW_ASSIGN(Baseline baseline, judge->Prepare());
+  WW_ASSIGN(judge::Baseline baseline, judge->Prepare());
   ProfiledKernel profiled{.spec = spec, .original = std::move(baseline.original), .features = {}};
   if (profiled.measured() == nullptr) return profiled;
-  WW_ASSIGN(const Inspection inspection, worker.Inspect(source));
-  WW_ASSIGN(profiled.features, ExtractFeaturesOf(spec, workspace.device().chip, inspection, *profiled.measured()));
+  WW_ASSIGN(const core::Inspection inspection, worker.Inspect(source));
+  WW_ASSIGN(profiled.features, agents::ExtractFeaturesOf(spec, workspace.device().chip, inspection, *profiled.measured()));
   return profiled;
 }
 
 Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspace, const JudgingServices& services,
                                                        const std::function<void(const ProfiledKernel&)>& each) {
-  WW_ASSIGN(const Manifest manifest, workspace.ManifestOfWorkingTree());
+  WW_ASSIGN(const core::Manifest manifest, workspace.ManifestOfWorkingTree());
   WW_ASSIGN(const std::string toolchain, services.toolchain());
   std::vector<ProfiledKernel> kernels;
   for (const auto& spec : manifest.kernels) {
     services.progress.step("profiling " + spec.name);
     WW_ASSIGN(ProfiledKernel profiled, ProfileKernel(workspace, manifest, spec, toolchain, services.trusted));
     if (profiled.measured() == nullptr)
-      services.progress.line(spec.name + ": " + VerdictMessage(profiled.original));
+      services.progress.line(spec.name + ": " + core::VerdictMessage(profiled.original));
     else
       services.progress.finish();
     kernels.push_back(std::move(profiled));
@@ -39,4 +39,4 @@ Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspac
   return kernels;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

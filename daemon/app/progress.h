@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct ProgressCallbacks {
   std::function<void(const std::string&)> step = [](const std::string&) {};  // begins; the next one takes its place
@@ -12,4 +12,4 @@ struct ProgressCallbacks {
   std::function<void()> finish = [] {};                                      // no step is under way
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::app

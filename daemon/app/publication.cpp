@@ -6,11 +6,11 @@
 
 #include "base/file.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 namespace fs = std::filesystem;
 
-PullRequestPolicy ResultPublisher::Tightened(PullRequestPolicy policy) const {
+core::PullRequestPolicy ResultPublisher::Tightened(core::PullRequestPolicy policy) const {
   policy.draft |= settings_.draft;
   if (settings_.labels) policy.labels = *settings_.labels;
   if (settings_.reviewers) policy.reviewers = *settings_.reviewers;
@@ -19,7 +19,7 @@ PullRequestPolicy ResultPublisher::Tightened(PullRequestPolicy policy) const {
 }
 
 Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& publication) {
-  PublishRequest request;
+  service::PublishRequest request;
   request.external_id = fmt::format("warpwright-{}-{}", publication.kernel, publication.base_commit.substr(0, 12));
   request.repository = settings_.repository;
   request.to = settings_.to;
@@ -35,37 +35,37 @@ Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& pub
   request.asked_for = settings_.asked_for;
   request.opened_today = opened_;
   if (forge_ != nullptr && !publication.commit.empty()) {
-    WW_ASSIGN(const Refs refs, mirror_.Known());
-    WW_ASSIGN(request.open_pull_requests, CountOpenPullRequests(refs, request.branch, *settings_.repository, *forge_));
+    WW_ASSIGN(const repo::Refs refs, mirror_.Known());
+    WW_ASSIGN(request.open_pull_requests, service::CountOpenPullRequests(refs, request.branch, *settings_.repository, *forge_));
   }
-  Forge* const forge = settings_.to == PublishTo::kPullRequest ? forge_ : nullptr;
-  WW_ASSIGN(const Publication done, ::warpwright::Publish(request, mirror_, forge));
+  forge::Forge* const forge = settings_.to == config::PublishTo::kPullRequest ? forge_ : nullptr;
+  WW_ASSIGN(const service::Publication done, ::warpwright::service::Publish(request, mirror_, forge));
 
   PublicationOutcome outcome;
   outcome.disposition = done.disposition;
   outcome.message = done.message;
   if (!done.pull_request) return outcome;
-  const PublishedPullRequest& opened = *done.pull_request;
+  const forge::PublishedPullRequest& opened = *done.pull_request;
   outcome.pull_request = opened.view.number;
   outcome.pull_request_url = opened.view.url;
-  outcome.pull_request_operation = Name(opened.operation);
+  outcome.pull_request_operation = forge::Name(opened.operation);
   outcome.head_sha = done.pushed;
-  if (opened.operation == Operation::kCreated) ++opened_;
+  if (opened.operation == forge::Operation::kCreated) ++opened_;
   return outcome;
 }
 
-Result<Mirror> OpenBorrowingMirror(const Workspace& workspace, const RemoteAddress& address, const Signature& author) {
+Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address, const repo::Signature& author) {
   if (workspace.repository().shallow())
     return Fail(ErrorCode::kEnvironment,
                 "the history of this clone is cut off, and what is built on it cannot be pushed",
                 "check out with fetch-depth: 0");
   const fs::path path = workspace.state() / "mirror.git";
-  WW_TRY(Mirror::Open(path, address, author));
+  WW_TRY(repo::Mirror::Open(path, address, author));
   const fs::path objects = fs::absolute(workspace.repository().common_directory() / "objects");
-  WW_TRY(WriteFileAtomically(path / "objects/info/alternates", objects.string() + "\n"));
-  WW_ASSIGN(Mirror mirror, Mirror::Open(path, address, author));
+  WW_TRY(base::WriteFileAtomically(path / "objects/info/alternates", objects.string() + "\n"));
+  WW_ASSIGN(repo::Mirror mirror, repo::Mirror::Open(path, address, author));
   WW_TRY(mirror.Fetch());
   return mirror;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -17,12 +17,12 @@
 #include "report/job_summary.h"
 #include "service/publisher.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 // How this run publishes, whatever the kernel.
 struct PublicationSettings {
-  PublishTo to = PublishTo::kPullRequest;
-  std::optional<RepositoryName> repository;  // on the forge; none: branches only
+  config::PublishTo to = config::PublishTo::kPullRequest;
+  std::optional<forge::RepositoryName> repository;  // on the forge; none: branches only
   std::string base_branch;                   // where pull requests go
   bool draft = false;                        // instead of the manifest's, where it is given, as the next three
   std::optional<std::vector<std::string>> labels, reviewers;
@@ -34,14 +34,14 @@ struct PublicationSettings {
 struct KernelPublication {
   std::string kernel, file, base_commit;
   std::string commit;  // on its branch; empty: nothing was gained
-  Explanation explanation;
-  Provenance provenance;
-  PullRequestPolicy policy;  // the manifest's
+  report::Explanation explanation;
+  report::Provenance provenance;
+  core::PullRequestPolicy policy;  // the manifest's
 };
 
 // What came of it.
 struct PublicationOutcome {
-  std::optional<Disposition> disposition;  // none: nothing was tried, or it failed
+  std::optional<service::Disposition> disposition;  // none: nothing was tried, or it failed
   bool failed = false;
   std::string message;
   int64_t pull_request = 0;
@@ -52,24 +52,24 @@ struct PublicationOutcome {
 class ResultPublisher {
  public:
   // `forge` may be null, then only branches are pushed; else it outlives the publisher.
-  ResultPublisher(PublicationSettings settings, Mirror mirror, Forge* forge)
+  ResultPublisher(PublicationSettings settings, repo::Mirror mirror, forge::Forge* forge)
       : settings_(std::move(settings)), mirror_(std::move(mirror)), forge_(forge) {}
   // Repeating it is safe. Errors are those of the remote and the forge.
   Result<PublicationOutcome> Publish(const KernelPublication& publication);
 
  private:
-  PullRequestPolicy Tightened(PullRequestPolicy policy) const;
+  core::PullRequestPolicy Tightened(core::PullRequestPolicy policy) const;
 
   const PublicationSettings settings_;
-  Mirror mirror_;
-  Forge* const forge_;
+  repo::Mirror mirror_;
+  forge::Forge* const forge_;
   int opened_ = 0;
 };
 // Credentials, remote and forge are tried by it, as the author of our commits.
-using PublisherSource = std::function<Result<std::unique_ptr<ResultPublisher>>(const Signature& author)>;
+using PublisherSource = std::function<Result<std::unique_ptr<ResultPublisher>>(const repo::Signature& author)>;
 
 // A mirror of the remote that borrows the objects of the workspace's repository, so that only what is missing there is
 // fetched.
-Result<Mirror> OpenBorrowingMirror(const Workspace& workspace, const RemoteAddress& address, const Signature& author);
+Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address, const repo::Signature& author);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

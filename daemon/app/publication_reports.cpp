@@ -10,13 +10,13 @@
 #include "base/fd.h"
 #include "base/file.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
 
 Status Append(const fs::path& file, std::string_view text) {
-  const Fd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  const base::Fd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   if (!out.valid() || ::write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return FailErrno("write " + file.string());
   return {};
@@ -61,15 +61,15 @@ StepOutputs Outputs(const ReportPlaces& places, const std::vector<OptimizedKerne
 }
 
 Status WriteFolder(const fs::path& folder, const std::vector<OptimizedKernel>& kernels, const std::string& report) {
-  WW_TRY(WriteFileAtomically(folder / "report.json", report + "\n"));
+  WW_TRY(base::WriteFileAtomically(folder / "report.json", report + "\n"));
   for (const OptimizedKernel& kernel : kernels) {
-    const Explanation& explanation = kernel.summary.explanation;
+    const report::Explanation& explanation = kernel.summary.explanation;
     if (explanation.outcome == "improved") {
-      const PullRequestText text = RenderPullRequest(explanation, kernel.summary.provenance);
-      WW_TRY(WriteFileAtomically(folder / (kernel.name + ".md"), "# " + text.title + "\n\n" + text.body));
+      const report::PullRequestText text = report::RenderPullRequest(explanation, kernel.summary.provenance);
+      WW_TRY(base::WriteFileAtomically(folder / (kernel.name + ".md"), "# " + text.title + "\n\n" + text.body));
     }
     if (!explanation.attempts.empty())
-      WW_TRY(WriteFileAtomically(folder / (kernel.name + ".html"), RenderHtml(explanation)));
+      WW_TRY(base::WriteFileAtomically(folder / (kernel.name + ".html"), report::RenderHtml(explanation)));
   }
   return {};
 }
@@ -79,9 +79,9 @@ Status WriteFolder(const fs::path& folder, const std::vector<OptimizedKernel>& k
 Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report,
                     const std::function<void(const std::string&)>& notice) {
   if (!places.folder.empty()) WW_TRY(WriteFolder(places.folder, kernels, report.report));
-  if (!places.summary.empty()) WW_TRY(Append(places.summary, RenderJobSummary(Summaries(kernels))));
+  if (!places.summary.empty()) WW_TRY(Append(places.summary, report::RenderJobSummary(Summaries(kernels))));
   if (!places.output.empty()) WW_TRY(WriteStepOutputs(places.output, Outputs(places, kernels, report), notice));
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -8,7 +8,7 @@
 
 #include "app/optimize.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 // Each is optional.
 struct ReportPlaces {
@@ -23,4 +23,4 @@ struct RunReport {
 Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report,
                     const std::function<void(const std::string&)>& notice);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

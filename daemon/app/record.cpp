@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::app {
 
 Result<RecordResult> RecordReferences(const Workspace& workspace, const std::string& base,
                                       const JudgingServices& services,
                                       const std::function<void(const RecordedKernel&)>& each) {
-  const Repository& repository = workspace.repository();
+  const repo::Repository& repository = workspace.repository();
   if (repository.bare())
     return Fail(ErrorCode::kUsage, "record writes into a working tree, and a bare repository has none");
   RecordResult result;
   WW_ASSIGN(result.base, repository.Resolve(base));
-  WW_ASSIGN(const Manifest manifest, workspace.ManifestAt(result.base));
+  WW_ASSIGN(const core::Manifest manifest, workspace.ManifestAt(result.base));
   WW_ASSIGN(const std::filesystem::path tree, workspace.ExportTree(result.base));
   WW_ASSIGN(const std::string toolchain, services.toolchain());
   for (const auto& spec : manifest.kernels) {
     services.progress.step("recording " + spec.name);
-    WW_ASSIGN(const SourceRef original, ReadSource(tree, spec.file));
+    WW_ASSIGN(const core::SourceRef original, ReadSource(tree, spec.file));
     const auto judge = MakeJudge({.device = workspace.device(),
                                   .spec = spec,
                                   .original = original,
@@ -25,14 +25,14 @@ Result<RecordResult> RecordReferences(const Workspace& workspace, const std::str
                                   .references = repository.root(),
                                   .toolchain = toolchain},
                                  services.trusted);
-    WW_ASSIGN(RecordReport report, judge->Record());
+    WW_ASSIGN(judge::RecordReport report, judge->Record());
     result.kernels.push_back({spec.name, std::move(report.cases)});
     const RecordedKernel& kernel = result.kernels.back();
     if (each) each(kernel);
     result.complete &=
-        std::any_of(kernel.cases.begin(), kernel.cases.end(), [](const CaseRecord& c) { return c.recorded; });
+        std::any_of(kernel.cases.begin(), kernel.cases.end(), [](const judge::CaseRecord& c) { return c.recorded; });
   }
   return result;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

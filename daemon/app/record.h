@@ -7,11 +7,11 @@
 
 #include "app/judging.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct RecordedKernel {
   std::string kernel;
-  std::vector<CaseRecord> cases;
+  std::vector<judge::CaseRecord> cases;
 };
 struct RecordResult {
   std::string base;  // commit
@@ -24,4 +24,4 @@ Result<RecordResult> RecordReferences(const Workspace& workspace, const std::str
                                       const JudgingServices& services,
                                       const std::function<void(const RecordedKernel&)>& each = {});
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -7,21 +7,21 @@
 
 #include "base/hash.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 // Rendezvous hashing with a bound: each kernel goes to the shard that it prefers among those with room.
-std::vector<std::vector<std::string>> DealOut(const std::vector<std::string>& kernels, int count) {
+std::vector<std::vector<std::string>> Partition(const std::vector<std::string>& kernels, int count) {
   std::vector<std::vector<std::string>> shards(static_cast<size_t>(std::max(count, 1)));
   const size_t room = (kernels.size() + shards.size() - 1) / shards.size();
   std::vector<std::pair<std::string, std::string>> by_hash;
-  for (const auto& kernel : kernels) by_hash.emplace_back(Sha256(kernel), kernel);
+  for (const auto& kernel : kernels) by_hash.emplace_back(base::Sha256(kernel), kernel);
   std::sort(by_hash.begin(), by_hash.end());
   for (const auto& [hash, kernel] : by_hash) {
     std::vector<std::string>* best = nullptr;
     std::string best_score;
     for (size_t i = 0; i < shards.size(); ++i) {
       if (shards[i].size() >= room) continue;
-      const std::string score = Sha256(fmt::format("{} {}", hash, i));
+      const std::string score = base::Sha256(fmt::format("{} {}", hash, i));
       if (best != nullptr && score <= best_score) continue;
       best = &shards[i];
       best_score = score;
@@ -46,7 +46,7 @@ std::optional<Shard> ParseShard(const std::string& text) {
 
 std::vector<std::string> KernelsOfShard(const std::optional<Shard>& shard, const std::vector<std::string>& kernels) {
   if (!shard) return kernels;
-  return DealOut(kernels, shard->count)[static_cast<size_t>(shard->index - 1)];
+  return Partition(kernels, shard->count)[static_cast<size_t>(shard->index - 1)];
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::app {
 
 // As many lists as `count`, some perhaps empty; none is longer than another by more than one needs. Which list a kernel
 // is in depends on names alone and mostly stays when kernels come and go, so that caches of the machines behind the
 // shards stay warm.
-std::vector<std::vector<std::string>> DealOut(const std::vector<std::string>& kernels, int count);
+std::vector<std::vector<std::string>> Partition(const std::vector<std::string>& kernels, int count);
 
 // "2/8": the second of eight.
 struct Shard {
@@ -21,4 +21,4 @@ std::optional<Shard> ParseShard(const std::string& text);
 // shard: all.
 std::vector<std::string> KernelsOfShard(const std::optional<Shard>& shard, const std::vector<std::string>& kernels);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

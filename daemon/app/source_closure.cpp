@@ -5,18 +5,18 @@
 
 #include "app/workspace.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 std::string LastName(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
 
 }  // namespace
 
-Result<RevisionSources> RevisionSources::Load(const Repository& repository, std::string commit, Evaluator& worker) {
+Result<RevisionSources> RevisionSources::Load(const repo::Repository& repository, std::string commit, core::Evaluator& worker) {
   RevisionSources sources(repository, std::move(commit), worker);
   WW_ASSIGN(const auto files, repository.Files(sources.commit_));
   for (const auto& file : files) {
-    if (file.kind != TreeFile::Kind::kFile || !IsSource(file.path)) continue;
+    if (file.kind != repo::TreeFile::Kind::kFile || !IsSource(file.path)) continue;
     sources.blobs_.emplace(file.path, file.id);
     sources.by_last_name_[LastName(file.path)].push_back(file.path);
   }
@@ -36,11 +36,11 @@ std::map<std::string, std::string> RevisionSources::Below(const std::string& fol
 
 Result<std::vector<std::string>> RevisionSources::IncludedIn(const std::string& blob, const std::string& path) const {
   WW_ASSIGN(std::string text, repository_->Content(blob, path));
-  const RewriteRequest request{
-      .source = {{}, path, std::move(text)}, .entry = {}, .kernel = {}, .transform = std::string(kIncludedNames), .parameters = {}};
-  WW_ASSIGN(const RewriteOutcome outcome, worker_->Rewrite(request));
-  const auto* names = std::get_if<Rewritten>(&outcome);
-  if (names == nullptr) return Fail(ErrorCode::kUnsupported, std::get<RewriteRefusal>(outcome).reason);
+  const core::RewriteRequest request{
+      .source = {{}, path, std::move(text)}, .entry = {}, .kernel = {}, .transform = std::string(core::kIncludedNames), .parameters = {}};
+  WW_ASSIGN(const core::RewriteOutcome outcome, worker_->Rewrite(request));
+  const auto* names = std::get_if<core::Rewritten>(&outcome);
+  if (names == nullptr) return Fail(ErrorCode::kUnsupported, std::get<core::RewriteRefusal>(outcome).reason);
   std::vector<std::string> found;
   std::istringstream lines(names->text);
   for (std::string line; std::getline(lines, line);) found.push_back(line);
@@ -90,4 +90,4 @@ Status RevisionSources::Export(const SourceClosure& closure, const std::filesyst
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -13,7 +13,7 @@
 #include "core/evaluator.h"
 #include "repo/repository.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct SourceClosure {
   std::map<std::string, std::string> files;  // path to blob; empty where the kernel's file is not there
@@ -24,7 +24,7 @@ struct SourceClosure {
 class RevisionSources {
  public:
   // `repository` must outlive it, and the worker, which reads the texts.
-  static Result<RevisionSources> Load(const Repository& repository, std::string commit, Evaluator& worker);
+  static Result<RevisionSources> Load(const repo::Repository& repository, std::string commit, core::Evaluator& worker);
 
   const std::string& commit() const { return commit_; }
   Result<SourceClosure> Of(const std::string& file);
@@ -36,17 +36,17 @@ class RevisionSources {
   Status Export(const SourceClosure& closure, const std::filesystem::path& folder) const;
 
  private:
-  RevisionSources(const Repository& repository, std::string commit, Evaluator& worker)
+  RevisionSources(const repo::Repository& repository, std::string commit, core::Evaluator& worker)
       : repository_(&repository), commit_(std::move(commit)), worker_(&worker) {}
   // Last names of what a file may include.
   Result<std::vector<std::string>> IncludedIn(const std::string& blob, const std::string& path) const;
 
-  const Repository* repository_;
+  const repo::Repository* repository_;
   std::string commit_;
-  Evaluator* worker_;
+  core::Evaluator* worker_;
   std::map<std::string, std::string> blobs_;                                // of all sources, by path
   std::unordered_map<std::string, std::vector<std::string>> by_last_name_;  // paths
   std::map<std::string, Result<std::vector<std::string>>> names_;           // included ones, by blob
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::app

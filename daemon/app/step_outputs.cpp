@@ -9,12 +9,12 @@
 #include "base/fd.h"
 #include "base/random.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 constexpr size_t kMaxOutputBytes = 400'000;
 
-std::string RandomDelimiter() { return fmt::format("ww{:016x}{:016x}", SecretSeed(), SecretSeed()); }
+std::string RandomDelimiter() { return fmt::format("ww{:016x}{:016x}", base::SecretSeed(), base::SecretSeed()); }
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& ou
     const std::string delimiter = RandomDelimiter();
     text += fmt::format("{}<<{}\n{}\n{}\n", name, delimiter, large ? "" : given, delimiter);
   }
-  const Fd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  const base::Fd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   if (!out.valid()) return FailErrno("open " + file.string());
   for (size_t done = 0; done < text.size();) {
     const ssize_t wrote = ::write(out.get(), text.data() + done, text.size() - done);
@@ -38,4 +38,4 @@ Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& ou
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

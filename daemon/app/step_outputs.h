@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 using StepOutputs = std::vector<std::pair<std::string, std::string>>;
 // Appends to `file`. Each value stands between delimiters that nobody could have put into it. A value over 400 KB is
@@ -17,4 +17,4 @@ using StepOutputs = std::vector<std::pair<std::string, std::string>>;
 Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& outputs,
                         const std::function<void(const std::string&)>& notice);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

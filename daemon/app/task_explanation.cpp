@@ -5,15 +5,15 @@
 #include "report/explain.h"
 #include "report/pull_request.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 // File and entry from the manifest where the kernel still stands there.
-ExplainContext ContextOf(const Workspace& workspace, const TrajectoryView& view) {
-  ExplainContext context;
-  const Repository& repository = workspace.repository();
+report::ExplainContext ContextOf(const Workspace& workspace, const memory::TrajectoryView& view) {
+  report::ExplainContext context;
+  const repo::Repository& repository = workspace.repository();
   const std::string& device = view.task.key.device;
-  if (auto chip = LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : ""))
+  if (auto chip = config::LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : ""))
     context.chip = *chip;
   else if (workspace.device().gpu)
     context.chip = workspace.device().chip;
@@ -42,25 +42,25 @@ ExplainContext ContextOf(const Workspace& workspace, const TrajectoryView& view)
 
 }  // namespace
 
-Explanation ExplainTask(const Workspace& workspace, const TrajectoryView& view, const ToolchainSource& toolchain,
+report::Explanation ExplainTask(const Workspace& workspace, const memory::TrajectoryView& view, const ToolchainSource& toolchain,
                         const std::string& version) {
-  ExplainContext context = ContextOf(workspace, view);
+  report::ExplainContext context = ContextOf(workspace, view);
   context.version = version;
   context.toolchain = toolchain().value_or("unknown toolchain");
-  return Explain(view, context);
+  return report::Explain(view, context);
 }
 
-std::string ProposedText(const Repository& repository, const Explanation& explanation) {
-  Provenance provenance;
+std::string ProposedText(const repo::Repository& repository, const report::Explanation& explanation) {
+  report::Provenance provenance;
   provenance.branch = "warpwright/" + explanation.kernel;
   const auto tip = repository.Resolve(provenance.branch);
   if (tip) provenance.candidate_commit = *tip;
   if (const auto diff =
           repository.Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file))
-    AddDiff(*diff, provenance);
-  if (explanation.outcome == "improved") return RenderPullRequest(explanation, provenance).body;
-  const CheckText check = RenderCheck(explanation, provenance);
+    report::AddDiff(*diff, provenance);
+  if (explanation.outcome == "improved") return report::RenderPullRequest(explanation, provenance).body;
+  const report::CheckText check = report::RenderCheck(explanation, provenance);
   return check.summary + "\n" + check.text;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

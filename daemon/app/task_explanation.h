@@ -6,12 +6,12 @@
 #include "app/workspace.h"
 #include "report/explanation.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 // File and entry from the manifest where the kernel still stands there. `version`: of this build.
-Explanation ExplainTask(const Workspace& workspace, const TrajectoryView& view, const ToolchainSource& toolchain,
+report::Explanation ExplainTask(const Workspace& workspace, const memory::TrajectoryView& view, const ToolchainSource& toolchain,
                         const std::string& version);
 // As it would be proposed on a forge: a pull request's body, or where nothing was gained a check's.
-std::string ProposedText(const Repository& repository, const Explanation& explanation);
+std::string ProposedText(const repo::Repository& repository, const report::Explanation& explanation);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

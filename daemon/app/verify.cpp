@@ -1,23 +1,23 @@
 #include "app/verify.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 struct Failure {
   std::string check, case_name;
 };
 
-Failure FailureOf(const Verdict& verdict) {
-  return std::visit(Overload{[](const CompileFailed&) { return Failure{"compile", {}}; },
-                             [](const Refused& v) { return Failure{v.check, {}}; },
-                             [](const WrongResult& v) { return Failure{v.check, v.case_name}; },
-                             [](const Faulted& v) { return Failure{std::string(Name(v.fault.kind)), v.case_name}; },
-                             [](const Measured&) { return Failure{}; }},
+Failure FailureOf(const core::Verdict& verdict) {
+  return std::visit(Overload{[](const core::CompileFailed&) { return Failure{"compile", {}}; },
+                             [](const core::Refused& v) { return Failure{v.check, {}}; },
+                             [](const core::WrongResult& v) { return Failure{v.check, v.case_name}; },
+                             [](const core::Faulted& v) { return Failure{std::string(core::Name(v.fault.kind)), v.case_name}; },
+                             [](const core::Measured&) { return Failure{}; }},
                     verdict);
 }
 
 // Of a case of a kernel that passed.
-CaseVerdict PassedCase(const std::string& kernel, const CaseStatus& status) {
+CaseVerdict PassedCase(const std::string& kernel, const judge::CaseStatus& status) {
   if (status.verified)
     return {.kernel = kernel, .name = status.name, .verdict = "verified", .check = {}, .message = {}};
   return {.kernel = kernel,
@@ -29,22 +29,22 @@ CaseVerdict PassedCase(const std::string& kernel, const CaseStatus& status) {
 
 }  // namespace
 
-std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const Baseline& baseline, const Verdict& verdict) {
+std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Baseline& baseline, const core::Verdict& verdict) {
   std::vector<CaseVerdict> cases;
-  if (Passed(verdict)) {
-    for (const CaseStatus& status : baseline.cases) cases.push_back(PassedCase(kernel, status));
+  if (core::Passed(verdict)) {
+    for (const judge::CaseStatus& status : baseline.cases) cases.push_back(PassedCase(kernel, status));
     return cases;
   }
   const Failure failure = FailureOf(verdict);
   const auto failed = [&](const std::string& name) {
     return CaseVerdict{.kernel = kernel,
                         .name = name,
-                        .verdict = std::string(VerdictName(verdict)),
+                        .verdict = std::string(core::VerdictName(verdict)),
                         .check = failure.check,
-                        .message = VerdictMessage(verdict)};
+                        .message = core::VerdictMessage(verdict)};
   };
   bool named = false;
-  for (const CaseStatus& status : baseline.cases) {
+  for (const judge::CaseStatus& status : baseline.cases) {
     if (!named && (failure.case_name.empty() || failure.case_name.starts_with(status.name))) {
       named = true;
       cases.push_back(failed(status.name));
@@ -58,18 +58,18 @@ std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const Baseline&
 
 Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::string& base,
                                        const JudgingServices& services, const RestartableEvaluator& candidates) {
-  const Repository& repository = workspace.repository();
+  const repo::Repository& repository = workspace.repository();
   if (repository.bare())
     return Fail(ErrorCode::kUsage, "verify looks at a working tree, and a bare repository has none");
   VerifyResult result;
   WW_ASSIGN(result.base, repository.Resolve(base));
-  WW_ASSIGN(const Manifest manifest, workspace.ManifestAt(result.base));
+  WW_ASSIGN(const core::Manifest manifest, workspace.ManifestAt(result.base));
   WW_ASSIGN(const std::filesystem::path tree, workspace.ExportTree(result.base));
   WW_ASSIGN(const std::string toolchain, services.toolchain());
   for (const auto& spec : manifest.kernels) {
     services.progress.step("verifying " + spec.name);
-    WW_ASSIGN(const SourceRef original, ReadSource(tree, spec.file));
-    WW_ASSIGN(const SourceRef candidate, ReadSource(std::filesystem::absolute(repository.root()), spec.file));
+    WW_ASSIGN(const core::SourceRef original, ReadSource(tree, spec.file));
+    WW_ASSIGN(const core::SourceRef candidate, ReadSource(std::filesystem::absolute(repository.root()), spec.file));
     // References come from the trusted revision: a candidate cannot bring its own.
     const auto judge = MakeJudge({.device = workspace.device(),
                                   .spec = spec,
@@ -79,16 +79,16 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
                                   .toolchain = toolchain,
                                   .fresh_worker = candidates.restart},
                                  services.trusted);
-    WW_ASSIGN(const Baseline baseline, judge->Prepare());
-    Verdict verdict = baseline.original;
-    if (Passed(verdict)) {
-      WW_ASSIGN(verdict, judge->Evaluate(candidate, candidates.evaluator, Effort::kFull));
+    WW_ASSIGN(const judge::Baseline baseline, judge->Prepare());
+    core::Verdict verdict = baseline.original;
+    if (core::Passed(verdict)) {
+      WW_ASSIGN(verdict, judge->Evaluate(candidate, candidates.evaluator, judge::VerificationLevel::kFull));
     }
-    result.passed &= Passed(verdict);
+    result.passed &= core::Passed(verdict);
     for (auto& row : CaseVerdicts(spec.name, baseline, verdict)) result.cases.push_back(std::move(row));
   }
   services.progress.finish();
   return result;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "config/manifest.h"
 
-namespace warpwright {
+namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -15,35 +15,35 @@ constexpr uint64_t kMaxSourceBytes = 8u << 20;
 
 }  // namespace
 
-Result<Manifest> Workspace::Select(Manifest manifest) const {
+Result<core::Manifest> Workspace::Select(core::Manifest manifest) const {
   for (const auto& wanted : kernels_)
     if (std::none_of(manifest.kernels.begin(), manifest.kernels.end(),
-                     [&](const KernelSpec& k) { return k.name == wanted; })) {
+                     [&](const core::KernelSpec& k) { return k.name == wanted; })) {
       std::vector<std::string> names;
       for (const auto& kernel : manifest.kernels) names.push_back(kernel.name);
       return Fail(ErrorCode::kUsage, "the manifest has no kernel '" + wanted + "'",
                   fmt::format("it has: {}", fmt::join(names, ", ")));
     }
   if (!kernels_.empty())
-    std::erase_if(manifest.kernels, [&](const KernelSpec& k) {
+    std::erase_if(manifest.kernels, [&](const core::KernelSpec& k) {
       return std::find(kernels_.begin(), kernels_.end(), k.name) == kernels_.end();
     });
   return manifest;
 }
 
-Result<Manifest> Workspace::ManifestAt(const std::string& commit) const {
-  WW_ASSIGN(const auto text, repository_.Read(commit, std::string(kManifestName)));
+Result<core::Manifest> Workspace::ManifestAt(const std::string& commit) const {
+  WW_ASSIGN(const auto text, repository_.Read(commit, std::string(config::kManifestName)));
   if (!text)
     return Fail(ErrorCode::kConfig, "there is no .warpwright.yml in commit " + commit.substr(0, 12),
                 "write one with `warpwright init`, answer its questions, and commit it");
-  WW_ASSIGN(Manifest manifest, ParseManifest(*text, std::string(kManifestName)));
+  WW_ASSIGN(core::Manifest manifest, config::ParseManifest(*text, std::string(config::kManifestName)));
   return Select(std::move(manifest));
 }
 
-Result<Manifest> Workspace::ManifestOfWorkingTree() const {
+Result<core::Manifest> Workspace::ManifestOfWorkingTree() const {
   if (repository_.bare())
     return Fail(ErrorCode::kUsage, "a bare repository has no working tree", "use `optimize`, which works on commits");
-  WW_ASSIGN(Manifest manifest, LoadManifest(repository_.root()));
+  WW_ASSIGN(core::Manifest manifest, config::LoadManifest(repository_.root()));
   return Select(std::move(manifest));
 }
 
@@ -58,7 +58,7 @@ Result<fs::path> Workspace::ExportTree(const std::string& commit) const {
   const fs::path tree = state_ / "trees" / commit;
   if (HasTree(commit)) return tree;
   WW_TRY(repository_.Export(commit, IsSource, tree));
-  WW_TRY(WriteFileAtomically(CompleteMark(commit), ""));
+  WW_TRY(base::WriteFileAtomically(CompleteMark(commit), ""));
   return tree;
 }
 
@@ -68,26 +68,26 @@ void Workspace::RemoveTree(const std::string& commit) const {
   fs::remove_all(state_ / "trees" / commit, error);
 }
 
-Result<SourceRef> ReadSource(const fs::path& root, const std::string& file) {
-  WW_ASSIGN(std::string text, ReadFile(root / file, kMaxSourceBytes));
-  return SourceRef{root.string(), file, std::move(text)};
+Result<core::SourceRef> ReadSource(const fs::path& root, const std::string& file) {
+  WW_ASSIGN(std::string text, base::ReadFile(root / file, kMaxSourceBytes));
+  return core::SourceRef{root.string(), file, std::move(text)};
 }
 
-Result<Signature> AuthorOf(const Repository& repository, const std::string& given) {
-  if (!given.empty()) return Signature::Parse(given);
-  if (const auto configured = repository.Config("warpwright.author")) return Signature::Parse(*configured);
-  return Signature{};
+Result<repo::Signature> AuthorOf(const repo::Repository& repository, const std::string& given) {
+  if (!given.empty()) return repo::Signature::Parse(given);
+  if (const auto configured = repository.Config("warpwright.author")) return repo::Signature::Parse(*configured);
+  return repo::Signature{};
 }
 
-std::string DriverText(const GpuFacts& gpu) {
+std::string DriverText(const core::GpuFacts& gpu) {
   return fmt::format("CUDA {}.{}", gpu.driver_version / 1000, gpu.driver_version % 1000 / 10);
 }
 
 bool IsSource(std::string_view path) {
-  if (path == kManifestName || path.starts_with(".warpwright/")) return true;
+  if (path == config::kManifestName || path.starts_with(".warpwright/")) return true;
   for (const char* ending : {".cu", ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".safetensors"})
     if (path.ends_with(ending)) return true;
   return false;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -21,61 +21,61 @@
 #include "repo/repository.h"
 #include "skills/library.h"
 
-namespace warpwright {
+namespace warpwright::app {
 
 struct TargetDevice {
   std::string name;  // "sim:h200", "cuda:1"
-  Chip chip;
-  std::optional<GpuFacts> gpu;  // where it is one
+  core::Chip chip;
+  std::optional<core::GpuFacts> gpu;  // where it is one
 };
 
 // Both are queried only where they are needed: much works on a machine without a toolkit.
 using ToolchainSource = std::function<Result<std::string>()>;  // "NVRTC 13.0"; the Error names what is missing
-using SkillsSource = std::function<Result<SkillLibrary>()>;
+using SkillsSource = std::function<Result<skills::SkillLibrary>()>;
 
 class Workspace {
  public:
   // `state` exists. `kernels`: only these of a manifest; none: all.
-  Workspace(Repository repository, std::filesystem::path state, TargetDevice device, std::vector<std::string> kernels)
+  Workspace(repo::Repository repository, std::filesystem::path state, TargetDevice device, std::vector<std::string> kernels)
       : repository_(std::move(repository)),
         state_(std::move(state)),
         device_(std::move(device)),
         kernels_(std::move(kernels)) {}
 
-  Repository& repository() { return repository_; }
-  const Repository& repository() const { return repository_; }
+  repo::Repository& repository() { return repository_; }
+  const repo::Repository& repository() const { return repository_; }
   const std::filesystem::path& state() const { return state_; }
   const TargetDevice& device() const { return device_; }
 
   // The manifest of a commit, or of the working tree, with the wanted kernels.
-  Result<Manifest> ManifestAt(const std::string& commit) const;
-  Result<Manifest> ManifestOfWorkingTree() const;
+  Result<core::Manifest> ManifestAt(const std::string& commit) const;
+  Result<core::Manifest> ManifestOfWorkingTree() const;
   // The sources of a commit below the state folder, written once.
   Result<std::filesystem::path> ExportTree(const std::string& commit) const;
   bool HasTree(const std::string& commit) const;
   void RemoveTree(const std::string& commit) const;
 
   std::filesystem::path trajectory_file() const { return state_ / "trajectory.sqlite"; }
-  Result<Trajectory> OpenTrajectory() const { return Trajectory::Open(trajectory_file()); }
+  Result<memory::Trajectory> OpenTrajectory() const { return memory::Trajectory::Open(trajectory_file()); }
   std::filesystem::path experience_file() const { return state_ / "experience.jsonl"; }
 
  private:
-  Result<Manifest> Select(Manifest manifest) const;
+  Result<core::Manifest> Select(core::Manifest manifest) const;
   std::filesystem::path CompleteMark(const std::string& commit) const;
 
-  Repository repository_;
+  repo::Repository repository_;
   std::filesystem::path state_;
   TargetDevice device_;
   std::vector<std::string> kernels_;
 };
 
 // A kernel's file, as it stands below `root`.
-Result<SourceRef> ReadSource(const std::filesystem::path& root, const std::string& file);
+Result<core::SourceRef> ReadSource(const std::filesystem::path& root, const std::string& file);
 // Of commits: "Name <mail>" as given, else the repository's warpwright.author, else warpwright.
-Result<Signature> AuthorOf(const Repository& repository, const std::string& given = {});
+Result<repo::Signature> AuthorOf(const repo::Repository& repository, const std::string& given = {});
 // "CUDA 13.0".
-std::string DriverText(const GpuFacts& gpu);
+std::string DriverText(const core::GpuFacts& gpu);
 // Files that kernels can be made of, and what .warpwright/ holds.
 bool IsSource(std::string_view path);
 
-}  // namespace warpwright
+}  // namespace warpwright::app

@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 class Bytes {
  public:
@@ -50,4 +50,4 @@ class Bytes {
   std::span<const std::byte> view_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::base

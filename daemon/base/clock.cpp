@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-namespace warpwright {
+namespace warpwright::base {
 
 std::string FormatUtc(std::chrono::system_clock::time_point time) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
@@ -13,4 +13,4 @@ std::string FormatUtc(std::chrono::system_clock::time_point time) {
   return text;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-namespace warpwright {
+namespace warpwright::base {
 
 class Clock {
  public:
@@ -22,4 +22,4 @@ class SystemClock final : public Clock {
 // "2026-11-21T09:30:00Z".
 std::string FormatUtc(std::chrono::system_clock::time_point time);
 
-}  // namespace warpwright
+}  // namespace warpwright::base

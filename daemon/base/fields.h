@@ -21,7 +21,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 // What a number may be, both ends included.
 struct Within {
@@ -47,4 +47,4 @@ void Describe(V& field, const Error*) {
   field("remedy", &T::remedy);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

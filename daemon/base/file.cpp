@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 
 Status WriteAll(int fd, std::string_view content, const std::filesystem::path& path) {
@@ -84,4 +84,4 @@ TemporaryDirectory::~TemporaryDirectory() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 // Refuses what is larger than `limit_bytes` and what is not a regular file.
 Result<std::string> ReadFile(const std::filesystem::path& path, uint64_t limit_bytes = 64u << 20);
@@ -33,4 +33,4 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 std::string Hex(const unsigned char* bytes, unsigned size) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -58,4 +58,4 @@ std::string Sha256(std::span<const std::byte> bytes) {
   return Hex(digest.data(), size);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::base {
 
 std::string Sha256(std::string_view bytes);
 std::string Sha256(std::span<const std::byte> bytes);
@@ -28,4 +28,4 @@ class Hasher {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 
 using nlohmann::json;
@@ -100,4 +100,4 @@ json NumberToJson(double value) {
   return value > 0 ? "inf" : "-inf";
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

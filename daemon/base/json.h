@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 struct JsonLimits {
   size_t bytes = size_t{256} << 20;
@@ -26,4 +26,4 @@ std::string DumpJson(const nlohmann::json& json, int indent = -1);
 // Not-a-number and infinities have no JSON form; null and two strings stand for them.
 nlohmann::json NumberToJson(double value);
 
-}  // namespace warpwright
+}  // namespace warpwright::base

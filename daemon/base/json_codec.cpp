@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 
 using nlohmann::json;
@@ -142,4 +142,4 @@ Status DecodeJsonBy(void (*read)(const JsonSource&, void*), void* value, std::st
   return ReadJsonBy(read, value, document, blobs);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -19,7 +19,7 @@
 #include "base/fields.h"
 #include "base/json.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 // Where blobs go that stand beside the JSON, which then holds their numbers.
 class BlobSink {
@@ -399,4 +399,4 @@ Result<T> FromJson(const nlohmann::json& json, BlobSource* blobs = nullptr) {
   return value;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

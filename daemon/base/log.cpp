@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "base/utf8.h"
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 
 constexpr size_t kMaxMessageBytes = 8u << 10, kMaxFieldBytes = 4u << 10, kMaxInputBytes = 256u << 10;
@@ -212,4 +212,4 @@ void SetLogSink(std::function<void(std::string_view line)> function) {
   sink.function = std::move(function);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

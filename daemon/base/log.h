@@ -19,7 +19,7 @@
 
 #include "base/redaction.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 struct Error;
 
@@ -66,4 +66,4 @@ void ConfigureLog(LogFormat format, LogLevel lowest);
 // Where lines go instead of stderr, without their newline; an empty function: stderr again. For tests.
 void SetLogSink(std::function<void(std::string_view line)> sink);
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -5,7 +5,7 @@
 
 #include <climits>
 
-namespace warpwright {
+namespace warpwright::base {
 
 void KeepFreedPages() {
   // Mapped allocations are unmapped when they are freed; from the heap, they stay.
@@ -18,4 +18,4 @@ uint64_t PhysicalMemoryBytes() {
   return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-namespace warpwright {
+namespace warpwright::base {
 
 void KeepFreedPages();
 
 uint64_t PhysicalMemoryBytes();
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::base {
 
 // Calls body(begin, end) for pieces that cover [0, count), at the same time. Short ranges stay on the caller's thread. `body` must not
 // throw. `least`: elements that are worth a thread, which takes some 30 us to start.
@@ -61,4 +61,4 @@ inline void ParallelCopy(std::byte* to, std::span<const std::byte> from) {
   }, 2u << 20);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <ctime>
 
-namespace warpwright {
+namespace warpwright::base {
 
 class PipeSignalBlocked {
  public:
@@ -28,4 +28,4 @@ class PipeSignalBlocked {
   sigset_t pipe_, before_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::base

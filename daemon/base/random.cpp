@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace warpwright {
+namespace warpwright::base {
 
 uint64_t SecretSeed() {
   uint64_t seed = 0;
@@ -12,4 +12,4 @@ uint64_t SecretSeed() {
   return seed;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace warpwright {
+namespace warpwright::base {
 
 // The finalizer of SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014).
 constexpr uint64_t MixBits(uint64_t x) {
@@ -36,4 +36,4 @@ class CounterRandom {
 // 64 bits that nobody outside the process can predict (getrandom).
 uint64_t SecretSeed();
 
-}  // namespace warpwright
+}  // namespace warpwright::base

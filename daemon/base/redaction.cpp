@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 
 constexpr std::string_view kMark = "[redacted]";
@@ -19,7 +19,7 @@ constexpr size_t kKept = 256;        // of the first secrets, and of the latest
 constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 enum class Form { kText, kHex, kBase64 };
-struct Needle {
+struct SecretPattern {
   Form form = Form::kText;
   std::string bytes;  // hex: the secret itself; base64: the digits that the secret alone decides
   bool shares_first = false, shares_last = false;  // base64: the digit before, behind holds bits of the secret as well
@@ -141,7 +141,7 @@ void StepHex(std::string_view text, const Places& from, char byte, Places& to) {
 }
 
 // The end of `needle` where it begins at `at`; 0: it does not.
-size_t Match(std::string_view text, size_t at, const Needle& needle) {
+size_t Match(std::string_view text, size_t at, const SecretPattern& needle) {
   Places places = {at}, next;
   for (const char byte : needle.bytes) {
     next.clear();
@@ -155,12 +155,12 @@ size_t Match(std::string_view text, size_t at, const Needle& needle) {
   return *std::max_element(places.begin(), places.end());
 }
 
-Needle Base64Needle(std::string_view secret, size_t alignment) {
+SecretPattern Base64Needle(std::string_view secret, size_t alignment) {
   std::string all(alignment, '\0');
   all += secret;
   const size_t bits = all.size() * 8, first = (alignment * 8 + 5) / 6, last = bits / 6;
   all += std::string(2, '\0');
-  Needle needle{Form::kBase64, {}, alignment != 0, bits % 6 != 0};
+  SecretPattern needle{Form::kBase64, {}, alignment != 0, bits % 6 != 0};
   for (size_t digit = first; digit < last; ++digit) {
     const size_t bit = digit * 6;
     const unsigned pair = static_cast<unsigned char>(all[bit / 8]) << 8 | static_cast<unsigned char>(all[bit / 8 + 1]);
@@ -262,10 +262,10 @@ struct Redactor::State {
   mutable std::shared_mutex mutex;
   std::deque<std::string> first_ones, recent;
   std::set<std::string, std::less<>> known;
-  std::vector<Needle> needles;
+  std::vector<SecretPattern> needles;
   std::array<std::vector<size_t>, 256> by_first;  // the needles whose first element this byte may be or begin
 
-  void AddNeedle(Needle needle) {
+  void AddNeedle(SecretPattern needle) {
     std::set<unsigned char> first = {static_cast<unsigned char>(needle.bytes[0])};
     if (needle.form == Form::kHex)
       first = {static_cast<unsigned char>("0123456789abcdef"[*first.begin() >> 4]), static_cast<unsigned char>("0123456789ABCDEF"[*first.begin() >> 4]), '0'};
@@ -305,7 +305,7 @@ struct Redactor::State {
 
   void TryNeedles(std::string_view text, size_t at, char first, std::vector<Span>& out) const {
     for (const size_t index : by_first[static_cast<unsigned char>(first)]) {
-      const Needle& needle = needles[index];
+      const SecretPattern& needle = needles[index];
       size_t end = Match(text, at, needle), begin = at;
       if (end == 0) continue;
       if (needle.form == Form::kBase64) {
@@ -360,4 +360,4 @@ Redactor& ProcessRedactor() {
   return redactor;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::base {
 
 class Redactor {
  public:
@@ -34,4 +34,4 @@ Redactor& ProcessRedactor();
 inline bool RegisterSecret(std::string_view secret) { return ProcessRedactor().Register(secret); }
 inline std::string Redact(std::string_view text) { return ProcessRedactor().Redact(text); }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace warpwright {
+namespace warpwright::base {
 
 std::string_view Name(ErrorCode code) {
   switch (code) {
@@ -36,4 +36,4 @@ tl::unexpected<Error> FailErrno(std::string_view what) {
   return Fail(ErrorCode::kIo, std::string(what) + ": " + std::strerror(errno));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

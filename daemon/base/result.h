@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <utility>
 
-namespace warpwright {
+namespace warpwright::base {
 
 // Only the conditions that callers branch on. The CLI maps them to exit codes (cli/exit_code.h).
 enum class ErrorCode {
@@ -54,6 +54,17 @@ struct Overload : Fs... {
 template <typename... Fs>
 Overload(Fs...) -> Overload<Fs...>;
 
+}  // namespace warpwright::base
+
+// Words of every line, so they go without their folder's name.
+namespace warpwright {
+using base::Error;
+using base::ErrorCode;
+using base::Fail;
+using base::FailErrno;
+using base::Overload;
+using base::Result;
+using base::Status;
 }  // namespace warpwright
 
 #define WW_CONCAT_INNER(a, b) a##b

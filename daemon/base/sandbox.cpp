@@ -18,7 +18,7 @@
 #include <cstring>
 #include <memory>
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 
 // Newer than the oldest kernel headers that we build with. The numbers are the kernel's interface and never change.
@@ -224,4 +224,4 @@ const char* PreparedSandbox::Apply() {
   return nullptr;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -20,7 +20,7 @@
 #include "base/result.h"
 #include "base/subprocess.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 class PreparedSandbox {
  public:
@@ -42,4 +42,4 @@ class PreparedSandbox {
   std::vector<std::string> notes_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::base

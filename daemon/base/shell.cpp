@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::base {
 
 std::string ShellQuote(std::string_view word) {
   std::string out = "'";
@@ -18,4 +18,4 @@ std::string ShellWord(std::string_view word) {
   return ShellQuote(word);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -21,7 +21,7 @@
 #include "base/pipe_signal.h"
 #include "base/sandbox.h"
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -132,20 +132,20 @@ void CloseOnExecFrom(int first) {
   Report(report, "execve");
 }
 
-struct Birth {
+struct ChildStart {
   Launch* launch;
   Streams streams;
   int report;
   pid_t parent;
 };
 int BeginChild(void* birth) {
-  const auto* b = static_cast<const Birth*>(birth);
+  const auto* b = static_cast<const ChildStart*>(birth);
   BecomeProgram(*b->launch, b->streams, b->report, b->parent);
 }
 
 // The child has the parent's memory until it is the program, and the calling thread waits for that, as in posix_spawn(). A fork would copy
 // the page tables of a worker that has gigabytes mapped, and have it fault on every page that it writes afterwards.
-pid_t CloneBeside(Birth& birth) {
+pid_t VforkClone(ChildStart& birth) {
   constexpr size_t kStackBytes = 256u << 10;
   void* const stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return -1;
@@ -168,8 +168,8 @@ Result<pid_t> Spawn(Launch& launch, Streams streams) {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the parent runs in the child
-  Birth birth{&launch, streams, report.write.get(), ::getpid()};
-  const pid_t pid = CloneBeside(birth);
+  ChildStart birth{&launch, streams, report.write.get(), ::getpid()};
+  const pid_t pid = VforkClone(birth);
   const int clone_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
@@ -353,4 +353,4 @@ std::string Child::DescribeEnd() {
   return end_;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

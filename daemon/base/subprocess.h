@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 // What a child may do. Zero limits mean "no limit". Landlock and seccomp apply where the kernel has them; Run reports in
 // `notes` what could not be enforced, and never silently continues when `required` is set.
@@ -84,4 +84,4 @@ class Child {
   std::vector<std::string> notes_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -8,7 +8,7 @@
 
 #include "base/fields.h"
 
-namespace warpwright {
+namespace warpwright::base {
 
 inline Status CheckText(std::string_view name, const std::string& text, size_t max_bytes, bool required) {
   if (required && text.empty()) return Fail(ErrorCode::kCorrupt, fmt::format("'{}' is empty", name));
@@ -52,4 +52,4 @@ Status CheckTexts(const T& value, size_t max_bytes) {
   return std::move(check.status);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::base {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
@@ -98,4 +98,4 @@ std::string_view CutAtCharacter(std::string_view utf8, size_t bytes) {
   return utf8.substr(0, bytes);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::base {
 
 struct Character {
   uint32_t code = 0;
@@ -34,4 +34,4 @@ std::string Clip(std::string_view utf8, size_t limit);
 // The longest beginning of at most `bytes` that ends with a whole character.
 std::string_view CutAtCharacter(std::string_view utf8, size_t bytes);
 
-}  // namespace warpwright
+}  // namespace warpwright::base

@@ -8,13 +8,13 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 Result<int> RunCheck(const CommonOptions& options) {
   WW_ASSIGN(const Session session, Session::Open(options));
-  WorkerEvaluator worker = session.MakeWorker();
-  WW_ASSIGN(const CheckReport report,
-            CheckRepository(session.workspace(), {worker, session.Skills(), session.Toolchain()}));
+  worker::WorkerEvaluator worker = session.MakeWorker();
+  WW_ASSIGN(const app::CheckReport report,
+            app::CheckRepository(session.workspace(), {worker, session.Skills(), session.Toolchain()}));
   const std::vector<Error>& errors = report.errors;
   if (options.json) {
     nlohmann::json list = nlohmann::json::array();
@@ -29,4 +29,4 @@ Result<int> RunCheck(const CommonOptions& options) {
   return errors.empty() ? kExitDone : ExitCodeOf(errors.front());
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -8,7 +8,7 @@
 #include "cli/publication_options.h"
 #include "cli/session.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 struct InitOptions {
   CommonOptions common;
@@ -77,4 +77,4 @@ Result<int> RunSkills(const SkillsOptions& options);
 Result<int> RunMemory(const MemoryOptions& options);
 Result<int> RunConfig(const ConfigOptions& options);
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -12,7 +12,7 @@
 #include "config/yaml_reader.h"
 #include "nights/cron.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 using nlohmann::json;
@@ -29,13 +29,13 @@ struct Value {
 class Places {
  public:
   static Result<Places> Read(const fs::path& path, std::string name) {
-    WW_ASSIGN(const std::string text, ReadFile(path, 256 << 10));
-    WW_ASSIGN(YamlNode root, ParseYaml(text, name));
+    WW_ASSIGN(const std::string text, base::ReadFile(path, 256 << 10));
+    WW_ASSIGN(config::YamlNode root, config::ParseYaml(text, name));
     return Places(std::move(root), std::move(name));
   }
   // "limits.max_rounds" -> "config.yml:11"; empty where the file does not say it.
   std::string Of(std::string_view key) const {
-    const YamlNode* node = &root_;
+    const config::YamlNode* node = &root_;
     for (size_t begin = 0; begin <= key.size();) {
       const size_t end = std::min(key.find('.', begin), key.size());
       node = node->Find(key.substr(begin, end - begin));
@@ -46,8 +46,8 @@ class Places {
   }
 
  private:
-  Places(YamlNode root, std::string name) : root_(std::move(root)), name_(std::move(name)) {}
-  YamlNode root_;
+  Places(config::YamlNode root, std::string name) : root_(std::move(root)), name_(std::move(name)) {}
+  config::YamlNode root_;
   std::string name_;
 };
 
@@ -93,15 +93,15 @@ class Printer {
 };
 
 // Where a secret is, never what it is.
-std::string Describe(const SecretSource& source) {
+std::string Describe(const config::SecretSource& source) {
   if (!source.environment.empty()) return fmt::format("(secret, from ${})", source.environment);
   if (source.file.is_absolute()) return fmt::format("(secret, in {})", source.file.string());
   return source.given() ? fmt::format("(secret, systemd's credential {})", source.file.string()) : "none";
 }
 
-std::string Name(PublishTo publish) { return publish == PublishTo::kNone ? "none" : publish == PublishTo::kBranch ? "branch" : "pull_request"; }
+std::string Name(config::PublishTo publish) { return publish == config::PublishTo::kNone ? "none" : publish == config::PublishTo::kBranch ? "branch" : "pull_request"; }
 
-void PrintOperator(const OperatorConfig& config, const Places& places, Printer& out) {
+void PrintOperator(const config::OperatorConfig& config, const Places& places, Printer& out) {
   out.Add("state", config.state.string(), places);
   out.Add("devices", config.devices, places);
   out.Add("listen.webhooks", config.listen_webhooks.empty() ? "off" : config.listen_webhooks, places);
@@ -130,7 +130,7 @@ void PrintOperator(const OperatorConfig& config, const Places& places, Printer& 
   out.Add("log.format", config.json_logs ? "json" : "text", places);
   out.Add("log.level", config.log_level, places);
   for (size_t i = 0; i < config.repositories.size(); ++i) {
-    const WatchedRepository& repository = config.repositories[i];
+    const config::WatchedRepository& repository = config.repositories[i];
     const std::string prefix = fmt::format("repositories[{}].", i), source = fmt::format("{}:{}", config.path, repository.line);
     out.AddRow(prefix + "url", repository.url, source);
     out.AddRow(prefix + "branches", repository.branches.empty() ? json("the remote's HEAD") : json(repository.branches), source);
@@ -140,9 +140,9 @@ void PrintOperator(const OperatorConfig& config, const Places& places, Printer& 
   }
 }
 
-void PrintRepository(const Manifest& manifest, const Places& places, const OperatorConfig* config, const Places* limits, Printer& out) {
-  const Policy policy = config ? Tighten(manifest.policy, config->limits) : manifest.policy;
-  const PullRequestPolicy pulls = config ? Tighten(manifest.pull_requests, config->limits) : manifest.pull_requests;
+void PrintRepository(const core::Manifest& manifest, const Places& places, const config::OperatorConfig* config, const Places* limits, Printer& out) {
+  const core::Policy policy = config ? config::Tighten(manifest.policy, config->limits) : manifest.policy;
+  const core::PullRequestPolicy pulls = config ? config::Tighten(manifest.pull_requests, config->limits) : manifest.pull_requests;
   out.Add("policy.min_speedup", policy.min_speedup, places);
   out.AddLimited("policy.max_rounds", manifest.policy.max_rounds, policy.max_rounds, places, "limits.max_rounds", limits);
   out.AddLimited("policy.max_minutes", manifest.policy.max_minutes, policy.max_minutes, places, "limits.max_minutes", limits);
@@ -156,24 +156,24 @@ void PrintRepository(const Manifest& manifest, const Places& places, const Opera
   out.Add("nightly.enabled", manifest.nightly.enabled, places);
   out.Add("nightly.threshold", manifest.nightly.threshold, places);
   out.Add("nightly.branch", manifest.nightly.branch, places);
-  for (const KernelSpec& kernel : manifest.kernels) {
+  for (const core::KernelSpec& kernel : manifest.kernels) {
     std::vector<std::string> cases;
-    for (const Case& c : kernel.cases) cases.push_back(c.name);
-    out.AddRow("kernels." + kernel.name, fmt::format("{} {}: {}", kernel.file, kernel.entry, fmt::join(cases, ", ")), fmt::format("{}:{}", kManifestName, kernel.line));
+    for (const core::Case& c : kernel.cases) cases.push_back(c.name);
+    out.AddRow("kernels." + kernel.name, fmt::format("{} {}: {}", kernel.file, kernel.entry, fmt::join(cases, ", ")), fmt::format("{}:{}", config::kManifestName, kernel.line));
   }
 }
 
 // Every secret that the file names, read once and forgotten.
-Status CheckSecrets(const OperatorConfig& config) {
-  std::vector<std::pair<std::string, const SecretSource*>> sources;
+Status CheckSecrets(const config::OperatorConfig& config) {
+  std::vector<std::pair<std::string, const config::SecretSource*>> sources;
   if (config.github) {
     sources = {{"github.token", &config.github->token}, {"github.app.key", &config.github->app_key}, {"github.webhook_secret", &config.github->webhook_secret}};
   }
-  for (const WatchedRepository& repository : config.repositories) sources.emplace_back(fmt::format("the key of line {}", repository.line), &repository.ssh_key);
-  Diagnostics diagnostics;
+  for (const config::WatchedRepository& repository : config.repositories) sources.emplace_back(fmt::format("the key of line {}", repository.line), &repository.ssh_key);
+  config::Diagnostics diagnostics;
   for (const auto& [name, source] : sources)
     if (source->given())
-      if (auto secret = ReadSecret(*source); !secret) {
+      if (auto secret = config::ReadSecret(*source); !secret) {
         Error error = secret.error();
         error.message = name + ": " + error.message;
         diagnostics.Add(std::move(error));
@@ -182,9 +182,9 @@ Status CheckSecrets(const OperatorConfig& config) {
 }
 
 // Schedules and time zones are read by service/, which the parser of the file does not know.
-Status CheckNights(const OperatorConfig& config, const Places& places) {
+Status CheckNights(const config::OperatorConfig& config, const Places& places) {
   if (config.nights_at.empty()) return {};
-  const auto schedule = ParseCron(config.nights_at, config.nights_zone);
+  const auto schedule = nights::ParseCron(config.nights_at, config.nights_zone);
   if (schedule) return {};
   Error error = schedule.error();
   error.message = places.Of("nights.at") + ": " + error.message;
@@ -194,28 +194,28 @@ Status CheckNights(const OperatorConfig& config, const Places& places) {
 // The manifest's folder: --repo itself, or what git says is its root.
 Result<fs::path> FindManifest(const std::string& repo) {
   std::error_code error;
-  if (fs::exists(fs::path(repo) / kManifestName, error)) return fs::path(repo);
-  WW_ASSIGN(const Repository repository, Repository::Open(repo));
+  if (fs::exists(fs::path(repo) / config::kManifestName, error)) return fs::path(repo);
+  WW_ASSIGN(const repo::Repository repository, repo::Repository::Open(repo));
   return repository.root();
 }
 
 }  // namespace
 
 Result<int> RunConfig(const ConfigOptions& options) {
-  std::optional<OperatorConfig> config;
+  std::optional<config::OperatorConfig> config;
   std::optional<Places> config_places;
   if (!options.operator_file.empty()) {
-    WW_ASSIGN(config, LoadOperatorConfig(options.operator_file));
+    WW_ASSIGN(config, config::LoadOperatorConfig(options.operator_file));
     WW_ASSIGN(config_places, Places::Read(options.operator_file, options.operator_file));
     WW_TRY(CheckNights(*config, *config_places));
   }
   // With the operator's file alone, the repository is looked at only where it was asked for.
-  std::optional<Manifest> manifest;
+  std::optional<core::Manifest> manifest;
   std::optional<Places> manifest_places;
   if (!config || !options.repo.empty()) {
     WW_ASSIGN(const fs::path root, FindManifest(options.repo.empty() ? "." : options.repo));
-    WW_ASSIGN(manifest, LoadManifest(root));
-    WW_ASSIGN(manifest_places, Places::Read(root / kManifestName, std::string(kManifestName)));
+    WW_ASSIGN(manifest, config::LoadManifest(root));
+    WW_ASSIGN(manifest_places, Places::Read(root / config::kManifestName, std::string(config::kManifestName)));
   }
   if (options.secrets && config) WW_TRY(CheckSecrets(*config));
   if (options.action == "print") {
@@ -239,4 +239,4 @@ Result<int> RunConfig(const ConfigOptions& options) {
   return kExitDone;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -10,40 +10,40 @@
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-constexpr WorkerDeadlines kDeadlines{std::chrono::seconds(60), std::chrono::seconds(120)};
+constexpr worker::WorkerDeadlines kDeadlines{std::chrono::seconds(60), std::chrono::seconds(120)};
 
-void Print(const std::vector<Check>& checks) {
+void Print(const std::vector<app::Check>& checks) {
   size_t width = 0;
-  for (const Check& check : checks) width = std::max(width, check.name.size());
+  for (const app::Check& check : checks) width = std::max(width, check.name.size());
   int warnings = 0, errors = 0;
-  for (const Check& check : checks) {
-    fmt::print("{:<7}  {:<{}}  {}\n", Name(check.status), check.name, width, Printable(check.message));
-    if (!check.remedy.empty()) fmt::print("{:<9}{:<{}}    {}\n", "", "", width, Printable(check.remedy));
-    warnings += check.status == CheckStatus::kWarning ? 1 : 0;
-    errors += check.status == CheckStatus::kError ? 1 : 0;
+  for (const app::Check& check : checks) {
+    fmt::print("{:<7}  {:<{}}  {}\n", app::Name(check.status), check.name, width, base::Printable(check.message));
+    if (!check.remedy.empty()) fmt::print("{:<9}{:<{}}    {}\n", "", "", width, base::Printable(check.remedy));
+    warnings += check.status == app::CheckStatus::kWarning ? 1 : 0;
+    errors += check.status == app::CheckStatus::kError ? 1 : 0;
   }
   fmt::print("errors: {}, warnings: {}\n", errors, warnings);
 }
 
-DoctorWorker MakeDoctorWorker(const CommonOptions& options, const fs::path& scratch, const fs::path& log, bool gpu) {
-  WorkerCommand command;
+app::DoctorWorker MakeDoctorWorker(const CommonOptions& options, const fs::path& scratch, const fs::path& log, bool gpu) {
+  worker::WorkerCommand command;
   command.argv = WorkerArguments(options);
   command.argv.insert(command.argv.end(), {"--readable", scratch.string()});
   if (gpu) command.argv.emplace_back("--gpu");
   command.log = log;
-  auto worker = std::make_unique<WorkerEvaluator>(std::move(command), kDeadlines);
-  const Supervisor& supervisor = worker->supervisor();
+  auto worker = std::make_unique<worker::WorkerEvaluator>(std::move(command), kDeadlines);
+  const worker::Supervisor& supervisor = worker->supervisor();
   return {.evaluator = std::move(worker), .hello = [&supervisor] { return supervisor.hello(); }};
 }
 
-json ToJson(const std::vector<Check>& checks, bool ok) {
+json ToJson(const std::vector<app::Check>& checks, bool ok) {
   json rows = json::array();
-  for (const Check& check : checks) rows.push_back({{"name", check.name}, {"status", Name(check.status)}, {"message", check.message}, {"remedy", check.remedy}});
+  for (const app::Check& check : checks) rows.push_back({{"name", check.name}, {"status", app::Name(check.status)}, {"message", check.message}, {"remedy", check.remedy}});
   return {{"ok", ok}, {"checks", rows}};
 }
 
@@ -51,21 +51,21 @@ json ToJson(const std::vector<Check>& checks, bool ok) {
 
 Result<int> RunDoctor(const CommonOptions& options) {
   if (!options.device.empty()) WW_TRY(CheckDeviceName(options.device));
-  WW_ASSIGN(const TemporaryDirectory folder, TemporaryDirectory::Create("warpwright-doctor"));
+  WW_ASSIGN(const base::TemporaryDirectory folder, base::TemporaryDirectory::Create("warpwright-doctor"));
   Progress progress(options.quiet || options.json);
   // The log is gone when somebody could read it.
   const fs::path log = folder.path() / "worker.log";
-  const DoctorRequest request{.device = options.device, .repository = options.repo, .cache = CacheFolder(options), .scratch = folder.path(),
+  const app::DoctorRequest request{.device = options.device, .repository = options.repo, .cache = CacheFolder(options), .scratch = folder.path(),
                               .worker = WorkerArguments(options)};
-  const DoctorServices services{.ask_worker = [&](const std::vector<std::string>& question) { return QueryMachine(options, question); },
+  const app::DoctorServices services{.ask_worker = [&](const std::vector<std::string>& question) { return QueryMachine(options, question); },
                                 .make_worker = [&](bool gpu) { return MakeDoctorWorker(options, folder.path(), log, gpu); },
-                                .worker_log = [&] { return ReadFile(log).value_or(""); },
+                                .worker_log = [&] { return base::ReadFile(log).value_or(""); },
                                 .progress = progress.Callbacks()};
-  const std::vector<Check> checks = MakeChecks(ExamineMachine(request, services));
-  const bool ok = std::none_of(checks.begin(), checks.end(), [](const Check& check) { return check.status == CheckStatus::kError; });
+  const std::vector<app::Check> checks = app::MakeChecks(app::ExamineMachine(request, services));
+  const bool ok = std::none_of(checks.begin(), checks.end(), [](const app::Check& check) { return check.status == app::CheckStatus::kError; });
   if (options.json) fmt::print("{}\n", ToJson(checks, ok).dump(2, ' ', false, json::error_handler_t::replace));
   else Print(checks);
   return ok ? kExitDone : kExitEnvironment;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

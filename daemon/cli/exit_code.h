@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 enum ExitCode : int {
   kExitDone = 0,          // also "no improvement found"
@@ -27,4 +27,4 @@ inline int ExitCodeOf(const Error& error) {
   return kExitEnvironment;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -11,92 +11,92 @@
 #include "cli/version.h"
 #include "config/remote_text.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 // Where git is spoken on the host whose interface is at `api`.
-std::string RemoteOf(const std::string& api, const RepositoryName& repository) {
+std::string RemoteOf(const std::string& api, const forge::RepositoryName& repository) {
   if (HostOf(api) == "api.github.com") return fmt::format("https://github.com/{}.git", repository.Full());
   return fmt::format("{}/{}.git", api.substr(0, api.find('/', api.find("://") + 3)), repository.Full());
 }
 
 // Tells the runner about each new token before it is used.
-class MaskingTokens final : public TokenSource {
+class MaskingTokens final : public forge::TokenSource {
  public:
-  MaskingTokens(std::shared_ptr<TokenSource> tokens, WorkflowCommands& commands)
+  MaskingTokens(std::shared_ptr<forge::TokenSource> tokens, WorkflowCommands& commands)
       : tokens_(std::move(tokens)), commands_(commands) {}
-  Result<std::string> Token(const RepositoryName& repository) override {
+  Result<std::string> Token(const forge::RepositoryName& repository) override {
     auto token = tokens_->Token(repository);
-    if (token && masked_.insert(Sha256(*token)).second) commands_.Mask(*token);
+    if (token && masked_.insert(base::Sha256(*token)).second) commands_.Mask(*token);
     return token;
   }
-  void Reject(const RepositoryName& repository, const std::string& token) override {
+  void Reject(const forge::RepositoryName& repository, const std::string& token) override {
     tokens_->Reject(repository, token);
   }
   Result<std::string> Login() override { return tokens_->Login(); }
 
  private:
-  const std::shared_ptr<TokenSource> tokens_;
+  const std::shared_ptr<forge::TokenSource> tokens_;
   WorkflowCommands& commands_;
   std::set<std::string> masked_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ResultPublisher>> GithubPublisher::Connect(PublishTo to, const Signature& author) {
+Result<std::unique_ptr<app::ResultPublisher>> GithubPublisher::Connect(config::PublishTo to, const repo::Signature& author) {
   ::prctl(PR_SET_DUMPABLE, 0);  // the token stands in this process's memory
-  PublicationSettings settings;
+  app::PublicationSettings settings;
   settings.to = to;
   settings.draft = options_.draft;
   if (!options_.labels.empty()) settings.labels = SplitList(options_.labels);
   if (!options_.reviewers.empty()) settings.reviewers = SplitList(options_.reviewers);
   if (options_.max_open >= 0) settings.max_open = options_.max_open;
   settings.asked_for = options_.asked_for;
-  RemoteAddress address;
+  repo::RemoteAddress address;
   address.url = options_.remote;
   if (!options_.repository.empty()) {
-    WW_ASSIGN(settings.repository, RepositoryName::Parse(options_.repository));
+    WW_ASSIGN(settings.repository, forge::RepositoryName::Parse(options_.repository));
     if (address.url.empty()) address.url = RemoteOf(options_.api, *settings.repository);
     WW_TRY(ConnectForge());
     const std::string host = HostOf(address.url), api_host = HostOf(options_.api);
-    const auto kind = CheckRemoteUrl(address.url);
-    if (kind && *kind == RemoteKind::kHttp && (host == api_host || "api." + host == api_host))
-      address.credential.token = TokenFor(tokens_, *settings.repository);
+    const auto kind = config::CheckRemoteUrl(address.url);
+    if (kind && *kind == config::RemoteKind::kHttp && (host == api_host || "api." + host == api_host))
+      address.credential.token = forge::TokenFor(tokens_, *settings.repository);
   }
-  WW_ASSIGN(Mirror mirror, OpenBorrowingMirror(workspace_, address, author));
+  WW_ASSIGN(repo::Mirror mirror, app::OpenBorrowingMirror(workspace_, address, author));
   settings.base_branch = options_.base_branch;
-  if (to == PublishTo::kPullRequest && options_.base_branch.empty()) {
-    WW_ASSIGN(const std::string main, DefaultBranch(address));
+  if (to == config::PublishTo::kPullRequest && options_.base_branch.empty()) {
+    WW_ASSIGN(const std::string main, repo::DefaultBranch(address));
     settings.base_branch = main.substr(std::min(main.size(), std::string_view("refs/heads/").size()));
   }
-  return std::make_unique<ResultPublisher>(std::move(settings), std::move(mirror), forge_.get());
+  return std::make_unique<app::ResultPublisher>(std::move(settings), std::move(mirror), forge_.get());
 }
 
 Status GithubPublisher::ConnectForge() {
-  HttpOptions http;
+  forge::HttpOptions http;
   http.user_agent = std::string("warpwright/") + kVersion;
-  WW_ASSIGN(http_, CurlHttp::Create(http));
+  WW_ASSIGN(http_, forge::CurlHttp::Create(http));
   WW_ASSIGN(std::string secret,
             TakeFromEnvironment(options_.app_id.empty() ? options_.token_env : options_.app_key_env));
   commands_.Mask(secret);
   const auto read = [secret]() -> Result<std::string> { return secret; };
   if (options_.app_id.empty()) {
-    tokens_ = FixedToken(read);
+    tokens_ = forge::FixedToken(read);
   } else {
-    AppOptions app;
+    forge::AppOptions app;
     app.api = options_.api;
     app.app_id = options_.app_id;
     app.private_key = read;
-    WW_ASSIGN(auto tokens, AppTokens(app, *http_, clock_));
+    WW_ASSIGN(auto tokens, forge::AppTokens(app, *http_, clock_));
     tokens_ = std::make_shared<MaskingTokens>(std::move(tokens), commands_);
   }
-  GithubOptions options;
+  forge::GithubOptions options;
   options.api = options_.api;
   options.cache = workspace_.state() / "etags";
   options.notice = [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); };
-  UseTokens(tokens_, options);
-  WW_ASSIGN(forge_, GithubClient::Create(options, *http_, clock_));
+  forge::UseTokens(tokens_, options);
+  WW_ASSIGN(forge_, forge::GithubClient::Create(options, *http_, clock_));
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -11,26 +11,26 @@
 #include "forge/app_auth.h"
 #include "forge/github_client.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 // Outlives the publishers that it made. Credentials are taken out of the environment, masked and tried.
 class GithubPublisher {
  public:
   // All of them outlive it.
-  GithubPublisher(const PublicationOptions& options, const Workspace& workspace, WorkflowCommands& commands)
+  GithubPublisher(const PublicationOptions& options, const app::Workspace& workspace, WorkflowCommands& commands)
       : options_(options), workspace_(workspace), commands_(commands) {}
-  Result<std::unique_ptr<ResultPublisher>> Connect(PublishTo to, const Signature& author);
+  Result<std::unique_ptr<app::ResultPublisher>> Connect(config::PublishTo to, const repo::Signature& author);
 
  private:
   Status ConnectForge();
 
   const PublicationOptions& options_;
-  const Workspace& workspace_;
+  const app::Workspace& workspace_;
   WorkflowCommands& commands_;
-  const SystemClock clock_;
-  std::unique_ptr<CurlHttp> http_;
-  std::shared_ptr<TokenSource> tokens_;
-  std::unique_ptr<GithubClient> forge_;
+  const base::SystemClock clock_;
+  std::unique_ptr<forge::CurlHttp> http_;
+  std::shared_ptr<forge::TokenSource> tokens_;
+  std::unique_ptr<forge::GithubClient> forge_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -11,11 +11,11 @@
 #include "cli/progress.h"
 #include "cli/version.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 void SayWhatTheWorkflowDoes(const std::string& branch) {
-  const PullRequestPolicy policy;
+  const core::PullRequestPolicy policy;
   fmt::print(
       "What it does, once it is pushed: on a push to {} that changes CUDA sources, a runner with the labels "
       "self-hosted, linux, x64 and gpu optimizes\n"
@@ -26,16 +26,16 @@ void SayWhatTheWorkflowDoes(const std::string& branch) {
       branch, policy.max_open, policy.max_per_day);
 }
 
-void Print(const InitDraft& draft) {
+void Print(const app::InitDraft& draft) {
   fmt::print("{}", draft.manifest.text.value_or(""));
-  if (draft.workflow.text) fmt::print("---\n# {}\n{}", kWorkflowFile, *draft.workflow.text);
+  if (draft.workflow.text) fmt::print("---\n# {}\n{}", app::kWorkflowFile, *draft.workflow.text);
 }
 
 // Says of each file what became of it.
-Status Write(const InitDraft& draft, bool with_workflow) {
+Status Write(const app::InitDraft& draft, bool with_workflow) {
   const std::string manifest = draft.manifest.path.string(), workflow = draft.workflow.path.string();
   if (const auto& text = draft.manifest.text) {
-    WW_TRY(WriteFileAtomically(draft.manifest.path, *text));
+    WW_TRY(base::WriteFileAtomically(draft.manifest.path, *text));
     const auto questions = std::count(text->begin(), text->end(), '?');
     fmt::print("Wrote {} with {} files. Answer its {} question marks, then run `warpwright check`.\n", manifest,
                draft.sources, questions);
@@ -43,7 +43,7 @@ Status Write(const InitDraft& draft, bool with_workflow) {
     fmt::print("Kept {}, which is there already.\n", manifest);
   }
   if (const auto& text = draft.workflow.text) {
-    WW_TRY(WriteFileAtomically(draft.workflow.path, *text));
+    WW_TRY(base::WriteFileAtomically(draft.workflow.path, *text));
     fmt::print("Wrote {}.\n", workflow);
     SayWhatTheWorkflowDoes(draft.branch);
   } else if (with_workflow) {
@@ -56,13 +56,13 @@ Status Write(const InitDraft& draft, bool with_workflow) {
 
 Result<int> RunInit(const InitOptions& options) {
   WW_ASSIGN(const Session session, Session::Open(options.common));
-  WorkerEvaluator worker = session.MakeWorker();
+  worker::WorkerEvaluator worker = session.MakeWorker();
   Progress progress(options.common.quiet || options.common.json);
-  const InitRequest request{.replace = options.print || options.force,
+  const app::InitRequest request{.replace = options.print || options.force,
                             .workflow = !options.no_workflow,
                             .version = kVersion,
                             .action = kActionReference};
-  WW_ASSIGN(const InitDraft draft, DraftFiles(session.workspace(), request, worker, progress.Callbacks()));
+  WW_ASSIGN(const app::InitDraft draft, app::DraftFiles(session.workspace(), request, worker, progress.Callbacks()));
   if (options.print)
     Print(draft);
   else
@@ -70,4 +70,4 @@ Result<int> RunInit(const InitOptions& options) {
   return kExitDone;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -11,13 +11,13 @@
 #include "cli/version.h"
 #include "config/chip_file.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 // What concerns the machine and not a repository's kernels.
 void AddMachine(CLI::App* command, CommonOptions& options) {
   command->add_option("--repo", options.repo, "The git repository")->capture_default_str();
-  command->add_option("--device", options.device, "cuda, cuda:1, " + SimulatedDevices())->capture_default_str()->envname("WARPWRIGHT_DEVICE");
+  command->add_option("--device", options.device, "cuda, cuda:1, " + config::SimulatedDevices())->capture_default_str()->envname("WARPWRIGHT_DEVICE");
   command->add_option("--cache", options.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]")->envname("WARPWRIGHT_CACHE");
   command->add_option("--worker", options.worker, "Command line of the worker [warpwright-worker]")->envname("WARPWRIGHT_WORKER");
   command->add_flag("--json", options.json, "One JSON object on stdout");
@@ -222,9 +222,9 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace warpwright
+}  // namespace warpwright::cli
 
 int main(int argc, char** argv) {
-  warpwright::KeepFreedPages();
-  return warpwright::Main(argc, argv);
+  warpwright::base::KeepFreedPages();
+  return warpwright::cli::Main(argc, argv);
 }

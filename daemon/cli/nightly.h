@@ -6,7 +6,7 @@
 
 #include "cli/session.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 struct NightlyOptions {
   CommonOptions common;
@@ -22,4 +22,4 @@ struct NightlyOptions {
 
 Result<int> RunNightly(const NightlyOptions& options);
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

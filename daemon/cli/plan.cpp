@@ -10,15 +10,15 @@
 #include "cli/exit_code.h"
 #include "cli/version.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 using nlohmann::json;
 using Shards = std::vector<std::vector<std::string>>;
 
-json ToJson(const ChangePlan& plan, const std::string& device, const Shards& shards) {
+json ToJson(const app::ChangePlan& plan, const std::string& device, const Shards& shards) {
   json entries = json::array();
-  for (const PlannedEntry& e : plan.entries)
+  for (const app::PlannedEntry& e : plan.entries)
     entries.push_back({{"kernel", e.kernel},
                        {"file", e.file},
                        {"entry", e.entry},
@@ -31,8 +31,8 @@ json ToJson(const ChangePlan& plan, const std::string& device, const Shards& sha
           {"entries", entries},        {"shards", json(shards)}};
 }
 
-void Print(const ChangePlan& plan) {
-  for (const PlannedEntry& e : plan.entries)
+void Print(const app::ChangePlan& plan) {
+  for (const app::PlannedEntry& e : plan.entries)
     fmt::print("{:20} {:10} {}{}\n", e.kernel, e.change.changed ? "changed" : "unchanged", e.change.reason,
                e.change.note.empty() ? "" : "; " + e.change.note);
 }
@@ -54,14 +54,14 @@ Result<int> RunPlan(const PlanOptions& options) {
   CommonOptions common = options.common;
   if (!common.device.starts_with("sim:")) common.device = "sim:h200";
   WW_ASSIGN(const Session session, Session::Open(common));
-  WorkerEvaluator worker = session.MakeWorker();
-  const PlanRequest request{.revision = options.revision,
+  worker::WorkerEvaluator worker = session.MakeWorker();
+  const app::PlanRequest request{.revision = options.revision,
                             .changed_since = options.changed_since,
                             .device = options.common.device,
                             .version = kVersion};
-  WW_ASSIGN(const ChangePlan plan,
-            PlanChanges(session.workspace(), request, {worker, session.Toolchain(), session.Skills()}));
-  const Shards shards = options.shards > 0 ? DealOut(plan.ChangedKernels(), options.shards) : Shards();
+  WW_ASSIGN(const app::ChangePlan plan,
+            app::PlanChanges(session.workspace(), request, {worker, session.Toolchain(), session.Skills()}));
+  const Shards shards = options.shards > 0 ? app::Partition(plan.ChangedKernels(), options.shards) : Shards();
   if (options.common.json)
     fmt::print("{}\n", ToJson(plan, options.common.device, shards).dump(2, ' ', false, json::error_handler_t::replace));
   else if (options.shards > 0)
@@ -71,4 +71,4 @@ Result<int> RunPlan(const PlanOptions& options) {
   return kExitDone;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

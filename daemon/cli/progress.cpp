@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 size_t TerminalColumns() {
   winsize size{};
@@ -27,10 +27,10 @@ Progress::~Progress() { Finish(); }
 void Progress::Step(std::string_view text) {
   if (quiet_) return;
   if (!terminal_) {
-    fmt::print(stderr, "{}\n", Printable(text));
+    fmt::print(stderr, "{}\n", base::Printable(text));
     return;
   }
-  fmt::print(stderr, "\r\033[K{}", CutAtCharacter(Printable(text), TerminalColumns() - 1));
+  fmt::print(stderr, "\r\033[K{}", base::CutAtCharacter(base::Printable(text), TerminalColumns() - 1));
   std::fflush(stderr);
   open_ = true;
 }
@@ -38,7 +38,7 @@ void Progress::Step(std::string_view text) {
 void Progress::Line(std::string_view text) {
   if (quiet_) return;
   Finish();
-  fmt::print(stderr, "{}\n", Printable(text));
+  fmt::print(stderr, "{}\n", base::Printable(text));
 }
 
 void Progress::Finish() {
@@ -48,10 +48,10 @@ void Progress::Finish() {
   open_ = false;
 }
 
-ProgressCallbacks Progress::Callbacks() {
+app::ProgressCallbacks Progress::Callbacks() {
   return {.step = [this](const std::string& text) { Step(text); },
           .line = [this](const std::string& text) { Line(text); },
           .finish = [this] { Finish(); }};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

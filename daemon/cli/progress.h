@@ -7,7 +7,7 @@
 
 #include "app/progress.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 class Progress {
  public:
@@ -17,7 +17,7 @@ class Progress {
   void Line(std::string_view text);   // stays
   void Finish();                      // removes the transient line
   // What a use case calls; it outlives the use case.
-  ProgressCallbacks Callbacks();
+  app::ProgressCallbacks Callbacks();
 
  private:
   bool quiet_;
@@ -25,4 +25,4 @@ class Progress {
   bool open_ = false;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

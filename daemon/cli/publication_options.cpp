@@ -4,7 +4,7 @@
 
 #include "config/remote_text.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 std::vector<std::string> SplitList(const std::string& text) {
   std::vector<std::string> items;
@@ -23,16 +23,16 @@ Status CheckPublication(const PublicationOptions& options, const std::string& pu
   const auto usage = [](std::string message, std::string remedy) {
     return Fail(ErrorCode::kUsage, std::move(message), std::move(remedy));
   };
-  if (!options.shard.empty() && !ParseShard(options.shard))
+  if (!options.shard.empty() && !app::ParseShard(options.shard))
     return usage("'" + options.shard.substr(0, 40) + "' is no shard", "write --shard 2/8 for the second of eight");
-  if (!options.repository.empty()) WW_TRY(RepositoryName::Parse(options.repository));
-  if (Status good = CheckApiUrl(options.api); !good)
+  if (!options.repository.empty()) WW_TRY(forge::RepositoryName::Parse(options.repository));
+  if (Status good = config::CheckApiUrl(options.api); !good)
     return usage("--github-api: " + good.error().message, good.error().remedy);
   if (!options.remote.empty())
-    if (const auto good = CheckRemoteUrl(options.remote); !good)
+    if (const auto good = config::CheckRemoteUrl(options.remote); !good)
       return usage("--remote: " + good.error().message, good.error().remedy);
   if (!options.base_branch.empty())
-    if (Status good = CheckBranchName(options.base_branch); !good)
+    if (Status good = config::CheckBranchName(options.base_branch); !good)
       return usage("--base-branch: " + good.error().message, good.error().remedy);
   if (publish == "pull-request" && options.repository.empty())
     return usage("--publish pull-request needs --github-repository", "write --github-repository owner/name");
@@ -41,4 +41,4 @@ Status CheckPublication(const PublicationOptions& options, const std::string& pu
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

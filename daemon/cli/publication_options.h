@@ -7,7 +7,7 @@
 #include "app/publication_reports.h"
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 struct PublicationOptions {
   std::string repository;  // on the forge: "owner/name"
@@ -27,7 +27,7 @@ struct PublicationOptions {
   std::string report;                  // folder
   bool annotations = false;
 
-  ReportPlaces Places() const { return {summary, output, report}; }
+  app::ReportPlaces Places() const { return {summary, output, report}; }
   bool Reports() const { return !summary.empty() || !output.empty() || !report.empty() || annotations; }
 };
 // kUsage for what cannot be meant, before anything is run. `publish`: none, branch, pull-request.
@@ -35,4 +35,4 @@ Status CheckPublication(const PublicationOptions& options, const std::string& pu
 // "a, b,c" -> a, b, c.
 std::vector<std::string> SplitList(const std::string& text);
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -9,16 +9,16 @@
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 using nlohmann::json;
 
-json ToJson(const RecordResult& result) {
+json ToJson(const app::RecordResult& result) {
   json kernels = json::array();
-  for (const RecordedKernel& kernel : result.kernels) {
+  for (const app::RecordedKernel& kernel : result.kernels) {
     json cases = json::array();
-    for (const CaseRecord& c : kernel.cases)
+    for (const judge::CaseRecord& c : kernel.cases)
       cases.push_back({{"case", c.case_name},
                        {"recorded", c.recorded},
                        {"path", c.path},
@@ -30,8 +30,8 @@ json ToJson(const RecordResult& result) {
   return {{"base", result.base}, {"kernels", kernels}};
 }
 
-void Print(const RecordedKernel& kernel) {
-  for (const CaseRecord& c : kernel.cases)
+void Print(const app::RecordedKernel& kernel) {
+  for (const judge::CaseRecord& c : kernel.cases)
     fmt::print("{} {}: {}\n", kernel.kernel, c.case_name,
                c.recorded ? fmt::format("{} ({} bytes{}) {}", c.path, c.bytes, c.sketched ? ", sketched" : "", c.note)
                           : "not recorded: " + c.note);
@@ -41,18 +41,18 @@ void Print(const RecordedKernel& kernel) {
 
 Result<int> RunRecord(const RevisionOptions& options) {
   WW_ASSIGN(const Session session, Session::Open(options.common));
-  WorkerEvaluator trusted = session.MakeWorker();
+  worker::WorkerEvaluator trusted = session.MakeWorker();
   Progress progress(options.common.quiet || options.common.json);
-  const auto print = [&](const RecordedKernel& kernel) {
+  const auto print = [&](const app::RecordedKernel& kernel) {
     if (options.common.json) return;
     progress.Finish();
     Print(kernel);
   };
-  const JudgingServices services{
+  const app::JudgingServices services{
       .trusted = trusted, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};
-  WW_ASSIGN(const RecordResult result, RecordReferences(session.workspace(), options.base, services, print));
+  WW_ASSIGN(const app::RecordResult result, app::RecordReferences(session.workspace(), options.base, services, print));
   if (options.common.json) std::puts(ToJson(result).dump(2).c_str());
   return result.complete ? kExitDone : kExitUnverified;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

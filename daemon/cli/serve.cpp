@@ -22,7 +22,7 @@
 #include "service/job_runner.h"
 #include "service/notify.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,7 +38,7 @@ void HideMemory() {
 }
 
 double ResidentBytes() {
-  const auto statm = ReadFile("/proc/self/statm");
+  const auto statm = base::ReadFile("/proc/self/statm");
   if (!statm) return 0;
   const size_t space = statm->find(' ');
   return space == std::string::npos ? 0 : std::atof(statm->c_str() + space) * static_cast<double>(::sysconf(_SC_PAGESIZE));
@@ -54,40 +54,40 @@ int64_t CountLines(const fs::path& path) {
 
 class Server {
  public:
-  Server(const ServeOptions& options, OperatorConfig config) : options_(options), config_(std::move(config)), facts_(options) {}
+  Server(const ServeOptions& options, config::OperatorConfig config) : options_(options), config_(std::move(config)), facts_(options) {}
 
   Result<int> Run() {
-    StoreLimits limits;
+    service::StoreLimits limits;
     limits.queue = config_.limits.queue;
-    WW_ASSIGN(store_, Store::Open(config_.state, clock_, limits));
+    WW_ASSIGN(store_, service::Store::Open(config_.state, clock_, limits));
     if (config_.github) WW_TRY(ConnectGithub());
-    ProcessJobRunner runner({fs::canonical("/proc/self/exe").string()}, ChildOptions());
-    const PipelinePorts ports{.store = *store_, .runner = runner, .clock = clock_, .forge = github_.get(), .conversation = github_.get(),
-                              .read_facts = [this](const Place& place, const Job& job) { return facts_.Read(place, job); }};
-    pipeline_ = std::make_unique<Pipeline>(ports, Settings());
+    service::ProcessJobRunner runner({fs::canonical("/proc/self/exe").string()}, ChildOptions());
+    const service::PipelinePorts ports{.store = *store_, .runner = runner, .clock = clock_, .forge = github_.get(), .conversation = github_.get(),
+                              .read_facts = [this](const service::TrackedRepository& place, const service::Job& job) { return facts_.Read(place, job); }};
+    pipeline_ = std::make_unique<service::Pipeline>(ports, Settings());
     WW_TRY(pipeline_->Apply(Settings()));
 
-    DaemonOptions daemon_options;
+    service::DaemonOptions daemon_options;
     daemon_options.devices = config_.devices;
     daemon_options.nights_at = config_.nights_at;
     daemon_options.nights_zone = config_.nights_zone;
-    DaemonHooks hooks;
-    hooks.ready = [this] { NotifyReady(fmt::format("watching {} repositories", config_.repositories.size())); };
-    hooks.status_line = [](const std::string& line) { NotifyStatus(line); };
-    hooks.watchdog = [] { NotifyAlive(); };
+    service::DaemonHooks hooks;
+    hooks.ready = [this] { service::NotifyReady(fmt::format("watching {} repositories", config_.repositories.size())); };
+    hooks.status_line = [](const std::string& line) { service::NotifyStatus(line); };
+    hooks.watchdog = [] { service::NotifyAlive(); };
     hooks.draining = [this] {
       stopping_ = true;
-      NotifyStopping("draining");
+      service::NotifyStopping("draining");
       if (endpoints_) endpoints_->RefuseWebhooks();
     };
     hooks.reload = [this]() -> Status {
-      NotifyReloading();
+      service::NotifyReloading();
       const Status done = Reload();
-      NotifyReady(done ? "reloaded" : "the new configuration is not valid; the old one holds");
+      service::NotifyReady(done ? "reloaded" : "the new configuration is not valid; the old one holds");
       return done;
     };
-    WW_ASSIGN(watcher_, RefWatcher::Create({config_.poll_every, config_.poll_at_most, static_cast<uint64_t>(::getpid())}, clock_));
-    daemon_ = std::make_unique<Daemon>(daemon_options, *store_, *pipeline_, *watcher_, clock_, hooks);
+    WW_ASSIGN(watcher_, repo::RefWatcher::Create({config_.poll_every, config_.poll_at_most, static_cast<uint64_t>(::getpid())}, clock_));
+    daemon_ = std::make_unique<service::Daemon>(daemon_options, *store_, *pipeline_, *watcher_, clock_, hooks);
     WW_TRY(StartEndpoints());
     const Status done = daemon_->Run();
     if (endpoints_) endpoints_->Stop();
@@ -102,7 +102,7 @@ class Server {
     if (!options_.cache.empty()) extra.insert(extra.end(), {"--cache", options_.cache});
     return extra;
   }
-  PipelineSettings Settings() const { return {PlacesOf(config_, tokens_), config_.limits, config_.devices, kVersion}; }
+  service::PipelineSettings Settings() const { return {TrackedRepositoriesOf(config_, tokens_), config_.limits, config_.devices, kVersion}; }
 
   void Sleep(std::chrono::milliseconds time) const {
     const auto until = clock_.Steady() + time;
@@ -110,61 +110,61 @@ class Server {
   }
 
   Status ConnectGithub() {
-    const GithubAccess& access = *config_.github;
+    const config::GithubAccess& access = *config_.github;
     const auto stopping = [this] { return stopping_.load(); };
     const auto sleep = [this](std::chrono::milliseconds time) { Sleep(time); };
-    HttpOptions http;
+    forge::HttpOptions http;
     http.user_agent = std::string("warpwright/") + kVersion;
     http.stopping = stopping;
-    WW_ASSIGN(http_, CurlHttp::Create(http));
-    const auto read = [](SecretSource source) {
+    WW_ASSIGN(http_, forge::CurlHttp::Create(http));
+    const auto read = [](config::SecretSource source) {
       return [source]() -> Result<std::string> {
-        auto secret = ReadSecret(source);
-        if (secret) RegisterSecret(*secret);
+        auto secret = config::ReadSecret(source);
+        if (secret) base::RegisterSecret(*secret);
         return secret;
       };
     };
     if (access.app_id.empty()) {
-      tokens_ = FixedToken(read(access.token));
+      tokens_ = forge::FixedToken(read(access.token));
     } else {
-      AppOptions app;
+      forge::AppOptions app;
       app.api = access.api;
       app.app_id = access.app_id;
       app.private_key = read(access.app_key);
       app.sleep = sleep;
       app.stopping = stopping;
-      WW_ASSIGN(tokens_, AppTokens(app, *http_, clock_));
+      WW_ASSIGN(tokens_, forge::AppTokens(app, *http_, clock_));
     }
-    GithubOptions options;
+    forge::GithubOptions options;
     options.api = access.api;
     options.cache = config_.state / "etags";
     options.sleep = sleep;
     options.stopping = stopping;
-    options.notice = [](const std::string& text) { Log(LogLevel::kWarning, "github", text); };
-    options.observe = [this](const GithubCall& call) {
+    options.notice = [](const std::string& text) { base::Log(base::LogLevel::kWarning, "github", text); };
+    options.observe = [this](const forge::GithubCall& call) {
       store_->Count("github_requests_total", call.limited ? "limited" : call.status == 0 ? "no_answer" : std::to_string(call.status));
       if (call.remaining >= 0) github_remaining_ = call.remaining;
     };
-    UseTokens(tokens_, options);
-    WW_ASSIGN(github_, GithubClient::Create(options, *http_, clock_));
+    forge::UseTokens(tokens_, options);
+    WW_ASSIGN(github_, forge::GithubClient::Create(options, *http_, clock_));
     return {};
   }
 
   Result<std::string> WebhookSecret() const {
     if (!config_.github || !config_.github->webhook_secret.given()) return std::string();
-    auto secret = ReadSecret(config_.github->webhook_secret);
-    if (secret) RegisterSecret(*secret);
+    auto secret = config::ReadSecret(config_.github->webhook_secret);
+    if (secret) base::RegisterSecret(*secret);
     return secret;
   }
 
   Status StartEndpoints() {
     if (config_.listen_webhooks.empty() && config_.listen_status.empty()) return {};
-    EndpointOptions options;
+    service::EndpointOptions options;
     options.webhooks = config_.listen_webhooks;
     options.status = config_.listen_status;
     WW_ASSIGN(options.webhook_secret, WebhookSecret());
-    EndpointHooks hooks;
-    hooks.accept = [this](const Delivery& delivery) -> Result<bool> {
+    service::EndpointHooks hooks;
+    hooks.accept = [this](const service::Delivery& delivery) -> Result<bool> {
       auto accepted = store_->RememberDelivery(delivery.id, delivery.event, delivery.body);
       if (accepted && *accepted) daemon_->Wake();
       return accepted;
@@ -173,18 +173,18 @@ class Server {
     hooks.trajectory = [this](int64_t id) -> Result<std::string> {
       const auto job = store_->FindJob(id);
       if (!job) return std::string();
-      for (const Place& place : pipeline_->Places())
+      for (const service::TrackedRepository& place : pipeline_->Repositories())
         if (place.name == job->repository) return facts_.Trajectory(place, *job);
       return std::string();
     };
     hooks.heartbeat_age = [this] { return daemon_->HeartbeatAge(); };
-    WW_ASSIGN(endpoints_, Endpoints::Start(options, hooks));
-    Log(LogLevel::kInfo, "listening", "endpoints are up", {{"webhook_port", endpoints_->webhook_port()}, {"status_port", endpoints_->status_port()}});
+    WW_ASSIGN(endpoints_, service::Endpoints::Start(options, hooks));
+    base::Log(base::LogLevel::kInfo, "listening", "endpoints are up", {{"webhook_port", endpoints_->webhook_port()}, {"status_port", endpoints_->status_port()}});
     return {};
   }
 
-  DaemonSnapshot Snapshot() {
-    DaemonSnapshot snapshot = store_->Snapshot();
+  service::DaemonSnapshot Snapshot() {
+    service::DaemonSnapshot snapshot = store_->Snapshot();
     snapshot.version = kVersion;
     snapshot.started = started_;
     snapshot.gauges["resident_bytes"] = ResidentBytes();
@@ -198,12 +198,12 @@ class Server {
       next_probe_ = now + kProbeEvery;
       problems_.clear();
       if (!store_->Writable()) problems_.push_back("the state folder cannot be written");
-      if (config_.github && config_.github->app_id.empty() && !ReadSecret(config_.github->token)) problems_.push_back("the token cannot be read");
+      if (config_.github && config_.github->app_id.empty() && !config::ReadSecret(config_.github->token)) problems_.push_back("the token cannot be read");
     }
     if (const auto now = clock_.Steady(); now >= next_count_) {
       next_count_ = now + kCountEvery;
       experiences_ = 0;
-      for (const Place& place : pipeline_->Places()) experiences_ += CountLines(place.folder / "experience.jsonl");
+      for (const service::TrackedRepository& place : pipeline_->Repositories()) experiences_ += CountLines(place.folder / "experience.jsonl");
     }
     snapshot.experiences = experiences_;
     snapshot.not_ready.insert(snapshot.not_ready.end(), problems_.begin(), problems_.end());
@@ -213,8 +213,8 @@ class Server {
 
   // Only what can change without a restart does; a configuration that is not valid changes nothing.
   Status Reload() {
-    WW_ASSIGN(OperatorConfig next, LoadOperatorConfig(options_.config));
-    const auto same_access = [](const std::optional<GithubAccess>& a, const std::optional<GithubAccess>& b) {
+    WW_ASSIGN(config::OperatorConfig next, config::LoadOperatorConfig(options_.config));
+    const auto same_access = [](const std::optional<config::GithubAccess>& a, const std::optional<config::GithubAccess>& b) {
       return a.has_value() == b.has_value() && (!a || (a->api == b->api && a->app_id == b->app_id));
     };
     if (next.state != config_.state || next.devices != config_.devices || next.listen_webhooks != config_.listen_webhooks ||
@@ -231,25 +231,25 @@ class Server {
       WW_ASSIGN(std::string secret, WebhookSecret());
       endpoints_->SetWebhookSecret(std::move(secret));
     }
-    if (const auto level = ParseLogLevel(config_.log_level)) ConfigureLog(config_.json_logs ? LogFormat::kJson : LogFormat::kText, *level);
+    if (const auto level = base::ParseLogLevel(config_.log_level)) base::ConfigureLog(config_.json_logs ? base::LogFormat::kJson : base::LogFormat::kText, *level);
     return pipeline_->Apply(Settings());
   }
 
   const ServeOptions options_;
-  OperatorConfig config_;
-  const SystemClock clock_;
-  const std::string started_ = FormatUtc(clock_.Now());
+  config::OperatorConfig config_;
+  const base::SystemClock clock_;
+  const std::string started_ = base::FormatUtc(clock_.Now());
   FactsReader facts_;
   std::atomic<bool> stopping_{false};
   std::atomic<int64_t> github_remaining_{-1};
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<CurlHttp> http_;
-  std::shared_ptr<TokenSource> tokens_;
-  std::unique_ptr<GithubClient> github_;
-  std::unique_ptr<Pipeline> pipeline_;
-  std::unique_ptr<RefWatcher> watcher_;
-  std::unique_ptr<Daemon> daemon_;
-  std::unique_ptr<Endpoints> endpoints_;
+  std::unique_ptr<service::Store> store_;
+  std::unique_ptr<forge::CurlHttp> http_;
+  std::shared_ptr<forge::TokenSource> tokens_;
+  std::unique_ptr<forge::GithubClient> github_;
+  std::unique_ptr<service::Pipeline> pipeline_;
+  std::unique_ptr<repo::RefWatcher> watcher_;
+  std::unique_ptr<service::Daemon> daemon_;
+  std::unique_ptr<service::Endpoints> endpoints_;
   std::mutex probe_mutex_;
   std::chrono::steady_clock::time_point next_probe_{}, next_count_{};
   std::vector<std::string> problems_;
@@ -260,12 +260,12 @@ class Server {
 
 Result<int> RunServe(const ServeOptions& options) {
   HideMemory();
-  Daemon::BlockSignals();
-  WW_ASSIGN(OperatorConfig config, LoadOperatorConfig(options.config));
-  ConfigureLog(config.json_logs ? LogFormat::kJson : LogFormat::kText, ParseLogLevel(config.log_level).value_or(LogLevel::kInfo));
+  service::Daemon::BlockSignals();
+  WW_ASSIGN(config::OperatorConfig config, config::LoadOperatorConfig(options.config));
+  base::ConfigureLog(config.json_logs ? base::LogFormat::kJson : base::LogFormat::kText, base::ParseLogLevel(config.log_level).value_or(base::LogLevel::kInfo));
   for (const std::string& device : config.devices) WW_TRY(CheckDeviceName(device));
   Server server(options, std::move(config));
   return server.Run();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -12,7 +12,7 @@
 #include "forge/github_client.h"
 #include "service/pipeline.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 class Session;
 
@@ -23,7 +23,7 @@ struct ServeOptions {
 Result<int> RunServe(const ServeOptions& options);
 
 // The repositories of a configuration. A repository is on the forge, and git gets the forge's token, only where its host is the forge's.
-std::vector<Place> PlacesOf(const OperatorConfig& config, const std::shared_ptr<TokenSource>& tokens);
+std::vector<service::TrackedRepository> TrackedRepositoriesOf(const config::OperatorConfig& config, const std::shared_ptr<forge::TokenSource>& tokens);
 // "github.com" of a URL, an api URL or "git@github.com:..."; empty where there is none.
 std::string HostOf(std::string_view url);
 
@@ -31,9 +31,9 @@ std::string HostOf(std::string_view url);
 class FactsReader {
  public:
   explicit FactsReader(ServeOptions options) : options_(std::move(options)) {}
-  Result<JobFacts> Read(const Place& place, const Job& job);
+  Result<service::JobFacts> Read(const service::TrackedRepository& place, const service::Job& job);
   // As the status page shows it, also while the job runs. Empty: there is none yet.
-  Result<std::string> Trajectory(const Place& place, const Job& job) const;
+  Result<std::string> Trajectory(const service::TrackedRepository& place, const service::Job& job) const;
 
  private:
   Result<std::string> Toolchain(const Session& session);
@@ -42,4 +42,4 @@ class FactsReader {
   std::string toolchain_;      // asked once
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -11,7 +11,7 @@
 #include "config/gpu_chip.h"
 #include "core/machine_fields.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,20 +33,20 @@ fs::path BesideThisProgram(const char* name) {
 
 // The line that the worker answers an option with.
 Result<std::string> QueryWorker(const CommonOptions& options, const std::vector<std::string>& question) {
-  Command command;
+  base::Command command;
   command.argv = WorkerArguments(options);
   command.argv.insert(command.argv.end(), question.begin(), question.end());
-  command.env = WorkerEnvironment();
-  WW_ASSIGN(const Completed done, Run(command));
+  command.env = worker::WorkerEnvironment();
+  WW_ASSIGN(const base::Completed done, base::Run(command));
   if (done.exit_code != 0)
     return Fail(ErrorCode::kEnvironment, done.err.empty() ? "the worker does not start"
                                                           : done.err.substr(0, done.err.find_last_not_of('\n') + 1));
   return done.out.substr(0, done.out.find('\n'));
 }
 
-Result<GpuFacts> QueryGpu(const CommonOptions& options) {
+Result<core::GpuFacts> QueryGpu(const CommonOptions& options) {
   WW_ASSIGN(const std::string answer, QueryWorker(options, {"--describe-gpu", options.device}));
-  auto facts = DecodeJson<GpuFacts>(answer);
+  auto facts = base::DecodeJson<core::GpuFacts>(answer);
   if (!facts)
     return Fail(ErrorCode::kCorrupt, "the worker's description of the GPU does not decode: " + facts.error().message);
   return facts;
@@ -70,16 +70,16 @@ std::vector<std::string> WorkerArguments(const CommonOptions& options) {
 Status CheckDeviceName(const std::string& device) {
   if (device.starts_with("sim:") || device == "cuda" || device.starts_with("cuda:")) return {};
   return Fail(ErrorCode::kUsage, "unknown device '" + device + "'",
-              "use cuda, cuda:1, " + SimulatedDevices());
+              "use cuda, cuda:1, " + config::SimulatedDevices());
 }
 
 Result<Session> Session::Open(const CommonOptions& options) {
   WW_TRY(CheckDeviceName(options.device));
   const bool simulated = options.device.starts_with("sim:");
-  WW_ASSIGN(Repository repository, Repository::Open(options.repo));
-  TargetDevice device{.name = options.device, .chip = {}, .gpu = {}};
+  WW_ASSIGN(repo::Repository repository, repo::Repository::Open(options.repo));
+  app::TargetDevice device{.name = options.device, .chip = {}, .gpu = {}};
   if (simulated) {
-    WW_ASSIGN(device.chip, LoadChip(options.device.substr(4)));
+    WW_ASSIGN(device.chip, config::LoadChip(options.device.substr(4)));
   }
   const fs::path state =
       fs::absolute(options.state.empty() ? repository.common_directory() / "warpwright" : fs::path(options.state));
@@ -92,14 +92,14 @@ Result<Session> Session::Open(const CommonOptions& options) {
   }
   if (!simulated) {
     WW_ASSIGN(device.gpu, QueryGpu(options));
-    WW_ASSIGN(device.chip, ChipOf(*device.gpu));
+    WW_ASSIGN(device.chip, config::ChipOf(*device.gpu));
   }
-  return Session(options, Workspace(std::move(repository), state, std::move(device), options.kernels));
+  return Session(options, app::Workspace(std::move(repository), state, std::move(device), options.kernels));
 }
 
-WorkerCommand Session::Worker() const {
-  const Repository& repository = workspace_.repository();
-  WorkerCommand command;
+worker::WorkerCommand Session::Worker() const {
+  const repo::Repository& repository = workspace_.repository();
+  worker::WorkerCommand command;
   command.argv = WorkerArguments(options_);
   command.argv.insert(command.argv.end(), {"--readable", workspace_.state().string()});
   if (!repository.bare())
@@ -109,32 +109,32 @@ WorkerCommand Session::Worker() const {
   return command;
 }
 
-ToolchainSource Session::Toolchain() const {
+app::ToolchainSource Session::Toolchain() const {
   return [options = options_] { return QueryWorker(options, {"--toolchain"}); };
 }
-SkillsSource Session::Skills() const {
+app::SkillsSource Session::Skills() const {
   return [options = options_] { return LoadSkillsOf(options); };
 }
-JsonLinesStore Session::Experiences() const {
-  return JsonLinesStore(workspace_.experience_file(),
+memory::JsonLinesStore Session::Experiences() const {
+  return memory::JsonLinesStore(workspace_.experience_file(),
                         {workspace_.repository().root() / ".warpwright/experience.jsonl"});
 }
 
-RestartableEvaluator Restartable(WorkerEvaluator& worker) {
+app::RestartableEvaluator Restartable(worker::WorkerEvaluator& worker) {
   return {worker, [&worker] { worker.Restart(); }};
 }
 
-Result<Completed> QueryMachine(const CommonOptions& options, const std::vector<std::string>& question) {
-  Command command;
+Result<base::Completed> QueryMachine(const CommonOptions& options, const std::vector<std::string>& question) {
+  base::Command command;
   command.argv = WorkerArguments(options);
   command.argv.insert(command.argv.end(), question.begin(), question.end());
-  command.env = WorkerEnvironment();
+  command.env = worker::WorkerEnvironment();
   command.deadline = std::chrono::seconds(90);
-  return Run(command);
+  return base::Run(command);
 }
 
-Result<SkillLibrary> LoadSkillsOf(const CommonOptions& options) {
-  return options.skills.empty() ? LoadBuiltInSkills() : LoadSkills(options.skills);
+Result<skills::SkillLibrary> LoadSkillsOf(const CommonOptions& options) {
+  return options.skills.empty() ? skills::LoadBuiltInSkills() : skills::LoadSkills(options.skills);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

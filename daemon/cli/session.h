@@ -17,7 +17,7 @@
 #include "skills/library.h"
 #include "worker/worker_evaluator.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 struct CommonOptions {
   std::string repo = ".";
@@ -36,34 +36,34 @@ class Session {
   static Result<Session> Open(const CommonOptions& options);
 
   const CommonOptions& options() const { return options_; }
-  Workspace& workspace() { return workspace_; }
-  const Workspace& workspace() const { return workspace_; }
+  app::Workspace& workspace() { return workspace_; }
+  const app::Workspace& workspace() const { return workspace_; }
 
-  WorkerCommand Worker() const;
-  WorkerEvaluator MakeWorker() const { return WorkerEvaluator(Worker()); }
-  JsonLinesStore Experiences() const;
+  worker::WorkerCommand Worker() const;
+  worker::WorkerEvaluator MakeWorker() const { return worker::WorkerEvaluator(Worker()); }
+  memory::JsonLinesStore Experiences() const;
   // They may outlive the session.
-  ToolchainSource Toolchain() const;
-  SkillsSource Skills() const;
+  app::ToolchainSource Toolchain() const;
+  app::SkillsSource Skills() const;
 
  private:
-  Session(CommonOptions options, Workspace workspace)
+  Session(CommonOptions options, app::Workspace workspace)
       : options_(std::move(options)), workspace_(std::move(workspace)) {}
 
   CommonOptions options_;
-  Workspace workspace_;
+  app::Workspace workspace_;
 };
 
 // `worker` outlives it.
-RestartableEvaluator Restartable(WorkerEvaluator& worker);
+app::RestartableEvaluator Restartable(worker::WorkerEvaluator& worker);
 std::filesystem::path CacheFolder(const CommonOptions& options);
 // The worker's command line, with its --cache.
 std::vector<std::string> WorkerArguments(const CommonOptions& options);
 // A worker's answer about the machine that it runs on, outside its sandbox.
-Result<Completed> QueryMachine(const CommonOptions& options, const std::vector<std::string>& question);
+Result<base::Completed> QueryMachine(const CommonOptions& options, const std::vector<std::string>& question);
 // kUsage where it names no kind of device.
 Status CheckDeviceName(const std::string& device);
 // The built-in ones where the options name no folder.
-Result<SkillLibrary> LoadSkillsOf(const CommonOptions& options);
+Result<skills::SkillLibrary> LoadSkillsOf(const CommonOptions& options);
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -12,12 +12,12 @@
 #include "cli/progress.h"
 #include "cli/version.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 using nlohmann::json;
 
-json ToJson(const Explanation& e) {
+json ToJson(const report::Explanation& e) {
   json cases = json::array(), attempts = json::array();
   for (const auto& c : e.cases) cases.push_back({{"case", c.name}, {"before_us", c.before_us}, {"after_us", c.after_us}, {"sampled", c.sampled}});
   for (const auto& a : e.attempts)
@@ -27,15 +27,15 @@ json ToJson(const Explanation& e) {
           {"rounds", e.rounds}, {"evaluations", e.evaluations}, {"cases", cases}, {"plans", e.plans}, {"attempts", attempts}, {"checks", e.checks}};
 }
 
-void List(const std::vector<TaskSummary>& tasks, bool as_json) {
+void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {
   json list = json::array();
   for (const auto& task : tasks) {
     const std::string outcome = task.result ? task.result->outcome : "unfinished";
     const double gain = task.result ? task.result->gain : 1;
     list.push_back({{"task", task.id}, {"kernel", task.key.kernel}, {"device", task.key.device}, {"outcome", outcome}, {"gain", gain}, {"started", task.started}, {"evaluations", task.evaluations}});
     if (!as_json)
-      fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {} evaluations, started {}\n", task.id, Printable(task.key.kernel), task.key.device, outcome,
-                 outcome == "improved" ? FormatGain(gain) : "", task.evaluations, task.started);
+      fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {} evaluations, started {}\n", task.id, base::Printable(task.key.kernel), task.key.device, outcome,
+                 outcome == "improved" ? report::FormatGain(gain) : "", task.evaluations, task.started);
   }
   if (as_json) std::puts(json({{"tasks", list}}).dump(2).c_str());
   else if (tasks.empty()) fmt::print("Nothing was optimized here yet.\n");
@@ -48,30 +48,30 @@ Result<int> RunShow(const ShowOptions& options) {
   const std::vector<std::string> kernels = common.kernels;
   common.kernels.clear();  // a kernel that left the manifest can still be shown
   WW_ASSIGN(const Session session, Session::Open(common));
-  WW_ASSIGN(Trajectory trajectory, session.workspace().OpenTrajectory());
+  WW_ASSIGN(memory::Trajectory trajectory, session.workspace().OpenTrajectory());
   WW_ASSIGN(auto tasks, trajectory.Tasks());
-  if (!kernels.empty()) std::erase_if(tasks, [&](const TaskSummary& t) { return std::find(kernels.begin(), kernels.end(), t.key.kernel) == kernels.end(); });
+  if (!kernels.empty()) std::erase_if(tasks, [&](const memory::TaskSummary& t) { return std::find(kernels.begin(), kernels.end(), t.key.kernel) == kernels.end(); });
   if (options.task == 0 && kernels.empty()) {
     List(tasks, common.json || options.format == "json");
     return kExitDone;
   }
-  if (options.task != 0) std::erase_if(tasks, [&](const TaskSummary& t) { return t.id != options.task; });
+  if (options.task != 0) std::erase_if(tasks, [&](const memory::TaskSummary& t) { return t.id != options.task; });
   if (tasks.empty()) return Fail(ErrorCode::kUsage, "there is no such task", "`warpwright show` lists them");
 
-  WW_ASSIGN(const TrajectoryView view, trajectory.View(tasks.front().id));
-  const Explanation explanation = ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);
+  WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(tasks.front().id));
+  const report::Explanation explanation = app::ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);
   std::string text;
   if (common.json || options.format == "json") text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-  else if (options.format == "html") text = RenderHtml(explanation);
-  else if (options.format == "pull-request") text = ProposedText(session.workspace().repository(), explanation);
-  else text = RenderMarkdown(explanation);
+  else if (options.format == "html") text = report::RenderHtml(explanation);
+  else if (options.format == "pull-request") text = app::ProposedText(session.workspace().repository(), explanation);
+  else text = report::RenderMarkdown(explanation);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);
   } else {
-    WW_TRY(WriteFileAtomically(options.output, text));
+    WW_TRY(base::WriteFileAtomically(options.output, text));
     fmt::print("Wrote {}\n", options.output);
   }
   return kExitDone;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

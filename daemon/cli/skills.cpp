@@ -10,12 +10,12 @@
 #include "cli/exit_code.h"
 #include "skills/match.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 using nlohmann::json;
 
-int List(const SkillLibrary& library, bool as_json) {
+int List(const skills::SkillLibrary& library, bool as_json) {
   json list = json::array();
   for (const auto& [id, card] : library.methods) {
     list.push_back({{"id", id}, {"title", card.title}, {"intent", card.intent}, {"transform", card.transform.empty() ? json(nullptr) : json(card.transform)}});
@@ -26,8 +26,8 @@ int List(const SkillLibrary& library, bool as_json) {
   return kExitDone;
 }
 
-Result<int> Show(const SkillLibrary& library, const std::string& id, bool as_json) {
-  const MethodCard* card = library.Find(id);
+Result<int> Show(const skills::SkillLibrary& library, const std::string& id, bool as_json) {
+  const skills::MethodCard* card = library.Find(id);
   if (card == nullptr) return Fail(ErrorCode::kUsage, "no method '" + id + "'", "`warpwright skills list` lists them");
   json parameters = json::array(), expected = json::array(), failures = json::array(), sources = json::array();
   for (const auto& p : card->parameters) parameters.push_back({{"name", p.name}, {"values", p.values}, {"meaning", p.meaning}});
@@ -50,47 +50,47 @@ Result<int> Show(const SkillLibrary& library, const std::string& id, bool as_jso
 }
 
 // {"evidence": {"field": number}, "operation": "...", "dtype": "f32", "chip": "h200"}, as `profile --json` prints it.
-Result<Evidence> ReadEvidence(const std::string& path) {
-  WW_ASSIGN(const std::string text, ReadFile(path, 1u << 20));
-  const auto parsed = ParseJson(text);
+Result<core::Evidence> ReadEvidence(const std::string& path) {
+  WW_ASSIGN(const std::string text, base::ReadFile(path, 1u << 20));
+  const auto parsed = base::ParseJson(text);
   if (!parsed) return Fail(Error{ErrorCode::kUsage, parsed.error().message, path, 0, 0, "give the output of `warpwright profile --json`"});
   try {
     const json& document = *parsed;
     const json& entry = document.contains("kernels") ? document.at("kernels").at(0) : document;
-    Evidence evidence;
+    core::Evidence evidence;
     for (const auto& [name, value] : entry.at("evidence").items()) {
-      if (FindEvidenceField(name) == nullptr)
+      if (core::FindEvidenceField(name) == nullptr)
         return Fail(Error{.code = ErrorCode::kUsage, .message = "unknown evidence field '" + name + "'", .file = path});
       evidence.Set(name, value.get<double>());
     }
     evidence.dtype = entry.value("dtype", "f32");
     evidence.chip = entry.value("chip", "h200");
-    for (const OperationClass operation : kAllOperationClasses)
-      if (entry.value("operation", "other") == Name(operation)) evidence.operation = operation;
+    for (const core::OperationClass operation : core::kAllOperationClasses)
+      if (entry.value("operation", "other") == core::Name(operation)) evidence.operation = operation;
     return evidence;
   } catch (const json::exception& e) {
     return Fail(Error{.code = ErrorCode::kUsage, .message = e.what(), .file = path, .remedy = "give the output of `warpwright profile --json`"});
   }
 }
 
-Result<Evidence> MeasureEvidence(const CommonOptions& options) {
+Result<core::Evidence> MeasureEvidence(const CommonOptions& options) {
   WW_ASSIGN(const Session session, Session::Open(options));
-  WW_ASSIGN(const Manifest manifest, session.workspace().ManifestOfWorkingTree());
+  WW_ASSIGN(const core::Manifest manifest, session.workspace().ManifestOfWorkingTree());
   if (manifest.kernels.size() != 1) return Fail(ErrorCode::kUsage, "name one kernel with --kernel, or a file of evidence");
-  WorkerEvaluator worker = session.MakeWorker();
-  WW_ASSIGN(ProfiledKernel profiled, ProfileKernel(session.workspace(), manifest, manifest.kernels.front(), "", worker));
-  if (!profiled.features) return Fail(ErrorCode::kUnsupported, VerdictMessage(profiled.original));
+  worker::WorkerEvaluator worker = session.MakeWorker();
+  WW_ASSIGN(app::ProfiledKernel profiled, app::ProfileKernel(session.workspace(), manifest, manifest.kernels.front(), "", worker));
+  if (!profiled.features) return Fail(ErrorCode::kUnsupported, core::VerdictMessage(profiled.original));
   return std::move(profiled.features->evidence);
 }
 
-Result<int> ShowMatch(const SkillLibrary& library, const SkillsOptions& options) {
-  WW_ASSIGN(const Evidence evidence, options.argument.empty() ? MeasureEvidence(options.common) : ReadEvidence(options.argument));
-  const MatchResult match = Match(library, evidence, {});
+Result<int> ShowMatch(const skills::SkillLibrary& library, const SkillsOptions& options) {
+  WW_ASSIGN(const core::Evidence evidence, options.argument.empty() ? MeasureEvidence(options.common) : ReadEvidence(options.argument));
+  const skills::MatchResult match = skills::Match(library, evidence, {});
   if (options.common.json) {
     json bottlenecks = json::array(), methods = json::array(), vetoed = json::array();
     for (const auto& b : match.bottlenecks) bottlenecks.push_back({{"id", b.id}, {"title", b.title}, {"weight", b.weight}, {"certain", b.certain}, {"evidence", b.evidence}});
     for (const auto& m : match.methods) methods.push_back({{"method", m.card->id}, {"score", m.score}, {"expected_gain", std::exp(m.expected_log_gain)}, {"reasons", m.reasons}, {"built_in", !m.card->transform.empty()}});
-    for (const auto& v : match.vetoed) vetoed.push_back({{"method", v.method}, {"kind", Name(v.kind)}, {"reason", v.reason}});
+    for (const auto& v : match.vetoed) vetoed.push_back({{"method", v.method}, {"kind", skills::Name(v.kind)}, {"reason", v.reason}});
     std::puts(json({{"position", match.position}, {"at_roofline", match.at_roofline ? json(match.at_roofline->message) : json(nullptr)}, {"bottlenecks", bottlenecks}, {"methods", methods}, {"vetoed", vetoed}}).dump(2).c_str());
     return kExitDone;
   }
@@ -107,14 +107,14 @@ Result<int> ShowMatch(const SkillLibrary& library, const SkillsOptions& options)
 
 Result<int> RunSkills(const SkillsOptions& options) {
   if (options.action == "check") {
-    WW_ASSIGN(const SkillLibrary library, options.argument.empty() ? LoadSkillsOf(options.common) : LoadSkills(options.argument));
+    WW_ASSIGN(const skills::SkillLibrary library, options.argument.empty() ? LoadSkillsOf(options.common) : skills::LoadSkills(options.argument));
     fmt::print("{} methods and the policy are fine ({}).\n", library.methods.size(), library.origin);
     return kExitDone;
   }
-  WW_ASSIGN(const SkillLibrary library, LoadSkillsOf(options.common));
+  WW_ASSIGN(const skills::SkillLibrary library, LoadSkillsOf(options.common));
   if (options.action == "list") return List(library, options.common.json);
   if (options.action == "show") return Show(library, options.argument, options.common.json);
   return ShowMatch(library, options);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -10,35 +10,35 @@
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 using nlohmann::json;
 
-json ToJson(const VerifyResult& result, const std::string& device) {
+json ToJson(const app::VerifyResult& result, const std::string& device) {
   json cases = json::array();
-  for (const CaseVerdict& c : result.cases)
+  for (const app::CaseVerdict& c : result.cases)
     cases.push_back(
         {{"kernel", c.kernel}, {"case", c.name}, {"verdict", c.verdict}, {"check", c.check}, {"message", c.message}});
   return {{"base", result.base}, {"device", device}, {"passed", result.passed}, {"cases", cases}};
 }
 
-void Print(const VerifyResult& result) {
-  for (const CaseVerdict& c : result.cases)
+void Print(const app::VerifyResult& result) {
+  for (const app::CaseVerdict& c : result.cases)
     fmt::print("{:20} {:24} {:14} {}{}\n", c.kernel, c.name, c.verdict, c.check.empty() ? "" : "[" + c.check + "] ",
-               Printable(c.message));
+               base::Printable(c.message));
 }
 
 }  // namespace
 
 Result<int> RunVerify(const RevisionOptions& options) {
   WW_ASSIGN(const Session session, Session::Open(options.common));
-  WorkerEvaluator trusted = session.MakeWorker(), candidates = session.MakeWorker();
+  worker::WorkerEvaluator trusted = session.MakeWorker(), candidates = session.MakeWorker();
   Progress progress(options.common.quiet || options.common.json);
-  const JudgingServices services{
+  const app::JudgingServices services{
       .trusted = trusted, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};
-  WW_ASSIGN(const VerifyResult result,
-            VerifyWorkingTree(session.workspace(), options.base, services, Restartable(candidates)));
+  WW_ASSIGN(const app::VerifyResult result,
+            app::VerifyWorkingTree(session.workspace(), options.base, services, Restartable(candidates)));
   if (options.common.json)
     std::puts(ToJson(result, options.common.device).dump(2, ' ', false, json::error_handler_t::replace).c_str());
   else
@@ -46,4 +46,4 @@ Result<int> RunVerify(const RevisionOptions& options) {
   return result.passed ? kExitDone : kExitUnverified;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

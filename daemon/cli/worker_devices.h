@@ -7,12 +7,12 @@
 #include "worker/describe_machine.h"
 #include "worker/service.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 // "sim:h200", "cuda" or "cuda:1". kUsage: there is no such device.
-Result<std::unique_ptr<Device>> OpenDevice(const std::string& name, const DeviceNeeds& needs);
+Result<std::unique_ptr<core::Device>> OpenDevice(const std::string& name, const worker::DeviceNeeds& needs);
 
 // For `warpwright doctor`. Of anything but a GPU there is nothing to look at.
-DeviceDescriber DescriberOf(const std::string& name);
+worker::DeviceDescriber DescriberOf(const std::string& name);
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -24,7 +24,7 @@
 #include "worker/machine_json.h"
 #include "worker/serve.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
 struct WorkerOptions {
@@ -72,7 +72,7 @@ Result<WorkerOptions> ParseOptions(int argc, char** argv) {
 }
 
 // What the driver and CUPTI open, found by watching them.
-void AllowGpu(Sandbox& sandbox) {
+void AllowGpu(base::Sandbox& sandbox) {
   for (const char* path : {"/proc", "/sys", "/etc", "/run/nvidia-persistenced"}) sandbox.readable.emplace_back(path);
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/dev", error))
@@ -85,25 +85,25 @@ void AllowGpu(Sandbox& sandbox) {
 // Everything that the worker will need later must be readable or writable now: the rules cannot be widened afterwards.
 // Returns what could not be enforced.
 Result<std::vector<std::string>> EnterSandbox(const WorkerOptions& options) {
-  Sandbox sandbox;
+  base::Sandbox sandbox;
   sandbox.enabled = options.sandbox;
   sandbox.memory_bytes = options.memory_gib << 30;
   sandbox.readable = options.readable;
-  if (const auto toolkit = FindToolkit()) sandbox.readable.push_back(toolkit->root);
+  if (const auto toolkit = compile::FindToolkit()) sandbox.readable.push_back(toolkit->root);
   sandbox.writable = {options.cache};
   if (options.gpu) AllowGpu(sandbox);
-  WW_ASSIGN(PreparedSandbox prepared, PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
+  WW_ASSIGN(base::PreparedSandbox prepared, base::PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
   if (const char* step = prepared.Apply(); step != nullptr) return FailErrno(step);
   return prepared.notes();
 }
 
 // Frames keep descriptors of their own; what anything prints goes to stderr and cannot forge a frame.
 struct FrameDescriptors {
-  Fd in, out;
+  base::Fd in, out;
 };
 Result<FrameDescriptors> TakeStandardStreams() {
-  FrameDescriptors frames{Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3))};
-  const Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  FrameDescriptors frames{base::Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3)), base::Fd(::fcntl(1, F_DUPFD_CLOEXEC, 3))};
+  const base::Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!frames.in.valid() || !frames.out.valid() || !null.valid() || ::dup2(null.get(), 0) < 0 || ::dup2(2, 1) < 0)
     return FailErrno("set up the pipes");
   return frames;
@@ -112,7 +112,7 @@ Result<FrameDescriptors> TakeStandardStreams() {
 Status Main(int argc, char** argv) {
   WW_ASSIGN(WorkerOptions options, ParseOptions(argc, argv));
   if (options.print_toolchain) {
-    WW_ASSIGN(const Compiler compiler, Compiler::Create({}));
+    WW_ASSIGN(const compile::Compiler compiler, compile::Compiler::Create({}));
     std::printf("%s\n", compiler.toolchain().c_str());
     return {};
   }
@@ -122,8 +122,8 @@ Status Main(int argc, char** argv) {
     return {};
   }
   if (!options.doctor.empty()) {
-    DescribeMachine(DescriberOf(options.doctor), [](const Machine& part) {
-      std::printf("%s\n", EncodeMachine(part).c_str());
+    worker::DescribeMachine(DescriberOf(options.doctor), [](const core::Machine& part) {
+      std::printf("%s\n", worker::EncodeMachine(part).c_str());
       std::fflush(stdout);  // the next part may end the process
     });
     return {};
@@ -136,28 +136,28 @@ Status Main(int argc, char** argv) {
   // A compiler looks beside the file that it compiles, and nothing is beside a file here.
   if (::chdir((options.cache / "tmp").c_str()) != 0) return FailErrno("chdir to " + (options.cache / "tmp").string());
   WW_ASSIGN(const FrameDescriptors frames, TakeStandardStreams());
-  std::optional<WorkerAreas> areas = AdoptAreas();
+  std::optional<worker::WorkerAreas> areas = worker::AdoptAreas();
   WW_ASSIGN(const std::vector<std::string> notes, EnterSandbox(options));
   std::string hello = std::string("warpwright-worker ") + kVersion;
   for (const auto& note : notes) {
     std::fprintf(stderr, "warpwright-worker: %s\n", note.c_str());
     hello += "\n" + note;
   }
-  TrimCache(options.cache);
-  Service service(options.cache, OpenDevice);
-  const Status served = Serve(service, frames.in.get(), frames.out.get(), hello, std::move(areas));
+  worker::TrimCache(options.cache);
+  worker::Service service(options.cache, OpenDevice);
+  const Status served = worker::Serve(service, frames.in.get(), frames.out.get(), hello, std::move(areas));
   // Destructors and exit handlers would wait for a kernel that hangs; the driver ends it with the process.
   if (!service.usable()) std::_Exit(kExitDone);
   return served;
 }
 
 }  // namespace
-}  // namespace warpwright
+}  // namespace warpwright::cli
 
 int main(int argc, char** argv) {
-  warpwright::KeepFreedPages();
-  const auto status = warpwright::Main(argc, argv);
-  if (status) return warpwright::kExitDone;
+  warpwright::base::KeepFreedPages();
+  const auto status = warpwright::cli::Main(argc, argv);
+  if (status) return warpwright::cli::kExitDone;
   std::fprintf(stderr, "warpwright-worker: %s\n", status.error().Format().c_str());
-  return warpwright::ExitCodeOf(status.error());
+  return warpwright::cli::ExitCodeOf(status.error());
 }

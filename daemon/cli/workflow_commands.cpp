@@ -9,10 +9,10 @@
 #include "base/random.h"
 #include "base/redaction.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 namespace {
 
-std::string RandomWord() { return fmt::format("ww{:016x}{:016x}", SecretSeed(), SecretSeed()); }
+std::string RandomWord() { return fmt::format("ww{:016x}{:016x}", base::SecretSeed(), base::SecretSeed()); }
 
 }  // namespace
 
@@ -38,12 +38,12 @@ void WorkflowCommands::Resume() {
 }
 
 void WorkflowCommands::Mask(std::string_view secret) {
-  RegisterSecret(secret);
+  base::RegisterSecret(secret);
   const std::lock_guard guard(mutex_);
   if (!token_.empty()) Emit("::" + token_ + "::");
   while (!secret.empty()) {
     const std::string_view line = secret.substr(0, secret.find_first_of("\r\n"));
-    if (line.size() >= Redactor::kMinimumBytes) Emit(fmt::format("::add-mask::{}", line));
+    if (line.size() >= base::Redactor::kMinimumBytes) Emit(fmt::format("::add-mask::{}", line));
     secret.remove_prefix(std::min(line.size() + 1, secret.size()));
   }
   if (!token_.empty()) {
@@ -73,4 +73,4 @@ Result<std::string> TakeFromEnvironment(const std::string& name) {
   return secret;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 // Between Stop and Resume nothing in the output is taken for a command, whatever a compiler, a kernel or a model says. Thread-safe.
 class WorkflowCommands {
@@ -37,4 +37,4 @@ class WorkflowCommands {
 // kEnvironment where it is not set or empty.
 Result<std::string> TakeFromEnvironment(const std::string& name);
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -1,6 +1,6 @@
 # Writes ${OUT}: the files as raw string pieces (a literal may hold 64 KiB at the most, so long files are cut).
 string(REPLACE "," ";" files "${FILES}")
-set(text "#include <map>\n#include <string>\n#include <string_view>\nnamespace warpwright::embedded {\n")
+set(text "#include <map>\n#include <string>\n#include <string_view>\nnamespace warpwright::${FOLDER}::embedded {\n")
 string(APPEND text "const std::map<std::string_view, std::string_view>& ${SYMBOL}();\n")
 string(APPEND text "const std::map<std::string_view, std::string_view>& ${SYMBOL}() {\n")
 set(entries "")

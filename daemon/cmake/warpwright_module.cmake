@@ -91,15 +91,16 @@ function(ww_test name)
 endfunction()
 
 # ww_embed(target SYMBOL name ROOT dir FILES a.h b/c.h): compiles the files into the target as
-#   namespace warpwright::embedded { extern const std::map<std::string_view, std::string_view>& <name>(); }
+#   namespace warpwright::<folder>::embedded { extern const std::map<std::string_view, std::string_view>& <name>(); }
 # so that the programs need no data folder beside them.
 function(ww_embed target)
   cmake_parse_arguments(E "" "SYMBOL;ROOT" "FILES" ${ARGN})
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${E_SYMBOL}_embedded.cpp)
   list(TRANSFORM E_FILES PREPEND ${E_ROOT}/ OUTPUT_VARIABLE paths)
   string(REPLACE ";" "," files "${E_FILES}")
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${E_SYMBOL} -DROOT=${E_ROOT} "-DFILES=${files}"
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${E_SYMBOL} -DFOLDER=${folder} -DROOT=${E_ROOT} "-DFILES=${files}"
             -P ${PROJECT_SOURCE_DIR}/daemon/cmake/embed.cmake
     DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/daemon/cmake/embed.cmake VERBATIM)
   target_sources(${target} PRIVATE ${out})

@@ -11,7 +11,7 @@
 #include "compile/nvrtc.h"
 #include "compile/resources.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 namespace {
 
 constexpr size_t kMaxSourceBytes = 8u << 20;
@@ -19,7 +19,7 @@ constexpr size_t kMaxLogBytes = 64u << 10;
 constexpr const char* kArchs[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"};
 
 std::string Key(const CompileRequest& request, const std::string& toolchain) {
-  Hasher hasher;
+  base::Hasher hasher;
   hasher.Add("module 2").Add(toolchain).Add(request.arch).Add(request.file).Add(request.text);
   for (const auto& [name, text] : request.headers) hasher.Add(name).Add(text);
   for (const auto& kernel : request.kernels) hasher.Add(kernel);
@@ -83,8 +83,8 @@ Result<Compiler> Compiler::Create(const std::filesystem::path& cache_folder) {
 
 Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   if (!IsSupportedArch(request.arch)) return Fail(ErrorCode::kUsage, "unsupported architecture '" + request.arch + "'");
-  if (request.text.size() > kMaxSourceBytes) return CompileOutcome(CompileFailed{request.file + ": error: larger than 8 MiB"});
-  if (auto message = ForbiddenInclude(request.file, request.text, request.headers)) return CompileOutcome(CompileFailed{std::move(*message)});
+  if (request.text.size() > kMaxSourceBytes) return CompileOutcome(core::CompileFailed{request.file + ": error: larger than 8 MiB"});
+  if (auto message = ForbiddenInclude(request.file, request.text, request.headers)) return CompileOutcome(core::CompileFailed{std::move(*message)});
 
   const std::string key = Key(request, toolchain_);
   const ModuleCache cache(cache_folder_);
@@ -103,7 +103,7 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   const NvrtcProgram program(*nvrtc, raw);
   for (const auto& kernel : request.kernels)
     if (nvrtc->AddNameExpression(raw, kernel.c_str()) != NVRTC_SUCCESS)
-      return CompileOutcome(CompileFailed{request.file + ": error: '" + kernel + "' is not the name of a kernel"});
+      return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not the name of a kernel"});
 
   std::vector<const char*> options;
   const auto texts_of_options = Options(request, toolkit_);
@@ -112,13 +112,13 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   const std::string log = ProgramLog(*nvrtc, raw);
   // With little memory left, NVRTC says so itself; with none, it ends the process, which the supervisor sees.
   if (compiled == NVRTC_ERROR_OUT_OF_MEMORY || (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
-    return CompileOutcome(CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
+    return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
   if (compiled != NVRTC_SUCCESS) {
     const std::string reason = CutLog(WithoutAssemblerLines(log));
-    return CompileOutcome(CompileFailed{reason.empty() ? request.file + ": error: " + nvrtc->GetErrorString(compiled) + "\n" + CutLog(log) : reason});
+    return CompileOutcome(core::CompileFailed{reason.empty() ? request.file + ": error: " + nvrtc->GetErrorString(compiled) + "\n" + CutLog(log) : reason});
   }
 
-  CompiledModule module;
+  core::CompiledModule module;
   module.arch = request.arch;
   module.key = key;
   size_t size = 0;
@@ -135,13 +135,13 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   for (const auto& kernel : request.kernels) {
     const char* symbol = nullptr;
     if (nvrtc->GetLoweredName(raw, kernel.c_str(), &symbol) != NVRTC_SUCCESS)
-      return CompileOutcome(CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
+      return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
     const auto found = cubin_kernels.find(symbol);
-    if (found == cubin_kernels.end()) return CompileOutcome(CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
+    if (found == cubin_kernels.end()) return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
     module.kernels.push_back(ReadResources(kernel, symbol, log, found->second));
   }
   cache.Store(module);
   return CompileOutcome(std::move(module));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

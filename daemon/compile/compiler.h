@@ -14,7 +14,7 @@
 #include "core/compiled.h"
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 
 struct CompileRequest {
   std::string file;                              // as the user knows it; stands in logs and .loc
@@ -24,7 +24,7 @@ struct CompileRequest {
   std::string arch = "sm_90";
   bool line_info = true;                         // .loc in PTX, lines in the cubin; without, equal code gives equal bytes
 };
-using CompileOutcome = std::variant<CompiledModule, CompileFailed>;
+using CompileOutcome = std::variant<core::CompiledModule, core::CompileFailed>;
 
 // sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_120.
 bool IsSupportedArch(const std::string& arch);
@@ -43,4 +43,4 @@ class Compiler {
   std::string toolchain_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::compile {
 namespace {
 
 enum Attribute : uint8_t { kMaxThreads = 0x05, kFrameSize = 0x11, kRegisterCount = 0x2f };
@@ -204,4 +204,4 @@ Result<std::map<std::string, CubinKernel>> ReadCubin(std::span<const std::byte> 
   return kernels;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 
 // An innermost loop of the machine code. `waits`: how often a turn must wait for loads that are under way before it can go on, if all of
 // those arrive together. ptxas unrolls loops and orders their loads as registers allow, which PTX does not tell.
@@ -38,4 +38,4 @@ struct CubinKernel {
 // By symbol. The text behind the cubin is untrusted, and so is the cubin: every offset is checked.
 Result<std::map<std::string, CubinKernel>> ReadCubin(std::span<const std::byte> cubin);
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

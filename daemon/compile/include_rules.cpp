@@ -4,14 +4,14 @@
 
 #include "source/includes.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 namespace {
 
 std::optional<std::string> Check(const std::string& file, std::string_view text, const std::map<std::string, std::string>& headers) {
-  for (const auto& include : ScanIncludes(text)) {
+  for (const auto& include : source::ScanIncludes(text)) {
     if (headers.count(include.name) != 0) continue;  // NVRTC looks there first
     if (include.name.empty()) return fmt::format("{}({}): error: #include of a macro is not supported", file, include.line);
-    if (include.name.front() == '/' || include.name.find("..") != std::string::npos || IsAmbiguousName(include.name))
+    if (include.name.front() == '/' || include.name.find("..") != std::string::npos || source::IsAmbiguousName(include.name))
       return fmt::format("{}({}): error: #include of '{}' is outside the toolkit and the repository", file, include.line, include.name);
   }
   return std::nullopt;
@@ -26,4 +26,4 @@ std::optional<std::string> ForbiddenInclude(const std::string& file, std::string
   return std::nullopt;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

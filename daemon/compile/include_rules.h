@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::compile {
 
 // The first directive of the text or of a header that is neither a name in `headers` nor a plain relative name, as a compiler's message:
 // "file(line): error: ...".
 std::optional<std::string> ForbiddenInclude(const std::string& file, std::string_view text, const std::map<std::string, std::string>& headers);
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

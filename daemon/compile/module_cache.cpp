@@ -10,22 +10,22 @@
 #include "base/json_codec.h"
 #include "core/compiled_fields.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-json Encode(const CompiledModule& module) {
-  json document = ToJson(module);
+json Encode(const core::CompiledModule& module) {
+  json document = base::ToJson(module);
   std::vector<uint8_t> cubin(module.cubin.size());
   if (!cubin.empty()) std::memcpy(cubin.data(), module.cubin.data(), cubin.size());
   document["cubin"] = json::binary(std::move(cubin));
   return document;
 }
 
-Result<CompiledModule> Decode(const json& document) {
-  WW_ASSIGN(CompiledModule module, FromJson<CompiledModule>(document));
+Result<core::CompiledModule> Decode(const json& document) {
+  WW_ASSIGN(core::CompiledModule module, base::FromJson<core::CompiledModule>(document));
   const auto& cubin = document.at("cubin").get_binary();
   module.cubin.resize(cubin.size());
   if (!cubin.empty()) std::memcpy(module.cubin.data(), cubin.data(), cubin.size());
@@ -34,11 +34,11 @@ Result<CompiledModule> Decode(const json& document) {
 
 }  // namespace
 
-std::optional<CompiledModule> ModuleCache::Load(const std::string& key) const {
+std::optional<core::CompiledModule> ModuleCache::Load(const std::string& key) const {
   if (folder_.empty()) return std::nullopt;
-  const auto bytes = ReadFile(PathOf(key), 256u << 20);
+  const auto bytes = base::ReadFile(PathOf(key), 256u << 20);
   // The first 64 bytes are the SHA-256 of the rest: a file cut by a crash or a bad disk is noticed.
-  if (!bytes || bytes->size() < 64 || Sha256(std::string_view(*bytes).substr(64)) != bytes->substr(0, 64)) return std::nullopt;
+  if (!bytes || bytes->size() < 64 || base::Sha256(std::string_view(*bytes).substr(64)) != bytes->substr(0, 64)) return std::nullopt;
   try {
     auto module = Decode(json::from_cbor(bytes->begin() + 64, bytes->end()));
     if (!module || module->key != key) return std::nullopt;
@@ -48,11 +48,11 @@ std::optional<CompiledModule> ModuleCache::Load(const std::string& key) const {
   }
 }
 
-void ModuleCache::Store(const CompiledModule& module) const {
+void ModuleCache::Store(const core::CompiledModule& module) const {
   if (folder_.empty()) return;
   const auto cbor = json::to_cbor(Encode(module));
   const std::string body(cbor.begin(), cbor.end());
-  if (WriteFileAtomically(PathOf(module.key), Sha256(body) + body)) Trim();
+  if (base::WriteFileAtomically(PathOf(module.key), base::Sha256(body) + body)) Trim();
 }
 
 void ModuleCache::Trim() const {
@@ -79,4 +79,4 @@ void ModuleCache::Trim() const {
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

@@ -9,15 +9,15 @@
 
 #include "core/compiled.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 
 class ModuleCache {
  public:
   explicit ModuleCache(std::filesystem::path folder, uint64_t limit_bytes = 1u << 30)
       : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
 
-  std::optional<CompiledModule> Load(const std::string& key) const;
-  void Store(const CompiledModule& module) const;  // best effort: a full disk costs time, not the result
+  std::optional<core::CompiledModule> Load(const std::string& key) const;
+  void Store(const core::CompiledModule& module) const;  // best effort: a full disk costs time, not the result
 
  private:
   std::filesystem::path PathOf(const std::string& key) const { return folder_ / "modules" / (key + ".json"); }
@@ -27,4 +27,4 @@ class ModuleCache {
   uint64_t limit_bytes_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

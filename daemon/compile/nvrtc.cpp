@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-namespace warpwright {
+namespace warpwright::compile {
 namespace {
 
 template <typename F>
@@ -53,4 +53,4 @@ Result<const Nvrtc*> LoadNvrtc(const Toolkit& toolkit) {
   return &*nvrtc;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

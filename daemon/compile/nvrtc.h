@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "compile/toolkit.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 
 // The functions that we call, by the library's own names.
 struct Nvrtc {
@@ -47,4 +47,4 @@ class NvrtcProgram {
   nvrtcProgram program_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::compile {
 namespace {
 
 // Delimiters of PTX tokens. Rules look at whole tokens, so that a kernel may be called "evict_last" and a variable "vprintf_calls".
@@ -26,16 +26,16 @@ bool IsTimeRegister(std::string_view token) {
 }
 
 // An opcode or its modifiers: "nanosleep.u32", "ld.global.L2::evict_last.f32".
-std::optional<Allow> NeedOfOpcode(std::string_view token) {
+std::optional<core::Allow> NeedOfOpcode(std::string_view token) {
   if (token.find('.') == std::string_view::npos) return std::nullopt;  // each of them has modifiers; a plain name is a symbol
   bool opcode = true;
   while (!token.empty()) {
     const size_t dot = std::min(token.find('.'), token.size());
     const std::string_view part = token.substr(0, dot);
-    if (opcode && part == "nanosleep") return Allow::kClock;
-    if (opcode && (part == "createpolicy" || part == "applypriority")) return Allow::kCachePolicy;
+    if (opcode && part == "nanosleep") return core::Allow::kClock;
+    if (opcode && (part == "createpolicy" || part == "applypriority")) return core::Allow::kCachePolicy;
     // A policy for cache_hint need not come from createpolicy: a constant does.
-    if (!opcode && (part.find("evict_last") != std::string_view::npos || part.find("cache_hint") != std::string_view::npos)) return Allow::kCachePolicy;
+    if (!opcode && (part.find("evict_last") != std::string_view::npos || part.find("cache_hint") != std::string_view::npos)) return core::Allow::kCachePolicy;
     opcode = false;
     token.remove_prefix(std::min(dot + 1, token.size()));
   }
@@ -67,15 +67,15 @@ std::string WithoutComments(std::string_view line, bool& open) {
 }
 
 // The first need of the line that is not met.
-std::optional<Allow> NeedOf(std::string_view line, const std::set<Allow>& allowed) {
+std::optional<core::Allow> NeedOf(std::string_view line, const std::set<core::Allow>& allowed) {
   const bool declares = line.find(".func") != std::string_view::npos;
   for (size_t begin = 0; (begin = line.find_first_not_of(kBetween, begin)) != std::string_view::npos;) {
     const std::string_view token = line.substr(begin, line.find_first_of(kBetween, begin) - begin);
     begin += token.size();
-    std::optional<Allow> need = NeedOfOpcode(token);
-    if (IsTimeRegister(token)) need = Allow::kClock;
-    if (token == "vprintf" && !declares) need = Allow::kPrintf;
-    if (token == "malloc" && !declares) need = Allow::kState;  // the device's heap outlives the launch
+    std::optional<core::Allow> need = NeedOfOpcode(token);
+    if (IsTimeRegister(token)) need = core::Allow::kClock;
+    if (token == "vprintf" && !declares) need = core::Allow::kPrintf;
+    if (token == "malloc" && !declares) need = core::Allow::kState;  // the device's heap outlives the launch
     if (need && allowed.count(*need) == 0) return need;
   }
   return std::nullopt;
@@ -217,8 +217,8 @@ std::vector<std::string> UsesOf(std::string_view opcode) {
 
 }  // namespace
 
-std::map<std::string, PrecisionUse> FindPrecision(const std::string& ptx) {
-  std::map<std::string, PrecisionUse> found;
+std::map<std::string, core::PrecisionUse> FindPrecision(const std::string& ptx) {
+  std::map<std::string, core::PrecisionUse> found;
   const auto files = FileTable(ptx);
   ForEachLine(ptx, [&](const std::string& line, int file, int source_line) {
     for (size_t begin = 0; (begin = line.find_first_not_of(kBetween, begin)) != std::string::npos;) {
@@ -227,14 +227,14 @@ std::map<std::string, PrecisionUse> FindPrecision(const std::string& ptx) {
       if (token[0] == '.' || token[0] == '%') continue;
       for (std::string& use : UsesOf(token)) {
         const auto name = files.find(file);
-        found.try_emplace(std::move(use), PrecisionUse{Trimmed(line), name != files.end() ? name->second : "", source_line});
+        found.try_emplace(std::move(use), core::PrecisionUse{Trimmed(line), name != files.end() ? name->second : "", source_line});
       }
     }
   });
   return found;
 }
 
-std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::set<Allow>& allowed) {
+std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::set<core::Allow>& allowed) {
   std::vector<PtxViolation> violations;
   const auto files = FileTable(ptx);
   ForEachLine(ptx, [&](const std::string& line, int file, int source_line) {
@@ -246,4 +246,4 @@ std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::s
   return violations;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

@@ -14,17 +14,17 @@
 #include "core/evaluator.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 
 struct PtxViolation {
   std::string instruction;   // "mov.u64 %rd1, %globaltimer"
-  Allow needs;               // what the manifest would have to allow
+  core::Allow needs;               // what the manifest would have to allow
   std::string file;
   int line = 0;              // of the source, from .loc; 0 where there is none
 };
 
 // What `ptx` contains beyond `allowed`; the .file table stands at the end of PTX, so names come from a first pass.
-std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::set<Allow>& allowed);
+std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::set<core::Allow>& allowed);
 
 // The first use of each, by what it is:
 //   "to X"             a conversion to a narrower floating-point type X (f32, tf32, bf16, f16, e4m3, ...)
@@ -33,6 +33,6 @@ std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::s
 //   "arithmetic in X"  rounding arithmetic and atomics in f16 or bf16
 //   "approximate OP"   .approx and .full forms ("approximate ex2")
 //   "flushed subnormals"
-std::map<std::string, PrecisionUse> FindPrecision(const std::string& ptx);
+std::map<std::string, core::PrecisionUse> FindPrecision(const std::string& ptx);
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <sstream>
 
-namespace warpwright {
+namespace warpwright::compile {
 namespace {
 
 // The number before `unit` in a line such as "Used 31 registers, 1024 bytes smem"; 0 where the unit does not occur.
@@ -19,8 +19,8 @@ int NumberBefore(const std::string& line, const std::string& unit) {
 
 }  // namespace
 
-KernelResources ReadResources(const std::string& kernel, const std::string& symbol, const std::string& log, const CubinKernel& cubin) {
-  KernelResources resources;
+core::KernelResources ReadResources(const std::string& kernel, const std::string& symbol, const std::string& log, const CubinKernel& cubin) {
+  core::KernelResources resources;
   resources.kernel = kernel;
   resources.symbol = symbol;
   resources.registers = cubin.registers;
@@ -50,4 +50,4 @@ std::string WithoutAssemblerLines(const std::string& log) {
   return out;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

@@ -8,10 +8,10 @@
 #include "compile/cubin.h"
 #include "core/compiled.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 
-KernelResources ReadResources(const std::string& kernel, const std::string& symbol, const std::string& log, const CubinKernel& cubin);
+core::KernelResources ReadResources(const std::string& kernel, const std::string& symbol, const std::string& log, const CubinKernel& cubin);
 // The compiler's own messages: the log without what ptxas says about resources.
 std::string WithoutAssemblerLines(const std::string& log);
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-namespace warpwright {
+namespace warpwright::compile {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,4 +49,4 @@ Result<Toolkit> FindToolkit() {
               "set CUDA_HOME, or run script/bootstrap: it says how to get one");
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

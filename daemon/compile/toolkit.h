@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::compile {
 
 struct Toolkit {
   std::filesystem::path root;
@@ -19,4 +19,4 @@ struct Toolkit {
 // was looked at and how to get one.
 Result<Toolkit> FindToolkit();
 
-}  // namespace warpwright
+}  // namespace warpwright::compile

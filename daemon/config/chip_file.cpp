@@ -9,55 +9,55 @@
 
 #include "config/yaml_reader.h"
 
-namespace warpwright::embedded {
+namespace warpwright::config::embedded {
 const std::map<std::string_view, std::string_view>& Chips();
 }
 
-namespace warpwright {
+namespace warpwright::config {
 
 namespace {
 
 struct Field {
   std::string_view key;
-  std::variant<int Chip::*, double Chip::*> member;
+  std::variant<int core::Chip::*, double core::Chip::*> member;
   double low, high;
 };
 
 constexpr Field kFields[] = {
-    {"multiprocessors", &Chip::multiprocessors, 1, 1000},
-    {"clock_ghz", &Chip::clock_ghz, 0.1, 10},
-    {"warp_schedulers", &Chip::warp_schedulers, 1, 16},
-    {"max_warps", &Chip::max_warps, 8, 256},
-    {"max_blocks", &Chip::max_blocks, 1, 256},
-    {"registers", &Chip::registers, 1024, 1 << 20},
-    {"register_allocation_unit", &Chip::register_allocation_unit, 32, 4096},
-    {"shared_bytes", &Chip::shared_bytes, 16384, 1 << 20},
-    {"shared_bytes_per_block_optin", &Chip::shared_bytes_per_block_optin, 16384, 1 << 20},
-    {"shared_bytes_reserved_per_block", &Chip::shared_bytes_reserved_per_block, 0, 65536},
-    {"shared_allocation_unit", &Chip::shared_allocation_unit, 1, 4096},
-    {"l1_bytes", &Chip::l1_bytes, 16384, 1 << 22},
-    {"l2_bytes", &Chip::l2_bytes, 1 << 20, 1e10},
-    {"dram_bytes_per_second", &Chip::dram_bytes_per_second, 1e10, 1e14},
-    {"l2_bytes_per_second", &Chip::l2_bytes_per_second, 1e10, 1e15},
-    {"l2_write_bytes_per_second", &Chip::l2_write_bytes_per_second, 1e10, 1e15},
-    {"l1_bytes_per_cycle", &Chip::l1_bytes_per_cycle, 16, 1024},
-    {"l2_bytes_per_cycle", &Chip::l2_bytes_per_cycle, 8, 1024},
-    {"atomics_per_cycle", &Chip::atomics_per_cycle, 0.01, 100},
-    {"l2_atomics_per_cycle", &Chip::l2_atomics_per_cycle, 1, 1000},
-    {"fp32_lanes", &Chip::fp32_lanes, 1, 1024},
-    {"fp64_lanes", &Chip::fp64_lanes, 0.5, 1024},
-    {"fp16_lanes", &Chip::fp16_lanes, 1, 4096},
-    {"int_lanes", &Chip::int_lanes, 1, 1024},
-    {"sfu_lanes", &Chip::sfu_lanes, 1, 1024},
-    {"conversion_lanes", &Chip::conversion_lanes, 1, 1024},
-    {"lsu_lanes", &Chip::lsu_lanes, 1, 1024},
-    {"dram_latency_ns", &Chip::dram_latency_ns, 10, 10000},
-    {"dram_queue_ns", &Chip::dram_queue_ns, 0, 10000},
-    {"l2_latency_ns", &Chip::l2_latency_ns, 10, 10000},
-    {"l1_latency_cycles", &Chip::l1_latency_cycles, 1, 1000},
-    {"shared_latency_cycles", &Chip::shared_latency_cycles, 1, 1000},
-    {"launch_overhead_us", &Chip::launch_overhead_us, 0.01, 1000},
-    {"block_launch_cycles", &Chip::block_launch_cycles, 0, 100000},
+    {"multiprocessors", &core::Chip::multiprocessors, 1, 1000},
+    {"clock_ghz", &core::Chip::clock_ghz, 0.1, 10},
+    {"warp_schedulers", &core::Chip::warp_schedulers, 1, 16},
+    {"max_warps", &core::Chip::max_warps, 8, 256},
+    {"max_blocks", &core::Chip::max_blocks, 1, 256},
+    {"registers", &core::Chip::registers, 1024, 1 << 20},
+    {"register_allocation_unit", &core::Chip::register_allocation_unit, 32, 4096},
+    {"shared_bytes", &core::Chip::shared_bytes, 16384, 1 << 20},
+    {"shared_bytes_per_block_optin", &core::Chip::shared_bytes_per_block_optin, 16384, 1 << 20},
+    {"shared_bytes_reserved_per_block", &core::Chip::shared_bytes_reserved_per_block, 0, 65536},
+    {"shared_allocation_unit", &core::Chip::shared_allocation_unit, 1, 4096},
+    {"l1_bytes", &core::Chip::l1_bytes, 16384, 1 << 22},
+    {"l2_bytes", &core::Chip::l2_bytes, 1 << 20, 1e10},
+    {"dram_bytes_per_second", &core::Chip::dram_bytes_per_second, 1e10, 1e14},
+    {"l2_bytes_per_second", &core::Chip::l2_bytes_per_second, 1e10, 1e15},
+    {"l2_write_bytes_per_second", &core::Chip::l2_write_bytes_per_second, 1e10, 1e15},
+    {"l1_bytes_per_cycle", &core::Chip::l1_bytes_per_cycle, 16, 1024},
+    {"l2_bytes_per_cycle", &core::Chip::l2_bytes_per_cycle, 8, 1024},
+    {"atomics_per_cycle", &core::Chip::atomics_per_cycle, 0.01, 100},
+    {"l2_atomics_per_cycle", &core::Chip::l2_atomics_per_cycle, 1, 1000},
+    {"fp32_lanes", &core::Chip::fp32_lanes, 1, 1024},
+    {"fp64_lanes", &core::Chip::fp64_lanes, 0.5, 1024},
+    {"fp16_lanes", &core::Chip::fp16_lanes, 1, 4096},
+    {"int_lanes", &core::Chip::int_lanes, 1, 1024},
+    {"sfu_lanes", &core::Chip::sfu_lanes, 1, 1024},
+    {"conversion_lanes", &core::Chip::conversion_lanes, 1, 1024},
+    {"lsu_lanes", &core::Chip::lsu_lanes, 1, 1024},
+    {"dram_latency_ns", &core::Chip::dram_latency_ns, 10, 10000},
+    {"dram_queue_ns", &core::Chip::dram_queue_ns, 0, 10000},
+    {"l2_latency_ns", &core::Chip::l2_latency_ns, 10, 10000},
+    {"l1_latency_cycles", &core::Chip::l1_latency_cycles, 1, 1000},
+    {"shared_latency_cycles", &core::Chip::shared_latency_cycles, 1, 1000},
+    {"launch_overhead_us", &core::Chip::launch_overhead_us, 0.01, 1000},
+    {"block_launch_cycles", &core::Chip::block_launch_cycles, 0, 100000},
 };
 
 ChipFigure ReadFigure(const YamlNode& node, const Field& field, Diagnostics& diagnostics) {
@@ -68,7 +68,7 @@ ChipFigure ReadFigure(const YamlNode& node, const Field& field, Diagnostics& dia
   figure.value = map.Double("value", field.low, field.high);
   figure.source = map.String("source");
   figure.estimate = map.BoolOr("estimate", false);
-  if (std::holds_alternative<int Chip::*>(field.member) && figure.value != std::floor(figure.value))
+  if (std::holds_alternative<int core::Chip::*>(field.member) && figure.value != std::floor(figure.value))
     diagnostics.Add(node, fmt::format("'{}' must be an integer", field.key));
   return figure;
 }
@@ -79,7 +79,7 @@ bool IsArch(std::string_view arch) {
 }
 
 struct ChipFile {
-  Chip chip;
+  core::Chip chip;
   std::vector<ChipFigure> figures;
 };
 
@@ -100,8 +100,8 @@ Result<ChipFile> ParseChipFile(std::string_view text, std::string path) {
     const YamlNode* node = map.Require(field.key);
     if (!node) continue;
     ChipFigure figure = ReadFigure(*node, field, diagnostics);
-    std::visit(Overload{[&](int Chip::*member) { file.chip.*member = static_cast<int>(figure.value); },
-                        [&](double Chip::*member) { file.chip.*member = figure.value; }},
+    std::visit(Overload{[&](int core::Chip::*member) { file.chip.*member = static_cast<int>(figure.value); },
+                        [&](double core::Chip::*member) { file.chip.*member = figure.value; }},
                field.member);
     file.figures.push_back(std::move(figure));
   }
@@ -147,12 +147,12 @@ std::string SimulatedDevices() {
   return text;
 }
 
-Result<Chip> ParseChip(std::string_view text, std::string path) {
+Result<core::Chip> ParseChip(std::string_view text, std::string path) {
   WW_ASSIGN(ChipFile file, ParseChipFile(text, std::move(path)));
   return std::move(file.chip);
 }
 
-Result<Chip> LoadChip(std::string_view id) {
+Result<core::Chip> LoadChip(std::string_view id) {
   WW_ASSIGN(ChipFile file, LoadChipFile(id));
   return std::move(file.chip);
 }
@@ -162,4 +162,4 @@ Result<std::vector<ChipFigure>> LoadChipFigures(std::string_view id) {
   return std::move(file.figures);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::config

@@ -10,17 +10,17 @@
 #include "base/result.h"
 #include "core/chip.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 std::vector<std::string> ChipIds();  // sorted
 // "sim:a100, sim:h200 or sim:l4": every device that needs no GPU, for help and remedies.
 std::string SimulatedDevices();
 
 // An unknown id is kUsage, with the nearest known one.
-Result<Chip> LoadChip(std::string_view id);
+Result<core::Chip> LoadChip(std::string_view id);
 
 // `path` is for messages.
-Result<Chip> ParseChip(std::string_view text, std::string path);
+Result<core::Chip> ParseChip(std::string_view text, std::string path);
 
 struct ChipFigure {
   std::string key;
@@ -31,4 +31,4 @@ struct ChipFigure {
 // The figures of a chip with their sources, in the order of core/chip.h.
 Result<std::vector<ChipFigure>> LoadChipFigures(std::string_view id);
 
-}  // namespace warpwright
+}  // namespace warpwright::config

@@ -6,7 +6,7 @@
 
 #include "config/chip_file.h"
 
-namespace warpwright {
+namespace warpwright::config {
 namespace {
 
 // Of the data sheet's DRAM bandwidth, what a copy reaches on the chip that was measured (config/chips/h200.yml: 4.27 of 4.8).
@@ -24,19 +24,19 @@ std::string IdOf(const std::string& name) {
 
 }  // namespace
 
-Result<Chip> ChipOf(const GpuFacts& gpu) {
-  std::vector<Chip> chips;
+Result<core::Chip> ChipOf(const core::GpuFacts& gpu) {
+  std::vector<core::Chip> chips;
   for (const std::string& id : ChipIds()) {
-    WW_ASSIGN(Chip chip, LoadChip(id));
+    WW_ASSIGN(core::Chip chip, LoadChip(id));
     chips.push_back(std::move(chip));
   }
   return ChipOf(gpu, chips);
 }
 
-Result<Chip> ChipOf(const GpuFacts& gpu, const std::vector<Chip>& chips) {
+Result<core::Chip> ChipOf(const core::GpuFacts& gpu, const std::vector<core::Chip>& chips) {
   const std::string arch = fmt::format("sm_{}{}", gpu.compute_major, gpu.compute_minor);
-  const Chip *named = nullptr, *same_arch = nullptr;
-  for (const Chip& chip : chips) {
+  const core::Chip *named = nullptr, *same_arch = nullptr;
+  for (const core::Chip& chip : chips) {
     if (chip.arch != arch) continue;
     if (same_arch == nullptr) same_arch = &chip;
     if (gpu.name.starts_with(chip.name) && (named == nullptr || chip.name.size() > named->name.size())) named = &chip;
@@ -44,7 +44,7 @@ Result<Chip> ChipOf(const GpuFacts& gpu, const std::vector<Chip>& chips) {
   if (named != nullptr) return *named;
   if (same_arch == nullptr)
     return Fail(ErrorCode::kEnvironment, fmt::format("there is no data for {} ({})", gpu.name, arch), "add a file to config/chips");
-  Chip chip = *same_arch;
+  core::Chip chip = *same_arch;
   const double share = static_cast<double>(gpu.multiprocessors) / chip.multiprocessors;
   chip.id = IdOf(gpu.name);
   chip.name = gpu.name;
@@ -58,4 +58,4 @@ Result<Chip> ChipOf(const GpuFacts& gpu, const std::vector<Chip>& chips) {
   return chip;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::config

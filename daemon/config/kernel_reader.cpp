@@ -10,7 +10,7 @@
 
 #include "config/repository_path.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 namespace {
 
@@ -48,13 +48,13 @@ bool IsEntryName(std::string_view text) {
 struct IntegerRange {
   int64_t low, high;
 };
-IntegerRange RangeOf(DType dtype) {
+IntegerRange RangeOf(core::DType dtype) {
   switch (dtype) {
-    case DType::kI32: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-    case DType::kU32: return {0, std::numeric_limits<uint32_t>::max()};
-    case DType::kI8: return {-128, 127};
-    case DType::kU8: return {0, 255};
-    case DType::kBool: return {0, 1};
+    case core::DType::kI32: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+    case core::DType::kU32: return {0, std::numeric_limits<uint32_t>::max()};
+    case core::DType::kI8: return {-128, 127};
+    case core::DType::kU8: return {0, 255};
+    case core::DType::kBool: return {0, 1};
     default: return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
   }
 }
@@ -64,7 +64,7 @@ class KernelReader {
   KernelReader(const YamlNode& node, Diagnostics& diagnostics)
       : node_(node), diagnostics_(diagnostics), errors_before_(diagnostics.size()) {}
 
-  KernelSpec Read() {
+  core::KernelSpec Read() {
     YamlObject map(node_, "a kernel",
                    {"name", "file", "entry", "args", "cases", "launch", "tolerance", "allow", "accumulation"},
                    diagnostics_);
@@ -121,7 +121,7 @@ class KernelReader {
     if (node.entries().size() > kMaxArguments) return Note(node, fmt::format("more than {} arguments", kMaxArguments));
     CollectScalars(node);  // shapes may name scalars that come later in the signature
     for (const auto& [key, value] : node.entries()) {
-      Argument argument{key.text(), ScalarArgument{}, key.line()};
+      core::Argument argument{key.text(), core::ScalarArgument{}, key.line()};
       if (!IsIdentifier(argument.name))
         Note(key, fmt::format("'{}' is not an argument name", argument.name.substr(0, 100)));
       if (value.Find("scalar"))
@@ -130,9 +130,9 @@ class KernelReader {
         argument.kind = ReadBuffer(value);
       spec_.args.push_back(std::move(argument));
     }
-    bool has_output = std::any_of(spec_.args.begin(), spec_.args.end(), [](const Argument& a) {
-      const auto* buffer = std::get_if<BufferArgument>(&a.kind);
-      return buffer && (buffer->role == Role::kOut || buffer->role == Role::kInOut);
+    bool has_output = std::any_of(spec_.args.begin(), spec_.args.end(), [](const core::Argument& a) {
+      const auto* buffer = std::get_if<core::BufferArgument>(&a.kind);
+      return buffer && (buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut);
     });
     if (!has_output)
       Note(node, "no argument has the role 'out' or 'inout'", "give the buffer that holds the result 'role: out'");
@@ -142,23 +142,23 @@ class KernelReader {
     for (const auto& [key, value] : node.entries()) {
       const YamlNode* scalar = value.Find("scalar");
       if (!scalar) continue;
-      auto dtype = ParseDType(scalar->text());
-      (dtype && IsFloat(*dtype) ? float_names_ : integer_names_).push_back(key.text());
+      auto dtype = core::ParseDType(scalar->text());
+      (dtype && core::IsFloat(*dtype) ? float_names_ : integer_names_).push_back(key.text());
     }
   }
 
-  DType ReadDType(const YamlObject& map, std::string_view key) {
+  core::DType ReadDType(const YamlObject& map, std::string_view key) {
     std::string name = map.String(key);
-    if (auto dtype = ParseDType(name)) return *dtype;
+    if (auto dtype = core::ParseDType(name)) return *dtype;
     std::vector<std::string_view> names;
-    for (DType dtype : kAllDTypes) names.push_back(Name(dtype));
+    for (core::DType dtype : core::kAllDTypes) names.push_back(core::Name(dtype));
     if (!name.empty()) diagnostics_.Add(UnknownName(*map.Find(key), "element type", name, names));
-    return DType::kF32;
+    return core::DType::kF32;
   }
 
-  ScalarArgument ReadScalar(const YamlNode& key, const YamlNode& node) {
+  core::ScalarArgument ReadScalar(const YamlNode& key, const YamlNode& node) {
     YamlObject map(node, "a scalar argument", {"scalar", "value"}, diagnostics_);
-    ScalarArgument scalar;
+    core::ScalarArgument scalar;
     scalar.dtype = ReadDType(map, "scalar");
     if (const YamlNode* value = map.Find("value")) scalar.value = ReadScalarValue(*value, key.text(), scalar.dtype);
     if (std::find(std::begin(kCaseKeys), std::end(kCaseKeys), key.text()) != std::end(kCaseKeys))
@@ -167,27 +167,27 @@ class KernelReader {
     return scalar;
   }
 
-  std::optional<ScalarValue> ReadScalarValue(const YamlNode& node, std::string_view name, DType dtype) {
-    if (dtype == DType::kBool && (node.text() == "true" || node.text() == "false"))
-      return ScalarValue(int64_t{node.text() == "true"});
-    if (IsFloat(dtype)) {
+  std::optional<core::ScalarValue> ReadScalarValue(const YamlNode& node, std::string_view name, core::DType dtype) {
+    if (dtype == core::DType::kBool && (node.text() == "true" || node.text() == "false"))
+      return core::ScalarValue(int64_t{node.text() == "true"});
+    if (core::IsFloat(dtype)) {
       auto value = diagnostics_.Take(node.AsDouble());
       if (!value) return std::nullopt;
-      if (std::fabs(*value) > LargestFinite(dtype))
-        Note(node, fmt::format("{} is beyond the range of {}", *value, Name(dtype)));
-      return ScalarValue(*value);
+      if (std::fabs(*value) > core::LargestFinite(dtype))
+        Note(node, fmt::format("{} is beyond the range of {}", *value, core::Name(dtype)));
+      return core::ScalarValue(*value);
     }
     auto value = diagnostics_.Take(node.AsInteger());
     if (!value) return std::nullopt;
     auto [low, high] = RangeOf(dtype);
     if (*value < low || *value > high)
-      Note(node, fmt::format("'{}' is {}; {} holds {} to {}", name, *value, Name(dtype), low, high));
-    return ScalarValue(*value);
+      Note(node, fmt::format("'{}' is {}; {} holds {} to {}", name, *value, core::Name(dtype), low, high));
+    return core::ScalarValue(*value);
   }
 
-  BufferArgument ReadBuffer(const YamlNode& node) {
+  core::BufferArgument ReadBuffer(const YamlNode& node) {
     YamlObject map(node, "an argument", {"buffer", "shape", "role", "init", "alignment"}, diagnostics_);
-    BufferArgument buffer;
+    core::BufferArgument buffer;
     if (!node.IsMap()) return buffer;
     if (!map.Find("buffer")) {
       Note(node, "an argument is either a buffer or a scalar",
@@ -200,37 +200,37 @@ class KernelReader {
       buffer.shape = ReadExpressions(*shape, "'shape'", 0, kMaxDimensions);
     buffer.alignment = map.IntegerOr("alignment", 256, 1, 4096);
     bool power_of_two = (buffer.alignment & (buffer.alignment - 1)) == 0;
-    if (!power_of_two || buffer.alignment < static_cast<int64_t>(SizeOf(buffer.dtype)))
+    if (!power_of_two || buffer.alignment < static_cast<int64_t>(core::SizeOf(buffer.dtype)))
       Note(*map.Find("alignment"),
-           fmt::format("alignment {} is not a power of two that holds {}", buffer.alignment, Name(buffer.dtype)));
+           fmt::format("alignment {} is not a power of two that holds {}", buffer.alignment, core::Name(buffer.dtype)));
     if (const YamlNode* init = map.Find("init")) {
-      if (buffer.role == Role::kOut || buffer.role == Role::kScratch)
+      if (buffer.role == core::Role::kOut || buffer.role == core::Role::kScratch)
         Note(*init, "only 'in' and 'inout' buffers have an 'init'", "remove it, or change the role");
       buffer.init = ReadInit(*init, buffer.dtype);
     }
     return buffer;
   }
 
-  Role ReadRole(const YamlObject& map) {
+  core::Role ReadRole(const YamlObject& map) {
     constexpr std::string_view kNames[] = {"in", "out", "inout", "scratch"};
-    constexpr Role kRoles[] = {Role::kIn, Role::kOut, Role::kInOut, Role::kScratch};
+    constexpr core::Role kRoles[] = {core::Role::kIn, core::Role::kOut, core::Role::kInOut, core::Role::kScratch};
     std::string name = map.String("role");
     const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
     if (found != std::end(kNames)) return kRoles[found - kNames];
     if (!name.empty()) diagnostics_.Add(UnknownName(*map.Find("role"), "role", name, kNames));
-    return Role::kIn;
+    return core::Role::kIn;
   }
 
   // --- init ---
 
-  Init ReadInit(const YamlNode& node, DType dtype) {
-    Init init;
+  core::Init ReadInit(const YamlNode& node, core::DType dtype) {
+    core::Init init;
     YamlObject map(node, "an init",
                    {"normal", "uniform", "pareto", "lognormal", "constant", "integers", "file", "tensor"},
                    diagnostics_);
     if (!node.IsMap()) return init;
     if (const YamlNode* file = map.Find("file")) {
-      init.kind = Init::Kind::kFile;
+      init.kind = core::Init::Kind::kFile;
       init.path = map.String("file");
       init.tensor = map.String("tensor");
       if (!init.path.empty()) TakePath(*file, init.path);
@@ -246,28 +246,28 @@ class KernelReader {
     return init;
   }
 
-  void ReadDistribution(const YamlNode& key, const YamlNode& value, DType dtype, Init& init) {
+  void ReadDistribution(const YamlNode& key, const YamlNode& value, core::DType dtype, core::Init& init) {
     const std::string& name = key.text();
     if (name == "integers") return ReadIntegers(value, dtype, init);
     if (name == "constant") {
-      init.kind = Init::Kind::kConstant;
+      init.kind = core::Init::Kind::kConstant;
       if (auto constant = ReadScalarValue(value, "constant", dtype))
         init.a = std::visit([](auto v) { return static_cast<double>(v); }, *constant);
       return;
     }
-    if (!IsFloat(dtype))
-      Note(key, fmt::format("'{}' needs a floating element type, not {}", name, Name(dtype)),
+    if (!core::IsFloat(dtype))
+      Note(key, fmt::format("'{}' needs a floating element type, not {}", name, core::Name(dtype)),
            "use {integers: [low, high]}");
     if (name == "pareto") {
-      init.kind = Init::Kind::kPareto;
+      init.kind = core::Init::Kind::kPareto;
       init.a = diagnostics_.Take(value.AsDouble()).value_or(1);
       if (init.a <= 0) Note(value, "the exponent of a pareto distribution must be positive");
       return;
     }
     if (name != "normal" && name != "uniform" && name != "lognormal") return;  // noted as unknown key
-    init.kind = name == "normal"    ? Init::Kind::kNormal
-                : name == "uniform" ? Init::Kind::kUniform
-                                    : Init::Kind::kLognormal;
+    init.kind = name == "normal"    ? core::Init::Kind::kNormal
+                : name == "uniform" ? core::Init::Kind::kUniform
+                                    : core::Init::Kind::kLognormal;
     if (!value.IsList() || value.items().size() != 2)
       return Note(value, fmt::format("'{}' takes two numbers", name), fmt::format("write it as {{{}: [0, 1]}}", name));
     init.a = diagnostics_.Take(value.items()[0].AsDouble()).value_or(0);
@@ -276,9 +276,9 @@ class KernelReader {
       Note(value, name == "uniform" ? "the upper bound is below the lower one" : "the deviation is negative");
   }
 
-  void ReadIntegers(const YamlNode& value, DType dtype, Init& init) {
-    init.kind = Init::Kind::kIntegers;
-    std::vector<Expression> bounds = ReadExpressions(value, "'integers'", 2, 2);
+  void ReadIntegers(const YamlNode& value, core::DType dtype, core::Init& init) {
+    init.kind = core::Init::Kind::kIntegers;
+    std::vector<core::Expression> bounds = ReadExpressions(value, "'integers'", 2, 2);
     if (bounds.size() != 2) return;
     init.low = bounds[0];
     init.high = bounds[1];
@@ -297,10 +297,10 @@ class KernelReader {
 
   // --- expressions ---
 
-  std::optional<Expression> ReadExpression(const YamlNode& node) {
+  std::optional<core::Expression> ReadExpression(const YamlNode& node) {
     auto text = diagnostics_.Take(node.AsString());
     if (!text) return std::nullopt;
-    auto expression = Expression::Parse(*text);
+    auto expression = core::Expression::Parse(*text);
     if (!expression) {
       Error error = node.ErrorHere(expression.error().message,
                                    "an expression with a comma must stand in quotation marks: \"ceil_div(N, 4)\"");
@@ -318,8 +318,8 @@ class KernelReader {
     std::vector<std::string_view> names(integer_names_.begin(), integer_names_.end());
     diagnostics_.Add(UnknownName(node, "integer scalar", name, names));
   }
-  std::vector<Expression> ReadExpressions(const YamlNode& node, std::string_view what, size_t least, size_t most) {
-    std::vector<Expression> list;
+  std::vector<core::Expression> ReadExpressions(const YamlNode& node, std::string_view what, size_t least, size_t most) {
+    std::vector<core::Expression> list;
     if (!node.IsList() || node.items().size() < least || node.items().size() > most) {
       Note(node,
            fmt::format("{} must be a list of {} expressions", what,
@@ -335,7 +335,7 @@ class KernelReader {
     return list;
   }
 
-  static Result<int64_t> Value(const Expression& expression, const std::map<std::string, int64_t>& variables,
+  static Result<int64_t> Value(const core::Expression& expression, const std::map<std::string, int64_t>& variables,
                                int64_t low, int64_t high) {
     WW_ASSIGN(int64_t value, expression.Evaluate(variables));
     if (value < low || value > high)
@@ -347,8 +347,8 @@ class KernelReader {
   template <typename Check>
   void ForEachCase(const YamlNode& node, Check check) {
     if (!sizes_known_) return;
-    for (const Case& c : spec_.cases)
-      if (Result<int64_t> result = check(IntegerScalars(c)); !result)
+    for (const core::Case& c : spec_.cases)
+      if (Result<int64_t> result = check(core::IntegerScalars(c)); !result)
         return Note(node, fmt::format("in case '{}': {}", c.name, result.error().message));
   }
 
@@ -360,7 +360,7 @@ class KernelReader {
     if (node.items().size() > kMaxCases) return Note(node, fmt::format("more than {} cases", kMaxCases));
     std::set<std::string> names;
     for (const YamlNode& item : node.items()) {
-      Case c = ReadCase(item);
+      core::Case c = ReadCase(item);
       if (!names.insert(c.name).second)
         Note(item, fmt::format("a second case is called '{}'", c.name), "give it a 'name' of its own, or remove it");
       spec_.cases.push_back(std::move(c));
@@ -371,18 +371,18 @@ class KernelReader {
   // A case for the simulator alone is there to be verified whole; unless somebody gives it a weight, its time does not
   // count beside the cases that people wait for.
   void SetDefaultWeights(const YamlNode& node) {
-    const auto only_simulated = [](const Case& c) { return c.on == std::set<DeviceKind>{DeviceKind::kSim}; };
+    const auto only_simulated = [](const core::Case& c) { return c.on == std::set<core::DeviceKind>{core::DeviceKind::kSim}; };
     const bool all = std::all_of(spec_.cases.begin(), spec_.cases.end(), only_simulated);
     double sum = 0;
-    for (Case& c : spec_.cases) {
+    for (core::Case& c : spec_.cases) {
       if (c.weight == kNoWeight) c.weight = only_simulated(c) && !all ? 0 : 1;
       sum += c.weight;
     }
     if (sum == 0) Note(node, "every case has the weight 0", "give the cases whose time matters a weight above 0");
   }
 
-  Case ReadCase(const YamlNode& node) {
-    Case c;
+  core::Case ReadCase(const YamlNode& node) {
+    core::Case c;
     c.line = node.line();
     if (!node.IsMap()) {
       Note(node, "a case must be a map", "write it as {N: 1024, C: 768}");
@@ -390,10 +390,10 @@ class KernelReader {
     }
     CheckCaseKeys(node);
     std::string automatic;
-    for (const Argument& argument : spec_.args) {
-      const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
+    for (const core::Argument& argument : spec_.args) {
+      const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
       if (!scalar) continue;
-      std::optional<ScalarValue> value = scalar->value;
+      std::optional<core::ScalarValue> value = scalar->value;
       if (const YamlNode* given = node.Find(argument.name)) {
         value = ReadScalarValue(*given, argument.name, scalar->dtype);
         automatic += (automatic.empty() ? "" : ",") + argument.name + "=" + given->text();
@@ -409,14 +409,14 @@ class KernelReader {
 
   void CheckCaseKeys(const YamlNode& node) {
     std::vector<std::string_view> known(std::begin(kCaseKeys), std::end(kCaseKeys));
-    for (const Argument& argument : spec_.args)
-      if (std::holds_alternative<ScalarArgument>(argument.kind)) known.push_back(argument.name);
+    for (const core::Argument& argument : spec_.args)
+      if (std::holds_alternative<core::ScalarArgument>(argument.kind)) known.push_back(argument.name);
     for (const auto& [key, value] : node.entries())
       if (std::find(known.begin(), known.end(), key.text()) == known.end())
         diagnostics_.Add(UnknownName(key, "scalar argument or key", key.text(), known));
   }
 
-  void ReadCaseProperties(const YamlNode& node, const std::string& automatic, Case& c) {
+  void ReadCaseProperties(const YamlNode& node, const std::string& automatic, core::Case& c) {
     const YamlNode* name = node.Find("name");
     c.name = name ? diagnostics_.Take(name->AsString()).value_or("") : automatic;
     if (!IsPlainName(c.name, "_.-+=,", 200))
@@ -441,7 +441,7 @@ class KernelReader {
       if (item.text() != "sim" && item.text() != "cuda")
         diagnostics_.Add(UnknownName(item, "device", item.text(), kDevices));
       else
-        c.on.insert(item.text() == "sim" ? DeviceKind::kSim : DeviceKind::kCuda);
+        c.on.insert(item.text() == "sim" ? core::DeviceKind::kSim : core::DeviceKind::kCuda);
     }
   }
 
@@ -449,7 +449,7 @@ class KernelReader {
 
   void ReadLaunch(const YamlNode& node) {
     YamlObject map(node, "a launch", {"grid", "block", "shared_bytes"}, diagnostics_);
-    LaunchSpec launch;
+    core::LaunchSpec launch;
     if (const YamlNode* grid = map.Require("grid")) {
       launch.grid = ReadExpressions(*grid, "'grid'", 1, 3);
       for (size_t i = 0; i < launch.grid.size(); ++i)
@@ -459,7 +459,7 @@ class KernelReader {
       launch.block = ReadExpressions(*block, "'block'", 1, 3);
       ForEachCase(*block, [&](const auto& v) -> Result<int64_t> {
         int64_t threads = 1;
-        for (const Expression& extent : launch.block) {
+        for (const core::Expression& extent : launch.block) {
           WW_ASSIGN(int64_t value, Value(extent, v, 1, 1024));
           threads *= value;
         }
@@ -478,11 +478,11 @@ class KernelReader {
 
   void ReadAllow(const YamlNode& node) {
     std::vector<std::string_view> names;
-    for (int i = 0; i <= static_cast<int>(kLastAllow); ++i) names.push_back(Name(static_cast<Allow>(i)));
+    for (int i = 0; i <= static_cast<int>(core::kLastAllow); ++i) names.push_back(core::Name(static_cast<core::Allow>(i)));
     if (!node.IsList())
       return Note(node, "'allow' must be a list", fmt::format("choose from [{}]", fmt::join(names, ", ")));
     for (const YamlNode& item : node.items()) {
-      if (auto allow = ParseAllow(item.text()))
+      if (auto allow = core::ParseAllow(item.text()))
         spec_.allow.insert(*allow);
       else
         diagnostics_.Add(UnknownName(item, "relaxation", item.text(), names));
@@ -490,11 +490,11 @@ class KernelReader {
   }
 
   void CheckBuffersInEveryCase() {
-    for (const Argument& argument : spec_.args) {
-      const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    for (const core::Argument& argument : spec_.args) {
+      const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
       if (!buffer || !sizes_known_) continue;
       const YamlNode& place = *node_.Find("args")->Find(argument.name);
-      for (const Case& c : spec_.cases) {
+      for (const core::Case& c : spec_.cases) {
         if (Status status = CheckSize(argument, *buffer, c); !status) {
           Note(place, status.error().message);
           break;
@@ -503,9 +503,9 @@ class KernelReader {
     }
     for (const auto& check : checks_) check();
   }
-  static Status CheckSize(const Argument& argument, const BufferArgument& buffer, const Case& c) {
-    WW_ASSIGN(std::vector<int64_t> shape, ShapeOf(argument, c));
-    uint64_t bytes = SizeOf(buffer.dtype);
+  static Status CheckSize(const core::Argument& argument, const core::BufferArgument& buffer, const core::Case& c) {
+    WW_ASSIGN(std::vector<int64_t> shape, core::ShapeOf(argument, c));
+    uint64_t bytes = core::SizeOf(buffer.dtype);
     bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     for (int64_t extent : shape)
       if (!empty && (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > kMaxBufferBytes))
@@ -519,13 +519,13 @@ class KernelReader {
   size_t errors_before_;
   bool sizes_known_ =
       false;  // arguments and cases are free of errors: expressions can be evaluated without further complaints
-  KernelSpec spec_;
+  core::KernelSpec spec_;
   std::vector<std::string> integer_names_, float_names_;
   std::vector<std::function<void()>> checks_;
 };
 
 }  // namespace
 
-KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics) { return KernelReader(node, diagnostics).Read(); }
+core::KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics) { return KernelReader(node, diagnostics).Read(); }
 
-}  // namespace warpwright
+}  // namespace warpwright::config

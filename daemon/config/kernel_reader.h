@@ -4,9 +4,9 @@
 #include "config/yaml_reader.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 // What could be read; whatever is wrong is noted in `diagnostics`, and the value is then not to be used.
-KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics);
+core::KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics);
 
-}  // namespace warpwright
+}  // namespace warpwright::config

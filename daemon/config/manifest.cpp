@@ -11,14 +11,14 @@
 #include "config/remote_text.h"
 #include "config/repository_path.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 namespace {
 
 constexpr uint64_t kMaxManifestBytes = 256 << 10;
 
-Policy ReadPolicy(const YamlNode& node, Diagnostics& diagnostics) {
-  Policy policy;
+core::Policy ReadPolicy(const YamlNode& node, Diagnostics& diagnostics) {
+  core::Policy policy;
   YamlObject map(node, "a policy", {"min_speedup", "max_rounds", "max_minutes", "max_repairs"}, diagnostics);
   policy.min_speedup = map.DoubleOr("min_speedup", policy.min_speedup, 1, 1000);
   policy.max_rounds = static_cast<int>(map.IntegerOr("max_rounds", policy.max_rounds, 1, 10'000));
@@ -37,8 +37,8 @@ void CheckNames(const YamlNode* list, const char* what, Good good, Diagnostics& 
     if (item.IsScalar() && (item.text().empty() || !good(item.text()))) diagnostics.Add(item, what);
 }
 
-PullRequestPolicy ReadPullRequests(const YamlNode& node, Diagnostics& diagnostics) {
-  PullRequestPolicy policy;
+core::PullRequestPolicy ReadPullRequests(const YamlNode& node, Diagnostics& diagnostics) {
+  core::PullRequestPolicy policy;
   YamlObject map(node, "pull_requests", {"enabled", "draft", "labels", "reviewers", "max_open", "max_per_day"}, diagnostics);
   policy.enabled = map.BoolOr("enabled", policy.enabled);
   policy.draft = map.BoolOr("draft", policy.draft);
@@ -58,8 +58,8 @@ PullRequestPolicy ReadPullRequests(const YamlNode& node, Diagnostics& diagnostic
   return policy;
 }
 
-NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) {
-  NightlyPolicy policy;
+core::NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) {
+  core::NightlyPolicy policy;
   YamlObject map(node, "nightly", {"enabled", "threshold", "branch"}, diagnostics);
   policy.enabled = map.BoolOr("enabled", policy.enabled);
   policy.threshold = map.DoubleOr("threshold", policy.threshold, 1, 100);
@@ -72,11 +72,11 @@ NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) {
   return policy;
 }
 
-void ReadKernels(const YamlNode& node, Manifest& manifest, Diagnostics& diagnostics) {
+void ReadKernels(const YamlNode& node, core::Manifest& manifest, Diagnostics& diagnostics) {
   if (!node.IsList()) return diagnostics.Add(node, "'kernels' must be a list", "begin each kernel with '- name: ...'");
   std::set<std::string> names;
   for (const YamlNode& item : node.items()) {
-    KernelSpec spec = ReadKernel(item, diagnostics);
+    core::KernelSpec spec = ReadKernel(item, diagnostics);
     if (!spec.name.empty() && !names.insert(spec.name).second)
       diagnostics.Add(*item.Find("name"), fmt::format("a second kernel is called '{}'", spec.name),
                       "names must be unique");
@@ -86,11 +86,11 @@ void ReadKernels(const YamlNode& node, Manifest& manifest, Diagnostics& diagnost
 
 }  // namespace
 
-Result<Manifest> ParseManifest(std::string_view text, std::string path) {
+Result<core::Manifest> ParseManifest(std::string_view text, std::string path) {
   WW_ASSIGN(YamlNode root, ParseYaml(text, path));
-  Manifest manifest;
+  core::Manifest manifest;
   manifest.path = std::move(path);
-  manifest.digest = Sha256(text);
+  manifest.digest = base::Sha256(text);
   Diagnostics diagnostics;
   YamlObject map(root, "a manifest", {"version", "kernels", "policy", "pull_requests", "nightly"}, diagnostics);
   if (root.IsMap()) {
@@ -104,7 +104,7 @@ Result<Manifest> ParseManifest(std::string_view text, std::string path) {
   return manifest;
 }
 
-Result<Manifest> LoadManifest(const std::filesystem::path& repository_root) {
+Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root) {
   const std::filesystem::path path = repository_root / kManifestName;
   std::error_code code;
   const auto status = std::filesystem::symlink_status(path, code);
@@ -121,22 +121,22 @@ Result<Manifest> LoadManifest(const std::filesystem::path& repository_root) {
   if (const auto bytes = std::filesystem::file_size(path, code); !code && bytes > kMaxManifestBytes)
     return Fail(Error{ErrorCode::kConfig, fmt::format("the manifest has {} bytes, more than the {} that one may have", bytes, kMaxManifestBytes),
                       path.string(), 0, 0, "leave out what it need not say"});
-  WW_ASSIGN(std::string text, ReadFile(path, kMaxManifestBytes));
-  WW_ASSIGN(Manifest manifest, ParseManifest(text, path.string()));
+  WW_ASSIGN(std::string text, base::ReadFile(path, kMaxManifestBytes));
+  WW_ASSIGN(core::Manifest manifest, ParseManifest(text, path.string()));
   Diagnostics diagnostics;
   auto check = [&](const std::string& file, int line) {
     if (Status found = CheckRepositoryFile(repository_root, file); !found)
       diagnostics.Add(Error{ErrorCode::kConfig, found.error().message, path.string(), line, 0, found.error().remedy});
   };
-  for (const KernelSpec& spec : manifest.kernels) {
+  for (const core::KernelSpec& spec : manifest.kernels) {
     check(spec.file, spec.line);
-    for (const Argument& argument : spec.args)
-      if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
-          buffer && buffer->init.kind == Init::Kind::kFile)
+    for (const core::Argument& argument : spec.args)
+      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+          buffer && buffer->init.kind == core::Init::Kind::kFile)
         check(buffer->init.path, argument.line);
   }
   WW_TRY(diagnostics.ToStatus());
   return manifest;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::config

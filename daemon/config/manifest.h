@@ -38,14 +38,14 @@
 #include "base/result.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 inline constexpr std::string_view kManifestName = ".warpwright.yml";
 
 // `path` is for messages. Does not look at other files. The error lists everything that is wrong.
-Result<Manifest> ParseManifest(std::string_view text, std::string path);
+Result<core::Manifest> ParseManifest(std::string_view text, std::string path);
 
 // Reads repository_root/.warpwright.yml and checks that the files it names exist, without symbolic links on the way.
-Result<Manifest> LoadManifest(const std::filesystem::path& repository_root);
+Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root);
 
-}  // namespace warpwright
+}  // namespace warpwright::config

@@ -19,7 +19,7 @@
 #include "config/remote_text.h"
 #include "config/yaml_reader.h"
 
-namespace warpwright {
+namespace warpwright::config {
 namespace {
 
 constexpr uint64_t kMaxFileBytes = 256 << 10;
@@ -296,7 +296,7 @@ Result<std::string> ReadSecretFile(const SecretSource& source) {
   const auto refuse = [&](std::string message, std::string remedy) {
     return Fail(Error{ErrorCode::kEnvironment, std::move(message), path.string(), 0, 0, std::move(remedy)});
   };
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid()) return refuse(fmt::format("the secret cannot be read: {}", std::strerror(errno)), "put it there, readable only by the user that runs warpwright");
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return refuse("the secret is not in a regular file", "put it into a file of its own");
@@ -351,7 +351,7 @@ Result<OperatorConfig> ParseOperatorConfig(std::string_view text, std::string pa
   WW_ASSIGN(const YamlNode root, ParseYaml(text, path));
   OperatorConfig config;
   config.path = std::move(path);
-  config.digest = Sha256(text);
+  config.digest = base::Sha256(text);
   Diagnostics diagnostics;
   OperatorReader(diagnostics).Read(root, config);
   WW_TRY(diagnostics.ToStatus());
@@ -368,21 +368,21 @@ Result<OperatorConfig> LoadOperatorConfig(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(status)) return refuse("the operator file is not a regular file", "replace it by a file");
   if ((status.permissions() & std::filesystem::perms::others_write) != std::filesystem::perms::none)
     return refuse("everybody may write this file", fmt::format("chmod o-w {}", path.string()));
-  auto text = ReadFile(path, kMaxFileBytes);
+  auto text = base::ReadFile(path, kMaxFileBytes);
   if (!text) return refuse(text.error().message, text.error().remedy);
   return ParseOperatorConfig(*text, path.string());
 }
 
-Policy Tighten(Policy policy, const Ceilings& ceilings) {
+core::Policy Tighten(core::Policy policy, const Ceilings& ceilings) {
   policy.max_minutes = std::min(policy.max_minutes, ceilings.max_minutes);
   policy.max_rounds = std::min(policy.max_rounds, ceilings.max_rounds);
   return policy;
 }
 
-PullRequestPolicy Tighten(PullRequestPolicy policy, const Ceilings& ceilings) {
+core::PullRequestPolicy Tighten(core::PullRequestPolicy policy, const Ceilings& ceilings) {
   policy.max_open = std::min(policy.max_open, ceilings.max_open);
   policy.max_per_day = std::min(policy.max_per_day, ceilings.max_per_day);
   return policy;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::config

@@ -31,7 +31,7 @@
 #include "base/result.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 // Where a secret is. The operator file holds no secret itself, and no error repeats what stands in a secret's place.
 struct SecretSource {
@@ -86,7 +86,7 @@ Result<OperatorConfig> ParseOperatorConfig(std::string_view text, std::string pa
 Result<OperatorConfig> LoadOperatorConfig(const std::filesystem::path& path);
 
 // What holds for a repository: the stricter of the two, value by value.
-Policy Tighten(Policy policy, const Ceilings& ceilings);
-PullRequestPolicy Tighten(PullRequestPolicy policy, const Ceilings& ceilings);
+core::Policy Tighten(core::Policy policy, const Ceilings& ceilings);
+core::PullRequestPolicy Tighten(core::PullRequestPolicy policy, const Ceilings& ceilings);
 
-}  // namespace warpwright
+}  // namespace warpwright::config

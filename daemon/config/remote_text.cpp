@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace warpwright {
+namespace warpwright::config {
 namespace {
 
 constexpr size_t kMaxUrlBytes = 2048, kMaxBranchBytes = 200;
@@ -101,4 +101,4 @@ Status CheckBranchName(std::string_view name) {
   return bad ? Status(refuse()) : Status();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::config

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 // ASCII letters, digits and the characters of `more`, and nothing else; true of an empty text.
 bool OnlyHas(std::string_view text, std::string_view more);
@@ -23,4 +23,4 @@ Status CheckApiUrl(std::string_view url);
 // As git-check-ref-format says, for the part after refs/heads/. At most 200 bytes.
 Status CheckBranchName(std::string_view name);
 
-}  // namespace warpwright
+}  // namespace warpwright::config

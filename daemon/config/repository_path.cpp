@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-namespace warpwright {
+namespace warpwright::config {
 
 namespace {
 
@@ -56,4 +56,4 @@ Status CheckRepositoryFile(const std::filesystem::path& root, std::string_view p
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::config

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 // The text alone: relative, '/'-separated, no empty, '.' or '..' parts, nothing below .git, no control characters or
 // backslashes.
@@ -16,4 +16,4 @@ Status CheckRepositoryPath(std::string_view path);
 // Also that root/path is a regular file and that no part of it below `root` is a symbolic link.
 Status CheckRepositoryFile(const std::filesystem::path& root, std::string_view path);
 
-}  // namespace warpwright
+}  // namespace warpwright::config

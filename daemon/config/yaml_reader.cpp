@@ -15,7 +15,7 @@
 
 #include "base/utf8.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 namespace {
 
@@ -156,7 +156,7 @@ Status CheckBytes(std::string_view text, const std::string& path) {
   int line = 1, column = 1;
   for (size_t i = 0; i < text.size();) {
     unsigned char c = static_cast<unsigned char>(text[i]);
-    const size_t length = DecodeUtf8(text, i).length;
+    const size_t length = base::DecodeUtf8(text, i).length;
     bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
     if (length == 0 || control)
       return Fail(Error{ErrorCode::kConfig,
@@ -395,4 +395,4 @@ Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view 
                         fmt::format("known here: {}", fmt::join(names, ", ")));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::config

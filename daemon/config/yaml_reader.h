@@ -28,7 +28,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::config {
 
 class YamlNode {
  public:
@@ -128,4 +128,4 @@ std::optional<std::string> NearestName(std::string_view name, std::span<const st
 Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view name,
                   std::span<const std::string_view> names);
 
-}  // namespace warpwright
+}  // namespace warpwright::config

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct Candidate {
   std::string hash;     // SHA-256 of text
@@ -15,4 +15,4 @@ struct Candidate {
   std::string summary;  // what was done, one line
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct Chip {
   std::string id;            // "h200"
@@ -60,4 +60,4 @@ struct GpuFacts {
   int driver_version = 0;  // 13000: CUDA 13.0
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

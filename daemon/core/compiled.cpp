@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::core {
 
 bool NamesVariable(const std::string& mangled, const std::string& source_form) {
   if (mangled == source_form) return true;
@@ -17,4 +17,4 @@ bool NamesVariable(const std::string& mangled, const std::string& source_form) {
   return full == source_form || full.ends_with("::" + source_form);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

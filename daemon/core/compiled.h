@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct KernelResources {
   std::string kernel;        // the name expression that was asked for: "softmax<float, 4>"
@@ -37,4 +37,4 @@ struct CompiledModule {
 // "ns::table" is the variable that the compiler calls _ZN2ns5tableE; a static one at file scope is _ZL5table.
 bool NamesVariable(const std::string& mangled, const std::string& source_form);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -4,7 +4,7 @@
 #include "base/fields.h"
 #include "core/compiled.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 template <typename V>
 void Describe(V& field, const KernelResources*) {
@@ -30,4 +30,4 @@ void Describe(V& field, const CompiledModule*) {
   field("key", &T::key);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace warpwright {
+namespace warpwright::core {
 namespace {
 
 constexpr int kClasses = static_cast<int>(InstructionClass::kCount);
@@ -96,4 +96,4 @@ bool SetField(Counters& counters, std::string_view name, uint64_t value) {
   return false;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

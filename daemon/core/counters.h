@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::core {
 
 enum class InstructionClass : uint8_t {
   kFp32, kFp64, kFp16, kInteger, kSfu, kConversion, kMove, kControl, kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore,
@@ -92,4 +92,4 @@ struct LaunchReport {
   std::set<std::string> unmeasured;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -13,7 +13,7 @@
 #include "core/evaluator.h"
 #include "core/launch_plan.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct DeviceRequest {
   const CompiledModule* module = nullptr;
@@ -65,4 +65,4 @@ class Device {
   virtual bool modelled() const = 0;  // times are computed, not measured
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-namespace warpwright {
+namespace warpwright::core {
 namespace {
 
 struct DTypeFacts {
@@ -135,4 +135,4 @@ void StoreFromDouble(DType dtype, std::byte* data, size_t index, double value) {
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

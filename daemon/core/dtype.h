@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::core {
 
 enum class DType : uint8_t { kF64, kF32, kF16, kBF16, kI64, kI32, kU32, kI8, kU8, kBool };
 
@@ -37,4 +37,4 @@ double MachineEpsilon(DType dtype);
 double LargestFinite(DType dtype);
 double SmallestNormal(DType dtype);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

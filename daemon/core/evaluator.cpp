@@ -1,6 +1,6 @@
 #include "core/evaluator.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 std::string_view Name(Perturbation perturbation) {
   switch (perturbation) {
@@ -13,13 +13,13 @@ std::string_view Name(Perturbation perturbation) {
   }
   return "?";
 }
-std::string_view Name(ExactMemory memory) {
+std::string_view Name(PageGuard memory) {
   switch (memory) {
-    case ExactMemory::kNone:
+    case PageGuard::kNone:
       return "none";
-    case ExactMemory::kEnds:
+    case PageGuard::kEnds:
       return "ends";
-    case ExactMemory::kBegins:
+    case PageGuard::kBegins:
       return "begins";
   }
   return "?";
@@ -36,4 +36,4 @@ std::string_view Name(CounterDepth depth) {
   return "?";
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

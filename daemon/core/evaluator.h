@@ -22,7 +22,7 @@
 #include "core/timing.h"
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 // A .cu file: `text` stands for root/file (which may differ or be absent); includes are looked up below `root`.
 struct SourceRef {
@@ -68,7 +68,7 @@ using SpliceOutcome = std::variant<Rewritten, Refused>;
 // One buffer argument of a run.
 struct BufferContent {
   std::string name;
-  Bytes bytes;                       // initial content; its size is the buffer's
+  base::Bytes bytes;                       // initial content; its size is the buffer's
   bool uninitialized = false;        // reads before writes are faults (outputs, scratch); `bytes` is then poison
   bool read_only = false;            // writes are faults
   int64_t pointer_offset = 0;        // bytes added to the aligned base, for the minimal-alignment case
@@ -81,7 +81,7 @@ enum class Perturbation : uint8_t {
 };
 // Where buffers lie in memory that holds nothing else, so that the first access outside on that side faults; read-only ones are mapped so.
 // The simulator always faults on both sides.
-enum class ExactMemory : uint8_t {
+enum class PageGuard : uint8_t {
   kNone,    // guard bands, if any
   kEnds,    // each ends where its pages end
   kBegins,  // each begins where its pages begin
@@ -93,7 +93,7 @@ enum class CounterDepth : uint8_t {
   kSpeedOfLight,  // the costly ones too: of accepted candidates
 };
 std::string_view Name(Perturbation perturbation);
-std::string_view Name(ExactMemory memory);
+std::string_view Name(PageGuard memory);
 std::string_view Name(CounterDepth depth);
 
 struct ExecuteOptions {
@@ -109,7 +109,7 @@ struct ExecuteOptions {
                                      // extrapolate the counters; outputs are then incomplete
   uint64_t instruction_limit = 20'000'000'000;  // thread instructions of a whole run before it counts as an endless loop
   std::optional<Dim3> block_limit;   // of the grid, for tests
-  ExactMemory exact_memory = ExactMemory::kNone;
+  PageGuard page_guard = PageGuard::kNone;
   uint32_t runs = 1;                 // so many runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
 };
@@ -136,7 +136,7 @@ struct PrecisionUse {
   int line = 0;
 };
 struct Executed {
-  std::vector<Bytes> buffers;        // after the run, in the order of the request
+  std::vector<base::Bytes> buffers;        // after the run, in the order of the request
   std::vector<bool> as_sent;         // beside them: true stands for the request's own bytes, which then do not travel back. Empty to callers
   std::vector<LaunchReport> launches;
   double time_us = 0;                // sum over the plan; modelled on the simulator
@@ -145,7 +145,7 @@ struct Executed {
   std::vector<GuardViolation> guards;
   // Of runs after the first that gave other bits in a buffer: how many, and the first such one's buffers.
   uint32_t differing_runs = 0;
-  std::vector<Bytes> other_buffers;
+  std::vector<base::Bytes> other_buffers;
   std::vector<std::string> changed_globals;  // module variables that a run left other than it found them
   std::map<std::string, PrecisionUse> precision;  // by what it is: "to tf32", "approximate ex2"
   std::vector<std::string> notes;        // what could not be measured, with its remedy
@@ -174,13 +174,13 @@ struct TimeRequest {
   std::string device;           // "cuda:0"
   TimingOptions options;
 };
-struct KeptPair {
+struct SampledPair {
   int pair = 0;                 // index into Timed::pairs
-  std::vector<Bytes> original, candidate;  // every buffer argument after the launch
+  std::vector<base::Bytes> original, candidate;  // every buffer argument after the launch
 };
 struct Timed {
   std::vector<TimedPair> pairs;
-  std::vector<KeptPair> kept;
+  std::vector<SampledPair> kept;
   int launches_per_sample = 1;
   double empty_us = 0;          // what the events measure with nothing between them
   double hot_original_us = 0, hot_candidate_us = 0;
@@ -200,4 +200,4 @@ class Evaluator {
   virtual Result<TimeOutcome> Time(const TimeRequest& request) = 0;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

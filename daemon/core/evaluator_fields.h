@@ -7,11 +7,11 @@
 #include "core/inspection_fields.h"
 #include "core/verdict_fields.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 constexpr Allow Last(Allow) { return kLastAllow; }
 constexpr Perturbation Last(Perturbation) { return Perturbation::kNoise; }
-constexpr ExactMemory Last(ExactMemory) { return ExactMemory::kBegins; }
+constexpr PageGuard Last(PageGuard) { return PageGuard::kBegins; }
 constexpr CounterDepth Last(CounterDepth) { return CounterDepth::kSpeedOfLight; }
 
 template <typename V>
@@ -94,7 +94,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field("sample_instructions", &T::sample_instructions);
   field("instruction_limit", &T::instruction_limit);
   field.Sparse("block_limit", &T::block_limit);
-  field("exact_memory", &T::exact_memory);
+  field("exact_memory", &T::page_guard);
   field("runs", &T::runs);
   field("perturbation", &T::perturbation);
 }
@@ -197,8 +197,8 @@ void Describe(V& field, const Executed*) {
   field("seconds", &T::seconds);
 }
 template <typename V>
-void Describe(V& field, const TimedDrift*) {
-  using T = TimedDrift;
+void Describe(V& field, const OutputDeviation*) {
+  using T = OutputDeviation;
   field("relative_rms", &T::relative_rms);
   field("different_class", &T::different_class);
   field("unwritten", &T::unwritten);
@@ -215,8 +215,8 @@ void Describe(V& field, const TimedPair*) {
   field("drift", &T::drift);
 }
 template <typename V>
-void Describe(V& field, const KeptPair*) {
-  using T = KeptPair;
+void Describe(V& field, const SampledPair*) {
+  using T = SampledPair;
   field("pair", &T::pair);
   field("original", &T::original);
   field("candidate", &T::candidate);
@@ -250,4 +250,4 @@ constexpr const char* TagKey(const SpliceOutcome*) { return "outcome"; }
 constexpr const char* TagKey(const ExecuteOutcome*) { return "outcome"; }
 constexpr const char* TagKey(const TimeOutcome*) { return "outcome"; }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 const std::vector<EvidenceField>& EvidenceFields() {
   static const std::vector<EvidenceField> fields = {
@@ -140,7 +140,7 @@ std::optional<double> Evidence::Get(std::string_view field) const {
 }
 
 std::string Evidence::Digest() const {
-  Hasher hasher;
+  base::Hasher hasher;
   hasher.Add(Name(operation)).Add(dtype).Add(chip);
   for (const auto& [name, value] : values_) {
     char rounded[32];
@@ -150,4 +150,4 @@ std::string Evidence::Digest() const {
   return hasher.Finish();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

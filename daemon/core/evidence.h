@@ -12,7 +12,7 @@
 #include "core/inspection.h"
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct EvidenceField {
   std::string_view name;     // "dram_throughput_pct"
@@ -59,4 +59,4 @@ double MinimumBytes(const KernelSpec& spec, const Case& c);
 // From the hottest launch of a measurement (by time share over the plan) and the static features of its kernel.
 Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeasurement& measurement, const Roofline& roofline);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <limits>
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct Expression::Node {
   enum class Kind { kLiteral, kName, kAdd, kSubtract, kMultiply, kDivide, kModulo, kNegate, kCeilDiv, kMin, kMax };
@@ -200,4 +200,4 @@ std::vector<std::string> Expression::Variables() const {
   return names;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 class Expression {
  public:
@@ -33,4 +33,4 @@ class Expression {
   std::string text_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -1,6 +1,6 @@
 #include "core/inspection.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 std::string_view Name(AccessPattern pattern) {
   switch (pattern) {
@@ -38,4 +38,4 @@ std::string_view Name(OperationClass operation) {
   return "?";
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

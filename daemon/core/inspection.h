@@ -10,7 +10,7 @@
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct ParameterInfo {
   std::string name;
@@ -110,4 +110,4 @@ struct Inspection {
   std::vector<std::string> warnings;   // "file:line: message"
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

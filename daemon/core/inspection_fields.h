@@ -4,7 +4,7 @@
 #include "base/fields.h"
 #include "core/inspection.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 constexpr DType Last(DType) { return DType::kBool; }
 constexpr Role Last(Role) { return Role::kScratch; }
@@ -105,4 +105,4 @@ void Describe(V& field, const Inspection*) {
   field("warnings", &T::warnings);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

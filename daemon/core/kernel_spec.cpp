@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace warpwright {
+namespace warpwright::core {
 namespace {
 constexpr std::pair<Allow, std::string_view> kAllowNames[] = {
     {Allow::kTf32, "tf32"},           {Allow::kNondeterministic, "nondeterministic"},
@@ -75,4 +75,4 @@ std::vector<std::byte> ScalarBytes(const ScalarArgument& argument, const ScalarV
   return bytes;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

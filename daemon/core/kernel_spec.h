@@ -11,7 +11,7 @@
 #include "core/dtype.h"
 #include "core/expression.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 enum class Role { kIn, kOut, kInOut, kScratch };  // scratch: content undefined before and after
 std::string_view Name(Role role);
@@ -127,4 +127,4 @@ Result<std::vector<int64_t>> ShapeOf(const Argument& argument, const Case& c);
 // As the callee receives it: SizeOf(dtype) bytes, little endian.
 std::vector<std::byte> ScalarBytes(const ScalarArgument& argument, const ScalarValue& value);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

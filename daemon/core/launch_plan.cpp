@@ -1,6 +1,6 @@
 #include "core/launch_plan.h"
 
-namespace warpwright {
+namespace warpwright::core {
 namespace {
 
 constexpr size_t kMaxOperations = 4096;
@@ -102,4 +102,4 @@ Status ValidatePlan(const LaunchPlan& plan) {
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
@@ -100,4 +100,4 @@ struct LaunchPlan {
 // (4,096 operations, grid and block as the chip allows: 1,024 threads, grid.y and grid.z at most 65,535).
 Status ValidatePlan(const LaunchPlan& plan);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

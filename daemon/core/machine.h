@@ -9,10 +9,10 @@
 
 #include "core/chip.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 // Why a part does not work, and what the user can do. Empty: it works.
-struct Trouble {
+struct Problem {
   std::string message, remedy;
   explicit operator bool() const { return !message.empty(); }
 };
@@ -43,11 +43,11 @@ struct Machine {
   struct ToolkitPart {
     std::string root;
     bool nvcc = false, compute_sanitizer = false;      // there or on PATH
-    Trouble trouble;
+    Problem problem;
   };
   struct HostCompilerPart {
     std::string version;                               // "g++ (Debian 12.2.0-14) 12.2.0"
-    Trouble trouble;
+    Problem problem;
   };
   struct SandboxPart {
     int landlock = 0;                                  // its version in the kernel; 0: none
@@ -56,30 +56,30 @@ struct Machine {
   struct NvmlPart {
     std::string driver_release;                        // "580.159.04"
     std::vector<GpuState> gpus;
-    Trouble trouble;
+    Problem problem;
   };
   struct DriverPart {
     int version = 0;                                   // 13000: CUDA 13.0
     int gpus = 0;
-    Trouble trouble;
+    Problem problem;
   };
   struct DevicePart {                                  // the one that was asked for
     std::string pci;                                   // of the physical GPU
     GpuFacts facts;
-    Trouble trouble;                                   // no context can be made on it
+    Problem problem;                                   // no context can be made on it
   };
   struct NvrtcPart {
     std::string version, arch;                         // "13.0", "sm_90": a kernel was compiled for it
-    Trouble trouble;
+    Problem problem;
   };
   struct CuptiPart {
     std::string path;
     uint32_t version = 0;                              // 130001
-    Trouble trouble;
+    Problem problem;
   };
   struct CountersPart {
     std::string chip;                                  // "GH100": a context of it may count
-    Trouble trouble;
+    Problem problem;
   };
 
   // In the order in which the worker tells them; what may end a worker comes last.
@@ -94,4 +94,4 @@ struct Machine {
   std::optional<CountersPart> counters;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -5,11 +5,11 @@
 #include "base/fields.h"
 #include "core/machine.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 template <typename V>
-void Describe(V& field, const Trouble*) {
-  using T = Trouble;
+void Describe(V& field, const Problem*) {
+  using T = Problem;
   field.Optional("message", &T::message);
   field.Optional("remedy", &T::remedy);
 }
@@ -67,13 +67,13 @@ void Describe(V& field, const Machine::ToolkitPart*) {
   field.Optional("root", &T::root);
   field.Optional("nvcc", &T::nvcc);
   field.Optional("compute_sanitizer", &T::compute_sanitizer);
-  field.Optional("trouble", &T::trouble);
+  field.Optional("trouble", &T::problem);
 }
 template <typename V>
 void Describe(V& field, const Machine::HostCompilerPart*) {
   using T = Machine::HostCompilerPart;
   field.Optional("version", &T::version);
-  field.Optional("trouble", &T::trouble);
+  field.Optional("trouble", &T::problem);
 }
 template <typename V>
 void Describe(V& field, const Machine::SandboxPart*) {
@@ -86,41 +86,41 @@ void Describe(V& field, const Machine::NvmlPart*) {
   using T = Machine::NvmlPart;
   field.Optional("driver_release", &T::driver_release);
   field.Optional("gpus", &T::gpus);
-  field.Optional("trouble", &T::trouble);
+  field.Optional("trouble", &T::problem);
 }
 template <typename V>
 void Describe(V& field, const Machine::DriverPart*) {
   using T = Machine::DriverPart;
   field.Optional("version", &T::version);
   field.Optional("gpus", &T::gpus);
-  field.Optional("trouble", &T::trouble);
+  field.Optional("trouble", &T::problem);
 }
 template <typename V>
 void Describe(V& field, const Machine::DevicePart*) {
   using T = Machine::DevicePart;
   field.Optional("pci", &T::pci);
   field.Optional("facts", &T::facts);
-  field.Optional("trouble", &T::trouble);
+  field.Optional("trouble", &T::problem);
 }
 template <typename V>
 void Describe(V& field, const Machine::NvrtcPart*) {
   using T = Machine::NvrtcPart;
   field.Optional("version", &T::version);
   field.Optional("arch", &T::arch);
-  field.Optional("trouble", &T::trouble);
+  field.Optional("trouble", &T::problem);
 }
 template <typename V>
 void Describe(V& field, const Machine::CuptiPart*) {
   using T = Machine::CuptiPart;
   field.Optional("path", &T::path);
   field.Optional("version", &T::version);
-  field.Optional("trouble", &T::trouble);
+  field.Optional("trouble", &T::problem);
 }
 template <typename V>
 void Describe(V& field, const Machine::CountersPart*) {
   using T = Machine::CountersPart;
   field.Optional("chip", &T::chip);
-  field.Optional("trouble", &T::trouble);
+  field.Optional("trouble", &T::problem);
 }
 template <typename V>
 void Describe(V& field, const Machine*) {
@@ -136,4 +136,4 @@ void Describe(V& field, const Machine*) {
   field.Sparse("counters", &T::counters);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -6,7 +6,7 @@
 
 #include "core/evidence.h"
 
-namespace warpwright {
+namespace warpwright::core {
 namespace {
 
 double Percent(double part, double whole) { return whole > 0 ? std::clamp(100.0 * part / whole, 0.0, 100.0) : 0.0; }
@@ -223,4 +223,4 @@ Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeas
   return e;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::core {
 
 // `values` must not be empty.
 inline double Median(std::vector<double> values) {
@@ -15,4 +15,4 @@ inline double Median(std::vector<double> values) {
   return 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright {
+namespace warpwright::core {
 
 namespace {
 
@@ -46,4 +46,4 @@ Occupancy ComputeOccupancy(const Chip& chip, const BlockNeeds& needs, uint64_t b
   return occupancy;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -5,7 +5,7 @@
 #include "core/chip.h"
 #include "core/counters.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct BlockNeeds {
   int threads = 0;
@@ -18,4 +18,4 @@ struct BlockNeeds {
 // long.
 Occupancy ComputeOccupancy(const Chip& chip, const BlockNeeds& needs, uint64_t blocks);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::core {
 
 using Parameters = std::map<std::string, std::string>;
 
@@ -43,4 +43,4 @@ struct Diagnosis {
   double confidence = 0;   // 0 to 1
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

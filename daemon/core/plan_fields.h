@@ -4,7 +4,7 @@
 #include "base/fields.h"
 #include "core/plan.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 template <typename V>
 void Describe(V& field, const Prediction*) {
@@ -27,4 +27,4 @@ void Describe(V& field, const Plan*) {
   field("score", &T::score);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

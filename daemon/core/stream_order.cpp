@@ -3,7 +3,7 @@
 #include <map>
 #include <queue>
 
-namespace warpwright {
+namespace warpwright::core {
 namespace {
 
 struct Dependencies {
@@ -55,4 +55,4 @@ std::vector<PlanOp> LatestFirst(const std::vector<PlanOp>& ops) {
   return order;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -7,10 +7,10 @@
 
 #include "core/launch_plan.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 // The order that is as far from the given one as the rules allow: whatever may run later does. Equal to `ops` where they allow one order
 // only, as always with a single stream.
 std::vector<PlanOp> LatestFirst(const std::vector<PlanOp>& ops);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

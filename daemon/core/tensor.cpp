@@ -1,6 +1,6 @@
 #include "core/tensor.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 size_t Tensor::NumElements() const {
   size_t count = 1;
@@ -14,4 +14,4 @@ Tensor Tensor::Zeros(DType dtype, std::vector<int64_t> shape) {
   return tensor;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

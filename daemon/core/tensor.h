@@ -8,7 +8,7 @@
 
 #include "core/dtype.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct Tensor {
   DType dtype = DType::kF32;
@@ -21,4 +21,4 @@ struct Tensor {
   bool operator==(const Tensor&) const = default;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -9,7 +9,7 @@
 
 #include "core/median.h"
 
-namespace warpwright {
+namespace warpwright::core {
 namespace {
 
 bool Counts(const TimedPair& pair, const TimingRules& rules) {
@@ -128,4 +128,4 @@ TimingOverall Combine(std::span<const WeightedTiming> cases, const TimingRules& 
   return overall;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

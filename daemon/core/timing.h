@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::core {
 
 // How far a timed output was from the original's on the same inputs, as the device itself saw it. Every timed output is looked
 // at so; a few are returned whole and compared outside.
-struct TimedDrift {
+struct OutputDeviation {
   double relative_rms = 0;       // rms(candidate - original) / rms(original), over the elements that are finite in both
   uint64_t different_class = 0;  // elements that are NaN or infinite in one only, or of another sign of infinity
   uint64_t unwritten = 0;        // elements that still hold the poison, and are far from the original's
@@ -27,7 +27,7 @@ struct TimedPair {
   bool candidate_first = false;
   double original_us = 0, candidate_us = 0;
   double original_mhz = 0, candidate_mhz = 0;  // clock of the multiprocessors meanwhile; 0: unknown
-  TimedDrift drift;                            // the worst over the outputs
+  OutputDeviation drift;                            // the worst over the outputs
 };
 
 enum class TimingDecision : uint8_t { kFaster, kSame, kSlower, kInconclusive };
@@ -83,4 +83,4 @@ TimingOverall Combine(std::span<const WeightedTiming> cases, const TimingRules& 
 // above it.
 double StudentQuantile(double alpha, int degrees);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

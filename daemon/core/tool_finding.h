@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace warpwright {
+namespace warpwright::core {
 
 struct ToolFinding {
   enum class Outcome { kClean, kFound, kNotRun };
@@ -12,4 +12,4 @@ struct ToolFinding {
   std::string message;  // what was found, or why it did not run
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 std::string_view Name(Fault::Kind kind) {
   switch (kind) {
@@ -70,4 +70,4 @@ double Speedup(const Measured& original, const Measured& candidate) {
   return weight_sum > 0 ? std::exp(log_sum / weight_sum) : 1.0;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -9,7 +9,7 @@
 #include "core/counters.h"
 #include "core/timing.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 // A fault that a device saw while the kernel ran. `line` is the user's where -lineinfo gives one.
 struct Fault {
@@ -85,4 +85,4 @@ inline bool Passed(const Verdict& verdict) { return std::holds_alternative<Measu
 double LogGain(const CaseMeasurement& before, const CaseMeasurement& after);  // of one case
 double Speedup(const Measured& original, const Measured& candidate);
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -5,7 +5,7 @@
 #include "base/fields.h"
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::core {
 
 constexpr TimingDecision Last(TimingDecision) { return TimingDecision::kInconclusive; }
 constexpr Fault::Kind Last(Fault::Kind) { return Fault::Kind::kIllegalInstruction; }
@@ -148,4 +148,4 @@ void Describe(V& field, const Measured*) {
 
 constexpr const char* TagKey(const Verdict*) { return "verdict"; }
 
-}  // namespace warpwright
+}  // namespace warpwright::core

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/redaction.h"
-#include "forge/github_answers.h"
+#include "forge/github_responses.h"
 #include "forge/github_transport.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 using nlohmann::json;
@@ -25,7 +25,7 @@ class Fixed final : public TokenSource {
   Result<std::string> Token(const RepositoryName&) override {
     WW_ASSIGN(std::string token, read_());
     if (token.empty()) return Fail(ErrorCode::kEnvironment, "the forge's token is empty", "look into the file or variable that holds it");
-    RegisterSecret(token);
+    base::RegisterSecret(token);
     return token;
   }
   void Reject(const RepositoryName&, const std::string&) override {}  // a replaced file is seen by the next Token anyway
@@ -45,7 +45,7 @@ Time ExpiryOf(const std::string& text, Time now) {
 
 class App final : public TokenSource {
  public:
-  App(AppOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
+  App(AppOptions options, const base::Clock& clock) : options_(std::move(options)), clock_(clock) {}
   Status Start(Http& http);
   Result<std::string> Token(const RepositoryName& repository) override;
   void Reject(const RepositoryName& repository, const std::string& token) override;
@@ -57,11 +57,11 @@ class App final : public TokenSource {
     Time expires;
   };
   Result<std::string> Jwt() const;
-  Result<int64_t> Installation(const RepositoryName& repository, Patience& patience);
+  Result<int64_t> Installation(const RepositoryName& repository, RetryBudget& patience);
   Result<Held> Make(const RepositoryName& repository);
 
   const AppOptions options_;
-  const Clock& clock_;
+  const base::Clock& clock_;
   std::unique_ptr<GithubTransport> transport_;
   std::mutex mutex_;  // also while a token is made: who waits for it needs no second one
   std::map<std::string, int64_t> installations_;  // by "owner/name"
@@ -71,9 +71,9 @@ class App final : public TokenSource {
 
 Result<std::string> App::Jwt() const {
   WW_ASSIGN(const std::string key, options_.private_key());
-  RegisterSecret(key);
+  base::RegisterSecret(key);
   WW_ASSIGN(std::string jwt, SignAppJwt(key, options_.app_id, clock_.Now()));
-  RegisterSecret(jwt);
+  base::RegisterSecret(jwt);
   return jwt;
 }
 
@@ -90,10 +90,10 @@ Status App::Start(Http& http) {
   return {};
 }
 
-Result<int64_t> App::Installation(const RepositoryName& repository, Patience& patience) {
+Result<int64_t> App::Installation(const RepositoryName& repository, RetryBudget& patience) {
   if (const auto known = installations_.find(repository.Full()); known != installations_.end()) return known->second;
   const std::string path = fmt::format("/repos/{}/{}/installation", PercentEncoded(repository.owner), PercentEncoded(repository.name));
-  WW_ASSIGN(const GithubAnswer answer, transport_->Get(repository, path, patience));
+  WW_ASSIGN(const GithubResponse answer, transport_->Get(repository, path, patience));
   if (answer.status == 404)
     return Fail(ErrorCode::kEnvironment, fmt::format("the GitHub App is not installed on {}", repository.Full()),
                 "install it there: settings of the App on the forge, 'Install App'");
@@ -106,7 +106,7 @@ Result<int64_t> App::Installation(const RepositoryName& repository, Patience& pa
 Result<App::Held> App::Make(const RepositoryName& repository) {
   const json wanted = {{"repositories", json::array({repository.name})},
                        {"permissions", {{"contents", "write"}, {"pull_requests", "write"}, {"checks", "write"}, {"issues", "write"}, {"metadata", "read"}}}};
-  Patience patience = transport_->Begin();
+  RetryBudget patience = transport_->Begin();
   bool installed_again = false;
   while (true) {
     WW_ASSIGN(const int64_t installation, Installation(repository, patience));
@@ -115,7 +115,7 @@ Result<App::Held> App::Make(const RepositoryName& repository) {
     if (written.lost) continue;  // a token that nobody knows expires by itself
     if (written.answer.status == 201) {
       WW_ASSIGN(GithubInstallationToken made, DecodeInstallationToken(written.answer.body));
-      RegisterSecret(made.token);
+      base::RegisterSecret(made.token);
       return Held{std::move(made.token), ExpiryOf(made.expires_at, clock_.Now())};
     }
     installations_.erase(repository.Full());
@@ -150,8 +150,8 @@ void App::Reject(const RepositoryName& repository, const std::string& token) {
 Result<std::string> App::Login() {
   const std::lock_guard lock(mutex_);
   if (!login_.empty()) return login_;
-  Patience patience = transport_->Begin();
-  WW_ASSIGN(const GithubAnswer answer, transport_->Get({}, "/app", patience));
+  RetryBudget patience = transport_->Begin();
+  WW_ASSIGN(const GithubResponse answer, transport_->Get({}, "/app", patience));
   if (answer.status != 200) return Fail(transport_->Refusal(answer, "ask for the App's name"));
   WW_ASSIGN(const std::string slug, DecodeAppSlug(answer.body));
   return login_ = slug + "[bot]";
@@ -161,7 +161,7 @@ Result<std::string> App::Login() {
 
 std::shared_ptr<TokenSource> FixedToken(std::function<Result<std::string>()> read) { return std::make_shared<Fixed>(std::move(read)); }
 
-Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const Clock& clock) {
+Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const base::Clock& clock) {
   auto app = std::make_shared<App>(std::move(options), clock);
   WW_TRY(app->Start(http));
   return app;
@@ -177,4 +177,4 @@ std::function<Result<std::string>()> TokenFor(std::shared_ptr<TokenSource> token
   return [tokens = std::move(tokens), repository = std::move(repository)] { return tokens->Token(repository); };
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

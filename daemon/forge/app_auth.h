@@ -13,7 +13,7 @@
 #include "forge/github_client.h"
 #include "forge/http.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 // Thread-safe.
 class TokenSource {
@@ -39,7 +39,7 @@ struct AppOptions {
 };
 // Finds the installation of a repository and makes tokens limited to it and to contents, pull requests, checks and issues (write) and
 // metadata (read). Kept until five minutes before they expire. The key is read and tried at once: kEnvironment where it is none.
-Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const Clock& clock);
+Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const base::Clock& clock);
 
 // Lets a client ask `tokens`.
 void UseTokens(std::shared_ptr<TokenSource> tokens, GithubOptions& options);
@@ -50,4 +50,4 @@ std::function<Result<std::string>()> TokenFor(std::shared_ptr<TokenSource> token
 // in PEM without passphrase.
 Result<std::string> SignAppJwt(std::string_view private_key_pem, std::string_view issuer, std::chrono::system_clock::time_point now);
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,13 +31,13 @@ std::optional<std::string_view> TakeLine(std::string_view& rest) {
 // magic, SHA-256 of what follows; URL, ETag, Link, each a line; the body.
 std::string Encode(const std::string& url, const CachedAnswer& answer) {
   const std::string content = fmt::format("{}\n{}\n{}\n{}", url, answer.etag, answer.link, answer.body);
-  return fmt::format("{}{}\n{}", kMagic, Sha256(std::string_view(content)), content);
+  return fmt::format("{}{}\n{}", kMagic, base::Sha256(std::string_view(content)), content);
 }
 std::optional<CachedAnswer> Decode(const std::string& url, std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return std::nullopt;
   bytes.remove_prefix(kMagic.size());
   const auto hash = TakeLine(bytes);
-  if (!hash || *hash != Sha256(bytes)) return std::nullopt;
+  if (!hash || *hash != base::Sha256(bytes)) return std::nullopt;
   const auto its_url = TakeLine(bytes);
   const auto etag = its_url == url ? TakeLine(bytes) : std::nullopt;
   const auto link = etag ? TakeLine(bytes) : std::nullopt;
@@ -68,13 +68,13 @@ Result<std::unique_ptr<EtagCache>> EtagCache::Open(const fs::path& folder, uint6
   return cache;
 }
 
-fs::path EtagCache::PathOf(const std::string& url) const { return folder_ / Sha256(std::string_view(url)); }
+fs::path EtagCache::PathOf(const std::string& url) const { return folder_ / base::Sha256(std::string_view(url)); }
 
 std::optional<CachedAnswer> EtagCache::Find(const std::string& url) {
   const fs::path path = PathOf(url);
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
-  const auto bytes = ReadFile(path, kMaxFileBytes);
+  const auto bytes = base::ReadFile(path, kMaxFileBytes);
   if (!bytes) return std::nullopt;
   auto answer = Decode(url, *bytes);
   if (answer) fs::last_write_time(path, fs::file_time_type::clock::now(), error);
@@ -89,7 +89,7 @@ Status EtagCache::Store(const std::string& url, const CachedAnswer& answer) {
   const std::lock_guard lock(mutex_);
   std::error_code error;
   const uint64_t before = fs::exists(path, error) ? fs::file_size(path, error) : 0;
-  WW_TRY(WriteFileAtomically(path, bytes));
+  WW_TRY(base::WriteFileAtomically(path, bytes));
   bytes_ += bytes.size();
   bytes_ -= std::min(bytes_, error ? 0 : before);
   if (bytes_ > max_bytes_) Shrink();
@@ -135,4 +135,4 @@ void EtagCache::Shrink() {
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 struct CachedAnswer {
   std::string etag, link, body;  // link: the header that names the next page
@@ -41,4 +41,4 @@ class EtagCache {
   uint64_t bytes_ = 0;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 constexpr size_t kMaxNameBytes = 100;
@@ -72,4 +72,4 @@ std::string_view Name(Permission permission) {
   return "none";
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

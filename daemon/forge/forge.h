@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 // "owner/name". Parsed where it enters (a URL, a webhook), so that no other text gets into a path of the interface.
 struct RepositoryName {
@@ -89,13 +89,13 @@ class Forge {
 };
 
 // Talking with people.
-class Conversation {
+class CommentPort {
  public:
-  virtual ~Conversation() = default;
+  virtual ~CommentPort() = default;
   virtual Result<Permission> PermissionOf(const RepositoryName& repository, const std::string& login) = 0;
   virtual Result<PullRequestView> ReadPullRequest(const RepositoryName& repository, int64_t number) = 0;
   virtual Result<int64_t> PutComment(const RepositoryName& repository, const CommentRequest& request) = 0;
   virtual Status React(const RepositoryName& repository, int64_t comment, const std::string& reaction) = 0;  // "eyes", "rocket", "-1"
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -7,7 +7,7 @@
 #include "forge/github_state.h"
 #include "forge/json_text.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 using nlohmann::json;
@@ -36,14 +36,14 @@ json AnnotationJson(const Annotation& annotation) {
                 {"start_line", start},
                 {"end_line", std::max(annotation.end_line, start)},
                 {"annotation_level", annotation.level},
-                {"message", Clip(annotation.message, kMaxAnnotationMessage)}};
-  if (!annotation.title.empty()) value["title"] = Clip(annotation.title, kMaxAnnotationTitle);
+                {"message", base::Clip(annotation.message, kMaxAnnotationMessage)}};
+  if (!annotation.title.empty()) value["title"] = base::Clip(annotation.title, kMaxAnnotationTitle);
   return value;
 }
 
 std::string Title(const CheckRequest& request) { return request.title.empty() ? request.name : request.title; }
-std::string Summary(const CheckRequest& request) { return Clip(request.summary, kMaxOutputCharacters); }
-std::string Text(const CheckRequest& request) { return Clip(request.text, kMaxOutputCharacters); }
+std::string Summary(const CheckRequest& request) { return base::Clip(request.summary, kMaxOutputCharacters); }
+std::string Text(const CheckRequest& request) { return base::Clip(request.text, kMaxOutputCharacters); }
 
 // The request's values with annotations from `first` on, as many as one request may carry. `clear_text`: there is one that has to go.
 json CheckJson(const CheckRequest& request, size_t first, bool clear_text) {
@@ -73,7 +73,7 @@ std::string StatusState(const CheckRequest& request) {
 }  // namespace
 
 Result<std::optional<GithubCheckRun>> GithubClient::State::FindCheck(const RepositoryName& repository, const CheckRequest& request, bool& forbidden,
-                                                                     Patience& patience) {
+                                                                     RetryBudget& patience) {
   const std::string path = RepositoryPath(
       repository, fmt::format("/commits/{}/check-runs?check_name={}&filter=all&per_page=100", PercentEncoded(request.sha), PercentEncoded(request.name)));
   std::optional<GithubCheckRun> found;
@@ -90,7 +90,7 @@ Result<std::optional<GithubCheckRun>> GithubClient::State::FindCheck(const Repos
   return found;
 }
 
-Result<std::optional<int64_t>> GithubClient::State::PutCheckRun(const RepositoryName& repository, const CheckRequest& request, Patience& patience) {
+Result<std::optional<int64_t>> GithubClient::State::PutCheckRun(const RepositoryName& repository, const CheckRequest& request, RetryBudget& patience) {
   while (true) {
     bool forbidden = false;
     WW_ASSIGN(const auto found, FindCheck(repository, request, forbidden, patience));
@@ -120,8 +120,8 @@ Result<std::optional<int64_t>> GithubClient::State::PutCheckRun(const Repository
   }
 }
 
-Result<int64_t> GithubClient::State::PutStatus(const RepositoryName& repository, const CheckRequest& request, Patience& patience) {
-  json body = {{"state", StatusState(request)}, {"context", request.name}, {"description", Clip(Title(request), kMaxStatusDescription)}};
+Result<int64_t> GithubClient::State::PutStatus(const RepositoryName& repository, const CheckRequest& request, RetryBudget& patience) {
+  json body = {{"state", StatusState(request)}, {"context", request.name}, {"description", base::Clip(Title(request), kMaxStatusDescription)}};
   if (!request.details_url.empty()) body["target_url"] = request.details_url;
   const std::string list = RepositoryPath(repository, fmt::format("/commits/{}/statuses?per_page=100", PercentEncoded(request.sha)));
   while (true) {
@@ -145,7 +145,7 @@ Result<int64_t> GithubClient::State::PutStatus(const RepositoryName& repository,
 
 Result<int64_t> GithubClient::PutCheck(const RepositoryName& repository, const CheckRequest& request) {
   WW_TRY(CheckValues(request));
-  Patience patience = state_->transport->Begin();
+  RetryBudget patience = state_->transport->Begin();
   const auto statuses_only = [&] {
     const std::lock_guard lock(state_->mutex);
     return state_->without_checks.contains(repository.Full());
@@ -163,4 +163,4 @@ Result<int64_t> GithubClient::PutCheck(const RepositoryName& repository, const C
   return state_->PutStatus(repository, request, patience);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -8,7 +8,7 @@
 #include "forge/github_state.h"
 #include "forge/json_text.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 constexpr size_t kMaxNotices = 1000;
@@ -39,7 +39,7 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
 }
 
 Status CheckBody(std::string_view body) {
-  if (CodePoints(body) > kMaxBodyCodePoints)
+  if (base::CodePoints(body) > kMaxBodyCodePoints)
     return Fail(ErrorCode::kUnsupported, fmt::format("a text of more than {} characters, which GitHub refuses", kMaxBodyCodePoints));
   return {};
 }
@@ -47,7 +47,7 @@ Status CheckBody(std::string_view body) {
 GithubClient::GithubClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
 GithubClient::~GithubClient() = default;
 
-Result<std::unique_ptr<GithubClient>> GithubClient::Create(GithubOptions options, Http& http, const Clock& clock) {
+Result<std::unique_ptr<GithubClient>> GithubClient::Create(GithubOptions options, Http& http, const base::Clock& clock) {
   auto state = std::make_unique<State>();
   WW_ASSIGN(state->transport, GithubTransport::Create(options, http, clock));
   state->options = std::move(options);
@@ -63,7 +63,7 @@ void GithubClient::State::Say(const std::string& text) {
   options.notice(text);
 }
 
-Result<std::string> GithubClient::State::Login(const RepositoryName& repository, Patience& patience) {
+Result<std::string> GithubClient::State::Login(const RepositoryName& repository, RetryBudget& patience) {
   {
     const std::lock_guard lock(mutex);
     if (login) return *login;
@@ -73,7 +73,7 @@ Result<std::string> GithubClient::State::Login(const RepositoryName& repository,
     WW_ASSIGN(name, options.login());
   }
   if (name.empty()) {
-    WW_ASSIGN(const GithubAnswer answer, transport->Get(repository, "/user", patience));
+    WW_ASSIGN(const GithubResponse answer, transport->Get(repository, "/user", patience));
     if (answer.status == 200) {
       WW_ASSIGN(name, DecodeLogin(answer.body));
     } else if (answer.status != 403 && answer.status != 404) {  // those two: an installation's token, which is nobody
@@ -89,4 +89,4 @@ bool GithubClient::State::IsOurs(const GithubAuthor& author, const std::string& 
   return login.empty() ? author.type == "Bot" : SameIgnoringCase(author.login, login);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

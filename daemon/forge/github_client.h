@@ -17,7 +17,7 @@
 #include "forge/http.h"
 #include "forge/rate_limits.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 // One exchange, for counting.
 struct GithubCall {
@@ -54,10 +54,10 @@ struct GithubOptions {
 //  - PutDashboard finds our issue by marker, open or closed; a closed one is kept up to date, not reopened and not replaced.
 //  - PutComment with an empty marker: the body itself is the marker.
 //  - PermissionOf: a custom role counts as the basic permission it includes; who is not a collaborator has kNone (public: kRead).
-class GithubClient final : public Forge, public Conversation {
+class GithubClient final : public Forge, public CommentPort {
  public:
   // `http` and `clock` outlive the client. kConfig: `api` is no http(s) URL, or there is no token function.
-  static Result<std::unique_ptr<GithubClient>> Create(GithubOptions options, Http& http, const Clock& clock);
+  static Result<std::unique_ptr<GithubClient>> Create(GithubOptions options, Http& http, const base::Clock& clock);
   ~GithubClient() override;
 
   Result<std::optional<PullRequestView>> FindPullRequest(const RepositoryName& repository, const std::string& head) override;
@@ -76,4 +76,4 @@ class GithubClient final : public Forge, public Conversation {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -8,7 +8,7 @@
 #include "forge/github_state.h"
 #include "forge/json_text.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 using nlohmann::json;
@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 8> kReactions = {"+1", "-1", "laugh", "co
 
 }  // namespace
 
-Result<std::optional<GithubIssue>> GithubClient::State::FindDashboard(const RepositoryName& repository, const std::string& marker, Patience& patience) {
+Result<std::optional<GithubIssue>> GithubClient::State::FindDashboard(const RepositoryName& repository, const std::string& marker, RetryBudget& patience) {
   WW_ASSIGN(const std::string us, Login(repository, patience));
   const auto look = [&](const std::string& filter) -> Result<std::optional<GithubIssue>> {
     std::optional<GithubIssue> found;
@@ -46,7 +46,7 @@ Result<int64_t> GithubClient::PutDashboard(const RepositoryName& repository, con
   if (request.marker.empty() || request.body.find(request.marker) == std::string::npos)
     return Fail(ErrorCode::kUnsupported, "a dashboard without its marker could not be found again");
   GithubTransport& transport = *state_->transport;
-  Patience patience = transport.Begin();
+  RetryBudget patience = transport.Begin();
   while (true) {
     WW_ASSIGN(const auto found, state_->FindDashboard(repository, request.marker, patience));
     const std::string what = fmt::format("write the dashboard issue of {}", repository.Full());
@@ -71,7 +71,7 @@ Result<int64_t> GithubClient::PutDashboard(const RepositoryName& repository, con
 }
 
 Result<std::optional<GithubComment>> GithubClient::State::FindComment(const RepositoryName& repository, int64_t issue, const std::string& marker,
-                                                                      Patience& patience) {
+                                                                      RetryBudget& patience) {
   WW_ASSIGN(const std::string us, Login(repository, patience));
   std::optional<GithubComment> found;
   const std::string path = RepositoryPath(repository, fmt::format("/issues/{}/comments?per_page=100", issue));
@@ -91,7 +91,7 @@ Result<int64_t> GithubClient::PutComment(const RepositoryName& repository, const
   if (marker.empty() || request.body.find(marker) == std::string::npos)
     return Fail(ErrorCode::kUnsupported, "a comment without its marker could not be found again");
   GithubTransport& transport = *state_->transport;
-  Patience patience = transport.Begin();
+  RetryBudget patience = transport.Begin();
   while (true) {
     WW_ASSIGN(const auto found, state_->FindComment(repository, request.issue, marker, patience));
     if (found && SameText(found->body, request.body)) return found->id;
@@ -108,8 +108,8 @@ Result<int64_t> GithubClient::PutComment(const RepositoryName& repository, const
 
 Status GithubClient::React(const RepositoryName& repository, int64_t comment, const std::string& reaction) {
   if (std::find(kReactions.begin(), kReactions.end(), reaction) == kReactions.end())
-    return Fail(ErrorCode::kUnsupported, fmt::format("there is no reaction '{}'", Clip(reaction, 20)));
-  Patience patience = state_->transport->Begin();
+    return Fail(ErrorCode::kUnsupported, fmt::format("there is no reaction '{}'", base::Clip(reaction, 20)));
+  RetryBudget patience = state_->transport->Begin();
   const std::string path = RepositoryPath(repository, fmt::format("/issues/comments/{}/reactions", comment));
   while (true) {  // the same reaction twice is one: the server says 200 instead of 201
     WW_ASSIGN(const GithubWrite written, state_->transport->Write(repository, "POST", path, json{{"content", reaction}}, patience));
@@ -121,12 +121,12 @@ Status GithubClient::React(const RepositoryName& repository, int64_t comment, co
 
 Result<Permission> GithubClient::PermissionOf(const RepositoryName& repository, const std::string& login) {
   if (login.empty()) return Permission::kNone;
-  Patience patience = state_->transport->Begin();
+  RetryBudget patience = state_->transport->Begin();
   const std::string path = RepositoryPath(repository, fmt::format("/collaborators/{}/permission", PercentEncoded(login)));
-  WW_ASSIGN(const GithubAnswer answer, state_->transport->Get(repository, path, patience));
+  WW_ASSIGN(const GithubResponse answer, state_->transport->Get(repository, path, patience));
   if (answer.status == 404) return Permission::kNone;  // no such user
-  if (answer.status != 200) return Fail(state_->transport->Refusal(answer, fmt::format("ask what {} may do in {}", Clip(login, 100), repository.Full())));
+  if (answer.status != 200) return Fail(state_->transport->Refusal(answer, fmt::format("ask what {} may do in {}", base::Clip(login, 100), repository.Full())));
   return DecodePermission(answer.body);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -5,13 +5,13 @@
 
 #include "forge/github_state.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 using nlohmann::json;
 
 // 422 is "validation failed, or the endpoint has been spammed": only what is said this often is about the label or the reviewer.
-constexpr int kRefusalsThatCount = 3;
+constexpr int kMaxRefusals = 3;
 
 bool Has(const std::vector<std::string>& names, const std::string& name) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& other) { return SameIgnoringCase(name, other); });
@@ -41,7 +41,7 @@ json Difference(const PullRequestView& present, const PullRequestRequest& wanted
 
 }  // namespace
 
-Result<std::vector<GithubPullRequest>> GithubClient::State::PullRequestsOf(const RepositoryName& repository, const std::string& head, Patience& patience) {
+Result<std::vector<GithubPullRequest>> GithubClient::State::PullRequestsOf(const RepositoryName& repository, const std::string& head, RetryBudget& patience) {
   const std::string path = RepositoryPath(repository, fmt::format("/pulls?state=all&head={}&sort=created&direction=desc&per_page=100",
                                                                   PercentEncoded(repository.owner + ":" + head)));
   std::vector<GithubPullRequest> all;
@@ -55,21 +55,21 @@ Result<std::vector<GithubPullRequest>> GithubClient::State::PullRequestsOf(const
   return all;
 }
 
-Result<GithubPullRequest> GithubClient::State::PullRequest(const RepositoryName& repository, int64_t number, Patience& patience) {
-  WW_ASSIGN(const GithubAnswer answer, transport->Get(repository, RepositoryPath(repository, fmt::format("/pulls/{}", number)), patience));
+Result<GithubPullRequest> GithubClient::State::PullRequest(const RepositoryName& repository, int64_t number, RetryBudget& patience) {
+  WW_ASSIGN(const GithubResponse answer, transport->Get(repository, RepositoryPath(repository, fmt::format("/pulls/{}", number)), patience));
   if (answer.status != 200) return Fail(transport->Refusal(answer, fmt::format("read pull request {} of {}", number, repository.Full())));
   return DecodePullRequest(answer.body);
 }
 
 Result<std::optional<PullRequestView>> GithubClient::FindPullRequest(const RepositoryName& repository, const std::string& head) {
-  Patience patience = state_->transport->Begin();
+  RetryBudget patience = state_->transport->Begin();
   WW_ASSIGN(const auto all, state_->PullRequestsOf(repository, head, patience));
   if (all.empty()) return std::nullopt;
   return all.front().view;
 }
 
 Result<PullRequestView> GithubClient::ReadPullRequest(const RepositoryName& repository, int64_t number) {
-  Patience patience = state_->transport->Begin();
+  RetryBudget patience = state_->transport->Begin();
   WW_ASSIGN(GithubPullRequest found, state_->PullRequest(repository, number, patience));
   return std::move(found.view);
 }
@@ -77,7 +77,7 @@ Result<PullRequestView> GithubClient::ReadPullRequest(const RepositoryName& repo
 Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& repository, const PullRequestRequest& request) {
   WW_TRY(CheckBody(request.body));
   GithubTransport& transport = *state_->transport;
-  Patience patience = transport.Begin();
+  RetryBudget patience = transport.Begin();
   bool opened = false, changed = false;  // by an act of this call whose answer was lost, perhaps
   while (true) {
     WW_ASSIGN(const auto all, state_->PullRequestsOf(repository, request.head, patience));
@@ -94,7 +94,7 @@ Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& 
         return PublishedPullRequest{made.view, Operation::kCreated};
       }
       const Error refusal = transport.Refusal(written.answer, what);
-      if (written.answer.status != 422 || !SaysAlreadyExists(written.answer.body)) return Fail(refusal);
+      if (written.answer.status != 422 || !IsAlreadyExistsError(written.answer.body)) return Fail(refusal);
       WW_TRY(transport.WaitAfterFailure(patience, refusal));  // the list lags behind
       continue;
     }
@@ -120,7 +120,7 @@ Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& 
   }
 }
 
-Result<std::optional<std::vector<GithubIssueEvent>>> GithubClient::State::History(const RepositoryName& repository, int64_t number, Patience& patience) {
+Result<std::optional<std::vector<GithubIssueEvent>>> GithubClient::State::History(const RepositoryName& repository, int64_t number, RetryBudget& patience) {
   std::vector<GithubIssueEvent> history;
   const std::string path = RepositoryPath(repository, fmt::format("/issues/{}/events?per_page=100", number));
   const Status read = transport->GetPages(repository, path, kMaxPages, patience, [&](const std::string& body) -> Result<bool> {
@@ -135,7 +135,7 @@ Result<std::optional<std::vector<GithubIssueEvent>>> GithubClient::State::Histor
 }
 
 Status GithubClient::State::Dress(const RepositoryName& repository, const GithubPullRequest& found, const PullRequestRequest& wanted, bool just_opened,
-                                  Patience& patience) {
+                                  RetryBudget& patience) {
   const int64_t number = found.view.number;
   const auto open_questions = [&](const std::vector<std::string>& names, const std::vector<std::string>& present, const char* kind) {
     const std::lock_guard lock(mutex);
@@ -159,14 +159,14 @@ Status GithubClient::State::Dress(const RepositoryName& repository, const Github
   return {};
 }
 
-Status GithubClient::State::AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels, Patience& patience) {
+Status GithubClient::State::AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels, RetryBudget& patience) {
   const std::string path = RepositoryPath(repository, fmt::format("/issues/{}/labels", number));
   for (int refusals = 0;;) {  // adding a label twice is adding it once
     WW_ASSIGN(const GithubWrite written, transport->Write(repository, "POST", path, json{{"labels", labels}}, patience));
     if (written.lost) continue;
     if (written.answer.status == 200) return {};
     const Error refusal = transport->Refusal(written.answer, fmt::format("label pull request {} of {}", number, repository.Full()));
-    if (written.answer.status == 422 && ++refusals < kRefusalsThatCount) {
+    if (written.answer.status == 422 && ++refusals < kMaxRefusals) {
       WW_TRY(transport->WaitAfterFailure(patience, refusal));
       continue;
     }
@@ -177,7 +177,7 @@ Status GithubClient::State::AddLabels(const RepositoryName& repository, int64_t 
   }
 }
 
-Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64_t number, const std::vector<std::string>& reviewers, Patience& patience) {
+Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64_t number, const std::vector<std::string>& reviewers, RetryBudget& patience) {
   json users = json::array(), teams = json::array();
   for (const std::string& reviewer : reviewers) {
     if (reviewer.starts_with("team:")) teams.push_back(reviewer.substr(5));
@@ -198,7 +198,7 @@ Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64
     }
     const Error refusal =
         transport->Refusal(written.answer, fmt::format("ask {} to review pull request {} of {}", fmt::join(reviewers, ", "), number, repository.Full()));
-    if (written.answer.status == 422 && ++refusals < kRefusalsThatCount) {
+    if (written.answer.status == 422 && ++refusals < kMaxRefusals) {
       WW_TRY(transport->WaitAfterFailure(patience, refusal));
       continue;
     }
@@ -209,4 +209,4 @@ Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "forge/github_answers.h"
+#include "forge/github_responses.h"
 #include "forge/github_client.h"
 #include "forge/github_transport.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 struct GithubClient::State {
   GithubOptions options;
@@ -24,28 +24,28 @@ struct GithubClient::State {
 
   void Say(const std::string& text);
   // Who we are; empty where the token (an Action's) does not say.
-  Result<std::string> Login(const RepositoryName& repository, Patience& patience);
+  Result<std::string> Login(const RepositoryName& repository, RetryBudget& patience);
   // Whether `author` is us. Without a name: any bot, since only Apps' tokens have none.
   static bool IsOurs(const GithubAuthor& author, const std::string& login);
 
   // The pull requests of the branch `head` in this repository, newest first.
-  Result<std::vector<GithubPullRequest>> PullRequestsOf(const RepositoryName& repository, const std::string& head, Patience& patience);
-  Result<GithubPullRequest> PullRequest(const RepositoryName& repository, int64_t number, Patience& patience);
+  Result<std::vector<GithubPullRequest>> PullRequestsOf(const RepositoryName& repository, const std::string& head, RetryBudget& patience);
+  Result<GithubPullRequest> PullRequest(const RepositoryName& repository, int64_t number, RetryBudget& patience);
   // Labels and reviewers. Their refusal is told, not an Error: the pull request is there.
-  Status Dress(const RepositoryName& repository, const GithubPullRequest& found, const PullRequestRequest& wanted, bool just_opened, Patience& patience);
+  Status Dress(const RepositoryName& repository, const GithubPullRequest& found, const PullRequestRequest& wanted, bool just_opened, RetryBudget& patience);
   // The kinds of answer that `Dress` looks for among the events of the past; nullopt: they cannot be read.
-  Result<std::optional<std::vector<GithubIssueEvent>>> History(const RepositoryName& repository, int64_t number, Patience& patience);
-  Status AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels, Patience& patience);
-  Status AskReviewers(const RepositoryName& repository, int64_t number, const std::vector<std::string>& reviewers, Patience& patience);
+  Result<std::optional<std::vector<GithubIssueEvent>>> History(const RepositoryName& repository, int64_t number, RetryBudget& patience);
+  Status AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels, RetryBudget& patience);
+  Status AskReviewers(const RepositoryName& repository, int64_t number, const std::vector<std::string>& reviewers, RetryBudget& patience);
 
   // nullopt of the first: there is none. `forbidden`: this token may not see check runs.
-  Result<std::optional<GithubCheckRun>> FindCheck(const RepositoryName& repository, const CheckRequest& request, bool& forbidden, Patience& patience);
+  Result<std::optional<GithubCheckRun>> FindCheck(const RepositoryName& repository, const CheckRequest& request, bool& forbidden, RetryBudget& patience);
   // nullopt: this token may not write check runs.
-  Result<std::optional<int64_t>> PutCheckRun(const RepositoryName& repository, const CheckRequest& request, Patience& patience);
-  Result<int64_t> PutStatus(const RepositoryName& repository, const CheckRequest& request, Patience& patience);
+  Result<std::optional<int64_t>> PutCheckRun(const RepositoryName& repository, const CheckRequest& request, RetryBudget& patience);
+  Result<int64_t> PutStatus(const RepositoryName& repository, const CheckRequest& request, RetryBudget& patience);
 
-  Result<std::optional<GithubIssue>> FindDashboard(const RepositoryName& repository, const std::string& marker, Patience& patience);
-  Result<std::optional<GithubComment>> FindComment(const RepositoryName& repository, int64_t issue, const std::string& marker, Patience& patience);
+  Result<std::optional<GithubIssue>> FindDashboard(const RepositoryName& repository, const std::string& marker, RetryBudget& patience);
+  Result<std::optional<GithubComment>> FindComment(const RepositoryName& repository, int64_t issue, const std::string& marker, RetryBudget& patience);
 };
 
 inline constexpr int kMaxPages = 30;             // of 100 items
@@ -58,4 +58,4 @@ bool SameText(std::string_view a, std::string_view b);
 bool SameIgnoringCase(std::string_view a, std::string_view b);
 Status CheckBody(std::string_view body);
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "forge/json_text.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 using std::chrono::milliseconds;
@@ -55,7 +55,7 @@ std::string NextOf(std::string_view link) {
 }
 
 std::string OneLine(std::string_view text) {
-  return Redact(Clip(CleanText(text, 4 * kMaxMessageCharacters), kMaxMessageCharacters));
+  return base::Redact(base::Clip(base::CleanText(text, 4 * kMaxMessageCharacters), kMaxMessageCharacters));
 }
 
 // "Validation Failed: No commits between main and warpwright/softmax".
@@ -87,10 +87,10 @@ std::string PercentEncoded(std::string_view text) {
   return encoded == "." || encoded == ".." ? "%2E" + encoded.substr(1) : encoded;
 }
 
-GithubTransport::GithubTransport(GithubOptions options, Http& http, const Clock& clock)
-    : options_(std::move(options)), http_(http), clock_(clock), host_(HostOf(options_.api)), limits_(options_.retry, clock, SecretSeed()) {}
+GithubTransport::GithubTransport(GithubOptions options, Http& http, const base::Clock& clock)
+    : options_(std::move(options)), http_(http), clock_(clock), host_(HostOf(options_.api)), limits_(options_.retry, clock, base::SecretSeed()) {}
 
-Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOptions& options, Http& http, const Clock& clock) {
+Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOptions& options, Http& http, const base::Clock& clock) {
   GithubOptions copy = options;
   while (copy.api.ends_with('/')) copy.api.pop_back();
   const bool known = copy.api.starts_with("https://") || copy.api.starts_with("http://");
@@ -104,9 +104,9 @@ Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOpt
   return transport;
 }
 
-Patience GithubTransport::Begin() const { return {options_.retry.attempts, 0, clock_.Steady() + options_.retry.total}; }
+RetryBudget GithubTransport::Begin() const { return {options_.retry.attempts, 0, clock_.Steady() + options_.retry.total}; }
 
-Status GithubTransport::Wait(milliseconds time, const Patience& patience, const Error& cause) {
+Status GithubTransport::Wait(milliseconds time, const RetryBudget& patience, const Error& cause) {
   if (options_.stopping && options_.stopping()) return Fail(Stopped());
   if (time <= milliseconds{0}) return {};
   if (clock_.Steady() + time > patience.until) {
@@ -125,7 +125,7 @@ Status GithubTransport::Wait(milliseconds time, const Patience& patience, const 
   return {};
 }
 
-Status GithubTransport::WaitAfterFailure(Patience& patience, const Error& cause) {
+Status GithubTransport::WaitAfterFailure(RetryBudget& patience, const Error& cause) {
   if (--patience.attempts_left <= 0) return Fail(cause);
   return Wait(limits_.Backoff(++patience.failures), patience, cause);
 }
@@ -163,7 +163,7 @@ void GithubTransport::Report(const HttpRequest& request, const HttpResponse* ans
   options_.observe(call);
 }
 
-Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryName& repository, HttpRequest request, Patience& patience) {
+Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryName& repository, HttpRequest request, RetryBudget& patience) {
   const bool write = request.method != "GET";
   const std::string what = fmt::format("{} {}", request.method, PathAndQueryOf(request.url));
   Error limit{ErrorCode::kIo, what + ": GitHub's rate limit", {}, 0, 0, {}};
@@ -183,14 +183,14 @@ Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryNa
       continue;
     }
     if (answer->status < 500 && answer->status != 408) return std::optional<HttpResponse>(std::move(*answer));
-    const GithubAnswer taken = Take(std::move(*answer));
+    const GithubResponse taken = Take(std::move(*answer));
     WW_TRY(WaitAfterFailure(patience, Refusal(taken, what)));
     return std::nullopt;
   }
 }
 
-GithubAnswer GithubTransport::Take(HttpResponse answer) const {
-  GithubAnswer taken;
+GithubResponse GithubTransport::Take(HttpResponse answer) const {
+  GithubResponse taken;
   taken.status = answer.status;
   taken.next = NextOf(Header(answer, "link"));
   taken.request_id = OneLine(Header(answer, "x-github-request-id"));
@@ -198,7 +198,7 @@ GithubAnswer GithubTransport::Take(HttpResponse answer) const {
   return taken;
 }
 
-Result<GithubAnswer> GithubTransport::Get(const RepositoryName& repository, const std::string& path, Patience& patience) {
+Result<GithubResponse> GithubTransport::Get(const RepositoryName& repository, const std::string& path, RetryBudget& patience) {
   HttpRequest request = MakeRequest("GET", path);
   auto kept = cache_ ? cache_->Find(request.url) : std::nullopt;
   if (kept) request.headers.emplace_back("If-None-Match", kept->etag);
@@ -206,7 +206,7 @@ Result<GithubAnswer> GithubTransport::Get(const RepositoryName& repository, cons
     WW_ASSIGN(auto answer, Exchange(repository, request, patience));
     if (!answer) continue;
     if (answer->status == 304 && kept) {
-      GithubAnswer taken = Take(std::move(*answer));
+      GithubResponse taken = Take(std::move(*answer));
       taken.status = 200;
       taken.from_cache = true;
       taken.next = NextOf(kept->link);
@@ -220,11 +220,11 @@ Result<GithubAnswer> GithubTransport::Get(const RepositoryName& repository, cons
   }
 }
 
-Status GithubTransport::GetPages(const RepositoryName& repository, const std::string& path, int max_pages, Patience& patience,
+Status GithubTransport::GetPages(const RepositoryName& repository, const std::string& path, int max_pages, RetryBudget& patience,
                                  const std::function<Result<bool>(const std::string& body)>& visit, int* refused_with) {
   std::string url = options_.api + path;
   for (int page = 0; page < max_pages && !url.empty(); ++page) {
-    WW_ASSIGN(const GithubAnswer answer, Get(repository, url, patience));
+    WW_ASSIGN(const GithubResponse answer, Get(repository, url, patience));
     if (answer.status != 200) {
       if (refused_with != nullptr) *refused_with = answer.status;
       return Fail(Refusal(answer, fmt::format("GET {}", PathAndQueryOf(url))));
@@ -241,15 +241,15 @@ Status GithubTransport::GetPages(const RepositoryName& repository, const std::st
 }
 
 Result<GithubWrite> GithubTransport::Write(const RepositoryName& repository, const std::string& method, const std::string& path,
-                                           const nlohmann::json& body, Patience& patience) {
+                                           const nlohmann::json& body, RetryBudget& patience) {
   HttpRequest request = MakeRequest(method, path);
-  request.body = DumpJson(body);
+  request.body = base::DumpJson(body);
   WW_ASSIGN(auto answer, Exchange(repository, request, patience));
   if (!answer) return GithubWrite{true, {}};
   return GithubWrite{false, Take(std::move(*answer))};
 }
 
-Error GithubTransport::Refusal(const GithubAnswer& answer, std::string_view what) const {
+Error GithubTransport::Refusal(const GithubResponse& answer, std::string_view what) const {
   const std::string id = answer.request_id.empty() ? "" : fmt::format(" (request {})", answer.request_id);
   Error error;
   error.message = fmt::format("{}: GitHub answered {}: {}{}", what, answer.status, MessageOf(answer.body), id);
@@ -276,4 +276,4 @@ Error GithubTransport::Refusal(const GithubAnswer& answer, std::string_view what
   return error;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

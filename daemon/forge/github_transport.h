@@ -17,12 +17,12 @@
 #include "forge/http.h"
 #include "forge/rate_limits.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 // One part of a path or the value of a query, so that no text of others leaves its place. Everything but letters, digits and -._~ is encoded.
 std::string PercentEncoded(std::string_view text);
 
-struct GithubAnswer {
+struct GithubResponse {
   int status = 0;
   std::string body;
   std::string next;        // URL of the next page; empty: the last
@@ -32,11 +32,11 @@ struct GithubAnswer {
 // What became of a write.
 struct GithubWrite {
   bool lost = false;       // a 5xx or no answer: look whether it was done, then write again
-  GithubAnswer answer;
+  GithubResponse answer;
 };
 
 // How much repetition one verb has left.
-struct Patience {
+struct RetryBudget {
   int attempts_left = 0;
   int failures = 0;
   std::chrono::steady_clock::time_point until;
@@ -45,40 +45,40 @@ struct Patience {
 class GithubTransport {
  public:
   // Uses of `options` all but login, label and notice. kConfig: they make no sense.
-  static Result<std::unique_ptr<GithubTransport>> Create(const GithubOptions& options, Http& http, const Clock& clock);
+  static Result<std::unique_ptr<GithubTransport>> Create(const GithubOptions& options, Http& http, const base::Clock& clock);
 
-  Patience Begin() const;
+  RetryBudget Begin() const;
   // `path` begins with a slash and is encoded, or is a whole URL below options.api. What fails is repeated within `patience`; an answer is
   // whatever else comes, 4xx too.
-  Result<GithubAnswer> Get(const RepositoryName& repository, const std::string& path, Patience& patience);
+  Result<GithubResponse> Get(const RepositoryName& repository, const std::string& path, RetryBudget& patience);
   // The items of all pages, at most `max_pages`; `visit` says whether to go on. Anything but 200 is an Error, with `refused_with` its status.
-  Status GetPages(const RepositoryName& repository, const std::string& path, int max_pages, Patience& patience,
+  Status GetPages(const RepositoryName& repository, const std::string& path, int max_pages, RetryBudget& patience,
                   const std::function<Result<bool>(const std::string& body)>& visit, int* refused_with = nullptr);
   // A write that was refused by a limit is repeated here; one whose fate is not known has been waited for when this returns.
   Result<GithubWrite> Write(const RepositoryName& repository, const std::string& method, const std::string& path, const nlohmann::json& body,
-                            Patience& patience);
+                            RetryBudget& patience);
   // Takes one attempt and waits before the next; `cause` comes back where there is none.
-  Status WaitAfterFailure(Patience& patience, const Error& cause);
+  Status WaitAfterFailure(RetryBudget& patience, const Error& cause);
 
   // The Error that an answer with an unexpected status is. `what`: "open the pull request".
-  Error Refusal(const GithubAnswer& answer, std::string_view what) const;
+  Error Refusal(const GithubResponse& answer, std::string_view what) const;
 
  private:
-  GithubTransport(GithubOptions options, Http& http, const Clock& clock);
+  GithubTransport(GithubOptions options, Http& http, const base::Clock& clock);
   // Nothing: it failed, and the wait before the next attempt is over.
-  Result<std::optional<HttpResponse>> Exchange(const RepositoryName& repository, HttpRequest request, Patience& patience);
+  Result<std::optional<HttpResponse>> Exchange(const RepositoryName& repository, HttpRequest request, RetryBudget& patience);
   Result<HttpResponse> SendAuthorized(const RepositoryName& repository, HttpRequest& request);
-  Status Wait(std::chrono::milliseconds time, const Patience& patience, const Error& cause);
+  Status Wait(std::chrono::milliseconds time, const RetryBudget& patience, const Error& cause);
   HttpRequest MakeRequest(const std::string& method, const std::string& url) const;
-  GithubAnswer Take(HttpResponse answer) const;
+  GithubResponse Take(HttpResponse answer) const;
   void Report(const HttpRequest& request, const HttpResponse* answer, bool limited) const;
 
   GithubOptions options_;
   Http& http_;
-  const Clock& clock_;
+  const base::Clock& clock_;
   std::string host_;
   RateLimits limits_;
   std::unique_ptr<EtagCache> cache_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

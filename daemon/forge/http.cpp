@@ -10,7 +10,7 @@
 
 #include "base/pipe_signal.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 constexpr int kMaxRedirects = 3;
@@ -210,7 +210,7 @@ Result<HttpResponse> CurlHttp::State::SendOnce(const HttpRequest& request, const
   Prepare(request, target, exchange);
   curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, detail);
-  const PipeSignalBlocked blocked;  // with NOSIGNAL, curl leaves it to us what a TLS write to a closed connection raises
+  const base::PipeSignalBlocked blocked;  // with NOSIGNAL, curl leaves it to us what a TLS write to a closed connection raises
   const CURLcode code = curl_easy_perform(handle.get());
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);
   if (code != CURLE_OK) return FailCurl(code, detail, request, target, exchange);
@@ -246,4 +246,4 @@ Result<HttpResponse> CurlHttp::Send(const HttpRequest& request) {
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

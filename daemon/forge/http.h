@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 struct HttpRequest {
   std::string method = "GET";  // GET, POST, PATCH, PUT, DELETE
@@ -61,4 +61,4 @@ class CurlHttp final : public Http {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

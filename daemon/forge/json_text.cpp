@@ -8,12 +8,12 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 using nlohmann::json;
 
 Result<json> ParseForeignJson(std::string_view text, size_t max_bytes) {
   if (text.size() > max_bytes) return Fail(ErrorCode::kCorrupt, fmt::format("JSON of more than {} bytes", max_bytes));
-  return ParseJson(ValidUtf8(text), {.values = 1'000'000});
+  return base::ParseJson(base::ValidUtf8(text), {.values = 1'000'000});
 }
 
 const json* FindJson(const json& value, JsonPath path) {
@@ -50,4 +50,4 @@ const json& ItemsAt(const json& value, JsonPath path) {
   return found != nullptr && found->is_array() ? *found : empty;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

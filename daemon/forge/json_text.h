@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 
 // kCorrupt.
@@ -25,4 +25,4 @@ bool BoolAt(const nlohmann::json& json, JsonPath path);
 // The array there, or an empty one.
 const nlohmann::json& ItemsAt(const nlohmann::json& json, JsonPath path);
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "forge/json_text.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 constexpr int kMinimumKeyBits = 2048;
@@ -82,9 +82,9 @@ Result<std::string> SignAppJwt(std::string_view private_key_pem, std::string_vie
   };
   const nlohmann::json header = {{"alg", "RS256"}, {"typ", "JWT"}};
   const nlohmann::json claims = {{"iat", seconds(now - kIssuedBefore)}, {"exp", seconds(now + kLifetime)}, {"iss", std::string(issuer)}};
-  const std::string content = Base64Url(DumpJson(header)) + "." + Base64Url(DumpJson(claims));
+  const std::string content = Base64Url(base::DumpJson(header)) + "." + Base64Url(base::DumpJson(claims));
   WW_ASSIGN(const std::string signature, Sign(key.get(), content));
   return content + "." + Base64Url(signature);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 using std::chrono::milliseconds;
@@ -36,7 +36,7 @@ bool SpeaksOfLimits(std::string_view body) {
 
 }  // namespace
 
-RateLimits::RateLimits(RetryRules rules, const Clock& clock, uint64_t seed) : rules_(rules), clock_(clock), random_(seed, 0) {}
+RateLimits::RateLimits(RetryRules rules, const base::Clock& clock, uint64_t seed) : rules_(rules), clock_(clock), random_(seed, 0) {}
 
 milliseconds RateLimits::Blocked(const std::string& host, const std::string& account) const {
   const std::lock_guard lock(mutex_);
@@ -88,4 +88,4 @@ milliseconds RateLimits::Backoff(int attempt) {
   return wait + milliseconds(static_cast<int64_t>(random_.Uniform(drawn_++) * 0.5 * static_cast<double>(wait.count())));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

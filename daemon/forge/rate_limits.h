@@ -16,7 +16,7 @@
 #include "base/random.h"
 #include "forge/http.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 struct RetryRules {
   int attempts = 10;                                  // of one verb, all its requests together: this many failures end it
@@ -28,7 +28,7 @@ struct RetryRules {
 
 class RateLimits {
  public:
-  RateLimits(RetryRules rules, const Clock& clock, uint64_t seed);
+  RateLimits(RetryRules rules, const base::Clock& clock, uint64_t seed);
 
   // How long to wait before a request to `host` on behalf of `account` (whose limits they are). A write's place in the row is taken by this.
   std::chrono::milliseconds Reserve(const std::string& host, const std::string& account, bool write);
@@ -45,12 +45,12 @@ class RateLimits {
     int secondary_in_a_row = 0;
   };
   const RetryRules rules_;
-  const Clock& clock_;
-  CounterRandom random_;
+  const base::Clock& clock_;
+  base::CounterRandom random_;
   mutable std::mutex mutex_;
   uint64_t drawn_ = 0;
   std::map<std::string, std::chrono::steady_clock::time_point> next_write_;  // by host
   std::map<std::string, Account> accounts_;                                  // by host and account
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

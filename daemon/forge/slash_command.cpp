@@ -8,7 +8,7 @@
 #include "forge/json_text.h"
 #include "forge/webhook.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 constexpr std::string_view kWord = "/warpwright";
@@ -58,7 +58,7 @@ Result<std::optional<SlashCommand>> ParseSlashCommand(std::string_view comment) 
   if (words.empty()) return Fail(ErrorCode::kUsage, "a command is missing", fmt::format("write {}", kUsage));
   const auto verb = std::find(kVerbs.begin(), kVerbs.end(), words[0]);
   if (verb == kVerbs.end()) {
-    const auto nearest = NearestName(words[0].substr(0, 40), kVerbs);
+    const auto nearest = config::NearestName(words[0].substr(0, 40), kVerbs);
     return Fail(ErrorCode::kUsage,
                 fmt::format("unknown command '{}'{}", Quoted(words[0]), nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""),
                 fmt::format("write {}", kUsage));
@@ -74,4 +74,4 @@ Result<std::optional<SlashCommand>> ParseSlashCommand(std::string_view comment) 
   return command;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "forge/json_text.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 using nlohmann::json;
@@ -83,7 +83,7 @@ Result<WebhookEvent> PullRequest(const json& payload) {
   if (event.number <= 0) return Missing("pull_request", "pull_request.number");
   if (!IsRefName(event.head)) return Missing("pull_request", "pull_request.head.ref");
   if (event.action != "closed" && event.action != "reopened" && event.action != "edited")
-    return Ignored(fmt::format("a pull request that was {}", Clip(event.action, 40)));
+    return Ignored(fmt::format("a pull request that was {}", base::Clip(event.action, 40)));
   const auto head = RepositoryName::Parse(TextAt(payload, {"pull_request", "head", "repo", "full_name"}));
   event.fork = !head || !(*head == event.repository);  // a repository that was deleted is another one, too
   return event;
@@ -103,7 +103,7 @@ Result<WebhookEvent> Comment(const json& payload) {
   if (action.empty()) return Missing("issue_comment", "action");
   if (event.issue <= 0) return Missing("issue_comment", "issue.number");
   if (event.comment <= 0) return Missing("issue_comment", "comment.id");
-  if (action != "created") return Ignored(fmt::format("a comment that was {}", Clip(action, 40)));
+  if (action != "created") return Ignored(fmt::format("a comment that was {}", base::Clip(action, 40)));
   const bool bot = event.sender_type == "Bot" || event.sender.ends_with("[bot]") || FindJson(payload, {"comment", "performed_via_github_app"}) != nullptr ||
                    TextAt(payload, {"sender", "type"}) == "Bot";
   if (bot) return Ignored("a bot's comment");
@@ -116,7 +116,7 @@ Result<WebhookEvent> CheckRun(const json& payload) {
   CheckRerequested event;
   WW_ASSIGN(event.repository, Repository("check_run", payload));
   const std::string action = TextAt(payload, {"action"});
-  if (action != "rerequested") return Ignored(fmt::format("a check run that was {}", action.empty() ? "changed" : Clip(action, 40)));
+  if (action != "rerequested") return Ignored(fmt::format("a check run that was {}", action.empty() ? "changed" : base::Clip(action, 40)));
   event.name = TextAt(payload, {"check_run", "name"});
   event.sha = TextAt(payload, {"check_run", "head_sha"});
   event.external_id = TextAt(payload, {"check_run", "external_id"});
@@ -151,7 +151,7 @@ Result<WebhookEvent> ParseWebhook(std::string_view event, std::string_view body)
   // Most deliveries are of no use: known by their name, they are not worth parsing, whatever they hold.
   constexpr std::string_view kUsed[] = {"push", "create", "delete", "pull_request", "issue_comment", "check_run", "ping"};
   if (std::find(std::begin(kUsed), std::end(kUsed), event) == std::end(kUsed))
-    return Ignored(fmt::format("events of the kind '{}' are not used", Clip(ValidUtf8(event), 60)));
+    return Ignored(fmt::format("events of the kind '{}' are not used", base::Clip(base::ValidUtf8(event), 60)));
   WW_ASSIGN(const json payload, ParseForeignJson(body, kMaxWebhookBytes));
   if (!payload.is_object()) return Fail(ErrorCode::kCorrupt, "a delivery that is no JSON object");
   if (event == "ping") return Ping{};
@@ -161,4 +161,4 @@ Result<WebhookEvent> ParseWebhook(std::string_view event, std::string_view body)
   return event == "issue_comment" ? Comment(payload) : CheckRun(payload);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

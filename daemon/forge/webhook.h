@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "forge/forge.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 inline constexpr size_t kMaxWebhookBytes = 25u << 20;  // GitHub's own limit
 
@@ -56,4 +56,4 @@ struct SlashCommand {
 // No value: not for us. An Error (kUsage) names what was wrong, and is answered to the one who wrote it.
 Result<std::optional<SlashCommand>> ParseSlashCommand(std::string_view comment);
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

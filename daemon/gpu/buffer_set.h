@@ -14,48 +14,48 @@ namespace warpwright::gpu {
 
 struct Layout {
   uint64_t guard_bytes = 64u << 10;
-  ExactMemory exact = ExactMemory::kNone;
+  core::PageGuard exact = core::PageGuard::kNone;
   uint32_t seed = 1;  // of the pattern
 };
 
 class BufferSet {
  public:
   // `contents`: of the plan's argument buffers, for their offsets and rights. Bands are filled; the buffers are not.
-  static Result<BufferSet> Allocate(Context& context, Tools& tools, const LaunchPlan& plan, const std::vector<BufferContent>& contents,
+  static Result<BufferSet> Allocate(Context& context, Tools& tools, const core::LaunchPlan& plan, const std::vector<core::BufferContent>& contents,
                                     const Layout& layout);
-  static uint64_t BytesOf(const LaunchPlan& plan, const Layout& layout);
+  static uint64_t BytesOf(const core::LaunchPlan& plan, const Layout& layout);
 
-  size_t size() const { return places_.size(); }
-  CUdeviceptr Address(size_t buffer) const { return places_[buffer].address; }
-  uint64_t Bytes(size_t buffer) const { return places_[buffer].bytes; }
-  CUdeviceptr Address(const DevicePointer& pointer) const {
-    return places_[pointer.buffer].address + static_cast<CUdeviceptr>(pointer.offset);
+  size_t size() const { return allocations_.size(); }
+  CUdeviceptr Address(size_t buffer) const { return allocations_[buffer].address; }
+  uint64_t Bytes(size_t buffer) const { return allocations_[buffer].bytes; }
+  CUdeviceptr Address(const core::DevicePointer& pointer) const {
+    return allocations_[pointer.buffer].address + static_cast<CUdeviceptr>(pointer.offset);
   }
 
   // After everything read-only was uploaded.
-  Status Protect(const std::vector<BufferContent>& contents);
+  Status Protect(const std::vector<core::BufferContent>& contents);
   // Waits.
-  Result<std::vector<GuardViolation>> CheckGuards() const;
+  Result<std::vector<core::GuardViolation>> CheckGuards() const;
 
  private:
-  struct Place {
+  struct Allocation {
     std::string name;
     CUdeviceptr address = 0;
     uint64_t bytes = 0;
   };
-  struct Band {
+  struct GuardBand {
     CUdeviceptr address = 0;
     uint64_t bytes = 0;
     size_t before = 0, behind = 0;  // the places that it follows and precedes; size() for none
   };
   BufferSet() = default;
   Status AllocateBanded(Context& context, const std::vector<int64_t>& offsets, const Layout& layout);
-  Status AllocateExact(Context& context, const std::vector<int64_t>& offsets, ExactMemory where);
+  Status AllocateExact(Context& context, const std::vector<int64_t>& offsets, core::PageGuard where);
 
   Tools* tools_ = nullptr;
   uint32_t seed_ = 0;
-  std::vector<Place> places_;
-  std::vector<Band> bands_;
+  std::vector<Allocation> allocations_;
+  std::vector<GuardBand> bands_;
   DeviceMemory arena_;
   std::vector<MappedMemory> mapped_;
 };

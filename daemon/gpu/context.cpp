@@ -12,24 +12,24 @@ namespace {
 
 struct FaultRow {
   CUresult result;
-  Fault::Kind kind;
+  core::Fault::Kind kind;
   const char* what;
   bool sticky;
 };
 // What a kernel can do to itself. The driver names no address and no line: the exact run (MappedBuffer) and the simulator do.
 constexpr FaultRow kFaults[] = {
-    {CUDA_ERROR_ILLEGAL_ADDRESS, Fault::Kind::kOutOfBounds, "an access to memory that is not its own", true},
-    {CUDA_ERROR_INVALID_ADDRESS_SPACE, Fault::Kind::kOutOfBounds, "an access to the wrong address space", true},
-    {CUDA_ERROR_MISALIGNED_ADDRESS, Fault::Kind::kMisaligned, "a misaligned access", true},
-    {CUDA_ERROR_ILLEGAL_INSTRUCTION, Fault::Kind::kIllegalInstruction, "an illegal instruction", true},
-    {CUDA_ERROR_INVALID_PC, Fault::Kind::kIllegalInstruction, "a jump to nowhere", true},
-    {CUDA_ERROR_HARDWARE_STACK_ERROR, Fault::Kind::kResourceLimit, "a stack that overflowed or was overwritten", true},
-    {CUDA_ERROR_LAUNCH_FAILED, Fault::Kind::kTrap, "it was aborted (trap, or a fault that the driver does not name)", true},
-    {CUDA_ERROR_ASSERT, Fault::Kind::kTrap, "an assertion failed", true},
-    {CUDA_ERROR_LAUNCH_TIMEOUT, Fault::Kind::kInstructionLimit, "it ran longer than the driver allows", true},
-    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, Fault::Kind::kResourceLimit, "it needs more registers or shared memory than there are", false},
-    {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, Fault::Kind::kResourceLimit, "a cooperative grid that does not fit the GPU at once", false},
-    {CUDA_ERROR_INVALID_VALUE, Fault::Kind::kResourceLimit, "a launch with a grid, block or shared memory that the GPU does not have", false},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, core::Fault::Kind::kOutOfBounds, "an access to memory that is not its own", true},
+    {CUDA_ERROR_INVALID_ADDRESS_SPACE, core::Fault::Kind::kOutOfBounds, "an access to the wrong address space", true},
+    {CUDA_ERROR_MISALIGNED_ADDRESS, core::Fault::Kind::kMisaligned, "a misaligned access", true},
+    {CUDA_ERROR_ILLEGAL_INSTRUCTION, core::Fault::Kind::kIllegalInstruction, "an illegal instruction", true},
+    {CUDA_ERROR_INVALID_PC, core::Fault::Kind::kIllegalInstruction, "a jump to nowhere", true},
+    {CUDA_ERROR_HARDWARE_STACK_ERROR, core::Fault::Kind::kResourceLimit, "a stack that overflowed or was overwritten", true},
+    {CUDA_ERROR_LAUNCH_FAILED, core::Fault::Kind::kTrap, "it was aborted (trap, or a fault that the driver does not name)", true},
+    {CUDA_ERROR_ASSERT, core::Fault::Kind::kTrap, "an assertion failed", true},
+    {CUDA_ERROR_LAUNCH_TIMEOUT, core::Fault::Kind::kInstructionLimit, "it ran longer than the driver allows", true},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, core::Fault::Kind::kResourceLimit, "it needs more registers or shared memory than there are", false},
+    {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, core::Fault::Kind::kResourceLimit, "a cooperative grid that does not fit the GPU at once", false},
+    {CUDA_ERROR_INVALID_VALUE, core::Fault::Kind::kResourceLimit, "a launch with a grid, block or shared memory that the GPU does not have", false},
 };
 
 }  // namespace
@@ -46,8 +46,8 @@ Result<int> GpuIndex(const std::string& device_name) {
   return index;
 }
 
-Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, CUdevice device) {
-  GpuFacts facts;
+Result<core::GpuFacts> ReadGpuFacts(const CudaDriver& driver, CUdevice device) {
+  core::GpuFacts facts;
   char name[256] = {};
   WW_TRY(driver.Check(driver.DeviceGetName(name, sizeof name, device), "cuDeviceGetName"));
   facts.name = name;
@@ -55,13 +55,13 @@ Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, CUdevice device) {
   WW_TRY(driver.Check(driver.DeviceGetUuid(&uuid, device), "cuDeviceGetUuid"));
   for (size_t i = 0; i < sizeof uuid.bytes; ++i)
     facts.uuid += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", static_cast<unsigned char>(uuid.bytes[i]));
-  for (const auto& [attribute, member] : {std::pair{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &GpuFacts::compute_major},
-                                          {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &GpuFacts::compute_minor},
-                                          {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &GpuFacts::multiprocessors},
-                                          {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &GpuFacts::clock_khz},
-                                          {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &GpuFacts::l2_bytes},
-                                          {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &GpuFacts::memory_clock_khz},
-                                          {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &GpuFacts::bus_width_bits}})
+  for (const auto& [attribute, member] : {std::pair{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &core::GpuFacts::compute_major},
+                                          {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &core::GpuFacts::compute_minor},
+                                          {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &core::GpuFacts::multiprocessors},
+                                          {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &core::GpuFacts::clock_khz},
+                                          {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &core::GpuFacts::l2_bytes},
+                                          {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &core::GpuFacts::memory_clock_khz},
+                                          {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &core::GpuFacts::bus_width_bits}})
     WW_TRY(driver.Check(driver.DeviceGetAttribute(&(facts.*member), attribute, device), "cuDeviceGetAttribute"));
   size_t total = 0;
   WW_TRY(driver.Check(driver.DeviceTotalMem(&total, device), "cuDeviceTotalMem"));
@@ -80,7 +80,7 @@ Result<Context> Context::Create(int index) {
     return Fail(ErrorCode::kEnvironment, fmt::format("there is no GPU {}: the driver knows {}", index, count), "look at nvidia-smi -L");
   WW_TRY(driver->Check(driver->DeviceGet(&context.device_, index), "cuDeviceGet"));
   WW_ASSIGN(context.facts_, ReadGpuFacts(*driver, context.device_));
-  WW_ASSIGN(context.chip_, ChipOf(context.facts_));
+  WW_ASSIGN(context.chip_, config::ChipOf(context.facts_));
   WW_TRY(driver->Check(driver->DevicePrimaryCtxRetain(&context.context_, context.device_), "cuDevicePrimaryCtxRetain"));
   WW_TRY(driver->Check(driver->CtxSetCurrent(context.context_), "cuCtxSetCurrent"));
   // Kernels have no business with them: as small as the driver permits.
@@ -110,7 +110,7 @@ Step Context::Judge(CUresult result, const char* call, const std::string& kernel
   for (const FaultRow& row : kFaults) {
     if (row.result != result) continue;
     lost_ = lost_ || row.sticky;
-    Fault fault;
+    core::Fault fault;
     fault.kind = row.kind;
     fault.message = fmt::format("{} ({})", row.what, driver_->Describe(result));
     fault.kernel = kernel;
@@ -137,8 +137,8 @@ Step Context::Wait(CUstream stream, std::chrono::steady_clock::duration deadline
     const auto passed = std::chrono::steady_clock::now() - begin;
     if (passed > deadline) {
       lost_ = true;
-      Fault fault;
-      fault.kind = Fault::Kind::kInstructionLimit;
+      core::Fault fault;
+      fault.kind = core::Fault::Kind::kInstructionLimit;
       fault.message = fmt::format("it did not end within {:.0f} s", std::chrono::duration<double>(deadline).count());
       fault.kernel = kernel;
       return fault;

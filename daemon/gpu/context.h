@@ -14,10 +14,10 @@ namespace warpwright::gpu {
 
 // "cuda" is the first GPU, "cuda:1" the second, as the driver counts within CUDA_VISIBLE_DEVICES.
 Result<int> GpuIndex(const std::string& device_name);
-Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, CUdevice device);
+Result<core::GpuFacts> ReadGpuFacts(const CudaDriver& driver, CUdevice device);
 
 // What a kernel did, or nothing; an Error is ours.
-using Step = Result<std::optional<Fault>>;
+using Step = Result<std::optional<core::Fault>>;
 
 // A kernel that runs longer than this hangs.
 inline constexpr std::chrono::seconds kRunDeadline{10};
@@ -32,8 +32,8 @@ class Context {
   const CudaDriver& driver() const { return *driver_; }
   CUdevice device() const { return device_; }
   CUcontext handle() const { return context_; }
-  const Chip& chip() const { return chip_; }
-  const GpuFacts& facts() const { return facts_; }
+  const core::Chip& chip() const { return chip_; }
+  const core::GpuFacts& facts() const { return facts_; }
   int Attribute(CUdevice_attribute attribute) const;
 
   // After a fault that the context does not survive: nothing may be freed any more, for that waits for a kernel that hangs.
@@ -51,8 +51,8 @@ class Context {
   const CudaDriver* driver_ = nullptr;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
-  Chip chip_;
-  GpuFacts facts_;
+  core::Chip chip_;
+  core::GpuFacts facts_;
   bool lost_ = false;
 };
 

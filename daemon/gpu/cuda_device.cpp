@@ -4,14 +4,14 @@
 #include "gpu/lease.h"
 #include "gpu/timing_run.h"
 
-namespace warpwright {
+namespace warpwright::gpu {
 namespace {
 
 using gpu::Context;
 using gpu::Lease;
 using gpu::Tools;
 
-class CudaDevice final : public Device {
+class CudaDevice final : public core::Device {
  public:
   CudaDevice(std::unique_ptr<Context> context, std::unique_ptr<Tools> tools, Lease lease, std::function<void()> on_wait)
       : context_(std::move(context)), tools_(std::move(tools)), lease_(std::move(lease)), on_wait_(std::move(on_wait)) {}
@@ -20,19 +20,19 @@ class CudaDevice final : public Device {
     if (context_->lost()) (void)tools_.release();
   }
 
-  const Chip& chip() const override { return context_->chip(); }
+  const core::Chip& chip() const override { return context_->chip(); }
   bool usable() const override { return !context_->lost(); }
   bool modelled() const override { return false; }
 
-  Result<DeviceOutcome> Run(const DeviceRequest& request) override {
-    WW_ASSIGN(const Lease::Held held, lease_.Take(on_wait_));
+  Result<core::DeviceOutcome> Run(const core::DeviceRequest& request) override {
+    WW_ASSIGN(const Lease::Guard held, lease_.Take(on_wait_));
     if (request.options.counters && !counters_) {
       WW_ASSIGN(counters_, gpu::CounterSession::Create(context_->handle(), context_->device()));
     }
     return Explained(gpu::Execution(*context_, *tools_, counters_ ? &*counters_ : nullptr, request).Run());
   }
-  Result<DeviceTimingOutcome> Time(const DeviceTimingRequest& request) override {
-    WW_ASSIGN(const Lease::Held held, lease_.Take(on_wait_));
+  Result<core::DeviceTimingOutcome> Time(const core::DeviceTimingRequest& request) override {
+    WW_ASSIGN(const Lease::Guard held, lease_.Take(on_wait_));
     return Explained(gpu::TimingRun(*context_, *tools_, request).Run());
   }
 
@@ -52,7 +52,7 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> MakeCudaDevice(const std::string& name, const Compiler& compiler, std::function<void()> on_wait) {
+Result<std::unique_ptr<core::Device>> MakeCudaDevice(const std::string& name, const compile::Compiler& compiler, std::function<void()> on_wait) {
   WW_ASSIGN(const int index, gpu::GpuIndex(name));
   WW_ASSIGN(Context created, Context::Create(index));
   auto context = std::make_unique<Context>(std::move(created));
@@ -61,4 +61,4 @@ Result<std::unique_ptr<Device>> MakeCudaDevice(const std::string& name, const Co
   return std::make_unique<CudaDevice>(std::move(context), std::move(tools), std::move(lease), std::move(on_wait));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::gpu

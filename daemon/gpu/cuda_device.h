@@ -12,11 +12,11 @@
 #include "compile/compiler.h"
 #include "core/device.h"
 
-namespace warpwright {
+namespace warpwright::gpu {
 
 // `name`: "cuda" (the first GPU) or "cuda:1". `on_wait` is called before waiting for a GPU that another process uses. `compiler` must
 // outlive the device: its own kernels (cache flushes, comparisons) are compiled for the GPU at hand. kEnvironment: no driver, no such
 // GPU, or a chip for which there is no data in config/chips.
-Result<std::unique_ptr<Device>> MakeCudaDevice(const std::string& name, const Compiler& compiler, std::function<void()> on_wait);
+Result<std::unique_ptr<core::Device>> MakeCudaDevice(const std::string& name, const compile::Compiler& compiler, std::function<void()> on_wait);
 
-}  // namespace warpwright
+}  // namespace warpwright::gpu

@@ -22,7 +22,7 @@ constexpr const char* kProfilerRemedy =
 // In the toolkit's folders first; the plain name finds what the system's loader knows.
 std::vector<std::string> Candidates() {
   std::vector<std::string> candidates;
-  const auto toolkit = FindToolkit();
+  const auto toolkit = compile::FindToolkit();
   for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
     if (toolkit) {
       for (const char* folder : {"lib64", "extras/CUPTI/lib64", "lib", "targets/x86_64-linux/lib"}) {

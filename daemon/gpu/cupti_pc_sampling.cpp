@@ -220,14 +220,14 @@ std::string NameInModule(const std::string& path, std::string_view ptx) {
   return best.empty() ? path : best;
 }
 
-std::vector<LineCounters> HottestLines(const PcSamples& samples, const std::string& function,
+std::vector<core::LineCounters> HottestLines(const PcSamples& samples, const std::string& function,
                                        const std::function<std::optional<SourceLine>(uint64_t pc)>& locate, size_t limit) {
-  std::map<SourceLine, LineCounters> by_line;
+  std::map<SourceLine, core::LineCounters> by_line;
   for (const auto& record : samples.records) {
     if (record.function != function) continue;
     const auto where = locate(record.pc);
     if (!where) continue;
-    LineCounters& line = by_line[*where];
+    core::LineCounters& line = by_line[*where];
     line.file = where->file;
     line.line = where->line;
     for (const auto& [reason, count] : record.stalls) {
@@ -235,7 +235,7 @@ std::vector<LineCounters> HottestLines(const PcSamples& samples, const std::stri
       line.stalls[reason] += count;
     }
   }
-  std::vector<LineCounters> lines;
+  std::vector<core::LineCounters> lines;
   for (auto& [where, line] : by_line) lines.push_back(std::move(line));
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.samples > b.samples; });
   if (lines.size() > limit) lines.resize(limit);

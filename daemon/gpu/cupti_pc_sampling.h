@@ -57,7 +57,7 @@ std::optional<SourceLine> LineOf(const Cupti& cupti, std::span<const std::byte> 
 std::string NameInModule(const std::string& path, std::string_view ptx);
 
 // The lines of one function with the most samples, hottest first. Samples without a line are left out.
-std::vector<LineCounters> HottestLines(const PcSamples& samples, const std::string& function,
+std::vector<core::LineCounters> HottestLines(const PcSamples& samples, const std::string& function,
                                        const std::function<std::optional<SourceLine>(uint64_t pc)>& locate, size_t limit);
 
 }  // namespace warpwright::gpu

@@ -93,7 +93,7 @@ Result<CounterOutcome> CounterSession::Collect(CounterTier tier, const std::func
   return Guarded<CountedLaunches>([&](const auto& guard) { return Count(tier, guard(launch_all), launches); });
 }
 
-Result<SamplingOutcome> CounterSession::Sample(const CompiledModule& module, const SampledRun& run) {
+Result<SamplingOutcome> CounterSession::Sample(const core::CompiledModule& module, const SampledRun& run) {
   if (unavailable_) return *unavailable_;
   return Guarded<SampledLines>([&](const auto& guard) -> Result<SampledLines> {
     WW_ASSIGN(const PcSamples samples, SamplePcs(*cupti_, context_, {guard(run.load), guard(run.run), run.expected_us}));
@@ -110,8 +110,8 @@ Result<SamplingOutcome> CounterSession::Sample(const CompiledModule& module, con
   });
 }
 
-Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, CounterTier tier, const Chip& chip,
-                                                     const CompiledModule& module, const CountedRun& plan, std::vector<LaunchReport>& reports) {
+Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, CounterTier tier, const core::Chip& chip,
+                                                     const core::CompiledModule& module, const CountedRun& plan, std::vector<core::LaunchReport>& reports) {
   if (session.unavailable()) {
     for (auto& report : reports) Fill(report, {}, chip);
     return session.unavailable();
@@ -137,7 +137,7 @@ Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, Co
     return CountersUnavailable{"there are no hottest lines: CUPTI attributes none of its samples to a kernel",
                                "use a CUPTI as new as the driver; counters and times are not concerned"};
   for (auto& report : reports) {
-    const KernelResources* kernel = module.Find(report.kernel);
+    const core::KernelResources* kernel = module.Find(report.kernel);
     const auto lines = sampled.kernels.find(kernel != nullptr ? kernel->symbol : std::string());
     if (lines != sampled.kernels.end()) report.lines = lines->second;
   }

@@ -25,7 +25,7 @@ struct CountedLaunches {
 using CounterOutcome = std::variant<CountersUnavailable, CountedLaunches>;
 
 struct SampledLines {
-  std::map<std::string, std::vector<LineCounters>> kernels;  // by mangled name: hottest lines first, for LaunchReport::lines
+  std::map<std::string, std::vector<core::LineCounters>> kernels;  // by mangled name: hottest lines first, for LaunchReport::lines
   uint64_t samples = 0, dropped = 0, foreign = 0;  // as PcSamples has them
   bool overflow = false;
 };
@@ -44,7 +44,7 @@ class CounterSession {
   Result<CounterOutcome> Collect(CounterTier tier, const std::function<Status()>& launch_all, size_t launches);
 
   // The hottest lines of the module's kernels. Sampling is on in here only: it disturbs no time that is measured elsewhere.
-  Result<SamplingOutcome> Sample(const CompiledModule& module, const SampledRun& run);
+  Result<SamplingOutcome> Sample(const core::CompiledModule& module, const SampledRun& run);
 
  private:
   explicit CounterSession(CUcontext context) : context_(context) {}
@@ -68,7 +68,7 @@ struct CountedRun {
 };
 // Counters and hottest lines of a plan whose launches are described and timed in `reports`, in order; launches of one kernel share its
 // lines. Where counters are unavailable, everything that needs them is marked unmeasured and the reason comes back.
-Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, CounterTier tier, const Chip& chip,
-                                                     const CompiledModule& module, const CountedRun& plan, std::vector<LaunchReport>& reports);
+Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, CounterTier tier, const core::Chip& chip,
+                                                     const core::CompiledModule& module, const CountedRun& plan, std::vector<core::LaunchReport>& reports);
 
 }  // namespace warpwright::gpu

@@ -12,25 +12,25 @@
 namespace warpwright::gpu {
 namespace {
 
-Trouble Of(const Error& error) { return {error.message, error.remedy}; }
+core::Problem Of(const Error& error) { return {error.message, error.remedy}; }
 
-Machine::NvmlPart DescribeNvml() {
+core::Machine::NvmlPart DescribeNvml() {
   const auto nvml = LoadNvml();
   if (nvml) return ReadNvml(*nvml);
-  Machine::NvmlPart part;
-  part.trouble = Of(nvml.error());
+  core::Machine::NvmlPart part;
+  part.problem = Of(nvml.error());
   return part;
 }
 
-Machine::DriverPart DescribeDriver() {
-  Machine::DriverPart part;
+core::Machine::DriverPart DescribeDriver() {
+  core::Machine::DriverPart part;
   const auto driver = LoadCudaDriver();
   if (!driver) {
-    part.trouble = Of(driver.error());
+    part.problem = Of(driver.error());
     return part;
   }
   part.version = (*driver)->version;
-  if (const Status counted = (*driver)->Check((*driver)->DeviceGetCount(&part.gpus), "cuDeviceGetCount"); !counted) part.trouble = Of(counted.error());
+  if (const Status counted = (*driver)->Check((*driver)->DeviceGetCount(&part.gpus), "cuDeviceGetCount"); !counted) part.problem = Of(counted.error());
   return part;
 }
 
@@ -40,7 +40,7 @@ std::string PciId(const Context& context) {
                      context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
-Result<Context> MakeContext(const std::string& name, Machine::DevicePart& part) {
+Result<Context> MakeContext(const std::string& name, core::Machine::DevicePart& part) {
   WW_ASSIGN(const int index, GpuIndex(name));
   WW_ASSIGN(Context context, Context::Create(index));
   part.facts = context.facts();
@@ -51,24 +51,24 @@ Result<Context> MakeContext(const std::string& name, Machine::DevicePart& part) 
   return context;
 }
 
-Machine::CuptiPart DescribeCupti() {
-  Machine::CuptiPart part;
+core::Machine::CuptiPart DescribeCupti() {
+  core::Machine::CuptiPart part;
   if (const auto cupti = LoadCupti()) {
     part.path = (*cupti)->path;
     part.version = (*cupti)->version;
   } else {
-    part.trouble = Of(cupti.error());
+    part.problem = Of(cupti.error());
   }
   return part;
 }
 
-Machine::CountersPart DescribeCounters(const Context& context) {
-  Machine::CountersPart part;
+core::Machine::CountersPart DescribeCounters(const Context& context) {
+  core::Machine::CountersPart part;
   const auto session = CounterSession::Create(context.handle(), context.device());
   if (!session) {
-    part.trouble = Of(session.error());
+    part.problem = Of(session.error());
   } else if (const auto& unavailable = session->unavailable()) {
-    part.trouble = {unavailable->reason, unavailable->remedy};
+    part.problem = {unavailable->reason, unavailable->remedy};
   } else {
     part.chip = session->chip();
   }
@@ -80,16 +80,16 @@ Machine::CountersPart DescribeCounters(const Context& context) {
 Result<std::string> DescribeGpu(const std::string& name) {
   WW_ASSIGN(const int index, GpuIndex(name));
   WW_ASSIGN(const Context context, Context::Create(index));  // not only its facts: a GPU on which no context can be made is none
-  GpuFacts facts = context.facts();
+  core::GpuFacts facts = context.facts();
   size_t free = 0, total = 0;
   WW_TRY(context.driver().Check(context.driver().MemGetInfo(&free, &total), "cuMemGetInfo"));
   facts.free_bytes = static_cast<int64_t>(free);
-  return EncodeJson(facts);
+  return base::EncodeJson(facts);
 }
 
-void DescribeGpus(const std::string& name, const std::function<void(const Machine&)>& tell,
+void DescribeGpus(const std::string& name, const std::function<void(const core::Machine&)>& tell,
                   const std::function<void(const std::string&)>& before_counters) {
-  Machine part;
+  core::Machine part;
   part.nvml = DescribeNvml();  // before there is a context, which would be one of the processes
   tell(part);
   part = {};
@@ -102,7 +102,7 @@ void DescribeGpus(const std::string& name, const std::function<void(const Machin
   if (has_gpu) {
     auto made = MakeContext(name, part.device.emplace());
     if (made) context.emplace(std::move(*made));
-    else part.device->trouble = Of(made.error());
+    else part.device->problem = Of(made.error());
     tell(part);
   }
   before_counters(context ? fmt::format("sm_{}{}", context->facts().compute_major, context->facts().compute_minor) : "");
@@ -110,7 +110,7 @@ void DescribeGpus(const std::string& name, const std::function<void(const Machin
   part = {};
   part.cupti = DescribeCupti();
   tell(part);
-  if (!context || part.cupti->trouble) return;
+  if (!context || part.cupti->problem) return;
   part = {};
   part.counters = DescribeCounters(*context);
   tell(part);

@@ -15,7 +15,7 @@ Result<std::string> DescribeGpu(const std::string& name);
 // For `warpwright-worker --doctor`: the parts nvml, driver, device and, where there is one, counters, each told by `tell` as soon as it is
 // known. `before_counters` is called between, with the device's architecture ("sm_90"; empty: no GPU). CUPTI comes last: it may take the
 // process along.
-void DescribeGpus(const std::string& name, const std::function<void(const Machine&)>& tell,
+void DescribeGpus(const std::string& name, const std::function<void(const core::Machine&)>& tell,
                   const std::function<void(const std::string&)>& before_counters);
 
 }  // namespace warpwright::gpu

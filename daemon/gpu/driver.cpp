@@ -10,7 +10,7 @@ namespace warpwright::gpu {
 namespace {
 
 // What no kernel can bring about. 100 and 101 mean something else while the driver starts, which is not checked here.
-constexpr CUresult kLosses[] = {CUDA_ERROR_DEVICE_UNAVAILABLE,  CUDA_ERROR_NO_DEVICE,        CUDA_ERROR_INVALID_DEVICE,
+constexpr CUresult kDeviceLostErrors[] = {CUDA_ERROR_DEVICE_UNAVAILABLE,  CUDA_ERROR_NO_DEVICE,        CUDA_ERROR_INVALID_DEVICE,
                                 CUDA_ERROR_ECC_UNCORRECTABLE,   CUDA_ERROR_NVLINK_UNCORRECTABLE, CUDA_ERROR_SYSTEM_NOT_READY,
                                 CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_UNKNOWN};
 std::atomic<bool> gpu_is_lost{false};
@@ -51,7 +51,7 @@ std::string CudaDriver::Describe(CUresult result) const {
 
 Status CudaDriver::Check(CUresult result, const char* call) const {
   if (result == CUDA_SUCCESS) return {};
-  if (std::find(std::begin(kLosses), std::end(kLosses), result) != std::end(kLosses)) gpu_is_lost = true;
+  if (std::find(std::begin(kDeviceLostErrors), std::end(kDeviceLostErrors), result) != std::end(kDeviceLostErrors)) gpu_is_lost = true;
   return Fail(ErrorCode::kEnvironment, std::string(call) + ": " + Describe(result), "look at `warpwright doctor`");
 }
 

@@ -12,16 +12,16 @@ namespace {
 constexpr int kTimeSamples = 7;
 
 // The set-up runs once in a process: what it filled is there for every later launch.
-std::vector<size_t> FilledWorkspaces(const LaunchPlan& plan) {
+std::vector<size_t> FilledWorkspaces(const core::LaunchPlan& plan) {
   std::vector<size_t> filled;
   const auto add = [&](size_t buffer) {
-    if (plan.buffers[buffer].kind == PlanBuffer::Kind::kWorkspace && std::find(filled.begin(), filled.end(), buffer) == filled.end())
+    if (plan.buffers[buffer].kind == core::PlanBuffer::Kind::kWorkspace && std::find(filled.begin(), filled.end(), buffer) == filled.end())
       filled.push_back(buffer);
   };
-  for (const PlanOp& op : plan.setup)
-    std::visit(Overload{[&](const MemsetOp& o) { add(o.destination.buffer); }, [&](const CopyOp& o) { add(o.destination.buffer); },
-                        [&](const UploadOp& o) { add(o.destination.buffer); },
-                        [&](const KernelLaunch& o) {
+  for (const core::PlanOp& op : plan.setup)
+    std::visit(Overload{[&](const core::MemsetOp& o) { add(o.destination.buffer); }, [&](const core::CopyOp& o) { add(o.destination.buffer); },
+                        [&](const core::UploadOp& o) { add(o.destination.buffer); },
+                        [&](const core::KernelLaunch& o) {
                           for (const auto& parameter : o.parameters)
                             for (const auto& [at, pointer] : parameter.pointers) add(pointer.buffer);
                         },
@@ -30,26 +30,26 @@ std::vector<size_t> FilledWorkspaces(const LaunchPlan& plan) {
   return filled;
 }
 
-CounterTier TierOf(CounterDepth depth) {
+CounterTier TierOf(core::CounterDepth depth) {
   switch (depth) {
-    case CounterDepth::kCore: return CounterTier::kCore;
-    case CounterDepth::kEvidence: return CounterTier::kCandidate;
-    case CounterDepth::kSpeedOfLight: return CounterTier::kSpeedOfLight;
+    case core::CounterDepth::kCore: return CounterTier::kCore;
+    case core::CounterDepth::kEvidence: return CounterTier::kCandidate;
+    case core::CounterDepth::kSpeedOfLight: return CounterTier::kSpeedOfLight;
   }
   return CounterTier::kCandidate;
 }
 
 }  // namespace
 
-LaunchReport DescribeLaunch(const Chip& chip, const KernelLaunch& launch, const KernelResources* resources) {
-  LaunchReport report;
+core::LaunchReport DescribeLaunch(const core::Chip& chip, const core::KernelLaunch& launch, const core::KernelResources* resources) {
+  core::LaunchReport report;
   report.kernel = launch.kernel;
   report.threads_per_block = static_cast<int>(launch.block.Count());
   report.blocks_total = report.blocks_run = launch.grid.Count();
   if (resources == nullptr) return report;
   report.registers = resources->registers;
   report.shared_bytes_per_block = launch.dynamic_shared_bytes + static_cast<uint32_t>(resources->static_shared_bytes);
-  report.occupancy = ComputeOccupancy(chip, {report.threads_per_block, report.registers, report.shared_bytes_per_block}, report.blocks_total);
+  report.occupancy = core::ComputeOccupancy(chip, {report.threads_per_block, report.registers, report.shared_bytes_per_block}, report.blocks_total);
   return report;
 }
 
@@ -57,12 +57,12 @@ Status Execution::Fill() {
   size_t argument = 0;
   for (size_t i = 0; i < buffers_->size(); ++i) {
     const CUdeviceptr to = buffers_->Address(i);
-    if (request_.plan->buffers[i].kind == PlanBuffer::Kind::kWorkspace) {
+    if (request_.plan->buffers[i].kind == core::PlanBuffer::Kind::kWorkspace) {
       if (!request_.options.poison) continue;
       WW_TRY(tools_.FillPattern(to, buffers_->Bytes(i), static_cast<uint32_t>(request_.options.seed) + static_cast<uint32_t>(i)));
       continue;
     }
-    const BufferContent& content = (*request_.buffers)[argument++];
+    const core::BufferContent& content = (*request_.buffers)[argument++];
     if (content.bytes.empty() || (protected_ && content.read_only)) continue;  // which still holds it
     if (content.uninitialized && !request_.options.poison) continue;
     // The driver's copy and not a kernel of ours: tools that watch for reads of what was never written know it.
@@ -116,11 +116,11 @@ Step Execution::RunOnce(uint32_t index) {
   if (index > 0) WW_TRY(Fill());
   WW_TRY(tools_.Scrub(static_cast<uint32_t>(request_.options.seed) * 31 + index));
   WW_STEP(context_.Wait(tools_.stream()));
-  const Perturbation perturbation = request_.options.perturbation;
-  if (perturbation == Perturbation::kHalfMultiprocessors) WW_TRY(tools_.OccupyHalf());
-  if (perturbation == Perturbation::kNoise) WW_TRY(tools_.MakeNoise());
+  const core::Perturbation perturbation = request_.options.perturbation;
+  if (perturbation == core::Perturbation::kHalfMultiprocessors) WW_TRY(tools_.OccupyHalf());
+  if (perturbation == core::Perturbation::kNoise) WW_TRY(tools_.StartMemoryTraffic());
   Step step = RunPlan();
-  if (perturbation != Perturbation::kNone && !context_.lost()) {
+  if (perturbation != core::Perturbation::kNone && !context_.lost()) {
     tools_.Release();
     WW_STEP(context_.Wait(tools_.side().get()));
   }
@@ -138,7 +138,7 @@ Status Execution::Download(std::vector<std::vector<std::byte>>& buffers) {
 // Inputs are compared on the device, where they cost nothing: what is as it was sent need not be brought back.
 Status Execution::DownloadResults() {
   for (size_t a = 0; a < request_.buffers->size(); ++a) {
-    const BufferContent& content = (*request_.buffers)[a];
+    const core::BufferContent& content = (*request_.buffers)[a];
     auto& bytes = run_.buffers.emplace_back();
     uint64_t different = 1;
     if (!content.uninitialized && !content.bytes.empty()) {
@@ -153,7 +153,7 @@ Status Execution::DownloadResults() {
 }
 
 Status Execution::UploadContents() {
-  for (const BufferContent& content : *request_.buffers) {
+  for (const core::BufferContent& content : *request_.buffers) {
     WW_ASSIGN(DeviceMemory memory, DeviceMemory::Allocate(context_, content.bytes.size()));
     WW_TRY(tools_.Upload(memory.address(), content.bytes.data(), content.bytes.size()));
     contents_.push_back(std::move(memory));
@@ -214,10 +214,10 @@ Step Execution::Measure() {
       each[l].push_back(us);
     }
   }
-  run_.time_us = Median(totals);
+  run_.time_us = core::Median(totals);
   for (size_t l = 0; l < launches.size(); ++l) {
-    LaunchReport report = DescribeLaunch(context_.chip(), *launches[l], module_->Resources(launches[l]->kernel));
-    report.time.total_us = Median(each[l]);
+    core::LaunchReport report = DescribeLaunch(context_.chip(), *launches[l], module_->Resources(launches[l]->kernel));
+    report.time.total_us = core::Median(each[l]);
     run_.launches.push_back(std::move(report));
   }
   return std::nullopt;
@@ -225,7 +225,7 @@ Step Execution::Measure() {
 
 // Without a hold: CUPTI waits for every kernel. A fault in a replayed kernel is the kernel's, like any other.
 Step Execution::Count() {
-  std::optional<Fault> fault;
+  std::optional<core::Fault> fault;
   std::unique_ptr<LoadedModule> first;  // until sampling is over, so that the copy has addresses of its own
   const auto as_status = [&](Step step) -> Status {
     if (!step) return Fail(step.error());
@@ -267,10 +267,10 @@ void Execution::Spent(const char* part) {
 // The module, and the plan over it and the buffers.
 Step Execution::Load() {
   WW_ASSIGN(auto loaded, LoadedModule::Load(context_, *request_.module));
-  if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+  if (auto* fault = std::get_if<core::Fault>(&loaded)) return std::move(*fault);
   module_ = std::make_unique<LoadedModule>(std::move(std::get<LoadedModule>(loaded)));
   WW_ASSIGN(auto replay, Replay::Create(context_, *module_, *request_.plan, *buffers_));
-  if (auto* fault = std::get_if<Fault>(&replay)) return std::move(*fault);
+  if (auto* fault = std::get_if<core::Fault>(&replay)) return std::move(*fault);
   replay_ = std::make_unique<Replay>(std::move(std::get<Replay>(replay)));
   return std::nullopt;
 }
@@ -278,7 +278,7 @@ Step Execution::Load() {
 Step Execution::Steps() {
   Layout layout;
   layout.guard_bytes = request_.options.guard_bytes;
-  layout.exact = request_.options.exact_memory;
+  layout.exact = request_.options.page_guard;
   layout.seed = static_cast<uint32_t>(request_.options.seed);
   WW_ASSIGN(BufferSet buffers, BufferSet::Allocate(context_, tools_, *request_.plan, *request_.buffers, layout));
   buffers_ = std::make_unique<BufferSet>(std::move(buffers));
@@ -288,7 +288,7 @@ Step Execution::Steps() {
   WW_TRY(UploadContents());
   WW_TRY(Fill());
   WW_STEP(context_.Wait(tools_.stream()));
-  protected_ = layout.exact != ExactMemory::kNone;
+  protected_ = layout.exact != core::PageGuard::kNone;
   if (protected_) WW_TRY(buffers_->Protect(*request_.buffers));
   Spent("upload");
   for (uint32_t i = 0; i < runs; ++i) {
@@ -314,10 +314,10 @@ Step Execution::Steps() {
   return std::nullopt;
 }
 
-Result<DeviceOutcome> Execution::Run() {
+Result<core::DeviceOutcome> Execution::Run() {
   WW_ASSIGN(auto fault, Steps());
-  if (fault) return DeviceOutcome(std::move(*fault));
-  return DeviceOutcome(std::move(run_));
+  if (fault) return core::DeviceOutcome(std::move(*fault));
+  return core::DeviceOutcome(std::move(run_));
 }
 
 }  // namespace warpwright::gpu

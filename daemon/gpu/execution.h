@@ -14,14 +14,14 @@
 namespace warpwright::gpu {
 
 // What is known of a launch before it is measured: sizes, resources (null: unknown), and how the chip holds it.
-LaunchReport DescribeLaunch(const Chip& chip, const KernelLaunch& launch, const KernelResources* resources);
+core::LaunchReport DescribeLaunch(const core::Chip& chip, const core::KernelLaunch& launch, const core::KernelResources* resources);
 
 class Execution {
  public:
   // `counters` may be null: nothing is counted then.
-  Execution(Context& context, Tools& tools, CounterSession* counters, const DeviceRequest& request)
+  Execution(Context& context, Tools& tools, CounterSession* counters, const core::DeviceRequest& request)
       : context_(context), tools_(tools), counters_(counters), request_(request) {}
-  Result<DeviceOutcome> Run();
+  Result<core::DeviceOutcome> Run();
 
  private:
   Step Steps();
@@ -44,14 +44,14 @@ class Execution {
   Context& context_;
   Tools& tools_;
   CounterSession* counters_;
-  const DeviceRequest& request_;
+  const core::DeviceRequest& request_;
   std::unique_ptr<LoadedModule> module_;
   std::unique_ptr<BufferSet> buffers_;
   std::unique_ptr<Replay> replay_;
   std::vector<DeviceMemory> contents_;  // of the argument buffers, as the request has them
   std::vector<DeviceMemory> results_;   // of the first run, where there are more
   bool protected_ = false;
-  DeviceRun run_;
+  core::DeviceRun run_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

@@ -15,22 +15,22 @@ class Lease {
   // Opens the lock file, in /run/lock or, where that cannot be written, in /tmp: one place for all users of the host.
   static Result<Lease> Open(const std::string& uuid);
 
-  class Held {
+  class Guard {
    public:
-    explicit Held(int fd) : fd_(fd) {}
-    Held(Held&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Held& operator=(Held&&) = delete;
-    ~Held();
+    explicit Guard(int fd) : fd_(fd) {}
+    Guard(Guard&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Guard& operator=(Guard&&) = delete;
+    ~Guard();
 
    private:
     int fd_;
   };
   // Blocks until nobody else has it; `on_wait` is called before waiting.
-  Result<Held> Take(const std::function<void()>& on_wait);
+  Result<Guard> Take(const std::function<void()>& on_wait);
 
  private:
-  explicit Lease(Fd file) : file_(std::move(file)) {}
-  Fd file_;
+  explicit Lease(base::Fd file) : file_(std::move(file)) {}
+  base::Fd file_;
 };
 
 }  // namespace warpwright::gpu

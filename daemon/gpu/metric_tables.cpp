@@ -204,7 +204,7 @@ const std::map<std::string_view, std::string_view>& NotOnHardware() {
   return reasons;
 }
 
-std::string CuptiChipName(const Chip& chip) {
+std::string CuptiChipName(const core::Chip& chip) {
   static const std::map<std::string, std::string, std::less<>> by_id = {{"l4", "AD104"}};
   // One of each architecture: the metrics of its smaller siblings are the same.
   static const std::map<std::string, std::string, std::less<>> by_arch = {

@@ -12,14 +12,14 @@ using Numbers = std::map<std::string_view, double>;
 
 struct TimePart {
   std::string_view name;
-  double TimeBreakdown::*part;
+  double core::TimeBreakdown::*part;
 };
 constexpr TimePart kTimeParts[] = {
-    {"dram_us", &TimeBreakdown::dram_us},       {"l2_us", &TimeBreakdown::l2_us},         {"l1_us", &TimeBreakdown::l1_us},
-    {"shared_us", &TimeBreakdown::shared_us},   {"issue_us", &TimeBreakdown::issue_us},   {"fp32_us", &TimeBreakdown::fp32_us},
-    {"fp64_us", &TimeBreakdown::fp64_us},       {"fp16_us", &TimeBreakdown::fp16_us},     {"integer_us", &TimeBreakdown::integer_us},
-    {"sfu_us", &TimeBreakdown::sfu_us},         {"atomic_us", &TimeBreakdown::atomic_us}, {"latency_us", &TimeBreakdown::latency_us},
-    {"overhead_us", &TimeBreakdown::overhead_us}};
+    {"dram_us", &core::TimeBreakdown::dram_us},       {"l2_us", &core::TimeBreakdown::l2_us},         {"l1_us", &core::TimeBreakdown::l1_us},
+    {"shared_us", &core::TimeBreakdown::shared_us},   {"issue_us", &core::TimeBreakdown::issue_us},   {"fp32_us", &core::TimeBreakdown::fp32_us},
+    {"fp64_us", &core::TimeBreakdown::fp64_us},       {"fp16_us", &core::TimeBreakdown::fp16_us},     {"integer_us", &core::TimeBreakdown::integer_us},
+    {"sfu_us", &core::TimeBreakdown::sfu_us},         {"atomic_us", &core::TimeBreakdown::atomic_us}, {"latency_us", &core::TimeBreakdown::latency_us},
+    {"overhead_us", &core::TimeBreakdown::overhead_us}};
 
 std::optional<double> Evaluate(const Formula& formula, const Values& values) {
   double sum = 0;
@@ -42,7 +42,7 @@ Numbers EvaluateAll(const std::vector<Formula>& formulas, const Values& values) 
   return numbers;
 }
 
-void NoteUnmeasured(LaunchReport& report, const std::vector<Formula>& formulas, const Numbers& numbers) {
+void NoteUnmeasured(core::LaunchReport& report, const std::vector<Formula>& formulas, const Numbers& numbers) {
   for (const auto& formula : formulas)
     if (numbers.count(formula.number) == 0) report.unmeasured.emplace(formula.number);
 }
@@ -64,16 +64,16 @@ bool LeavesAGap(const std::vector<Formula>& table, const std::string& metric, co
 
 uint64_t Count(double value) { return value > 0 ? static_cast<uint64_t>(std::llround(value)) : 0; }
 
-void FillCounters(LaunchReport& report, const Values& values) {
+void FillCounters(core::LaunchReport& report, const Values& values) {
   const Numbers counters = EvaluateAll(CounterFormulas(), values);
-  for (const auto& [name, value] : counters) SetField(report.counters, name, Count(value));
+  for (const auto& [name, value] : counters) core::SetField(report.counters, name, Count(value));
   NoteUnmeasured(report, CounterFormulas(), counters);
 
-  const Counters& c = report.counters;
+  const core::Counters& c = report.counters;
   Numbers classes = EvaluateAll(ThreadClassFormulas(), values);
   if (c.warp_instructions == 0 || c.thread_instructions == 0) classes.clear();
   const double lanes = static_cast<double>(c.thread_instructions) / static_cast<double>(std::max<uint64_t>(1, c.warp_instructions));
-  for (const auto& [name, threads] : classes) SetField(report.counters, name, Count(threads / lanes));
+  for (const auto& [name, threads] : classes) core::SetField(report.counters, name, Count(threads / lanes));
   NoteUnmeasured(report, ThreadClassFormulas(), classes);
 
   for (const auto& [name, reason] : NotOnHardware()) report.unmeasured.emplace(name);
@@ -82,7 +82,7 @@ void FillCounters(LaunchReport& report, const Values& values) {
 }
 
 // Microseconds of each part, by name.
-Numbers Parts(double total_us, const Values& values, const Chip& chip) {
+Numbers Parts(double total_us, const Values& values, const core::Chip& chip) {
   Numbers parts;
   for (const auto& [name, percent] : EvaluateAll(ThroughputFormulas(), values))
     parts[name] = std::clamp(percent, 0.0, 100.0) / 100 * total_us;
@@ -103,8 +103,8 @@ std::optional<double> LatencyShare(const Values& values) {
   return *all > 0 ? *latency / *all : 0.0;
 }
 
-void FillTime(LaunchReport& report, const Values& values, const Chip& chip) {
-  TimeBreakdown& time = report.time;
+void FillTime(core::LaunchReport& report, const Values& values, const core::Chip& chip) {
+  core::TimeBreakdown& time = report.time;
   const auto duration = values.find(kDurationMetric);
   if (time.total_us <= 0 && duration != values.end()) time.total_us = duration->second / 1e3;
   Numbers parts = time.total_us > 0 ? Parts(time.total_us, values, chip) : Numbers{};
@@ -146,7 +146,7 @@ std::vector<std::string> Missed(const std::vector<std::string>& absent) {
   return missed;
 }
 
-void Fill(LaunchReport& report, const std::map<std::string, double>& values, const Chip& chip) {
+void Fill(core::LaunchReport& report, const std::map<std::string, double>& values, const core::Chip& chip) {
   report.metrics = values;
   report.unmeasured.clear();
   FillCounters(report, values);

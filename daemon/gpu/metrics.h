@@ -58,12 +58,12 @@ std::vector<std::string> Missed(const std::vector<std::string>& absent);
 const std::map<std::string_view, std::string_view>& NotOnHardware();
 
 // CUPTI's name of a chip, for use without the chip: "l4" and "sm_89" are AD104. Empty where CUPTI knows none.
-std::string CuptiChipName(const Chip& chip);
+std::string CuptiChipName(const core::Chip& chip);
 
 // Fills counters, achieved occupancy, times, metrics and unmeasured of a report whose kernel, geometry and resources are known.
 // A total time that is already there (measured with events) is kept and the parts are shares of it; else it is CUPTI's duration. Latency
 // is the share of stalled warp cycles that wait for something to arrive, of the time in which the busiest unit idles. With no values
 // at all, everything that needs counters is unmeasured.
-void Fill(LaunchReport& report, const std::map<std::string, double>& values, const Chip& chip);
+void Fill(core::LaunchReport& report, const std::map<std::string, double>& values, const core::Chip& chip);
 
 }  // namespace warpwright::gpu

@@ -61,8 +61,8 @@ PtxVariables FindPtxVariables(const std::string& ptx) {
   return variables;
 }
 
-Result<std::variant<Fault, LoadedModule>> LoadedModule::Load(Context& context, const CompiledModule& module) {
-  using Outcome = std::variant<Fault, LoadedModule>;
+Result<std::variant<core::Fault, LoadedModule>> LoadedModule::Load(Context& context, const core::CompiledModule& module) {
+  using Outcome = std::variant<core::Fault, LoadedModule>;
   const CudaDriver& driver = context.driver();
   LoadedModule loaded;
   loaded.context_ = &context;
@@ -70,14 +70,14 @@ Result<std::variant<Fault, LoadedModule>> LoadedModule::Load(Context& context, c
   const CUresult result = driver.ModuleLoadData(&loaded.module_, module.cubin.data());
   if (result == CUDA_ERROR_INVALID_IMAGE || result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_INVALID_SOURCE ||
       result == CUDA_ERROR_SHARED_OBJECT_INIT_FAILED || result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
-    Fault fault;
-    fault.kind = Fault::Kind::kResourceLimit;
+    core::Fault fault;
+    fault.kind = core::Fault::Kind::kResourceLimit;
     fault.message = "the driver does not load the module: " + driver.Describe(result);
     return Outcome(std::move(fault));
   }
   WW_ASSIGN(auto fault, context.Judge(result, "cuModuleLoadData"));
   if (fault) return Outcome(std::move(*fault));
-  for (const KernelResources& kernel : module.kernels) {
+  for (const core::KernelResources& kernel : module.kernels) {
     CUfunction function = nullptr;
     WW_TRY(driver.Check(driver.ModuleGetFunction(&function, loaded.module_, kernel.symbol.c_str()), "cuModuleGetFunction"));
     loaded.functions_[kernel.kernel] = function;
@@ -130,7 +130,7 @@ Result<CUfunction> LoadedModule::Function(const std::string& kernel) const {
 const ModuleVariable* LoadedModule::Symbol(const std::string& source_form) const {
   for (const auto* list : {&constants_, &variables_})
     for (const auto& variable : *list)
-      if (NamesVariable(variable.symbol, source_form)) return &variable;
+      if (core::NamesVariable(variable.symbol, source_form)) return &variable;
   return nullptr;
 }
 

@@ -27,14 +27,14 @@ PtxVariables FindPtxVariables(const std::string& ptx);
 class LoadedModule {
  public:
   // A Fault where the driver does not take the cubin (too much static shared memory, say).
-  static Result<std::variant<Fault, LoadedModule>> Load(Context& context, const CompiledModule& module);
+  static Result<std::variant<core::Fault, LoadedModule>> Load(Context& context, const core::CompiledModule& module);
   LoadedModule(LoadedModule&& other) noexcept;
   LoadedModule& operator=(LoadedModule&&) = delete;
   ~LoadedModule();
 
   // By the name that the plan uses; an Error where there is none (the plan does not fit the module).
   Result<CUfunction> Function(const std::string& kernel) const;
-  const KernelResources* Resources(const std::string& kernel) const { return compiled_->Find(kernel); }
+  const core::KernelResources* Resources(const std::string& kernel) const { return compiled_->Find(kernel); }
   // Of a symbol in source form ("scale", "ns::table"); null: the compiler dropped it.
   const ModuleVariable* Symbol(const std::string& source_form) const;
 
@@ -47,7 +47,7 @@ class LoadedModule {
  private:
   LoadedModule() = default;
   Context* context_ = nullptr;
-  const CompiledModule* compiled_ = nullptr;
+  const core::CompiledModule* compiled_ = nullptr;
   CUmodule module_ = nullptr;
   std::map<std::string, CUfunction> functions_;
   std::vector<ModuleVariable> variables_, constants_;

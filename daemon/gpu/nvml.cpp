@@ -29,34 +29,34 @@ Status Start(const Nvml& nvml) {
 
 // A function that is there and succeeds.
 template <typename Function, typename... Args>
-bool Tells(Function function, Args... args) {
+bool QueryNvml(Function function, Args... args) {
   return function != nullptr && function(args...) == kNvmlSuccess;
 }
 
 std::optional<int> Number(int (*function)(NvmlHandle, int, unsigned*), NvmlHandle gpu, int which) {
   unsigned value = 0;
-  if (!Tells(function, gpu, which, &value)) return std::nullopt;
+  if (!QueryNvml(function, gpu, which, &value)) return std::nullopt;
   return static_cast<int>(value);
 }
 std::optional<double> Watts(int (*function)(NvmlHandle, unsigned*), NvmlHandle gpu) {
   unsigned milliwatts = 0;
-  if (!Tells(function, gpu, &milliwatts)) return std::nullopt;
+  if (!QueryNvml(function, gpu, &milliwatts)) return std::nullopt;
   return milliwatts / 1000.0;
 }
 std::optional<int64_t> UncorrectedErrors(const Nvml& nvml, NvmlHandle gpu, int counter) {
   constexpr int kUncorrected = 1;
   unsigned long long count = 0;
-  if (!Tells(nvml.DeviceGetTotalEccErrors, gpu, kUncorrected, counter, &count)) return std::nullopt;
+  if (!QueryNvml(nvml.DeviceGetTotalEccErrors, gpu, kUncorrected, counter, &count)) return std::nullopt;
   return static_cast<int64_t>(count);
 }
 std::string Text(int (*function)(NvmlHandle, char*, unsigned), NvmlHandle gpu) {
   char text[128] = {};
-  return Tells(function, gpu, text, unsigned{sizeof text - 1}) ? text : "";
+  return QueryNvml(function, gpu, text, unsigned{sizeof text - 1}) ? text : "";
 }
 
 std::string ComputeMode(const Nvml& nvml, NvmlHandle gpu) {
   int mode = 0;
-  if (!Tells(nvml.DeviceGetComputeMode, gpu, &mode)) return "";
+  if (!QueryNvml(nvml.DeviceGetComputeMode, gpu, &mode)) return "";
   switch (mode) {
     case 0: return "default";
     case 1: return "exclusive thread";
@@ -66,7 +66,7 @@ std::string ComputeMode(const Nvml& nvml, NvmlHandle gpu) {
   }
 }
 
-std::optional<std::vector<GpuProcess>> Processes(const Nvml& nvml, NvmlHandle gpu) {
+std::optional<std::vector<core::GpuProcess>> Processes(const Nvml& nvml, NvmlHandle gpu) {
   if (nvml.DeviceGetProcesses == nullptr) return std::nullopt;
   std::vector<NvmlProcess> listed(16);
   unsigned count = 0;
@@ -78,31 +78,31 @@ std::optional<std::vector<GpuProcess>> Processes(const Nvml& nvml, NvmlHandle gp
     if (result == kNvmlInsufficientSize) listed.resize(std::min<size_t>(kMaxProcesses, std::max<size_t>(count, listed.size()) + 16));
   }
   if (result != kNvmlSuccess) return std::nullopt;
-  std::vector<GpuProcess> processes;
+  std::vector<core::GpuProcess> processes;
   for (unsigned i = 0; i < std::min<size_t>(count, listed.size()); ++i) {
-    GpuProcess process;
+    core::GpuProcess process;
     process.pid = listed[i].pid;
     if (listed[i].memory != kNotTold) process.memory_bytes = static_cast<int64_t>(listed[i].memory);
     char name[256] = {};
-    if (Tells(nvml.SystemGetProcessName, listed[i].pid, name, unsigned{sizeof name - 1})) process.name = name;
+    if (QueryNvml(nvml.SystemGetProcessName, listed[i].pid, name, unsigned{sizeof name - 1})) process.name = name;
     processes.push_back(std::move(process));
   }
   return processes;
 }
 
-GpuState ReadGpu(const Nvml& nvml, NvmlHandle gpu) {
-  GpuState state;
+core::GpuState ReadGpu(const Nvml& nvml, NvmlHandle gpu) {
+  core::GpuState state;
   state.name = Text(nvml.DeviceGetName, gpu);
   state.uuid = Text(nvml.DeviceGetUuid, gpu);
-  if (NvmlPci pci{}; Tells(nvml.DeviceGetPciInfo, gpu, &pci)) state.pci = fmt::format("{:08x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
-  if (NvmlMemory memory{}; Tells(nvml.DeviceGetMemoryInfo, gpu, &memory)) {
+  if (NvmlPci pci{}; QueryNvml(nvml.DeviceGetPciInfo, gpu, &pci)) state.pci = fmt::format("{:08x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+  if (NvmlMemory memory{}; QueryNvml(nvml.DeviceGetMemoryInfo, gpu, &memory)) {
     state.memory_bytes = static_cast<int64_t>(memory.total);
     state.free_bytes = static_cast<int64_t>(memory.free);
   }
   int now = 0, pending = 0;
-  if (Tells(nvml.DeviceGetEccMode, gpu, &now, &pending)) state.ecc = now != 0;
-  if (unsigned mig = 0, later = 0; Tells(nvml.DeviceGetMigMode, gpu, &mig, &later)) state.mig = mig != 0;
-  if (Tells(nvml.DeviceGetPersistenceMode, gpu, &now)) state.persistence = now != 0;
+  if (QueryNvml(nvml.DeviceGetEccMode, gpu, &now, &pending)) state.ecc = now != 0;
+  if (unsigned mig = 0, later = 0; QueryNvml(nvml.DeviceGetMigMode, gpu, &mig, &later)) state.mig = mig != 0;
+  if (QueryNvml(nvml.DeviceGetPersistenceMode, gpu, &now)) state.persistence = now != 0;
   state.uncorrected_errors = UncorrectedErrors(nvml, gpu, 0);
   state.lifetime_uncorrected_errors = UncorrectedErrors(nvml, gpu, 1);
   state.compute_mode = ComputeMode(nvml, gpu);
@@ -114,7 +114,7 @@ GpuState ReadGpu(const Nvml& nvml, NvmlHandle gpu) {
   state.max_sm_mhz = Number(nvml.DeviceGetMaxClockInfo, gpu, kNvmlSm);
   state.memory_mhz = Number(nvml.DeviceGetClockInfo, gpu, kNvmlMemoryClock);
   state.max_memory_mhz = Number(nvml.DeviceGetMaxClockInfo, gpu, kNvmlMemoryClock);
-  if (unsigned long long reasons = 0; Tells(nvml.DeviceGetSlowdown, gpu, &reasons))
+  if (unsigned long long reasons = 0; QueryNvml(nvml.DeviceGetSlowdown, gpu, &reasons))
     for (const auto& [bit, name] : kSlowdowns)
       if ((reasons & bit) != 0) state.slowed_by.emplace_back(name);
   state.processes = Processes(nvml, gpu);
@@ -145,20 +145,20 @@ Result<Nvml> LoadNvml() {
   return nvml;
 }
 
-Machine::NvmlPart ReadNvml(const Nvml& nvml) {
-  Machine::NvmlPart part;
+core::Machine::NvmlPart ReadNvml(const Nvml& nvml) {
+  core::Machine::NvmlPart part;
   char release[128] = {};
-  if (Tells(nvml.SystemGetDriverVersion, release, unsigned{sizeof release - 1})) part.driver_release = release;
+  if (QueryNvml(nvml.SystemGetDriverVersion, release, unsigned{sizeof release - 1})) part.driver_release = release;
   unsigned count = 0;
   if (const int result = nvml.DeviceGetCount(&count); result != kNvmlSuccess)
-    part.trouble = {"NVML counts no GPUs: " + nvml.Describe(result), "look at nvidia-smi and the kernel log"};
+    part.problem = {"NVML counts no GPUs: " + nvml.Describe(result), "look at nvidia-smi and the kernel log"};
   for (unsigned i = 0; i < std::min(count, kMaxGpus); ++i) {
     NvmlHandle gpu = nullptr;
     // One that fell off the bus does not hide the others.
     if (const int result = nvml.DeviceGetHandleByIndex(i, &gpu); result == kNvmlSuccess)
       part.gpus.push_back(ReadGpu(nvml, gpu));
     else
-      part.trouble = {fmt::format("GPU {} cannot be asked: {}", i, nvml.Describe(result)), "look at the kernel log for Xid lines; a GPU that is lost needs a reboot"};
+      part.problem = {fmt::format("GPU {} cannot be asked: {}", i, nvml.Describe(result)), "look at the kernel log for Xid lines; a GPU that is lost needs a reboot"};
   }
   return part;
 }

@@ -71,6 +71,6 @@ struct Nvml {
 Result<Nvml> LoadNvml();
 
 // Every GPU of the machine. `nvml` may lack any function but those that count GPUs.
-Machine::NvmlPart ReadNvml(const Nvml& nvml);
+core::Machine::NvmlPart ReadNvml(const Nvml& nvml);
 
 }  // namespace warpwright::gpu

@@ -10,14 +10,14 @@ namespace {
 
 constexpr uint32_t kStaticShared = 48u << 10;  // what a launch gets without being asked
 
-uint32_t StreamOfOp(const PlanOp& op) {
+uint32_t StreamOfOp(const core::PlanOp& op) {
   return std::visit([](const auto& o) { return o.stream; }, op);
 }
 
 }  // namespace
 
-Result<std::variant<Fault, Replay>> Replay::Create(Context& context, LoadedModule& module, const LaunchPlan& plan, const BufferSet& buffers) {
-  using Outcome = std::variant<Fault, Replay>;
+Result<std::variant<core::Fault, Replay>> Replay::Create(Context& context, LoadedModule& module, const core::LaunchPlan& plan, const BufferSet& buffers) {
+  using Outcome = std::variant<core::Fault, Replay>;
   Replay replay(context, module, plan, buffers);
   for (const auto* ops : {&plan.setup, &plan.ops}) {
     WW_ASSIGN(auto fault, replay.Prepare(*ops));
@@ -26,10 +26,10 @@ Result<std::variant<Fault, Replay>> Replay::Create(Context& context, LoadedModul
   return Outcome(std::move(replay));
 }
 
-std::vector<const KernelLaunch*> Replay::Launches() const {
-  std::vector<const KernelLaunch*> launches;
-  for (const PlanOp& op : plan_->ops)
-    if (const auto* launch = std::get_if<KernelLaunch>(&op)) launches.push_back(launch);
+std::vector<const core::KernelLaunch*> Replay::Launches() const {
+  std::vector<const core::KernelLaunch*> launches;
+  for (const core::PlanOp& op : plan_->ops)
+    if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) launches.push_back(launch);
   return launches;
 }
 
@@ -47,19 +47,19 @@ Status Replay::Mark(CUstream stream) {
   return context_->driver().Check(context_->driver().EventRecord(marks_->back().get(), stream), "cuEventRecord");
 }
 
-Step Replay::Prepare(const std::vector<PlanOp>& ops) {
-  for (const PlanOp& op : ops) {
+Step Replay::Prepare(const std::vector<core::PlanOp>& ops) {
+  for (const core::PlanOp& op : ops) {
     // Now, and not while the stream is held: making one may wait for what is enqueued.
     if (const uint32_t stream = StreamOfOp(op); stream != 0 && !streams_.contains(stream)) {
       WW_ASSIGN(Stream made, Stream::Create(*context_));
       streams_.emplace(stream, std::move(made));
     }
-    if (const auto* launch = std::get_if<KernelLaunch>(&op)) WW_STEP(PrepareLaunch(*launch));
+    if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) WW_STEP(PrepareLaunch(*launch));
   }
   return std::nullopt;
 }
 
-Step Replay::PrepareLaunch(const KernelLaunch& launch) {
+Step Replay::PrepareLaunch(const core::KernelLaunch& launch) {
   Launch prepared;
   WW_ASSIGN(prepared.function, module_->Function(launch.kernel));
   const CudaDriver& driver = context_->driver();
@@ -68,7 +68,7 @@ Step Replay::PrepareLaunch(const KernelLaunch& launch) {
                                                     static_cast<int>(launch.dynamic_shared_bytes));
     WW_STEP(context_->Judge(result, "cuFuncSetAttribute", launch.kernel));
   }
-  for (const KernelParameter& parameter : launch.parameters) {
+  for (const core::KernelParameter& parameter : launch.parameters) {
     auto& bytes = prepared.parameters.emplace_back(parameter.bytes);
     for (const auto& [at, pointer] : parameter.pointers) {
       const CUdeviceptr address = buffers_->Address(pointer);
@@ -107,8 +107,8 @@ Status Replay::Join(CUstream main) {
   return {};
 }
 
-Step Replay::Enqueue(const std::vector<PlanOp>& ops, CUstream main) {
-  for (const PlanOp& op : ops) {
+Step Replay::Enqueue(const std::vector<core::PlanOp>& ops, CUstream main) {
+  for (const core::PlanOp& op : ops) {
     // The default stream waits for the others and they for it, as in the runtime. (For those made as non-blocking that is more order than
     // was asked for.)
     if (StreamOfOp(op) == 0 && !forked_.empty()) WW_TRY(Join(main));
@@ -119,12 +119,12 @@ Step Replay::Enqueue(const std::vector<PlanOp>& ops, CUstream main) {
   return std::nullopt;
 }
 
-Step Replay::EnqueueLaunch(const KernelLaunch& launch, CUstream stream) {
+Step Replay::EnqueueLaunch(const core::KernelLaunch& launch, CUstream stream) {
   const CudaDriver& driver = context_->driver();
   Launch& prepared = launches_.at(&launch);
   std::vector<void*> parameters;
   for (auto& bytes : prepared.parameters) parameters.push_back(bytes.data());
-  const Dim3 &g = launch.grid, &b = launch.block;
+  const core::Dim3 &g = launch.grid, &b = launch.block;
   WW_TRY(Mark(stream));
   if (launch.cooperative)
     WW_STEP(context_->Judge(driver.LaunchCooperativeKernel(prepared.function, g.x, g.y, g.z, b.x, b.y, b.z, launch.dynamic_shared_bytes, stream,
@@ -138,12 +138,12 @@ Step Replay::EnqueueLaunch(const KernelLaunch& launch, CUstream stream) {
   return std::nullopt;
 }
 
-Step Replay::EnqueueOp(const PlanOp& op, CUstream stream) {
+Step Replay::EnqueueOp(const core::PlanOp& op, CUstream stream) {
   const CudaDriver& driver = context_->driver();
   return std::visit(
       Overload{
-          [&](const KernelLaunch& launch) { return EnqueueLaunch(launch, stream); },
-          [&](const MemsetOp& set) -> Step {
+          [&](const core::KernelLaunch& launch) { return EnqueueLaunch(launch, stream); },
+          [&](const core::MemsetOp& set) -> Step {
             const CUdeviceptr to = buffers_->Address(set.destination);
             if (set.bytes == 0) return std::nullopt;
             const CUresult result = set.unit == 4   ? driver.MemsetD32Async(to, set.value, set.bytes / 4, stream)
@@ -151,17 +151,17 @@ Step Replay::EnqueueOp(const PlanOp& op, CUstream stream) {
                                                     : driver.MemsetD8Async(to, static_cast<unsigned char>(set.value), set.bytes, stream);
             return context_->Judge(result, "cuMemsetAsync");
           },
-          [&](const CopyOp& copy) -> Step {
+          [&](const core::CopyOp& copy) -> Step {
             if (copy.bytes == 0) return std::nullopt;
             return context_->Judge(driver.MemcpyDtoDAsync(buffers_->Address(copy.destination), buffers_->Address(copy.source), copy.bytes, stream),
                                    "cuMemcpyDtoDAsync");
           },
-          [&](const UploadOp& upload) -> Step {
+          [&](const core::UploadOp& upload) -> Step {
             if (upload.bytes.empty()) return std::nullopt;
             return context_->Judge(
                 driver.MemcpyHtoDAsync(buffers_->Address(upload.destination), upload.bytes.data(), upload.bytes.size(), stream), "cuMemcpyHtoDAsync");
           },
-          [&](const SymbolUploadOp& upload) -> Step {
+          [&](const core::SymbolUploadOp& upload) -> Step {
             const ModuleVariable* variable = module_->Symbol(upload.symbol);
             if (variable == nullptr || upload.bytes.empty()) return std::nullopt;  // the compiler drops a variable that no kernel reads
             if (upload.offset > variable->bytes || upload.bytes.size() > variable->bytes - upload.offset)
@@ -169,9 +169,9 @@ Step Replay::EnqueueOp(const PlanOp& op, CUstream stream) {
             return context_->Judge(driver.MemcpyHtoDAsync(variable->address + upload.offset, upload.bytes.data(), upload.bytes.size(), stream),
                                    "cuMemcpyHtoDAsync");
           },
-          [&](const EventOp& event) -> Step {
+          [&](const core::EventOp& event) -> Step {
             auto found = events_.find(event.event);
-            if (event.kind == EventOp::Kind::kWait) {
+            if (event.kind == core::EventOp::Kind::kWait) {
               if (found == events_.end()) return std::nullopt;  // never recorded: nothing to wait for
               return context_->Judge(driver.StreamWaitEvent(stream, found->second.get(), 0), "cuStreamWaitEvent");
             }

@@ -12,36 +12,36 @@ namespace warpwright::gpu {
 class Replay {
  public:
   // `plan`, `module` and `buffers` must outlive it. Prepares every launch; a Fault where the GPU cannot hold one.
-  static Result<std::variant<Fault, Replay>> Create(Context& context, LoadedModule& module, const LaunchPlan& plan, const BufferSet& buffers);
+  static Result<std::variant<core::Fault, Replay>> Create(Context& context, LoadedModule& module, const core::LaunchPlan& plan, const BufferSet& buffers);
 
   Step Setup(CUstream main) { return Enqueue(plan_->setup, main); }
   Step Run(CUstream main) { return Enqueue(plan_->ops, main); }
   // With an event before and after every kernel: 2 * launches() of them, in order.
   Step RunMarked(CUstream main, std::vector<Event>& marks);
   // What Run launches, in order.
-  std::vector<const KernelLaunch*> Launches() const;
+  std::vector<const core::KernelLaunch*> Launches() const;
 
  private:
   struct Launch {
     CUfunction function = nullptr;
     std::vector<std::vector<std::byte>> parameters;
   };
-  Replay(Context& context, LoadedModule& module, const LaunchPlan& plan, const BufferSet& buffers)
+  Replay(Context& context, LoadedModule& module, const core::LaunchPlan& plan, const BufferSet& buffers)
       : context_(&context), module_(&module), plan_(&plan), buffers_(&buffers) {}
-  Step Prepare(const std::vector<PlanOp>& ops);
-  Step PrepareLaunch(const KernelLaunch& launch);
-  Step Enqueue(const std::vector<PlanOp>& ops, CUstream main);
-  Step EnqueueOp(const PlanOp& op, CUstream stream);
-  Step EnqueueLaunch(const KernelLaunch& launch, CUstream stream);
+  Step Prepare(const std::vector<core::PlanOp>& ops);
+  Step PrepareLaunch(const core::KernelLaunch& launch);
+  Step Enqueue(const std::vector<core::PlanOp>& ops, CUstream main);
+  Step EnqueueOp(const core::PlanOp& op, CUstream stream);
+  Step EnqueueLaunch(const core::KernelLaunch& launch, CUstream stream);
   Status Mark(CUstream stream);
   Result<CUstream> StreamOf(uint32_t stream, CUstream main);
   Status Join(CUstream main);
 
   Context* context_;
   LoadedModule* module_;
-  const LaunchPlan* plan_;
+  const core::LaunchPlan* plan_;
   const BufferSet* buffers_;
-  std::map<const KernelLaunch*, Launch> launches_;
+  std::map<const core::KernelLaunch*, Launch> launches_;
   std::map<uint32_t, Stream> streams_;
   std::map<uint32_t, Event> events_;
   std::vector<Event> join_;          // one for each stream beside the main one, and one for the fork

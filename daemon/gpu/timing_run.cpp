@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kShortUs = 20;            // below it, one launch is too short for events
 constexpr double kBatchUs = 60;            // what a sample of short launches is filled up to
-constexpr int kMostLaunches = 16;
+constexpr int kMaxLaunches = 16;
 constexpr size_t kRotation = 4;            // sets of buffers at least, where there is memory
 constexpr double kMemoryShare = 0.6;       // of what is free, for all sets
 constexpr int kWarmUpLaunches = 3;
@@ -29,19 +29,19 @@ constexpr uint64_t kOrderStream = 11, kKeepStream = 12, kContentsStream = 13, kR
 }  // namespace
 
 uint32_t TimingRun::PoisonMask(uint64_t contents_seed, size_t launch) const {
-  return static_cast<uint32_t>(CounterRandom(contents_seed, kMaskStream).Bits(launch));
+  return static_cast<uint32_t>(base::CounterRandom(contents_seed, kMaskStream).Bits(launch));
 }
 
-Result<std::optional<Fault>> TimingRun::Load(Side& side, const DeviceTimingRequest::Side& from) {
+Result<std::optional<core::Fault>> TimingRun::Load(Side& side, const core::DeviceTimingRequest::Side& from) {
   side.plan = from.plan;
   WW_ASSIGN(auto loaded, LoadedModule::Load(context_, *from.module));
-  if (auto* fault = std::get_if<Fault>(&loaded)) return std::optional<Fault>(std::move(*fault));
+  if (auto* fault = std::get_if<core::Fault>(&loaded)) return std::optional<core::Fault>(std::move(*fault));
   side.module = std::make_unique<LoadedModule>(std::move(std::get<LoadedModule>(loaded)));
-  return std::optional<Fault>();
+  return std::optional<core::Fault>();
 }
 
 Status TimingRun::UploadContents() {
-  for (const BufferContent& content : *request_.buffers) {
+  for (const core::BufferContent& content : *request_.buffers) {
     WW_ASSIGN(DeviceMemory memory, DeviceMemory::Allocate(context_, content.bytes.size()));
     WW_TRY(tools_.Upload(memory.address(), content.bytes.data(), content.bytes.size()));
     contents_.push_back(std::move(memory));
@@ -61,7 +61,7 @@ Step TimingRun::Grow(Side& side, size_t sets) {
   }
   for (const BufferSet& set : side.sets) {
     WW_ASSIGN(auto replay, Replay::Create(context_, *side.module, *side.plan, set));
-    if (auto* fault = std::get_if<Fault>(&replay)) return std::move(*fault);
+    if (auto* fault = std::get_if<core::Fault>(&replay)) return std::move(*fault);
     side.replays.push_back(std::make_unique<Replay>(std::move(std::get<Replay>(replay))));
   }
   return std::nullopt;
@@ -76,11 +76,11 @@ Step TimingRun::PlanSample() {
     std::vector<double> times;
     for (uint64_t i = 0; !(us > 0) && i < 7; ++i) {
       WW_ASSIGN(auto sample, Measure(original_, {0}, request_.options.seed + i));
-      if (auto* fault = std::get_if<Fault>(&sample)) return std::move(*fault);
+      if (auto* fault = std::get_if<core::Fault>(&sample)) return std::move(*fault);
       times.push_back(std::get<Sample>(sample).us);
     }
-    if (!times.empty()) us = Median(times);
-    launches_ = us >= kShortUs ? 1 : std::clamp(static_cast<int>(std::ceil(kBatchUs / us)), 2, kMostLaunches);
+    if (!times.empty()) us = core::Median(times);
+    launches_ = us >= kShortUs ? 1 : std::clamp(static_cast<int>(std::ceil(kBatchUs / us)), 2, kMaxLaunches);
   }
   Layout layout;
   layout.guard_bytes = kGuardBytes;
@@ -88,7 +88,7 @@ Step TimingRun::PlanSample() {
   size_t free = 0, total = 0;
   WW_TRY(context_.driver().Check(context_.driver().MemGetInfo(&free, &total), "cuMemGetInfo"));
   const auto fits = static_cast<size_t>(std::max(1.0, kMemoryShare * static_cast<double>(free) / each));
-  launches_ = std::clamp<int>(launches_, 1, static_cast<int>(std::min<size_t>(fits, kMostLaunches)));
+  launches_ = std::clamp<int>(launches_, 1, static_cast<int>(std::min<size_t>(fits, kMaxLaunches)));
   pool_ = std::min(fits, std::max(static_cast<size_t>(launches_), kRotation));
   timed_.launches_per_sample = launches_;
   WW_STEP(Grow(original_, pool_));
@@ -99,26 +99,26 @@ Step TimingRun::PlanSample() {
 Step TimingRun::Prepare(Side& side, size_t set, uint64_t contents_seed) {
   const CudaDriver& driver = context_.driver();
   const uint32_t mask = PoisonMask(contents_seed, 0);
-  const CounterRandom rotations(contents_seed, kRotateStream);
+  const base::CounterRandom rotations(contents_seed, kRotateStream);
   size_t argument = 0;
   for (size_t i = 0; i < side.sets[set].size(); ++i) {
     const CUdeviceptr to = side.sets[set].Address(i);
     const uint64_t bytes = side.sets[set].Bytes(i);
     if (bytes == 0) {
-      if (side.plan->buffers[i].kind == PlanBuffer::Kind::kArgument) ++argument;
+      if (side.plan->buffers[i].kind == core::PlanBuffer::Kind::kArgument) ++argument;
       continue;
     }
-    if (side.plan->buffers[i].kind == PlanBuffer::Kind::kWorkspace) {
+    if (side.plan->buffers[i].kind == core::PlanBuffer::Kind::kWorkspace) {
       WW_TRY(tools_.FillPattern(to, bytes, mask ^ static_cast<uint32_t>(i)));
       continue;
     }
     const size_t a = argument++;
-    const TimedBuffer& role = (*request_.roles)[a];
+    const core::TimedBuffer& role = (*request_.roles)[a];
     if ((*request_.buffers)[a].uninitialized) {
       WW_TRY(tools_.CopyMasked(to, contents_[a].address(), bytes, mask));
       continue;
     }
-    const uint64_t size = SizeOf(role.dtype), count = bytes / size;
+    const uint64_t size = core::SizeOf(role.dtype), count = bytes / size;
     const uint64_t shift = role.rotates && count > 1 ? rotations.Bits(a) % count * size : 0;
     WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to, contents_[a].address() + shift, bytes - shift, tools_.stream()), "cuMemcpyDtoDAsync"));
     if (shift > 0)
@@ -127,8 +127,8 @@ Step TimingRun::Prepare(Side& side, size_t set, uint64_t contents_seed) {
   return side.replays[set]->Setup(tools_.stream());
 }
 
-Result<std::variant<Fault, TimingRun::Sample>> TimingRun::Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed) {
-  using Outcome = std::variant<Fault, Sample>;
+Result<std::variant<core::Fault, TimingRun::Sample>> TimingRun::Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed) {
+  using Outcome = std::variant<core::Fault, Sample>;
   const CudaDriver& driver = context_.driver();
   const auto work = [&]() -> Step {
     WW_TRY(side.module->Restore(tools_.stream()));
@@ -176,12 +176,12 @@ Result<double> TimingRun::EmptyTime() {
     WW_TRY(driver.Check(driver.EventElapsedTime(&ms, begin.get(), end.get()), "cuEventElapsedTime"));
     times.push_back(1e3 * static_cast<double>(ms));
   }
-  return Median(times);
+  return core::Median(times);
 }
 
 // Clocks rise, caches of instructions fill; interleaved, so that neither side profits.
 Step TimingRun::WarmUp() {
-  const auto span = request_.options.blocks >= TimingLooks().front().blocks && request_.options.first_block == 0 ? kLongWarmUp : kWarmUp;
+  const auto span = request_.options.blocks >= core::TimingLooks().front().blocks && request_.options.first_block == 0 ? kLongWarmUp : kWarmUp;
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < kWarmUpLaunches || std::chrono::steady_clock::now() - begin < span; ++i) {
     for (Side* side : {&original_, &candidate_}) {
@@ -193,22 +193,22 @@ Step TimingRun::WarmUp() {
   return std::nullopt;
 }
 
-Result<TimedDrift> TimingRun::CompareOutputs(const std::vector<size_t>& sets, uint64_t contents_seed) {
+Result<core::OutputDeviation> TimingRun::CompareOutputs(const std::vector<size_t>& sets, uint64_t contents_seed) {
   std::vector<std::pair<size_t, size_t>> slots;  // set's position, argument
   for (size_t s = 0; s < sets.size(); ++s)
     for (size_t a = 0; a < request_.roles->size(); ++a)
       if ((*request_.roles)[a].output) slots.emplace_back(s, a);
-  WW_TRY(tools_.ResetDrift(slots.size()));
+  WW_TRY(tools_.ResetDeviation(slots.size()));
   for (size_t slot = 0; slot < slots.size(); ++slot) {
     const auto [s, a] = slots[slot];
-    const TimedBuffer& role = (*request_.roles)[a];
+    const core::TimedBuffer& role = (*request_.roles)[a];
     const BufferSet &original = original_.sets[sets[s]], &candidate = candidate_.sets[sets[s]];
     const CUdeviceptr poison = (*request_.buffers)[a].uninitialized ? contents_[a].address() : 0;
-    WW_TRY(tools_.AddDrift(slot, original.Address(a), candidate.Address(a), poison, PoisonMask(contents_seed + s, 0),
-                           original.Bytes(a) / SizeOf(role.dtype), role.dtype));
+    WW_TRY(tools_.AddDeviation(slot, original.Address(a), candidate.Address(a), poison, PoisonMask(contents_seed + s, 0),
+                           original.Bytes(a) / core::SizeOf(role.dtype), role.dtype));
   }
-  WW_ASSIGN(const auto sums, tools_.ReadDrift(slots.size()));
-  TimedDrift drift;
+  WW_ASSIGN(const auto sums, tools_.ReadDeviation(slots.size()));
+  core::OutputDeviation drift;
   for (const auto& sum : sums) {
     const double relative = sum.squared_difference == 0 ? 0
                             : sum.squared_original > 0  ? std::sqrt(sum.squared_difference / sum.squared_original)
@@ -221,7 +221,7 @@ Result<TimedDrift> TimingRun::CompareOutputs(const std::vector<size_t>& sets, ui
 }
 
 Status TimingRun::Keep(int index, size_t set) {
-  KeptPair kept;
+  core::SampledPair kept;
   kept.pair = index;
   for (auto [side, contents] : {std::pair{&original_, &kept.original}, std::pair{&candidate_, &kept.candidate}})
     for (size_t a = 0; a < request_.buffers->size(); ++a) {
@@ -235,17 +235,17 @@ Status TimingRun::Keep(int index, size_t set) {
 
 Step TimingRun::TimePair(int index, int block, bool keep) {
   const auto number = static_cast<uint64_t>(request_.options.first_block) * 1'000'000 + static_cast<uint64_t>(index);
-  const uint64_t contents_seed = CounterRandom(request_.options.seed, kContentsStream).Bits(number);
-  TimedPair pair;
+  const uint64_t contents_seed = base::CounterRandom(request_.options.seed, kContentsStream).Bits(number);
+  core::TimedPair pair;
   pair.block = block;
-  pair.candidate_first = (CounterRandom(request_.options.seed, kOrderStream).Bits(number) & 1) != 0;
+  pair.candidate_first = (base::CounterRandom(request_.options.seed, kOrderStream).Bits(number) & 1) != 0;
   // Consecutive places of the pool, from a random one on.
-  const size_t first = CounterRandom(request_.options.seed, kSetStream).Bits(number) % pool_;
+  const size_t first = base::CounterRandom(request_.options.seed, kSetStream).Bits(number) % pool_;
   std::vector<size_t> sets;
   for (int i = 0; i < launches_; ++i) sets.push_back((first + static_cast<size_t>(i)) % pool_);
   for (const bool candidate : {pair.candidate_first, !pair.candidate_first}) {
     WW_ASSIGN(auto outcome, Measure(candidate ? candidate_ : original_, sets, contents_seed));
-    if (auto* fault = std::get_if<Fault>(&outcome)) return std::move(*fault);
+    if (auto* fault = std::get_if<core::Fault>(&outcome)) return std::move(*fault);
     const Sample& sample = std::get<Sample>(outcome);
     (candidate ? pair.candidate_us : pair.original_us) = sample.us;
     (candidate ? pair.candidate_mhz : pair.original_mhz) = sample.mhz;
@@ -257,10 +257,10 @@ Step TimingRun::TimePair(int index, int block, bool keep) {
 }
 
 Step TimingRun::TimePairs() {
-  const TimingOptions& options = request_.options;
+  const core::TimingOptions& options = request_.options;
   const int count = options.blocks * options.pairs_per_block;
   std::set<int> kept;
-  const CounterRandom choice(options.seed, kKeepStream);
+  const base::CounterRandom choice(options.seed, kKeepStream);
   for (uint64_t i = 0; count > 0 && static_cast<int>(kept.size()) < std::min(options.kept_pairs, count); ++i)
     kept.insert(static_cast<int>(choice.Bits(i + 100 * static_cast<uint64_t>(options.first_block)) % static_cast<uint64_t>(count)));
   for (int i = 0; i < count; ++i) {
@@ -273,18 +273,18 @@ Step TimingRun::TimePairs() {
 
 // A busy host is our trouble. A launcher whose work on other streams waits for what stands behind the hold is the candidate's.
 Step TimingRun::CheckHolds() {
-  WW_ASSIGN(const bool whole, tools_.HoldsLasted());
+  WW_ASSIGN(const bool whole, tools_.NoHoldTimedOut());
   if (whole) return std::nullopt;
   const auto streams = [](const Side& side) {
     std::set<uint32_t> used;
-    for (const PlanOp& op : side.plan->ops)
-      if (const auto* launch = std::get_if<KernelLaunch>(&op)) used.insert(launch->stream);
+    for (const core::PlanOp& op : side.plan->ops)
+      if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) used.insert(launch->stream);
     return used.size();
   };
   if (streams(candidate_) <= std::max<size_t>(1, streams(original_)))
     return Fail(ErrorCode::kTimeout, "the host was too slow to enqueue the timed kernels in one piece", "run it on a less busy machine");
-  Fault fault;
-  fault.kind = Fault::Kind::kResourceLimit;
+  core::Fault fault;
+  fault.kind = core::Fault::Kind::kResourceLimit;
   fault.message = "its launches on several streams cannot be enqueued in one piece, and so not be timed";
   return fault;
 }
@@ -326,7 +326,7 @@ void TimingRun::Spent(const char* part) {
   last_ = now;
 }
 
-Result<DeviceTimingOutcome> TimingRun::Run() {
+Result<core::DeviceTimingOutcome> TimingRun::Run() {
   const auto steps = [&]() -> Step {
     WW_STEP(Load(original_, request_.original));
     WW_STEP(Load(candidate_, request_.candidate));
@@ -346,8 +346,8 @@ Result<DeviceTimingOutcome> TimingRun::Run() {
     return std::nullopt;
   };
   WW_ASSIGN(auto fault, steps());
-  if (fault) return DeviceTimingOutcome(std::move(*fault));
-  return DeviceTimingOutcome(std::move(timed_));
+  if (fault) return core::DeviceTimingOutcome(std::move(*fault));
+  return core::DeviceTimingOutcome(std::move(timed_));
 }
 
 }  // namespace warpwright::gpu

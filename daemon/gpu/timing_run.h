@@ -20,31 +20,31 @@ namespace warpwright::gpu {
 
 class TimingRun {
  public:
-  TimingRun(Context& context, Tools& tools, const DeviceTimingRequest& request) : context_(context), tools_(tools), request_(request) {}
-  Result<DeviceTimingOutcome> Run();
+  TimingRun(Context& context, Tools& tools, const core::DeviceTimingRequest& request) : context_(context), tools_(tools), request_(request) {}
+  Result<core::DeviceTimingOutcome> Run();
 
  private:
   struct Side {
     std::unique_ptr<LoadedModule> module;
     std::vector<BufferSet> sets;
     std::vector<std::unique_ptr<Replay>> replays;  // one for each set
-    const LaunchPlan* plan = nullptr;
+    const core::LaunchPlan* plan = nullptr;
   };
   struct Sample {
     double us = 0, mhz = 0;
   };
 
-  Result<std::optional<Fault>> Load(Side& side, const DeviceTimingRequest::Side& from);
+  Result<std::optional<core::Fault>> Load(Side& side, const core::DeviceTimingRequest::Side& from);
   Status UploadContents();
   Step PlanSample();  // launches per sample, size of the pool
   Step Grow(Side& side, size_t sets);
   Step Prepare(Side& side, size_t set, uint64_t contents_seed);
-  Result<std::variant<Fault, Sample>> Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed);
+  Result<std::variant<core::Fault, Sample>> Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed);
   Step WarmUp();
   Step TimePairs();
   Step CheckHolds();
   Step TimePair(int index, int block, bool keep);
-  Result<TimedDrift> CompareOutputs(const std::vector<size_t>& sets, uint64_t contents_seed);
+  Result<core::OutputDeviation> CompareOutputs(const std::vector<size_t>& sets, uint64_t contents_seed);
   Status Keep(int index, size_t set);
   Step TimeHot();
   Result<double> EmptyTime();
@@ -54,12 +54,12 @@ class TimingRun {
 
   Context& context_;
   Tools& tools_;
-  const DeviceTimingRequest& request_;
+  const core::DeviceTimingRequest& request_;
   Side original_, candidate_;
   std::vector<DeviceMemory> contents_;  // of the argument buffers, as the request gives them
   int launches_ = 1;
   size_t pool_ = 1;
-  Timed timed_;
+  core::Timed timed_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

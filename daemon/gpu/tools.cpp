@@ -8,7 +8,7 @@
 
 #include "core/median.h"
 
-namespace warpwright::embedded {
+namespace warpwright::gpu::embedded {
 const std::map<std::string_view, std::string_view>& DeviceTools();
 }
 
@@ -27,22 +27,22 @@ constexpr const char* kKernels[] = {"fill_pattern", "check_pattern", "copy_maske
 
 }  // namespace
 
-Tools::Tools(Context& context, std::unique_ptr<CompiledModule> compiled, LoadedModule module, Stream main, Stream side, HostFlag flag)
+Tools::Tools(Context& context, std::unique_ptr<core::CompiledModule> compiled, LoadedModule module, Stream main, Stream side, HostFlag flag)
     : context_(context), compiled_(std::move(compiled)), module_(std::move(module)), main_(std::move(main)),
       side_(std::move(side)), flag_(std::move(flag)) {}
 
-Result<std::unique_ptr<Tools>> Tools::Create(Context& context, const Compiler& compiler) {
-  CompileRequest request;
+Result<std::unique_ptr<Tools>> Tools::Create(Context& context, const compile::Compiler& compiler) {
+  compile::CompileRequest request;
   request.file = "device_tools.cu";
   request.text = embedded::DeviceTools().at("device_tools.cu");
   request.kernels.assign(std::begin(kKernels), std::end(kKernels));
   request.arch = context.chip().arch;
-  WW_ASSIGN(CompileOutcome outcome, compiler.Compile(request));
-  if (const auto* failed = std::get_if<CompileFailed>(&outcome))
+  WW_ASSIGN(compile::CompileOutcome outcome, compiler.Compile(request));
+  if (const auto* failed = std::get_if<core::CompileFailed>(&outcome))
     return Fail(ErrorCode::kEnvironment, "the device's own kernels do not compile: " + failed->log);
-  auto compiled = std::make_unique<CompiledModule>(std::move(std::get<CompiledModule>(outcome)));
+  auto compiled = std::make_unique<core::CompiledModule>(std::move(std::get<core::CompiledModule>(outcome)));
   WW_ASSIGN(auto loaded, LoadedModule::Load(context, *compiled));
-  if (const auto* fault = std::get_if<Fault>(&loaded)) return Fail(ErrorCode::kEnvironment, fault->message);
+  if (const auto* fault = std::get_if<core::Fault>(&loaded)) return Fail(ErrorCode::kEnvironment, fault->message);
   WW_ASSIGN(Stream main, Stream::Create(context));
   WW_ASSIGN(Stream side, Stream::Create(context));
   WW_ASSIGN(HostFlag flag, HostFlag::Create(context));
@@ -82,12 +82,12 @@ Status Tools::LaunchWide(const char* kernel, uint64_t items, Args... args) {
 
 Status Tools::FillPattern(CUdeviceptr to, uint64_t bytes, uint32_t seed) { return LaunchWide("fill_pattern", bytes, to, bytes, seed); }
 
-Result<PatternDamage> Tools::CheckPattern(CUdeviceptr at, uint64_t bytes, uint32_t seed) {
+Result<PatternMismatch> Tools::CheckPattern(CUdeviceptr at, uint64_t bytes, uint32_t seed) {
   uint64_t found[2] = {0, UINT64_MAX};
   WW_TRY(Upload(results_.address() + kFound, found, sizeof found));
   WW_TRY(LaunchWide("check_pattern", bytes, at, bytes, seed, results_.address() + kFound));
   WW_TRY(Download(found, results_.address() + kFound, sizeof found));
-  return PatternDamage{found[0], found[1]};
+  return PatternMismatch{found[0], found[1]};
 }
 
 Status Tools::CopyMasked(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, uint32_t mask) {
@@ -124,18 +124,18 @@ Status Tools::Download(void* to, CUdeviceptr from, uint64_t bytes) {
   return context_.driver().Check(context_.driver().StreamSynchronize(stream()), "cuStreamSynchronize");
 }
 
-Status Tools::ResetDrift(size_t slots) {
+Status Tools::ResetDeviation(size_t slots) {
   if (slots > kMostDriftSlots) return Fail(ErrorCode::kUnsupported, "too many outputs to compare");
   return context_.driver().Check(context_.driver().MemsetD8Async(results_.address() + kDrift, 0, kDriftBytes * slots, stream()), "cuMemsetD8Async");
 }
-Status Tools::AddDrift(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask, uint64_t count,
-                       DType dtype) {
+Status Tools::AddDeviation(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask, uint64_t count,
+                       core::DType dtype) {
   const CUdeviceptr sums = results_.address() + kDrift + kDriftBytes * slot, counts = sums + 16;
-  return LaunchWide("drift", count, original, candidate, poison, mask, count, static_cast<int>(dtype), static_cast<int>(SizeOf(dtype)), sums, counts);
+  return LaunchWide("drift", count, original, candidate, poison, mask, count, static_cast<int>(dtype), static_cast<int>(core::SizeOf(dtype)), sums, counts);
 }
-Result<std::vector<Tools::DriftSums>> Tools::ReadDrift(size_t slots) {
-  static_assert(sizeof(DriftSums) == kDriftBytes);
-  std::vector<DriftSums> sums(slots);
+Result<std::vector<Tools::DeviationSums>> Tools::ReadDeviation(size_t slots) {
+  static_assert(sizeof(DeviationSums) == kDriftBytes);
+  std::vector<DeviationSums> sums(slots);
   WW_TRY(Download(sums.data(), results_.address() + kDrift, kDriftBytes * slots));
   return sums;
 }
@@ -155,7 +155,7 @@ Result<double> Tools::MegahertzBetweenStamps() {
     if (clock[sm] == 0 || later_clock[sm] <= clock[sm] || later_time[sm] <= time[sm]) continue;
     rates.push_back(1e3 * static_cast<double>(later_clock[sm] - clock[sm]) / static_cast<double>(later_time[sm] - time[sm]));
   }
-  return rates.empty() ? 0.0 : Median(std::move(rates));
+  return rates.empty() ? 0.0 : core::Median(std::move(rates));
 }
 
 Status Tools::Hold() {
@@ -164,7 +164,7 @@ Status Tools::Hold() {
 }
 void Tools::Release() { flag_.Set(flag_value_); }
 
-Result<bool> Tools::HoldsLasted() {
+Result<bool> Tools::NoHoldTimedOut() {
   uint32_t late = 0;
   WW_TRY(Download(&late, results_.address() + kLate, sizeof late));
   constexpr uint32_t kNone = 0;  // the next one to ask asks of its own holds
@@ -182,7 +182,7 @@ Status Tools::OccupyHalf() {
   while (arrived < blocks) WW_TRY(Download(&arrived, results_.address() + kArrived, sizeof arrived));
   return {};
 }
-Status Tools::MakeNoise() {
+Status Tools::StartMemoryTraffic() {
   ++flag_value_;
   return Launch("make_noise", std::max(1u, multiprocessors_ / 4), kThreads, 0, side_.get(), flag_.address(), flag_value_, kLimitNs,
                 flush_.address(), kNoiseBytes / 16);

@@ -11,21 +11,21 @@
 
 namespace warpwright::gpu {
 
-struct PatternDamage {
+struct PatternMismatch {
   uint64_t bytes = 0;   // how many differ
   uint64_t first = 0;   // offset of the first
 };
 
 class Tools {
  public:
-  static Result<std::unique_ptr<Tools>> Create(Context& context, const Compiler& compiler);
+  static Result<std::unique_ptr<Tools>> Create(Context& context, const compile::Compiler& compiler);
 
   CUstream stream() const { return main_.get(); }
   Stream& side() { return side_; }
 
   // Enqueued on stream(), unless said otherwise.
   Status FillPattern(CUdeviceptr to, uint64_t bytes, uint32_t seed);
-  Result<PatternDamage> CheckPattern(CUdeviceptr at, uint64_t bytes, uint32_t seed);  // waits
+  Result<PatternMismatch> CheckPattern(CUdeviceptr at, uint64_t bytes, uint32_t seed);  // waits
   Status CopyMasked(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, uint32_t mask);
   Result<uint64_t> CountDifferent(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);      // waits
   // Persisting lines reset, twice the L2 written, then twice read, so that no line is left dirty; then everything else scrubbed.
@@ -35,13 +35,13 @@ class Tools {
   Status Download(void* to, CUdeviceptr from, uint64_t bytes);                        // waits
 
   // The sums of the kernel `drift`, over every call since the last Reset.
-  struct DriftSums {
+  struct DeviationSums {
     double squared_difference = 0, squared_original = 0;
     uint64_t different_class = 0, unwritten = 0;
   };
-  Status ResetDrift(size_t slots);
-  Status AddDrift(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask, uint64_t count, DType dtype);
-  Result<std::vector<DriftSums>> ReadDrift(size_t slots);  // waits
+  Status ResetDeviation(size_t slots);
+  Status AddDeviation(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask, uint64_t count, core::DType dtype);
+  Result<std::vector<DeviationSums>> ReadDeviation(size_t slots);  // waits
 
   // Clocks of the multiprocessors, `which` of two.
   Status Stamp(int which);
@@ -51,20 +51,20 @@ class Tools {
   Status Hold();
   void Release();
   // False: some hold ended by its limit, and what was timed behind it had gaps. Waits.
-  Result<bool> HoldsLasted();
+  Result<bool> NoHoldTimedOut();
   // Neighbours on the side stream until Release: half of the multiprocessors occupied, or memory traffic.
   Status OccupyHalf();
-  Status MakeNoise();
+  Status StartMemoryTraffic();
 
  private:
-  Tools(Context& context, std::unique_ptr<CompiledModule> compiled, LoadedModule module, Stream main, Stream side, HostFlag flag);
+  Tools(Context& context, std::unique_ptr<core::CompiledModule> compiled, LoadedModule module, Stream main, Stream side, HostFlag flag);
   template <typename... Args>
   Status Launch(const char* kernel, uint32_t grid, uint32_t block, uint32_t shared, CUstream stream, Args... args);
   template <typename... Args>
   Status LaunchWide(const char* kernel, uint64_t items, Args... args);
 
   Context& context_;
-  std::unique_ptr<CompiledModule> compiled_;
+  std::unique_ptr<core::CompiledModule> compiled_;
   LoadedModule module_;
   Stream main_, side_;
   HostFlag flag_;

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-namespace warpwright {
+namespace warpwright::http {
 namespace {
 
 struct FreeAddresses {
@@ -42,7 +42,7 @@ Result<HostPort> ParseHostPort(std::string_view text) {
   return out;
 }
 
-Result<Fd> Listen(const HostPort& address) {
+Result<base::Fd> Listen(const HostPort& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
@@ -53,7 +53,7 @@ Result<Fd> Listen(const HostPort& address) {
                 fmt::format("cannot listen on {}:{}: {}", address.host, port, ::gai_strerror(code)),
                 "give an address of this machine, or 0.0.0.0 for all");
   const std::unique_ptr<addrinfo, FreeAddresses> owner(found);
-  Fd fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  base::Fd fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return FailErrno("socket");
   // Not SO_REUSEPORT: with it a second daemon would take half of the deliveries without anybody noticing.
   const int yes = 1;
@@ -65,7 +65,7 @@ Result<Fd> Listen(const HostPort& address) {
   return fd;
 }
 
-Result<int> PortOf(const Fd& listening) {
+Result<int> PortOf(const base::Fd& listening) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
@@ -76,4 +76,4 @@ Result<int> PortOf(const Fd& listening) {
   return ntohs(internet.sin6_port);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::http

@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::http {
 
 struct HostPort {
   std::string host;  // a name or an address, without brackets
@@ -17,7 +17,7 @@ struct HostPort {
 Result<HostPort> ParseHostPort(std::string_view text);
 
 // A socket that listens there, non-blocking. kEnvironment: the port is in use, the host is not ours.
-Result<Fd> Listen(const HostPort& address);
-Result<int> PortOf(const Fd& listening);  // which one it is where 0 was asked for
+Result<base::Fd> Listen(const HostPort& address);
+Result<int> PortOf(const base::Fd& listening);  // which one it is where 0 was asked for
 
-}  // namespace warpwright
+}  // namespace warpwright::http

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <utility>
 
-namespace warpwright {
+namespace warpwright::http {
 namespace {
 
 using std::chrono::steady_clock;
@@ -112,7 +112,7 @@ void Connections::Closed(int fd) {
   --alive_;
   if ((!connection.linger && !HasUnread(fd)) || alive_ + lingering_count_ >= most_) return;
   // The kernel keeps the connection as long as one descriptor of it is open.
-  Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  base::Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!copy.valid()) return;
   ::shutdown(copy.get(), SHUT_WR);
   to_linger_.push_back({.fd = std::move(copy), .deadline = steady_clock::now() + kLingerTime});
@@ -168,4 +168,4 @@ void Connections::Watch() {
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::http

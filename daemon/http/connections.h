@@ -14,7 +14,7 @@
 
 #include "base/fd.h"
 
-namespace warpwright {
+namespace warpwright::http {
 
 // Thread-safe. The sockets are libmicrohttpd's: between Opened and Closed one may be shut down here, which the library
 // then sees, but is never closed.
@@ -50,7 +50,7 @@ class Connections {
     bool dropped = false;  // shut down; Closed will follow
   };
   struct Lingering {
-    Fd fd;
+    base::Fd fd;
     Time deadline;
     size_t drained = 0;
   };
@@ -63,7 +63,7 @@ class Connections {
 
   const size_t most_;
   const std::function<void()> made_room_;
-  Fd wake_;
+  base::Fd wake_;
   std::mutex mutex_;
   std::condition_variable answered_;
   std::unordered_map<int, Connection> open_;
@@ -74,4 +74,4 @@ class Connections {
   std::thread watcher_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::http

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace warpwright {
+namespace warpwright::http {
 
 HandlerThreads::HandlerThreads(int count) {
   for (int i = 0; i < count; ++i) threads_.emplace_back([this] { Loop(); });
@@ -39,4 +39,4 @@ void HandlerThreads::Loop() {
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::http

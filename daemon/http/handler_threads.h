@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::http {
 
 class HandlerThreads {
  public:
@@ -25,4 +25,4 @@ class HandlerThreads {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::http

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace warpwright {
+namespace warpwright::http {
 namespace {
 
 bool SameIgnoringCase(std::string_view a, std::string_view b) {
@@ -13,7 +13,7 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return fold(x) == fold(y); });
 }
 
-BodyLength Refused(int status, std::string_view reason) { return {.refusal = ErrorAnswer(status, reason)}; }
+BodyLength Refused(int status, std::string_view reason) { return {.refusal = ErrorResponse(status, reason)}; }
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::optional<std::string_view> HttpRequest::Header(std::string_view name) const
   return std::nullopt;
 }
 
-HttpAnswer ErrorAnswer(int status, std::string_view reason) {
+HttpResponse ErrorResponse(int status, std::string_view reason) {
   return {.status = status, .body = fmt::format("{{\"error\":\"{}\"}}\n", reason)};
 }
 
@@ -45,4 +45,4 @@ BodyLength AnnouncedLength(const HttpRequest& head, size_t limit) {
   return {.bytes = length};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::http

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::http {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
@@ -22,21 +22,21 @@ struct HttpRequest {
   std::optional<std::string_view> Header(std::string_view name) const;
 };
 
-struct HttpAnswer {
+struct HttpResponse {
   int status = 200;
   std::string type = "application/json";
   std::string body;
   HttpHeaders headers;
 };
 // {"error": reason}: reasons are constants of ours, never a piece of the request.
-HttpAnswer ErrorAnswer(int status, std::string_view reason);
+HttpResponse ErrorResponse(int status, std::string_view reason);
 
 // The length of the body that the head announces, or why the request is refused unread: bodies without a length,
 // chunked or compressed ones, and those of more than `limit` bytes.
 struct BodyLength {
   size_t bytes = 0;
-  std::optional<HttpAnswer> refusal;
+  std::optional<HttpResponse> refusal;
 };
 BodyLength AnnouncedLength(const HttpRequest& head, size_t limit);
 
-}  // namespace warpwright
+}  // namespace warpwright::http

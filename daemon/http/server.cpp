@@ -12,7 +12,7 @@
 #include "http/connections.h"
 #include "http/handler_threads.h"
 
-namespace warpwright {
+namespace warpwright::http {
 namespace {
 
 using std::chrono::milliseconds;
@@ -49,7 +49,7 @@ struct Exchange {
   std::string body;
   size_t reserved = 0;  // bytes of the sum over all bodies
   bool handled = false;
-  HttpAnswer answer;    // lives until it is sent
+  HttpResponse answer;    // lives until it is sent
 };
 
 MHD_Result AddHeader(void* headers, MHD_ValueKind, const char* key, size_t key_size, const char* value,
@@ -66,9 +66,9 @@ size_t Unescape(void*, MHD_Connection*, char* text) {
   return size;
 }
 
-HttpAnswer Failed(const HttpRequest& request, const std::exception& bug) {
-  Log(LogLevel::kError, "http_handler_failed", bug.what(), {{"path", request.path.substr(0, 100)}});
-  return ErrorAnswer(500, "internal error; the daemon's log says more");
+HttpResponse Failed(const HttpRequest& request, const std::exception& bug) {
+  base::Log(base::LogLevel::kError, "http_handler_failed", bug.what(), {{"path", request.path.substr(0, 100)}});
+  return ErrorResponse(500, "internal error; the daemon's log says more");
 }
 
 }  // namespace
@@ -90,12 +90,12 @@ struct HttpServer::State {
   DaemonHandle daemon;
 
   Status Listen();
-  std::optional<HttpAnswer> AskHook(const HttpRequest& head) const;
-  HttpAnswer Answer(const HttpRequest& request) const;
-  std::optional<HttpAnswer> Admit(Exchange& exchange, std::string_view version);
+  std::optional<HttpResponse> AskHook(const HttpRequest& head) const;
+  HttpResponse Answer(const HttpRequest& request) const;
+  std::optional<HttpResponse> Admit(Exchange& exchange, std::string_view version);
   MHD_Result Begin(MHD_Connection* connection, Exchange& exchange, std::string_view version);
   MHD_Result Handle(MHD_Connection* connection, Exchange& exchange);
-  MHD_Result Send(MHD_Connection* connection, const HttpAnswer& answer, bool close);
+  MHD_Result Send(MHD_Connection* connection, const HttpResponse& answer, bool close);
 
   // What libmicrohttpd calls; the closure is the State.
   static MHD_Result Access(void* self, MHD_Connection* connection, const char* url, const char* method,
@@ -105,7 +105,7 @@ struct HttpServer::State {
 };
 
 Status HttpServer::State::Listen() {
-  WW_ASSIGN(Fd listening, warpwright::Listen(options.address));
+  WW_ASSIGN(base::Fd listening, warpwright::http::Listen(options.address));
   WW_ASSIGN(port, PortOf(listening));
   daemon.reset(::MHD_start_daemon(
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &State::Access, this,
@@ -122,7 +122,7 @@ Status HttpServer::State::Listen() {
   return {};
 }
 
-std::optional<HttpAnswer> HttpServer::State::AskHook(const HttpRequest& head) const {
+std::optional<HttpResponse> HttpServer::State::AskHook(const HttpRequest& head) const {
   try {
     return hooks.admit(head);
   } catch (const std::exception& bug) {
@@ -130,7 +130,7 @@ std::optional<HttpAnswer> HttpServer::State::AskHook(const HttpRequest& head) co
   }
 }
 
-HttpAnswer HttpServer::State::Answer(const HttpRequest& request) const {
+HttpResponse HttpServer::State::Answer(const HttpRequest& request) const {
   try {
     return hooks.answer(request);
   } catch (const std::exception& bug) {
@@ -138,17 +138,17 @@ HttpAnswer HttpServer::State::Answer(const HttpRequest& request) const {
   }
 }
 
-std::optional<HttpAnswer> HttpServer::State::Admit(Exchange& exchange, std::string_view version) {
+std::optional<HttpResponse> HttpServer::State::Admit(Exchange& exchange, std::string_view version) {
   HttpRequest& request = exchange.request;
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") return ErrorAnswer(400, "this is not HTTP/1.1");
-  if (request.method != "GET" && request.method != "POST") return ErrorAnswer(405, "method not allowed");
+  if (version != "HTTP/1.1" && version != "HTTP/1.0") return ErrorResponse(400, "this is not HTTP/1.1");
+  if (request.method != "GET" && request.method != "POST") return ErrorResponse(405, "method not allowed");
   BodyLength length = AnnouncedLength(request, options.max_body_bytes);
   if (length.refusal) return std::move(length.refusal);
   request.content_length = length.bytes;
   if (auto refusal = AskHook(request)) return refusal;
   if (length.bytes > 0 && bodies.fetch_add(length.bytes) + length.bytes > options.max_bodies_bytes) {
     bodies -= length.bytes;
-    HttpAnswer busy = ErrorAnswer(503, "too much is being received at once");
+    HttpResponse busy = ErrorResponse(503, "too much is being received at once");
     busy.headers.emplace_back("Retry-After", "5");
     return busy;
   }
@@ -187,7 +187,7 @@ MHD_Result HttpServer::State::Handle(MHD_Connection* connection, Exchange& excha
   return MHD_YES;
 }
 
-MHD_Result HttpServer::State::Send(MHD_Connection* connection, const HttpAnswer& answer, bool close) {
+MHD_Result HttpServer::State::Send(MHD_Connection* connection, const HttpResponse& answer, bool close) {
   const bool empty = answer.status == 204;
   const size_t size = empty ? 0 : answer.body.size();
   char* const bytes = const_cast<char*>(answer.body.data());  // the library only reads it
@@ -220,7 +220,7 @@ MHD_Result HttpServer::State::Access(void* self, MHD_Connection* connection, con
   exchange.body.append(data, std::exchange(*size, 0));
   return MHD_YES;
 } catch (const std::exception& bug) {  // memory; nothing may be thrown through the library
-  Log(LogLevel::kError, "http_connection_failed", bug.what());
+  base::Log(base::LogLevel::kError, "http_connection_failed", bug.what());
   return MHD_NO;
 }
 
@@ -252,7 +252,7 @@ int HttpServer::port() const { return state_->port; }
 void HttpServer::Stop() {
   State& s = *state_;
   if (s.stopping.exchange(true) || !s.daemon) return;  // answers say that the connection ends
-  Fd(::MHD_quiesce_daemon(s.daemon.get())).Close();
+  base::Fd(::MHD_quiesce_daemon(s.daemon.get())).Close();
   s.connections.CloseWaiting();
   s.connections.WaitUntilAllAnswered();
   s.threads.reset();
@@ -265,4 +265,4 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options,
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::http

@@ -12,7 +12,7 @@
 #include "http/address.h"
 #include "http/message.h"
 
-namespace warpwright {
+namespace warpwright::http {
 
 struct HttpServerOptions {
   HostPort address{"127.0.0.1", 0};
@@ -31,9 +31,9 @@ struct HttpServerOptions {
 };
 struct HttpServerHooks {
   // With the head only; an answer refuses the request unread. Called by the thread that moves bytes: it must not wait.
-  std::function<std::optional<HttpAnswer>(const HttpRequest&)> admit;
+  std::function<std::optional<HttpResponse>(const HttpRequest&)> admit;
   // Called by several threads. Both may throw: that is a 500.
-  std::function<HttpAnswer(const HttpRequest&)> answer;
+  std::function<HttpResponse(const HttpRequest&)> answer;
   std::function<void(int status)> answered;
   std::function<void()> refused;  // a connection was dropped because all places were taken
 };
@@ -53,4 +53,4 @@ class HttpServer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::http

@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 // Whether the first of two used more of what is allowed.
@@ -16,24 +16,24 @@ bool UsedMore(double error, double allowed, const Agreement& than) { return erro
 
 }  // namespace
 
-Agreement Agree(const OutputLayout& layout, const OutputReference& reference, const Leniency& leniency, double tighten,
+Agreement Agree(const OutputLayout& layout, const OutputReference& reference, const ToleranceOverrides& leniency, double tighten,
                 std::span<const std::byte> actual) {
-  const size_t size = SizeOf(layout.dtype), count = reference.bytes.size() / size;
+  const size_t size = core::SizeOf(layout.dtype), count = reference.bytes.size() / size;
   Agreement all;
   all.elements = count;
   if (std::memcmp(actual.data(), reference.bytes.data(), count * size) == 0) return all;
   const Comparator comparator(layout, reference, leniency, tighten);
   // As the comparator has it: against the float64 truth where that is the measure.
-  const bool against_truth = IsFloat(layout.dtype) && reference.truth.size() == count && !leniency.Any();
+  const bool against_truth = core::IsFloat(layout.dtype) && reference.truth.size() == count && !leniency.Any();
   std::mutex mutex;
-  ParallelFor(count, [&](size_t begin, size_t end) {
+  base::ParallelFor(count, [&](size_t begin, size_t end) {
     Agreement part;
     for (size_t i = begin; i < end; ++i) {
       if (std::memcmp(actual.data() + i * size, reference.bytes.data() + i * size, size) == 0) continue;
       if (!reference.unwritten.empty() && reference.unwritten[i]) continue;
       ++part.different;
-      if (!IsFloat(layout.dtype)) continue;
-      const double a = LoadAsDouble(layout.dtype, actual.data(), i), r = LoadAsDouble(layout.dtype, reference.bytes.data(), i);
+      if (!core::IsFloat(layout.dtype)) continue;
+      const double a = core::LoadAsDouble(layout.dtype, actual.data(), i), r = core::LoadAsDouble(layout.dtype, reference.bytes.data(), i);
       if (!std::isfinite(a) || !std::isfinite(r)) continue;
       const double target = against_truth && std::isfinite(reference.truth[i]) ? reference.truth[i] : r;
       const double error = std::fabs(a - target), allowed = comparator.ToleranceAt(i);
@@ -52,4 +52,4 @@ std::string AgreementNote(const std::string& case_name, const std::string& outpu
                      agreement.error, agreement.allowed, agreement.different, agreement.elements);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

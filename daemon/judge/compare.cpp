@@ -11,7 +11,7 @@
 
 #include "base/parallel.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 constexpr size_t kShortRow = 64;           // rows below this are grouped
@@ -21,27 +21,27 @@ constexpr double kEpsilonF32 = 0x1.0p-23;
 struct TableRow {
   double rtol, factor, epsilon;
 };
-TableRow Fallback(DType dtype) {
+TableRow Fallback(core::DType dtype) {
   switch (dtype) {
-    case DType::kF64:
+    case core::DType::kF64:
       return {1e-10, 16, 0x1.0p-52};
-    case DType::kF32:
+    case core::DType::kF32:
       return {2e-6, 16, kEpsilonF32};
-    case DType::kF16:
+    case core::DType::kF16:
       return {1e-3, 8, kEpsilonF32};
-    case DType::kBF16:
+    case core::DType::kBF16:
       return {1e-2, 8, kEpsilonF32};
     default:
       return {0, 0, 0};
   }
 }
 
-bool IsNarrow(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
-constexpr double kMostUlps = 32;           // that a long sum is granted
+bool IsNarrow(core::DType dtype) { return dtype == core::DType::kF16 || dtype == core::DType::kBF16; }
+constexpr double kMaxUlps = 32;           // that a long sum is granted
 // The original's error is that of its own order of a sum, and in some row it is small by luck: another order is off by about sqrt(K)
 // roundings (an online softmax, which scales its sum again and again, by 9 ulps where the original had 2).
 double BudgetUlps(const OutputLayout& layout) {
-  return IsNarrow(layout.dtype) ? 1.5 : std::clamp(std::sqrt(layout.accumulation), 8.0, kMostUlps);
+  return IsNarrow(layout.dtype) ? 1.5 : std::clamp(std::sqrt(layout.accumulation), 8.0, kMaxUlps);
 }
 
 // Sums of squares and of signed errors, with the largest magnitude factored out where squares would overflow.
@@ -93,38 +93,38 @@ struct Totals {
   }
 };
 
-std::string Describe(DType dtype, const std::byte* data, size_t index) {
-  if (!IsFloat(dtype)) return fmt::format("{}", LoadAsInteger(dtype, data, index));
-  return fmt::format("{:.9g}", LoadAsDouble(dtype, data, index));
+std::string Describe(core::DType dtype, const std::byte* data, size_t index) {
+  if (!core::IsFloat(dtype)) return fmt::format("{}", core::LoadAsInteger(dtype, data, index));
+  return fmt::format("{:.9g}", core::LoadAsDouble(dtype, data, index));
 }
 
 }  // namespace
 
-Leniency LeniencyOf(const KernelSpec& spec) {
-  return {spec.tolerance.relative, spec.allow.contains(Allow::kTf32), spec.allow.contains(Allow::kReducedPrecision)};
+ToleranceOverrides ToleranceOverridesOf(const core::KernelSpec& spec) {
+  return {spec.tolerance.relative, spec.allow.contains(core::Allow::kTf32), spec.allow.contains(core::Allow::kReducedPrecision)};
 }
 
-double UlpOf(DType dtype, double value) {
-  const double magnitude = std::fabs(value), normal = SmallestNormal(dtype), epsilon = MachineEpsilon(dtype);
+double UlpOf(core::DType dtype, double value) {
+  const double magnitude = std::fabs(value), normal = core::SmallestNormal(dtype), epsilon = core::MachineEpsilon(dtype);
   if (!(magnitude > normal)) return normal * epsilon;
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   return std::ldexp(epsilon, exponent - 1);
 }
 
-double EstimateAccumulation(const KernelSpec& spec, const Case& c, const Argument& output) {
-  const auto variables = IntegerScalars(c);
+double EstimateAccumulation(const core::KernelSpec& spec, const core::Case& c, const core::Argument& output) {
+  const auto variables = core::IntegerScalars(c);
   if (spec.accumulation)
     if (const auto length = spec.accumulation->Evaluate(variables))
       return std::max<double>(1, static_cast<double>(*length));
   std::set<std::string> kept;
-  const auto& shape = std::get<BufferArgument>(output.kind).shape;
-  for (const Expression& extent : shape) kept.insert(extent.text());
+  const auto& shape = std::get<core::BufferArgument>(output.kind).shape;
+  for (const core::Expression& extent : shape) kept.insert(extent.text());
   std::map<std::string, double> summed;  // by expression, so that [M, K] x [K, N] counts K once
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
-    if (buffer == nullptr || buffer->role == Role::kOut || buffer->role == Role::kScratch) continue;
-    for (const Expression& extent : buffer->shape)
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role == core::Role::kOut || buffer->role == core::Role::kScratch) continue;
+    for (const core::Expression& extent : buffer->shape)
       if (const auto value = extent.Evaluate(variables); value && !kept.contains(extent.text()))
         summed[extent.text()] = static_cast<double>(*value);
   }
@@ -136,9 +136,9 @@ double EstimateAccumulation(const KernelSpec& spec, const Case& c, const Argumen
   return last ? std::max<double>(1, static_cast<double>(*last)) : 1;
 }
 
-Comparator::Comparator(OutputLayout layout, const OutputReference& reference, const Leniency& leniency, double tighten)
+Comparator::Comparator(OutputLayout layout, const OutputReference& reference, const ToleranceOverrides& leniency, double tighten)
     : layout_(std::move(layout)), reference_(reference) {
-  count_ = reference_.bytes.size() / SizeOf(layout_.dtype);
+  count_ = reference_.bytes.size() / core::SizeOf(layout_.dtype);
   const TableRow row = Fallback(layout_.dtype);
   rtol_ = row.rtol;
   row_factor_ = row.factor;
@@ -161,8 +161,8 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
   row_factor_ /= tighten;
   row_share_ /= tighten;
   // With a relaxation in force the original's own error is no longer the measure.
-  budget_ = IsFloat(layout_.dtype) && reference_.truth.size() == count_ && count_ > 0 && !leniency.Any();
-  if (IsFloat(layout_.dtype)) Measure();
+  budget_ = core::IsFloat(layout_.dtype) && reference_.truth.size() == count_ && count_ > 0 && !leniency.Any();
+  if (core::IsFloat(layout_.dtype)) Measure();
 }
 
 double Comparator::OriginalRelativeError() const {
@@ -171,7 +171,7 @@ double Comparator::OriginalRelativeError() const {
 
 bool Comparator::UsesTruth(size_t index) const {
   return budget_ && std::isfinite(reference_.truth[index]) &&
-         std::isfinite(LoadAsDouble(layout_.dtype, reference_.bytes.data(), index));
+         std::isfinite(core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), index));
 }
 
 void Comparator::Measure() {
@@ -187,7 +187,7 @@ void Comparator::Measure() {
     Moments magnitude, movement;
     Group& group = groups_[g];
     for (size_t i = g * group_size_; i < std::min(count_, (g + 1) * group_size_); ++i) {
-      const double r = LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
+      const double r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
       if (!std::isfinite(r) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
       magnitude.Add(r);
       if (reference_.conditioning.size() == count_ && std::isfinite(reference_.conditioning[i])) {
@@ -206,7 +206,7 @@ void Comparator::Measure() {
     group.conditioning = allowance(movement, group.rms);
   };
   const size_t groups = (count_ + group_size_ - 1) / group_size_;
-  const Totals all = ParallelSum<Totals>(groups, std::max<size_t>(1, kParallelChunk / group_size_), [&](size_t begin, size_t end, Totals& part) {
+  const Totals all = base::ParallelSum<Totals>(groups, std::max<size_t>(1, base::kParallelChunk / group_size_), [&](size_t begin, size_t end, Totals& part) {
     for (size_t g = begin; g < end; ++g) measure(g, part);
   });
   rms_truth_ = all.truth.Rms();
@@ -220,23 +220,23 @@ void Comparator::Measure() {
 }
 
 double Comparator::ToleranceAt(size_t index) const {
-  if (!IsFloat(layout_.dtype) || reference_.exact) return 0;
+  if (!core::IsFloat(layout_.dtype) || reference_.exact) return 0;
   const Group& group = groups_[index / group_size_];
   if (UsesTruth(index)) {
     const double t = reference_.truth[index];
     return std::max({4 * group.original_error, BudgetUlps(layout_) * UlpOf(layout_.dtype, t),
                      2 * epsilon_accumulate_ * group.rms, group.conditioning});
   }
-  const double r = LoadAsDouble(layout_.dtype, reference_.bytes.data(), index);
+  const double r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), index);
   const double row = row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
   const double table = rtol_ * std::fabs(r) + row * std::max(std::fabs(r), group.rms);
   return std::max(table, UlpOf(layout_.dtype, r)) + group.conditioning;
 }
 
 std::optional<std::string> Comparator::CheckElement(size_t index, const std::byte* actual) const {
-  const DType dtype = layout_.dtype;
+  const core::DType dtype = layout_.dtype;
   const std::byte* expected = reference_.bytes.data();
-  const size_t size = SizeOf(dtype);
+  const size_t size = core::SizeOf(dtype);
   if (std::memcmp(actual + index * size, expected + index * size, size) == 0) return std::nullopt;
   if (!reference_.unwritten.empty() && reference_.unwritten[index])
     return fmt::format("is written ({}), which the original leaves alone", Describe(dtype, actual, index));
@@ -244,8 +244,8 @@ std::optional<std::string> Comparator::CheckElement(size_t index, const std::byt
     return fmt::format("is {}, expected {}{}", Describe(dtype, actual, index), Describe(dtype, expected, index),
                        detail);
   };
-  if (!IsFloat(dtype)) return differs("");
-  const double a = LoadAsDouble(dtype, actual, index), r = LoadAsDouble(dtype, expected, index);
+  if (!core::IsFloat(dtype)) return differs("");
+  const double a = core::LoadAsDouble(dtype, actual, index), r = core::LoadAsDouble(dtype, expected, index);
   if (std::isnan(a) && std::isnan(r)) return std::nullopt;
   if (!std::isfinite(a) || !std::isfinite(r)) return a == r ? std::nullopt : std::optional(differs(""));
   if (reference_.exact)
@@ -259,16 +259,16 @@ std::optional<std::string> Comparator::CheckElement(size_t index, const std::byt
 // The rules over the whole output; only with truth, and only after every element passed by itself.
 std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> actual) const {
   if (!budget_ || reference_.exact) return std::nullopt;
-  const Totals all = ParallelSum<Totals>(count_, kParallelChunk, [&](size_t begin, size_t end, Totals& part) {
+  const Totals all = base::ParallelSum<Totals>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Totals& part) {
     for (size_t i = begin; i < end; ++i) {
       if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
       const double t = reference_.truth[i];
-      part.Add(t, LoadAsDouble(layout_.dtype, actual.data(), i) - t);
+      part.Add(t, core::LoadAsDouble(layout_.dtype, actual.data(), i) - t);
     }
   });
   const Moments &errors = all.errors, &shrinkage = all.shrinkage;
   if (errors.count() < kShortRow) return std::nullopt;
-  const double epsilon = MachineEpsilon(layout_.dtype);
+  const double epsilon = core::MachineEpsilon(layout_.dtype);
   const double allowed = 2 * rms_original_error_ + std::min(epsilon, kEpsilonF32) * rms_truth_ + all_conditioning_;
   if (!(errors.Rms() <= allowed))
     return fmt::format(
@@ -306,7 +306,7 @@ bool Comparator::Accepts(std::span<const std::byte> actual) const {
       if (CheckElement(i, actual.data())) accepted = false;
   };
   check(0, std::min(kFirst, count_));
-  if (accepted) ParallelFor(count_, check);
+  if (accepted) base::ParallelFor(count_, check);
   return accepted && !CheckTotals(actual);
 }
 
@@ -314,12 +314,12 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
   if (actual.size() != reference_.bytes.size())
     return Mismatch{layout_.name, 0, count_,
                     fmt::format("{} has {} bytes, expected {}", layout_.name, actual.size(), reference_.bytes.size())};
-  if (actual.empty() || ParallelEqual(actual, reference_.bytes)) return std::nullopt;
+  if (actual.empty() || base::ParallelEqual(actual, reference_.bytes)) return std::nullopt;
   Mismatch mismatch;
   mismatch.output = layout_.name;
   mismatch.index = count_;
   std::mutex mutex;
-  ParallelFor(count_, [&](size_t begin, size_t end) {
+  base::ParallelFor(count_, [&](size_t begin, size_t end) {
     size_t wrong = 0, first = count_;
     for (size_t i = begin; i < end; ++i)
       if (CheckElement(i, actual.data()) && wrong++ == 0) first = i;
@@ -336,4 +336,4 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
   return std::nullopt;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

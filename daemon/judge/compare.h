@@ -33,27 +33,27 @@
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 struct OutputLayout {
   std::string name;
-  DType dtype = DType::kF32;
+  core::DType dtype = core::DType::kF32;
   std::vector<int64_t> shape;
   double accumulation = 1;  // K
 };
 
 // The manifest's relaxations.
-struct Leniency {
+struct ToleranceOverrides {
   std::optional<double> relative;  // replaces rtol, and scales the rest of the table in proportion
   bool tf32 = false;
   bool reduced_precision = false;
   bool Any() const { return relative.has_value() || tf32 || reduced_precision; }
 };
-Leniency LeniencyOf(const KernelSpec& spec);
+ToleranceOverrides ToleranceOverridesOf(const core::KernelSpec& spec);
 
 // The output of the original under one input, with what is known about it. Empty vectors: not known.
 struct OutputReference {
-  Bytes bytes;
+  base::Bytes bytes;
   std::vector<double> truth;         // of the float64 shadow
   std::vector<double> conditioning;  // absolute movement of each element
   std::vector<bool> unwritten;       // the original leaves these alone; so must the candidate
@@ -73,12 +73,12 @@ struct Mismatch {
 // The length of the longest sum in an element of `output`: the manifest's `accumulation`, else the product of the
 // extents that inputs have and the output lacks, else the output's last extent (row operations), else 1 (element-wise
 // in one dimension).
-double EstimateAccumulation(const KernelSpec& spec, const Case& c, const Argument& output);
+double EstimateAccumulation(const core::KernelSpec& spec, const core::Case& c, const core::Argument& output);
 
 class Comparator {
  public:
   // `reference` must outlive the comparator.
-  Comparator(OutputLayout layout, const OutputReference& reference, const Leniency& leniency, double tighten = 1);
+  Comparator(OutputLayout layout, const OutputReference& reference, const ToleranceOverrides& leniency, double tighten = 1);
 
   std::optional<Mismatch> Check(std::span<const std::byte> actual) const;
   // Whether Check would find nothing; stops at the first wrong element.
@@ -113,6 +113,6 @@ class Comparator {
 };
 
 // Distance from |value| to the next larger value of the dtype.
-double UlpOf(DType dtype, double value);
+double UlpOf(core::DType dtype, double value);
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "judge/safetensors.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 constexpr uint64_t kPoisonStream = 0x706f69736f6eULL;
@@ -67,52 +67,52 @@ double InverseNormal(double p) {
   return p < 0.5 ? tail : -tail;
 }
 
-double NormalAt(const CounterRandom& random, uint64_t i) { return InverseNormal(random.Uniform(i) + 0x1.0p-54); }
-double SignAt(const CounterRandom& random, uint64_t i) { return (random.Bits(i) & 1) != 0 ? -1.0 : 1.0; }
-double ParetoAt(const CounterRandom& random, uint64_t i, double alpha) {
+double NormalAt(const base::CounterRandom& random, uint64_t i) { return InverseNormal(random.Uniform(i) + 0x1.0p-54); }
+double SignAt(const base::CounterRandom& random, uint64_t i) { return (random.Bits(i) & 1) != 0 ? -1.0 : 1.0; }
+double ParetoAt(const base::CounterRandom& random, uint64_t i, double alpha) {
   return Exp(-Log(1 - random.Uniform(i)) / alpha);
 }
 
 // The values of a buffer: `at(i)` for each element, with the dispatch on the dtype outside the loop.
 template <typename At>
-void Fill(DType dtype, std::span<std::byte> bytes, At at) {
-  const size_t count = bytes.size() / SizeOf(dtype);
+void Fill(core::DType dtype, std::span<std::byte> bytes, At at) {
+  const size_t count = bytes.size() / core::SizeOf(dtype);
   const auto store = [&](auto convert) {
     using T = decltype(convert(0.0));
-    ParallelFor(count, [&](size_t begin, size_t end) {
+    base::ParallelFor(count, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
         const T value = convert(at(i));
         std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
       }
     });
   };
-  if (dtype == DType::kF32) return store([](double v) { return static_cast<float>(v); });
-  if (dtype == DType::kF64) return store([](double v) { return v; });
-  if (dtype == DType::kF16) return store([](double v) { return DoubleToHalf(v); });
-  if (dtype == DType::kBF16) return store([](double v) { return DoubleToBFloat16(v); });
-  for (size_t i = 0; i < count; ++i) StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(at(i)));
+  if (dtype == core::DType::kF32) return store([](double v) { return static_cast<float>(v); });
+  if (dtype == core::DType::kF64) return store([](double v) { return v; });
+  if (dtype == core::DType::kF16) return store([](double v) { return core::DoubleToHalf(v); });
+  if (dtype == core::DType::kBF16) return store([](double v) { return core::DoubleToBFloat16(v); });
+  for (size_t i = 0; i < count; ++i) core::StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(at(i)));
 }
 
-void FillIntegers(DType dtype, std::span<std::byte> bytes, const CounterRandom& random, int64_t low, int64_t high) {
-  const size_t count = bytes.size() / SizeOf(dtype);
+void FillIntegers(core::DType dtype, std::span<std::byte> bytes, const base::CounterRandom& random, int64_t low, int64_t high) {
+  const size_t count = bytes.size() / core::SizeOf(dtype);
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;  // 0: all 64 bits
-  ParallelFor(count, [&](size_t begin, size_t end) {
+  base::ParallelFor(count, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const auto value =
           static_cast<int64_t>(static_cast<uint64_t>(low) + (range == 0 ? random.Bits(i) : random.Below(i, range)));
-      if (IsFloat(dtype)) {
-        StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(value));
+      if (core::IsFloat(dtype)) {
+        core::StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(value));
       } else {  // little endian: the low bytes of the two's complement
-        std::memcpy(bytes.data() + i * SizeOf(dtype), &value, SizeOf(dtype));
+        std::memcpy(bytes.data() + i * core::SizeOf(dtype), &value, core::SizeOf(dtype));
       }
     }
   });
 }
 
 struct Target {  // one buffer to fill
-  const Argument& argument;
-  const BufferArgument& buffer;
-  const Case& c;
+  const core::Argument& argument;
+  const core::BufferArgument& buffer;
+  const core::Case& c;
   std::vector<int64_t> shape;
   std::span<std::byte> bytes;
   uint64_t seed, stream;
@@ -126,25 +126,25 @@ tl::unexpected<Error> BadInit(const Target& target, const std::string& what) {
 }
 
 Status FillFromFile(const Target& target, const std::filesystem::path& repository) {
-  const Init& init = target.buffer.init;
+  const core::Init& init = target.buffer.init;
   const std::filesystem::path path(init.path);
   if (path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end())
     return BadInit(target, "the init file " + init.path + " is not inside the repository");
-  WW_ASSIGN(const std::string content, ReadFile(repository / path, kMaxInitFileBytes));
+  WW_ASSIGN(const std::string content, base::ReadFile(repository / path, kMaxInitFileBytes));
   WW_ASSIGN(const TensorFile file, DecodeSafetensors(content, init.path));
   const auto found = file.tensors.find(init.tensor.empty() ? target.argument.name : init.tensor);
   if (found == file.tensors.end()) return BadInit(target, "no tensor of this name in " + init.path);
   if (found->second.dtype != target.buffer.dtype || found->second.shape != target.shape)
     return BadInit(target, fmt::format("the tensor in {} has dtype {} and shape [{}], which is not the argument's",
-                                       init.path, Name(found->second.dtype), fmt::join(found->second.shape, ", ")));
+                                       init.path, core::Name(found->second.dtype), fmt::join(found->second.shape, ", ")));
   std::copy(found->second.data.begin(), found->second.data.end(), target.bytes.begin());
   return {};
 }
 
-Status FillIntegerRange(const Target& target, const CounterRandom& random) {
-  const Init& init = target.buffer.init;
-  int64_t low = 0, high = target.buffer.dtype == DType::kBool ? 1 : 127;
-  const auto variables = IntegerScalars(target.c);
+Status FillIntegerRange(const Target& target, const base::CounterRandom& random) {
+  const core::Init& init = target.buffer.init;
+  int64_t low = 0, high = target.buffer.dtype == core::DType::kBool ? 1 : 127;
+  const auto variables = core::IntegerScalars(target.c);
   if (init.low) {
     WW_ASSIGN(low, init.low->Evaluate(variables));
   }
@@ -161,32 +161,32 @@ Status FillIntegerRange(const Target& target, const CounterRandom& random) {
 }
 
 Status FillBase(const Target& target, const std::filesystem::path& repository) {
-  const Init& init = target.buffer.init;
-  const DType dtype = target.buffer.dtype;
-  const CounterRandom random(target.seed, target.stream);
+  const core::Init& init = target.buffer.init;
+  const core::DType dtype = target.buffer.dtype;
+  const base::CounterRandom random(target.seed, target.stream);
   switch (init.kind) {
-    case Init::Kind::kFile:
+    case core::Init::Kind::kFile:
       return FillFromFile(target, repository);
-    case Init::Kind::kIntegers:
+    case core::Init::Kind::kIntegers:
       return FillIntegerRange(target, random);
-    case Init::Kind::kDefault:
-      if (!IsFloat(dtype)) return FillIntegerRange(target, random);
+    case core::Init::Kind::kDefault:
+      if (!core::IsFloat(dtype)) return FillIntegerRange(target, random);
       Fill(dtype, target.bytes, [&](uint64_t i) { return NormalAt(random, i); });
       return {};
-    case Init::Kind::kNormal:
+    case core::Init::Kind::kNormal:
       Fill(dtype, target.bytes, [&](uint64_t i) { return init.a + init.b * NormalAt(random, i); });
       return {};
-    case Init::Kind::kUniform:
+    case core::Init::Kind::kUniform:
       Fill(dtype, target.bytes, [&](uint64_t i) { return init.a + (init.b - init.a) * random.Uniform(i); });
       return {};
-    case Init::Kind::kPareto:
+    case core::Init::Kind::kPareto:
       Fill(dtype, target.bytes, [&](uint64_t i) { return ParetoAt(random, i, init.a > 0 ? init.a : 1.5); });
       return {};
-    case Init::Kind::kLognormal:
+    case core::Init::Kind::kLognormal:
       Fill(dtype, target.bytes,
            [&](uint64_t i) { return Exp(std::clamp(init.a + init.b * NormalAt(random, i), -600.0, 600.0)); });
       return {};
-    case Init::Kind::kConstant:
+    case core::Init::Kind::kConstant:
       Fill(dtype, target.bytes, [&](uint64_t) { return init.a; });
       return {};
   }
@@ -194,16 +194,16 @@ Status FillBase(const Target& target, const std::filesystem::path& repository) {
 }
 
 // +-0, subnormals, +-infinity, and NaN where wanted. `longest` is the largest extent of the buffer.
-void FillSpecial(const Target& target, const CounterRandom& random, bool with_nan) {
-  const DType dtype = target.buffer.dtype;
-  const size_t count = target.bytes.size() / SizeOf(dtype);
+void FillSpecial(const Target& target, const base::CounterRandom& random, bool with_nan) {
+  const core::DType dtype = target.buffer.dtype;
+  const size_t count = target.bytes.size() / core::SizeOf(dtype);
   int64_t longest = 1;
   for (const int64_t extent : target.shape) longest = std::max(longest, extent);
   const double density = std::max(std::min(1e-3, 0.5 / static_cast<double>(longest)),
                                   3.0 / static_cast<double>(std::max<size_t>(count, 8)));
-  const double tiny = SmallestNormal(dtype) * 0.25, infinity = std::numeric_limits<double>::infinity();
+  const double tiny = core::SmallestNormal(dtype) * 0.25, infinity = std::numeric_limits<double>::infinity();
   const double specials[] = {0.0, -0.0, tiny, -tiny, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
-  const CounterRandom second(target.seed ^ kSecondStream, target.stream);
+  const base::CounterRandom second(target.seed ^ kSecondStream, target.stream);
   Fill(dtype, target.bytes, [&](uint64_t i) {
     if (second.Uniform(i) >= density) return NormalAt(random, i);
     return specials[random.Below(i, with_nan ? 7 : 6)];
@@ -211,16 +211,16 @@ void FillSpecial(const Target& target, const CounterRandom& random, bool with_na
   // So few leave some of them out. Where they do not spoil the whole output, each is there once at least.
   if (!target.elementwise && count / static_cast<size_t>(longest) < 16) return;
   for (uint64_t kind = 0; count >= 64 && kind < (with_nan ? 7u : 6u); ++kind)
-    StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
+    core::StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
 }
 
 // A variant other than the base, for a floating-point buffer.
 Status FillVariant(const Target& target, InputVariant variant, const std::filesystem::path& repository) {
-  const DType dtype = target.buffer.dtype;
+  const core::DType dtype = target.buffer.dtype;
   const std::span<std::byte> bytes = target.bytes;
-  const uint64_t count = bytes.size() / SizeOf(dtype);
-  const CounterRandom random(target.seed, target.stream), second(target.seed ^ kSecondStream, target.stream);
-  const bool narrow = dtype == DType::kF16;  // overflows at 65504: keep products of a few hundred terms finite
+  const uint64_t count = bytes.size() / core::SizeOf(dtype);
+  const base::CounterRandom random(target.seed, target.stream), second(target.seed ^ kSecondStream, target.stream);
+  const bool narrow = dtype == core::DType::kF16;  // overflows at 65504: keep products of a few hundred terms finite
   switch (variant) {
     case InputVariant::kBase:
       return FillBase(target, repository);
@@ -254,7 +254,7 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
       WW_TRY(FillBase(target, repository));
       for (uint64_t i = 0; i < count; ++i)
         if (SignAt(second, i) < 0)
-          bytes[(i + 1) * SizeOf(dtype) - 1] ^= std::byte{0x80};  // the sign bit of any of the formats
+          bytes[(i + 1) * core::SizeOf(dtype) - 1] ^= std::byte{0x80};  // the sign bit of any of the formats
       break;
     }
     case InputVariant::kNeedle:
@@ -290,7 +290,7 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
     case InputVariant::kMaxFinite: {
       const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
       // A product with it may not overflow: whether a sum of such ones does depends on their order.
-      const double largest = LargestFinite(dtype) * (target.alone ? 1 : 0x1.0p-7);
+      const double largest = core::LargestFinite(dtype) * (target.alone ? 1 : 0x1.0p-7);
       Fill(dtype, bytes, [&](uint64_t i) { return i == where ? SignAt(second, 1) * largest : NormalAt(random, i); });
       break;
     }
@@ -298,28 +298,28 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
   return {};
 }
 
-bool IsFilled(const BufferArgument& buffer) { return buffer.role == Role::kIn || buffer.role == Role::kInOut; }
+bool IsFilled(const core::BufferArgument& buffer) { return buffer.role == core::Role::kIn || buffer.role == core::Role::kInOut; }
 
-bool IsReplaceable(const BufferArgument& buffer) {
-  return IsFilled(buffer) && IsFloat(buffer.dtype) &&
-         (buffer.init.kind == Init::Kind::kDefault || buffer.init.kind == Init::Kind::kNormal ||
-          buffer.init.kind == Init::Kind::kUniform);
+bool IsReplaceable(const core::BufferArgument& buffer) {
+  return IsFilled(buffer) && core::IsFloat(buffer.dtype) &&
+         (buffer.init.kind == core::Init::Kind::kDefault || buffer.init.kind == core::Init::Kind::kNormal ||
+          buffer.init.kind == core::Init::Kind::kUniform);
 }
 
 template <typename Predicate>
-bool AnyBuffer(const KernelSpec& spec, Predicate predicate) {
-  return std::any_of(spec.args.begin(), spec.args.end(), [&](const Argument& argument) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+bool AnyBuffer(const core::KernelSpec& spec, Predicate predicate) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     return buffer != nullptr && predicate(*buffer);
   });
 }
 
-Result<bool> IsElementwise(const KernelSpec& spec, const Case& c, const std::vector<int64_t>& shape) {
+Result<bool> IsElementwise(const core::KernelSpec& spec, const core::Case& c, const std::vector<int64_t>& shape) {
   if (shape.size() != 1) return false;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
-    if (buffer == nullptr || buffer->role == Role::kIn || buffer->role == Role::kScratch) continue;
-    WW_ASSIGN(const std::vector<int64_t> output, ShapeOf(argument, c));
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role == core::Role::kIn || buffer->role == core::Role::kScratch) continue;
+    WW_ASSIGN(const std::vector<int64_t> output, core::ShapeOf(argument, c));
     if (output == shape) return true;
   }
   return false;
@@ -341,22 +341,22 @@ std::optional<InputVariant> ParseInputVariant(std::string_view name) {
   return std::nullopt;
 }
 
-bool VariantApplies(const KernelSpec& spec) { return AnyBuffer(spec, IsReplaceable); }
+bool VariantApplies(const core::KernelSpec& spec) { return AnyBuffer(spec, IsReplaceable); }
 
-bool SeedMatters(const KernelSpec& spec) {
-  return AnyBuffer(spec, [](const BufferArgument& buffer) {
-    return IsFilled(buffer) && buffer.init.kind != Init::Kind::kConstant && buffer.init.kind != Init::Kind::kFile;
+bool SeedMatters(const core::KernelSpec& spec) {
+  return AnyBuffer(spec, [](const core::BufferArgument& buffer) {
+    return IsFilled(buffer) && buffer.init.kind != core::Init::Kind::kConstant && buffer.init.kind != core::Init::Kind::kFile;
   });
 }
 
-Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case& c, InputVariant variant,
+Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c, InputVariant variant,
                                               uint64_t seed, const std::filesystem::path& repository) {
-  std::vector<BufferContent> buffers;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  std::vector<core::BufferContent> buffers;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    WW_ASSIGN(const std::vector<int64_t> shape, ShapeOf(argument, c));
-    uint64_t bytes = SizeOf(buffer->dtype);
+    WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(argument, c));
+    uint64_t bytes = core::SizeOf(buffer->dtype);
     for (const int64_t extent : shape)
       if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > (1ull << 40))
         return Fail(Error{ErrorCode::kConfig,
@@ -365,7 +365,7 @@ Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case
                           argument.line,
                           0,
                           {}});
-    BufferContent content;
+    core::BufferContent content;
     content.name = argument.name;
     std::vector<std::byte> values(bytes);
     const uint64_t stream = buffers.size() + 1;
@@ -378,8 +378,8 @@ Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case
                     .seed = seed,
                     .stream = stream};
       WW_ASSIGN(target.elementwise, IsElementwise(spec, c, shape));
-      target.alone = std::count_if(spec.args.begin(), spec.args.end(), [](const Argument& other) {
-                       const auto* filled = std::get_if<BufferArgument>(&other.kind);
+      target.alone = std::count_if(spec.args.begin(), spec.args.end(), [](const core::Argument& other) {
+                       const auto* filled = std::get_if<core::BufferArgument>(&other.kind);
                        return filled != nullptr && IsReplaceable(*filled);
                      }) <= 1;
       WW_TRY(IsReplaceable(*buffer) ? FillVariant(target, variant, repository) : FillBase(target, repository));
@@ -394,9 +394,9 @@ Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case
 }
 
 void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement) {
-  const CounterRandom random(seed ^ kPoisonStream, stream);
+  const base::CounterRandom random(seed ^ kPoisonStream, stream);
   const uint64_t flip = complement ? ~uint64_t{0} : 0;
-  ParallelFor((bytes.size() + 7) / 8, [&](size_t begin, size_t end) {
+  base::ParallelFor((bytes.size() + 7) / 8, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const uint64_t word = random.Bits(i) ^ flip;
       std::memcpy(bytes.data() + 8 * i, &word, std::min<size_t>(8, bytes.size() - 8 * i));
@@ -404,12 +404,12 @@ void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool
   });
 }
 
-void ComplementPoison(const KernelSpec& spec, uint64_t seed, std::vector<BufferContent>& buffers) {
+void ComplementPoison(const core::KernelSpec& spec, uint64_t seed, std::vector<core::BufferContent>& buffers) {
   size_t index = 0;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    BufferContent& content = buffers[index++];
+    core::BufferContent& content = buffers[index++];
     if (IsFilled(*buffer)) continue;
     std::vector<std::byte> poison(content.bytes.size());
     FillPoison(poison, seed, index, true);
@@ -417,23 +417,23 @@ void ComplementPoison(const KernelSpec& spec, uint64_t seed, std::vector<BufferC
   }
 }
 
-void PerturbInputs(const KernelSpec& spec, double epsilon, uint64_t seed, std::vector<BufferContent>& buffers) {
+void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed, std::vector<core::BufferContent>& buffers) {
   size_t index = 0;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    BufferContent& content = buffers[index++];
-    if (!IsFilled(*buffer) || (buffer->dtype != DType::kF32 && buffer->dtype != DType::kF64)) continue;
-    const CounterRandom random(seed ^ kSecondStream, 1000 + index);
+    core::BufferContent& content = buffers[index++];
+    if (!IsFilled(*buffer) || (buffer->dtype != core::DType::kF32 && buffer->dtype != core::DType::kF64)) continue;
+    const base::CounterRandom random(seed ^ kSecondStream, 1000 + index);
     std::vector<std::byte> moved = content.bytes.Copy();
-    ParallelFor(moved.size() / SizeOf(buffer->dtype), [&](size_t begin, size_t end) {
+    base::ParallelFor(moved.size() / core::SizeOf(buffer->dtype), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
-        const double x = LoadAsDouble(buffer->dtype, moved.data(), i);
-        if (std::isfinite(x)) StoreFromDouble(buffer->dtype, moved.data(), i, x * (1 + SignAt(random, i) * epsilon));
+        const double x = core::LoadAsDouble(buffer->dtype, moved.data(), i);
+        if (std::isfinite(x)) core::StoreFromDouble(buffer->dtype, moved.data(), i, x * (1 + SignAt(random, i) * epsilon));
       }
     });
     content.bytes = std::move(moved);
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -20,7 +20,7 @@
 #include "core/evaluator.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 enum class InputVariant : uint8_t {
   kBase,            // the manifest's
@@ -53,23 +53,23 @@ std::string_view Name(InputVariant variant);  // "scale-up"
 std::optional<InputVariant> ParseInputVariant(std::string_view name);
 
 // Whether any buffer of the kernel changes with the variant / with the seed.
-bool VariantApplies(const KernelSpec& spec);
-bool SeedMatters(const KernelSpec& spec);
+bool VariantApplies(const core::KernelSpec& spec);
+bool SeedMatters(const core::KernelSpec& spec);
 
 // Every buffer argument in the order of the signature. `in` and `inout` are filled; `out` and `scratch` are poison
 // (below) and marked uninitialized. Errors are kConfig: a shape that cannot be evaluated, an init file that does not
 // fit.
-Result<std::vector<BufferContent>> MakeInputs(const KernelSpec& spec, const Case& c, InputVariant variant,
+Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c, InputVariant variant,
                                               uint64_t seed, const std::filesystem::path& repository);
 
 // Random bits; the complement differs from them in every byte, so that an element that equals both was not written.
 void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement);
 // Refills `out` and `scratch` buffers with the complement of the poison that MakeInputs gave them.
-void ComplementPoison(const KernelSpec& spec, uint64_t seed, std::vector<BufferContent>& buffers);
+void ComplementPoison(const core::KernelSpec& spec, uint64_t seed, std::vector<core::BufferContent>& buffers);
 
 // Every finite element x becomes x (1 +- epsilon), signs at random: inputs that nobody can tell from the given ones at
 // this precision. How far the original's output moves says how well-posed an output element is. Other dtypes than f32
 // and f64 are left alone.
-void PerturbInputs(const KernelSpec& spec, double epsilon, uint64_t seed, std::vector<BufferContent>& buffers);
+void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed, std::vector<core::BufferContent>& buffers);
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

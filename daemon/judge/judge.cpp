@@ -9,28 +9,28 @@
 #include "judge/judge_state.h"
 #include "judge/mutants.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
-constexpr double kMostTightening = 4096;
+constexpr double kMaxTightening = 4096;
 constexpr const char* kManifestFile = ".warpwright.yml";  // whose line a complaint about a case names
 
-uint64_t ThreadInstructions(const std::vector<LaunchReport>& launches) {
+uint64_t ThreadInstructions(const std::vector<core::LaunchReport>& launches) {
   uint64_t sum = 0;
-  for (const LaunchReport& launch : launches) sum += launch.counters.thread_instructions;
+  for (const core::LaunchReport& launch : launches) sum += launch.counters.thread_instructions;
   return sum;
 }
 
 
 }  // namespace
 
-Result<uint64_t> CaseBytes(const KernelSpec& spec, const Case& c) {
+Result<uint64_t> CaseBytes(const core::KernelSpec& spec, const core::Case& c) {
   uint64_t sum = 0;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    WW_ASSIGN(const std::vector<int64_t> shape, ShapeOf(argument, c));
-    uint64_t bytes = SizeOf(buffer->dtype);
+    WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(argument, c));
+    uint64_t bytes = core::SizeOf(buffer->dtype);
     for (const int64_t extent : shape)
       if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return UINT64_MAX;
     if (__builtin_add_overflow(sum, bytes, &sum)) return UINT64_MAX;
@@ -38,17 +38,17 @@ Result<uint64_t> CaseBytes(const KernelSpec& spec, const Case& c) {
   return sum;
 }
 
-Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCase& verified,
+Result<SuppliedTrial> MakeSuppliedTrial(const core::KernelSpec& spec, const VerifiedCase& verified,
                                         const std::filesystem::path& repository) {
   SuppliedTrial trial;
   WW_ASSIGN(trial.inputs, MakeInputs(spec, *verified.c, InputVariant::kBase, verified.own.seed, repository));
   const auto& tensors = verified.supplied->tensors;
   size_t index = 0;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     const size_t i = index++;
-    const bool is_output = buffer->role == Role::kOut;
+    const bool is_output = buffer->role == core::Role::kOut;
     if (const auto given = tensors.find(argument.name); given != tensors.end() && !is_output)
       trial.inputs[i].bytes = std::vector(given->second.data);
     const auto expected = tensors.find(is_output ? argument.name : "out:" + argument.name);
@@ -61,23 +61,23 @@ Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCa
   return trial;
 }
 
-Judge::State::State(KernelSpec spec_in, SourceRef original_in, std::string device_in, Evaluator& trusted_in,
+Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::string device_in, core::Evaluator& trusted_in,
                     JudgeOptions options_in)
     : spec(std::move(spec_in)),
       original(std::move(original_in)),
       device(std::move(device_in)),
       trusted(trusted_in),
       options(std::move(options_in)),
-      leniency(LeniencyOf(spec)),
+      leniency(ToleranceOverridesOf(spec)),
       // The simulator faults on the very access, which bands would hide.
       oracle(spec, original, trusted,
              {device, options.repository, device.starts_with("sim") ? 0 : options.guard_bytes}),
-      search_secret(SecretSeed()) {}
+      search_secret(base::SecretSeed()) {}
 
-bool Judge::State::SamplesCase(const Case& c) const { return on_simulator() && c.on.contains(DeviceKind::kCuda); }
+bool Judge::State::SamplesCase(const core::Case& c) const { return on_simulator() && c.on.contains(core::DeviceKind::kCuda); }
 
-ExecuteOptions Judge::State::MeasureOptions(const Case& c) const {
-  ExecuteOptions execute;
+core::ExecuteOptions Judge::State::MeasureOptions(const core::Case& c) const {
+  core::ExecuteOptions execute;
   execute.counters = true;
   execute.keep_outputs = false;
   execute.seed = options.seed;
@@ -91,7 +91,7 @@ double Judge::State::TightenOf(const std::string& output) const {
 }
 
 std::optional<Mismatch> Judge::State::Compare(const TrialReference& reference,
-                                              const std::vector<Bytes>& buffers) const {
+                                              const std::vector<base::Bytes>& buffers) const {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
     const Comparator comparator(layout, reference.references[o], leniency, TightenOf(layout.name));
@@ -106,12 +106,12 @@ double Judge::State::AllowedDifference(const TrialReference& reference) const {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
     const OutputReference& expected = reference.references[o];
-    if (!IsFloat(layout.dtype)) continue;
+    if (!core::IsFloat(layout.dtype)) continue;
     const Comparator comparator(layout, expected, leniency, TightenOf(layout.name));
-    const size_t count = expected.bytes.size() / SizeOf(layout.dtype), step = std::max<size_t>(1, count / kLookedAt);
+    const size_t count = expected.bytes.size() / core::SizeOf(layout.dtype), step = std::max<size_t>(1, count / kLookedAt);
     double allowed = 0, squares = 0;
     for (size_t i = 0; i < count; i += step) {
-      const double value = LoadAsDouble(layout.dtype, expected.bytes.data(), i), tolerance = comparator.ToleranceAt(i);
+      const double value = core::LoadAsDouble(layout.dtype, expected.bytes.data(), i), tolerance = comparator.ToleranceAt(i);
       if (!std::isfinite(value) || !std::isfinite(tolerance)) continue;
       squares += value * value;
       allowed += tolerance * tolerance;
@@ -121,25 +121,25 @@ double Judge::State::AllowedDifference(const TrialReference& reference) const {
   return largest;
 }
 
-Result<Judge::State::Repetition> Judge::State::OriginalRepeats(const Trial& trial, const TrialReference& reference,
-                                                               const ExecuteOptions& how) {
+Result<Judge::State::Reproducibility> Judge::State::ReproducibilityOfOriginal(const Trial& trial, const TrialReference& reference,
+                                                               const core::ExecuteOptions& how) {
   const std::string key =
-      fmt::format("{}/{}/{}/{}", trial.Key(), how.runs, static_cast<int>(how.perturbation), static_cast<int>(how.exact_memory));
+      fmt::format("{}/{}/{}/{}", trial.Key(), how.runs, static_cast<int>(how.perturbation), static_cast<int>(how.page_guard));
   if (const auto known = repetitions.find(key); known != repetitions.end()) return known->second;
   WW_ASSIGN(const RunOutcome outcome, oracle.RunAgain(trial, reference, how));
-  Repetition repetition = Repetition::kEqual;
-  if (const auto* run = std::get_if<Executed>(&outcome)) {
+  Reproducibility repetition = Reproducibility::kBitIdentical;
+  if (const auto* run = std::get_if<core::Executed>(&outcome)) {
     for (const auto* buffers : {&run->buffers, &run->other_buffers}) {
       if (buffers->empty()) continue;
       bool equal = true;
       for (size_t o = 0; o < reference.outputs.size(); ++o)
         equal = equal && (*buffers)[reference.outputs[o]] == reference.references[o].bytes;
       if (equal) continue;
-      if (repetition == Repetition::kEqual) repetition = Repetition::kWithinTolerance;
-      if (Compare(reference, *buffers)) repetition = Repetition::kBeyond;
+      if (repetition == Reproducibility::kBitIdentical) repetition = Reproducibility::kWithinTolerance;
+      if (Compare(reference, *buffers)) repetition = Reproducibility::kOutsideTolerance;
     }
   } else {
-    repetition = Repetition::kFails;
+    repetition = Reproducibility::kFaults;
   }
   return repetitions.emplace(key, repetition).first->second;
 }
@@ -148,31 +148,31 @@ void Judge::State::Note(std::string note) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
 
-void Judge::State::NoteCounters(const Executed& run) {
-  for (const std::string& note : run.notes) Note(std::string(kCountersNote) + note);
+void Judge::State::NoteCounters(const core::Executed& run) {
+  for (const std::string& note : run.notes) Note(std::string(core::kCountersNote) + note);
 }
 
 // A verdict where the original does not run; status says whether the case may be verified.
-Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, CaseStatus& status, Measured& measured) {
-  const DeviceKind kind = on_simulator() ? DeviceKind::kSim : DeviceKind::kCuda;
+Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::Case& c, CaseStatus& status, core::Measured& measured) {
+  const core::DeviceKind kind = on_simulator() ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
   if (!c.on.contains(kind)) {
     status.check = "other-device";
     status.note = "the manifest marks it for other devices";
-    return std::optional<Verdict>();
+    return std::optional<core::Verdict>();
   }
   WW_ASSIGN(const uint64_t bytes, CaseBytes(spec, c));
   if (bytes > options.max_case_bytes) {
     status.check = "too-large";
     status.note = fmt::format("its buffers take {} MiB, more than the {} MiB that are handled here", bytes >> 20,
                               options.max_case_bytes >> 20);
-    return std::optional<Verdict>();
+    return std::optional<core::Verdict>();
   }
-  WW_ASSIGN(const std::vector<BufferContent> inputs,
+  WW_ASSIGN(const std::vector<core::BufferContent> inputs,
             MakeInputs(spec, c, InputVariant::kBase, options.seed, options.repository));
-  RunSetting setting{&original, &spec, &c, device, MeasureOptions(c)};
+  RunConfiguration setting{&original, &spec, &c, device, MeasureOptions(c)};
   WW_ASSIGN(RunOutcome outcome, RunKernel(trusted, setting, inputs));
-  if (auto* verdict = std::get_if<Verdict>(&outcome)) return std::optional<Verdict>(std::move(*verdict));
-  Executed& run = std::get<Executed>(outcome);
+  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return std::optional<core::Verdict>(std::move(*verdict));
+  core::Executed& run = std::get<core::Executed>(outcome);
   NoteCounters(run);
   const uint64_t instructions = ThreadInstructions(run.launches);
   status.measured = true;
@@ -197,17 +197,17 @@ Result<std::optional<Verdict>> Judge::State::MeasureOriginal(const Case& c, Case
         "one run takes about {:.3g} thread instructions, more than the {:.3g} within which a case is verified whole",
         static_cast<double>(instructions), static_cast<double>(options.verify_instructions));
   }
-  return std::optional<Verdict>();
+  return std::optional<core::Verdict>();
 }
 
 // What the self-test has against the case; tightens where that helps.
 std::optional<std::string> Judge::State::SelfTestCase(const TrialReference& answer, const TrialReference* other_seed) {
   MutantSources sources;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     const size_t i = sources.inputs.size();
-    const bool is_input = buffer->role == Role::kIn || buffer->role == Role::kInOut;
+    const bool is_input = buffer->role == core::Role::kIn || buffer->role == core::Role::kInOut;
     sources.inputs.push_back(is_input ? std::span<const std::byte>(answer.inputs[i].bytes)
                                       : std::span<const std::byte>());
     sources.input_names.push_back(argument.name);
@@ -231,7 +231,7 @@ std::optional<std::string> Judge::State::SelfTestCase(const TrialReference& answ
         ++blind;
         break;
       }
-      if (factor >= kMostTightening || !answer.references[o].truth.empty()) return failure->message;
+      if (factor >= kMaxTightening || !answer.references[o].truth.empty()) return failure->message;
     }
   }
   // One constant output beside others that vary is what the kernel does; none that varies proves nothing.
@@ -262,14 +262,14 @@ Status Judge::State::CheckReferences(VerifiedCase& candidate, const TrialReferen
   }
   if (candidate.supplied) {
     WW_ASSIGN(const SuppliedTrial trial, MakeSuppliedTrial(spec, candidate, options.repository));
-    RunSetting setting{&original, &spec, candidate.c, device, {}};
+    RunConfiguration setting{&original, &spec, candidate.c, device, {}};
     WW_ASSIGN(const RunOutcome outcome, RunKernel(trusted, setting, trial.inputs));
     const auto bad = [&](const std::string& what) {
       return Fail(Error{ErrorCode::kConfig, what, candidate.supplied->path, 0, 0, {}});
     };
-    if (const auto* verdict = std::get_if<Verdict>(&outcome))
-      return bad("the original does not run on these inputs: " + VerdictMessage(*verdict));
-    const Executed& run = std::get<Executed>(outcome);
+    if (const auto* verdict = std::get_if<core::Verdict>(&outcome))
+      return bad("the original does not run on these inputs: " + core::VerdictMessage(*verdict));
+    const core::Executed& run = std::get<core::Executed>(outcome);
     for (size_t o = 0; o < trial.outputs.size(); ++o)
       if (auto mismatch =
               Comparator(trial.layouts[o], trial.references[o], leniency).Check(run.buffers[trial.outputs[o]]))
@@ -280,12 +280,12 @@ Status Judge::State::CheckReferences(VerifiedCase& candidate, const TrialReferen
 
 // Runs the original on the case's own inputs; a verdict where it is unfit for any case, a note in status where only
 // this case is.
-Result<std::optional<Verdict>> Judge::State::CheckHealth(VerifiedCase& candidate, CaseStatus& status) {
-  WW_ASSIGN(OracleAnswer answer, oracle.Ask(candidate.own));
-  if (auto* verdict = std::get_if<Verdict>(&answer)) return std::optional<Verdict>(std::move(*verdict));
+Result<std::optional<core::Verdict>> Judge::State::CheckHealth(VerifiedCase& candidate, CaseStatus& status) {
+  WW_ASSIGN(OracleResult answer, oracle.Query(candidate.own));
+  if (auto* verdict = std::get_if<core::Verdict>(&answer)) return std::optional<core::Verdict>(std::move(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
   if (!reference->health.empty())
-    return std::optional<Verdict>(Refused{"original", fmt::format("case {}: {}", candidate.c->name, reference->health),
+    return std::optional<core::Verdict>(core::Refused{"original", fmt::format("case {}: {}", candidate.c->name, reference->health),
                                           kManifestFile, candidate.c->line});
   WW_TRY(CheckReferences(candidate, *reference));
   std::shared_ptr<const TrialReference> other;
@@ -293,27 +293,27 @@ Result<std::optional<Verdict>> Judge::State::CheckHealth(VerifiedCase& candidate
     Trial other_trial = candidate.own;
     other_trial.seed ^= 0x5eed;
     other_trial.bare = true;
-    WW_ASSIGN(const OracleAnswer other_answer, oracle.Ask(other_trial));
+    WW_ASSIGN(const OracleResult other_answer, oracle.Query(other_trial));
     if (const auto* known = std::get_if<std::shared_ptr<const TrialReference>>(&other_answer)) other = *known;
   }
   const auto reason = SelfTestCase(*reference, other.get());
-  if (!reason) return std::optional<Verdict>();
+  if (!reason) return std::optional<core::Verdict>();
   status.verified = false;
   status.check = "tolerance-self-test";
   status.note = "unable to tell wrong results from right ones: " + *reason;
-  return std::optional<Verdict>();
+  return std::optional<core::Verdict>();
 }
 
 Result<Baseline> Judge::State::Prepare(bool consult_references) {
   Baseline result;
-  Measured measured;
+  core::Measured measured;
   measured.device = device;
   verified.clear();
   large.clear();
-  for (const Case& c : spec.cases) {
+  for (const core::Case& c : spec.cases) {
     CaseStatus& status = result.cases.emplace_back();
     status.name = c.name;
-    WW_ASSIGN(std::optional<Verdict> failure, MeasureOriginal(c, status, measured));
+    WW_ASSIGN(std::optional<core::Verdict> failure, MeasureOriginal(c, status, measured));
     if (failure) {
       result.original = std::move(*failure);
       return result;
@@ -337,7 +337,7 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
     }
     auto& status = *std::find_if(result.cases.begin(), result.cases.end(),
                                  [&](const CaseStatus& s) { return s.name == candidate.c->name; });
-    WW_ASSIGN(std::optional<Verdict> failure, CheckHealth(candidate, status));
+    WW_ASSIGN(std::optional<core::Verdict> failure, CheckHealth(candidate, status));
     if (failure) {
       result.original = std::move(*failure);
       return result;
@@ -348,7 +348,7 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
                        [&](const CaseStatus& s) { return s.name == v.c->name && !s.verified; });
   });
   for (const std::string& note : notes)
-    if (note.starts_with(kCountersNote)) measured.notes.push_back(note);
+    if (note.starts_with(core::kCountersNote)) measured.notes.push_back(note);
   result.truth = oracle.has_shadow() ? "float64 shadow" : "none: " + oracle.shadow_note();
   if (!verified.empty()) {
     result.original = std::move(measured);
@@ -364,11 +364,11 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
     return Fail(Error{
         ErrorCode::kConfig, fmt::format("no case of kernel {} can be verified on {}: {}", spec.name, device, reasons),
         kManifestFile, spec.line, 0, "add a small case to the manifest, for example one with `on: [sim]`"});
-  result.original = Refused{"tolerance-self-test", reasons, kManifestFile, spec.line};
+  result.original = core::Refused{"tolerance-self-test", reasons, kManifestFile, spec.line};
   return result;
 }
 
-Judge::Judge(KernelSpec spec, SourceRef original, std::string device, Evaluator& trusted, JudgeOptions options)
+Judge::Judge(core::KernelSpec spec, core::SourceRef original, std::string device, core::Evaluator& trusted, JudgeOptions options)
     : state_(std::make_unique<State>(std::move(spec), std::move(original), std::move(device), trusted,
                                      std::move(options))) {}
 Judge::~Judge() = default;
@@ -380,12 +380,12 @@ Result<Baseline> Judge::Prepare() {
   return *state_->baseline;
 }
 
-Result<Verdict> Judge::Evaluate(const SourceRef& candidate, Evaluator& evaluator, Effort effort) {
+Result<core::Verdict> Judge::Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort) {
   WW_ASSIGN(const Baseline baseline, Prepare());
-  if (!Passed(baseline.original)) return baseline.original;
-  return Examine(*state_, candidate, evaluator, effort);
+  if (!core::Passed(baseline.original)) return baseline.original;
+  return EvaluateCandidate(*state_, candidate, evaluator, effort);
 }
 
 const std::vector<std::string>& Judge::notes() const { return state_->notes; }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -49,7 +49,7 @@
 #include "core/verdict.h"
 #include "judge/trial.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 struct JudgeOptions {
   std::filesystem::path repository;           // where references and init files are looked up
@@ -60,7 +60,7 @@ struct JudgeOptions {
   uint64_t max_case_bytes = 1ull << 30;       // of all buffers; larger cases are skipped on the simulator, and said so
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
-  std::optional<Chip> chip;                // of a real device: the limits of what is plausible
+  std::optional<core::Chip> chip;                // of a real device: the limits of what is plausible
   std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator meet a new process
 };
 
@@ -72,7 +72,7 @@ struct CaseStatus {
   std::string note;   // the same for people
 };
 struct Baseline {
-  Verdict original;               // Measured; else why no candidate can be judged
+  core::Verdict original;               // Measured; else why no candidate can be judged
   std::vector<CaseStatus> cases;  // of the manifest, in its order
   std::string truth;              // "float64 shadow", or why there is none
 };
@@ -94,14 +94,14 @@ class Reviewer {
  public:
   virtual ~Reviewer() = default;
   virtual Result<Baseline> Prepare() = 0;
-  virtual Result<Verdict> Evaluate(const SourceRef& candidate, Evaluator& evaluator, Effort effort) = 0;
+  virtual Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort) = 0;
   virtual const std::vector<std::string>& notes() const = 0;
 };
 
 class Judge final : public Reviewer {
  public:
   // `trusted` runs the original; it must outlive the judge.
-  Judge(KernelSpec spec, SourceRef original, std::string device, Evaluator& trusted, JudgeOptions options);
+  Judge(core::KernelSpec spec, core::SourceRef original, std::string device, core::Evaluator& trusted, JudgeOptions options);
   ~Judge() override;
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
@@ -110,7 +110,7 @@ class Judge final : public Reviewer {
   Result<Baseline> Prepare() override;
 
   // `evaluator` must not be `trusted`'s process for an untrusted candidate.
-  Result<Verdict> Evaluate(const SourceRef& candidate, Evaluator& evaluator, Effort effort) override;
+  Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort) override;
 
   // Writes .warpwright/references of every case that can be verified. Existing ones are replaced, not consulted.
   Result<RecordReport> Record();
@@ -125,4 +125,4 @@ class Judge final : public Reviewer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

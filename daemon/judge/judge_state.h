@@ -12,10 +12,10 @@
 #include "judge/oracle.h"
 #include "judge/reference.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 struct VerifiedCase {
-  const Case* c = nullptr;
+  const core::Case* c = nullptr;
   Trial own;                  // the case's own inputs
   uint64_t instructions = 0;  // of the original, thread level; 0 where the device does not count
   uint64_t bytes = 0;         // of its buffers
@@ -25,66 +25,66 @@ struct VerifiedCase {
 
 // A reference that the user gave, as a trial's: inputs and expected outputs.
 struct SuppliedTrial {
-  std::vector<BufferContent> inputs;
+  std::vector<core::BufferContent> inputs;
   std::vector<size_t> outputs;
   std::vector<OutputLayout> layouts;
   std::vector<OutputReference> references;
 };
-Result<SuppliedTrial> MakeSuppliedTrial(const KernelSpec& spec, const VerifiedCase& verified,
+Result<SuppliedTrial> MakeSuppliedTrial(const core::KernelSpec& spec, const VerifiedCase& verified,
                                         const std::filesystem::path& repository);
 
 // Of all buffers; UINT64_MAX where that overflows.
-Result<uint64_t> CaseBytes(const KernelSpec& spec, const Case& c);
+Result<uint64_t> CaseBytes(const core::KernelSpec& spec, const core::Case& c);
 
 struct Judge::State {
-  State(KernelSpec spec_in, SourceRef original_in, std::string device_in, Evaluator& trusted_in,
+  State(core::KernelSpec spec_in, core::SourceRef original_in, std::string device_in, core::Evaluator& trusted_in,
         JudgeOptions options_in);
 
   Result<Baseline> Prepare(bool consult_references);
-  Result<std::optional<Verdict>> MeasureOriginal(const Case& c, CaseStatus& status, Measured& measured);
-  Result<std::optional<Verdict>> CheckHealth(VerifiedCase& verified, CaseStatus& status);
+  Result<std::optional<core::Verdict>> MeasureOriginal(const core::Case& c, CaseStatus& status, core::Measured& measured);
+  Result<std::optional<core::Verdict>> CheckHealth(VerifiedCase& verified, CaseStatus& status);
   Status CheckReferences(VerifiedCase& verified, const TrialReference& answer);
   std::optional<std::string> SelfTestCase(const TrialReference& answer, const TrialReference* other_seed);
 
   bool on_simulator() const { return device.starts_with("sim"); }
-  bool SamplesCase(const Case& c) const;  // its measurement may be by sampled blocks
-  ExecuteOptions MeasureOptions(const Case& c) const;
+  bool SamplesCase(const core::Case& c) const;  // its measurement may be by sampled blocks
+  core::ExecuteOptions MeasureOptions(const core::Case& c) const;
   double TightenOf(const std::string& output) const;
   // The first output that is not the reference's.
   std::optional<Mismatch> Compare(const TrialReference& reference,
-                                  const std::vector<Bytes>& buffers) const;
+                                  const std::vector<base::Bytes>& buffers) const;
   // rms of what Compare allows over rms of the original: the largest of the floating-point outputs.
   double AllowedDifference(const TrialReference& reference) const;
   void Note(std::string note);
-  void NoteCounters(const Executed& run);  // what could not be counted
+  void NoteCounters(const core::Executed& run);  // what could not be counted
 
   // How the original itself fares in further runs under a trial; asked only where a candidate's differ. Kept.
-  enum class Repetition {
-    kEqual,
+  enum class Reproducibility {
+    kBitIdentical,
     kWithinTolerance,  // other bits, which the comparison takes
-    kBeyond,           // other results
-    kFails             // it faults
+    kOutsideTolerance,           // other results
+    kFaults             // it faults
   };
-  Result<Repetition> OriginalRepeats(const Trial& trial, const TrialReference& reference, const ExecuteOptions& how);
+  Result<Reproducibility> ReproducibilityOfOriginal(const Trial& trial, const TrialReference& reference, const core::ExecuteOptions& how);
 
-  const KernelSpec spec;
-  const SourceRef original;
+  const core::KernelSpec spec;
+  const core::SourceRef original;
   const std::string device;
-  Evaluator& trusted;
+  core::Evaluator& trusted;
   const JudgeOptions options;
-  const Leniency leniency;
+  const ToleranceOverrides leniency;
   Oracle oracle;
   std::optional<Baseline> baseline;
   std::vector<VerifiedCase> verified;                   // cheapest first
-  std::vector<std::pair<const Case*, uint64_t>> large;  // not verified; thread instructions of the original
+  std::vector<std::pair<const core::Case*, uint64_t>> large;  // not verified; thread instructions of the original
   std::map<std::string, double> tighten;                // by output
-  std::map<std::string, Repetition> repetitions;        // by trial and manner
+  std::map<std::string, Reproducibility> repetitions;        // by trial and manner
   std::vector<std::string> notes;
   const uint64_t search_secret;  // of quick evaluations, so that they share the original's answers
   double best_gain = 1;          // of the candidates so far
 };
 
 // One candidate, all stages.
-Result<Verdict> Examine(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort);
+Result<core::Verdict> EvaluateCandidate(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort);
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 constexpr size_t kTile = 256;
@@ -36,15 +36,15 @@ struct Gap {
   }
 };
 
-struct Maker {
+struct MutantGenerator {
   const OutputLayout& layout;
   const OutputReference& reference;
-  const Leniency& leniency;
+  const ToleranceOverrides& leniency;
   const std::function<void(Mutant)>& sink;  // one at a time: outputs may be large
 
-  size_t count() const { return reference.bytes.size() / SizeOf(layout.dtype); }
+  size_t count() const { return reference.bytes.size() / core::SizeOf(layout.dtype); }
   bool Written(size_t i) const { return reference.unwritten.empty() || !reference.unwritten[i]; }
-  double At(size_t i) const { return LoadAsDouble(layout.dtype, reference.bytes.data(), i); }
+  double At(size_t i) const { return core::LoadAsDouble(layout.dtype, reference.bytes.data(), i); }
 
   void Add(std::string name, std::vector<std::byte> bytes, bool proves_insensitive = false) const {
     sink({std::move(name), std::move(bytes), proves_insensitive});
@@ -53,27 +53,27 @@ struct Maker {
   template <typename Change>
   std::vector<std::byte> Map(const Change& change) const {
     std::vector<std::byte> bytes = reference.bytes.Copy();
-    ParallelFor(count(), [&](size_t begin, size_t end) {
+    base::ParallelFor(count(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i)
-        if (Written(i)) StoreFromDouble(layout.dtype, bytes.data(), i, change(i, At(i)));
+        if (Written(i)) core::StoreFromDouble(layout.dtype, bytes.data(), i, change(i, At(i)));
     });
     return bytes;
   }
   Extent Measure() const {
-    return ParallelSum<Extent>(count(), kParallelChunk, [&](size_t begin, size_t end, Extent& part) {
+    return base::ParallelSum<Extent>(count(), base::kParallelChunk, [&](size_t begin, size_t end, Extent& part) {
       for (size_t i = begin; i < end; ++i)
         if (const double v = At(i); Written(i) && std::isfinite(v)) part.Merge({v, std::fabs(v), 1, i});
     });
   }
   void Swap(std::vector<std::byte>& bytes, size_t i, size_t j, size_t elements) const {
-    const size_t size = SizeOf(layout.dtype) * elements;
+    const size_t size = core::SizeOf(layout.dtype) * elements;
     std::swap_ranges(bytes.begin() + static_cast<ptrdiff_t>(i * size),
                      bytes.begin() + static_cast<ptrdiff_t>((i + 1) * size),
                      bytes.begin() + static_cast<ptrdiff_t>(j * size));
   }
 };
 
-void AddConstants(const Maker& m) {
+void AddConstants(const MutantGenerator& m) {
   m.Add("all zeros", m.Map([](size_t, double) { return 0.0; }), true);
   if (m.count() < 2) return;
   const Extent extent = m.Measure();
@@ -83,7 +83,7 @@ void AddConstants(const Maker& m) {
   m.Add("one value everywhere", m.Map([constant](size_t, double) { return constant; }), true);
 }
 
-void AddInputs(const Maker& m, const MutantSources& sources) {
+void AddInputs(const MutantGenerator& m, const MutantSources& sources) {
   for (size_t i = 0; i < sources.inputs.size(); ++i)
     if (sources.inputs[i].size() == m.reference.bytes.size() && sources.input_dtypes[i] == m.layout.dtype)
       m.Add("a copy of the input " + sources.input_names[i], {sources.inputs[i].begin(), sources.inputs[i].end()});
@@ -91,7 +91,7 @@ void AddInputs(const Maker& m, const MutantSources& sources) {
     m.Add("the reference of another seed", {sources.other_seed.begin(), sources.other_seed.end()}, true);
 }
 
-void AddTail(const Maker& m) {
+void AddTail(const MutantGenerator& m) {
   if (m.count() < 2) return;
   const size_t kept = m.count() - std::min(kTile, m.count() / 2);
   m.Add("the last tile left zero", m.Map([kept](size_t i, double v) { return i < kept ? v : 0.0; }));
@@ -105,14 +105,14 @@ double RoundMantissa(double v, int bits) {
   return std::ldexp(std::nearbyint(std::ldexp(m, bits + 1)), exponent - bits - 1);
 }
 
-void AddPrecision(const Maker& m, const Comparator& comparator) {
-  const DType dtype = m.layout.dtype;
-  if (!IsFloat(dtype)) {
+void AddPrecision(const MutantGenerator& m, const Comparator& comparator) {
+  const core::DType dtype = m.layout.dtype;
+  if (!core::IsFloat(dtype)) {
     m.Add("every value one more", m.Map([](size_t, double v) { return v + 1; }));
     return;
   }
   if (m.leniency.relative && *m.leniency.relative >= 5e-3) return;  // the manifest says that such errors are fine
-  if (dtype == DType::kBF16 || m.leniency.reduced_precision) {
+  if (dtype == core::DType::kBF16 || m.leniency.reduced_precision) {
     m.Add("the reference times 1.05", m.Map([](size_t, double v) { return v * 1.05; }));
     return;
   }
@@ -124,44 +124,44 @@ void AddPrecision(const Maker& m, const Comparator& comparator) {
     const double half_unit = std::ldexp(1.0, -bits - 2);
     if (comparator.OriginalRelativeError() > half_unit / 8) return;
     if (m.count() >= kFewElements) return m.Add(name, m.Map([&](size_t, double v) { return round(v); }));
-    if (dtype == DType::kF16) return;
+    if (dtype == core::DType::kF16) return;
     const auto& conditioning = m.reference.conditioning;
     m.Add(name, m.Map([&](size_t i, double v) {
       const double moved = i < conditioning.size() && std::isfinite(conditioning[i]) ? conditioning[i] * 0x1.0p23 : 0;
       return v + half_unit * std::max(std::fabs(v), moved);
     }));
   };
-  if (dtype != DType::kF16 || m.Measure().largest > 16 * SmallestNormal(dtype))
-    add("the reference rounded to bf16", 7, [](double v) { return BFloat16ToFloat(DoubleToBFloat16(v)); });
-  if (dtype == DType::kF16 || m.leniency.tf32 || (m.leniency.relative && *m.leniency.relative > 1e-4)) return;
-  add("the reference rounded to f16", 10, [](double v) { return HalfToFloat(DoubleToHalf(v)); });
+  if (dtype != core::DType::kF16 || m.Measure().largest > 16 * core::SmallestNormal(dtype))
+    add("the reference rounded to bf16", 7, [](double v) { return core::BFloat16ToFloat(core::DoubleToBFloat16(v)); });
+  if (dtype == core::DType::kF16 || m.leniency.tf32 || (m.leniency.relative && *m.leniency.relative > 1e-4)) return;
+  add("the reference rounded to f16", 10, [](double v) { return core::HalfToFloat(core::DoubleToHalf(v)); });
   add("the reference rounded to tf32", 10, [](double v) { return RoundMantissa(v, 10); });
-  if (dtype == DType::kF64)
+  if (dtype == core::DType::kF64)
     add("the reference rounded to f32", 23, [](double v) { return static_cast<double>(static_cast<float>(v)); });
 }
 
-void AddElements(const Maker& m, const Comparator& comparator) {
+void AddElements(const MutantGenerator& m, const Comparator& comparator) {
   const size_t n = m.count();
-  const bool is_float = IsFloat(m.layout.dtype);
+  const bool is_float = core::IsFloat(m.layout.dtype);
   for (const size_t i : {size_t{0}, n / 2, n - 1}) {
     if (!m.Written(i) || (is_float && !std::isfinite(m.At(i)))) continue;
     const double v = m.At(i), tolerance = comparator.ToleranceAt(i);
     const double step = is_float ? 2.5 * tolerance + 4 * UlpOf(m.layout.dtype, v) : 1;
     std::vector<std::byte> bytes = m.reference.bytes.Copy();
-    StoreFromDouble(m.layout.dtype, bytes.data(), i, m.layout.dtype == DType::kBool ? 1 - v : v + step);
+    core::StoreFromDouble(m.layout.dtype, bytes.data(), i, m.layout.dtype == core::DType::kBool ? 1 - v : v + step);
     m.Add(fmt::format("element {} changed by {:.3g}", i, step), std::move(bytes));
     if (is_float) {
       bytes = m.reference.bytes.Copy();
-      StoreFromDouble(m.layout.dtype, bytes.data(), i, std::numeric_limits<double>::quiet_NaN());
+      core::StoreFromDouble(m.layout.dtype, bytes.data(), i, std::numeric_limits<double>::quiet_NaN());
       m.Add(fmt::format("element {} made NaN", i), std::move(bytes));
     }
   }
 }
 
-void AddPermutations(const Maker& m, const Comparator& comparator) {
+void AddPermutations(const MutantGenerator& m, const Comparator& comparator) {
   const size_t n = m.count();
   // The most different pair among neighbours: a swap of near-equal values is no mistake that anybody could see.
-  const Gap widest = ParallelSum<Gap>(n, kParallelChunk, [&](size_t begin, size_t end, Gap& part) {
+  const Gap widest = base::ParallelSum<Gap>(n, base::kParallelChunk, [&](size_t begin, size_t end, Gap& part) {
     for (size_t i = begin; i < std::min(end, n - 1); ++i) {
       const double difference =
           std::fabs(m.At(i) - m.At(i + 1)) - 2 * comparator.ToleranceAt(i) - 2 * comparator.ToleranceAt(i + 1);
@@ -181,9 +181,9 @@ void AddPermutations(const Maker& m, const Comparator& comparator) {
   m.Add("the first and the last row swapped", std::move(bytes));
 }
 
-void ForEachMutant(const Comparator& comparator, const MutantSources& sources, const Leniency& leniency,
+void ForEachMutant(const Comparator& comparator, const MutantSources& sources, const ToleranceOverrides& leniency,
                    const std::function<void(Mutant)>& sink) {
-  const Maker maker{comparator.layout(), comparator.reference(), leniency, sink};
+  const MutantGenerator maker{comparator.layout(), comparator.reference(), leniency, sink};
   if (maker.count() == 0) return;
   AddConstants(maker);
   AddInputs(maker, sources);
@@ -195,19 +195,19 @@ void ForEachMutant(const Comparator& comparator, const MutantSources& sources, c
 
 }  // namespace
 
-std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources, const Leniency& leniency) {
+std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources, const ToleranceOverrides& leniency) {
   std::vector<Mutant> mutants;
   ForEachMutant(comparator, sources, leniency, [&](Mutant mutant) { mutants.push_back(std::move(mutant)); });
   return mutants;
 }
 
 std::optional<SelfTestFailure> SelfTest(const Comparator& comparator, const MutantSources& sources,
-                                        const Leniency& leniency) {
+                                        const ToleranceOverrides& leniency) {
   const OutputLayout& layout = comparator.layout();
   std::optional<SelfTestFailure> failure;
   ForEachMutant(comparator, sources, leniency, [&](const Mutant& mutant) {
     if (failure) return;
-    if (ParallelEqual(mutant.bytes, comparator.reference().bytes)) {
+    if (base::ParallelEqual(mutant.bytes, comparator.reference().bytes)) {
       if (mutant.proves_insensitive)
         failure = SelfTestFailure{
             mutant.name, true,
@@ -221,4 +221,4 @@ std::optional<SelfTestFailure> SelfTest(const Comparator& comparator, const Muta
   return failure;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

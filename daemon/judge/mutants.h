@@ -15,12 +15,12 @@
 
 #include "judge/compare.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 struct MutantSources {
   std::vector<std::span<const std::byte>> inputs;  // all `in` buffers of the run
   std::vector<std::string> input_names;            // beside them
-  std::vector<DType> input_dtypes;
+  std::vector<core::DType> input_dtypes;
   std::span<const std::byte> other_seed;  // the original's output under another seed; empty: seeds do not matter
 };
 struct Mutant {
@@ -28,7 +28,7 @@ struct Mutant {
   std::vector<std::byte> bytes;
   bool proves_insensitive = false;  // equality with the reference means that the case tests nothing
 };
-std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources, const Leniency& leniency);
+std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources, const ToleranceOverrides& leniency);
 
 struct SelfTestFailure {
   std::string mutant;
@@ -36,6 +36,6 @@ struct SelfTestFailure {
   std::string message;       // "all zeros would pass as a correct out"
 };
 std::optional<SelfTestFailure> SelfTest(const Comparator& comparator, const MutantSources& sources,
-                                        const Leniency& leniency);
+                                        const ToleranceOverrides& leniency);
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -9,23 +9,23 @@
 #include "base/page_reuse.h"
 #include "base/parallel.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 // A shadow that is farther from the original than this multiple of the table's tolerance computes something else.
 constexpr double kShadowDistance = 64;
 
-std::vector<const Argument*> BufferArguments(const KernelSpec& spec) {
-  std::vector<const Argument*> arguments;
-  for (const Argument& argument : spec.args)
-    if (std::holds_alternative<BufferArgument>(argument.kind)) arguments.push_back(&argument);
+std::vector<const core::Argument*> BufferArguments(const core::KernelSpec& spec) {
+  std::vector<const core::Argument*> arguments;
+  for (const core::Argument& argument : spec.args)
+    if (std::holds_alternative<core::BufferArgument>(argument.kind)) arguments.push_back(&argument);
   return arguments;
 }
 
-std::vector<double> ToDoubles(DType dtype, std::span<const std::byte> bytes) {
-  std::vector<double> values(bytes.size() / SizeOf(dtype));
-  ParallelFor(values.size(), [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) values[i] = LoadAsDouble(dtype, bytes.data(), i);
+std::vector<double> ToDoubles(core::DType dtype, std::span<const std::byte> bytes) {
+  std::vector<double> values(bytes.size() / core::SizeOf(dtype));
+  base::ParallelFor(values.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) values[i] = core::LoadAsDouble(dtype, bytes.data(), i);
   });
   return values;
 }
@@ -38,10 +38,10 @@ struct Squares {
     finite += other.finite;
   }
 };
-double Rms(DType dtype, const Bytes& bytes) {
-  const Squares squares = ParallelSum<Squares>(bytes.size() / SizeOf(dtype), kParallelChunk, [&](size_t begin, size_t end, Squares& part) {
+double Rms(core::DType dtype, const base::Bytes& bytes) {
+  const Squares squares = base::ParallelSum<Squares>(bytes.size() / core::SizeOf(dtype), base::kParallelChunk, [&](size_t begin, size_t end, Squares& part) {
     for (size_t i = begin; i < end; ++i) {
-      const double v = LoadAsDouble(dtype, bytes.data(), i);
+      const double v = core::LoadAsDouble(dtype, bytes.data(), i);
       if (!std::isfinite(v)) continue;
       part.sum += v * v;
       ++part.finite;
@@ -62,13 +62,13 @@ struct Found {
 };
 
 // Inputs that changed although the manifest calls them `in`; broken guard bands.
-std::string Unhealthy(const KernelSpec& spec, const std::vector<BufferContent>& inputs, const Executed& run) {
+std::string FindOriginalDefect(const core::KernelSpec& spec, const std::vector<core::BufferContent>& inputs, const core::Executed& run) {
   if (!run.guards.empty())
     return fmt::format("the original writes outside {} (at byte {})", run.guards.front().buffer,
                        run.guards.front().offset);
   const auto arguments = BufferArguments(spec);
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (std::get<BufferArgument>(arguments[i]->kind).role == Role::kIn && run.buffers[i] != inputs[i].bytes)
+    if (std::get<core::BufferArgument>(arguments[i]->kind).role == core::Role::kIn && run.buffers[i] != inputs[i].bytes)
       return fmt::format("the original writes {}, which the manifest calls an input; give it `role: inout`",
                          arguments[i]->name);
   return {};
@@ -84,9 +84,9 @@ uint64_t TrialReference::Bytes() const {
   return sum;
 }
 
-Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
-                             const std::vector<BufferContent>& buffers) {
-  ExecuteRequest request;
+Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration& setting,
+                             const std::vector<core::BufferContent>& buffers) {
+  core::ExecuteRequest request;
   request.source = *setting.source;
   request.spec = *setting.spec;
   request.case_name = setting.c->name;
@@ -94,15 +94,15 @@ Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
   request.buffers = buffers;
   request.device = setting.device;
   request.options = setting.options;
-  WW_ASSIGN(ExecuteOutcome outcome, evaluator.Execute(request));
+  WW_ASSIGN(core::ExecuteOutcome outcome, evaluator.Execute(request));
   return std::visit(
-      Overload{[&](CompileFailed& failed) -> Result<RunOutcome> { return RunOutcome(Verdict(std::move(failed))); },
-               [&](Refused& refused) -> Result<RunOutcome> { return RunOutcome(Verdict(std::move(refused))); },
-               [&](Faulted& faulted) -> Result<RunOutcome> {
+      Overload{[&](core::CompileFailed& failed) -> Result<RunOutcome> { return RunOutcome(core::Verdict(std::move(failed))); },
+               [&](core::Refused& refused) -> Result<RunOutcome> { return RunOutcome(core::Verdict(std::move(refused))); },
+               [&](core::Faulted& faulted) -> Result<RunOutcome> {
                  if (faulted.case_name.empty()) faulted.case_name = setting.c->name;
-                 return RunOutcome(Verdict(std::move(faulted)));
+                 return RunOutcome(core::Verdict(std::move(faulted)));
                },
-               [&](Executed& executed) -> Result<RunOutcome> {
+               [&](core::Executed& executed) -> Result<RunOutcome> {
                  if (setting.options.keep_outputs) {
                    bool fits = executed.buffers.size() == buffers.size();
                    if (executed.differing_runs > 0) fits = fits && executed.other_buffers.size() == buffers.size();
@@ -118,9 +118,9 @@ Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
       outcome);
 }
 
-uint64_t OracleCacheBytes() { return std::clamp<uint64_t>(PhysicalMemoryBytes() / 4, 512u << 20, 16ull << 30); }
+uint64_t OracleCacheBytes() { return std::clamp<uint64_t>(base::PhysicalMemoryBytes() / 4, 512u << 20, 16ull << 30); }
 
-Oracle::Oracle(const KernelSpec& spec, SourceRef original, Evaluator& trusted, OracleSettings settings)
+Oracle::Oracle(const core::KernelSpec& spec, core::SourceRef original, core::Evaluator& trusted, OracleSettings settings)
     : spec_(spec), original_(std::move(original)), trusted_(trusted), settings_(std::move(settings)) {}
 
 const Shadow* Oracle::TheShadow() {
@@ -133,65 +133,65 @@ const Shadow* Oracle::TheShadow() {
   return shadow_ ? &*shadow_ : nullptr;
 }
 
-RunSetting Oracle::Setting(const Trial& trial) const {
-  RunSetting setting{.source = &original_, .spec = &spec_, .c = &trial.c, .device = settings_.device};
+RunConfiguration Oracle::Setting(const Trial& trial) const {
+  RunConfiguration setting{.source = &original_, .spec = &spec_, .c = &trial.c, .device = settings_.device};
   setting.options.guard_bytes = settings_.guard_bytes;
   setting.options.seed = trial.seed;
   return setting;
 }
 
-Result<OracleAnswer> Oracle::Ask(const Trial& trial) {
+Result<OracleResult> Oracle::Query(const Trial& trial) {
   const std::string key = trial.Key();
-  if (const OracleAnswer* known = Find(key)) return *known;
-  WW_ASSIGN(std::vector<BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
-  WW_ASSIGN(OracleAnswer answer, Compute(trial, std::move(inputs), true));
+  if (const OracleResult* known = Find(key)) return *known;
+  WW_ASSIGN(std::vector<core::BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+  WW_ASSIGN(OracleResult answer, Compute(trial, std::move(inputs), true));
   Remember(key, answer);
   return answer;
 }
 
-const OracleAnswer* Oracle::Find(const std::string& key) {
+const OracleResult* Oracle::Find(const std::string& key) {
   const auto found = std::find_if(cache_.begin(), cache_.end(), [&](const Cached& cached) { return cached.key == key; });
   if (found == cache_.end()) return nullptr;
   cache_.splice(cache_.begin(), cache_, found);
   return &cache_.front().answer;
 }
 
-Result<OracleAnswer> Oracle::AskOf(const Trial& trial, std::vector<BufferContent> contents, const std::string& name) {
+Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents, const std::string& name) {
   if (name.empty()) return Compute(trial, std::move(contents), false);
   const std::string key = trial.Key() + "/" + name;
-  if (const OracleAnswer* known = Find(key)) {
+  if (const OracleResult* known = Find(key)) {
     const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(known);
-    const auto same = [](const BufferContent& a, const BufferContent& b) { return a.uninitialized || a.bytes == b.bytes; };
+    const auto same = [](const core::BufferContent& a, const core::BufferContent& b) { return a.uninitialized || a.bytes == b.bytes; };
     if (reference == nullptr || std::equal(contents.begin(), contents.end(), (*reference)->inputs.begin(), (*reference)->inputs.end(), same))
       return *known;
   }
-  WW_ASSIGN(OracleAnswer answer, Compute(trial, std::move(contents), false));
+  WW_ASSIGN(OracleResult answer, Compute(trial, std::move(contents), false));
   std::erase_if(cache_, [&](const Cached& cached) { return cached.key == key; });
   Remember(key, answer);
   return answer;
 }
 
-Result<std::shared_ptr<const std::vector<BufferContent>>> Oracle::InputsOf(const Trial& trial) {
+Result<std::shared_ptr<const std::vector<core::BufferContent>>> Oracle::InputsOf(const Trial& trial) {
   constexpr size_t kKept = 8;
   const std::string key = trial.Key();
-  if (const OracleAnswer* known = Find(key))
+  if (const OracleResult* known = Find(key))
     if (const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(known))
-      return std::shared_ptr<const std::vector<BufferContent>>(*reference, &(*reference)->inputs);
+      return std::shared_ptr<const std::vector<core::BufferContent>>(*reference, &(*reference)->inputs);
   const auto found = std::find_if(inputs_.begin(), inputs_.end(), [&](const auto& kept) { return kept.first == key; });
   if (found != inputs_.end()) return found->second;
-  WW_ASSIGN(std::vector<BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
-  inputs_.emplace_front(key, std::make_shared<const std::vector<BufferContent>>(std::move(inputs)));
+  WW_ASSIGN(std::vector<core::BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+  inputs_.emplace_front(key, std::make_shared<const std::vector<core::BufferContent>>(std::move(inputs)));
   uint64_t bytes = 0;
   size_t count = 0;
   std::erase_if(inputs_, [&](const auto& kept) {
-    for (const BufferContent& buffer : *kept.second) bytes += buffer.bytes.size();
+    for (const core::BufferContent& buffer : *kept.second) bytes += buffer.bytes.size();
     return ++count > kKept || (count > 1 && bytes > settings_.cache_bytes / 4);
   });
   return inputs_.front().second;
 }
 
-Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& reference, ExecuteOptions options) {
-  RunSetting setting = Setting(trial);
+Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& reference, core::ExecuteOptions options) {
+  RunConfiguration setting = Setting(trial);
   options.guard_bytes = setting.options.guard_bytes;
   options.seed = trial.seed;
   setting.options = options;
@@ -199,7 +199,7 @@ Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& re
   return RunKernel(trusted_, setting, reference.inputs);
 }
 
-void Oracle::Remember(std::string key, OracleAnswer answer) {
+void Oracle::Remember(std::string key, OracleResult answer) {
   const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
   const uint64_t bytes = reference != nullptr ? (*reference)->Bytes() : 0;
   cache_.push_front({std::move(key), std::move(answer), bytes});
@@ -210,21 +210,21 @@ void Oracle::Remember(std::string key, OracleAnswer answer) {
   }
 }
 
-Result<OracleAnswer> Oracle::Compute(const Trial& trial, std::vector<BufferContent> inputs, bool made) {
+Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made) {
   auto reference = std::make_shared<TrialReference>();
   reference->inputs = std::move(inputs);
   const auto arguments = BufferArguments(spec_);
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto& buffer = std::get<BufferArgument>(arguments[i]->kind);
+    const auto& buffer = std::get<core::BufferArgument>(arguments[i]->kind);
     if (trial.offset_pointers && buffer.alignment < 256) reference->inputs[i].pointer_offset = buffer.alignment;
-    if (buffer.role != Role::kOut && buffer.role != Role::kInOut) continue;
-    WW_ASSIGN(std::vector<int64_t> shape, ShapeOf(*arguments[i], trial.c));
+    if (buffer.role != core::Role::kOut && buffer.role != core::Role::kInOut) continue;
+    WW_ASSIGN(std::vector<int64_t> shape, core::ShapeOf(*arguments[i], trial.c));
     reference->outputs.push_back(i);
     reference->layouts.push_back(
         {arguments[i]->name, buffer.dtype, std::move(shape), EstimateAccumulation(spec_, trial.c, *arguments[i])});
   }
-  WW_ASSIGN(std::optional<Verdict> failure, RunOriginal(trial, *reference));
-  if (failure) return OracleAnswer(std::move(*failure));
+  WW_ASSIGN(std::optional<core::Verdict> failure, RunOriginal(trial, *reference));
+  if (failure) return OracleResult(std::move(*failure));
   // What is special about special values is their bits, which the shadow's wider type treats differently.
   const bool special = trial.variant == InputVariant::kSpecialValues ||
                        trial.variant == InputVariant::kSpecialNumbers || trial.variant == InputVariant::kMaxFinite;
@@ -242,17 +242,17 @@ Result<OracleAnswer> Oracle::Compute(const Trial& trial, std::vector<BufferConte
     reference->references[o].typical_rms = typical;
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
   }
-  return OracleAnswer(std::shared_ptr<const TrialReference>(std::move(reference)));
+  return OracleResult(std::shared_ptr<const TrialReference>(std::move(reference)));
 }
 
 // Runs with one or two poisons; fills bytes, unwritten, deterministic and health.
-Result<std::optional<Verdict>> Oracle::RunOriginal(const Trial& trial, TrialReference& reference) {
-  RunSetting setting = Setting(trial);
+Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, TrialReference& reference) {
+  RunConfiguration setting = Setting(trial);
   ++runs_;
   WW_ASSIGN(RunOutcome first_outcome, RunKernel(trusted_, setting, reference.inputs));
-  if (auto* verdict = std::get_if<Verdict>(&first_outcome)) return std::optional<Verdict>(std::move(*verdict));
-  Executed& first = std::get<Executed>(first_outcome);
-  reference.health = Unhealthy(spec_, reference.inputs, first);
+  if (auto* verdict = std::get_if<core::Verdict>(&first_outcome)) return std::optional<core::Verdict>(std::move(*verdict));
+  core::Executed& first = std::get<core::Executed>(first_outcome);
+  reference.health = FindOriginalDefect(spec_, reference.inputs, first);
   reference.changed_globals = first.changed_globals;
   reference.precision = first.precision;
   reference.references.resize(reference.outputs.size());
@@ -261,21 +261,21 @@ Result<std::optional<Verdict>> Oracle::RunOriginal(const Trial& trial, TrialRefe
   for (const auto& layout : reference.layouts) shape += fmt::format("[{}]", fmt::join(layout.shape, ","));
   const auto known = writes_everything_.find(shape);
   if (known == writes_everything_.end() || !known->second) {
-    std::vector<BufferContent> complemented = reference.inputs;
+    std::vector<core::BufferContent> complemented = reference.inputs;
     ComplementPoison(spec_, trial.seed, complemented);
     setting.options.seed = ~trial.seed;
     ++runs_;
     WW_ASSIGN(RunOutcome second_outcome, RunKernel(trusted_, setting, complemented));
-    if (auto* verdict = std::get_if<Verdict>(&second_outcome)) return std::optional<Verdict>(std::move(*verdict));
-    const Executed& second = std::get<Executed>(second_outcome);
+    if (auto* verdict = std::get_if<core::Verdict>(&second_outcome)) return std::optional<core::Verdict>(std::move(*verdict));
+    const core::Executed& second = std::get<core::Executed>(second_outcome);
     bool everything = true;
     for (size_t o = 0; o < reference.outputs.size(); ++o) {
-      const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype);
+      const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype);
       const bool poisoned = reference.inputs[i].uninitialized;
       std::vector<bool> unwritten(first.buffers[i].size() / size, false);
-      const Found found = ParallelSum<Found>(unwritten.size(), kParallelChunk, [&](size_t begin, size_t end, Found& part) {
+      const Found found = base::ParallelSum<Found>(unwritten.size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
         for (size_t e = begin; e < end; ++e) {
-          const auto same = [&](const Bytes& a, const Bytes& b) { return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0; };
+          const auto same = [&](const base::Bytes& a, const base::Bytes& b) { return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0; };
           // Chunks are whole words of the vector of bits, so that no two threads share one.
           unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) && same(second.buffers[i], complemented[i].bytes);
           part.unwritten = part.unwritten || unwritten[e];
@@ -291,38 +291,38 @@ Result<std::optional<Verdict>> Oracle::RunOriginal(const Trial& trial, TrialRefe
   }
   for (size_t o = 0; o < reference.outputs.size(); ++o)
     reference.references[o].bytes = std::move(first.buffers[reference.outputs[o]]);
-  return std::optional<Verdict>();
+  return std::optional<core::Verdict>();
 }
 
 // One vector of doubles per output; nothing where the shadow does not run.
 Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const Trial& trial,
                                                                           const TrialReference& reference,
                                                                           bool perturbed) {
-  std::vector<BufferContent> buffers = ShadowInputs(spec_, trial.seed, reference.inputs);
+  std::vector<core::BufferContent> buffers = ShadowInputs(spec_, trial.seed, reference.inputs);
   if (perturbed) PerturbInputs(shadow_->spec, 0x1.0p-23, trial.seed, buffers);
   // Floating scalars as the original receives them.
-  Case c = trial.c;
-  for (const Argument& argument : spec_.args) {
-    const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
+  core::Case c = trial.c;
+  for (const core::Argument& argument : spec_.args) {
+    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
     const auto found = c.scalars.find(argument.name);
-    if (scalar == nullptr || !IsFloat(scalar->dtype) || found == c.scalars.end()) continue;
-    const std::vector<std::byte> bytes = ScalarBytes(*scalar, found->second);
-    found->second = LoadAsDouble(scalar->dtype, bytes.data(), 0);
+    if (scalar == nullptr || !core::IsFloat(scalar->dtype) || found == c.scalars.end()) continue;
+    const std::vector<std::byte> bytes = core::ScalarBytes(*scalar, found->second);
+    found->second = core::LoadAsDouble(scalar->dtype, bytes.data(), 0);
   }
-  RunSetting setting = Setting(trial);
+  RunConfiguration setting = Setting(trial);
   setting.source = &shadow_->source;
   setting.spec = &shadow_->spec;
   setting.c = &c;
   ++runs_;
   WW_ASSIGN(RunOutcome outcome, RunKernel(trusted_, setting, buffers));
-  if (const auto* verdict = std::get_if<Verdict>(&outcome)) {
-    shadow_note_ = "the float64 shadow does not run: " + VerdictMessage(*verdict);
+  if (const auto* verdict = std::get_if<core::Verdict>(&outcome)) {
+    shadow_note_ = "the float64 shadow does not run: " + core::VerdictMessage(*verdict);
     return std::optional<std::vector<std::vector<double>>>();
   }
-  const Executed& run = std::get<Executed>(outcome);
+  const core::Executed& run = std::get<core::Executed>(outcome);
   std::vector<std::vector<double>> values;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const DType dtype = IsFloat(reference.layouts[o].dtype) ? DType::kF64 : reference.layouts[o].dtype;
+    const core::DType dtype = core::IsFloat(reference.layouts[o].dtype) ? core::DType::kF64 : reference.layouts[o].dtype;
     values.push_back(ToDoubles(dtype, run.buffers[reference.outputs[o]]));
   }
   return std::optional(std::move(values));
@@ -334,20 +334,20 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std
     const OutputLayout& layout = reference.layouts[o];
     const Comparator comparator(layout, reference.references[o], {}, 1 / kShadowDistance);
     const auto& unwritten = reference.references[o].unwritten;
-    all.Merge(ParallelSum<Found>(truth[o].size(), kParallelChunk, [&](size_t begin, size_t end, Found& part) {
+    all.Merge(base::ParallelSum<Found>(truth[o].size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
       for (size_t i = begin; i < end && !part.disagrees; ++i) {
         if (!unwritten.empty() && unwritten[i]) continue;
-        const double original = LoadAsDouble(layout.dtype, reference.references[o].bytes.data(), i), t = truth[o][i];
+        const double original = core::LoadAsDouble(layout.dtype, reference.references[o].bytes.data(), i), t = truth[o][i];
         if (!std::isfinite(original)) continue;
-        if (!IsFloat(layout.dtype)) {
+        if (!core::IsFloat(layout.dtype)) {
           part.disagrees = original != t;
           continue;
         }
         part.disagrees = !(std::fabs(original - t) <= comparator.ToleranceAt(i));
         part.differs = part.differs || original != t;
         std::byte narrowed[8];
-        StoreFromDouble(layout.dtype, narrowed, 0, t);
-        part.wider = part.wider || LoadAsDouble(layout.dtype, narrowed, 0) != t;
+        core::StoreFromDouble(layout.dtype, narrowed, 0, t);
+        part.wider = part.wider || core::LoadAsDouble(layout.dtype, narrowed, 0) != t;
       }
     }));
     if (all.disagrees) return false;
@@ -362,7 +362,7 @@ Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
   if (agrees) {
     shadow_proven_ = true;
     for (size_t o = 0; o < reference.outputs.size(); ++o)
-      if (IsFloat(reference.layouts[o].dtype)) reference.references[o].truth = std::move((*truth)[o]);
+      if (core::IsFloat(reference.layouts[o].dtype)) reference.references[o].truth = std::move((*truth)[o]);
   } else if (!shadow_proven_) {  // on the first trial already: it is not the original's shadow
     if (truth) shadow_note_ = "the float64 shadow disagrees with the original";
     shadow_.reset();
@@ -379,24 +379,24 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
     if (!values) return {};
     moved = std::move(*values);
   } else {
-    std::vector<BufferContent> buffers = reference.inputs;
+    std::vector<core::BufferContent> buffers = reference.inputs;
     const bool f64 = std::any_of(reference.layouts.begin(), reference.layouts.end(),
-                                 [](const auto& l) { return l.dtype == DType::kF64; });
+                                 [](const auto& l) { return l.dtype == core::DType::kF64; });
     PerturbInputs(spec_, f64 ? 0x1.0p-52 : 0x1.0p-23, trial.seed, buffers);
     ++runs_;
     WW_ASSIGN(RunOutcome outcome, RunKernel(trusted_, Setting(trial), buffers));
-    const auto* run = std::get_if<Executed>(&outcome);
+    const auto* run = std::get_if<core::Executed>(&outcome);
     if (run == nullptr) return {};
     for (size_t o = 0; o < moved.size(); ++o)
       moved[o] = ToDoubles(reference.layouts[o].dtype, run->buffers[reference.outputs[o]]);
   }
   for (size_t o = 0; o < moved.size(); ++o) {
-    if (!IsFloat(reference.layouts[o].dtype)) continue;
+    if (!core::IsFloat(reference.layouts[o].dtype)) continue;
     OutputReference& r = reference.references[o];
     r.conditioning = std::move(moved[o]);
-    ParallelFor(r.conditioning.size(), [&](size_t begin, size_t end) {
+    base::ParallelFor(r.conditioning.size(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
-        const double still = r.truth.empty() ? LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i) : r.truth[i];
+        const double still = r.truth.empty() ? core::LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i) : r.truth[i];
         r.conditioning[i] = std::fabs(r.conditioning[i] - still);
       }
     });
@@ -409,17 +409,17 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
 void Oracle::MarkExact(const Trial& trial, TrialReference& reference) const {
   if (trial.variant != InputVariant::kExactIntegers) return;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const DType dtype = reference.layouts[o].dtype;
+    const core::DType dtype = reference.layouts[o].dtype;
     OutputReference& r = reference.references[o];
-    if (!IsFloat(dtype)) continue;
-    const double limit = 2 / MachineEpsilon(dtype);
+    if (!core::IsFloat(dtype)) continue;
+    const double limit = 2 / core::MachineEpsilon(dtype);
     bool exact = true;
-    for (size_t i = 0; exact && i < r.bytes.size() / SizeOf(dtype); ++i) {
-      const double v = LoadAsDouble(dtype, r.bytes.data(), i);
+    for (size_t i = 0; exact && i < r.bytes.size() / core::SizeOf(dtype); ++i) {
+      const double v = core::LoadAsDouble(dtype, r.bytes.data(), i);
       exact = std::isfinite(v) && std::fabs(v) <= limit && v == std::floor(v) && (r.truth.empty() || r.truth[i] == v);
     }
     r.exact = exact;
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

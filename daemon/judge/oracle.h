@@ -19,33 +19,33 @@
 #include "judge/shadow.h"
 #include "judge/trial.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 struct TrialReference {
-  std::vector<BufferContent> inputs;        // every buffer, as both sides get it; poison included
+  std::vector<core::BufferContent> inputs;        // every buffer, as both sides get it; poison included
   std::vector<size_t> outputs;              // which of them are `out` or `inout`
   std::vector<OutputLayout> layouts;        // beside `outputs`
   std::vector<OutputReference> references;  // beside `outputs`
   bool deterministic = true;                // as far as two runs showed
   std::vector<std::string> changed_globals;
-  std::map<std::string, PrecisionUse> precision;
+  std::map<std::string, core::PrecisionUse> precision;
   std::string health;                       // not empty: why the original itself is unfit: "it writes its input x"
   uint64_t Bytes() const;
 };
 // A Verdict speaks of the original: it does not run under this trial.
-using OracleAnswer = std::variant<Verdict, std::shared_ptr<const TrialReference>>;
+using OracleResult = std::variant<core::Verdict, std::shared_ptr<const TrialReference>>;
 
 // One run of anybody's kernel. A reply whose buffers do not fit the request is an Error.
-struct RunSetting {
-  const SourceRef* source = nullptr;
-  const KernelSpec* spec = nullptr;
-  const Case* c = nullptr;
+struct RunConfiguration {
+  const core::SourceRef* source = nullptr;
+  const core::KernelSpec* spec = nullptr;
+  const core::Case* c = nullptr;
   std::string device;
-  ExecuteOptions options;
+  core::ExecuteOptions options;
 };
-using RunOutcome = std::variant<Verdict, Executed>;
-Result<RunOutcome> RunKernel(Evaluator& evaluator, const RunSetting& setting,
-                             const std::vector<BufferContent>& buffers);
+using RunOutcome = std::variant<core::Verdict, core::Executed>;
+Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration& setting,
+                             const std::vector<core::BufferContent>& buffers);
 
 // A quarter of the machine's memory, but at most 16 GiB: every candidate of a task asks for the same trials.
 uint64_t OracleCacheBytes();
@@ -59,17 +59,17 @@ struct OracleSettings {
 
 class Oracle {
  public:
-  Oracle(const KernelSpec& spec, SourceRef original, Evaluator& trusted, OracleSettings settings);
+  Oracle(const core::KernelSpec& spec, core::SourceRef original, core::Evaluator& trusted, OracleSettings settings);
 
   // Ask for a case's own inputs before other trials: they give the usual magnitude of each output.
-  Result<OracleAnswer> Ask(const Trial& trial);
+  Result<OracleResult> Query(const Trial& trial);
   // The original's answer for contents that a device made from this trial's. `trial` must be of the manifest's distribution, and the
   // case's own inputs must have been asked for. With a name the answer is kept, for whoever brings the same contents under it.
-  Result<OracleAnswer> AskOf(const Trial& trial, std::vector<BufferContent> contents, const std::string& name = {});
+  Result<OracleResult> QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents, const std::string& name = {});
   // The trial's inputs; made once, as long as there is room.
-  Result<std::shared_ptr<const std::vector<BufferContent>>> InputsOf(const Trial& trial);
+  Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, whatever comes of it.
-  Result<RunOutcome> RunAgain(const Trial& trial, const TrialReference& reference, ExecuteOptions options);
+  Result<RunOutcome> RunAgain(const Trial& trial, const TrialReference& reference, core::ExecuteOptions options);
   bool has_shadow() { return TheShadow() != nullptr; }
   const std::string& shadow_note() const { return shadow_note_; }  // why there is none
   int64_t runs() const { return runs_; }
@@ -77,12 +77,12 @@ class Oracle {
  private:
   struct Cached {
     std::string key;
-    OracleAnswer answer;
+    OracleResult answer;
     uint64_t bytes;
   };
   // `made`: contents that this computer made, which tell the usual magnitude of an output.
-  Result<OracleAnswer> Compute(const Trial& trial, std::vector<BufferContent> inputs, bool made);
-  Result<std::optional<Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
+  Result<OracleResult> Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made);
+  Result<std::optional<core::Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
   Result<std::optional<std::vector<std::vector<double>>>> RunShadow(const Trial& trial, const TrialReference& reference,
                                                                     bool perturbed);
   // Made when it is first asked for; nullptr: there is none, or it was dropped.
@@ -91,13 +91,13 @@ class Oracle {
   Status AddConditioning(const Trial& trial, TrialReference& reference);
   void MarkExact(const Trial& trial, TrialReference& reference) const;
   bool ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const;
-  RunSetting Setting(const Trial& trial) const;
-  void Remember(std::string key, OracleAnswer answer);
-  const OracleAnswer* Find(const std::string& key);
+  RunConfiguration Setting(const Trial& trial) const;
+  void Remember(std::string key, OracleResult answer);
+  const OracleResult* Find(const std::string& key);
 
-  const KernelSpec& spec_;
-  SourceRef original_;
-  Evaluator& trusted_;
+  const core::KernelSpec& spec_;
+  core::SourceRef original_;
+  core::Evaluator& trusted_;
   OracleSettings settings_;
   std::optional<Shadow> shadow_;
   bool shadow_asked_ = false;
@@ -106,8 +106,8 @@ class Oracle {
   std::map<std::string, bool> writes_everything_;  // by shape
   std::map<std::string, double> typical_rms_;      // by output
   std::list<Cached> cache_;                        // most recent first
-  std::list<std::pair<std::string, std::shared_ptr<const std::vector<BufferContent>>>> inputs_;  // of trials that are not asked
+  std::list<std::pair<std::string, std::shared_ptr<const std::vector<core::BufferContent>>>> inputs_;  // of trials that are not asked
   int64_t runs_ = 0;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

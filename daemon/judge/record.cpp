@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "judge/judge_state.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 // The original's accuracy against its float64 shadow.
@@ -13,7 +13,7 @@ void MeasureAccuracy(const OutputLayout& layout, const OutputReference& referenc
   if (reference.truth.empty()) return;
   double worst = 0, squares = 0, truth_squares = 0;
   for (size_t i = 0; i < reference.truth.size(); ++i) {
-    const double t = reference.truth[i], r = LoadAsDouble(layout.dtype, reference.bytes.data(), i);
+    const double t = reference.truth[i], r = core::LoadAsDouble(layout.dtype, reference.bytes.data(), i);
     if (!std::isfinite(t) || !std::isfinite(r) || (!reference.unwritten.empty() && reference.unwritten[i])) continue;
     worst = std::max(worst, std::fabs(r - t) / UlpOf(layout.dtype, t));
     squares += (r - t) * (r - t);
@@ -31,7 +31,7 @@ RecordedReference MakeReference(const Judge::State& state, const VerifiedCase& v
   record.scalars = verified.c->scalars;
   record.variant = verified.own.variant;
   record.seed = verified.own.seed;
-  record.source_sha256 = Sha256(state.original.text);
+  record.source_sha256 = base::Sha256(state.original.text);
   record.spec_sha256 = SpecDigest(state.spec);
   record.manifest_sha256 = state.options.manifest_digest;
   record.toolchain = state.options.toolchain;
@@ -45,7 +45,7 @@ RecordedReference MakeReference(const Judge::State& state, const VerifiedCase& v
     output.dtype = answer.layouts[o].dtype;
     output.shape = answer.layouts[o].shape;
     std::vector<std::byte> bytes = Recordable(output.dtype, reference, reference.bytes);
-    output.sha256 = Sha256(std::span<const std::byte>(bytes));
+    output.sha256 = base::Sha256(std::span<const std::byte>(bytes));
     if (total <= kMaxWholeBytes)
       output.whole = std::move(bytes);
     else
@@ -71,12 +71,12 @@ Result<RecordReport> Judge::Record() {
   State& state = *state_;
   WW_ASSIGN(const Baseline prepared, state.Prepare(false));
   state.baseline.reset();  // the next Prepare consults what is written here
-  if (!Passed(prepared.original)) {
-    const auto* refused = std::get_if<Refused>(&prepared.original);
+  if (!core::Passed(prepared.original)) {
+    const auto* refused = std::get_if<core::Refused>(&prepared.original);
     if (refused == nullptr || refused->check != "tolerance-self-test")
       return Fail(Error{
           ErrorCode::kConfig,
-          fmt::format("kernel {}: the original does not run: {}", state.spec.name, VerdictMessage(prepared.original)),
+          fmt::format("kernel {}: the original does not run: {}", state.spec.name, core::VerdictMessage(prepared.original)),
           state.spec.file,
           state.spec.line,
           0,
@@ -89,11 +89,11 @@ Result<RecordReport> Judge::Record() {
     row.note = status.note;
     for (const VerifiedCase& verified : state.verified) {
       if (verified.c->name != status.name) continue;
-      WW_ASSIGN(const OracleAnswer answer, state.oracle.Ask(verified.own));
+      WW_ASSIGN(const OracleResult answer, state.oracle.Query(verified.own));
       const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
       if (reference == nullptr)
         return Fail(ErrorCode::kIo,
-                    "the original ran before and does not run now: " + VerdictMessage(std::get<Verdict>(answer)));
+                    "the original ran before and does not run now: " + core::VerdictMessage(std::get<core::Verdict>(answer)));
       const RecordedReference record = MakeReference(state, verified, **reference);
       WW_TRY(SaveReference(state.options.repository, record));
       const auto path = ReferencePath(state.options.repository, state.spec.name, status.name);
@@ -111,4 +111,4 @@ Result<RecordReport> Judge::Record() {
   return report;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

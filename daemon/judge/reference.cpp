@@ -15,7 +15,7 @@
 #include "core/inspection_fields.h"
 #include "judge/safetensors.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 // What stands in the JSON of a reference as it is in the value; its numbers are in the tensors beside it.
 template <typename V>
 void Describe(V& field, const RecordedOutput*) {
@@ -72,20 +72,20 @@ std::string FileName(const std::string& name) {
     safe += plain && !(c == '.' && safe.empty()) ? c : '_';
   }
   if (safe == name && !safe.empty() && safe.size() <= 100 && !safe.ends_with(".outputs")) return safe;
-  return safe.substr(0, 80) + "-" + Sha256(name).substr(0, 12);
+  return safe.substr(0, 80) + "-" + base::Sha256(name).substr(0, 12);
 }
 
 std::filesystem::path WithSuffix(std::filesystem::path path, const char* suffix) { return path += suffix; }
 
 template <typename T>
-Tensor ToTensor(DType dtype, const std::vector<T>& values) {
-  Tensor tensor{dtype, {static_cast<int64_t>(values.size())}, {}};
+core::Tensor ToTensor(core::DType dtype, const std::vector<T>& values) {
+  core::Tensor tensor{dtype, {static_cast<int64_t>(values.size())}, {}};
   tensor.data.resize(values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
   return tensor;
 }
 template <typename T>
-std::vector<T> FromTensor(const TensorFile& file, const std::string& name, DType dtype, size_t count) {
+std::vector<T> FromTensor(const TensorFile& file, const std::string& name, core::DType dtype, size_t count) {
   const auto found = file.tensors.find(name);
   if (found == file.tensors.end()) throw Malformed("the tensor \"" + name + "\" is missing");
   if (found->second.dtype != dtype || found->second.shape != std::vector<int64_t>{static_cast<int64_t>(count)})
@@ -99,18 +99,18 @@ uint64_t TileSize(uint64_t elements) { return std::max<uint64_t>(1, (elements + 
 
 void AddOutput(TensorFile& file, const RecordedOutput& output) {
   if (!output.sketch) {
-    file.tensors[output.name] = Tensor{output.dtype, output.shape, output.whole};
+    file.tensors[output.name] = core::Tensor{output.dtype, output.shape, output.whole};
     return;
   }
   const Sketch& sketch = *output.sketch;
   const std::string prefix = output.name + "/";
-  file.tensors[prefix + "sum"] = ToTensor(DType::kF64, sketch.sum);
-  file.tensors[prefix + "magnitude"] = ToTensor(DType::kF64, sketch.magnitude);
-  file.tensors[prefix + "largest"] = ToTensor(DType::kF64, sketch.largest);
-  file.tensors[prefix + "nans"] = ToTensor(DType::kI64, sketch.nans);
-  file.tensors[prefix + "infinities"] = ToTensor(DType::kI64, sketch.infinities);
+  file.tensors[prefix + "sum"] = ToTensor(core::DType::kF64, sketch.sum);
+  file.tensors[prefix + "magnitude"] = ToTensor(core::DType::kF64, sketch.magnitude);
+  file.tensors[prefix + "largest"] = ToTensor(core::DType::kF64, sketch.largest);
+  file.tensors[prefix + "nans"] = ToTensor(core::DType::kI64, sketch.nans);
+  file.tensors[prefix + "infinities"] = ToTensor(core::DType::kI64, sketch.infinities);
   file.tensors[prefix + "samples"] =
-      Tensor{output.dtype, {static_cast<int64_t>(sketch.samples.size() / SizeOf(output.dtype))}, sketch.samples};
+      core::Tensor{output.dtype, {static_cast<int64_t>(sketch.samples.size() / core::SizeOf(output.dtype))}, sketch.samples};
 }
 
 Sketch ReadSketch(const TensorFile& file, const RecordedOutput& output, uint64_t elements) {
@@ -119,11 +119,11 @@ Sketch ReadSketch(const TensorFile& file, const RecordedOutput& output, uint64_t
   sketch.tile = TileSize(elements);
   const size_t tiles = (elements + sketch.tile - 1) / sketch.tile;
   const std::string prefix = output.name + "/";
-  sketch.sum = FromTensor<double>(file, prefix + "sum", DType::kF64, tiles);
-  sketch.magnitude = FromTensor<double>(file, prefix + "magnitude", DType::kF64, tiles);
-  sketch.largest = FromTensor<double>(file, prefix + "largest", DType::kF64, tiles);
-  sketch.nans = FromTensor<int64_t>(file, prefix + "nans", DType::kI64, tiles);
-  sketch.infinities = FromTensor<int64_t>(file, prefix + "infinities", DType::kI64, tiles);
+  sketch.sum = FromTensor<double>(file, prefix + "sum", core::DType::kF64, tiles);
+  sketch.magnitude = FromTensor<double>(file, prefix + "magnitude", core::DType::kF64, tiles);
+  sketch.largest = FromTensor<double>(file, prefix + "largest", core::DType::kF64, tiles);
+  sketch.nans = FromTensor<int64_t>(file, prefix + "nans", core::DType::kI64, tiles);
+  sketch.infinities = FromTensor<int64_t>(file, prefix + "infinities", core::DType::kI64, tiles);
   const auto samples = file.tensors.find(prefix + "samples");
   if (samples == file.tensors.end() || samples->second.dtype != output.dtype ||
       samples->second.NumElements() != SamplePositions(elements).size())
@@ -133,12 +133,12 @@ Sketch ReadSketch(const TensorFile& file, const RecordedOutput& output, uint64_t
 }
 
 json Document(const RecordedReference& reference) {
-  json document = ToJson(reference);
+  json document = base::ToJson(reference);
   document["format"] = 1;
   document["seed"] = fmt::format("{}", reference.seed);
   json& outputs = document["outputs"] = json::array();
   for (const RecordedOutput& output : reference.outputs) {
-    json& entry = outputs.emplace_back(ToJson(output));
+    json& entry = outputs.emplace_back(base::ToJson(output));
     entry["storage"] = output.sketch ? "sketch" : "whole";
     entry["truth"] = output.has_truth ? "float64 shadow" : "none";
     if (!output.has_truth) entry.erase("max_error_ulp"), entry.erase("rms_error");
@@ -154,7 +154,7 @@ std::string Text(const json& object, const char* key) {
 }
 
 RecordedOutput ReadOutput(const json& entry, const TensorFile& file) {
-  auto read = FromJson<RecordedOutput>(entry);
+  auto read = base::FromJson<RecordedOutput>(entry);
   if (!read) throw Malformed("an output: " + read.error().message);
   RecordedOutput output = std::move(*read);
   uint64_t elements = 1;
@@ -172,7 +172,7 @@ RecordedOutput ReadOutput(const json& entry, const TensorFile& file) {
     if (found == file.tensors.end() || found->second.dtype != output.dtype || found->second.shape != output.shape)
       throw Malformed("the tensor \"" + output.name + "\" is missing or does not fit");
     output.whole = found->second.data;
-    if (Sha256(std::span<const std::byte>(output.whole)) != output.sha256)
+    if (base::Sha256(std::span<const std::byte>(output.whole)) != output.sha256)
       throw Malformed("the digest of \"" + output.name + "\" does not fit");
   } else {
     throw Malformed("unknown storage \"" + storage.substr(0, 32) + "\"");
@@ -181,11 +181,11 @@ RecordedOutput ReadOutput(const json& entry, const TensorFile& file) {
 }
 
 RecordedReference Decode(const std::string& text, const TensorFile& file) {
-  const auto parsed = ParseJson(text);
+  const auto parsed = base::ParseJson(text);
   if (!parsed) throw Malformed(parsed.error().message);
   const json& object = *parsed;
   if (!object.is_object() || object.value("format", json()) != 1) throw Malformed("this is not a reference of format 1");
-  auto read = FromJson<RecordedReference>(object);
+  auto read = base::FromJson<RecordedReference>(object);
   if (!read) throw Malformed(read.error().message);
   RecordedReference reference = std::move(*read);
   const std::string seed = Text(object, "seed");
@@ -198,10 +198,10 @@ RecordedReference Decode(const std::string& text, const TensorFile& file) {
 }
 
 // Tile sums and samples against the recorded ones.
-std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double accumulation, const Leniency& leniency,
+std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double accumulation, const ToleranceOverrides& leniency,
                                       std::span<const std::byte> actual) {
   const Sketch& expected = *recorded.sketch;
-  const uint64_t elements = actual.size() / SizeOf(recorded.dtype);
+  const uint64_t elements = actual.size() / core::SizeOf(recorded.dtype);
   if (elements != expected.elements)
     return Mismatch{recorded.name, 0, elements, recorded.name + " has another size than its recorded reference"};
   const Sketch found = MakeSketch(recorded.dtype, actual);
@@ -209,15 +209,15 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
   const OutputReference reference{std::vector(expected.samples), {}, {}, {}, 0, false, false};
   const OutputLayout layout{recorded.name + " (sampled)",
                             recorded.dtype,
-                            {static_cast<int64_t>(expected.samples.size() / SizeOf(recorded.dtype))},
+                            {static_cast<int64_t>(expected.samples.size() / core::SizeOf(recorded.dtype))},
                             accumulation};
   const Comparator comparator(layout, reference, leniency);
   if (auto mismatch = comparator.Check(found.samples)) return mismatch;
   double relative = 0;  // of an element of usual size
-  if (IsFloat(recorded.dtype)) {
+  if (core::IsFloat(recorded.dtype)) {
     double usual = 0;
-    for (size_t i = 0; i < expected.samples.size() / SizeOf(recorded.dtype); ++i) {
-      const double v = std::fabs(LoadAsDouble(recorded.dtype, expected.samples.data(), i));
+    for (size_t i = 0; i < expected.samples.size() / core::SizeOf(recorded.dtype); ++i) {
+      const double v = std::fabs(core::LoadAsDouble(recorded.dtype, expected.samples.data(), i));
       if (std::isfinite(v) && v > 0 && v > usual) usual = v, relative = comparator.ToleranceAt(i) / v;
     }
   }
@@ -244,7 +244,7 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
 
 std::vector<uint64_t> SamplePositions(uint64_t elements) {
   const uint64_t count = std::min(elements, kMaxSamples);  // of at most 2^40 elements: the products below fit
-  const CounterRandom random(kSampleSeed, elements);
+  const base::CounterRandom random(kSampleSeed, elements);
   std::vector<uint64_t> positions(count);
   for (uint64_t k = 0; k < count; ++k) {  // one in each of `count` equal stretches
     const uint64_t begin = elements * k / count;
@@ -254,8 +254,8 @@ std::vector<uint64_t> SamplePositions(uint64_t elements) {
   return positions;
 }
 
-Sketch MakeSketch(DType dtype, std::span<const std::byte> bytes) {
-  const size_t size = SizeOf(dtype);
+Sketch MakeSketch(core::DType dtype, std::span<const std::byte> bytes) {
+  const size_t size = core::SizeOf(dtype);
   Sketch sketch;
   sketch.elements = bytes.size() / size;
   sketch.tile = TileSize(sketch.elements);
@@ -263,7 +263,7 @@ Sketch MakeSketch(DType dtype, std::span<const std::byte> bytes) {
     double sum = 0, magnitude = 0, largest = 0;
     int64_t nans = 0, infinities = 0;
     for (uint64_t i = begin; i < std::min(sketch.elements, begin + sketch.tile); ++i) {
-      const double v = LoadAsDouble(dtype, bytes.data(), i);
+      const double v = core::LoadAsDouble(dtype, bytes.data(), i);
       nans += std::isnan(v) ? 1 : 0;
       infinities += std::isinf(v) ? 1 : 0;
       if (!std::isfinite(v)) continue;
@@ -292,8 +292,8 @@ Status SaveReference(const std::filesystem::path& repository, const RecordedRefe
   const auto path = ReferencePath(repository, reference.kernel, reference.case_name);
   TensorFile file;
   for (const RecordedOutput& output : reference.outputs) AddOutput(file, output);
-  WW_TRY(WriteFileAtomically(WithSuffix(path, ".outputs.safetensors"), EncodeSafetensors(file)));
-  return WriteFileAtomically(WithSuffix(path, ".json"), Document(reference).dump(2) + "\n");
+  WW_TRY(base::WriteFileAtomically(WithSuffix(path, ".outputs.safetensors"), EncodeSafetensors(file)));
+  return base::WriteFileAtomically(WithSuffix(path, ".json"), Document(reference).dump(2) + "\n");
 }
 
 Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::path& repository,
@@ -302,8 +302,8 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
   const auto json_path = WithSuffix(path, ".json"), tensor_path = WithSuffix(path, ".outputs.safetensors");
   std::error_code ignored;
   if (!std::filesystem::exists(json_path, ignored)) return std::optional<RecordedReference>();
-  WW_ASSIGN(const std::string text, ReadFile(json_path, kMaxJsonBytes));
-  WW_ASSIGN(const std::string bytes, ReadFile(tensor_path));
+  WW_ASSIGN(const std::string text, base::ReadFile(json_path, kMaxJsonBytes));
+  WW_ASSIGN(const std::string bytes, base::ReadFile(tensor_path));
   WW_ASSIGN(const TensorFile file, DecodeSafetensors(bytes, tensor_path.string()));
   try {
     RecordedReference reference = Decode(text, file);
@@ -316,74 +316,74 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
   }
 }
 
-Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository, const KernelSpec& spec,
-                                                      const Case& c) {
+Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository, const core::KernelSpec& spec,
+                                                      const core::Case& c) {
   const auto path = WithSuffix(ReferencePath(repository, spec.name, c.name), ".safetensors");
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::optional<SuppliedReference>();
-  WW_ASSIGN(const std::string bytes, ReadFile(path, kMaxSuppliedBytes));
+  WW_ASSIGN(const std::string bytes, base::ReadFile(path, kMaxSuppliedBytes));
   WW_ASSIGN(TensorFile file, DecodeSafetensors(bytes, path.string()));
   const auto bad = [&](const std::string& what) {
     return Fail(Error{ErrorCode::kConfig, what, path.string(), 0, 0, {}});
   };
   bool any_output = false;
   for (const auto& [name, tensor] : file.tensors) {
-    const Argument* argument = spec.Find(name.starts_with("out:") ? name.substr(4) : name);
-    const auto* buffer = argument == nullptr ? nullptr : std::get_if<BufferArgument>(&argument->kind);
+    const core::Argument* argument = spec.Find(name.starts_with("out:") ? name.substr(4) : name);
+    const auto* buffer = argument == nullptr ? nullptr : std::get_if<core::BufferArgument>(&argument->kind);
     if (buffer == nullptr) return bad("the tensor \"" + name + "\" is no buffer argument of " + spec.name);
-    WW_ASSIGN(const std::vector<int64_t> shape, ShapeOf(*argument, c));
+    WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(*argument, c));
     if (tensor.dtype != buffer->dtype || tensor.shape != shape)
-      return bad(fmt::format("the tensor \"{}\" is {}[{}], but case {} has {}[{}]", name, Name(tensor.dtype),
-                             fmt::join(tensor.shape, ", "), c.name, Name(buffer->dtype), fmt::join(shape, ", ")));
-    any_output = any_output || buffer->role == Role::kOut || name.starts_with("out:");
+      return bad(fmt::format("the tensor \"{}\" is {}[{}], but case {} has {}[{}]", name, core::Name(tensor.dtype),
+                             fmt::join(tensor.shape, ", "), c.name, core::Name(buffer->dtype), fmt::join(shape, ", ")));
+    any_output = any_output || buffer->role == core::Role::kOut || name.starts_with("out:");
   }
   if (!any_output)
     return bad("it holds no output of " + spec.name + " (an inout argument's result is named \"out:<argument>\")");
   return std::optional(SuppliedReference{path.string(), std::move(file.tensors)});
 }
 
-std::vector<std::byte> Recordable(DType dtype, const OutputReference& reference, std::span<const std::byte> actual) {
+std::vector<std::byte> Recordable(core::DType dtype, const OutputReference& reference, std::span<const std::byte> actual) {
   std::vector<std::byte> bytes(actual.begin(), actual.end());
-  const size_t size = SizeOf(dtype);
+  const size_t size = core::SizeOf(dtype);
   for (size_t i = 0; i < reference.unwritten.size(); ++i)
     if (reference.unwritten[i]) std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(i * size), size, std::byte{0});
   return bytes;
 }
 
-std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation, const Leniency& leniency,
+std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation, const ToleranceOverrides& leniency,
                                         std::span<const std::byte> actual) {
-  if (Sha256(actual) == recorded.sha256) return std::nullopt;
+  if (base::Sha256(actual) == recorded.sha256) return std::nullopt;
   if (recorded.sketch) return CompareSketch(recorded, accumulation, leniency, actual);
   const OutputReference reference{std::vector(recorded.whole), {}, {}, {}, 0, false, false};
   return Comparator({recorded.name, recorded.dtype, recorded.shape, accumulation}, reference, leniency).Check(actual);
 }
 
-std::string SpecDigest(const KernelSpec& spec) {
-  Hasher hasher;
+std::string SpecDigest(const core::KernelSpec& spec) {
+  base::Hasher hasher;
   hasher.Add(spec.name).Add(spec.entry);
-  for (const Argument& argument : spec.args) {
+  for (const core::Argument& argument : spec.args) {
     hasher.Add(argument.name);
-    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind)) {
-      const Init& init = buffer->init;
-      hasher.Add(Name(buffer->dtype))
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) {
+      const core::Init& init = buffer->init;
+      hasher.Add(core::Name(buffer->dtype))
           .Add(fmt::format("{} {} {} {} {}", static_cast<int>(buffer->role), static_cast<int>(init.kind), init.a,
                            init.b, buffer->shape.size()));
-      for (const Expression& extent : buffer->shape) hasher.Add(extent.text());
+      for (const core::Expression& extent : buffer->shape) hasher.Add(extent.text());
       hasher.Add(init.low ? init.low->text() : "")
           .Add(init.high ? init.high->text() : "")
           .Add(init.path)
           .Add(init.tensor);
     } else {
-      hasher.Add(Name(std::get<ScalarArgument>(argument.kind).dtype));
+      hasher.Add(core::Name(std::get<core::ScalarArgument>(argument.kind).dtype));
     }
   }
   if (spec.launch) {
-    for (const Expression& e : spec.launch->grid) hasher.Add(e.text());
+    for (const core::Expression& e : spec.launch->grid) hasher.Add(e.text());
     hasher.Add("block");
-    for (const Expression& e : spec.launch->block) hasher.Add(e.text());
+    for (const core::Expression& e : spec.launch->block) hasher.Add(e.text());
     hasher.Add(spec.launch->shared_bytes ? spec.launch->shared_bytes->text() : "");
   }
   return hasher.Finish();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -29,7 +29,7 @@
 #include "judge/compare.h"
 #include "judge/inputs.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 inline constexpr uint64_t kMaxWholeBytes = 256u << 10;  // of all outputs of a case
 
@@ -40,12 +40,12 @@ struct Sketch {
   std::vector<std::byte> samples;  // at SamplePositions(elements), in the output's dtype
   bool operator==(const Sketch&) const = default;
 };
-Sketch MakeSketch(DType dtype, std::span<const std::byte> bytes);
+Sketch MakeSketch(core::DType dtype, std::span<const std::byte> bytes);
 std::vector<uint64_t> SamplePositions(uint64_t elements);
 
 struct RecordedOutput {
   std::string name;
-  DType dtype = DType::kF32;
+  core::DType dtype = core::DType::kF32;
   std::vector<int64_t> shape;
   std::string sha256;
   std::vector<std::byte> whole;  // empty where `sketch` is set
@@ -56,7 +56,7 @@ struct RecordedOutput {
 };
 struct RecordedReference {
   std::string kernel, case_name;
-  std::map<std::string, ScalarValue> scalars;
+  std::map<std::string, core::ScalarValue> scalars;
   InputVariant variant = InputVariant::kBase;
   uint64_t seed = 1;
   std::string source_sha256, spec_sha256, manifest_sha256, toolchain, device;
@@ -65,7 +65,7 @@ struct RecordedReference {
 };
 struct SuppliedReference {
   std::string path;                       // for messages
-  std::map<std::string, Tensor> tensors;  // by argument name
+  std::map<std::string, core::Tensor> tensors;  // by argument name
 };
 
 std::filesystem::path ReferencePath(const std::filesystem::path& repository, const std::string& kernel,
@@ -77,17 +77,17 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
                                                        const std::string& kernel, const std::string& case_name);
 // Checks names, dtypes and shapes against the case. At least one output must be given; inputs that are missing are
 // generated.
-Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository, const KernelSpec& spec,
-                                                      const Case& c);
+Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository, const core::KernelSpec& spec,
+                                                      const core::Case& c);
 
 // `actual` with zeros for the elements that the original leaves alone: poison is no output.
-std::vector<std::byte> Recordable(DType dtype, const OutputReference& reference, std::span<const std::byte> actual);
+std::vector<std::byte> Recordable(core::DType dtype, const OutputReference& reference, std::span<const std::byte> actual);
 
 // Whether `actual` is what was recorded, within the table of compare.h.
-std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation, const Leniency& leniency,
+std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation, const ToleranceOverrides& leniency,
                                         std::span<const std::byte> actual);
 
 // Of everything in the spec that changes what a run computes: arguments, entry, launch.
-std::string SpecDigest(const KernelSpec& spec);
+std::string SpecDigest(const core::KernelSpec& spec);
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -9,28 +9,28 @@
 
 #include "base/parallel.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 constexpr double kReadShare = 0.9;       // of the bytes that the original needed
 constexpr double kFloorMargin = 0.95;    // of the roofline
 constexpr double kCachesNoMore = 2;      // times the L2: smaller cases may live in it
 
-bool SameElement(const Bytes& a, const Bytes& b, size_t element, size_t size) {
+bool SameElement(const base::Bytes& a, const base::Bytes& b, size_t element, size_t size) {
   return std::memcmp(a.data() + element * size, b.data() + element * size, size) == 0;
 }
 
-uint64_t BytesOf(const KernelSpec& spec, const Case& c, bool inputs) {
+uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c, bool inputs) {
   uint64_t sum = 0;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    const bool in = buffer->role == Role::kIn || buffer->role == Role::kInOut;
-    const bool out = buffer->role == Role::kOut || buffer->role == Role::kInOut;
+    const bool in = buffer->role == core::Role::kIn || buffer->role == core::Role::kInOut;
+    const bool out = buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut;
     if (!(inputs ? in : out)) continue;
-    const auto shape = ShapeOf(argument, c);
+    const auto shape = core::ShapeOf(argument, c);
     if (!shape) continue;
-    uint64_t bytes = SizeOf(buffer->dtype);
+    uint64_t bytes = core::SizeOf(buffer->dtype);
     for (const int64_t extent : *shape) bytes *= static_cast<uint64_t>(extent);
     sum += bytes;
   }
@@ -38,23 +38,23 @@ uint64_t BytesOf(const KernelSpec& spec, const Case& c, bool inputs) {
 }
 
 // Over the plan; nothing where a launch was not counted so.
-std::optional<uint64_t> Sum(const std::vector<LaunchReport>& launches, uint64_t Counters::*field, const char* name) {
+std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uint64_t core::Counters::*field, const char* name) {
   uint64_t sum = 0;
-  for (const LaunchReport& launch : launches) {
+  for (const core::LaunchReport& launch : launches) {
     if (launch.unmeasured.contains(name)) return std::nullopt;
     sum += launch.counters.*field;
   }
   return sum;
 }
 
-bool IsOfBuild(const std::string& use) { return use.starts_with(kBuildPrefix); }
+bool IsOfBuild(const std::string& use) { return use.starts_with(core::kBuildPrefix); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
-bool HasBuffer(const KernelSpec& spec, std::string_view type, bool inputs_only) {
-  return std::any_of(spec.args.begin(), spec.args.end(), [&](const Argument& argument) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
-    if (buffer == nullptr || Name(buffer->dtype) != type) return false;
-    return !inputs_only || buffer->role == Role::kIn || buffer->role == Role::kInOut;
+bool HasBuffer(const core::KernelSpec& spec, std::string_view type, bool inputs_only) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr || core::Name(buffer->dtype) != type) return false;
+    return !inputs_only || buffer->role == core::Role::kIn || buffer->role == core::Role::kInOut;
   });
 }
 
@@ -68,7 +68,7 @@ struct SquareSums {
 
 }  // namespace
 
-WrongResult Wrong(const std::string& check, const Trial& trial, std::string message) {
+core::WrongResult Wrong(const std::string& check, const Trial& trial, std::string message) {
   return {check, trial.Describe(), std::move(message)};
 }
 
@@ -82,10 +82,10 @@ std::string ElementName(const OutputLayout& layout, size_t index) {
   return fmt::format("{}[{}]", layout.name, fmt::join(at, ", "));
 }
 
-Failure CheckSurroundings(const KernelSpec& spec, const Trial& trial, const TrialReference& reference,
-                          const std::vector<BufferContent>& inputs, const Executed& run) {
+Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial, const TrialReference& reference,
+                          const std::vector<core::BufferContent>& inputs, const core::Executed& run) {
   if (!run.guards.empty()) {
-    const GuardViolation& broken = run.guards.front();
+    const core::GuardViolation& broken = run.guards.front();
     size_t size = 0;
     for (const auto& input : inputs)
       if (input.name == broken.buffer) size = input.bytes.size();
@@ -94,34 +94,34 @@ Failure CheckSurroundings(const KernelSpec& spec, const Trial& trial, const Tria
                              broken.buffer, broken.offset, size));
   }
   size_t index = 0;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     const size_t i = index++;
-    if (buffer->role != Role::kIn || run.buffers[i] == inputs[i].bytes) continue;
+    if (buffer->role != core::Role::kIn || run.buffers[i] == inputs[i].bytes) continue;
     const auto changed = std::mismatch(run.buffers[i].begin(), run.buffers[i].end(), inputs[i].bytes.begin()).first -
                          run.buffers[i].begin();
     return Wrong("input-hash", trial,
                  fmt::format("the input {} was changed, first at element {}", argument.name,
-                             static_cast<size_t>(changed) / SizeOf(buffer->dtype)));
+                             static_cast<size_t>(changed) / core::SizeOf(buffer->dtype)));
   }
-  if (!run.changed_globals.empty() && reference.changed_globals.empty() && !spec.allow.contains(Allow::kState))
+  if (!run.changed_globals.empty() && reference.changed_globals.empty() && !spec.allow.contains(core::Allow::kState))
     return Wrong("module-state", trial,
                  fmt::format("it leaves {} changed for the next launch, which needs `allow: [state]` in the manifest",
                              run.changed_globals.front()));
   return std::nullopt;
 }
 
-Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const Executed& first,
-                       const std::vector<BufferContent>& complemented, const Executed& second) {
+Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const core::Executed& first,
+                       const std::vector<core::BufferContent>& complemented, const core::Executed& second) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype),
+    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype),
                  count = first.buffers[i].size() / size;
     if (!reference.inputs[i].uninitialized) continue;  // inout: its old content is a result
     const auto& spared = reference.references[o].unwritten;
     size_t unwritten = 0, example = count;
     std::mutex mutex;
-    ParallelFor(count, [&](size_t begin, size_t end) {
+    base::ParallelFor(count, [&](size_t begin, size_t end) {
       size_t here = 0, earliest = count;
       for (size_t e = begin; e < end; ++e) {
         if (!SameElement(first.buffers[i], reference.inputs[i].bytes, e, size) ||
@@ -143,10 +143,10 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
 }
 
 std::optional<std::string> DifferentOutput(const TrialReference& reference,
-                                           const std::vector<Bytes>& first,
-                                           const std::vector<Bytes>& second) {
+                                           const std::vector<base::Bytes>& first,
+                                           const std::vector<base::Bytes>& second) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype);
+    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype);
     const auto& spared = reference.references[o].unwritten;
     if (spared.empty() && first[i] == second[i]) continue;
     for (size_t e = 0; e < first[i].size() / size; ++e)
@@ -156,38 +156,38 @@ std::optional<std::string> DifferentOutput(const TrialReference& reference,
   return std::nullopt;
 }
 
-Failure CheckPrecision(const KernelSpec& spec, const TrialReference& reference, const Executed& run) {
+Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
   for (const auto& [use, where] : run.precision) {
     if (reference.precision.contains(use) || IsNote(use) || IsOfBuild(use)) continue;
     const std::string type = use.substr(use.rfind(' ') + 1);
     const bool tf32 = type == "tf32";
-    if (spec.allow.contains(Allow::kReducedPrecision) || (tf32 && spec.allow.contains(Allow::kTf32))) continue;
+    if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32))) continue;
     if (use.starts_with("products in ") && HasBuffer(spec, type, true)) continue;
     // Where nothing is f64, library functions use it for single steps, and the way back says nothing.
     if (use == "to f32" && !HasBuffer(spec, "f64", false)) continue;
-    return Refused{"ptx-rules",
+    return core::Refused{"ptx-rules",
                    fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
                                use.starts_with("to ") ? "conversions " + use : use, where.instruction,
-                               Name(tf32 ? Allow::kTf32 : Allow::kReducedPrecision)),
+                               core::Name(tf32 ? core::Allow::kTf32 : core::Allow::kReducedPrecision)),
                    where.file.empty() ? spec.file : where.file, where.line};
   }
   return std::nullopt;
 }
 
-Failure CheckBuildDependence(const KernelSpec& spec, const TrialReference& reference, const Executed& run) {
-  if (spec.allow.contains(Allow::kBuildDependent)) return std::nullopt;
+Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
+  if (spec.allow.contains(core::Allow::kBuildDependent)) return std::nullopt;
   for (const auto& [use, where] : run.precision) {
     if (!IsOfBuild(use) || reference.precision.contains(use)) continue;
-    const bool is_text = use.starts_with(kBuildText);
-    return Refused{"build-dependent",
+    const bool is_text = use.starts_with(core::kBuildText);
+    return core::Refused{"build-dependent",
                    fmt::format("{} '{}', which the original has not: other builds may do something else, which needs `allow: [{}]` in the manifest",
-                               is_text ? "it has text that is not compiled here:" : "it depends on", where.instruction, Name(Allow::kBuildDependent)),
+                               is_text ? "it has text that is not compiled here:" : "it depends on", where.instruction, core::Name(core::Allow::kBuildDependent)),
                    where.file.empty() ? spec.file : where.file, where.line};
   }
   return std::nullopt;
 }
 
-std::vector<std::string> PrecisionNotes(const TrialReference& reference, const Executed& run) {
+std::vector<std::string> PrecisionNotes(const TrialReference& reference, const core::Executed& run) {
   std::vector<std::string> notes;
   const bool budget = std::any_of(reference.references.begin(), reference.references.end(),
                                   [](const OutputReference& r) { return !r.truth.empty(); });
@@ -200,26 +200,26 @@ std::vector<std::string> PrecisionNotes(const TrialReference& reference, const E
   return notes;
 }
 
-Failure CheckBytesRead(const KernelSpec& spec, const Case& c, const CaseMeasurement& original,
-                       const CaseMeasurement& candidate) {
+Failure CheckBytesRead(const core::KernelSpec& spec, const core::Case& c, const core::CaseMeasurement& original,
+                       const core::CaseMeasurement& candidate) {
   if (original.sampled || candidate.sampled || candidate.launches.empty()) return std::nullopt;
-  const auto fetched = Sum(original.launches, &Counters::l2_read_bytes, "l2_read_bytes");
-  const auto read = Sum(candidate.launches, &Counters::l2_read_bytes, "l2_read_bytes");
+  const auto fetched = Sum(original.launches, &core::Counters::l2_read_bytes, "l2_read_bytes");
+  const auto read = Sum(candidate.launches, &core::Counters::l2_read_bytes, "l2_read_bytes");
   if (!fetched || !read) return std::nullopt;
   // Of what it fetched more than once, memory tells.
-  const uint64_t dram = Sum(original.launches, &Counters::dram_read_bytes, "dram_read_bytes").value_or(*fetched);
+  const uint64_t dram = Sum(original.launches, &core::Counters::dram_read_bytes, "dram_read_bytes").value_or(*fetched);
   const auto needed = static_cast<double>(std::min({*fetched, dram, BytesOf(spec, c, true)}));
   if (static_cast<double>(*read) >= kReadShare * needed) return std::nullopt;
-  return WrongResult{"bytes-read", c.name,
+  return core::WrongResult{"bytes-read", c.name,
                      fmt::format("it reads {} bytes where the original needs {:.0f}: its result cannot depend on all of "
                                  "the inputs",
                                  *read, needed)};
 }
 
-Failure CheckRooflineFloor(const Chip& chip, const KernelSpec& spec, const Case& c, const CaseMeasurement& original,
+Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec, const core::Case& c, const core::CaseMeasurement& original,
                            double candidate_us) {
-  const auto read = Sum(original.launches, &Counters::dram_read_bytes, "dram_read_bytes");
-  const auto written = Sum(original.launches, &Counters::dram_write_bytes, "dram_write_bytes");
+  const auto read = Sum(original.launches, &core::Counters::dram_read_bytes, "dram_read_bytes");
+  const auto written = Sum(original.launches, &core::Counters::dram_write_bytes, "dram_write_bytes");
   if (!read || !written || original.sampled || !(chip.dram_bytes_per_second > 0)) return std::nullopt;
   const auto in = static_cast<double>(std::min(*read, BytesOf(spec, c, true)));
   const auto out = static_cast<double>(std::min(*written, BytesOf(spec, c, false)));
@@ -227,15 +227,15 @@ Failure CheckRooflineFloor(const Chip& chip, const KernelSpec& spec, const Case&
   const double bytes = in + std::max(0.0, out - chip.l2_bytes);
   const double floor_us = bytes / chip.dram_bytes_per_second * 1e6;
   if (candidate_us >= kFloorMargin * floor_us) return std::nullopt;
-  return Refused{"roofline-floor",
+  return core::Refused{"roofline-floor",
                  fmt::format("case {}: {:.1f} us is less than the {:.1f} us in which {} can move the {:.0f} MB that it must",
                              c.name, candidate_us, floor_us, chip.name, bytes * 1e-6),
                  spec.file, 0};
 }
 
-std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<BufferContent>& inputs, const Executed& run) {
+std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs, const core::Executed& run) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const size_t i = reference.outputs[o], size = SizeOf(reference.layouts[o].dtype), count = run.buffers[i].size() / size;
+    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype), count = run.buffers[i].size() / size;
     const std::string& name = reference.layouts[o].name;
     if (!inputs[i].uninitialized) continue;
     if (run.sampled) {
@@ -252,16 +252,16 @@ std::optional<std::string> FindIdle(const TrialReference& reference, const std::
   return std::nullopt;
 }
 
-double RelativeDifference(const TrialReference& reference, const std::vector<Bytes>& buffers) {
+double RelativeDifference(const TrialReference& reference, const std::vector<base::Bytes>& buffers) {
   double worst = 0;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const DType dtype = reference.layouts[o].dtype;
-    const Bytes& original = reference.references[o].bytes;
+    const core::DType dtype = reference.layouts[o].dtype;
+    const base::Bytes& original = reference.references[o].bytes;
     const auto& actual = buffers[reference.outputs[o]];
-    if (!IsFloat(dtype) || original == actual) continue;
-    const SquareSums sums = ParallelSum<SquareSums>(original.size() / SizeOf(dtype), kParallelChunk, [&](size_t begin, size_t end, SquareSums& part) {
+    if (!core::IsFloat(dtype) || original == actual) continue;
+    const SquareSums sums = base::ParallelSum<SquareSums>(original.size() / core::SizeOf(dtype), base::kParallelChunk, [&](size_t begin, size_t end, SquareSums& part) {
       for (size_t i = begin; i < end; ++i) {
-        const double a = LoadAsDouble(dtype, original.data(), i), b = LoadAsDouble(dtype, actual.data(), i);
+        const double a = core::LoadAsDouble(dtype, original.data(), i), b = core::LoadAsDouble(dtype, actual.data(), i);
         if (!std::isfinite(a) || !std::isfinite(b)) continue;
         part.values += a * a;
         part.errors += (a - b) * (a - b);
@@ -272,4 +272,4 @@ double RelativeDifference(const TrialReference& reference, const std::vector<Byt
   return worst;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

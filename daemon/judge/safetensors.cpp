@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 using nlohmann::json;
@@ -22,14 +22,14 @@ constexpr size_t kMaxNameLength = 512;
 constexpr int kMaxDepth = 4;
 
 struct DTypeName {
-  DType dtype;
+  core::DType dtype;
   std::string_view name;
 };
 constexpr DTypeName kDTypeNames[] = {
-    {DType::kF64, "F64"}, {DType::kF32, "F32"}, {DType::kF16, "F16"}, {DType::kBF16, "BF16"}, {DType::kI64, "I64"},
-    {DType::kI32, "I32"}, {DType::kU32, "U32"}, {DType::kI8, "I8"},   {DType::kU8, "U8"},     {DType::kBool, "BOOL"}};
+    {core::DType::kF64, "F64"}, {core::DType::kF32, "F32"}, {core::DType::kF16, "F16"}, {core::DType::kBF16, "BF16"}, {core::DType::kI64, "I64"},
+    {core::DType::kI32, "I32"}, {core::DType::kU32, "U32"}, {core::DType::kI8, "I8"},   {core::DType::kU8, "U8"},     {core::DType::kBool, "BOOL"}};
 
-std::string_view FormatName(DType dtype) {
+std::string_view FormatName(core::DType dtype) {
   for (const auto& entry : kDTypeNames)
     if (entry.dtype == dtype) return entry.name;
   throw std::logic_error("safetensors: a dtype without a name");
@@ -41,7 +41,7 @@ struct MalformedFile : std::runtime_error {
 };
 
 json ParseHeader(std::string_view text) {
-  auto header = ParseJson(text, {.depth = kMaxDepth});
+  auto header = base::ParseJson(text, {.depth = kMaxDepth});
   if (!header) throw MalformedFile("the header: " + header.error().message);
   return std::move(*header);
 }
@@ -56,7 +56,7 @@ struct Range {
   std::string name;
 };
 
-Tensor DecodeTensor(const std::string& name, const json& entry, std::string_view data, std::vector<Range>& ranges) {
+core::Tensor DecodeTensor(const std::string& name, const json& entry, std::string_view data, std::vector<Range>& ranges) {
   if (name.empty() || name.size() > kMaxNameLength) throw MalformedFile("a tensor's name is empty or too long");
   if (!entry.is_object() || entry.size() != 3)
     throw MalformedFile("tensor \"" + name + "\" needs dtype, shape and data_offsets, and nothing else");
@@ -73,9 +73,9 @@ Tensor DecodeTensor(const std::string& name, const json& entry, std::string_view
                     dtype_name.get<std::string>().substr(0, 32) + "\"");
   if (shape.size() > kMaxRank) throw MalformedFile("tensor \"" + name + "\" has more than 16 dimensions");
 
-  Tensor tensor;
+  core::Tensor tensor;
   tensor.dtype = known->dtype;
-  uint64_t bytes = SizeOf(tensor.dtype);
+  uint64_t bytes = core::SizeOf(tensor.dtype);
   for (const json& extent : shape) {
     const uint64_t n = NaturalNumber(extent, "an extent");
     if (n > static_cast<uint64_t>(INT64_MAX) || __builtin_mul_overflow(bytes, n, &bytes))
@@ -88,7 +88,7 @@ Tensor DecodeTensor(const std::string& name, const json& entry, std::string_view
     throw MalformedFile(fmt::format("tensor \"{}\" has {} bytes where its shape needs {}", name, end - begin, bytes));
   tensor.data.resize(bytes);
   if (bytes > 0) std::memcpy(tensor.data.data(), data.data() + begin, bytes);
-  if (tensor.dtype == DType::kBool &&
+  if (tensor.dtype == core::DType::kBool &&
       std::any_of(tensor.data.begin(), tensor.data.end(), [](std::byte b) { return b > std::byte{1}; }))
     throw MalformedFile("tensor \"" + name + "\" has a bool that is neither 0 nor 1");
   ranges.push_back({begin, end, name});
@@ -170,4 +170,4 @@ std::string EncodeSafetensors(const TensorFile& file) {
   return bytes;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

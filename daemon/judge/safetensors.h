@@ -15,10 +15,10 @@
 #include "base/result.h"
 #include "core/tensor.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 struct TensorFile {
-  std::map<std::string, Tensor> tensors;
+  std::map<std::string, core::Tensor> tensors;
   std::map<std::string, std::string> metadata;  // "__metadata__"
   bool operator==(const TensorFile&) const = default;
 };
@@ -31,4 +31,4 @@ Result<TensorFile> DecodeSafetensors(std::string_view bytes, const std::string& 
 // Deterministic: tensors in the order of their names, the header padded with spaces to 8 bytes.
 std::string EncodeSafetensors(const TensorFile& file);
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

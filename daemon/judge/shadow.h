@@ -11,19 +11,19 @@
 #include "core/evaluator.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 struct Shadow {
-  SourceRef source;
-  KernelSpec spec;  // floating-point buffers and scalars are f64
+  core::SourceRef source;
+  core::KernelSpec spec;  // floating-point buffers and scalars are f64
 };
 
 // Error (kUnsupported) with the reason where no shadow can be written; also where the kernel has no floating-point
 // output, or is in f64.
-Result<Shadow> MakeShadow(const KernelSpec& spec, const SourceRef& original, Evaluator& evaluator);
+Result<Shadow> MakeShadow(const core::KernelSpec& spec, const core::SourceRef& original, core::Evaluator& evaluator);
 
 // Buffers of the original's spec as the shadow's: floating-point ones converted, `out` and `scratch` fresh poison.
-std::vector<BufferContent> ShadowInputs(const KernelSpec& spec, uint64_t seed,
-                                        const std::vector<BufferContent>& buffers);
+std::vector<core::BufferContent> ShadowInputs(const core::KernelSpec& spec, uint64_t seed,
+                                        const std::vector<core::BufferContent>& buffers);
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

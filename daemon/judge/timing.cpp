@@ -10,25 +10,25 @@
 #include "base/parallel.h"
 #include "base/random.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
-constexpr TimingLook kQuickLook = {6, 0.025};
+constexpr core::TimingLook kQuickLook = {6, 0.025};
 constexpr int kQuickPairs = 4, kQuickLongPairs = 2, kFewestPairs = 4, kMostPairs = 10;
 constexpr double kLongUs = 1e3;  // long kernels vary less, and cost more
 // What a look of ten blocks may take, and what a sample takes beside the kernel: contents, poison, flushed caches, a comparison.
 constexpr double kLookUs = 3e6, kSampleUs = 1500, kShortBatchUs = 60, kBytesPerUs = 5e5;
 constexpr double kDriftFactor = 4, kFewElements = 64;
 constexpr double kSuspiciousGain = 10;
-constexpr double kMostLuck = 64;  // outputs may come out so many times smaller than usual
+constexpr double kMaxSmallOutputFactor = 64;  // outputs may come out so many times smaller than usual
 constexpr uint64_t kTimingStream = 0x74696d65;
 
-double Mean(const TimingOverall& overall) { return std::exp(overall.log_ratio); }
+double Mean(const core::TimingOverall& overall) { return std::exp(overall.log_ratio); }
 
 // The same for every order of the elements: the device moves them round.
-uint64_t UnorderedDigest(const Bytes& bytes, size_t size) {
+uint64_t UnorderedDigest(const base::Bytes& bytes, size_t size) {
   std::atomic<uint64_t> sum = 0;
-  ParallelFor(bytes.size() / size, [&](size_t begin, size_t end) {
+  base::ParallelFor(bytes.size() / size, [&](size_t begin, size_t end) {
     uint64_t part = 0;
     for (size_t at = begin * size; at < end * size; at += size) {
       uint64_t word = 0;
@@ -41,10 +41,10 @@ uint64_t UnorderedDigest(const Bytes& bytes, size_t size) {
   return sum;
 }
 
-double Rms(DType dtype, std::span<const std::byte> bytes) {
+double Rms(core::DType dtype, std::span<const std::byte> bytes) {
   double squares = 0, count = 0;
-  for (size_t i = 0; i < bytes.size() / SizeOf(dtype); ++i) {
-    const double x = LoadAsDouble(dtype, bytes.data(), i);
+  for (size_t i = 0; i < bytes.size() / core::SizeOf(dtype); ++i) {
+    const double x = core::LoadAsDouble(dtype, bytes.data(), i);
     if (!std::isfinite(x)) continue;
     squares += x * x;
     ++count;
@@ -52,27 +52,27 @@ double Rms(DType dtype, std::span<const std::byte> bytes) {
   return count > 0 ? std::sqrt(squares / count) : 0;
 }
 
-std::vector<const BufferArgument*> BuffersOf(const KernelSpec& spec) {
-  std::vector<const BufferArgument*> buffers;
-  for (const Argument& argument : spec.args)
-    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind)) buffers.push_back(buffer);
+std::vector<const core::BufferArgument*> BuffersOf(const core::KernelSpec& spec) {
+  std::vector<const core::BufferArgument*> buffers;
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) buffers.push_back(buffer);
   return buffers;
 }
 
-uint64_t BytesOf(const std::vector<BufferContent>& buffers) {
+uint64_t BytesOf(const std::vector<core::BufferContent>& buffers) {
   uint64_t bytes = 0;
-  for (const BufferContent& buffer : buffers) bytes += buffer.bytes.size();
+  for (const core::BufferContent& buffer : buffers) bytes += buffer.bytes.size();
   return bytes;
 }
 
-int PairsPerBlock(Effort effort, double original_us, uint64_t bytes) {
-  if (effort == Effort::kQuick) return original_us < kLongUs ? kQuickPairs : kQuickLongPairs;
+int PairsPerBlock(VerificationLevel effort, double original_us, uint64_t bytes) {
+  if (effort == VerificationLevel::kQuick) return original_us < kLongUs ? kQuickPairs : kQuickLongPairs;
   const double sample = kSampleUs + std::max(original_us, kShortBatchUs) + static_cast<double>(bytes) / kBytesPerUs;
   return static_cast<int>(std::clamp(kLookUs / 10 / (2 * sample), double{kFewestPairs}, double{kMostPairs}));
 }
 
 // Poison that neither side wrote is not the same as in the trusted process.
-void SparePoison(const OutputReference& reference, size_t size, const Bytes& original, Bytes& candidate) {
+void SparePoison(const OutputReference& reference, size_t size, const base::Bytes& original, base::Bytes& candidate) {
   if (reference.unwritten.empty()) return;
   std::vector<std::byte> spared = candidate.Copy();
   for (size_t e = 0; e < reference.unwritten.size(); ++e)
@@ -84,15 +84,15 @@ void SparePoison(const OutputReference& reference, size_t size, const Bytes& ori
 }  // namespace
 
 void PairedTiming::AddVerified(const std::string& case_name, const TrialReference& reference,
-                               const std::vector<Bytes>& buffers) {
-  DriftLimit& limit = limits_[case_name];
+                               const std::vector<base::Bytes>& buffers) {
+  DeviationLimit& limit = limits_[case_name];
   limit.relative = std::max({limit.relative, kDriftFactor * RelativeDifference(reference, buffers),
                              state_.AllowedDifference(reference)});
   for (const OutputLayout& layout : reference.layouts) {
-    if (!IsFloat(layout.dtype)) continue;
+    if (!core::IsFloat(layout.dtype)) continue;
     double elements = 1;
     for (const int64_t extent : layout.shape) elements *= static_cast<double>(extent);
-    limit.relative = std::max(limit.relative, MachineEpsilon(layout.dtype));
+    limit.relative = std::max(limit.relative, core::MachineEpsilon(layout.dtype));
     if (elements >= kFewElements) continue;
     limit.small = true;
     for (size_t o = 0; o < reference.layouts.size(); ++o)
@@ -103,26 +103,26 @@ void PairedTiming::AddVerified(const std::string& case_name, const TrialReferenc
   }
 }
 
-double PairedTiming::Luck(const Timing& timing, const KeptPair& kept) const {
-  const DriftLimit limit = LimitOf(timing.c->name);
+double PairedTiming::SmallOutputFactor(const Timing& timing, const core::SampledPair& kept) const {
+  const DeviationLimit limit = LimitOf(timing.c->name);
   double luck = 1;
   size_t index = 0;
-  for (const Argument& argument : state_.spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : state_.spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     const size_t i = index++;
     const auto usual = limit.usual_rms.find(argument.name);
     if (usual == limit.usual_rms.end() || i >= kept.original.size()) continue;
     const double here = Rms(buffer->dtype, kept.original[i]);
-    luck = std::max(luck, here > 0 ? std::min(kMostLuck, usual->second / here) : kMostLuck);
+    luck = std::max(luck, here > 0 ? std::min(kMaxSmallOutputFactor, usual->second / here) : kMaxSmallOutputFactor);
   }
   return luck;
 }
 
 // Cases that could not be verified are held to what the others allow.
-PairedTiming::DriftLimit PairedTiming::LimitOf(const std::string& case_name) const {
+PairedTiming::DeviationLimit PairedTiming::LimitOf(const std::string& case_name) const {
   if (const auto found = limits_.find(case_name); found != limits_.end()) return found->second;
-  DriftLimit largest;
+  DeviationLimit largest;
   for (const auto& [name, limit] : limits_) {
     largest.relative = std::max(largest.relative, limit.relative);
     largest.small = largest.small || limit.small;
@@ -131,43 +131,43 @@ PairedTiming::DriftLimit PairedTiming::LimitOf(const std::string& case_name) con
   return largest;
 }
 
-TimingRules PairedTiming::Rules() const {
-  TimingRules rules;
+core::TimingRules PairedTiming::Rules() const {
+  core::TimingRules rules;
   if (state_.options.chip) rules.nominal_mhz = state_.options.chip->clock_ghz * 1e3;
   return rules;
 }
 
 uint64_t PairedTiming::NextSecret() {
-  const bool search = effort_ == Effort::kQuick;  // whose candidates share the original's answers
-  const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed : search ? state_.search_secret : SecretSeed();
-  return CounterRandom(secret, kTimingStream).Bits(passes_++);
+  const bool search = effort_ == VerificationLevel::kQuick;  // whose candidates share the original's answers
+  const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed : search ? state_.search_secret : base::SecretSeed();
+  return base::CounterRandom(secret, kTimingStream).Bits(passes_++);
 }
 
-std::vector<PairedTiming::Timing> PairedTiming::TimedCases(Measured& measured) const {
+std::vector<PairedTiming::Timing> PairedTiming::TimedCases(core::Measured& measured) const {
   std::vector<Timing> timings;
-  const auto& originals = std::get<Measured>(state_.baseline->original).cases;
-  for (CaseMeasurement& wanted : measured.cases) {
+  const auto& originals = std::get<core::Measured>(state_.baseline->original).cases;
+  for (core::CaseMeasurement& wanted : measured.cases) {
     if (!(wanted.weight > 0)) continue;
     Timing timing;
     timing.measured = &wanted;
     timing.original = &*std::find_if(originals.begin(), originals.end(),
-                                     [&](const CaseMeasurement& m) { return m.case_name == wanted.case_name; });
+                                     [&](const core::CaseMeasurement& m) { return m.case_name == wanted.case_name; });
     timing.c = &*std::find_if(state_.spec.cases.begin(), state_.spec.cases.end(),
-                              [&](const Case& c) { return c.name == wanted.case_name; });
+                              [&](const core::Case& c) { return c.name == wanted.case_name; });
     timings.push_back(std::move(timing));
   }
   return timings;
 }
 
-Failure PairedTiming::CheckDrift(const Timing& timing, const std::vector<TimedPair>& pairs, int launches_per_sample,
+Failure PairedTiming::CheckDeviation(const Timing& timing, const std::vector<core::TimedPair>& pairs, int launches_per_sample,
                                  double luck) const {
-  const DriftLimit limit = LimitOf(timing.c->name);
+  const DeviationLimit limit = LimitOf(timing.c->name);
   const auto wrong = [&](size_t pair, const std::string& what) {
-    return WrongResult{"timed-output", timing.c->name, fmt::format("in timed pair {}, {}", timing.pairs.size() + pair, what)};
+    return core::WrongResult{"timed-output", timing.c->name, fmt::format("in timed pair {}, {}", timing.pairs.size() + pair, what)};
   };
   std::vector<double> differences;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    const TimedDrift& drift = pairs[i].drift;
+    const core::OutputDeviation& drift = pairs[i].drift;
     if (drift.unwritten > 0) return wrong(i, fmt::format("{} elements were not written", drift.unwritten));
     if (drift.different_class > 0)
       return wrong(i, fmt::format("{} elements are not finite where the original's are, or the other way round",
@@ -183,23 +183,23 @@ Failure PairedTiming::CheckDrift(const Timing& timing, const std::vector<TimedPa
   std::nth_element(differences.begin(), middle, differences.end());
   const double allowed = limit.relative * luck * std::max(1, launches_per_sample);
   if (*middle <= allowed) return std::nullopt;
-  return WrongResult{"timed-output", timing.c->name,
+  return core::WrongResult{"timed-output", timing.c->name,
                      fmt::format("half of the timed pairs are off by {:.3g} of their size or more; verification allowed {:.3g}",
                                  *middle, allowed)};
 }
 
-Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<BufferContent>& sent, KeptPair& kept) {
+Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<core::BufferContent>& sent, core::SampledPair& kept) {
   const Trial trial{"timed-output", *timing.c, InputVariant::kBase, timing.seed};
   const auto buffers = BuffersOf(state_.spec);
-  std::vector<BufferContent> inputs = sent;
+  std::vector<core::BufferContent> inputs = sent;
   bool known = true;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (kept.original.size() != sent.size() || kept.candidate.size() != sent.size() ||
         kept.original[i].size() != sent[i].bytes.size() || kept.candidate[i].size() != sent[i].bytes.size())
       return Fail(ErrorCode::kCorrupt, "the worker returned timed buffers of other sizes than it was sent");
-    known = known && buffers[i]->role != Role::kInOut;
-    if (buffers[i]->role != Role::kIn) continue;
-    const size_t size = SizeOf(buffers[i]->dtype);
+    known = known && buffers[i]->role != core::Role::kInOut;
+    if (buffers[i]->role != core::Role::kIn) continue;
+    const size_t size = core::SizeOf(buffers[i]->dtype);
     if (kept.candidate[i] != kept.original[i] ||
         UnorderedDigest(kept.original[i], size) != UnorderedDigest(sent[i].bytes, size))
       return Failure(Wrong("input-hash", trial, fmt::format("the input {} was changed in a timed launch", sent[i].name)));
@@ -207,12 +207,12 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
   }
   std::shared_ptr<const TrialReference> reference;
   if (known) {
-    const std::string name = effort_ == Effort::kQuick ? fmt::format("timed pair {}", kept.pair) : std::string();
-    WW_ASSIGN(const OracleAnswer answer, state_.oracle.AskOf(trial, std::move(inputs), name));
+    const std::string name = effort_ == VerificationLevel::kQuick ? fmt::format("timed pair {}", kept.pair) : std::string();
+    WW_ASSIGN(const OracleResult answer, state_.oracle.QueryWithContents(trial, std::move(inputs), name));
     if (const auto* found = std::get_if<std::shared_ptr<const TrialReference>>(&answer)) reference = *found;
   }
   if (reference == nullptr) {
-    WW_ASSIGN(const OracleAnswer own, state_.oracle.Ask(trial));  // for the layouts
+    WW_ASSIGN(const OracleResult own, state_.oracle.Query(trial));  // for the layouts
     const auto* found = std::get_if<std::shared_ptr<const TrialReference>>(&own);
     if (found == nullptr) return Fail(ErrorCode::kIo, "the original ran before and does not run now");
     TrialReference timed = **found;
@@ -225,7 +225,7 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
     reference = std::make_shared<const TrialReference>(std::move(timed));
   }
   for (size_t o = 0; o < reference->outputs.size(); ++o)
-    SparePoison(reference->references[o], SizeOf(reference->layouts[o].dtype), kept.original[reference->outputs[o]],
+    SparePoison(reference->references[o], core::SizeOf(reference->layouts[o].dtype), kept.original[reference->outputs[o]],
                 kept.candidate[reference->outputs[o]]);
   if (auto mismatch = state_.Compare(*reference, kept.candidate))
     return Failure(Wrong("timed-output", trial, "in a timed launch, " + mismatch->message));
@@ -233,7 +233,7 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
 }
 
 Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blocks) {
-  TimeRequest request;
+  core::TimeRequest request;
   request.original = state_.original;
   request.candidate = candidate_;
   request.spec = state_.spec;
@@ -250,27 +250,27 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
   request.options.pairs_per_block = timing.pairs_per_block;
   request.options.launches_per_sample = timing.launches_per_sample;
   request.options.original_us = timing.original->time_us;
-  request.options.hot = effort_ == Effort::kFull && first_block == 0;
-  WW_ASSIGN(TimeOutcome outcome, evaluator_.Time(request));
-  if (auto* failed = std::get_if<CompileFailed>(&outcome)) return Failure(std::move(*failed));
-  if (auto* refused = std::get_if<Refused>(&outcome)) return Failure(std::move(*refused));
-  if (auto* faulted = std::get_if<Faulted>(&outcome)) {
+  request.options.hot = effort_ == VerificationLevel::kFull && first_block == 0;
+  WW_ASSIGN(core::TimeOutcome outcome, evaluator_.Time(request));
+  if (auto* failed = std::get_if<core::CompileFailed>(&outcome)) return Failure(std::move(*failed));
+  if (auto* refused = std::get_if<core::Refused>(&outcome)) return Failure(std::move(*refused));
+  if (auto* faulted = std::get_if<core::Faulted>(&outcome)) {
     faulted->case_name = timing.c->name;
     return Failure(std::move(*faulted));
   }
-  Timed& timed = std::get<Timed>(outcome);
-  const auto in_range = [&](const TimedPair& p) { return p.block >= first_block && p.block < first_block + blocks; };
+  core::Timed& timed = std::get<core::Timed>(outcome);
+  const auto in_range = [&](const core::TimedPair& p) { return p.block >= first_block && p.block < first_block + blocks; };
   if (timed.pairs.size() != static_cast<size_t>(blocks) * static_cast<size_t>(timing.pairs_per_block) ||
       !std::all_of(timed.pairs.begin(), timed.pairs.end(), in_range) || timed.kept.empty())
     return Fail(ErrorCode::kCorrupt, "the worker timed other pairs than it was asked to");
   if (!timed.guards.empty())
-    return Failure(WrongResult{"guard-bands", timing.c->name,
+    return Failure(core::WrongResult{"guard-bands", timing.c->name,
                                fmt::format("{} bytes outside {} were written in a timed launch, first at byte {}",
                                            timed.guards.front().bytes, timed.guards.front().buffer, timed.guards.front().offset)});
   double luck = 1;
-  for (const KeptPair& kept : timed.kept) luck = std::max(luck, Luck(timing, kept));
-  if (auto failure = CheckDrift(timing, timed.pairs, timed.launches_per_sample, luck)) return failure;
-  for (KeptPair& kept : timed.kept) {
+  for (const core::SampledPair& kept : timed.kept) luck = std::max(luck, SmallOutputFactor(timing, kept));
+  if (auto failure = CheckDeviation(timing, timed.pairs, timed.launches_per_sample, luck)) return failure;
+  for (core::SampledPair& kept : timed.kept) {
     WW_ASSIGN(Failure failure, CheckKept(timing, request.buffers, kept));
     if (failure) return failure;
   }
@@ -284,31 +284,31 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
 }
 
 // All cases, look by look, until their mean is decided.
-Result<Failure> PairedTiming::Pass(uint64_t secret, std::vector<Timing>& timings, TimingOverall& overall) {
-  const TimingRules rules = Rules();
-  const std::span<const TimingLook> looks = effort_ == Effort::kQuick ? std::span(&kQuickLook, 1) : TimingLooks();
+Result<Failure> PairedTiming::Pass(uint64_t secret, std::vector<Timing>& timings, core::TimingOverall& overall) {
+  const core::TimingRules rules = Rules();
+  const std::span<const core::TimingLook> looks = effort_ == VerificationLevel::kQuick ? std::span(&kQuickLook, 1) : core::TimingLooks();
   for (size_t i = 0; i < timings.size(); ++i) {
     Timing fresh;
     fresh.measured = timings[i].measured;
     fresh.original = timings[i].original;
     fresh.c = timings[i].c;
-    fresh.seed = CounterRandom(secret, kTimingStream).Bits(i);
+    fresh.seed = base::CounterRandom(secret, kTimingStream).Bits(i);
     timings[i] = std::move(fresh);
   }
   int done = 0;
-  for (const TimingLook& look : looks) {
-    std::vector<WeightedTiming> cases;
+  for (const core::TimingLook& look : looks) {
+    std::vector<core::WeightedTiming> cases;
     for (Timing& timing : timings) {
       WW_ASSIGN(Failure failure, AddBlocks(timing, done, look.blocks - done));
       if (failure) return failure;
-      timing.summary = Summarize(timing.pairs, rules, look.alpha);
+      timing.summary = core::Summarize(timing.pairs, rules, look.alpha);
       timing.summary.hot_original_us = timing.hot_original_us;
       timing.summary.hot_candidate_us = timing.hot_candidate_us;
       cases.push_back({timing.measured->weight, timing.summary});
     }
     done = look.blocks;
-    overall = Combine(cases, rules, look.alpha);
-    if (overall.decision != TimingDecision::kInconclusive) break;
+    overall = core::Combine(cases, rules, look.alpha);
+    if (overall.decision != core::TimingDecision::kInconclusive) break;
   }
   for (Timing& timing : timings) {
     timing.measured->timing = timing.summary;
@@ -317,18 +317,18 @@ Result<Failure> PairedTiming::Pass(uint64_t secret, std::vector<Timing>& timings
   return Failure();
 }
 
-Result<Failure> PairedTiming::Run(Measured& measured) {
+Result<Failure> PairedTiming::Run(core::Measured& measured) {
   std::vector<Timing> timings = TimedCases(measured);
-  measured.decision = TimingDecision::kInconclusive;
+  measured.decision = core::TimingDecision::kInconclusive;
   if (timings.empty()) {
     measured.notes.emplace_back("timing: no case has a weight");
     return Failure();
   }
-  TimingOverall overall;
+  core::TimingOverall overall;
   WW_ASSIGN(Failure failure, Pass(NextSecret(), timings, overall));
   if (failure) return failure;
-  if (effort_ == Effort::kFull && overall.decision == TimingDecision::kFaster) {
-    const TimingOverall first = overall;
+  if (effort_ == VerificationLevel::kFull && overall.decision == core::TimingDecision::kFaster) {
+    const core::TimingOverall first = overall;
     if (state_.options.fresh_worker) state_.options.fresh_worker();
     WW_ASSIGN(failure, Pass(NextSecret(), timings, overall));
     if (failure) return failure;
@@ -349,4 +349,4 @@ Result<Failure> PairedTiming::Run(Measured& measured) {
   return Failure();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

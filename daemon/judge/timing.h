@@ -27,54 +27,54 @@
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 class PairedTiming {
  public:
-  PairedTiming(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort)
+  PairedTiming(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort)
       : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort) {}
 
   // A run of the case that was found right.
   void AddVerified(const std::string& case_name, const TrialReference& reference,
-                   const std::vector<Bytes>& buffers);
+                   const std::vector<base::Bytes>& buffers);
   // Fills the decision, and of each case with a weight the timing and the time.
-  Result<Failure> Run(Measured& measured);
+  Result<Failure> Run(core::Measured& measured);
 
  private:
   struct Timing {  // of one case in one process
-    CaseMeasurement* measured = nullptr;
-    const CaseMeasurement* original = nullptr;
-    const Case* c = nullptr;
+    core::CaseMeasurement* measured = nullptr;
+    const core::CaseMeasurement* original = nullptr;
+    const core::Case* c = nullptr;
     uint64_t seed = 0;
     int pairs_per_block = 0, launches_per_sample = 0;
-    std::vector<TimedPair> pairs;
+    std::vector<core::TimedPair> pairs;
     double hot_original_us = 0, hot_candidate_us = 0;
-    TimingSummary summary;
+    core::TimingSummary summary;
   };
-  std::vector<Timing> TimedCases(Measured& measured) const;
-  Result<Failure> Pass(uint64_t secret, std::vector<Timing>& timings, TimingOverall& overall);
+  std::vector<Timing> TimedCases(core::Measured& measured) const;
+  Result<Failure> Pass(uint64_t secret, std::vector<Timing>& timings, core::TimingOverall& overall);
   Result<Failure> AddBlocks(Timing& timing, int first_block, int blocks);
-  struct DriftLimit {
+  struct DeviationLimit {
     double relative = 0;
     bool small = false;  // an output has few elements
     // rms of the small outputs as verified. Timed inputs are rotations of one another, so that a sum that comes out near zero does so in
     // every pair, and a difference that is small beside the usual sum is large beside this one.
     std::map<std::string, double> usual_rms;
   };
-  Failure CheckDrift(const Timing& timing, const std::vector<TimedPair>& pairs, int launches_per_sample, double luck) const;
+  Failure CheckDeviation(const Timing& timing, const std::vector<core::TimedPair>& pairs, int launches_per_sample, double luck) const;
   // How many times smaller than usual the original's small outputs are in what was timed; at least 1.
-  double Luck(const Timing& timing, const KeptPair& kept) const;
-  Result<Failure> CheckKept(const Timing& timing, const std::vector<BufferContent>& sent, KeptPair& kept);
-  DriftLimit LimitOf(const std::string& case_name) const;
-  TimingRules Rules() const;
+  double SmallOutputFactor(const Timing& timing, const core::SampledPair& kept) const;
+  Result<Failure> CheckKept(const Timing& timing, const std::vector<core::BufferContent>& sent, core::SampledPair& kept);
+  DeviationLimit LimitOf(const std::string& case_name) const;
+  core::TimingRules Rules() const;
   uint64_t NextSecret();
 
   Judge::State& state_;
-  const SourceRef& candidate_;
-  Evaluator& evaluator_;
-  const Effort effort_;
+  const core::SourceRef& candidate_;
+  core::Evaluator& evaluator_;
+  const VerificationLevel effort_;
   uint64_t passes_ = 0;
-  std::map<std::string, DriftLimit> limits_;  // by case
+  std::map<std::string, DeviationLimit> limits_;  // by case
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -7,30 +7,30 @@
 
 #include "base/random.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 constexpr uint64_t kTrialStream = 0x747269616cULL, kShapeStream = 0x7368617065ULL;
 
-bool HasIntegerOutput(const KernelSpec& spec) {
-  return std::any_of(spec.args.begin(), spec.args.end(), [](const Argument& argument) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
-    return buffer != nullptr && !IsFloat(buffer->dtype) && (buffer->role == Role::kOut || buffer->role == Role::kInOut);
+bool HasIntegerOutput(const core::KernelSpec& spec) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    return buffer != nullptr && !core::IsFloat(buffer->dtype) && (buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut);
   });
 }
 
-bool HasNarrowAlignment(const KernelSpec& spec) {
-  return std::any_of(spec.args.begin(), spec.args.end(), [](const Argument& argument) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+bool HasNarrowAlignment(const core::KernelSpec& spec) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     return buffer != nullptr && buffer->alignment < 256;
   });
 }
 
-std::set<std::string> ShapeScalars(const KernelSpec& spec) {
+std::set<std::string> ShapeScalars(const core::KernelSpec& spec) {
   std::set<std::string> names;
-  for (const Argument& argument : spec.args)
-    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind))
-      for (const Expression& extent : buffer->shape)
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (const core::Expression& extent : buffer->shape)
         for (const std::string& name : extent.Variables()) names.insert(name);
   return names;
 }
@@ -62,14 +62,14 @@ std::string Trial::Key() const {
   return key;
 }
 
-std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort) {
-  const CounterRandom seeds(secret, kTrialStream);
+std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret, VerificationLevel effort) {
+  const base::CounterRandom seeds(secret, kTrialStream);
   std::vector<Trial> trials;
   const auto add = [&](const char* check, InputVariant variant, bool offset = false) {
     trials.push_back(
         {.check = check, .c = c, .variant = variant, .seed = seeds.Bits(trials.size()), .offset_pointers = offset});
   };
-  const bool full = effort == Effort::kFull;
+  const bool full = effort == VerificationLevel::kFull;
   for (int i = 0; i < (full ? 3 : 1); ++i) add("secret-seed", InputVariant::kBase);
   if (HasNarrowAlignment(spec)) add("pointer-offset", InputVariant::kBase, true);
   if (!VariantApplies(spec)) return trials;
@@ -90,12 +90,12 @@ std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t se
   return trials;
 }
 
-std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort) {
+std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret, VerificationLevel effort) {
   const std::set<std::string> names = ShapeScalars(spec);
-  std::vector<Case> shapes;
-  std::set<std::map<std::string, ScalarValue>> seen = {c.scalars};
+  std::vector<core::Case> shapes;
+  std::set<std::map<std::string, core::ScalarValue>> seen = {c.scalars};
   const auto add = [&](auto change) {  // change(name, index, value) -> the new value
-    Case odd = c;
+    core::Case odd = c;
     int index = 0;
     std::string list;
     for (const std::string& name : names) {
@@ -112,12 +112,12 @@ std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, uint64_t secr
   };
   add([](const std::string&, int, int64_t n) { return n - 1; });
   add([](const std::string&, int, int64_t n) { return n + 1; });
-  if (effort == Effort::kQuick) return shapes;
+  if (effort == VerificationLevel::kQuick) return shapes;
   add([](const std::string&, int i, int64_t n) { return PrimeBelow(std::min<int64_t>(n - 2, 1009) - 10 * i); });
   add([](const std::string&, int i, int64_t) { return int64_t{17} + 2 * i; });
   for (const std::string& one : names)
     add([&](const std::string& name, int, int64_t n) { return name == one ? 1 : std::min<int64_t>(n, 67); });
-  const CounterRandom random(secret, kShapeStream);
+  const base::CounterRandom random(secret, kShapeStream);
   for (const uint64_t which : {0, 64})
     add([&](const std::string&, int i, int64_t n) {
       return n < 2 ? n : 1 + static_cast<int64_t>(random.Below(which + static_cast<uint64_t>(i), static_cast<uint64_t>(n - 1)));
@@ -125,12 +125,12 @@ std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, uint64_t secr
   return shapes;
 }
 
-std::optional<Case> OtherScalars(const KernelSpec& spec, const Case& c) {
-  Case other = c;
-  for (const Argument& argument : spec.args) {
-    const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
+std::optional<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c) {
+  core::Case other = c;
+  for (const core::Argument& argument : spec.args) {
+    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
     const auto found = other.scalars.find(argument.name);
-    if (scalar == nullptr || !IsFloat(scalar->dtype) || found == other.scalars.end()) continue;
+    if (scalar == nullptr || !core::IsFloat(scalar->dtype) || found == other.scalars.end()) continue;
     found->second = 0.75 * std::visit([](auto value) { return static_cast<double>(value); }, found->second);
   }
   if (other.scalars == c.scalars) return std::nullopt;
@@ -138,15 +138,15 @@ std::optional<Case> OtherScalars(const KernelSpec& spec, const Case& c) {
   return other;
 }
 
-std::vector<Case> ReducedShapes(const KernelSpec& spec, const Case& c, double share) {
-  std::vector<Case> shapes;
+std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::Case& c, double share) {
+  std::vector<core::Case> shapes;
   for (const std::string& name : ShapeScalars(spec)) {
     const auto found = c.scalars.find(name);
     if (found == c.scalars.end() || !std::holds_alternative<int64_t>(found->second)) continue;
     const auto value = std::get<int64_t>(found->second);
     const auto reduced = static_cast<int64_t>(static_cast<double>(value) * share);
     if (reduced < 1 || reduced >= value) continue;  // one element of it is too much work already
-    Case smaller = c;
+    core::Case smaller = c;
     smaller.scalars[name] = reduced;
     smaller.name = fmt::format("{} with {}={}", c.name, name, reduced);
     shapes.push_back(std::move(smaller));
@@ -154,4 +154,4 @@ std::vector<Case> ReducedShapes(const KernelSpec& spec, const Case& c, double sh
   return shapes;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

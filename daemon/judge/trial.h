@@ -10,11 +10,11 @@
 #include "core/kernel_spec.h"
 #include "judge/inputs.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 
 struct Trial {
   std::string check;  // the name under which a failure is reported: "secret-seed", "needle", ...
-  Case c;
+  core::Case c;
   InputVariant variant = InputVariant::kBase;
   uint64_t seed = 1;
   bool offset_pointers = false;  // every buffer at the least alignment that the manifest promises
@@ -24,24 +24,24 @@ struct Trial {
   std::string Key() const;       // equal trials have equal keys
 };
 
-enum class Effort { kQuick, kFull };
+enum class VerificationLevel { kQuick, kFull };
 
 // The trials of one case beyond its own inputs: secret seeds of the base distribution, then the other distributions.
 // Seeds are derived from `secret`.
-std::vector<Trial> PlanTrials(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort);
+std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret, VerificationLevel effort);
 
 // The case with other sizes, consistently: every integer scalar that stands in a buffer's shape becomes n-1; n+1; a
 // prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation two that nobody can know before, drawn
 // from `secret` below n. Other scalars keep their values. The original may refuse or fault there; then the shape is not
 // used.
-std::vector<Case> OddShapes(const KernelSpec& spec, const Case& c, uint64_t secret, Effort effort);
+std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret, VerificationLevel effort);
 
 // The case with every floating-point scalar at three quarters of its value (zeros stay): one that is the same in all
 // cases may be written down in the candidate. Nothing where there is none.
-std::optional<Case> OtherScalars(const KernelSpec& spec, const Case& c);
+std::optional<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c);
 
 // A case that is too large to be run whole, with one scalar at a time reduced to about `share` of the case's work: all
 // other lengths, which a kernel may have been tuned for, stay what they are.
-std::vector<Case> ReducedShapes(const KernelSpec& spec, const Case& c, double share);
+std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::Case& c, double share);
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

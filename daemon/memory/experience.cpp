@@ -17,7 +17,7 @@
 #include "base/text_check.h"
 #include "memory/experience_fields.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 namespace {
 
 using Json = nlohmann::json;
@@ -30,11 +30,11 @@ constexpr double kMaxLogGain = 20;  // e^20: nothing real
 tl::unexpected<Error> Bad(std::string message) { return Fail(ErrorCode::kCorrupt, std::move(message)); }
 
 Status CheckValues(const Experience& e) {
-  WW_TRY(CheckTexts(e, kMaxStringBytes));
+  WW_TRY(base::CheckTexts(e, kMaxStringBytes));
   if (e.parameters.size() > kMaxParameters) return Bad(fmt::format("more than {} parameters", kMaxParameters));
   for (const auto& [name, value] : e.parameters) {
-    WW_TRY(CheckText("parameters", name, kMaxStringBytes, true));
-    WW_TRY(CheckText("parameters", value, kMaxStringBytes, false));
+    WW_TRY(base::CheckText("parameters", name, kMaxStringBytes, true));
+    WW_TRY(base::CheckText("parameters", value, kMaxStringBytes, false));
   }
   if (!(std::abs(e.log_gain) <= kMaxLogGain))
     return Bad(fmt::format("'log_gain' must lie from -{0} to {0}", kMaxLogGain));
@@ -45,9 +45,9 @@ Status CheckValues(const Experience& e) {
 
 // With the version of the format beside its fields.
 std::string Line(const Experience& e) {
-  Json json = ToJson(e);
+  Json json = base::ToJson(e);
   json["v"] = kFormat;
-  return DumpJson(json);
+  return base::DumpJson(json);
 }
 
 // Lines of `text` into `experiences`; `line` counts on from where it stands.
@@ -81,46 +81,46 @@ Result<std::string> FormatExperience(const Experience& experience) {
 
 Result<Experience> ParseExperience(std::string_view line) {
   if (line.size() > kMaxLineBytes) return Bad(fmt::format("the line has more than {} bytes", kMaxLineBytes));
-  WW_ASSIGN(const Json json, ParseJson(line));
+  WW_ASSIGN(const Json json, base::ParseJson(line));
   if (!json.is_object()) return Bad("not an object");
   const auto version = json.find("v");
   if (version == json.end() || !version->is_number_integer()) return Bad("'v', the version of the format, is missing");
   if (*version != kFormat)
-    return Bad(fmt::format("format {} is not known to this version, which writes {}", DumpJson(*version), kFormat));
-  WW_ASSIGN(Experience experience, FromJson<Experience>(json));
+    return Bad(fmt::format("format {} is not known to this version, which writes {}", base::DumpJson(*version), kFormat));
+  WW_ASSIGN(Experience experience, base::FromJson<Experience>(json));
   WW_TRY(CheckValues(experience));
   return experience;
 }
 
 std::string ExperienceId(const Experience& experience) {
-  return Sha256(Line(experience));
+  return base::Sha256(Line(experience));
 }
 
-std::string_view Name(Grade grade) {
+std::string_view Name(MatchGrade grade) {
   switch (grade) {
-    case Grade::kNone:
+    case MatchGrade::kNone:
       return "none";
-    case Grade::kOperation:
+    case MatchGrade::kOperation:
       return "same operation";
-    case Grade::kSimilar:
+    case MatchGrade::kSimilar:
       return "same operation and state";
-    case Grade::kExact:
+    case MatchGrade::kExact:
       return "same key";
   }
   return "?";
 }
 
-Grade GradeOf(const Experience& experience, const ExperienceKey& key) {
-  if (experience.key == key) return Grade::kExact;
-  if (experience.key.operation != key.operation) return Grade::kNone;
-  return experience.key.state == key.state ? Grade::kSimilar : Grade::kOperation;
+MatchGrade GradeOf(const Experience& experience, const ExperienceKey& key) {
+  if (experience.key == key) return MatchGrade::kExact;
+  if (experience.key.operation != key.operation) return MatchGrade::kNone;
+  return experience.key.state == key.state ? MatchGrade::kSimilar : MatchGrade::kOperation;
 }
 
 Result<StoreContent> ReadStore(const std::filesystem::path& path) {
   StoreContent content;
   std::error_code code;
   if (!std::filesystem::exists(path, code) && !code) return content;
-  WW_ASSIGN(const std::string text, ReadFile(path, kMaxStoreBytes));
+  WW_ASSIGN(const std::string text, base::ReadFile(path, kMaxStoreBytes));
   std::vector<Experience> all;
   ReadLines(text, path.string(), content.lines, all, content.warnings, content.bad);
   std::set<std::string> seen;
@@ -161,7 +161,7 @@ Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& input
     WW_ASSIGN(const std::string line, FormatExperience(e));
     text += line + "\n";
   }
-  WW_TRY(WriteFileAtomically(output, text));
+  WW_TRY(base::WriteFileAtomically(output, text));
   return merged;
 }
 
@@ -175,7 +175,7 @@ Status JsonLinesStore::Append(const Experience& experience) {
   WW_ASSIGN(std::string line, FormatExperience(experience));
   const std::filesystem::path& path = files_[0].path;
   // A writer that was killed may have left half a line: it must not swallow this one.
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char last = '\n';
   if (const off_t size = fd.valid() ? ::lseek(fd.get(), 0, SEEK_END) : 0;
       size > 0 && ::pread(fd.get(), &last, 1, size - 1) != 1)
@@ -183,12 +183,12 @@ Status JsonLinesStore::Append(const Experience& experience) {
   if (last != '\n') line.insert(0, "\n");
   std::error_code code;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), code);
-  return AppendLine(path, line);
+  return base::AppendLine(path, line);
 }
 
 // Reads what was added since the last time; from the beginning where the file was replaced.
 Status JsonLinesStore::Refresh(File& file) {
-  const Fd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::Fd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) {
     if (errno != ENOENT) return FailErrno("open " + file.path.string());
     file = File{file.path};
@@ -226,15 +226,15 @@ Status JsonLinesStore::Refresh(File& file) {
   return {};
 }
 
-Result<ExperienceAnswer> JsonLinesStore::Query(const ExperienceKey& key) {
-  ExperienceAnswer answer;
+Result<ExperienceMatches> JsonLinesStore::Query(const ExperienceKey& key) {
+  ExperienceMatches answer;
   std::set<std::string> seen;
   for (File& file : files_) {
     WW_TRY(Refresh(file));
     answer.warnings.insert(answer.warnings.end(), file.warnings.begin(), file.warnings.end());
     for (const Experience& e : file.experiences) {
-      const Grade grade = GradeOf(e, key);
-      if (grade == Grade::kNone || !seen.insert(ExperienceId(e)).second) continue;
+      const MatchGrade grade = GradeOf(e, key);
+      if (grade == MatchGrade::kNone || !seen.insert(ExperienceId(e)).second) continue;
       answer.best = std::max(answer.best, grade);
       answer.samples.push_back({e, grade});
     }
@@ -242,4 +242,4 @@ Result<ExperienceAnswer> JsonLinesStore::Query(const ExperienceKey& key) {
   return answer;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -22,7 +22,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 struct ExperienceKey {
   std::string chip;       // "h200"
@@ -58,16 +58,16 @@ Result<Experience> ParseExperience(std::string_view line);
 // Content address: equal experiences from two stores have the same.
 std::string ExperienceId(const Experience& experience);
 
-enum class Grade { kNone, kOperation, kSimilar, kExact };  // similar: same operation and state, other chip or type
-std::string_view Name(Grade grade);
-Grade GradeOf(const Experience& experience, const ExperienceKey& key);
+enum class MatchGrade { kNone, kOperation, kSimilar, kExact };  // similar: same operation and state, other chip or type
+std::string_view Name(MatchGrade grade);
+MatchGrade GradeOf(const Experience& experience, const ExperienceKey& key);
 
 struct GradedExperience {
   Experience experience;
-  Grade grade = Grade::kNone;
+  MatchGrade grade = MatchGrade::kNone;
 };
-struct ExperienceAnswer {
-  Grade best = Grade::kNone;
+struct ExperienceMatches {
+  MatchGrade best = MatchGrade::kNone;
   std::vector<GradedExperience> samples;  // everything of the same operation, in the order of the store
   std::vector<std::string> warnings;      // "path:line: reason" of lines that could not be read
 };
@@ -76,7 +76,7 @@ class ExperienceStore {
  public:
   virtual ~ExperienceStore() = default;
   virtual Status Append(const Experience& experience) = 0;
-  virtual Result<ExperienceAnswer> Query(const ExperienceKey& key) = 0;
+  virtual Result<ExperienceMatches> Query(const ExperienceKey& key) = 0;
 };
 
 struct StoreContent {
@@ -95,7 +95,7 @@ class JsonLinesStore final : public ExperienceStore {
  public:
   explicit JsonLinesStore(std::filesystem::path path, std::vector<std::filesystem::path> read_only = {});
   Status Append(const Experience& experience) override;
-  Result<ExperienceAnswer> Query(const ExperienceKey& key) override;
+  Result<ExperienceMatches> Query(const ExperienceKey& key) override;
 
  private:
   struct File {
@@ -109,4 +109,4 @@ class JsonLinesStore final : public ExperienceStore {
   std::vector<File> files_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -4,7 +4,7 @@
 #include "base/fields.h"
 #include "memory/experience.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 template <typename V>
 void Describe(V& field, const ExperienceKey*) {
@@ -31,4 +31,4 @@ void Describe(V& field, const Experience*) {
   field.Optional("time", &T::time);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -1,6 +1,6 @@
 #include "memory/journal.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 Result<Journal::Entry> Journal::Step(const StepRecord& record, const Act& act) {
   WW_ASSIGN(auto begun, trajectory_.Begin(task_, record));
@@ -18,4 +18,4 @@ Result<Journal::Entry> Journal::StepInEveryRun(const StepRecord& record, const A
   return Entry{begun.id, std::move(outcome)};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

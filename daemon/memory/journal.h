@@ -6,7 +6,7 @@
 
 #include "memory/trajectory.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 class Journal {
  public:
@@ -34,4 +34,4 @@ class Journal {
   TaskId task_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace warpwright {
+namespace warpwright::memory {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
@@ -112,4 +112,4 @@ Status Migrate(SQLite::Database& db, std::span<const char* const> migrations, co
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 struct DatabaseOptions {
   const char* what = "the trajectory";  // for messages
@@ -80,4 +80,4 @@ SQLite::Statement Prepare(const SQLite::Database& db, const std::string& sql, co
   return statement;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

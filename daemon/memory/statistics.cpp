@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright {
+namespace warpwright::memory {
 namespace {
 
 // One absurd sample must not decide for ever.
@@ -20,15 +20,15 @@ double ValueOf(const Experience& e) {
 double WeightOf(const GradedExperience& sample, const StatisticsOptions& options) {
   double weight = 0;
   switch (sample.grade) {
-    case Grade::kNone:
+    case MatchGrade::kNone:
       return 0;
-    case Grade::kOperation:
+    case MatchGrade::kOperation:
       weight = options.weight_operation;
       break;
-    case Grade::kSimilar:
+    case MatchGrade::kSimilar:
       weight = options.weight_similar;
       break;
-    case Grade::kExact:
+    case MatchGrade::kExact:
       weight = options.weight_exact;
       break;
   }
@@ -50,7 +50,7 @@ MethodStatistics Statistics(const std::string& method, double prior, const std::
   s.prior = prior;
   double sum = 0, won = 0;
   for (const GradedExperience& sample : samples) {
-    if (sample.experience.method != method || sample.grade == Grade::kNone) continue;
+    if (sample.experience.method != method || sample.grade == MatchGrade::kNone) continue;
     const double weight = WeightOf(sample, options), value = ValueOf(sample.experience);
     ++s.samples;
     s.successes += value > 0;
@@ -90,7 +90,7 @@ std::vector<ParameterStatistics> RankParameters(const std::string& method, const
   std::map<std::map<std::string, std::string>, Sums> by_parameters;
   Sums all;
   for (const GradedExperience& sample : samples) {
-    if (sample.experience.method != method || sample.grade == Grade::kNone) continue;
+    if (sample.experience.method != method || sample.grade == MatchGrade::kNone) continue;
     const double weight = WeightOf(sample, options), value = ValueOf(sample.experience);
     for (Sums* sums : {&by_parameters[sample.experience.parameters], &all}) {
       ++sums->samples;
@@ -107,4 +107,4 @@ std::vector<ParameterStatistics> RankParameters(const std::string& method, const
   return ranked;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

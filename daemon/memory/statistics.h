@@ -3,7 +3,7 @@
 
 #include "memory/experience.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 struct StatisticsOptions {
   double prior_samples = 3;  // k0
@@ -22,7 +22,7 @@ struct MethodStatistics {
   double prior = 0, posterior = 0;    // m0, E
   double success_probability = 0.5;
   double bonus = 0;
-  Grade best = Grade::kNone;
+  MatchGrade best = MatchGrade::kNone;
   double rank_value() const { return posterior + bonus; }
   // "measured x1.82 (geometric mean of 5, 4 faster)" or "no samples".
   std::string Summary() const;
@@ -52,4 +52,4 @@ struct ParameterStatistics {
 std::vector<ParameterStatistics> RankParameters(const std::string& method, const std::vector<GradedExperience>& samples,
                                                 const StatisticsOptions& options);
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

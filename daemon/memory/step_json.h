@@ -4,7 +4,7 @@
 
 #include "memory/trajectory.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 std::string EncodeStep(const StepRecord& record);
 Result<StepRecord> DecodeStep(std::string_view json);
@@ -18,4 +18,4 @@ Result<std::map<std::string, std::string>> DecodeParameters(std::string_view jso
 // Content address of what a step is about to do (see trajectory.h).
 std::string StepIdentity(const StepRecord& record);
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -8,7 +8,7 @@
 #include "memory/sqlite.h"
 #include "memory/step_json.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 namespace {
 
 constexpr int32_t kApplicationId = 0x57575452;  // "WWTR"
@@ -36,13 +36,13 @@ constexpr std::pair<StepKind, std::string_view> kStepKinds[] = {
     {StepKind::kEvaluate, "evaluate"}, {StepKind::kRepair, "repair"}, {StepKind::kAccept, "accept"}};
 
 std::string TaskIdentity(const TaskKey& key) {
-  return Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish();
+  return base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish();
 }
 
 // The repair that mended a failed step: a later step that names it and passed.
 void LinkRepairs(TrajectoryView& view) {
   for (const StepView& step : view.steps) {
-    if (step.record.repairs == 0 || !step.outcome || !step.outcome->verdict || !Passed(*step.outcome->verdict))
+    if (step.record.repairs == 0 || !step.outcome || !step.outcome->verdict || !core::Passed(*step.outcome->verdict))
       continue;
     for (StepView& failed : view.steps)
       if (failed.id == step.record.repairs) failed.mended_by = step.id;
@@ -63,13 +63,13 @@ std::optional<StepKind> ParseStepKind(std::string_view name) {
 }
 
 struct Trajectory::State {
-  State(SQLite::Database d, const Clock* c) : db(std::move(d)), clock(c) {}
+  State(SQLite::Database d, const base::Clock* c) : db(std::move(d)), clock(c) {}
 
   SQLite::Database db;
-  const Clock* clock;
-  SystemClock system_clock;
+  const base::Clock* clock;
+  base::SystemClock system_clock;
 
-  std::string Now() const { return FormatUtc((clock != nullptr ? *clock : system_clock).Now()); }
+  std::string Now() const { return base::FormatUtc((clock != nullptr ? *clock : system_clock).Now()); }
   Result<StepView> ReadStep(const SQLite::Statement& rows) const;     // id, record, outcome, started, finished
   Result<TaskSummary> ReadTask(const SQLite::Statement& rows) const;  // as kTaskColumns
 };
@@ -112,19 +112,19 @@ Trajectory::Trajectory(Trajectory&&) noexcept = default;
 Trajectory& Trajectory::operator=(Trajectory&&) noexcept = default;
 Trajectory::~Trajectory() = default;
 
-Result<Trajectory> Trajectory::Open(const std::filesystem::path& path, const Clock* clock) {
+Result<Trajectory> Trajectory::Open(const std::filesystem::path& path, const base::Clock* clock) {
   WW_ASSIGN(SQLite::Database db, OpenDatabase(path, kApplicationId));
   WW_TRY(Migrate(db, kMigrations));
   return Trajectory(std::make_unique<State>(std::move(db), clock));
 }
 
-Result<Trajectory::BegunTask> Trajectory::BeginTask(const TaskKey& key) {
+Result<Trajectory::StartedTask> Trajectory::BeginTask(const TaskKey& key) {
   State& s = *state_;
-  return InTransaction(s.db, [&]() -> Result<BegunTask> {
+  return InTransaction(s.db, [&]() -> Result<StartedTask> {
     const std::string identity = TaskIdentity(key);
     if (SQLite::Statement rows = Prepare(s.db, "SELECT id, result FROM task WHERE identity = ?", identity);
         rows.executeStep()) {
-      BegunTask task{rows.getColumn(0), true, std::nullopt};
+      StartedTask task{rows.getColumn(0), true, std::nullopt};
       if (!rows.isColumnNull(1)) {
         WW_ASSIGN(task.result, DecodeResult(rows.getColumn(1).getString()));
       }
@@ -133,7 +133,7 @@ Result<Trajectory::BegunTask> Trajectory::BeginTask(const TaskKey& key) {
     Prepare(s.db, "INSERT INTO task(identity, kernel, base, device, config, started) VALUES (?,?,?,?,?,?)", identity,
             key.kernel, key.base_hash, key.device, key.config_digest, s.Now())
         .exec();
-    return BegunTask{s.db.getLastInsertRowid(), false, std::nullopt};
+    return StartedTask{s.db.getLastInsertRowid(), false, std::nullopt};
   });
 }
 
@@ -156,14 +156,14 @@ Status Trajectory::DiscardTask(TaskId task) {
   });
 }
 
-Result<Trajectory::BegunStep> Trajectory::Begin(TaskId task, const StepRecord& record) {
+Result<Trajectory::StartedStep> Trajectory::Begin(TaskId task, const StepRecord& record) {
   State& s = *state_;
-  return InTransaction(s.db, [&]() -> Result<BegunStep> {
+  return InTransaction(s.db, [&]() -> Result<StartedStep> {
     const std::string identity = StepIdentity(record);
     if (SQLite::Statement rows =
             Prepare(s.db, "SELECT id, outcome FROM step WHERE task = ? AND identity = ?", task, identity);
         rows.executeStep()) {
-      BegunStep step{rows.getColumn(0), std::nullopt};
+      StartedStep step{rows.getColumn(0), std::nullopt};
       if (!rows.isColumnNull(1)) {
         WW_ASSIGN(step.outcome, DecodeOutcome(rows.getColumn(1).getString()));
       }
@@ -174,7 +174,7 @@ Result<Trajectory::BegunStep> Trajectory::Begin(TaskId task, const StepRecord& r
             task, identity, std::string(Name(record.kind)), record.base, record.candidate, record.method,
             EncodeStep(record), s.Now())
         .exec();
-    return BegunStep{s.db.getLastInsertRowid(), std::nullopt};
+    return StartedStep{s.db.getLastInsertRowid(), std::nullopt};
   });
 }
 
@@ -192,10 +192,10 @@ Status Trajectory::Finish(StepId step, const StepOutcome& outcome) {
   });
 }
 
-Status Trajectory::PutCandidate(TaskId task, const Candidate& candidate) {
+Status Trajectory::PutCandidate(TaskId task, const core::Candidate& candidate) {
   if (candidate.text.size() > kMaxTextBytes)
     return Fail(ErrorCode::kUnsupported, fmt::format("the candidate has {} bytes", candidate.text.size()));
-  if (Sha256(candidate.text) != candidate.hash)
+  if (base::Sha256(candidate.text) != candidate.hash)
     return Fail(ErrorCode::kUsage, "the candidate's hash is not that of its text");
   State& s = *state_;
   return InTransaction(s.db, [&] {
@@ -210,19 +210,19 @@ Status Trajectory::PutCandidate(TaskId task, const Candidate& candidate) {
   });
 }
 
-Result<std::optional<Candidate>> Trajectory::FindCandidate(TaskId task, std::string_view hash) {
+Result<std::optional<core::Candidate>> Trajectory::FindCandidate(TaskId task, std::string_view hash) {
   State& s = *state_;
-  return Guarded(s.db, [&]() -> Result<std::optional<Candidate>> {
+  return Guarded(s.db, [&]() -> Result<std::optional<core::Candidate>> {
     SQLite::Statement rows =
         Prepare(s.db,
                 "SELECT hash, text, parent, method, parameters, summary FROM candidate JOIN content USING (hash) "
                 "WHERE task = ? AND hash = ?",
                 task, std::string(hash));
-    if (!rows.executeStep()) return std::optional<Candidate>();
-    Candidate candidate{rows.getColumn(0), rows.getColumn(1), rows.getColumn(2), rows.getColumn(3), {},
+    if (!rows.executeStep()) return std::optional<core::Candidate>();
+    core::Candidate candidate{rows.getColumn(0), rows.getColumn(1), rows.getColumn(2), rows.getColumn(3), {},
                         rows.getColumn(5)};
     WW_ASSIGN(candidate.parameters, DecodeParameters(rows.getColumn(4).getString()));
-    if (Sha256(candidate.text) != candidate.hash)
+    if (base::Sha256(candidate.text) != candidate.hash)
       return Fail(ErrorCode::kCorrupt,
                   fmt::format("the stored text of candidate {} is not the one that was put there", candidate.hash));
     return std::optional(std::move(candidate));
@@ -284,4 +284,4 @@ Result<std::vector<TaskSummary>> Trajectory::Tasks() {
   });
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -21,7 +21,7 @@
 #include "core/verdict.h"
 #include "skills/match.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 using TaskId = int64_t;
 using StepId = int64_t;
@@ -63,7 +63,7 @@ struct StepRecord {
   // Not part of the identity:
   std::string reason;                 // why, one or more lines
   std::vector<std::string> evidence;  // lines with field = value
-  std::vector<ExpectedChange> prediction;
+  std::vector<skills::ExpectedChange> prediction;
   StepId repairs = 0;  // the failed step that this one mends; 0: none
 };
 // What came of it.
@@ -71,8 +71,8 @@ struct StepOutcome {
   std::string candidate;  // hash of what was produced or judged
   std::string summary;    // one line for people
   std::string data;       // what the caller needs to go on, as JSON: plans, the parameters of a repair
-  std::optional<Verdict> verdict;
-  std::vector<PredictionResult> prediction;
+  std::optional<core::Verdict> verdict;
+  std::vector<skills::PredictionResult> prediction;
   std::map<std::string, double> before, after;   // counters and evidence by name
   double time_before_us = 0, time_after_us = 0;  // weighted, over the cases
   double gain = 0;                               // over the base; 0: not measured
@@ -100,30 +100,30 @@ struct TrajectoryView {
 class Trajectory {
  public:
   // `clock` must outlive the trajectory; nullptr: the system's.
-  static Result<Trajectory> Open(const std::filesystem::path& path, const Clock* clock = nullptr);
+  static Result<Trajectory> Open(const std::filesystem::path& path, const base::Clock* clock = nullptr);
   Trajectory(Trajectory&&) noexcept;
   Trajectory& operator=(Trajectory&&) noexcept;
   ~Trajectory();
 
-  struct BegunTask {
+  struct StartedTask {
     TaskId id = 0;
     bool resumed = false;              // it was there before
     std::optional<TaskResult> result;  // it is finished
   };
-  Result<BegunTask> BeginTask(const TaskKey& key);  // the one with this key, or a new one
+  Result<StartedTask> BeginTask(const TaskKey& key);  // the one with this key, or a new one
   Status FinishTask(TaskId task, const TaskResult& result);
   Status DiscardTask(TaskId task);  // with its steps; texts that nothing refers to go as well
 
-  struct BegunStep {
+  struct StartedStep {
     StepId id = 0;
     std::optional<StepOutcome> outcome;  // it finished before: go on with this instead of acting
   };
-  Result<BegunStep> Begin(TaskId task, const StepRecord& record);
+  Result<StartedStep> Begin(TaskId task, const StepRecord& record);
   Status Finish(StepId step, const StepOutcome& outcome);
 
   // Refuses a text whose hash differs from candidate.hash. Storing it again changes nothing.
-  Status PutCandidate(TaskId task, const Candidate& candidate);
-  Result<std::optional<Candidate>> FindCandidate(TaskId task, std::string_view hash);
+  Status PutCandidate(TaskId task, const core::Candidate& candidate);
+  Result<std::optional<core::Candidate>> FindCandidate(TaskId task, std::string_view hash);
 
   // The finished evaluation of this candidate in the task, whatever base and round it belonged to.
   Result<std::optional<StepOutcome>> FindEvaluation(TaskId task, std::string_view candidate);
@@ -137,4 +137,4 @@ class Trajectory {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -6,7 +6,7 @@
 #include "memory/trajectory.h"
 #include "skills/prediction_fields.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
 constexpr StepKind Last(StepKind) { return StepKind::kAccept; }
 
@@ -51,4 +51,4 @@ void Describe(V& field, const TaskResult*) {
   field("gain", &T::gain);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

@@ -5,7 +5,7 @@
 #include "base/json_codec.h"
 #include "core/verdict_fields.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 namespace {
 
 using nlohmann::json;
@@ -40,20 +40,20 @@ void UpgradeVerdict(json& verdict) {
           [](json& c) { ForEach(c, "launches", [](json& launch) { ForEach(launch, "lines", UpgradeLine); }); });
 }
 
-Verdict Stored(Verdict verdict) {
-  if (auto* const measured = std::get_if<Measured>(&verdict))
-    for (CaseMeasurement& c : measured->cases)
-      for (LaunchReport& launch : c.launches)
+core::Verdict Stored(core::Verdict verdict) {
+  if (auto* const measured = std::get_if<core::Measured>(&verdict))
+    for (core::CaseMeasurement& c : measured->cases)
+      for (core::LaunchReport& launch : c.launches)
         if (launch.lines.size() > kMaxLines) launch.lines.resize(kMaxLines);
   return verdict;
 }
 
-std::string EncodeVerdict(const Verdict& verdict) { return EncodeJson(Stored(verdict)); }
+std::string EncodeVerdict(const core::Verdict& verdict) { return base::EncodeJson(Stored(verdict)); }
 
-Result<Verdict> DecodeVerdict(std::string_view text) {
-  WW_ASSIGN(json document, ParseJson(text));
+Result<core::Verdict> DecodeVerdict(std::string_view text) {
+  WW_ASSIGN(json document, base::ParseJson(text));
   UpgradeVerdict(document);
-  return FromJson<Verdict>(document);
+  return base::FromJson<core::Verdict>(document);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

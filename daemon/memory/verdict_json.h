@@ -9,14 +9,14 @@
 #include "base/result.h"
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::memory {
 
-std::string EncodeVerdict(const Verdict& verdict);
-Result<Verdict> DecodeVerdict(std::string_view json);
+std::string EncodeVerdict(const core::Verdict& verdict);
+Result<core::Verdict> DecodeVerdict(std::string_view json);
 
 // What of a verdict is kept.
-Verdict Stored(Verdict verdict);
+core::Verdict Stored(core::Verdict verdict);
 // From the forms in which earlier versions stored it to that of core/verdict_fields.h.
 void UpgradeVerdict(nlohmann::json& verdict);
 
-}  // namespace warpwright
+}  // namespace warpwright::memory

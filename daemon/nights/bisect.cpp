@@ -3,7 +3,7 @@
 #include <bit>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::nights {
 namespace {
 
 // Strictly between good and bad, the nearest to the middle first.
@@ -19,23 +19,23 @@ std::vector<size_t> Between(size_t good, size_t bad) {
 
 }  // namespace
 
-int MostTimings(size_t versions) {
+int MaxTimings(size_t versions) {
   return static_cast<int>(std::bit_width(versions - 2)) + 2;
 }
 
 Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const ProbePair& probe) {
   BisectResult result;
-  result.culprit = versions - 1;
-  const int most = MostTimings(versions);
+  result.first_bad = versions - 1;
+  const int most = MaxTimings(versions);
   std::vector<bool> broken(versions, false);
   PairProbe against_reference = whole;  // of the culprit
   const auto time = [&](size_t older, size_t newer) {
     ++result.timings;
     return probe(older, newer);
   };
-  for (bool moved = true; moved && result.culprit - result.good > 1;) {
+  for (bool moved = true; moved && result.first_bad - result.last_good > 1;) {
     moved = false;
-    for (const size_t version : Between(result.good, result.culprit)) {
+    for (const size_t version : Between(result.last_good, result.first_bad)) {
       if (broken[version]) continue;
       if (result.timings + 1 >= most) break;  // one is kept for the end
       WW_ASSIGN(const auto found, time(0, version));
@@ -44,22 +44,22 @@ Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const Probe
         continue;
       }
       if (found->log_ratio > 0.5 * whole.log_ratio) {
-        result.culprit = version;
+        result.first_bad = version;
         against_reference = *found;
       } else {
-        result.good = version;
+        result.last_good = version;
       }
       moved = true;
       break;
     }
   }
-  result.exact = result.culprit - result.good == 1;
-  if (result.good == 0) {  // that pair was timed
+  result.exact = result.first_bad - result.last_good == 1;
+  if (result.last_good == 0) {  // that pair was timed
     result.step = against_reference;
     result.confirmed = result.step.slower;
     return result;
   }
-  WW_ASSIGN(const auto step, time(result.good, result.culprit));
+  WW_ASSIGN(const auto step, time(result.last_good, result.first_bad));
   if (step) {
     result.step = *step;
     result.confirmed = step->slower;
@@ -67,4 +67,4 @@ Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const Probe
   return result;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

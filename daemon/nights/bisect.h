@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 struct PairProbe {
   double log_ratio = 0, lower = 0, upper = 0;  // of time newer / older
@@ -23,8 +23,8 @@ struct PairProbe {
 using ProbePair = std::function<Result<std::optional<PairProbe>>(size_t older, size_t newer)>;
 
 struct BisectResult {
-  size_t good = 0;        // the last version before the loss
-  size_t culprit = 0;     // the first with it; good + 1 where `exact`
+  size_t last_good = 0;        // the last version before the loss
+  size_t first_bad = 0;     // the first with it; good + 1 where `exact`
   bool exact = false;
   bool confirmed = false; // culprit against good: slower
   PairProbe step;         // of it, where it could be timed
@@ -33,6 +33,6 @@ struct BisectResult {
 // `versions` >= 2; version 0 and the last were timed already, with `log_ratio` > 0 between them.
 Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const ProbePair& probe);
 // What Bisect may spend on so many versions.
-int MostTimings(size_t versions);
+int MaxTimings(size_t versions);
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::nights {
 namespace {
 
 using std::chrono::system_clock;
@@ -212,4 +212,4 @@ std::string CronSchedule::Local(system_clock::time_point time) const {
   return date::format("%F %H:%M %Z", date::make_zoned(zone_, std::chrono::floor<std::chrono::seconds>(time)));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -23,7 +23,7 @@ namespace date {
 class time_zone;
 }
 
-namespace warpwright {
+namespace warpwright::nights {
 
 class CronSchedule {
  public:
@@ -46,4 +46,4 @@ class CronSchedule {
 // `zone`: "Europe/Berlin", "UTC". kConfig errors name the field and what is wrong with it, also for dates that never come (30 February).
 Result<CronSchedule> ParseCron(std::string_view expression, const std::string& zone);
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -13,7 +13,7 @@
 #include "base/text_check.h"
 #include "nights/history_fields.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 namespace {
 
 using Json = nlohmann::json;
@@ -31,9 +31,9 @@ Result<HistoryLine> LineOf(const Json& json) {
   const auto version = json.find("v");
   if (version == json.end() || !version->is_number_integer() || *version < kFormat) return Fail(ErrorCode::kCorrupt, "'v' is not 1");
   if (*version > kFormat)
-    return Fail(ErrorCode::kUnsupported, fmt::format("format {} was written by a newer warpwright", DumpJson(*version)));
-  WW_ASSIGN(HistoryLine line, FromJson<HistoryLine>(json));
-  WW_TRY(std::visit([](const auto& l) { return CheckTexts(l, kMaxText); }, line));
+    return Fail(ErrorCode::kUnsupported, fmt::format("format {} was written by a newer warpwright", base::DumpJson(*version)));
+  WW_ASSIGN(HistoryLine line, base::FromJson<HistoryLine>(json));
+  WW_TRY(std::visit([](const auto& l) { return base::CheckTexts(l, kMaxText); }, line));
   WW_TRY(ParseUtc(TimeOf(line)));
   return line;
 }
@@ -112,9 +112,9 @@ Result<int64_t> ParseUtc(std::string_view text) {
 }
 
 Result<std::string> FormatHistoryLine(const HistoryLine& line) {
-  Json json = ToJson(line);
+  Json json = base::ToJson(line);
   json["v"] = kFormat;
-  std::string text = DumpJson(json);
+  std::string text = base::DumpJson(json);
   if (text.size() > kMaxLineBytes) return Fail(ErrorCode::kCorrupt, fmt::format("a line of the history has more than {} bytes", kMaxLineBytes));
   WW_TRY(LineOf(json));
   return text;
@@ -122,7 +122,7 @@ Result<std::string> FormatHistoryLine(const HistoryLine& line) {
 
 Result<HistoryLine> ParseHistoryLine(std::string_view line) {
   if (line.size() > kMaxLineBytes) return Fail(ErrorCode::kCorrupt, fmt::format("it has more than {} bytes", kMaxLineBytes));
-  WW_ASSIGN(const Json json, ParseJson(line));
+  WW_ASSIGN(const Json json, base::ParseJson(line));
   return LineOf(json);
 }
 
@@ -188,4 +188,4 @@ std::string MergeHistories(std::string_view a, std::string_view b) {
   return CompactHistory(joined.append(b));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 // What a time depends on beside the code. Equal keys are comparable.
 struct HistoryKey {
@@ -108,4 +108,4 @@ std::string MergeHistories(std::string_view a, std::string_view b);
 // Seconds since 1970 of "2026-11-21T02:30:00Z".
 Result<int64_t> ParseUtc(std::string_view text);
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -4,7 +4,7 @@
 #include "base/fields.h"
 #include "nights/history.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 inline constexpr double kMostUs = 1e12, kMostLog = 30, kMostCount = 2147483647;
 
@@ -28,13 +28,13 @@ void Describe(V& field, const CaseTime*) {
   field.Sparse("reference", &T::reference);
   field.Sparse("modelled", &T::modelled);
   field("case", &T::case_name);
-  field.Optional("weight", &T::weight, Within{0, 1e9});
-  field.Optional("median_us", &T::median_us, Within{0, kMostUs});
-  field.Optional("log_mean", &T::log_mean, Within{-kMostLog, kMostLog});
-  field.Optional("log_error", &T::log_error, Within{0, kMostLog});
-  field.Optional("samples", &T::samples, Within{0, kMostCount});
-  field.Optional("discarded", &T::discarded, Within{0, kMostCount});
-  field.Optional("mhz", &T::mhz, Within{0, 1e6});
+  field.Optional("weight", &T::weight, base::Within{0, 1e9});
+  field.Optional("median_us", &T::median_us, base::Within{0, kMostUs});
+  field.Optional("log_mean", &T::log_mean, base::Within{-kMostLog, kMostLog});
+  field.Optional("log_error", &T::log_error, base::Within{0, kMostLog});
+  field.Optional("samples", &T::samples, base::Within{0, kMostCount});
+  field.Optional("discarded", &T::discarded, base::Within{0, kMostCount});
+  field.Optional("mhz", &T::mhz, base::Within{0, 1e6});
 }
 template <typename V>
 void Describe(V& field, const NightVerdict*) {
@@ -48,9 +48,9 @@ void Describe(V& field, const NightVerdict*) {
   field.Sparse("message", &T::message);
   field.Sparse("anchor_commit", &T::anchor_commit);
   field.Sparse("anchor_slice", &T::anchor_slice);
-  field.Optional("log_ratio", &T::log_ratio, Within{-kMostLog, kMostLog});
-  field.Optional("lower", &T::lower, Within{-kMostLog, kMostLog});
-  field.Optional("upper", &T::upper, Within{-kMostLog, kMostLog});
+  field.Optional("log_ratio", &T::log_ratio, base::Within{-kMostLog, kMostLog});
+  field.Optional("lower", &T::lower, base::Within{-kMostLog, kMostLog});
+  field.Optional("upper", &T::upper, base::Within{-kMostLog, kMostLog});
   field.Sparse("epoch", &T::epoch);
   field.Sparse("finding", &T::finding);
 }
@@ -70,9 +70,9 @@ void Describe(V& field, const Finding*) {
   field.Sparse("slice", &T::slice);
   field.Sparse("anchor_slice", &T::anchor_slice);
   field.Sparse("case", &T::case_name);
-  field.Optional("log_ratio", &T::log_ratio, Within{-kMostLog, kMostLog});
-  field.Optional("lower", &T::lower, Within{-kMostLog, kMostLog});
-  field.Optional("upper", &T::upper, Within{-kMostLog, kMostLog});
+  field.Optional("log_ratio", &T::log_ratio, base::Within{-kMostLog, kMostLog});
+  field.Optional("lower", &T::lower, base::Within{-kMostLog, kMostLog});
+  field.Optional("upper", &T::upper, base::Within{-kMostLog, kMostLog});
   field.Sparse("confirmed", &T::confirmed);
   field.Sparse("modelled", &T::modelled);
   field.Sparse("message", &T::message);
@@ -83,4 +83,4 @@ constexpr std::string_view Tag(const NightVerdict*) { return "night"; }
 constexpr std::string_view Tag(const Finding*) { return "finding"; }
 constexpr const char* TagKey(const HistoryLine*) { return "kind"; }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "nights/history.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 struct EntryHistory {
   std::string kernel, file;
@@ -26,4 +26,4 @@ std::string RenderHistoryIndex(const std::vector<EntryHistory>& entries);
 // index.html, <kernel>.html and <kernel>.svg into the folder.
 Status WriteHistoryPages(const std::vector<EntryHistory>& entries, const std::filesystem::path& folder);
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -10,7 +10,7 @@
 
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 namespace {
 
 constexpr double kLeft = 58, kRight = 14, kTop = 44, kBottom = 30;
@@ -31,9 +31,9 @@ std::string Us(double us) {
 }
 
 std::string Text(double x, double y, std::string_view text, std::string_view anchor, std::string_view css, size_t most = 60) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y, anchor, css, EscapeHtml(text, most));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y, anchor, css, report::EscapeHtml(text, most));
 }
-std::string Title(std::string_view text) { return fmt::format("<title>{}</title>", EscapeHtml(text, 400)); }
+std::string Title(std::string_view text) { return fmt::format("<title>{}</title>", report::EscapeHtml(text, 400)); }
 
 // A step of 1, 2 or 5 times a power of ten that divides the range into about four.
 double NiceStep(double range) {
@@ -215,4 +215,4 @@ std::string DrawPanel(const Panel& panel) {
   return out + Grid(axes) + Regressions(panel, axes) + Changes(panel, axes) + Nights(panel, axes);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -7,7 +7,7 @@
 
 #include "nights/history.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 struct PanelNight {
   int64_t time = 0;  // seconds since 1970
@@ -40,4 +40,4 @@ std::vector<Panel> PanelsOf(const History& history);
 // A group of SVG elements, kPanelWidth by kPanelHeight. Classes are styled by the page.
 std::string DrawPanel(const Panel& panel);
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,7 +38,7 @@ Result<std::string> DirectoryHistory::Text(const std::string& kernel) const {
   WW_ASSIGN(const std::string name, FileName(kernel));
   std::error_code error;
   if (!fs::exists(folder_ / name, error)) return std::string();
-  return ReadFile(folder_ / name, kMaxHistoryBytes);
+  return base::ReadFile(folder_ / name, kMaxHistoryBytes);
 }
 
 Result<History> DirectoryHistory::Read(const std::string& kernel) {
@@ -57,11 +57,11 @@ Status DirectoryHistory::Append(const std::map<std::string, std::vector<HistoryL
     WW_ASSIGN(const std::string name, FileName(kernel));
     const std::string whole = Joined(old, text);
     if (NeedsCompacting(whole)) {
-      WW_TRY(WriteFileAtomically(folder_ / name, CompactHistory(whole)));
+      WW_TRY(base::WriteFileAtomically(folder_ / name, CompactHistory(whole)));
       continue;
     }
     text.pop_back();  // AppendLine ends it
-    WW_TRY(AppendLine(folder_ / name, whole.size() > old.size() + text.size() + 1 ? "\n" + text : text));
+    WW_TRY(base::AppendLine(folder_ / name, whole.size() > old.size() + text.size() + 1 ? "\n" + text : text));
   }
   return {};
 }
@@ -85,11 +85,11 @@ Result<History> BranchHistory::Read(const std::string& kernel) {
 
 Status BranchHistory::Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string& time) {
   const auto theirs = repository_.Resolve("refs/remotes/origin/" + branch_), ours = repository_.Resolve("refs/heads/" + branch_);
-  FilesCommit commit;
+  repo::FilesCommit commit;
   commit.branch = branch_;
   commit.parent = theirs ? *theirs : ours ? *ours : "";
   commit.author = author_;
-  commit.message = fmt::format("Nightly times of {}\n\n{}\n", time, Repository::kTrailer);
+  commit.message = fmt::format("Nightly times of {}\n\n{}\n", time, repo::Repository::kTrailer);
   for (const auto& [kernel, added] : lines) {
     if (added.empty()) continue;
     WW_ASSIGN(const std::string old, Text(kernel));
@@ -100,9 +100,9 @@ Status BranchHistory::Append(const std::map<std::string, std::vector<HistoryLine
     commit.files[name] = std::move(whole);
   }
   if (commit.files.empty()) return {};
-  WW_ASSIGN(const PublishedBranch published, repository_.CommitFiles(commit, branch_));
+  WW_ASSIGN(const repo::PublishedBranch published, repository_.CommitFiles(commit, branch_));
   tip_ = published.commit;
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

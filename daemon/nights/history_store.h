@@ -11,7 +11,7 @@
 #include "repo/repository.h"
 #include "nights/history.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 class HistoryStore {
  public:
@@ -39,17 +39,17 @@ class DirectoryHistory final : public HistoryStore {
 // on top of that one, so that it can be pushed; where others push at the same time, fetch and append again.
 class BranchHistory final : public HistoryStore {
  public:
-  BranchHistory(Repository& repository, std::string branch, Signature author) : repository_(repository), branch_(std::move(branch)), author_(std::move(author)) {}
+  BranchHistory(repo::Repository& repository, std::string branch, repo::Signature author) : repository_(repository), branch_(std::move(branch)), author_(std::move(author)) {}
   Result<History> Read(const std::string& kernel) override;
   Status Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string& time) override;
   std::string Tip() const override { return tip_; }
 
  private:
   Result<std::string> Text(const std::string& kernel) const;
-  Repository& repository_;
+  repo::Repository& repository_;
   const std::string branch_;
-  const Signature author_;
+  const repo::Signature author_;
   std::string tip_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

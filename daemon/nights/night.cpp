@@ -9,18 +9,18 @@
 #include "base/utf8.h"
 #include "core/median.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 namespace {
 
 constexpr size_t kMaxMessage = 500;
 constexpr double kClockChange = 0.02;
 
-std::string Cut(std::string_view text) { return std::string(CutAtCharacter(text, kMaxMessage)); }
+std::string Cut(std::string_view text) { return std::string(base::CutAtCharacter(text, kMaxMessage)); }
 std::string Percent(double log_ratio) { return fmt::format("{:.1f} %", 100 * std::abs(std::expm1(log_ratio))); }
 std::string Interval(double lower, double upper) { return fmt::format("{:.1f} to {:.1f} %", 100 * std::expm1(lower), 100 * std::expm1(upper)); }
 
 std::string IdOf(const Finding& finding) {
-  return Hasher().Add(finding.kernel).Add(finding.key.device).Add(finding.cause).Add(finding.commit).Add(finding.from).Add(finding.to)
+  return base::Hasher().Add(finding.kernel).Add(finding.key.device).Add(finding.cause).Add(finding.commit).Add(finding.from).Add(finding.to)
       .Add(finding.cause == "code" ? finding.anchor_slice : finding.time).Finish().substr(0, 16);
 }
 
@@ -91,11 +91,11 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
   }
   verdict.state = "slower";
   verdict.message = fmt::format("{} more time than {}{}", Percent(code.log_ratio), against, code.worst_case.empty() ? "" : ", in case " + code.worst_case);
-  outcome.find_culprit = true;
+  outcome.needs_bisection = true;
   const auto open = OpenCodeFinding(history, input.key);
   if (!open || open->anchor_slice != input.reference->slice || open->slice != input.slice) return;
   if (code.log_ratio > open->log_ratio + std::log(input.threshold)) return;
-  outcome.find_culprit = false;  // known, and no worse
+  outcome.needs_bisection = false;  // known, and no worse
   verdict.finding = open->id;
   if (NightsSince(history, input.key, Since(history, open->id)) + 1 < kAcceptAfterNights) return;
   Close(history, input, true, "accepted", fmt::format("nobody changed it for {} nights: it is the reference from now on", kAcceptAfterNights), outcome);
@@ -191,9 +191,9 @@ void DecideDrift(const History& history, const NightInput& input, const EqualCod
 
 }  // namespace
 
-std::optional<Anchor> AnchorOf(const History& history, const HistoryKey& key) {
+std::optional<ReferenceRevision> ReferenceRevisionOf(const History& history, const HistoryKey& key) {
   for (auto night = history.nights.rbegin(); night != history.nights.rend(); ++night)
-    if (night->key.SameMachine(key) && !night->anchor_commit.empty() && !night->anchor_slice.empty()) return Anchor{night->anchor_commit, night->anchor_slice};
+    if (night->key.SameMachine(key) && !night->anchor_commit.empty() && !night->anchor_slice.empty()) return ReferenceRevision{night->anchor_commit, night->anchor_slice};
   return std::nullopt;
 }
 
@@ -212,7 +212,7 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
   verdict.key = input.key;
   verdict.commit = input.commit;
   verdict.slice = input.slice;
-  const auto anchor = AnchorOf(history, input.key);
+  const auto anchor = ReferenceRevisionOf(history, input.key);
   if (anchor) {
     verdict.anchor_commit = anchor->commit;
     verdict.anchor_slice = anchor->slice;
@@ -235,7 +235,7 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
     Close(history, input, true, "recovered", "the code is the reference's again", outcome);
   } else {
     verdict.state = "first";
-    verdict.message = anchor ? Cut("this revision is the new reference, since the old one cannot be timed: " + input.reference_gone) : "nothing to compare with yet";
+    verdict.message = anchor ? Cut("this revision is the new reference, since the old one cannot be timed: " + input.reference_error) : "nothing to compare with yet";
     verdict.anchor_commit = input.commit;
     verdict.anchor_slice = input.slice;
     if (anchor) Close(history, input, true, "accepted", "the reference cannot be timed any more", outcome);
@@ -247,7 +247,7 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
   return outcome;
 }
 
-void AddCodeFinding(const History& history, const NightInput& input, const CulpritFacts& culprit, NightOutcome& outcome) {
+void AddCodeFinding(const History& history, const NightInput& input, const FirstBadCommit& culprit, NightOutcome& outcome) {
   const CodeJudgement& code = *input.code;
   Finding finding;
   finding.time = input.time;
@@ -291,4 +291,4 @@ void AddCodeFinding(const History& history, const NightInput& input, const Culpr
   if (!known || worse) outcome.reported.push_back(finding);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -15,13 +15,13 @@
 #include "nights/night_timer.h"
 #include "nights/regression.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
-struct Anchor {
+struct ReferenceRevision {
   std::string commit, slice;
 };
 // The revision that tonight is to be timed against; nullopt in the first night on this machine.
-std::optional<Anchor> AnchorOf(const History& history, const HistoryKey& key);
+std::optional<ReferenceRevision> ReferenceRevisionOf(const History& history, const HistoryKey& key);
 
 struct NightInput {
   std::string time, kernel;
@@ -30,10 +30,10 @@ struct NightInput {
   double threshold = 1.03;
   bool modelled = false;
   NightTimes present;
-  std::optional<Anchor> reference;    // timed beside it, with these times
+  std::optional<ReferenceRevision> reference;    // timed beside it, with these times
   NightTimes reference_times;
   std::optional<CodeJudgement> code;  // of the two
-  std::string reference_gone;         // why the anchor could not be timed
+  std::string reference_error;         // why the anchor could not be timed
   std::string failure;                // why tonight's could not
 };
 
@@ -42,21 +42,21 @@ struct NightOutcome {
   std::vector<CaseTime> times;
   std::vector<Finding> findings;      // to be appended: new, recovered and accepted ones
   std::vector<Finding> reported;      // those of them that people should hear of: new and changed
-  bool find_culprit = false;          // the code is slower, and for a reason that is not known yet
+  bool needs_bisection = false;          // the code is slower, and for a reason that is not known yet
   std::vector<std::string> notes;     // what is worth a line and is no finding
   // Everything that the history takes from this night.
   std::vector<HistoryLine> Lines() const;
 };
 NightOutcome DecideNight(const History& history, const NightInput& input);
 
-// Who made the code slower, as nights/culprit.h found it.
-struct CulpritFacts {
+// Who made the code slower, as nights/first_bad_commit.h found it.
+struct FirstBadCommit {
   std::string commit, subject;        // empty: not found
   std::string note;                   // why not, or how sure
   bool confirmed = false;
   double log_ratio = 0, lower = 0, upper = 0;  // of the commit alone; 0: not timed
 };
 // Adds the finding, reported or silent, to an outcome with find_culprit.
-void AddCodeFinding(const History& history, const NightInput& input, const CulpritFacts& culprit, NightOutcome& outcome);
+void AddCodeFinding(const History& history, const NightInput& input, const FirstBadCommit& culprit, NightOutcome& outcome);
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -18,7 +18,7 @@
 #include "core/evaluator.h"
 #include "nights/regression.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 // How times are made: part of the history's key. Changes whenever they would no longer be comparable.
 inline constexpr int kTimingProtocol = 1;
@@ -26,7 +26,7 @@ inline constexpr int kTimingProtocol = 1;
 struct NightTimerOptions {
   std::string device;
   std::filesystem::path tree;          // where the manifest's init files are
-  std::optional<Chip> chip;            // of a real device: its nominal clock
+  std::optional<core::Chip> chip;            // of a real device: its nominal clock
   double threshold = 1.03;
   uint64_t sample_instructions = 20'000'000;  // as the judge measures
   uint64_t max_case_bytes = 1ull << 30;       // larger cases are left out on the simulator
@@ -55,12 +55,12 @@ struct NightComparison {
 
 class NightTimer {
  public:
-  NightTimer(Evaluator& evaluator, NightTimerOptions options) : evaluator_(evaluator), options_(std::move(options)) {}
+  NightTimer(core::Evaluator& evaluator, NightTimerOptions options) : evaluator_(evaluator), options_(std::move(options)) {}
 
   bool modelled() const { return options_.device.starts_with("sim:"); }
-  Result<std::variant<NightTimes, NotRunnable>> Measure(const KernelSpec& spec, const SourceRef& source);
+  Result<std::variant<NightTimes, NotRunnable>> Measure(const core::KernelSpec& spec, const core::SourceRef& source);
   // Both with tonight's manifest entry: a reference with another signature is NotRunnable.
-  Result<std::variant<NightComparison, NotRunnable>> Compare(const KernelSpec& spec, const SourceRef& reference, const SourceRef& present);
+  Result<std::variant<NightComparison, NotRunnable>> Compare(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present);
   int comparisons() const { return comparisons_; }
 
  private:
@@ -68,19 +68,19 @@ class NightTimer {
   template <typename T>
   using Outcome = std::variant<T, NotRunnable>;
 
-  std::vector<const Case*> CasesOf(const KernelSpec& spec) const;
-  Result<Outcome<NightTimes>> Model(const KernelSpec& spec, const SourceRef& source);
-  Result<Outcome<NightComparison>> CompareModelled(const KernelSpec& spec, const SourceRef& reference, const SourceRef& present);
-  Result<Outcome<NightComparison>> ComparePass(const KernelSpec& spec, const SourceRef& reference, const SourceRef& present);
-  Result<std::optional<NotRunnable>> AddBlocks(const KernelSpec& spec, const SourceRef& reference, const SourceRef& present, CasePairs& pairs, int blocks);
-  TimingRules Rules() const;
+  std::vector<const core::Case*> CasesOf(const core::KernelSpec& spec) const;
+  Result<Outcome<NightTimes>> Model(const core::KernelSpec& spec, const core::SourceRef& source);
+  Result<Outcome<NightComparison>> CompareModelled(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present);
+  Result<Outcome<NightComparison>> ComparePass(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present);
+  Result<std::optional<NotRunnable>> AddBlocks(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present, CasePairs& pairs, int blocks);
+  core::TimingRules Rules() const;
   uint64_t NextSeed();
 
-  Evaluator& evaluator_;
+  core::Evaluator& evaluator_;
   NightTimerOptions options_;
   std::map<std::string, NightTimes> modelled_;  // by root and file: exported trees do not change
   uint64_t passes_ = 0;
   int comparisons_ = 0;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -7,7 +7,7 @@
 
 #include "core/median.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 namespace {
 
 constexpr double kEfficiency = 0.8;  // of Qn, rounded down
@@ -16,7 +16,7 @@ constexpr double kEfficiency = 0.8;  // of Qn, rounded down
 double Quantile(double alpha, int degrees) {
   thread_local std::map<std::pair<double, int>, double> known;
   const auto [found, fresh] = known.try_emplace({alpha, degrees}, 0);
-  if (fresh) found->second = StudentQuantile(alpha, degrees);
+  if (fresh) found->second = core::StudentQuantile(alpha, degrees);
   return found->second;
 }
 
@@ -58,7 +58,7 @@ DriftResult JudgeDrift(std::span<const NightPoint> earlier, const NightPoint& to
 
   std::vector<double> values;
   for (const NightPoint& point : level) values.push_back(point.log_us);
-  result.level = Median(values);
+  result.level = core::Median(values);
   result.scale = std::max(QnScale(values), rules.floor);
   const int degrees = std::max(3, static_cast<int>(kEfficiency * (result.nights - 1)));
   const double off = ExpectedOff(level, result.scale, tonight);
@@ -91,17 +91,17 @@ CodeJudgement JudgeCode(const PairedResult& paired, double threshold, double alp
   };
   take(paired.overall.log_ratio, paired.overall.decision_lower, paired.overall.decision_upper);
   switch (paired.overall.decision) {
-    case TimingDecision::kFaster: judgement.decision = CodeDecision::kFaster; break;
-    case TimingDecision::kSame: judgement.decision = CodeDecision::kSame; break;
-    case TimingDecision::kSlower: judgement.decision = CodeDecision::kSlower; return judgement;
-    case TimingDecision::kInconclusive: judgement.decision = CodeDecision::kUnclear; break;
+    case core::TimingDecision::kFaster: judgement.decision = CodeDecision::kFaster; break;
+    case core::TimingDecision::kSame: judgement.decision = CodeDecision::kSame; break;
+    case core::TimingDecision::kSlower: judgement.decision = CodeDecision::kSlower; return judgement;
+    case core::TimingDecision::kInconclusive: judgement.decision = CodeDecision::kUnclear; break;
   }
   const double limit = std::log(threshold), share = alpha / static_cast<double>(std::max<size_t>(1, paired.cases.size()));
   const PairedCase* worst = nullptr;
   double worst_upper = -limit;
   for (const PairedCase& one : paired.cases) {
     if (one.summary.blocks < 2) continue;
-    const double upper = one.summary.log_ratio + StudentQuantile(share, one.summary.blocks - 1) * one.summary.standard_error;
+    const double upper = one.summary.log_ratio + core::StudentQuantile(share, one.summary.blocks - 1) * one.summary.standard_error;
     if (upper >= worst_upper) continue;
     worst_upper = upper;
     worst = &one;
@@ -125,4 +125,4 @@ std::vector<NightPoint> LevelOf(const History& history, const HistoryKey& key, c
   return points;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

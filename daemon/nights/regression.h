@@ -27,7 +27,7 @@
 #include "core/timing.h"
 #include "nights/history.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 inline constexpr int kAcceptAfterNights = 14;
 
@@ -63,10 +63,10 @@ double QnScale(std::vector<double> values);
 struct PairedCase {
   std::string name;
   double weight = 1;
-  TimingSummary summary;
+  core::TimingSummary summary;
 };
 struct PairedResult {
-  TimingOverall overall;
+  core::TimingOverall overall;
   std::vector<PairedCase> cases;
   bool modelled = false;
 };
@@ -82,4 +82,4 @@ CodeJudgement JudgeCode(const PairedResult& paired, double threshold, double alp
 // The times of `name` on equal code on this machine since its level last changed, oldest first.
 std::vector<NightPoint> LevelOf(const History& history, const HistoryKey& key, const std::string& slice, const std::string& name);
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -6,14 +6,14 @@
 #include "base/utf8.h"
 
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 Connection* Self(void* pointer) { return static_cast<Connection*>(pointer); }
 
 // What servers and ssh write is shown on one line, short, without what hides or turns text.
 std::string OneLine(std::string_view text) {
-  std::string line = CleanText(text, 400);
+  std::string line = base::CleanText(text, 400);
   while (line.ends_with(' ')) line.pop_back();
   return line;
 }
@@ -26,7 +26,7 @@ Connection::~Connection() {
 
 Result<std::unique_ptr<Connection>> Connection::Open(git_repository* repository, const RemoteAddress& address, git_direction direction) {
   StartGit();
-  WW_ASSIGN(RemotePlace place, ParseRemote(address.url));
+  WW_ASSIGN(RemoteUrl place, ParseRemoteUrl(address.url));
   std::unique_ptr<Connection> connection(new Connection(address, std::move(place)));
   WW_TRY(connection->Connect(repository, direction));
   return connection;
@@ -34,15 +34,15 @@ Result<std::unique_ptr<Connection>> Connection::Open(git_repository* repository,
 
 Status Connection::Connect(git_repository* repository, git_direction direction) {
   deadline_ = std::chrono::steady_clock::now() + address_.limits.time;
-  if (place_.kind == RemoteKind::kLocal) {
+  if (place_.kind == config::RemoteKind::kLocal) {
     GitRepository local;
     if (git_repository_open_ext(local.out(), place_.url.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr) != 0)
       return FailGit("open the repository " + place_.url, "check the path, and that this user owns it or trusts it (git config --global --add safe.directory)");
     if (git_repository_is_shallow(local) == 1)
       return Fail(ErrorCode::kUnsupported, place_.url + " is a shallow clone: its history ends somewhere", "git -C " + place_.url + " fetch --unshallow");
   }
-  if (place_.kind == RemoteKind::kSsh) {
-    WW_ASSIGN(auto folder, TemporaryDirectory::Create("ww-ssh"));
+  if (place_.kind == config::RemoteKind::kSsh) {
+    WW_ASSIGN(auto folder, base::TemporaryDirectory::Create("ww-ssh"));
     ssh_messages_.emplace(std::move(folder));
     ssh_ = {place_.ssh, address_.credential.ssh_key, address_.credential.ssh_known_hosts, ssh_messages_->path() / "stderr"};
   }
@@ -72,9 +72,9 @@ git_remote_callbacks Connection::Callbacks() {
 int Connection::OnTransport(git_transport** out, git_remote* owner, void* pointer) {
   Connection& self = *Self(pointer);
   switch (self.place_.kind) {
-    case RemoteKind::kLocal: return git_transport_local(out, owner, nullptr);
-    case RemoteKind::kSsh: return MakeSshTransport(out, owner, &self.ssh_);
-    case RemoteKind::kHttp: break;
+    case config::RemoteKind::kLocal: return git_transport_local(out, owner, nullptr);
+    case config::RemoteKind::kSsh: return MakeSshTransport(out, owner, &self.ssh_);
+    case config::RemoteKind::kHttp: break;
   }
   git_smart_subtransport_definition http{git_smart_subtransport_http, 1, nullptr};
   return git_transport_smart(out, owner, &http);
@@ -87,7 +87,7 @@ int Connection::OnCredential(git_credential** out, const char*, const char*, uns
     self.failure_ = Error{code, std::move(message), {}, 0, 0, std::move(remedy)};
     return -1;
   };
-  if (self.place_.kind != RemoteKind::kHttp || (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT) == 0)
+  if (self.place_.kind != config::RemoteKind::kHttp || (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT) == 0)
     return fail(ErrorCode::kEnvironment, self.address_.url + " asks for a credential of a kind that is not ours to give", "use https with a token, or ssh");
   if (!self.address_.credential.token)
     return fail(ErrorCode::kEnvironment, self.address_.url + " asks for a token", "configure github.token or github.app");
@@ -142,8 +142,8 @@ int Connection::OnPushed(const char*, const char* status, void* pointer) {
 }
 
 std::optional<Error> Connection::SshFailure() const {
-  if (place_.kind != RemoteKind::kSsh) return std::nullopt;
-  const auto text = ReadFile(ssh_.stderr_path, 64 << 10);
+  if (place_.kind != config::RemoteKind::kSsh) return std::nullopt;
+  const auto text = base::ReadFile(ssh_.stderr_path, 64 << 10);
   if (!text || text->empty()) return std::nullopt;
   std::string remedy;
   if (text->find("Host key verification failed") != std::string::npos)
@@ -224,4 +224,4 @@ Result<PushOutcome> Connection::Push(const std::string& source, const std::strin
   return push_;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -11,7 +11,7 @@
 #include "repo/remote.h"
 #include "repo/ssh_transport.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 struct PushOutcome {
   bool done = false;
@@ -35,7 +35,7 @@ class Connection {
   Result<PushOutcome> Push(const std::string& source, const std::string& commit, const std::string& ref, const std::string& expected);
 
  private:
-  Connection(const RemoteAddress& address, RemotePlace place) : address_(address), place_(std::move(place)) {}
+  Connection(const RemoteAddress& address, RemoteUrl place) : address_(address), place_(std::move(place)) {}
   git_remote_callbacks Callbacks();
   Status Connect(git_repository* repository, git_direction direction);
   tl::unexpected<Error> FailRemote(const std::string& what);
@@ -50,9 +50,9 @@ class Connection {
   int CheckTime();
 
   const RemoteAddress& address_;
-  RemotePlace place_;
+  RemoteUrl place_;
   SshOptions ssh_;
-  std::optional<TemporaryDirectory> ssh_messages_;
+  std::optional<base::TemporaryDirectory> ssh_messages_;
   GitRemote remote_;
   std::chrono::steady_clock::time_point deadline_;
   int asked_for_token_ = 0;
@@ -61,4 +61,4 @@ class Connection {
   PushOutcome push_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

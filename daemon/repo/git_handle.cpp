@@ -4,7 +4,7 @@
 
 #include "repo/timed_stream.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 void StartGit() {
   static const bool started = [] {
@@ -43,4 +43,4 @@ Result<GitTree> TreeOf(git_repository* repository, const std::string& commit_id)
   return tree;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 // git_X* with git_X_free.
 template <typename T, void (*Free)(T*)>
@@ -50,4 +50,4 @@ std::string ToString(const git_oid* id);
 Result<GitCommit> LookUpCommit(git_repository* repository, const std::string& id);
 Result<GitTree> TreeOf(git_repository* repository, const std::string& commit_id);
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -4,7 +4,7 @@
 
 #include "repo/reference_write.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 // What `commit` reaches and no branch of `target` does, as one pack.
@@ -63,4 +63,4 @@ Result<PushOutcome> PushLocally(git_repository* from, const std::filesystem::pat
   return moved ? PushOutcome{true, {}} : PushOutcome{false, "the branch moved meanwhile"};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -7,9 +7,9 @@
 
 #include "repo/connection.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 // As Connection::Push. A branch that a working tree shows is not moved. Hooks do not run.
 Result<PushOutcome> PushLocally(git_repository* from, const std::filesystem::path& to, const std::string& commit, const std::string& ref, const std::string& expected);
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

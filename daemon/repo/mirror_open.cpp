@@ -10,9 +10,9 @@
 #include "base/subprocess.h"
 #include "repo/git_handle.h"
 #include "repo/remote.h"
-#include "repo/remote_place.h"
+#include "repo/remote_url.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,7 +41,7 @@ Status Make(const fs::path& path) {
     if (git_repository_init_ext(made.out(), fresh.c_str(), &options) != 0) return FailGit("make a mirror in " + parent.string());
   }
   // Once in a mirror's life: a power cut must not leave the name without what stands behind it.
-  if (const Fd folder(::open(fresh.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); !folder.valid() || ::syncfs(folder.get()) != 0) return FailErrno("sync " + fresh.string());
+  if (const base::Fd folder(::open(fresh.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); !folder.valid() || ::syncfs(folder.get()) != 0) return FailErrno("sync " + fresh.string());
   fs::rename(fresh, path, error);
   if (!error) return {};
   std::error_code ignored;
@@ -54,7 +54,7 @@ Status Make(const fs::path& path) {
 
 Result<Mirror> Mirror::Open(const fs::path& path, RemoteAddress remote, Signature us) {
   StartGit();
-  WW_TRY(ParseRemote(remote.url));
+  WW_TRY(ParseRemoteUrl(remote.url));
   std::error_code error;
   if (fs::exists(path, error)) {
     git_repository* raw = nullptr;
@@ -75,21 +75,21 @@ Result<Mirror> Mirror::Open(const fs::path& path, RemoteAddress remote, Signatur
   return Mirror(std::move(repository), std::move(remote), std::move(us));
 }
 
-Status Mirror::Upkeep(size_t packs_at_most) {
+Status Mirror::CollectGarbage(size_t packs_at_most) {
   const fs::path path = repository_.common_directory();
   size_t packs = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path / "objects/pack", error)) packs += entry.path().extension() == ".pack" ? 1 : 0;
   if (packs <= packs_at_most) return {};
-  Command command;
+  base::Command command;
   command.argv = {"git", "-c", "gc.pruneExpire=3.months.ago", "-c", "pack.threads=1", "--git-dir", path.string(), "gc", "--quiet"};
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.deadline = std::chrono::minutes(10);
-  const auto done = Run(command);  // another one that is at it already makes this one leave
+  const auto done = base::Run(command);  // another one that is at it already makes this one leave
   if (!done) return {};            // no git program: it goes on, slower
   if (done->exit_code != 0 && done->exit_code != 127 && done->err.find("already running") == std::string::npos)
     return Fail(ErrorCode::kIo, "git gc in " + path.string() + ": " + done->err.substr(0, 300));
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

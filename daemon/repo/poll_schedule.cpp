@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::repo {
 
 void PollSchedule::Set(const std::set<std::string>& names, Time now) {
   std::erase_if(entries_, [&](const auto& entry) { return names.count(entry.first) == 0; });
@@ -36,14 +36,14 @@ std::vector<std::string> PollSchedule::Due(Time now) {
   return names;
 }
 
-void PollSchedule::Finished(const std::string& name, Looked outcome, Time now) {
+void PollSchedule::Finished(const std::string& name, PollResult outcome, Time now) {
   const auto found = entries_.find(name);
   if (found == entries_.end() || !found->second.busy) return;
   Entry& entry = found->second;
   entry.busy = false;
-  entry.wait = outcome == Looked::kChanged ? options_.every : std::min(options_.at_most, 2 * entry.wait);
+  entry.wait = outcome == PollResult::kChanged ? options_.every : std::min(options_.at_most, 2 * entry.wait);
   // What fails is not asked again at once, however often it is woken.
-  const bool at_once = entry.woken && outcome != Looked::kFailed;
+  const bool at_once = entry.woken && outcome != PollResult::kFailed;
   entry.due = at_once ? now : now + Spread(entry.woken ? std::min(entry.wait, options_.every) : entry.wait);
   entry.woken = false;
 }
@@ -62,4 +62,4 @@ std::chrono::milliseconds PollSchedule::Spread(std::chrono::milliseconds wait) {
   return wait - std::chrono::milliseconds(static_cast<int64_t>(random_ % 1000) * wait.count() / 10'000);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::repo {
 
-enum class Looked { kChanged, kNothing, kFailed };
+enum class PollResult { kChanged, kNothing, kFailed };
 
 class PollSchedule {
  public:
@@ -33,7 +33,7 @@ class PollSchedule {
   void WakeAll(Time now);
   // Those that are due, the longest due first. None of them is due again before Finished, whatever wakes it meanwhile; then it is at once.
   std::vector<std::string> Due(Time now);
-  void Finished(const std::string& name, Looked outcome, Time now);
+  void Finished(const std::string& name, PollResult outcome, Time now);
   // Nothing: none waits.
   std::optional<Time> NextDue() const;
 
@@ -50,4 +50,4 @@ class PollSchedule {
   std::map<std::string, Entry> entries_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

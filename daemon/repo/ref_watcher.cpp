@@ -9,20 +9,20 @@
 #include <mutex>
 
 #include "base/fd.h"
-#include "repo/ref_files.h"
-#include "repo/remote_place.h"
+#include "repo/ref_file_monitor.h"
+#include "repo/remote_url.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 struct RefWatcher::State {
-  State(PollSchedule::Options options, const Clock& the_clock, RefFiles the_files) : clock(the_clock), schedule(options), files(std::move(the_files)) {}
+  State(PollSchedule::Options options, const base::Clock& the_clock, RefFileMonitor the_files) : clock(the_clock), schedule(options), files(std::move(the_files)) {}
 
-  const Clock& clock;
+  const base::Clock& clock;
   mutable std::mutex mutex;
   PollSchedule schedule;
-  RefFiles files;
+  RefFileMonitor files;
   std::map<std::string, std::filesystem::path> local;  // by name
-  Fd epoll, wake, timer;
+  base::Fd epoll, wake, timer;
 
   bool Add(int fd) const {
     epoll_event event{};
@@ -42,7 +42,7 @@ struct RefWatcher::State {
   void WatchFiles() {
     for (const auto& [name, path] : local) files.Watch(name, path);
   }
-  void Drain(const Fd& fd) const {
+  void Drain(const base::Fd& fd) const {
     uint64_t count = 0;
     while (::read(fd.get(), &count, sizeof count) > 0) {
     }
@@ -52,14 +52,14 @@ struct RefWatcher::State {
 RefWatcher::RefWatcher() = default;
 RefWatcher::~RefWatcher() = default;
 
-Result<std::unique_ptr<RefWatcher>> RefWatcher::Create(PollSchedule::Options options, const Clock& clock) {
-  WW_ASSIGN(RefFiles files, RefFiles::Create());
+Result<std::unique_ptr<RefWatcher>> RefWatcher::Create(PollSchedule::Options options, const base::Clock& clock) {
+  WW_ASSIGN(RefFileMonitor files, RefFileMonitor::Create());
   std::unique_ptr<RefWatcher> watcher(new RefWatcher);
   watcher->state_ = std::make_unique<State>(options, clock, std::move(files));
   State& state = *watcher->state_;
-  state.epoll = Fd(::epoll_create1(EPOLL_CLOEXEC));
-  state.wake = Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  state.timer = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  state.epoll = base::Fd(::epoll_create1(EPOLL_CLOEXEC));
+  state.wake = base::Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  state.timer = base::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!state.epoll.valid() || !state.wake.valid() || !state.timer.valid()) return FailErrno("make the watcher's descriptors");
   if (!state.Add(state.wake.get()) || !state.Add(state.timer.get()) || !state.Add(state.files.fd())) return FailErrno("epoll_ctl");
   return watcher;
@@ -96,7 +96,7 @@ std::vector<std::string> RefWatcher::Due() {
   state_->Drain(state_->wake);
   state_->Drain(state_->timer);
   const auto now = state_->clock.Steady();
-  const RefFiles::Noticed noticed = state_->files.Read();
+  const RefFileMonitor::Changes noticed = state_->files.Read();
   if (noticed.overflow) state_->schedule.WakeAll(now);
   for (const auto& name : noticed.names) state_->schedule.Wake(name, now);
   auto due = state_->schedule.Due(now);
@@ -107,7 +107,7 @@ std::vector<std::string> RefWatcher::Due() {
   return due;
 }
 
-void RefWatcher::Finished(const std::string& name, Looked outcome) {
+void RefWatcher::Finished(const std::string& name, PollResult outcome) {
   const std::lock_guard lock(state_->mutex);
   state_->schedule.Finished(name, outcome, state_->clock.Steady());
   state_->Arm();
@@ -118,4 +118,4 @@ bool RefWatcher::Notices(const std::string& name) const {
   return state_->files.Watches(name);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -1,5 +1,5 @@
 // Says when which repository is to be looked at: by time (repo/poll_schedule.h), because somebody woke it (a webhook), or because the refs of a
-// local one moved (repo/ref_files.h). A look that comes for nothing costs one listing of refs; one that is missed is made up for by the next,
+// local one moved (repo/ref_file_monitor.h). A look that comes for nothing costs one listing of refs; one that is missed is made up for by the next,
 // since what moved is found by comparing refs.
 //
 // One file descriptor to poll(): readable when Due() has something to say. All calls are thread-safe.
@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "repo/poll_schedule.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 struct WatchedRemote {
   std::string name;
@@ -23,7 +23,7 @@ struct WatchedRemote {
 class RefWatcher {
  public:
   // `clock` must outlive it.
-  static Result<std::unique_ptr<RefWatcher>> Create(PollSchedule::Options options, const Clock& clock);
+  static Result<std::unique_ptr<RefWatcher>> Create(PollSchedule::Options options, const base::Clock& clock);
   ~RefWatcher();
 
   // Exactly these from now on; new ones are due at once.
@@ -33,7 +33,7 @@ class RefWatcher {
   int fd() const;
   // Those to look at now. Each is given out once, until Finished.
   std::vector<std::string> Due();
-  void Finished(const std::string& name, Looked outcome);
+  void Finished(const std::string& name, PollResult outcome);
   // Whether inotify watches it; else only time and wake-ups bring a look.
   bool Notices(const std::string& name) const;
 
@@ -43,4 +43,4 @@ class RefWatcher {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

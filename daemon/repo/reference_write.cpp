@@ -5,12 +5,12 @@
 #include <functional>
 #include <thread>
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr auto kLockAge = std::chrono::seconds(3);
-constexpr auto kPatience = std::chrono::seconds(5);
+constexpr auto kLockTimeout = std::chrono::seconds(5);
 
 void RemoveIfStale(const fs::path& lock) {
   std::error_code error;
@@ -19,8 +19,8 @@ void RemoveIfStale(const fs::path& lock) {
 }
 
 // Calls `act` until it says something else than "locked".
-int Patiently(git_repository* repository, const std::string& ref, const std::function<int()>& act) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+int RetryWhileLocked(git_repository* repository, const std::string& ref, const std::function<int()>& act) {
+  const auto deadline = std::chrono::steady_clock::now() + kLockTimeout;
   for (;;) {
     const int code = act();
     if (code != GIT_ELOCKED || std::chrono::steady_clock::now() > deadline) return code;
@@ -36,7 +36,7 @@ int Patiently(git_repository* repository, const std::string& ref, const std::fun
 Result<bool> MoveReference(git_repository* repository, const std::string& ref, const git_oid* to, const std::string* expected, const char* why) {
   git_oid from{};
   if (expected != nullptr && !expected->empty() && git_oid_fromstr(&from, expected->c_str()) != 0) return FailGit("read the id " + *expected);
-  const int code = Patiently(repository, ref, [&] {
+  const int code = RetryWhileLocked(repository, ref, [&] {
     GitReference moved;
     if (expected == nullptr) return git_reference_create(moved.out(), repository, ref.c_str(), to, 1, why);
     if (expected->empty()) return git_reference_create(moved.out(), repository, ref.c_str(), to, 0, why);
@@ -48,9 +48,9 @@ Result<bool> MoveReference(git_repository* repository, const std::string& ref, c
 }
 
 Status DeleteReference(git_repository* repository, const std::string& ref) {
-  const int code = Patiently(repository, ref, [&] { return git_reference_remove(repository, ref.c_str()); });
+  const int code = RetryWhileLocked(repository, ref, [&] { return git_reference_remove(repository, ref.c_str()); });
   if (code != 0 && code != GIT_ENOTFOUND) return FailGit("delete " + ref);
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

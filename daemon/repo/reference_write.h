@@ -5,7 +5,7 @@
 
 #include "repo/git_handle.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 // Puts `ref` at `to` (an id of the repository). With `expected` only from there ("" : only where it is absent): true when it was moved, false when
 // it was elsewhere. A lock of less than three seconds is waited for; an older one was left behind by a killed process, since nobody
@@ -13,4 +13,4 @@ namespace warpwright {
 Result<bool> MoveReference(git_repository* repository, const std::string& ref, const git_oid* to, const std::string* expected, const char* why);
 Status DeleteReference(git_repository* repository, const std::string& ref);
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

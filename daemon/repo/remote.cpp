@@ -7,7 +7,7 @@
 #include "repo/local_push.h"
 #include "repo/reference_write.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 constexpr std::string_view kHeads = "refs/heads/", kTracking = "refs/remotes/origin/", kTips = "refs/warpwright/tips/", kPushes = "refs/warpwright/pushes/";
@@ -76,7 +76,7 @@ Result<std::string> Mirror::MainBranch() const {
 }
 
 // Makes what is known equal to what is there. What is gone goes first, since "a" is in the way of "a/b".
-Status Mirror::Follow(const Refs& known, const Refs& now, const std::string& main) {
+Status Mirror::UpdateTrackingRefs(const Refs& known, const Refs& now, const std::string& main) {
   for (const auto& [ref, id] : known)
     if (now.count(ref) == 0) WW_TRY(DeleteReference(git(), Tracking(ref)));
   for (const auto& [ref, id] : now) {
@@ -100,8 +100,8 @@ Result<std::vector<RefMove>> Mirror::Fetch() {
   for (const auto& [ref, id] : now)
     if (!Has(git(), id)) missing.push_back(ref);
   if (!missing.empty()) WW_TRY(connection->Download(missing));
-  WW_TRY(Follow(known, now, main));
-  if (!missing.empty()) WW_TRY(Upkeep());
+  WW_TRY(UpdateTrackingRefs(known, now, main));
+  if (!missing.empty()) WW_TRY(CollectGarbage());
 
   std::vector<RefMove> moves;
   std::set<std::string> names;
@@ -137,14 +137,14 @@ Result<Mirror::Tip> Mirror::RemoteTip(const std::string& branch) {
   return tip;
 }
 
-Result<Mirror::Pushed> Mirror::Push(const std::string& branch, const std::string& commit, const std::string& expected) {
+Result<Mirror::PushResult> Mirror::Push(const std::string& branch, const std::string& commit, const std::string& expected) {
   const std::string ref = std::string(kHeads) + branch;
-  WW_TRY(CheckBranchName(branch));
+  WW_TRY(config::CheckBranchName(branch));
   WW_TRY(LookUpCommit(git(), commit));
   if (!branch.starts_with("warpwright/")) {
     WW_ASSIGN(const std::string main, DefaultBranch(remote_));
-    if (main == ref) return Pushed{false, branch + " is the main branch, which is never pushed to", expected};
-    if (!expected.empty() && !Descends(git(), commit, expected)) return Pushed{false, "the commit does not follow " + expected, expected};
+    if (main == ref) return PushResult{false, branch + " is the main branch, which is never pushed to", expected};
+    if (!expected.empty() && !Descends(git(), commit, expected)) return PushResult{false, "the commit does not follow " + expected, expected};
   }
   PushOutcome outcome;
   if (const auto local = LocalPath(remote_.url); !local.empty()) {
@@ -157,11 +157,11 @@ Result<Mirror::Pushed> Mirror::Push(const std::string& branch, const std::string
     WW_ASSIGN(outcome, connection->Push(source, commit, ref, expected));
     WW_TRY(DeleteReference(git(), source));
   }
-  Pushed pushed{outcome.done, outcome.rejected, outcome.done ? commit : std::string()};
+  PushResult pushed{outcome.done, outcome.rejected, outcome.done ? commit : std::string()};
   if (outcome.done) return pushed;
   WW_ASSIGN(const Refs now, ListRefs(remote_));
   if (const auto found = now.find(ref); found != now.end()) pushed.remote_tip = found->second;
   return pushed;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

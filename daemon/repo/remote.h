@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "repo/repository.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 struct Credential {
   std::function<Result<std::string>()> token;  // for https; asked again for each connection, since an App's lives an hour
@@ -70,21 +70,21 @@ class Mirror {
 
   // Every Fetch leaves a pack, and lookups slow down with their number: where there are more, `git gc` joins them if there is a git program.
   // Fetch calls it. Objects that nothing refers to stay for three months, since events may name them.
-  Status Upkeep(size_t packs_at_most = 64);
+  Status CollectGarbage(size_t packs_at_most = 64);
 
   // Pushes commit `commit` (in the mirror) to `branch`. The remote's tip must be `expected` (empty: absent) at the moment of the push, else
   // nothing is pushed and `rejected` says why; so it does where the server refuses. Pushing what is already there succeeds. Outside warpwright/
   // only fast-forwards are pushed, and never to the remote's main branch. A local remote's hooks do not run.
-  struct Pushed {
+  struct PushResult {
     bool done = false;
     std::string rejected;
     std::string remote_tip;  // what was found there
   };
-  Result<Pushed> Push(const std::string& branch, const std::string& commit, const std::string& expected);
+  Result<PushResult> Push(const std::string& branch, const std::string& commit, const std::string& expected);
   // Whether the remote's tip of `branch` is absent, ours (its message carries Repository::kTrailer and it is our committer) or foreign.
-  enum class Owner { kNobody, kOurs, kForeign };
+  enum class Owner { kAbsent, kOurs, kForeign };
   struct Tip {
-    Owner owner = Owner::kNobody;
+    Owner owner = Owner::kAbsent;
     std::string commit;
   };
   Result<Tip> RemoteTip(const std::string& branch);
@@ -92,10 +92,10 @@ class Mirror {
  private:
   Mirror(Repository repository, RemoteAddress remote, Signature us) : repository_(std::move(repository)), remote_(std::move(remote)), us_(std::move(us)) {}
   git_repository* git() const { return repository_.repository_.get(); }
-  Status Follow(const Refs& known, const Refs& now, const std::string& main);
+  Status UpdateTrackingRefs(const Refs& known, const Refs& now, const std::string& main);
   Repository repository_;
   RemoteAddress remote_;
   Signature us_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -10,7 +10,7 @@
 #include "base/fd.h"
 #include "repo/git_handle.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 constexpr size_t kMaxBlobBytes = 16u << 20;
@@ -222,7 +222,7 @@ Status Repository::Export(const std::string& commit, const std::function<bool(st
     WW_TRY(WriteNewFile(destination / file.path, *text));
   }
   // Once for all files: a sync for each takes minutes for tens of thousands.
-  const Fd folder(::open(destination.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::Fd folder(::open(destination.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid() || ::syncfs(folder.get()) != 0) return FailErrno("sync " + destination.string());
   return {};
 }
@@ -244,4 +244,4 @@ std::optional<std::string> Repository::Config(const std::string& key) const {
   return std::string(value);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -14,7 +14,7 @@
 
 struct git_repository;
 
-namespace warpwright {
+namespace warpwright::repo {
 
 struct Signature {
   std::string name = "warpwright";
@@ -115,4 +115,4 @@ class Repository {
   std::filesystem::path root_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -7,7 +7,7 @@
 #include "repo/reference_write.h"
 #include "repo/repository.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 struct OpenBranch {
@@ -124,4 +124,4 @@ Result<PublishedBranch> Repository::CommitFiles(const FilesCommit& request, std:
   return PublishedBranch{request.branch, ToString(&commit), true};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

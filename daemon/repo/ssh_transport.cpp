@@ -15,13 +15,13 @@
 #include "base/subprocess.h"
 #include "repo/timed_stream.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 // One process of ssh for one connection: libgit2 speaks with it through the stream, which it frees.
 struct SshStream {
   git_smart_subtransport_stream parent{};  // first: libgit2 passes a pointer to it
-  Child child;
+  base::Child child;
 };
 struct SshSubtransport {
   git_smart_subtransport parent{};         // first
@@ -58,7 +58,7 @@ int Read(git_smart_subtransport_stream* base, char* buffer, size_t size, size_t*
 
 int Write(git_smart_subtransport_stream* base, const char* buffer, size_t size) {
   SshStream& stream = *reinterpret_cast<SshStream*>(base);
-  const PipeSignalBlocked blocked;  // ssh may have ended: that is an error of this connection and not the end of the process
+  const base::PipeSignalBlocked blocked;  // ssh may have ended: that is an error of this connection and not the end of the process
   while (size > 0) {
     if (WaitFor(stream.child.to_child(), POLLOUT) != 0) return -1;
     const ssize_t count = ::write(stream.child.to_child(), buffer, std::min<size_t>(size, 4096));  // at most PIPE_BUF never blocks after POLLOUT
@@ -81,11 +81,11 @@ int Action(git_smart_subtransport_stream** out, git_smart_subtransport* base, co
   const bool goes_on = service == GIT_SERVICE_UPLOADPACK || service == GIT_SERVICE_RECEIVEPACK;
   if (goes_on && transport.open == nullptr) return FailSsh("the connection is not open");
   if (!goes_on) {
-    Command command;
+    base::Command command;
     command.argv = SshArguments(*transport.options, service == GIT_SERVICE_UPLOADPACK_LS ? "git-upload-pack" : "git-receive-pack");
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     if (const char* agent = std::getenv("SSH_AUTH_SOCK"); agent != nullptr && transport.options->key.empty()) command.env["SSH_AUTH_SOCK"] = agent;
-    auto child = Child::Start(command, transport.options->stderr_path);
+    auto child = base::Child::Start(command, transport.options->stderr_path);
     if (!child) return FailSsh("start ssh: " + child.error().message);
     transport.open = new SshStream{{}, std::move(*child)};
     transport.open->parent = {base, Read, Write, FreeStream};
@@ -126,7 +126,7 @@ std::vector<std::string> SshArguments(const SshOptions& options, const std::stri
   }
   if (!options.target.port.empty()) argv.insert(argv.end(), {"-p", options.target.port});
   if (!options.target.user.empty()) argv.insert(argv.end(), {"-l", options.target.user});
-  argv.insert(argv.end(), {"--", options.target.host, service + " " + ShellQuote(options.target.path)});
+  argv.insert(argv.end(), {"--", options.target.host, service + " " + base::ShellQuote(options.target.path)});
   return argv;
 }
 
@@ -135,4 +135,4 @@ int MakeSshTransport(git_transport** out, git_remote* owner, SshOptions* options
   return git_transport_smart(out, owner, &definition);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

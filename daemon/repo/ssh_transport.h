@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "repo/remote_place.h"
+#include "repo/remote_url.h"
 
 struct git_remote;
 struct git_transport;
 
-namespace warpwright {
+namespace warpwright::repo {
 
 struct SshOptions {
   SshTarget target;
@@ -26,4 +26,4 @@ std::vector<std::string> SshArguments(const SshOptions& options, const std::stri
 // A transport of libgit2; `options` must outlive it. 0, or an error code of libgit2.
 int MakeSshTransport(git_transport** out, git_remote* owner, SshOptions* options);
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -15,13 +15,13 @@
 
 #include "base/fd.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 struct TimedStream {
   git_stream parent{};  // first: libgit2 passes a pointer to it
   std::string host, port;
-  Fd socket;
+  base::Fd socket;
 };
 
 TimedStream* Self(git_stream* stream) { return reinterpret_cast<TimedStream*>(stream); }
@@ -43,7 +43,7 @@ int Wait(const TimedStream& stream, short events, int timeout_ms) {
 }
 
 int ConnectTo(TimedStream& stream, const addrinfo& address) {
-  stream.socket = Fd(::socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
+  stream.socket = base::Fd(::socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
   if (!stream.socket.valid()) return FailNet(std::string("socket: ") + std::strerror(errno));
   if (::connect(stream.socket.get(), address.ai_addr, address.ai_addrlen) == 0) return 0;
   int failure = errno;
@@ -118,4 +118,4 @@ void RegisterTimedStreams() {
   git_stream_register(GIT_STREAM_STANDARD, &registration);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

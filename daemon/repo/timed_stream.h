@@ -1,7 +1,7 @@
 // TCP connections of libgit2 with time limits: its own wait for ever. TLS runs on top of them.
 #pragma once
 
-namespace warpwright {
+namespace warpwright::repo {
 
 inline constexpr int kConnectTimeoutMs = 20'000;  // to one address
 inline constexpr int kIdleTimeoutMs = 120'000;    // without a byte in either direction
@@ -9,4 +9,4 @@ inline constexpr int kIdleTimeoutMs = 120'000;    // without a byte in either di
 // Once, before the first connection.
 void RegisterTimedStreams();
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -11,7 +11,7 @@
 #include "report/markdown.h"
 #include "report/mermaid.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr size_t kCounterRows = 8, kUntestedShown = 4;
@@ -19,7 +19,7 @@ constexpr size_t kCounterRows = 8, kUntestedShown = 4;
 std::string LeftOut(size_t count, std::string_view what, const Explanation& e) {
   if (count == 0) return {};
   return fmt::format("\n_{} more {}{} left out to keep this page readable; {} prints everything._\n", count, what, count == 1 ? " is" : "s are",
-                     CodeSpan("warpwright show --kernel " + ShellWord(e.kernel)));
+                     CodeSpan("warpwright show --kernel " + base::ShellWord(e.kernel)));
 }
 
 bool IsSlower(const CaseRow& row) { return row.decision == "slower" || (row.decision.empty() && row.after_us > row.before_us * 1.005); }
@@ -65,7 +65,7 @@ std::string Changes(const Provenance& p) {
 std::string HotList(const std::vector<HotLine>& lines, std::string_view when) {
   std::string out;
   for (const auto& line : lines)
-    out += fmt::format("{}line {}{} ({:.0f} % {})", out.empty() ? "" : ", ", line.line, line.text.empty() ? "" : " " + CodeSpan(CleanText(line.text, 60)),
+    out += fmt::format("{}line {}{} ({:.0f} % {})", out.empty() ? "" : ", ", line.line, line.text.empty() ? "" : " " + CodeSpan(base::CleanText(line.text, 60)),
                        100 * line.share, EscapeMarkdown(line.what, 60));
   return out.empty() ? out : fmt::format("- Where the time went {}: {}.\n", when, out);
 }
@@ -84,7 +84,7 @@ std::string CaseNames(const Explanation& e, bool compared) {
   for (const auto& row : e.cases) {
     if (row.errors.empty() == compared) continue;
     if (out.size() > 120) ++more;
-    else out += (out.empty() ? "" : ", ") + CodeSpan(CleanText(row.name, 60));
+    else out += (out.empty() ? "" : ", ") + CodeSpan(base::CleanText(row.name, 60));
   }
   return more == 0 ? out : fmt::format("{} and {} more", out, more);
 }
@@ -181,7 +181,7 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
   return out + LeftOut(e.cases.size() - rows.size(), "shape", e);
 }
 
-std::string WhyFaster(const Explanation& e, size_t max_steps, size_t max_bytes) {
+std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t max_bytes) {
   std::string out = "\n### Why it is faster\n\n";
   for (size_t i = 0; i < e.steps.size() && i < max_steps; ++i) out += fmt::format("{}. {}\n", i + 1, Step(e.steps[i], max_bytes));
   out += LeftOut(e.steps.size() - std::min(e.steps.size(), max_steps), "step", e);
@@ -204,12 +204,12 @@ std::string WhyFaster(const Explanation& e, size_t max_steps, size_t max_bytes) 
 
 std::string MissingCounters(const std::string& note) { return "**Counters are missing**: " + EscapeMarkdown(note, 160) + "."; }
 
-std::string WhatToLookAt(const Explanation& e, const Provenance& p, size_t max_items, size_t max_bytes) {
+std::string RenderReviewHints(const Explanation& e, const Provenance& p, size_t max_items, size_t max_bytes) {
   std::vector<std::string> items;
   if (!p.changed.empty()) items.push_back(fmt::format("**Lines** {} of {}.", Ranges(p.changed), CodeSpan(e.file)));
   if (std::string numerics = Numerics(e); !numerics.empty()) items.push_back(std::move(numerics));
   for (const auto& note : e.counter_notes) items.push_back(MissingCounters(note));
-  for (const auto& relaxation : e.relaxations) items.push_back("**Relaxed by the manifest**: " + CodeSpan(CleanText(relaxation, 100)) + ".");
+  for (const auto& relaxation : e.relaxations) items.push_back("**Relaxed by the manifest**: " + CodeSpan(base::CleanText(relaxation, 100)) + ".");
   for (const auto& precondition : e.preconditions) items.push_back("**From now on**: " + EscapeMarkdown(precondition, max_bytes));
   for (const auto& review : e.review) items.push_back("**The judge asks to look at**: " + EscapeMarkdown(review, max_bytes));
   std::string untested = fmt::format("**Not tested**: chips other than {}", EscapeMarkdown(ChipName(e), 60));
@@ -224,7 +224,7 @@ std::string WhatToLookAt(const Explanation& e, const Provenance& p, size_t max_i
   return out + LeftOut(items.size() - std::min(items.size(), max_items), "point", e);
 }
 
-std::string HowItWasFound(const Explanation& e, size_t max_rounds) {
+std::string RenderSearchHistory(const Explanation& e, size_t max_rounds) {
   std::string out = "\n### How it was found\n\n";
   int accepted = 0, wrong = 0;
   for (const auto& attempt : e.attempts) {
@@ -302,8 +302,8 @@ std::string Verification(const Explanation& e, size_t max_items) {
 std::string Reproduction(const Explanation& e, const Provenance& p) {
   const std::string branch = p.branch.empty() ? "warpwright/" + e.kernel : p.branch, base = e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12);
   const std::string command = fmt::format("git fetch origin {} &&\n  git checkout {} &&\n  git checkout FETCH_HEAD -- {} &&\n  warpwright verify --kernel {} --device {}\n",
-                                          ShellWord(CleanText(branch, 200)), ShellWord(base), ShellWord(CleanText(e.file, 300)), ShellWord(CleanText(e.kernel, 100)),
-                                          ShellWord(CleanText(e.device, 60)));
+                                          base::ShellWord(base::CleanText(branch, 200)), base::ShellWord(base), base::ShellWord(base::CleanText(e.file, 300)), base::ShellWord(base::CleanText(e.kernel, 100)),
+                                          base::ShellWord(base::CleanText(e.device, 60)));
   return Folded("Reproduce it with one command", CodeBlock(command, "sh"));
 }
 
@@ -312,7 +312,7 @@ std::string CostAndProvenance(const Explanation& e, const Provenance& p) {
   const auto row = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) rows += fmt::format("| {} | {} |\n", name, value);
   };
-  const auto code = [](const std::string& text, size_t bytes) { return text.empty() ? std::string() : CodeCell(CleanText(text, bytes)); };
+  const auto code = [](const std::string& text, size_t bytes) { return text.empty() ? std::string() : CodeCell(base::CleanText(text, bytes)); };
   row("effort", fmt::format("{}, {}, {:.0f} s", Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), e.seconds));
   row("GPU time", e.modelled ? "none: modelled" : p.gpu_minutes > 0 ? fmt::format("{:.1f} minutes", p.gpu_minutes) : "");
   row("language model", p.model.empty() && p.model_dollars == 0 ? "none was asked"
@@ -328,4 +328,4 @@ std::string CostAndProvenance(const Explanation& e, const Provenance& p) {
   return Folded("Cost and provenance", "| | |\n|:--|:--|\n" + rows);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -8,16 +8,16 @@
 #include "report/explanation.h"
 #include "report/pull_request.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 // "**1.64x faster, measured on NVIDIA H200**: 100.2 µs → 61.1 µs (95 % interval 1.58x to 1.70x) ..."; one sentence, no line feed.
 std::string GainSentence(const Explanation& explanation, const Provenance& provenance);
 std::string ProgramNote(const Explanation& explanation);  // the one alert
 std::string CaseTable(const Explanation& explanation, size_t max_rows);
-std::string WhyFaster(const Explanation& explanation, size_t max_steps, size_t max_bytes);
+std::string RenderSpeedupReasons(const Explanation& explanation, size_t max_steps, size_t max_bytes);
 std::string MissingCounters(const std::string& note);  // one line, without a list item's dash
-std::string WhatToLookAt(const Explanation& explanation, const Provenance& provenance, size_t max_items, size_t max_bytes);
-std::string HowItWasFound(const Explanation& explanation, size_t max_rounds);  // 0: without diagrams
+std::string RenderReviewHints(const Explanation& explanation, const Provenance& provenance, size_t max_items, size_t max_bytes);
+std::string RenderSearchHistory(const Explanation& explanation, size_t max_rounds);  // 0: without diagrams
 std::string Trajectory(const Explanation& explanation, size_t max_plans, size_t max_rows, size_t max_bytes);
 std::string Verification(const Explanation& explanation, size_t max_items);
 std::string Reproduction(const Explanation& explanation, const Provenance& provenance);
@@ -28,4 +28,4 @@ std::string AttemptTable(const Explanation& explanation, size_t max_rows, size_t
 // "<details><summary>title</summary> ... </details>".
 std::string Folded(const std::string& title, const std::string& body);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -4,7 +4,7 @@
 
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr std::string_view kOpening = "<!-- warpwright:v1 ", kClosing = " -->", kControls = "<!-- warpwright:controls -->";
@@ -91,4 +91,4 @@ std::optional<BodyState> ParseBody(std::string_view body) {
   return state;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -6,9 +6,9 @@
 
 #include "report/pull_request.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 std::string StateLine(const BodyState& state);
 std::string Controls(const Explanation& explanation, const BodyState& state);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -11,7 +11,7 @@
 #include "report/markdown.h"
 #include "report/pull_request.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr size_t kMaxNotes = 10;
@@ -48,15 +48,15 @@ int LineIn(std::string_view message) {
 std::vector<CheckText::Note> Notes(const Explanation& e) {
   std::vector<CheckText::Note> notes;
   for (const auto& hot : e.hot_before)
-    notes.push_back({hot.line, "notice", fmt::format("{:.0f} % {}", 100 * hot.share, CleanText(hot.what, 100)),
-                     fmt::format("{} spends {:.0f} % {} here, {}.", CleanText(e.kernel, 100), 100 * hot.share, CleanText(hot.what, 100), CleanText(DevicePhrase(e), 100))});
+    notes.push_back({hot.line, "notice", fmt::format("{:.0f} % {}", 100 * hot.share, base::CleanText(hot.what, 100)),
+                     fmt::format("{} spends {:.0f} % {} here, {}.", base::CleanText(e.kernel, 100), 100 * hot.share, base::CleanText(hot.what, 100), base::CleanText(DevicePhrase(e), 100))});
   std::set<std::pair<int, std::string>> said;
   for (const auto& attempt : e.attempts) {
     const int line = LineIn(attempt.message);
     // Lines of a later base are not lines of this file.
     if (line == 0 || attempt.gain || !e.original_hash.starts_with(attempt.parent) || attempt.parent.empty()) continue;
     if (!said.emplace(line, attempt.method).second || notes.size() >= kMaxNotes) continue;
-    notes.push_back({line, "notice", CleanText(attempt.method, 60) + " does not apply", CleanText(attempt.message, 500)});
+    notes.push_back({line, "notice", base::CleanText(attempt.method, 60) + " does not apply", base::CleanText(attempt.message, 500)});
   }
   return notes;
 }
@@ -68,9 +68,9 @@ CheckText RenderCheck(const Explanation& e, const Provenance& p) {
   check.notes = Notes(e);
   if (e.outcome == "improved") {
     check.conclusion = "success";
-    check.title = fmt::format("{} faster, {}", FormatGain(e.gain), CleanText(DevicePhrase(e), 100));
+    check.title = fmt::format("{} faster, {}", FormatGain(e.gain), base::CleanText(DevicePhrase(e), 100));
     check.summary = GainSentence(e, p) + "\n\n" + CaseTable(e, 40);
-    check.text = WhyFaster(e, 8, 300) + WhatToLookAt(e, p, 10, 200);
+    check.text = RenderSpeedupReasons(e, 8, 300) + RenderReviewHints(e, p, 10, 200);
     return check;
   }
   check.conclusion = e.outcome == "unchanged" || e.outcome == "refused" ? "neutral" : e.outcome == "unfinished" ? "neutral" : "failure";
@@ -82,4 +82,4 @@ CheckText RenderCheck(const Explanation& e, const Provenance& p) {
   return check;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

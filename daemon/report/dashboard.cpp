@@ -10,13 +10,13 @@
 #include "report/markdown.h"
 #include "report/pull_request.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr size_t kRows = 40;
 
-std::string Kernel(const DashboardJob& job) { return CodeCell(CleanText(job.kernel, 80)); }
-std::string Commit(const DashboardJob& job) { return job.commit.empty() ? "" : CodeCell(CleanText(job.commit.substr(0, 12), 12)); }
+std::string Kernel(const DashboardJob& job) { return CodeCell(base::CleanText(job.kernel, 80)); }
+std::string Commit(const DashboardJob& job) { return job.commit.empty() ? "" : CodeCell(base::CleanText(job.commit.substr(0, 12), 12)); }
 
 std::string Gain(const DashboardJob& job) {
   if (!(job.gain > 0)) return "";
@@ -78,7 +78,7 @@ std::string Spend(const DashboardInput& in) {
 std::string Ignored(const DashboardInput& in) {
   if (in.ignored.empty()) return {};
   std::string out = fmt::format("\n### Ignored ({})\n\nPeople said so; a change of the kernel's code, or `/warpwright optimize`, ends it.\n\n", in.ignored.size());
-  for (size_t i = 0; i < in.ignored.size() && i < 2 * kRows; ++i) out += "- " + CodeSpan(CleanText(in.ignored[i], 80)) + "\n";
+  for (size_t i = 0; i < in.ignored.size() && i < 2 * kRows; ++i) out += "- " + CodeSpan(base::CleanText(in.ignored[i], 80)) + "\n";
   if (in.ignored.size() > 2 * kRows) out += fmt::format("- and {} more\n", in.ignored.size() - 2 * kRows);
   return out;
 }
@@ -105,15 +105,15 @@ DashboardText RenderDashboard(const DashboardInput& in) {
   if (!in.version.empty()) text.body += " warpwright " + EscapeMarkdown(in.version, 40) + ".";
   text.body += "\n";
   // Cells are bounded, but the characters of names may all need escapes.
-  if (CodePoints(text.body) > kMaxBodyCharacters) {
+  if (base::CodePoints(text.body) > kMaxBodyCharacters) {
     DashboardInput shorter = in;
     for (auto* jobs : {&shorter.unchanged, &shorter.failed, &shorter.queued, &shorter.running, &shorter.waiting, &shorter.open})
       if (jobs->size() > 5) jobs->resize(5);
     if (shorter.ignored.size() > 5) shorter.ignored.resize(5);
-    shorter.last_error = CleanText(in.last_error, 100) + " (this page was too long: only five of each kind are shown)";
+    shorter.last_error = base::CleanText(in.last_error, 100) + " (this page was too long: only five of each kind are shown)";
     return RenderDashboard(shorter);
   }
   return text;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

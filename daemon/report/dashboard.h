@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::report {
 
 inline constexpr std::string_view kDashboardMarker = "<!-- warpwright:dashboard -->";  // first line of the body; finds the issue again
 
@@ -43,4 +43,4 @@ struct DashboardText {
 };
 DashboardText RenderDashboard(const DashboardInput& input);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

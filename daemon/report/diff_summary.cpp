@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 // The new file's first line in "@@ -1,24 +1,93 @@"; 0 where it is none.
@@ -52,4 +52,4 @@ void AddDiff(std::string_view diff, Provenance& provenance) {
   provenance.changed = std::move(summary.changed);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

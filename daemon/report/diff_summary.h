@@ -6,7 +6,7 @@
 
 #include "report/pull_request.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 struct DiffSummary {
   int added = 0, removed = 0;
@@ -18,4 +18,4 @@ DiffSummary SummarizeDiff(std::string_view diff);
 // Sets the lines and their numbers of `provenance`.
 void AddDiff(std::string_view diff, Provenance& provenance);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -13,7 +13,7 @@
 #include "report/format.h"
 #include "report/review_notes.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr size_t kShort = 10;  // digits of a hash that people see
@@ -27,21 +27,21 @@ std::string Describe(const std::map<std::string, std::string>& parameters) {
   return text;
 }
 
-const Measured* MeasuredOf(const StepView& step) {
+const core::Measured* MeasuredOf(const memory::StepView& step) {
   if (!step.outcome || !step.outcome->verdict) return nullptr;
-  return std::get_if<Measured>(&*step.outcome->verdict);
+  return std::get_if<core::Measured>(&*step.outcome->verdict);
 }
 
-const StepView* FindStep(const TrajectoryView& view, StepKind kind, int round) {
-  const StepView* found = nullptr;
+const memory::StepView* FindStep(const memory::TrajectoryView& view, memory::StepKind kind, int round) {
+  const memory::StepView* found = nullptr;
   for (const auto& step : view.steps)
-    if (step.record.kind == kind && (kind != StepKind::kAccept || step.record.round == round)) found = &step;
+    if (step.record.kind == kind && (kind != memory::StepKind::kAccept || step.record.round == round)) found = &step;
   return found;
 }
 
 // The hottest launch of the case that costs most.
-const LaunchReport* Hottest(const Measured& measured, double* min_time = nullptr) {
-  const CaseMeasurement* costliest = nullptr;
+const core::LaunchReport* Hottest(const core::Measured& measured, double* min_time = nullptr) {
+  const core::CaseMeasurement* costliest = nullptr;
   for (const auto& c : measured.cases)
     if (!c.launches.empty() && (costliest == nullptr || c.weight * c.time_us > costliest->weight * costliest->time_us)) costliest = &c;
   if (costliest == nullptr) return nullptr;
@@ -50,7 +50,7 @@ const LaunchReport* Hottest(const Measured& measured, double* min_time = nullptr
                             [](const auto& a, const auto& b) { return a.time.total_us < b.time.total_us; });
 }
 
-RooflinePoint PointOf(const LaunchReport& launch) {
+RooflinePoint PointOf(const core::LaunchReport& launch) {
   const auto flops = static_cast<double>(launch.counters.flops_fp16 + launch.counters.flops_fp32 + launch.counters.flops_fp64);
   const auto bytes = static_cast<double>(launch.counters.dram_read_bytes + launch.counters.dram_write_bytes);
   return {bytes > 0 ? flops / bytes : 0, launch.time.total_us > 0 ? flops / launch.time.total_us / 1e3 : 0};
@@ -68,7 +68,7 @@ std::vector<CounterRow> ChangedNumbers(const std::map<std::string, double>& befo
       "l2_hit_pct",               "bank_conflict_pct",        "warp_efficiency_pct",       "latency_pct",         "access_bytes",
       "registers_per_thread",     "shared_bytes_per_block",   "waves",                     "atomic_pct",          "l1_throughput_pct"};
   std::vector<Change> changes;
-  for (const auto& field : EvidenceFields()) {
+  for (const auto& field : core::EvidenceFields()) {
     const std::string name(field.name);
     const auto b = before.find(name), a = after.find(name);
     if (shown.count(name) == 0 || b == before.end() || a == after.end() || b->second == a->second) continue;
@@ -83,7 +83,7 @@ std::vector<CounterRow> ChangedNumbers(const std::map<std::string, double>& befo
   return rows;
 }
 
-CaseRow RowOf(const CaseMeasurement& before, const CaseMeasurement& after) {
+CaseRow RowOf(const core::CaseMeasurement& before, const core::CaseMeasurement& after) {
   CaseRow row;
   row.name = after.case_name;
   row.before_us = before.time_us;
@@ -91,10 +91,10 @@ CaseRow RowOf(const CaseMeasurement& before, const CaseMeasurement& after) {
   row.sampled = after.sampled || before.sampled;
   row.weight = after.weight;
   if (after.timing) {
-    const TimingSummary& t = *after.timing;
+    const core::TimingSummary& t = *after.timing;
     if (t.pairs > 0) row.before_us = t.original_us;
     row.timing = GainInterval{std::exp(t.lower), std::exp(t.log_ratio), std::exp(t.upper)};
-    row.decision = Name(t.decision);
+    row.decision = core::Name(t.decision);
     row.hot_before_us = t.hot_original_us;
     row.hot_after_us = t.hot_candidate_us;
     row.pairs = t.pairs;
@@ -104,7 +104,7 @@ CaseRow RowOf(const CaseMeasurement& before, const CaseMeasurement& after) {
 }
 
 // The mean over the cases by weight, with the interval that follows from their standard errors and the fewest blocks of any.
-std::optional<GainInterval> IntervalOver(const Measured& after) {
+std::optional<GainInterval> IntervalOver(const core::Measured& after) {
   double weights = 0, mean = 0, variance = 0;
   int blocks = 0;
   for (const auto& c : after.cases) {
@@ -116,11 +116,11 @@ std::optional<GainInterval> IntervalOver(const Measured& after) {
     blocks = blocks == 0 ? c.timing->blocks : std::min(blocks, c.timing->blocks);
   }
   if (!(weights > 0)) return std::nullopt;
-  const double center = mean / weights, half = StudentQuantile(0.025, blocks - 1) * std::sqrt(variance) / weights;
+  const double center = mean / weights, half = core::StudentQuantile(0.025, blocks - 1) * std::sqrt(variance) / weights;
   return GainInterval{std::exp(center - half), std::exp(center), std::exp(center + half)};
 }
 
-void AddCases(Explanation& e, const Measured& before, const Measured& after) {
+void AddCases(Explanation& e, const core::Measured& before, const core::Measured& after) {
   double weights = 0, log_before = 0;
   for (const auto& b : before.cases)
     for (const auto& a : after.cases)
@@ -147,7 +147,7 @@ std::string LineOf(const std::string& text, int wanted) {
 }
 
 // Where the kernel spends its time: by samples where the device takes them, else by the sectors that lines move, else by instructions.
-std::vector<HotLine> HotLines(const LaunchReport& launch, const Explanation& e, const std::string& text) {
+std::vector<HotLine> HotLines(const core::LaunchReport& launch, const Explanation& e, const std::string& text) {
   constexpr size_t kLines = 3;
   constexpr double kLeastShare = 0.05;
   double samples = 0, sectors = 0, instructions = 0;
@@ -182,12 +182,12 @@ std::vector<HotLine> HotLines(const LaunchReport& launch, const Explanation& e, 
 
 std::vector<std::string> Relaxations(const ExplainContext& context) {
   std::vector<std::string> found;
-  for (const Allow allow : context.allow) found.push_back("allow: " + std::string(Name(allow)));
+  for (const core::Allow allow : context.allow) found.push_back("allow: " + std::string(core::Name(allow)));
   if (context.tolerance.relative) found.push_back(fmt::format("tolerance: relative {:g}", *context.tolerance.relative));
   return found;
 }
 
-AttemptRow RowOf(const StepView& step, const std::map<std::string, double>& time_of, double original_time,
+AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, double>& time_of, double original_time,
                  const std::set<std::string>& bases) {
   const auto& record = step.record;
   AttemptRow row;
@@ -200,13 +200,13 @@ AttemptRow RowOf(const StepView& step, const std::map<std::string, double>& time
     return row;
   }
   row.message = step.outcome->summary;
-  if (record.kind == StepKind::kRewrite) {
+  if (record.kind == memory::StepKind::kRewrite) {
     row.outcome = "not applicable";
     return row;
   }
   row.id = Short(record.candidate);
   if (record.attempt > 0) row.method += fmt::format(" (repair {})", record.attempt);
-  if (step.outcome->verdict) row.outcome = std::string(VerdictName(*step.outcome->verdict));
+  if (step.outcome->verdict) row.outcome = std::string(core::VerdictName(*step.outcome->verdict));
   if (MeasuredOf(step) != nullptr) {
     const auto time = time_of.find(record.candidate);
     row.gain = time != time_of.end() && time->second > 0 ? original_time / time->second : step.outcome->gain;
@@ -216,7 +216,7 @@ AttemptRow RowOf(const StepView& step, const std::map<std::string, double>& time
 }
 
 // "round 1, row_parallel: why [1] [2]. [1] load_efficiency_pct = 12 %; [2] ..."
-std::string PlanLine(const StepRecord& record) {
+std::string PlanLine(const memory::StepRecord& record) {
   std::string line = record.round > 0 ? fmt::format("round {}, {}: {}", record.round, record.method, record.reason)
                                       : fmt::format("from experience, {}: {}", record.method, record.reason);
   for (size_t i = 0; i < record.evidence.size() && i < 5; ++i) line += fmt::format("{} [{}] {}", i == 0 ? "" : ";", i + 1, record.evidence[i]);
@@ -225,7 +225,7 @@ std::string PlanLine(const StepRecord& record) {
 
 }  // namespace
 
-Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
+Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& context) {
   Explanation e;
   e.kernel = view.task.key.kernel;
   e.file = context.file;
@@ -237,8 +237,8 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   e.toolchain = context.toolchain;
   e.original_hash = view.task.key.base_hash;
   e.base_blob = context.base_blob.empty() ? e.original_hash : context.base_blob;
-  const TaskKey& key = view.task.key;
-  e.run_id = Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish().substr(0, 16);
+  const memory::TaskKey& key = view.task.key;
+  e.run_id = base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish().substr(0, 16);
   e.relaxations = Relaxations(context);
   e.evaluations = view.task.evaluations;
   if (view.task.result) {
@@ -250,10 +250,10 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
     e.outcome = "unfinished";
   }
 
-  const StepView* baseline = FindStep(view, StepKind::kBaseline, 0);
-  const StepView* accepted = FindStep(view, StepKind::kAccept, -1);
-  const Measured* before = baseline != nullptr ? MeasuredOf(*baseline) : nullptr;
-  const Measured* after = accepted != nullptr && accepted->outcome && accepted->outcome->accepted ? MeasuredOf(*accepted) : nullptr;
+  const memory::StepView* baseline = FindStep(view, memory::StepKind::kBaseline, 0);
+  const memory::StepView* accepted = FindStep(view, memory::StepKind::kAccept, -1);
+  const core::Measured* before = baseline != nullptr ? MeasuredOf(*baseline) : nullptr;
+  const core::Measured* after = accepted != nullptr && accepted->outcome && accepted->outcome->accepted ? MeasuredOf(*accepted) : nullptr;
   if (before != nullptr) e.modelled = before->modelled;
 
   // Gains over the original: each evaluation knows the speed-up over its base only, but also the measured times.
@@ -261,17 +261,17 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   std::set<std::string> bases, plans;
   std::set<int> rounds;
   for (const auto& step : view.steps) {
-    if (step.record.kind == StepKind::kAccept && step.record.round >= 0) bases.insert(step.record.candidate);
-    if (step.record.kind != StepKind::kEvaluate) continue;
+    if (step.record.kind == memory::StepKind::kAccept && step.record.round >= 0) bases.insert(step.record.candidate);
+    if (step.record.kind != memory::StepKind::kEvaluate) continue;
     rounds.insert(step.record.round);
-    if (const Measured* measured = MeasuredOf(step); measured != nullptr && before != nullptr)
-      speed_of[step.record.candidate] = 1 / Speedup(*before, *measured);
+    if (const core::Measured* measured = MeasuredOf(step); measured != nullptr && before != nullptr)
+      speed_of[step.record.candidate] = 1 / core::Speedup(*before, *measured);
     if (step.outcome) e.seconds += step.outcome->seconds;
   }
   rounds.erase(0);
   e.rounds = static_cast<int>(rounds.size());
   for (const auto& step : view.steps) {
-    if (step.record.kind != StepKind::kEvaluate && step.record.kind != StepKind::kRewrite) continue;
+    if (step.record.kind != memory::StepKind::kEvaluate && step.record.kind != memory::StepKind::kRewrite) continue;
     e.attempts.push_back(RowOf(step, speed_of, 1.0, bases));
     const auto& row = e.attempts.back();
     if (plans.insert(fmt::format("{} {}", row.round, step.record.method)).second) e.plans.push_back(PlanLine(step.record));
@@ -284,7 +284,7 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   }
   if (before == nullptr) return e;
   SortNotes(before->notes, e);
-  if (const LaunchReport* hottest = Hottest(*before)) {
+  if (const core::LaunchReport* hottest = Hottest(*before)) {
     e.point_before = PointOf(*hottest);
     e.hot_before = HotLines(*hottest, e, context.original_text);
   }
@@ -293,10 +293,10 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   if (after == nullptr) return e;
   AddCases(e, *before, *after);
   e.checks = after->checks;
-  std::copy_if(after->notes.begin(), after->notes.end(), std::back_inserter(e.checks), [](const std::string& note) { return !note.starts_with(kCountersNote); });
+  std::copy_if(after->notes.begin(), after->notes.end(), std::back_inserter(e.checks), [](const std::string& note) { return !note.starts_with(core::kCountersNote); });
   SortNotes(after->notes, e);
   e.check_table = CheckTable(after->checks, e.modelled, after->notes);
-  if (const LaunchReport* hottest = Hottest(*after)) {
+  if (const core::LaunchReport* hottest = Hottest(*after)) {
     e.point_after = PointOf(*hottest);
     e.hot_after = HotLines(*hottest, e, context.result_text);
   }
@@ -308,9 +308,9 @@ Explanation Explain(const TrajectoryView& view, const ExplainContext& context) {
   e.roofline_share_before = share(accepted->outcome->before);
   e.roofline_share_after = share(accepted->outcome->after);
   e.reproduce = {fmt::format("git checkout {}", e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12)),
-                 fmt::format("git checkout {} -- {}", ShellWord("warpwright/" + e.kernel), ShellWord(e.file)),
-                 fmt::format("warpwright verify --kernel {} --device {}", ShellWord(e.kernel), ShellWord(e.device))};
+                 fmt::format("git checkout {} -- {}", base::ShellWord("warpwright/" + e.kernel), base::ShellWord(e.file)),
+                 fmt::format("warpwright verify --kernel {} --device {}", base::ShellWord(e.kernel), base::ShellWord(e.device))};
   return e;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -9,20 +9,20 @@
 #include "memory/trajectory.h"
 #include "report/explanation.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 // What the trajectory does not know.
 struct ExplainContext {
   std::string file, entry;
-  Chip chip;
+  core::Chip chip;
   std::string base_commit, version, toolchain;
-  std::set<Allow> allow = {};           // the manifest's relaxations
-  Tolerance tolerance = {};
+  std::set<core::Allow> allow = {};           // the manifest's relaxations
+  core::Tolerance tolerance = {};
   std::string original_text = {};       // of the file, so that hot lines can be quoted
   std::string result_text = {};
   std::string base_blob = {};           // git's id of the file at the base; empty: the content's hash stands for it
 };
 
-Explanation Explain(const TrajectoryView& view, const ExplainContext& context);
+Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& context);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::report {
 
 // A gain with the two-sided 95 % interval of the paired timing.
 struct GainInterval {
@@ -117,4 +117,4 @@ std::string RenderMarkdown(const Explanation& explanation);
 std::string RenderHtml(const Explanation& explanation);            // self-contained, light and dark
 std::string RenderCommitMessage(const Explanation& explanation);   // subject of at most 72 columns, wrapped body, our trailer
 
-}  // namespace warpwright
+}  // namespace warpwright::report

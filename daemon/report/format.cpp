@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 // Three digits, never an exponent for what people compare.
@@ -71,4 +71,4 @@ std::string Plural(int count, std::string_view one, std::string_view many) {
   return many.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, many);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

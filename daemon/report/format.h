@@ -6,7 +6,7 @@
 
 #include "report/explanation.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 std::string FormatMicroseconds(double us);  // "61.1 µs", "5.42 ms": three digits
 std::string FormatNumber(double value);     // "786.4 k"
@@ -18,4 +18,4 @@ std::string ChipName(const Explanation& explanation);      // "H200"
 std::string FieldWords(std::string_view field);
 std::string Plural(int count, std::string_view one, std::string_view many = {});  // "1 round", "8 rounds"
 
-}  // namespace warpwright
+}  // namespace warpwright::report

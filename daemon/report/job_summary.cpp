@@ -10,7 +10,7 @@
 #include "report/format.h"
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr size_t kTableRows = 200;
@@ -29,7 +29,7 @@ std::string Table(const std::vector<const KernelSummary*>& kernels) {
   for (size_t i = 0; i < kernels.size() && i < kTableRows; ++i) {
     const Explanation& e = kernels[i]->explanation;
     const std::string url = SafeUrl(kernels[i]->pull_request_url);
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", CodeCell(CleanText(e.kernel, 80)), Outcome(*kernels[i]), e.before_us > 0 ? FormatMicroseconds(e.before_us) : "",
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", CodeCell(base::CleanText(e.kernel, 80)), Outcome(*kernels[i]), e.before_us > 0 ? FormatMicroseconds(e.before_us) : "",
                        e.after_us > 0 ? FormatMicroseconds(e.after_us) : "", url.empty() ? "" : "<" + url + "> " + EscapeMarkdown(kernels[i]->pull_request_operation, 20));
   }
   if (kernels.size() > kTableRows) out += fmt::format("\n_and {} more_\n", kernels.size() - kTableRows);
@@ -43,7 +43,7 @@ std::string Details(const KernelSummary& kernel) {
     const CheckText check = RenderCheck(e, kernel.provenance);
     return out + check.summary + (e.attempts.empty() ? "" : "\n" + Folded("What was tried", AttemptTable(e, 30, 160)));
   }
-  out += GainSentence(e, kernel.provenance) + "\n\n" + CaseTable(e, 20) + WhyFaster(e, 5, 300) + WhatToLookAt(e, kernel.provenance, 8, 200) + HowItWasFound(e, 8) + "\n";
+  out += GainSentence(e, kernel.provenance) + "\n\n" + CaseTable(e, 20) + RenderSpeedupReasons(e, 5, 300) + RenderReviewHints(e, kernel.provenance, 8, 200) + RenderSearchHistory(e, 8) + "\n";
   return out + Verification(e, 40) + Reproduction(e, kernel.provenance);
 }
 
@@ -80,8 +80,8 @@ std::string RenderJobSummary(const std::vector<KernelSummary>& kernels) {
 
 std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title, std::string_view message) {
   const std::string_view command = level == "failure" || level == "error" ? "error" : level == "warning" ? "warning" : "notice";
-  return fmt::format("::{} file={},line={},title={}::{}\n", command, EscapeProperty(CleanText(file, 1000)), std::max(line, 1), EscapeProperty(CleanText(title, 200)),
-                     EscapeData(CleanText(message, 4000, true)));
+  return fmt::format("::{} file={},line={},title={}::{}\n", command, EscapeProperty(base::CleanText(file, 1000)), std::max(line, 1), EscapeProperty(base::CleanText(title, 200)),
+                     EscapeData(base::CleanText(message, 4000, true)));
 }
 
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels) {
@@ -107,4 +107,4 @@ std::string RenderAnnotations(const std::vector<KernelSummary>& kernels) {
   return out;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -8,7 +8,7 @@
 #include "report/explanation.h"
 #include "report/pull_request.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 inline constexpr size_t kMaxSummaryBytes = 200'000;  // GitHub drops a summary over 1 MiB whole
 inline constexpr size_t kMaxAnnotationsPerLevel = 10;  // of a step; GitHub drops more without a word
@@ -29,4 +29,4 @@ std::string WorkflowCommand(std::string_view level, std::string_view file, int l
 // The notes of all checks as commands, one a line, at most kMaxAnnotationsPerLevel of each level; the last notice says how many are missing.
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr std::string_view kBreak = "&#8203;";             // zero-width space
@@ -51,7 +51,7 @@ std::string EscapedStart(std::string_view text, size_t& at) {
 }  // namespace
 
 std::string EscapeMarkdown(std::string_view text, size_t max_bytes) {
-  const std::string clean = Trimmed(CleanText(text, max_bytes));
+  const std::string clean = Trimmed(base::CleanText(text, max_bytes));
   size_t at = 0;
   std::string out = EscapedStart(clean, at);
   for (; at < clean.size(); ++at) {
@@ -87,7 +87,7 @@ std::string EscapeMarkdown(std::string_view text, size_t max_bytes) {
 
 std::string EscapeHtml(std::string_view text, size_t max_bytes) {
   std::string out;
-  for (const char c : CleanText(text, max_bytes, true)) {
+  for (const char c : base::CleanText(text, max_bytes, true)) {
     switch (c) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
@@ -101,7 +101,7 @@ std::string EscapeHtml(std::string_view text, size_t max_bytes) {
 }
 
 std::string CodeSpan(std::string_view text) {
-  std::string clean = CleanText(text, 300);
+  std::string clean = base::CleanText(text, 300);
   if (clean.find_first_not_of(' ') == std::string::npos) return "` `";
   const std::string fence(LongestBacktickRun(clean) + 1, '`');
   const bool pad = fence.size() > 1;
@@ -118,7 +118,7 @@ std::string CodeCell(std::string_view text) {
 }
 
 std::string CodeBlock(std::string_view text, std::string_view language) {
-  const std::string clean = CleanText(text, 200'000, true);
+  const std::string clean = base::CleanText(text, 200'000, true);
   const std::string fence(std::max<size_t>(3, LongestBacktickRun(clean) + 1), '`');
   std::string out = fence + std::string(language) + "\n";
   for (size_t at = 0; at < clean.size(); ++at) {
@@ -137,4 +137,4 @@ std::string SafeUrl(std::string_view url) {
   return std::string(url);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

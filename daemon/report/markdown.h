@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::report {
 
 // One line of inline text: every character that Markdown or HTML could read is escaped; @name, #1, GH-1, owner/name#1, URLs and a leading
 // quick action (`/close`) are broken. Longer text is cut with an ellipsis.
@@ -20,4 +20,4 @@ std::string CodeBlock(std::string_view text, std::string_view language);
 // `url` where it is plain http(s) without anything that could end a link; else empty.
 std::string SafeUrl(std::string_view url);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -9,12 +9,12 @@
 #include "report/format.h"
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr double kTimesShow = 6;  // a larger gain would press all later times onto the axis
 // GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone.
-constexpr size_t kEveryRound = 16;     // are drawn; beyond it their names would lie on each other
+constexpr size_t kMaxLabelledRounds = 16;     // are drawn; beyond it their names would lie on each other
 constexpr size_t kLabelledBars = 10;  // beyond it their numbers would lie on each other
 constexpr std::string_view kClasses =
     "  classDef kept fill:#1a7f37,stroke:#1a7f37,color:#ffffff\n"
@@ -127,7 +127,7 @@ std::string ProgressChart(const Explanation& e) {
   std::string rounds, values;
   double top = 0;
   // Beside large gains the original is a bar that nobody sees.
-  const bool every = best.size() <= kEveryRound;
+  const bool every = best.size() <= kMaxLabelledRounds;
   for (size_t round = times ? 0 : 1; round < best.size(); ++round) {
     // Where there are many rounds, those that brought something.
     if (!every && round > 0 && best[round] == best[round - 1] && round + 1 < best.size()) continue;
@@ -175,4 +175,4 @@ std::string AttemptFlowchart(const Explanation& e, size_t max_rounds) {
   return out + std::string(kClasses) + "```\n";
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

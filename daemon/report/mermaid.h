@@ -7,7 +7,7 @@
 
 #include "report/explanation.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 // Best verified time by round; where the gain is so large that times would lie on the axis, the gain over the original. Empty where
 // nothing was verified in any round.
@@ -21,4 +21,4 @@ std::string AttemptFlowchart(const Explanation& explanation, size_t max_rounds =
 // What may stand in a quoted label.
 std::string MermaidLabel(std::string_view text, size_t max_characters = 60);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -9,7 +9,7 @@
 
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 constexpr double kWidth = 720, kHeight = 300, kLeft = 56, kRight = 16, kTop = 16, kBottom = 44;
@@ -158,4 +158,4 @@ std::string AttemptTree(const Explanation& e) {
          body + "</svg>\n";
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

@@ -6,10 +6,10 @@
 
 #include "report/explanation.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 std::string GainPlot(const Explanation& explanation);      // gain over the original by attempt, the base as a stepped line
 std::string RooflinePlot(const Explanation& explanation);  // log-log, before and after; empty where a point is missing
 std::string AttemptTree(const Explanation& explanation);   // candidates by parent, rejected ones with the reason
 
-}  // namespace warpwright
+}  // namespace warpwright::report

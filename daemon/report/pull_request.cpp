@@ -10,7 +10,7 @@
 #include "report/format.h"
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 // A part of the body in versions from whole to short. Every version is Markdown that is whole by itself.
@@ -62,9 +62,9 @@ PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
   const BodyState state{e.kernel, e.base_commit, p.candidate_commit.empty() ? e.result_hash : p.candidate_commit, p.run_id.empty() ? e.run_id : p.run_id, false, false};
   Part head{{StateLine(state) + GainSentence(e, p) + "\n\n" + ProgramNote(e) + "\n"}};
   Part cases{{CaseTable(e, 60), CaseTable(e, 20), CaseTable(e, 8)}};
-  Part why{{WhyFaster(e, 12, 500), WhyFaster(e, 5, 250), WhyFaster(e, 3, 100)}};
-  Part look{{WhatToLookAt(e, p, 20, 400), WhatToLookAt(e, p, 10, 200), WhatToLookAt(e, p, 5, 100)}};
-  Part found{{HowItWasFound(e, 12), HowItWasFound(e, 5), HowItWasFound(e, 0)}};
+  Part why{{RenderSpeedupReasons(e, 12, 500), RenderSpeedupReasons(e, 5, 250), RenderSpeedupReasons(e, 3, 100)}};
+  Part look{{RenderReviewHints(e, p, 20, 400), RenderReviewHints(e, p, 10, 200), RenderReviewHints(e, p, 5, 100)}};
+  Part found{{RenderSearchHistory(e, 12), RenderSearchHistory(e, 5), RenderSearchHistory(e, 0)}};
   Part trajectory{{Trajectory(e, 40, 120, 400), Trajectory(e, 20, 60, 300), Trajectory(e, 10, 30, 200), Trajectory(e, 0, 12, 100), Trajectory(e, 0, 0, 0)}};
   Part verification{{Verification(e, 40), Verification(e, 8), Verification(e, 0)}};
   Part rest{{Reproduction(e, p) + CostAndProvenance(e, p) + Controls(e, state)}};
@@ -73,8 +73,8 @@ PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
   // The order in which things go: first what only a few read, last what everybody needs.
   std::string body = Join(order);
   for (Part* part : {&trajectory, &verification, &found, &why, &look, &cases})
-    while (CodePoints(body) > kMaxBodyCharacters && part->Shorten()) body = Join(order);
+    while (base::CodePoints(body) > kMaxBodyCharacters && part->Shorten()) body = Join(order);
   return {Title(e), std::move(body), e.modelled};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

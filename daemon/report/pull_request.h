@@ -11,7 +11,7 @@
 
 #include "report/explanation.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 inline constexpr size_t kMaxBodyCharacters = 60'000;  // GitHub's own limit is 65,536 code points
 
@@ -53,4 +53,4 @@ struct CheckText {
 };
 CheckText RenderCheck(const Explanation& explanation, const Provenance& provenance);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

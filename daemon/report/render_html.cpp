@@ -4,7 +4,7 @@
 #include "report/markdown.h"
 #include "report/plots.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 // Colours are defined once for light and once for dark; the plots use the same variables.
@@ -134,4 +134,4 @@ std::string RenderHtml(const Explanation& e) {
   return out + "</body></html>\n";
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

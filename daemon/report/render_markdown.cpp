@@ -9,7 +9,7 @@
 #include "report/format.h"
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 std::string Headline(const Explanation& e) {
@@ -102,7 +102,7 @@ std::string Wrap(const std::string& text, size_t width, const std::string& inden
 
 // A commit's message is read by forges as well: @name, #1 and GH-1 link and close, "[skip ci]" stops checks.
 std::string OneLine(std::string_view text) {
-  const std::string clean = CleanText(text, 2000);
+  const std::string clean = base::CleanText(text, 2000);
   std::string out, lower;
   for (const char c : clean) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   const auto starts = [&](size_t at, std::string_view word) { return lower.compare(at, word.size(), word) == 0; };
@@ -136,7 +136,7 @@ std::string Trailers(const Explanation& e) {
   add("Base-Blob", e.base_blob);
   add("Base-commit", e.base_commit);
   add("Run-Id", e.run_id);
-  return out + std::string(Repository::kTrailer) + "\n";
+  return out + std::string(repo::Repository::kTrailer) + "\n";
 }
 
 }  // namespace
@@ -189,4 +189,4 @@ std::string RenderCommitMessage(const Explanation& e) {
   return out;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

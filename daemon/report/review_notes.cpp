@@ -7,7 +7,7 @@
 
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::report {
 namespace {
 
 enum class Where { kAnywhere, kGpu };
@@ -111,7 +111,7 @@ void SortNotes(const std::vector<std::string>& notes, Explanation& e) {
     if (TakeAgreement(note, e)) continue;
     std::string_view text = note;
     if (TakePrefix(text, "review: ")) e.review.emplace_back(text);
-    else if (TakePrefix(text, kCountersNote)) AddOnce(e.counter_notes, std::string(text));
+    else if (TakePrefix(text, core::kCountersNote)) AddOnce(e.counter_notes, std::string(text));
     else if (TakePrefix(text, "timing: ")) e.timing_notes.emplace_back(text);
     else if (note.find("not tested") != std::string::npos || note.starts_with("large-case: ")) e.not_tested.push_back(Untested(note));
     else e.review.push_back(note);
@@ -133,4 +133,4 @@ std::vector<std::string> Preconditions(std::string_view method, std::string_view
   return found;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::report

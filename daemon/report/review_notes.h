@@ -9,7 +9,7 @@
 #include "core/verdict.h"
 #include "report/explanation.h"
 
-namespace warpwright {
+namespace warpwright::report {
 
 // Every check of the judge (judge/judge.h), in its order. `notes` say why some did not run.
 std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled, const std::vector<std::string>& notes);
@@ -20,4 +20,4 @@ void SortNotes(const std::vector<std::string>& notes, Explanation& e);
 // What holds because of an accepted method, from its id and what the transformation said.
 std::vector<std::string> Preconditions(std::string_view method, std::string_view message);
 
-}  // namespace warpwright
+}  // namespace warpwright::report

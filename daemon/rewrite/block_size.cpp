@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 bool IsNumber(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool MentionsToken(std::string_view text, std::string_view name) {
-  for (const Token& token : Lex(text))
+  for (const source::Token& token : source::Lex(text))
     if (token.text == name) return true;
   return false;
 }
@@ -19,14 +19,14 @@ bool MentionsToken(std::string_view text, std::string_view name) {
 namespace {
 
 // threadIdx.x / 32, threadIdx.x >> 5, threadIdx.x % 32, threadIdx.x & 31: at most 32 values whatever the block.
-bool IsWarpOrLane(const FunctionAnalysis& analysis, const Polynomial& index) {
+bool IsWarpOrLane(const source::FunctionAnalysis& analysis, const source::Polynomial& index) {
   if (index.Mentions("threadIdx.x") || index.Mentions("threadIdx.y")) return false;
   for (const std::string& symbol : index.Symbols()) {
-    const Node* node = analysis.OpaqueExpression(symbol);
+    const source::Node* node = analysis.OpaqueExpression(symbol);
     if (node == nullptr || !analysis.DependsOn(*node).thread) continue;
-    if (!node->Is(NodeKind::kBinary) || node->size() != 2) return false;
+    if (!node->Is(source::NodeKind::kBinary) || node->size() != 2) return false;
     const auto right = analysis.Fold((*node)[1]);
-    const bool warp_size = (*node)[1].Is(NodeKind::kName, "warpSize");
+    const bool warp_size = (*node)[1].Is(source::NodeKind::kName, "warpSize");
     const bool warp = ((node->name == "/" || node->name == "%") && (right == 32 || warp_size)) ||
                       (node->name == ">>" && right == 5) || (node->name == "&" && right == 31);
     if (!warp) return false;
@@ -36,70 +36,70 @@ bool IsWarpOrLane(const FunctionAnalysis& analysis, const Polynomial& index) {
 
 // `constexpr int kBins = 256;`: a number with a name of its own. Where it stands for the block, RepeatsBlock finds it
 // in an index.
-bool IsNamedConstant(const Node& literal) {
-  const Node* parent = literal.parent;
-  return parent != nullptr && parent->Is(NodeKind::kVariable) && parent->type.starts_with("const ");
+bool IsNamedConstant(const source::Node& literal) {
+  const source::Node* parent = literal.parent;
+  return parent != nullptr && parent->Is(source::NodeKind::kVariable) && parent->type.starts_with("const ");
 }
 
 // A literal that equals the block size. 16 and 32 mean many things: they count where they scale what belongs to a
 // block.
-bool IsRepeatedSize(const KernelSite& site, const Node& node, const std::set<int64_t>& sizes) {
-  if (!node.Is(NodeKind::kInteger) || !IsNumber(site.function().Text(node)) || IsNamedConstant(node)) return false;
+bool IsRepeatedSize(const KernelSite& site, const source::Node& node, const std::set<int64_t>& sizes) {
+  if (!node.Is(source::NodeKind::kInteger) || !IsNumber(site.function().Text(node)) || IsNamedConstant(node)) return false;
   const int64_t value = site.analysis().Fold(node).value_or(0);
   if (value <= 1 || !sizes.contains(value)) return false;
   if (value > 32) return true;
-  const Node* around = node.parent;
-  const bool scales = around != nullptr && around->Is(NodeKind::kBinary) &&
+  const source::Node* around = node.parent;
+  const bool scales = around != nullptr && around->Is(source::NodeKind::kBinary) &&
                       (around->name == "*" || around->name == "/" || around->name == "%");
   return scales && site.analysis().DependsOn(*around).block;
 }
 
 // blockIdx.x * 256 + threadIdx.x, or a loop that goes on by 256 from threadIdx.x, by whatever constant but the one that
 // changes.
-bool RepeatsBlock(const KernelSite& site, const Node& node, const std::set<int64_t>& sizes,
+bool RepeatsBlock(const KernelSite& site, const source::Node& node, const std::set<int64_t>& sizes,
                   const std::set<std::string>& globals) {
-  const FunctionAnalysis& analysis = site.analysis();
-  const auto named = [&](const Node& part) {
+  const source::FunctionAnalysis& analysis = site.analysis();
+  const auto named = [&](const source::Node& part) {
     bool found = false;
-    ForEach(part, [&](const Node& name) { found |= globals.contains(std::string(site.function().Text(name))); });
+    source::ForEach(part, [&](const source::Node& name) { found |= globals.contains(std::string(site.function().Text(name))); });
     return found;
   };
   if (const auto loop = analysis.Counted(node)) {
     const auto step = loop->step == nullptr ? std::nullopt : analysis.Fold(*loop->step);
     return step && *step > 1 && sizes.contains(*step) && analysis.DependsOn(*loop->start).thread && !named(*loop->step);
   }
-  if (!node.Is(NodeKind::kBinary, "+")) return false;
-  const Polynomial index = analysis.Index(node);
+  if (!node.Is(source::NodeKind::kBinary, "+")) return false;
+  const source::Polynomial index = analysis.Index(node);
   for (const std::string axis : {"x", "y"}) {
     const auto block = index.Coefficient("blockIdx." + axis), thread = index.Coefficient("threadIdx." + axis);
     const int64_t size = block ? block->constant().value_or(0) : 0;
-    if (size > 1 && sizes.contains(size) && thread && *thread != Polynomial() && !named(node)) return true;
+    if (size > 1 && sizes.contains(size) && thread && *thread != source::Polynomial() && !named(node)) return true;
   }
   return false;
 }
 
 // The access stands in a loop over the whole array: for (b = threadIdx.x; b < kBins; b += blockDim.x) s[b].
-bool IsBoundedByLoop(const FunctionAnalysis& analysis, const Access& access, int64_t elements) {
-  for (const Node* node = access.node; node != nullptr; node = node->parent) {
+bool IsBoundedByLoop(const source::FunctionAnalysis& analysis, const source::Access& access, int64_t elements) {
+  for (const source::Node* node = access.node; node != nullptr; node = node->parent) {
     const auto loop = analysis.Counted(*node);
     if (!loop || !access.index.Mentions(loop->variable + "#")) continue;
     const auto bound = analysis.Fold(*loop->bound);
-    const Polynomial step = loop->step == nullptr ? Polynomial::Constant(1) : analysis.Index(*loop->step);
-    const Polynomial variable = analysis.Index(*loop->start) + step * Polynomial::Symbol(loop->variable + "#");
+    const source::Polynomial step = loop->step == nullptr ? source::Polynomial::Constant(1) : analysis.Index(*loop->step);
+    const source::Polynomial variable = analysis.Index(*loop->start) + step * source::Polynomial::Symbol(loop->variable + "#");
     if (bound && *bound <= elements && access.index == variable && loop->relation == "<") return true;
   }
   return false;
 }
 
-std::optional<RewriteRefusal> FindFixedArray(const KernelSite& site, const std::set<std::string>& globals) {
-  const FunctionAnalysis& analysis = site.analysis();
-  for (const Access& access : analysis.Accesses()) {
-    const VariableInfo* array = analysis.Find(access.base);
+std::optional<core::RewriteRefusal> FindFixedArray(const KernelSite& site, const std::set<std::string>& globals) {
+  const source::FunctionAnalysis& analysis = site.analysis();
+  for (const source::Access& access : analysis.Accesses()) {
+    const source::VariableInfo* array = analysis.Find(access.base);
     const bool shared = array != nullptr && array->declaration != nullptr &&
-                        ast::HasAttribute(array->declaration->cursor, CXCursor_CUDASharedAttr);
+                        source::ast::HasAttribute(array->declaration->cursor, CXCursor_CUDASharedAttr);
     if (!shared) continue;
     const CXType type = clang_getCanonicalType(clang_getCursorType(array->declaration->cursor));
-    const Dependence depends = analysis.DependsOn(access.index);
+    const source::Dependence depends = analysis.DependsOn(access.index);
     if (type.kind == CXType_IncompleteArray || !depends.thread || depends.memory) continue;
     const std::string_view declared = site.function().Text(*array->declaration);
     const bool follows = std::any_of(globals.begin(), globals.end(),
@@ -115,8 +115,8 @@ std::optional<RewriteRefusal> FindFixedArray(const KernelSite& site, const std::
 
 }  // namespace
 
-std::optional<RewriteRefusal> FindHardCoded(const KernelSite& site, const std::vector<BlockConstant>& axes) {
-  std::optional<RewriteRefusal> refusal;
+std::optional<core::RewriteRefusal> FindHardCoded(const KernelSite& site, const std::vector<BlockConstant>& axes) {
+  std::optional<core::RewriteRefusal> refusal;
   std::set<int64_t> sizes;
   std::set<std::string> globals;
   int64_t threads = 1;
@@ -126,11 +126,11 @@ std::optional<RewriteRefusal> FindHardCoded(const KernelSite& site, const std::v
     threads *= axis.value;
   }
   sizes.insert(threads);
-  ForEach(*site.function().body, [&](const Node& node) {
+  source::ForEach(*site.function().body, [&](const source::Node& node) {
     if (!refusal && (IsRepeatedSize(site, node, sizes) || RepeatsBlock(site, node, sizes, globals)))
       refusal = Refuse("the kernel repeats the block size", node.line);
   });
   return refusal ? refusal : FindFixedArray(site, globals);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -9,50 +9,50 @@
 #include "source/includes.h"
 #include "source/tokens.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
-Result<RewriteOutcome> Declare(const RewriteRequest& request) {
+Result<core::RewriteOutcome> Declare(const core::RewriteRequest& request) {
   const auto declaration = request.parameters.find("declaration");
   if (declaration == request.parameters.end()) return Fail(ErrorCode::kUsage, "nothing to declare");
-  return RewriteOutcome(Rewritten{.text = InsertDeclaration(request.source.text, declaration->second), .notes = {}, .entry = {}});
+  return core::RewriteOutcome(core::Rewritten{.text = InsertDeclaration(request.source.text, declaration->second), .notes = {}, .entry = {}});
 }
 
-Result<RewriteOutcome> Names(const RewriteRequest& request) {
-  return RewriteOutcome(Rewritten{.text = fmt::format("{}", fmt::join(IncludedNames(request.source.text), "\n")), .notes = {}, .entry = {}});
+Result<core::RewriteOutcome> Names(const core::RewriteRequest& request) {
+  return core::RewriteOutcome(core::Rewritten{.text = fmt::format("{}", fmt::join(IncludedNames(request.source.text), "\n")), .notes = {}, .entry = {}});
 }
 
 // Of directives and of the operators that ask for a header.
-bool LooksLikeInclude(const Token& token) {
-  const std::string word = Spelling(token);
+bool LooksLikeInclude(const source::Token& token) {
+  const std::string word = source::Spelling(token);
   return token.IsIdentifier() && (word.find("include") != std::string::npos || word.find("import") != std::string::npos);
 }
 
 }  // namespace
 
-bool IsDerivedText(std::string_view id) { return id == kFloat64Text || id == kDeclaredText || id == kIncludedNames; }
+bool IsDerivedText(std::string_view id) { return id == core::kFloat64Text || id == core::kDeclaredText || id == core::kIncludedNames; }
 
-Result<RewriteOutcome> DeriveText(const RewriteRequest& request) {
-  if (request.transform == kFloat64Text) return WidenToFloat64(request.source, request.entry);
-  return request.transform == kDeclaredText ? Declare(request) : Names(request);
+Result<core::RewriteOutcome> DeriveText(const core::RewriteRequest& request) {
+  if (request.transform == core::kFloat64Text) return WidenToFloat64(request.source, request.entry);
+  return request.transform == core::kDeclaredText ? Declare(request) : Names(request);
 }
 
 std::string InsertDeclaration(const std::string& text, const std::string& declaration) {
   size_t position = 0;
-  for (const IncludeDirective& include : ScanIncludes(text)) position = std::min(text.find('\n', include.line_range.end), text.size() - 1) + 1;
+  for (const source::IncludeDirective& include : source::ScanIncludes(text)) position = std::min(text.find('\n', include.line_range.end), text.size() - 1) + 1;
   return text.substr(0, position) + declaration + text.substr(position);
 }
 
 std::vector<std::string> IncludedNames(std::string_view text) {
   std::vector<std::string> names;
-  const std::vector<Token> tokens = Lex(text);
+  const std::vector<source::Token> tokens = source::Lex(text);
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!LooksLikeInclude(tokens[i])) continue;
     const size_t at = tokens[i + 1].Is("(") ? i + 2 : i + 1;
-    const auto file = at < tokens.size() ? NamedFile(text, tokens[at]) : std::nullopt;
+    const auto file = at < tokens.size() ? source::NamedFile(text, tokens[at]) : std::nullopt;
     if (file) names.push_back(file->name.substr(file->name.find_last_of('/') + 1));
   }
   return names;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -9,10 +9,10 @@
 #include "base/result.h"
 #include "core/evaluator.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 bool IsDerivedText(std::string_view id);
-Result<RewriteOutcome> DeriveText(const RewriteRequest& request);
+Result<core::RewriteOutcome> DeriveText(const core::RewriteRequest& request);
 
 // `declaration`, a whole line, behind the text's last include, so that it stands before its first use.
 std::string InsertDeclaration(const std::string& text, const std::string& declaration);
@@ -21,4 +21,4 @@ std::string InsertDeclaration(const std::string& text, const std::string& declar
 // slicer leaves them out. It may name too many and never too few.
 std::vector<std::string> IncludedNames(std::string_view text);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 std::vector<std::string_view> Lines(std::string_view code) {
@@ -52,11 +52,11 @@ Result<std::string> Edits::Apply(std::string_view text) const {
   return ApplyWithin(text, 0, static_cast<uint32_t>(text.size()));
 }
 
-std::string Substitute(const SyntaxFunction& function, const Node& node,
+std::string Substitute(const source::SyntaxFunction& function, const source::Node& node,
                        const std::vector<Substitution>& substitutions) {
   Edits edits;
   for (const Substitution& substitution : substitutions)
-    if (Contains(node, *substitution.node)) edits.Replace(*substitution.node, substitution.text);
+    if (source::Contains(node, *substitution.node)) edits.Replace(*substitution.node, substitution.text);
   return edits.ApplyWithin(function.text, node.begin, node.end).value_or("");
 }
 
@@ -142,4 +142,4 @@ uint32_t WithLeadingComment(std::string_view text, uint32_t offset) {
   return begin;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

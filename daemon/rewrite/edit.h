@@ -9,12 +9,12 @@
 #include "base/result.h"
 #include "source/syntax.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 class Edits {
  public:
   void Replace(uint32_t begin, uint32_t end, std::string text) { edits_.push_back({begin, end, std::move(text)}); }
-  void Replace(const Node& node, std::string text) { Replace(node.begin, node.end, std::move(text)); }
+  void Replace(const source::Node& node, std::string text) { Replace(node.begin, node.end, std::move(text)); }
   // Insertions at one place come in the order in which they were added.
   void Insert(uint32_t at, std::string text) { Replace(at, at, std::move(text)); }
   bool empty() const { return edits_.empty(); }
@@ -34,10 +34,10 @@ class Edits {
 
 // The text of `node` with each occurrence replaced; an empty string where they overlap, which is a bug of the caller.
 struct Substitution {
-  const Node* node;
+  const source::Node* node;
   std::string text;
 };
-std::string Substitute(const SyntaxFunction& function, const Node& node,
+std::string Substitute(const source::SyntaxFunction& function, const source::Node& node,
                        const std::vector<Substitution>& substitutions);
 
 // The white space before the first character of the line that holds `offset`.
@@ -57,4 +57,4 @@ uint32_t LineEnd(std::string_view text, uint32_t offset);    // behind its line 
 // it.
 uint32_t WithLeadingComment(std::string_view text, uint32_t offset);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -4,12 +4,12 @@
 
 #include <cctype>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 // The text between the braces of a block, or the statement itself.
-void TakeElement(const Node& body, ElementwiseForm& form, std::string_view text) {
-  if (body.Is(NodeKind::kBlock)) {
+void TakeElement(const source::Node& body, ElementwiseForm& form, std::string_view text) {
+  if (body.Is(source::NodeKind::kBlock)) {
     for (const auto& child : body.children) form.statements.push_back(child.get());
     form.begin = body.begin + 1;
     form.end = body.end - 1;
@@ -37,22 +37,22 @@ std::string Taken(const KernelSite& site, uint32_t begin, uint32_t end,
 
 }  // namespace
 
-bool IsGlobalThreadIndex(const Polynomial& index) {
+bool IsGlobalThreadIndex(const source::Polynomial& index) {
   const auto thread = index.Coefficient("threadIdx.x");
   const auto block = index.Coefficient("blockIdx.x");
-  if (!thread || !block || *thread != Polynomial::Constant(1) || *block == Polynomial()) return false;
-  const Polynomial rest = index.Without("threadIdx.x").Without("blockIdx.x");
-  return rest == Polynomial() && block->Symbols().size() <= 1 && !block->Mentions("threadIdx.x") &&
-         (block->constant() || *block == Polynomial::Symbol("blockDim.x"));
+  if (!thread || !block || *thread != source::Polynomial::Constant(1) || *block == source::Polynomial()) return false;
+  const source::Polynomial rest = index.Without("threadIdx.x").Without("blockIdx.x");
+  return rest == source::Polynomial() && block->Symbols().size() <= 1 && !block->Mentions("threadIdx.x") &&
+         (block->constant() || *block == source::Polynomial::Symbol("blockDim.x"));
 }
 
 ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
-  const Node& body = *site.function().body;
-  const FunctionAnalysis& analysis = site.analysis();
+  const source::Node& body = *site.function().body;
+  const source::FunctionAnalysis& analysis = site.analysis();
   ElementwiseForm form;
   for (size_t i = 0; i < body.size(); ++i) {
-    const Node& statement = body[i];
-    if (statement.Is(NodeKind::kDeclaration)) {
+    const source::Node& statement = body[i];
+    if (statement.Is(source::NodeKind::kDeclaration)) {
       if (form.index == nullptr && statement.size() == 1 && analysis.Definition(statement[0].symbol) != nullptr &&
           IsGlobalThreadIndex(analysis.Index(statement[0][0]))) {
         form.index = &statement[0];
@@ -63,29 +63,29 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
       continue;
     }
     if (const auto loop = analysis.Counted(statement); loop && i + 1 == body.size() && form.prefix.empty()) {
-      const Node& start = *loop->start;
+      const source::Node& start = *loop->start;
       const bool from_index =
           IsGlobalThreadIndex(analysis.Index(start)) && loop->declares && loop->relation == "<" && !loop->down;
-      const Polynomial block = from_index ? *analysis.Index(start).Coefficient("blockIdx.x") : Polynomial();
+      const source::Polynomial block = from_index ? *analysis.Index(start).Coefficient("blockIdx.x") : source::Polynomial();
       if (!from_index || loop->step == nullptr ||
-          analysis.Index(*loop->step) != block * Polynomial::Symbol("gridDim.x"))
+          analysis.Index(*loop->step) != block * source::Polynomial::Symbol("gridDim.x"))
         return Refuse("the loop is not a grid-stride loop over elements", statement.line);
       form.stride_loop = loop;
       form.bound = loop->bound;
       TakeElement(loop->body(), form, site.text);
       if (form.index == nullptr) return form;
       // The first element in a variable of its own, for the loop to start at and nothing else.
-      for (const Node* use : analysis.Find(form.index->symbol)->uses)
-        if (!Contains(start, *use))
+      for (const source::Node* use : analysis.Find(form.index->symbol)->uses)
+        if (!source::Contains(start, *use))
           return Refuse(fmt::format("{} is used inside the loop", form.index->name), use->line);
       form.hoisted.push_back(form.index->parent);
       return form;
     }
-    const auto guard = AsBoundsGuard(statement);
+    const auto guard = source::AsBoundsGuard(statement);
     const auto guards_index = [&] {
       if (!guard || form.index == nullptr || guard->limits.size() != 1) return false;
-      const Node& index = StripCasts(*guard->limits[0].index);
-      return index.Is(NodeKind::kName) && index.symbol == form.index->symbol;
+      const source::Node& index = source::StripCasts(*guard->limits[0].index);
+      return index.Is(source::NodeKind::kName) && index.symbol == form.index->symbol;
     };
     if (!guards_index())
       return Refuse("the kernel is not of the form i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) ...",
@@ -110,11 +110,11 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
 std::string ElementText(const KernelSite& site, const ElementwiseForm& form,
                         const std::vector<Substitution>& substitutions) {
   std::string code;
-  for (const Node* statement : form.prefix) code += Taken(site, statement->begin, statement->end, substitutions) + "\n";
+  for (const source::Node* statement : form.prefix) code += Taken(site, statement->begin, statement->end, substitutions) + "\n";
   return code + Taken(site, form.begin, form.end, substitutions);
 }
 
-const Node* IndexDeclaration(const ElementwiseForm& form) {
+const source::Node* IndexDeclaration(const ElementwiseForm& form) {
   return form.index == nullptr ? nullptr : form.index->parent;
 }
 
@@ -127,4 +127,4 @@ std::string IndexType(const ElementwiseForm& form) {
   return type.starts_with("const ") ? type.substr(6) : type;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

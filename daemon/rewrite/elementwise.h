@@ -9,34 +9,34 @@
 
 #include "rewrite/site.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 // The kernel as: hoisted declarations; the index; then, for one element, `prefix` and the text from `begin` to `end`.
 struct ElementwiseForm {
-  const Node* index = nullptr;  // kVariable of i
-  const Node* bound = nullptr;
-  std::optional<CountedLoop> stride_loop;  // the grid-stride form
-  std::optional<BoundsGuard> guard;
-  std::vector<const Node*> hoisted;     // declarations that do not depend on i
-  std::vector<const Node*> prefix;      // declarations between the index and the guard that do
-  std::vector<const Node*> statements;  // of the element
+  const source::Node* index = nullptr;  // kVariable of i
+  const source::Node* bound = nullptr;
+  std::optional<source::CountedLoop> stride_loop;  // the grid-stride form
+  std::optional<source::BoundsGuard> guard;
+  std::vector<const source::Node*> hoisted;     // declarations that do not depend on i
+  std::vector<const source::Node*> prefix;      // declarations between the index and the guard that do
+  std::vector<const source::Node*> statements;  // of the element
   uint32_t begin = 0, end = 0;          // text of `statements`
 };
 
-using ElementwiseOutcome = std::variant<ElementwiseForm, RewriteRefusal>;
+using ElementwiseOutcome = std::variant<ElementwiseForm, core::RewriteRefusal>;
 
 ElementwiseOutcome RecognizeElementwise(const KernelSite& site);
 
 // blockIdx.x * blockDim.x + threadIdx.x, or with a constant for blockDim.x.
-bool IsGlobalThreadIndex(const Polynomial& index);
+bool IsGlobalThreadIndex(const source::Polynomial& index);
 
 // The element's statements with parts replaced: no indentation, two-space units.
 std::string ElementText(const KernelSite& site, const ElementwiseForm& form,
                         const std::vector<Substitution>& substitutions);
 
-const Node* IndexDeclaration(const ElementwiseForm& form);  // the statement; null where the loop declares the index
+const source::Node* IndexDeclaration(const ElementwiseForm& form);  // the statement; null where the loop declares the index
 // The name and the type of the element's index, without const.
 std::string IndexName(const ElementwiseForm& form);
 std::string IndexType(const ElementwiseForm& form);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -8,7 +8,7 @@
 #include "source/includes.h"
 #include "source/tokens.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 constexpr size_t kMaxBytes = 4u << 20;
@@ -216,17 +216,17 @@ std::optional<std::string_view> Widened(std::string_view id, bool has_half) {
   return MathFunctions().contains(id) ? id.substr(0, id.size() - 1) : id;
 }
 
-bool IsInclude(const std::vector<Token>& tokens, size_t at) {
+bool IsInclude(const std::vector<source::Token>& tokens, size_t at) {
   return tokens[at].OpensDirective() && at + 1 < tokens.size() && tokens[at + 1].text.starts_with("include");
 }
-bool IsPragmaOnce(const std::vector<Token>& tokens, size_t at) {
+bool IsPragmaOnce(const std::vector<source::Token>& tokens, size_t at) {
   return tokens[at].OpensDirective() && at + 2 < tokens.size() && tokens[at + 1].Is("pragma") && tokens[at + 2].Is("once");
 }
 
 // Puts files together. What a header includes stands where its include stood; a second include of it is dropped.
 class Inliner {
  public:
-  explicit Inliner(const SourceTree& tree) : tree_(tree) {}
+  explicit Inliner(const source::SourceTree& tree) : tree_(tree) {}
 
   Result<std::string> Run() && {
     WW_TRY(Add(tree_.main));
@@ -236,16 +236,16 @@ class Inliner {
  private:
   Status Add(const std::string& path) {
     seen_.insert(path);
-    const SourceFile& file = tree_.files.at(path);
+    const source::SourceFile& file = tree_.files.at(path);
     size_t copied = 0;
     const auto copy = [&](size_t end) {
       if (end > copied) out_ += std::string_view(file.text).substr(copied, end - copied);
     };
-    const auto drop = [&](TextRange range) {  // with its line's end
+    const auto drop = [&](source::TextRange range) {  // with its line's end
       copied = range.end;
       if (copied < file.text.size() && file.text[copied] == '\n') ++copied;
     };
-    const std::vector<Token> tokens = Lex(file.text);
+    const std::vector<source::Token> tokens = source::Lex(file.text);
     auto include = file.includes.begin();
     for (size_t i = 0; i < tokens.size(); ++i) {
       if (IsPragmaOnce(tokens, i)) {
@@ -268,15 +268,15 @@ class Inliner {
     return {};
   }
 
-  const SourceTree& tree_;
+  const source::SourceTree& tree_;
   std::set<std::string> seen_;
   std::string out_;
 };
 
 }  // namespace
 
-Result<std::string> InlineHeaders(const SourceRef& source) {
-  WW_ASSIGN(const SourceTree tree, ReadSourceTree(source));
+Result<std::string> InlineHeaders(const core::SourceRef& source) {
+  WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
   return Inliner(tree).Run();
 }
 
@@ -285,14 +285,14 @@ Result<std::string> WidenTokens(std::string_view text) {
   const bool has_half = text.find("cuda_fp16") != std::string_view::npos;  // else `half` is somebody's variable
   bool in_include = false;
   size_t copied = 0;
-  const std::vector<Token> tokens = Lex(text);
+  const std::vector<source::Token> tokens = source::Lex(text);
   for (size_t i = 0; i < tokens.size(); ++i) {
-    const Token& token = tokens[i];
+    const source::Token& token = tokens[i];
     if (token.starts_line) in_include = IsInclude(tokens, i);
-    if (in_include || (token.kind != Token::Kind::kNumber && token.kind != Token::Kind::kIdentifier)) continue;
+    if (in_include || (token.kind != source::Token::Kind::kNumber && token.kind != source::Token::Kind::kIdentifier)) continue;
     out += text.substr(copied, token.range.begin - copied);
     copied = token.range.end;
-    if (token.kind == Token::Kind::kNumber) {
+    if (token.kind == source::Token::Kind::kNumber) {
       out += RewriteNumber(token.text);
       continue;
     }
@@ -303,18 +303,18 @@ Result<std::string> WidenTokens(std::string_view text) {
   return out += text.substr(copied);
 }
 
-Result<RewriteOutcome> WidenToFloat64(const SourceRef& source, const std::string& entry) {
-  const auto widened = [&]() -> Result<Rewritten> {
+Result<core::RewriteOutcome> WidenToFloat64(const core::SourceRef& source, const std::string& entry) {
+  const auto widened = [&]() -> Result<core::Rewritten> {
     WW_ASSIGN(const std::string whole, InlineHeaders(source));
-    Rewritten rewritten;
+    core::Rewritten rewritten;
     WW_ASSIGN(rewritten.text, WidenTokens(whole));
     WW_ASSIGN(rewritten.entry, WidenTokens(entry));
     if (rewritten.text.find("ww_") != std::string::npos) rewritten.text.insert(0, kPrelude);
     return rewritten;
   }();
-  if (widened) return RewriteOutcome(*widened);
+  if (widened) return core::RewriteOutcome(*widened);
   if (widened.error().code != ErrorCode::kUnsupported) return Fail(widened.error());
-  return RewriteOutcome(RewriteRefusal{widened.error().message, 0});
+  return core::RewriteOutcome(core::RewriteRefusal{widened.error().message, 0});
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

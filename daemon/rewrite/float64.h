@@ -14,14 +14,14 @@
 #include "base/result.h"
 #include "core/evaluator.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 // The whole file and the entry's name in it. Refuses what has no counterpart in float64.
-Result<RewriteOutcome> WidenToFloat64(const SourceRef& source, const std::string& entry);
+Result<core::RewriteOutcome> WidenToFloat64(const core::SourceRef& source, const std::string& entry);
 
 // The token rewriting by itself. kUnsupported: the name that has no counterpart.
 Result<std::string> WidenTokens(std::string_view text);
 // The source with the headers of the repository in place of their includes, each once. kUnsupported: too large.
-Result<std::string> InlineHeaders(const SourceRef& source);
+Result<std::string> InlineHeaders(const core::SourceRef& source);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 bool IsAtom(std::string_view text) {
@@ -15,12 +15,12 @@ bool IsAtom(std::string_view text) {
   });
 }
 
-bool IsDim3(const Node& node) { return node.type.find("dim3") != std::string::npos; }
+bool IsDim3(const source::Node& node) { return node.type.find("dim3") != std::string::npos; }
 
 // The local variable that a launch part is, with its initializer.
-const Node* VariableOf(const LaunchSite& site, const Node& part) {
-  if (!part.Is(NodeKind::kName)) return nullptr;
-  const VariableInfo* info = site.host->analysis.Find(part.symbol);
+const source::Node* VariableOf(const LaunchSite& site, const source::Node& part) {
+  if (!part.Is(source::NodeKind::kName)) return nullptr;
+  const source::VariableInfo* info = site.host->analysis.Find(part.symbol);
   return info == nullptr || info->declaration == nullptr || site.host->analysis.Definition(part.symbol) == nullptr
              ? nullptr
              : info->declaration;
@@ -28,22 +28,22 @@ const Node* VariableOf(const LaunchSite& site, const Node& part) {
 
 // Is every use of the variable inside the launch's grid or block, or in the definition of a variable of which that
 // holds?
-bool IsExclusive(const LaunchSite& site, const Node& variable, std::set<const Node*> seen = {}) {
+bool IsExclusive(const LaunchSite& site, const source::Node& variable, std::set<const source::Node*> seen = {}) {
   if (!seen.insert(&variable).second) return false;
-  const FunctionAnalysis& analysis = site.host->analysis;
-  const VariableInfo* info = analysis.Find(variable.symbol);
-  return std::all_of(info->uses.begin(), info->uses.end(), [&](const Node* use) {
-    if (Contains((*site.launch)[kLaunchGrid], *use) || Contains((*site.launch)[kLaunchBlock], *use)) return true;
-    for (const size_t part : {kLaunchGrid, kLaunchBlock}) {
-      const Node* other = VariableOf(site, (*site.launch)[part]);
-      if (other != nullptr && other != &variable && Contains(*other, *use)) return IsExclusive(site, *other, seen);
+  const source::FunctionAnalysis& analysis = site.host->analysis;
+  const source::VariableInfo* info = analysis.Find(variable.symbol);
+  return std::all_of(info->uses.begin(), info->uses.end(), [&](const source::Node* use) {
+    if (source::Contains((*site.launch)[source::kLaunchGrid], *use) || source::Contains((*site.launch)[source::kLaunchBlock], *use)) return true;
+    for (const size_t part : {source::kLaunchGrid, source::kLaunchBlock}) {
+      const source::Node* other = VariableOf(site, (*site.launch)[part]);
+      if (other != nullptr && other != &variable && source::Contains(*other, *use)) return IsExclusive(site, *other, seen);
     }
     return false;
   });
 }
 
-bool DeclaredAlone(const Node& variable) {
-  return variable.parent != nullptr && variable.parent->Is(NodeKind::kDeclaration) && variable.parent->size() == 1;
+bool DeclaredAlone(const source::Node& variable) {
+  return variable.parent != nullptr && variable.parent->Is(source::NodeKind::kDeclaration) && variable.parent->size() == 1;
 }
 
 std::string Joined(const std::vector<std::string>& axes) {
@@ -54,7 +54,7 @@ std::string Joined(const std::vector<std::string>& axes) {
 
 // "const dim3 grid(a, b)" for the declaration "const dim3 grid((n + 15) / 16)". The declared type follows the number of
 // axes.
-std::string Declaration(const AnalyzedFunction& host, const Node& variable, const std::vector<std::string>& axes) {
+std::string Declaration(const AnalyzedFunction& host, const source::Node& variable, const std::vector<std::string>& axes) {
   const std::string joined = Joined(axes);
   const bool several = joined.find(',') != std::string::npos && axes.size() > 1 && axes.back() != "1";
   const bool is_const = variable.type.starts_with("const ");
@@ -64,8 +64,8 @@ std::string Declaration(const AnalyzedFunction& host, const Node& variable, cons
 }
 
 void SetPart(const LaunchSite& site, size_t part, const std::vector<std::string>& axes, Edits& edits) {
-  const Node& node = (*site.launch)[part];
-  const Node* variable = VariableOf(site, node);
+  const source::Node& node = (*site.launch)[part];
+  const source::Node* variable = VariableOf(site, node);
   if (variable != nullptr && variable->whole && DeclaredAlone(*variable) && IsExclusive(site, *variable)) {
     edits.Replace(*variable, Declaration(*site.host, *variable, axes));
     return;
@@ -89,7 +89,7 @@ std::string Times(int factor, std::string_view text) {
 }
 
 // factor * d, computed where d is a number in the text and not the name of one.
-std::string Scaled(const AnalyzedFunction& host, const Node& node, int factor, bool in_product) {
+std::string Scaled(const AnalyzedFunction& host, const source::Node& node, int factor, bool in_product) {
   const std::string text(host.syntax.Text(node));
   const auto value = host.analysis.Fold(node);
   const bool number = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -98,30 +98,30 @@ std::string Scaled(const AnalyzedFunction& host, const Node& node, int factor, b
 }
 
 // (a + d - 1) / d and ceil_div(a, d) with factor * d for d; nothing for other forms.
-std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const Node& grid, int factor) {
-  const FunctionAnalysis& analysis = host.analysis;
-  const SyntaxFunction& function = host.syntax;
-  if (grid.Is(NodeKind::kCall) && grid.size() == 2 && IsCeilingDivision(grid.name) && grid[1].whole) {
+std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const source::Node& grid, int factor) {
+  const source::FunctionAnalysis& analysis = host.analysis;
+  const source::SyntaxFunction& function = host.syntax;
+  if (grid.Is(source::NodeKind::kCall) && grid.size() == 2 && IsCeilingDivision(grid.name) && grid[1].whole) {
     return Substitute(function, grid, {{&grid[1], Scaled(host, grid[1], factor, false)}});
   }
-  if (!grid.Is(NodeKind::kBinary, "/") || grid.size() != 2 || !grid.whole) return std::nullopt;
-  const Node& divisor = StripCasts(grid[1]);
-  const Node& numerator = StripCasts(grid[0]);
+  if (!grid.Is(source::NodeKind::kBinary, "/") || grid.size() != 2 || !grid.whole) return std::nullopt;
+  const source::Node& divisor = source::StripCasts(grid[1]);
+  const source::Node& numerator = source::StripCasts(grid[0]);
   const auto value = analysis.Fold(divisor);
   // (n + 255) / 256: both literals change.
-  if (divisor.Is(NodeKind::kInteger) && !divisor.in_macro && value && numerator.Is(NodeKind::kBinary, "+") &&
-      numerator[1].Is(NodeKind::kInteger) && divisor.whole && numerator[1].whole &&
+  if (divisor.Is(source::NodeKind::kInteger) && !divisor.in_macro && value && numerator.Is(source::NodeKind::kBinary, "+") &&
+      numerator[1].Is(source::NodeKind::kInteger) && divisor.whole && numerator[1].whole &&
       analysis.Fold(numerator[1]) == *value - 1) {
     return Substitute(
         function, grid,
         {{&numerator[1], std::to_string(*value * factor - 1)}, {&divisor, std::to_string(*value * factor)}});
   }
   // (n + d - 1) / d, also where a macro spells it: every d in the text becomes factor * d.
-  const Polynomial rest = analysis.Index(numerator) - analysis.Index(divisor) + Polynomial::Constant(1);
+  const source::Polynomial rest = analysis.Index(numerator) - analysis.Index(divisor) + source::Polynomial::Constant(1);
   const std::string spelled(function.Text(divisor));
   std::vector<Substitution> substitutions;
   bool found = false;
-  ForEach(numerator, [&](const Node& node) {
+  source::ForEach(numerator, [&](const source::Node& node) {
     if (!node.whole || function.Text(node) != spelled || found) return;
     substitutions.push_back({&node, Scaled(host, divisor, factor, false)});
     found = true;
@@ -139,19 +139,19 @@ std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const
 }  // namespace
 
 std::optional<LaunchAxis> FindAxis(const LaunchSite& site, LaunchAxisGroup group, size_t axis) {
-  const Node& part = (*site.launch)[static_cast<size_t>(group)];
-  const Node* variable = VariableOf(site, part);
-  const Node* value = variable == nullptr ? &part : &(*variable)[0];
+  const source::Node& part = (*site.launch)[static_cast<size_t>(group)];
+  const source::Node* variable = VariableOf(site, part);
+  const source::Node* value = variable == nullptr ? &part : &(*variable)[0];
   LaunchAxis result;
   result.variable = variable;
   result.exclusive = variable == nullptr || IsExclusive(site, *variable);
-  const bool aggregate = value->Is(NodeKind::kConstruct) || value->Is(NodeKind::kInitList) ||
-                         (value->Is(NodeKind::kCast) && value->type.find("dim3") != std::string::npos);
+  const bool aggregate = value->Is(source::NodeKind::kConstruct) || value->Is(source::NodeKind::kInitList) ||
+                         (value->Is(source::NodeKind::kCast) && value->type.find("dim3") != std::string::npos);
   if (aggregate) {
     if (axis >= value->size()) return std::nullopt;
     result.expression = &(*value)[axis];
   } else {
-    if (axis != 0 || (value->Is(NodeKind::kName) && IsDim3(*value))) return std::nullopt;
+    if (axis != 0 || (value->Is(source::NodeKind::kName) && IsDim3(*value))) return std::nullopt;
     result.expression = value;
   }
   return result;
@@ -170,12 +170,12 @@ bool IsOneDimensional(const LaunchSite& site, LaunchAxisGroup group) {
 }
 
 void SetLaunch(const LaunchSite& site, const LaunchShape& shape, Edits& edits) {
-  if (!shape.grid.empty()) SetPart(site, kLaunchGrid, shape.grid, edits);
-  if (!shape.block.empty()) SetPart(site, kLaunchBlock, shape.block, edits);
+  if (!shape.grid.empty()) SetPart(site, source::kLaunchGrid, shape.grid, edits);
+  if (!shape.block.empty()) SetPart(site, source::kLaunchBlock, shape.block, edits);
   if (shape.shared_bytes.empty()) return;
-  const Node& shared = (*site.launch)[kLaunchShared];
-  if (shared.Is(NodeKind::kEmpty)) {
-    edits.Insert((*site.launch)[kLaunchBlock].end, ", " + shape.shared_bytes);
+  const source::Node& shared = (*site.launch)[source::kLaunchShared];
+  if (shared.Is(source::NodeKind::kEmpty)) {
+    edits.Insert((*site.launch)[source::kLaunchBlock].end, ", " + shape.shared_bytes);
   } else {
     edits.Replace(shared, shape.shared_bytes);
   }
@@ -183,13 +183,13 @@ void SetLaunch(const LaunchSite& site, const LaunchShape& shape, Edits& edits) {
 
 void CoarsenGrid(const LaunchSite& site, int factor, bool any_form, Edits& edits) {
   const auto axis = FindAxis(site, LaunchAxisGroup::kGrid, 0);
-  const Node& part = (*site.launch)[kLaunchGrid];
-  const SyntaxFunction& host = site.host->syntax;
+  const source::Node& part = (*site.launch)[source::kLaunchGrid];
+  const source::SyntaxFunction& host = site.host->syntax;
   if (axis && axis->exclusive && axis->expression->whole) {
-    const Node& grid = *axis->expression;
-    const auto division = CoarsenedDivision(*site.host, StripCasts(grid), factor);
+    const source::Node& grid = *axis->expression;
+    const auto division = CoarsenedDivision(*site.host, source::StripCasts(grid), factor);
     if (division) {
-      edits.Replace(StripCasts(grid), *division);
+      edits.Replace(source::StripCasts(grid), *division);
     } else if (any_form) {
       const std::string text(host.Text(grid));
       edits.Replace(grid, fmt::format("({} + {}) / {}", text, factor - 1, factor));
@@ -208,23 +208,23 @@ void CoarsenGrid(const LaunchSite& site, int factor, bool any_form, Edits& edits
 std::string ArgumentText(const KernelSite& kernel, const LaunchSite& site, const std::string& parameter_symbol) {
   const auto& parameters = kernel.function().parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].symbol != parameter_symbol || kLaunchArguments + i >= site.launch->size()) continue;
-    const Node& argument = (*site.launch)[kLaunchArguments + i];
+    if (parameters[i].symbol != parameter_symbol || source::kLaunchArguments + i >= site.launch->size()) continue;
+    const source::Node& argument = (*site.launch)[source::kLaunchArguments + i];
     const std::string text(site.host->syntax.Text(argument));
-    const bool bracketed = text.starts_with("(") && text.ends_with(")") && argument.kind != NodeKind::kCast;
+    const bool bracketed = text.starts_with("(") && text.ends_with(")") && argument.kind != source::NodeKind::kCast;
     return IsAtom(text) || bracketed ? text : fmt::format("({})", text);
   }
   return "";
 }
 
-std::optional<std::string> HostText(const KernelSite& kernel, const LaunchSite& site, const Node& expression) {
+std::optional<std::string> HostText(const KernelSite& kernel, const LaunchSite& site, const source::Node& expression) {
   if (!expression.whole) return std::nullopt;
   std::vector<Substitution> substitutions;
   bool known = true;
-  ForEach(expression, [&](const Node& node) {
-    if (node.Is(NodeKind::kMember) || node.Is(NodeKind::kCall) || IsLoad(node)) known = false;
-    if (!node.Is(NodeKind::kName)) return;
-    const VariableInfo* info = kernel.analysis().Find(node.symbol);
+  source::ForEach(expression, [&](const source::Node& node) {
+    if (node.Is(source::NodeKind::kMember) || node.Is(source::NodeKind::kCall) || source::IsLoad(node)) known = false;
+    if (!node.Is(source::NodeKind::kName)) return;
+    const source::VariableInfo* info = kernel.analysis().Find(node.symbol);
     if (info == nullptr) {  // a constant of the file is visible to both; a template parameter is not
       const CXCursorKind kind = clang_getCursorKind(clang_getCursorReferenced(node.cursor));
       known = known && (kind == CXCursor_VarDecl || kind == CXCursor_EnumConstantDecl);
@@ -236,7 +236,7 @@ std::optional<std::string> HostText(const KernelSite& kernel, const LaunchSite& 
       substitutions.push_back({&node, text});
       return;
     }
-    const Node* definition = kernel.analysis().Definition(node.symbol);
+    const source::Node* definition = kernel.analysis().Definition(node.symbol);
     const auto text = definition == nullptr ? std::nullopt : HostText(kernel, site, *definition);
     known = known && text.has_value();
     if (text) substitutions.push_back({&node, IsAtom(*text) ? *text : fmt::format("({})", *text)});
@@ -245,4 +245,4 @@ std::optional<std::string> HostText(const KernelSite& kernel, const LaunchSite& 
   return Substitute(kernel.function(), expression, substitutions);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -11,13 +11,13 @@
 
 #include "rewrite/site.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
-enum class LaunchAxisGroup : size_t { kGrid = kLaunchGrid, kBlock = kLaunchBlock };
+enum class LaunchAxisGroup : size_t { kGrid = source::kLaunchGrid, kBlock = source::kLaunchBlock };
 
 struct LaunchAxis {
-  const Node* expression = nullptr;  // the value of the axis
-  const Node* variable = nullptr;    // kVariable in whose initializer it stands; null: in the launch itself
+  const source::Node* expression = nullptr;  // the value of the axis
+  const source::Node* variable = nullptr;    // kVariable in whose initializer it stands; null: in the launch itself
   bool exclusive = true;             // editing it changes nothing but this launch
 };
 // Nothing where the axis has its default (1) or is not computed by an expression that can be followed.
@@ -42,6 +42,6 @@ void CoarsenGrid(const LaunchSite& site, int factor, bool any_form, Edits& edits
 // unknown.
 std::string ArgumentText(const KernelSite& kernel, const LaunchSite& site, const std::string& parameter_symbol);
 // A kernel expression over parameters and constants as the host would write it; nothing where it uses anything else.
-std::optional<std::string> HostText(const KernelSite& kernel, const LaunchSite& site, const Node& expression);
+std::optional<std::string> HostText(const KernelSite& kernel, const LaunchSite& site, const source::Node& expression);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

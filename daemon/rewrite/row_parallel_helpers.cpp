@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 bool IsPair(const Reduction& reduction) {
@@ -183,4 +183,4 @@ ReductionHelper MakeReductionHelper(const Reduction& reduction, RowGroup group, 
   return {name, text};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -7,7 +7,7 @@
 
 #include "rewrite/row_parallel_loop.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 enum class RowGroup { kBlock, kWarp };  // who shares a row
 
@@ -20,4 +20,4 @@ std::string HelperBaseName(const Reduction& reduction, RowGroup group);  // "blo
 // The value that does not change a sum or product; nothing where the operation may start from any of its values.
 std::string NeutralValue(const Reduction& reduction);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

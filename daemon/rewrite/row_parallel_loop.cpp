@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 class LoopAnalyzer {
  public:
-  LoopAnalyzer(const Ast& ast, const AnalyzedFunction& kernel, const CountedLoop& loop) : ast_(ast), kernel_(kernel) {
+  LoopAnalyzer(const source::Ast& ast, const AnalyzedFunction& kernel, const source::CountedLoop& loop) : ast_(ast), kernel_(kernel) {
     result_.loop = loop;
   }
 
@@ -24,24 +24,24 @@ class LoopAnalyzer {
   }
 
  private:
-  using Refused = std::optional<RewriteRefusal>;
-  static RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
-  const Node& loop() const { return *result_.loop.loop; }
+  using Refused = std::optional<core::RewriteRefusal>;
+  static core::RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
+  const source::Node& loop() const { return *result_.loop.loop; }
 
   Refused CheckHeader() {
-    const CountedLoop& counted = result_.loop;
+    const source::CountedLoop& counted = result_.loop;
     const int line = loop().line;
     if (counted.down || (counted.relation != "<" && counted.relation != "<="))
       return At(line, fmt::format("the loop over {} does not count upwards to a bound", counted.name));
-    for (const Node* part : {counted.start, &loop()[kLoopIncrement]})
+    for (const source::Node* part : {counted.start, &loop()[source::kLoopIncrement]})
       if (!part->whole) return At(line, "a macro makes part of the loop");
-    for (const Node* part : {counted.start, counted.bound, counted.step}) {
+    for (const source::Node* part : {counted.start, counted.bound, counted.step}) {
       if (part == nullptr) continue;
       if (auto refusal = ImpureExpression(ast_, *part))
         return At(refusal->line, "the loop's bounds: it " + refusal->reason);
       for (const auto& [symbol, info] : kernel_.analysis.variables()) {
         const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(),
-                                                [&](const Node* write) { return Contains(loop(), *write); });
+                                                [&](const source::Node* write) { return source::Contains(loop(), *write); });
         if (symbol != counted.variable && written_inside && MentionsSymbol(*part, symbol))
           return At(part->line, fmt::format("the loop over {} changes its own bound ({})", counted.name, info.name));
       }
@@ -56,45 +56,45 @@ class LoopAnalyzer {
   Refused CheckStatements() {
     Refused refusal;
     // `inner` is set below a loop or switch inside this loop, where break leaves only that.
-    const std::function<void(const Node&, bool)> check = [&](const Node& node, bool inner) {
+    const std::function<void(const source::Node&, bool)> check = [&](const source::Node& node, bool inner) {
       if (refusal) return;
       switch (node.kind) {
-        case NodeKind::kBlock:
-        case NodeKind::kIf:
-        case NodeKind::kEmpty:
-        case NodeKind::kContinue:
+        case source::NodeKind::kBlock:
+        case source::NodeKind::kIf:
+        case source::NodeKind::kEmpty:
+        case source::NodeKind::kContinue:
           break;
-        case NodeKind::kBreak:
+        case source::NodeKind::kBreak:
           if (!inner) refusal = At(node.line, "break leaves the loop over " + result_.loop.name);
           return;
-        case NodeKind::kReturn:
+        case source::NodeKind::kReturn:
           refusal = At(node.line, "return leaves the loop over " + result_.loop.name);
           return;
-        case NodeKind::kFor:
-        case NodeKind::kWhile:
-        case NodeKind::kDo:
+        case source::NodeKind::kFor:
+        case source::NodeKind::kWhile:
+        case source::NodeKind::kDo:
           inner = true;
           break;
-        case NodeKind::kSwitch:
-        case NodeKind::kCase:
+        case source::NodeKind::kSwitch:
+        case source::NodeKind::kCase:
           refusal = At(node.line, "switch inside the loop over " + result_.loop.name);
           return;
-        case NodeKind::kDeclaration:
+        case source::NodeKind::kDeclaration:
           for (const auto& variable : node.children) {
-            if (!variable->Is(NodeKind::kVariable)) {
+            if (!variable->Is(source::NodeKind::kVariable)) {
               refusal = At(node.line, "a declaration that is not understood");
               return;
             }
             for (const auto& initializer : variable->children) Value(*initializer, refusal);
           }
           return;
-        case NodeKind::kAssign:
+        case source::NodeKind::kAssign:
           for (const auto& child : node.children) Value(*child, refusal);
           return;
         default:
           if (IsStoreCall(node)) {
             for (const auto& child : node.children) Value(*child, refusal);
-          } else if (node.Is(NodeKind::kCall) || !IsStatementKind(node.kind)) {
+          } else if (node.Is(source::NodeKind::kCall) || !IsStatementKind(node.kind)) {
             Value(node, refusal);
           } else {
             refusal = At(node.line, "a statement that is not understood");
@@ -107,20 +107,20 @@ class LoopAnalyzer {
     return refusal;
   }
 
-  static bool IsStatementKind(NodeKind kind) { return kind < NodeKind::kName; }
-  void Value(const Node& expression, Refused& refusal) {
+  static bool IsStatementKind(source::NodeKind kind) { return kind < source::NodeKind::kName; }
+  void Value(const source::Node& expression, Refused& refusal) {
     if (refusal) return;
     if (auto impure = ImpureExpression(ast_, expression))
       refusal = At(impure->line, fmt::format("the loop over {} {}", result_.loop.name, impure->reason));
   }
 
   Refused CheckVariables() {
-    std::vector<std::pair<const VariableInfo*, std::string>> carried;
+    std::vector<std::pair<const source::VariableInfo*, std::string>> carried;
     for (const auto& [symbol, info] : kernel_.analysis.variables()) {
       if (symbol == result_.loop.variable) continue;
-      const bool declared_inside = info.declaration != nullptr && Contains(loop(), *info.declaration);
+      const bool declared_inside = info.declaration != nullptr && source::Contains(loop(), *info.declaration);
       const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(),
-                                              [&](const Node* write) { return Contains(result_.loop.body(), *write); });
+                                              [&](const source::Node* write) { return source::Contains(result_.loop.body(), *write); });
       if (!declared_inside && written_inside) carried.emplace_back(&info, symbol);
     }
     std::sort(carried.begin(), carried.end(),
@@ -138,9 +138,9 @@ class LoopAnalyzer {
                         std::any_of(result_.reductions.begin(), result_.reductions.end(),
                                     [&s = symbol](const Reduction& reduction) { return reduction.symbol == s; });
       if (done || IsTemporary(*info)) continue;
-      const Node* write = nullptr;
-      for (const Node* candidate : info->writes)
-        if (write == nullptr && Contains(result_.loop.body(), *candidate)) write = candidate;
+      const source::Node* write = nullptr;
+      for (const source::Node* candidate : info->writes)
+        if (write == nullptr && source::Contains(result_.loop.body(), *candidate)) write = candidate;
       return At(write->line,
                 fmt::format("{} is carried from one iteration over {} to the next, and not as a sum, product, minimum, "
                             "maximum or arg-max that nothing else in the loop uses",
@@ -153,23 +153,23 @@ class LoopAnalyzer {
     return std::nullopt;
   }
 
-  static uint32_t FirstLine(const VariableInfo& info) { return info.uses.empty() ? 0 : info.uses.front()->begin; }
+  static uint32_t FirstLine(const source::VariableInfo& info) { return info.uses.empty() ? 0 : info.uses.front()->begin; }
 
-  std::optional<Reduction> AsReduction(const VariableInfo& info, const std::string& symbol) const {
+  std::optional<Reduction> AsReduction(const source::VariableInfo& info, const std::string& symbol) const {
     std::vector<ReductionUpdate> updates;
-    Walk(result_.loop.body(), [&](const Node& node) {
+    source::Walk(result_.loop.body(), [&](const source::Node& node) {
       auto update = MatchReductionUpdate(kernel_.syntax, symbol, node);
       if (update) updates.push_back(std::move(*update));
       return !updates.size() || updates.back().statement != &node;
     });
     if (updates.empty()) return std::nullopt;
-    std::set<const Node*> own;
+    std::set<const source::Node*> own;
     for (const ReductionUpdate& update : updates) {
       if (update.kind != updates[0].kind) return std::nullopt;
       own.insert(update.own_uses.begin(), update.own_uses.end());
     }
-    for (const Node* use : info.uses)
-      if (Contains(result_.loop.body(), *use) && !own.contains(use)) return std::nullopt;
+    for (const source::Node* use : info.uses)
+      if (source::Contains(result_.loop.body(), *use) && !own.contains(use)) return std::nullopt;
     Reduction reduction;
     reduction.kind = updates[0].kind;
     reduction.symbol = symbol;
@@ -183,11 +183,11 @@ class LoopAnalyzer {
 
   // The index must grow with the iterations, for the tie rule to follow from it, and must not be used otherwise.
   bool DescribeIndex(const ReductionUpdate& update, Reduction& reduction) const {
-    const Node& assignment = *update.index_assignment;
-    const VariableInfo* info = kernel_.analysis.Find(assignment[0].symbol);
+    const source::Node& assignment = *update.index_assignment;
+    const source::VariableInfo* info = kernel_.analysis.Find(assignment[0].symbol);
     if (info == nullptr) return false;
-    for (const Node* use : info->uses)
-      if (Contains(result_.loop.body(), *use) && use != &assignment[0]) return false;
+    for (const source::Node* use : info->uses)
+      if (source::Contains(result_.loop.body(), *use) && use != &assignment[0]) return false;
     // Where the last of equal values wins, the index from before the loop must lose against every index in it.
     if (update.last_wins) {
       const bool declared = info->declaration != nullptr && info->declaration->size() == 1;
@@ -212,16 +212,16 @@ class LoopAnalyzer {
 
   Refused CheckType(const Reduction& reduction) {
     const auto check = [&](const std::string& symbol, bool integer) -> Refused {
-      const VariableInfo* info = kernel_.analysis.Find(symbol);
+      const source::VariableInfo* info = kernel_.analysis.Find(symbol);
       const CXCursor cursor = info->declaration != nullptr ? info->declaration->cursor : info->parameter->cursor;
       const CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
       const bool builtin = type.kind >= CXType_Bool && type.kind <= CXType_Double && type.kind != CXType_Int128 &&
                            type.kind != CXType_UInt128;
       const bool floating = type.kind == CXType_Float || type.kind == CXType_Double;
       if (builtin && !(integer && floating)) return std::nullopt;
-      const std::vector<CXCursor> parameters = ast::TemplateParameters(kernel_.syntax.cursor);
+      const std::vector<CXCursor> parameters = source::ast::TemplateParameters(kernel_.syntax.cursor);
       const bool templated = std::any_of(parameters.begin(), parameters.end(), [&](const CXCursor& parameter) {
-        return ast::Spelling(parameter) == Unqualified(info->type);
+        return source::ast::Spelling(parameter) == Unqualified(info->type);
       });
       if (templated && !integer) return std::nullopt;
       return At(reduction.line,
@@ -234,39 +234,39 @@ class LoopAnalyzer {
   }
 
   // Each iteration writes it first, unconditionally, and nothing reads it behind the loop.
-  bool IsTemporary(const VariableInfo& info) const {
-    const Node* first = nullptr;
-    for (const Node* use : info.uses)
-      if (Contains(result_.loop.body(), *use) && (first == nullptr || use->begin < first->begin)) first = use;
-    if (first == nullptr || first->parent == nullptr || !first->parent->Is(NodeKind::kAssign, "=")) return false;
-    const Node& assignment = *first->parent;
+  bool IsTemporary(const source::VariableInfo& info) const {
+    const source::Node* first = nullptr;
+    for (const source::Node* use : info.uses)
+      if (source::Contains(result_.loop.body(), *use) && (first == nullptr || use->begin < first->begin)) first = use;
+    if (first == nullptr || first->parent == nullptr || !first->parent->Is(source::NodeKind::kAssign, "=")) return false;
+    const source::Node& assignment = *first->parent;
     if (&assignment[0] != first) {
       // x = f(x): the value is read before.
       return false;
     }
-    for (const Node* use : info.uses)
-      if (use != first && Contains(assignment, *use)) return false;
-    const Node* body = &result_.loop.body();
+    for (const source::Node* use : info.uses)
+      if (use != first && source::Contains(assignment, *use)) return false;
+    const source::Node* body = &result_.loop.body();
     const bool unconditional = &assignment == body || assignment.parent == body;
     return unconditional && DeadBehind(info);
   }
 
   // The first use behind the loop, if any, is a plain write that no condition guards.
-  bool DeadBehind(const VariableInfo& info) const {
-    for (const Node* outer = loop().parent; outer != nullptr; outer = outer->parent)
-      if (outer->Is(NodeKind::kFor) || outer->Is(NodeKind::kWhile) || outer->Is(NodeKind::kDo)) return false;
-    const Node* next = nullptr;
-    for (const Node* use : info.uses)
+  bool DeadBehind(const source::VariableInfo& info) const {
+    for (const source::Node* outer = loop().parent; outer != nullptr; outer = outer->parent)
+      if (outer->Is(source::NodeKind::kFor) || outer->Is(source::NodeKind::kWhile) || outer->Is(source::NodeKind::kDo)) return false;
+    const source::Node* next = nullptr;
+    for (const source::Node* use : info.uses)
       if (use->begin >= loop().end && (next == nullptr || use->begin < next->begin)) next = use;
     if (next == nullptr) return true;
-    if (!next->parent->Is(NodeKind::kAssign, "=") || &(*next->parent)[0] != next) return false;
-    for (const Node* use : info.uses)
-      if (use != next && Contains(*next->parent, *use)) return false;
+    if (!next->parent->Is(source::NodeKind::kAssign, "=") || &(*next->parent)[0] != next) return false;
+    for (const source::Node* use : info.uses)
+      if (use != next && source::Contains(*next->parent, *use)) return false;
     // Under a condition, it covers only what stands under the same condition.
-    for (const Node* outer = next->parent->parent; outer != nullptr; outer = outer->parent) {
-      if (!outer->Is(NodeKind::kIf) || Contains(*outer, loop())) continue;
-      for (const Node* use : info.uses)
-        if (use->begin >= loop().end && !Contains(*outer, *use)) return false;
+    for (const source::Node* outer = next->parent->parent; outer != nullptr; outer = outer->parent) {
+      if (!outer->Is(source::NodeKind::kIf) || source::Contains(*outer, loop())) continue;
+      for (const source::Node* use : info.uses)
+        if (use->begin >= loop().end && !source::Contains(*outer, *use)) return false;
     }
     return true;
   }
@@ -275,9 +275,9 @@ class LoopAnalyzer {
     result_.accesses = GlobalAccesses(kernel_, loop());
     const std::string iteration = IterationSymbol(result_.loop);
     // Where loops stand inside, what they access counts most.
-    const std::vector<const Node*> inner = Collect(result_.loop.body(), NodeKind::kFor);
-    const auto is_inner = [&](const Node& node) {
-      return std::any_of(inner.begin(), inner.end(), [&](const Node* other) { return Contains(*other, node); });
+    const std::vector<const source::Node*> inner = source::Collect(result_.loop.body(), source::NodeKind::kFor);
+    const auto is_inner = [&](const source::Node& node) {
+      return std::any_of(inner.begin(), inner.end(), [&](const source::Node* other) { return source::Contains(*other, node); });
     };
     for (const MemoryAccess& access : result_.accesses) {
       if (!access.index || (!inner.empty() && !is_inner(*access.node))) continue;
@@ -300,11 +300,11 @@ class LoopAnalyzer {
   // Arrays of the thread itself that outlive an iteration would be spread over the threads.
   Refused CheckArrays() {
     Refused refusal;
-    ForEach(loop(), [&](const Node& node) {
-      if (!node.Is(NodeKind::kName) || refusal) return;
-      const VariableInfo* info = kernel_.analysis.Find(node.symbol);
+    source::ForEach(loop(), [&](const source::Node& node) {
+      if (!node.Is(source::NodeKind::kName) || refusal) return;
+      const source::VariableInfo* info = kernel_.analysis.Find(node.symbol);
       if (info == nullptr || info->declaration == nullptr || info->type.find('[') == std::string::npos) return;
-      if (!Contains(loop(), *info->declaration))
+      if (!source::Contains(loop(), *info->declaration))
         refusal =
             At(node.line,
                fmt::format("{} is an array of the thread; its elements would be spread over the threads", node.name));
@@ -318,17 +318,17 @@ class LoopAnalyzer {
   Refused CheckOwnElement(const MemoryAccess& write) {
     const std::string iteration = IterationSymbol(result_.loop);
     const auto stride = write.index->Coefficient(iteration);
-    const Dependence dependence = kernel_.analysis.DependsOn(*write.index);
+    const source::Dependence dependence = kernel_.analysis.DependsOn(*write.index);
     if (!stride || dependence.memory || dependence.unknown)
       return At(write.line, fmt::format("where {} is written depends on memory or is not linear in {}",
                                         Plain(write.base), result_.loop.name));
-    if (*stride == Polynomial()) {
+    if (*stride == source::Polynomial()) {
       return At(write.line,
                 fmt::format("every iteration over {} writes the same element of {}; accumulate in a local variable",
                             result_.loop.name, Plain(write.base)));
     }
     // Variables of loops inside: they must stay within one step of this loop.
-    for (const CountedLoop& inner : InnerCountedLoops()) {
+    for (const source::CountedLoop& inner : InnerCountedLoops()) {
       const std::string symbol = IterationSymbol(inner);
       if (!write.index->Mentions(symbol)) continue;
       const auto step = write.index->Coefficient(symbol);
@@ -340,10 +340,10 @@ class LoopAnalyzer {
     }
     // What else varies inside the loop (a variable written twice, an opaque term) makes the element unknown.
     for (const std::string& symbol : dependence.symbols) {
-      const VariableInfo* info = kernel_.analysis.Find(symbol);
+      const source::VariableInfo* info = kernel_.analysis.Find(symbol);
       if (info == nullptr || info->counted_loop != nullptr) continue;
       const bool varies = std::any_of(info->writes.begin(), info->writes.end(),
-                                      [&](const Node* node) { return Contains(loop(), *node); });
+                                      [&](const source::Node* node) { return source::Contains(loop(), *node); });
       if (varies)
         return At(write.line, fmt::format("where {} is written depends on {}, which changes in the loop",
                                           Plain(write.base), info->name));
@@ -351,21 +351,21 @@ class LoopAnalyzer {
     return std::nullopt;
   }
 
-  std::vector<CountedLoop> InnerCountedLoops() const {
-    std::vector<CountedLoop> loops;
-    for (const Node* node : Collect(result_.loop.body(), NodeKind::kFor))
+  std::vector<source::CountedLoop> InnerCountedLoops() const {
+    std::vector<source::CountedLoop> loops;
+    for (const source::Node* node : source::Collect(result_.loop.body(), source::NodeKind::kFor))
       if (auto counted = kernel_.analysis.Counted(*node)) loops.push_back(std::move(*counted));
     return loops;
   }
-  bool HasInnerIterations(const Polynomial& index) const {
-    const std::vector<CountedLoop> inner = InnerCountedLoops();
+  bool HasInnerIterations(const source::Polynomial& index) const {
+    const std::vector<source::CountedLoop> inner = InnerCountedLoops();
     return std::any_of(inner.begin(), inner.end(),
-                       [&](const CountedLoop& loop) { return index.Mentions(IterationSymbol(loop)); });
+                       [&](const source::CountedLoop& loop) { return index.Mentions(IterationSymbol(loop)); });
   }
 
   // `write` and `other` must not meet in different iterations.
   Refused CheckPair(const MemoryAccess& write, const MemoryAccess& other) {
-    if (!MayShareMemory(write, other)) return std::nullopt;
+    if (!MayAlias(write, other)) return std::nullopt;
     const bool same = write.base == other.base;
     const auto meets = [&]() -> Refused {
       if (same) {
@@ -378,8 +378,8 @@ class LoopAnalyzer {
                             other.base.empty() ? "an array" : Plain(other.base), Plain(write.base), result_.loop.name));
     };
     if (!other.index) return meets();
-    const Polynomial distance = *write.index - *other.index;
-    if (distance == Polynomial()) return std::nullopt;
+    const source::Polynomial distance = *write.index - *other.index;
+    if (distance == source::Polynomial()) return std::nullopt;
     // Arrays with another layout of rows cannot be the same without a race between the rows in the source.
     if (!same && kernel_.analysis.DependsOn(distance).thread) return std::nullopt;
     const std::string iteration = IterationSymbol(result_.loop);
@@ -390,26 +390,26 @@ class LoopAnalyzer {
     if (gap && by && *gap % *by != 0) return std::nullopt;
     // At least as far apart as the loop is long: x[i] and x[i + half] for i < half.
     if (by == 1 && result_.loop.relation == "<" && result_.loop.step == nullptr) {
-      const Polynomial length =
+      const source::Polynomial length =
           kernel_.analysis.Index(*result_.loop.bound) - kernel_.analysis.Index(*result_.loop.start);
-      if (distance == length || distance == Polynomial() - length) return std::nullopt;
+      if (distance == length || distance == source::Polynomial() - length) return std::nullopt;
     }
     return meets();
   }
 
-  const Ast& ast_;
+  const source::Ast& ast_;
   const AnalyzedFunction& kernel_;
   ColumnLoop result_;
 };
 
 }  // namespace
 
-std::string IterationSymbol(const CountedLoop& loop) { return loop.variable + "#"; }
+std::string IterationSymbol(const source::CountedLoop& loop) { return loop.variable + "#"; }
 
-Checked<ColumnLoop> AnalyzeColumnLoop(const Ast& ast, const AnalyzedFunction& kernel, const Node& loop) {
+Checked<ColumnLoop> AnalyzeColumnLoop(const source::Ast& ast, const AnalyzedFunction& kernel, const source::Node& loop) {
   const auto counted = kernel.analysis.Counted(loop);
   if (!counted) return RefuseAt(loop.line, "a loop that does not count a variable up to a bound");
   return LoopAnalyzer(ast, kernel, *counted).Run();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

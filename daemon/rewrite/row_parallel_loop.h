@@ -17,7 +17,7 @@
 #include "rewrite/row_parallel_update.h"
 #include "rewrite/structural.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 struct Reduction {
   ReductionKind kind = ReductionKind::kSum;
@@ -29,16 +29,16 @@ struct Reduction {
 };
 
 struct ColumnLoop {
-  CountedLoop loop;
+  source::CountedLoop loop;
   std::vector<Reduction> reductions;
   std::vector<MemoryAccess> accesses;
   bool unit_stride = false;  // some access in the innermost loops moves by a constant number of elements per iteration
 };
 
 // Refuses with the first reason, in source order.
-Checked<ColumnLoop> AnalyzeColumnLoop(const Ast& ast, const AnalyzedFunction& kernel, const Node& loop);
+Checked<ColumnLoop> AnalyzeColumnLoop(const source::Ast& ast, const AnalyzedFunction& kernel, const source::Node& loop);
 
 // The symbol of the iteration's number in index polynomials.
-std::string IterationSymbol(const CountedLoop& loop);
+std::string IterationSymbol(const source::CountedLoop& loop);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

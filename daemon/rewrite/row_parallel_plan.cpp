@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 constexpr int kFewIterations = 32;  // constant loops up to here may run in every thread
@@ -19,14 +19,14 @@ struct PendingAccess {
 
 class RowPlanner {
  public:
-  RowPlanner(const Ast& ast, const KernelSite& site, bool reductions_are_barriers)
+  RowPlanner(const source::Ast& ast, const KernelSite& site, bool reductions_are_barriers)
       : ast_(ast), kernel_(*site.kernel), reductions_are_barriers_(reductions_are_barriers) {}
 
   Checked<RowPlan> Run() {
-    if (auto refusal = AlreadyCooperates(kernel_, "over the row")) return tl::unexpected(*refusal);
+    if (auto refusal = UsesBlockCooperation(kernel_, "over the row")) return tl::unexpected(*refusal);
     if (auto refusal = FindRow()) return tl::unexpected(*refusal);
     if (auto refusal = CheckOtherIndices()) return tl::unexpected(*refusal);
-    const Node* body = nullptr;
+    const source::Node* body = nullptr;
     if (auto refusal = FindRowBody(body)) return tl::unexpected(*refusal);
     if (auto refusal = CheckNothingBehind(*body)) return tl::unexpected(*refusal);
     if (auto refusal = VisitRowStatements(*body)) return tl::unexpected(*refusal);
@@ -44,16 +44,16 @@ class RowPlanner {
   }
 
  private:
-  using Refused = std::optional<RewriteRefusal>;
-  static RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
-  const Node& root() const { return *kernel_.syntax.body; }
+  using Refused = std::optional<core::RewriteRefusal>;
+  static core::RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
+  const source::Node& root() const { return *kernel_.syntax.body; }
 
   Refused FindRow() {
-    const Node* block_row = nullptr;
-    ForEach(root(), [&](const Node& node) {
-      if (!node.Is(NodeKind::kVariable) || node.size() != 1) return;
+    const source::Node* block_row = nullptr;
+    source::ForEach(root(), [&](const source::Node& node) {
+      if (!node.Is(source::NodeKind::kVariable) || node.size() != 1) return;
       if (plan_.row == nullptr && IsThreadIndex(kernel_.analysis, node[0], "x")) plan_.row = &node;
-      if (block_row == nullptr && kernel_.analysis.Index(node[0]) == Polynomial::Symbol("blockIdx.x"))
+      if (block_row == nullptr && kernel_.analysis.Index(node[0]) == source::Polynomial::Symbol("blockIdx.x"))
         block_row = &node;
     });
     if (plan_.row == nullptr) {
@@ -62,14 +62,14 @@ class RowPlanner {
       return At(root().line, "no variable is blockIdx.x * blockDim.x + threadIdx.x: not one thread per row");
     }
     if (!(*plan_.row)[0].whole) return At(plan_.row->line, fmt::format("a macro computes part of {}", plan_.row->name));
-    const Node* declaration = plan_.row->parent;
-    if (declaration->parent->Is(NodeKind::kFor)) {
+    const source::Node* declaration = plan_.row->parent;
+    if (declaration->parent->Is(source::NodeKind::kFor)) {
       const auto counted = kernel_.analysis.Counted(*declaration->parent);
       if (!counted || counted->variable != plan_.row->symbol || counted->step == nullptr || counted->relation != "<" ||
           !counted->step->whole)
         return At(plan_.row->line, "the loop over rows is not a grid-stride loop");
-      const Polynomial step = kernel_.analysis.Index(*counted->step);
-      if (step != Polynomial::Symbol("blockDim.x") * Polynomial::Symbol("gridDim.x"))
+      const source::Polynomial step = kernel_.analysis.Index(*counted->step);
+      if (step != source::Polynomial::Symbol("blockDim.x") * source::Polynomial::Symbol("gridDim.x"))
         return At(plan_.row->line, "the loop over rows does not step by blockDim.x * gridDim.x");
       plan_.row_loop = declaration->parent;
       plan_.row_bound = counted->bound;
@@ -81,15 +81,15 @@ class RowPlanner {
 
   // Every mention of the thread's place but the row's own must be gone after the rewrite.
   Refused CheckOtherIndices() {
-    std::vector<const Node*> consumers = {plan_.row};
-    if (plan_.row_loop != nullptr) consumers.push_back(&(*plan_.row_loop)[kLoopIncrement]);
-    plan_.unused = DeclarationsServing(kernel_, consumers);
+    std::vector<const source::Node*> consumers = {plan_.row};
+    if (plan_.row_loop != nullptr) consumers.push_back(&(*plan_.row_loop)[source::kLoopIncrement]);
+    plan_.unused = DeclarationsUsedOnlyBy(kernel_, consumers);
     consumers.insert(consumers.end(), plan_.unused.begin(), plan_.unused.end());
     Refused refusal;
-    ForEach(root(), [&](const Node& node) {
-      if (refusal || !IsPlaceInGrid(node)) return;
+    source::ForEach(root(), [&](const source::Node& node) {
+      if (refusal || !IsThreadOrBlockIndex(node)) return;
       if (std::any_of(consumers.begin(), consumers.end(),
-                      [&](const Node* consumer) { return Contains(*consumer, node); }))
+                      [&](const source::Node* consumer) { return source::Contains(*consumer, node); }))
         return;
       const bool other_axis = node.name == "blockIdx.y" || node.name == "blockIdx.z" || node.name == "gridDim.y" ||
                               node.name == "gridDim.z";
@@ -100,12 +100,12 @@ class RowPlanner {
   }
 
   // The statements that run for a row, behind or inside its guard.
-  Refused FindRowBody(const Node*& body) {
+  Refused FindRowBody(const source::Node*& body) {
     if (plan_.row_loop != nullptr) {
-      body = &(*plan_.row_loop)[kLoopBody];
+      body = &(*plan_.row_loop)[source::kLoopBody];
       return std::nullopt;
     }
-    const Node& block = *plan_.row->parent->parent;
+    const source::Node& block = *plan_.row->parent->parent;
     if (&block != &root())
       return At(plan_.row->line, fmt::format("{} is computed inside a condition or a loop", plan_.row->name));
     bool behind = false;
@@ -114,12 +114,12 @@ class RowPlanner {
         behind = statement.get() == plan_.row->parent;
         continue;
       }
-      if (!statement->Is(NodeKind::kIf)) continue;
-      const auto guard = AsBoundsGuard(*statement);
+      if (!statement->Is(source::NodeKind::kIf)) continue;
+      const auto guard = source::AsBoundsGuard(*statement);
       if (!guard) continue;
       for (const auto& limit : guard->limits) {
-        const Node& index = StripCasts(*limit.index);
-        if (index.Is(NodeKind::kName) && index.symbol == plan_.row->symbol) plan_.row_bound = limit.bound;
+        const source::Node& index = source::StripCasts(*limit.index);
+        if (index.Is(source::NodeKind::kName) && index.symbol == plan_.row->symbol) plan_.row_bound = limit.bound;
       }
       if (plan_.row_bound == nullptr) continue;
       guard_ = statement.get();
@@ -130,19 +130,19 @@ class RowPlanner {
   }
 
   // What stands before and after the guarded part must be declarations without effect.
-  Refused CheckNothingBehind(const Node& body) {
+  Refused CheckNothingBehind(const source::Node& body) {
     for (const auto& statement : root().children) {
       if (statement.get() == guard_ || statement.get() == plan_.row_loop) continue;
       const bool inside = &body == &root() && guard_ != nullptr && statement->begin > guard_->begin;
-      if (inside || statement->Is(NodeKind::kEmpty)) continue;
-      if (!statement->Is(NodeKind::kDeclaration))
+      if (inside || statement->Is(source::NodeKind::kEmpty)) continue;
+      if (!statement->Is(source::NodeKind::kDeclaration))
         return At(statement->line, "a statement outside the part that the row's guard covers");
       if (auto refusal = VisitDeclaration(*statement)) return refusal;
     }
     return std::nullopt;
   }
 
-  Refused VisitRowStatements(const Node& body) {
+  Refused VisitRowStatements(const source::Node& body) {
     if (&body != &root() || guard_ == nullptr) return Visit(body);
     bool behind = false;
     for (const auto& statement : body.children) {
@@ -153,30 +153,30 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  Refused Visit(const Node& node) {
+  Refused Visit(const source::Node& node) {
     switch (node.kind) {
-      case NodeKind::kEmpty:
-      case NodeKind::kReturn:
-      case NodeKind::kBreak:
-      case NodeKind::kContinue:
+      case source::NodeKind::kEmpty:
+      case source::NodeKind::kReturn:
+      case source::NodeKind::kBreak:
+      case source::NodeKind::kContinue:
         return std::nullopt;
-      case NodeKind::kBlock:
+      case source::NodeKind::kBlock:
         for (const auto& child : node.children)
           if (auto refusal = Visit(*child)) return refusal;
         return std::nullopt;
-      case NodeKind::kDeclaration:
+      case source::NodeKind::kDeclaration:
         return VisitDeclaration(node);
-      case NodeKind::kIf:
+      case source::NodeKind::kIf:
         return VisitIf(node);
-      case NodeKind::kFor:
+      case source::NodeKind::kFor:
         return VisitLoop(node);
-      case NodeKind::kAssign:
+      case source::NodeKind::kAssign:
         return VisitAssignment(node);
-      case NodeKind::kCall:
+      case source::NodeKind::kCall:
         if (IsStoreCall(node)) return VisitAssignment(node);
         break;
-      case NodeKind::kWhile:
-      case NodeKind::kDo:
+      case source::NodeKind::kWhile:
+      case source::NodeKind::kDo:
         return At(node.line, "a while loop over the row");
       default:
         break;
@@ -185,9 +185,9 @@ class RowPlanner {
     return At(node.line, "a statement that is not understood");
   }
 
-  Refused VisitDeclaration(const Node& declaration) {
+  Refused VisitDeclaration(const source::Node& declaration) {
     for (const auto& variable : declaration.children) {
-      if (!variable->Is(NodeKind::kVariable)) {
+      if (!variable->Is(source::NodeKind::kVariable)) {
         const CXCursorKind kind = clang_getCursorKind(variable->cursor);
         if (kind == CXCursor_TypedefDecl || kind == CXCursor_TypeAliasDecl || kind == CXCursor_UsingDirective) continue;
         return At(declaration.line, "a declaration that is not understood");
@@ -202,24 +202,24 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  Refused Uniform(const Node& expression) {
+  Refused Uniform(const source::Node& expression) {
     if (auto impure = ImpureExpression(ast_, expression)) return At(impure->line, impure->reason);
     return std::nullopt;
   }
 
   // A scalar of the thread: every thread computes it. An element in memory: one thread writes it.
-  Refused VisitAssignment(const Node& node) {
+  Refused VisitAssignment(const source::Node& node) {
     for (const auto& child : node.children)
       if (auto refusal = Uniform(*child)) return refusal;
     const std::vector<MemoryAccess> accesses = GlobalAccesses(kernel_, node);
     const bool writes =
         std::any_of(accesses.begin(), accesses.end(), [](const MemoryAccess& access) { return access.writes; });
     if (!writes) {
-      if (node.Is(NodeKind::kAssign)) {
-        const Node* target = &node[0];
-        while ((target->Is(NodeKind::kMember) || target->Is(NodeKind::kSubscript)) && target->size() >= 1)
+      if (node.Is(source::NodeKind::kAssign)) {
+        const source::Node* target = &node[0];
+        while ((target->Is(source::NodeKind::kMember) || target->Is(source::NodeKind::kSubscript)) && target->size() >= 1)
           target = &(*target)[0];
-        if (!target->Is(NodeKind::kName) || kernel_.analysis.Find(target->symbol) == nullptr)
+        if (!target->Is(source::NodeKind::kName) || kernel_.analysis.Find(target->symbol) == nullptr)
           return At(node.line, "writes something that is not a variable of the kernel");
       }
       return Access(node, Executor::kAll, "", node);
@@ -230,24 +230,24 @@ class RowPlanner {
     return Access(node, Executor::kOne, "", node);
   }
 
-  Refused VisitIf(const Node& node) {
-    if (auto refusal = Uniform(node[kIfCondition])) return refusal;
-    if (auto refusal = Access(node[kIfCondition], Executor::kAll, "", node)) return refusal;
+  Refused VisitIf(const source::Node& node) {
+    if (auto refusal = Uniform(node[source::kIfCondition])) return refusal;
+    if (auto refusal = Access(node[source::kIfCondition], Executor::kAll, "", node)) return refusal;
     const std::vector<PendingAccess> before = pending_;
-    if (auto refusal = Visit(node[kIfThen])) return refusal;
+    if (auto refusal = Visit(node[source::kIfThen])) return refusal;
     std::vector<PendingAccess> after_then = std::exchange(pending_, before);
-    if (auto refusal = Visit(node[kIfElse])) return refusal;
+    if (auto refusal = Visit(node[source::kIfElse])) return refusal;
     pending_.insert(pending_.end(), after_then.begin(), after_then.end());
     return std::nullopt;
   }
 
   // A column loop; else a serial loop that every thread runs, if column loops stand inside it or it is short and only
   // computes.
-  Refused VisitLoop(const Node& node) {
+  Refused VisitLoop(const source::Node& node) {
     const RowPlan before = plan_;
     const std::vector<PendingAccess> pending_before = pending_;
     auto column = AnalyzeColumnLoop(ast_, kernel_, node);
-    const std::vector<const Node*> inner = InnerLoops(node);
+    const std::vector<const source::Node*> inner = InnerLoops(node);
     const auto counted = kernel_.analysis.Counted(node);
     const auto trips = counted ? kernel_.analysis.TripCount(*counted) : std::nullopt;
     const bool few = trips && *trips < kFewIterations;
@@ -270,14 +270,14 @@ class RowPlanner {
     return column.error();
   }
 
-  static std::vector<const Node*> InnerLoops(const Node& loop) {
-    std::vector<const Node*> loops = Collect(loop[kLoopBody], NodeKind::kFor);
-    for (const NodeKind kind : {NodeKind::kWhile, NodeKind::kDo})
-      for (const Node* node : Collect(loop[kLoopBody], kind)) loops.push_back(node);
+  static std::vector<const source::Node*> InnerLoops(const source::Node& loop) {
+    std::vector<const source::Node*> loops = source::Collect(loop[source::kLoopBody], source::NodeKind::kFor);
+    for (const source::NodeKind kind : {source::NodeKind::kWhile, source::NodeKind::kDo})
+      for (const source::Node* node : source::Collect(loop[source::kLoopBody], kind)) loops.push_back(node);
     return loops;
   }
 
-  Refused TakeLoop(const Node& node, ColumnLoop column) {
+  Refused TakeLoop(const source::Node& node, ColumnLoop column) {
     if (auto refusal = CheckLeavesNoTrace(column)) return refusal;
     const std::string iteration = IterationSymbol(column.loop);
     for (const MemoryAccess& access : column.accesses) Record({access, Executor::kIteration, iteration}, node);
@@ -289,28 +289,28 @@ class RowPlanner {
   // A loop that a uniform condition or a serial loop repeats is fine; one inside another column loop never comes here.
   Refused CheckLeavesNoTrace(const ColumnLoop& column) {
     for (const Reduction& reduction : column.reductions) {
-      const VariableInfo* info = kernel_.analysis.Find(reduction.symbol);
+      const source::VariableInfo* info = kernel_.analysis.Find(reduction.symbol);
       if (info->parameter == nullptr && info->declaration == nullptr)
         return At(reduction.line, fmt::format("{} is not a variable of the kernel", reduction.name));
     }
     return std::nullopt;
   }
 
-  Refused VisitSerialLoop(const Node& node) {
+  Refused VisitSerialLoop(const source::Node& node) {
     if (!kernel_.analysis.Counted(node)) return At(node.line, "a loop that does not count a variable up to a bound");
-    for (const size_t part : {kLoopInit, kLoopCondition, kLoopIncrement}) {
+    for (const size_t part : {source::kLoopInit, source::kLoopCondition, source::kLoopIncrement}) {
       Refused refusal;
-      ForEach(node[part], [&](const Node& child) {
-        if (!refusal && child.Is(NodeKind::kCall)) refusal = Uniform(child);
+      source::ForEach(node[part], [&](const source::Node& child) {
+        if (!refusal && child.Is(source::NodeKind::kCall)) refusal = Uniform(child);
       });
       if (refusal) return refusal;
     }
-    if (auto refusal = Access(node[kLoopCondition], Executor::kAll, "", node)) return refusal;
+    if (auto refusal = Access(node[source::kLoopCondition], Executor::kAll, "", node)) return refusal;
     const size_t first = log_.size();
-    if (auto refusal = Visit(node[kLoopBody])) return refusal;
+    if (auto refusal = Visit(node[source::kLoopBody])) return refusal;
     if (!MeetAcrossIterations(first, IterationSymbol(*kernel_.analysis.Counted(node)))) return std::nullopt;
-    if (!node[kLoopBody].Is(NodeKind::kBlock)) return At(node.line, "a loop over writes without a block");
-    plan_.barriers_at_end.push_back(&node[kLoopBody]);
+    if (!node[source::kLoopBody].Is(source::NodeKind::kBlock)) return At(node.line, "a loop over writes without a block");
+    plan_.barriers_at_end.push_back(&node[source::kLoopBody]);
     pending_.clear();
     return std::nullopt;
   }
@@ -332,21 +332,21 @@ class RowPlanner {
     return false;
   }
 
-  Refused Access(const Node& node, Executor executor, const std::string& iteration, const Node& statement) {
+  Refused Access(const source::Node& node, Executor executor, const std::string& iteration, const source::Node& statement) {
     for (MemoryAccess& access : GlobalAccesses(kernel_, node))
       Record({std::move(access), executor, iteration}, statement);
     return std::nullopt;
   }
 
   // Puts a barrier before the statement where the access may meet one of another thread.
-  void Record(PendingAccess access, const Node& statement) {
+  void Record(PendingAccess access, const source::Node& statement) {
     const bool meets = std::any_of(pending_.begin(), pending_.end(), [&](const PendingAccess& earlier) {
-      return earlier.access.node->parent != nullptr && !Contains(statement, *earlier.access.node) &&
+      return earlier.access.node->parent != nullptr && !source::Contains(statement, *earlier.access.node) &&
              Conflicts(earlier, access);
     });
     if (meets) {
       if (plan_.barriers.empty() || plan_.barriers.back() != &statement) plan_.barriers.push_back(&statement);
-      std::erase_if(pending_, [&](const PendingAccess& earlier) { return !Contains(statement, *earlier.access.node); });
+      std::erase_if(pending_, [&](const PendingAccess& earlier) { return !source::Contains(statement, *earlier.access.node); });
     }
     log_.push_back(access);
     pending_.push_back(std::move(access));
@@ -355,41 +355,41 @@ class RowPlanner {
   bool Conflicts(const PendingAccess& a, const PendingAccess& b) const {
     if (!a.access.writes && !b.access.writes) return false;
     if (a.executor == Executor::kOne && b.executor == Executor::kOne) return false;
-    if (!MayShareMemory(a.access, b.access)) return false;
+    if (!MayAlias(a.access, b.access)) return false;
     if (!a.access.index || !b.access.index) return true;
-    Polynomial first = *a.access.index, second = *b.access.index;
-    if (!a.iteration.empty()) first = first.Substitute(a.iteration, Polynomial::Symbol("iteration"));
-    if (!b.iteration.empty()) second = second.Substitute(b.iteration, Polynomial::Symbol("iteration"));
-    const Polynomial distance = first - second;
+    source::Polynomial first = *a.access.index, second = *b.access.index;
+    if (!a.iteration.empty()) first = first.Substitute(a.iteration, source::Polynomial::Symbol("iteration"));
+    if (!b.iteration.empty()) second = second.Substitute(b.iteration, source::Polynomial::Symbol("iteration"));
+    const source::Polynomial distance = first - second;
     const bool same_thread = a.executor == Executor::kIteration && b.executor == Executor::kIteration &&
-                             distance == Polynomial() && !ChangesOverTime(*a.access.index);
+                             distance == source::Polynomial() && !ChangesOverTime(*a.access.index);
     if (same_thread) return false;
     // Arrays with another layout of rows are not the same memory: the rows would race in the source.
     return a.access.base == b.access.base || !kernel_.analysis.DependsOn(distance).thread;
   }
 
   // Does it name a variable that is assigned somewhere? Then the same index need not be the same element later.
-  bool ChangesOverTime(const Polynomial& index) const {
+  bool ChangesOverTime(const source::Polynomial& index) const {
     const std::vector<std::string> symbols = index.Symbols();
     return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
-      const VariableInfo* info = kernel_.analysis.Find(symbol);
+      const source::VariableInfo* info = kernel_.analysis.Find(symbol);
       return info != nullptr && !info->writes.empty();
     });
   }
 
-  const Ast& ast_;
+  const source::Ast& ast_;
   const AnalyzedFunction& kernel_;
   bool reductions_are_barriers_;
   RowPlan plan_;
-  const Node* guard_ = nullptr;
+  const source::Node* guard_ = nullptr;
   std::vector<PendingAccess> pending_;  // since the last barrier
   std::vector<PendingAccess> log_;      // all
 };
 
 }  // namespace
 
-Checked<RowPlan> PlanRows(const Ast& ast, const KernelSite& site, bool reductions_are_barriers) {
+Checked<RowPlan> PlanRows(const source::Ast& ast, const KernelSite& site, bool reductions_are_barriers) {
   return RowPlanner(ast, site, reductions_are_barriers).Run();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -11,21 +11,21 @@
 
 #include "rewrite/row_parallel_loop.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 struct RowPlan {
-  const Node* row = nullptr;                 // kVariable: blockIdx.x * blockDim.x + threadIdx.x
-  const Node* row_loop = nullptr;            // the grid-stride loop over rows that declares it, if it does
-  const Node* row_bound = nullptr;           // number of rows
-  std::vector<const Node*> unused;           // kDeclaration that served only to compute the row
+  const source::Node* row = nullptr;                 // kVariable: blockIdx.x * blockDim.x + threadIdx.x
+  const source::Node* row_loop = nullptr;            // the grid-stride loop over rows that declares it, if it does
+  const source::Node* row_bound = nullptr;           // number of rows
+  std::vector<const source::Node*> unused;           // kDeclaration that served only to compute the row
   std::vector<ColumnLoop> loops;             // in source order
-  std::vector<const Node*> single;           // statements for one thread: writes of one element per row
-  std::vector<const Node*> barriers;         // statements before which the threads meet
-  std::vector<const Node*> barriers_at_end;  // blocks of serial loops at whose end the threads meet
+  std::vector<const source::Node*> single;           // statements for one thread: writes of one element per row
+  std::vector<const source::Node*> barriers;         // statements before which the threads meet
+  std::vector<const source::Node*> barriers_at_end;  // blocks of serial loops at whose end the threads meet
   bool uses_grid_yz = false;                 // blockIdx.y or .z: the grid's other parts keep their meaning
 };
 
 // `reductions_are_barriers`: combining values synchronizes memory too (it does in a block, it does not in a warp).
-Checked<RowPlan> PlanRows(const Ast& ast, const KernelSite& site, bool reductions_are_barriers);
+Checked<RowPlan> PlanRows(const source::Ast& ast, const KernelSite& site, bool reductions_are_barriers);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

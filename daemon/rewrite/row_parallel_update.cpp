@@ -3,38 +3,38 @@
 #include <map>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
-bool IsName(const Node& node, const std::string& symbol) {
-  const Node& plain = StripCasts(node);
-  return plain.Is(NodeKind::kName) && plain.symbol == symbol;
+bool IsName(const source::Node& node, const std::string& symbol) {
+  const source::Node& plain = source::StripCasts(node);
+  return plain.Is(source::NodeKind::kName) && plain.symbol == symbol;
 }
 
-bool IsMaxCall(const Node& node) {
+bool IsMaxCall(const source::Node& node) {
   static const std::set<std::string> kNames = {"max", "fmax", "fmaxf", "__hmax", "std::max"};
-  return node.Is(NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
+  return node.Is(source::NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
 }
-bool IsMinCall(const Node& node) {
+bool IsMinCall(const source::Node& node) {
   static const std::set<std::string> kNames = {"min", "fmin", "fminf", "__hmin", "std::min"};
-  return node.Is(NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
+  return node.Is(source::NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
 }
 
 // `x > e`, as seen with x on the right: e < x gives ">" for (e, x). Nothing where x is not one of the sides.
 struct Comparison {
-  const Node* other = nullptr;  // the side that is not the variable
-  const Node* use = nullptr;
+  const source::Node* other = nullptr;  // the side that is not the variable
+  const source::Node* use = nullptr;
   bool variable_smaller = false, inclusive = false;  // other > x, other >= x
 };
-std::optional<Comparison> CompareWith(const Node& condition, const std::string& symbol) {
-  if (!condition.Is(NodeKind::kBinary) || condition.size() != 2) return std::nullopt;
+std::optional<Comparison> CompareWith(const source::Node& condition, const std::string& symbol) {
+  if (!condition.Is(source::NodeKind::kBinary) || condition.size() != 2) return std::nullopt;
   const std::string& op = condition.name;
   if (op != "<" && op != ">" && op != "<=" && op != ">=") return std::nullopt;
   const bool left = IsName(condition[0], symbol), right = IsName(condition[1], symbol);
   if (left == right) return std::nullopt;
   Comparison result;
   result.other = &condition[left ? 1 : 0];
-  result.use = &StripCasts(condition[left ? 0 : 1]);
+  result.use = &source::StripCasts(condition[left ? 0 : 1]);
   if (MentionsSymbol(*result.other, symbol)) return std::nullopt;
   result.variable_smaller = left == (op[0] == '<');
   result.inclusive = op.size() == 2;
@@ -43,12 +43,12 @@ std::optional<Comparison> CompareWith(const Node& condition, const std::string& 
 
 class UpdateMatcher {
  public:
-  UpdateMatcher(const SyntaxFunction& kernel, const std::string& symbol) : kernel_(kernel), symbol_(symbol) {}
+  UpdateMatcher(const source::SyntaxFunction& kernel, const std::string& symbol) : kernel_(kernel), symbol_(symbol) {}
 
   // The update that `node` is, if it is one.
-  std::optional<ReductionUpdate> Match(const Node& node) const {
-    if (node.Is(NodeKind::kIf)) return MatchIf(node);
-    if (!node.Is(NodeKind::kAssign) || !IsName(node[0], symbol_)) return std::nullopt;
+  std::optional<ReductionUpdate> Match(const source::Node& node) const {
+    if (node.Is(source::NodeKind::kIf)) return MatchIf(node);
+    if (!node.Is(source::NodeKind::kAssign) || !IsName(node[0], symbol_)) return std::nullopt;
     ReductionUpdate update{ReductionKind::kSum, &node, {&node[0]}, nullptr, false};
     if (node.name == "++" || node.name == "--") return update;
     if (node.size() != 2) return std::nullopt;
@@ -64,25 +64,25 @@ class UpdateMatcher {
 
  private:
   // x = x + a + b, x = e * x, x = fmaxf(fmaxf(x, a), b), x = fmaf(a, b, x), x = e > x ? e : x.
-  std::optional<ReductionUpdate> MatchValue(ReductionUpdate update, const Node& value) const {
-    const Node& expression = StripCasts(value);
-    if (expression.Is(NodeKind::kConditional)) return MatchConditional(update, expression);
+  std::optional<ReductionUpdate> MatchValue(ReductionUpdate update, const source::Node& value) const {
+    const source::Node& expression = source::StripCasts(value);
+    if (expression.Is(source::NodeKind::kConditional)) return MatchConditional(update, expression);
     static const std::set<std::string> kFused = {"fma", "fmaf", "__fmaf_rn", "__fma_rn"};
-    if (expression.Is(NodeKind::kCall) && expression.size() == 3 && kFused.contains(expression.name)) {
+    if (expression.Is(source::NodeKind::kCall) && expression.size() == 3 && kFused.contains(expression.name)) {
       if (!IsName(expression[2], symbol_) || MentionsSymbol(expression[0], symbol_) ||
           MentionsSymbol(expression[1], symbol_))
         return std::nullopt;
-      update.own_uses.push_back(&StripCasts(expression[2]));
+      update.own_uses.push_back(&source::StripCasts(expression[2]));
       return update;
     }
     static const std::map<std::string, ReductionKind> kOperators = {
         {"+", ReductionKind::kSum},    {"-", ReductionKind::kSum},   {"*", ReductionKind::kProduct},
         {"&", ReductionKind::kBitAnd}, {"|", ReductionKind::kBitOr}, {"^", ReductionKind::kBitXor},
         {"&&", ReductionKind::kAnd},   {"||", ReductionKind::kOr}};
-    const auto kind_of = [&](const Node& node) -> std::optional<ReductionKind> {
+    const auto kind_of = [&](const source::Node& node) -> std::optional<ReductionKind> {
       if (IsMaxCall(node)) return ReductionKind::kMax;
       if (IsMinCall(node)) return ReductionKind::kMin;
-      if (!node.Is(NodeKind::kBinary) || node.size() != 2) return std::nullopt;
+      if (!node.Is(source::NodeKind::kBinary) || node.size() != 2) return std::nullopt;
       const auto found = kOperators.find(node.name);
       return found == kOperators.end() ? std::nullopt : std::optional(found->second);
     };
@@ -90,42 +90,42 @@ class UpdateMatcher {
     if (!kind) return std::nullopt;
     update.kind = *kind;
     // Down to the variable, through the same operation; what stands beside must not use it.
-    const Node* node = &expression;
+    const source::Node* node = &expression;
     while (!IsName(*node, symbol_)) {
-      node = &StripCasts(*node);
+      node = &source::StripCasts(*node);
       if (kind_of(*node) != kind) return std::nullopt;
       const bool in_left = MentionsSymbol((*node)[0], symbol_), in_right = MentionsSymbol((*node)[1], symbol_);
       if (in_left == in_right || (in_right && node->name == "-")) return std::nullopt;
       node = &(*node)[in_left ? 0 : 1];
     }
-    update.own_uses.push_back(&StripCasts(*node));
+    update.own_uses.push_back(&source::StripCasts(*node));
     return update;
   }
 
   // e > x ? e : x and its seven relatives.
-  std::optional<ReductionUpdate> MatchConditional(ReductionUpdate update, const Node& value) const {
+  std::optional<ReductionUpdate> MatchConditional(ReductionUpdate update, const source::Node& value) const {
     const auto comparison = CompareWith(value[0], symbol_);
     if (!comparison) return std::nullopt;
     const bool keeps_in_else = IsName(value[2], symbol_);
-    const Node& taken = value[keeps_in_else ? 1 : 2];
-    const Node& kept = value[keeps_in_else ? 2 : 1];
-    if (!IsName(kept, symbol_) || !SameExpression(kernel_, StripCasts(taken), StripCasts(*comparison->other)))
+    const source::Node& taken = value[keeps_in_else ? 1 : 2];
+    const source::Node& kept = value[keeps_in_else ? 2 : 1];
+    if (!IsName(kept, symbol_) || !SameExpression(kernel_, source::StripCasts(taken), source::StripCasts(*comparison->other)))
       return std::nullopt;
     update.kind = comparison->variable_smaller == keeps_in_else ? ReductionKind::kMax : ReductionKind::kMin;
     update.own_uses.push_back(comparison->use);
-    update.own_uses.push_back(&StripCasts(kept));
+    update.own_uses.push_back(&source::StripCasts(kept));
     return update;
   }
 
   // if (e > x) x = e;   if (valid && e > x) { x = e; index = c; }
-  std::optional<ReductionUpdate> MatchIf(const Node& node) const {
-    if (!node[kIfElse].Is(NodeKind::kEmpty)) return std::nullopt;
+  std::optional<ReductionUpdate> MatchIf(const source::Node& node) const {
+    if (!node[source::kIfElse].Is(source::NodeKind::kEmpty)) return std::nullopt;
     std::optional<Comparison> comparison;
-    std::vector<const Node*> conditions = {&node[kIfCondition]};
+    std::vector<const source::Node*> conditions = {&node[source::kIfCondition]};
     while (!conditions.empty()) {
-      const Node* condition = conditions.back();
+      const source::Node* condition = conditions.back();
       conditions.pop_back();
-      if (condition->Is(NodeKind::kBinary, "&&")) {
+      if (condition->Is(source::NodeKind::kBinary, "&&")) {
         conditions.push_back(&(*condition)[0]);
         conditions.push_back(&(*condition)[1]);
       } else if (MentionsSymbol(*condition, symbol_)) {
@@ -133,9 +133,9 @@ class UpdateMatcher {
       }
     }
     if (!comparison) return std::nullopt;
-    const Node& then = node[kIfThen];
-    std::vector<const Node*> statements;
-    if (then.Is(NodeKind::kBlock)) {
+    const source::Node& then = node[source::kIfThen];
+    std::vector<const source::Node*> statements;
+    if (then.Is(source::NodeKind::kBlock)) {
       for (const auto& child : then.children) statements.push_back(child.get());
     } else {
       statements.push_back(&then);
@@ -146,14 +146,14 @@ class UpdateMatcher {
                            nullptr,
                            false};
     bool assigned = false;
-    for (const Node* statement : statements) {
-      if (!statement->Is(NodeKind::kAssign, "=")) return std::nullopt;
+    for (const source::Node* statement : statements) {
+      if (!statement->Is(source::NodeKind::kAssign, "=")) return std::nullopt;
       if (IsName((*statement)[0], symbol_)) {
-        if (assigned || !SameExpression(kernel_, StripCasts((*statement)[1]), StripCasts(*comparison->other)))
+        if (assigned || !SameExpression(kernel_, source::StripCasts((*statement)[1]), source::StripCasts(*comparison->other)))
           return std::nullopt;
         update.own_uses.push_back(&(*statement)[0]);
         assigned = true;
-      } else if ((*statement)[0].Is(NodeKind::kName) && update.index_assignment == nullptr &&
+      } else if ((*statement)[0].Is(source::NodeKind::kName) && update.index_assignment == nullptr &&
                  !MentionsSymbol((*statement)[1], symbol_)) {
         update.index_assignment = statement;
       } else {
@@ -168,15 +168,15 @@ class UpdateMatcher {
     return update;
   }
 
-  const SyntaxFunction& kernel_;
+  const source::SyntaxFunction& kernel_;
   const std::string& symbol_;
 };
 
 }  // namespace
 
-std::optional<ReductionUpdate> MatchReductionUpdate(const SyntaxFunction& kernel, const std::string& symbol,
-                                                    const Node& node) {
+std::optional<ReductionUpdate> MatchReductionUpdate(const source::SyntaxFunction& kernel, const std::string& symbol,
+                                                    const source::Node& node) {
   return UpdateMatcher(kernel, symbol).Match(node);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

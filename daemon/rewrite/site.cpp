@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 std::string UnqualifiedName(std::string_view name) {
   name = name.substr(0, name.find('<'));
@@ -16,7 +16,7 @@ std::string UnqualifiedName(std::string_view name) {
 namespace {
 
 std::unique_ptr<AnalyzedFunction> Analyze(CXCursor cursor) {
-  auto syntax = BuildSyntax(cursor);
+  auto syntax = source::BuildSyntax(cursor);
   if (!syntax) return nullptr;
   return std::make_unique<AnalyzedFunction>(std::move(*syntax));
 }
@@ -24,8 +24,8 @@ std::unique_ptr<AnalyzedFunction> Analyze(CXCursor cursor) {
 // Unqualified names of everything that the function calls or launches.
 std::set<std::string> Callees(const AnalyzedFunction& function) {
   std::set<std::string> names;
-  ForEach(*function.syntax.body, [&](const Node& node) {
-    if (node.Is(NodeKind::kCall) || node.Is(NodeKind::kLaunch) || node.Is(NodeKind::kName))
+  source::ForEach(*function.syntax.body, [&](const source::Node& node) {
+    if (node.Is(source::NodeKind::kCall) || node.Is(source::NodeKind::kLaunch) || node.Is(source::NodeKind::kName))
       names.insert(UnqualifiedName(node.name));
   });
   return names;
@@ -36,29 +36,29 @@ struct Uses {
 };
 Uses UsesOf(const std::string& kernel, const AnalyzedFunction& host) {
   Uses uses;
-  ForEach(*host.syntax.body, [&](const Node& node) {
-    if (node.Is(NodeKind::kLaunch) && UnqualifiedName(node.name) == kernel) uses.launches.push_back({&node, &host});
-    if (node.Is(NodeKind::kName) && UnqualifiedName(node.name) == kernel && host.analysis.Find(node.symbol) == nullptr)
+  source::ForEach(*host.syntax.body, [&](const source::Node& node) {
+    if (node.Is(source::NodeKind::kLaunch) && UnqualifiedName(node.name) == kernel) uses.launches.push_back({&node, &host});
+    if (node.Is(source::NodeKind::kName) && UnqualifiedName(node.name) == kernel && host.analysis.Find(node.symbol) == nullptr)
       uses.mentions.push_back({&node, &host});
   });
   return uses;
 }
 
-bool IsFileScopeMention(const Ast& ast, const std::string& name, const std::vector<TextRange>& functions) {
+bool IsFileScopeMention(const source::Ast& ast, const std::string& name, const std::vector<source::TextRange>& functions) {
   int count = 0;
-  for (const Token& token : Lex(ast.text())) {
+  for (const source::Token& token : source::Lex(ast.text())) {
     if (token.text != name) continue;
     const bool inside = std::any_of(functions.begin(), functions.end(),
-                                    [&](const TextRange& range) { return range.Contains(token.range); });
+                                    [&](const source::TextRange& range) { return range.Contains(token.range); });
     if (!inside) ++count;
   }
   return count > 0;
 }
 
 // Where the name stands in [begin, end): the last token that equals it before `stop` begins to matter.
-std::optional<TextRange> FindName(std::string_view text, uint32_t begin, uint32_t end, const std::string& name) {
-  for (const Token& token : Lex(text.substr(begin, end - begin)))
-    if (token.text == name) return TextRange{token.range.begin + begin, token.range.end + begin};
+std::optional<source::TextRange> FindName(std::string_view text, uint32_t begin, uint32_t end, const std::string& name) {
+  for (const source::Token& token : source::Lex(text.substr(begin, end - begin)))
+    if (token.text == name) return source::TextRange{token.range.begin + begin, token.range.end + begin};
   return std::nullopt;
 }
 
@@ -76,7 +76,7 @@ std::vector<size_t> Reachable(const Functions& functions, size_t entry) {
   return order;
 }
 
-std::variant<std::string, RewriteRefusal> ChooseKernel(const RewriteRequest& request,
+std::variant<std::string, core::RewriteRefusal> ChooseKernel(const core::RewriteRequest& request,
                                                        const std::set<std::string>& launched,
                                                        const std::set<std::string>& known) {
   if (!request.kernel.empty()) return UnqualifiedName(request.kernel);
@@ -90,18 +90,18 @@ std::variant<std::string, RewriteRefusal> ChooseKernel(const RewriteRequest& req
 
 }  // namespace
 
-RewriteRefusal Refuse(std::string reason, int line) { return RewriteRefusal{std::move(reason), line}; }
+core::RewriteRefusal Refuse(std::string reason, int line) { return core::RewriteRefusal{std::move(reason), line}; }
 
-SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
+SiteOutcome FindSite(const source::Ast& ast, const core::RewriteRequest& request) {
   auto site = std::make_unique<KernelSite>();
   Functions all;
   std::vector<bool> is_kernel;
-  std::vector<TextRange> ranges;
+  std::vector<source::TextRange> ranges;
   std::set<std::string> kernels;
-  for (const CXCursor& cursor : ast::Functions(ast)) {
-    const bool kernel = ast::IsKernel(cursor);
-    if (kernel) kernels.insert(ast::Spelling(cursor));
-    if (!ast::IsInMainFile(cursor)) continue;
+  for (const CXCursor& cursor : source::ast::Functions(ast)) {
+    const bool kernel = source::ast::IsKernel(cursor);
+    if (kernel) kernels.insert(source::ast::Spelling(cursor));
+    if (!source::ast::IsInMainFile(cursor)) continue;
     auto function = Analyze(cursor);
     if (function == nullptr) continue;
     ranges.push_back({function->syntax.begin, function->syntax.end});
@@ -111,7 +111,7 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
   const std::string entry_name = UnqualifiedName(request.entry);
   std::optional<size_t> entry;
   for (size_t i = 0; i < all.size(); ++i)
-    if (all[i]->syntax.name == entry_name && (!entry || ast::QualifiedName(all[i]->syntax.cursor) == request.entry))
+    if (all[i]->syntax.name == entry_name && (!entry || source::ast::QualifiedName(all[i]->syntax.cursor) == request.entry))
       entry = i;
   if (!entry) return Refuse(fmt::format("no function {} with a body in {}", request.entry, request.source.file));
 
@@ -121,17 +121,17 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
   const std::vector<size_t> behind = Reachable(all, *entry);
   std::set<std::string> launched;
   for (size_t i : behind)
-    for (const Node* launch : Collect(*all[i]->syntax.body, NodeKind::kLaunch)) launched.insert(UnqualifiedName(launch->name));
+    for (const source::Node* launch : source::Collect(*all[i]->syntax.body, source::NodeKind::kLaunch)) launched.insert(UnqualifiedName(launch->name));
   if (site->entry_is_kernel) launched = {entry_name};
   auto chosen = ChooseKernel(request, launched, kernels);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&chosen)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&chosen)) return *refusal;
   const std::string& kernel = std::get<std::string>(chosen);
 
   std::optional<size_t> definition;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!is_kernel[i] || all[i]->syntax.name != kernel) continue;
     if (definition)
-      return Refuse(fmt::format("{} is overloaded or specialized", kernel), ast::Line(all[i]->syntax.cursor));
+      return Refuse(fmt::format("{} is overloaded or specialized", kernel), source::ast::Line(all[i]->syntax.cursor));
     definition = i;
   }
   if (!definition) {
@@ -139,8 +139,8 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
     return Refuse(in_header ? fmt::format("{} is defined in a header, which other files share", kernel)
                             : fmt::format("no kernel {} in {}", kernel, request.source.file));
   }
-  if (ast::IsFromMacro(all[*definition]->syntax.cursor))
-    return Refuse(fmt::format("{} is made by a macro", kernel), ast::Line(all[*definition]->syntax.cursor));
+  if (source::ast::IsFromMacro(all[*definition]->syntax.cursor))
+    return Refuse(fmt::format("{} is made by a macro", kernel), source::ast::Line(all[*definition]->syntax.cursor));
 
   const auto is_behind = [&](size_t i) { return std::find(behind.begin(), behind.end(), i) != behind.end(); };
   const auto take = [&](size_t i) {
@@ -155,7 +155,7 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
   site->shared |= IsFileScopeMention(ast, kernel, ranges);
   if (!site->entry_is_kernel && site->launches.empty())
     return Refuse(fmt::format("no launch of {} was found behind {}", kernel, request.entry),
-                  ast::Line(all[*entry]->syntax.cursor));
+                  source::ast::Line(all[*entry]->syntax.cursor));
   for (const LaunchSite& launch : site->launches)
     if (launch.launch->in_macro) return Refuse("the launch is inside a macro", launch.launch->line);
 
@@ -167,20 +167,20 @@ SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request) {
   return site;
 }
 
-bool MentionsIdentifier(const Ast& ast, std::string_view identifier) {
+bool MentionsIdentifier(const source::Ast& ast, std::string_view identifier) {
   for (const auto& [path, file] : ast.tree().files)
-    for (const Token& token : Lex(file.text))
+    for (const source::Token& token : source::Lex(file.text))
       if (token.text == identifier) return true;
   return false;
 }
 
-std::string FreshName(const Ast& ast, const std::string& base) {
+std::string FreshName(const source::Ast& ast, const std::string& base) {
   std::string name = base;
   for (int i = 2; MentionsIdentifier(ast, name); ++i) name = base + std::to_string(i);
   return name;
 }
 
-std::string HeadWithName(const SyntaxFunction& kernel, const std::string& name) {
+std::string HeadWithName(const source::SyntaxFunction& kernel, const std::string& name) {
   std::string head(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
   if (const auto at = FindName(kernel.text, kernel.begin, kernel.body->begin, kernel.name))
     head.replace(at->begin - kernel.begin, at->size(), name);
@@ -188,7 +188,7 @@ std::string HeadWithName(const SyntaxFunction& kernel, const std::string& name) 
   return head;
 }
 
-std::string NewKernelName(const Ast& ast, const KernelSite& site, const std::string& suffix) {
+std::string NewKernelName(const source::Ast& ast, const KernelSite& site, const std::string& suffix) {
   return site.shared ? FreshName(ast, site.function().name + "_" + suffix) : site.function().name;
 }
 
@@ -197,13 +197,13 @@ static uint32_t PlaceForHelpers(const KernelSite& site) {
   uint32_t at = site.function().begin;
   for (CXCursor parent = clang_getCursorLexicalParent(site.function().cursor);
        clang_getCursorKind(parent) == CXCursor_LinkageSpec; parent = clang_getCursorLexicalParent(parent))
-    at = ast::Offsets(parent).begin;
+    at = source::ast::Offsets(parent).begin;
   return WithLeadingComment(site.text, at);
 }
 
-void PlaceKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code,
+void InsertKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code,
                  Edits& edits) {
-  const SyntaxFunction& old = site.function();
+  const source::SyntaxFunction& old = site.function();
   const std::string indent = IndentAt(site.text, old.begin);
   if (!helpers.empty()) {
     const uint32_t at = PlaceForHelpers(site);
@@ -222,16 +222,16 @@ void PlaceKernel(const KernelSite& site, const std::string& name, const std::str
   }
 }
 
-RewriteOutcome Finish(const Ast& ast, const Edits& edits, std::vector<std::string> notes) {
+core::RewriteOutcome Finish(const source::Ast& ast, const Edits& edits, std::vector<std::string> notes) {
   auto text = edits.Apply(ast.text());
   if (!text) return Refuse("the changes overlap in the text: " + text.error().message);
-  SourceRef rewritten = ast.source();
+  core::SourceRef rewritten = ast.source();
   rewritten.text = *text;
-  const auto parsed = Ast::Parse(rewritten);
+  const auto parsed = source::Ast::Parse(rewritten);
   if (!parsed) return Refuse("the rewritten file does not parse: " + parsed.error().message);
   const std::vector<std::string> before = ast.Diagnostics(), after = parsed->Diagnostics();
   if (after.size() > before.size()) return Refuse("the rewritten file does not parse: " + after.back());
-  return Rewritten{std::move(*text), std::move(notes)};
+  return core::Rewritten{std::move(*text), std::move(notes)};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -15,18 +15,18 @@
 #include "source/analysis.h"
 #include "source/ast.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 // A function of the file with its analysis.
 struct AnalyzedFunction {
-  explicit AnalyzedFunction(SyntaxFunction f) : syntax(std::move(f)), analysis(syntax) {}
+  explicit AnalyzedFunction(source::SyntaxFunction f) : syntax(std::move(f)), analysis(syntax) {}
   AnalyzedFunction(const AnalyzedFunction&) = delete;
-  SyntaxFunction syntax;
-  FunctionAnalysis analysis;
+  source::SyntaxFunction syntax;
+  source::FunctionAnalysis analysis;
 };
 
 struct LaunchSite {
-  const Node* launch = nullptr;  // kLaunch
+  const source::Node* launch = nullptr;  // kLaunch
   const AnalyzedFunction* host = nullptr;
 };
 
@@ -43,42 +43,42 @@ struct KernelSite {
   bool shared = false;           // used elsewhere: launched or named by functions that are not behind the entry
   bool entry_is_kernel = false;  // the manifest gives the launch: `launches` is empty
 
-  const SyntaxFunction& function() const { return kernel->syntax; }
-  const FunctionAnalysis& analysis() const { return kernel->analysis; }
+  const source::SyntaxFunction& function() const { return kernel->syntax; }
+  const source::FunctionAnalysis& analysis() const { return kernel->analysis; }
 };
 
-using SiteOutcome = std::variant<std::unique_ptr<KernelSite>, RewriteRefusal>;
+using SiteOutcome = std::variant<std::unique_ptr<KernelSite>, core::RewriteRefusal>;
 
 // Refuses what no transformation handles: an unknown entry or kernel, a kernel in a header, a kernel made by a macro,
 // several candidates and none named, a launch through a function that other entries share with different needs.
-SiteOutcome FindSite(const Ast& ast, const RewriteRequest& request);
+SiteOutcome FindSite(const source::Ast& ast, const core::RewriteRequest& request);
 
 // `base`, or base2, base3... that no identifier of the file or its headers equals.
-std::string FreshName(const Ast& ast, const std::string& base);
+std::string FreshName(const source::Ast& ast, const std::string& base);
 
 // Does any token of the file equal this identifier?
-bool MentionsIdentifier(const Ast& ast, std::string_view identifier);
+bool MentionsIdentifier(const source::Ast& ast, std::string_view identifier);
 
 // "ns::Reduce<float>" -> "Reduce".
 std::string UnqualifiedName(std::string_view name);
 
 // "template <typename T>\n__global__ void name(T* out, int n)": everything before the body, as spelt, with another
 // name.
-std::string HeadWithName(const SyntaxFunction& kernel, const std::string& name);
+std::string HeadWithName(const source::SyntaxFunction& kernel, const std::string& name);
 
 // `base` where the kernel is rewritten in place, a fresh `base_suffix` where it stays for others.
-std::string NewKernelName(const Ast& ast, const KernelSite& site, const std::string& suffix);
+std::string NewKernelName(const source::Ast& ast, const KernelSite& site, const std::string& suffix);
 
 // Puts `code` (the whole new kernel, two-space units) in the place of the old kernel, or behind it where it is shared,
 // and `helpers` (declarations, an empty line behind each) above the old kernel and its comment; changes the name at the
 // launches and mentions behind the entry. Does not touch the launches' parts.
-void PlaceKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code,
+void InsertKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code,
                  Edits& edits);
 
-RewriteRefusal Refuse(std::string reason, int line = 0);
+core::RewriteRefusal Refuse(std::string reason, int line = 0);
 
 // Applies the edits; overlaps become a refusal, and so does a result that the parser rejects where it accepted the
 // original.
-RewriteOutcome Finish(const Ast& ast, const Edits& edits, std::vector<std::string> notes);
+core::RewriteOutcome Finish(const source::Ast& ast, const Edits& edits, std::vector<std::string> notes);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 constexpr int kMaxCallDepth = 8;  // of repository functions that call each other
@@ -22,40 +22,40 @@ bool HasEffect(const std::string& name) {
   return name.find("operator()") != std::string::npos;
 }
 
-std::optional<RewriteRefusal> ImpureCall(const Ast& ast, const Node& call, int depth);
+std::optional<core::RewriteRefusal> ImpureCall(const source::Ast& ast, const source::Node& call, int depth);
 
 // Why the function does more than compute its result.
-std::string EffectOf(const Ast& ast, CXCursor function, int depth) {
+std::string EffectOf(const source::Ast& ast, CXCursor function, int depth) {
   if (depth > kMaxCallDepth) return "calls too deeply to be followed";
-  auto syntax = BuildSyntax(function);
+  auto syntax = source::BuildSyntax(function);
   if (!syntax) return "cannot be read";
   const AnalyzedFunction analyzed(std::move(*syntax));
   std::string reason;
-  ForEach(*analyzed.syntax.body, [&](const Node& node) {
+  source::ForEach(*analyzed.syntax.body, [&](const source::Node& node) {
     if (!reason.empty()) return;
     const CXCursorKind kind = clang_getCursorKind(node.cursor);
     if (kind == CXCursor_GCCAsmStmt || kind == CXCursor_MSAsmStmt) reason = "holds inline assembly";
-    if (node.Is(NodeKind::kLambda)) reason = "holds a lambda";
-    if (node.Is(NodeKind::kCall))
+    if (node.Is(source::NodeKind::kLambda)) reason = "holds a lambda";
+    if (node.Is(source::NodeKind::kCall))
       if (const auto impure = ImpureCall(ast, node, depth + 1)) reason = impure->reason;
-    if (!node.Is(NodeKind::kAssign)) return;
-    const Node* target = &node[0];
-    while (target->Is(NodeKind::kMember) && target->size() == 1) target = &(*target)[0];
-    const bool local = target->Is(NodeKind::kName) && analyzed.analysis.Find(target->symbol) != nullptr &&
+    if (!node.Is(source::NodeKind::kAssign)) return;
+    const source::Node* target = &node[0];
+    while (target->Is(source::NodeKind::kMember) && target->size() == 1) target = &(*target)[0];
+    const bool local = target->Is(source::NodeKind::kName) && analyzed.analysis.Find(target->symbol) != nullptr &&
                        analyzed.analysis.Find(target->symbol)->type.find('&') == std::string::npos;
     if (!local && !GlobalAccesses(analyzed, *target).empty())
       reason = "writes memory";
-    else if (!local && target->Is(NodeKind::kName))
+    else if (!local && target->Is(source::NodeKind::kName))
       reason = fmt::format("writes {}", target->name);
   });
   return reason;
 }
 
-std::optional<RewriteRefusal> ImpureCall(const Ast& ast, const Node& call, int depth) {
+std::optional<core::RewriteRefusal> ImpureCall(const source::Ast& ast, const source::Node& call, int depth) {
   const std::string name = UnqualifiedName(call.name);
   if (name.starts_with("__builtin")) return std::nullopt;  // INFINITY
   if (name.starts_with(".")) return Refuse(fmt::format("calls the method {}", name.substr(1)), call.line);
-  const std::vector<CXCursor> candidates = ast::FindFunctions(ast, name);
+  const std::vector<CXCursor> candidates = source::ast::FindFunctions(ast, name);
   for (const CXCursor& candidate : candidates) {
     const std::string effect = EffectOf(ast, candidate, depth);
     if (!effect.empty()) return Refuse(fmt::format("calls {}, which {}", name, effect), call.line);
@@ -64,13 +64,13 @@ std::optional<RewriteRefusal> ImpureCall(const Ast& ast, const Node& call, int d
   if (HasEffect(name)) return Refuse(fmt::format("calls {}", name), call.line);
   const CXCursor referenced = clang_getCursorReferenced(call.cursor);
   if (!clang_Cursor_isNull(referenced)) {
-    const bool builtin = ast::FileOf(referenced).empty();
+    const bool builtin = source::ast::FileOf(referenced).empty();
     return builtin ? std::nullopt
                    : std::optional(Refuse(fmt::format("calls {}, whose body is not known", name), call.line));
   }
   bool declared = false;
-  ast::ForEachDescendant(call.cursor, [&](CXCursor child) {
-    if (clang_getCursorKind(child) == CXCursor_OverloadedDeclRef && ast::Spelling(child) == name)
+  source::ast::ForEachDescendant(call.cursor, [&](CXCursor child) {
+    if (clang_getCursorKind(child) == CXCursor_OverloadedDeclRef && source::ast::Spelling(child) == name)
       declared |= clang_getNumOverloadedDecls(child) > 0;
     return true;
   });
@@ -89,51 +89,51 @@ std::string ElementSpelling(CXCursor access) {
 }
 
 // Functions that read exactly the element that their first argument points to.
-bool IsLoadCall(const Node& node) {
+bool IsLoadCall(const source::Node& node) {
   static const std::set<std::string> kLoads = {"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"};
-  return node.Is(NodeKind::kCall) && kLoads.contains(node.name) && node.size() == 1;
+  return node.Is(source::NodeKind::kCall) && kLoads.contains(node.name) && node.size() == 1;
 }
 
-bool IsPointer(const Node& node) {
+bool IsPointer(const source::Node& node) {
   const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(node.cursor)).kind;
   return kind == CXType_Pointer;
 }
 
-bool IsDeclaredArray(const FunctionAnalysis& analysis, const std::string& symbol) {
-  const VariableInfo* info = analysis.Find(symbol);
+bool IsDeclaredArray(const source::FunctionAnalysis& analysis, const std::string& symbol) {
+  const source::VariableInfo* info = analysis.Find(symbol);
   return info != nullptr && info->declaration != nullptr && info->type.find('[') != std::string::npos;
 }
 
 }  // namespace
 
-tl::unexpected<RewriteRefusal> RefuseAt(int line, std::string reason) {
+tl::unexpected<core::RewriteRefusal> RefuseAt(int line, std::string reason) {
   if (line > 0) reason += fmt::format(" (line {})", line);
-  return tl::unexpected(RewriteRefusal{std::move(reason), line});
+  return tl::unexpected(core::RewriteRefusal{std::move(reason), line});
 }
 
-bool SameExpression(const SyntaxFunction& function, const Node& a, const Node& b) {
+bool SameExpression(const source::SyntaxFunction& function, const source::Node& a, const source::Node& b) {
   if (a.kind != b.kind || a.name != b.name || a.symbol != b.symbol || a.size() != b.size()) return false;
-  if (a.size() == 0 && !a.Is(NodeKind::kName)) return function.Text(a) == function.Text(b);  // literals
+  if (a.size() == 0 && !a.Is(source::NodeKind::kName)) return function.Text(a) == function.Text(b);  // literals
   for (size_t i = 0; i < a.size(); ++i)
     if (!SameExpression(function, a[i], b[i])) return false;
   return true;
 }
 
-bool MentionsSymbol(const Node& root, const std::string& symbol) {
+bool MentionsSymbol(const source::Node& root, const std::string& symbol) {
   bool found = false;
-  Walk(root, [&](const Node& node) {
-    found = found || (node.Is(NodeKind::kName) && node.symbol == symbol);
+  source::Walk(root, [&](const source::Node& node) {
+    found = found || (node.Is(source::NodeKind::kName) && node.symbol == symbol);
     return !found;
   });
   return found;
 }
 
-bool IsLiteral(const SyntaxFunction& function, const Node& expression, double value) {
-  const Node* node = &expression;
-  while ((node->Is(NodeKind::kCast) || node->Is(NodeKind::kConstruct) || node->Is(NodeKind::kUnary, "+")) &&
+bool IsLiteral(const source::SyntaxFunction& function, const source::Node& expression, double value) {
+  const source::Node* node = &expression;
+  while ((node->Is(source::NodeKind::kCast) || node->Is(source::NodeKind::kConstruct) || node->Is(source::NodeKind::kUnary, "+")) &&
          node->size() == 1)
     node = &(*node)[0];
-  if (!node->Is(NodeKind::kInteger) && !node->Is(NodeKind::kFloating)) return false;
+  if (!node->Is(source::NodeKind::kInteger) && !node->Is(source::NodeKind::kFloating)) return false;
   std::string_view text = function.Text(*node);
   while (text.size() > 1 && (text.front() == '(' || text.front() == ' ')) text.remove_prefix(1);
   double parsed = -1;
@@ -141,7 +141,7 @@ bool IsLiteral(const SyntaxFunction& function, const Node& expression, double va
   return result.ec == std::errc() && parsed == value;
 }
 
-uint32_t StatementBegin(const SyntaxFunction& function, const Node& statement) {
+uint32_t StatementBegin(const source::SyntaxFunction& function, const source::Node& statement) {
   uint32_t begin = statement.begin;
   for (uint32_t line = LineBegin(function.text, begin); line > function.begin;) {
     const size_t first = function.text.find_first_not_of(" \t", line);
@@ -154,12 +154,12 @@ uint32_t StatementBegin(const SyntaxFunction& function, const Node& statement) {
   return begin;
 }
 
-uint32_t StatementEnd(const SyntaxFunction& function, const Node& statement) {
-  if (statement.Is(NodeKind::kBlock) || statement.Is(NodeKind::kDeclaration)) return statement.end;
-  if (statement.Is(NodeKind::kFor) || statement.Is(NodeKind::kIf) || statement.Is(NodeKind::kWhile)) {
-    const Node* last = statement.children.back().get();
-    if (last->Is(NodeKind::kEmpty) && statement.size() > 1 && statement.Is(NodeKind::kIf)) last = &statement[kIfThen];
-    if (!last->Is(NodeKind::kEmpty)) return StatementEnd(function, *last);
+uint32_t StatementEnd(const source::SyntaxFunction& function, const source::Node& statement) {
+  if (statement.Is(source::NodeKind::kBlock) || statement.Is(source::NodeKind::kDeclaration)) return statement.end;
+  if (statement.Is(source::NodeKind::kFor) || statement.Is(source::NodeKind::kIf) || statement.Is(source::NodeKind::kWhile)) {
+    const source::Node* last = statement.children.back().get();
+    if (last->Is(source::NodeKind::kEmpty) && statement.size() > 1 && statement.Is(source::NodeKind::kIf)) last = &statement[source::kIfThen];
+    if (!last->Is(source::NodeKind::kEmpty)) return StatementEnd(function, *last);
   }
   size_t at = statement.end;
   if (at > statement.begin && function.text[at - 1] == ';') return statement.end;
@@ -167,19 +167,19 @@ uint32_t StatementEnd(const SyntaxFunction& function, const Node& statement) {
   return at < function.text.size() && function.text[at] == ';' ? static_cast<uint32_t>(at + 1) : statement.end;
 }
 
-bool IsStoreCall(const Node& node) {
+bool IsStoreCall(const source::Node& node) {
   static const std::set<std::string> kStores = {"__stcs", "__stcg", "__stwb", "__stwt"};
-  return node.Is(NodeKind::kCall) && kStores.contains(node.name) && node.size() == 2;
+  return node.Is(source::NodeKind::kCall) && kStores.contains(node.name) && node.size() == 2;
 }
 
-std::optional<RewriteRefusal> ImpureExpression(const Ast& ast, const Node& expression) {
-  std::optional<RewriteRefusal> refusal;
-  Walk(expression, [&](const Node& node) {
+std::optional<core::RewriteRefusal> ImpureExpression(const source::Ast& ast, const source::Node& expression) {
+  std::optional<core::RewriteRefusal> refusal;
+  source::Walk(expression, [&](const source::Node& node) {
     if (refusal) return false;
-    if (node.Is(NodeKind::kAssign)) refusal = Refuse("assigns inside an expression", node.line);
-    if (node.Is(NodeKind::kLambda)) refusal = Refuse("holds a lambda", node.line);
-    if (node.Is(NodeKind::kCall)) refusal = ImpureCall(ast, node, 0);
-    if (node.Is(NodeKind::kOther)) {
+    if (node.Is(source::NodeKind::kAssign)) refusal = Refuse("assigns inside an expression", node.line);
+    if (node.Is(source::NodeKind::kLambda)) refusal = Refuse("holds a lambda", node.line);
+    if (node.Is(source::NodeKind::kCall)) refusal = ImpureCall(ast, node, 0);
+    if (node.Is(source::NodeKind::kOther)) {
       const CXCursorKind kind = clang_getCursorKind(node.cursor);
       static const std::set<int> kHarmless = {CXCursor_CXXNullPtrLiteralExpr, CXCursor_GNUNullExpr,
                                               CXCursor_StringLiteral, CXCursor_CompoundLiteralExpr,
@@ -192,33 +192,33 @@ std::optional<RewriteRefusal> ImpureExpression(const Ast& ast, const Node& expre
   return refusal;
 }
 
-std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const Node& root) {
+std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const source::Node& root) {
   std::vector<MemoryAccess> accesses;
-  const auto add = [&](const Node& node, std::optional<FunctionAnalysis::Target> target, bool reads, bool writes,
+  const auto add = [&](const source::Node& node, std::optional<source::FunctionAnalysis::Target> target, bool reads, bool writes,
                        std::string element, bool exact) {
     MemoryAccess access{&node, "", std::nullopt, reads, writes, false, std::move(element), node.line};
     if (target) {
       if (IsDeclaredArray(function.analysis, target->base)) return;
       access.base = target->base;
       if (exact && !target->reinterpreted) access.index = target->index;
-      const VariableInfo* info = function.analysis.Find(target->base);
+      const source::VariableInfo* info = function.analysis.Find(target->base);
       access.is_restrict = info != nullptr && info->type.find("restrict") != std::string::npos;
     }
     accesses.push_back(std::move(access));
   };
-  Walk(root, [&](const Node& node) {
-    if (node.Is(NodeKind::kSubscript) || node.Is(NodeKind::kUnary, "*")) {
-      const bool row = node.parent != nullptr && node.parent->Is(NodeKind::kSubscript) && &(*node.parent)[0] == &node;
-      const bool address = node.parent != nullptr && node.parent->Is(NodeKind::kUnary, "&");
+  source::Walk(root, [&](const source::Node& node) {
+    if (node.Is(source::NodeKind::kSubscript) || node.Is(source::NodeKind::kUnary, "*")) {
+      const bool row = node.parent != nullptr && node.parent->Is(source::NodeKind::kSubscript) && &(*node.parent)[0] == &node;
+      const bool address = node.parent != nullptr && node.parent->Is(source::NodeKind::kUnary, "&");
       if (!row && !address)
-        add(node, function.analysis.Resolve(node), IsLoad(node), IsWritten(node), ElementSpelling(node.cursor), true);
+        add(node, function.analysis.Resolve(node), source::IsLoad(node), source::IsWritten(node), ElementSpelling(node.cursor), true);
       return true;
     }
-    if (!node.Is(NodeKind::kCall)) return true;
+    if (!node.Is(source::NodeKind::kCall)) return true;
     for (size_t i = 0; i < node.size(); ++i) {
-      const Node& argument = node[i];
+      const source::Node& argument = node[i];
       if (!IsPointer(argument)) continue;
-      const bool local = argument.Is(NodeKind::kUnary, "&") && argument[0].Is(NodeKind::kName);
+      const bool local = argument.Is(source::NodeKind::kUnary, "&") && argument[0].Is(source::NodeKind::kName);
       if (local) continue;  // sincosf(x, &s, &c): the analysis counts that as a write of the variable
       const CXType pointee = clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(argument.cursor)));
       CXString text = clang_getTypeSpelling(clang_getUnqualifiedType(pointee));
@@ -232,40 +232,40 @@ std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const
   return accesses;
 }
 
-bool IsPlaceInGrid(const Node& node) {
-  if (!node.Is(NodeKind::kMember)) return false;
+bool IsThreadOrBlockIndex(const source::Node& node) {
+  if (!node.Is(source::NodeKind::kMember)) return false;
   for (const char* prefix : {"threadIdx.", "blockIdx.", "blockDim.", "gridDim."})
     if (node.name.starts_with(prefix)) return true;
   return false;
 }
 
-bool IsThreadIndex(const FunctionAnalysis& analysis, const Node& expression, const std::string& axis) {
+bool IsThreadIndex(const source::FunctionAnalysis& analysis, const source::Node& expression, const std::string& axis) {
   const std::string thread_symbol = "threadIdx." + axis, block_symbol = "blockIdx." + axis;
-  const Polynomial index = analysis.Index(expression);
+  const source::Polynomial index = analysis.Index(expression);
   const auto thread = index.Coefficient(thread_symbol), block = index.Coefficient(block_symbol);
-  if (!thread || !block || thread->constant() != 1 || *block == Polynomial()) return false;
-  if (index.Without(thread_symbol).Without(block_symbol) != Polynomial()) return false;
-  const Dependence size = analysis.DependsOn(*block);
+  if (!thread || !block || thread->constant() != 1 || *block == source::Polynomial()) return false;
+  if (index.Without(thread_symbol).Without(block_symbol) != source::Polynomial()) return false;
+  const source::Dependence size = analysis.DependsOn(*block);
   return !size.thread && !size.block && !size.memory && !size.unknown;
 }
 
-std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel,
-                                             const std::vector<const Node*>& consumers) {
-  std::vector<const Node*> serving;
-  const auto is_serving = [&](const Node& node) {
-    const auto holds = [&](const Node* other) { return Contains(*other, node); };
+std::vector<const source::Node*> DeclarationsUsedOnlyBy(const AnalyzedFunction& kernel,
+                                             const std::vector<const source::Node*>& consumers) {
+  std::vector<const source::Node*> serving;
+  const auto is_serving = [&](const source::Node& node) {
+    const auto holds = [&](const source::Node* other) { return source::Contains(*other, node); };
     return std::any_of(consumers.begin(), consumers.end(), holds) || std::any_of(serving.begin(), serving.end(), holds);
   };
   for (bool grown = true; grown;) {
     grown = false;
     for (const auto& [symbol, info] : kernel.analysis.variables()) {
-      const Node* variable = info.declaration;
+      const source::Node* variable = info.declaration;
       if (variable == nullptr || !info.writes.empty() || variable->size() != 1 || variable->parent->size() != 1)
         continue;
       if (is_serving(*variable) || info.uses.empty()) continue;
       bool place = false;
-      ForEach((*variable)[0], [&](const Node& node) { place |= IsPlaceInGrid(node); });
-      if (!place || !std::all_of(info.uses.begin(), info.uses.end(), [&](const Node* use) { return is_serving(*use); }))
+      source::ForEach((*variable)[0], [&](const source::Node& node) { place |= IsThreadOrBlockIndex(node); });
+      if (!place || !std::all_of(info.uses.begin(), info.uses.end(), [&](const source::Node* use) { return is_serving(*use); }))
         continue;
       serving.push_back(variable->parent);
       grown = true;
@@ -274,18 +274,18 @@ std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel,
   return serving;
 }
 
-std::optional<RewriteRefusal> AlreadyCooperates(const AnalyzedFunction& kernel, std::string_view where) {
-  std::optional<RewriteRefusal> refusal;
-  ForEach(*kernel.syntax.body, [&](const Node& node) {
+std::optional<core::RewriteRefusal> UsesBlockCooperation(const AnalyzedFunction& kernel, std::string_view where) {
+  std::optional<core::RewriteRefusal> refusal;
+  source::ForEach(*kernel.syntax.body, [&](const source::Node& node) {
     if (refusal) return;
     const auto at = [&](std::string reason) { refusal = RefuseAt(node.line, std::move(reason)).value(); };
-    if (node.Is(NodeKind::kCall)) {
+    if (node.Is(source::NodeKind::kCall)) {
       for (const char* prefix : {"__syncthreads", "__shfl", "__syncwarp", "__ballot", "__reduce"})
         if (node.name.starts_with(prefix))
           at(fmt::format("already parallel {}: the threads work together ({})", where, node.name));
       if (!refusal && node.name.starts_with("atomic")) at(fmt::format("uses {}", node.name));
     }
-    if (node.Is(NodeKind::kVariable) && ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
+    if (node.Is(source::NodeKind::kVariable) && source::ast::HasAttribute(node.cursor, CXCursor_CUDASharedAttr))
       at(fmt::format("already parallel {}: the threads share {}", where, node.name));
     const CXCursorKind kind = clang_getCursorKind(node.cursor);
     if (kind == CXCursor_GCCAsmStmt) at("holds inline assembly");
@@ -294,14 +294,14 @@ std::optional<RewriteRefusal> AlreadyCooperates(const AnalyzedFunction& kernel, 
   return refusal;
 }
 
-bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b) {
+bool MayAlias(const MemoryAccess& a, const MemoryAccess& b) {
   if (a.base.empty() || b.base.empty() || a.base == b.base) return true;
   return !a.is_restrict && !b.is_restrict && a.element == b.element;
 }
 
 std::string Unwrapped(const std::string& expression) {
-  const std::vector<Token> tokens = Lex(expression);
-  if (tokens.size() < 3 || tokens[0].text != "(" || MatchingBracket(tokens, 0) != tokens.size() - 1) return expression;
+  const std::vector<source::Token> tokens = source::Lex(expression);
+  if (tokens.size() < 3 || tokens[0].text != "(" || source::MatchingBracket(tokens, 0) != tokens.size() - 1) return expression;
   return Unwrapped(
       expression.substr(tokens[1].range.begin, tokens[tokens.size() - 2].range.end - tokens[1].range.begin));
 }
@@ -312,8 +312,8 @@ std::string CeilDivText(const LaunchSite& launch, const std::string& count, int 
     const auto part = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
     if (!part) continue;
     const std::string_view text = launch.host->syntax.Text(*part->expression);
-    const std::vector<Token> tokens = Lex(text);
-    if (tokens.size() < 4 || tokens[1].text != "(" || MatchingBracket(tokens, 1) != tokens.size() - 1) continue;
+    const std::vector<source::Token> tokens = source::Lex(text);
+    if (tokens.size() < 4 || tokens[1].text != "(" || source::MatchingBracket(tokens, 1) != tokens.size() - 1) continue;
     std::string lower(tokens[0].text);
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -327,14 +327,14 @@ std::string CeilDivText(const LaunchSite& launch, const std::string& count, int 
   return fmt::format("({} + {}) / {}", simple ? count : "(" + count + ")", divisor - 1, divisor);
 }
 
-void AdaptKernelHead(const SyntaxFunction& kernel, const std::string& name, Edits& edits) {
-  const std::vector<Token> tokens = Lex(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
+void AdaptKernelHead(const source::SyntaxFunction& kernel, const std::string& name, Edits& edits) {
+  const std::vector<source::Token> tokens = source::Lex(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
   std::optional<uint32_t> renamed;  // where the old name stands
   uint32_t removed = 0;             // bytes of its line that go
   for (size_t i = 0; i < tokens.size(); ++i) {
     const uint32_t begin = kernel.begin + tokens[i].range.begin;
     if (tokens[i].text == "__launch_bounds__" && i + 1 < tokens.size()) {
-      const size_t close = MatchingBracket(tokens, i + 1);
+      const size_t close = source::MatchingBracket(tokens, i + 1);
       if (close >= tokens.size()) continue;
       uint32_t end = kernel.begin + tokens[close].range.end;
       while (std::isspace(static_cast<unsigned char>(kernel.text[end]))) ++end;
@@ -359,9 +359,9 @@ void AdaptKernelHead(const SyntaxFunction& kernel, const std::string& name, Edit
   }
 }
 
-void PlaceRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
+void InsertRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
                           const std::string& helpers, Edits& edits) {
-  const SyntaxFunction& old = site.function();
+  const source::SyntaxFunction& old = site.function();
   if (!helpers.empty()) edits.Insert(WithLeadingComment(site.text, old.begin), helpers);
   if (site.shared)
     edits.Insert(old.end, "\n\n" + kernel_text);
@@ -369,7 +369,7 @@ void PlaceRewrittenKernel(const KernelSite& site, const std::string& name, const
     edits.Replace(old.begin, old.end, kernel_text);
   for (const auto* uses : {&site.launches, &site.mentions}) {
     for (const LaunchSite& use : *uses) {
-      for (const Token& token : Lex(site.text.substr(use.launch->begin, use.launch->end - use.launch->begin))) {
+      for (const source::Token& token : source::Lex(site.text.substr(use.launch->begin, use.launch->end - use.launch->begin))) {
         if (token.text != old.name) continue;
         edits.Replace(use.launch->begin + token.range.begin, use.launch->begin + token.range.end, name);
         break;
@@ -378,4 +378,4 @@ void PlaceRewrittenKernel(const KernelSite& site, const std::string& name, const
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

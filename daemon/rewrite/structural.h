@@ -9,52 +9,52 @@
 #include "rewrite/launch.h"
 #include "rewrite/site.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 template <typename T>
-using Checked = tl::expected<T, RewriteRefusal>;
+using Checked = tl::expected<T, core::RewriteRefusal>;
 // The line, where known, becomes part of the text: "calls printf (line 12)".
-tl::unexpected<RewriteRefusal> RefuseAt(int line, std::string reason);
+tl::unexpected<core::RewriteRefusal> RefuseAt(int line, std::string reason);
 
 // The same computation: equal operations on equal variables and literals; parentheses and white space do not count.
-bool SameExpression(const SyntaxFunction& function, const Node& a, const Node& b);
-bool MentionsSymbol(const Node& root, const std::string& symbol);
+bool SameExpression(const source::SyntaxFunction& function, const source::Node& a, const source::Node& b);
+bool MentionsSymbol(const source::Node& root, const std::string& symbol);
 // A literal zero or one, also behind a sign or a conversion: 0, 0.f, T(0), static_cast<float>(0).
-bool IsLiteral(const SyntaxFunction& function, const Node& expression, double value);
+bool IsLiteral(const source::SyntaxFunction& function, const source::Node& expression, double value);
 // The statement with its semicolon; with the #pragma lines directly above it.
-uint32_t StatementBegin(const SyntaxFunction& function, const Node& statement);
-uint32_t StatementEnd(const SyntaxFunction& function, const Node& statement);
+uint32_t StatementBegin(const source::SyntaxFunction& function, const source::Node& statement);
+uint32_t StatementEnd(const source::SyntaxFunction& function, const source::Node& statement);
 
 // What keeps an expression from being computed by several threads, at another place, or more often than the source
 // says: a call with effects, an assignment inside it, something that the parser could not read. Nothing where it only
 // computes a value.
-std::optional<RewriteRefusal> ImpureExpression(const Ast& ast, const Node& expression);
+std::optional<core::RewriteRefusal> ImpureExpression(const source::Ast& ast, const source::Node& expression);
 // __stcs(pointer, value) and its like.
-bool IsStoreCall(const Node& node);
+bool IsStoreCall(const source::Node& node);
 
 struct MemoryAccess {
-  const Node* node = nullptr;
+  const source::Node* node = nullptr;
   std::string base;                 // symbol; empty: unknown
-  std::optional<Polynomial> index;  // nothing: unknown
+  std::optional<source::Polynomial> index;  // nothing: unknown
   bool reads = false, writes = false;
   bool is_restrict = false;  // the base is a __restrict__ parameter
   std::string element;       // canonical type of the elements, without qualifiers
   int line = 0;
 };
 // Of global memory; arrays that the function itself declares are left out.
-std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const Node& root);
+std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const source::Node& root);
 // threadIdx.x, blockDim.y, ...
-bool IsPlaceInGrid(const Node& node);
+bool IsThreadOrBlockIndex(const source::Node& node);
 // blockIdx.<axis> * (something uniform) + threadIdx.<axis>
-bool IsThreadIndex(const FunctionAnalysis& analysis, const Node& expression, const std::string& axis);
+bool IsThreadIndex(const source::FunctionAnalysis& analysis, const source::Node& expression, const std::string& axis);
 // Declarations of single variables that ask for the thread's place and serve only to compute `consumers`: int tid =
 // threadIdx.x;
-std::vector<const Node*> DeclarationsServing(const AnalyzedFunction& kernel, const std::vector<const Node*>& consumers);
+std::vector<const source::Node*> DeclarationsUsedOnlyBy(const AnalyzedFunction& kernel, const std::vector<const source::Node*>& consumers);
 // Why the threads of a block already depend on each other: shared memory, barriers, shuffles, atomics, jumps. `where`
 // completes "already parallel ...".
-std::optional<RewriteRefusal> AlreadyCooperates(const AnalyzedFunction& kernel, std::string_view where);
+std::optional<core::RewriteRefusal> UsesBlockCooperation(const AnalyzedFunction& kernel, std::string_view where);
 // Whether two bases can be the same memory at all: not where either is __restrict__ or the element types differ.
-bool MayShareMemory(const MemoryAccess& a, const MemoryAccess& b);
+bool MayAlias(const MemoryAccess& a, const MemoryAccess& b);
 
 // Without parentheses around the whole.
 std::string Unwrapped(const std::string& expression);
@@ -64,9 +64,9 @@ std::string CeilDivText(const LaunchSite& launch, const std::string& count, int 
 
 // Puts `kernel_text` in the place of the kernel, or behind it where others still use it, and `helpers` above it;
 // renames the launches.
-void PlaceRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
+void InsertRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
                           const std::string& helpers, Edits& edits);
 // Adds what renames the kernel and removes its __launch_bounds__, which held for another block size.
-void AdaptKernelHead(const SyntaxFunction& kernel, const std::string& name, Edits& edits);
+void AdaptKernelHead(const source::SyntaxFunction& kernel, const std::string& name, Edits& edits);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

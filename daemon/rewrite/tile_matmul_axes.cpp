@@ -4,19 +4,19 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
-void FlattenProduct(const FunctionAnalysis& analysis, const Node& expression, bool through_definitions,
-                    std::vector<const Node*>& factors) {
-  const Node& plain = through_definitions ? StripCasts(expression) : expression;
-  if (plain.Is(NodeKind::kBinary, "*") && plain.size() == 2) {
+void FlattenProduct(const source::FunctionAnalysis& analysis, const source::Node& expression, bool through_definitions,
+                    std::vector<const source::Node*>& factors) {
+  const source::Node& plain = through_definitions ? source::StripCasts(expression) : expression;
+  if (plain.Is(source::NodeKind::kBinary, "*") && plain.size() == 2) {
     FlattenProduct(analysis, plain[0], through_definitions, factors);
     FlattenProduct(analysis, plain[1], through_definitions, factors);
     return;
   }
-  if (through_definitions && plain.Is(NodeKind::kName)) {
-    const Node* definition = analysis.Definition(plain.symbol);
-    if (definition != nullptr && StripCasts(*definition).Is(NodeKind::kBinary, "*")) {
+  if (through_definitions && plain.Is(source::NodeKind::kName)) {
+    const source::Node* definition = analysis.Definition(plain.symbol);
+    if (definition != nullptr && source::StripCasts(*definition).Is(source::NodeKind::kBinary, "*")) {
       FlattenProduct(analysis, *definition, true, factors);
       return;
     }
@@ -28,7 +28,7 @@ namespace {
 
 class AxisFinder {
  public:
-  AxisFinder(const AnalyzedFunction& kernel, const std::vector<BoundsGuard>& guards)
+  AxisFinder(const AnalyzedFunction& kernel, const std::vector<source::BoundsGuard>& guards)
       : kernel_(kernel), guards_(guards) {}
 
   Checked<ResultAxes> Run() {
@@ -37,16 +37,16 @@ class AxisFinder {
   }
 
  private:
-  using Refused = std::optional<RewriteRefusal>;
-  static RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
-  const Node& root() const { return *kernel_.syntax.body; }
-  const FunctionAnalysis& analysis() const { return kernel_.analysis; }
+  using Refused = std::optional<core::RewriteRefusal>;
+  static core::RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
+  const source::Node& root() const { return *kernel_.syntax.body; }
+  const source::FunctionAnalysis& analysis() const { return kernel_.analysis; }
 
   // Two thread indices, or one that is taken apart.
   Refused FindAxes() {
-    const Node* by_axis[2] = {nullptr, nullptr};
-    ForEach(root(), [&](const Node& node) {
-      if (!node.Is(NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
+    const source::Node* by_axis[2] = {nullptr, nullptr};
+    source::ForEach(root(), [&](const source::Node& node) {
+      if (!node.Is(source::NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
       if (by_axis[0] == nullptr && IsThreadIndex(analysis(), node[0], "x")) by_axis[0] = &node;
       if (by_axis[1] == nullptr && IsThreadIndex(analysis(), node[0], "y")) by_axis[1] = &node;
     });
@@ -64,7 +64,7 @@ class AxisFinder {
     result_.row.variable = by_axis[1 - column];
     result_.row.grid_axis = 1 - column;
     for (ResultAxis* axis : {&result_.row, &result_.col}) {
-      const Node* bound = BoundOf(*axis->variable);
+      const source::Node* bound = BoundOf(*axis->variable);
       if (bound == nullptr)
         return At(axis->variable->line, fmt::format("no guard compares {} with its bound", axis->name()));
       axis->bound = {bound};
@@ -72,11 +72,11 @@ class AxisFinder {
     return std::nullopt;
   }
 
-  const Node* BoundOf(const Node& variable) const {
-    for (const BoundsGuard& guard : guards_) {
-      for (const BoundsGuard::Limit& limit : guard.limits) {
-        const Node& index = StripCasts(*limit.index);
-        if (index.Is(NodeKind::kName) && index.symbol == variable.symbol && !analysis().DependsOn(*limit.bound).thread)
+  const source::Node* BoundOf(const source::Node& variable) const {
+    for (const source::BoundsGuard& guard : guards_) {
+      for (const source::BoundsGuard::Limit& limit : guard.limits) {
+        const source::Node& index = source::StripCasts(*limit.index);
+        if (index.Is(source::NodeKind::kName) && index.symbol == variable.symbol && !analysis().DependsOn(*limit.bound).thread)
           return limit.bound;
       }
     }
@@ -84,16 +84,16 @@ class AxisFinder {
   }
 
   // col = idx % N; row = idx / N, or (idx / N) % M with the rest as batches; idx < batches * M * N.
-  Refused FindFlatAxes(const Node& flat) {
-    const auto is_flat = [&](const Node& node) {
-      const Node& plain = StripCasts(node);
-      return plain.Is(NodeKind::kName) && plain.symbol == flat.symbol;
+  Refused FindFlatAxes(const source::Node& flat) {
+    const auto is_flat = [&](const source::Node& node) {
+      const source::Node& plain = source::StripCasts(node);
+      return plain.Is(source::NodeKind::kName) && plain.symbol == flat.symbol;
     };
-    const Node *width = nullptr, *height = nullptr;
-    ForEach(root(), [&](const Node& node) {
-      if (!node.Is(NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
-      const Node& value = StripCasts(node[0]);
-      if (value.Is(NodeKind::kBinary, "%") && is_flat(value[0]) && result_.col.variable == nullptr) {
+    const source::Node *width = nullptr, *height = nullptr;
+    source::ForEach(root(), [&](const source::Node& node) {
+      if (!node.Is(source::NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
+      const source::Node& value = source::StripCasts(node[0]);
+      if (value.Is(source::NodeKind::kBinary, "%") && is_flat(value[0]) && result_.col.variable == nullptr) {
         result_.col.variable = &node;
         width = &value[1];
       }
@@ -101,15 +101,15 @@ class AxisFinder {
     if (width == nullptr) width = FindRemainder(flat);
     if (width == nullptr)
       return At(flat.line, fmt::format("{} is not taken apart into a row and a column by / and %", flat.name));
-    const auto is_row_part = [&](const Node& node) {
-      const Node& plain = StripCasts(node);
-      return plain.Is(NodeKind::kBinary, "/") && is_flat(plain[0]) && SameExpression(kernel_.syntax, plain[1], *width);
+    const auto is_row_part = [&](const source::Node& node) {
+      const source::Node& plain = source::StripCasts(node);
+      return plain.Is(source::NodeKind::kBinary, "/") && is_flat(plain[0]) && SameExpression(kernel_.syntax, plain[1], *width);
     };
-    ForEach(root(), [&](const Node& node) {
-      if (!node.Is(NodeKind::kVariable) || node.size() != 1 || result_.row.variable != nullptr) return;
+    source::ForEach(root(), [&](const source::Node& node) {
+      if (!node.Is(source::NodeKind::kVariable) || node.size() != 1 || result_.row.variable != nullptr) return;
       if (!analysis().Find(node.symbol)->writes.empty()) return;
-      const Node& value = StripCasts(node[0]);
-      if (value.Is(NodeKind::kBinary, "%") && is_row_part(value[0])) {
+      const source::Node& value = source::StripCasts(node[0]);
+      if (value.Is(source::NodeKind::kBinary, "%") && is_row_part(value[0])) {
         result_.row.variable = &node;
         height = &value[1];
       } else if (is_row_part(value)) {
@@ -118,17 +118,17 @@ class AxisFinder {
     });
     if (result_.row.variable == nullptr)
       return At(flat.line, fmt::format("no variable is the row {} / {}", flat.name, kernel_.syntax.Text(*width)));
-    const Node* total = BoundOf(flat);
+    const source::Node* total = BoundOf(flat);
     if (total == nullptr)
       return At(flat.line, fmt::format("no guard compares {} with the number of results", flat.name));
-    std::vector<const Node*> factors;
+    std::vector<const source::Node*> factors;
     FlattenProduct(analysis(), *total, true, factors);
-    for (const Node* taken : {width, height}) {
+    for (const source::Node* taken : {width, height}) {
       if (taken == nullptr) continue;
-      std::vector<const Node*> parts;
+      std::vector<const source::Node*> parts;
       FlattenProduct(analysis(), *taken, true, parts);
-      for (const Node* part : parts) {
-        const auto found = std::find_if(factors.begin(), factors.end(), [&](const Node* factor) {
+      for (const source::Node* part : parts) {
+        const auto found = std::find_if(factors.begin(), factors.end(), [&](const source::Node* factor) {
           return SameExpression(kernel_.syntax, *factor, *part);
         });
         if (found == factors.end())
@@ -152,27 +152,27 @@ class AxisFinder {
   }
 
   // row = idx / N; col = idx - row * N: the column, and N.
-  const Node* FindRemainder(const Node& flat) {
-    const Node* width = nullptr;
-    const auto is_variable = [](const Node& node, const std::string& symbol) {
-      const Node& plain = StripCasts(node);
-      return plain.Is(NodeKind::kName) && plain.symbol == symbol;
+  const source::Node* FindRemainder(const source::Node& flat) {
+    const source::Node* width = nullptr;
+    const auto is_variable = [](const source::Node& node, const std::string& symbol) {
+      const source::Node& plain = source::StripCasts(node);
+      return plain.Is(source::NodeKind::kName) && plain.symbol == symbol;
     };
-    ForEach(root(), [&](const Node& node) {
-      if (width != nullptr || !node.Is(NodeKind::kVariable) || node.size() != 1 ||
+    source::ForEach(root(), [&](const source::Node& node) {
+      if (width != nullptr || !node.Is(source::NodeKind::kVariable) || node.size() != 1 ||
           !analysis().Find(node.symbol)->writes.empty())
         return;
-      const Node& value = StripCasts(node[0]);
-      if (!value.Is(NodeKind::kBinary, "-") || !is_variable(value[0], flat.symbol)) return;
-      const Node& product = StripCasts(value[1]);
-      if (!product.Is(NodeKind::kBinary, "*")) return;
+      const source::Node& value = source::StripCasts(node[0]);
+      if (!value.Is(source::NodeKind::kBinary, "-") || !is_variable(value[0], flat.symbol)) return;
+      const source::Node& product = source::StripCasts(value[1]);
+      if (!product.Is(source::NodeKind::kBinary, "*")) return;
       for (const size_t side : {0, 1}) {
-        const Node& row = StripCasts(product[side]);
-        const Node* definition = row.Is(NodeKind::kName) ? analysis().Definition(row.symbol) : nullptr;
+        const source::Node& row = source::StripCasts(product[side]);
+        const source::Node* definition = row.Is(source::NodeKind::kName) ? analysis().Definition(row.symbol) : nullptr;
         if (definition == nullptr) continue;
-        const Node& quotient = StripCasts(*definition);
-        if (!quotient.Is(NodeKind::kBinary, "/") || !is_variable(quotient[0], flat.symbol)) continue;
-        if (!SameExpression(kernel_.syntax, StripCasts(quotient[1]), StripCasts(product[1 - side]))) continue;
+        const source::Node& quotient = source::StripCasts(*definition);
+        if (!quotient.Is(source::NodeKind::kBinary, "/") || !is_variable(quotient[0], flat.symbol)) continue;
+        if (!SameExpression(kernel_.syntax, source::StripCasts(quotient[1]), source::StripCasts(product[1 - side]))) continue;
         result_.col.variable = &node;
         width = &quotient[1];
       }
@@ -181,14 +181,14 @@ class AxisFinder {
   }
 
   const AnalyzedFunction& kernel_;
-  const std::vector<BoundsGuard>& guards_;
+  const std::vector<source::BoundsGuard>& guards_;
   ResultAxes result_;
 };
 
 }  // namespace
 
-Checked<ResultAxes> FindResultAxes(const AnalyzedFunction& kernel, const std::vector<BoundsGuard>& guards) {
+Checked<ResultAxes> FindResultAxes(const AnalyzedFunction& kernel, const std::vector<source::BoundsGuard>& guards) {
   return AxisFinder(kernel, guards).Run();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -6,27 +6,27 @@
 
 #include "rewrite/structural.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 // The row or the column of a result.
 struct ResultAxis {
-  const Node* variable = nullptr;  // kVariable
-  std::vector<const Node*> bound;  // factors whose product it stays below
+  const source::Node* variable = nullptr;  // kVariable
+  std::vector<const source::Node*> bound;  // factors whose product it stays below
   size_t grid_axis = 0;            // 0: x, 1: y; of the launch that the plan asks for
   const std::string& name() const { return variable->name; }
 };
 
 struct ResultAxes {
   ResultAxis row, col;
-  const Node* flat = nullptr;      // kVariable: the one index that row and col are taken from, if so
-  std::vector<const Node*> batch;  // factors of the flat index beyond row and col: blocks along z
+  const source::Node* flat = nullptr;      // kVariable: the one index that row and col are taken from, if so
+  std::vector<const source::Node*> batch;  // factors of the flat index beyond row and col: blocks along z
 };
 
-Checked<ResultAxes> FindResultAxes(const AnalyzedFunction& kernel, const std::vector<BoundsGuard>& guards);
+Checked<ResultAxes> FindResultAxes(const AnalyzedFunction& kernel, const std::vector<source::BoundsGuard>& guards);
 
 // The factors of a product. `through_definitions`: also of the local variables that stand for products, casts taken
 // off.
-void FlattenProduct(const FunctionAnalysis& analysis, const Node& expression, bool through_definitions,
-                    std::vector<const Node*>& factors);
+void FlattenProduct(const source::FunctionAnalysis& analysis, const source::Node& expression, bool through_definitions,
+                    std::vector<const source::Node*>& factors);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 class TilePlanner {
  public:
-  TilePlanner(const Ast& ast, const KernelSite& site) : ast_(ast), kernel_(*site.kernel) {}
+  TilePlanner(const source::Ast& ast, const KernelSite& site) : ast_(ast), kernel_(*site.kernel) {}
 
   Checked<TilePlan> Run() {
-    if (auto refusal = AlreadyCooperates(kernel_, "within the block")) return tl::unexpected(*refusal);
+    if (auto refusal = UsesBlockCooperation(kernel_, "within the block")) return tl::unexpected(*refusal);
     if (auto refusal = FindBody()) return tl::unexpected(*refusal);
     if (auto refusal = FindLoop()) return tl::unexpected(*refusal);
     auto axes = FindResultAxes(kernel_, plan_.guards);
@@ -27,29 +27,29 @@ class TilePlanner {
   }
 
  private:
-  using Refused = std::optional<RewriteRefusal>;
-  static RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
-  const Node& root() const { return *kernel_.syntax.body; }
-  const FunctionAnalysis& analysis() const { return kernel_.analysis; }
+  using Refused = std::optional<core::RewriteRefusal>;
+  static core::RewriteRefusal At(int line, std::string reason) { return RefuseAt(line, std::move(reason)).value(); }
+  const source::Node& root() const { return *kernel_.syntax.body; }
+  const source::FunctionAnalysis& analysis() const { return kernel_.analysis; }
 
   // Statements in order: what precedes the guard, and what it guards.
   Refused FindBody() {
     for (const auto& statement : root().children) {
-      const auto guard = statement->Is(NodeKind::kIf) ? AsBoundsGuard(*statement) : std::nullopt;
+      const auto guard = statement->Is(source::NodeKind::kIf) ? source::AsBoundsGuard(*statement) : std::nullopt;
       const bool before_work = std::none_of(guarded_.begin(), guarded_.end(),
-                                            [](const Node* node) { return !node->Is(NodeKind::kDeclaration); });
+                                            [](const source::Node* node) { return !node->Is(source::NodeKind::kDeclaration); });
       if (guard && guard->returns_early && before_work && UsesPlace(*guard)) {
         plan_.guards.push_back(*guard);
       } else if (guard && !guard->returns_early && plan_.guards.empty() && before_work && UsesPlace(*guard) &&
-                 !Collect(guard->body(), NodeKind::kFor).empty()) {
+                 !source::Collect(guard->body(), source::NodeKind::kFor).empty()) {
         plan_.guards.push_back(*guard);
         wrapped_ = true;
-        const Node& body = guard->body();
-        if (!body.Is(NodeKind::kBlock)) return At(body.line, "the guarded part is not a block");
+        const source::Node& body = guard->body();
+        if (!body.Is(source::NodeKind::kBlock)) return At(body.line, "the guarded part is not a block");
         for (const auto& inner : body.children) guarded_.push_back(inner.get());
       } else if (wrapped_) {
         return At(statement->line, "a statement behind the guarded part");
-      } else if (!statement->Is(NodeKind::kEmpty)) {
+      } else if (!statement->Is(source::NodeKind::kEmpty)) {
         guarded_.push_back(statement.get());
       }
     }
@@ -58,21 +58,21 @@ class TilePlanner {
     return std::nullopt;
   }
 
-  bool UsesPlace(const BoundsGuard& guard) const {
-    return std::any_of(guard.limits.begin(), guard.limits.end(), [&](const BoundsGuard::Limit& limit) {
+  bool UsesPlace(const source::BoundsGuard& guard) const {
+    return std::any_of(guard.limits.begin(), guard.limits.end(), [&](const source::BoundsGuard::Limit& limit) {
       return analysis().DependsOn(*limit.index).thread && !analysis().DependsOn(*limit.bound).thread;
     });
   }
 
   Refused FindLoop() {
-    const Node* loop = nullptr;
-    for (const Node* statement : guarded_) {
-      if (!statement->Is(NodeKind::kFor)) continue;
+    const source::Node* loop = nullptr;
+    for (const source::Node* statement : guarded_) {
+      if (!statement->Is(source::NodeKind::kFor)) continue;
       if (loop != nullptr) return At(statement->line, "a second loop: the kernel does more than one product");
       loop = statement;
     }
     if (loop == nullptr) {
-      const std::vector<const Node*> loops = Collect(root(), NodeKind::kFor);
+      const std::vector<const source::Node*> loops = source::Collect(root(), source::NodeKind::kFor);
       if (loops.empty()) return At(root().line, "no loop that adds products");
       return At(loops[0]->line, "the loop is not at the top of the guarded part");
     }
@@ -80,9 +80,9 @@ class TilePlanner {
     if (!counted || counted->down || counted->relation != "<" || !counted->declares ||
         (counted->step != nullptr && analysis().Fold(*counted->step) != 1))
       return At(loop->line, "the loop does not count one variable upwards by one");
-    for (const NodeKind kind :
-         {NodeKind::kFor, NodeKind::kWhile, NodeKind::kDo, NodeKind::kBreak, NodeKind::kContinue, NodeKind::kReturn}) {
-      const std::vector<const Node*> found = Collect((*loop)[kLoopBody], kind);
+    for (const source::NodeKind kind :
+         {source::NodeKind::kFor, source::NodeKind::kWhile, source::NodeKind::kDo, source::NodeKind::kBreak, source::NodeKind::kContinue, source::NodeKind::kReturn}) {
+      const std::vector<const source::Node*> found = source::Collect((*loop)[source::kLoopBody], kind);
       if (!found.empty()) return At(found[0]->line, "another loop or a jump inside the loop over " + counted->name);
     }
     plan_.loop = *counted;
@@ -91,16 +91,16 @@ class TilePlanner {
 
   // The thread's place may be asked for by the axes only; blocks along z stay.
   Refused CheckPlaces() {
-    std::vector<const Node*> consumers = {plan_.row.variable, plan_.col.variable};
+    std::vector<const source::Node*> consumers = {plan_.row.variable, plan_.col.variable};
     if (plan_.flat != nullptr) consumers.push_back(plan_.flat);
-    const std::vector<const Node*> serving = DeclarationsServing(kernel_, consumers);
+    const std::vector<const source::Node*> serving = DeclarationsUsedOnlyBy(kernel_, consumers);
     consumers.insert(consumers.end(), serving.begin(), serving.end());
     serving_ = serving;
     Refused refusal;
-    ForEach(root(), [&](const Node& node) {
-      if (refusal || !IsPlaceInGrid(node)) return;
+    source::ForEach(root(), [&](const source::Node& node) {
+      if (refusal || !IsThreadOrBlockIndex(node)) return;
       if (std::any_of(consumers.begin(), consumers.end(),
-                      [&](const Node* consumer) { return Contains(*consumer, node); }))
+                      [&](const source::Node* consumer) { return source::Contains(*consumer, node); }))
         return;
       const bool z = node.name == "blockIdx.z" || node.name == "gridDim.z";
       plan_.uses_grid_z |= z;
@@ -115,21 +115,21 @@ class TilePlanner {
     bool row = false, col = false, k = false, flat = false, thread = false;
     bool uniform() const { return !row && !col && !k && !thread; }
   };
-  Needs NeedsOf(const Node& expression) const {
-    const Dependence dependence = analysis().DependsOn(expression);
+  Needs NeedsOf(const source::Node& expression) const {
+    const source::Dependence dependence = analysis().DependsOn(expression);
     Needs needs;
     // Names reached through the row's own definition do not count, so walk again and stop there.
     std::set<std::string> seen;
-    std::vector<const Node*> open = {&expression};
+    std::vector<const source::Node*> open = {&expression};
     while (!open.empty()) {
-      const Node* at = open.back();
+      const source::Node* at = open.back();
       open.pop_back();
-      Walk(*at, [&](const Node& node) {
-        if (IsPlaceInGrid(node)) {
+      source::Walk(*at, [&](const source::Node& node) {
+        if (IsThreadOrBlockIndex(node)) {
           needs.thread |= node.name.starts_with("threadIdx");
           return false;
         }
-        if (!node.Is(NodeKind::kName) || !seen.insert(node.symbol).second) return true;
+        if (!node.Is(source::NodeKind::kName) || !seen.insert(node.symbol).second) return true;
         if (node.symbol == plan_.row.variable->symbol)
           needs.row = true;
         else if (node.symbol == plan_.col.variable->symbol)
@@ -138,11 +138,11 @@ class TilePlanner {
           needs.k = true;
         else if (plan_.flat != nullptr && node.symbol == plan_.flat->symbol)
           needs.flat = true;
-        else if (const VariableInfo* info = analysis().Find(node.symbol);
+        else if (const source::VariableInfo* info = analysis().Find(node.symbol);
                  info != nullptr && !batch_.contains(node.symbol)) {
           if (info->declaration != nullptr)
             for (const auto& child : info->declaration->children) open.push_back(child.get());
-          for (const Node* write : info->writes) open.push_back(write);
+          for (const source::Node* write : info->writes) open.push_back(write);
         }
         return true;
       });
@@ -153,19 +153,19 @@ class TilePlanner {
   }
 
   // idx / (M * N) and (idx / (M * N * ...)) % heads: the same for all results of a batch.
-  bool IsBatchIndex(const Node& expression) const {
+  bool IsBatchIndex(const source::Node& expression) const {
     if (plan_.batch.empty()) return false;
-    const Node* value = &StripCasts(expression);
-    if (value->Is(NodeKind::kBinary, "%")) value = &StripCasts((*value)[0]);
-    if (!value->Is(NodeKind::kBinary, "/")) return false;
-    const Node& index = StripCasts((*value)[0]);
-    if (!index.Is(NodeKind::kName) || index.symbol != plan_.flat->symbol) return false;
-    std::vector<const Node*> factors, wanted;
+    const source::Node* value = &source::StripCasts(expression);
+    if (value->Is(source::NodeKind::kBinary, "%")) value = &source::StripCasts((*value)[0]);
+    if (!value->Is(source::NodeKind::kBinary, "/")) return false;
+    const source::Node& index = source::StripCasts((*value)[0]);
+    if (!index.Is(source::NodeKind::kName) || index.symbol != plan_.flat->symbol) return false;
+    std::vector<const source::Node*> factors, wanted;
     FlattenProduct(analysis(), (*value)[1], true, factors);
     FlattenProduct(analysis(), *plan_.row.bound[0], true, wanted);
     FlattenProduct(analysis(), *plan_.col.bound[0], true, wanted);
-    return std::all_of(wanted.begin(), wanted.end(), [&](const Node* part) {
-      const auto found = std::find_if(factors.begin(), factors.end(), [&](const Node* factor) {
+    return std::all_of(wanted.begin(), wanted.end(), [&](const source::Node* part) {
+      const auto found = std::find_if(factors.begin(), factors.end(), [&](const source::Node* factor) {
         return SameExpression(kernel_.syntax, *factor, *part);
       });
       if (found == factors.end()) return false;
@@ -177,10 +177,10 @@ class TilePlanner {
   // Declarations by what they need; other statements go to the results.
   Refused SortStatements() {
     bool behind = false;
-    for (const Node* statement : guarded_) {
+    for (const source::Node* statement : guarded_) {
       if (statement == plan_.loop.loop) {
         behind = true;
-      } else if (statement->Is(NodeKind::kDeclaration)) {
+      } else if (statement->Is(source::NodeKind::kDeclaration)) {
         if (behind)
           plan_.epilogue.push_back(statement);
         else if (auto refusal = SortDeclaration(*statement))
@@ -191,8 +191,8 @@ class TilePlanner {
         plan_.epilogue.push_back(statement);
       }
     }
-    for (const BoundsGuard& guard : plan_.guards) {
-      for (const BoundsGuard::Limit& limit : guard.limits) {
+    for (const source::BoundsGuard& guard : plan_.guards) {
+      for (const source::BoundsGuard::Limit& limit : guard.limits) {
         if (IsAxisLimit(limit)) continue;
         if (!NeedsOf(*limit.index).uniform() || !NeedsOf(*limit.bound).uniform())
           return At(guard.statement->line,
@@ -205,29 +205,29 @@ class TilePlanner {
   }
 
   // a += batch * M * K, before anything reads a.
-  bool MovesParameter(const Node& statement) const {
-    if (!statement.Is(NodeKind::kAssign) || statement.size() != 2 || !statement[0].Is(NodeKind::kName)) return false;
-    const VariableInfo* info = analysis().Find(statement[0].symbol);
+  bool MovesParameter(const source::Node& statement) const {
+    if (!statement.Is(source::NodeKind::kAssign) || statement.size() != 2 || !statement[0].Is(source::NodeKind::kName)) return false;
+    const source::VariableInfo* info = analysis().Find(statement[0].symbol);
     if (info == nullptr || info->parameter == nullptr || info->writes.size() != 1 ||
         ImpureExpression(ast_, statement[1]))
       return false;
     const bool first = std::all_of(info->uses.begin(), info->uses.end(),
-                                   [&](const Node* use) { return use->begin >= statement.begin; });
+                                   [&](const source::Node* use) { return use->begin >= statement.begin; });
     return first && NeedsOf(statement[1]).uniform();
   }
 
-  bool IsAxisLimit(const BoundsGuard::Limit& limit) const {
-    const Node& index = StripCasts(*limit.index);
-    if (!index.Is(NodeKind::kName)) return false;
+  bool IsAxisLimit(const source::BoundsGuard::Limit& limit) const {
+    const source::Node& index = source::StripCasts(*limit.index);
+    if (!index.Is(source::NodeKind::kName)) return false;
     if (plan_.flat != nullptr && index.symbol == plan_.flat->symbol) return true;
     return (index.symbol == plan_.row.variable->symbol && limit.bound == plan_.row.bound[0]) ||
            (index.symbol == plan_.col.variable->symbol && limit.bound == plan_.col.bound[0]);
   }
 
-  Refused SortDeclaration(const Node& declaration) {
+  Refused SortDeclaration(const source::Node& declaration) {
     if (std::find(serving_.begin(), serving_.end(), &declaration) != serving_.end()) return std::nullopt;
     for (const auto& variable : declaration.children) {
-      if (!variable->Is(NodeKind::kVariable)) return At(declaration.line, "a declaration that is not understood");
+      if (!variable->Is(source::NodeKind::kVariable)) return At(declaration.line, "a declaration that is not understood");
       if (variable.get() == plan_.row.variable || variable.get() == plan_.col.variable || variable.get() == plan_.flat)
         continue;
       for (const auto& initializer : variable->children) {
@@ -246,19 +246,19 @@ class TilePlanner {
   }
 
   Refused FindProduct() {
-    const Node& body = plan_.loop.body();
-    std::vector<const Node*> inner;
-    const Node* update = nullptr;
-    std::vector<const Node*> statements;
-    if (body.Is(NodeKind::kBlock)) {
+    const source::Node& body = plan_.loop.body();
+    std::vector<const source::Node*> inner;
+    const source::Node* update = nullptr;
+    std::vector<const source::Node*> statements;
+    if (body.Is(source::NodeKind::kBlock)) {
       for (const auto& child : body.children) statements.push_back(child.get());
     } else {
       statements.push_back(&body);
     }
-    for (const Node* statement : statements) {
-      if (statement->Is(NodeKind::kDeclaration)) {
+    for (const source::Node* statement : statements) {
+      if (statement->Is(source::NodeKind::kDeclaration)) {
         for (const auto& variable : statement->children) {
-          if (!variable->Is(NodeKind::kVariable) || variable->size() != 1 ||
+          if (!variable->Is(source::NodeKind::kVariable) || variable->size() != 1 ||
               !analysis().Find(variable->symbol)->writes.empty())
             return At(statement->line, "a variable of the loop that is not defined once");
           if (auto impure = ImpureExpression(ast_, (*variable)[0])) return At(impure->line, impure->reason);
@@ -270,18 +270,18 @@ class TilePlanner {
         update = statement;
       }
     }
-    std::vector<const Node*> factors;
+    std::vector<const source::Node*> factors;
     if (auto refusal = MatchUpdate(update, factors)) return refusal;
-    std::vector<const Node*> candidates = declared_;
+    std::vector<const source::Node*> candidates = declared_;
     candidates.insert(candidates.end(), inner.begin(), inner.end());
-    std::erase_if(candidates, [&](const Node* variable) {
+    std::erase_if(candidates, [&](const source::Node* variable) {
       return std::find(plan_.uniform.begin(), plan_.uniform.end(), variable) != plan_.uniform.end();
     });
-    for (const Node* variable : declared_)
+    for (const source::Node* variable : declared_)
       if (variable != plan_.sum &&
           std::find(plan_.uniform.begin(), plan_.uniform.end(), variable) == plan_.uniform.end())
         plan_.varying.push_back(variable);
-    for (const Node* factor : factors) {
+    for (const source::Node* factor : factors) {
       if (auto impure = ImpureExpression(ast_, *factor)) return At(impure->line, impure->reason);
       const Needs needs = NeedsOf(*factor);
       if (needs.thread)
@@ -299,7 +299,7 @@ class TilePlanner {
       if (operand->factors.empty()) return At(update->line, "the product has no factor for one of row and column");
       if (auto refusal = DescribeOperand(*operand, candidates)) return refusal;
     }
-    for (const Node* part : {plan_.loop.start, plan_.loop.bound}) {
+    for (const source::Node* part : {plan_.loop.start, plan_.loop.bound}) {
       if (!NeedsOf(*part).uniform())
         return At(part->line, fmt::format("the bounds of the loop over {} differ between results", plan_.loop.name));
     }
@@ -307,78 +307,78 @@ class TilePlanner {
   }
 
   // sum += a * b, sum = sum + a * b, sum = fmaf(a, b, sum)
-  Refused MatchUpdate(const Node* update, std::vector<const Node*>& factors) {
+  Refused MatchUpdate(const source::Node* update, std::vector<const source::Node*>& factors) {
     const auto not_a_product = [&](int line) {
       return At(line, fmt::format("the loop over {} does not add products to one variable", plan_.loop.name));
     };
     if (update == nullptr) return not_a_product(plan_.loop.loop->line);
-    if (!update->Is(NodeKind::kAssign) || update->size() != 2) return not_a_product(update->line);
-    if (!(*update)[0].Is(NodeKind::kName))
+    if (!update->Is(source::NodeKind::kAssign) || update->size() != 2) return not_a_product(update->line);
+    if (!(*update)[0].Is(source::NodeKind::kName))
       return At(update->line, "the sum is kept in memory; keep it in a local variable");
     const std::string& symbol = (*update)[0].symbol;
-    const auto is_sum = [&](const Node& node) { return node.Is(NodeKind::kName) && node.symbol == symbol; };
-    const Node& value = (*update)[1];
+    const auto is_sum = [&](const source::Node& node) { return node.Is(source::NodeKind::kName) && node.symbol == symbol; };
+    const source::Node& value = (*update)[1];
     static const std::set<std::string> kFused = {"fma", "fmaf", "__fmaf_rn", "__fma_rn"};
-    const Node* product = nullptr;
+    const source::Node* product = nullptr;
     if (update->name == "+=") {
       product = &value;
-    } else if (update->name == "=" && value.Is(NodeKind::kBinary, "+")) {
+    } else if (update->name == "=" && value.Is(source::NodeKind::kBinary, "+")) {
       if (is_sum(value[0]))
         product = &value[1];
       else if (is_sum(value[1]))
         product = &value[0];
-    } else if (update->name == "=" && value.Is(NodeKind::kCall) && value.size() == 3 && kFused.contains(value.name) &&
+    } else if (update->name == "=" && value.Is(source::NodeKind::kCall) && value.size() == 3 && kFused.contains(value.name) &&
                is_sum(value[2])) {
       FlattenProduct(analysis(), value[0], false, factors);
       FlattenProduct(analysis(), value[1], false, factors);
     }
     if (product != nullptr) FlattenProduct(analysis(), *product, false, factors);
     if (factors.size() < 2) return not_a_product(update->line);
-    for (const Node* factor : factors)
+    for (const source::Node* factor : factors)
       if (MentionsSymbol(*factor, symbol)) return not_a_product(update->line);
-    const VariableInfo* info = analysis().Find(symbol);
-    if (info == nullptr || info->declaration == nullptr || Contains(*plan_.loop.loop, *info->declaration))
+    const source::VariableInfo* info = analysis().Find(symbol);
+    if (info == nullptr || info->declaration == nullptr || source::Contains(*plan_.loop.loop, *info->declaration))
       return not_a_product(update->line);
     plan_.sum = info->declaration;
     return CheckSum(*info);
   }
 
-  Refused CheckSum(const VariableInfo& info) {
+  Refused CheckSum(const source::VariableInfo& info) {
     const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(plan_.sum->cursor)).kind;
-    const std::vector<CXCursor> parameters = ast::TemplateParameters(kernel_.syntax.cursor);
+    const std::vector<CXCursor> parameters = source::ast::TemplateParameters(kernel_.syntax.cursor);
     const bool templated = std::any_of(parameters.begin(), parameters.end(), [&](const CXCursor& parameter) {
-      return ast::Spelling(parameter) == plan_.sum->type;
+      return source::ast::Spelling(parameter) == plan_.sum->type;
     });
     const bool builtin =
         kind >= CXType_UInt && kind <= CXType_Double && kind != CXType_UInt128 && kind != CXType_Int128;
     if (!builtin && !templated)
       return At(plan_.sum->line, fmt::format("the sum is of type {}; accumulate in float", plan_.sum->type));
     if (plan_.sum->size() == 1) plan_.start = &(*plan_.sum)[0];
-    for (const Node* write : info.writes) {
+    for (const source::Node* write : info.writes) {
       if (write->begin >= plan_.loop.loop->begin) continue;
       const auto found = std::find(plan_.epilogue.begin(), plan_.epilogue.end(), write);
-      if (found == plan_.epilogue.end() || !write->Is(NodeKind::kAssign, "=") || !(*write)[0].Is(NodeKind::kName))
+      if (found == plan_.epilogue.end() || !write->Is(source::NodeKind::kAssign, "=") || !(*write)[0].Is(source::NodeKind::kName))
         return At(write->line, fmt::format("how {} starts is not clear", info.name));
       plan_.start = &(*write)[1];
       plan_.epilogue.erase(found);
     }
     if (plan_.start == nullptr) return At(plan_.sum->line, fmt::format("{} has no value before the loop", info.name));
     if (IsLiteral(kernel_.syntax, *plan_.start, 0)) plan_.start = nullptr;
-    for (const Node* use : info.uses)
-      if (use->begin < plan_.loop.loop->begin && !use->parent->Is(NodeKind::kAssign))
+    for (const source::Node* use : info.uses)
+      if (use->begin < plan_.loop.loop->begin && !use->parent->Is(source::NodeKind::kAssign))
         return At(use->line, fmt::format("{} is used before the loop", info.name));
     return std::nullopt;
   }
 
-  Refused DescribeOperand(Operand& operand, const std::vector<const Node*>& candidates) {
+  Refused DescribeOperand(Operand& operand, const std::vector<const source::Node*>& candidates) {
     operand.declarations = NeededDeclarations(kernel_, operand.factors, candidates);
-    for (const Node* variable : operand.declarations) {
+    for (const source::Node* variable : operand.declarations) {
       if (variable == plan_.sum || variable->size() != 1 || !analysis().Find(variable->symbol)->writes.empty())
         return At(variable->line, fmt::format("{} changes, and the product needs it", variable->name));
     }
     // The type in which the source multiplies: of the only factor, or of the first that is a variable or an expression
     // of known type.
-    const Node& first = *operand.factors[0];
+    const source::Node& first = *operand.factors[0];
     const CXType type = clang_getCanonicalType(clang_getCursorType(first.cursor));
     const bool builtin = type.kind >= CXType_Bool && type.kind <= CXType_Double && type.kind != CXType_UInt128 &&
                          type.kind != CXType_Int128;
@@ -400,14 +400,14 @@ class TilePlanner {
   bool AlongK(const Operand& operand) const {
     const bool left = &operand == &plan_.left;
     const std::string iteration = plan_.loop.variable + "#";
-    std::vector<const Node*> roots = operand.factors;
+    std::vector<const source::Node*> roots = operand.factors;
     roots.insert(roots.end(), operand.declarations.begin(), operand.declarations.end());
-    for (const Node* root_node : roots) {
+    for (const source::Node* root_node : roots) {
       for (const MemoryAccess& access : GlobalAccesses(kernel_, *root_node)) {
         if (!access.index) continue;
         const auto step = access.index->Coefficient(iteration);
         if (step && step->constant() == 1) return true;
-        if (step && *step != Polynomial()) return false;
+        if (step && *step != source::Polynomial()) return false;
       }
     }
     return left;
@@ -416,7 +416,7 @@ class TilePlanner {
   Refused CheckMemory() {
     const std::vector<MemoryAccess> all = GlobalAccesses(kernel_, root());
     for (const MemoryAccess& access : all) {
-      const bool in_product = Contains(*plan_.loop.loop, *access.node);
+      const bool in_product = source::Contains(*plan_.loop.loop, *access.node);
       if (!in_product || access.writes) {
         if (in_product) return At(access.line, "the loop writes memory");
         continue;
@@ -425,14 +425,14 @@ class TilePlanner {
         if (write.writes && (write.base.empty() || write.base == access.base))
           return At(write.line, "writes the array that the product reads");
     }
-    for (const Node* statement : plan_.epilogue) {
+    for (const source::Node* statement : plan_.epilogue) {
       Refused refusal;
-      Walk(*statement, [&](const Node& node) {
-        const bool loop = node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kDo) ||
-                          node.Is(NodeKind::kSwitch);
-        if (loop && !Collect(node, NodeKind::kReturn).empty())
+      source::Walk(*statement, [&](const source::Node& node) {
+        const bool loop = node.Is(source::NodeKind::kFor) || node.Is(source::NodeKind::kWhile) || node.Is(source::NodeKind::kDo) ||
+                          node.Is(source::NodeKind::kSwitch);
+        if (loop && !source::Collect(node, source::NodeKind::kReturn).empty())
           refusal = At(node.line, "return inside a loop of the epilogue");
-        if (node.Is(NodeKind::kLambda)) refusal = At(node.line, "holds a lambda");
+        if (node.Is(source::NodeKind::kLambda)) refusal = At(node.line, "holds a lambda");
         return !refusal;
       });
       if (refusal) return refusal;
@@ -440,7 +440,7 @@ class TilePlanner {
       if (statement->begin > plan_.loop.loop->begin) continue;
       for (const auto& [symbol, info] : analysis().variables()) {
         const bool writes = std::any_of(info.writes.begin(), info.writes.end(),
-                                        [&](const Node* write) { return Contains(*statement, *write); });
+                                        [&](const source::Node* write) { return source::Contains(*statement, *write); });
         if (writes && MentionsSymbol(*plan_.loop.loop, symbol))
           return At(statement->line, fmt::format("{} is changed before the loop", info.name));
       }
@@ -448,40 +448,40 @@ class TilePlanner {
     return std::nullopt;
   }
 
-  const Ast& ast_;
+  const source::Ast& ast_;
   const AnalyzedFunction& kernel_;
   TilePlan plan_;
   bool wrapped_ = false;
-  std::vector<const Node*> guarded_;  // statements around the loop, in source order
-  std::vector<const Node*> serving_;
-  std::vector<const Node*> declared_;  // kVariable before the loop
+  std::vector<const source::Node*> guarded_;  // statements around the loop, in source order
+  std::vector<const source::Node*> serving_;
+  std::vector<const source::Node*> declared_;  // kVariable before the loop
   std::set<std::string> batch_;        // symbols
 };
 
 }  // namespace
 
-std::vector<const Node*> NeededDeclarations(const AnalyzedFunction& kernel, const std::vector<const Node*>& roots,
-                                            const std::vector<const Node*>& candidates) {
-  std::set<const Node*> needed;
-  std::vector<const Node*> open = roots;
+std::vector<const source::Node*> NeededDeclarations(const AnalyzedFunction& kernel, const std::vector<const source::Node*>& roots,
+                                            const std::vector<const source::Node*>& candidates) {
+  std::set<const source::Node*> needed;
+  std::vector<const source::Node*> open = roots;
   while (!open.empty()) {
-    const Node* at = open.back();
+    const source::Node* at = open.back();
     open.pop_back();
-    ForEach(*at, [&](const Node& node) {
-      if (!node.Is(NodeKind::kName)) return;
-      const VariableInfo* info = kernel.analysis.Find(node.symbol);
+    source::ForEach(*at, [&](const source::Node& node) {
+      if (!node.Is(source::NodeKind::kName)) return;
+      const source::VariableInfo* info = kernel.analysis.Find(node.symbol);
       if (info == nullptr || info->declaration == nullptr) return;
       if (std::find(candidates.begin(), candidates.end(), info->declaration) == candidates.end()) return;
       if (needed.insert(info->declaration).second) open.push_back(info->declaration);
     });
   }
-  std::vector<const Node*> ordered(needed.begin(), needed.end());
-  std::sort(ordered.begin(), ordered.end(), [](const Node* a, const Node* b) {
+  std::vector<const source::Node*> ordered(needed.begin(), needed.end());
+  std::sort(ordered.begin(), ordered.end(), [](const source::Node* a, const source::Node* b) {
     return a->begin < b->begin || (a->begin == b->begin && a->end < b->end);
   });
   return ordered;
 }
 
-Checked<TilePlan> PlanTiles(const Ast& ast, const KernelSite& site) { return TilePlanner(ast, site).Run(); }
+Checked<TilePlan> PlanTiles(const source::Ast& ast, const KernelSite& site) { return TilePlanner(ast, site).Run(); }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -15,34 +15,34 @@
 #include "rewrite/structural.h"
 #include "rewrite/tile_matmul_axes.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 // One side of the product.
 struct Operand {
-  std::vector<const Node*> factors;       // multiplied in this order
-  std::vector<const Node*> declarations;  // kVariable that they need, in source order, none of them uniform
+  std::vector<const source::Node*> factors;       // multiplied in this order
+  std::vector<const source::Node*> declarations;  // kVariable that they need, in source order, none of them uniform
   std::string type;                       // of the product of the factors; empty: as the sum
   bool along_k = true;                    // consecutive k lie next to each other in memory
 };
 
 struct TilePlan : ResultAxes {
-  std::vector<const Node*> uniform;  // kVariable that all threads of a block agree on
-  std::vector<const Node*> moves;    // kAssign that move a pointer parameter by a uniform offset (a += batch * M * K)
-  std::vector<const Node*> varying;  // kVariable before the loop that differ between results, without row, col, sum
-  std::vector<BoundsGuard::Limit> uniform_limits;
-  std::vector<BoundsGuard> guards;
-  const Node* sum = nullptr;    // kVariable
-  const Node* start = nullptr;  // its value before the loop; null: zero
-  CountedLoop loop;
+  std::vector<const source::Node*> uniform;  // kVariable that all threads of a block agree on
+  std::vector<const source::Node*> moves;    // kAssign that move a pointer parameter by a uniform offset (a += batch * M * K)
+  std::vector<const source::Node*> varying;  // kVariable before the loop that differ between results, without row, col, sum
+  std::vector<source::BoundsGuard::Limit> uniform_limits;
+  std::vector<source::BoundsGuard> guards;
+  const source::Node* sum = nullptr;    // kVariable
+  const source::Node* start = nullptr;  // its value before the loop; null: zero
+  source::CountedLoop loop;
   Operand left, right;                // by row, by column
-  std::vector<const Node*> epilogue;  // statements for each result, in source order
+  std::vector<const source::Node*> epilogue;  // statements for each result, in source order
   bool uses_grid_z = false;
 };
 
-Checked<TilePlan> PlanTiles(const Ast& ast, const KernelSite& site);
+Checked<TilePlan> PlanTiles(const source::Ast& ast, const KernelSite& site);
 
 // The kVariables among `candidates` that `root` needs, directly or through their initializers, in source order.
-std::vector<const Node*> NeededDeclarations(const AnalyzedFunction& kernel, const std::vector<const Node*>& roots,
-                                            const std::vector<const Node*>& candidates);
+std::vector<const source::Node*> NeededDeclarations(const AnalyzedFunction& kernel, const std::vector<const source::Node*>& roots,
+                                            const std::vector<const source::Node*>& candidates);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -9,7 +9,7 @@
 #include "rewrite/transforms.h"
 #include "source/ast.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 const std::vector<Transform>& Transforms() {
 #define WW_CALL(Name) Name(),
@@ -24,21 +24,21 @@ const Transform* FindTransform(std::string_view id) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string TextParameter(const RewriteRequest& request, std::string_view name) {
+std::string TextParameter(const core::RewriteRequest& request, std::string_view name) {
   return request.parameters.at(std::string(name));
 }
 
-int IntegerParameter(const RewriteRequest& request, std::string_view name) {
+int IntegerParameter(const core::RewriteRequest& request, std::string_view name) {
   const std::string text = TextParameter(request, name);
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-Result<RewriteOutcome> ApplyTransform(const RewriteRequest& request) {
+Result<core::RewriteOutcome> ApplyTransform(const core::RewriteRequest& request) {
   const Transform* transform = FindTransform(request.transform);
   if (transform == nullptr) return Fail(ErrorCode::kUsage, fmt::format("no transformation \"{}\"", request.transform));
-  RewriteRequest complete = request;
+  core::RewriteRequest complete = request;
   for (const auto& [name, value] : request.parameters) {
     const auto declared = std::find_if(transform->parameters.begin(), transform->parameters.end(),
                                        [&n = name](const TransformParameter& p) { return p.name == n; });
@@ -50,8 +50,8 @@ Result<RewriteOutcome> ApplyTransform(const RewriteRequest& request) {
   }
   for (const TransformParameter& parameter : transform->parameters)
     complete.parameters.try_emplace(std::string(parameter.name), parameter.values.front());
-  WW_ASSIGN(const Ast ast, Ast::Parse(complete.source));
+  WW_ASSIGN(const source::Ast ast, source::Ast::Parse(complete.source));
   return transform->apply(ast, complete);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -9,9 +9,11 @@
 #include "base/result.h"
 #include "core/evaluator.h"
 
-namespace warpwright {
-
+namespace warpwright::source {
 class Ast;  // source/ast.h
+}
+
+namespace warpwright::rewrite {
 
 struct TransformParameter {
   std::string_view name;                 // "block_size"
@@ -21,7 +23,7 @@ struct TransformParameter {
 struct Transform {
   std::string_view id;  // "row_parallel"; method cards name it
   std::vector<TransformParameter> parameters;
-  RewriteOutcome (*apply)(const Ast& ast, const RewriteRequest& request);
+  core::RewriteOutcome (*apply)(const source::Ast& ast, const core::RewriteRequest& request);
 };
 
 // Those of transforms/, one a file; the method cards of skills/ that name them say what they are for.
@@ -29,6 +31,6 @@ const std::vector<Transform>& Transforms();
 const Transform* FindTransform(std::string_view id);
 
 // Parses the source and applies the transformation. Unknown ids and parameter values are Errors (kUsage).
-Result<RewriteOutcome> ApplyTransform(const RewriteRequest& request);
+Result<core::RewriteOutcome> ApplyTransform(const core::RewriteRequest& request);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -9,14 +9,14 @@
 #include "rewrite/transform.h"
 #include "rewrite/transform_list.h"  // generated: WW_TRANSFORMS(X)
 
-namespace warpwright {
+namespace warpwright::rewrite {
 
 #define WW_DECLARE_TRANSFORM(Name) Transform Name();
 WW_TRANSFORMS(WW_DECLARE_TRANSFORM)
 #undef WW_DECLARE_TRANSFORM
 
 // The value of a parameter that the transformation declares. Parameters are complete and valid when `apply` is called.
-int IntegerParameter(const RewriteRequest& request, std::string_view name);
-std::string TextParameter(const RewriteRequest& request, std::string_view name);
+int IntegerParameter(const core::RewriteRequest& request, std::string_view name);
+std::string TextParameter(const core::RewriteRequest& request, std::string_view name);
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -3,45 +3,45 @@
 #include "agents/optimizer.h"
 #include "search/steps.h"
 
-namespace warpwright {
+namespace warpwright::search {
 namespace {
 
 // What the tools found speaks against the candidate; what they could not do is said to the reviewer.
-void AskTools(const RefineRun& run, const Candidate& winner, StepOutcome& outcome) {
+void AskTools(const RefineRun& run, const core::Candidate& winner, memory::StepOutcome& outcome) {
   if (!run.services.tools) return;
   run.Say("accepting: compute-sanitizer and nvcc");
-  auto& measured = std::get<Measured>(*outcome.verdict);
-  for (ToolFinding& finding :
+  auto& measured = std::get<core::Measured>(*outcome.verdict);
+  for (core::ToolFinding& finding :
        run.services.tools({run.task.original.root, run.task.original.file, winner.text}, measured)) {
     switch (finding.outcome) {
-      case ToolFinding::Outcome::kClean:
+      case core::ToolFinding::Outcome::kClean:
         measured.checks.push_back(finding.tool);
         break;
-      case ToolFinding::Outcome::kNotRun:
+      case core::ToolFinding::Outcome::kNotRun:
         measured.notes.push_back(finding.tool + ": did not run: " + finding.message);
         break;
-      case ToolFinding::Outcome::kFound:
+      case core::ToolFinding::Outcome::kFound:
         outcome.accepted = false;
-        outcome.verdict = Refused{finding.tool, finding.message, run.task.original.file, 0};
-        outcome.summary = VerdictMessage(*outcome.verdict);
+        outcome.verdict = core::Refused{finding.tool, finding.message, run.task.original.file, 0};
+        outcome.summary = core::VerdictMessage(*outcome.verdict);
         return;
     }
   }
 }
 
-Result<StepOutcome> JudgeWinner(RefineRun& run, const Base& base, const Candidate& winner) {
-  StepOutcome outcome;
+Result<memory::StepOutcome> JudgeWinner(RefineRun& run, const Base& base, const core::Candidate& winner) {
+  memory::StepOutcome outcome;
   outcome.candidate = winner.hash;
-  WW_ASSIGN(outcome.verdict, run.Review(winner, Effort::kFull));
-  outcome.summary = VerdictMessage(*outcome.verdict);
-  const auto* measured = std::get_if<Measured>(&*outcome.verdict);
+  WW_ASSIGN(outcome.verdict, run.Review(winner, judge::VerificationLevel::kFull));
+  outcome.summary = core::VerdictMessage(*outcome.verdict);
+  const auto* measured = std::get_if<core::Measured>(&*outcome.verdict);
   if (measured == nullptr) return outcome;
-  const Measured& original = run.original().measured;
-  outcome.gain = Speedup(original, *measured);
+  const core::Measured& original = run.original().measured;
+  outcome.gain = core::Speedup(original, *measured);
   // Where a device was timed, a mean is not enough: its bound must say so, in two processes.
-  const bool decided = !measured->decision || *measured->decision == TimingDecision::kFaster;
+  const bool decided = !measured->decision || *measured->decision == core::TimingDecision::kFaster;
   outcome.accepted =
-      decided && outcome.gain >= run.task.policy.min_speedup && WorstCase(original, *measured) >= kWorstCase;
+      decided && outcome.gain >= run.task.policy.min_speedup && WorstCase(original, *measured) >= kMinCaseGain;
   const auto &before = run.original().features.evidence.values(), &after = base.features.evidence.values();
   outcome.before = {before.begin(), before.end()};
   outcome.after = {after.begin(), after.end()};
@@ -49,20 +49,20 @@ Result<StepOutcome> JudgeWinner(RefineRun& run, const Base& base, const Candidat
   return outcome;
 }
 
-Result<StepOutcome> SpliceAndJudge(RefineRun& run, const Base& base) {
+Result<memory::StepOutcome> SpliceAndJudge(RefineRun& run, const Base& base) {
   if (run.services.fresh_worker) run.services.fresh_worker();
-  const Candidate& best = base.candidate;
-  WW_ASSIGN(const SpliceOutcome spliced,
+  const core::Candidate& best = base.candidate;
+  WW_ASSIGN(const core::SpliceOutcome spliced,
             run.services.candidates.Splice({run.task.original, best.text, run.task.spec.entry}));
-  if (const auto* refused = std::get_if<Refused>(&spliced)) {
-    StepOutcome outcome;
+  if (const auto* refused = std::get_if<core::Refused>(&spliced)) {
+    memory::StepOutcome outcome;
     outcome.verdict = *refused;
-    outcome.summary = VerdictMessage(*outcome.verdict);
+    outcome.summary = core::VerdictMessage(*outcome.verdict);
     return outcome;
   }
-  Candidate winner = best;
-  if (const std::string& text = std::get<Rewritten>(spliced).text; text != best.text)
-    winner = MakeCandidate(text, best, best.method, best.parameters, "spliced into the original file");
+  core::Candidate winner = best;
+  if (const std::string& text = std::get<core::Rewritten>(spliced).text; text != best.text)
+    winner = agents::MakeCandidate(text, best, best.method, best.parameters, "spliced into the original file");
   WW_TRY(run.services.trajectory.PutCandidate(run.id, winner));
   return JudgeWinner(run, base, winner);
 }
@@ -71,8 +71,8 @@ Result<StepOutcome> SpliceAndJudge(RefineRun& run, const Base& base) {
 
 Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base) {
   run.Say("accepting: full verification in a fresh worker");
-  StepRecord record;
-  record.kind = StepKind::kAccept;
+  memory::StepRecord record;
+  record.kind = memory::StepKind::kAccept;
   record.round = -1;  // the end
   record.base = run.original().candidate.hash;
   record.candidate = base.candidate.hash;
@@ -82,7 +82,7 @@ Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base) {
   run.Say(step.outcome.summary);
   if (!step.outcome.accepted) return std::optional<Accepted>();
   WW_ASSIGN(auto winner, run.services.trajectory.FindCandidate(run.id, step.outcome.candidate));
-  auto* measured = step.outcome.verdict ? std::get_if<Measured>(&*step.outcome.verdict) : nullptr;
+  auto* measured = step.outcome.verdict ? std::get_if<core::Measured>(&*step.outcome.verdict) : nullptr;
   if (!winner || measured == nullptr)
     return Fail(ErrorCode::kCorrupt, fmt::format("step {} of the trajectory accepted what it does not hold", step.id));
   return Accepted{.hash = std::move(winner->hash),
@@ -92,4 +92,4 @@ Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base) {
                   .summary = std::move(step.outcome.summary)};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::search

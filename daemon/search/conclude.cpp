@@ -3,9 +3,9 @@
 
 #include "search/steps.h"
 
-namespace warpwright {
+namespace warpwright::search {
 
-Result<RefineResult> Conclude(const RefineRun& run, TaskResult result, std::string text) {
+Result<RefineResult> Conclude(const RefineRun& run, memory::TaskResult result, std::string text) {
   WW_TRY(run.services.trajectory.FinishTask(run.id, result));
   RefineResult out;
   out.task = run.id;
@@ -19,7 +19,7 @@ Result<RefineResult> Conclude(const RefineRun& run, TaskResult result, std::stri
 }
 
 Result<RefineResult> ConcludeImproved(const RefineRun& run, const Base& base, Accepted accepted) {
-  TaskResult improved{"improved", std::move(accepted.summary), std::move(accepted.hash), accepted.gain};
+  memory::TaskResult improved{"improved", std::move(accepted.summary), std::move(accepted.hash), accepted.gain};
   WW_ASSIGN(RefineResult out, Conclude(run, std::move(improved), std::move(accepted.text)));
   out.accepted = std::move(accepted.measured);
   out.roofline_pct_before = run.original().features.evidence.GetOr("roofline_pct", 0);
@@ -31,17 +31,17 @@ Result<RefineResult> ConcludeUnchanged(const RefineRun& run) {
   std::string message = fmt::format("no improvement found in {} rounds", run.rounds);
   if (run.bases.size() > 1)
     message += fmt::format(" (the best candidate gave {:.2f}x; the policy asks for {:.2f}x)",
-                           Speedup(run.original().measured, run.base().measured), run.task.policy.min_speedup);
+                           core::Speedup(run.original().measured, run.base().measured), run.task.policy.min_speedup);
   else if (const double share = run.original().features.evidence.GetOr("roofline_pct", 0); share > 0)
     message += fmt::format("; the original is at {:.0f} % of the roofline", share);
   return Conclude(run, {"unchanged", std::move(message), {}, 1});
 }
 
-Result<RefineResult> Recall(const RefineRun& run, const TaskResult& result) {
+Result<RefineResult> Recall(const RefineRun& run, const memory::TaskResult& result) {
   run.Say("this task is finished already");
   if (result.best_hash.empty()) return Conclude(run, result);
   WW_ASSIGN(const auto best, run.services.trajectory.FindCandidate(run.id, result.best_hash));
   return Conclude(run, result, best ? best->text : std::string());
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::search

@@ -5,27 +5,27 @@
 #include "agents/optimizer.h"
 #include "search/steps.h"
 
-namespace warpwright {
+namespace warpwright::search {
 
-Result<std::vector<Candidate>> OptimizeStep(RefineRun& run, const PlannedRound& round) {
-  WW_ASSIGN(const auto attempts, Optimize(run.task.original, run.task.spec.entry, run.base().candidate, round.plan,
+Result<std::vector<core::Candidate>> OptimizeStep(RefineRun& run, const PlannedRound& round) {
+  WW_ASSIGN(const auto attempts, agents::Optimize(run.task.original, run.task.spec.entry, run.base().candidate, round.plan,
                                           run.services.candidates));
-  std::vector<Candidate> candidates;
+  std::vector<core::Candidate> candidates;
   std::set<std::string> reasons;
-  for (const Attempt& attempt : attempts) {
-    if (const auto* candidate = std::get_if<Candidate>(&attempt.outcome)) {
+  for (const agents::Attempt& attempt : attempts) {
+    if (const auto* candidate = std::get_if<core::Candidate>(&attempt.outcome)) {
       candidates.push_back(*candidate);
       continue;
     }
-    const auto& refusal = std::get<RewriteRefusal>(attempt.outcome);
-    if (refusal.reason == kChangesNothing || !reasons.insert(refusal.reason).second) continue;
-    StepRecord record = RecordOf(StepKind::kRewrite, run, round);
+    const auto& refusal = std::get<core::RewriteRefusal>(attempt.outcome);
+    if (refusal.reason == agents::kChangesNothing || !reasons.insert(refusal.reason).second) continue;
+    memory::StepRecord record = RecordOf(memory::StepKind::kRewrite, run, round);
     record.parameters = attempt.parameters;
-    StepOutcome outcome;
+    memory::StepOutcome outcome;
     outcome.summary = refusal.line > 0 ? fmt::format("{} (line {})", refusal.reason, refusal.line) : refusal.reason;
     WW_TRY(run.journal.Step(record, [&] { return outcome; }));
   }
   return candidates;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::search

@@ -2,12 +2,12 @@
 
 #include "search/steps.h"
 
-namespace warpwright {
+namespace warpwright::search {
 
-Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const Reviewed& best) {
-  if (best.gain < kMinStep || best.worst_case < kWorstCase) return std::optional<Base>();
-  StepRecord record;
-  record.kind = StepKind::kAccept;
+Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const EvaluatedCandidate& best) {
+  if (best.gain < kMinGain || best.worst_case < kMinCaseGain) return std::optional<Base>();
+  memory::StepRecord record;
+  record.kind = memory::StepKind::kAccept;
   record.round = round;
   record.base = run.base().candidate.hash;
   record.candidate = best.candidate.hash;
@@ -15,12 +15,12 @@ Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const Reviewe
   record.parameters = best.candidate.parameters;
   Base base;
   base.candidate = best.candidate;
-  base.measured = std::get<Measured>(best.verdict);
+  base.measured = std::get<core::Measured>(best.verdict);
   base.methods = run.base().methods;
   base.methods.insert(best.candidate.method);
-  const auto extract = [&]() -> Result<StepOutcome> {
+  const auto extract = [&]() -> Result<memory::StepOutcome> {
     WW_ASSIGN(base.features, run.Extract(base.candidate, base.measured));
-    StepOutcome outcome;
+    memory::StepOutcome outcome;
     outcome.candidate = best.candidate.hash;
     outcome.gain = best.gain;
     outcome.accepted = true;
@@ -31,4 +31,4 @@ Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const Reviewe
   return base;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::search

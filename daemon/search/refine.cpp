@@ -6,30 +6,30 @@
 #include "agents/generator.h"
 #include "search/steps.h"
 
-namespace warpwright {
+namespace warpwright::search {
 namespace {
 
 // A candidate that no case lost by comes first, whatever another gains over all cases.
-std::optional<Reviewed> Better(std::optional<Reviewed> a, std::optional<Reviewed> b) {
+std::optional<EvaluatedCandidate> Better(std::optional<EvaluatedCandidate> a, std::optional<EvaluatedCandidate> b) {
   if (!a || !b) return a ? std::move(a) : std::move(b);
-  const bool a_sound = a->worst_case >= kWorstCase, b_sound = b->worst_case >= kWorstCase;
+  const bool a_sound = a->worst_case >= kMinCaseGain, b_sound = b->worst_case >= kMinCaseGain;
   const bool takes_b = a_sound != b_sound ? b_sound : b->gain > a->gain;
   return takes_b ? std::move(b) : std::move(a);
 }
 
 struct Tried {
   size_t candidates = 0;         // that the transformation gave
-  std::optional<Reviewed> best;  // of those that were measured
+  std::optional<EvaluatedCandidate> best;  // of those that were measured
 };
 
 // Optimize, review every variant, and mend one where all failed: diagnose, repair, review, a few times.
 Result<Tried> Try(RefineRun& run, const PlannedRound& round) {
   WW_ASSIGN(const auto candidates, OptimizeStep(run, round));
   Tried tried{candidates.size(), {}};
-  std::optional<Reviewed> failed;
-  for (const Candidate& candidate : candidates) {
+  std::optional<EvaluatedCandidate> failed;
+  for (const core::Candidate& candidate : candidates) {
     if (run.OutOfTime()) break;
-    WW_ASSIGN(Reviewed reviewed, ReviewStep(run, round, candidate));
+    WW_ASSIGN(EvaluatedCandidate reviewed, ReviewStep(run, round, candidate));
     if (reviewed.gain > 0)
       tried.best = Better(std::move(tried.best), std::move(reviewed));
     else if (!failed)
@@ -37,7 +37,7 @@ Result<Tried> Try(RefineRun& run, const PlannedRound& round) {
   }
   if (tried.best) return tried;
   for (int attempt = 1; failed && attempt <= run.task.policy.max_repairs && !run.OutOfTime(); ++attempt) {
-    const Diagnosis diagnosis = Diagnose(failed->candidate, failed->verdict);
+    const core::Diagnosis diagnosis = agents::Diagnose(failed->candidate, failed->verdict);
     WW_ASSIGN(const auto repaired, RepairStep(run, round, attempt, *failed, diagnosis));
     if (!repaired) break;
     WW_ASSIGN(failed, ReviewStep(run, round, *repaired, {attempt, failed->step}));
@@ -46,7 +46,7 @@ Result<Tried> Try(RefineRun& run, const PlannedRound& round) {
   return tried;
 }
 
-Status Promote(RefineRun& run, int round, const std::optional<Reviewed>& best) {
+Status Promote(RefineRun& run, int round, const std::optional<EvaluatedCandidate>& best) {
   if (!best) return {};
   WW_ASSIGN(auto base, PromoteStep(run, round, *best));
   if (base) run.bases.push_back(std::move(*base));
@@ -62,7 +62,7 @@ std::string WhatCameOf(const Tried& tried, int round) {
 }  // namespace
 
 Result<RefineResult> Refine(const RefineTask& task, const RefineServices& services) {
-  const Candidate original = Original(task.original.text);
+  const core::Candidate original = agents::Original(task.original.text);
   WW_ASSIGN(const auto begun,
             services.trajectory.BeginTask({task.spec.name, original.hash, task.device, task.config_digest}));
   RefineRun run(task, services, begun.id);
@@ -71,10 +71,10 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
 
   // Generate, review.
   WW_ASSIGN(auto baseline, BaselineStep(run));
-  if (const auto* refused = std::get_if<TaskResult>(&baseline)) return Conclude(run, *refused);
+  if (const auto* refused = std::get_if<memory::TaskResult>(&baseline)) return Conclude(run, *refused);
   run.bases.push_back(std::get<Base>(std::move(baseline)));
   WW_ASSIGN(const auto seeds, SeedStep(run));
-  std::optional<Reviewed> best_seed;
+  std::optional<EvaluatedCandidate> best_seed;
   for (const PlannedRound& seed : seeds) {
     run.Say("seed from experience: " + seed.plan.method);
     WW_ASSIGN(Tried tried, Try(run, seed));
@@ -97,11 +97,11 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
 
   // Accept the best base in a fresh worker; where it does not pass, the one before it, down to the original.
   for (auto base = run.bases.rbegin(); base + 1 != run.bases.rend(); ++base) {
-    if (Speedup(run.original().measured, base->measured) < task.policy.min_speedup) continue;
+    if (core::Speedup(run.original().measured, base->measured) < task.policy.min_speedup) continue;
     WW_ASSIGN(auto accepted, AcceptStep(run, *base));
     if (accepted) return ConcludeImproved(run, *base, std::move(*accepted));
   }
   return ConcludeUnchanged(run);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::search

@@ -1,7 +1,7 @@
 // The refine loop (after KernelSkill): generate, review; then up to N rounds of profile, extract, retrieve, plan,
 // optimize, review; on failure diagnose and repair, a few times, then back to the base.
 //
-//   - Every verified gain of more than kMinStep becomes the new base, so that small gains compound, unless a case got
+//   - Every verified gain of more than kMinGain becomes the new base, so that small gains compound, unless a case got
 //   slower.
 //   - A candidate is evaluated once in a task, whatever led to it. A method is tried once for the same evidence.
 //   - A round counts only if something was evaluated; a plan that no transformation could carry out costs nothing but
@@ -24,42 +24,42 @@
 #include "memory/trajectory.h"
 #include "skills/match.h"
 
-namespace warpwright {
+namespace warpwright::search {
 
-inline constexpr double kMinStep = 1.01;    // gain over the base for a new base
-inline constexpr double kWorstCase = 0.98;  // no case may lose more than 2 %
+inline constexpr double kMinGain = 1.01;    // gain over the base for a new base
+inline constexpr double kMinCaseGain = 0.98;  // no case may lose more than 2 %
 
 struct RefineTask {
-  KernelSpec spec;
-  SourceRef original;
-  Policy policy;
-  Chip chip;
+  core::KernelSpec spec;
+  core::SourceRef original;
+  core::Policy policy;
+  core::Chip chip;
   std::string device;
   std::string config_digest;  // of everything else that decides
   std::string toolchain, version;
 };
 
 struct RefineServices {
-  Reviewer& judge;        // of this task's spec and original
-  Evaluator& candidates;  // a process that may see candidates
-  const SkillLibrary& skills;
-  ExperienceStore& experience;
-  Trajectory& trajectory;
-  const Clock& clock;
+  judge::Reviewer& judge;        // of this task's spec and original
+  core::Evaluator& candidates;  // a process that may see candidates
+  const skills::SkillLibrary& skills;
+  memory::ExperienceStore& experience;
+  memory::Trajectory& trajectory;
+  const base::Clock& clock;
   std::function<void()> fresh_worker;  // makes the next call of `candidates` meet a new process
   std::function<void(const std::string&)> progress;
   // Other tools that look at what would be accepted (worker/acceptance_tools.h); empty: none.
-  std::function<std::vector<ToolFinding>(const SourceRef& winner, const Measured& measured)> tools;
+  std::function<std::vector<core::ToolFinding>(const core::SourceRef& winner, const core::Measured& measured)> tools;
   // What people should know of this run whatever comes of it: each text once in a task, not once for every candidate.
-  std::function<void(const std::string&)> notice;
+  std::function<void(const std::string&)> warn;
 };
 
 struct RefineResult {
-  TaskId task = 0;
-  TaskResult result;
+  memory::TaskId task = 0;
+  memory::TaskResult result;
   std::string text;  // of the accepted candidate; empty unless improved
-  Baseline baseline;
-  std::optional<Measured> accepted;                        // what the full judge measured of it
+  judge::Baseline baseline;
+  std::optional<core::Measured> accepted;                        // what the full judge measured of it
   double roofline_pct_before = 0, roofline_pct_after = 0;  // of the hottest kernel; 0: unknown
   int rounds = 0, evaluations = 0;
   double seconds = 0;
@@ -68,4 +68,4 @@ struct RefineResult {
 // An Error is ours; "refused" and "unchanged" are results.
 Result<RefineResult> Refine(const RefineTask& task, const RefineServices& services);
 
-}  // namespace warpwright
+}  // namespace warpwright::search

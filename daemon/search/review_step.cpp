@@ -5,107 +5,107 @@
 
 #include "search/steps.h"
 
-namespace warpwright {
+namespace warpwright::search {
 namespace {
 
-std::string Describe(const Parameters& parameters) {
+std::string Describe(const core::Parameters& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters) text += (text.empty() ? "" : ", ") + name + "=" + value;
   return text;
 }
 
 // Evidence and the counters of the hottest launch, by name: what predictions are compared on.
-std::map<std::string, double> Numbers(const ExtractedFeatures& features, const Measured& measured) {
+std::map<std::string, double> Numbers(const agents::ExtractedFeatures& features, const core::Measured& measured) {
   std::map<std::string, double> numbers(features.evidence.values().begin(), features.evidence.values().end());
   for (const auto& c : measured.cases) {
     if (c.case_name != features.case_name) continue;
-    Counters total;
+    core::Counters total;
     std::set<std::string> unmeasured;
     for (const auto& launch : c.launches) {
       total.Add(launch.counters);
       unmeasured.insert(launch.unmeasured.begin(), launch.unmeasured.end());
     }
-    for (const auto& field : Fields(total))
+    for (const auto& field : core::Fields(total))
       if (const std::string name(field.name); unmeasured.count(name) == 0)
         numbers[name] = static_cast<double>(field.value);
   }
   return numbers;
 }
 
-double TotalTime(const Measured& measured) {
+double TotalTime(const core::Measured& measured) {
   double total = 0;
   for (const auto& c : measured.cases) total += c.weight * c.time_us;
   return total;
 }
 
 // The verdict, and what it means on the present base.
-Reviewed Weigh(const Base& base, const Candidate& candidate, const Verdict& verdict) {
-  Reviewed reviewed;
+EvaluatedCandidate Weigh(const Base& base, const core::Candidate& candidate, const core::Verdict& verdict) {
+  EvaluatedCandidate reviewed;
   reviewed.candidate = candidate;
   reviewed.verdict = verdict;
-  if (const auto* measured = std::get_if<Measured>(&verdict)) {
-    reviewed.gain = Speedup(base.measured, *measured);
+  if (const auto* measured = std::get_if<core::Measured>(&verdict)) {
+    reviewed.gain = core::Speedup(base.measured, *measured);
     reviewed.worst_case = WorstCase(base.measured, *measured);
   }
   return reviewed;
 }
 
-std::string Summarize(const Reviewed& reviewed) {
-  if (!Passed(reviewed.verdict)) return VerdictMessage(reviewed.verdict);
-  if (reviewed.gain >= kMinStep && reviewed.worst_case < kWorstCase)
+std::string Summarize(const EvaluatedCandidate& reviewed) {
+  if (!core::Passed(reviewed.verdict)) return core::VerdictMessage(reviewed.verdict);
+  if (reviewed.gain >= kMinGain && reviewed.worst_case < kMinCaseGain)
     return fmt::format("faster over all cases, but one takes {:.0f} % longer: not taken ({})",
                        100 / reviewed.worst_case - 100, reviewed.candidate.summary);
   return reviewed.candidate.summary;
 }
 
-Result<StepOutcome> OutcomeOf(const RefineRun& run, const Reviewed& reviewed, const MethodCard* card) {
-  StepOutcome outcome;
+Result<memory::StepOutcome> OutcomeOf(const RefineRun& run, const EvaluatedCandidate& reviewed, const skills::MethodCard* card) {
+  memory::StepOutcome outcome;
   outcome.candidate = reviewed.candidate.hash;
   outcome.verdict = reviewed.verdict;
   outcome.summary = Summarize(reviewed);
-  const auto* measured = std::get_if<Measured>(&reviewed.verdict);
+  const auto* measured = std::get_if<core::Measured>(&reviewed.verdict);
   if (measured == nullptr) return outcome;
   const Base& base = run.base();
   outcome.gain = reviewed.gain;
   outcome.time_before_us = TotalTime(base.measured);
   outcome.time_after_us = TotalTime(*measured);
-  WW_ASSIGN(const ExtractedFeatures features, run.Extract(reviewed.candidate, *measured));
+  WW_ASSIGN(const agents::ExtractedFeatures features, run.Extract(reviewed.candidate, *measured));
   outcome.before = Numbers(base.features, base.measured);
   outcome.after = Numbers(features, *measured);
-  if (card != nullptr) outcome.prediction = ComparePredictions(*card, outcome.before, outcome.after);
+  if (card != nullptr) outcome.prediction = skills::ComparePredictions(*card, outcome.before, outcome.after);
   return outcome;
 }
 
-Status Remember(const RefineRun& run, const ExperienceKey& key, const Reviewed& reviewed) {
-  Experience experience;
+Status Remember(const RefineRun& run, const memory::ExperienceKey& key, const EvaluatedCandidate& reviewed) {
+  memory::Experience experience;
   experience.key = key;
   experience.method = reviewed.candidate.method;
   experience.parameters = reviewed.candidate.parameters;
-  experience.outcome = std::string(VerdictName(reviewed.verdict));
+  experience.outcome = std::string(core::VerdictName(reviewed.verdict));
   experience.log_gain = reviewed.gain > 0 ? std::log(reviewed.gain) : 0;
   experience.modelled = run.base().measured.modelled;
   experience.kernel = run.task.spec.name;
   experience.source = run.base().candidate.hash;
   experience.toolchain = run.task.toolchain;
   experience.version = run.task.version;
-  experience.time = FormatUtc(run.services.clock.Now());
+  experience.time = base::FormatUtc(run.services.clock.Now());
   return run.services.experience.Append(experience);
 }
 
 }  // namespace
 
-double WorstCase(const Measured& before, const Measured& after) {
+double WorstCase(const core::Measured& before, const core::Measured& after) {
   double worst = 1e300;
   for (const auto& b : before.cases)
     for (const auto& a : after.cases)
-      if (a.case_name == b.case_name && a.time_us > 0 && b.weight > 0) worst = std::min(worst, std::exp(LogGain(b, a)));
+      if (a.case_name == b.case_name && a.time_us > 0 && b.weight > 0) worst = std::min(worst, std::exp(core::LogGain(b, a)));
   return worst == 1e300 ? 0 : worst;
 }
 
-Result<Reviewed> ReviewStep(RefineRun& run, const PlannedRound& round, const Candidate& candidate,
+Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate,
                             const RepairOf& repair) {
-  const MethodCard* card = run.services.skills.Find(round.plan.method);
-  StepRecord record = RecordOf(StepKind::kEvaluate, run, round);
+  const skills::MethodCard* card = run.services.skills.Find(round.plan.method);
+  memory::StepRecord record = RecordOf(memory::StepKind::kEvaluate, run, round);
   record.attempt = repair.attempt;
   record.repairs = repair.failed;
   record.candidate = candidate.hash;
@@ -113,28 +113,28 @@ Result<Reviewed> ReviewStep(RefineRun& run, const PlannedRound& round, const Can
   if (card != nullptr) record.prediction = card->expected;
   WW_TRY(run.services.trajectory.PutCandidate(run.id, candidate));
   bool is_new = false;
-  const auto review = [&]() -> Result<StepOutcome> {
+  const auto review = [&]() -> Result<memory::StepOutcome> {
     const double begin = run.Seconds();
     // Another round, or another base, may have led to the same text: it is judged once in a task.
     WW_ASSIGN(auto known, run.services.trajectory.FindEvaluation(run.id, candidate.hash));
     is_new = !known || !known->verdict;
     if (is_new) {
       known.emplace();
-      WW_ASSIGN(known->verdict, run.Review(candidate, Effort::kQuick));
+      WW_ASSIGN(known->verdict, run.Review(candidate, judge::VerificationLevel::kQuick));
     }
-    WW_ASSIGN(StepOutcome outcome, OutcomeOf(run, Weigh(run.base(), candidate, *known->verdict), card));
+    WW_ASSIGN(memory::StepOutcome outcome, OutcomeOf(run, Weigh(run.base(), candidate, *known->verdict), card));
     outcome.seconds = run.Seconds() - begin;
     return outcome;
   };
   WW_ASSIGN(const auto step, run.journal.Step(record, review));
   if (!step.outcome.verdict)
     return Fail(ErrorCode::kCorrupt, fmt::format("step {} of the trajectory has no verdict", step.id));
-  Reviewed reviewed = Weigh(run.base(), candidate, *step.outcome.verdict);
+  EvaluatedCandidate reviewed = Weigh(run.base(), candidate, *step.outcome.verdict);
   reviewed.step = step.id;
   run.Say(fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
-                      reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : VerdictMessage(reviewed.verdict)));
+                      reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : core::VerdictMessage(reviewed.verdict)));
   if (is_new) WW_TRY(Remember(run, round.key, reviewed));
   return reviewed;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::search

@@ -1,6 +1,6 @@
 #include "search/run.h"
 
-namespace warpwright {
+namespace warpwright::search {
 
 double RefineRun::Seconds() const { return std::chrono::duration<double>(services.clock.Steady() - started).count(); }
 
@@ -10,31 +10,31 @@ void RefineRun::Say(const std::string& text) const {
 
 void RefineRun::GiveNotice() {
   for (const std::string& note : services.judge.notes())
-    if (note.starts_with(kCountersNote) && noticed_.insert(note).second && services.notice)
-      services.notice(task.spec.name + ": " + note);
+    if (note.starts_with(core::kCountersNote) && noticed_.insert(note).second && services.warn)
+      services.warn(task.spec.name + ": " + note);
 }
 
-Result<Inspection> RefineRun::Inspect(const Candidate& candidate) const {
+Result<core::Inspection> RefineRun::Inspect(const core::Candidate& candidate) const {
   return services.candidates.Inspect({task.original.root, task.original.file, candidate.text});
 }
 
-Result<ExtractedFeatures> RefineRun::Extract(const Candidate& candidate, const Measured& measured) const {
-  WW_ASSIGN(const Inspection inspection, Inspect(candidate));
-  return ExtractFeaturesOf(task.spec, task.chip, inspection, measured, &original().features.roofline);
+Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& candidate, const core::Measured& measured) const {
+  WW_ASSIGN(const core::Inspection inspection, Inspect(candidate));
+  return agents::ExtractFeaturesOf(task.spec, task.chip, inspection, measured, &original().features.roofline);
 }
 
-Result<Baseline> RefineRun::ReviewOriginal() {
-  WW_ASSIGN(Baseline reviewed, services.judge.Prepare());
+Result<judge::Baseline> RefineRun::ReviewOriginal() {
+  WW_ASSIGN(judge::Baseline reviewed, services.judge.Prepare());
   GiveNotice();
   return reviewed;
 }
 
-Result<Verdict> RefineRun::Review(const Candidate& candidate, Effort effort) {
-  WW_ASSIGN(Verdict verdict, services.judge.Evaluate({task.original.root, task.original.file, candidate.text},
+Result<core::Verdict> RefineRun::Review(const core::Candidate& candidate, judge::VerificationLevel effort) {
+  WW_ASSIGN(core::Verdict verdict, services.judge.Evaluate({task.original.root, task.original.file, candidate.text},
                                                      services.candidates, effort));
   ++evaluations;
   GiveNotice();
   return verdict;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::search

@@ -13,19 +13,19 @@
 #include "memory/journal.h"
 #include "search/refine.h"
 
-namespace warpwright {
+namespace warpwright::search {
 
 // A version that plans start from.
 struct Base {
-  Candidate candidate;
-  Measured measured;
-  ExtractedFeatures features;
+  core::Candidate candidate;
+  core::Measured measured;
+  agents::ExtractedFeatures features;
   std::set<std::string> methods;  // behind it
 };
 
 class RefineRun {
  public:
-  RefineRun(const RefineTask& task_in, const RefineServices& services_in, TaskId id_in)
+  RefineRun(const RefineTask& task_in, const RefineServices& services_in, memory::TaskId id_in)
       : task(task_in),
         services(services_in),
         id(id_in),
@@ -38,20 +38,20 @@ class RefineRun {
   bool OutOfTime() const { return Seconds() > 60 * task.policy.max_minutes; }
   void Say(const std::string& text) const;
 
-  Result<Inspection> Inspect(const Candidate& candidate) const;
+  Result<core::Inspection> Inspect(const core::Candidate& candidate) const;
   // Feature Extractor, on the text that was measured: a version after the original, whose roofline it is held against.
-  Result<ExtractedFeatures> Extract(const Candidate& candidate, const Measured& measured) const;
+  Result<agents::ExtractedFeatures> Extract(const core::Candidate& candidate, const core::Measured& measured) const;
   // Reviewer. Counts, and gives notice of what could not be counted since the last time.
-  Result<Baseline> ReviewOriginal();
-  Result<Verdict> Review(const Candidate& candidate, Effort effort);
+  Result<judge::Baseline> ReviewOriginal();
+  Result<core::Verdict> Review(const core::Candidate& candidate, judge::VerificationLevel effort);
 
   const RefineTask& task;
   const RefineServices& services;
-  const TaskId id;
-  Journal journal;
+  const memory::TaskId id;
+  memory::Journal journal;
   const std::chrono::steady_clock::time_point started;
 
-  Baseline baseline;
+  judge::Baseline baseline;
   std::vector<Base> bases;  // in the order in which they were taken: the original first, the present one last
   std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> what came of it
   int rounds = 0, evaluations = 0;
@@ -61,4 +61,4 @@ class RefineRun {
   std::set<std::string> noticed_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::search

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "service/daemon_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 using namespace std::chrono_literals;
@@ -21,7 +21,7 @@ constexpr auto kCheckpointEvery = 1s;  // little at a time: what a flush has to 
 constexpr auto kRetentionEvery = 1h;
 constexpr auto kStatusEvery = 10s;
 constexpr auto kNightsEvery = 5s;
-constexpr auto kTurnAtMost = 1000ms;
+constexpr auto kMaxLoopWait = 1000ms;
 
 sigset_t OurSignals() {
   sigset_t set;
@@ -37,11 +37,11 @@ void Daemon::BlockSignals() {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-Daemon::Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, RefWatcher& watcher, const Clock& clock, DaemonHooks hooks)
+Daemon::Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, repo::RefWatcher& watcher, const base::Clock& clock, DaemonHooks hooks)
     : state_(std::make_unique<State>(std::move(options), store, pipeline, watcher, clock, std::move(hooks))) {
-  state_->wake = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  state_->wake = base::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const sigset_t set = OurSignals();
-  state_->signal = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  state_->signal = base::Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   state_->heartbeat_ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.Steady().time_since_epoch()).count();
 }
 Daemon::~Daemon() = default;
@@ -63,7 +63,7 @@ std::chrono::milliseconds Daemon::HeartbeatAge() const {
 Status Daemon::State::Prepare() {
   if (!wake.valid() || !signal.valid()) return FailErrno("eventfd or signalfd");
   if (!options.nights_at.empty()) {
-    WW_ASSIGN(nights, ParseCron(options.nights_at, options.nights_zone));
+    WW_ASSIGN(nights, nights::ParseCron(options.nights_at, options.nights_zone));
   }
   const auto now = clock.Steady();
   Watch();
@@ -77,22 +77,22 @@ Status Daemon::Run() {
   State& s = *state_;
   WW_TRY(s.Prepare());
   std::vector<std::thread> threads;
-  for (int i = 0; i <= std::max(1, s.options.look_threads); ++i) threads.emplace_back([&s, i] { s.DoChores(i == 0); });
-  threads.emplace_back([&s] { s.Repeat("detect", [&s] { return s.pipeline.DetectOne(s.stop_detection); }); });
+  for (int i = 0; i <= std::max(1, s.options.poll_threads); ++i) threads.emplace_back([&s, i] { s.RunPollWorker(i == 0); });
+  threads.emplace_back([&s] { s.Repeat("detect", [&s] { return s.pipeline.DetectNextEvent(s.stop_detection); }); });
   threads.emplace_back([&s] {
     s.Repeat("forge", [&s]() -> Result<bool> {
       if (s.reconcile.exchange(false)) WW_TRY(s.pipeline.Reconcile(s.draining));
-      return s.pipeline.ForgeOne();
+      return s.pipeline.RunForgeStep();
     });
   });
   for (const std::string& device : s.options.devices)
-    threads.emplace_back([&s, device] { s.Repeat(("job " + device).substr(0, 15).c_str(), [&s, device] { return s.pipeline.RunOne(device); }); });
+    threads.emplace_back([&s, device] { s.Repeat(("job " + device).substr(0, 15).c_str(), [&s, device] { return s.pipeline.RunNextJob(device); }); });
   if (s.hooks.ready) s.hooks.ready();
-  Log(LogLevel::kInfo, "started", "the daemon is up", {{"devices", s.options.devices.size()}, {"repositories", s.pipeline.Places().size()}});
+  base::Log(base::LogLevel::kInfo, "started", "the daemon is up", {{"devices", s.options.devices.size()}, {"repositories", s.pipeline.Repositories().size()}});
   s.Loop();
 
   // A running child gets its time; the rest of the work is written down and goes on after the next start.
-  Log(LogLevel::kInfo, "draining", "no new work from now on", {{"running", s.pipeline.running()}});
+  base::Log(base::LogLevel::kInfo, "draining", "no new work from now on", {{"running", s.pipeline.running()}});
   if (s.hooks.draining) s.hooks.draining();
   s.stop_detection = true;
   s.Notify();
@@ -112,41 +112,41 @@ Status Daemon::Run() {
   for (std::thread& thread : threads) thread.join();
   joined = true;
   stopper.join();
-  Log(LogLevel::kInfo, "stopped", "the daemon has stopped");
+  base::Log(base::LogLevel::kInfo, "stopped", "the daemon has stopped");
   return s.store.Checkpoint();
 }
 
 void Daemon::State::Watch() {
-  std::vector<WatchedRemote> remotes;
-  for (const Place& place : pipeline.Places()) remotes.push_back({place.name, place.remote.url});
+  std::vector<repo::WatchedRemote> remotes;
+  for (const TrackedRepository& place : pipeline.Repositories()) remotes.push_back({place.name, place.remote.url});
   watcher.Set(remotes);
 }
 
 void Daemon::State::Loop() {
   ::prctl(PR_SET_NAME, "loop");
-  while (!draining) Turn();
+  while (!draining) RunLoopIteration();
 }
 
-void Daemon::State::Turn() {
+void Daemon::State::RunLoopIteration() {
   const auto now = clock.Steady();
   heartbeat_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   if (hooks.watchdog) hooks.watchdog();
-  Upkeep(now);
+  RunMaintenance(now);
   pollfd watched[] = {{wake.get(), POLLIN, 0}, {signal.get(), POLLIN, 0}, {watcher.fd(), POLLIN, 0}};
-  if (::poll(watched, 3, static_cast<int>(kTurnAtMost.count())) < 0) return;  // EINTR
+  if (::poll(watched, 3, static_cast<int>(kMaxLoopWait.count())) < 0) return;  // EINTR
   if (watched[1].revents != 0) (void)HandleSignals();
   if (watched[0].revents != 0) {
     uint64_t count = 0;
     [[maybe_unused]] const ssize_t ignored = ::read(wake.get(), &count, sizeof count);
-    SortDeliveries();
+    TriageDeliveries();
   }
   if (watched[2].revents != 0)
-    for (const std::string& repository : watcher.Due()) AskForLook(repository);
+    for (const std::string& repository : watcher.Due()) EnqueuePoll(repository);
 }
 
-void Daemon::State::SortDeliveries() {
-  const auto moved = pipeline.SortDeliveries();
-  if (!moved) LogError("deliveries_failed", moved.error());
+void Daemon::State::TriageDeliveries() {
+  const auto moved = pipeline.TriageDeliveries();
+  if (!moved) base::LogError("deliveries_failed", moved.error());
   if (moved)
     for (const std::string& repository : *moved) (void)watcher.Wake(repository);
   Notify();
@@ -163,30 +163,30 @@ bool Daemon::State::HandleSignals() {
     if (draining || !hooks.reload) continue;
     const Status reloaded = hooks.reload();
     if (!reloaded) {
-      LogError("reload_refused", reloaded.error());
+      base::LogError("reload_refused", reloaded.error());
       continue;
     }
-    Log(LogLevel::kInfo, "reloaded", "another configuration is in force");
+    base::Log(base::LogLevel::kInfo, "reloaded", "another configuration is in force");
     Watch();
   }
   return true;
 }
 
-void Daemon::State::Upkeep(Steady now) {
+void Daemon::State::RunMaintenance(Steady now) {
   if (now >= next_reconcile) {
     next_reconcile = now + options.reconcile_every;
     reconcile = true;
-    for (const Place& place : pipeline.Places()) (void)watcher.Wake(place.name);  // as if every wake-up had been missed
+    for (const TrackedRepository& place : pipeline.Repositories()) (void)watcher.Wake(place.name);  // as if every wake-up had been missed
   }
   if (now >= next_checkpoint) {
     next_checkpoint = now + kCheckpointEvery;
-    SortDeliveries();  // those of before the start, and those that went wrong
-    AddChore(quick, [this] { (void)store.Checkpoint(); });
+    TriageDeliveries();  // those of before the start, and those that went wrong
+    EnqueuePollTask(quick, [this] { (void)store.Checkpoint(); });
   }
   if (now >= next_retention) {
     next_retention = now + kRetentionEvery;
-    AddChore(quick, [this] {
-      if (const Status done = store.Retain(); !done) LogError("retention_failed", done.error());
+    EnqueuePollTask(quick, [this] {
+      if (const Status done = store.ApplyRetention(); !done) base::LogError("retention_failed", done.error());
     });
   }
   if (hooks.status_line && now >= next_status) {
@@ -202,7 +202,7 @@ void Daemon::State::Upkeep(Steady now) {
 // The last time that was due and was not begun; what several missed nights would have found, one finds.
 void Daemon::State::Nights() {
   const auto now = clock.Now();
-  for (const Place& place : pipeline.Places()) {
+  for (const TrackedRepository& place : pipeline.Repositories()) {
     const auto last = store.NightStarted(place.name);
     if (!last) return;
     if (*last == 0) {
@@ -210,10 +210,10 @@ void Daemon::State::Nights() {
       continue;
     }
     if (nights->Next(std::chrono::system_clock::time_point(std::chrono::milliseconds(*last))) > now) continue;
-    if (const Status begun = pipeline.StartNight(ToMs(now)); !begun) LogError("night_failed", begun.error());
+    if (const Status begun = pipeline.StartNight(ToMs(now)); !begun) base::LogError("night_failed", begun.error());
     Notify();
     return;
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -18,14 +18,14 @@
 #include "repo/ref_watcher.h"
 #include "service/pipeline.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 struct DaemonOptions {
   std::vector<std::string> devices;
   std::chrono::seconds reconcile_every{600};
   std::chrono::seconds grace{60};       // that a running child gets after SIGTERM
   std::string nights_at, nights_zone = "UTC";  // cron; empty: none
-  int look_threads = 4;                 // for remotes; those on this machine have one more
+  int poll_threads = 4;                 // for remotes; those on this machine have one more
 };
 
 // The outside of the process.
@@ -39,7 +39,7 @@ struct DaemonHooks {
 
 class Daemon {
  public:
-  Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, RefWatcher& watcher, const Clock& clock, DaemonHooks hooks);
+  Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, repo::RefWatcher& watcher, const base::Clock& clock, DaemonHooks hooks);
   ~Daemon();
   // Until SIGTERM or SIGINT has drained it, or Stop. SIGTERM, SIGINT and SIGHUP must be blocked in every thread (BlockSignals before the first).
   Status Run();
@@ -54,4 +54,4 @@ class Daemon {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -8,7 +8,7 @@
 #include "config/remote_text.h"
 #include "service/daemon_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 constexpr std::chrono::seconds kPatience{1};       // how late something that became due by itself may be seen
 constexpr std::chrono::seconds kAfterError{5};     // between two attempts of a step that we ourselves fail at
@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kAfterError{5};     // between two attempts of a 
 void Daemon::State::Notify() {
   {
     const std::lock_guard guard(mutex);
-    ++turns;
+    ++wakeups;
   }
   work.notify_all();
 }
@@ -27,23 +27,23 @@ void Daemon::State::Repeat(const char* name, const std::function<Result<bool>()>
   while (!draining) {
     {
       const std::lock_guard guard(mutex);
-      seen = turns;
+      seen = wakeups;
     }
     const Result<bool> done = step();
     if (done && *done) {
       Notify();  // what one thread finishes is the next one's work
       continue;
     }
-    if (!done) LogError("step_failed", done.error(), {{"thread", name}});
+    if (!done) base::LogError("step_failed", done.error(), {{"thread", name}});
     std::unique_lock lock(mutex);
     if (done)
-      work.wait_for(lock, kPatience, [&] { return draining || turns != seen; });
+      work.wait_for(lock, kPatience, [&] { return draining || wakeups != seen; });
     else
       work.wait_for(lock, kAfterError, [&] { return draining.load(); });
   }
 }
 
-void Daemon::State::AddChore(std::deque<std::function<void()>>& queue, std::function<void()> chore) {
+void Daemon::State::EnqueuePollTask(std::deque<std::function<void()>>& queue, std::function<void()> chore) {
   {
     const std::lock_guard guard(mutex);
     queue.push_back(std::move(chore));
@@ -51,7 +51,7 @@ void Daemon::State::AddChore(std::deque<std::function<void()>>& queue, std::func
   work.notify_all();
 }
 
-void Daemon::State::DoChores(bool only_quick) {
+void Daemon::State::RunPollWorker(bool only_quick) {
   ::prctl(PR_SET_NAME, only_quick ? "look local" : "look");
   while (true) {
     std::function<void()> chore;
@@ -67,20 +67,20 @@ void Daemon::State::DoChores(bool only_quick) {
   }
 }
 
-void Daemon::State::AskForLook(const std::string& repository) {
+void Daemon::State::EnqueuePoll(const std::string& repository) {
   bool local = false;
-  for (const Place& place : pipeline.Places()) {
+  for (const TrackedRepository& place : pipeline.Repositories()) {
     if (place.name != repository) continue;
-    const auto kind = CheckRemoteUrl(place.remote.url);
-    local = kind && *kind == RemoteKind::kLocal;
+    const auto kind = config::CheckRemoteUrl(place.remote.url);
+    local = kind && *kind == config::RemoteKind::kLocal;
   }
-  AddChore(local ? quick : slow, [this, repository] { Look(repository); });
+  EnqueuePollTask(local ? quick : slow, [this, repository] { PollRepository(repository); });
 }
 
-void Daemon::State::Look(const std::string& repository) {
-  const Result<bool> moved = pipeline.Look(repository);
-  watcher.Finished(repository, !moved ? Looked::kFailed : *moved ? Looked::kChanged : Looked::kNothing);
+void Daemon::State::PollRepository(const std::string& repository) {
+  const Result<bool> moved = pipeline.Poll(repository);
+  watcher.Finished(repository, !moved ? repo::PollResult::kFailed : *moved ? repo::PollResult::kChanged : repo::PollResult::kNothing);
   if (moved && *moved) Notify();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

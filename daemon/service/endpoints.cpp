@@ -8,7 +8,7 @@
 #include "service/status_routes.h"
 #include "service/webhook_route.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr size_t kMaxBodiesBytes = 100u << 20;  // four of the largest deliveries at once
@@ -23,12 +23,12 @@ struct Endpoints::State {
   EndpointMetrics metrics;
   std::unique_ptr<WebhookRoute> webhook_route;
   std::unique_ptr<StatusRoutes> status_routes;
-  std::unique_ptr<HttpServer> webhooks, status;  // last: they end before what they use
+  std::unique_ptr<http::HttpServer> webhooks, status;  // last: they end before what they use
 
   template <typename Routes>
-  HttpServerHooks HooksOf(Routes& routes, std::string_view listener) {
-    return {.admit = [&routes](const HttpRequest& head) { return routes.Admit(head); },
-            .answer = [&routes](const HttpRequest& request) { return routes.Answer(request); },
+  http::HttpServerHooks HooksOf(Routes& routes, std::string_view listener) {
+    return {.admit = [&routes](const http::HttpRequest& head) { return routes.Admit(head); },
+            .answer = [&routes](const http::HttpRequest& request) { return routes.Answer(request); },
             .answered = [this, listener](int code) { metrics.Answered(listener, code); },
             .refused = [this, listener] { metrics.Refused(listener); }};
   }
@@ -38,26 +38,26 @@ struct Endpoints::State {
     if (options.webhook_secret.empty())
       return Fail(ErrorCode::kConfig, "webhooks without a secret would be taken from anybody", "give github.webhook_secret, or leave listen.webhooks out and poll");
     webhook_route = std::make_unique<WebhookRoute>(options.webhook_secret, hooks.accept, metrics);
-    HttpServerOptions http;
-    WW_ASSIGN(http.address, ParseHostPort(options.webhooks));
+    http::HttpServerOptions http;
+    WW_ASSIGN(http.address, http::ParseHostPort(options.webhooks));
     http.threads = options.webhook_threads;
     http.max_body_bytes = WebhookRoute::kMaxBodyBytes;
     http.max_bodies_bytes = kMaxBodiesBytes;
     http.request_deadline = options.request_deadline;
     http.headers = kPlainHeaders;
-    WW_ASSIGN(webhooks, HttpServer::Start(http, HooksOf(*webhook_route, "webhooks")));
+    WW_ASSIGN(webhooks, http::HttpServer::Start(http, HooksOf(*webhook_route, "webhooks")));
     return {};
   }
 
   Status StartStatus() {
     if (options.status.empty()) return {};
-    HttpServerOptions http;
-    WW_ASSIGN(http.address, ParseHostPort(options.status));
+    http::HttpServerOptions http;
+    WW_ASSIGN(http.address, http::ParseHostPort(options.status));
     status_routes = std::make_unique<StatusRoutes>(http.address.host, options.oldest_heartbeat, hooks, metrics);
     http.threads = options.status_threads;
     http.request_deadline = options.request_deadline;
     http.headers = StatusRoutes::Headers();
-    WW_ASSIGN(status, HttpServer::Start(http, HooksOf(*status_routes, "status")));
+    WW_ASSIGN(status, http::HttpServer::Start(http, HooksOf(*status_routes, "status")));
     return {};
   }
 };
@@ -88,4 +88,4 @@ void Endpoints::Stop() {
   if (state_->status) state_->status->Stop();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

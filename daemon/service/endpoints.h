@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "service/snapshot.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 struct Delivery {
   std::string id;     // X-GitHub-Delivery
@@ -64,4 +64,4 @@ class Endpoints {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

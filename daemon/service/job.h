@@ -9,7 +9,7 @@
 
 #include "service/job_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 using UnixMs = int64_t;  // milliseconds since 1970, UTC
 inline UnixMs ToMs(std::chrono::system_clock::time_point time) {
@@ -94,10 +94,10 @@ struct StoredDelivery {
   UnixMs received = 0;
   int attempts = 0;
 };
-struct SortedDelivery {
+struct TriagedDelivery {
   std::string id;
   int64_t bytes = 0;         // of its body
   std::string outcome;       // empty: it needs questions to the forge, which another thread asks
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

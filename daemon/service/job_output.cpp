@@ -7,12 +7,12 @@
 #include "base/utf8.h"
 #include "service/job_runner.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr size_t kMaxEntries = 10'000, kMaxText = 4'000, kMaxName = 1'000;
 
-std::string Limited(std::string_view text, size_t bytes = kMaxText) { return std::string(CutAtCharacter(text, bytes)); }
+std::string Limited(std::string_view text, size_t bytes = kMaxText) { return std::string(base::CutAtCharacter(text, bytes)); }
 
 bool IsHex(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -124,7 +124,7 @@ void Describe(V& field, const NightOutput*) {
 }  // namespace
 
 Result<std::vector<DetectedEntry>> ParsePlan(std::string_view text) {
-  WW_ASSIGN(const PlanOutput plan, DecodeJson<PlanOutput>(text));  // without entries it is not one where nothing changed
+  WW_ASSIGN(const PlanOutput plan, base::DecodeJson<PlanOutput>(text));  // without entries it is not one where nothing changed
   if (plan.entries.size() > kMaxEntries) return Wrong("a plan has more than 10,000 entries");
   std::vector<DetectedEntry> entries;
   for (const PlanEntry& item : plan.entries) {
@@ -142,7 +142,7 @@ Result<std::vector<DetectedEntry>> ParsePlan(std::string_view text) {
 }
 
 Result<JobResult> ParseOptimization(std::string_view text, std::string_view kernel) {
-  WW_ASSIGN(const OptimizeOutput answer, DecodeJson<OptimizeOutput>(text));
+  WW_ASSIGN(const OptimizeOutput answer, base::DecodeJson<OptimizeOutput>(text));
   for (const KernelOutput& item : answer.kernels) {
     if (item.name != kernel) continue;
     JobResult result;
@@ -172,7 +172,7 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
 }
 
 Result<NightResult> ParseNight(std::string_view text) {
-  WW_ASSIGN(const NightOutput answer, DecodeJson<NightOutput>(text));
+  WW_ASSIGN(const NightOutput answer, base::DecodeJson<NightOutput>(text));
   NightResult night;
   night.outcome = answer.outcome;
   night.message = Limited(answer.message);
@@ -188,4 +188,4 @@ Result<NightResult> ParseNight(std::string_view text) {
   return night;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

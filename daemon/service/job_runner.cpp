@@ -13,7 +13,7 @@
 
 #include "base/subprocess.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr size_t kMaxOutput = 16u << 20, kMaxLine = 500, kKeptLines = 12;
@@ -68,7 +68,7 @@ int ExitCode(const std::string& end) {
 }  // namespace
 
 std::map<std::string, std::string> ChildEnvironment() {
-  std::map<std::string, std::string> env = MinimalEnvironment();
+  std::map<std::string, std::string> env = base::MinimalEnvironment();
   for (const char* name : {"XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_HOME", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
                            "LD_LIBRARY_PATH", "TZ"})
     if (const char* value = std::getenv(name)) env[name] = value;
@@ -77,8 +77,8 @@ std::map<std::string, std::string> ChildEnvironment() {
 
 ProcessJobRunner::ProcessJobRunner(std::vector<std::string> program, std::vector<std::string> extra) : program_(std::move(program)), extra_(std::move(extra)) {}
 
-Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::string> arguments, const ChildPlace& place, const ChildWatch& watch) const {
-  Command command;
+Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::string> arguments, const JobWorkspace& place, const ChildWatch& watch) const {
+  base::Command command;
   command.argv = program_;
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.argv.insert(command.argv.end(), {"--repo", place.mirror.string(), "--state", place.state.string(), "--device", place.device, "--json"});
@@ -86,13 +86,13 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
   command.env = ChildEnvironment();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return FailErrno("pipe");
-  Fd errors(ends[0]), theirs(ends[1]);
+  base::Fd errors(ends[0]), theirs(ends[1]);
   // Opened anew by its name, so that only our end does not wait.
-  WW_ASSIGN(Child child, Child::Start(command, fmt::format("/proc/self/fd/{}", theirs.get())));
+  WW_ASSIGN(base::Child child, base::Child::Start(command, fmt::format("/proc/self/fd/{}", theirs.get())));
   theirs.Close();
   child.CloseInput();
   ::fcntl(child.from_child(), F_SETFL, O_NONBLOCK);
-  const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child.pid(), 0)));
+  const base::Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child.pid(), 0)));
 
   Output output;
   LineReader lines(watch.progress);
@@ -158,4 +158,4 @@ Result<NightResult> ProcessJobRunner::Night(const RunRequest& request, const Chi
   return night;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -14,14 +14,14 @@
 #include "base/result.h"
 #include "service/job.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
-struct ChildPlace {
+struct JobWorkspace {
   std::filesystem::path mirror, state;  // of the repository
   std::string device;
 };
 struct DetectRequest {
-  ChildPlace place;
+  JobWorkspace place;
   std::string from, to, kernel;
 };
 struct DetectedEntry {
@@ -29,7 +29,7 @@ struct DetectedEntry {
   bool changed = false;
 };
 struct RunRequest {
-  ChildPlace place;
+  JobWorkspace place;
   std::string commit, kernel;   // no kernel: a night of all
   int max_rounds = 0;           // 0: the manifest's
   double max_minutes = 0;
@@ -77,7 +77,7 @@ class ProcessJobRunner final : public JobRunner {
     int exit_code = 0;
     std::string out, last_lines;
   };
-  Result<Output> RunChild(std::vector<std::string> arguments, const ChildPlace& place, const ChildWatch& watch) const;
+  Result<Output> RunChild(std::vector<std::string> arguments, const JobWorkspace& place, const ChildWatch& watch) const;
   std::vector<std::string> program_, extra_;
 };
 
@@ -88,4 +88,4 @@ Result<NightResult> ParseNight(std::string_view json);
 // PATH, HOME, TMPDIR, LANG, XDG_CACHE_HOME and what selects GPUs and toolkits; nothing else of ours.
 std::map<std::string, std::string> ChildEnvironment();
 
-}  // namespace warpwright
+}  // namespace warpwright::service

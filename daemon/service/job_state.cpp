@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 using enum JobState;
@@ -105,4 +105,4 @@ std::optional<JobKind> ParseJobKind(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

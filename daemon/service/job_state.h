@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::service {
 
 enum class JobState {
   kQueued,      // waits for a device
@@ -49,4 +49,4 @@ enum class JobKind { kOptimize, kNightly };
 std::string_view Name(JobKind kind);  // "optimize", "nightly"
 std::optional<JobKind> ParseJobKind(std::string_view name);
 
-}  // namespace warpwright
+}  // namespace warpwright::service

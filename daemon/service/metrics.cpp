@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr std::string_view kPrefix = "warpwright_";
@@ -208,4 +208,4 @@ std::string RenderMetrics(const DaemonSnapshot& snapshot) {
          RenderGauges(snapshot) + RenderSpend(snapshot) + RenderCounters(snapshot) + RenderRepositories(snapshot);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -11,7 +11,7 @@
 
 #include "service/snapshot.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 // Seconds in cumulative buckets. Thread-safe.
 class LatencyHistogram {
@@ -45,4 +45,4 @@ class EndpointMetrics {
 inline constexpr size_t kMaxLabels = 64;
 std::string RenderMetrics(const DaemonSnapshot& snapshot);
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 // One assignment per line: a line break in the text would begin another one.
@@ -33,4 +33,4 @@ void NotifyStopping(std::string_view status) { Send("STOPPING=1\n" + StatusLine(
 void NotifyAlive() { Send("WATCHDOG=1"); }
 void NotifyStatus(std::string_view line) { Send(StatusLine(line)); }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::service {
 
 void NotifyReady(std::string_view status);  // started, or reloaded
 void NotifyReloading();                     // followed by NotifyReady
@@ -12,4 +12,4 @@ void NotifyStopping(std::string_view status);
 void NotifyAlive();                         // for the watchdog: the loop turns
 void NotifyStatus(std::string_view line);   // as `systemctl status` shows it
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr int kDetectionTries = 6;
@@ -17,17 +17,17 @@ constexpr size_t kDeliveriesAtOnce = 32;
 constexpr std::chrono::minutes kDetectionDeadline{10};
 constexpr std::string_view kHeads = "refs/heads/";
 
-Refs Watched(const Refs& known, const std::vector<std::string>& branches, const std::string& main_branch) {
-  Refs watched;
+repo::Refs Watched(const repo::Refs& known, const std::vector<std::string>& branches, const std::string& main_branch) {
+  repo::Refs watched;
   for (const auto& [ref, commit] : known) {
     const bool named = branches.empty() ? ref == main_branch : std::find(branches.begin(), branches.end(), ref.substr(kHeads.size())) != branches.end();
-    if (named && !IsOwnBranch(ref)) watched[ref] = commit;
+    if (named && !repo::IsOwnBranch(ref)) watched[ref] = commit;
   }
   return watched;
 }
 
 // Forges do not tell names apart by case.
-bool SameName(const RepositoryName& a, const RepositoryName& b) {
+bool SameName(const forge::RepositoryName& a, const forge::RepositoryName& b) {
   const auto equal = [](const std::string& x, const std::string& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](unsigned char c, unsigned char d) { return std::tolower(c) == std::tolower(d); });
   };
@@ -42,23 +42,23 @@ std::string FolderName(const std::string& name, const std::string& url) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     folder += plain ? c : '-';
   }
-  return folder + "-" + Sha256(url).substr(0, 8);
+  return folder + "-" + base::Sha256(url).substr(0, 8);
 }
 
-Pipeline::Pipeline(PipelinePorts ports, PipelineSettings settings) : ports_(std::move(ports)), rest_(ports_.clock), settings_(std::move(settings)) {}
+Pipeline::Pipeline(PipelinePorts ports, PipelineSettings settings) : ports_(std::move(ports)), breaker_(ports_.clock), settings_(std::move(settings)) {}
 
 Status Pipeline::Apply(PipelineSettings settings) {
-  std::vector<Place> before;
+  std::vector<TrackedRepository> before;
   {
     const std::lock_guard guard(mutex_);
-    before = settings_.places;
+    before = settings_.repositories;
     settings_ = std::move(settings);
   }
   StoreLimits limits;
   limits.queue = this->limits().queue;
   ports_.store.SetLimits(limits);
   std::set<std::string> names;
-  for (const Place& place : Places()) {
+  for (const TrackedRepository& place : Repositories()) {
     names.insert(place.name);
     WW_TRY(ports_.store.Watch(place.name, place.remote.url));
     ports_.store.SetPullRequestLimits(place.name, this->limits().max_open, this->limits().max_per_day);  // until a manifest says less
@@ -68,54 +68,54 @@ Status Pipeline::Apply(PipelineSettings settings) {
   return {};
 }
 
-std::vector<Place> Pipeline::Places() const {
+std::vector<TrackedRepository> Pipeline::Repositories() const {
   const std::lock_guard guard(mutex_);
-  return settings_.places;
+  return settings_.repositories;
 }
-Ceilings Pipeline::limits() const {
+config::Ceilings Pipeline::limits() const {
   const std::lock_guard guard(mutex_);
   return settings_.limits;
 }
-std::optional<Place> Pipeline::FindPlace(const std::string& repository) const {
+std::optional<TrackedRepository> Pipeline::FindPlace(const std::string& repository) const {
   const std::lock_guard guard(mutex_);
-  for (const Place& place : settings_.places)
+  for (const TrackedRepository& place : settings_.repositories)
     if (place.name == repository) return place;
   return std::nullopt;
 }
-std::optional<Place> Pipeline::FindPlace(const RepositoryName& repository) const {
+std::optional<TrackedRepository> Pipeline::FindPlace(const forge::RepositoryName& repository) const {
   const std::lock_guard guard(mutex_);
-  for (const Place& place : settings_.places)
+  for (const TrackedRepository& place : settings_.repositories)
     if (place.on_forge && SameName(*place.on_forge, repository)) return place;
   return std::nullopt;
 }
 
-Result<bool> Pipeline::Look(const std::string& repository) {
+Result<bool> Pipeline::Poll(const std::string& repository) {
   const auto place = FindPlace(repository);
   if (!place) return false;
   const auto look = [&]() -> Result<int> {
-    WW_ASSIGN(Mirror mirror, place->OpenMirror());
+    WW_ASSIGN(repo::Mirror mirror, place->OpenMirror());
     WW_TRY(mirror.Fetch());
-    WW_ASSIGN(const Refs known, mirror.Known());
+    WW_ASSIGN(const repo::Refs known, mirror.Known());
     WW_ASSIGN(const std::string main_branch, mirror.MainBranch());
-    const Refs watched = Watched(known, place->branches, main_branch);
+    const repo::Refs watched = Watched(known, place->branches, main_branch);
     for (const auto& branch : place->branches)
-      if (watched.count(std::string(kHeads) + branch) == 0) Log(LogLevel::kDebug, "branch_missing", "a watched branch is not there", {{"repo", repository}, {"branch", branch}});
+      if (watched.count(std::string(kHeads) + branch) == 0) base::Log(base::LogLevel::kDebug, "branch_missing", "a watched branch is not there", {{"repo", repository}, {"branch", branch}});
     return ports_.store.RecordTips(repository, watched);
   };
   const Result<int> events = look();
   if (!events) {
-    LogError("look_failed", events.error(), {{"repo", repository}});
-    WW_TRY(ports_.store.LookFailed(repository, events.error().Format()));
+    base::LogError("look_failed", events.error(), {{"repo", repository}});
+    WW_TRY(ports_.store.RecordPollFailure(repository, events.error().Format()));
     return Fail(events.error());
   }
-  if (*events > 0) Log(LogLevel::kInfo, "refs_moved", "branches moved", {{"repo", repository}, {"branches", *events}});
+  if (*events > 0) base::Log(base::LogLevel::kInfo, "refs_moved", "branches moved", {{"repo", repository}, {"branches", *events}});
   return *events > 0;
 }
 
-Result<bool> Pipeline::DetectOne(const std::atomic<bool>& stop) {
+Result<bool> Pipeline::DetectNextEvent(const std::atomic<bool>& stop) {
   WW_ASSIGN(const auto event, ports_.store.NextEvent());
   if (!event) return false;
-  const LogScope scope({{"repo", event->repository}});
+  const base::LogScope scope({{"repo", event->repository}});
   const auto place = FindPlace(event->repository);
   if (!place) {
     WW_TRY(ports_.store.EventFailed(event->id, "the repository is not in the configuration", 1));
@@ -123,16 +123,16 @@ Result<bool> Pipeline::DetectOne(const std::atomic<bool>& stop) {
   }
   const Status detected = Detect(*event, *place, stop);
   if (detected || stop) return true;
-  LogError("detection_failed", detected.error(), {{"commit", event->to}});
+  base::LogError("detection_failed", detected.error(), {{"commit", event->to}});
   // A commit without a manifest, or with one that is wrong, makes no work; there is nothing to try again until it changes.
   const bool theirs = detected.error().code == ErrorCode::kConfig || detected.error().code == ErrorCode::kUsage;
   if (theirs && event->answer_issue != 0)
-    WW_TRY(ports_.store.QueueAnswer(event->repository, event->answer_issue, event->answer_comment, "Nothing was started: " + detected.error().message));
+    WW_TRY(ports_.store.QueueReply(event->repository, event->answer_issue, event->answer_comment, "Nothing was started: " + detected.error().message));
   WW_TRY(ports_.store.EventFailed(event->id, detected.error().Format(), theirs ? 1 : kDetectionTries));
   return true;
 }
 
-Status Pipeline::Detect(const Event& event, const Place& place, const std::atomic<bool>& stop) {
+Status Pipeline::Detect(const Event& event, const TrackedRepository& place, const std::atomic<bool>& stop) {
   DetectRequest request;
   request.place = {place.mirror(), place.folder, {}};
   {
@@ -148,7 +148,7 @@ Status Pipeline::Detect(const Event& event, const Place& place, const std::atomi
   watch.deadline = kDetectionDeadline;
   const auto start = ports_.clock.Steady();
   WW_ASSIGN(const auto entries, ports_.runner.Detect(request, watch));
-  WW_ASSIGN(const Repository mirror, Repository::Open(place.mirror()));
+  WW_ASSIGN(const repo::Repository mirror, repo::Repository::Open(place.mirror()));
   std::vector<NewJob> jobs;
   for (const DetectedEntry& entry : entries) {
     if (!(entry.changed || request.from.empty()) || entry.job.key.empty()) continue;
@@ -159,54 +159,54 @@ Status Pipeline::Detect(const Event& event, const Place& place, const std::atomi
     jobs.push_back(std::move(job));
   }
   if (jobs.empty() && event.answer_issue != 0)
-    WW_TRY(ports_.store.QueueAnswer(event.repository, event.answer_issue, event.answer_comment, "Nothing was started: no such kernel is in the manifest, or none changed."));
+    WW_TRY(ports_.store.QueueReply(event.repository, event.answer_issue, event.answer_comment, "Nothing was started: no such kernel is in the manifest, or none changed."));
   WW_ASSIGN(const Detected detected, ports_.store.FinishEvent(event, jobs));
   const double seconds = std::chrono::duration<double>(ports_.clock.Steady() - start).count();
-  Log(LogLevel::kInfo, "detected", "looked for changed entries",
+  base::Log(base::LogLevel::kInfo, "detected", "looked for changed entries",
       {{"commit", event.to}, {"entries", entries.size()}, {"changed", jobs.size()}, {"queued", detected.queued}, {"repeated", detected.repeated},
        {"superseded", detected.superseded}, {"ignored", detected.ignored}, {"seconds", seconds}});
   return {};
 }
 
-Result<std::set<std::string>> Pipeline::SortDeliveries() {
+Result<std::set<std::string>> Pipeline::TriageDeliveries() {
   std::set<std::string> moved;
   while (true) {
     WW_ASSIGN(const auto deliveries, ports_.store.WaitingDeliveries(kDeliveriesAtOnce, false));
     if (deliveries.empty()) return moved;
-    std::vector<SortedDelivery> sorted;
+    std::vector<TriagedDelivery> sorted;
     for (const StoredDelivery& delivery : deliveries) {
-      const auto event = ParseWebhook(delivery.event, delivery.body);
+      const auto event = forge::ParseWebhook(delivery.event, delivery.body);
       if (!event) {
-        Log(LogLevel::kWarning, "delivery_malformed", event.error().message, {{"delivery", delivery.id}});
+        base::Log(base::LogLevel::kWarning, "delivery_malformed", event.error().message, {{"delivery", delivery.id}});
         sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), "malformed"});
         continue;
       }
       std::string outcome;  // empty: the forge has to be asked
-      const auto of = [&](const RepositoryName& name) {
+      const auto of = [&](const forge::RepositoryName& name) {
         const auto place = FindPlace(name);
         if (!place) outcome = "unknown repository";
         return place;
       };
-      std::visit(Overload{[&](const PushEvent& push) {
+      std::visit(Overload{[&](const forge::PushEvent& push) {
                             const auto place = of(push.repository);
                             if (place) outcome = "push";
-                            if (place && !IsOwnBranch(push.ref)) moved.insert(place->name);
+                            if (place && !repo::IsOwnBranch(push.ref)) moved.insert(place->name);
                           },
-                          [&](const PullRequestEvent& request) { (void)of(request.repository); },
-                          [&](const CommentEvent& comment) { (void)of(comment.repository); },
-                          [&](const CheckRerequested& check) { (void)of(check.repository); },
-                          [&](const Ping&) { outcome = "ping"; },
-                          [&](const IgnoredEvent& ignored) { outcome = "ignored: " + ignored.reason; }},
+                          [&](const forge::PullRequestEvent& request) { (void)of(request.repository); },
+                          [&](const forge::CommentEvent& comment) { (void)of(comment.repository); },
+                          [&](const forge::CheckRerequested& check) { (void)of(check.repository); },
+                          [&](const forge::Ping&) { outcome = "ping"; },
+                          [&](const forge::IgnoredEvent& ignored) { outcome = "ignored: " + ignored.reason; }},
                  *event);
       if (outcome.empty() && ports_.conversation == nullptr) outcome = "ignored: there is no access to the forge";
       sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), std::move(outcome)});
     }
-    WW_TRY(ports_.store.SortDeliveries(sorted));
+    WW_TRY(ports_.store.TriageDeliveries(sorted));
   }
 }
 
 Status Pipeline::StartNight(UnixMs due) {
-  for (const Place& place : Places()) {
+  for (const TrackedRepository& place : Repositories()) {
     WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
     if (tips.empty()) continue;
     auto tip = tips.begin();
@@ -216,4 +216,4 @@ Status Pipeline::StartNight(UnixMs due) {
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

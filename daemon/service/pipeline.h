@@ -19,46 +19,46 @@
 #include "forge/forge.h"
 #include "forge/webhook.h"
 #include "repo/remote.h"
-#include "service/device_rest.h"
+#include "service/device_circuit_breaker.h"
 #include "service/job_runner.h"
 #include "service/publisher.h"
 #include "service/store.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 // A repository that is looked after.
-struct Place {
+struct TrackedRepository {
   std::string name;                        // "acme/kernels"; of a local one its path
-  RemoteAddress remote;
+  repo::RemoteAddress remote;
   std::vector<std::string> branches;       // short names; empty: the remote's main branch
-  PublishTo publish = PublishTo::kPullRequest;
-  std::optional<RepositoryName> on_forge;
-  Signature author;                        // of our commits; by it we know our branches
+  config::PublishTo publish = config::PublishTo::kPullRequest;
+  std::optional<forge::RepositoryName> on_forge;
+  repo::Signature author;                        // of our commits; by it we know our branches
   std::filesystem::path folder;            // STATE/repos/NAME: mirror.git, trajectory.sqlite, ...
   std::filesystem::path mirror() const { return folder / "mirror.git"; }
-  Result<Mirror> OpenMirror() const { return Mirror::Open(mirror(), remote, author); }
+  Result<repo::Mirror> OpenMirror() const { return repo::Mirror::Open(mirror(), remote, author); }
 };
 // Names that are good as a folder's, and differ where the URLs differ.
 std::string FolderName(const std::string& name, const std::string& url);
 
 // What a job's trajectory and its commit's manifest say; read when it is published.
 struct JobFacts {
-  Explanation explanation;
-  Provenance provenance;
-  PullRequestPolicy policy;
+  report::Explanation explanation;
+  report::Provenance provenance;
+  core::PullRequestPolicy policy;
 };
 
 struct PipelinePorts {
   Store& store;
   JobRunner& runner;
-  const Clock& clock;
-  Forge* forge = nullptr;                  // null: branches only
-  Conversation* conversation = nullptr;
-  std::function<Result<JobFacts>(const Place&, const Job&)> read_facts;
+  const base::Clock& clock;
+  forge::Forge* forge = nullptr;                  // null: branches only
+  forge::CommentPort* conversation = nullptr;
+  std::function<Result<JobFacts>(const TrackedRepository&, const Job&)> read_facts;
 };
 struct PipelineSettings {
-  std::vector<Place> places;
-  Ceilings limits;
+  std::vector<TrackedRepository> repositories;
+  config::Ceilings limits;
   std::vector<std::string> devices;
   std::string version;
 };
@@ -69,18 +69,18 @@ class Pipeline {
 
   // Another configuration: places that are gone are forgotten, their jobs cancelled.
   Status Apply(PipelineSettings settings);
-  std::vector<Place> Places() const;
+  std::vector<TrackedRepository> Repositories() const;
 
   // Fetches and records what moved. True: there are new events.
-  Result<bool> Look(const std::string& repository);
+  Result<bool> Poll(const std::string& repository);
   // One event becomes jobs. False: nothing to do.
-  Result<bool> DetectOne(const std::atomic<bool>& stop);
+  Result<bool> DetectNextEvent(const std::atomic<bool>& stop);
   // One job on this device, to its end.
-  Result<bool> RunOne(const std::string& device);
+  Result<bool> RunNextJob(const std::string& device);
   // One act of the forge thread: an answer, a publication, a dashboard.
-  Result<bool> ForgeOne();
-  // Deliveries that need no question to the forge; the repositories that moved are answered, to be looked at. The rest is left to ForgeOne.
-  Result<std::set<std::string>> SortDeliveries();
+  Result<bool> RunForgeStep();
+  // Deliveries that need no question to the forge; the repositories that moved are answered, to be looked at. The rest is left to RunForgeStep.
+  Result<std::set<std::string>> TriageDeliveries();
   // Asks the forge about one pull request after the other that was open, as if all webhooks had been missed.
   Status Reconcile(const std::atomic<bool>& stop);
   Status StartNight(UnixMs due);
@@ -89,49 +89,49 @@ class Pipeline {
   void StopJobs();
   int running() const;
   // Devices that nothing is started on for now, and why.
-  std::vector<std::string> Resting() const { return rest_.Resting(); }
+  std::vector<std::string> Resting() const { return breaker_.OpenCircuits(); }
 
  private:
   // pipeline.cpp
-  std::optional<Place> FindPlace(const std::string& repository) const;
-  std::optional<Place> FindPlace(const RepositoryName& repository) const;
-  Ceilings limits() const;
-  Status Detect(const Event& event, const Place& place, const std::atomic<bool>& stop);
+  std::optional<TrackedRepository> FindPlace(const std::string& repository) const;
+  std::optional<TrackedRepository> FindPlace(const forge::RepositoryName& repository) const;
+  config::Ceilings limits() const;
+  Status Detect(const Event& event, const TrackedRepository& place, const std::atomic<bool>& stop);
   // pipeline_jobs.cpp
-  Status Optimize(const Job& job, const Place& place, const std::atomic<bool>& stop);
-  Status Night(const Job& job, const Place& place, const std::atomic<bool>& stop);
+  Status Optimize(const Job& job, const TrackedRepository& place, const std::atomic<bool>& stop);
+  Status Night(const Job& job, const TrackedRepository& place, const std::atomic<bool>& stop);
   Status Failed(const Job& job, const Error& error);
   // pipeline_publish.cpp
-  Result<bool> PublishOne();
-  Status PublishJob(const Job& job, const Place& place);
-  Status PublishNight(const Job& job, const Place& place);
-  Result<PublishRequest> MakeRequest(const Job& job, const Place& place);
+  Result<bool> PublishNextJob();
+  Status PublishJob(const Job& job, const TrackedRepository& place);
+  Status PublishNight(const Job& job, const TrackedRepository& place);
+  Result<PublishRequest> MakeRequest(const Job& job, const TrackedRepository& place);
   Status Conclude(const Job& job, const Publication& publication);
-  Status Report(const Job& job, const Place& place);
-  Result<bool> DashboardOne();
+  Status Report(const Job& job, const TrackedRepository& place);
+  Result<bool> UpdateNextDashboard();
   // pipeline_talk.cpp
-  Result<bool> AnswerOne();
-  Status Answer(const StoredDelivery& delivery);
-  Status Answer(const StoredDelivery& delivery, const Place& place, const CommentEvent& event);
-  Status Answer(const StoredDelivery& delivery, const Place& place, const PullRequestEvent& event);
-  Status Answer(const StoredDelivery& delivery, const Place& place, const CheckRerequested& event);
+  Result<bool> HandleNextDelivery();
+  Status HandleDelivery(const StoredDelivery& delivery);
+  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::CommentEvent& event);
+  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::PullRequestEvent& event);
+  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::CheckRerequested& event);
   struct Reply {
     std::string text;
     std::vector<Event> events;
     bool refused = false;
   };
-  Result<Reply> Obey(const Place& place, const CommentEvent& comment, const SlashCommand& command);
-  Result<Reply> ObeyOptimize(const Place& place, const CommentEvent& comment, const SlashCommand& command);
+  Result<Reply> HandleCommand(const TrackedRepository& place, const forge::CommentEvent& comment, const forge::SlashCommand& command);
+  Result<Reply> HandleOptimizeCommand(const TrackedRepository& place, const forge::CommentEvent& comment, const forge::SlashCommand& command);
   // What people did to a pull request of ours: closed, merged, ticked. `sender` empty: nobody knows who.
-  Result<std::vector<Event>> Follow(const Place& place, const std::string& kernel, const PullRequestView& view, const std::string& sender);
-  Result<bool> MayCommand(const Place& place, const std::string& login);
+  Result<std::vector<Event>> SyncPullRequest(const TrackedRepository& place, const std::string& kernel, const forge::PullRequestView& view, const std::string& sender);
+  Result<bool> MayCommand(const TrackedRepository& place, const std::string& login);
 
   PipelinePorts ports_;
-  DeviceRest rest_;
+  DeviceCircuitBreaker breaker_;
   mutable std::mutex mutex_;               // of what follows
   PipelineSettings settings_;
   std::map<int64_t, std::shared_ptr<std::atomic<bool>>> running_;  // stop flags by job
   std::map<std::string, std::chrono::steady_clock::time_point> dashboard_shown_;  // forge thread only
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -7,31 +7,31 @@
 #include "config/manifest.h"
 #include "service/pipeline.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr int kJobTries = 3;
-constexpr UnixMs kBenefitOfDoubtMs = 24 * 3'600'000;  // after so long, failures on a suspected device count as the job's own
+constexpr UnixMs kDeviceSuspicionMs = 24 * 3'600'000;  // after so long, failures on a suspected device count as the job's own
 
-LogFields Fields(const Job& job) { return {{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}}; }
+base::LogFields Fields(const Job& job) { return {{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}}; }
 
 // What the repository asks for at that commit, as far as the operator allows it. A manifest that cannot be read is the child's to complain about.
-Policy PolicyOf(const Place& place, const std::string& commit, const Ceilings& limits) {
-  Policy policy;
-  if (const auto mirror = Repository::Open(place.mirror()))
+core::Policy PolicyOf(const TrackedRepository& place, const std::string& commit, const config::Ceilings& limits) {
+  core::Policy policy;
+  if (const auto mirror = repo::Repository::Open(place.mirror()))
     if (const auto text = mirror->Read(commit, ".warpwright.yml"); text && *text)
-      if (const auto manifest = ParseManifest(**text, ".warpwright.yml")) policy = manifest->policy;
-  return Tighten(policy, limits);
+      if (const auto manifest = config::ParseManifest(**text, ".warpwright.yml")) policy = manifest->policy;
+  return config::Tighten(policy, limits);
 }
 
 }  // namespace
 
-Result<bool> Pipeline::RunOne(const std::string& device) {
-  if (rest_.Rests(device)) return false;
+Result<bool> Pipeline::RunNextJob(const std::string& device) {
+  if (breaker_.IsOpen(device)) return false;
   WW_ASSIGN(const auto leased, ports_.store.Lease(device));
   if (!leased) return false;
   const Job& job = *leased;
-  const LogScope scope(Fields(job));
+  const base::LogScope scope(Fields(job));
   const auto flag = std::make_shared<std::atomic<bool>>(false);
   {
     const std::lock_guard guard(mutex_);
@@ -42,7 +42,7 @@ Result<bool> Pipeline::RunOne(const std::string& device) {
     WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));  // somebody may have said stop before the flag was there
     if (now.state != JobState::kRunning) return {};
     if (!place) return Fail(ErrorCode::kConfig, "the repository is not in the configuration");
-    Log(LogLevel::kInfo, "job_started", "started", {{"device", device}, {"commit", job.commit}, {"waited_seconds", static_cast<double>(job.started - job.queued) / 1000}});
+    base::Log(base::LogLevel::kInfo, "job_started", "started", {{"device", device}, {"commit", job.commit}, {"waited_seconds", static_cast<double>(job.started - job.queued) / 1000}});
     switch (job.what.kind) {
       case JobKind::kOptimize: return Optimize(job, *place, *flag);
       case JobKind::kNightly: return Night(job, *place, *flag);
@@ -58,8 +58,8 @@ Result<bool> Pipeline::RunOne(const std::string& device) {
   return true;
 }
 
-Status Pipeline::Optimize(const Job& job, const Place& place, const std::atomic<bool>& stop) {
-  const Policy policy = PolicyOf(place, job.commit, limits());
+Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const std::atomic<bool>& stop) {
+  const core::Policy policy = PolicyOf(place, job.commit, limits());
   RunRequest request;
   request.place = {place.mirror(), place.folder, job.device};
   request.commit = job.commit;
@@ -74,16 +74,16 @@ Status Pipeline::Optimize(const Job& job, const Place& place, const std::atomic<
   watch.deadline = std::chrono::minutes(10) + std::chrono::milliseconds(static_cast<int64_t>(policy.max_minutes * 1.5 * 60'000));
   watch.progress = [&](std::string_view line) {
     // Its first word comes after it has forgotten what was done before: from now on a restart resumes.
-    if (std::exchange(again, false)) (void)ports_.store.ForgetAgain(job.id);
+    if (std::exchange(again, false)) (void)ports_.store.ClearRerunFlag(job.id);
     ports_.store.SetProgress(job.id, std::string(line), 0);
   };
   const auto start = ports_.clock.Steady();
   WW_ASSIGN(const JobResult result, ports_.runner.Optimize(request, watch));
   if (!job.device.starts_with("sim:"))
     WW_TRY(ports_.store.Spend(job.repository, std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60, 0));
-  Log(LogLevel::kInfo, "job_finished", result.message, {{"outcome", result.outcome}, {"gain", result.gain}, {"rounds", result.rounds}, {"seconds", result.seconds}});
+  base::Log(base::LogLevel::kInfo, "job_finished", result.message, {{"outcome", result.outcome}, {"gain", result.gain}, {"rounds", result.rounds}, {"seconds", result.seconds}});
   if (result.outcome == "error") return Fail(ErrorCode::kEnvironment, result.message);
-  rest_.Worked(job.device);
+  breaker_.RecordSuccess(job.device);
   JobChange change;
   change.result = result;
   change.note = "";
@@ -91,7 +91,7 @@ Status Pipeline::Optimize(const Job& job, const Place& place, const std::atomic<
   return {};
 }
 
-Status Pipeline::Night(const Job& job, const Place& place, const std::atomic<bool>& stop) {
+Status Pipeline::Night(const Job& job, const TrackedRepository& place, const std::atomic<bool>& stop) {
   RunRequest request;
   request.place = {place.mirror(), place.folder, job.device};
   request.commit = job.commit;
@@ -101,7 +101,7 @@ Status Pipeline::Night(const Job& job, const Place& place, const std::atomic<boo
   watch.deadline = std::chrono::hours(6);
   watch.progress = [&](std::string_view line) { ports_.store.SetProgress(job.id, std::string(line), 0); };
   WW_ASSIGN(const NightResult night, ports_.runner.Night(request, watch));
-  rest_.Worked(job.device);
+  breaker_.RecordSuccess(job.device);
   for (const NightFinding& finding : night.findings) {
     if (!finding.optimize) continue;
     Event event;
@@ -121,7 +121,7 @@ Status Pipeline::Night(const Job& job, const Place& place, const std::atomic<boo
                             .branch_commit = night.branch_commit,
                             .modelled = job.device.starts_with("sim:")};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, change));
-  Log(LogLevel::kInfo, "night_finished", night.message, {{"outcome", night.outcome}, {"findings", night.findings.size()}});
+  base::Log(base::LogLevel::kInfo, "night_finished", night.message, {{"outcome", night.outcome}, {"findings", night.findings.size()}});
   return {};
 }
 
@@ -136,14 +136,14 @@ Status Pipeline::Failed(const Job& job, const Error& error) {
     WW_TRY(ports_.store.Advance(job.id, JobState::kQueued, change));
     return {};
   }
-  LogError("job_failed", error, {{"attempt", job.attempts + 1}});
+  base::LogError("job_failed", error, {{"attempt", job.attempts + 1}});
   const bool in_repository = error.code == ErrorCode::kConfig;
-  const bool suspected = !in_repository && rest_.Failed(job.device, job.repository + " " + job.what.kernel);
+  const bool suspected = !in_repository && breaker_.RecordFailure(job.device, job.repository + " " + job.what.kernel);
   const UnixMs time = ToMs(ports_.clock.Now());
-  const bool of_device = suspected && time - job.queued < kBenefitOfDoubtMs;
-  if (suspected) Log(LogLevel::kError, "device_rests", fmt::format("{}", fmt::join(rest_.Resting(), "; ")), {{"device", job.device}});
+  const bool of_device = suspected && time - job.queued < kDeviceSuspicionMs;
+  if (suspected) base::Log(base::LogLevel::kError, "device_rests", fmt::format("{}", fmt::join(breaker_.OpenCircuits(), "; ")), {{"device", job.device}});
   change.failed_attempt = !of_device;
-  if (of_device) change.not_before = time + std::chrono::milliseconds(2 * DeviceRest::kLongest).count();  // others show first whether it is the device
+  if (of_device) change.not_before = time + std::chrono::milliseconds(2 * DeviceCircuitBreaker::kLongest).count();  // others show first whether it is the device
   WW_TRY(ports_.store.Advance(job.id, JobState::kFailed, change));
   if (of_device || (job.attempts + 1 < kJobTries && !in_repository)) return {};
   JobChange result;
@@ -166,4 +166,4 @@ int Pipeline::running() const {
   return static_cast<int>(running_.size());
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -7,10 +7,10 @@
 #include "base/log.h"
 #include "report/dashboard.h"
 #include "report/markdown.h"
-#include "service/answer.h"
+#include "service/comment_reply.h"
 #include "service/pipeline.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr int kPublishTries = 5;                       // of what the forge says makes no sense
@@ -19,11 +19,11 @@ constexpr std::chrono::seconds kDashboardEvery{20};
 
 std::string ShortRef(const std::string& ref) { return ref.starts_with("refs/heads/") ? ref.substr(11) : ref; }
 
-bool OnForge(const Place& place, const Forge* forge) { return forge != nullptr && place.on_forge && place.publish == PublishTo::kPullRequest; }
+bool OnForge(const TrackedRepository& place, const forge::Forge* forge) { return forge != nullptr && place.on_forge && place.publish == config::PublishTo::kPullRequest; }
 
 // What can be said of a result without its trajectory.
-Explanation Sketch(const Job& job, const std::string& version) {
-  Explanation e;
+report::Explanation Sketch(const Job& job, const std::string& version) {
+  report::Explanation e;
   e.kernel = job.what.kernel;
   e.file = job.what.file;
   e.entry = job.what.entry;
@@ -39,19 +39,19 @@ Explanation Sketch(const Job& job, const std::string& version) {
 
 }  // namespace
 
-Result<bool> Pipeline::ForgeOne() {
-  WW_ASSIGN(const bool answered, AnswerOne());
+Result<bool> Pipeline::RunForgeStep() {
+  WW_ASSIGN(const bool answered, HandleNextDelivery());
   if (answered) return true;
-  WW_ASSIGN(const bool published, PublishOne());
+  WW_ASSIGN(const bool published, PublishNextJob());
   if (published) return true;
-  return DashboardOne();
+  return UpdateNextDashboard();
 }
 
-Result<bool> Pipeline::PublishOne() {
+Result<bool> Pipeline::PublishNextJob() {
   WW_ASSIGN(const auto next, ports_.store.NextPublication());
   if (!next) return false;
   const Job& job = *next;
-  const LogScope scope({{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}});
+  const base::LogScope scope({{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}});
   const auto place = FindPlace(job.repository);
   if (!place) {
     const bool untouched = job.state == JobState::kFinished;
@@ -67,7 +67,7 @@ Result<bool> Pipeline::PublishOne() {
   if (done) return true;
   WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
   if (IsFinal(now.state)) return true;  // superseded or cancelled meanwhile
-  LogError("publish_failed", done.error(), {{"attempt", now.publish_attempts + 1}});
+  base::LogError("publish_failed", done.error(), {{"attempt", now.publish_attempts + 1}});
   if (done.error().code == ErrorCode::kUnsupported && now.publish_attempts + 1 >= kPublishTries) {
     JobChange change;
     change.note = "given up: " + done.error().Format();
@@ -79,7 +79,7 @@ Result<bool> Pipeline::PublishOne() {
   return true;
 }
 
-Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const Place& place) {
+Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const TrackedRepository& place) {
   PublishRequest request;
   request.external_id = fmt::format("warpwright-job-{}", job.id);
   request.repository = place.on_forge;
@@ -107,7 +107,7 @@ Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const Place& place)
     }
   }
   request.provenance.run_id = request.external_id;
-  request.policy = Tighten(request.policy, limits());
+  request.policy = config::Tighten(request.policy, limits());
   ports_.store.SetPullRequestLimits(job.repository, request.policy.max_open, request.policy.max_per_day);
   request.asked_for = job.priority == JobPriority::kCommand;
   WW_ASSIGN(const auto usage, ports_.store.PullRequests(job.repository, job.what.kernel));
@@ -122,7 +122,7 @@ Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const Place& place)
   return request;
 }
 
-Status Pipeline::PublishJob(const Job& job, const Place& place) {
+Status Pipeline::PublishJob(const Job& job, const TrackedRepository& place) {
   WW_ASSIGN(const bool outdated, ports_.store.IsOutdated(job));
   if (outdated && job.state == JobState::kFinished) {
     JobChange change;
@@ -131,7 +131,7 @@ Status Pipeline::PublishJob(const Job& job, const Place& place) {
     return {};
   }
   WW_ASSIGN(const PublishRequest request, MakeRequest(job, place));
-  WW_ASSIGN(Mirror mirror, place.OpenMirror());
+  WW_ASSIGN(repo::Mirror mirror, place.OpenMirror());
   JobState state = job.state;
   const auto advance = [&](JobState to, const JobChange& change) -> Status {
     if (state == to || !MayFollow(state, to)) return {};  // a repetition of what is written down already
@@ -144,7 +144,7 @@ Status Pipeline::PublishJob(const Job& job, const Place& place) {
     switch (step) {
       case PublicationStep::kPushed: return advance(JobState::kPushed, change);
       case PublicationStep::kProposed: {
-        const PullRequestView& view = so_far.pull_request->view;
+        const forge::PullRequestView& view = so_far.pull_request->view;
         change.publication = PublicationRow{job.repository, job.what.kernel, request.branch, request.commit, job.commit, job.what.file_hash, view.number, view.url, "open", 0, job.id};
         return advance(JobState::kProposed, change);
       }
@@ -152,9 +152,9 @@ Status Pipeline::PublishJob(const Job& job, const Place& place) {
     }
     return {};
   };
-  auto publication = warpwright::Publish(request, mirror, ports_.forge, observer);
+  auto publication = warpwright::service::Publish(request, mirror, ports_.forge, observer);
   if (!publication) return Fail(publication.error());
-  Log(LogLevel::kInfo, "published", publication->message, {{"disposition", Name(publication->disposition)}, {"branch", request.branch}});
+  base::Log(base::LogLevel::kInfo, "published", publication->message, {{"disposition", Name(publication->disposition)}, {"branch", request.branch}});
   WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
   return Conclude(now, *publication);
 }
@@ -170,7 +170,7 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
     case Disposition::kProposed:
     case Disposition::kNothing: break;
     case Disposition::kBranchOnly: change.publication = row("", 0); break;
-    case Disposition::kLeftAlone: change.outcome = "ignored"; break;
+    case Disposition::kForeignBranch: change.outcome = "ignored"; break;
     case Disposition::kIgnored:
       change.outcome = "ignored";
       if (publication.closed_pull_request != 0)
@@ -196,27 +196,27 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
 }
 
 // The history's branch; where somebody else was faster the next night joins both.
-Status Pipeline::PublishNight(const Job& job, const Place& place) {
+Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
   JobChange change;
-  const bool pushes = !job.result.branch_commit.empty() && place.publish != PublishTo::kNone && job.state == JobState::kFinished;
+  const bool pushes = !job.result.branch_commit.empty() && place.publish != config::PublishTo::kNone && job.state == JobState::kFinished;
   if (pushes && !job.result.branch.starts_with("warpwright-")) {
     change.note = "the history was not pushed: its branch must have a name that begins with warpwright-";
   } else if (pushes) {
-    WW_ASSIGN(Mirror mirror, place.OpenMirror());
-    WW_ASSIGN(const Mirror::Tip tip, mirror.RemoteTip(job.result.branch));
+    WW_ASSIGN(repo::Mirror mirror, place.OpenMirror());
+    WW_ASSIGN(const repo::Mirror::Tip tip, mirror.RemoteTip(job.result.branch));
     if (tip.commit != job.result.branch_commit) {
-      WW_ASSIGN(const Mirror::Pushed pushed, mirror.Push(job.result.branch, job.result.branch_commit, tip.commit));
+      WW_ASSIGN(const repo::Mirror::PushResult pushed, mirror.Push(job.result.branch, job.result.branch_commit, tip.commit));
       if (!pushed.done) change.note = "the history was not pushed: " + pushed.rejected;
     }
   }
   if (OnForge(place, ports_.forge) && job.result.outcome == "regression") {
-    CheckRequest check;
+    forge::CheckRequest check;
     check.name = "warpwright / nights";
     check.sha = job.commit;
     check.external_id = fmt::format("warpwright-job-{}", job.id);
     check.conclusion = "failure";
     check.title = "Slower than it was";
-    check.summary = EscapeMarkdown(job.result.message, 4'000);
+    check.summary = report::EscapeMarkdown(job.result.message, 4'000);
     WW_TRY(ports_.forge->PutCheck(*place.on_forge, check));
   }
   WW_TRY(ports_.store.Advance(job.id, JobState::kReported, change));
@@ -224,12 +224,12 @@ Status Pipeline::PublishNight(const Job& job, const Place& place) {
 }
 
 // Who asked hears what came of it: one comment for all that one comment asked for.
-Status Pipeline::Report(const Job& job, const Place& place) {
+Status Pipeline::Report(const Job& job, const TrackedRepository& place) {
   if (job.answer_issue != 0 && ports_.conversation != nullptr && place.on_forge) {
     WW_ASSIGN(const auto jobs, ports_.store.JobsAskedBy(job.repository, job.answer_comment));
     std::string text;
     for (const Job& asked : jobs) text += DescribeJob(asked) + "\n";
-    WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeAnswer(job.answer_issue, job.answer_comment, text)));
+    WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeReply(job.answer_issue, job.answer_comment, text)));
   }
   JobChange change;
   if (!job.outcome.empty()) change.outcome = job.outcome;
@@ -239,8 +239,8 @@ Status Pipeline::Report(const Job& job, const Place& place) {
 
 namespace {
 
-DashboardJob ShowOnDashboard(const JobSnapshot& job) {
-  DashboardJob shown;
+report::DashboardJob ShowOnDashboard(const JobSnapshot& job) {
+  report::DashboardJob shown;
   shown.kernel = job.kernel;
   shown.kind = job.kind;
   shown.device = job.device;
@@ -255,8 +255,8 @@ DashboardJob ShowOnDashboard(const JobSnapshot& job) {
   return shown;
 }
 
-DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySnapshot& repository, const std::vector<PublicationRow>& publications) {
-  DashboardInput input;
+report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySnapshot& repository, const std::vector<PublicationRow>& publications) {
+  report::DashboardInput input;
   input.repository = repository.name;
   input.version = snapshot.version;
   input.ignored = repository.ignored;
@@ -276,7 +276,7 @@ DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySna
   std::set<std::string> latest;  // of what ended, only the last job of each kernel says how it is
   for (const JobSnapshot& job : snapshot.jobs) {
     if (job.repository != repository.name) continue;
-    const DashboardJob shown = ShowOnDashboard(job);
+    const report::DashboardJob shown = ShowOnDashboard(job);
     if (job.state == "running" || job.state == "publishing") input.running.push_back(shown);
     if (job.state == "queued") input.queued.insert(input.queued.begin(), shown);
     if (job.state == "waiting") input.waiting.push_back(shown);
@@ -288,10 +288,10 @@ DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySna
   }
   for (const PublicationRow& row : publications) {  // older than the jobs that are shown
     if (row.state != "open" || std::any_of(input.open.begin(), input.open.end(), [&](const auto& shown) { return shown.kernel == row.kernel; })) continue;
-    DashboardJob shown;
+    report::DashboardJob shown;
     shown.kernel = row.kernel;
     shown.commit = row.base_commit;
-    shown.since = FormatUtc(std::chrono::system_clock::time_point(std::chrono::milliseconds(row.opened)));
+    shown.since = base::FormatUtc(std::chrono::system_clock::time_point(std::chrono::milliseconds(row.opened)));
     shown.pull_request_url = row.url;
     input.open.push_back(std::move(shown));
   }
@@ -300,7 +300,7 @@ DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySna
 
 }  // namespace
 
-Result<bool> Pipeline::DashboardOne() {
+Result<bool> Pipeline::UpdateNextDashboard() {
   if (ports_.forge == nullptr) return false;
   WW_ASSIGN(const auto stale, ports_.store.StaleDashboards());
   for (const auto& [name, mark] : stale) {
@@ -320,13 +320,13 @@ Result<bool> Pipeline::DashboardOne() {
     const auto repository = std::find_if(snapshot.repositories.begin(), snapshot.repositories.end(), [&wanted = name](const auto& r) { return r.name == wanted; });
     if (repository == snapshot.repositories.end()) continue;
     WW_ASSIGN(const auto publications, ports_.store.Publications(name));
-    const DashboardText text = RenderDashboard(MakeDashboard(snapshot, *repository, publications));
-    const std::string digest = Sha256(text.title + "\n" + text.body);
+    const report::DashboardText text = report::RenderDashboard(MakeDashboard(snapshot, *repository, publications));
+    const std::string digest = base::Sha256(text.title + "\n" + text.body);
     WW_ASSIGN(const std::string before, ports_.store.DashboardDigest(name));
     if (digest != before) {
-      const auto put = ports_.forge->PutDashboard(*place->on_forge, {text.title, text.body, std::string(kDashboardMarker)});
+      const auto put = ports_.forge->PutDashboard(*place->on_forge, {text.title, text.body, std::string(report::kDashboardMarker)});
       if (!put) {
-        LogError("dashboard_failed", put.error(), {{"repo", name}});
+        base::LogError("dashboard_failed", put.error(), {{"repo", name}});
         return true;  // stale still; its turn comes again
       }
     }
@@ -336,4 +336,4 @@ Result<bool> Pipeline::DashboardOne() {
   return false;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

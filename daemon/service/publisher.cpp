@@ -6,18 +6,18 @@
 #include "report/diff_summary.h"
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 
 class Publisher {
  public:
-  Publisher(const PublishRequest& request, Mirror& mirror, Forge* forge, const PublicationObserver& observer)
+  Publisher(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge, const PublicationObserver& observer)
       : request_(request), mirror_(mirror), forge_(forge), observer_(observer) {}
 
   Result<Publication> Run() {
-    const bool gained = !request_.commit.empty() && request_.to != PublishTo::kNone;
-    if (request_.to != PublishTo::kNone && !request_.ignored_because.empty())
+    const bool gained = !request_.commit.empty() && request_.to != config::PublishTo::kNone;
+    if (request_.to != config::PublishTo::kNone && !request_.ignored_because.empty())
       End(Disposition::kIgnored, request_.ignored_because);
     else if (gained)
       WW_TRY(Gain());
@@ -27,7 +27,7 @@ class Publisher {
   }
 
  private:
-  bool Speaks() const { return forge_ != nullptr && request_.repository && request_.to == PublishTo::kPullRequest; }
+  bool Speaks() const { return forge_ != nullptr && request_.repository && request_.to == config::PublishTo::kPullRequest; }
   bool Proposes() const { return Speaks() && request_.policy.enabled; }
   void End(Disposition disposition, std::string message) {
     done_.disposition = disposition;
@@ -37,9 +37,9 @@ class Publisher {
 
   // Push, then pull request; nothing of it where people or limits are in the way.
   Status Gain() {
-    WW_ASSIGN(Mirror::Tip tip, mirror_.RemoteTip(request_.branch));
-    if (tip.owner == Mirror::Owner::kForeign) {
-      End(Disposition::kLeftAlone, fmt::format("{} holds commit {}, which is not by warpwright; the branch is left alone until it is deleted", request_.branch,
+    WW_ASSIGN(repo::Mirror::Tip tip, mirror_.RemoteTip(request_.branch));
+    if (tip.owner == repo::Mirror::Owner::kForeign) {
+      End(Disposition::kForeignBranch, fmt::format("{} holds commit {}, which is not by warpwright; the branch is left alone until it is deleted", request_.branch,
                                                tip.commit.substr(0, 12)));
       return {};
     }
@@ -58,7 +58,7 @@ class Publisher {
   // False: what people said, or a limit, is in the way.
   Result<bool> PullRequestIsWanted() {
     WW_ASSIGN(const auto existing, forge_->FindPullRequest(*request_.repository, request_.branch));
-    const std::optional<BodyState> body = existing ? ParseBody(existing->body) : std::nullopt;
+    const std::optional<report::BodyState> body = existing ? report::ParseBody(existing->body) : std::nullopt;
     const bool open = existing && existing->state == "open";
     if (open) read_body_ = existing->body;
     if (open && body && !request_.asked_for) {
@@ -89,7 +89,7 @@ class Publisher {
   }
 
   // Where nobody knows what the closed pull request was about, it counts as the same: a second unwanted one costs more than a missed one.
-  Result<bool> FileChangedSince(const std::optional<BodyState>& body) {
+  Result<bool> FileChangedSince(const std::optional<report::BodyState>& body) {
     WW_ASSIGN(const std::string now, FileHash(mirror_.repository(), request_.base_commit, request_.file));
     std::string then = request_.closed_file_hash;
     if (body && !body->base_commit.empty()) {
@@ -99,35 +99,35 @@ class Publisher {
     return !then.empty() && then != now;
   }
 
-  Status Push(Mirror::Tip tip) {
+  Status Push(repo::Mirror::Tip tip) {
     for (int attempt = 0; tip.commit != request_.commit; ++attempt) {
-      WW_ASSIGN(const Mirror::Pushed pushed, mirror_.Push(request_.branch, request_.commit, tip.commit));
+      WW_ASSIGN(const repo::Mirror::PushResult pushed, mirror_.Push(request_.branch, request_.commit, tip.commit));
       if (pushed.done) break;
       if (attempt == 1)
         return Fail(ErrorCode::kEnvironment, fmt::format("{} was not accepted by the remote: {}", request_.branch, pushed.rejected),
                     "see whether the credentials may push, and whether a rule protects warpwright/*");
       WW_ASSIGN(tip, mirror_.RemoteTip(request_.branch));  // somebody was faster; once more from what is there
-      if (tip.owner == Mirror::Owner::kForeign)
+      if (tip.owner == repo::Mirror::Owner::kForeign)
         return Fail(ErrorCode::kIo, request_.branch + " was changed by somebody else at the same moment");  // the next attempt sees it at once
     }
     done_.pushed = request_.commit;
     return Tell(PublicationStep::kPushed);
   }
 
-  Provenance FullProvenance() {
-    Provenance provenance = request_.provenance;
+  report::Provenance FullProvenance() {
+    report::Provenance provenance = request_.provenance;
     provenance.branch = request_.branch;
     provenance.base_branch = request_.base_branch;
     provenance.candidate_commit = request_.commit;
     if (provenance.run_id.empty()) provenance.run_id = request_.external_id;
     if (request_.commit.empty()) return provenance;
-    if (const auto diff = mirror_.repository().Diff(request_.base_commit, request_.commit, request_.file)) AddDiff(*diff, provenance);
+    if (const auto diff = mirror_.repository().Diff(request_.base_commit, request_.commit, request_.file)) report::AddDiff(*diff, provenance);
     return provenance;
   }
 
   Status Propose() {
-    const PullRequestText text = RenderPullRequest(request_.explanation, FullProvenance());
-    PullRequestRequest request;
+    const report::PullRequestText text = report::RenderPullRequest(request_.explanation, FullProvenance());
+    forge::PullRequestRequest request;
     request.head = request_.branch;
     request.base = request_.base_branch;
     request.title = text.title;
@@ -141,15 +141,15 @@ class Publisher {
       if (!done_.pull_request->body_left) break;
       if (attempt == 3) return Fail(ErrorCode::kIo, "the pull request's body is being edited by somebody else");
       request.expected_body = done_.pull_request->view.body;  // a tick since we read it: noticed, and then replaced
-      if (const auto body = ParseBody(*request.expected_body); body && !request_.asked_for) done_.retry_ticked |= body->retry;
+      if (const auto body = report::ParseBody(*request.expected_body); body && !request_.asked_for) done_.retry_ticked |= body->retry;
     }
-    End(Disposition::kProposed, fmt::format("pull request #{} {}", done_.pull_request->view.number, Name(done_.pull_request->operation)));
+    End(Disposition::kProposed, fmt::format("pull request #{} {}", done_.pull_request->view.number, forge::Name(done_.pull_request->operation)));
     return Tell(PublicationStep::kProposed);
   }
 
   Status Check() {
-    CheckText text = RenderCheck(request_.explanation, FullProvenance());
-    CheckRequest check;
+    report::CheckText text = report::RenderCheck(request_.explanation, FullProvenance());
+    forge::CheckRequest check;
     check.name = "warpwright / " + request_.kernel;
     check.sha = request_.base_commit;
     check.external_id = request_.external_id;
@@ -157,13 +157,13 @@ class Publisher {
     check.title = text.title;
     check.summary = text.summary;
     check.text = text.text;
-    if (done_.disposition == Disposition::kIgnored || done_.disposition == Disposition::kLeftAlone) {
+    if (done_.disposition == Disposition::kIgnored || done_.disposition == Disposition::kForeignBranch) {
       check.conclusion = "neutral";
-      check.summary = "Not proposed: " + EscapeMarkdown(done_.message) + ".\n\n" + check.summary;
+      check.summary = "Not proposed: " + report::EscapeMarkdown(done_.message) + ".\n\n" + check.summary;
     }
     if (request_.explanation.outcome == "ignored") {  // nothing was tried
       check.title = "Left alone";
-      check.summary = "Left alone: " + EscapeMarkdown(done_.message) + ". `/warpwright optimize` asks for it again.";
+      check.summary = "Left alone: " + report::EscapeMarkdown(done_.message) + ". `/warpwright optimize` asks for it again.";
       check.text.clear();
     }
     if (done_.pull_request) check.details_url = done_.pull_request->view.url;
@@ -179,8 +179,8 @@ class Publisher {
   }
 
   const PublishRequest& request_;
-  Mirror& mirror_;
-  Forge* forge_;
+  repo::Mirror& mirror_;
+  forge::Forge* forge_;
   const PublicationObserver& observer_;
   std::optional<std::string> read_body_;  // of the open pull request
   Publication done_;
@@ -193,23 +193,23 @@ std::string_view Name(Disposition disposition) {
     case Disposition::kProposed: return "proposed";
     case Disposition::kBranchOnly: return "branch";
     case Disposition::kNothing: return "nothing";
-    case Disposition::kLeftAlone: return "left_alone";
+    case Disposition::kForeignBranch: return "left_alone";
     case Disposition::kIgnored: return "ignored";
     case Disposition::kWaiting: return "waiting";
   }
   return "";
 }
 
-Result<Publication> Publish(const PublishRequest& request, Mirror& mirror, Forge* forge, const PublicationObserver& observer) {
+Result<Publication> Publish(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge, const PublicationObserver& observer) {
   return Publisher(request, mirror, forge, observer).Run();
 }
 
-Result<std::string> FileHash(const Repository& repository, const std::string& commit, const std::string& file) {
+Result<std::string> FileHash(const repo::Repository& repository, const std::string& commit, const std::string& file) {
   WW_ASSIGN(const auto content, repository.Read(commit, file));
-  return content ? Sha256(*content) : std::string();
+  return content ? base::Sha256(*content) : std::string();
 }
 
-Result<int> CountOpenPullRequests(const Refs& remote_refs, const std::string& except_branch, const RepositoryName& repository, Forge& forge) {
+Result<int> CountOpenPullRequests(const repo::Refs& remote_refs, const std::string& except_branch, const forge::RepositoryName& repository, forge::Forge& forge) {
   int open = 0;
   constexpr std::string_view kHeads = "refs/heads/";
   for (const auto& [ref, commit] : remote_refs) {
@@ -221,4 +221,4 @@ Result<int> CountOpenPullRequests(const Refs& remote_refs, const std::string& ex
   return open;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

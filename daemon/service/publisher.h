@@ -17,19 +17,19 @@
 #include "repo/remote.h"
 #include "report/pull_request.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 struct PublishRequest {
   std::string external_id;                    // of the check: the same for every repetition, "warpwright-job-17"
-  std::optional<RepositoryName> repository;   // on the forge; none: branches only
-  PublishTo to = PublishTo::kPullRequest;
+  std::optional<forge::RepositoryName> repository;   // on the forge; none: branches only
+  config::PublishTo to = config::PublishTo::kPullRequest;
   std::string kernel, file;
   std::string base_branch;                    // "main"
   std::string base_commit;                    // what the job worked on
   std::string branch, commit;                 // "warpwright/softmax" and its commit in the mirror; empty where nothing was gained
-  Explanation explanation;
-  Provenance provenance;                      // branch, base_branch and candidate_commit are filled in here
-  PullRequestPolicy policy;                   // tightened already
+  report::Explanation explanation;
+  report::Provenance provenance;                      // branch, base_branch and candidate_commit are filled in here
+  core::PullRequestPolicy policy;                   // tightened already
   int open_pull_requests = 0, opened_today = 0;  // of others: without this kernel's own
   bool asked_for = false;                     // by a person: then a closed pull request is no obstacle
   std::string ignored_because;                // not empty: nothing but the check
@@ -41,7 +41,7 @@ enum class Disposition {
   kProposed,    // a pull request says it
   kBranchOnly,  // pushed; a pull request was not wanted or there is no forge
   kNothing,     // no gain, or `to` is none: at most a check
-  kLeftAlone,   // somebody else's commit is on the branch
+  kForeignBranch,   // somebody else's commit is on the branch
   kIgnored,     // people said no
   kWaiting,     // a limit; nothing was pushed
 };
@@ -51,7 +51,7 @@ struct Publication {
   Disposition disposition = Disposition::kNothing;
   std::string message;                        // why, for people
   std::string pushed;                         // commit on the remote's branch
-  std::optional<PublishedPullRequest> pull_request;
+  std::optional<forge::PublishedPullRequest> pull_request;
   int64_t closed_pull_request = 0;            // kIgnored because of this one
   int64_t check = 0;
   bool retry_ticked = false;                  // somebody ticked "retry" in the body that is now replaced
@@ -61,12 +61,12 @@ struct Publication {
 using PublicationObserver = std::function<Status(PublicationStep, const Publication&)>;
 
 // `forge` may be null: then only branches. Errors are those of the remote and the forge; repeating is safe.
-Result<Publication> Publish(const PublishRequest& request, Mirror& mirror, Forge* forge, const PublicationObserver& observer = {});
+Result<Publication> Publish(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge, const PublicationObserver& observer = {});
 
 // SHA-256 of a file in a commit; empty where there is no such file.
-Result<std::string> FileHash(const Repository& repository, const std::string& commit, const std::string& file);
+Result<std::string> FileHash(const repo::Repository& repository, const std::string& commit, const std::string& file);
 
 // For callers without a store: how many pull requests of our branches are open, other than `except_branch`.
-Result<int> CountOpenPullRequests(const Refs& remote_refs, const std::string& except_branch, const RepositoryName& repository, Forge& forge);
+Result<int> CountOpenPullRequests(const repo::Refs& remote_refs, const std::string& except_branch, const forge::RepositoryName& repository, forge::Forge& forge);
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::service {
 
 struct JobSnapshot {
   int64_t id = 0;
@@ -43,4 +43,4 @@ struct DaemonSnapshot {
   int64_t experiences = 0;                   // lines of measured experience
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

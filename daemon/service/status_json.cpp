@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 using nlohmann::json;
@@ -17,7 +17,7 @@ constexpr size_t kMaxQueued = 100, kMaxDone = 200, kMaxRepositories = 200, kMaxT
 // Bounded, cut at a character.
 std::string Text(std::string_view text, size_t limit = kMaxText) {
   if (text.size() <= limit) return std::string(text);
-  return std::string(CutAtCharacter(text, limit)) + "…";
+  return std::string(base::CutAtCharacter(text, limit)) + "…";
 }
 json NumberOrNull(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
@@ -74,27 +74,27 @@ json NumbersJson(const std::map<std::string, double>& numbers) {
   return out;
 }
 
-double WeightedTime(const StepOutcome& outcome) {
-  const auto* measured = outcome.verdict ? std::get_if<Measured>(&*outcome.verdict) : nullptr;
+double WeightedTime(const memory::StepOutcome& outcome) {
+  const auto* measured = outcome.verdict ? std::get_if<core::Measured>(&*outcome.verdict) : nullptr;
   if (measured == nullptr) return 0;
   double sum = 0;
-  for (const CaseMeasurement& c : measured->cases) sum += c.weight * c.time_us;
+  for (const core::CaseMeasurement& c : measured->cases) sum += c.weight * c.time_us;
   return sum;
 }
 
-json StepJson(const StepView& step, const std::set<std::string>& bases) {
-  json out = {{"id", step.id},           {"kind", std::string(Name(step.record.kind))},      {"round", step.record.round},
+json StepJson(const memory::StepView& step, const std::set<std::string>& bases) {
+  json out = {{"id", step.id},           {"kind", std::string(memory::Name(step.record.kind))},      {"round", step.record.round},
               {"attempt", step.record.attempt}, {"method", Text(step.record.method, 100)}, {"running", !step.outcome.has_value()},
               {"started", step.started}, {"finished", step.finished}};
   out["reason"] = Text(step.record.reason);
   if (!step.outcome) return out;
-  const StepOutcome& outcome = *step.outcome;
+  const memory::StepOutcome& outcome = *step.outcome;
   out["summary"] = Text(outcome.summary);
-  out["verdict"] = outcome.verdict ? json(std::string(VerdictName(*outcome.verdict))) : json(nullptr);
+  out["verdict"] = outcome.verdict ? json(std::string(core::VerdictName(*outcome.verdict))) : json(nullptr);
   out["gain"] = outcome.gain > 0 ? NumberOrNull(outcome.gain) : json(nullptr);
   const double time = outcome.time_after_us > 0 ? outcome.time_after_us : WeightedTime(outcome);
   out["time_us"] = time > 0 ? NumberOrNull(time) : json(nullptr);
-  out["accepted"] = outcome.accepted || (step.record.kind == StepKind::kEvaluate && bases.contains(outcome.candidate));
+  out["accepted"] = outcome.accepted || (step.record.kind == memory::StepKind::kEvaluate && bases.contains(outcome.candidate));
   return out;
 }
 
@@ -138,19 +138,19 @@ std::string SnapshotJson(const DaemonSnapshot& snapshot) {
                {"experiences", snapshot.experiences}});
 }
 
-std::string TrajectoryJson(const TrajectoryView& view) {
+std::string TrajectoryJson(const memory::TrajectoryView& view) {
   std::set<std::string> bases;  // what was taken, and what later steps built on
-  for (const StepView& step : view.steps) {
+  for (const memory::StepView& step : view.steps) {
     bases.insert(step.record.base);
-    if (step.record.kind == StepKind::kAccept && step.outcome && step.outcome->accepted) bases.insert(step.outcome->candidate);
+    if (step.record.kind == memory::StepKind::kAccept && step.outcome && step.outcome->accepted) bases.insert(step.outcome->candidate);
   }
   bases.erase(view.task.key.base_hash);
   bases.erase("");
   json steps = json::array();
   const size_t left_out = view.steps.size() > kMaxTrajectorySteps ? view.steps.size() - kMaxTrajectorySteps : 0;
   double original = 0;
-  for (const StepView& step : view.steps)
-    if (step.record.kind == StepKind::kBaseline && step.outcome && original == 0) original = WeightedTime(*step.outcome);
+  for (const memory::StepView& step : view.steps)
+    if (step.record.kind == memory::StepKind::kBaseline && step.outcome && original == 0) original = WeightedTime(*step.outcome);
   for (size_t i = left_out; i < view.steps.size(); ++i) steps.push_back(StepJson(view.steps[i], bases));
   const auto& result = view.task.result;
   return Dump({{"task", view.task.id},
@@ -164,4 +164,4 @@ std::string TrajectoryJson(const TrajectoryView& view) {
                {"left_out", left_out}});
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

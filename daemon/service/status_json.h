@@ -6,7 +6,7 @@
 #include "memory/trajectory.h"
 #include "service/snapshot.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 // The names of snapshot.h, one object: {"version", "now", "ready", "not_ready", "queued", "queued_left_out", "jobs": [...], "repositories":
 // [...], "counters", "gauges", "spend", "experiences"}. Numbers that are none are null.
@@ -16,6 +16,6 @@ std::string SnapshotJson(const DaemonSnapshot& snapshot);
 // "running", "summary", "verdict", "gain", "time_us", "accepted", "started", "finished"}], "left_out"}: the last kMaxTrajectorySteps steps,
 // oldest first. Times are of all cases by weight. An evaluation is accepted when a later step built on its candidate.
 inline constexpr size_t kMaxTrajectorySteps = 400;
-std::string TrajectoryJson(const TrajectoryView& view);
+std::string TrajectoryJson(const memory::TrajectoryView& view);
 
-}  // namespace warpwright
+}  // namespace warpwright::service

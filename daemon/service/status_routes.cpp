@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "service/status_json.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace embedded {
 const std::map<std::string_view, std::string_view>& StatusPageFiles();
 }
@@ -52,17 +52,17 @@ std::vector<std::pair<std::string, std::string>> StatusRoutes::Headers() {
           {"Cache-Control", "no-store"}};
 }
 
-std::optional<HttpAnswer> StatusRoutes::Admit(const HttpRequest& head) const {
+std::optional<http::HttpResponse> StatusRoutes::Admit(const http::HttpRequest& head) const {
   if (head.method != "GET") {
-    HttpAnswer answer = ErrorAnswer(405, "there is only GET here");
+    http::HttpResponse answer = http::ErrorResponse(405, "there is only GET here");
     answer.headers.emplace_back("Allow", "GET, HEAD");
     return answer;
   }
-  if (loopback_ && !IsLoopback(HostOf(head.Header("Host").value_or("localhost")))) return ErrorAnswer(403, "this is only for this machine: ask for localhost");
+  if (loopback_ && !IsLoopback(HostOf(head.Header("Host").value_or("localhost")))) return http::ErrorResponse(403, "this is only for this machine: ask for localhost");
   return std::nullopt;
 }
 
-HttpAnswer StatusRoutes::Answer(const HttpRequest& request) const {
+http::HttpResponse StatusRoutes::Answer(const http::HttpRequest& request) const {
   for (const Resource& resource : kResources)
     if (request.path == resource.path) return {200, std::string(resource.type), std::string(embedded::StatusPageFiles().at(resource.file)), {}};
   if (request.path == "/healthz") return Health();
@@ -71,33 +71,33 @@ HttpAnswer StatusRoutes::Answer(const HttpRequest& request) const {
   if (request.path == "/api/snapshot") return {200, "application/json", SnapshotJson(hooks_.snapshot()), {}};
   constexpr std::string_view kTrajectory = "/api/trajectory/";
   if (request.path.starts_with(kTrajectory)) return Trajectory(std::string_view(request.path).substr(kTrajectory.size()));
-  return ErrorAnswer(404, "no such page");
+  return http::ErrorResponse(404, "no such page");
 }
 
-HttpAnswer StatusRoutes::Health() const {
+http::HttpResponse StatusRoutes::Health() const {
   const auto age = hooks_.heartbeat_age();
   const bool alive = age <= oldest_heartbeat_;
   return {alive ? 200 : 503, "application/json",
           fmt::format("{{\"status\":\"{}\",\"heartbeat_age_seconds\":{:.3f}}}\n", alive ? "ok" : "the loop stands still", static_cast<double>(age.count()) / 1000), {}};
 }
 
-HttpAnswer StatusRoutes::Readiness() const {
+http::HttpResponse StatusRoutes::Readiness() const {
   const DaemonSnapshot snapshot = hooks_.snapshot();
   const nlohmann::json json = {{"ready", snapshot.ready}, {"reasons", snapshot.not_ready}};
   return {snapshot.ready ? 200 : 503, "application/json", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", {}};
 }
 
-HttpAnswer StatusRoutes::Trajectory(std::string_view job) const {
+http::HttpResponse StatusRoutes::Trajectory(std::string_view job) const {
   int64_t id = 0;
   const auto [end, code] = std::from_chars(job.data(), job.data() + job.size(), id);
-  if (code != std::errc() || end != job.data() + job.size() || id <= 0) return ErrorAnswer(404, "a job has a number");
+  if (code != std::errc() || end != job.data() + job.size() || id <= 0) return http::ErrorResponse(404, "a job has a number");
   Result<std::string> json = hooks_.trajectory(id);
   if (!json) {
-    LogError("trajectory_not_read", json.error(), {{"job", id}});
-    return ErrorAnswer(503, "the trajectory cannot be read; the daemon's log says why");
+    base::LogError("trajectory_not_read", json.error(), {{"job", id}});
+    return http::ErrorResponse(503, "the trajectory cannot be read; the daemon's log says why");
   }
   if (json->empty()) return {204, "application/json", {}, {}};  // not an error: a job that has just begun has none
   return {200, "application/json", std::move(*json), {}};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -11,25 +11,25 @@
 #include "service/endpoints.h"
 #include "service/metrics.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 class StatusRoutes {
  public:
   // `host`: what it listens on. On a loopback address only requests that name this machine are answered, so that no web page can
   // read from it by giving its own name our address. `hooks` and `metrics` must outlive it.
   StatusRoutes(const std::string& host, std::chrono::milliseconds oldest_heartbeat, const EndpointHooks& hooks, const EndpointMetrics& metrics);
-  std::optional<HttpAnswer> Admit(const HttpRequest& head) const;
-  HttpAnswer Answer(const HttpRequest& request) const;
+  std::optional<http::HttpResponse> Admit(const http::HttpRequest& head) const;
+  http::HttpResponse Answer(const http::HttpRequest& request) const;
   static std::vector<std::pair<std::string, std::string>> Headers();  // of every answer: the Content-Security-Policy and its like
 
  private:
-  HttpAnswer Health() const;
-  HttpAnswer Readiness() const;
-  HttpAnswer Trajectory(std::string_view job) const;
+  http::HttpResponse Health() const;
+  http::HttpResponse Readiness() const;
+  http::HttpResponse Trajectory(std::string_view job) const;
   bool loopback_;
   std::chrono::milliseconds oldest_heartbeat_;
   const EndpointHooks& hooks_;
   const EndpointMetrics& metrics_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

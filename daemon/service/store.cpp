@@ -13,13 +13,13 @@
 
 #include "service/store_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr int32_t kApplicationId = 0x57574431;  // "WWD1"
-constexpr DatabaseOptions kOptions{"the daemon's state", false};
+constexpr memory::DatabaseOptions kOptions{"the daemon's state", false};
 constexpr int kCheckpointPasses = 8;
 constexpr int64_t kFewPages = 64, kLongLog = 16'384;  // 64 MiB
 
@@ -69,9 +69,9 @@ constexpr UnixMs kKeepDeliveries = 3 * kDay + kDay / 24;  // GitHub redelivers f
 constexpr UnixMs kKeepJobs = 90 * kDay;
 
 // Exclusive until the process ends. The file names the holder.
-Result<Fd> LockFolder(const fs::path& state) {
+Result<base::Fd> LockFolder(const fs::path& state) {
   const fs::path path = state / "daemon.lock";
-  Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  base::Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock.valid()) return FailErrno("open " + path.string());
   // A daemon that was killed while it started a child leaves the lock with the child for the moment until it notices.
   int held = ::flock(lock.get(), LOCK_EX | LOCK_NB);
@@ -95,29 +95,29 @@ Result<Fd> LockFolder(const fs::path& state) {
 }  // namespace
 
 Status MigrateWithCopy(SQLite::Database& db, const fs::path& path, std::span<const char* const> migrations) {
-  WW_ASSIGN(const int64_t version, SchemaVersion(db));
+  WW_ASSIGN(const int64_t version, memory::SchemaVersion(db));
   if (version > 0 && version < static_cast<int64_t>(migrations.size()))
-    WW_TRY(CopyDatabase(db, path.string() + fmt::format(".schema-{}", version)));
-  return Migrate(db, migrations, kOptions);
+    WW_TRY(memory::CopyDatabase(db, path.string() + fmt::format(".schema-{}", version)));
+  return memory::Migrate(db, migrations, kOptions);
 }
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Store::~Store() = default;
 
-Result<std::unique_ptr<Store>> Store::Open(const fs::path& folder, const Clock& clock, StoreLimits limits) {
+Result<std::unique_ptr<Store>> Store::Open(const fs::path& folder, const base::Clock& clock, StoreLimits limits) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
     return Fail(ErrorCode::kEnvironment, "create " + folder.string() + ": " + error.message(), "give another folder as `state` in the configuration");
   fs::permissions(folder, fs::perms::owner_all, error);  // deliveries and results are nobody else's business
-  WW_ASSIGN(Fd lock, LockFolder(folder));
+  WW_ASSIGN(base::Fd lock, LockFolder(folder));
   const fs::path path = folder / "daemon.sqlite";
-  WW_ASSIGN(SQLite::Database db, OpenDatabase(path, kApplicationId, kOptions));
+  WW_ASSIGN(SQLite::Database db, memory::OpenDatabase(path, kApplicationId, kOptions));
   WW_TRY(MigrateWithCopy(db, path, kMigrations));
   // Checkpoint() does it, off the way of those who write.
-  WW_TRY(Guarded(db, [&] { db.exec("PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4000;"); }));
-  WW_ASSIGN(SQLite::Database second, OpenDatabase(path, kApplicationId, kOptions));
-  WW_TRY(Guarded(second, [&] { second.exec("PRAGMA cache_size=-200"); }));
+  WW_TRY(memory::Guarded(db, [&] { db.exec("PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4000;"); }));
+  WW_ASSIGN(SQLite::Database second, memory::OpenDatabase(path, kApplicationId, kOptions));
+  WW_TRY(memory::Guarded(second, [&] { second.exec("PRAGMA cache_size=-200"); }));
   auto state = std::make_unique<State>(clock, limits, std::move(db), std::move(second), std::move(lock));
   WW_TRY(state->Resume());
   return std::unique_ptr<Store>(new Store(std::move(state)));
@@ -152,7 +152,7 @@ void Store::OnCommit(std::function<void()> hook) {
   state_->on_commit = std::move(hook);
 }
 
-Status Store::Retain() {
+Status Store::ApplyRetention() {
   State& s = *state_;
   return s.Write([&] {
     const UnixMs now = s.Now();
@@ -181,7 +181,7 @@ Status Store::Checkpoint() {
     SQLite::Statement rows(s.checkpoint_db, "PRAGMA wal_checkpoint(PASSIVE)");
     return rows.executeStep() ? rows.getColumn(2).getInt64() : 0;
   };
-  return Guarded(s.checkpoint_db, [&] {
+  return memory::Guarded(s.checkpoint_db, [&] {
     // The log begins anew only when all of it has been moved, which under a stream of deliveries never happens by
     // itself. Each pass has less to move than came during the one before; the last, with nobody writing, should have
     // next to nothing.
@@ -202,4 +202,4 @@ bool Store::Writable() {
   return state_->Write([&] { state_->Do("INSERT OR REPLACE INTO counters VALUES('probe', '', 0)"); }).has_value();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

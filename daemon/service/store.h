@@ -18,7 +18,7 @@
 #include "service/job.h"
 #include "service/snapshot.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 struct StoreLimits {
   int queue = 1000;                  // jobs that wait; what does not fit stays an event
@@ -48,7 +48,7 @@ class Store {
  public:
   // kEnvironment where another daemon holds the folder (it is named by its pid); kUnsupported where a newer version wrote the database.
   // Before a migration the file is copied to daemon.sqlite.schema-N. Jobs that were running are queued again. `clock` must outlive it.
-  static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& state, const Clock& clock, StoreLimits limits = {});
+  static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& state, const base::Clock& clock, StoreLimits limits = {});
   ~Store();
   void SetLimits(const StoreLimits& limits);
 
@@ -58,7 +58,7 @@ class Store {
   // `tips`: of the watched branches, by full ref. What differs from what was known becomes an event, in the transaction that makes it known;
   // several moves of a branch that nobody looked into are one event. A branch that is seen for the first time makes none. Returns how many.
   Result<int> RecordTips(const std::string& repository, const std::map<std::string, std::string>& tips);
-  Status LookFailed(const std::string& repository, const std::string& error);
+  Status RecordPollFailure(const std::string& repository, const std::string& error);
   Result<std::map<std::string, std::string>> Tips(const std::string& repository);
 
   // --- Events
@@ -77,7 +77,7 @@ class Store {
   // time for a device, and for an entry.
   Result<std::optional<Job>> Lease(const std::string& device);
   Result<Job> Advance(int64_t job, JobState to, const JobChange& change = {});
-  Status ForgetAgain(int64_t job);       // the child has begun anew; from now on it resumes
+  Status ClearRerunFlag(int64_t job);       // the child has begun anew; from now on it resumes
   // Of a running or publishing job: an act did not work; tried again after a growing time.
   Status PublishFailed(int64_t job, const std::string& error);
   // The next job in a publishing state that is due, oldest first; waiting and failed ones that are due become finished and queued first.
@@ -98,7 +98,7 @@ class Store {
   Result<Usage> PullRequests(const std::string& repository, const std::string& kernel);
   void SetPullRequestLimits(const std::string& repository, int max_open, int max_per_day);  // for the snapshot
   Status Ignore(const IgnoredKernel& kernel);
-  Status Heed(const std::string& repository, const std::string& kernel);  // no longer ignored
+  Status Unignore(const std::string& repository, const std::string& kernel);  // no longer ignored
   Result<std::optional<IgnoredKernel>> FindIgnored(const std::string& repository, const std::string& kernel);
   // Repositories whose dashboard no longer shows what is; cleared by DashboardShown with the mark that was read.
   Result<std::map<std::string, int64_t>> StaleDashboards();
@@ -108,13 +108,13 @@ class Store {
   // --- Deliveries (store_deliveries.cpp)
   Result<bool> RememberDelivery(const std::string& id, const std::string& event, const std::string& body);  // false: seen before
   Result<std::vector<StoredDelivery>> WaitingDeliveries(size_t limit, bool for_forge);
-  Status SortDeliveries(const std::vector<SortedDelivery>& deliveries);  // one transaction: those who bring deliveries wait for each
+  Status TriageDeliveries(const std::vector<TriagedDelivery>& deliveries);  // one transaction: those who bring deliveries wait for each
   // `events` and the end of the delivery are one transaction.
   Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {});
   Status DeliveryFailed(const std::string& id, const std::string& error);
-  // An answer that the forge thread is to write, once per comment that asked; waits among the deliveries for the forge, with event kAnswerEvent.
-  Status QueueAnswer(const std::string& repository, int64_t issue, int64_t comment, const std::string& text);
-  static constexpr std::string_view kAnswerEvent = "warpwright answer";
+  // An answer that the forge thread is to write, once per comment that asked; waits among the deliveries for the forge, with event kReplyEvent.
+  Status QueueReply(const std::string& repository, int64_t issue, int64_t comment, const std::string& text);
+  static constexpr std::string_view kReplyEvent = "warpwright answer";
   // All jobs that this comment asked for.
   Result<std::vector<Job>> JobsAskedBy(const std::string& repository, int64_t comment);
 
@@ -126,7 +126,7 @@ class Store {
   DaemonSnapshot Snapshot();
 
   // --- Upkeep
-  Status Retain();      // drops what is too old
+  Status ApplyRetention();      // drops what is too old
   Status Checkpoint();  // moves the log into the file, on a connection of its own, without holding others up
   bool Writable();
   // For tests: called after every transaction that changed something.
@@ -138,4 +138,4 @@ class Store {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -7,7 +7,7 @@
 
 #include "service/store_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 enum DeliveryState { kNew = 0, kForForge = 1, kEnded = 2 };
@@ -57,11 +57,11 @@ bool Store::State::EndDelivery(const std::string& id, const std::string& outcome
   return true;
 }
 
-Status Store::SortDeliveries(const std::vector<SortedDelivery>& deliveries) {
+Status Store::TriageDeliveries(const std::vector<TriagedDelivery>& deliveries) {
   State& s = *state_;
   return s.Write([&] {
     std::map<std::string, double> handled;
-    for (const SortedDelivery& delivery : deliveries) {
+    for (const TriagedDelivery& delivery : deliveries) {
       if (delivery.outcome.empty()) {
         s.Do("UPDATE deliveries SET state = ? WHERE id = ? AND state = ?", static_cast<int>(kForForge), delivery.id,
              static_cast<int>(kNew));
@@ -96,13 +96,13 @@ Status Store::DeliveryFailed(const std::string& id, const std::string& error) {
   return given_up ? FinishDelivery(id, "failed: " + error) : Status();
 }
 
-Status Store::QueueAnswer(const std::string& repository, int64_t issue, int64_t comment, const std::string& text) {
+Status Store::QueueReply(const std::string& repository, int64_t issue, int64_t comment, const std::string& text) {
   State& s = *state_;
   const nlohmann::json body = {{"repository", repository}, {"issue", issue}, {"comment", comment}, {"text", Bounded(text, kMaxNoteBytes)}};
   return s.Write([&] {
     const std::string dumped = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     const int added = s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received, state) VALUES(?, ?, ?, ?, ?)",
-                           fmt::format("answer {} {}", repository, comment), kAnswerEvent, dumped, s.Now(),
+                           fmt::format("answer {} {}", repository, comment), kReplyEvent, dumped, s.Now(),
                            static_cast<int>(kForForge));
     if (added == 0) return;
     ++s.waiting_deliveries;
@@ -114,4 +114,4 @@ void Store::Count(const std::string& name, const std::string& label, double amou
   (void)state_->Write([&] { state_->Add(name, label, amount); });  // a figure that is not counted stops nothing
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -5,7 +5,7 @@
 
 #include "service/store_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr int64_t kFirstRetryMs = 5'000, kLastRetryMs = 900'000;
@@ -105,7 +105,7 @@ Result<int> Store::RecordTips(const std::string& repository, const std::map<std:
   });
 }
 
-Status Store::LookFailed(const std::string& repository, const std::string& error) {
+Status Store::RecordPollFailure(const std::string& repository, const std::string& error) {
   return state_->Write([&] {
     state_->Add("look_failures_total", repository, 1);
     state_->Do("UPDATE repositories SET last_error = ? WHERE name = ?", Bounded(error, kMaxNoteBytes), repository);
@@ -257,4 +257,4 @@ Status Store::EventFailed(int64_t event, const std::string& error, int tries) {
   });
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

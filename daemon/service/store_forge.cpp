@@ -1,7 +1,7 @@
 // What stands on the forge, and what people said about it.
 #include "service/store_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 void Store::State::PutPublicationRow(const PublicationRow& row) {
   if (row.pull_request != 0 && row.state == "open")
@@ -57,7 +57,7 @@ Status Store::Ignore(const IgnoredKernel& kernel) {
   return state_->Write([&] { state_->PutIgnored(kernel); });
 }
 
-Status Store::Heed(const std::string& repository, const std::string& kernel) {
+Status Store::Unignore(const std::string& repository, const std::string& kernel) {
   return state_->Write([&] {
     state_->TouchDashboard(repository);
     state_->Do("DELETE FROM ignored WHERE repository = ? AND kernel = ?", repository, kernel);
@@ -131,4 +131,4 @@ Status Store::StartNight(const std::string& repository, UnixMs due, const std::s
   });
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

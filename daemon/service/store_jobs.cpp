@@ -5,7 +5,7 @@
 
 #include "service/store_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr int64_t kFirstJobRetryMs = 30'000, kFirstPublishRetryMs = 1'000, kLastJobRetryMs = 900'000;
@@ -110,7 +110,7 @@ Result<std::optional<Job>> Store::Lease(const std::string& device) {
   });
 }
 
-Status Store::ForgetAgain(int64_t job) {
+Status Store::ClearRerunFlag(int64_t job) {
   return state_->Write([&] { state_->Do("UPDATE jobs SET again = 0 WHERE id = ?", job); });
 }
 
@@ -184,4 +184,4 @@ void Store::SetProgress(int64_t job, std::string line, int64_t task) {
   if (task != 0) progress.task = task;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

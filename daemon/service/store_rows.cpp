@@ -4,20 +4,20 @@
 #include "base/utf8.h"
 #include "service/store_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 UnixMs Store::State::Now() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock.Now().time_since_epoch()).count();
 }
-std::string Store::State::Today() const { return FormatUtc(clock.Now()).substr(0, 10); }
+std::string Store::State::Today() const { return base::FormatUtc(clock.Now()).substr(0, 10); }
 
 std::string FormatUnixMs(UnixMs time) {
   if (time == 0) return {};
-  return FormatUtc(std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::milliseconds(time))));
+  return base::FormatUtc(std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::milliseconds(time))));
 }
 
 std::string Bounded(std::string_view text, size_t bytes) {
-  return std::string(CutAtCharacter(text, bytes));
+  return std::string(base::CutAtCharacter(text, bytes));
 }
 
 const char Store::State::kJobColumns[] =
@@ -94,4 +94,4 @@ void Store::State::TouchDashboard(const std::string& repository) {
   Do("UPDATE repositories SET dashboard_mark = dashboard_mark + 1 WHERE name = ?", repository);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

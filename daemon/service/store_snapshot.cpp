@@ -1,7 +1,7 @@
 // The whole state as values, for the status page, /metrics and the dashboards.
 #include "service/store_state.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr int kEndedJobs = 200, kUnfinishedJobs = 2'000;
@@ -106,12 +106,12 @@ DaemonSnapshot Store::Snapshot() {
   State& s = *state_;
   const std::lock_guard guard(s.mutex);
   DaemonSnapshot snapshot;
-  snapshot.now = FormatUtc(s.clock.Now());
+  snapshot.now = base::FormatUtc(s.clock.Now());
   for (const Status& shown :
-       {Guarded(s.db, [&] { return s.ShowJobs(snapshot); }), Guarded(s.db, [&] { s.ShowRepositories(snapshot); }),
-        Guarded(s.db, [&] { s.ShowFigures(snapshot); })})
+       {memory::Guarded(s.db, [&] { return s.ShowJobs(snapshot); }), memory::Guarded(s.db, [&] { s.ShowRepositories(snapshot); }),
+        memory::Guarded(s.db, [&] { s.ShowFigures(snapshot); })})
     if (!shown) snapshot.not_ready.push_back("the state cannot be read: " + shown.error().message);
   return snapshot;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -12,10 +12,10 @@
 #include "memory/sqlite.h"
 #include "service/store.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 struct Store::State {
-  State(const Clock& c, StoreLimits l, SQLite::Database d, SQLite::Database second, Fd held)
+  State(const base::Clock& c, StoreLimits l, SQLite::Database d, SQLite::Database second, base::Fd held)
       : clock(c), limits(l), db(std::move(d)), checkpoint_db(std::move(second)), lock(std::move(held)) {}
 
   struct Progress {
@@ -26,13 +26,13 @@ struct Store::State {
     int max_open = 0, max_per_day = 0;
   };
 
-  const Clock& clock;
+  const base::Clock& clock;
   StoreLimits limits;
   std::mutex mutex;             // of everything but checkpoint_db
   SQLite::Database db;
   std::mutex checkpoint_mutex;
   SQLite::Database checkpoint_db;
-  Fd lock;
+  base::Fd lock;
   std::function<void()> on_commit;
   std::map<int64_t, Progress> progress;                    // of running jobs
   std::map<std::string, PullRequestLimits> request_limits; // by repository
@@ -45,17 +45,17 @@ struct Store::State {
   // One transaction; `act` is called under the mutex and answers nothing, a value, a Status or a Result. Nothing is
   // kept where it answers an Error or SQLite has one.
   template <typename Act>
-  auto Write(Act&& act) -> decltype(InTransaction(db, act)) {
+  auto Write(Act&& act) -> decltype(memory::InTransaction(db, act)) {
     const std::lock_guard guard(mutex);
-    auto done = InTransaction(db, act);
+    auto done = memory::InTransaction(db, act);
     if (done && on_commit) on_commit();
     return done;
   }
   // The same for who only looks.
   template <typename Act>
-  auto Read(Act&& act) -> decltype(Guarded(db, act)) {
+  auto Read(Act&& act) -> decltype(memory::Guarded(db, act)) {
     const std::lock_guard guard(mutex);
-    return Guarded(db, act);
+    return memory::Guarded(db, act);
   }
 
   // The following are called within Write or Read, which catch what SQLite throws in them.
@@ -65,7 +65,7 @@ struct Store::State {
   }
   template <typename... Values>
   SQLite::Statement Ask(const std::string& sql, const Values&... values) {
-    return Prepare(db, sql, ForSql(values)...);
+    return memory::Prepare(db, sql, ForSql(values)...);
   }
   // The first column of the first row; 0 where there is none.
   template <typename... Values>
@@ -122,4 +122,4 @@ inline constexpr size_t kMaxNoteBytes = 4000;
 Status MigrateWithCopy(SQLite::Database& db, const std::filesystem::path& path,
                        std::span<const char* const> migrations);
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr size_t kMaxNameBytes = 64;
@@ -22,8 +22,8 @@ bool IsJson(std::string_view type) {
   return essence.substr(0, essence.find_last_not_of(' ') + 1) == "application/json";
 }
 
-HttpAnswer Busy(std::string_view reason) {
-  HttpAnswer answer = ErrorAnswer(503, reason);
+http::HttpResponse Busy(std::string_view reason) {
+  http::HttpResponse answer = http::ErrorResponse(503, reason);
   answer.headers.emplace_back("Retry-After", "60");
   return answer;
 }
@@ -32,12 +32,12 @@ HttpAnswer Busy(std::string_view reason) {
 
 WebhookRoute::WebhookRoute(std::string secret, std::function<Result<bool>(const Delivery&)> accept, EndpointMetrics& metrics)
     : secret_(std::move(secret)), accept_(std::move(accept)), metrics_(metrics) {
-  RegisterSecret(secret_);
+  base::RegisterSecret(secret_);
 }
 
 void WebhookRoute::SetSecret(std::string secret) {
   if (secret.empty()) return;
-  RegisterSecret(secret);
+  base::RegisterSecret(secret);
   const std::lock_guard lock(mutex_);
   secret_ = std::move(secret);
 }
@@ -47,38 +47,38 @@ std::string WebhookRoute::Secret() const {
   return secret_;
 }
 
-std::optional<HttpAnswer> WebhookRoute::Admit(const HttpRequest& head) const {
-  if (head.path != "/webhook") return ErrorAnswer(404, "there is only /webhook here");
+std::optional<http::HttpResponse> WebhookRoute::Admit(const http::HttpRequest& head) const {
+  if (head.path != "/webhook") return http::ErrorResponse(404, "there is only /webhook here");
   if (head.method != "POST") {
-    HttpAnswer answer = ErrorAnswer(405, "webhooks are sent with POST");
+    http::HttpResponse answer = http::ErrorResponse(405, "webhooks are sent with POST");
     answer.headers.emplace_back("Allow", "POST");
     return answer;
   }
   if (refusing_) return Busy("the daemon is stopping");
-  if (!IsJson(head.Header("Content-Type").value_or(""))) return ErrorAnswer(415, "set the webhook's content type to application/json");
-  if (!IsName(head.Header("X-GitHub-Event").value_or(""))) return ErrorAnswer(400, "the header X-GitHub-Event is missing or malformed");
-  if (!IsName(head.Header("X-GitHub-Delivery").value_or(""))) return ErrorAnswer(400, "the header X-GitHub-Delivery is missing or malformed");
-  if (!head.Header("X-Hub-Signature-256")) return ErrorAnswer(401, "the header X-Hub-Signature-256 is missing: set a secret for the webhook");
-  if (head.content_length == 0) return ErrorAnswer(400, "the payload is empty");
+  if (!IsJson(head.Header("Content-Type").value_or(""))) return http::ErrorResponse(415, "set the webhook's content type to application/json");
+  if (!IsName(head.Header("X-GitHub-Event").value_or(""))) return http::ErrorResponse(400, "the header X-GitHub-Event is missing or malformed");
+  if (!IsName(head.Header("X-GitHub-Delivery").value_or(""))) return http::ErrorResponse(400, "the header X-GitHub-Delivery is missing or malformed");
+  if (!head.Header("X-Hub-Signature-256")) return http::ErrorResponse(401, "the header X-Hub-Signature-256 is missing: set a secret for the webhook");
+  if (head.content_length == 0) return http::ErrorResponse(400, "the payload is empty");
   return std::nullopt;
 }
 
-HttpAnswer WebhookRoute::Answer(const HttpRequest& request) {
+http::HttpResponse WebhookRoute::Answer(const http::HttpRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   const Delivery delivery{std::string(*request.Header("X-GitHub-Delivery")), std::string(*request.Header("X-GitHub-Event")), std::string(request.body)};
-  const LogScope scope({{"delivery", delivery.id}});
-  if (!SignatureMatches(Secret(), delivery.body, *request.Header("X-Hub-Signature-256"))) {
-    Log(LogLevel::kWarning, "delivery_refused", "the signature of a webhook is wrong", {{"webhook_event", delivery.event}});
-    return ErrorAnswer(401, "the signature does not match the payload and the secret");
+  const base::LogScope scope({{"delivery", delivery.id}});
+  if (!forge::SignatureMatches(Secret(), delivery.body, *request.Header("X-Hub-Signature-256"))) {
+    base::Log(base::LogLevel::kWarning, "delivery_refused", "the signature of a webhook is wrong", {{"webhook_event", delivery.event}});
+    return http::ErrorResponse(401, "the signature does not match the payload and the secret");
   }
   const Result<bool> fresh = accept_(delivery);
   metrics_.webhook_seconds.Observe(std::chrono::steady_clock::now() - begin);
   if (!fresh) {
-    LogError("delivery_not_stored", fresh.error());
+    base::LogError("delivery_not_stored", fresh.error());
     return Busy("the delivery could not be stored; send it again");
   }
-  Log(LogLevel::kDebug, *fresh ? "delivery_accepted" : "delivery_seen", "", {{"webhook_event", delivery.event}});
+  base::Log(base::LogLevel::kDebug, *fresh ? "delivery_accepted" : "delivery_seen", "", {{"webhook_event", delivery.event}});
   return {202, "application/json", *fresh ? "{\"status\":\"accepted\"}\n" : "{\"status\":\"seen\"}\n", {}};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

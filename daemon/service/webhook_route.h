@@ -13,16 +13,16 @@
 #include "service/endpoints.h"
 #include "service/metrics.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 class WebhookRoute {
  public:
-  static constexpr size_t kMaxBodyBytes = kMaxWebhookBytes;
+  static constexpr size_t kMaxBodyBytes = forge::kMaxWebhookBytes;
 
   // `metrics` must outlive it.
   WebhookRoute(std::string secret, std::function<Result<bool>(const Delivery&)> accept, EndpointMetrics& metrics);
-  std::optional<HttpAnswer> Admit(const HttpRequest& head) const;
-  HttpAnswer Answer(const HttpRequest& request);
+  std::optional<http::HttpResponse> Admit(const http::HttpRequest& head) const;
+  http::HttpResponse Answer(const http::HttpRequest& request);
   void SetSecret(std::string secret);  // an empty one is not taken
   void Refuse() { refusing_ = true; }
 
@@ -35,4 +35,4 @@ class WebhookRoute {
   std::atomic<bool> refusing_ = false;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

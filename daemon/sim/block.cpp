@@ -80,7 +80,7 @@ bool BlockRunner::Run(uint64_t block) {
   Start(block);
   if (RunWarps()) return !c_.unwritten_read;
   // What went wrong after a read of unwritten shared memory may come from it, unless it is the race that explains it.
-  if (c_.unwritten_read && c_.fault.kind != Fault::Kind::kSharedRace) c_.fault = c_.unwritten_fault;
+  if (c_.unwritten_read && c_.fault.kind != core::Fault::Kind::kSharedRace) c_.fault = c_.unwritten_fault;
   return false;
 }
 
@@ -127,7 +127,7 @@ bool BlockRunner::RunWarp(Warp& warp) {
       case Stop::kYield:
         top->next = c_.resume;
         if (c_.budget < 0) {
-          StopWithFault(c_, c_.resume, Fault::Kind::kInstructionLimit, kLanes,
+          StopWithFault(c_, c_.resume, core::Fault::Kind::kInstructionLimit, kLanes,
                         "the limit of thread instructions is reached: an endless loop, or more work than the simulator was given");
           return false;
         }
@@ -167,7 +167,7 @@ bool BlockRunner::HandleWaitingLanes(Warp& warp) {
   for (StackEntry& entry : warp.stack)
     if (entry.wait == Wait::kOthers && entry.live_when_waiting != warp.live) entry.wait = Wait::kNone;
   if (SelectEntry(warp)) return true;
-  if (MergeWaiting(warp)) return SelectEntry(warp) || (WaitIsHopeless(c_, warp.stack.back().next), false);
+  if (MergeWaiting(warp)) return SelectEntry(warp) || (ReportUnsatisfiableWait(c_, warp.stack.back().next), false);
   // Unaligned barriers and __syncwarp let lanes that wait at a point of reconvergence come on their own way.
   const StackEntry* waiting = nullptr;
   uint32_t at_barrier = 0;
@@ -199,7 +199,7 @@ bool BlockRunner::HandleWaitingLanes(Warp& warp) {
       return SelectEntry(warp);
     }
   }
-  WaitIsHopeless(c_, waiting ? waiting->next : warp.stack.back().next);
+  ReportUnsatisfiableWait(c_, waiting ? waiting->next : warp.stack.back().next);
   return false;
 }
 
@@ -209,20 +209,20 @@ bool BlockRunner::Arrive(Warp& warp) {
   StackEntry& top = warp.stack.back();
   const auto& arrival = c_.arrival;
   if (arrival.number >= barriers_.size()) {
-    StopWithFault(c_, i, Fault::Kind::kDivergentBarrier, kLanes, fmt::format("barrier {}: there are 16, numbered from 0", arrival.number));
+    StopWithFault(c_, i, core::Fault::Kind::kDivergentBarrier, kLanes, fmt::format("barrier {}: there are 16, numbered from 0", arrival.number));
     return false;
   }
   ++c_.barriers;
   warp.spins = 0;
   Barrier& barrier = barriers_[arrival.number];
   if (arrival.count % kLanes != 0 || arrival.count > c_.warps.size() * kLanes) {
-    StopWithFault(c_, i, Fault::Kind::kDivergentBarrier, kLanes,
+    StopWithFault(c_, i, core::Fault::Kind::kDivergentBarrier, kLanes,
                   fmt::format("barrier {} with a count of {} threads: not a multiple of 32, or more than the block has",
                               arrival.number, arrival.count));
     return false;
   }
   if (barrier.arrived != 0 && barrier.expected != arrival.count && barrier.expected != 0 && arrival.count != 0) {
-    StopWithFault(c_, i, Fault::Kind::kDivergentBarrier, kLanes,
+    StopWithFault(c_, i, core::Fault::Kind::kDivergentBarrier, kLanes,
                   fmt::format("barrier {} with a count of {} threads while others expect {}", arrival.number, arrival.count,
                               barrier.expected));
     return false;
@@ -305,7 +305,7 @@ bool BlockRunner::ReportDeadlock() {
     c_.registers = warp.registers;
     c_.live = warp.live;
     SetMask(c_, warp.stack.back().mask);
-    StopWithFault(c_, warp.stack.back().next, Fault::Kind::kDivergentBarrier, kLanes,
+    StopWithFault(c_, warp.stack.back().next, core::Fault::Kind::kDivergentBarrier, kLanes,
                   fmt::format("barrier {} is never completed: {} of {} warps wait at it, the others wait elsewhere",
                               warp.barrier, waiting, std::popcount(LiveWarps())));
     return false;
@@ -313,7 +313,7 @@ bool BlockRunner::ReportDeadlock() {
   return false;
 }
 
-void WaitIsHopeless(Context& c, const Instruction* i) {
+void ReportUnsatisfiableWait(Context& c, const Instruction* i) {
   Warp& warp = *c.warp;
   uint32_t here = 0;
   for (const StackEntry& entry : warp.stack)
@@ -322,10 +322,10 @@ void WaitIsHopeless(Context& c, const Instruction* i) {
   const uint32_t missing = warp.live & ~here;
   SetMask(c, here);
   if (IsBarrier(*i)) {
-    StopWithFault(c, i, Fault::Kind::kDivergentBarrier, kLanes,
+    StopWithFault(c, i, core::Fault::Kind::kDivergentBarrier, kLanes,
                   fmt::format("divergent barrier: lanes {:#010x} of the warp reach it, lanes {:#010x} do not", here, missing));
   } else {
-    StopWithFault(c, i, Fault::Kind::kInactiveShuffle, kLanes,
+    StopWithFault(c, i, core::Fault::Kind::kInactiveShuffle, kLanes,
                   fmt::format("{} waits for lanes {:#010x}, which are not active here (active: {:#010x})", InstructionName(*i),
                               missing, here));
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kGlobalBaseLine = kGlobalBase / 128;
 
-LoadLevels& At(std::vector<LoadLevels>& levels, uint32_t line) {
+LoadsByLevel& At(std::vector<LoadsByLevel>& levels, uint32_t line) {
   if (line >= levels.size()) levels.resize(line + 1);
   return levels[line];
 }
@@ -27,10 +27,10 @@ void Traffic::Add(const Traffic& other) {
 
 uint32_t LineTag(uint64_t line) {
   const uint64_t offset = line - kGlobalBaseLine;
-  return offset < 0x7fff'ffff ? static_cast<uint32_t>(offset) + 1 : static_cast<uint32_t>(MixBits(line)) | 0x8000'0000;
+  return offset < 0x7fff'ffff ? static_cast<uint32_t>(offset) + 1 : static_cast<uint32_t>(base::MixBits(line)) | 0x8000'0000;
 }
 
-L1Model::L1Model(const Chip& chip, uint64_t share_bytes)
+L1Model::L1Model(const core::Chip& chip, uint64_t share_bytes)
     : multiprocessors_(chip.multiprocessors),
       share_bytes_(share_bytes),
       caches_(static_cast<size_t>(chip.multiprocessors)) {}
@@ -71,8 +71,8 @@ void L1Model::Replay() {
   held_ = 0;
 }
 
-LoadLevels& L1Model::LevelsOf(uint32_t line) { return At(levels_, line); }
-LoadLevels& L2Model::LevelsOf(uint32_t line) { return At(result_.levels, line); }
+LoadsByLevel& L1Model::LevelsOf(uint32_t line) { return At(levels_, line); }
+LoadsByLevel& L2Model::LevelsOf(uint32_t line) { return At(result_.levels, line); }
 
 void L1Model::FinishBlock(uint64_t block) {
   const size_t first = blocks_.empty() ? 0 : blocks_.back().last;
@@ -86,12 +86,12 @@ void L1Model::ClearMisses() {
   blocks_.clear();
 }
 
-L2Model::L2Model(const Chip& chip)
+L2Model::L2Model(const core::Chip& chip)
     : capacity_(static_cast<uint64_t>(chip.l2_bytes)), cache_(capacity_), atomic_counts_(1024) {}
 
 void L2Model::BeginBlock(size_t accesses) {
   if (touches_.size() < 2 * accesses) {
-    touches_.assign(std::bit_ceil(2 * accesses), Touch());
+    touches_.assign(std::bit_ceil(2 * accesses), LastAccess());
     block_ = 0;
   }
   ++block_;
@@ -105,12 +105,12 @@ void L2Model::CountAtomics(uint32_t tag, uint64_t sectors) {
     old.swap(atomic_counts_);
     for (const auto& [key, count] : old) {
       if (key == 0) continue;
-      size_t at = MixBits(key) & (atomic_counts_.size() - 1);
+      size_t at = base::MixBits(key) & (atomic_counts_.size() - 1);
       while (atomic_counts_[at].first != 0) at = (at + 1) & (atomic_counts_.size() - 1);
       atomic_counts_[at] = {key, count};
     }
   }
-  size_t at = MixBits(place) & (atomic_counts_.size() - 1);
+  size_t at = base::MixBits(place) & (atomic_counts_.size() - 1);
   while (atomic_counts_[at].first != 0 && atomic_counts_[at].first != place)
     at = (at + 1) & (atomic_counts_.size() - 1);
   if (atomic_counts_[at].first == 0) ++atomic_used_;

@@ -1,5 +1,5 @@
 // A model of the caches, fed with the sectors that warps ask for. It answers two questions: how many bytes move between
-// the levels (Counters), and how long a load waits on average at each source line (LoadLevels, for the time model).
+// the levels (Counters), and how long a load waits on average at each source line (LoadsByLevel, for the time model).
 //
 // Levels, as NVIDIA's GPUs since Volta have them: L1 per multiprocessor, 128-byte lines of four 32-byte sectors, filled
 // by sector; loads allocate, stores write through and do not allocate, atomics go to L2. L2: one for the chip, same
@@ -44,7 +44,7 @@ namespace warpwright::sim {
 
 // An array that grows at its end. Room is made apart from filling it, so that what fills it needs no call.
 template <typename T>
-class Growing {
+class RawVector {
  public:
   T* begin() const { return data_.get(); }
   T* end() const { return data_.get() + size_; }
@@ -99,7 +99,7 @@ class LineAccess {
 };
 
 // Warp loads at one source line, by the slowest level that one of their sectors came from.
-struct LoadLevels {
+struct LoadsByLevel {
   uint64_t l1 = 0, l2 = 0, dram = 0;
 };
 
@@ -119,7 +119,7 @@ struct Traffic {
 class L1Model : public MemoryObserver {
  public:
   // `share_bytes`: of one block.
-  L1Model(const Chip& chip, uint64_t share_bytes);
+  L1Model(const core::Chip& chip, uint64_t share_bytes);
   ~L1Model() override;
 
   void OnRequest(const MemoryRequest& request) override;  // all of one block
@@ -136,9 +136,9 @@ class L1Model : public MemoryObserver {
   }
   void ClearMisses();
 
-  const Counters& counters() const { return counters_; }  // l1_* and l2_*_bytes
+  const core::Counters& counters() const { return counters_; }  // l1_* and l2_*_bytes
   const Traffic& traffic() const { return traffic_; }
-  const std::vector<LoadLevels>& levels() const { return levels_; }  // by line; only l1 is filled
+  const std::vector<LoadsByLevel>& levels() const { return levels_; }  // by line; only l1 is filled
 
  private:
   // What one warp of the running block has asked for: requests, and the lines of all of them one after the other.
@@ -150,9 +150,9 @@ class L1Model : public MemoryObserver {
     uint8_t collisions;
   };
   struct WarpLog {
-    Growing<Request> requests;
-    Growing<uint32_t> tags;
-    Growing<uint8_t> sectors;
+    RawVector<Request> requests;
+    RawVector<uint32_t> tags;
+    RawVector<uint8_t> sectors;
   };
   // What is left of a warp's log.
   struct Cursor {
@@ -165,7 +165,7 @@ class L1Model : public MemoryObserver {
   void ReplayRounds(SectorCache& cache, std::vector<Cursor>& warps);
   void ReplayRead(SectorCache& cache, const Request& request, const Cursor& lines);
   void ReplayWrite(SectorCache& cache, const Request& request, const Cursor& lines);
-  LoadLevels& LevelsOf(uint32_t line);
+  LoadsByLevel& LevelsOf(uint32_t line);
   SectorCache& CacheOf(uint64_t block);
 
   const int multiprocessors_;
@@ -174,25 +174,25 @@ class L1Model : public MemoryObserver {
   std::vector<WarpLog> warps_;                        // of the block that runs
   size_t held_ = 0;                                   // lines in warps_
   uint64_t block_ = 0;
-  Growing<LineAccess> misses_;
+  RawVector<LineAccess> misses_;
   std::vector<BlockMisses> blocks_;
-  Counters counters_;
+  core::Counters counters_;
   Traffic traffic_;
-  std::vector<LoadLevels> levels_;
+  std::vector<LoadsByLevel> levels_;
 };
 
 // The chip's L2. Lives as long as a plan runs: later kernels find what earlier ones left.
 class L2Model {
  public:
-  explicit L2Model(const Chip& chip);
+  explicit L2Model(const core::Chip& chip);
   // Of one block, of which `together` are resident. In cache_replay.cpp.
   void Consume(std::span<const LineAccess> misses, uint64_t together = 1);
   void WriteBack();  // what is dirty counts as written, and is clean
-  const Counters& counters() const { return result_.counters; }
+  const core::Counters& counters() const { return result_.counters; }
   // The kernel has ended: writes back, returns the kernel's counters and forgets them.
   struct KernelResult {
-    Counters counters;               // l2_*_sectors and dram_*
-    std::vector<LoadLevels> levels;  // l2 and dram
+    core::Counters counters;               // l2_*_sectors and dram_*
+    std::vector<LoadsByLevel> levels;  // l2 and dram
     uint64_t hottest_atomics = 0;    // sectors of requests that meet at one place, 1 KiB
   };
   KernelResult FinishKernel();
@@ -201,24 +201,24 @@ class L2Model {
 
  private:
   // When the running block last touched a line; open-addressed.
-  struct Touch {
+  struct LastAccess {
     uint32_t tag = 0, block = 0;  // `block` tells what is left of earlier ones
     uint32_t when = 0;
     uint32_t dirty = 0;  // sectors
   };
   void BeginBlock(size_t accesses);
-  bool ComesBackTooLate(const LineAccess& access, uint64_t together, uint64_t& evicted_sectors);
+  bool IsEvictedBeforeReuse(const LineAccess& access, uint64_t together, uint64_t& evicted_sectors);
 
   const uint64_t capacity_;
   SectorCache cache_;
   KernelResult result_;
-  std::vector<Touch> touches_;
+  std::vector<LastAccess> touches_;
   uint32_t block_ = 0;  // counts
   uint32_t touched_ = 0;  // by it so far, in kTouchUnit bytes of L2
   std::vector<std::pair<uint64_t, uint64_t>> atomic_counts_;  // open-addressed: place + 1, sectors
   size_t atomic_used_ = 0;
   void CountAtomics(uint32_t tag, uint64_t sectors);
-  LoadLevels& LevelsOf(uint32_t line);
+  LoadsByLevel& LevelsOf(uint32_t line);
 };
 
 }  // namespace warpwright::sim

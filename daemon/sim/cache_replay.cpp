@@ -122,11 +122,11 @@ void L1Model::ReplayWrite(SectorCache& cache, const Request& request, const Curs
 }
 
 // Whether all that the resident blocks have touched since this block last touched the line has driven it out of L2.
-bool L2Model::ComesBackTooLate(const LineAccess& access, uint64_t together, uint64_t& evicted_sectors) {
+bool L2Model::IsEvictedBeforeReuse(const LineAccess& access, uint64_t together, uint64_t& evicted_sectors) {
   const size_t mask = touches_.size() - 1;
   size_t at = (access.tag() * 0x9e3779b1u >> 7) & mask;
   while (touches_[at].block == block_ && touches_[at].tag != access.tag()) at = (at + 1) & mask;
-  Touch& touch = touches_[at];
+  LastAccess& touch = touches_[at];
   const bool known = touch.block == block_, writes = access.kind() != Kind::kRead;
   const uint32_t since = touched_ - touch.when;
   bool late = false;
@@ -161,7 +161,7 @@ void L2Model::Consume(std::span<const LineAccess> misses, uint64_t together) {
       if (access.first()) missed_before = missed_sectors;
       if (kind == Kind::kAtomic) CountAtomics(access.tag(), Count(sectors) + access.collisions());
       const SectorCache::Outcome outcome = cache_.Touch(sets[k], access.tag(), sectors, kind == Kind::kRead ? 0 : sectors);
-      const uint32_t before = in_step && ComesBackTooLate(access, together, evicted_sectors) ? 0 : outcome.before;
+      const uint32_t before = in_step && IsEvictedBeforeReuse(access, together, evicted_sectors) ? 0 : outcome.before;
       const uint32_t missing = kind == Kind::kWrite ? 0 : sectors & ~before;  // a plain store needs nothing from memory
       hit_sectors += Count(sectors & ~missing);
       evicted_sectors += outcome.evicted_dirty_sectors;
@@ -176,12 +176,12 @@ void L2Model::Consume(std::span<const LineAccess> misses, uint64_t together) {
       }
       const bool last = begin + k + 1 == misses.size() || misses[begin + k + 1].first();
       if (last && kind == Kind::kRead) {
-        LoadLevels& levels = access.line() < result_.levels.size() ? result_.levels[access.line()] : LevelsOf(access.line());
+        LoadsByLevel& levels = access.line() < result_.levels.size() ? result_.levels[access.line()] : LevelsOf(access.line());
         ++(missed_sectors > missed_before ? levels.dram : levels.l2);
       }
     }
   }
-  Counters& counters = result_.counters;
+  core::Counters& counters = result_.counters;
   counters.l2_hit_sectors += hit_sectors;
   counters.l2_miss_sectors += missed_sectors;
   counters.dram_read_bytes += 32 * fetched_sectors;

@@ -75,7 +75,7 @@ Cost Convert(const Instruction& instruction) {
   return {Unit::kConversion, wide ? 4.0 : 1.0, 0, kConversionLatency};
 }
 
-Cost Load(const Instruction& instruction, const Chip& chip, const LineCost& line) {
+Cost Load(const Instruction& instruction, const core::Chip& chip, const LineCost& line) {
   switch (instruction.space) {
     case Space::kParam: return {};  // an operand from the constant bank
     case Space::kConst: return {Unit::kNone, 0, 1, kConstantLatency};
@@ -84,7 +84,7 @@ Cost Load(const Instruction& instruction, const Chip& chip, const LineCost& line
   }
 }
 
-Cost CostOf(const Instruction& i, const Chip& chip, int warps_per_block,
+Cost CostOf(const Instruction& i, const core::Chip& chip, int warps_per_block,
             const LineCost& line) {
   switch (i.op) {
     case Op::kHeader:
@@ -250,10 +250,10 @@ bool IsLoopControl(const KernelCode& kernel, const BasicBlock& block, const Inst
 }
 
 // Of one turn of a loop of one block. The machine code, where it is known, says how often loads make the warp wait: for the slowest of them.
-double LoopPath(const KernelCode& kernel, const CodeShape& shape, uint32_t b, const Chip& chip, int warps_per_block,
+double LoopPath(const KernelCode& kernel, const ScheduleModel& shape, uint32_t b, const core::Chip& chip, int warps_per_block,
                 const std::function<LineCost(uint32_t)>& line_cost) {
   const BasicBlock& block = kernel.blocks[b];
-  const MachineLoop* machine = shape.machine[b];
+  const compile::MachineLoop* machine = shape.machine[b];
   PathFinder path;
   double slowest = 0;
   for (int turn = 0; turn < shape.unroll[b]; ++turn)
@@ -308,7 +308,7 @@ void Work::Add(const Work& other, double factor) {
     this->*member += other.*member * factor;
 }
 
-std::vector<Work> BlockWork(const KernelCode& kernel, const CodeShape& shape, const Chip& chip, int warps_per_block,
+std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip, int warps_per_block,
                             const std::function<LineCost(uint32_t)>& line_cost) {
   std::vector<Work> result(kernel.blocks.size());
   PathFinder path;
@@ -350,7 +350,7 @@ std::vector<Work> BlockWork(const KernelCode& kernel, const CodeShape& shape, co
   return result;
 }
 
-std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const CodeShape& shape, const std::vector<uint64_t>& counts) {
+std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const ScheduleModel& shape, const std::vector<uint64_t>& counts) {
   std::vector<Work> phases(shape.phase.empty() ? 0 : shape.phase.back() + 1);
   for (size_t i = 0; i < std::min(blocks.size(), counts.size()); ++i)
     phases[shape.phase[i]].Add(blocks[i], static_cast<double>(counts[i]));

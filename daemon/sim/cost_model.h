@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "core/chip.h"
-#include "sim/code_shape.h"
+#include "sim/schedule_model.h"
 #include "sim/instruction.h"
 
 namespace warpwright::sim {
@@ -52,12 +52,12 @@ struct LineCost {
 };
 
 // The result has one element for each basic block. The path of a region is that of its first block.
-std::vector<Work> BlockWork(const KernelCode& kernel, const CodeShape& shape, const Chip& chip, int warps_per_block,
+std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip, int warps_per_block,
                             const std::function<LineCost(uint32_t)>& line_cost);
 
 // Sum over the blocks, each `counts[block]` times.
 Work TotalWork(const std::vector<Work>& blocks, const std::vector<uint64_t>& counts);
 // The same by phase.
-std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const CodeShape& shape, const std::vector<uint64_t>& counts);
+std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const ScheduleModel& shape, const std::vector<uint64_t>& counts);
 
 }  // namespace warpwright::sim

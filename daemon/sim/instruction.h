@@ -86,7 +86,7 @@ struct Instruction {
   Op op = Op::kNop;
   Type type = Type::kNone, from = Type::kNone;
   uint8_t defs = 0, operands = 0;  // reg[0, defs) are written, reg[defs, operands) read
-  InstructionClass count_as = InstructionClass::kOther;
+  core::InstructionClass count_as = core::InstructionClass::kOther;
   uint8_t counted = 1;    // 0: not an instruction of the program
   uint8_t flops = 0;      // per thread, in the precision that `type` says
   Space space = Space::kGeneric;

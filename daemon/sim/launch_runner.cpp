@@ -26,9 +26,9 @@ constexpr uint64_t kIdleFactor = 16;          // an idle block runs fewer instru
 constexpr uint64_t kIdleProbes = 8;           // places behind the first idle block that must be idle as well
 constexpr size_t kReportedLines = 50;
 
-Fault ResourceFault(const KernelLaunch& launch, std::string message) {
-  Fault fault;
-  fault.kind = Fault::Kind::kResourceLimit;
+core::Fault ResourceFault(const core::KernelLaunch& launch, std::string message) {
+  core::Fault fault;
+  fault.kind = core::Fault::Kind::kResourceLimit;
   fault.message = std::move(message);
   fault.kernel = launch.kernel;
   fault.file = launch.file;
@@ -36,8 +36,8 @@ Fault ResourceFault(const KernelLaunch& launch, std::string message) {
   return fault;
 }
 
-std::optional<Fault> CheckResources(const Chip& chip, const KernelLaunch& launch, const KernelResources& resources,
-                                    const BlockNeeds& needs, const Occupancy& occupancy) {
+std::optional<core::Fault> CheckResources(const core::Chip& chip, const core::KernelLaunch& launch, const core::KernelResources& resources,
+                                    const core::BlockNeeds& needs, const core::Occupancy& occupancy) {
   if (needs.threads > resources.max_threads_per_block)
     return ResourceFault(launch, fmt::format("a block of {} threads; the kernel was compiled for at most {}",
                                              needs.threads, resources.max_threads_per_block));
@@ -54,15 +54,15 @@ std::optional<Fault> CheckResources(const Chip& chip, const KernelLaunch& launch
 // What has been counted so far, in sums over the host threads.
 struct Snapshot {
   uint64_t blocks = 0;
-  Counters counters;
-  std::vector<LineCounters> lines;
+  core::Counters counters;
+  std::vector<core::LineCounters> lines;
   std::vector<std::vector<uint64_t>> block_counts;  // by warp of a block, then by basic block
   Traffic traffic;
 };
 
 class LaunchRunner {
  public:
-  LaunchRunner(const LaunchContext& context, const KernelLaunch& launch, const KernelResources& resources,
+  LaunchRunner(const LaunchContext& context, const core::KernelLaunch& launch, const core::KernelResources& resources,
                std::span<const std::byte> parameters, const LaunchLimits& limits)
       : context_(context), launch_(launch), resources_(resources), parameters_(parameters), limits_(limits) {}
 
@@ -73,17 +73,17 @@ class LaunchRunner {
   struct Worker {
     std::optional<Machine> machine;
     std::unique_ptr<L1Model> l1;
-    std::optional<std::pair<uint64_t, Fault>> fault;  // and its place in the order
+    std::optional<std::pair<uint64_t, core::Fault>> fault;  // and its place in the order
   };
 
   Status MakeWorkers(const KernelInfo& info, int count);
-  std::optional<Fault> RunGroup(uint64_t first, uint64_t last);
+  std::optional<core::Fault> RunGroup(uint64_t first, uint64_t last);
   void RunShare(int index, uint64_t first, uint64_t last);
   uint64_t BlockAt(uint64_t place) const;
-  std::optional<Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
-  std::optional<Fault> RunTail(uint64_t first, uint64_t last, uint64_t budget);
-  std::optional<Fault> Probe(uint64_t block, uint64_t idle_below, bool& idle);
-  std::optional<Fault> FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below, uint64_t spendable);
+  std::optional<core::Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
+  std::optional<core::Fault> RunTail(uint64_t first, uint64_t last, uint64_t budget);
+  std::optional<core::Fault> Probe(uint64_t block, uint64_t idle_below, bool& idle);
+  std::optional<core::Fault> FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below, uint64_t spendable);
   void ExtrapolateSample(Snapshot& all, uint64_t blocks) const;
   void ConsumeMisses(uint64_t blocks);
   Snapshot Take();
@@ -91,19 +91,19 @@ class LaunchRunner {
   void WriteReport(const KernelInfo& info, LaunchResult& result);
   void AddSpills(const KernelInfo& info, TimeInputs& inputs) const;
   const KernelCode& Code() const;
-  const std::vector<MachineLoop>& Loops() const;
+  const std::vector<compile::MachineLoop>& Loops() const;
   sim::BlockCounts Counts() const;
   uint64_t BlocksInStep() const;
-  std::vector<LoadLevels> Levels(const L2Model::KernelResult& l2) const;
-  void BoundDramReads(Counters& counters, std::vector<LoadLevels>& levels) const;
+  std::vector<LoadsByLevel> Levels(const L2Model::KernelResult& l2) const;
+  void BoundDramReads(core::Counters& counters, std::vector<LoadsByLevel>& levels) const;
 
   const LaunchContext& context_;
-  const KernelLaunch& launch_;
-  const KernelResources& resources_;
+  const core::KernelLaunch& launch_;
+  const core::KernelResources& resources_;
   std::span<const std::byte> parameters_;
   const LaunchLimits& limits_;
-  Occupancy occupancy_;
-  BlockNeeds needs_;
+  core::Occupancy occupancy_;
+  core::BlockNeeds needs_;
   std::vector<Worker> workers_;
   std::atomic<uint64_t> fault_place_{UINT64_MAX};
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
@@ -116,7 +116,7 @@ class LaunchRunner {
 };
 
 Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
-  const Chip& chip = context_.chip;
+  const core::Chip& chip = context_.chip;
   const uint64_t shared = static_cast<uint64_t>(needs_.shared_bytes + chip.shared_bytes_reserved_per_block);
   // A grid may be too small to fill the multiprocessors.
   const auto multiprocessors = static_cast<uint64_t>(chip.multiprocessors);
@@ -156,7 +156,7 @@ void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
     if (place > fault_place_.load(std::memory_order_relaxed)) return;  // an earlier block's fault is the one to report
     const uint64_t block = BlockAt(place);
     auto outcome = worker.machine->Run(block, block + 1);
-    if (Fault* fault = std::get_if<Fault>(&outcome)) {
+    if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) {
       uint64_t lowest = fault_place_.load();
       while (place < lowest && !fault_place_.compare_exchange_weak(lowest, place)) {
       }
@@ -167,17 +167,17 @@ void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
   }
 }
 
-std::optional<Fault> LaunchRunner::RunGroup(uint64_t first, uint64_t last) {
+std::optional<core::Fault> LaunchRunner::RunGroup(uint64_t first, uint64_t last) {
   context_.pool.Run(static_cast<int>(workers_.size()), [&](int index) { RunShare(index, first, last); });
   for (Worker& worker : workers_)
     if (worker.fault && worker.fault->first == fault_place_) {
-      Fault fault = std::move(worker.fault->second);
+      core::Fault fault = std::move(worker.fault->second);
       fault.kernel = launch_.kernel;
       return fault;
     }
   if (Instructions() > limits_.instruction_limit) {
-    Fault fault;
-    fault.kind = Fault::Kind::kInstructionLimit;
+    core::Fault fault;
+    fault.kind = core::Fault::Kind::kInstructionLimit;
     fault.message = fmt::format("more than {} thread instructions", limits_.instruction_limit);
     fault.kernel = launch_.kernel;
     fault.file = launch_.file;
@@ -214,7 +214,7 @@ uint64_t LaunchRunner::Instructions() const {
 
 // Runs groups from `first` until `last`, or until the launch has spent `budget`. `next` is behind the last block that
 // was run.
-std::optional<Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next) {
+std::optional<core::Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next) {
   for (next = first; next < last;) {
     uint64_t group = group_blocks_;
     if (budget != UINT64_MAX && next > first) {  // do not run far beyond the budget
@@ -234,7 +234,7 @@ std::optional<Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last, uint
 }
 
 // The last blocks of a sampled grid, whose beginning was run until `next`.
-std::optional<Fault> LaunchRunner::RunTail(uint64_t next, uint64_t last, uint64_t budget) {
+std::optional<core::Fault> LaunchRunner::RunTail(uint64_t next, uint64_t last, uint64_t budget) {
   tail_begin_ = Take();
   const uint64_t spent = Instructions();
   const uint64_t affordable = budget / 8 * next / std::max<uint64_t>(spent, 1);
@@ -247,7 +247,7 @@ std::optional<Fault> LaunchRunner::RunTail(uint64_t next, uint64_t last, uint64_
   return FindIdleBlocks(next, last - tail, idle_below, budget / 2);
 }
 
-std::optional<Fault> LaunchRunner::Probe(uint64_t block, uint64_t idle_below, bool& idle) {
+std::optional<core::Fault> LaunchRunner::Probe(uint64_t block, uint64_t idle_below, bool& idle) {
   const uint64_t before = Instructions();
   if (auto fault = RunGroup(block, block + 1)) return fault;
   idle = Instructions() - before < idle_below;
@@ -257,7 +257,7 @@ std::optional<Fault> LaunchRunner::Probe(uint64_t block, uint64_t idle_below, bo
 // A grid that was not shrunk when its blocks grew ends with blocks behind the data, often most of them. `last` is known
 // to be idle: halving finds the first such block. Where work is spread otherwise (rows of a grid of two dimensions that
 // end with idle blocks) a later block is not idle, and all count as working.
-std::optional<Fault> LaunchRunner::FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below,
+std::optional<core::Fault> LaunchRunner::FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below,
                                                   uint64_t spendable) {
   const uint64_t stop = Instructions() + spendable, blocks = launch_.grid.Count();
   uint64_t low = first, high = last;  // blocks below `low` work
@@ -288,8 +288,8 @@ const KernelCode& LaunchRunner::Code() const {
   return *std::find_if(kernels.begin(), kernels.end(), [&](const KernelCode& k) { return k.info.symbol == resources_.symbol; });
 }
 
-const std::vector<MachineLoop>& LaunchRunner::Loops() const {
-  static const std::vector<MachineLoop> unknown;
+const std::vector<compile::MachineLoop>& LaunchRunner::Loops() const {
+  static const std::vector<compile::MachineLoop> unknown;
   const auto found = context_.machine_code.find(resources_.symbol);
   return found == context_.machine_code.end() ? unknown : found->second.loops;
 }
@@ -313,7 +313,7 @@ BlockCounts LaunchRunner::Counts() const {
 uint64_t LaunchRunner::BlocksInStep() const {
   double blocks = 0;
   for (const Worker& worker : workers_) blocks += static_cast<double>(worker.machine->counters().blocks);
-  const double n = std::max(1.0, WaitsOfFirstPhase(Code(), ShapeOf(Code(), Loops()), context_.chip, Counts(), blocks));
+  const double n = std::max(1.0, WaitsOfFirstPhase(Code(), ModelSchedule(Code(), Loops()), context_.chip, Counts(), blocks));
   const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) * static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
   return static_cast<uint64_t>(static_cast<double>(std::min(wave, launch_.grid.Count())) * (1 - 1 / n));
 }
@@ -325,15 +325,15 @@ Snapshot LaunchRunner::Take() {
   context_.l2.WriteBack();
   snapshot.counters = context_.l2.counters();
   for (const Worker& worker : workers_) {
-    const Counters counters = worker.machine->counters();
+    const core::Counters counters = worker.machine->counters();
     snapshot.blocks += counters.blocks;
     snapshot.counters.Add(counters);
     snapshot.counters.Add(worker.l1->counters());
     snapshot.traffic.Add(worker.l1->traffic());
-    const std::vector<LineCounters> lines = worker.machine->line_counters();
+    const std::vector<core::LineCounters> lines = worker.machine->line_counters();
     if (snapshot.lines.size() < lines.size()) snapshot.lines.resize(lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
-      LineCounters& sum = snapshot.lines[i];
+      core::LineCounters& sum = snapshot.lines[i];
       sum.file = lines[i].file;
       sum.line = lines[i].line;
       sum.warp_instructions += lines[i].warp_instructions;
@@ -348,21 +348,21 @@ Snapshot LaunchRunner::Take() {
   return snapshot;
 }
 
-constexpr uint64_t LineCounters::*kLineFields[] = {&LineCounters::warp_instructions, &LineCounters::thread_instructions,
-                                                   &LineCounters::global_requests,   &LineCounters::global_sectors,
-                                                   &LineCounters::shared_requests,   &LineCounters::shared_wavefronts,
-                                                   &LineCounters::divergent_branches};
+constexpr uint64_t core::LineCounters::*kLineFields[] = {&core::LineCounters::warp_instructions, &core::LineCounters::thread_instructions,
+                                                   &core::LineCounters::global_requests,   &core::LineCounters::global_sectors,
+                                                   &core::LineCounters::shared_requests,   &core::LineCounters::shared_wavefronts,
+                                                   &core::LineCounters::divergent_branches};
 
-Counters Difference(const Counters& a, const Counters& b) {
-  Counters result;
-  const std::vector<NamedCounter> from = Fields(a), minus = Fields(b);
-  for (size_t i = 0; i < from.size(); ++i) SetField(result, from[i].name, from[i].value - minus[i].value);
+core::Counters Difference(const core::Counters& a, const core::Counters& b) {
+  core::Counters result;
+  const std::vector<core::NamedCounter> from = core::Fields(a), minus = core::Fields(b);
+  for (size_t i = 0; i < from.size(); ++i) core::SetField(result, from[i].name, from[i].value - minus[i].value);
   return result;
 }
 
 // `all` plus `factor` times what was counted between `from` and `to`.
 void Extrapolate(Snapshot& all, const Snapshot& from, const Snapshot& to, double factor) {
-  Counters more = Difference(to.counters, from.counters);
+  core::Counters more = Difference(to.counters, from.counters);
   more.Scale(factor);
   all.counters.Add(more);
   const auto scaled = [&](uint64_t a, uint64_t b) {
@@ -379,18 +379,18 @@ void Extrapolate(Snapshot& all, const Snapshot& from, const Snapshot& to, double
       all.lines[i].*field += scaled(to.lines[i].*field, i < from.lines.size() ? from.lines[i].*field : 0);
 }
 
-std::vector<LineCounters> HottestLines(std::vector<LineCounters> lines) {
-  const auto heat = [](const LineCounters& line) {
+std::vector<core::LineCounters> HottestLines(std::vector<core::LineCounters> lines) {
+  const auto heat = [](const core::LineCounters& line) {
     return line.warp_instructions + line.global_sectors + line.shared_wavefronts;
   };
-  std::erase_if(lines, [&](const LineCounters& line) { return heat(line) == 0 || line.line == 0; });
+  std::erase_if(lines, [&](const core::LineCounters& line) { return heat(line) == 0 || line.line == 0; });
   std::stable_sort(lines.begin(), lines.end(), [&](const auto& a, const auto& b) { return heat(a) > heat(b); });
   if (lines.size() > kReportedLines) lines.resize(kReportedLines);
   return lines;
 }
 
-std::vector<LoadLevels> LaunchRunner::Levels(const L2Model::KernelResult& l2) const {
-  std::vector<LoadLevels> levels = l2.levels;
+std::vector<LoadsByLevel> LaunchRunner::Levels(const L2Model::KernelResult& l2) const {
+  std::vector<LoadsByLevel> levels = l2.levels;
   for (const Worker& worker : workers_) {
     const auto& mine = worker.l1->levels();
     if (levels.size() < mine.size()) levels.resize(mine.size());
@@ -399,7 +399,7 @@ std::vector<LoadLevels> LaunchRunner::Levels(const L2Model::KernelResult& l2) co
   return levels;
 }
 
-void LaunchRunner::BoundDramReads(Counters& counters, std::vector<LoadLevels>& levels) const {
+void LaunchRunner::BoundDramReads(core::Counters& counters, std::vector<LoadsByLevel>& levels) const {
   const double footprint = static_cast<double>(limits_.footprint_bytes);
   const double bound = 1.5 * footprint <= context_.chip.l2_bytes ? footprint : footprint * std::ceil(occupancy_.waves);
   const auto reads = static_cast<double>(counters.dram_read_bytes);
@@ -409,7 +409,7 @@ void LaunchRunner::BoundDramReads(Counters& counters, std::vector<LoadLevels>& l
   const auto misses = static_cast<uint64_t>(std::llround(kept * static_cast<double>(counters.l2_miss_sectors)));
   counters.l2_hit_sectors += counters.l2_miss_sectors - misses;
   counters.l2_miss_sectors = misses;
-  for (LoadLevels& level : levels) {
+  for (LoadsByLevel& level : levels) {
     const auto dram = static_cast<uint64_t>(std::llround(kept * static_cast<double>(level.dram)));
     level.l2 += level.dram - dram;
     level.dram = dram;
@@ -446,17 +446,17 @@ void LaunchRunner::ExtrapolateSample(Snapshot& all, uint64_t blocks) const {
 
 void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result) {
   Snapshot all = Take();
-  LaunchReport& report = result.report;
+  core::LaunchReport& report = result.report;
   report.blocks_run = all.blocks;
   if (all.blocks < report.blocks_total && all.blocks > 0) ExtrapolateSample(all, report.blocks_total);
   L2Model::KernelResult l2 = context_.l2.FinishKernel();
   if (report.blocks_run < report.blocks_total) BoundDramReads(all.counters, l2.levels);
   report.counters = all.counters;
 
-  const std::vector<LoadLevels> levels = Levels(l2);
+  const std::vector<LoadsByLevel> levels = Levels(l2);
   const auto line_cost = [&](uint32_t line) {
-    const LoadLevels at = line < levels.size() ? levels[line] : LoadLevels{};
-    const LineCounters* counted = line < all.lines.size() ? &all.lines[line] : nullptr;
+    const LoadsByLevel at = line < levels.size() ? levels[line] : LoadsByLevel{};
+    const core::LineCounters* counted = line < all.lines.size() ? &all.lines[line] : nullptr;
     const auto ratio = [](uint64_t a, uint64_t b, double otherwise) { return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : otherwise; };
     LineCost cost;
     cost.sectors = counted ? ratio(counted->global_sectors, counted->global_requests, 4) : 4;
@@ -476,7 +476,7 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result) {
   inputs.occupancy = occupancy_;
   inputs.counters = report.counters;
   inputs.phases =
-      WorkByPhase(Code(), ShapeOf(Code(), Loops()), context_.chip, (needs_.threads + 31) / 32, all.block_counts, line_cost);
+      WorkByPhase(Code(), ModelSchedule(Code(), Loops()), context_.chip, (needs_.threads + 31) / 32, all.block_counts, line_cost);
   for (const Work& phase : inputs.phases) inputs.work.Add(phase, 1);
   inputs.traffic = all.traffic;
   AddSpills(info, inputs);
@@ -493,7 +493,7 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   const uint64_t blocks = launch_.grid.Count();
   needs_ = {static_cast<int>(launch_.block.Count()), resources_.registers,
             info->static_shared_bytes + launch_.dynamic_shared_bytes};
-  occupancy_ = ComputeOccupancy(context_.chip, needs_, blocks);
+  occupancy_ = core::ComputeOccupancy(context_.chip, needs_, blocks);
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
   if (limits_.block_order == 1) stride_ = blocks - 1;  // backwards
@@ -528,8 +528,8 @@ Result<LaunchOutcome> LaunchRunner::Run() {
 
 }  // namespace
 
-Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const KernelLaunch& launch,
-                                const KernelResources& resources, std::span<const std::byte> parameters,
+Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const core::KernelLaunch& launch,
+                                const core::KernelResources& resources, std::span<const std::byte> parameters,
                                 const LaunchLimits& limits) {
   return LaunchRunner(context, launch, resources, parameters, limits).Run();
 }

@@ -42,25 +42,25 @@ struct LaunchLimits {
   uint64_t block_order = 0;               // > 0, without counters: another order of the blocks, by this number
 };
 struct LaunchResult {
-  LaunchReport report;
+  core::LaunchReport report;
   uint64_t thread_instructions = 0;  // really run
   bool complete = true;
 };
-using LaunchOutcome = std::variant<Fault, LaunchResult>;
+using LaunchOutcome = std::variant<core::Fault, LaunchResult>;
 
 // What every launch on this device shares.
 struct LaunchContext {
-  const Chip& chip;
+  const core::Chip& chip;
   const Program& program;
   Memory& memory;
   L2Model& l2;
   WorkerPool& pool;
-  const std::map<std::string, CubinKernel>& machine_code;  // by symbol; may lack kernels
+  const std::map<std::string, compile::CubinKernel>& machine_code;  // by symbol; may lack kernels
 };
 
 // `parameters` as Launch::parameters says.
-Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const KernelLaunch& launch,
-                                const KernelResources& resources, std::span<const std::byte> parameters,
+Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const core::KernelLaunch& launch,
+                                const core::KernelResources& resources, std::span<const std::byte> parameters,
                                 const LaunchLimits& limits);
 
 }  // namespace warpwright::sim

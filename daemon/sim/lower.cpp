@@ -109,7 +109,7 @@ uint32_t Lowering::Immediate(uint64_t bits, bool wide) {
   return Constant(slot);
 }
 
-Instruction Lowering::Start(Op op, Type type, InstructionClass cls) const {
+Instruction Lowering::Start(Op op, Type type, core::InstructionClass cls) const {
   Instruction in;
   in.op = op;
   in.type = type;
@@ -130,7 +130,7 @@ Instruction& Lowering::Emit(const Instruction& instruction) {
 }
 
 bool Lowering::Unsupported(const PtxStatement& statement, std::string_view why) {
-  Instruction in = Start(Op::kUnsupported, Type::kNone, InstructionClass::kOther);
+  Instruction in = Start(Op::kUnsupported, Type::kNone, core::InstructionClass::kOther);
   if (in.guard != kNoOperand && out_.registers[in.guard].cls != RegisterClass::kPredicate) in.guard = kNoOperand;
   in.text = static_cast<uint32_t>(texts_.size());
   texts_.push_back(fmt::format("not simulated: {}{} at line {} of the PTX", statement.opcode,

@@ -56,7 +56,7 @@ class Lowering {
   void Statement(const PtxStatement& statement);
   Instruction& Emit(const Instruction& instruction);
   void EmitFence(bool counted);
-  Instruction Start(Op op, Type type, InstructionClass cls) const;
+  Instruction Start(Op op, Type type, core::InstructionClass cls) const;
   bool Unsupported(const PtxStatement& statement, std::string_view why = {});
   uint32_t NewRegister(RegisterClass cls);
   uint32_t NewLabel();

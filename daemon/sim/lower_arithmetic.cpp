@@ -31,7 +31,7 @@ bool Lowering::AddSub(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.type_count() != 1) return false;
   if (with_carry || sets_carry) {
     if (!IsInteger(type, false) || statement.operands.size() != 3) return false;
-    Instruction in = Start(add ? Op::kAddCarry : Op::kSubCarry, type, InstructionClass::kInteger);
+    Instruction in = Start(add ? Op::kAddCarry : Op::kSubCarry, type, core::InstructionClass::kInteger);
     if (carry_ == kNoOperand) carry_ = NewRegister(RegisterClass::kPredicate);
     in.carry_in = with_carry;
     in.carry_out = sets_carry;
@@ -45,7 +45,7 @@ bool Lowering::AddSub(Opcode& opcode, const PtxStatement& statement) {
     Emit(in);
     return true;
   }
-  Instruction in = Start(add ? Op::kAdd : Op::kSub, type, InstructionClass::kInteger);
+  Instruction in = Start(add ? Op::kAdd : Op::kSub, type, core::InstructionClass::kInteger);
   CopyFloatModifiers(in, opcode);
   if (IsInteger(type)) {
     if (opcode.ftz || opcode.rounding != Rounding::kDefault || (opcode.sat && type != Type::kS32)) return false;
@@ -64,7 +64,7 @@ bool Lowering::MulMad(Opcode& opcode, const PtxStatement& statement) {
   const std::string_view family = opcode.family();
   const bool mad = family.starts_with("mad");
   if (opcode.type_count() != 1) return false;
-  Instruction in = Start(mad ? Op::kMad : Op::kMul, type, InstructionClass::kInteger);
+  Instruction in = Start(mad ? Op::kMad : Op::kMul, type, core::InstructionClass::kInteger);
   CopyFloatModifiers(in, opcode);
   if (IsFloat(type)) {
     if (mad) return Fma(opcode, statement);
@@ -122,7 +122,7 @@ bool Lowering::DivRem(Opcode& opcode, const PtxStatement& statement) {
   const Type type = opcode.type();
   const bool div = opcode.family() == "div";
   if (opcode.type_count() != 1) return false;
-  Instruction in = Start(div ? Op::kDiv : Op::kRem, type, InstructionClass::kInteger);
+  Instruction in = Start(div ? Op::kDiv : Op::kRem, type, core::InstructionClass::kInteger);
   CopyFloatModifiers(in, opcode);
   in.approx = opcode.approx;
   in.full_range = opcode.Take("full");
@@ -143,7 +143,7 @@ bool Lowering::Unary(Opcode& opcode, const PtxStatement& statement) {
   const Type type = opcode.type();
   const std::string_view family = opcode.family();
   if (opcode.type_count() != 1 || opcode.sat || opcode.rounding != Rounding::kDefault) return false;
-  Instruction in = Start(family == "abs" ? Op::kAbs : Op::kNeg, type, InstructionClass::kInteger);
+  Instruction in = Start(family == "abs" ? Op::kAbs : Op::kNeg, type, core::InstructionClass::kInteger);
   in.ftz = opcode.ftz;
   if (IsFloat(type)) in.count_as = FloatClass(type);
   else if (!IsSigned(type) || ByteSize(type) < 2) return false;
@@ -153,7 +153,7 @@ bool Lowering::Unary(Opcode& opcode, const PtxStatement& statement) {
 bool Lowering::MinMax(Opcode& opcode, const PtxStatement& statement) {
   const Type type = opcode.type();
   if (opcode.type_count() != 1 || opcode.sat || opcode.rounding != Rounding::kDefault) return false;
-  Instruction in = Start(opcode.family() == "min" ? Op::kMin : Op::kMax, type, InstructionClass::kInteger);
+  Instruction in = Start(opcode.family() == "min" ? Op::kMin : Op::kMax, type, core::InstructionClass::kInteger);
   in.ftz = opcode.ftz;
   in.nan = opcode.Take("NaN");
   in.xorsign = opcode.Take("xorsign");
@@ -178,7 +178,7 @@ bool Lowering::SpecialFunction(Opcode& opcode, const PtxStatement& statement) {
   const Op op = family == "rcp" ? Op::kRcp : family == "sqrt" ? Op::kSqrt : family == "rsqrt" ? Op::kRsqrt
               : family == "sin" ? Op::kSin : family == "cos" ? Op::kCos : family == "lg2" ? Op::kLg2
               : family == "ex2" ? Op::kEx2 : Op::kTanh;
-  Instruction in = Start(op, type, InstructionClass::kSfu);
+  Instruction in = Start(op, type, core::InstructionClass::kSfu);
   CopyFloatModifiers(in, opcode);
   in.approx = opcode.approx;
   const bool rounded = opcode.rounding != Rounding::kDefault;
@@ -198,7 +198,7 @@ bool Lowering::Bits(Opcode& opcode, const PtxStatement& statement) {
   const auto& operands = statement.operands;
   const int size = ByteSize(type);
   if (opcode.type_count() != 1 || opcode.sat || opcode.ftz) return false;
-  Instruction in = Start(Op::kPopc, type, InstructionClass::kInteger);
+  Instruction in = Start(Op::kPopc, type, core::InstructionClass::kInteger);
   const bool bits = type == Type::kB32 || type == Type::kB64;
   auto narrow_result = [&]() {  // popc, clz and bfind give 32 bits whatever they read
     return opcode.Empty() && operands.size() == 2 && Def(in, operands[0], RegisterClass::k32) && Use(in, operands[1], type) &&
@@ -267,12 +267,12 @@ bool Lowering::Bits(Opcode& opcode, const PtxStatement& statement) {
   }
   if (family == "copysign") {
     in.op = Op::kCopysign;
-    in.count_as = type == Type::kF64 ? InstructionClass::kFp64 : InstructionClass::kFp32;
+    in.count_as = type == Type::kF64 ? core::InstructionClass::kFp64 : core::InstructionClass::kFp32;
     return (type == Type::kF32 || type == Type::kF64) && Operands(in, opcode, statement, {type, type});
   }
   if (family == "testp") {
     in.op = Op::kTestp;
-    in.count_as = type == Type::kF64 ? InstructionClass::kFp64 : InstructionClass::kFp32;
+    in.count_as = type == Type::kF64 ? core::InstructionClass::kFp64 : core::InstructionClass::kFp32;
     TestMode mode = TestMode::kFinite;
     if (!opcode.TakeOne(kTests, mode) || (type != Type::kF32 && type != Type::kF64) || operands.size() != 2) return false;
     in.mode = static_cast<uint8_t>(mode);
@@ -289,7 +289,7 @@ bool Lowering::Logic(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.type_count() != 1 || opcode.sat || opcode.ftz) return false;
   const Op op = family == "and" ? Op::kAnd : family == "or" ? Op::kOr : family == "xor" ? Op::kXor : family == "not" ? Op::kNot
               : family == "cnot" ? Op::kCnot : family == "shl" ? Op::kShl : Op::kShr;
-  Instruction in = Start(op, type, InstructionClass::kInteger);
+  Instruction in = Start(op, type, core::InstructionClass::kInteger);
   if (type == Type::kPred) {
     if (op == Op::kShl || op == Op::kShr || op == Op::kCnot || !opcode.Empty()) return false;
     const size_t uses = op == Op::kNot ? 1 : 2;
@@ -309,7 +309,7 @@ bool Lowering::Logic(Opcode& opcode, const PtxStatement& statement) {
 
 bool Lowering::Dot(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.type_count() != 2) return false;
-  Instruction in = Start(opcode.family() == "dp4a" ? Op::kDp4a : Op::kDp2a, Type::kB32, InstructionClass::kInteger);
+  Instruction in = Start(opcode.family() == "dp4a" ? Op::kDp4a : Op::kDp2a, Type::kB32, core::InstructionClass::kInteger);
   const bool a_signed = opcode.type(0) == Type::kS32, b_signed = opcode.type(1) == Type::kS32;
   if ((!a_signed && opcode.type(0) != Type::kU32) || (!b_signed && opcode.type(1) != Type::kU32)) return false;
   if (in.op == Op::kDp2a && !opcode.TakeOne(kMulModes, in.mul)) return false;

@@ -18,7 +18,7 @@ constexpr size_t kDepthLimit = 64;
 bool Lowering::Branch(Opcode& opcode, const PtxStatement& statement) {
   opcode.Take("uni");
   if (!opcode.Empty() || statement.operands.size() != 1 || statement.operands[0].kind != PtxOperand::Kind::kLabel) return false;
-  Instruction in = Start(Op::kBranch, Type::kNone, InstructionClass::kControl);
+  Instruction in = Start(Op::kBranch, Type::kNone, core::InstructionClass::kControl);
   if (in.guard != kNoOperand) {
     UseRegister(in, in.guard);
     in.negate_predicate = in.guard_negated;
@@ -34,7 +34,7 @@ bool Lowering::Exit(Opcode& opcode, const PtxStatement& statement) {
   if (!opcode.Empty() || !statement.operands.empty()) return false;
   const std::string_view family = opcode.family();
   if (family == "ret" && !frame_->top) {
-    Instruction in = Start(Op::kBranch, Type::kNone, InstructionClass::kControl);
+    Instruction in = Start(Op::kBranch, Type::kNone, core::InstructionClass::kControl);
     if (in.guard != kNoOperand) {
       UseRegister(in, in.guard);
       in.negate_predicate = in.guard_negated;
@@ -44,7 +44,7 @@ bool Lowering::Exit(Opcode& opcode, const PtxStatement& statement) {
     Emit(in);
     return true;
   }
-  Instruction in = Start(family == "ret" || family == "exit" ? Op::kExit : Op::kTrap, Type::kNone, InstructionClass::kControl);
+  Instruction in = Start(family == "ret" || family == "exit" ? Op::kExit : Op::kTrap, Type::kNone, core::InstructionClass::kControl);
   if (in.op == Op::kTrap) {
     in.text = static_cast<uint32_t>(texts_.size());
     texts_.push_back(std::string(family) + " executed");
@@ -56,7 +56,7 @@ bool Lowering::Exit(Opcode& opcode, const PtxStatement& statement) {
 // The value that the caller stored in a .param variable.
 bool Lowering::LoadArgument(const PtxOperand& operand, Type type, uint32_t& id) {
   if (operand.kind != PtxOperand::Kind::kVariable || module_.variables[operand.index].space != Space::kParam) return false;
-  Instruction in = Start(Op::kLoad, type, InstructionClass::kMove);
+  Instruction in = Start(Op::kLoad, type, core::InstructionClass::kMove);
   in.counted = 0;
   in.space = Space::kLocal;
   in.site = out_.sites++;
@@ -75,12 +75,12 @@ bool Lowering::CallKnown(const PtxStatement& statement, std::string_view name) {
     uint32_t format = 0, list = 0;
     if (arguments.size() != 2 || !LoadArgument(arguments[0], Type::kU64, format) || !LoadArgument(arguments[1], Type::kU64, list))
       return false;
-    Instruction in = Start(Op::kPrint, Type::kU64, InstructionClass::kControl);
+    Instruction in = Start(Op::kPrint, Type::kU64, core::InstructionClass::kControl);
     UseRegister(in, format);
     UseRegister(in, list);
     Emit(in);
     if (statement.results.size() == 1 && statement.results[0].kind == PtxOperand::Kind::kVariable) {
-      Instruction result = Start(Op::kStore, Type::kU32, InstructionClass::kMove);
+      Instruction result = Start(Op::kStore, Type::kU32, core::InstructionClass::kMove);
       result.counted = 0;
       result.space = Space::kLocal;
       result.site = out_.sites++;
@@ -95,7 +95,7 @@ bool Lowering::CallKnown(const PtxStatement& statement, std::string_view name) {
     if (arguments.size() != 5 || !LoadArgument(arguments[0], Type::kU64, message) ||
         !LoadArgument(arguments[1], Type::kU64, file) || !LoadArgument(arguments[2], Type::kU32, line))
       return false;
-    Instruction in = Start(Op::kAssertFail, Type::kU64, InstructionClass::kControl);
+    Instruction in = Start(Op::kAssertFail, Type::kU64, core::InstructionClass::kControl);
     UseRegister(in, message);
     UseRegister(in, file);
     UseRegister(in, line);
@@ -126,7 +126,7 @@ bool Lowering::Call(const PtxStatement& statement) {
   };
   if (!bind(statement.arguments, callee.parameters) || !bind(statement.results, callee.results)) return false;
   // A guarded call is a branch around the inlined body.
-  Instruction in = Start(Op::kBranch, Type::kNone, InstructionClass::kControl);
+  Instruction in = Start(Op::kBranch, Type::kNone, core::InstructionClass::kControl);
   frame.return_label = NewLabel();
   if (in.guard != kNoOperand) {
     UseRegister(in, in.guard);
@@ -146,12 +146,12 @@ bool Lowering::Barrier(Opcode& opcode, const PtxStatement& statement) {
   opcode.Take("cta");
   if (opcode.Take("warp")) {
     if (!opcode.Take("sync") || !opcode.Empty() || operands.size() != 1) return false;
-    Instruction in = Start(Op::kWarpBarrier, Type::kNone, InstructionClass::kWarp);
+    Instruction in = Start(Op::kWarpBarrier, Type::kNone, core::InstructionClass::kWarp);
     if (!Use(in, operands[0], Type::kU32)) return false;
     Emit(in);
     return true;
   }
-  Instruction in = Start(Op::kBarrier, opcode.type(), InstructionClass::kBarrier);
+  Instruction in = Start(Op::kBarrier, opcode.type(), core::InstructionClass::kBarrier);
   in.aligned = opcode.family() == "bar" || opcode.Take("aligned");
   size_t at = 0;
   if (opcode.Take("arrive")) {
@@ -187,7 +187,7 @@ bool Lowering::Shuffle(Opcode& opcode, const PtxStatement& statement) {
   ShuffleMode mode = ShuffleMode::kIdx;
   if (!opcode.Take("sync") || !opcode.TakeOne(kShuffles, mode) || !opcode.Empty() || opcode.type() != Type::kB32) return false;
   if (operands.size() != 5) return false;
-  Instruction in = Start(Op::kShuffle, Type::kB32, InstructionClass::kWarp);
+  Instruction in = Start(Op::kShuffle, Type::kB32, core::InstructionClass::kWarp);
   in.mode = static_cast<uint8_t>(mode);
   if (operands[0].kind == PtxOperand::Kind::kVector) {
     if (operands[0].elements.size() != 2 || !Def(in, operands[0].elements[0], RegisterClass::k32) ||
@@ -206,7 +206,7 @@ bool Lowering::Vote(Opcode& opcode, const PtxStatement& statement) {
   const auto& operands = statement.operands;
   VoteMode mode = VoteMode::kAll;
   if (!opcode.Take("sync") || !opcode.TakeOne(kVotes, mode) || !opcode.Empty() || operands.size() != 3) return false;
-  Instruction in = Start(Op::kVote, opcode.type(), InstructionClass::kWarp);
+  Instruction in = Start(Op::kVote, opcode.type(), core::InstructionClass::kWarp);
   in.mode = static_cast<uint8_t>(mode);
   const bool ballot = mode == VoteMode::kBallot;
   if (opcode.type() != (ballot ? Type::kB32 : Type::kPred)) return false;
@@ -223,7 +223,7 @@ bool Lowering::Match(Opcode& opcode, const PtxStatement& statement) {
   const bool any = opcode.Take("any");
   if ((!any && !opcode.Take("all")) || !opcode.Take("sync") || !opcode.Empty() || operands.size() != 3) return false;
   if (type != Type::kB32 && type != Type::kB64) return false;
-  Instruction in = Start(any ? Op::kMatchAny : Op::kMatchAll, type, InstructionClass::kWarp);
+  Instruction in = Start(any ? Op::kMatchAny : Op::kMatchAll, type, core::InstructionClass::kWarp);
   if (!any && operands[0].kind == PtxOperand::Kind::kVector) {
     if (operands[0].elements.size() != 2 || !Def(in, operands[0].elements[0], RegisterClass::k32) ||
         !Def(in, operands[0].elements[1], RegisterClass::kPredicate))
@@ -244,13 +244,13 @@ bool Lowering::Redux(Opcode& opcode, const PtxStatement& statement) {
   const Type type = opcode.type();
   if (!opcode.Take("sync") || !opcode.TakeOne(kOps, op) || !opcode.Empty()) return false;
   if (type != Type::kU32 && type != Type::kS32 && type != Type::kB32) return false;
-  Instruction in = Start(Op::kRedux, type, InstructionClass::kWarp);
+  Instruction in = Start(Op::kRedux, type, core::InstructionClass::kWarp);
   in.mode = static_cast<uint8_t>(op);
   return Operands(in, opcode, statement, {type, Type::kB32});
 }
 
 bool Lowering::ActiveMask(Opcode& opcode, const PtxStatement& statement) {
-  return Operands(Start(Op::kActiveMask, Type::kB32, InstructionClass::kWarp), opcode, statement, {});
+  return Operands(Start(Op::kActiveMask, Type::kB32, core::InstructionClass::kWarp), opcode, statement, {});
 }
 
 }  // namespace warpwright::sim

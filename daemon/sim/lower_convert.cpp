@@ -20,7 +20,7 @@ bool Lowering::Set(Opcode& opcode, const PtxStatement& statement) {
   const auto& operands = statement.operands;
   if (opcode.type_count() != (predicate ? 1u : 2u) || opcode.sat || operands.size() < 3) return false;
   const Type type = opcode.type(predicate ? 0 : 1);
-  Instruction in = Start(predicate ? Op::kSetPredicate : Op::kSet, type, InstructionClass::kInteger);
+  Instruction in = Start(predicate ? Op::kSetPredicate : Op::kSet, type, core::InstructionClass::kInteger);
   in.ftz = opcode.ftz;
   // "lo" and "hi" are comparisons here; "and", "or", "xor" combine.
   if (!opcode.TakeOne(kCompares, in.compare)) return false;
@@ -71,13 +71,13 @@ bool Lowering::Select(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.family() == "slct") {
     const Type selector = opcode.type(1);
     if (opcode.type_count() != 2 || ByteSize(type) < 4 || (selector != Type::kS32 && selector != Type::kF32)) return false;
-    Instruction in = Start(Op::kSlct, type, InstructionClass::kInteger);
+    Instruction in = Start(Op::kSlct, type, core::InstructionClass::kInteger);
     in.from = selector;
     in.ftz = opcode.ftz;
     return Operands(in, opcode, statement, {type, type, selector});
   }
   if (opcode.type_count() != 1 || operands.size() != 4 || !opcode.Empty()) return false;
-  Instruction in = Start(Op::kSelect, type, InstructionClass::kInteger);
+  Instruction in = Start(Op::kSelect, type, core::InstructionClass::kInteger);
   if (!Def(in, operands[0], ClassOf(type)) || !Use(in, operands[1], type) || !Use(in, operands[2], type) ||
       operands[3].negated || !UsePredicate(in, operands[3]))
     return false;
@@ -90,7 +90,7 @@ bool Lowering::Convert(Opcode& opcode, const PtxStatement& statement) {
   const auto& operands = statement.operands;
   if (opcode.type_count() != 2 || operands.size() < 2) return false;
   const Type to = opcode.type(0), from = opcode.type(1);
-  Instruction in = Start(Op::kConvert, to, InstructionClass::kConversion);
+  Instruction in = Start(Op::kConvert, to, core::InstructionClass::kConversion);
   in.from = from;
   CopyFloatModifiers(in, opcode);
   in.relu = opcode.Take("relu");
@@ -142,7 +142,7 @@ bool Lowering::Move(Opcode& opcode, const PtxStatement& statement) {
     const auto count = static_cast<int>(elements.size());
     if (pack == unpack || (count != 2 && count != 4) || ByteSize(type) / count < 2) return false;
     const Type element = ByteSize(type) / count == 4 ? Type::kB32 : Type::kB16;
-    Instruction in = Start(pack ? Op::kPack : Op::kUnpack, type, InstructionClass::kMove);
+    Instruction in = Start(pack ? Op::kPack : Op::kUnpack, type, core::InstructionClass::kMove);
     in.vector = static_cast<uint8_t>(count);
     if (pack && !Def(in, operands[0], ClassOf(type))) return false;
     for (const PtxOperand& part : elements)
@@ -151,7 +151,7 @@ bool Lowering::Move(Opcode& opcode, const PtxStatement& statement) {
     Emit(in);
     return true;
   }
-  Instruction in = Start(Op::kMove, type, InstructionClass::kMove);
+  Instruction in = Start(Op::kMove, type, core::InstructionClass::kMove);
   if (operands[1].kind == PtxOperand::Kind::kSpecial) {
     const std::string_view name = operands[1].text;
     if (name.starts_with("%clock") || name.starts_with("%globaltimer")) {

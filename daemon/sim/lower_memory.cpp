@@ -18,19 +18,19 @@ bool TakeSpace(Opcode& opcode, Space& space) {
   return opcode.TakeOne(kSpaces, space);
 }
 
-InstructionClass LoadClass(Space space) {
+core::InstructionClass LoadClass(Space space) {
   switch (space) {
-    case Space::kShared: return InstructionClass::kSharedLoad;
-    case Space::kLocal: return InstructionClass::kLocalLoad;
-    case Space::kConst: case Space::kParam: return InstructionClass::kConstantLoad;
-    default: return InstructionClass::kGlobalLoad;
+    case Space::kShared: return core::InstructionClass::kSharedLoad;
+    case Space::kLocal: return core::InstructionClass::kLocalLoad;
+    case Space::kConst: case Space::kParam: return core::InstructionClass::kConstantLoad;
+    default: return core::InstructionClass::kGlobalLoad;
   }
 }
-InstructionClass StoreClass(Space space) {
+core::InstructionClass StoreClass(Space space) {
   switch (space) {
-    case Space::kShared: return InstructionClass::kSharedStore;
-    case Space::kLocal: return InstructionClass::kLocalStore;
-    default: return InstructionClass::kGlobalStore;
+    case Space::kShared: return core::InstructionClass::kSharedStore;
+    case Space::kLocal: return core::InstructionClass::kLocalStore;
+    default: return core::InstructionClass::kGlobalStore;
   }
 }
 
@@ -67,7 +67,7 @@ bool Lowering::LoadParameter(const Opcode& opcode, const PtxStatement& statement
     slot.wide = wide;
     slot.value = place->second + static_cast<uint64_t>(address.offset) + size * static_cast<uint64_t>(i);
     slot.index = size | (IsSigned(type) ? 0x100u : 0);
-    Instruction in = Start(Op::kMove, wide ? Type::kB64 : Type::kB32, InstructionClass::kConstantLoad);
+    Instruction in = Start(Op::kMove, wide ? Type::kB64 : Type::kB32, core::InstructionClass::kConstantLoad);
     in.counted = i == 0 ? 1 : 0;
     if (!Def(in, target, wide ? RegisterClass::k64 : RegisterClass::k32)) return false;
     UseRegister(in, Constant(slot));
@@ -101,7 +101,7 @@ bool Lowering::LoadStore(Opcode& opcode, const PtxStatement& statement) {
     if (of_entry) return load && LoadParameter(opcode, statement, vector);
     if (address.kind == PtxOperand::Kind::kVariable) {  // of a call: in local memory
       space = Space::kLocal;
-      in.count_as = InstructionClass::kMove;
+      in.count_as = core::InstructionClass::kMove;
     } else if (!load) {
       return false;
     }
@@ -146,7 +146,7 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
   Space space = Space::kGeneric;
   TakeSpace(opcode, space);
   if (space != Space::kGeneric && space != Space::kGlobal && space != Space::kShared) return false;
-  Instruction in = Start(reduction ? Op::kReduction : Op::kAtomic, type, InstructionClass::kAtomic);
+  Instruction in = Start(reduction ? Op::kReduction : Op::kAtomic, type, core::InstructionClass::kAtomic);
   const bool both = opcode.Take("acq_rel");
   const bool acquires = opcode.Take("acquire") || both, releases = opcode.Take("release") || both;
   for (std::string_view word : {"relaxed", "cta", "gpu", "sys", "noftz"}) opcode.Take(word);
@@ -190,7 +190,7 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
 
 // `counted`: an instruction of the program; else what `acquire` and `release` stand for, which is a little less than a fence.
 void Lowering::EmitFence(bool counted) {
-  Instruction fence = Start(Op::kFence, Type::kNone, InstructionClass::kOther);
+  Instruction fence = Start(Op::kFence, Type::kNone, core::InstructionClass::kOther);
   fence.counted = counted ? 1 : 0;
   out_.has_fences = true;
   Emit(fence);
@@ -201,7 +201,7 @@ bool Lowering::Cvta(Opcode& opcode, const PtxStatement& statement) {
   const bool to = opcode.Take("to");
   Space space = Space::kGeneric;
   if (!TakeSpace(opcode, space) || opcode.type_count() != 1 || opcode.type() != Type::kU64) return false;
-  Instruction in = Start(Op::kCvta, Type::kU64, InstructionClass::kMove);
+  Instruction in = Start(Op::kCvta, Type::kU64, core::InstructionClass::kMove);
   const uint64_t window = space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow
                         : space == Space::kParam ? kParamWindow : 0;
   in.immediate = static_cast<int64_t>(to ? 0 - window : window);
@@ -209,7 +209,7 @@ bool Lowering::Cvta(Opcode& opcode, const PtxStatement& statement) {
 }
 
 bool Lowering::IsSpace(Opcode& opcode, const PtxStatement& statement) {
-  Instruction in = Start(Op::kIsSpace, Type::kU64, InstructionClass::kInteger);
+  Instruction in = Start(Op::kIsSpace, Type::kU64, core::InstructionClass::kInteger);
   if (!TakeSpace(opcode, in.space) || !opcode.Empty() || opcode.type_count() != 0 || statement.operands.size() != 2) return false;
   if (!Def(in, statement.operands[0], RegisterClass::kPredicate) || !Use(in, statement.operands[1], Type::kU64)) return false;
   Emit(in);
@@ -220,7 +220,7 @@ bool Lowering::IsSpace(Opcode& opcode, const PtxStatement& statement) {
 bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.family() == "createpolicy") {
     if (statement.operands.empty()) return false;
-    Instruction in = Start(Op::kMove, Type::kB64, InstructionClass::kOther);
+    Instruction in = Start(Op::kMove, Type::kB64, core::InstructionClass::kOther);
     if (!Def(in, statement.operands[0], RegisterClass::k64)) return false;
     UseRegister(in, Immediate(0, true));
     Emit(in);
@@ -229,7 +229,7 @@ bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
   // fence.proxy, fence.mbarrier_init and the like belong to asynchronous copies.
   if (opcode.family() == "fence" && (opcode.Take("proxy") || opcode.TakeStartingWith("mbarrier"))) return false;
   if (opcode.family() == "fence" || opcode.family() == "membar") EmitFence(true);
-  else Emit(Start(Op::kNop, Type::kNone, InstructionClass::kOther));
+  else Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));
   return true;
 }
 

@@ -15,8 +15,8 @@ inline bool IsInteger(Type type, bool sixteen = true) {
 }
 inline bool IsHalf(Type type) { return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2; }
 
-inline InstructionClass FloatClass(Type type) {
-  return type == Type::kF64 ? InstructionClass::kFp64 : type == Type::kF32 ? InstructionClass::kFp32 : InstructionClass::kFp16;
+inline core::InstructionClass FloatClass(Type type) {
+  return type == Type::kF64 ? core::InstructionClass::kFp64 : type == Type::kF32 ? core::InstructionClass::kFp32 : core::InstructionClass::kFp16;
 }
 inline uint8_t Lanes(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2 ? 2 : 1; }
 inline void CopyFloatModifiers(Instruction& in, const Opcode& opcode) {

@@ -213,7 +213,7 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
   return Machine(std::move(state));
 }
 
-std::variant<std::monostate, Fault> Machine::Run(uint64_t first, uint64_t last) {
+std::variant<std::monostate, core::Fault> Machine::Run(uint64_t first, uint64_t last) {
   Context& c = state_->context;
   BlockRunner runner(c);
   last = std::min(last, c.grid.Count());
@@ -247,7 +247,7 @@ std::vector<std::vector<uint64_t>> Machine::block_counts() const {
 namespace {
 
 // What one instruction added: run `times` with `lanes` in all.
-void AddInstruction(Counters& n, const Instruction& in, uint64_t times, uint64_t lanes) {
+void AddInstruction(core::Counters& n, const Instruction& in, uint64_t times, uint64_t lanes) {
   n.warp_instructions += times;
   n.thread_instructions += lanes;
   n.warp_instructions_by_class[static_cast<int>(in.count_as)] += times;
@@ -258,7 +258,7 @@ void AddInstruction(Counters& n, const Instruction& in, uint64_t times, uint64_t
   if (in.op == Op::kBranch && in.operands > 0) n.branches += times;
 }
 
-void AddSite(Counters& n, const Instruction& in, const SiteCounters& site) {
+void AddSite(core::Counters& n, const Instruction& in, const SiteCounters& site) {
   if (in.op == Op::kAtomic || in.op == Op::kReduction) {
     n.atomic_requests += site.requests;
     n.atomic_sectors += site.sectors;
@@ -284,9 +284,9 @@ bool IsMemory(const Instruction& in) {
 
 }  // namespace
 
-Counters Machine::counters() const {
+core::Counters Machine::counters() const {
   const Context& c = state_->context;
-  Counters n;
+  core::Counters n;
   if (!c.counting) return n;
   const KernelCode& kernel = *c.kernel;
   const std::vector<uint64_t> entries = state_->Entries();
@@ -305,10 +305,10 @@ Counters Machine::counters() const {
   return n;
 }
 
-std::vector<LineCounters> Machine::line_counters() const {
+std::vector<core::LineCounters> Machine::line_counters() const {
   const Context& c = state_->context;
   const KernelCode& kernel = *c.kernel;
-  std::vector<LineCounters> lines(c.program->locations.size());
+  std::vector<core::LineCounters> lines(c.program->locations.size());
   for (size_t l = 0; l < lines.size(); ++l) {
     lines[l].file = c.program->locations[l].file;
     lines[l].line = c.program->locations[l].line;
@@ -319,7 +319,7 @@ std::vector<LineCounters> Machine::line_counters() const {
     for (uint32_t i = kernel.blocks[b].header; i < kernel.blocks[b].end; ++i) {
       const Instruction& in = kernel.code[i];
       if (in.counted == 0) continue;
-      LineCounters& line = lines[in.line];
+      core::LineCounters& line = lines[in.line];
       line.warp_instructions += entries[b];
       line.thread_instructions += state_->block_lanes[b] - c.guard_off[i];
       line.divergent_branches += c.divergent[i];
@@ -334,9 +334,9 @@ std::vector<LineCounters> Machine::line_counters() const {
   return lines;
 }
 
-const Instruction* StopWithFault(Context& c, const Instruction* i, Fault::Kind kind, uint32_t lane, std::string message) {
+const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane, std::string message) {
   if (lane >= kLanes) lane = c.mask ? static_cast<uint32_t>(std::countr_zero(c.mask)) : 0;
-  Fault& fault = c.fault;
+  core::Fault& fault = c.fault;
   fault.kind = kind;
   fault.message = std::move(message);
   fault.kernel = c.kernel->info.symbol;

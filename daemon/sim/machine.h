@@ -45,7 +45,7 @@ class MemoryObserver {
 
 struct Launch {
   std::string_view kernel;  // symbol
-  Dim3 grid, block;
+  core::Dim3 grid, block;
   uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  // laid out as KernelInfo::parameters says, pointers as device addresses
 };
@@ -69,11 +69,11 @@ class Machine {
   ~Machine();
 
   // Runs the blocks [first, last) in the order of their linear index. After a Fault the machine is done. May be called again.
-  std::variant<std::monostate, Fault> Run(uint64_t first, uint64_t last);
+  std::variant<std::monostate, core::Fault> Run(uint64_t first, uint64_t last);
 
   // Sums over all runs so far. The memory hierarchy's hits and misses are the observer's to fill in.
-  Counters counters() const;
-  std::vector<LineCounters> line_counters() const;  // index = MemoryRequest::line; file and line set
+  core::Counters counters() const;
+  std::vector<core::LineCounters> line_counters() const;  // index = MemoryRequest::line; file and line set
   uint64_t thread_instructions() const;
   // How often each basic block of KernelCode::blocks was entered, by warp of a block: [warp][basic block]. The cost model weighs
   // instructions with it.

@@ -13,7 +13,7 @@
 #include "core/stream_order.h"
 #include "sim/launch_runner.h"
 
-namespace warpwright {
+namespace warpwright::sim {
 
 namespace {
 
@@ -26,7 +26,7 @@ constexpr uint64_t kGuardStream = 1'000'000,
                    kWorkspaceStream = 2'000'000;  // of the random numbers, plus the buffer's index
 
 void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
-  const CounterRandom random(seed, stream);
+  const base::CounterRandom random(seed, stream);
   for (size_t i = 0; i < bytes.size(); i += 8) {
     const uint64_t bits = random.Bits(i / 8);
     std::memcpy(bytes.data() + i, &bits, std::min<size_t>(8, bytes.size() - i));
@@ -37,31 +37,31 @@ void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
 class PlanRun {
  public:
   // `order`: of the blocks; 0 is the usual one.
-  PlanRun(const DeviceRequest& request, const Chip& chip, const sim::Program& program, sim::WorkerPool& pool,
+  PlanRun(const core::DeviceRequest& request, const core::Chip& chip, const sim::Program& program, sim::WorkerPool& pool,
           uint64_t order = 0)
       : request_(request), chip_(chip), program_(program), l2_(chip), pool_(pool), order_(order) {}
   uint64_t instructions() const { return instructions_; }
 
-  Result<DeviceOutcome> Run() {
+  Result<core::DeviceOutcome> Run() {
     // Other machine code than sm_90's is written in another way.
     if (request_.options.counters && request_.module->arch == "sm_90")
-      if (auto read = ReadCubin(request_.module->cubin)) machine_code_ = std::move(*read);
+      if (auto read = compile::ReadCubin(request_.module->cubin)) machine_code_ = std::move(*read);
     WW_TRY(AllocateBuffers());
     WW_TRY(memory_.LoadModule(program_));
     launches_left_ = CountLaunches();
-    for (const PlanOp& op : request_.plan->setup) {
-      WW_ASSIGN(std::optional<Fault> fault, RunOp(op, false));
-      if (fault) return DeviceOutcome(std::move(*fault));
+    for (const core::PlanOp& op : request_.plan->setup) {
+      WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, false));
+      if (fault) return core::DeviceOutcome(std::move(*fault));
     }
     const std::vector<Kept> state = KeepState();
-    for (const PlanOp& op : request_.plan->ops) {
-      WW_ASSIGN(std::optional<Fault> fault, RunOp(op, true));
-      if (fault) return DeviceOutcome(std::move(*fault));
+    for (const core::PlanOp& op : request_.plan->ops) {
+      WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, true));
+      if (fault) return core::DeviceOutcome(std::move(*fault));
     }
     for (const Kept& kept : state)
       if (IsChanged(kept)) run_.changed_globals.push_back(kept.name);
     FinishBuffers();
-    return DeviceOutcome(std::move(run_));
+    return core::DeviceOutcome(std::move(run_));
   }
 
  private:
@@ -75,15 +75,15 @@ class PlanRun {
     uint64_t launches = 0;
     for (const auto* ops : {&request_.plan->setup, &request_.plan->ops})
       launches += static_cast<uint64_t>(std::count_if(
-          ops->begin(), ops->end(), [](const PlanOp& op) { return std::holds_alternative<KernelLaunch>(op); }));
+          ops->begin(), ops->end(), [](const core::PlanOp& op) { return std::holds_alternative<core::KernelLaunch>(op); }));
     return launches;
   }
 
   Status AllocateBuffers() {
     size_t argument = 0;
-    for (const PlanBuffer& plan_buffer : request_.plan->buffers) {
-      const BufferContent* content = nullptr;
-      if (plan_buffer.kind == PlanBuffer::Kind::kArgument) {
+    for (const core::PlanBuffer& plan_buffer : request_.plan->buffers) {
+      const core::BufferContent* content = nullptr;
+      if (plan_buffer.kind == core::PlanBuffer::Kind::kArgument) {
         if (argument >= request_.buffers->size() || (*request_.buffers)[argument].bytes.size() != plan_buffer.bytes)
           return Fail(ErrorCode::kCorrupt,
                       fmt::format("the plan's buffer '{}' does not match the contents given", plan_buffer.name));
@@ -97,7 +97,7 @@ class PlanRun {
     return {};
   }
 
-  Result<Buffer> Allocate(const PlanBuffer& plan_buffer, const BufferContent* content) {
+  Result<Buffer> Allocate(const core::PlanBuffer& plan_buffer, const core::BufferContent* content) {
     Buffer buffer;
     buffer.bytes = plan_buffer.bytes;
     buffer.guard = (request_.options.guard_bytes + 255) / 256 * 256;  // keeps the content's alignment
@@ -139,7 +139,7 @@ class PlanRun {
       if (!variables[i].constant) keep(variables[i].name, memory_.variable_address(i), variables[i].bytes);
     if (request_.plan->setup.empty()) return state;
     for (size_t i = 0; i < buffers_.size(); ++i) {
-      if (request_.plan->buffers[i].kind == PlanBuffer::Kind::kArgument) continue;
+      if (request_.plan->buffers[i].kind == core::PlanBuffer::Kind::kArgument) continue;
       const sim::Allocation* allocation = memory_.Find(buffers_[i].address);
       if (!allocation || !allocation->written) continue;
       keep(request_.plan->buffers[i].name, buffers_[i].address, buffers_[i].bytes);
@@ -154,16 +154,16 @@ class PlanRun {
     return false;
   }
 
-  uint64_t Address(const DevicePointer& pointer) const {
+  uint64_t Address(const core::DevicePointer& pointer) const {
     return buffers_[pointer.buffer].address + static_cast<uint64_t>(pointer.offset);
   }
 
-  Result<std::optional<Fault>> RunOp(const PlanOp& op, bool timed) {
-    if (const auto* launch = std::get_if<KernelLaunch>(&op)) return RunKernel(*launch, timed);
+  Result<std::optional<core::Fault>> RunOp(const core::PlanOp& op, bool timed) {
+    if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch, timed);
     WW_TRY(std::visit(
-        Overload{[&](const MemsetOp& o) { return Memset(o, timed); }, [&](const CopyOp& o) { return Copy(o, timed); },
-                 [&](const UploadOp& o) { return Upload(o.destination, o.bytes, timed); },
-                 [&](const SymbolUploadOp& o) { return UploadSymbol(o); },
+        Overload{[&](const core::MemsetOp& o) { return Memset(o, timed); }, [&](const core::CopyOp& o) { return Copy(o, timed); },
+                 [&](const core::UploadOp& o) { return Upload(o.destination, o.bytes, timed); },
+                 [&](const core::SymbolUploadOp& o) { return UploadSymbol(o); },
                  [](const auto&) { return Status(); }},  // events: operations run in order anyway
         op));
     return std::nullopt;
@@ -174,20 +174,20 @@ class PlanRun {
       run_.time_us += chip_.launch_overhead_us + bytes / chip_.dram_bytes_per_second * 1e6;
   }
 
-  Result<std::span<std::byte>> Bytes(const DevicePointer& pointer, uint64_t bytes) {
+  Result<std::span<std::byte>> Bytes(const core::DevicePointer& pointer, uint64_t bytes) {
     const std::span<std::byte> span = memory_.Bytes(Address(pointer), bytes);
     if (span.size() != bytes) return Fail(ErrorCode::kCorrupt, "an operation of the plan leaves its buffer");
     return span;
   }
 
-  Status Memset(const MemsetOp& op, bool timed) {
+  Status Memset(const core::MemsetOp& op, bool timed) {
     WW_ASSIGN(const std::span<std::byte> span, Bytes(op.destination, op.bytes));
     for (uint64_t i = 0; i < op.bytes; ++i) span[i] = static_cast<std::byte>(op.value >> (8 * (i % op.unit)));
     Written(op.destination, op.bytes);
     AddTime(timed, static_cast<double>(op.bytes));
     return {};
   }
-  Status Copy(const CopyOp& op, bool timed) {
+  Status Copy(const core::CopyOp& op, bool timed) {
     WW_ASSIGN(const std::span<std::byte> to, Bytes(op.destination, op.bytes));
     WW_ASSIGN(const std::span<std::byte> from, Bytes(op.source, op.bytes));
     std::memmove(to.data(), from.data(), op.bytes);
@@ -196,22 +196,22 @@ class PlanRun {
     AddTime(timed, 2.0 * static_cast<double>(op.bytes));
     return {};
   }
-  Status Upload(const DevicePointer& destination, const std::vector<std::byte>& bytes, bool timed) {
+  Status Upload(const core::DevicePointer& destination, const std::vector<std::byte>& bytes, bool timed) {
     WW_ASSIGN(const std::span<std::byte> span, Bytes(destination, bytes.size()));
     std::copy(bytes.begin(), bytes.end(), span.begin());
     Written(destination, bytes.size());
     AddTime(timed, static_cast<double>(bytes.size()));
     return {};
   }
-  void Written(const DevicePointer& pointer, uint64_t bytes) {
+  void Written(const core::DevicePointer& pointer, uint64_t bytes) {
     if (bytes == 0) return;
     memory_.MarkWritten(Address(pointer), bytes);
     if (request_.options.counters) l2_.Write(Address(pointer), bytes);
   }
-  Status UploadSymbol(const SymbolUploadOp& op) {
+  Status UploadSymbol(const core::SymbolUploadOp& op) {
     const auto& variables = program_.variables();
     for (uint32_t i = 0; i < variables.size(); ++i) {
-      if (!NamesVariable(variables[i].name, op.symbol)) continue;
+      if (!core::NamesVariable(variables[i].name, op.symbol)) continue;
       if (op.offset > variables[i].bytes || op.bytes.size() > variables[i].bytes - op.offset)
         return Fail(ErrorCode::kCorrupt, fmt::format("an upload leaves the variable '{}'", op.symbol));
       const uint64_t address = memory_.variable_address(i) + op.offset;
@@ -223,14 +223,14 @@ class PlanRun {
     return {};  // the compiler drops a variable that no kernel reads
   }
 
-  Result<std::optional<Fault>> RunKernel(const KernelLaunch& launch, bool timed) {
-    const KernelResources* resources = request_.module->Find(launch.kernel);
+  Result<std::optional<core::Fault>> RunKernel(const core::KernelLaunch& launch, bool timed) {
+    const core::KernelResources* resources = request_.module->Find(launch.kernel);
     const sim::KernelInfo* info = resources ? program_.Find(resources->symbol) : nullptr;
     if (!info)
       return Fail(ErrorCode::kCorrupt,
                   fmt::format("the plan launches '{}', which is not in the compiled module", launch.kernel));
     WW_ASSIGN(const std::vector<std::byte> parameters, Parameters(launch, *info));
-    const ExecuteOptions& options = request_.options;
+    const core::ExecuteOptions& options = request_.options;
     sim::LaunchLimits limits;
     limits.counters = options.counters;
     limits.instruction_limit = options.instruction_limit - std::min(options.instruction_limit, instructions_);
@@ -244,7 +244,7 @@ class PlanRun {
     launches_left_ -= launches_left_ > 0;
     const LaunchContext context{chip_, program_, memory_, l2_, pool_, machine_code_};
     WW_ASSIGN(LaunchOutcome outcome, sim::RunLaunch(context, launch, *resources, parameters, limits));
-    if (Fault* fault = std::get_if<Fault>(&outcome)) return std::optional<Fault>(std::move(*fault));
+    if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) return std::optional<core::Fault>(std::move(*fault));
     LaunchResult& result = std::get<LaunchResult>(outcome);
     instructions_ += result.thread_instructions;
     if (!result.complete) {
@@ -259,9 +259,9 @@ class PlanRun {
   }
 
   // Of the buffers that the launch names and the module's variables.
-  uint64_t Footprint(const KernelLaunch& launch) const {
+  uint64_t Footprint(const core::KernelLaunch& launch) const {
     std::set<uint32_t> reached;
-    for (const KernelParameter& parameter : launch.parameters)
+    for (const core::KernelParameter& parameter : launch.parameters)
       for (const auto& [offset, pointer] : parameter.pointers) reached.insert(pointer.buffer);
     uint64_t bytes = 0;
     for (const uint32_t buffer : reached) bytes += buffers_[buffer].bytes + 64;
@@ -269,7 +269,7 @@ class PlanRun {
     return bytes;
   }
 
-  Result<std::vector<std::byte>> Parameters(const KernelLaunch& launch, const sim::KernelInfo& info) const {
+  Result<std::vector<std::byte>> Parameters(const core::KernelLaunch& launch, const sim::KernelInfo& info) const {
     if (launch.parameters.size() != info.parameters.size())
       return Fail(ErrorCode::kCorrupt, fmt::format("'{}' takes {} parameters, the plan gives {}", launch.kernel,
                                                    info.parameters.size(), launch.parameters.size()));
@@ -309,7 +309,7 @@ class PlanRun {
     for (size_t i = 0; i < buffers_.size(); ++i) {
       const Buffer& buffer = buffers_[i];
       if (buffer.guard > 0) CompareGuards(i);
-      if (request_.plan->buffers[i].kind != PlanBuffer::Kind::kArgument) continue;
+      if (request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument) continue;
       ++arguments;
       if (!request_.options.keep_outputs) continue;
       const std::span<std::byte> bytes = memory_.Bytes(buffer.address, buffer.bytes);
@@ -324,7 +324,7 @@ class PlanRun {
       FillRandom(expected, request_.options.seed, kGuardStream + 2 * index + behind);
       const std::span<std::byte> band =
           memory_.Bytes(behind ? buffer.address + buffer.bytes : buffer.address - buffer.guard, buffer.guard);
-      GuardViolation violation;
+      core::GuardViolation violation;
       for (uint64_t i = 0; i < buffer.guard; ++i) {
         if (band[i] == expected[i]) continue;
         const int64_t offset = behind ? static_cast<int64_t>(buffer.bytes + i)
@@ -337,42 +337,42 @@ class PlanRun {
     }
   }
 
-  const DeviceRequest& request_;
-  const Chip& chip_;
+  const core::DeviceRequest& request_;
+  const core::Chip& chip_;
   const sim::Program& program_;
   sim::Memory memory_;
   sim::L2Model l2_;
-  std::map<std::string, CubinKernel> machine_code_;
+  std::map<std::string, compile::CubinKernel> machine_code_;
   sim::WorkerPool& pool_;
   std::vector<Buffer> buffers_;
-  DeviceRun run_;
+  core::DeviceRun run_;
   const uint64_t order_;
   uint64_t instructions_ = 0, launches_left_ = 0;
 };
 
-class SimDevice : public Device {
+class SimDevice : public core::Device {
  public:
-  SimDevice(const Chip& chip, int threads)
+  SimDevice(const core::Chip& chip, int threads)
       : chip_(chip),
         pool_(std::clamp(threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency()), 1, 64)) {}
 
-  const Chip& chip() const override { return chip_; }
+  const core::Chip& chip() const override { return chip_; }
 
-  Result<DeviceOutcome> Run(const DeviceRequest& request) override {
+  Result<core::DeviceOutcome> Run(const core::DeviceRequest& request) override {
     const Result<sim::Program> program = Decode(*request.module);
     if (!program) {  // the assembler took it: it is the candidate's code that is too much for us
-      Fault fault;
-      fault.kind = Fault::Kind::kNotSimulated;
+      core::Fault fault;
+      fault.kind = core::Fault::Kind::kNotSimulated;
       fault.message = program.error().message;
-      return DeviceOutcome(std::move(fault));
+      return core::DeviceOutcome(std::move(fault));
     }
     PlanRun first(request, chip_, *program, pool_);
-    WW_ASSIGN(DeviceOutcome outcome, first.Run());
-    WW_ASSIGN(std::optional<Fault> fault, RunAgain(request, *program, first.instructions(), outcome));
-    if (fault) return DeviceOutcome(std::move(*fault));
+    WW_ASSIGN(core::DeviceOutcome outcome, first.Run());
+    WW_ASSIGN(std::optional<core::Fault> fault, RunAgain(request, *program, first.instructions(), outcome));
+    if (fault) return core::DeviceOutcome(std::move(*fault));
     return outcome;
   }
-  Result<DeviceTimingOutcome> Time(const DeviceTimingRequest&) override {
+  Result<core::DeviceTimingOutcome> Time(const core::DeviceTimingRequest&) override {
     return Fail(ErrorCode::kUnsupported, "the simulator models times; only a GPU can be timed");
   }
   bool usable() const override { return true; }
@@ -380,35 +380,35 @@ class SimDevice : public Device {
 
  private:
   // Every run is the same here unless blocks race for the same memory, or streams do: another order of them shows it.
-  Result<std::optional<Fault>> RunAgain(const DeviceRequest& request, const sim::Program& program,
-                                        uint64_t instructions, DeviceOutcome& outcome) {
-    auto* run = std::get_if<DeviceRun>(&outcome);
-    if (!run || !request.options.keep_outputs) return std::optional<Fault>();
-    DeviceRequest again = request;
+  Result<std::optional<core::Fault>> RunAgain(const core::DeviceRequest& request, const sim::Program& program,
+                                        uint64_t instructions, core::DeviceOutcome& outcome) {
+    auto* run = std::get_if<core::DeviceRun>(&outcome);
+    if (!run || !request.options.keep_outputs) return std::optional<core::Fault>();
+    core::DeviceRequest again = request;
     again.options.counters = false;
     again.options.sample_instructions = 0;
     again.options.instruction_limit = 1'000'000 + 4 * instructions;
-    LaunchPlan exchanged = *request.plan;
-    exchanged.ops = LatestFirst(exchanged.ops);
+    core::LaunchPlan exchanged = *request.plan;
+    exchanged.ops = core::LatestFirst(exchanged.ops);
     const bool streams = exchanged.ops != request.plan->ops;
     for (uint32_t order = 1; order < request.options.runs; ++order) {
       again.plan = streams && order % 2 == 1 ? &exchanged : request.plan;
-      WW_ASSIGN(DeviceOutcome other, PlanRun(again, chip_, program, pool_, order).Run());
-      if (auto* fault = std::get_if<Fault>(&other)) {
+      WW_ASSIGN(core::DeviceOutcome other, PlanRun(again, chip_, program, pool_, order).Run());
+      if (auto* fault = std::get_if<core::Fault>(&other)) {
         // Blocks that wait for lower ones wait for ever here, and not on a GPU, which starts them in their order.
-        if (fault->kind == Fault::Kind::kInstructionLimit) break;
+        if (fault->kind == core::Fault::Kind::kInstructionLimit) break;
         if (again.plan == &exchanged) fault->message += "; in an order that its streams allow, and a GPU may take";
-        return std::optional<Fault>(std::move(*fault));
+        return std::optional<core::Fault>(std::move(*fault));
       }
-      DeviceRun& result = std::get<DeviceRun>(other);
+      core::DeviceRun& result = std::get<core::DeviceRun>(other);
       if (result.buffers == run->buffers) continue;
       if (++run->differing_runs == 1) run->other_buffers = std::move(result.buffers);
     }
-    return std::optional<Fault>();
+    return std::optional<core::Fault>();
   }
 
   // The judge runs one module on many inputs.
-  Result<sim::Program> Decode(const CompiledModule& module) {
+  Result<sim::Program> Decode(const core::CompiledModule& module) {
     for (const auto& [ptx, program] : programs_)
       if (ptx == module.ptx) return program;
     WW_ASSIGN(sim::Program program, sim::DecodePtx(module.ptx));
@@ -417,15 +417,15 @@ class SimDevice : public Device {
     return program;
   }
 
-  const Chip chip_;
+  const core::Chip chip_;
   sim::WorkerPool pool_;
   std::deque<std::pair<std::string, sim::Program>> programs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> MakeSimDevice(const Chip& chip, int threads) {
+std::unique_ptr<core::Device> MakeSimDevice(const core::Chip& chip, int threads) {
   return std::make_unique<SimDevice>(chip, threads);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::sim

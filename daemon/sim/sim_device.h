@@ -13,9 +13,9 @@
 
 #include "core/device.h"
 
-namespace warpwright {
+namespace warpwright::sim {
 
 // `threads`: host threads; 0 for as many as there are cores.
-std::unique_ptr<Device> MakeSimDevice(const Chip& chip, int threads = 0);
+std::unique_ptr<core::Device> MakeSimDevice(const core::Chip& chip, int threads = 0);
 
-}  // namespace warpwright
+}  // namespace warpwright::sim

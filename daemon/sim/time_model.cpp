@@ -17,7 +17,7 @@ struct Demand {
 };
 
 Demand WholeDemand(const TimeInputs& inputs) {
-  const Counters& c = inputs.counters;
+  const core::Counters& c = inputs.counters;
   return {inputs.work,
           D(c.dram_read_bytes + c.dram_write_bytes),
           D(c.l2_read_bytes + c.l2_write_bytes),
@@ -39,7 +39,7 @@ Demand PhaseDemand(const TimeInputs& inputs, const Demand& whole, const Work& ph
   const double loads = share(phase.load_sectors, work.load_sectors), stores = share(phase.store_sectors, work.store_sectors);
   const double from_l2 = share(phase.l2_sectors, work.l2_sectors);
   const double requests = share(phase.load_sectors + phase.store_sectors, work.load_sectors + work.store_sectors);
-  const Counters& c = inputs.counters;
+  const core::Counters& c = inputs.counters;
   Demand demand;
   demand.work = phase;
   double issue = 0;  // without spills, which the phases do not know
@@ -58,8 +58,8 @@ Demand PhaseDemand(const TimeInputs& inputs, const Demand& whole, const Work& ph
   return demand;
 }
 
-TimeBreakdown PartsOf(const Chip& chip, const TimeInputs& inputs, const Demand& demand) {
-  TimeBreakdown time;
+core::TimeBreakdown PartsOf(const core::Chip& chip, const TimeInputs& inputs, const Demand& demand) {
+  core::TimeBreakdown time;
   const double cycles_per_us = chip.clock_ghz * 1e3;
   const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
   const double blocks_of_busiest = std::ceil(blocks / chip.multiprocessors);
@@ -96,7 +96,7 @@ double Eighth(double x) {
 }
 
 // Parts that overlap, but not perfectly.
-double Overlapped(const Chip& chip, const Demand& demand, const TimeBreakdown& time, double block_launch_us) {
+double Overlapped(const core::Chip& chip, const Demand& demand, const core::TimeBreakdown& time, double block_launch_us) {
   // Loads wait longer the busier the memory is.
   const double dram_latency_us = demand.work.path_cycles > 0 ? time.latency_us * demand.work.dram_cycles / demand.work.path_cycles : 0;
   const double queue = chip.dram_latency_ns > 0 ? chip.dram_queue_ns / chip.dram_latency_ns : 0;
@@ -111,7 +111,7 @@ double Overlapped(const Chip& chip, const Demand& demand, const TimeBreakdown& t
 }
 
 // Each phase of a kernel by itself.
-double Separate(const Chip& chip, const TimeInputs& inputs, const Demand& whole, double block_launch_us, double& weight) {
+double Separate(const core::Chip& chip, const TimeInputs& inputs, const Demand& whole, double block_launch_us, double& weight) {
   const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
   const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
   const double resident = inputs.occupancy.blocks_per_multiprocessor;
@@ -132,7 +132,7 @@ double Separate(const Chip& chip, const TimeInputs& inputs, const Demand& whole,
 
 }  // namespace
 
-double LoadCycles(const Chip& chip, double l1_requests, double l2_requests, double dram_requests,
+double LoadCycles(const core::Chip& chip, double l1_requests, double l2_requests, double dram_requests,
                   double sectors_per_request) {
   const double l2_cycles = chip.l2_latency_ns * chip.clock_ghz, dram_cycles = chip.dram_latency_ns * chip.clock_ghz;
   const double requests = l1_requests + l2_requests + dram_requests;
@@ -143,8 +143,8 @@ double LoadCycles(const Chip& chip, double l1_requests, double l2_requests, doub
   return (l1_requests * l1 + l2_requests * (l2_cycles + port) + dram_requests * (dram_cycles + port)) / requests;
 }
 
-TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs) {
-  TimeBreakdown time;
+core::TimeBreakdown ModelTime(const core::Chip& chip, const TimeInputs& inputs) {
+  core::TimeBreakdown time;
   time.overhead_us = chip.launch_overhead_us;
   time.total_us = time.overhead_us;
   time.limiter = "overhead";

@@ -71,19 +71,19 @@ struct TimeInputs {
   uint64_t blocks = 0;
   uint64_t working_blocks = 0;  // the first of them; the rest returns at once. 0: all
   int threads_per_block = 0;
-  Occupancy occupancy;
-  Counters counters;  // of the whole grid
+  core::Occupancy occupancy;
+  core::Counters counters;  // of the whole grid
   Work work;          // of the whole grid
   std::vector<Work> phases;  // the same by phase (code_shape.h); empty: one phase
   Traffic traffic;    // of the whole grid
   uint64_t hottest_atomics = 0;
 };
 
-TimeBreakdown ModelTime(const Chip& chip, const TimeInputs& inputs);
+core::TimeBreakdown ModelTime(const core::Chip& chip, const TimeInputs& inputs);
 
 // Average cycles that a warp's load waits at one source line; without any request, as long as for shared memory.
 // `sectors_per_request` beyond what one pass brings add their transfer time.
-double LoadCycles(const Chip& chip, double l1_requests, double l2_requests, double dram_requests,
+double LoadCycles(const core::Chip& chip, double l1_requests, double l2_requests, double dram_requests,
                   double sectors_per_request);
 
 }  // namespace warpwright::sim

@@ -5,7 +5,7 @@
 
 namespace warpwright::sim {
 
-std::vector<Work> WorkByPhase(const KernelCode& kernel, const CodeShape& shape, const Chip& chip, int warps_per_block, const BlockCounts& counts,
+std::vector<Work> WorkByPhase(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip, int warps_per_block, const BlockCounts& counts,
                               const std::function<LineCost(uint32_t)>& line_cost) {
   const std::vector<Work> blocks = BlockWork(kernel, shape, chip, warps_per_block, line_cost);
   const std::vector<Work> slower = BlockWork(kernel, shape, chip, warps_per_block, [&](uint32_t line) {  // DRAM takes twice as long
@@ -35,7 +35,7 @@ std::vector<Work> WorkByPhase(const KernelCode& kernel, const CodeShape& shape, 
   return phases;
 }
 
-double WaitsOfFirstPhase(const KernelCode& kernel, const CodeShape& shape, const Chip& chip, const BlockCounts& counts, double blocks) {
+double WaitsOfFirstPhase(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip, const BlockCounts& counts, double blocks) {
   constexpr double kLong = 1e6;  // cycles: a latency beside which nothing else counts
   const std::vector<Work> work = BlockWork(kernel, shape, chip, 1, [](uint32_t) {
     LineCost cost;

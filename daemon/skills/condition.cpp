@@ -7,26 +7,26 @@
 #include <map>
 #include <optional>
 
-namespace warpwright {
+namespace warpwright::skills {
 namespace {
 
-constexpr Allow kAllowances[] = {Allow::kTf32,        Allow::kNondeterministic, Allow::kClock,
-                                 Allow::kCachePolicy, Allow::kPrintf,           Allow::kReducedPrecision};
+constexpr core::Allow kAllowances[] = {core::Allow::kTf32,        core::Allow::kNondeterministic, core::Allow::kClock,
+                                 core::Allow::kCachePolicy, core::Allow::kPrintf,           core::Allow::kReducedPrecision};
 constexpr std::string_view kComparisons[] = {"is", "below", "at_most", "above", "at_least", "equals", "between"};
 
 const std::map<std::string_view, size_t>& FieldPositions() {
   static const auto positions = [] {
     std::map<std::string_view, size_t> map;
-    for (size_t i = 0; i < EvidenceFields().size(); ++i) map[EvidenceFields()[i].name] = i;
+    for (size_t i = 0; i < core::EvidenceFields().size(); ++i) map[core::EvidenceFields()[i].name] = i;
     return map;
   }();
   return positions;
 }
 
-bool IsBoolean(size_t field) { return EvidenceFields()[field].unit == "bool"; }
-Truth FromBool(bool value) { return value ? Truth::kTrue : Truth::kFalse; }
-Truth Negate(Truth truth) {
-  return truth == Truth::kUnknown ? truth : truth == Truth::kTrue ? Truth::kFalse : Truth::kTrue;
+bool IsBoolean(size_t field) { return core::EvidenceFields()[field].unit == "bool"; }
+TriState FromBool(bool value) { return value ? TriState::kTrue : TriState::kFalse; }
+TriState Negate(TriState truth) {
+  return truth == TriState::kUnknown ? truth : truth == TriState::kTrue ? TriState::kFalse : TriState::kTrue;
 }
 
 std::string DescribeInterval(const Condition& c) {
@@ -50,10 +50,10 @@ std::string Join(const std::vector<std::string>& parts, std::string_view word) {
 
 class Reader {
  public:
-  explicit Reader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  explicit Reader(config::Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
-  Condition Read(const YamlNode& node) {
-    const YamlObject map(node, "a condition",
+  Condition Read(const config::YamlNode& node) {
+    const config::YamlObject map(node, "a condition",
                          {"field", "is", "below", "at_most", "above", "at_least", "equals", "between", "operation",
                           "allow", "all", "any", "not", "reason"},
                          diagnostics_);
@@ -78,14 +78,14 @@ class Reader {
     }
     if (kind != "field")
       for (const std::string_view key : kComparisons)
-        if (const YamlNode* stray = node.Find(key))
+        if (const config::YamlNode* stray = node.Find(key))
           diagnostics_.Add(*stray, fmt::format("'{}' belongs to 'field'", key));
     condition.reason = map.StringOr("reason", "");
     return condition;
   }
 
  private:
-  Condition ReadParts(const std::string& kind, const YamlNode& node) {
+  Condition ReadParts(const std::string& kind, const config::YamlNode& node) {
     Condition condition;
     condition.kind = kind == "all"   ? Condition::Kind::kAll
                      : kind == "any" ? Condition::Kind::kAny
@@ -96,37 +96,37 @@ class Reader {
     }
     if (!node.IsList() || node.items().empty())
       diagnostics_.Add(node, fmt::format("'{}' needs a list of at least one condition", kind));
-    for (const YamlNode& item : node.items()) condition.parts.push_back(Read(item));
+    for (const config::YamlNode& item : node.items()) condition.parts.push_back(Read(item));
     return condition;
   }
 
-  Condition ReadAllow(const YamlNode& node) {
+  Condition ReadAllow(const config::YamlNode& node) {
     Condition condition;
     condition.kind = Condition::Kind::kAllow;
     const auto text = diagnostics_.Take(node.AsString());
     if (!text) return condition;
-    if (const auto allow = ParseAllow(*text)) {
+    if (const auto allow = core::ParseAllow(*text)) {
       condition.allow = *allow;
     } else {
       std::vector<std::string_view> names;
-      for (const Allow a : kAllowances) names.push_back(Name(a));
-      diagnostics_.Add(UnknownName(node, "relaxation", *text, names));
+      for (const core::Allow a : kAllowances) names.push_back(core::Name(a));
+      diagnostics_.Add(config::UnknownName(node, "relaxation", *text, names));
     }
     return condition;
   }
 
-  Condition ReadOperation(const YamlNode& node) {
+  Condition ReadOperation(const config::YamlNode& node) {
     Condition any;
     any.kind = Condition::Kind::kAny;
     std::vector<std::string_view> names;
-    for (const OperationClass operation : kAllOperationClasses) names.push_back(Name(operation));
+    for (const core::OperationClass operation : core::kAllOperationClasses) names.push_back(core::Name(operation));
     if (!node.IsList() || node.items().empty()) diagnostics_.Add(node, "'operation' needs a list of operation classes");
-    for (const YamlNode& item : node.items()) {
+    for (const config::YamlNode& item : node.items()) {
       const auto text = diagnostics_.Take(item.AsString());
       if (!text) continue;
       const auto found = FieldPositions().find("op_" + *text);
       if (found == FieldPositions().end()) {
-        diagnostics_.Add(UnknownName(item, "operation class", *text, names));
+        diagnostics_.Add(config::UnknownName(item, "operation class", *text, names));
         continue;
       }
       Condition part;
@@ -138,7 +138,7 @@ class Reader {
     return any;
   }
 
-  Condition ReadComparison(const YamlNode& node) {
+  Condition ReadComparison(const config::YamlNode& node) {
     Condition condition;
     condition.field = ReadField(*node.Find("field"), diagnostics_);
     std::string_view operation;
@@ -153,10 +153,10 @@ class Reader {
       diagnostics_.Add(node, "a comparison is missing", fmt::format("add one of: {}", fmt::join(kComparisons, ", ")));
       return condition;
     }
-    const YamlNode& value = *node.Find(operation);
+    const config::YamlNode& value = *node.Find(operation);
     if (IsBoolean(condition.field) != (operation == "is")) {
       diagnostics_.Add(
-          value, fmt::format("'{}' is {}: compare it with {}", EvidenceFields()[condition.field].name,
+          value, fmt::format("'{}' is {}: compare it with {}", core::EvidenceFields()[condition.field].name,
                              IsBoolean(condition.field) ? "a boolean" : "a number",
                              IsBoolean(condition.field) ? "'is: true' or 'is: false'" : "below, above, between, ..."));
       return condition;
@@ -166,7 +166,7 @@ class Reader {
     return condition;
   }
 
-  Interval ReadInterval(std::string_view operation, const YamlNode& value, size_t field) {
+  Interval ReadInterval(std::string_view operation, const config::YamlNode& value, size_t field) {
     Interval interval;
     if (operation == "is") {
       interval.low = interval.high = diagnostics_.Take(value.AsBool()).value_or(true) ? 1 : 0;
@@ -187,17 +187,17 @@ class Reader {
     if (operation == "above" || operation == "at_least" || operation == "equals") interval.low = threshold;
     interval.high_open = operation == "below";
     interval.low_open = operation == "above";
-    const EvidenceField& f = EvidenceFields()[field];
+    const core::EvidenceField& f = core::EvidenceFields()[field];
     if (!Reaches(interval, f))
       diagnostics_.Add(value, fmt::format("this can never hold: '{}' lies from {:g} to {:g}", f.name, f.low, f.high));
     return interval;
   }
-  static bool Reaches(const Interval& i, const EvidenceField& f) {
+  static bool Reaches(const Interval& i, const core::EvidenceField& f) {
     return (i.low_open ? i.low < f.high : i.low <= f.high) && (i.high_open ? i.high > f.low : i.high >= f.low);
   }
 
-  double ReadThreshold(const YamlNode& node, size_t field) {
-    const EvidenceField& f = EvidenceFields()[field];
+  double ReadThreshold(const config::YamlNode& node, size_t field) {
+    const core::EvidenceField& f = core::EvidenceFields()[field];
     const auto value = diagnostics_.Take(node.AsDouble());
     if (value && (*value < f.low || *value > f.high))
       diagnostics_.Add(
@@ -205,41 +205,41 @@ class Reader {
     return value.value_or(f.low);
   }
 
-  Diagnostics& diagnostics_;
+  config::Diagnostics& diagnostics_;
 };
 
 }  // namespace
 
-Facts::Facts(const Evidence& evidence, const std::set<Allow>& allow)
-    : values_(EvidenceFields().size(), std::numeric_limits<double>::quiet_NaN()), allow_(allow) {
+Facts::Facts(const core::Evidence& evidence, const std::set<core::Allow>& allow)
+    : values_(core::EvidenceFields().size(), std::numeric_limits<double>::quiet_NaN()), allow_(allow) {
   for (const auto& [name, value] : evidence.values()) values_[FieldPositions().at(name)] = value;
 }
 
-Truth Evaluate(const Condition& condition, const Facts& facts) {
+TriState Evaluate(const Condition& condition, const Facts& facts) {
   switch (condition.kind) {
     case Condition::Kind::kCompare:
-      if (!facts.known(condition.field)) return Truth::kUnknown;
+      if (!facts.known(condition.field)) return TriState::kUnknown;
       return FromBool(condition.interval.Contains(facts.value(condition.field)));
     case Condition::Kind::kAllow:
       return FromBool(facts.allows(condition.allow));
     case Condition::Kind::kNot:
       return Negate(Evaluate(condition.parts[0], facts));
     case Condition::Kind::kAll: {
-      Truth truth = Truth::kTrue;
+      TriState truth = TriState::kTrue;
       for (const Condition& part : condition.parts) truth = std::min(truth, Evaluate(part, facts));
       return truth;
     }
     case Condition::Kind::kAny: {
-      Truth truth = Truth::kFalse;
+      TriState truth = TriState::kFalse;
       for (const Condition& part : condition.parts) truth = std::max(truth, Evaluate(part, facts));
       return truth;
     }
   }
-  return Truth::kUnknown;
+  return TriState::kUnknown;
 }
 
 std::string ShowValue(size_t field, double value) {
-  const EvidenceField& f = EvidenceFields()[field];
+  const core::EvidenceField& f = core::EvidenceFields()[field];
   if (value != value) return "unknown";
   if (f.unit == "bool") return value != 0 ? "yes" : "no";
   if (f.unit == "count" || f.unit == "ratio" || f.unit == "number") return fmt::format("{:.4g}", value);
@@ -251,17 +251,17 @@ std::string Cite(const Condition& condition, const Facts& facts) {
     case Condition::Kind::kCompare: {
       const std::string value = ShowValue(condition.field, facts.value(condition.field));
       if (IsBoolean(condition.field) && facts.known(condition.field))
-        return fmt::format("{} = {}", EvidenceFields()[condition.field].name, value);
-      return fmt::format("{} = {} ({})", EvidenceFields()[condition.field].name, value, DescribeInterval(condition));
+        return fmt::format("{} = {}", core::EvidenceFields()[condition.field].name, value);
+      return fmt::format("{} = {} ({})", core::EvidenceFields()[condition.field].name, value, DescribeInterval(condition));
     }
     case Condition::Kind::kAllow:
-      return fmt::format("allow {}: {}", Name(condition.allow), facts.allows(condition.allow) ? "yes" : "no");
+      return fmt::format("allow {}: {}", core::Name(condition.allow), facts.allows(condition.allow) ? "yes" : "no");
     case Condition::Kind::kNot:
       return Cite(condition.parts[0], facts);
     case Condition::Kind::kAll:
     case Condition::Kind::kAny: {
       // Only the parts that make it what it is: the false ones of a false "all", the true ones of a true "any".
-      const Truth truth = Evaluate(condition, facts);
+      const TriState truth = Evaluate(condition, facts);
       std::vector<std::string> texts;
       for (const Condition& part : condition.parts)
         if (Evaluate(part, facts) == truth) texts.push_back(Cite(part, facts));
@@ -274,9 +274,9 @@ std::string Cite(const Condition& condition, const Facts& facts) {
 std::string Describe(const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::kCompare:
-      return fmt::format("{} {}", EvidenceFields()[condition.field].name, DescribeInterval(condition));
+      return fmt::format("{} {}", core::EvidenceFields()[condition.field].name, DescribeInterval(condition));
     case Condition::Kind::kAllow:
-      return fmt::format("the manifest allows {}", Name(condition.allow));
+      return fmt::format("the manifest allows {}", core::Name(condition.allow));
     case Condition::Kind::kNot:
       return fmt::format("not ({})", Describe(condition.parts[0]));
     case Condition::Kind::kAll:
@@ -292,17 +292,17 @@ std::string Describe(const Condition& condition) {
   return {};
 }
 
-size_t ReadField(const YamlNode& node, Diagnostics& diagnostics) {
+size_t ReadField(const config::YamlNode& node, config::Diagnostics& diagnostics) {
   const auto name = diagnostics.Take(node.AsString());
   if (!name) return 0;
   const auto found = FieldPositions().find(*name);
   if (found != FieldPositions().end()) return found->second;
   std::vector<std::string_view> names;
-  for (const EvidenceField& field : EvidenceFields()) names.push_back(field.name);
-  diagnostics.Add(UnknownName(node, "evidence field", *name, names));
+  for (const core::EvidenceField& field : core::EvidenceFields()) names.push_back(field.name);
+  diagnostics.Add(config::UnknownName(node, "evidence field", *name, names));
   return 0;
 }
 
-Condition ReadCondition(const YamlNode& node, Diagnostics& diagnostics) { return Reader(diagnostics).Read(node); }
+Condition ReadCondition(const config::YamlNode& node, config::Diagnostics& diagnostics) { return Reader(diagnostics).Read(node); }
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

@@ -18,9 +18,9 @@
 #include "core/evidence.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright {
+namespace warpwright::skills {
 
-enum class Truth { kFalse, kUnknown, kTrue };
+enum class TriState { kFalse, kUnknown, kTrue };
 
 struct Interval {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
@@ -36,7 +36,7 @@ struct Condition {
   Kind kind = Kind::kAll;
   size_t field = 0;              // kCompare: position in EvidenceFields()
   Interval interval;             // kCompare
-  Allow allow = Allow::kTf32;    // kAllow
+  core::Allow allow = core::Allow::kTf32;    // kAllow
   std::vector<Condition> parts;  // kAll, kAny, kNot (one)
   std::string reason;
 };
@@ -45,17 +45,17 @@ struct Condition {
 // is the same).
 class Facts {
  public:
-  Facts(const Evidence& evidence, const std::set<Allow>& allow);
+  Facts(const core::Evidence& evidence, const std::set<core::Allow>& allow);
   double value(size_t field) const { return values_[field]; }
   bool known(size_t field) const { return values_[field] == values_[field]; }
-  bool allows(Allow allow) const { return allow_.count(allow) != 0; }
+  bool allows(core::Allow allow) const { return allow_.count(allow) != 0; }
 
  private:
   std::vector<double> values_;
-  const std::set<Allow>& allow_;
+  const std::set<core::Allow>& allow_;
 };
 
-Truth Evaluate(const Condition& condition, const Facts& facts);
+TriState Evaluate(const Condition& condition, const Facts& facts);
 
 // The comparisons that decide the condition, with their numbers: "load_efficiency_pct = 12.5 % (below 60)".
 std::string Cite(const Condition& condition, const Facts& facts);
@@ -65,8 +65,8 @@ std::string Describe(const Condition& condition);
 std::string ShowValue(size_t field, double value);
 
 // Notes errors in `diagnostics`; what comes back then is a condition that holds always.
-Condition ReadCondition(const YamlNode& node, Diagnostics& diagnostics);
+Condition ReadCondition(const config::YamlNode& node, config::Diagnostics& diagnostics);
 // Position of a field in EvidenceFields(); an unknown name is noted with the nearest known one.
-size_t ReadField(const YamlNode& node, Diagnostics& diagnostics);
+size_t ReadField(const config::YamlNode& node, config::Diagnostics& diagnostics);
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

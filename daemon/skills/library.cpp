@@ -10,11 +10,11 @@
 #include "skills/library_reader.h"
 #include "skills/reachability.h"
 
-namespace warpwright::embedded {
+namespace warpwright::skills::embedded {
 const std::map<std::string_view, std::string_view>& SkillFiles();
 }
 
-namespace warpwright {
+namespace warpwright::skills {
 namespace {
 
 constexpr uint64_t kMaxFileBytes = 256 << 10;
@@ -25,15 +25,15 @@ Error LibraryError(const SkillLibrary& library, std::string file, std::string me
   return {ErrorCode::kConfig, std::move(message), std::move(file), 0, 0, std::move(remedy)};
 }
 
-void CheckReferences(const SkillLibrary& library, const MethodReferences& references, Diagnostics& diagnostics) {
+void CheckReferences(const SkillLibrary& library, const MethodReferences& references, config::Diagnostics& diagnostics) {
   std::vector<std::string_view> ids;
   for (const auto& [id, card] : library.methods) ids.push_back(id);
   for (const auto& [node, name] : references)
-    if (library.Find(name) == nullptr) diagnostics.Add(UnknownName(node, "method", name, ids));
+    if (library.Find(name) == nullptr) diagnostics.Add(config::UnknownName(node, "method", name, ids));
 }
 
 // `after` must be an order: a depth-first search that meets a method on its own path has found a circle.
-void CheckOrder(const SkillLibrary& library, Diagnostics& diagnostics) {
+void CheckOrder(const SkillLibrary& library, config::Diagnostics& diagnostics) {
   std::map<std::string, int> state;  // 1: on the path, 2: done
   std::vector<std::string> path;
   const std::function<bool(const std::string&)> visit = [&](const std::string& id) {
@@ -57,8 +57,8 @@ void CheckOrder(const SkillLibrary& library, Diagnostics& diagnostics) {
 }
 
 // One fallback without any condition makes the coverage complete, whatever the rest of the policy says.
-void CheckCoverage(const SkillLibrary& library, Diagnostics& diagnostics) {
-  for (const Call& call : library.policy.fallback) {
+void CheckCoverage(const SkillLibrary& library, config::Diagnostics& diagnostics) {
+  for (const MethodProposal& call : library.policy.fallback) {
     const MethodCard* card = library.Find(call.method);
     const bool vetoed = std::any_of(library.policy.vetoes.begin(), library.policy.vetoes.end(), [&](const Veto& veto) {
       return std::find(veto.methods.begin(), veto.methods.end(), call.method) != veto.methods.end();
@@ -74,7 +74,7 @@ void CheckCoverage(const SkillLibrary& library, Diagnostics& diagnostics) {
       "already_applied"));
 }
 
-void CheckReachability(const SkillLibrary& library, Diagnostics& diagnostics) {
+void CheckReachability(const SkillLibrary& library, config::Diagnostics& diagnostics) {
   for (const auto& [id, card] : library.methods)
     if (!FindWitness(library, card))
       diagnostics.Add(
@@ -85,14 +85,14 @@ void CheckReachability(const SkillLibrary& library, Diagnostics& diagnostics) {
 
 Result<std::map<std::string, std::string>> ReadFolder(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
-  WW_ASSIGN(files["policy.yml"], ReadFile(folder / "policy.yml", kMaxFileBytes));
+  WW_ASSIGN(files["policy.yml"], base::ReadFile(folder / "policy.yml", kMaxFileBytes));
   std::error_code code;
   std::filesystem::directory_iterator entries(folder / "methods", code), end;
   for (; !code && entries != end; entries.increment(code)) {
     if (entries->path().extension() != ".yml") continue;
     if (files.size() > kMaxMethods)
       return Fail(ErrorCode::kConfig, fmt::format("more than {} methods in {}", kMaxMethods, folder.string()));
-    WW_ASSIGN(files["methods/" + entries->path().filename().string()], ReadFile(entries->path(), kMaxFileBytes));
+    WW_ASSIGN(files["methods/" + entries->path().filename().string()], base::ReadFile(entries->path(), kMaxFileBytes));
   }
   if (code)
     return Fail(ErrorCode::kConfig, fmt::format("cannot list {}: {}", (folder / "methods").string(), code.message()),
@@ -110,13 +110,13 @@ const MethodCard* SkillLibrary::Find(std::string_view id) const {
 Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files, const std::string& origin) {
   SkillLibrary library;
   library.origin = origin;
-  Diagnostics diagnostics;
+  config::Diagnostics diagnostics;
   MethodReferences references;
-  Hasher hasher;
+  base::Hasher hasher;
   std::map<std::string, std::vector<std::string>> before;
   for (const auto& [name, text] : files) {
     hasher.Add(name).Add(text);
-    const auto root = diagnostics.Take(ParseYaml(text, origin == "built in" ? "skills/" + name : origin + "/" + name));
+    const auto root = diagnostics.Take(config::ParseYaml(text, origin == "built in" ? "skills/" + name : origin + "/" + name));
     if (!root) continue;
     if (name == "policy.yml") {
       library.policy = ReadPolicy(*root, references, diagnostics);
@@ -157,4 +157,4 @@ Result<SkillLibrary> LoadBuiltInSkills() {
   return ParseSkills(files, "built in");
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

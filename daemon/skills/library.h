@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "skills/condition.h"
 
-namespace warpwright {
+namespace warpwright::skills {
 
 struct MethodParameter {
   std::string name;
@@ -41,7 +41,7 @@ struct MethodCard {
   double gain_low = 1, gain_typical = 1, gain_high = 1;  // speedup where it applies, by the literature
   int min_capability = 0, max_capability = 0;            // 0: no limit
   bool raises_roof = false;              // may beat the roofline of the present arithmetic (tensor cores)
-  std::set<Allow> needs;                 // relaxations that the manifest must grant
+  std::set<core::Allow> needs;                 // relaxations that the manifest must grant
   std::vector<Condition> preconditions;  // all must hold; each with a reason
   std::optional<Condition> already_applied;
   std::vector<MethodParameter> parameters;
@@ -53,7 +53,7 @@ struct MethodCard {
   std::string file;
 };
 
-struct Call {  // of a method, by a bottleneck
+struct MethodProposal {  // of a method, by a bottleneck
   std::string method;
   double weight = 0;
   std::string reason;
@@ -69,7 +69,7 @@ struct BottleneckRule {
   double stage_weight = 1;
   Condition when;
   Severity severity;
-  std::vector<Call> methods;
+  std::vector<MethodProposal> methods;
 };
 struct Veto {
   std::vector<std::string> methods;
@@ -86,7 +86,7 @@ struct SkillPolicy {
   double roofline_at_least = 100;
   double unknown_factor = 1, unknown_bottleneck = 0, order_binds_at = 0;
   std::vector<BottleneckRule> bottlenecks;
-  std::vector<Call> fallback;
+  std::vector<MethodProposal> fallback;
   std::vector<Veto> vetoes;
   std::vector<StateBucket> state;
 };
@@ -107,4 +107,4 @@ Result<SkillLibrary> LoadBuiltInSkills();
 // From texts by name ("policy.yml", "methods/x.yml"). `origin` stands before the names in messages.
 Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files, const std::string& origin);
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

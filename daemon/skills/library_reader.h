@@ -5,15 +5,15 @@
 
 #include "skills/library.h"
 
-namespace warpwright {
+namespace warpwright::skills {
 
 // Names of methods with the place where they stand, to be looked up once all cards are read.
-using MethodReferences = std::vector<std::pair<YamlNode, std::string>>;
+using MethodReferences = std::vector<std::pair<config::YamlNode, std::string>>;
 
-SkillPolicy ReadPolicy(const YamlNode& root, MethodReferences& references, Diagnostics& diagnostics);
+SkillPolicy ReadPolicy(const config::YamlNode& root, MethodReferences& references, config::Diagnostics& diagnostics);
 // `stem` is the file's name without its ending, which the id must equal. `before` collects what the card wants to
 // precede.
-MethodCard ReadCard(const YamlNode& root, const std::string& stem, MethodReferences& references,
-                    std::vector<std::string>& before, Diagnostics& diagnostics);
+MethodCard ReadCard(const config::YamlNode& root, const std::string& stem, MethodReferences& references,
+                    std::vector<std::string>& before, config::Diagnostics& diagnostics);
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

@@ -5,19 +5,19 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright {
+namespace warpwright::skills {
 namespace {
 
-constexpr double kLeastSeverity = 0.1;    // a bottleneck that holds always weighs something
+constexpr double kMinSeverity = 0.1;    // a bottleneck that holds always weighs something
 constexpr double kUnknownSeverity = 0.4;  // the fields that it is read from are absent
-constexpr double kMovedAtLeast = 0.02;    // relative change from which a prediction counts as tested
+constexpr double kMinChange = 0.02;    // relative change from which a prediction counts as tested
 
 size_t HeadroomField() {
-  static const auto field = static_cast<size_t>(FindEvidenceField("headroom") - EvidenceFields().data());
+  static const auto field = static_cast<size_t>(core::FindEvidenceField("headroom") - core::EvidenceFields().data());
   return field;
 }
 size_t CapabilityField() {
-  static const auto field = static_cast<size_t>(FindEvidenceField("compute_capability") - EvidenceFields().data());
+  static const auto field = static_cast<size_t>(core::FindEvidenceField("compute_capability") - core::EvidenceFields().data());
   return field;
 }
 
@@ -30,18 +30,18 @@ double SeverityOf(const Severity& severity, const Facts& facts) {
     value = !value ? v : severity.lowest ? std::min(*value, v) : std::max(*value, v);
   }
   if (!value) return kUnknownSeverity;
-  return std::clamp((*value - severity.from) / (severity.to - severity.from), kLeastSeverity, 1.0);
+  return std::clamp((*value - severity.from) / (severity.to - severity.from), kMinSeverity, 1.0);
 }
 
 struct Candidate {
   double miss = 1;  // product of (1 - weight)
   // Who called, as positions in `bottlenecks` (none: the fallback). Texts are made for methods that are proposed only.
-  std::vector<std::pair<std::optional<size_t>, const Call*>> calls;
+  std::vector<std::pair<std::optional<size_t>, const MethodProposal*>> calls;
 };
 
 class Matcher {
  public:
-  Matcher(const SkillLibrary& library, const Evidence& evidence, const MatchContext& context)
+  Matcher(const SkillLibrary& library, const core::Evidence& evidence, const MatchContext& context)
       : library_(library), policy_(library.policy), context_(context), facts_(evidence, context.allow) {}
 
   MatchResult Run() {
@@ -58,7 +58,7 @@ class Matcher {
     if (at_roof && result_.methods.empty())
       result_.at_roofline =
           AtRoofline{share, fmt::format("at {:.1f} % of the roofline ({} at least {:g}): nothing left to gain", share,
-                                        EvidenceFields()[policy_.roofline_field].name, policy_.roofline_at_least)};
+                                        core::EvidenceFields()[policy_.roofline_field].name, policy_.roofline_at_least)};
     return std::move(result_);
   }
 
@@ -66,13 +66,13 @@ class Matcher {
   void FindBottlenecks() {
     std::vector<std::pair<Bottleneck, const BottleneckRule*>> found;
     for (const BottleneckRule& rule : policy_.bottlenecks) {
-      const Truth truth = Evaluate(rule.when, facts_);
-      if (truth == Truth::kFalse) continue;
+      const TriState truth = Evaluate(rule.when, facts_);
+      if (truth == TriState::kFalse) continue;
       Bottleneck b{rule.id,
                    rule.title,
                    rule.stage,
                    rule.stage_weight * SeverityOf(rule.severity, facts_),
-                   truth == Truth::kTrue,
+                   truth == TriState::kTrue,
                    Cite(rule.when, facts_)};
       if (!b.certain) b.weight *= policy_.unknown_bottleneck;
       found.emplace_back(std::move(b), &rule);
@@ -87,8 +87,8 @@ class Matcher {
     }
   }
 
-  void CallFor(const std::vector<Call>& calls, double weight, std::optional<size_t> bottleneck) {
-    for (const Call& call : calls) {
+  void CallFor(const std::vector<MethodProposal>& calls, double weight, std::optional<size_t> bottleneck) {
+    for (const MethodProposal& call : calls) {
       Candidate& candidate = candidates_[call.method];
       candidate.miss *= 1 - std::min(0.99, weight * call.weight);
       candidate.calls.emplace_back(bottleneck, &call);
@@ -106,9 +106,9 @@ class Matcher {
       return Reject(card, Kind::kExcluded, why->second), true;
     if (context_.built_in_only && card.transform.empty())
       return Reject(card, Kind::kNoTransform, "has no built-in transformation; a language model could try it"), true;
-    for (const Allow allow : card.needs)
+    for (const core::Allow allow : card.needs)
       if (!facts_.allows(allow))
-        return Reject(card, Kind::kAllowance, fmt::format("needs `allow: [{}]` in the manifest", Name(allow))), true;
+        return Reject(card, Kind::kAllowance, fmt::format("needs `allow: [{}]` in the manifest", core::Name(allow))), true;
     const size_t capability = CapabilityField();
     if (facts_.known(capability)) {
       const int chip = static_cast<int>(facts_.value(capability));
@@ -118,20 +118,20 @@ class Matcher {
                                   card.max_capability == 0 ? " or more" : fmt::format(" to {}", card.max_capability))),
                true;
     }
-    if (card.already_applied && Evaluate(*card.already_applied, facts_) == Truth::kTrue)
+    if (card.already_applied && Evaluate(*card.already_applied, facts_) == TriState::kTrue)
       return Reject(card, Kind::kAlreadyApplied, "the source has it already: " + Cite(*card.already_applied, facts_)),
              true;
     for (const std::string& other : card.conflicts)
       if (context_.applied.count(other) != 0)
         return Reject(card, Kind::kConflict, fmt::format("conflicts with {}, which is behind this base", other)), true;
     for (const Condition& condition : card.preconditions)
-      if (Evaluate(condition, facts_) == Truth::kFalse)
+      if (Evaluate(condition, facts_) == TriState::kFalse)
         return Reject(card, Kind::kPrecondition,
                       fmt::format("does not hold: {} ({})", condition.reason, Cite(condition, facts_))),
                true;
     for (const Veto& veto : policy_.vetoes)
       if (std::find(veto.methods.begin(), veto.methods.end(), card.id) != veto.methods.end() &&
-          Evaluate(veto.when, facts_) == Truth::kTrue)
+          Evaluate(veto.when, facts_) == TriState::kTrue)
         return Reject(card, Kind::kPolicy, fmt::format("{} ({})", veto.reason, Cite(veto.when, facts_))), true;
     return false;
   }
@@ -148,7 +148,7 @@ class Matcher {
                                             : fmt::format("{} ({}): {}", b->title, b->evidence, call->reason));
     }
     for (const Condition& condition : card.preconditions) {
-      if (Evaluate(condition, facts_) == Truth::kUnknown) {
+      if (Evaluate(condition, facts_) == TriState::kUnknown) {
         method.score *= policy_.unknown_factor;
         method.unknown.push_back(fmt::format("{} ({})", condition.reason, Cite(condition, facts_)));
       } else {
@@ -200,7 +200,7 @@ class Matcher {
   }
 
   std::string BucketOf(const StateBucket& bucket) const {
-    const std::string_view name = EvidenceFields()[bucket.field].name;
+    const std::string_view name = core::EvidenceFields()[bucket.field].name;
     if (!facts_.known(bucket.field)) return fmt::format(";{}=?", name);
     const double value = facts_.value(bucket.field);
     if (bucket.edges.empty()) return fmt::format(";{}={}", name, value != 0 ? "yes" : "no");
@@ -242,7 +242,7 @@ std::string_view Name(VetoedMethod::Kind kind) {
   return "?";
 }
 
-MatchResult Match(const SkillLibrary& library, const Evidence& evidence, const MatchContext& context) {
+MatchResult Match(const SkillLibrary& library, const core::Evidence& evidence, const MatchContext& context) {
   return Matcher(library, evidence, context).Run();
 }
 
@@ -253,10 +253,10 @@ std::vector<PredictionResult> ComparePredictions(const MethodCard& card, const s
     const auto b = before.find(change.name), a = after.find(change.name);
     if (b == before.end() || a == after.end()) continue;
     const double moved = change.up ? a->second - b->second : b->second - a->second;
-    const bool held = moved > 0 && moved >= kMovedAtLeast * std::abs(b->second);
+    const bool held = moved > 0 && moved >= kMinChange * std::abs(b->second);
     results.push_back({change.name, change.up, change.factor, b->second, a->second, held});
   }
   return results;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

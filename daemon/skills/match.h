@@ -17,10 +17,10 @@
 #include "core/evidence.h"
 #include "skills/library.h"
 
-namespace warpwright {
+namespace warpwright::skills {
 
 struct MatchContext {
-  std::set<Allow> allow;                        // of the manifest
+  std::set<core::Allow> allow;                        // of the manifest
   bool built_in_only = false;                   // only methods with a transformation: no language model is there
   std::set<std::string> applied;                // methods behind the present base: what conflicts with them is vetoed
   std::map<std::string, std::string> excluded;  // method -> why: tried on this base with this evidence, say
@@ -73,7 +73,7 @@ struct MatchResult {
 };
 
 // The result points into `library`.
-MatchResult Match(const SkillLibrary& library, const Evidence& evidence, const MatchContext& context);
+MatchResult Match(const SkillLibrary& library, const core::Evidence& evidence, const MatchContext& context);
 
 // Whether the changes that the card expects came true. Names are evidence fields or counters; what is absent on either
 // side is skipped.
@@ -87,4 +87,4 @@ struct PredictionResult {
 std::vector<PredictionResult> ComparePredictions(const MethodCard& card, const std::map<std::string, double>& before,
                                                  const std::map<std::string, double>& after);
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

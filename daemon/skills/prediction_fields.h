@@ -4,7 +4,7 @@
 #include "base/fields.h"
 #include "skills/match.h"
 
-namespace warpwright {
+namespace warpwright::skills {
 
 template <typename V>
 void Describe(V& field, const ExpectedChange*) {
@@ -24,4 +24,4 @@ void Describe(V& field, const PredictionResult*) {
   field("held", &T::held);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

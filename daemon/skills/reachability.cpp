@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright {
+namespace warpwright::skills {
 namespace {
 
 struct Goal {
@@ -14,12 +14,12 @@ struct Goal {
 // What is required of the evidence so far.
 struct Assignment {
   std::map<size_t, Interval> fields;
-  std::set<Allow> allow, denied;
+  std::set<core::Allow> allow, denied;
 };
 
-bool IsOperation(size_t field) { return EvidenceFields()[field].name.starts_with("op_"); }
+bool IsOperation(size_t field) { return core::EvidenceFields()[field].name.starts_with("op_"); }
 bool IsWhole(size_t field) {
-  const std::string_view unit = EvidenceFields()[field].unit;
+  const std::string_view unit = core::EvidenceFields()[field].unit;
   return unit == "bool" || unit == "count";
 }
 
@@ -32,7 +32,7 @@ Interval Intersect(const Interval& a, const Interval& b) {
 
 // A value of the field inside the interval, or nothing.
 std::optional<double> Pick(size_t field, const Interval& interval) {
-  const EvidenceField& f = EvidenceFields()[field];
+  const core::EvidenceField& f = core::EvidenceFields()[field];
   const Interval i = Intersect(interval, {f.low, f.high});
   if (!(i.low <= i.high)) return std::nullopt;
   for (const double value : {i.low == i.high ? i.low : (i.low + i.high) / 2, i.low, i.high}) {
@@ -106,7 +106,7 @@ class Solver {
     slot = Intersect(slot, interval);
     if (!Pick(field, slot)) return false;
     if (!IsOperation(field) || !slot.Contains(1) || slot.Contains(0)) return true;
-    for (size_t other = 0; other < EvidenceFields().size(); ++other) {
+    for (size_t other = 0; other < core::EvidenceFields().size(); ++other) {
       if (other == field || !IsOperation(other)) continue;
       Interval& zero = assignment.fields[other];
       zero = Intersect(zero, {0, 0});
@@ -129,8 +129,8 @@ std::optional<Witness> Try(const SkillLibrary& library, const MethodCard& card, 
 
   Assignment start;
   start.allow = card.needs;
-  for (size_t i = 0; i < EvidenceFields().size(); ++i)
-    if (EvidenceFields()[i].name == "compute_capability")
+  for (size_t i = 0; i < core::EvidenceFields().size(); ++i)
+    if (core::EvidenceFields()[i].name == "compute_capability")
       start.fields[i] = {static_cast<double>(card.min_capability),
                          card.max_capability == 0 ? 200.0 : static_cast<double>(card.max_capability)};
   if (!card.raises_roof) start.fields[library.policy.roofline_field] = {0, library.policy.roofline_at_least / 2};
@@ -142,7 +142,7 @@ std::optional<Witness> Try(const SkillLibrary& library, const MethodCard& card, 
   for (const auto& [field, interval] : solved->fields) {
     const auto value = Pick(field, interval);
     if (!value) return std::nullopt;
-    witness.evidence.Set(EvidenceFields()[field].name, *value);
+    witness.evidence.Set(core::EvidenceFields()[field].name, *value);
   }
   const MatchResult result = Match(library, witness.evidence, witness.context);
   const bool proposed = std::any_of(result.methods.begin(), result.methods.end(),
@@ -155,14 +155,14 @@ std::optional<Witness> Try(const SkillLibrary& library, const MethodCard& card, 
 std::optional<Witness> FindWitness(const SkillLibrary& library, const MethodCard& card) {
   for (const BottleneckRule& rule : library.policy.bottlenecks) {
     const bool calls =
-        std::any_of(rule.methods.begin(), rule.methods.end(), [&](const Call& call) { return call.method == card.id; });
+        std::any_of(rule.methods.begin(), rule.methods.end(), [&](const MethodProposal& call) { return call.method == card.id; });
     if (!calls) continue;
     if (auto witness = Try(library, card, &rule)) return witness;
   }
   const auto& fallback = library.policy.fallback;
-  if (std::any_of(fallback.begin(), fallback.end(), [&](const Call& call) { return call.method == card.id; }))
+  if (std::any_of(fallback.begin(), fallback.end(), [&](const MethodProposal& call) { return call.method == card.id; }))
     return Try(library, card, nullptr);
   return std::nullopt;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

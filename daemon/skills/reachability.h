@@ -6,12 +6,12 @@
 
 #include "skills/match.h"
 
-namespace warpwright {
+namespace warpwright::skills {
 
 struct Witness {
-  Evidence evidence;
+  core::Evidence evidence;
   MatchContext context;
 };
 std::optional<Witness> FindWitness(const SkillLibrary& library, const MethodCard& card);
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

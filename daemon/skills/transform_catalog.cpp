@@ -5,11 +5,11 @@
 
 #include "config/yaml_reader.h"
 
-namespace warpwright::embedded {
+namespace warpwright::skills::embedded {
 const std::map<std::string_view, std::string_view>& SkillFiles();
 }
 
-namespace warpwright {
+namespace warpwright::skills {
 namespace {
 
 // The entry that `is_it` accepts, or a new one at the end.
@@ -20,20 +20,20 @@ T& FindOrAdd(std::vector<T>& entries, const Predicate& is_it) {
 }
 
 // Several cards may name one transformation, each with the parameters that suit it: the signature is what they say together.
-void AddCard(const YamlNode& card, std::vector<TransformSignature>& catalog) {
-  const YamlNode* transform = card.Find("transform");
+void AddCard(const config::YamlNode& card, std::vector<TransformSignature>& catalog) {
+  const config::YamlNode* transform = card.Find("transform");
   if (transform == nullptr) return;
   const std::string id = transform->text();
   auto& signature = FindOrAdd(catalog, [&](const TransformSignature& s) { return s.id == id; });
   signature.id = id;
-  const YamlNode* parameters = card.Find("parameters");
+  const config::YamlNode* parameters = card.Find("parameters");
   if (parameters == nullptr) return;
-  for (const YamlNode& item : parameters->items()) {
-    const YamlNode *name = item.Find("name"), *values = item.Find("values");
+  for (const config::YamlNode& item : parameters->items()) {
+    const config::YamlNode *name = item.Find("name"), *values = item.Find("values");
     if (name == nullptr || values == nullptr) continue;  // the card's reader complains about it
     auto& parameter = FindOrAdd(signature.parameters, [&](const auto& p) { return p.name == name->text(); });
     parameter.name = name->text();
-    for (const YamlNode& value : values->items())
+    for (const config::YamlNode& value : values->items())
       if (std::find(parameter.values.begin(), parameter.values.end(), value.text()) == parameter.values.end())
         parameter.values.push_back(value.text());
   }
@@ -43,7 +43,7 @@ std::vector<TransformSignature> ReadCatalog() {
   std::vector<TransformSignature> catalog;
   for (const auto& [name, text] : embedded::SkillFiles()) {
     if (text.find("\ntransform:") == text.npos) continue;  // most cards: not worth parsing twice
-    if (const auto card = ParseYaml(text, std::string(name))) AddCard(*card, catalog);
+    if (const auto card = config::ParseYaml(text, std::string(name))) AddCard(*card, catalog);
   }
   return catalog;
 }
@@ -61,4 +61,4 @@ const TransformSignature* FindTransformSignature(std::string_view id) {
   return nullptr;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

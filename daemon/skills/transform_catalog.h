@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::skills {
 
 struct TransformSignature {
   struct Parameter {
@@ -21,4 +21,4 @@ struct TransformSignature {
 const std::vector<TransformSignature>& TransformCatalog();
 const TransformSignature* FindTransformSignature(std::string_view id);
 
-}  // namespace warpwright
+}  // namespace warpwright::skills

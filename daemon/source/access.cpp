@@ -4,7 +4,7 @@
 
 #include "source/analysis.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 constexpr int kMaxPointerDepth = 64;  // of pointers that are defined by pointers
@@ -162,4 +162,4 @@ std::vector<Access> FunctionAnalysis::Accesses(std::set<std::string>* unresolved
   return found;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -3,7 +3,7 @@
 #include "source/analysis.h"
 #include "source/features.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 using Kind = Accumulator::Kind;
@@ -145,4 +145,4 @@ std::vector<Accumulator> AccumulatorsOf(const FunctionAnalysis& analysis, const 
   return found;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

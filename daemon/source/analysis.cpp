@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 constexpr int kMaxDefinitionDepth = 64;  // of definitions that refer to definitions
@@ -406,4 +406,4 @@ std::optional<BoundsGuard> AsBoundsGuard(const Node& statement) {
   return guard;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

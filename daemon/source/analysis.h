@@ -16,7 +16,7 @@
 #include "source/polynomial.h"
 #include "source/syntax.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 // for (T v = start; v < bound; v += step). `step` is null for ++ and --.
 struct CountedLoop {
@@ -137,7 +137,7 @@ class FunctionAnalysis {
 std::optional<BoundsGuard> AsBoundsGuard(const Node& statement);
 
 // Pointers, arrays and qualifiers taken off, aliases resolved: "const float *__restrict" -> f32; "half" -> f16.
-std::optional<DType> ElementTypeOf(CXType type);
+std::optional<core::DType> ElementTypeOf(CXType type);
 // Spelling without qualifiers, also of the invalid type (empty), on which libclang's own function does not return.
 std::string UnqualifiedSpelling(CXType type);
 // What a pointer parameter points at, without qualifiers, as the file spells it: "float", "T", "half".
@@ -152,4 +152,4 @@ bool IsWritten(const Node& access);            // the target of an assignment or
 bool IsAtomic(const Node& node);              // a call of atomicAdd and the like
 const Node& StripCasts(const Node& expression);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

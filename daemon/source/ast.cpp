@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::source {
 namespace embedded {
 const std::map<std::string_view, std::string_view>& ParseShim();
 }
@@ -71,7 +71,7 @@ std::string FileName(CXSourceLocation location) {
 }  // namespace
 
 struct Ast::State {
-  SourceRef source;
+  core::SourceRef source;
   SourceTree tree;
   std::unique_ptr<void, DisposeIndex> index;
   std::unique_ptr<std::remove_pointer_t<CXTranslationUnit>, DisposeUnit> unit;  // before the index it belongs to
@@ -82,7 +82,7 @@ Ast::Ast(Ast&&) noexcept = default;
 Ast& Ast::operator=(Ast&&) noexcept = default;
 Ast::~Ast() = default;
 
-Result<Ast> Ast::Parse(const SourceRef& source) {
+Result<Ast> Ast::Parse(const core::SourceRef& source) {
   auto state = std::make_unique<State>();
   state->source = source;
   WW_ASSIGN(state->tree, ReadSourceTree(source));
@@ -144,7 +144,7 @@ Result<Ast> Ast::Parse(const SourceRef& source) {
   return Ast(std::move(state));
 }
 
-const SourceRef& Ast::source() const { return state_->source; }
+const core::SourceRef& Ast::source() const { return state_->source; }
 const SourceTree& Ast::tree() const { return state_->tree; }
 std::string_view Ast::text() const { return state_->source.text; }
 CXTranslationUnit Ast::unit() const { return state_->unit.get(); }
@@ -375,4 +375,4 @@ std::vector<Token> Tokens(const Ast& ast, CXCursor cursor) {
 }
 
 }  // namespace ast
-}  // namespace warpwright
+}  // namespace warpwright::source

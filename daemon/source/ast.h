@@ -20,16 +20,16 @@
 #include "source/includes.h"
 #include "source/tokens.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 class Ast {
  public:
-  static Result<Ast> Parse(const SourceRef& source);
+  static Result<Ast> Parse(const core::SourceRef& source);
   Ast(Ast&&) noexcept;
   Ast& operator=(Ast&&) noexcept;
   ~Ast();
 
-  const SourceRef& source() const;
+  const core::SourceRef& source() const;
   const SourceTree& tree() const;  // the main file and its repository headers
   std::string_view text() const;   // of the main file
   CXTranslationUnit unit() const;
@@ -90,4 +90,4 @@ std::vector<Token> Tokens(const Ast& ast, TextRange range);
 std::vector<Token> Tokens(const Ast& ast, CXCursor cursor);
 
 }  // namespace ast
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -5,13 +5,13 @@
 #include "base/hash.h"
 #include "source/ast.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 // __CUDACC__ is not among them: every compiler of device code has it. These are beginnings: __CUDA_ARCH_LIST__, __CUDACC_VER_MAJOR__.
 constexpr std::string_view kBuildMacros[] = {"__CUDA_ARCH", "__CUDACC_RTC__", "__CUDACC_VER", "__CUDACC_DEBUG__", "__NVCC__",
                                              "__NVCOMPILER", "__clang", "__GNUC", "_MSC_VER", "__DATE__", "__TIME__", "__TIMESTAMP__"};
-bool TellsBuildsApart(std::string_view name) {
+bool DependsOnBuild(std::string_view name) {
   return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros), [&](std::string_view macro) { return name.starts_with(macro); });
 }
 // What a name is pasted together from begins with a piece of its beginning.
@@ -39,26 +39,26 @@ std::string FirstLine(std::string_view text) {
 
 }  // namespace
 
-std::map<std::string, PrecisionUse> FindBuildDependence(const Ast& ast) {
-  std::map<std::string, PrecisionUse> uses;
+std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
+  std::map<std::string, core::PrecisionUse> uses;
   const std::string& file = ast.tree().main;
   const auto add = [&](std::string_view kind, const std::string& name, std::string instruction, int line) {
-    uses.try_emplace(std::string(kind) + name, PrecisionUse{std::move(instruction), file, line});
+    uses.try_emplace(std::string(kind) + name, core::PrecisionUse{std::move(instruction), file, line});
   };
   const std::vector<Token> tokens = Lex(ast.text());
   const bool pastes = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.Is("##"); });
   for (const Token& token : tokens)
-    if (const std::string name = token.IsIdentifier() ? Spelling(token) : ""; TellsBuildsApart(name) || (pastes && !name.empty() && MayBegin(name)))
-      add(kBuildPrefix, name, name, token.line);
+    if (const std::string name = token.IsIdentifier() ? Spelling(token) : ""; DependsOnBuild(name) || (pastes && !name.empty() && MayBegin(name)))
+      add(core::kBuildPrefix, name, name, token.line);
   for (const TextRange& skipped : ast.InactiveRanges(file)) {
     const TextRange range = WithoutDirectives(ast.text(), skipped);
     const std::string_view text = ast::Text(ast, range);
     const std::string normalized = NormalizedText(text);
     if (normalized.empty()) continue;
     const auto first = static_cast<uint32_t>(text.find_first_not_of(" \t\r\n"));
-    add(kBuildText, Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text), LineAt(ast.text(), range.begin + first));
+    add(core::kBuildText, base::Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text), LineAt(ast.text(), range.begin + first));
   }
   return uses;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -7,12 +7,12 @@
 
 #include "core/evaluator.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 class Ast;
 
 // Of the main file: "build: __CUDA_ARCH__" for each macro that tells builds apart, also one whose name is pasted together; and "build: text
 // <hash>" for each stretch that the preprocessor leaves out. The hash is of its tokens: equal stretches of two files have equal names.
-std::map<std::string, PrecisionUse> FindBuildDependence(const Ast& ast);
+std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

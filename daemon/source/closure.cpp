@@ -7,16 +7,16 @@
 
 #include "base/hash.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
-struct Ban {
+struct UnsupportedApi {
   std::string_view prefix;
   bool is_namespace;  // "thrust" counts where "::" follows
   std::string_view what;
 };
 // What a launcher cannot do here. The remedy of most is to give a kernel or an inner launcher as the entry.
-constexpr Ban kBans[] = {
+constexpr UnsupportedApi kUnsupportedApis[] = {
     {"cublas", false, "cuBLAS"},
     {"cudnn", false, "cuDNN"},
     {"cusparse", false, "cuSPARSE"},
@@ -98,20 +98,20 @@ bool HostBodyCounts(const Unit& unit) {
   return !unit.is_kernel() && (!unit.is_device_only() || unit.is_constexpr);
 }
 
-std::optional<Refused> FindBan(const SourceUnits& units, const std::set<const Unit*>& host) {
-  std::optional<Refused> first;
+std::optional<core::Refused> FindBan(const SourceUnits& units, const std::set<const Unit*>& host) {
+  std::optional<core::Refused> first;
   const auto consider = [&](const Unit& unit, const std::vector<Token>& tokens, TextRange skip) {
     for (size_t i = 0; i < tokens.size(); ++i) {
       const Token& token = tokens[i];
       if (!token.IsIdentifier() || !unit.range.Contains(token.range) || skip.Contains(token.range)) continue;
-      for (const Ban& ban : kBans) {
+      for (const UnsupportedApi& ban : kUnsupportedApis) {
         const bool scoped = i + 1 < tokens.size() && tokens[i + 1].text == "::";
         const bool hit = ban.is_namespace ? token.text == ban.prefix && scoped : token.text.starts_with(ban.prefix);
         const bool earlier = first && std::tie(first->file, first->line) <= std::tie(unit.path, token.line);
         if (!hit || earlier) continue;
         std::string reason =
             fmt::format("the launcher uses {} ({}{})", ban.what, token.text, ban.is_namespace ? "::" : "");
-        first = Refused{"slice", std::move(reason), unit.path, token.line};
+        first = core::Refused{"slice", std::move(reason), unit.path, token.line};
       }
     }
   };
@@ -126,7 +126,7 @@ std::optional<Refused> FindBan(const SourceUnits& units, const std::set<const Un
     // Written by the host without a call that could be recorded.
     const bool managed = unit->kind == Unit::Kind::kVariable && (unit->attributes & kManaged) != 0;
     if (managed && !(first && std::tie(first->file, first->line) <= std::tie(unit->path, unit->line))) {
-      first = Refused{"slice", fmt::format("the launcher uses the __managed__ variable {}", unit->QualifiedName()),
+      first = core::Refused{"slice", fmt::format("the launcher uses the __managed__ variable {}", unit->QualifiedName()),
                       unit->path, unit->line};
     }
   }
@@ -138,14 +138,14 @@ std::optional<Refused> FindBan(const SourceUnits& units, const std::set<const Un
 }
 
 // What only the device side says and no plan holds.
-std::optional<Refused> FindCluster(const std::set<const Unit*>& device) {
+std::optional<core::Refused> FindCluster(const std::set<const Unit*>& device) {
   const Unit* first = nullptr;
   for (const Unit* unit : device) {
     if (!unit->head_references.count("__cluster_dims__")) continue;
     if (first == nullptr || std::tie(unit->path, unit->line) < std::tie(first->path, first->line)) first = unit;
   }
   if (first == nullptr) return std::nullopt;
-  return Refused{"slice",
+  return core::Refused{"slice",
                  fmt::format("{} asks for clusters of thread blocks (__cluster_dims__), which are not supported",
                              first->QualifiedName()),
                  first->path, first->line};
@@ -158,9 +158,9 @@ std::string PlainEntry(const std::string& entry) {
 }
 
 // What has a body and is still not callable from outside.
-std::optional<Refused> CheckEntry(const Unit& unit, bool is_kernel) {
+std::optional<core::Refused> CheckEntry(const Unit& unit, bool is_kernel) {
   const auto refuse = [&](const char* why) {
-    return Refused{"slice", fmt::format("{} {}", unit.QualifiedName(), why), unit.path, unit.line};
+    return core::Refused{"slice", fmt::format("{} {}", unit.QualifiedName(), why), unit.path, unit.line};
   };
   if (unit.QualifiedName() == "main") return refuse("is the program: name the launcher that it calls, or a kernel");
   if (unit.is_device_only() && !is_kernel) return refuse("is a __device__ function: name a launcher or a kernel");
@@ -199,9 +199,9 @@ std::vector<std::string> EntryNames(const SourceUnits& units, const std::string&
   return names;
 }
 
-EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& entry) {
+ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std::string& entry) {
   const std::string& main = ast.tree().main;
-  EntryReach reach;
+  ReachableUnits reach;
   reach.entries = FindEntries(units, main, entry);
   if (reach.entries.empty()) return reach;
   const auto operators = [&](unsigned wanted, std::vector<const Unit*>& roots) {
@@ -257,19 +257,19 @@ EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& 
   if (auto refused = CheckEntry(*reach.entries.front(), reach.entry_is_kernel)) reach.refusal = std::move(refused);
   if (reach.entry_is_kernel && reach.entries.front()->is_template && entry.find('<') == std::string::npos) {
     const Unit& unit = *reach.entries.front();
-    reach.refusal = Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),
+    reach.refusal = core::Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),
                             unit.path, unit.line};
   }
   if (!reach.refusal && !reach.entry_is_kernel && reach.kernels.empty()) {
     const Unit& unit = *reach.entries.front();
     reach.refusal =
-        Refused{"slice", fmt::format("{} launches no kernel of this repository", entry), unit.path, unit.line};
+        core::Refused{"slice", fmt::format("{} launches no kernel of this repository", entry), unit.path, unit.line};
   }
   return reach;
 }
 
-std::string SliceHash(const SourceUnits& units, const EntryReach& reach) {
-  Hasher hasher;
+std::string SliceHash(const SourceUnits& units, const ReachableUnits& reach) {
+  base::Hasher hasher;
   for (const auto& [path, file] : units.files) {
     bool contributes = false;
     for (const Unit& unit : file.units) {
@@ -299,4 +299,4 @@ std::string SliceHash(const SourceUnits& units, const EntryReach& reach) {
   return hasher.Finish();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

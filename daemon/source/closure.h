@@ -10,24 +10,24 @@
 #include "core/verdict.h"
 #include "source/units.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
-struct EntryReach {
+struct ReachableUnits {
   std::vector<const Unit*> entries;  // definitions of the entry (several: overloads); empty: there is none
   bool entry_is_kernel = false;
   std::set<const Unit*> host, device;
   std::vector<std::string> kernels;  // qualified, in source order
   std::vector<std::string> symbols;  // __device__ and __constant__ variables that the host side names
-  std::optional<Refused> refusal;    // something reached on the host side that is not supported, with its line
+  std::optional<core::Refused> refusal;    // something reached on the host side that is not supported, with its line
 };
 
 // `entry` as in the manifest: "f", "ns::f", "f<float, 4>".
-EntryReach ReachOf(const Ast& ast, const SourceUnits& units, const std::string& entry);
+ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std::string& entry);
 
 // Functions of the main file with a body, qualified, in source order.
 std::vector<std::string> EntryNames(const SourceUnits& units, const std::string& main);
 
 // Content address of the tokens of everything reached, macros and conditional directives included.
-std::string SliceHash(const SourceUnits& units, const EntryReach& reach);
+std::string SliceHash(const SourceUnits& units, const ReachableUnits& reach);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -5,13 +5,13 @@
 #include "source/analysis.h"
 #include "source/ast.h"
 
-namespace warpwright {
+namespace warpwright::source {
 std::string UnqualifiedSpelling(CXType type) {
   if (type.kind == CXType_Invalid) return "";
   return ast::ToString(clang_getTypeSpelling(clang_getUnqualifiedType(type)));
 }
 
-std::optional<DType> ElementTypeOf(CXType type) {
+std::optional<core::DType> ElementTypeOf(CXType type) {
   type = clang_getCanonicalType(type);
   while (type.kind == CXType_Pointer || type.kind == CXType_ConstantArray || type.kind == CXType_IncompleteArray ||
          type.kind == CXType_LValueReference || type.kind == CXType_DependentSizedArray ||
@@ -21,37 +21,37 @@ std::optional<DType> ElementTypeOf(CXType type) {
                                       : clang_getArrayElementType(type));
   switch (type.kind) {
     case CXType_Bool:
-      return DType::kBool;
+      return core::DType::kBool;
     case CXType_Char_S:
     case CXType_SChar:
-      return DType::kI8;
+      return core::DType::kI8;
     case CXType_Char_U:
     case CXType_UChar:
-      return DType::kU8;
+      return core::DType::kU8;
     case CXType_Int:
-      return DType::kI32;
+      return core::DType::kI32;
     case CXType_UInt:
-      return DType::kU32;
+      return core::DType::kU32;
     case CXType_Long:
     case CXType_LongLong:
     case CXType_ULong:
     case CXType_ULongLong:
-      return DType::kI64;
+      return core::DType::kI64;
     case CXType_Float:
-      return DType::kF32;
+      return core::DType::kF32;
     case CXType_Double:
-      return DType::kF64;
+      return core::DType::kF64;
     default:
       break;
   }
-  static const std::map<std::string, DType> kNames = {{"__half", DType::kF16},         {"__half2", DType::kF16},
-                                                      {"__nv_bfloat16", DType::kBF16}, {"__nv_bfloat162", DType::kBF16},
-                                                      {"float2", DType::kF32},         {"float3", DType::kF32},
-                                                      {"float4", DType::kF32},         {"double2", DType::kF64},
-                                                      {"double4", DType::kF64},        {"int2", DType::kI32},
-                                                      {"int4", DType::kI32},           {"uint2", DType::kU32},
-                                                      {"uint4", DType::kU32},          {"uchar4", DType::kU8},
-                                                      {"char4", DType::kI8},           {"longlong2", DType::kI64}};
+  static const std::map<std::string, core::DType> kNames = {{"__half", core::DType::kF16},         {"__half2", core::DType::kF16},
+                                                      {"__nv_bfloat16", core::DType::kBF16}, {"__nv_bfloat162", core::DType::kBF16},
+                                                      {"float2", core::DType::kF32},         {"float3", core::DType::kF32},
+                                                      {"float4", core::DType::kF32},         {"double2", core::DType::kF64},
+                                                      {"double4", core::DType::kF64},        {"int2", core::DType::kI32},
+                                                      {"int4", core::DType::kI32},           {"uint2", core::DType::kU32},
+                                                      {"uint4", core::DType::kU32},          {"uchar4", core::DType::kU8},
+                                                      {"char4", core::DType::kI8},           {"longlong2", core::DType::kI64}};
   std::string name = UnqualifiedSpelling(type);
   if (name.starts_with("struct ")) name = name.substr(7);
   const auto found = kNames.find(name);
@@ -75,4 +75,4 @@ int VectorWidthOf(CXType type) {
   return kScalars.contains(name.substr(0, name.size() - 1)) ? name.back() - '0' : 1;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

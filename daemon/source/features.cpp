@@ -5,7 +5,7 @@
 
 #include "source/analysis.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 constexpr size_t kMaxAccesses = 512;  // of untrusted input; more add nothing to what is known
@@ -38,7 +38,7 @@ bool IsMath(const std::string& name) {
 }
 
 // Calls, and what inline assembly and headers give away.
-void CountCalls(const SyntaxFunction& function, StaticFeatures& features) {
+void CountCalls(const SyntaxFunction& function, core::StaticFeatures& features) {
   ForEach(*function.body, [&](const Node& node) {
     if (!node.Is(NodeKind::kCall)) return;
     const std::string name = LastPart(node.name);
@@ -68,7 +68,7 @@ void CountCalls(const SyntaxFunction& function, StaticFeatures& features) {
 
 // Device functions of the repository that are called, directly or not, each once. Found by name, for in templates calls
 // are unresolved.
-void CountCallees(const Ast& ast, const SyntaxFunction& kernel, StaticFeatures& features) {
+void CountCallees(const Ast& ast, const SyntaxFunction& kernel, core::StaticFeatures& features) {
   std::map<std::string, std::vector<CXCursor>> device;
   for (const CXCursor& function : ast::Functions(ast))
     if (ast::IsDevice(function)) device[ast::Spelling(function)].push_back(function);
@@ -94,7 +94,7 @@ bool IsShared(const VariableInfo& info) {
   return info.declaration != nullptr && ast::HasAttribute(info.declaration->cursor, CXCursor_CUDASharedAttr);
 }
 
-void ReadSharedMemory(const FunctionAnalysis& analysis, StaticFeatures& features) {
+void ReadSharedMemory(const FunctionAnalysis& analysis, core::StaticFeatures& features) {
   for (const auto& [symbol, info] : analysis.variables()) {
     if (!IsShared(info)) continue;
     const CXType type = clang_getCanonicalType(clang_getCursorType(info.declaration->cursor));
@@ -106,10 +106,10 @@ void ReadSharedMemory(const FunctionAnalysis& analysis, StaticFeatures& features
   }
 }
 
-void ReadLoops(const FunctionAnalysis& analysis, StaticFeatures& features) {
+void ReadLoops(const FunctionAnalysis& analysis, core::StaticFeatures& features) {
   ForEach(*analysis.function().body, [&](const Node& node) {
     if (!IsLoop(node)) return;
-    LoopInfo info;
+    core::LoopInfo info;
     info.line = node.line;
     info.depth = LoopDepth(node);
     info.unrolled = node.unrolled;
@@ -143,20 +143,20 @@ void ReadLoops(const FunctionAnalysis& analysis, StaticFeatures& features) {
 }
 
 // i % n walks like i, i / n stays for neighbouring threads; everything else that hides threadIdx is unknown.
-AccessPattern PatternOf(const FunctionAnalysis& analysis, const Access& access, std::string& stride) {
+core::AccessPattern PatternOf(const FunctionAnalysis& analysis, const Access& access, std::string& stride) {
   const Dependence depends = analysis.DependsOn(access.index);
-  if (depends.memory) return AccessPattern::kIndirect;
+  if (depends.memory) return core::AccessPattern::kIndirect;
   const auto coefficient = access.index.Coefficient("threadIdx.x");
-  if (!coefficient) return AccessPattern::kUnknown;
+  if (!coefficient) return core::AccessPattern::kUnknown;
   if (*coefficient != Polynomial()) {
-    if (*coefficient == Polynomial::Constant(access.units)) return AccessPattern::kCoalesced;
+    if (*coefficient == Polynomial::Constant(access.units)) return core::AccessPattern::kCoalesced;
     stride = coefficient->ToString();
-    return AccessPattern::kStrided;
+    return core::AccessPattern::kStrided;
   }
-  if (!depends.thread && !depends.unknown) return AccessPattern::kBroadcast;
+  if (!depends.thread && !depends.unknown) return core::AccessPattern::kBroadcast;
   if (!depends.On("threadIdx.x") && !depends.unknown)
-    return AccessPattern::kBroadcast;  // threadIdx.y: the same for a warp's row
-  AccessPattern pattern = AccessPattern::kUnknown;
+    return core::AccessPattern::kBroadcast;  // threadIdx.y: the same for a warp's row
+  core::AccessPattern pattern = core::AccessPattern::kUnknown;
   for (const std::string& symbol : access.index.Symbols()) {
     const Node* expression = analysis.OpaqueExpression(symbol);
     if (expression == nullptr || !expression->Is(NodeKind::kBinary)) continue;
@@ -166,20 +166,20 @@ AccessPattern PatternOf(const FunctionAnalysis& analysis, const Access& access, 
     if (expression->name == "%") {
       const bool unit = factor && *factor == Polynomial::Constant(access.units);
       if (!unit && factor) stride = factor->ToString();
-      return unit ? AccessPattern::kCoalesced : AccessPattern::kStrided;
+      return unit ? core::AccessPattern::kCoalesced : core::AccessPattern::kStrided;
     }
-    if (expression->name == "/") pattern = AccessPattern::kBroadcast;
+    if (expression->name == "/") pattern = core::AccessPattern::kBroadcast;
   }
   return pattern;
 }
 
-void ReadAccesses(const FunctionAnalysis& analysis, StaticFeatures& features) {
+void ReadAccesses(const FunctionAnalysis& analysis, core::StaticFeatures& features) {
   for (const Access& access : analysis.Accesses()) {
     const VariableInfo* base = analysis.Find(access.base);
     if (base == nullptr) continue;
     const bool shared = IsShared(*base);
     if (!shared && base->parameter == nullptr) continue;  // an array in registers
-    AccessInfo info;
+    core::AccessInfo info;
     info.pointer = base->name;
     info.pattern = PatternOf(analysis, access, info.stride);
     info.reads = access.reads;
@@ -197,18 +197,18 @@ void ReadAccesses(const FunctionAnalysis& analysis, StaticFeatures& features) {
 
 // The scalar accesses beside a vector access to the same array are its tail, and the path for arrays that are not
 // aligned: they say nothing about how the kernel moves its data.
-void DropTailsOfVectors(StaticFeatures& features) {
+void DropTailsOfVectors(core::StaticFeatures& features) {
   std::set<std::pair<std::string, std::string>> vectors;  // pointer, stride of its scalars
-  for (const AccessInfo& access : features.accesses)
-    if (access.vector_width > 1 && access.pattern == AccessPattern::kCoalesced)
+  for (const core::AccessInfo& access : features.accesses)
+    if (access.vector_width > 1 && access.pattern == core::AccessPattern::kCoalesced)
       vectors.emplace(access.pointer, std::to_string(access.vector_width));
-  std::erase_if(features.accesses, [&](const AccessInfo& access) {
-    return access.vector_width == 1 && access.pattern == AccessPattern::kStrided &&
+  std::erase_if(features.accesses, [&](const core::AccessInfo& access) {
+    return access.vector_width == 1 && access.pattern == core::AccessPattern::kStrided &&
            vectors.contains({access.pointer, access.stride});
   });
 }
 
-void ReadBranches(const FunctionAnalysis& analysis, StaticFeatures& features) {
+void ReadBranches(const FunctionAnalysis& analysis, core::StaticFeatures& features) {
   ForEach(*analysis.function().body, [&](const Node& node) {
     if (!node.Is(NodeKind::kIf)) return;
     const bool on_thread = analysis.DependsOn(node[kIfCondition]).thread;
@@ -228,7 +228,7 @@ void ReadBranches(const FunctionAnalysis& analysis, StaticFeatures& features) {
 // A template's element types are those that it is launched with, directly or by a template function that is called with
 // them.
 void ReadInstances(const Ast& ast, const SyntaxFunction& kernel, const std::vector<size_t>& dependent,
-                   StaticFeatures& features) {
+                   core::StaticFeatures& features) {
   std::vector<SyntaxFunction> hosts;
   for (const CXCursor& function : ast::Functions(ast))
     if (auto host = ast::IsHost(function) ? BuildSyntax(function) : std::nullopt) hosts.push_back(std::move(*host));
@@ -257,7 +257,7 @@ void ReadInstances(const Ast& ast, const SyntaxFunction& kernel, const std::vect
   }
 }
 
-void ReadParameters(const Ast& ast, const FunctionAnalysis& analysis, StaticFeatures& features) {
+void ReadParameters(const Ast& ast, const FunctionAnalysis& analysis, core::StaticFeatures& features) {
   const SyntaxFunction& kernel = analysis.function();
   std::set<std::string> written, unresolved;
   for (const Access& access : analysis.Accesses(&unresolved))
@@ -303,8 +303,8 @@ bool OneThreadPerRow(const FunctionAnalysis& analysis) {
 
 }  // namespace
 
-StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel) {
-  StaticFeatures features;
+core::StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel) {
+  core::StaticFeatures features;
   const auto function = BuildSyntax(kernel);
   if (!function) return features;
   const FunctionAnalysis analysis(*function);
@@ -319,8 +319,8 @@ StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel) {
   const std::string_view head = function->text.substr(function->begin, function->body->begin - function->begin);
   features.launch_bounds = head.find("__launch_bounds__") != std::string_view::npos;
   features.operation = ClassifyOperation(analysis, features);
-  features.one_thread_per_row = features.operation != OperationClass::kMatmul && OneThreadPerRow(analysis);
+  features.one_thread_per_row = features.operation != core::OperationClass::kMatmul && OneThreadPerRow(analysis);
   return features;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

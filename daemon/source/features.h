@@ -10,12 +10,12 @@
 #include "core/inspection.h"
 #include "source/ast.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct Node;
 class FunctionAnalysis;
 
-StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel);
+core::StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel);
 
 // A scalar local variable that a loop updates by a sum, a product, a minimum or a maximum, and does not use otherwise.
 struct Accumulator {
@@ -29,6 +29,6 @@ struct Accumulator {
 std::vector<Accumulator> AccumulatorsOf(const FunctionAnalysis& analysis, const Node& loop);
 
 // What the kernel computes, judged from its accesses and loops.
-OperationClass ClassifyOperation(const FunctionAnalysis& analysis, const StaticFeatures& features);
+core::OperationClass ClassifyOperation(const FunctionAnalysis& analysis, const core::StaticFeatures& features);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -4,30 +4,30 @@
 
 #include "source/signature.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
-std::string_view HostType(DType dtype) {
+std::string_view HostType(core::DType dtype) {
   switch (dtype) {
-    case DType::kF64:
+    case core::DType::kF64:
       return "double";
-    case DType::kF32:
+    case core::DType::kF32:
       return "float";
-    case DType::kF16:
+    case core::DType::kF16:
       return "__half";
-    case DType::kBF16:
+    case core::DType::kBF16:
       return "__nv_bfloat16";
-    case DType::kI64:
+    case core::DType::kI64:
       return "long long";
-    case DType::kI32:
+    case core::DType::kI32:
       return "int";
-    case DType::kU32:
+    case core::DType::kU32:
       return "unsigned int";
-    case DType::kI8:
+    case core::DType::kI8:
       return "signed char";
-    case DType::kU8:
+    case core::DType::kU8:
       return "unsigned char";
-    case DType::kBool:
+    case core::DType::kBool:
       return "bool";
   }
   return "float";
@@ -35,25 +35,25 @@ std::string_view HostType(DType dtype) {
 
 }  // namespace
 
-std::variant<std::string, Refused> MakeHarness(const Slices& slices, const KernelSpec& spec) {
+std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const core::KernelSpec& spec) {
   std::string arguments;
   size_t next = 0, buffers = 0, scalars = 0;
   const auto add = [&](const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; };
   const auto refuse = [&](std::string reason) {
-    return Refused{"record", std::move(reason), slices.file, slices.entry_line};
+    return core::Refused{"record", std::move(reason), slices.file, slices.entry_line};
   };
   for (size_t i = 0; i < slices.parameters.size(); ++i) {
-    const ParameterInfo& parameter = slices.parameters[i];
+    const core::ParameterInfo& parameter = slices.parameters[i];
     if (IsStream(parameter)) {
       add("cudaStream_t()");
       continue;
     }
     if (next == spec.args.size()) break;  // the rest must have defaults, or the compiler says so
     if (const auto found = slices.unsupported.find(i); found != slices.unsupported.end()) {
-      return Refused{"record", found->second.reason, slices.file, found->second.line};
+      return core::Refused{"record", found->second.reason, slices.file, found->second.line};
     }
-    const Argument& argument = spec.args[next++];
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+    const core::Argument& argument = spec.args[next++];
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer != nullptr && !parameter.is_pointer) {
       return refuse(fmt::format("the manifest's argument '{}' is a buffer, but parameter '{}' of {} is no pointer",
                                 argument.name, parameter.name, slices.entry));
@@ -68,7 +68,7 @@ std::variant<std::string, Refused> MakeHarness(const Slices& slices, const Kerne
                                : fmt::format("::ww::AnyPointer{{{}}}", buffers));
       ++buffers;
     } else {
-      add(fmt::format("::ww::Scalar<{}>({})", HostType(std::get<ScalarArgument>(argument.kind).dtype), scalars++));
+      add(fmt::format("::ww::Scalar<{}>({})", HostType(std::get<core::ScalarArgument>(argument.kind).dtype), scalars++));
     }
   }
   if (next < spec.args.size()) {
@@ -83,4 +83,4 @@ std::variant<std::string, Refused> MakeHarness(const Slices& slices, const Kerne
   return text;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -9,12 +9,12 @@
 #include "core/verdict.h"
 #include "source/slice.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 // What the compiler calls it in messages.
 inline constexpr const char* kHarnessFile = "launch harness";
 
 // Refused where the manifest's arguments do not fit the signature.
-std::variant<std::string, Refused> MakeHarness(const Slices& slices, const KernelSpec& spec);
+std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const core::KernelSpec& spec);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

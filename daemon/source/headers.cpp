@@ -2,7 +2,7 @@
 
 #include <set>
 
-namespace warpwright {
+namespace warpwright::source {
 namespace embedded {
 const std::map<std::string_view, std::string_view>& DeviceShim();
 }
@@ -182,20 +182,20 @@ const std::map<std::string, std::string>& StandIns() {
 }
 
 HeaderUse DeviceHeader(std::string_view name) {
-  if (kDeviceBuiltIn.count(name)) return {HeaderUse::Kind::kStandIn, "ww_device/host.h"};
+  if (kDeviceBuiltIn.count(name)) return {HeaderUse::Kind::kReplacement, "ww_device/host.h"};
   const bool toolkit = kDeviceToolkit.count(name) || name.starts_with("cooperative_groups/") ||
                        name.starts_with("cuda/") || name.starts_with("cub/block/") || name.starts_with("cub/warp/") ||
                        name.starts_with("cub/thread/");
   if (toolkit) return {HeaderUse::Kind::kKeep, {}};
-  if (name == "cub/cub.cuh") return {HeaderUse::Kind::kStandIn, "ww_device/cub.h"};
+  if (name == "cub/cub.cuh") return {HeaderUse::Kind::kReplacement, "ww_device/cub.h"};
   // <cstdint> and <stdint.h> have one stand-in.
   std::string plain(name);
   if (name.ends_with(".h")) plain = "c" + std::string(name.substr(0, name.size() - 2));
   for (const std::string& candidate : {plain, std::string(name)}) {
     const std::string stand_in = "ww_device/" + candidate + ".h";
-    if (StandIns().count(stand_in)) return {HeaderUse::Kind::kStandIn, stand_in};
+    if (StandIns().count(stand_in)) return {HeaderUse::Kind::kReplacement, stand_in};
   }
-  if (kStandardHost.count(name)) return {HeaderUse::Kind::kStandIn, "ww_device/host.h"};
+  if (kStandardHost.count(name)) return {HeaderUse::Kind::kReplacement, "ww_device/host.h"};
   return {};
 }
 
@@ -208,4 +208,4 @@ HeaderUse HostHeader(std::string_view name) {
   return {cuda ? HeaderUse::Kind::kDrop : HeaderUse::Kind::kUnknown, {}};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

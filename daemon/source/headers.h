@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct HeaderUse {
   enum class Kind {
     kKeep,     // the compiler of that side finds it: the toolkit's device headers, the standard library for the host
-    kStandIn,  // replaced by one of ours
+    kReplacement,  // replaced by one of ours
     kDrop,     // its content is built in (cuda_runtime.h) or is not for that side (stdio.h on the device)
     kUnknown,  // left out; say so
   };
@@ -23,4 +23,4 @@ HeaderUse HostHeader(std::string_view name);
 // Our own headers for the device, by include name.
 const std::map<std::string, std::string>& StandIns();
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -6,7 +6,7 @@
 
 #include "source/tokens.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 constexpr std::string_view kLine = "__LINE__";
@@ -143,4 +143,4 @@ HostProgram MakeHostProgram(const Slices& slices) {
   return {slices.host, slices.host_headers, {}};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

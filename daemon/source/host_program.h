@@ -16,7 +16,7 @@
 
 #include "source/slice.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct HostProgram {
   std::string text;                               // of the main file
@@ -30,4 +30,4 @@ struct HostProgram {
 
 HostProgram MakeHostProgram(const Slices& slices);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,7 +82,7 @@ std::vector<IncludeDirective> ScanIncludes(std::string_view text) {
   return found;
 }
 
-Result<SourceTree> ReadSourceTree(const SourceRef& source) {
+Result<SourceTree> ReadSourceTree(const core::SourceRef& source) {
   std::error_code failed;
   const fs::path root = fs::canonical(source.root, failed);
   if (failed)
@@ -109,7 +109,7 @@ Result<SourceTree> ReadSourceTree(const SourceRef& source) {
       if (tree.files.size() >= kFileCountLimit) {
         return Fail(ErrorCode::kUnsupported, fmt::format("{} includes more than {} files", main, kFileCountLimit));
       }
-      auto text = ReadFile(root / *path, kFileLimitBytes);
+      auto text = base::ReadFile(root / *path, kFileLimitBytes);
       if (!text) return Fail(std::move(text).error());
       auto includes = ScanIncludes(*text);
       tree.files[*path] = {*path, std::move(*text), std::move(includes)};
@@ -123,18 +123,18 @@ bool IsAmbiguousName(std::string_view name) {
   return name.find_first_of("\"'\\") != std::string_view::npos || name.find("/*") != std::string_view::npos;
 }
 
-std::optional<Refused> FindOutsideInclude(const SourceTree& tree) {
+std::optional<core::Refused> FindOutsideInclude(const SourceTree& tree) {
   for (const auto& [path, file] : tree.files) {
     for (const IncludeDirective& include : file.includes) {
       if (IsAmbiguousName(include.name))
-        return Refused{"slice", fmt::format("#include of '{}', which is no plain name", include.name), path, include.line};
+        return core::Refused{"slice", fmt::format("#include of '{}', which is no plain name", include.name), path, include.line};
       if (!include.resolved.empty() || include.name.empty()) continue;
       const std::string meant = (fs::path(path).parent_path() / include.name).lexically_normal().generic_string();
       if (meant[0] != '/' && !meant.starts_with("../")) continue;
-      return Refused{"slice", fmt::format("#include of '{}', which is outside the repository", include.name), path, include.line};
+      return core::Refused{"slice", fmt::format("#include of '{}', which is outside the repository", include.name), path, include.line};
     }
   }
   return std::nullopt;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -14,7 +14,7 @@
 #include "core/verdict.h"
 #include "source/tokens.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct IncludeDirective {
   TextRange line_range;  // from '#' to the end of the directive
@@ -47,13 +47,13 @@ std::optional<HeaderName> NamedFile(std::string_view text, const Token& token);
 std::vector<IncludeDirective> ScanIncludes(std::string_view text);
 
 // Limits: 4 MiB per file, 512 files. A header beyond a limit is an Error.
-Result<SourceTree> ReadSourceTree(const SourceRef& source);
+Result<SourceTree> ReadSourceTree(const core::SourceRef& source);
 
 // A quote, a backslash or the beginning of a comment in a header's name: whether it is one depends on whether the directive is active.
 bool IsAmbiguousName(std::string_view name);
 
 // An include of an absolute path, or of one that climbs out of the root, or whose name is ambiguous. We would leave it out like any header
 // that is not there; a compiler that runs with the user's rights would not.
-std::optional<Refused> FindOutsideInclude(const SourceTree& tree);
+std::optional<core::Refused> FindOutsideInclude(const SourceTree& tree);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

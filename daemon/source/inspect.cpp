@@ -14,7 +14,7 @@
 #include "source/signature.h"
 #include "source/units.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 // Whether a function reads or writes through a pointer parameter, as far as its text says.
@@ -148,11 +148,11 @@ class PointerUses {
   std::map<std::string, Use> uses_;
 };
 
-Role RoleOf(const Use& use, bool is_const) {
-  if (is_const) return Role::kIn;
-  if (use.reads && use.writes) return Role::kInOut;
-  if (use.reads) return Role::kIn;
-  return Role::kOut;
+core::Role RoleOf(const Use& use, bool is_const) {
+  if (is_const) return core::Role::kIn;
+  if (use.reads && use.writes) return core::Role::kInOut;
+  if (use.reads) return core::Role::kIn;
+  return core::Role::kOut;
 }
 
 // The first plain store through a pointer: the whole assignment, and its left side.
@@ -176,8 +176,8 @@ class Inspector {
  public:
   Inspector(const Ast& ast, const SourceUnits& units) : ast_(ast), units_(units) {}
 
-  Inspection Run() {
-    Inspection inspection;
+  core::Inspection Run() {
+    core::Inspection inspection;
     for (const auto& [path, file] : ast_.tree().files) {
       if (path != ast_.tree().main) inspection.headers.push_back(path);
     }
@@ -220,14 +220,14 @@ class Inspector {
     return warnings;
   }
 
-  KernelInfo Kernel(CXCursor function) {
-    KernelInfo info;
+  core::KernelInfo Kernel(CXCursor function) {
+    core::KernelInfo info;
     info.name = ast::QualifiedName(function);
     for (const CXCursor& parameter : ast::TemplateParameters(function))
       info.template_parameters.push_back(ast::Spelling(parameter));
     info.parameters = ParametersOf(function);
     const PointerUses uses(function);
-    for (ParameterInfo& parameter : info.parameters) {
+    for (core::ParameterInfo& parameter : info.parameters) {
       if (!parameter.is_pointer) continue;
       Use use = uses.Of(parameter.name);
       // Written first, then read: an output that is worked on in place.
@@ -273,11 +273,11 @@ class Inspector {
     return overwritten;
   }
 
-  std::optional<EntryInfo> Entry(CXCursor function, const std::string& name, bool kernel) {
-    const EntryReach reach = ReachOf(ast_, units_, name);
+  std::optional<core::EntryInfo> Entry(CXCursor function, const std::string& name, bool kernel) {
+    const ReachableUnits reach = FindReachable(ast_, units_, name);
     if (reach.entries.empty() || reach.kernels.empty()) return std::nullopt;
-    EntryInfo entry;
-    entry.kind = kernel ? EntryInfo::Kind::kKernel : EntryInfo::Kind::kLauncher;
+    core::EntryInfo entry;
+    entry.kind = kernel ? core::EntryInfo::Kind::kKernel : core::EntryInfo::Kind::kLauncher;
     entry.name = name;
     entry.parameters = ParametersOf(function);
     entry.kernels = reach.kernels;
@@ -294,12 +294,12 @@ class Inspector {
       entry.refusal_line = unsupported.line;
     }
     for (size_t i = 0; i < entry.parameters.size(); ++i) {
-      ParameterInfo& parameter = entry.parameters[i];
+      core::ParameterInfo& parameter = entry.parameters[i];
       if (!parameter.is_pointer) continue;
       parameter.likely_role = kernel ? roles_[name].at(i).likely_role : LauncherRole(parameter, entry.kernels);
       // Cleared first: what the caller had in it does not count.
-      if (!kernel && parameter.likely_role == Role::kInOut && IsCleared(function, parameter.name))
-        parameter.likely_role = Role::kOut;
+      if (!kernel && parameter.likely_role == core::Role::kInOut && IsCleared(function, parameter.name))
+        parameter.likely_role = core::Role::kOut;
     }
     return entry;
   }
@@ -317,35 +317,35 @@ class Inspector {
   }
 
   // What the kernels do with the parameter of the same name; a const pointer is an input whatever its name.
-  std::optional<Role> LauncherRole(const ParameterInfo& parameter, const std::vector<std::string>& kernels) const {
-    if (parameter.is_const) return Role::kIn;
+  std::optional<core::Role> LauncherRole(const core::ParameterInfo& parameter, const std::vector<std::string>& kernels) const {
+    if (parameter.is_const) return core::Role::kIn;
     bool in = false, out = false, found = false;
     for (const std::string& kernel : kernels) {
       const auto known = roles_.find(kernel);
       if (known == roles_.end()) continue;
-      for (const ParameterInfo& other : known->second) {
+      for (const core::ParameterInfo& other : known->second) {
         if (other.name != parameter.name || !other.likely_role) continue;
         found = true;
         // A later kernel that reads what an earlier one wrote does not make it an input.
-        in = in || (*other.likely_role == Role::kInOut && !out) || (*other.likely_role == Role::kIn && !out);
-        out = out || *other.likely_role != Role::kIn;
+        in = in || (*other.likely_role == core::Role::kInOut && !out) || (*other.likely_role == core::Role::kIn && !out);
+        out = out || *other.likely_role != core::Role::kIn;
       }
     }
-    if (!found) return Role::kOut;
-    return in && out ? Role::kInOut : out ? Role::kOut : Role::kIn;
+    if (!found) return core::Role::kOut;
+    return in && out ? core::Role::kInOut : out ? core::Role::kOut : core::Role::kIn;
   }
 
   const Ast& ast_;
   const SourceUnits& units_;
-  std::map<std::string, std::vector<ParameterInfo>> roles_;
+  std::map<std::string, std::vector<core::ParameterInfo>> roles_;
 };
 
 }  // namespace
 
-Result<Inspection> InspectSource(const SourceRef& source) {
+Result<core::Inspection> InspectSource(const core::SourceRef& source) {
   WW_ASSIGN(const Ast parsed, Ast::Parse(source));
   const SourceUnits units = ReadUnits(parsed);
   return Inspector(parsed, units).Run();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -6,8 +6,8 @@
 #include "core/evaluator.h"
 #include "core/inspection.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
-Result<Inspection> InspectSource(const SourceRef& source);
+Result<core::Inspection> InspectSource(const core::SourceRef& source);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

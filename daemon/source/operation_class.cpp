@@ -6,31 +6,31 @@
 #include "source/analysis.h"
 #include "source/features.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 class Classifier {
  public:
-  Classifier(const FunctionAnalysis& analysis, const StaticFeatures& features)
+  Classifier(const FunctionAnalysis& analysis, const core::StaticFeatures& features)
       : analysis_(analysis), features_(features), accesses_(analysis.Accesses()) {
     ForEach(*analysis.function().body, [&](const Node& node) {
       if (node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kDo)) loops_.push_back(&node);
     });
   }
 
-  OperationClass Classify() const {
-    if (features_.tensor_cores || IsMatmul()) return OperationClass::kMatmul;
-    if (IsHistogram()) return OperationClass::kHistogram;
-    if (IsScan()) return OperationClass::kScan;
+  core::OperationClass Classify() const {
+    if (features_.tensor_cores || IsMatmul()) return core::OperationClass::kMatmul;
+    if (IsHistogram()) return core::OperationClass::kHistogram;
+    if (IsScan()) return core::OperationClass::kScan;
     if (IsReduction()) {
-      if (WritesWholeRows()) return OperationClass::kRowNormalization;
-      return IsFullReduction() ? OperationClass::kFullReduction : OperationClass::kRowReduction;
+      if (WritesWholeRows()) return core::OperationClass::kRowNormalization;
+      return IsFullReduction() ? core::OperationClass::kFullReduction : core::OperationClass::kRowReduction;
     }
-    if (IsTranspose()) return OperationClass::kTranspose;
-    if (IsGather()) return OperationClass::kGather;
-    if (IsStencil()) return OperationClass::kStencil;
-    if (IsElementwise()) return OperationClass::kElementwise;
-    return OperationClass::kOther;
+    if (IsTranspose()) return core::OperationClass::kTranspose;
+    if (IsGather()) return core::OperationClass::kGather;
+    if (IsStencil()) return core::OperationClass::kStencil;
+    if (IsElementwise()) return core::OperationClass::kElementwise;
+    return core::OperationClass::kOther;
   }
 
  private:
@@ -333,15 +333,15 @@ class Classifier {
   }
 
   const FunctionAnalysis& analysis_;
-  const StaticFeatures& features_;
+  const core::StaticFeatures& features_;
   std::vector<Access> accesses_;
   std::vector<const Node*> loops_;
 };
 
 }  // namespace
 
-OperationClass ClassifyOperation(const FunctionAnalysis& analysis, const StaticFeatures& features) {
+core::OperationClass ClassifyOperation(const FunctionAnalysis& analysis, const core::StaticFeatures& features) {
   return Classifier(analysis, features).Classify();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::source {
 
 Polynomial Polynomial::Constant(int64_t value) {
   Polynomial result;
@@ -113,4 +113,4 @@ std::string Polynomial::ToString() const {
   return text;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::source {
 
 class Polynomial {
  public:
@@ -37,4 +37,4 @@ class Polynomial {
   std::map<Monomial, int64_t> terms_;  // no zero coefficients
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::source

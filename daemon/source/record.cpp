@@ -16,7 +16,7 @@
 #include "source/recording.h"
 #include "source/signature.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 constexpr size_t kOutputLimitBytes = 512u << 20;
@@ -34,7 +34,7 @@ const std::map<std::string, std::string> kEnvironments[] = {
 // What device-to-host copies return: zeros, and 1.0f, which is also a large integer.
 constexpr uint32_t kGarbage[] = {0, 0x3f800000};
 
-Refused Refuse(const Slices& slices, std::string reason, int line = 0) {
+core::Refused Refuse(const Slices& slices, std::string reason, int line = 0) {
   return {"record", std::move(reason), slices.file, line == 0 ? slices.entry_line : line};
 }
 
@@ -45,12 +45,12 @@ std::string Hex(std::span<const std::byte> bytes) {
 }
 
 Result<std::string> Input(const RecordRequest& request, const HostProgram& host, int run) {
-  const Chip& chip = request.chip;
+  const core::Chip& chip = request.chip;
   const std::string digits = chip.arch.size() > 3 ? chip.arch.substr(3) : "90";
   const int arch = std::atoi(digits.c_str());
   std::string text =
       fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n",
-                  kBases[run] + SecretSeed() % kBaseUnits * kBaseUnit, kGarbage[run],
+                  kBases[run] + base::SecretSeed() % kBaseUnits * kBaseUnit, kGarbage[run],
                   chip.multiprocessors, chip.max_warps, chip.max_blocks, arch / 10, arch % 10, chip.registers,
                   chip.shared_bytes, chip.shared_bytes_per_block_optin, chip.shared_bytes_reserved_per_block,
                   static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
@@ -60,14 +60,14 @@ Result<std::string> Input(const RecordRequest& request, const HostProgram& host,
     const bool served = !buffer.content.empty() && buffer.content.size() <= kServedLimitBytes;
     text += fmt::format("buffer {} {} {}\n", buffer.bytes, buffer.pointer_offset, served ? Hex(buffer.content) : "-");
   }
-  for (const Argument& argument : request.spec->args) {
-    const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
+  for (const core::Argument& argument : request.spec->args) {
+    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
     if (scalar == nullptr) continue;
     const auto value = request.scalars.find(argument.name);
     if (value == request.scalars.end()) {
       return Fail(ErrorCode::kUsage, fmt::format("no value for the scalar argument '{}'", argument.name));
     }
-    text += "scalar " + Hex(ScalarBytes(*scalar, value->second)) + "\n";
+    text += "scalar " + Hex(core::ScalarBytes(*scalar, value->second)) + "\n";
   }
   return text;
 }
@@ -76,14 +76,14 @@ Result<std::string> Input(const RecordRequest& request, const HostProgram& host,
 // line stays 0.
 int LineOf(const std::filesystem::path& program, const HostProgram& host, const std::vector<uint64_t>& stack,
            const std::string& file) {
-  Command command;
+  base::Command command;
   command.argv = {"addr2line", "-e", program.string()};
   // Behind a call stands the return address: one less is inside the call.
   for (size_t i = 0; i < stack.size(); ++i)
     command.argv.push_back(fmt::format("{:x}", i == 0 ? stack[i] : stack[i] - 1));
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.deadline = std::chrono::milliseconds(5000);
-  const auto done = Run(command);
+  const auto done = base::Run(command);
   if (!done) return 0;
   std::string_view rest = done->out;
   while (!rest.empty()) {
@@ -96,7 +96,7 @@ int LineOf(const std::filesystem::path& program, const HostProgram& host, const 
   return 0;
 }
 
-Refused DescribeFault(const Slices& slices, const RecordRequest& request, const RecordedFault& fault,
+core::Refused DescribeFault(const Slices& slices, const RecordRequest& request, const RecordedFault& fault,
                       const std::filesystem::path& program, const HostProgram& host) {
   const int line = LineOf(program, host, fault.stack, slices.file);
   if (fault.buffer >= 0) {
@@ -113,11 +113,11 @@ Refused DescribeFault(const Slices& slices, const RecordRequest& request, const 
   return Refuse(slices, fmt::format("the launcher crashes (signal {})", fault.signal), line);
 }
 
-Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const RecordRequest& request,
+Result<std::variant<Recording, core::Refused>> RunOnce(const Slices& slices, const RecordRequest& request,
                                                  const std::filesystem::path& program, const HostProgram& host,
                                                  int run) {
-  using Outcome = std::variant<Recording, Refused>;
-  Command command;
+  using Outcome = std::variant<Recording, core::Refused>;
+  base::Command command;
   command.argv = {program.string()};
   command.env = kEnvironments[run];
   command.directory = program.parent_path();
@@ -130,14 +130,14 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
   command.sandbox.file_bytes = 1;
   command.sandbox.allow_children = false;
   command.sandbox.cpu = std::chrono::ceil<std::chrono::seconds>(request.run_deadline) + std::chrono::seconds(1);
-  WW_ASSIGN(const Completed done, Run(command));
+  WW_ASSIGN(const base::Completed done, base::Run(command));
   if (done.truncated) return Outcome(Refuse(slices, "the recording is larger than 512 MiB"));
   auto decoded = DecodeRecording(done.out, request.buffers.size(), slices.file);
   if (!decoded) return Outcome(Refuse(slices, decoded.error().message));
   Recording& recording = *decoded;
   if (recording.fault) return Outcome(DescribeFault(slices, request, *recording.fault, program, host));
   if (recording.refused) {
-    Refused refused = *recording.refused;
+    core::Refused refused = *recording.refused;
     if (!recording.readbacks.empty() && recording.calls.back().size() >= 4096) {
       const Readback& readback = recording.readbacks.front();
       refused = {"record", "the launcher decides by a value that it copies back from the device", readback.file,
@@ -151,7 +151,7 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
   if (!recording.ended) {
     if (!recording.readbacks.empty() && done.timed_out) {
       const Readback& readback = recording.readbacks.front();
-      return Outcome(Refused{"record", "the launcher decides by a value that it copies back from the device",
+      return Outcome(core::Refused{"record", "the launcher decides by a value that it copies back from the device",
                              readback.file, readback.line});
     }
     return Outcome(Refuse(
@@ -161,7 +161,7 @@ Result<std::variant<Recording, Refused>> RunOnce(const Slices& slices, const Rec
   return Outcome(std::move(recording));
 }
 
-Refused HostFailure(const Slices& slices, const HostCompileFailed& failed) {
+core::Refused HostFailure(const Slices& slices, const HostCompileFailed& failed) {
   const bool in_harness = failed.file == kHarnessFile;
   std::string reason = in_harness ? slices.entry + " cannot be called with the manifest's arguments: "
                                   : std::string("the host code does not compile: ");
@@ -176,7 +176,7 @@ Refused HostFailure(const Slices& slices, const HostCompileFailed& failed) {
 
 // A __global__ function as the entry: its launch is the manifest's, and nothing has to run.
 Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& request) {
-  const KernelSpec& spec = *request.spec;
+  const core::KernelSpec& spec = *request.spec;
   if (!spec.launch)
     return RecordOutcome(Refuse(slices, fmt::format("{} is a kernel and the manifest gives no launch", slices.entry)));
   if (spec.args.size() != slices.parameters.size()) {
@@ -187,18 +187,18 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
   for (const auto& [name, value] : request.scalars) {
     if (const auto* integer = std::get_if<int64_t>(&value)) variables[name] = *integer;
   }
-  KernelLaunch launch;
+  core::KernelLaunch launch;
   launch.kernel = slices.entry_name;
   launch.file = slices.file;
   launch.line = slices.entry_line;
-  const auto dimension = [&](const Expression& expression) -> Result<uint32_t> {
+  const auto dimension = [&](const core::Expression& expression) -> Result<uint32_t> {
     WW_ASSIGN(const int64_t value, expression.Evaluate(variables));
     if (value < 0 || value > 0x7fffffff) {
       return Fail(ErrorCode::kConfig, fmt::format("launch: {} is {}, which is no dimension", expression.text(), value));
     }
     return static_cast<uint32_t>(value);
   };
-  const auto dimensions = [&](const std::vector<Expression>& expressions, Dim3& target) -> Status {
+  const auto dimensions = [&](const std::vector<core::Expression>& expressions, core::Dim3& target) -> Status {
     uint32_t* const parts[] = {&target.x, &target.y, &target.z};
     for (size_t i = 0; i < std::min<size_t>(3, expressions.size()); ++i) {
       WW_ASSIGN(*parts[i], dimension(expressions[i]));
@@ -210,15 +210,15 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
   if (spec.launch->shared_bytes) {
     WW_ASSIGN(launch.dynamic_shared_bytes, dimension(*spec.launch->shared_bytes));
   }
-  LaunchPlan plan;
+  core::LaunchPlan plan;
   for (size_t i = 0; i < spec.args.size(); ++i) {
     if (const auto found = slices.unsupported.find(i); found != slices.unsupported.end()) {
       return RecordOutcome(Refuse(slices, found->second.reason, found->second.line));
     }
-    const Argument& argument = spec.args[i];
-    const ParameterInfo& parameter = slices.parameters[i];
-    KernelParameter value;
-    if (const auto* scalar = std::get_if<ScalarArgument>(&argument.kind)) {
+    const core::Argument& argument = spec.args[i];
+    const core::ParameterInfo& parameter = slices.parameters[i];
+    core::KernelParameter value;
+    if (const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind)) {
       if (parameter.is_pointer)
         return RecordOutcome(
             Refuse(slices, fmt::format("parameter '{}' of {} is a pointer", parameter.name, slices.entry)));
@@ -226,14 +226,14 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
       if (given == request.scalars.end())
         return Fail(ErrorCode::kUsage, fmt::format("no value for the scalar argument '{}'", argument.name));
       // As a caller's conversion would do it: an i32 of the manifest may go to a size_t parameter.
-      ScalarArgument converted = *scalar;
+      core::ScalarArgument converted = *scalar;
       if (parameter.dtype) converted.dtype = *parameter.dtype;
-      ScalarValue number = given->second;
-      if (IsFloat(converted.dtype) && std::holds_alternative<int64_t>(number))
+      core::ScalarValue number = given->second;
+      if (core::IsFloat(converted.dtype) && std::holds_alternative<int64_t>(number))
         number = static_cast<double>(std::get<int64_t>(number));
-      if (!IsFloat(converted.dtype) && std::holds_alternative<double>(number))
+      if (!core::IsFloat(converted.dtype) && std::holds_alternative<double>(number))
         number = static_cast<int64_t>(std::get<double>(number));
-      value.bytes = ScalarBytes(converted, number);
+      value.bytes = core::ScalarBytes(converted, number);
     } else {
       if (!parameter.is_pointer)
         return RecordOutcome(
@@ -241,7 +241,7 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
       value.bytes.resize(8);
       value.pointers[0] = {static_cast<uint32_t>(plan.buffers.size()), 0};
       const RecordBuffer& buffer = request.buffers[plan.buffers.size()];
-      plan.buffers.push_back({PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
+      plan.buffers.push_back({core::PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
     }
     launch.parameters.push_back(std::move(value));
   }
@@ -252,15 +252,15 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
 // ValidatePlan's limits are CUDA's and ours; what breaks them is the candidate's fault.
 Result<RecordOutcome> Validated(const Slices& slices, Result<RecordOutcome> outcome) {
   if (!outcome) return outcome;
-  const auto* plan = std::get_if<LaunchPlan>(&*outcome);
+  const auto* plan = std::get_if<core::LaunchPlan>(&*outcome);
   if (plan == nullptr) return outcome;
-  if (const Status valid = ValidatePlan(*plan); !valid) return RecordOutcome(Refuse(slices, valid.error().message));
+  if (const Status valid = core::ValidatePlan(*plan); !valid) return RecordOutcome(Refuse(slices, valid.error().message));
   return outcome;
 }
 
 Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& request) {
   const auto harness = MakeHarness(slices, *request.spec);
-  if (const auto* refused = std::get_if<Refused>(&harness)) return RecordOutcome(*refused);
+  if (const auto* refused = std::get_if<core::Refused>(&harness)) return RecordOutcome(*refused);
   const HostProgram host = MakeHostProgram(slices);
   WW_ASSIGN(auto built,
             BuildRecorder(slices.file, host, std::get<std::string>(harness), request.cache, request.compile_deadline));
@@ -269,7 +269,7 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   }
   const auto& program = std::get<Recorder>(built).program;
   // At the same time: they have nothing in common.
-  Result<std::variant<Recording, Refused>> outcomes[2] = {Refused{}, Refused{}};
+  Result<std::variant<Recording, core::Refused>> outcomes[2] = {core::Refused{}, core::Refused{}};
   {
     const std::jthread second([&] { outcomes[1] = RunOnce(slices, request, program, host, 1); });
     outcomes[0] = RunOnce(slices, request, program, host, 0);
@@ -277,73 +277,73 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   std::vector<Recording> recordings;
   for (auto& outcome : outcomes) {
     if (!outcome) return Fail(std::move(outcome).error());
-    if (const auto* refused = std::get_if<Refused>(&*outcome)) return RecordOutcome(*refused);
+    if (const auto* refused = std::get_if<core::Refused>(&*outcome)) return RecordOutcome(*refused);
     recordings.push_back(std::move(std::get<Recording>(*outcome)));
   }
-  std::vector<PlanBuffer> arguments;
+  std::vector<core::PlanBuffer> arguments;
   for (const RecordBuffer& buffer : request.buffers)
-    arguments.push_back({PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
+    arguments.push_back({core::PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
   auto plan = MakePlan(std::move(recordings[0]), recordings[1], std::move(arguments), slices.file);
-  if (auto* refused = std::get_if<Refused>(&plan)) {
+  if (auto* refused = std::get_if<core::Refused>(&plan)) {
     if (refused->line == 0) refused->line = slices.entry_line;
     return RecordOutcome(std::move(*refused));
   }
-  return RecordOutcome(std::move(std::get<LaunchPlan>(plan)));
+  return RecordOutcome(std::move(std::get<core::LaunchPlan>(plan)));
 }
 
 }  // namespace
 
 Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request) {
   size_t buffers = 0;
-  for (const Argument& argument : request.spec->args) buffers += std::holds_alternative<BufferArgument>(argument.kind);
+  for (const core::Argument& argument : request.spec->args) buffers += std::holds_alternative<core::BufferArgument>(argument.kind);
   if (buffers != request.buffers.size())
     return Fail(ErrorCode::kUsage, "the recorder needs every buffer argument of the manifest");
   return Validated(slices, slices.entry_is_kernel ? PlanOfKernel(slices, request) : RecordLauncher(slices, request));
 }
 
-std::string PlanDigest(const LaunchPlan& plan) {
-  Hasher hasher;
+std::string PlanDigest(const core::LaunchPlan& plan) {
+  base::Hasher hasher;
   const auto number = [&](auto value) { hasher.Add(std::to_string(value)); };
-  const auto pointer = [&](const DevicePointer& p) {
+  const auto pointer = [&](const core::DevicePointer& p) {
     number(p.buffer);
     number(p.offset);
   };
-  for (const PlanBuffer& buffer : plan.buffers) {
-    hasher.Add(buffer.kind == PlanBuffer::Kind::kArgument ? buffer.name : "workspace");
+  for (const core::PlanBuffer& buffer : plan.buffers) {
+    hasher.Add(buffer.kind == core::PlanBuffer::Kind::kArgument ? buffer.name : "workspace");
     number(buffer.bytes);
   }
   for (const auto* ops : {&plan.setup, &plan.ops}) {
     number(ops->size());
-    for (const PlanOp& op : *ops) {
+    for (const core::PlanOp& op : *ops) {
       number(op.index());
       std::visit(
           Overload{
-              [&](const KernelLaunch& x) {
+              [&](const core::KernelLaunch& x) {
                 hasher.Add(x.kernel);
-                for (const Dim3& d : {x.grid, x.block}) number(d.x), number(d.y), number(d.z);
+                for (const core::Dim3& d : {x.grid, x.block}) number(d.x), number(d.y), number(d.z);
                 number(x.dynamic_shared_bytes), number(x.stream), number(x.cooperative), number(x.parameters.size());
-                for (const KernelParameter& parameter : x.parameters) {
+                for (const core::KernelParameter& parameter : x.parameters) {
                   hasher.Add(std::span<const std::byte>(parameter.bytes));
                   number(parameter.pointers.size());
                   for (const auto& [offset, p] : parameter.pointers) number(offset), pointer(p);
                 }
               },
-              [&](const MemsetOp& x) {
+              [&](const core::MemsetOp& x) {
                 pointer(x.destination), number(x.value), number(x.unit), number(x.bytes), number(x.stream);
               },
-              [&](const CopyOp& x) { pointer(x.destination), pointer(x.source), number(x.bytes), number(x.stream); },
-              [&](const UploadOp& x) {
+              [&](const core::CopyOp& x) { pointer(x.destination), pointer(x.source), number(x.bytes), number(x.stream); },
+              [&](const core::UploadOp& x) {
                 pointer(x.destination), hasher.Add(std::span<const std::byte>(x.bytes)), number(x.stream);
               },
-              [&](const SymbolUploadOp& x) {
+              [&](const core::SymbolUploadOp& x) {
                 hasher.Add(x.symbol), number(x.offset), hasher.Add(std::span<const std::byte>(x.bytes)),
                     number(x.stream);
               },
-              [&](const EventOp& x) { number(static_cast<int>(x.kind)), number(x.event), number(x.stream); }},
+              [&](const core::EventOp& x) { number(static_cast<int>(x.kind)), number(x.event), number(x.stream); }},
           op);
     }
   }
   return hasher.Finish();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -27,7 +27,7 @@
 #include "core/verdict.h"
 #include "source/slice.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct RecordBuffer {
   std::string name;
@@ -38,19 +38,19 @@ struct RecordBuffer {
 };
 
 struct RecordRequest {
-  const KernelSpec* spec = nullptr;
-  std::map<std::string, ScalarValue> scalars;  // of the case
+  const core::KernelSpec* spec = nullptr;
+  std::map<std::string, core::ScalarValue> scalars;  // of the case
   std::vector<RecordBuffer> buffers;           // every buffer argument, in the order of the signature
-  Chip chip;                                   // answers device and occupancy queries, limits launches
+  core::Chip chip;                                   // answers device and occupancy queries, limits launches
   std::filesystem::path cache;                 // compiled recorders and the precompiled shim, by content
   std::chrono::milliseconds compile_deadline{60'000};
   std::chrono::milliseconds run_deadline{10'000};
 };
 
-using RecordOutcome = std::variant<LaunchPlan, Refused>;
+using RecordOutcome = std::variant<core::LaunchPlan, core::Refused>;
 Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request);
 
 // SHA-256 over everything that a replay depends on; line numbers and file names are left out.
-std::string PlanDigest(const LaunchPlan& plan);
+std::string PlanDigest(const core::LaunchPlan& plan);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "base/subprocess.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace embedded {
 const std::map<std::string_view, std::string_view>& HostShim();
 }
@@ -56,13 +56,13 @@ Result<fs::path> NewFolder(const fs::path& cache) {
   return folder;
 }
 
-Result<Completed> Compile(std::vector<std::string> arguments, const fs::path& folder, const fs::path& shim,
+Result<base::Completed> Compile(std::vector<std::string> arguments, const fs::path& folder, const fs::path& shim,
                           std::chrono::milliseconds deadline) {
-  Command command;
+  base::Command command;
   command.argv = {"g++"};
   command.argv.insert(command.argv.end(), kFlags.begin(), kFlags.end());
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.env["TMPDIR"] = folder.string();
   command.directory = folder;
   command.deadline = deadline;
@@ -71,7 +71,7 @@ Result<Completed> Compile(std::vector<std::string> arguments, const fs::path& fo
   command.sandbox.readable = {shim};
   command.sandbox.writable = {folder};
   command.sandbox.memory_bytes = kCompilerMemoryBytes;
-  return Run(command);
+  return base::Run(command);
 }
 
 std::string ObjectOf(const fs::path& shim, fs::path source) { return (shim / source.replace_extension(".o")).string(); }
@@ -88,7 +88,7 @@ std::vector<std::string> LinkedWith(const std::string& source, const fs::path& s
 }
 
 Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds deadline) {
-  Hasher hasher;
+  base::Hasher hasher;
   for (const std::string& flag : kFlags) hasher.Add(flag);
   for (const auto& [name, text] : embedded::HostShim()) hasher.Add(name).Add(text);
   const fs::path wanted = cache / ("shim-" + hasher.Finish().substr(0, 16));
@@ -97,18 +97,18 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
   WW_ASSIGN(const fs::path folder, NewFolder(cache));
   std::vector<std::string> sources;
   for (const auto& [name, text] : embedded::HostShim()) {
-    WW_TRY(WriteFileAtomically(folder / name, text));
+    WW_TRY(base::WriteFileAtomically(folder / name, text));
     if (name.ends_with(".cpp")) sources.emplace_back(name);
   }
   const auto compile = [&](const std::vector<std::string>& arguments) -> Status {
-    WW_ASSIGN(const Completed done, Compile(arguments, folder, folder, deadline));
+    WW_ASSIGN(const base::Completed done, Compile(arguments, folder, folder, deadline));
     if (done.exit_code == 0) return {};
     return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
                 "install g++ 12 or newer with its standard library");
   };
   WW_TRY(compile({"-x", "c++-header", "cuda_runtime.h", "-o", "cuda_runtime.h.gch"}));
   std::vector<Status> compiled(sources.size());
-  ParallelFor(
+  base::ParallelFor(
       sources.size(),
       [&](size_t begin, size_t end) {
         for (size_t i = begin; i < end; ++i)  // the header first, or it counts as not precompiled
@@ -152,15 +152,15 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   fs::create_directories(cache, failed);
   const fs::path absolute = fs::absolute(cache);
   WW_ASSIGN(const fs::path shim, BuildShim(absolute, deadline));
-  Hasher hasher;
+  base::Hasher hasher;
   hasher.Add(shim.filename().string()).Add(file).Add(host.text).Add(harness);
   for (const auto& [name, text] : host.headers) hasher.Add(name).Add(text);
   const fs::path wanted = absolute / ("recorder-" + hasher.Finish().substr(0, 32));
   if (fs::exists(wanted / "recorder")) return Outcome(Recorder{wanted / "recorder"});
 
   WW_ASSIGN(const fs::path folder, NewFolder(absolute));
-  WW_TRY(WriteFileAtomically(folder / "overlay" / file, host.text + harness));
-  for (const auto& [name, text] : host.headers) WW_TRY(WriteFileAtomically(folder / "overlay" / name, text));
+  WW_TRY(base::WriteFileAtomically(folder / "overlay" / file, host.text + harness));
+  for (const auto& [name, text] : host.headers) WW_TRY(base::WriteFileAtomically(folder / "overlay" / name, text));
   // The file is named as the user knows it, in messages and in __FILE__; the compiler runs in the overlay.
   std::vector<std::string> arguments = {"-no-pie",
                                         "-I",
@@ -173,7 +173,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
                                         "-ffile-prefix-map=overlay/="};
   for (std::string& part : LinkedWith("overlay/" + file, shim)) arguments.push_back(std::move(part));
   arguments.insert(arguments.end(), {"-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"});
-  WW_ASSIGN(const Completed done, Compile(std::move(arguments), folder, shim, deadline));
+  WW_ASSIGN(const base::Completed done, Compile(std::move(arguments), folder, shim, deadline));
   if (done.exit_code != 0 || done.timed_out) {
     fs::remove_all(folder, failed);
     std::string log = done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err;
@@ -184,4 +184,4 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   return Outcome(Recorder{wanted / "recorder"});
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "source/host_program.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct Recorder {
   std::filesystem::path program;
@@ -28,4 +28,4 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
                                                                 const std::filesystem::path& cache,
                                                                 std::chrono::milliseconds deadline);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 using nlohmann::json;
@@ -39,11 +39,11 @@ std::string String(const json& object, const char* key) {
   Expect(value.is_string(), key);
   return value.get<std::string>();
 }
-Dim3 Dimensions(const json& value) {
+core::Dim3 Dimensions(const json& value) {
   Expect(value.is_array() && value.size() == 3, "dimensions");
   return {Unsigned<uint32_t>(value[0]), Unsigned<uint32_t>(value[1]), Unsigned<uint32_t>(value[2])};
 }
-DevicePointer Pointer(const json& value) {
+core::DevicePointer Pointer(const json& value) {
   Expect(value.is_array() && value.size() == 2 && value[1].is_number_integer(), "a pointer");
   return {Unsigned<uint32_t>(value[0]), value[1].get<int64_t>()};
 }
@@ -59,8 +59,8 @@ std::vector<std::byte> Bytes(const std::string& hex) {
   return bytes;
 }
 
-KernelLaunch Launch(const json& object, std::vector<bool>& is_pointer) {
-  KernelLaunch launch;
+core::KernelLaunch Launch(const json& object, std::vector<bool>& is_pointer) {
+  core::KernelLaunch launch;
   launch.kernel = String(object, "kernel");
   launch.grid = Dimensions(object.at("grid"));
   launch.block = Dimensions(object.at("block"));
@@ -70,7 +70,7 @@ KernelLaunch Launch(const json& object, std::vector<bool>& is_pointer) {
   launch.file = String(object, "file");
   launch.line = Unsigned<int>(object.at("line"));
   for (const json& item : object.at("parameters")) {
-    KernelParameter parameter;
+    core::KernelParameter parameter;
     parameter.bytes = Bytes(String(item, "bytes"));
     for (const auto& [offset, pointer] : item.at("pointers").items()) {
       Expect(offset.size() < 6 && offset.find_first_not_of("0123456789") == std::string::npos, "an offset");
@@ -82,7 +82,7 @@ KernelLaunch Launch(const json& object, std::vector<bool>& is_pointer) {
   return launch;
 }
 
-PlanOp Operation(const json& object, std::vector<std::vector<bool>>& is_pointer) {
+core::PlanOp Operation(const json& object, std::vector<std::vector<bool>>& is_pointer) {
   const std::string op = String(object, "op");
   if (op == "launch") {
     is_pointer.emplace_back();
@@ -90,19 +90,19 @@ PlanOp Operation(const json& object, std::vector<std::vector<bool>>& is_pointer)
   }
   const uint32_t stream = Unsigned<uint32_t>(object.at("stream"));
   if (op == "memset") {
-    return MemsetOp{Pointer(object.at("to")), Unsigned<uint32_t>(object.at("value")), 1,
+    return core::MemsetOp{Pointer(object.at("to")), Unsigned<uint32_t>(object.at("value")), 1,
                     Unsigned<uint64_t>(object.at("bytes")), stream};
   }
   if (op == "copy") {
-    return CopyOp{Pointer(object.at("to")), Pointer(object.at("from")), Unsigned<uint64_t>(object.at("bytes")), stream};
+    return core::CopyOp{Pointer(object.at("to")), Pointer(object.at("from")), Unsigned<uint64_t>(object.at("bytes")), stream};
   }
-  if (op == "upload") return UploadOp{Pointer(object.at("to")), Bytes(String(object, "data")), stream};
+  if (op == "upload") return core::UploadOp{Pointer(object.at("to")), Bytes(String(object, "data")), stream};
   if (op == "symbol") {
-    return SymbolUploadOp{String(object, "symbol"), Unsigned<uint64_t>(object.at("offset")),
+    return core::SymbolUploadOp{String(object, "symbol"), Unsigned<uint64_t>(object.at("offset")),
                           Bytes(String(object, "data")), stream};
   }
   Expect(op == "record" || op == "wait", "an operation");
-  return EventOp{op == "record" ? EventOp::Kind::kRecord : EventOp::Kind::kWait, Unsigned<uint32_t>(object.at("event")),
+  return core::EventOp{op == "record" ? core::EventOp::Kind::kRecord : core::EventOp::Kind::kWait, Unsigned<uint32_t>(object.at("event")),
                  stream};
 }
 
@@ -126,7 +126,7 @@ void DecodeLine(const json& object, size_t arguments, const std::string& file, R
                                    Unsigned<int>(object.at("line"))});
   } else if (object.contains("refuse")) {
     recording.refused =
-        Refused{"record", String(object, "refuse"), place(String(object, "file")), Unsigned<int>(object.at("line"))};
+        core::Refused{"record", String(object, "refuse"), place(String(object, "file")), Unsigned<int>(object.at("line"))};
   } else if (object.contains("fault")) {
     RecordedFault fault;
     fault.signal = Unsigned<int>(object.at("fault"));
@@ -146,17 +146,17 @@ void DecodeLine(const json& object, size_t arguments, const std::string& file, R
 
 // Pointers inside by-value structures: what both runs, at different addresses, decode alike is a pointer. Returns false
 // where bytes differ that are no pointers.
-bool ReconcileLaunch(KernelLaunch& a, const KernelLaunch& b, const std::vector<bool>& is_pointer) {
+bool ReconcileLaunch(core::KernelLaunch& a, const core::KernelLaunch& b, const std::vector<bool>& is_pointer) {
   if (a.parameters.size() != b.parameters.size() || is_pointer.size() != a.parameters.size()) return false;
   for (size_t i = 0; i < a.parameters.size(); ++i) {
-    KernelParameter& x = a.parameters[i];
-    const KernelParameter& y = b.parameters[i];
+    core::KernelParameter& x = a.parameters[i];
+    const core::KernelParameter& y = b.parameters[i];
     if (x.bytes.size() != y.bytes.size()) return false;
     if (is_pointer[i]) {
       if (x.pointers != y.pointers) return false;
       continue;
     }
-    std::map<uint32_t, DevicePointer> agreed;
+    std::map<uint32_t, core::DevicePointer> agreed;
     std::vector<std::byte> other = y.bytes;
     for (const auto& [offset, pointer] : x.pointers) {
       const auto same = y.pointers.find(offset);
@@ -172,13 +172,13 @@ bool ReconcileLaunch(KernelLaunch& a, const KernelLaunch& b, const std::vector<b
          a.dynamic_shared_bytes == b.dynamic_shared_bytes && a.stream == b.stream && a.cooperative == b.cooperative;
 }
 
-Refused Differs(const Recording& a, const Recording& b, const PlanOp* op, const std::string& file) {
+core::Refused Differs(const Recording& a, const Recording& b, const core::PlanOp* op, const std::string& file) {
   if (!a.readbacks.empty() || !b.readbacks.empty()) {
     const Readback& readback = a.readbacks.empty() ? b.readbacks.front() : a.readbacks.front();
     return {"record", "the launcher decides by a value that it copies back from the device", readback.file,
             readback.line};
   }
-  const auto* launch = op == nullptr ? nullptr : std::get_if<KernelLaunch>(op);
+  const auto* launch = op == nullptr ? nullptr : std::get_if<core::KernelLaunch>(op);
   return {
       "record",
       launch == nullptr
@@ -192,14 +192,14 @@ Refused Differs(const Recording& a, const Recording& b, const PlanOp* op, const 
 // The operations of `first` behind its first `skip`, with workspaces renamed so that they equal those of `second`.
 class Matcher {
  public:
-  Matcher(const std::vector<PlanBuffer>& buffers, size_t arguments) : buffers_(buffers), arguments_(arguments) {}
+  Matcher(const std::vector<core::PlanBuffer>& buffers, size_t arguments) : buffers_(buffers), arguments_(arguments) {}
 
-  bool Same(const std::vector<PlanOp>& first, size_t skip, const std::vector<PlanOp>& second) {
+  bool Same(const std::vector<core::PlanOp>& first, size_t skip, const std::vector<core::PlanOp>& second) {
     forward_.clear();
     if (first.size() - skip != second.size()) return false;
     for (size_t i = 0; i < second.size(); ++i) {
       if (first[skip + i].index() != second[i].index()) return false;
-      PlanOp renamed = first[skip + i];
+      core::PlanOp renamed = first[skip + i];
       const bool possible =
           std::visit([&](auto& x) { return Rename(x, std::get<std::decay_t<decltype(x)>>(second[i])); }, renamed);
       if (!possible || !(renamed == second[i])) return false;
@@ -208,7 +208,7 @@ class Matcher {
   }
 
  private:
-  bool Map(DevicePointer& from, const DevicePointer& to) {
+  bool Map(core::DevicePointer& from, const core::DevicePointer& to) {
     if (from.buffer < arguments_ || to.buffer < arguments_) return true;
     if (from.buffer >= buffers_.size() || to.buffer >= buffers_.size()) return false;
     const auto [it, fresh] = forward_.emplace(from.buffer, to.buffer);
@@ -216,7 +216,7 @@ class Matcher {
     from.buffer = to.buffer;
     return true;
   }
-  bool Rename(KernelLaunch& a, const KernelLaunch& b) {
+  bool Rename(core::KernelLaunch& a, const core::KernelLaunch& b) {
     a.line = b.line;
     a.file = b.file;
     if (a.parameters.size() != b.parameters.size()) return false;
@@ -228,22 +228,22 @@ class Matcher {
     }
     return true;
   }
-  bool Rename(MemsetOp& a, const MemsetOp& b) { return Map(a.destination, b.destination); }
-  bool Rename(CopyOp& a, const CopyOp& b) { return Map(a.destination, b.destination) && Map(a.source, b.source); }
-  bool Rename(UploadOp& a, const UploadOp& b) { return Map(a.destination, b.destination); }
-  bool Rename(SymbolUploadOp&, const SymbolUploadOp&) { return true; }
-  bool Rename(EventOp&, const EventOp&) { return true; }
+  bool Rename(core::MemsetOp& a, const core::MemsetOp& b) { return Map(a.destination, b.destination); }
+  bool Rename(core::CopyOp& a, const core::CopyOp& b) { return Map(a.destination, b.destination) && Map(a.source, b.source); }
+  bool Rename(core::UploadOp& a, const core::UploadOp& b) { return Map(a.destination, b.destination); }
+  bool Rename(core::SymbolUploadOp&, const core::SymbolUploadOp&) { return true; }
+  bool Rename(core::EventOp&, const core::EventOp&) { return true; }
 
-  const std::vector<PlanBuffer>& buffers_;
+  const std::vector<core::PlanBuffer>& buffers_;
   size_t arguments_;
   std::map<uint32_t, uint32_t> forward_;
 };
 
 // Only the workspaces that are used, numbered in the order of their first use.
-void RenumberWorkspaces(LaunchPlan& plan, size_t arguments) {
+void RenumberWorkspaces(core::LaunchPlan& plan, size_t arguments) {
   std::map<uint32_t, uint32_t> numbers;
-  std::vector<PlanBuffer> buffers(plan.buffers.begin(), plan.buffers.begin() + static_cast<long>(arguments));
-  const auto visit = [&](DevicePointer& pointer) {
+  std::vector<core::PlanBuffer> buffers(plan.buffers.begin(), plan.buffers.begin() + static_cast<long>(arguments));
+  const auto visit = [&](core::DevicePointer& pointer) {
     if (pointer.buffer < arguments || pointer.buffer >= plan.buffers.size()) return;
     const auto [it, fresh] = numbers.emplace(pointer.buffer, static_cast<uint32_t>(buffers.size()));
     if (fresh) {
@@ -253,18 +253,18 @@ void RenumberWorkspaces(LaunchPlan& plan, size_t arguments) {
     pointer.buffer = it->second;
   };
   for (auto* ops : {&plan.setup, &plan.ops}) {
-    for (PlanOp& op : *ops) {
-      std::visit(Overload{[&](KernelLaunch& x) {
+    for (core::PlanOp& op : *ops) {
+      std::visit(Overload{[&](core::KernelLaunch& x) {
                             for (auto& parameter : x.parameters) {
                               for (auto& [offset, pointer] : parameter.pointers) visit(pointer);
                             }
                           },
-                          [&](MemsetOp& x) { visit(x.destination); },
-                          [&](CopyOp& x) {
+                          [&](core::MemsetOp& x) { visit(x.destination); },
+                          [&](core::CopyOp& x) {
                             visit(x.destination);
                             visit(x.source);
                           },
-                          [&](UploadOp& x) { visit(x.destination); }, [](SymbolUploadOp&) {}, [](EventOp&) {}},
+                          [&](core::UploadOp& x) { visit(x.destination); }, [](core::SymbolUploadOp&) {}, [](core::EventOp&) {}},
                  op);
     }
   }
@@ -280,7 +280,7 @@ Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, cons
     while (!lines.empty()) {
       const size_t end = lines.find('\n');
       Expect(end != std::string_view::npos && ++count < kLineLimit, "a complete line");
-      const auto line = ParseJson(lines.substr(0, end));
+      const auto line = base::ParseJson(lines.substr(0, end));
       Expect(line.has_value(), "JSON");
       DecodeLine(*line, arguments, file, recording);
       lines.remove_prefix(end + 1);
@@ -294,20 +294,20 @@ Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, cons
   return recording;
 }
 
-std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std::vector<PlanBuffer> arguments,
+std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Recording& b, std::vector<core::PlanBuffer> arguments,
                                            const std::string& file) {
   if (a.workspaces != b.workspaces || a.calls.size() != b.calls.size()) return Differs(a, b, nullptr, file);
   for (size_t call = 0; call < a.calls.size(); ++call) {
     if (a.calls[call].size() != b.calls[call].size()) return Differs(a, b, nullptr, file);
     size_t launch = 0;
     for (size_t i = 0; i < a.calls[call].size(); ++i) {
-      PlanOp& x = a.calls[call][i];
-      const PlanOp& y = b.calls[call][i];
+      core::PlanOp& x = a.calls[call][i];
+      const core::PlanOp& y = b.calls[call][i];
       if (x.index() != y.index()) return Differs(a, b, &x, file);
-      if (auto* kernel = std::get_if<KernelLaunch>(&x)) {
+      if (auto* kernel = std::get_if<core::KernelLaunch>(&x)) {
         const auto& pointers = a.is_pointer[call];
         const bool same =
-            launch < pointers.size() && ReconcileLaunch(*kernel, std::get<KernelLaunch>(y), pointers[launch]);
+            launch < pointers.size() && ReconcileLaunch(*kernel, std::get<core::KernelLaunch>(y), pointers[launch]);
         ++launch;
         if (!same) return Differs(a, b, &x, file);
       } else if (!(x == y)) {
@@ -316,19 +316,19 @@ std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std:
     }
   }
   const size_t count = arguments.size();
-  LaunchPlan plan;
+  core::LaunchPlan plan;
   plan.buffers = std::move(arguments);
   for (size_t i = 0; i < a.workspaces.size(); ++i) {
-    plan.buffers.push_back({PlanBuffer::Kind::kWorkspace, fmt::format("workspace {}", i), a.workspaces[i]});
+    plan.buffers.push_back({core::PlanBuffer::Kind::kWorkspace, fmt::format("workspace {}", i), a.workspaces[i]});
   }
   Matcher matcher(plan.buffers, count);
   const auto &first = a.calls[0], &second = a.calls[1], &third = a.calls[2];
   if (!matcher.Same(second, 0, third)) {
-    return Refused{"record", "the launcher does something else in every call", file, 0};
+    return core::Refused{"record", "the launcher does something else in every call", file, 0};
   }
   const size_t setup = first.size() < second.size() ? 0 : first.size() - second.size();
   if (!matcher.Same(first, setup, second)) {
-    return Refused{"record", "the launcher's first call differs from later ones in more than a set-up in front", file,
+    return core::Refused{"record", "the launcher's first call differs from later ones in more than a set-up in front", file,
                    0};
   }
   plan.setup.assign(first.begin(), first.begin() + static_cast<long>(setup));
@@ -338,4 +338,4 @@ std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std:
   return plan;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

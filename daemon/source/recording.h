@@ -11,7 +11,7 @@
 #include "core/launch_plan.h"
 #include "core/verdict.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct Readback {
   int buffer = -1;
@@ -26,18 +26,18 @@ struct RecordedFault {
 };
 struct Recording {
   std::vector<uint64_t> workspaces;        // bytes, behind the arguments
-  std::vector<std::vector<PlanOp>> calls;  // pointers in by-value structures keep their bytes and are listed
+  std::vector<std::vector<core::PlanOp>> calls;  // pointers in by-value structures keep their bytes and are listed
   std::vector<std::vector<std::vector<bool>>> is_pointer;  // [call][launch][parameter]: declared as a pointer
   std::vector<Readback> readbacks;
   std::optional<RecordedFault> fault;
-  std::optional<Refused> refused;
+  std::optional<core::Refused> refused;
   bool ended = false;
 };
 // `arguments` is the number of buffer arguments, `file` what an empty file name stands for.
 Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, const std::string& file);
 
 // The plan that both runs agree on. Refused where they do not, or where the calls after the first differ.
-std::variant<LaunchPlan, Refused> MakePlan(Recording a, const Recording& b, std::vector<PlanBuffer> arguments,
+std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Recording& b, std::vector<core::PlanBuffer> arguments,
                                            const std::string& file);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

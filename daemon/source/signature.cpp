@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 std::string Trim(std::string_view text) {
@@ -18,40 +18,40 @@ void Remove(std::string& text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word)) text.erase(at, word.size());
 }
 
-const std::map<std::string_view, DType> kTypes = {{"float", DType::kF32},
-                                                  {"double", DType::kF64},
-                                                  {"__half", DType::kF16},
-                                                  {"half", DType::kF16},
-                                                  {"__nv_bfloat16", DType::kBF16},
-                                                  {"nv_bfloat16", DType::kBF16},
-                                                  {"__nv_bfloat162", DType::kBF16},
-                                                  {"nv_bfloat162", DType::kBF16},
-                                                  {"half2", DType::kF16},
-                                                  {"__half2", DType::kF16},
-                                                  {"int", DType::kI32},
-                                                  {"int32_t", DType::kI32},
-                                                  {"signed int", DType::kI32},
-                                                  {"unsigned int", DType::kU32},
-                                                  {"unsigned", DType::kU32},
-                                                  {"uint32_t", DType::kU32},
-                                                  {"uint", DType::kU32},
-                                                  {"long", DType::kI64},
-                                                  {"long long", DType::kI64},
-                                                  {"int64_t", DType::kI64},
-                                                  {"long int", DType::kI64},
-                                                  {"long long int", DType::kI64},
-                                                  {"unsigned long", DType::kI64},
-                                                  {"unsigned long long", DType::kI64},
-                                                  {"size_t", DType::kI64},
-                                                  {"uint64_t", DType::kI64},
-                                                  {"ptrdiff_t", DType::kI64},
-                                                  {"int8_t", DType::kI8},
-                                                  {"signed char", DType::kI8},
-                                                  {"char", DType::kI8},
-                                                  {"uint8_t", DType::kU8},
-                                                  {"unsigned char", DType::kU8},
-                                                  {"uchar", DType::kU8},
-                                                  {"bool", DType::kBool}};
+const std::map<std::string_view, core::DType> kTypes = {{"float", core::DType::kF32},
+                                                  {"double", core::DType::kF64},
+                                                  {"__half", core::DType::kF16},
+                                                  {"half", core::DType::kF16},
+                                                  {"__nv_bfloat16", core::DType::kBF16},
+                                                  {"nv_bfloat16", core::DType::kBF16},
+                                                  {"__nv_bfloat162", core::DType::kBF16},
+                                                  {"nv_bfloat162", core::DType::kBF16},
+                                                  {"half2", core::DType::kF16},
+                                                  {"__half2", core::DType::kF16},
+                                                  {"int", core::DType::kI32},
+                                                  {"int32_t", core::DType::kI32},
+                                                  {"signed int", core::DType::kI32},
+                                                  {"unsigned int", core::DType::kU32},
+                                                  {"unsigned", core::DType::kU32},
+                                                  {"uint32_t", core::DType::kU32},
+                                                  {"uint", core::DType::kU32},
+                                                  {"long", core::DType::kI64},
+                                                  {"long long", core::DType::kI64},
+                                                  {"int64_t", core::DType::kI64},
+                                                  {"long int", core::DType::kI64},
+                                                  {"long long int", core::DType::kI64},
+                                                  {"unsigned long", core::DType::kI64},
+                                                  {"unsigned long long", core::DType::kI64},
+                                                  {"size_t", core::DType::kI64},
+                                                  {"uint64_t", core::DType::kI64},
+                                                  {"ptrdiff_t", core::DType::kI64},
+                                                  {"int8_t", core::DType::kI8},
+                                                  {"signed char", core::DType::kI8},
+                                                  {"char", core::DType::kI8},
+                                                  {"uint8_t", core::DType::kU8},
+                                                  {"unsigned char", core::DType::kU8},
+                                                  {"uchar", core::DType::kU8},
+                                                  {"bool", core::DType::kBool}};
 
 // Splits "float, 4" at its top-level commas.
 std::vector<std::string> Arguments(std::string_view list) {
@@ -105,7 +105,7 @@ std::string_view UnsupportedKind(CXType type) {
 
 }  // namespace
 
-std::optional<DType> DTypeOf(std::string_view type) {
+std::optional<core::DType> DTypeOf(std::string_view type) {
   std::string plain(type);
   for (const std::string_view word :
        {"const ", " const", "volatile ", "__restrict__", "__restrict", "struct ", "std::", "&", "*"}) {
@@ -114,10 +114,10 @@ std::optional<DType> DTypeOf(std::string_view type) {
   plain = Trim(plain);
   if (const auto found = kTypes.find(plain); found != kTypes.end()) return found->second;
   // float4, uchar4, longlong2
-  static const std::map<std::string_view, DType> kVectors = {
-      {"float", DType::kF32},    {"double", DType::kF64},    {"int", DType::kI32},
-      {"uint", DType::kU32},     {"char", DType::kI8},       {"uchar", DType::kU8},
-      {"longlong", DType::kI64}, {"ulonglong", DType::kI64}, {"long", DType::kI64}};
+  static const std::map<std::string_view, core::DType> kVectors = {
+      {"float", core::DType::kF32},    {"double", core::DType::kF64},    {"int", core::DType::kI32},
+      {"uint", core::DType::kU32},     {"char", core::DType::kI8},       {"uchar", core::DType::kU8},
+      {"longlong", core::DType::kI64}, {"ulonglong", core::DType::kI64}, {"long", core::DType::kI64}};
   if (plain.size() > 1 && plain.back() >= '1' && plain.back() <= '4') {
     const auto found = kVectors.find(std::string_view(plain).substr(0, plain.size() - 1));
     if (found != kVectors.end()) return found->second;
@@ -125,10 +125,10 @@ std::optional<DType> DTypeOf(std::string_view type) {
   return std::nullopt;
 }
 
-std::vector<ParameterInfo> ParametersOf(CXCursor function) {
-  std::vector<ParameterInfo> parameters;
+std::vector<core::ParameterInfo> ParametersOf(CXCursor function) {
+  std::vector<core::ParameterInfo> parameters;
   for (const CXCursor& cursor : ast::Parameters(function)) {
-    ParameterInfo info;
+    core::ParameterInfo info;
     info.name = ast::Spelling(cursor);
     info.type = ast::TypeSpelling(cursor);
     const CXType type = clang_getCursorType(cursor);
@@ -149,15 +149,15 @@ std::vector<ParameterInfo> ParametersOf(CXCursor function) {
   return parameters;
 }
 
-std::vector<ParameterInfo> SignatureOf(const Ast& ast, const std::string& entry) {
+std::vector<core::ParameterInfo> SignatureOf(const Ast& ast, const std::string& entry) {
   const auto function = ast::FindFunction(ast, entry);
   if (!function) return {};
-  std::vector<ParameterInfo> parameters = ParametersOf(*function);
+  std::vector<core::ParameterInfo> parameters = ParametersOf(*function);
   const size_t open = entry.find('<');
   if (open == std::string::npos) return parameters;
   const auto given = Arguments(std::string_view(entry).substr(open + 1, entry.rfind('>') - open - 1));
   const auto names = ast::TemplateParameters(*function);
-  for (ParameterInfo& parameter : parameters) {
+  for (core::ParameterInfo& parameter : parameters) {
     if (parameter.dtype) continue;
     for (size_t i = 0; i < std::min(given.size(), names.size()); ++i) {
       for (const Token& token : Lex(parameter.type)) {
@@ -173,7 +173,7 @@ std::map<size_t, UnsupportedParameter> UnsupportedParametersOf(const Ast& ast, c
   const auto function = ast::FindFunction(ast, entry);
   if (!function) return unsupported;
   const std::vector<CXCursor> cursors = ast::Parameters(*function);
-  const std::vector<ParameterInfo> parameters = ParametersOf(*function);
+  const std::vector<core::ParameterInfo> parameters = ParametersOf(*function);
   for (size_t i = 0; i < parameters.size(); ++i) {
     const std::string_view kind = IsStream(parameters[i]) ? "" : UnsupportedKind(clang_getCursorType(cursors[i]));
     if (kind.empty()) continue;
@@ -189,9 +189,9 @@ std::map<size_t, UnsupportedParameter> UnsupportedParametersOf(const Ast& ast, c
   return unsupported;
 }
 
-bool IsStream(const ParameterInfo& parameter) {
+bool IsStream(const core::ParameterInfo& parameter) {
   return parameter.type.find("cudaStream_t") != std::string::npos ||
          parameter.type.find("CUstream") != std::string::npos;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

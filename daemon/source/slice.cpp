@@ -14,7 +14,7 @@
 #include "source/stub.h"
 #include "source/units.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 enum class Side { kDevice, kHost };
@@ -135,7 +135,7 @@ class FileSlicer {
     switch (use.kind) {
       case HeaderUse::Kind::kKeep:
         return;
-      case HeaderUse::Kind::kStandIn:
+      case HeaderUse::Kind::kReplacement:
         return replace(use.stand_in);
       case HeaderUse::Kind::kDrop:
         break;
@@ -240,7 +240,7 @@ std::string WithPrelude(std::string text, const std::string& file) {
 }  // namespace
 
 std::string Slices::Digest() const {
-  Hasher hasher;
+  base::Hasher hasher;
   hasher.Add(file).Add(entry).Add(device).Add(host);
   for (const auto* headers : {&device_headers, &host_headers}) {
     hasher.Add(std::to_string(headers->size()));
@@ -249,21 +249,21 @@ std::string Slices::Digest() const {
   return hasher.Finish();
 }
 
-Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
+Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& entry) {
   WW_ASSIGN(const Ast parsed, Ast::Parse(source));
   if (auto outside = FindOutsideInclude(parsed.tree())) return SliceOutcome(std::move(*outside));
   const SourceUnits units = ReadUnits(parsed);
   const auto function = ast::FindFunction(parsed, entry);
   if (function && clang_getCursorKind(*function) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(*function)) {
-    return SliceOutcome(Refused{"slice", fmt::format("{} needs an object: name a free or a static function", entry),
+    return SliceOutcome(core::Refused{"slice", fmt::format("{} needs an object: name a free or a static function", entry),
                                 ast::FileOf(*function), ast::Line(*function)});
   }
-  const EntryReach reach = ReachOf(parsed, units, entry);
+  const ReachableUnits reach = FindReachable(parsed, units, entry);
   if (reach.entries.empty()) {
     std::string known;
     for (const std::string& name : EntryNames(units, parsed.tree().main)) known += (known.empty() ? "" : ", ") + name;
     return SliceOutcome(
-        Refused{"slice", fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
+        core::Refused{"slice", fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
                 source.file, 0});
   }
   if (reach.refusal) return SliceOutcome(*reach.refusal);
@@ -294,4 +294,4 @@ Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry) {
   return SliceOutcome(std::move(slices));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

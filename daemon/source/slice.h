@@ -29,7 +29,7 @@
 #include "core/verdict.h"
 #include "source/signature.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct Slices {
   std::string file;        // of the source, relative to its root: names the device program for messages
@@ -37,7 +37,7 @@ struct Slices {
   std::string entry_name;  // qualified, with the template arguments that were asked for
   bool entry_is_kernel = false;
   bool entry_deduces = false;  // a template without arguments, or overloaded: the types of the arguments choose
-  std::vector<ParameterInfo> parameters;               // of the entry
+  std::vector<core::ParameterInfo> parameters;               // of the entry
   std::map<size_t, UnsupportedParameter> unsupported;  // of these, by index
   int entry_line = 0;
 
@@ -48,13 +48,13 @@ struct Slices {
   std::vector<std::string> symbols;  // qualified names of the __device__ and __constant__ variables behind it
   std::vector<std::string> notes;    // "file:line: <x.h> is not available and was left out of the host slice"
 
-  std::map<std::string, PrecisionUse> build_dependence;  // build_dependence.h
+  std::map<std::string, core::PrecisionUse> build_dependence;  // build_dependence.h
 
   std::string Digest() const;  // content address of both slices
 };
-using SliceOutcome = std::variant<Slices, Refused>;
+using SliceOutcome = std::variant<Slices, core::Refused>;
 
 // An unknown entry is a refusal that names the entries there are.
-Result<SliceOutcome> Slice(const SourceRef& source, const std::string& entry);
+Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& entry);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

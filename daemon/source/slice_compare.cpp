@@ -11,7 +11,7 @@
 #include "source/includes.h"
 #include "source/tokens.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 // One side of a slice: what one of the two compilers gets.
@@ -46,13 +46,13 @@ std::string Quoted(const Token* token) {
   return token == nullptr ? "its end" : fmt::format("'{}'", std::string(token->text.substr(0, 40)));
 }
 
-std::optional<Refused> CompareText(const char* side, const std::string& file, std::string_view first,
+std::optional<core::Refused> CompareText(const char* side, const std::string& file, std::string_view first,
                                    std::string_view second, const std::set<std::string>& kept) {
   const std::vector<Token> a = Compared(WithoutPrelude(first), kept), b = Compared(WithoutPrelude(second), kept);
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     const Token *x = i < a.size() ? &a[i] : nullptr, *y = i < b.size() ? &b[i] : nullptr;
     if (x != nullptr && y != nullptr && Same(*x, *y)) continue;
-    return Refused{"splice",
+    return core::Refused{"splice",
                    fmt::format("put back into the original file, the edit does not give the same {} code: it has {} "
                                "where the edited file has {} (line {}); declarations may stand in another order",
                                side, Quoted(x), Quoted(y), y == nullptr ? 0 : y->line),
@@ -87,7 +87,7 @@ std::optional<Token> FindEffect(std::string_view text, const std::set<std::strin
   return std::nullopt;
 }
 
-std::optional<Refused> Compare(const char* side, const Program& first, const Program& second,
+std::optional<core::Refused> Compare(const char* side, const Program& first, const Program& second,
                                const std::set<std::string>& kept) {
   if (auto differs = CompareText(side, first.file, first.text, second.text, kept)) return differs;
   std::set<std::string> names;
@@ -101,7 +101,7 @@ std::optional<Refused> Compare(const char* side, const Program& first, const Pro
     if (other != second.headers.end()) {
       if (auto differs = CompareText(side, name, text, other->second, kept)) return differs;
     } else if (const auto effect = FindEffect(text, names)) {
-      return Refused{"splice",
+      return core::Refused{"splice",
                      fmt::format("the edit drops the include of {}, which stays for the rest of the file and could "
                                  "change the {} code ('{}', line {}): keep it in the edit",
                                  name, side, std::string(effect->text), effect->line),
@@ -113,7 +113,7 @@ std::optional<Refused> Compare(const char* side, const Program& first, const Pro
 
 }  // namespace
 
-std::optional<Refused> FindDifference(const Slices& first, const Slices& second, const std::set<std::string>& kept) {
+std::optional<core::Refused> FindDifference(const Slices& first, const Slices& second, const std::set<std::string>& kept) {
   auto differs = Compare("device", {first.file, first.device, first.device_headers},
                          {second.file, second.device, second.device_headers}, kept);
   if (differs) return differs;
@@ -121,4 +121,4 @@ std::optional<Refused> FindDifference(const Slices& first, const Slices& second,
                  kept);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -13,7 +13,7 @@
 #include "source/splice_pairing.h"
 #include "source/stub.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 std::string NameOf(const Unit& unit, std::string_view text) {
@@ -66,10 +66,10 @@ std::vector<Token> Rest(const SpliceSide& side) {
 
 class Splicer {
  public:
-  Splicer(const SpliceRequest& request, const SpliceSide& original, const SpliceSide& edited)
+  Splicer(const core::SpliceRequest& request, const SpliceSide& original, const SpliceSide& edited)
       : request_(request), original_(original), edited_(edited), pairing_(PairUnits(original, edited)) {}
 
-  std::variant<Rewritten, Refused> Run() {
+  std::variant<core::Rewritten, core::Refused> Run() {
     if (auto refused = CheckEntry()) return *refused;
     if (auto refused = CheckRest()) return *refused;
     if (auto refused = CheckOutside()) return *refused;
@@ -77,7 +77,7 @@ class Splicer {
     Replace();
     Remove();
     if (auto refused = Insert()) return *refused;
-    Rewritten result{ApplyEdits(original_.text(), std::move(edits_)), std::move(notes_)};
+    core::Rewritten result{ApplyEdits(original_.text(), std::move(edits_)), std::move(notes_)};
     return result;
   }
 
@@ -94,11 +94,11 @@ class Splicer {
     return include.resolved.empty() ? include.name : include.resolved;
   }
 
-  Refused Refuse(std::string reason, int line) const {
+  core::Refused Refuse(std::string reason, int line) const {
     return {"splice", std::move(reason), request_.original.file, line};
   }
 
-  std::optional<Refused> CheckEntry() const {
+  std::optional<core::Refused> CheckEntry() const {
     if (edited_.reach.entries.empty()) return Refuse(fmt::format("the edited file has no {}", request_.entry), 0);
     if (edited_.reach.refusal) return *edited_.reach.refusal;
     const auto before = SignatureOf(original_.ast, request_.entry), after = SignatureOf(edited_.ast, request_.entry);
@@ -117,7 +117,7 @@ class Splicer {
     return std::nullopt;
   }
 
-  std::optional<Refused> CheckRest() const {
+  std::optional<core::Refused> CheckRest() const {
     const std::vector<Token> before = Rest(original_), after = Rest(edited_);
     for (size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
       if (i < before.size() && i < after.size() && before[i].text == after[i].text) continue;
@@ -128,7 +128,7 @@ class Splicer {
   }
 
   // Every difference must lie behind the entry.
-  std::optional<Refused> CheckOutside() const {
+  std::optional<core::Refused> CheckOutside() const {
     for (size_t i = 0; i < edited_.file->units.size(); ++i) {
       const Unit& unit = edited_.file->units[i];
       const size_t other = pairing_.of_edited[i];
@@ -213,7 +213,7 @@ class Splicer {
 
   // New declarations keep the place that they have in the edited file: in front of the next declaration that both files
   // share.
-  std::optional<Refused> Insert() {
+  std::optional<core::Refused> Insert() {
     const auto& units = edited_.file->units;
     std::map<std::pair<uint32_t, bool>, std::string> added;  // at an offset; true: behind what stands there
     for (size_t i = 0; i < units.size(); ++i) {
@@ -278,7 +278,7 @@ class Splicer {
     return open + text + close;
   }
 
-  const SpliceRequest& request_;
+  const core::SpliceRequest& request_;
   const SpliceSide& original_;
   const SpliceSide& edited_;
   Pairing pairing_;
@@ -287,36 +287,36 @@ class Splicer {
 };
 
 // The promise of the header: what the compilers see of the spliced file is what they saw of the edited one.
-Result<std::optional<Refused>> CheckSlices(const SpliceRequest& request, const std::string& spliced,
+Result<std::optional<core::Refused>> CheckSlices(const core::SpliceRequest& request, const std::string& spliced,
                                            const std::set<std::string>& kept) {
-  SourceRef ours = request.original, theirs = request.original;
+  core::SourceRef ours = request.original, theirs = request.original;
   ours.text = spliced;
   theirs.text = request.edited;
   WW_ASSIGN(const SliceOutcome a, Slice(ours, request.entry));
   WW_ASSIGN(const SliceOutcome b, Slice(theirs, request.entry));
-  if (const auto* refused = std::get_if<Refused>(&b)) return std::optional<Refused>(*refused);
-  if (const auto* refused = std::get_if<Refused>(&a)) return std::optional<Refused>(*refused);
+  if (const auto* refused = std::get_if<core::Refused>(&b)) return std::optional<core::Refused>(*refused);
+  if (const auto* refused = std::get_if<core::Refused>(&a)) return std::optional<core::Refused>(*refused);
   return FindDifference(std::get<Slices>(a), std::get<Slices>(b), kept);
 }
 
 }  // namespace
 
-Result<SpliceOutcome> Splice(const SpliceRequest& request) {
-  SourceRef edited_source = request.original;
+Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) {
+  core::SourceRef edited_source = request.original;
   edited_source.text = request.edited;
   WW_ASSIGN(const auto original, ReadSide(request.original, request.entry));
   if (original->reach.entries.empty()) {
-    return SpliceOutcome(
-        Refused{"splice", fmt::format("the original file has no {}", request.entry), request.original.file, 0});
+    return core::SpliceOutcome(
+        core::Refused{"splice", fmt::format("the original file has no {}", request.entry), request.original.file, 0});
   }
   WW_ASSIGN(const auto edited, ReadSide(edited_source, request.entry));
   Splicer splicer(request, *original, *edited);
   auto outcome = splicer.Run();
-  if (auto* refused = std::get_if<Refused>(&outcome)) return SpliceOutcome(std::move(*refused));
-  WW_ASSIGN(const std::optional<Refused> differs,
-            CheckSlices(request, std::get<Rewritten>(outcome).text, splicer.KeptIncludes()));
-  if (differs) return SpliceOutcome(*differs);
-  return SpliceOutcome(std::move(std::get<Rewritten>(outcome)));
+  if (auto* refused = std::get_if<core::Refused>(&outcome)) return core::SpliceOutcome(std::move(*refused));
+  WW_ASSIGN(const std::optional<core::Refused> differs,
+            CheckSlices(request, std::get<core::Rewritten>(outcome).text, splicer.KeptIncludes()));
+  if (differs) return core::SpliceOutcome(*differs);
+  return core::SpliceOutcome(std::move(std::get<core::Rewritten>(outcome)));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

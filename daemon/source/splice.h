@@ -15,8 +15,8 @@
 #include "base/result.h"
 #include "core/evaluator.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
-Result<SpliceOutcome> Splice(const SpliceRequest& request);
+Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -4,14 +4,14 @@
 
 #include <map>
 
-namespace warpwright {
+namespace warpwright::source {
 
-Result<std::unique_ptr<SpliceSide>> ReadSide(const SourceRef& source, const std::string& entry) {
+Result<std::unique_ptr<SpliceSide>> ReadSide(const core::SourceRef& source, const std::string& entry) {
   WW_ASSIGN(Ast parsed, Ast::Parse(source));
   auto side = std::make_unique<SpliceSide>(SpliceSide{std::move(parsed), {}, {}, nullptr, {}});
   side->units = ReadUnits(side->ast);
   side->file = &side->units.files.at(side->ast.tree().main);
-  side->reach = ReachOf(side->ast, side->units, entry);
+  side->reach = FindReachable(side->ast, side->units, entry);
   for (const Unit& unit : side->file->units) side->normalized.push_back(NormalizedText(side->Text(unit)));
   return side;
 }
@@ -66,4 +66,4 @@ Pairing PairUnits(const SpliceSide& original, const SpliceSide& edited) {
   return pairing;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

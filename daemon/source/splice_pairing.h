@@ -11,13 +11,13 @@
 #include "source/closure.h"
 #include "source/units.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 // One of the two files, read.
 struct SpliceSide {
   Ast ast;
   SourceUnits units;
-  EntryReach reach;
+  ReachableUnits reach;
   const FileUnits* file = nullptr;
   std::vector<std::string> normalized;  // of each unit
 
@@ -25,7 +25,7 @@ struct SpliceSide {
   std::string_view Text(const Unit& unit) const { return text().substr(unit.range.begin, unit.range.size()); }
   bool Reaches(const Unit& unit) const { return reach.host.count(&unit) > 0 || reach.device.count(&unit) > 0; }
 };
-Result<std::unique_ptr<SpliceSide>> ReadSide(const SourceRef& source, const std::string& entry);
+Result<std::unique_ptr<SpliceSide>> ReadSide(const core::SourceRef& source, const std::string& entry);
 
 // "ns::{}::", where {} is an anonymous namespace.
 std::string ScopeOf(const Unit& unit);
@@ -40,4 +40,4 @@ struct Pairing {
 // By equal tokens first, then overloads by their parameters, then by name.
 Pairing PairUnits(const SpliceSide& original, const SpliceSide& edited);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 // Token ranges [begin, end) between top-level commas.
@@ -293,4 +293,4 @@ std::vector<TextEdit> RewriteLaunches(std::string_view text, const std::vector<T
   return edits;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

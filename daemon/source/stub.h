@@ -7,7 +7,7 @@
 #include "source/tokens.h"
 #include "source/units.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 // Replaces the bytes of `range`; an empty range inserts.
 struct TextEdit {
@@ -29,4 +29,4 @@ std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>
 // Every k<<<c>>>(a) among the tokens becomes (::ww::Push(c), k(a)).
 std::vector<TextEdit> RewriteLaunches(std::string_view text, const std::vector<Token>& tokens);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -3,7 +3,7 @@
 #include "source/ast.h"
 #include "source/syntax_builder.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 // Only the outermost node of a macro's expansion spells what its range says.
@@ -79,4 +79,4 @@ bool Contains(const Node& ancestor, const Node& node) {
   return false;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

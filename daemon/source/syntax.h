@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::source {
 
 enum class NodeKind {
   // Statements. Optional parts that are absent are kEmpty.
@@ -109,4 +109,4 @@ void Walk(const Node& root, const std::function<bool(const Node&)>& visit);
 std::vector<const Node*> Collect(const Node& root, NodeKind kind);
 bool Contains(const Node& ancestor, const Node& node);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 // Where the parts of "for (a; b; c)" meet.
@@ -293,4 +293,4 @@ std::unique_ptr<Node> SyntaxBuilder::Unexposed(CXCursorKind kind, CXCursor curso
   return node;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -9,7 +9,7 @@
 #include "source/ast.h"
 #include "source/syntax.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 struct NodeExtent {
   uint32_t begin = 0, end = 0;
@@ -68,4 +68,4 @@ class SyntaxBuilder {
   int depth_ = 0;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -5,7 +5,7 @@
 
 #include "source/syntax_builder.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 std::unique_ptr<Node> SyntaxBuilder::Unresolved(CXCursor cursor, const NodeExtent& extent,
                                                 const std::vector<CXCursor>& children) {
@@ -148,4 +148,4 @@ std::unique_ptr<Node> SyntaxBuilder::Launch(CXCursor cursor, CXCursor configurat
   return node;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

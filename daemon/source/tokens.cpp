@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 bool IsWordStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
@@ -254,4 +254,4 @@ int LineAt(std::string_view text, uint32_t offset) {
   return 1 + static_cast<int>(std::count(text.begin(), end, '\n'));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::source {
 
 // Bytes [begin, end) of a file.
 struct TextRange {
@@ -49,4 +49,4 @@ size_t MatchingBracket(const std::vector<Token>& tokens, size_t open);
 
 int LineAt(std::string_view text, uint32_t offset);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -3,7 +3,7 @@
 
 #include "source/units.h"
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 const std::set<std::string_view> kAttributeLike = {"__launch_bounds__",
@@ -336,4 +336,4 @@ Unit ScanUnit(const std::vector<Token>& code, size_t begin, size_t end, const Ma
   return UnitScanner(code, begin, end, macros).Scan();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::source {
 namespace {
 
 unsigned BuiltinAttributes(std::string_view name) {
@@ -291,4 +291,4 @@ SourceUnits ReadUnits(const Ast& ast) {
   return result;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -16,7 +16,7 @@
 #include "source/ast.h"
 #include "source/tokens.h"
 
-namespace warpwright {
+namespace warpwright::source {
 
 // What __global__, __device__ and so on say, also when a macro of the file says it.
 enum CudaAttribute : unsigned { kGlobal = 1, kDevice = 2, kHost = 4, kConstant = 8, kManaged = 16, kShared = 32 };
@@ -128,4 +128,4 @@ std::set<const Unit*> Closure(const SourceUnits& units, std::vector<const Unit*>
 // Index behind the '>' that closes code[open] == "<", or kNone where it is no bracket.
 size_t SkipAngles(const std::vector<Token>& code, size_t open, size_t end);
 
-}  // namespace warpwright
+}  // namespace warpwright::source

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "worker/worker_evaluator.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,7 +37,7 @@ fs::path FindProgram(const char* name) {
 
 // The first lines that say something, on one line.
 std::string Shorten(std::string_view text) {
-  return CleanText(text, kMaxMessage);
+  return base::CleanText(text, kMaxMessage);
 }
 
 // "========= ERROR SUMMARY: 3 errors", "========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)".
@@ -68,10 +68,10 @@ std::string PlainName(const std::string& kernel) {
   return name;
 }
 
-ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& tool, const WorkerCommand& worker, ExecuteRequest request,
+core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& tool, const WorkerCommand& worker, core::ExecuteRequest request,
                          const std::vector<std::string>& kernels) {
-  ToolFinding finding{"compute-sanitizer " + tool, ToolFinding::Outcome::kNotRun, {}};
-  const auto folder = TemporaryDirectory::Create("warpwright-sanitizer");
+  core::ToolFinding finding{"compute-sanitizer " + tool, core::ToolFinding::Outcome::kNotRun, {}};
+  const auto folder = base::TemporaryDirectory::Create("warpwright-sanitizer");
   if (!folder) {
     finding.message = folder.error().Format();
     return finding;
@@ -95,7 +95,7 @@ ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& tool, 
     }
     evaluator.supervisor().Finish();  // so that the tool writes its summary
   }
-  const auto text = ReadFile(log, kMaxLogBytes);
+  const auto text = base::ReadFile(log, kMaxLogBytes);
   if (text)
     if (auto read = ReadSanitizerLog(tool, *text)) return *read;
   finding.message = text ? "it ended without a summary" : text.error().Format();
@@ -106,41 +106,41 @@ ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& tool, 
 
 AcceptanceTools FindAcceptanceTools() { return {FindProgram("nvcc"), FindProgram("compute-sanitizer")}; }
 
-std::optional<ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log) {
+std::optional<core::ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log) {
   const auto count = CountIn(log);
   if (!count) return std::nullopt;
-  if (*count == 0) return ToolFinding{"compute-sanitizer " + tool, ToolFinding::Outcome::kClean, {}};
-  return ToolFinding{"compute-sanitizer " + tool, ToolFinding::Outcome::kFound, fmt::format("{} findings, first: {}", *count, FirstComplaint(log))};
+  if (*count == 0) return core::ToolFinding{"compute-sanitizer " + tool, core::ToolFinding::Outcome::kClean, {}};
+  return core::ToolFinding{"compute-sanitizer " + tool, core::ToolFinding::Outcome::kFound, fmt::format("{} findings, first: {}", *count, FirstComplaint(log))};
 }
 
-std::vector<ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker, const ExecuteRequest& request,
+std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker, const core::ExecuteRequest& request,
                                        const std::vector<std::string>& kernels) {
-  std::vector<ToolFinding> findings;
+  std::vector<core::ToolFinding> findings;
   for (const char* tool : {"memcheck", "racecheck", "synccheck", "initcheck"}) {
     if (tools.compute_sanitizer.empty())
-      findings.push_back({std::string("compute-sanitizer ") + tool, ToolFinding::Outcome::kNotRun, "it is not installed"});
+      findings.push_back({std::string("compute-sanitizer ") + tool, core::ToolFinding::Outcome::kNotRun, "it is not installed"});
     else
       findings.push_back(RunSanitizer(tools, tool, worker, request, kernels));
   }
   return findings;
 }
 
-ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const SourceRef& source, const std::string& architecture) {
-  ToolFinding finding{"nvcc -arch=" + architecture, ToolFinding::Outcome::kNotRun, {}};
+core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source, const std::string& architecture) {
+  core::ToolFinding finding{"nvcc -arch=" + architecture, core::ToolFinding::Outcome::kNotRun, {}};
   if (tools.nvcc.empty()) {
     finding.message = "it is not installed";
     return finding;
   }
-  const auto folder = TemporaryDirectory::Create("warpwright-nvcc");
+  const auto folder = base::TemporaryDirectory::Create("warpwright-nvcc");
   const fs::path beside = fs::path(source.root) / fs::path(source.file).parent_path();
-  Status written = folder ? WriteFileAtomically(folder->path() / "winner.cu", source.text) : Status(tl::unexpected(folder.error()));
+  Status written = folder ? base::WriteFileAtomically(folder->path() / "winner.cu", source.text) : Status(tl::unexpected(folder.error()));
   if (!written) {
     finding.message = written.error().Format();
     return finding;
   }
-  Command command;
+  base::Command command;
   command.argv = {tools.nvcc.string(), "-std=c++17", "-arch=" + architecture, "-c", "winner.cu", "-o", "winner.o", "-I" + beside.string(), "-I" + source.root};
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.env["TMPDIR"] = folder->path().string();
   command.directory = folder->path();
   command.deadline = std::chrono::minutes(5);
@@ -149,14 +149,14 @@ ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const SourceRef& source,
   const fs::path toolkit = fs::canonical(tools.nvcc, error).parent_path().parent_path();
   command.sandbox.readable = {source.root, toolkit, tools.nvcc.parent_path().parent_path()};
   command.sandbox.writable = {folder->path()};
-  const auto done = Run(command);
+  const auto done = base::Run(command);
   if (!done || done->timed_out) {
     finding.message = done ? "it took over 5 minutes" : done.error().Format();
     return finding;
   }
-  finding.outcome = done->exit_code == 0 ? ToolFinding::Outcome::kClean : ToolFinding::Outcome::kFound;
+  finding.outcome = done->exit_code == 0 ? core::ToolFinding::Outcome::kClean : core::ToolFinding::Outcome::kFound;
   if (done->exit_code != 0) finding.message = Shorten(done->err);
   return finding;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -16,7 +16,7 @@
 #include "core/tool_finding.h"
 #include "worker/supervisor.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 struct AcceptanceTools {
   std::filesystem::path nvcc, compute_sanitizer;  // empty: not installed
@@ -25,12 +25,12 @@ struct AcceptanceTools {
 AcceptanceTools FindAcceptanceTools();
 
 // `request`: one run of the winner on a small case, on a real device. `kernels`: names of its kernels; only these are watched.
-std::vector<ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker, const ExecuteRequest& request,
+std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker, const core::ExecuteRequest& request,
                                        const std::vector<std::string>& kernels);
 // `architecture`: "sm_90".
-ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const SourceRef& source, const std::string& architecture);
+core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source, const std::string& architecture);
 
 // What a log of compute-sanitizer says; nothing where it holds no summary, since the tool then did not get to its end.
-std::optional<ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log);
+std::optional<core::ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log);
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

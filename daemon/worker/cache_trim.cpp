@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -45,4 +45,4 @@ void TrimCache(const fs::path& cache, const CacheLimits& limits) {
   Keep(0, cache, "making-", young);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

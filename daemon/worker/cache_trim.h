@@ -5,7 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
-namespace warpwright {
+namespace warpwright::worker {
 
 struct CacheLimits {
   size_t recorders = 2000;  // about 400 KB each
@@ -17,4 +17,4 @@ struct CacheLimits {
 // Also removes what a killed worker left half made. Best effort: what cannot be removed stays.
 void TrimCache(const std::filesystem::path& cache, const CacheLimits& limits = {});
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -3,7 +3,7 @@
 #include "base/json_codec.h"
 #include "core/evaluator_fields.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 template <typename V>
 void Describe(V& field, const InspectCall*) {
@@ -15,9 +15,9 @@ constexpr const char* TagKey(const Call*) { return "verb"; }
 
 namespace {
 
-constexpr JsonLimits kLimits = {.bytes = size_t{64} << 20};
+constexpr base::JsonLimits kLimits = {.bytes = size_t{64} << 20};
 
-class FrameSink final : public BlobSink {
+class FrameSink final : public base::BlobSink {
  public:
   explicit FrameSink(FrameView& frame) : frame_(frame) {}
   size_t Put(std::span<const std::byte> bytes) override { return frame_.Attach(bytes); }
@@ -25,10 +25,10 @@ class FrameSink final : public BlobSink {
  private:
   FrameView& frame_;
 };
-class FrameSource final : public BlobSource {
+class FrameSource final : public base::BlobSource {
  public:
   explicit FrameSource(Frame& frame) : frame_(frame) {}
-  std::optional<Bytes> Take(uint64_t number) override {
+  std::optional<base::Bytes> Take(uint64_t number) override {
     if (number >= frame_.attachments.size()) return std::nullopt;
     return std::move(frame_.attachments[number]);
   }
@@ -38,34 +38,34 @@ class FrameSource final : public BlobSource {
 };
 
 template <typename T>
-FrameView Message(const T& value, void (*write)(const JsonSink&, const void*)) {
+FrameView Message(const T& value, void (*write)(const base::JsonSink&, const void*)) {
   FrameView frame;
   FrameSink blobs(frame);
-  frame.header = EncodeJsonBy(write, &value, &blobs);
+  frame.header = base::EncodeJsonBy(write, &value, &blobs);
   return frame;
 }
 // Not as the variant Call, which would hold a copy: the frame refers to the texts of the request.
 template <typename T>
 FrameView CallOf(const T& request) {
-  return Message(request, [](const JsonSink& to, const void* value) {
+  return Message(request, [](const base::JsonSink& to, const void* value) {
     const auto* const r = static_cast<const T*>(value);
     to.Object();
-    to.Member(TagKey(static_cast<const Call*>(nullptr))).Text(Tag(r));
-    codec::WriteFields(to, *r);
+    to.Member(TagKey(static_cast<const Call*>(nullptr))).Text(core::Tag(r));
+    base::codec::WriteFields(to, *r);
   });
 }
 template <typename T>
 FrameView AnswerOf(const T& answer) {
-  return Message(answer, [](const JsonSink& to, const void* value) {
+  return Message(answer, [](const base::JsonSink& to, const void* value) {
     to.Object();
-    WriteJson(to.Member("ok"), *static_cast<const T*>(value));
+    base::WriteJson(to.Member("ok"), *static_cast<const T*>(value));
   });
 }
 
 template <typename T>
 Result<T> DecodeHeader(Frame& frame) {
   FrameSource blobs(frame);
-  auto value = DecodeJson<T>(frame.header, kLimits, &blobs);
+  auto value = base::DecodeJson<T>(frame.header, kLimits, &blobs);
   if (!value) return Fail(ErrorCode::kCorrupt, "a frame that does not decode: " + value.error().message);
   return value;
 }
@@ -91,35 +91,35 @@ Result<T> DecodeAnswer(Frame frame) {
 
 }  // namespace
 
-FrameView EncodeInspect(const SourceRef& source) {
-  return Message(source, [](const JsonSink& to, const void* value) {
+FrameView EncodeInspect(const core::SourceRef& source) {
+  return Message(source, [](const base::JsonSink& to, const void* value) {
     to.Object();
     to.Member(TagKey(static_cast<const Call*>(nullptr))).Text(Tag(static_cast<const InspectCall*>(nullptr)));
-    WriteJson(to.Member("source"), *static_cast<const SourceRef*>(value));
+    base::WriteJson(to.Member("source"), *static_cast<const core::SourceRef*>(value));
   });
 }
-FrameView EncodeCall(const RewriteRequest& request) { return CallOf(request); }
-FrameView EncodeCall(const SpliceRequest& request) { return CallOf(request); }
-FrameView EncodeCall(const ExecuteRequest& request) { return CallOf(request); }
-FrameView EncodeCall(const TimeRequest& request) { return CallOf(request); }
+FrameView EncodeCall(const core::RewriteRequest& request) { return CallOf(request); }
+FrameView EncodeCall(const core::SpliceRequest& request) { return CallOf(request); }
+FrameView EncodeCall(const core::ExecuteRequest& request) { return CallOf(request); }
+FrameView EncodeCall(const core::TimeRequest& request) { return CallOf(request); }
 Result<Call> DecodeCall(Frame frame) { return DecodeHeader<Call>(frame); }
 
 FrameView EncodeError(const Error& error) {
-  return Message(error, [](const JsonSink& to, const void* value) {
+  return Message(error, [](const base::JsonSink& to, const void* value) {
     to.Object();
-    WriteJson(to.Member("error"), *static_cast<const Error*>(value));
+    base::WriteJson(to.Member("error"), *static_cast<const Error*>(value));
   });
 }
-FrameView EncodeAnswer(const Inspection& answer) { return AnswerOf(answer); }
-FrameView EncodeAnswer(const RewriteOutcome& answer) { return AnswerOf(answer); }
-FrameView EncodeAnswer(const SpliceOutcome& answer) { return AnswerOf(answer); }
-FrameView EncodeAnswer(const ExecuteOutcome& answer) { return AnswerOf(answer); }
-FrameView EncodeAnswer(const TimeOutcome& answer) { return AnswerOf(answer); }
+FrameView EncodeAnswer(const core::Inspection& answer) { return AnswerOf(answer); }
+FrameView EncodeAnswer(const core::RewriteOutcome& answer) { return AnswerOf(answer); }
+FrameView EncodeAnswer(const core::SpliceOutcome& answer) { return AnswerOf(answer); }
+FrameView EncodeAnswer(const core::ExecuteOutcome& answer) { return AnswerOf(answer); }
+FrameView EncodeAnswer(const core::TimeOutcome& answer) { return AnswerOf(answer); }
 
-Result<Inspection> DecodeInspection(Frame frame) { return DecodeAnswer<Inspection>(std::move(frame)); }
-Result<RewriteOutcome> DecodeRewrite(Frame frame) { return DecodeAnswer<RewriteOutcome>(std::move(frame)); }
-Result<SpliceOutcome> DecodeSplice(Frame frame) { return DecodeAnswer<SpliceOutcome>(std::move(frame)); }
-Result<ExecuteOutcome> DecodeExecute(Frame frame) { return DecodeAnswer<ExecuteOutcome>(std::move(frame)); }
-Result<TimeOutcome> DecodeTime(Frame frame) { return DecodeAnswer<TimeOutcome>(std::move(frame)); }
+Result<core::Inspection> DecodeInspection(Frame frame) { return DecodeAnswer<core::Inspection>(std::move(frame)); }
+Result<core::RewriteOutcome> DecodeRewrite(Frame frame) { return DecodeAnswer<core::RewriteOutcome>(std::move(frame)); }
+Result<core::SpliceOutcome> DecodeSplice(Frame frame) { return DecodeAnswer<core::SpliceOutcome>(std::move(frame)); }
+Result<core::ExecuteOutcome> DecodeExecute(Frame frame) { return DecodeAnswer<core::ExecuteOutcome>(std::move(frame)); }
+Result<core::TimeOutcome> DecodeTime(Frame frame) { return DecodeAnswer<core::TimeOutcome>(std::move(frame)); }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

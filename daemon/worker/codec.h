@@ -9,7 +9,7 @@
 #include "core/evaluator.h"
 #include "worker/frame.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 // Stages that the worker announces, in their order.
 inline constexpr std::string_view kParseStage = "parse";
@@ -19,29 +19,29 @@ inline constexpr std::string_view kLeaseStage = "lease";  // waits for a GPU tha
 inline constexpr std::string_view kRunStage = "run";
 
 struct InspectCall {
-  SourceRef source;
+  core::SourceRef source;
 };
-using Call = std::variant<InspectCall, RewriteRequest, SpliceRequest, ExecuteRequest, TimeRequest>;
+using Call = std::variant<InspectCall, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest>;
 
-FrameView EncodeInspect(const SourceRef& source);
-FrameView EncodeCall(const RewriteRequest& request);
-FrameView EncodeCall(const SpliceRequest& request);
-FrameView EncodeCall(const ExecuteRequest& request);
-FrameView EncodeCall(const TimeRequest& request);
+FrameView EncodeInspect(const core::SourceRef& source);
+FrameView EncodeCall(const core::RewriteRequest& request);
+FrameView EncodeCall(const core::SpliceRequest& request);
+FrameView EncodeCall(const core::ExecuteRequest& request);
+FrameView EncodeCall(const core::TimeRequest& request);
 Result<Call> DecodeCall(Frame frame);
 
 FrameView EncodeError(const Error& error);
-FrameView EncodeAnswer(const Inspection& answer);
-FrameView EncodeAnswer(const RewriteOutcome& answer);
-FrameView EncodeAnswer(const SpliceOutcome& answer);
-FrameView EncodeAnswer(const ExecuteOutcome& answer);
-FrameView EncodeAnswer(const TimeOutcome& answer);
+FrameView EncodeAnswer(const core::Inspection& answer);
+FrameView EncodeAnswer(const core::RewriteOutcome& answer);
+FrameView EncodeAnswer(const core::SpliceOutcome& answer);
+FrameView EncodeAnswer(const core::ExecuteOutcome& answer);
+FrameView EncodeAnswer(const core::TimeOutcome& answer);
 
 // An error that the worker reported comes back as that error; a frame that does not decode as kCorrupt.
-Result<Inspection> DecodeInspection(Frame frame);
-Result<RewriteOutcome> DecodeRewrite(Frame frame);
-Result<SpliceOutcome> DecodeSplice(Frame frame);
-Result<ExecuteOutcome> DecodeExecute(Frame frame);
-Result<TimeOutcome> DecodeTime(Frame frame);
+Result<core::Inspection> DecodeInspection(Frame frame);
+Result<core::RewriteOutcome> DecodeRewrite(Frame frame);
+Result<core::SpliceOutcome> DecodeSplice(Frame frame);
+Result<core::ExecuteOutcome> DecodeExecute(Frame frame);
+Result<core::TimeOutcome> DecodeTime(Frame frame);
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

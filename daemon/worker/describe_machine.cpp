@@ -12,14 +12,14 @@
 #include "base/subprocess.h"
 #include "compile/compiler.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kHostCompiler = "g++";  // of source/recorder_build.cpp
 constexpr const char* kAnyArch = "sm_90";
 
-Trouble Of(const Error& error) { return {error.message, error.remedy}; }
+core::Problem Of(const Error& error) { return {error.message, error.remedy}; }
 
 bool OnPath(const std::string& program) {
   const char* path = std::getenv("PATH");
@@ -31,13 +31,13 @@ bool OnPath(const std::string& program) {
   return false;
 }
 
-Machine::ToolkitPart DescribeToolkit() {
-  Machine::ToolkitPart part;
-  const auto toolkit = FindToolkit();
+core::Machine::ToolkitPart DescribeToolkit() {
+  core::Machine::ToolkitPart part;
+  const auto toolkit = compile::FindToolkit();
   if (toolkit)
     part.root = toolkit->root.string();
   else
-    part.trouble = Of(toolkit.error());
+    part.problem = Of(toolkit.error());
   const auto has = [&](const char* program) {
     if (toolkit)
       for (const char* folder : {"bin", "compute-sanitizer"})
@@ -49,53 +49,53 @@ Machine::ToolkitPart DescribeToolkit() {
   return part;
 }
 
-Machine::HostCompilerPart DescribeHostCompiler() {
-  Machine::HostCompilerPart part;
-  Command command;
+core::Machine::HostCompilerPart DescribeHostCompiler() {
+  core::Machine::HostCompilerPart part;
+  base::Command command;
   command.argv = {kHostCompiler, "--version"};
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.deadline = std::chrono::seconds(10);
-  const auto done = Run(command);
+  const auto done = base::Run(command);
   if (done && done->exit_code == 0)
     part.version = done->out.substr(0, done->out.find('\n'));
   else
-    part.trouble = {std::string("no host compiler: ") + (done ? std::string(kHostCompiler) + " fails: " + done->err.substr(0, 300) : done.error().message),
+    part.problem = {std::string("no host compiler: ") + (done ? std::string(kHostCompiler) + " fails: " + done->err.substr(0, 300) : done.error().message),
                     "install g++ 12 or newer with its standard library: it compiles the recorders of launches"};
   return part;
 }
 
-Machine::SandboxPart DescribeSandbox() {
-  Machine::SandboxPart part;
+core::Machine::SandboxPart DescribeSandbox() {
+  core::Machine::SandboxPart part;
   const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   part.landlock = static_cast<int>(std::max(abi, 0L));
-  Sandbox sandbox;
+  base::Sandbox sandbox;
   sandbox.enabled = true;
-  if (const auto prepared = PreparedSandbox::Prepare(sandbox))
+  if (const auto prepared = base::PreparedSandbox::Prepare(sandbox))
     part.missing = prepared->notes();
   else
     part.missing = {prepared.error().message};
   return part;
 }
 
-Machine::NvrtcPart DescribeNvrtc(const std::string& arch) {
-  Machine::NvrtcPart part;
+core::Machine::NvrtcPart DescribeNvrtc(const std::string& arch) {
+  core::Machine::NvrtcPart part;
   part.arch = arch;
-  const auto compiler = Compiler::Create({});  // no cache: it shall compile
+  const auto compiler = compile::Compiler::Create({});  // no cache: it shall compile
   if (!compiler) {
-    part.trouble = Of(compiler.error());
+    part.problem = Of(compiler.error());
     return part;
   }
   part.version = compiler->toolchain().substr(compiler->toolchain().rfind(' ') + 1);
-  CompileRequest request;
+  compile::CompileRequest request;
   request.file = "doctor.cu";
   request.text = "#include <cuda_fp16.h>\n__global__ void doctor(__half* p) { p[threadIdx.x] = __float2half(1.0f); }\n";
   request.kernels = {"doctor"};
   request.arch = arch;
   const auto outcome = compiler->Compile(request);
   if (!outcome)
-    part.trouble = Of(outcome.error());
-  else if (const auto* failed = std::get_if<CompileFailed>(&*outcome))
-    part.trouble = {"NVRTC cannot compile a kernel for " + arch + ": " + failed->log.substr(0, 500),
+    part.problem = Of(outcome.error());
+  else if (const auto* failed = std::get_if<core::CompileFailed>(&*outcome))
+    part.problem = {"NVRTC cannot compile a kernel for " + arch + ": " + failed->log.substr(0, 500),
                     "the toolkit is incomplete or too old for the GPU: install CUDA 13, and set CUDA_HOME"};
   return part;
 }
@@ -104,14 +104,14 @@ Machine::NvrtcPart DescribeNvrtc(const std::string& arch) {
 
 void DescribeMachine(const DeviceDescriber& describe_device, const MachineTeller& tell) {
   const auto one = [&](const auto& set) {
-    Machine part;
+    core::Machine part;
     set(part);
     tell(part);
   };
-  one([](Machine& m) { m.toolkit = DescribeToolkit(); });
-  one([](Machine& m) { m.host_compiler = DescribeHostCompiler(); });
-  one([](Machine& m) { m.sandbox = DescribeSandbox(); });
-  describe_device(tell, [&](const std::string& arch) { one([&](Machine& m) { m.nvrtc = DescribeNvrtc(arch.empty() ? kAnyArch : arch); }); });
+  one([](core::Machine& m) { m.toolkit = DescribeToolkit(); });
+  one([](core::Machine& m) { m.host_compiler = DescribeHostCompiler(); });
+  one([](core::Machine& m) { m.sandbox = DescribeSandbox(); });
+  describe_device(tell, [&](const std::string& arch) { one([&](core::Machine& m) { m.nvrtc = DescribeNvrtc(arch.empty() ? kAnyArch : arch); }); });
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -7,12 +7,12 @@
 
 #include "core/machine.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
-using MachineTeller = std::function<void(const Machine&)>;
+using MachineTeller = std::function<void(const core::Machine&)>;
 // Tells the parts of one device, and calls `nvrtc` once, with the device's architecture; empty: no device is looked at, or it is not there.
 using DeviceDescriber = std::function<void(const MachineTeller& tell, const std::function<void(const std::string& arch)>& nvrtc)>;
 
 void DescribeMachine(const DeviceDescriber& describe_device, const MachineTeller& tell);
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -13,7 +13,7 @@
 #include "base/pipe_signal.h"
 #include "worker/shared_area.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -23,9 +23,9 @@ constexpr char kMagic[4] = {'W', 'W', 'F', '1'};
 constexpr uint32_t kMaxHeaderBytes = 64u << 20;
 constexpr uint32_t kMaxAttachments = 4096;
 constexpr uint64_t kMaxAttachmentBytes = 8ull << 30;
-constexpr uint64_t kPiece = 1u << 20, kReserved = 1ull << 30;
+constexpr uint64_t kChunkBytes = 1u << 20, kReserved = 1ull << 30;
 constexpr uint64_t kInArea = 1ull << 63;
-constexpr uint64_t kLeastShared = 128u << 10;  // smaller ones are quicker through the pipe
+constexpr uint64_t kMinSharedBytes = 128u << 10;  // smaller ones are quicker through the pipe
 
 struct Head {
   char magic[4];
@@ -44,7 +44,7 @@ Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
   buffer.reserve(std::min(size, kReserved));
   while (buffer.size() < size) {
     const uint64_t begin = buffer.size();
-    const uint64_t step = std::min(size - begin, kPiece);
+    const uint64_t step = std::min(size - begin, kChunkBytes);
     buffer.resize(begin + step);
     WW_TRY(read(buffer.data() + begin, step));
   }
@@ -63,7 +63,7 @@ class Places {
  private:
   uint64_t end_ = 0;
 };
-bool GoesToArea(std::span<const std::byte> attachment, const SharedArea* area) { return area != nullptr && attachment.size() >= kLeastShared; }
+bool GoesToArea(std::span<const std::byte> attachment, const SharedArea* area) { return area != nullptr && attachment.size() >= kMinSharedBytes; }
 
 Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
   Head head;
@@ -164,7 +164,7 @@ Status WriteFrame(int fd, const FrameView& frame, Clock::time_point deadline, Sh
   Places places;  // filled before the peer hears of them
   for (const auto& attachment : frame.attachments)
     if (GoesToArea(attachment, area)) WW_TRY(area->Put(places.Next(attachment.size()), attachment));
-  const PipeSignalBlocked no_signal;
+  const base::PipeSignalBlocked no_signal;
   WW_TRY(WriteAll(fd, std::as_bytes(std::span(head.data(), head.size())), deadline));
   for (const auto& attachment : frame.attachments)
     if (!GoesToArea(attachment, area)) WW_TRY(WriteAll(fd, attachment, deadline));
@@ -188,4 +188,4 @@ Result<std::string> EncodeFrame(const FrameView& frame) {
   return bytes;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -25,14 +25,14 @@
 #include "base/bytes.h"
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 enum class FrameKind : uint32_t { kMessage, kHello, kStage };
 
 struct Frame {
   FrameKind kind = FrameKind::kMessage;
   std::string header;
-  std::vector<Bytes> attachments;
+  std::vector<base::Bytes> attachments;
 };
 
 class SharedArea;
@@ -61,4 +61,4 @@ Status WriteFrame(int fd, const FrameView& frame, std::chrono::steady_clock::tim
 Result<Frame> DecodeFrame(std::string_view bytes);
 Result<std::string> EncodeFrame(const FrameView& frame);
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -8,11 +8,11 @@
 #include "base/result.h"
 #include "core/machine.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 // The parts that are present, on one line.
-std::string EncodeMachine(const Machine& machine);
+std::string EncodeMachine(const core::Machine& machine);
 // Adds the parts of one line. kCorrupt: the line is something else.
-Status DecodeMachine(std::string_view line, Machine& machine);
+Status DecodeMachine(std::string_view line, core::Machine& machine);
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -3,7 +3,7 @@
 #include "worker/codec.h"
 #include "worker/frame.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -24,10 +24,10 @@ Status Handle(Service& service, Frame frame, const Output& out) {
   const auto call = DecodeCall(std::move(frame));
   if (!call) return Write(out, EncodeError(call.error()));
   return std::visit(Overload{[&](const InspectCall& c) { return Answer(out, service.Inspect(c.source)); },
-                             [&](const RewriteRequest& r) { return Answer(out, service.Rewrite(r)); },
-                             [&](const SpliceRequest& r) { return Answer(out, service.Splice(r)); },
-                             [&](const ExecuteRequest& r) { return Answer(out, service.Execute(r)); },
-                             [&](const TimeRequest& r) { return Answer(out, service.Time(r)); }},
+                             [&](const core::RewriteRequest& r) { return Answer(out, service.Rewrite(r)); },
+                             [&](const core::SpliceRequest& r) { return Answer(out, service.Splice(r)); },
+                             [&](const core::ExecuteRequest& r) { return Answer(out, service.Execute(r)); },
+                             [&](const core::TimeRequest& r) { return Answer(out, service.Time(r)); }},
                     *call);
 }
 
@@ -47,4 +47,4 @@ Status Serve(Service& service, int in, int to, const std::string& hello, std::op
   }
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

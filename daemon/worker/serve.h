@@ -8,9 +8,9 @@
 #include "worker/service.h"
 #include "worker/shared_area.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 // `hello`: what the supervisor sees first; see Supervisor::hello().
 Status Serve(Service& service, int in, int out, const std::string& hello, std::optional<WorkerAreas> areas);
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

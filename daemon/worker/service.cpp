@@ -15,7 +15,7 @@
 #include "source/splice.h"
 #include "worker/codec.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 
 constexpr size_t kMaxRemembered = 512;
@@ -40,29 +40,29 @@ void Bound(Map& map) {
   if (map.size() > kMaxRemembered) map.clear();
 }
 
-std::vector<RecordBuffer> RecordBuffers(const std::vector<BufferContent>& contents) {
-  std::vector<RecordBuffer> buffers;
+std::vector<source::RecordBuffer> RecordBuffers(const std::vector<core::BufferContent>& contents) {
+  std::vector<source::RecordBuffer> buffers;
   for (const auto& content : contents) {
-    RecordBuffer buffer{content.name, content.bytes.size(), content.pointer_offset, {}};
+    source::RecordBuffer buffer{content.name, content.bytes.size(), content.pointer_offset, {}};
     if (content.read_only && content.bytes.size() <= kHostReadableBytes) buffer.content = content.bytes.Copy();
     buffers.push_back(std::move(buffer));
   }
   return buffers;
 }
 
-void AddExpressions(Hasher& hasher, const std::vector<Expression>& expressions) {
+void AddExpressions(base::Hasher& hasher, const std::vector<core::Expression>& expressions) {
   hasher.Add(std::to_string(expressions.size()));
   for (const auto& expression : expressions) hasher.Add(expression.text());
 }
 
 // Everything that RecordPlan depends on.
-std::string PlanKey(const Slices& slices, const KernelSpec& spec, const std::map<std::string, ScalarValue>& scalars,
-                    const std::vector<RecordBuffer>& buffers, const Chip& chip) {
-  Hasher hasher;
+std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec, const std::map<std::string, core::ScalarValue>& scalars,
+                    const std::vector<source::RecordBuffer>& buffers, const core::Chip& chip) {
+  base::Hasher hasher;
   hasher.Add(slices.Digest()).Add(slices.entry).Add(chip.id);
   for (const auto& argument : spec.args) {
-    const auto* scalar = std::get_if<ScalarArgument>(&argument.kind);
-    hasher.Add(argument.name).Add(scalar != nullptr ? Name(scalar->dtype) : "buffer");
+    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
+    hasher.Add(argument.name).Add(scalar != nullptr ? core::Name(scalar->dtype) : "buffer");
   }
   if (const auto& launch = spec.launch) {
     AddExpressions(hasher, launch->grid);
@@ -77,43 +77,43 @@ std::string PlanKey(const Slices& slices, const KernelSpec& spec, const std::map
 }
 
 // The kernels that the plan launches, each once, and the symbols that it writes.
-std::vector<std::string> LaunchedKernels(const LaunchPlan& plan) {
+std::vector<std::string> LaunchedKernels(const core::LaunchPlan& plan) {
   std::vector<std::string> kernels;
   for (const auto* ops : {&plan.setup, &plan.ops})
     for (const auto& op : *ops)
-      if (const auto* launch = std::get_if<KernelLaunch>(&op);
+      if (const auto* launch = std::get_if<core::KernelLaunch>(&op);
           launch != nullptr && std::find(kernels.begin(), kernels.end(), launch->kernel) == kernels.end())
         kernels.push_back(launch->kernel);
   return kernels;
 }
 
-std::optional<Refused> CheckPtx(const CompiledModule& module, const KernelSpec& spec, const std::string& file) {
-  const auto violations = FindPtxViolations(module.ptx, spec.allow);
+std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const core::KernelSpec& spec, const std::string& file) {
+  const auto violations = compile::FindPtxViolations(module.ptx, spec.allow);
   if (violations.empty()) return std::nullopt;
   const auto& first = violations.front();
-  return Refused{"ptx-rules", fmt::format("it uses '{}', which needs `allow: [{}]` in the manifest", first.instruction, Name(first.needs)),
+  return core::Refused{"ptx-rules", fmt::format("it uses '{}', which needs `allow: [{}]` in the manifest", first.instruction, core::Name(first.needs)),
                  first.file.empty() ? file : first.file, first.line};
 }
 
 // Random contents stay what they are when they are moved round; those from a file may be sorted, or offsets.
-std::vector<TimedBuffer> RolesOf(const KernelSpec& spec) {
-  std::vector<TimedBuffer> roles;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+std::vector<core::TimedBuffer> RolesOf(const core::KernelSpec& spec) {
+  std::vector<core::TimedBuffer> roles;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    const bool input = buffer->role == Role::kIn || buffer->role == Role::kInOut;
-    const bool output = buffer->role == Role::kOut || buffer->role == Role::kInOut;
-    roles.push_back({buffer->dtype, output, input && buffer->init.kind != Init::Kind::kFile});
+    const bool input = buffer->role == core::Role::kIn || buffer->role == core::Role::kInOut;
+    const bool output = buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut;
+    roles.push_back({buffer->dtype, output, input && buffer->init.kind != core::Init::Kind::kFile});
   }
   return roles;
 }
 
-std::vector<Bytes> Shared(std::vector<std::vector<std::byte>>&& buffers) {
+std::vector<base::Bytes> Shared(std::vector<std::vector<std::byte>>&& buffers) {
   return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())};
 }
 
 // Most buffers are inputs, and come back as they went.
-void LeaveWhatWasSent(const std::vector<BufferContent>& sent, Executed& executed) {
+void LeaveWhatWasSent(const std::vector<core::BufferContent>& sent, core::Executed& executed) {
   executed.as_sent.resize(executed.buffers.size());
   for (size_t i = 0; i < executed.buffers.size() && i < sent.size(); ++i) {
     executed.as_sent[i] = executed.as_sent[i] || executed.buffers[i] == sent[i].bytes;
@@ -123,16 +123,16 @@ void LeaveWhatWasSent(const std::vector<BufferContent>& sent, Executed& executed
 
 }  // namespace
 
-Result<Inspection> Service::Inspect(const SourceRef& source) { return InspectSource(source); }
-Result<RewriteOutcome> Service::Rewrite(const RewriteRequest& request) {
-  return IsDerivedText(request.transform) ? DeriveText(request) : ApplyTransform(request);
+Result<core::Inspection> Service::Inspect(const core::SourceRef& source) { return source::InspectSource(source); }
+Result<core::RewriteOutcome> Service::Rewrite(const core::RewriteRequest& request) {
+  return rewrite::IsDerivedText(request.transform) ? rewrite::DeriveText(request) : rewrite::ApplyTransform(request);
 }
-Result<SpliceOutcome> Service::Splice(const SpliceRequest& request) { return ::warpwright::Splice(request); }
+Result<core::SpliceOutcome> Service::Splice(const core::SpliceRequest& request) { return ::warpwright::source::Splice(request); }
 
-Result<const SliceOutcome*> Service::SliceOnce(const SourceRef& source, const std::string& entry) {
+Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& source, const std::string& entry) {
   // By the content of everything that is included, since a root may be a folder that someone edits.
-  WW_ASSIGN(const SourceTree tree, ReadSourceTree(source));
-  Hasher hasher;
+  WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
+  base::Hasher hasher;
   hasher.Add(tree.main).Add(entry);
   for (const auto& [path, file] : tree.files) hasher.Add(path).Add(file.text);
   const std::string key = hasher.Finish();
@@ -140,59 +140,59 @@ Result<const SliceOutcome*> Service::SliceOnce(const SourceRef& source, const st
   if (found == slices_.end()) {
     Bound(slices_);
     announce_(kParseStage);
-    WW_ASSIGN(SliceOutcome outcome, Slice(source, entry));
+    WW_ASSIGN(source::SliceOutcome outcome, source::Slice(source, entry));
     found = slices_.emplace(key, std::move(outcome)).first;
   }
   return &found->second;
 }
 
-Result<std::variant<LaunchPlan, Refused>> Service::RecordOnce(const Slices& slices, const Work& work, const Chip& chip) {
-  std::vector<RecordBuffer> buffers = RecordBuffers(work.buffers);
+Result<std::variant<core::LaunchPlan, core::Refused>> Service::RecordOnce(const source::Slices& slices, const Work& work, const core::Chip& chip) {
+  std::vector<source::RecordBuffer> buffers = RecordBuffers(work.buffers);
   const std::string key = PlanKey(slices, work.spec, work.scalars, buffers, chip);
   if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
-  RecordRequest record;
+  source::RecordRequest record;
   record.spec = &work.spec;
   record.scalars = work.scalars;
   record.buffers = std::move(buffers);
   record.chip = chip;
   record.cache = cache_;
   announce_(kRecordStage);
-  WW_ASSIGN(RecordOutcome outcome, RecordPlan(slices, record));
+  WW_ASSIGN(source::RecordOutcome outcome, source::RecordPlan(slices, record));
   Bound(plans_);
   return plans_.emplace(key, std::move(outcome)).first->second;
 }
 
-Result<Service::ModuleOutcome> Service::CompileOnce(const Slices& slices, const LaunchPlan& plan, const std::string& arch) {
-  WW_ASSIGN(const Compiler* compiler, TheCompiler());
-  const CompileRequest compile{.file = slices.file,
+Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch) {
+  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
+  const compile::CompileRequest compile{.file = slices.file,
                                .text = slices.device,
                                .headers = slices.device_headers,
                                .kernels = LaunchedKernels(plan),
                                .arch = arch};
-  Hasher hasher;
+  base::Hasher hasher;
   hasher.Add(slices.Digest()).Add(compile.arch);
   for (const auto& kernel : compile.kernels) hasher.Add(kernel);
   const std::string key = hasher.Finish();
   if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
   announce_(kCompileStage);
-  WW_ASSIGN(CompileOutcome outcome, compiler->Compile(compile));
+  WW_ASSIGN(compile::CompileOutcome outcome, compiler->Compile(compile));
   Bound(modules_);
   ModuleOutcome kept = std::visit(
-      Overload{[](CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
-               [](CompiledModule& module) -> ModuleOutcome { return std::make_shared<const CompiledModule>(std::move(module)); }},
+      Overload{[](core::CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
+               [](core::CompiledModule& module) -> ModuleOutcome { return std::make_shared<const core::CompiledModule>(std::move(module)); }},
       outcome);
   return modules_.emplace(key, std::move(kept)).first->second;
 }
 
-Result<const Compiler*> Service::TheCompiler() {
+Result<const compile::Compiler*> Service::TheCompiler() {
   if (!compiler_) {
-    WW_ASSIGN(Compiler compiler, Compiler::Create(cache_));
-    compiler_ = std::make_unique<Compiler>(std::move(compiler));
+    WW_ASSIGN(compile::Compiler compiler, compile::Compiler::Create(cache_));
+    compiler_ = std::make_unique<compile::Compiler>(std::move(compiler));
   }
   return compiler_.get();
 }
 
-Result<Device*> Service::DeviceFor(const std::string& name) {
+Result<core::Device*> Service::DeviceFor(const std::string& name) {
   auto found = devices_.find(name);
   if (found == devices_.end()) {
     WW_ASSIGN(auto device, open_device_(name, {[this] { return TheCompiler(); }, [this] { announce_(kLeaseStage); }}));
@@ -205,46 +205,46 @@ bool Service::usable() const {
   return std::all_of(devices_.begin(), devices_.end(), [](const auto& item) { return item.second->usable(); });
 }
 
-Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const Chip& chip, std::map<std::string, double>& seconds) {
+Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::Chip& chip, std::map<std::string, double>& seconds) {
   Stopwatch watch;
-  WW_ASSIGN(const SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
-  if (const auto* refused = std::get_if<Refused>(sliced)) return PrepareOutcome(*refused);
-  const auto& slices = std::get<Slices>(*sliced);
+  WW_ASSIGN(const source::SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
+  if (const auto* refused = std::get_if<core::Refused>(sliced)) return PrepareOutcome(*refused);
+  const auto& slices = std::get<source::Slices>(*sliced);
   seconds["slice"] += watch.Lap();
 
   WW_ASSIGN(auto recorded, RecordOnce(slices, work, chip));
-  if (const auto* refused = std::get_if<Refused>(&recorded)) {
+  if (const auto* refused = std::get_if<core::Refused>(&recorded)) {
     // What the host compiler rejects is a compile error like any other: the Diagnoser reads its log.
-    if (refused->check == "host-compile") return PrepareOutcome(CompileFailed{refused->reason});
+    if (refused->check == "host-compile") return PrepareOutcome(core::CompileFailed{refused->reason});
     return PrepareOutcome(*refused);
   }
-  auto& plan = std::get<LaunchPlan>(recorded);
-  WW_TRY(ValidatePlan(plan));
+  auto& plan = std::get<core::LaunchPlan>(recorded);
+  WW_TRY(core::ValidatePlan(plan));
   seconds["record"] += watch.Lap();
 
   WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch));
-  if (const auto* failed = std::get_if<CompileFailed>(&compiled)) return PrepareOutcome(*failed);
-  const auto& module = std::get<std::shared_ptr<const CompiledModule>>(compiled);
+  if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return PrepareOutcome(*failed);
+  const auto& module = std::get<std::shared_ptr<const core::CompiledModule>>(compiled);
   if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
   seconds["compile"] += watch.Lap();
   return PrepareOutcome(Prepared{module, std::move(plan), slices.build_dependence});
 }
 
-Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
-  WW_ASSIGN(Device * device, DeviceFor(request.device));
-  Executed executed;
+Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
+  WW_ASSIGN(core::Device * device, DeviceFor(request.device));
+  core::Executed executed;
   WW_ASSIGN(const PrepareOutcome outcome,
             Prepare({request.source, request.spec, request.scalars, request.buffers}, device->chip(), executed.seconds));
-  if (const auto* failed = std::get_if<CompileFailed>(&outcome)) return ExecuteOutcome(*failed);
-  if (const auto* refused = std::get_if<Refused>(&outcome)) return ExecuteOutcome(*refused);
+  if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) return core::ExecuteOutcome(*failed);
+  if (const auto* refused = std::get_if<core::Refused>(&outcome)) return core::ExecuteOutcome(*refused);
   const auto& prepared = std::get<Prepared>(outcome);
 
   announce_(kRunStage);
   Stopwatch watch;
-  WW_ASSIGN(DeviceOutcome ran, device->Run({prepared.module.get(), &prepared.plan, &request.buffers, request.options}));
+  WW_ASSIGN(core::DeviceOutcome ran, device->Run({prepared.module.get(), &prepared.plan, &request.buffers, request.options}));
   executed.seconds["run"] = watch.Lap();
-  if (auto* fault = std::get_if<Fault>(&ran)) return ExecuteOutcome(Faulted{std::move(*fault), request.case_name});
-  auto& run = std::get<DeviceRun>(ran);
+  if (auto* fault = std::get_if<core::Fault>(&ran)) return core::ExecuteOutcome(core::Faulted{std::move(*fault), request.case_name});
+  auto& run = std::get<core::DeviceRun>(ran);
   if (request.options.keep_outputs) {
     executed.buffers = Shared(std::move(run.buffers));
     executed.as_sent = std::move(run.as_sent);
@@ -260,41 +260,41 @@ Result<ExecuteOutcome> Service::Execute(const ExecuteRequest& request) {
   executed.changed_globals = std::move(run.changed_globals);
   executed.notes = std::move(run.notes);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
-  executed.precision = FindPrecision(prepared.module->ptx);
+  executed.precision = compile::FindPrecision(prepared.module->ptx);
   executed.precision.insert(prepared.build_dependence.begin(), prepared.build_dependence.end());
-  executed.plan_digest = PlanDigest(prepared.plan);
+  executed.plan_digest = source::PlanDigest(prepared.plan);
   executed.module_key = prepared.module->key;
-  return ExecuteOutcome(std::move(executed));
+  return core::ExecuteOutcome(std::move(executed));
 }
 
-Result<TimeOutcome> Service::Time(const TimeRequest& request) {
-  WW_ASSIGN(Device * device, DeviceFor(request.device));
+Result<core::TimeOutcome> Service::Time(const core::TimeRequest& request) {
+  WW_ASSIGN(core::Device * device, DeviceFor(request.device));
   std::map<std::string, double> seconds;
   Prepared sides[2];
-  const SourceRef* sources[2] = {&request.original, &request.candidate};
+  const core::SourceRef* sources[2] = {&request.original, &request.candidate};
   for (int i = 0; i < 2; ++i) {
     WW_ASSIGN(PrepareOutcome outcome, Prepare({*sources[i], request.spec, request.scalars, request.buffers}, device->chip(), seconds));
-    if (auto* failed = std::get_if<CompileFailed>(&outcome)) return TimeOutcome(std::move(*failed));
-    if (auto* refused = std::get_if<Refused>(&outcome)) return TimeOutcome(std::move(*refused));
+    if (auto* failed = std::get_if<core::CompileFailed>(&outcome)) return core::TimeOutcome(std::move(*failed));
+    if (auto* refused = std::get_if<core::Refused>(&outcome)) return core::TimeOutcome(std::move(*refused));
     sides[i] = std::move(std::get<Prepared>(outcome));
   }
-  const std::vector<TimedBuffer> roles = RolesOf(request.spec);
+  const std::vector<core::TimedBuffer> roles = RolesOf(request.spec);
 
   announce_(kRunStage);
   Stopwatch watch;
-  DeviceTimingRequest timing;
+  core::DeviceTimingRequest timing;
   timing.original = {sides[0].module.get(), &sides[0].plan};
   timing.candidate = {sides[1].module.get(), &sides[1].plan};
   timing.buffers = &request.buffers;
   timing.roles = &roles;
   timing.options = request.options;
-  WW_ASSIGN(DeviceTimingOutcome outcome, device->Time(timing));
+  WW_ASSIGN(core::DeviceTimingOutcome outcome, device->Time(timing));
   seconds["run"] = watch.Lap();
-  if (auto* fault = std::get_if<Fault>(&outcome)) return TimeOutcome(Faulted{std::move(*fault), request.case_name});
-  Timed& timed = std::get<Timed>(outcome);
+  if (auto* fault = std::get_if<core::Fault>(&outcome)) return core::TimeOutcome(core::Faulted{std::move(*fault), request.case_name});
+  core::Timed& timed = std::get<core::Timed>(outcome);
   for (const auto& [part, spent] : timed.seconds) seconds["run: " + part] += spent;
   timed.seconds = std::move(seconds);
-  return TimeOutcome(std::move(timed));
+  return core::TimeOutcome(std::move(timed));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

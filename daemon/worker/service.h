@@ -13,15 +13,15 @@
 #include "core/evaluator.h"
 #include "source/slice.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 // What a device may need of the service.
 struct DeviceNeeds {
-  std::function<Result<const Compiler*>()> compiler;  // which outlives the device; looked for when it is first asked for
+  std::function<Result<const compile::Compiler*>()> compiler;  // which outlives the device; looked for when it is first asked for
   std::function<void()> on_wait;                      // to be called before waiting for hardware that others use
 };
 // The device of a request by its name, "sim:h200" or "cuda:1". Which ones there are, the worker's main says (cli/worker_devices.h).
-using DeviceOpener = std::function<Result<std::unique_ptr<Device>>(const std::string& name, const DeviceNeeds& needs)>;
+using DeviceOpener = std::function<Result<std::unique_ptr<core::Device>>(const std::string& name, const DeviceNeeds& needs)>;
 
 class Service {
  public:
@@ -31,44 +31,44 @@ class Service {
   // Called before work that takes long or can exceed a limit: the stages of worker/codec.h.
   void OnStage(std::function<void(std::string_view)> announce) { announce_ = std::move(announce); }
 
-  Result<Inspection> Inspect(const SourceRef& source);
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request);
-  Result<SpliceOutcome> Splice(const SpliceRequest& request);
-  Result<ExecuteOutcome> Execute(const ExecuteRequest& request);
-  Result<TimeOutcome> Time(const TimeRequest& request);
+  Result<core::Inspection> Inspect(const core::SourceRef& source);
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request);
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request);
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request);
+  Result<core::TimeOutcome> Time(const core::TimeRequest& request);
   // False after a fault that a GPU's context does not survive.
   bool usable() const;
 
  private:
   // What is run, with which arguments: the part that Execute and Time have in common.
   struct Work {
-    const SourceRef& source;
-    const KernelSpec& spec;
-    const std::map<std::string, ScalarValue>& scalars;
-    const std::vector<BufferContent>& buffers;
+    const core::SourceRef& source;
+    const core::KernelSpec& spec;
+    const std::map<std::string, core::ScalarValue>& scalars;
+    const std::vector<core::BufferContent>& buffers;
   };
   struct Prepared {
-    std::shared_ptr<const CompiledModule> module;
-    LaunchPlan plan;
-    std::map<std::string, PrecisionUse> build_dependence;  // of the source
+    std::shared_ptr<const core::CompiledModule> module;
+    core::LaunchPlan plan;
+    std::map<std::string, core::PrecisionUse> build_dependence;  // of the source
   };
-  using PrepareOutcome = std::variant<CompileFailed, Refused, Prepared>;
-  Result<PrepareOutcome> Prepare(const Work& work, const Chip& chip, std::map<std::string, double>& seconds);
-  Result<const SliceOutcome*> SliceOnce(const SourceRef& source, const std::string& entry);
-  Result<std::variant<LaunchPlan, Refused>> RecordOnce(const Slices& slices, const Work& work, const Chip& chip);
-  using ModuleOutcome = std::variant<std::shared_ptr<const CompiledModule>, CompileFailed>;
-  Result<ModuleOutcome> CompileOnce(const Slices& slices, const LaunchPlan& plan, const std::string& arch);
-  Result<Device*> DeviceFor(const std::string& name);
-  Result<const Compiler*> TheCompiler();
+  using PrepareOutcome = std::variant<core::CompileFailed, core::Refused, Prepared>;
+  Result<PrepareOutcome> Prepare(const Work& work, const core::Chip& chip, std::map<std::string, double>& seconds);
+  Result<const source::SliceOutcome*> SliceOnce(const core::SourceRef& source, const std::string& entry);
+  Result<std::variant<core::LaunchPlan, core::Refused>> RecordOnce(const source::Slices& slices, const Work& work, const core::Chip& chip);
+  using ModuleOutcome = std::variant<std::shared_ptr<const core::CompiledModule>, core::CompileFailed>;
+  Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch);
+  Result<core::Device*> DeviceFor(const std::string& name);
+  Result<const compile::Compiler*> TheCompiler();
 
   std::filesystem::path cache_;
   DeviceOpener open_device_;
   std::function<void(std::string_view)> announce_ = [](std::string_view) {};
-  std::unique_ptr<Compiler> compiler_;
-  std::map<std::string, SliceOutcome> slices_;
-  std::map<std::string, std::variant<LaunchPlan, Refused>> plans_;
+  std::unique_ptr<compile::Compiler> compiler_;
+  std::map<std::string, source::SliceOutcome> slices_;
+  std::map<std::string, std::variant<core::LaunchPlan, core::Refused>> plans_;
   std::map<std::string, ModuleOutcome> modules_;
-  std::map<std::string, std::unique_ptr<Device>> devices_;
+  std::map<std::string, std::unique_ptr<core::Device>> devices_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -12,12 +12,12 @@
 
 #include "base/parallel.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 
-constexpr uint64_t kLeastMapped = 64u << 20;
+constexpr uint64_t kMinMappedBytes = 64u << 20;
 constexpr uint64_t kKept = 512u << 20;     // of memory, between calls
-constexpr uint64_t kOnTrust = 1ull << 30;  // a peer's word is enough for so much: beyond, it must have spent the memory itself
+constexpr uint64_t kUncheckedBytes = 1ull << 30;  // a peer's word is enough for so much: beyond, it must have spent the memory itself
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool Fits(uint64_t at, uint64_t size) { return at <= SharedArea::kBytes && size <= SharedArea::kBytes - at; }
@@ -34,7 +34,7 @@ struct SharedArea::Mapping {
 };
 
 Result<SharedArea> SharedArea::Create(Use use) {
-  Fd file(::memfd_create("warpwright-frames", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  base::Fd file(::memfd_create("warpwright-frames", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(kBytes)) != 0 || ::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0)
     return Fail(ErrorCode::kEnvironment, "no memory can be shared with the worker");
   return SharedArea(std::move(file), use);
@@ -45,13 +45,13 @@ std::optional<SharedArea> SharedArea::Adopt(int descriptor, Use use) {
   const int seals = ::fcntl(descriptor, F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(descriptor, &info) != 0 || info.st_size != static_cast<off_t>(kBytes)) return std::nullopt;
   ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  return SharedArea(Fd(descriptor), use);
+  return SharedArea(base::Fd(descriptor), use);
 }
 
 // More than is asked for, so that frames that grow step by step do not map each time.
 Status SharedArea::Map(uint64_t bytes) {
   if (mapping_ && mapping_->bytes >= bytes) return {};
-  const uint64_t wanted = std::min(kBytes, std::max(kLeastMapped, std::bit_ceil(bytes)));
+  const uint64_t wanted = std::min(kBytes, std::max(kMinMappedBytes, std::bit_ceil(bytes)));
   const int protection = use_ == Use::kWrite ? PROT_READ | PROT_WRITE : PROT_READ;
   void* const base = ::mmap(nullptr, wanted, protection, MAP_SHARED, file_.get(), 0);
   if (base == MAP_FAILED) return FailErrno("map the memory shared with the worker");
@@ -62,22 +62,22 @@ Status SharedArea::Map(uint64_t bytes) {
 Status SharedArea::Put(uint64_t at, std::span<const std::byte> bytes) {
   if (!Fits(at, bytes.size())) return Fail(ErrorCode::kCorrupt, "more than an area holds");
   WW_TRY(Map(at + bytes.size()));
-  ParallelCopy(mapping_->base + at, bytes);
+  base::ParallelCopy(mapping_->base + at, bytes);
   return {};
 }
 
-Result<Bytes> SharedArea::Get(uint64_t at, uint64_t size) {
+Result<base::Bytes> SharedArea::Get(uint64_t at, uint64_t size) {
   if (!Fits(at, size)) return Fail(ErrorCode::kCorrupt, "a broken frame: outside of the shared memory");
   struct stat info {};
-  if (at + size > kOnTrust && (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 < at + size))
+  if (at + size > kUncheckedBytes && (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 < at + size))
     return Fail(ErrorCode::kCorrupt, "a broken frame: more shared memory than was written");
   WW_TRY(Map(at + size));
   const std::span<const std::byte> there(mapping_->base + at, size);
-  if (use_ == Use::kReadInPlace) return Bytes(mapping_, there);
+  if (use_ == Use::kReadInPlace) return base::Bytes(mapping_, there);
   auto copy = std::make_shared_for_overwrite<std::byte[]>(size);
-  ParallelCopy(copy.get(), there);
+  base::ParallelCopy(copy.get(), there);
   const std::byte* const begin = copy.get();
-  return Bytes(std::move(copy), {begin, size});
+  return base::Bytes(std::move(copy), {begin, size});
 }
 
 void SharedArea::Trim() {
@@ -95,4 +95,4 @@ std::optional<WorkerAreas> AdoptAreas() {
   return WorkerAreas{std::move(*in), std::move(*out)};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

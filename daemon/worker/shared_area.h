@@ -16,7 +16,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 class SharedArea {
  public:
@@ -32,16 +32,16 @@ class SharedArea {
   int descriptor() const { return file_.get(); }
   Status Put(uint64_t at, std::span<const std::byte> bytes);
   // kCorrupt: it was never written, or lies outside.
-  Result<Bytes> Get(uint64_t at, uint64_t size);
+  Result<base::Bytes> Get(uint64_t at, uint64_t size);
   // Gives memory back to the system after a large frame. What was returned in place is gone then.
   void Trim();
 
  private:
   struct Mapping;
-  SharedArea(Fd file, Use use) : file_(std::move(file)), use_(use) {}
+  SharedArea(base::Fd file, Use use) : file_(std::move(file)), use_(use) {}
   Status Map(uint64_t bytes);
 
-  Fd file_;
+  base::Fd file_;
   Use use_ = Use::kWrite;
   std::shared_ptr<Mapping> mapping_;  // of the beginning
 };
@@ -55,4 +55,4 @@ struct WorkerAreas {
 };
 std::optional<WorkerAreas> AdoptAreas();
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <thread>
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -20,14 +20,14 @@ void EnlargePipe(int fd) { ::fcntl(fd, F_SETPIPE_SZ, 1 << 20); }  // fewer turns
 }  // namespace
 
 std::map<std::string, std::string> WorkerEnvironment() {
-  std::map<std::string, std::string> env = MinimalEnvironment();
+  std::map<std::string, std::string> env = base::MinimalEnvironment();
   for (const char* name : {"CUDA_HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "WARPWRIGHT_CXX"})
     if (const char* value = std::getenv(name); value != nullptr) env[name] = value;
   return env;
 }
 
 // A fresh pair for each worker: what a killed one left there concerns nobody.
-void Supervisor::ShareMemory(Command& command) {
+void Supervisor::ShareMemory(base::Command& command) {
   to_worker_.reset();
   from_worker_.reset();
   auto to = SharedArea::Create(SharedArea::Use::kWrite), from = SharedArea::Create(SharedArea::Use::kReadCopies);
@@ -39,11 +39,11 @@ void Supervisor::ShareMemory(Command& command) {
 }
 
 Status Supervisor::Start() {
-  Command command;
+  base::Command command;
   command.argv = command_.argv;
   command.env = WorkerEnvironment();
   ShareMemory(command);
-  WW_ASSIGN(child_, Child::Start(command, command_.log));
+  WW_ASSIGN(child_, base::Child::Start(command, command_.log));
   ++starts_;
   for (const int fd : {child_->to_child(), child_->from_child()}) {
     MakeNonBlocking(fd);
@@ -125,4 +125,4 @@ void Supervisor::Stop() {
   child_.reset();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -17,7 +17,7 @@
 #include "worker/frame.h"
 #include "worker/shared_area.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 struct WorkerCommand {
   std::vector<std::string> argv;     // {"warpwright-worker", "--cache", "..."}, or with a prefix such as {"ssh", "gpu7", ...}
@@ -51,16 +51,16 @@ class Supervisor {
 
  private:
   Status Start();
-  void ShareMemory(Command& command);
+  void ShareMemory(base::Command& command);
   Result<Frame> Exchange(const FrameView& frame, const CallLimits& limits);
   Error DescribeLoss(Error error);
 
   WorkerCommand command_;
-  std::optional<Child> child_;
+  std::optional<base::Child> child_;
   std::optional<SharedArea> to_worker_, from_worker_;  // none where the worker did not take them, as one behind ssh
   std::string stage_, hello_;
   int starts_ = 0;
   std::mutex mutex_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -4,44 +4,44 @@
 
 #include "worker/codec.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 namespace {
 double Seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
 // What the candidate did to the worker, as the outcome of a verb.
 template <typename Outcome>
-Outcome FailureAs(const std::variant<Frame, CompileFailed, Refused>& outcome) {
-  if (const auto* refused = std::get_if<Refused>(&outcome)) return *refused;
-  return std::get<CompileFailed>(outcome);
+Outcome FailureAs(const std::variant<Frame, core::CompileFailed, core::Refused>& outcome) {
+  if (const auto* refused = std::get_if<core::Refused>(&outcome)) return *refused;
+  return std::get<core::CompileFailed>(outcome);
 }
 }  // namespace
 
-Result<Frame> WorkerEvaluator::CallTwice(const FrameView& frame, const CallLimits& limits) {
+Result<Frame> WorkerEvaluator::CallWithRetry(const FrameView& frame, const CallLimits& limits) {
   auto answer = supervisor_.Call(frame, limits);
   if (!answer && answer.error().code == ErrorCode::kWorkerDied) answer = supervisor_.Call(frame, limits);
   return answer;
 }
 
-Result<Inspection> WorkerEvaluator::Inspect(const SourceRef& source) {
-  WW_ASSIGN(Frame answer, CallTwice(EncodeInspect(source), {deadlines_.source, {}}));
+Result<core::Inspection> WorkerEvaluator::Inspect(const core::SourceRef& source) {
+  WW_ASSIGN(Frame answer, CallWithRetry(EncodeInspect(source), {deadlines_.source, {}}));
   return DecodeInspection(std::move(answer));
 }
 
-Result<RewriteOutcome> WorkerEvaluator::Rewrite(const RewriteRequest& request) {
-  WW_ASSIGN(Frame answer, CallTwice(EncodeCall(request), {deadlines_.source, {}}));
+Result<core::RewriteOutcome> WorkerEvaluator::Rewrite(const core::RewriteRequest& request) {
+  WW_ASSIGN(Frame answer, CallWithRetry(EncodeCall(request), {deadlines_.source, {}}));
   return DecodeRewrite(std::move(answer));
 }
 
-Result<SpliceOutcome> WorkerEvaluator::Splice(const SpliceRequest& request) {
-  WW_ASSIGN(Frame answer, CallTwice(EncodeCall(request), {deadlines_.source, {}}));
+Result<core::SpliceOutcome> WorkerEvaluator::Splice(const core::SpliceRequest& request) {
+  WW_ASSIGN(Frame answer, CallWithRetry(EncodeCall(request), {deadlines_.source, {}}));
   return DecodeSplice(std::move(answer));
 }
 
-Result<std::variant<Frame, CompileFailed, Refused>> WorkerEvaluator::Run(const FrameView& frame, const std::string& file) {
-  using Outcome = std::variant<Frame, CompileFailed, Refused>;
+Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator::Run(const FrameView& frame, const std::string& file) {
+  using Outcome = std::variant<Frame, core::CompileFailed, core::Refused>;
   const std::map<std::string, std::chrono::milliseconds> stages = {{std::string(kParseStage), deadlines_.parse},
                                                                    {std::string(kCompileStage), deadlines_.compile}};
-  auto answer = CallTwice(frame, {deadlines_.execute, stages});
+  auto answer = CallWithRetry(frame, {deadlines_.execute, stages});
   if (answer) return Outcome(std::move(*answer));
   const Error& error = answer.error();
   const bool late = error.code == ErrorCode::kTimeout;
@@ -49,12 +49,12 @@ Result<std::variant<Frame, CompileFailed, Refused>> WorkerEvaluator::Run(const F
 
   if (const auto limited = stages.find(supervisor_.stage()); limited != stages.end()) {
     const char* who = limited->first == kParseStage ? "parser" : "compiler";
-    if (late) return Outcome(CompileFailed{fmt::format("{}: error: the {} exceeded its limit of {} s", file, who, Seconds(limited->second))});
-    return Outcome(CompileFailed{fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
+    if (late) return Outcome(core::CompileFailed{fmt::format("{}: error: the {} exceeded its limit of {} s", file, who, Seconds(limited->second))});
+    return Outcome(core::CompileFailed{fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
   }
   if (supervisor_.stage() == kLeaseStage) return Fail(error);  // it never came to run
-  if (late) return Outcome(Refused{"deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file, 0});
-  return Outcome(Refused{"crash", "it ended its worker twice: " + error.message, file, 0});
+  if (late) return Outcome(core::Refused{"deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file, 0});
+  return Outcome(core::Refused{"crash", "it ended its worker twice: " + error.message, file, 0});
 }
 
 void WorkerEvaluator::Account(const std::map<std::string, double>& spent, std::chrono::steady_clock::time_point begin) {
@@ -66,13 +66,13 @@ void WorkerEvaluator::Account(const std::map<std::string, double>& spent, std::c
   seconds_["transfer"] += std::max(0.0, elsewhere);
 }
 
-Result<ExecuteOutcome> WorkerEvaluator::Execute(const ExecuteRequest& request) {
+Result<core::ExecuteOutcome> WorkerEvaluator::Execute(const core::ExecuteRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file));
   auto* frame = std::get_if<Frame>(&outcome);
-  if (frame == nullptr) return FailureAs<ExecuteOutcome>(outcome);
-  WW_ASSIGN(ExecuteOutcome answer, DecodeExecute(std::move(*frame)));
-  if (auto* run = std::get_if<Executed>(&answer)) {
+  if (frame == nullptr) return FailureAs<core::ExecuteOutcome>(outcome);
+  WW_ASSIGN(core::ExecuteOutcome answer, DecodeExecute(std::move(*frame)));
+  if (auto* run = std::get_if<core::Executed>(&answer)) {
     if (run->as_sent.size() > request.buffers.size() || run->as_sent.size() != run->buffers.size())
       return Fail(ErrorCode::kCorrupt, "an answer whose buffers are not those of the request");
     for (size_t i = 0; i < run->as_sent.size(); ++i)
@@ -83,14 +83,14 @@ Result<ExecuteOutcome> WorkerEvaluator::Execute(const ExecuteRequest& request) {
   return answer;
 }
 
-Result<TimeOutcome> WorkerEvaluator::Time(const TimeRequest& request) {
+Result<core::TimeOutcome> WorkerEvaluator::Time(const core::TimeRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.candidate.file));
   auto* frame = std::get_if<Frame>(&outcome);
-  if (frame == nullptr) return FailureAs<TimeOutcome>(outcome);
-  WW_ASSIGN(TimeOutcome answer, DecodeTime(std::move(*frame)));
-  if (const auto* run = std::get_if<Timed>(&answer)) Account(run->seconds, begin);
+  if (frame == nullptr) return FailureAs<core::TimeOutcome>(outcome);
+  WW_ASSIGN(core::TimeOutcome answer, DecodeTime(std::move(*frame)));
+  if (const auto* run = std::get_if<core::Timed>(&answer)) Account(run->seconds, begin);
   return answer;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

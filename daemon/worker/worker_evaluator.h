@@ -10,7 +10,7 @@
 #include "core/evaluator.h"
 #include "worker/supervisor.h"
 
-namespace warpwright {
+namespace warpwright::worker {
 
 struct WorkerDeadlines {
   std::chrono::milliseconds source{60'000};    // Inspect, Rewrite, Splice
@@ -19,16 +19,16 @@ struct WorkerDeadlines {
   std::chrono::milliseconds compile{90'000};   // NVRTC, within `execute`
 };
 
-class WorkerEvaluator final : public Evaluator {
+class WorkerEvaluator final : public core::Evaluator {
  public:
   explicit WorkerEvaluator(WorkerCommand command, WorkerDeadlines deadlines = {})
       : supervisor_(std::move(command)), deadlines_(deadlines) {}
 
-  Result<Inspection> Inspect(const SourceRef& source) override;
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override;
-  Result<SpliceOutcome> Splice(const SpliceRequest& request) override;
-  Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override;
-  Result<TimeOutcome> Time(const TimeRequest& request) override;
+  Result<core::Inspection> Inspect(const core::SourceRef& source) override;
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override;
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override;
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override;
+  Result<core::TimeOutcome> Time(const core::TimeRequest& request) override;
 
   // The next call meets a fresh process: for the final acceptance of a candidate.
   void Restart() { supervisor_.Stop(); }
@@ -37,9 +37,9 @@ class WorkerEvaluator final : public Evaluator {
   const std::map<std::string, double>& seconds() const { return seconds_; }
 
  private:
-  Result<Frame> CallTwice(const FrameView& frame, const CallLimits& limits);
+  Result<Frame> CallWithRetry(const FrameView& frame, const CallLimits& limits);
   // An answer, or what the candidate did to the worker.
-  Result<std::variant<Frame, CompileFailed, Refused>> Run(const FrameView& frame, const std::string& file);
+  Result<std::variant<Frame, core::CompileFailed, core::Refused>> Run(const FrameView& frame, const std::string& file);
 
   Supervisor supervisor_;
   void Account(const std::map<std::string, double>& spent, std::chrono::steady_clock::time_point begin);
@@ -48,4 +48,4 @@ class WorkerEvaluator final : public Evaluator {
   std::map<std::string, double> seconds_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::worker

@@ -32,7 +32,7 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 using Instant = std::chrono::steady_clock::time_point;
 
-const RepositoryName kRepository{"acme", "kernels"};
+const forge::RepositoryName kRepository{"acme", "kernels"};
 
 double Seconds(Instant since) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count(); }
 
@@ -120,7 +120,7 @@ int WithoutLabel(const json& dump) {
 }
 
 json BenchForge(double share, int items) {
-  const auto root = Must(TemporaryDirectory::Create("ww-faults"));
+  const auto root = Must(base::TemporaryDirectory::Create("ww-faults"));
   StandInOptions options;
   options.repositories = root.path() / "hub";
   options.rules = std::string(WW_SOURCE_DIR) + "/tests/support/github_stand_in/rules.json";
@@ -134,20 +134,20 @@ json BenchForge(double share, int items) {
   hub->AddToken("bot", "warpwright[bot]", true);
   const auto refs = MakeBranches(hub->GitFolder(kRepository.Full()), items);
 
-  HttpOptions http_options;
+  forge::HttpOptions http_options;
   http_options.user_agent = "warpwright/bench";
   http_options.total_timeout = 100ms;
-  auto http = Must(CurlHttp::Create(http_options));
-  const SystemClock clock;
-  GithubOptions github;
+  auto http = Must(forge::CurlHttp::Create(http_options));
+  const base::SystemClock clock;
+  forge::GithubOptions github;
   github.api = hub->api();
   github.cache = root.path() / "etags";
-  github.token = [](const RepositoryName&) -> Result<std::string> { return std::string("bot"); };
+  github.token = [](const forge::RepositoryName&) -> Result<std::string> { return std::string("bot"); };
   github.login = []() -> Result<std::string> { return std::string("warpwright[bot]"); };
   github.retry = {.attempts = 6, .total = 5s, .between_writes = 1ms, .first_wait = 1ms, .longest_wait = 5ms, .secondary_wait = 5ms, .longest_secondary_wait = 20ms};
   std::map<std::string, int> answers;
-  github.observe = [&](const GithubCall& call) { ++answers[call.status == 0 ? "none" : std::to_string(call.status)]; };
-  auto client = Must(GithubClient::Create(github, *http, clock));
+  github.observe = [&](const forge::GithubCall& call) { ++answers[call.status == 0 ? "none" : std::to_string(call.status)]; };
+  auto client = Must(forge::GithubClient::Create(github, *http, clock));
 
   const Instant begin = std::chrono::steady_clock::now();
   Calls calls;
@@ -157,7 +157,7 @@ json BenchForge(double share, int items) {
       Insist(calls, [&] {
         return client->PutPullRequest(kRepository, {.head = head, .base = "main", .title = "title", .body = fmt::format("body {} of {}", version, head), .draft = true, .labels = {"performance"}});
       });
-    CheckRequest check{.name = "warpwright / k", .sha = sha, .external_id = "job-" + std::to_string(i), .conclusion = "success", .title = "t", .summary = "s"};
+    forge::CheckRequest check{.name = "warpwright / k", .sha = sha, .external_id = "job-" + std::to_string(i), .conclusion = "success", .title = "t", .summary = "s"};
     for (int n = 0; n < 60; ++n) check.annotations.push_back({"k.cu", n + 1, n + 1, "notice", "", fmt::format("note {}", n)});
     Insist(calls, [&] { return client->PutCheck(kRepository, check); });
     const auto dump = hub->Dump(kRepository.Full());
@@ -179,14 +179,14 @@ json BenchForge(double share, int items) {
 }
 
 json BenchQueue(int jobs) {
-  const auto root = Must(TemporaryDirectory::Create("ww-queue"));
-  const SystemClock clock;
-  StoreLimits limits;
+  const auto root = Must(base::TemporaryDirectory::Create("ww-queue"));
+  const base::SystemClock clock;
+  service::StoreLimits limits;
   limits.queue = jobs;
-  auto store = Must(Store::Open(root.path(), clock, limits));
+  auto store = Must(service::Store::Open(root.path(), clock, limits));
   constexpr int kRepositories = 10;
-  std::vector<NewJob> entries;
-  for (int i = 0; i < jobs / kRepositories; ++i) entries.push_back({JobKind::kOptimize, fmt::format("k{}", i), "k.cu", "entry", fmt::format("{:064x}", i), fmt::format("{:064x}", i)});
+  std::vector<service::NewJob> entries;
+  for (int i = 0; i < jobs / kRepositories; ++i) entries.push_back({service::JobKind::kOptimize, fmt::format("k{}", i), "k.cu", "entry", fmt::format("{:064x}", i), fmt::format("{:064x}", i)});
   const Instant begin = std::chrono::steady_clock::now();
   int queued = 0;
   for (int r = 0; r < kRepositories; ++r) {
@@ -197,7 +197,7 @@ json BenchQueue(int jobs) {
     auto event = Must(store->NextEvent());
     if (!event) break;
     auto mine = entries;
-    for (NewJob& job : mine) job.key += std::to_string(r);
+    for (service::NewJob& job : mine) job.key += std::to_string(r);
     queued += Must(store->FinishEvent(*event, mine)).queued;
   }
   const double load_seconds = Seconds(begin);
@@ -207,12 +207,12 @@ json BenchQueue(int jobs) {
   while (auto job = Must(store->Lease("sim:h200"))) {
     order.push_back(job->repository);
     ++run;
-    JobChange finished;
-    finished.result = JobResult{.outcome = "unchanged", .message = "nothing"};
-    Must(store->Advance(job->id, JobState::kFinished, finished));
+    service::JobChange finished;
+    finished.result = service::JobResult{.outcome = "unchanged", .message = "nothing"};
+    Must(store->Advance(job->id, service::JobState::kFinished, finished));
     while (auto next = Must(store->NextPublication())) {
-      const bool reported = next->state == JobState::kReported;
-      Must(store->Advance(next->id, reported ? JobState::kDone : JobState::kReported, {}));
+      const bool reported = next->state == service::JobState::kReported;
+      Must(store->Advance(next->id, reported ? service::JobState::kDone : service::JobState::kReported, {}));
       done += reported;
     }
   }

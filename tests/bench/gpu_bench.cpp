@@ -60,11 +60,11 @@ void scale_all(float* out, const float* in, const float* pad, int n, int m) {{
 )", kBodies[kind]);
 }
 
-BufferContent Floats(const std::string& name, size_t count, bool out) {
-  BufferContent buffer;
+core::BufferContent Floats(const std::string& name, size_t count, bool out) {
+  core::BufferContent buffer;
   buffer.name = name;
   std::vector<std::byte> values(count * sizeof(float));
-  const CounterRandom random(7, count);
+  const base::CounterRandom random(7, count);
   for (size_t i = 0; i < count; ++i) {
     const auto value = static_cast<float>(random.Uniform(i) - 0.5);
     std::memcpy(values.data() + i * sizeof value, &value, sizeof value);
@@ -76,59 +76,59 @@ BufferContent Floats(const std::string& name, size_t count, bool out) {
 }
 
 struct Setting {
-  KernelSpec spec;
-  std::map<std::string, ScalarValue> scalars;
-  std::vector<BufferContent> buffers;
+  core::KernelSpec spec;
+  std::map<std::string, core::ScalarValue> scalars;
+  std::vector<core::BufferContent> buffers;
 };
 Setting MakeSetting(int64_t n, int64_t m) {
   Setting s;
   s.spec.name = s.spec.entry = "scale_all";
   s.spec.file = "scale.cu";
   for (const char* name : {"out", "in", "pad"}) {
-    BufferArgument buffer;
-    buffer.role = std::string_view(name) == "out" ? Role::kOut : Role::kIn;
+    core::BufferArgument buffer;
+    buffer.role = std::string_view(name) == "out" ? core::Role::kOut : core::Role::kIn;
     s.spec.args.push_back({name, buffer, 0});
   }
-  for (const char* name : {"n", "m"}) s.spec.args.push_back({name, ScalarArgument{}, 0});
+  for (const char* name : {"n", "m"}) s.spec.args.push_back({name, core::ScalarArgument{}, 0});
   s.scalars = {{"n", n}, {"m", m}};
   s.buffers = {Floats("out", static_cast<size_t>(n), true), Floats("in", static_cast<size_t>(n), false), Floats("pad", static_cast<size_t>(m), false)};
   return s;
 }
 
 std::string g_root;  // set by main: an empty folder: the kernels include nothing
-SourceRef Source(std::string text) { return {g_root, "scale.cu", std::move(text)}; }
+core::SourceRef Source(std::string text) { return {g_root, "scale.cu", std::move(text)}; }
 
 struct Decided {
-  TimingSummary summary;
+  core::TimingSummary summary;
   int looks = 0;
 };
-Result<Decided> Decide(Evaluator& evaluator, const Setting& setting, const std::string& original, const std::string& candidate, uint64_t seed) {
+Result<Decided> Decide(core::Evaluator& evaluator, const Setting& setting, const std::string& original, const std::string& candidate, uint64_t seed) {
   Decided decided;
-  std::vector<TimedPair> pairs;
+  std::vector<core::TimedPair> pairs;
   int launches = 0, blocks = 0;
-  for (const TimingLook& look : TimingLooks()) {
-    TimeRequest request{Source(original), Source(candidate), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
+  for (const core::TimingLook& look : core::TimingLooks()) {
+    core::TimeRequest request{Source(original), Source(candidate), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
     request.options.seed = seed;
     request.options.first_block = blocks;
     request.options.blocks = look.blocks - blocks;
     request.options.pairs_per_block = 4;
     request.options.launches_per_sample = launches;
     request.options.kept_pairs = 0;
-    WW_ASSIGN(TimeOutcome outcome, evaluator.Time(request));
-    const auto* timed = std::get_if<Timed>(&outcome);
+    WW_ASSIGN(core::TimeOutcome outcome, evaluator.Time(request));
+    const auto* timed = std::get_if<core::Timed>(&outcome);
     if (timed == nullptr) return Fail(ErrorCode::kUnsupported, "the kernel was not timed");
     pairs.insert(pairs.end(), timed->pairs.begin(), timed->pairs.end());
     launches = timed->launches_per_sample;
     blocks = look.blocks;
-    decided.summary = Summarize(pairs, TimingRules{}, look.alpha);
+    decided.summary = core::Summarize(pairs, core::TimingRules{}, look.alpha);
     ++decided.looks;
-    if (decided.summary.decision != TimingDecision::kInconclusive) break;
+    if (decided.summary.decision != core::TimingDecision::kInconclusive) break;
   }
   return decided;
 }
 
 // 3 % fewer and 3 % more steps of 4,000 in each thread, one wave of blocks on every multiprocessor.
-Result<json> AgainstItself(Evaluator& evaluator, int repeats) {
+Result<json> AgainstItself(core::Evaluator& evaluator, int repeats) {
   const Setting setting = MakeSetting(132 * 2048, 64);
   constexpr int kSteps = 4000, kFewer = 3880, kMore = 4120;
   struct Row {
@@ -143,7 +143,7 @@ Result<json> AgainstItself(Evaluator& evaluator, int repeats) {
     const auto begin = Clock::now();
     for (int i = 0; i < row.repeats; ++i) {
       WW_ASSIGN(const Decided decided, Decide(evaluator, setting, Chain(row.original), Chain(row.candidate), 1000 + static_cast<uint64_t>(i)));
-      ++decisions[std::string(Name(decided.summary.decision))];
+      ++decisions[std::string(core::Name(decided.summary.decision))];
       ratios.push_back(std::exp(decided.summary.log_ratio));
       widths.push_back(decided.summary.upper - decided.summary.lower);
     }
@@ -156,16 +156,16 @@ Result<json> AgainstItself(Evaluator& evaluator, int repeats) {
   return json{{"aa", rows}};
 }
 
-Result<Bytes> RunGood(Evaluator& evaluator, const Setting& setting) {
-  ExecuteRequest request{Source(Chain(10)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
+Result<base::Bytes> RunGood(core::Evaluator& evaluator, const Setting& setting) {
+  core::ExecuteRequest request{Source(Chain(10)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
   request.options.guard_bytes = 64u << 10;
-  WW_ASSIGN(ExecuteOutcome outcome, evaluator.Execute(request));
-  auto* run = std::get_if<Executed>(&outcome);
+  WW_ASSIGN(core::ExecuteOutcome outcome, evaluator.Execute(request));
+  auto* run = std::get_if<core::Executed>(&outcome);
   if (run == nullptr || !run->guards.empty()) return Fail(ErrorCode::kUnsupported, "a good kernel failed");
   return std::move(run->buffers[0]);
 }
 
-Result<json> Faults(WorkerEvaluator& evaluator) {
+Result<json> Faults(worker::WorkerEvaluator& evaluator) {
   const Setting setting = MakeSetting(1 << 16, 64);
   WW_ASSIGN(const auto expected, RunGood(evaluator, setting));
   std::map<std::string, int> outcomes;
@@ -173,11 +173,11 @@ Result<json> Faults(WorkerEvaluator& evaluator) {
   int affected = 0;
   for (int i = 0; i < 50; ++i) {
     const int kind = i < 2 ? 3 : (i % 4 == 3 ? 4 : i % 4);  // two hang: each takes the whole deadline
-    ExecuteRequest request{Source(Bad(kind)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
+    core::ExecuteRequest request{Source(Bad(kind)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
     request.options.guard_bytes = 64u << 10;
-    WW_ASSIGN(const ExecuteOutcome outcome, evaluator.Execute(request));
-    const auto* fault = std::get_if<Faulted>(&outcome);
-    ++outcomes[fault != nullptr ? std::string(Name(fault->fault.kind)) : "no fault"];
+    WW_ASSIGN(const core::ExecuteOutcome outcome, evaluator.Execute(request));
+    const auto* fault = std::get_if<core::Faulted>(&outcome);
+    ++outcomes[fault != nullptr ? std::string(core::Name(fault->fault.kind)) : "no fault"];
     const auto begin = Clock::now();
     const auto good = RunGood(evaluator, setting);
     recovery.push_back(SecondsSince(begin));
@@ -195,17 +195,17 @@ int64_t ResidentKiB(pid_t pid) {
   return 0;
 }
 
-Result<json> Soak(WorkerEvaluator& evaluator, int count) {
+Result<json> Soak(worker::WorkerEvaluator& evaluator, int count) {
   const Setting setting = MakeSetting(1 << 16, 64);
   const auto begin = Clock::now();
   int64_t early = 0;
   double seconds_run = 0;
   for (int i = 0; i < count; ++i) {
-    ExecuteRequest request{Source(Chain(10 + i % 2)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
+    core::ExecuteRequest request{Source(Chain(10 + i % 2)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
     request.options.runs = 2;
     request.options.counters = i % 50 == 0;
-    WW_ASSIGN(const ExecuteOutcome outcome, evaluator.Execute(request));
-    const auto* run = std::get_if<Executed>(&outcome);
+    WW_ASSIGN(const core::ExecuteOutcome outcome, evaluator.Execute(request));
+    const auto* run = std::get_if<core::Executed>(&outcome);
     if (run == nullptr) return Fail(ErrorCode::kUnsupported, "an evaluation failed");
     seconds_run += run->seconds.at("run");
     if (i == count / 10) early = ResidentKiB(*evaluator.supervisor().pid());
@@ -224,11 +224,11 @@ int main(int argc, char** argv) {
     std::fputs("usage: bench_gpu WORKER CACHE aa|faults|soak [COUNT]\n", stderr);
     return 2;
   }
-  WorkerCommand command;
+  worker::WorkerCommand command;
   g_root = std::string(argv[2]) + "/empty";
   std::filesystem::create_directories(g_root);
   command.argv = {argv[1], "--cache", argv[2], "--readable", g_root, "--gpu"};
-  WorkerEvaluator evaluator(command);
+  worker::WorkerEvaluator evaluator(command);
   const std::string mode = argv[3];
   const int count = argc > 4 ? std::atoi(argv[4]) : 0;
   const Result<json> result = mode == "aa"       ? AgainstItself(evaluator, count > 0 ? count : 100)

@@ -44,7 +44,7 @@ struct Variant {
   // What kernel, method and parameters hash to decides, so that a variant stays in its part.
   bool HeldOut() const {
     int sum = 0;  // of hexadecimal digits: 16 is 1 modulo 3
-    for (const char digit : Sha256(kernel + " " + method + " " + parameters)) sum += digit <= '9' ? digit - '0' : digit - 'a' + 10;
+    for (const char digit : base::Sha256(kernel + " " + method + " " + parameters)) sum += digit <= '9' ? digit - '0' : digit - 'a' + 10;
     return sum % 3 == 0;
   }
 };
@@ -99,20 +99,20 @@ json TieAwareSpearman(const std::vector<const Variant*>& variants) {
 
 // What a trajectory measured; each text of a kernel once.
 Status Collect(const std::filesystem::path& path, std::set<std::string>& seen, std::vector<Variant>& variants) {
-  WW_ASSIGN(Trajectory trajectory, Trajectory::Open(path));
+  WW_ASSIGN(memory::Trajectory trajectory, memory::Trajectory::Open(path));
   WW_ASSIGN(const auto tasks, trajectory.Tasks());
-  for (const TaskSummary& task : tasks) {
-    WW_ASSIGN(const TrajectoryView view, trajectory.View(task.id));
-    for (const StepView& step : view.steps) {
+  for (const memory::TaskSummary& task : tasks) {
+    WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(task.id));
+    for (const memory::StepView& step : view.steps) {
       if (!step.outcome || !step.outcome->verdict) continue;
-      const auto* measured = std::get_if<Measured>(&*step.outcome->verdict);
+      const auto* measured = std::get_if<core::Measured>(&*step.outcome->verdict);
       const std::string& hash = step.record.candidate;
       if (measured == nullptr || measured->modelled || !seen.insert(task.key.kernel + hash).second) continue;
       WW_ASSIGN(const auto candidate, trajectory.FindCandidate(task.id, hash));
       if (!candidate) continue;
       std::string parameters;
       for (const auto& [name, value] : step.record.parameters) parameters += (parameters.empty() ? "" : " ") + name + "=" + value;
-      for (const CaseMeasurement& c : measured->cases)
+      for (const core::CaseMeasurement& c : measured->cases)
         variants.push_back({task.key.kernel, step.record.method.empty() ? "original" : step.record.method, parameters, c.case_name, candidate->text,
                             c.timing ? c.timing->candidate_us : c.time_us, 0, c.timing ? (c.timing->upper - c.timing->lower) / 2 : 0});
     }
@@ -121,20 +121,20 @@ Status Collect(const std::filesystem::path& path, std::set<std::string>& seen, s
 }
 
 // Fills in the modelled time; 0: not simulated.
-Status Model(Evaluator& evaluator, const KernelSpec& spec, Variant& variant, const std::string& root, const std::string& device) {
-  for (const Case& c : spec.cases) {
+Status Model(core::Evaluator& evaluator, const core::KernelSpec& spec, Variant& variant, const std::string& root, const std::string& device) {
+  for (const core::Case& c : spec.cases) {
     if (c.name != variant.case_name) continue;
-    ExecuteRequest request{{root, spec.file, variant.text}, spec, c.name, c.scalars, {}, device, {}};
-    WW_ASSIGN(request.buffers, MakeInputs(spec, c, InputVariant::kBase, 1, root));
+    core::ExecuteRequest request{{root, spec.file, variant.text}, spec, c.name, c.scalars, {}, device, {}};
+    WW_ASSIGN(request.buffers, judge::MakeInputs(spec, c, judge::InputVariant::kBase, 1, root));
     request.options.counters = true;
     request.options.keep_outputs = false;
     request.options.sample_instructions = 20'000'000;
-    WW_ASSIGN(const ExecuteOutcome outcome, evaluator.Execute(request));
-    const auto* run = std::get_if<Executed>(&outcome);
+    WW_ASSIGN(const core::ExecuteOutcome outcome, evaluator.Execute(request));
+    const auto* run = std::get_if<core::Executed>(&outcome);
     if (run == nullptr) return {};
     variant.modelled_us = run->time_us;
     double slowest_us = 0;
-    for (const LaunchReport& launch : run->launches)
+    for (const core::LaunchReport& launch : run->launches)
       if (launch.time.total_us > slowest_us) {
         slowest_us = launch.time.total_us;
         variant.limiter = launch.time.limiter;
@@ -189,7 +189,7 @@ json WithinFamilies(const std::vector<const Variant*>& variants) {
 
 Result<json> Compare(int argc, char** argv) {
   const std::string root = std::filesystem::absolute(argv[3]).string(), device = argv[4];
-  WW_ASSIGN(const Manifest manifest, LoadManifest(root));
+  WW_ASSIGN(const core::Manifest manifest, config::LoadManifest(root));
   std::vector<Variant> variants;
   std::set<std::string> seen;
   const auto without = std::find(argv + 5, argv + argc, std::string_view("without"));
@@ -197,15 +197,15 @@ Result<json> Compare(int argc, char** argv) {
   for (auto path = without; path < argv + argc; ++path)
     if (path != without) WW_TRY(Collect(*path, seen, left_out));
   for (auto path = argv + 5; path < without; ++path) WW_TRY(Collect(*path, seen, variants));
-  WorkerCommand command;
+  worker::WorkerCommand command;
   command.argv = {argv[1], "--cache", argv[2], "--readable", root};
-  WorkerEvaluator evaluator(command);
+  worker::WorkerEvaluator evaluator(command);
   int not_simulated = 0;
   std::map<std::string, std::vector<const Variant*>> families;
   std::vector<const Variant*> all, parts[2];
   json rows = json::array();
   for (Variant& variant : variants) {
-    const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const KernelSpec& k) { return k.name == variant.kernel; });
+    const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const core::KernelSpec& k) { return k.name == variant.kernel; });
     if (spec == manifest.kernels.end()) continue;
     WW_TRY(Model(evaluator, *spec, variant, root, device));
     if (variant.modelled_us <= 0) {

@@ -67,8 +67,8 @@ std::vector<std::vector<Edit>> Refinements() {
 }
 
 struct SweepTask {
-  const KernelSpec* spec = nullptr;
-  TaskId id = 0;
+  const core::KernelSpec* spec = nullptr;
+  memory::TaskId id = 0;
   std::string original;  // the file's text
 };
 
@@ -79,10 +79,10 @@ struct Version {
 };
 
 // Nothing where a rewrite refuses.
-Result<std::optional<Version>> ApplyEdit(Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, Version from, const Edit& edit) {
-  RewriteRequest request{{setting.repository, task.spec->file, std::move(from.text)}, task.spec->entry, {}, edit.transform, edit.parameters};
-  WW_ASSIGN(RewriteOutcome outcome, evaluator.Rewrite(request));
-  auto* rewritten = std::get_if<Rewritten>(&outcome);
+Result<std::optional<Version>> ApplyEdit(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, Version from, const Edit& edit) {
+  core::RewriteRequest request{{setting.repository, task.spec->file, std::move(from.text)}, task.spec->entry, {}, edit.transform, edit.parameters};
+  WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
+  auto* rewritten = std::get_if<core::Rewritten>(&outcome);
   if (rewritten == nullptr) return std::optional<Version>();
   from.text = std::move(rewritten->text);
   from.method += (from.method.empty() ? "" : "+") + std::string(edit.transform);
@@ -91,8 +91,8 @@ Result<std::optional<Version>> ApplyEdit(Evaluator& evaluator, const SweepSettin
 }
 
 // Puts every version into the trajectory, each text once. That is a step of its own, so that it is done once.
-Result<StepOutcome> MakeVersions(Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
-                                 Trajectory& trajectory) {
+Result<memory::StepOutcome> MakeVersions(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
+                                 memory::Trajectory& trajectory) {
   int made = 0;
   for (const std::optional<Edit>& shape : Shapes()) {
     std::optional<Version> base = Version{task.original, "", {}};
@@ -107,120 +107,120 @@ Result<StepOutcome> MakeVersions(Evaluator& evaluator, const SweepSetting& setti
         if (!version) break;
       }
       if (!version) continue;
-      const std::string hash = Sha256(version->text);
+      const std::string hash = base::Sha256(version->text);
       WW_ASSIGN(const auto known, trajectory.FindCandidate(task.id, hash));
       if (known) continue;
-      const std::string parent = version->method.empty() ? "" : Sha256(task.original);
+      const std::string parent = version->method.empty() ? "" : base::Sha256(task.original);
       WW_TRY(trajectory.PutCandidate(task.id, {hash, std::move(version->text), parent, version->method, version->parameters, "sweep"}));
       ++made;
     }
   }
-  StepOutcome outcome;
+  memory::StepOutcome outcome;
   outcome.summary = fmt::format("{} versions", made);
   return outcome;
 }
 
 // Against the original, from cold caches and from warm ones; something where the version cannot be timed.
-Result<std::optional<Verdict>> TimeVersion(Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, const std::string& text,
-                                           const Case& c, const std::vector<BufferContent>& buffers, CaseMeasurement& result,
+Result<std::optional<core::Verdict>> TimeVersion(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, const std::string& text,
+                                           const core::Case& c, const std::vector<core::BufferContent>& buffers, core::CaseMeasurement& result,
                                            std::vector<std::string>& notes) {
-  const KernelSpec& spec = *task.spec;
-  TimeRequest request{{setting.repository, spec.file, task.original}, {setting.repository, spec.file, text}, spec, c.name, c.scalars, buffers,
+  const core::KernelSpec& spec = *task.spec;
+  core::TimeRequest request{{setting.repository, spec.file, task.original}, {setting.repository, spec.file, text}, spec, c.name, c.scalars, buffers,
                       setting.device, {}};
   request.options.blocks = kTimedBlocks;
   request.options.pairs_per_block = kTimedPairs;
   request.options.kept_pairs = 0;
   request.options.hot = true;
-  WW_ASSIGN(TimeOutcome outcome, evaluator.Time(request));
-  if (auto* failed = std::get_if<CompileFailed>(&outcome)) return std::optional<Verdict>(std::move(*failed));
-  if (auto* refused = std::get_if<Refused>(&outcome)) return std::optional<Verdict>(std::move(*refused));
-  if (auto* faulted = std::get_if<Faulted>(&outcome)) return std::optional<Verdict>(std::move(*faulted));
-  const Timed& timed = std::get<Timed>(outcome);
-  result.timing = Summarize(timed.pairs, TimingRules{}, kTimedAlpha);
+  WW_ASSIGN(core::TimeOutcome outcome, evaluator.Time(request));
+  if (auto* failed = std::get_if<core::CompileFailed>(&outcome)) return std::optional<core::Verdict>(std::move(*failed));
+  if (auto* refused = std::get_if<core::Refused>(&outcome)) return std::optional<core::Verdict>(std::move(*refused));
+  if (auto* faulted = std::get_if<core::Faulted>(&outcome)) return std::optional<core::Verdict>(std::move(*faulted));
+  const core::Timed& timed = std::get<core::Timed>(outcome);
+  result.timing = core::Summarize(timed.pairs, core::TimingRules{}, kTimedAlpha);
   result.timing->hot_original_us = timed.hot_original_us;
   result.timing->hot_candidate_us = timed.hot_candidate_us;
   result.time_us = result.timing->candidate_us;
   double drift = 0, megahertz = 0;
   uint64_t wrong = 0;
-  for (const TimedPair& pair : timed.pairs) {
+  for (const core::TimedPair& pair : timed.pairs) {
     drift = std::max(drift, pair.drift.relative_rms);
     wrong += pair.drift.unwritten + pair.drift.different_class;
     megahertz += pair.candidate_mhz / static_cast<double>(timed.pairs.size());
   }
   // A block size that a kernel was not written for leaves rows out: that is no version of it.
   if (wrong > 0 || drift > kMostDrift)
-    return std::optional<Verdict>(WrongResult{"comparison", c.name, fmt::format("differs from the original by {:.2g} (rms) and in {} elements", drift, wrong)});
+    return std::optional<core::Verdict>(core::WrongResult{"comparison", c.name, fmt::format("differs from the original by {:.2g} (rms) and in {} elements", drift, wrong)});
   notes.push_back(fmt::format("{}: {:.0f} MHz, {} launches a sample, {:.2f} us between events alone", c.name, megahertz, timed.launches_per_sample,
                               timed.empty_us));
-  return std::optional<Verdict>();
+  return std::optional<core::Verdict>();
 }
 
 // Time against the original, then what the device counts.
-Result<Verdict> MeasureVersion(Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, const std::string& text,
-                               std::map<std::string, std::vector<BufferContent>>& inputs) {
-  const KernelSpec& spec = *task.spec;
-  Measured measured;
+Result<core::Verdict> MeasureVersion(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, const std::string& text,
+                               std::map<std::string, std::vector<core::BufferContent>>& inputs) {
+  const core::KernelSpec& spec = *task.spec;
+  core::Measured measured;
   measured.device = setting.device;
   const bool simulated = setting.device.starts_with("sim:");  // only counted and modelled
   measured.modelled = simulated;
-  for (const Case& c : spec.cases) {
-    if (!(c.weight > 0) || !c.on.contains(DeviceKind::kCuda)) continue;
-    std::vector<BufferContent>& buffers = inputs[spec.name + " " + c.name];
+  for (const core::Case& c : spec.cases) {
+    if (!(c.weight > 0) || !c.on.contains(core::DeviceKind::kCuda)) continue;
+    std::vector<core::BufferContent>& buffers = inputs[spec.name + " " + c.name];
     if (buffers.empty()) {
-      WW_ASSIGN(buffers, MakeInputs(spec, c, InputVariant::kBase, 1, setting.repository));
+      WW_ASSIGN(buffers, judge::MakeInputs(spec, c, judge::InputVariant::kBase, 1, setting.repository));
     }
-    CaseMeasurement result;
+    core::CaseMeasurement result;
     result.case_name = c.name;
     result.weight = c.weight;
     if (!simulated) {
       WW_ASSIGN(const auto failure, TimeVersion(evaluator, setting, task, text, c, buffers, result, measured.notes));
-      if (failure) return Verdict(*failure);
+      if (failure) return core::Verdict(*failure);
     }
-    ExecuteRequest counted{{setting.repository, spec.file, text}, spec, c.name, c.scalars, buffers, setting.device, {}};
+    core::ExecuteRequest counted{{setting.repository, spec.file, text}, spec, c.name, c.scalars, buffers, setting.device, {}};
     counted.options.counters = true;
     counted.options.keep_outputs = false;
     if (simulated) counted.options.sample_instructions = kSampledInstructions;
-    WW_ASSIGN(ExecuteOutcome outcome, evaluator.Execute(counted));
-    if (auto* failed = std::get_if<CompileFailed>(&outcome)) return Verdict(std::move(*failed));
-    if (auto* refused = std::get_if<Refused>(&outcome)) return Verdict(std::move(*refused));
-    if (auto* faulted = std::get_if<Faulted>(&outcome)) return Verdict(std::move(*faulted));
-    auto& run = std::get<Executed>(outcome);
-    for (LaunchReport& launch : run.launches)
+    WW_ASSIGN(core::ExecuteOutcome outcome, evaluator.Execute(counted));
+    if (auto* failed = std::get_if<core::CompileFailed>(&outcome)) return core::Verdict(std::move(*failed));
+    if (auto* refused = std::get_if<core::Refused>(&outcome)) return core::Verdict(std::move(*refused));
+    if (auto* faulted = std::get_if<core::Faulted>(&outcome)) return core::Verdict(std::move(*faulted));
+    auto& run = std::get<core::Executed>(outcome);
+    for (core::LaunchReport& launch : run.launches)
       if (launch.lines.size() > kKeptLines) launch.lines.resize(kKeptLines);
     result.launches = std::move(run.launches);
     if (simulated) result.time_us = run.time_us;
     measured.notes.insert(measured.notes.end(), run.notes.begin(), run.notes.end());
     measured.cases.push_back(std::move(result));
   }
-  return Verdict(std::move(measured));
+  return core::Verdict(std::move(measured));
 }
 
 struct Pending {
   const SweepTask* task;
-  CandidateView candidate;
+  memory::CandidateView candidate;
 };
 
 // True: measured now or before.
-Result<bool> MeasureOnce(Evaluator& evaluator, const SweepSetting& setting, const Pending& pending, Trajectory& trajectory,
-                         std::map<std::string, std::vector<BufferContent>>& inputs) {
+Result<bool> MeasureOnce(core::Evaluator& evaluator, const SweepSetting& setting, const Pending& pending, memory::Trajectory& trajectory,
+                         std::map<std::string, std::vector<core::BufferContent>>& inputs) {
   WW_ASSIGN(const auto candidate, trajectory.FindCandidate(pending.task->id, pending.candidate.hash));
   if (!candidate) return Fail(ErrorCode::kCorrupt, "a version without its text");
-  StepRecord record;
-  record.kind = StepKind::kEvaluate;
-  record.base = Sha256(pending.task->original);
+  memory::StepRecord record;
+  record.kind = memory::StepKind::kEvaluate;
+  record.base = base::Sha256(pending.task->original);
   record.candidate = candidate->hash;
   record.method = candidate->method;
   record.parameters = candidate->parameters;
-  const auto measure = [&]() -> Result<StepOutcome> {
+  const auto measure = [&]() -> Result<memory::StepOutcome> {
     const auto start = SweepClock::now();
-    StepOutcome outcome;
+    memory::StepOutcome outcome;
     WW_ASSIGN(outcome.verdict, MeasureVersion(evaluator, setting, *pending.task, candidate->text, inputs));
     outcome.candidate = candidate->hash;
     outcome.seconds = std::chrono::duration<double>(SweepClock::now() - start).count();
     return outcome;
   };
-  WW_ASSIGN(const auto step, Journal(trajectory, pending.task->id).Step(record, measure));
-  return step.outcome.verdict && Passed(*step.outcome.verdict);
+  WW_ASSIGN(const auto step, memory::Journal(trajectory, pending.task->id).Step(record, measure));
+  return step.outcome.verdict && core::Passed(*step.outcome.verdict);
 }
 
 }  // namespace
@@ -228,29 +228,29 @@ Result<bool> MeasureOnce(Evaluator& evaluator, const SweepSetting& setting, cons
 Result<json> Sweep(const SweepSetting& setting) {
   const auto start = SweepClock::now();
   const auto minutes = [&] { return std::chrono::duration<double>(SweepClock::now() - start).count() / 60; };
-  WW_ASSIGN(const Manifest manifest, LoadManifest(setting.repository));
-  WW_ASSIGN(Trajectory trajectory, Trajectory::Open(setting.path));
-  WorkerCommand command;
+  WW_ASSIGN(const core::Manifest manifest, config::LoadManifest(setting.repository));
+  WW_ASSIGN(memory::Trajectory trajectory, memory::Trajectory::Open(setting.path));
+  worker::WorkerCommand command;
   command.argv = {setting.worker, "--cache", setting.cache, "--readable", setting.repository};
   if (setting.device.starts_with("cuda")) command.argv.emplace_back("--gpu");
-  WorkerEvaluator evaluator(command);
+  worker::WorkerEvaluator evaluator(command);
   std::vector<SweepTask> tasks;
-  for (const KernelSpec& spec : manifest.kernels) {
+  for (const core::KernelSpec& spec : manifest.kernels) {
     if (!setting.kernels.empty() && !setting.kernels.contains(spec.name)) continue;
-    WW_ASSIGN(std::string text, ReadFile(std::filesystem::path(setting.repository) / spec.file));
-    WW_ASSIGN(const auto begun, trajectory.BeginTask({spec.name, Sha256(text), "sweep", ""}));
+    WW_ASSIGN(std::string text, base::ReadFile(std::filesystem::path(setting.repository) / spec.file));
+    WW_ASSIGN(const auto begun, trajectory.BeginTask({spec.name, base::Sha256(text), "sweep", ""}));
     tasks.push_back({&spec, begun.id, std::move(text)});
-    StepRecord making;
-    making.kind = StepKind::kRewrite;
+    memory::StepRecord making;
+    making.kind = memory::StepKind::kRewrite;
     making.method = "sweep";
     const SweepTask& task = tasks.back();
     const auto make = [&] { return MakeVersions(evaluator, setting, task, trajectory); };
-    WW_TRY(Journal(trajectory, task.id).Step(making, make));
+    WW_TRY(memory::Journal(trajectory, task.id).Step(making, make));
   }
   std::vector<Pending> pending;
   std::map<std::string, int> versions;
   for (const SweepTask& task : tasks) {
-    WW_ASSIGN(const TrajectoryView view, trajectory.View(task.id));
+    WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(task.id));
     for (const auto& [hash, candidate] : view.candidates) {
       pending.push_back({&task, candidate});
       ++versions[task.spec->name];
@@ -258,7 +258,7 @@ Result<json> Sweep(const SweepSetting& setting) {
   }
   std::sort(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) { return a.candidate.hash < b.candidate.hash; });
   int measured = 0, failed = 0;
-  std::map<std::string, std::vector<BufferContent>> inputs;
+  std::map<std::string, std::vector<core::BufferContent>> inputs;
   for (const Pending& one : pending) {
     if (setting.device == "none" || (setting.minutes > 0 && minutes() > setting.minutes)) break;
     WW_ASSIGN(const bool passed, MeasureOnce(evaluator, setting, one, trajectory, inputs));

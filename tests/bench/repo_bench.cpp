@@ -16,13 +16,13 @@ namespace warpwright {
 namespace {
 
 std::string Git(const std::filesystem::path& at, std::vector<std::string> arguments, std::string input = {}) {
-  Command command;
+  base::Command command;
   command.argv = {"git", "-C", at.string()};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.input = std::move(input);
   command.deadline = std::chrono::minutes(5);
-  const auto done = Run(command);
+  const auto done = base::Run(command);
   if (!done || done->exit_code != 0) {
     std::fprintf(stderr, "git %s: %s\n", arguments[0].c_str(), done ? done->err.c_str() : done.error().Format().c_str());
     std::exit(3);
@@ -55,15 +55,15 @@ double Milliseconds(const std::function<bool()>& act, const char* what) {
 }
 
 int Main(int files) {
-  auto folder = std::move(*TemporaryDirectory::Create("ww-bench-repo"));
+  auto folder = std::move(*base::TemporaryDirectory::Create("ww-bench-repo"));
   const auto origin = folder.path() / "origin.git";
   Git(folder.path(), {"init", "-q", "--bare", "-b", "main", origin.string()});
   Git(origin, {"fast-import", "--quiet"}, FastImport(files));
   const std::string first = Git(origin, {"rev-parse", "main"});
 
-  RemoteAddress remote;
+  repo::RemoteAddress remote;
   remote.url = "file://" + origin.string();
-  auto mirror = std::move(*Mirror::Open(folder.path() / "mirror.git", remote));
+  auto mirror = std::move(*repo::Mirror::Open(folder.path() / "mirror.git", remote));
   fmt::print("{{\"files\": {}", files);
   const auto say = [](const char* what, double ms) { fmt::print(", \"{}_ms\": {:.1f}", what, ms); };
   say("first_fetch", Milliseconds([&] { return mirror.Fetch().has_value(); }, "fetch"));

@@ -24,7 +24,7 @@ constexpr uint64_t kPlanInstructions = 200'000'000;     // thread instructions t
 struct Case {
   const char* name;
   const char* kernel;
-  Dim3 grid, block;
+  core::Dim3 grid, block;
   int inputs;  // buffers behind the output
   std::vector<int> scalars;
 };
@@ -84,7 +84,7 @@ class Executor {
                       : c.inputs == 1 ? kit_.Prepare(c.kernel, c.grid, c.block, 0, options, out_, a_, first)
                                       : kit_.Prepare(c.kernel, c.grid, c.block, 0, options, out_, a_, b_, first);
     const auto outcome = machine.Run(0, c.grid.Count());
-    if (const Fault* fault = std::get_if<Fault>(&outcome)) Die(c.name, fault->message);
+    if (const core::Fault* fault = std::get_if<core::Fault>(&outcome)) Die(c.name, fault->message);
     return machine.thread_instructions();
   }
 
@@ -94,14 +94,14 @@ class Executor {
                 out_ = kit_.Make<float>("out", kElements, false);
 };
 
-KernelParameter Scalar(int value) {
-  KernelParameter parameter;
+core::KernelParameter Scalar(int value) {
+  core::KernelParameter parameter;
   parameter.bytes.resize(sizeof value);
   std::memcpy(parameter.bytes.data(), &value, sizeof value);
   return parameter;
 }
-KernelParameter Pointer(uint32_t buffer) {
-  KernelParameter parameter;
+core::KernelParameter Pointer(uint32_t buffer) {
+  core::KernelParameter parameter;
   parameter.bytes.resize(8);
   parameter.pointers[0] = {buffer, 0};
   return parameter;
@@ -110,50 +110,50 @@ KernelParameter Pointer(uint32_t buffer) {
 // What the worker runs: a plan on the simulated device, here with one thread. A plan launches short kernels several times.
 class WholeDevice {
  public:
-  explicit WholeDevice(const CompiledModule& module) : module_(module), device_(MakeSimDevice(Must(LoadChip("h200")), 1)) {
+  explicit WholeDevice(const core::CompiledModule& module) : module_(module), device_(sim::MakeSimDevice(Must(config::LoadChip("h200")), 1)) {
     for (const char* name : {"out", "a", "b"}) {
       const bool output = buffers_.empty();
-      plan_.buffers.push_back({PlanBuffer::Kind::kArgument, name, kElements * 4});
+      plan_.buffers.push_back({core::PlanBuffer::Kind::kArgument, name, kElements * 4});
       buffers_.push_back({name, std::vector<std::byte>(kElements * 4), output, !output, 0});
     }
   }
   uint64_t Run(const Case& c, uint64_t instructions_of_a_launch) {
-    KernelLaunch launch;
+    core::KernelLaunch launch;
     launch.kernel = c.kernel;
     launch.grid = c.grid;
     launch.block = c.block;
     for (int i = 0; i <= c.inputs; ++i) launch.parameters.push_back(Pointer(static_cast<uint32_t>(i)));
     for (const int value : c.scalars) launch.parameters.push_back(Scalar(value));
     plan_.ops.assign(1 + kPlanInstructions / instructions_of_a_launch, launch);
-    ExecuteOptions options;
+    core::ExecuteOptions options;
     options.counters = true;
     options.keep_outputs = false;
     options.instruction_limit = UINT64_MAX;
-    const DeviceOutcome outcome = Must(device_->Run({&module_, &plan_, &buffers_, options}));
-    if (const Fault* fault = std::get_if<Fault>(&outcome)) Die(c.name, fault->message);
+    const core::DeviceOutcome outcome = Must(device_->Run({&module_, &plan_, &buffers_, options}));
+    if (const core::Fault* fault = std::get_if<core::Fault>(&outcome)) Die(c.name, fault->message);
     uint64_t instructions = 0;
-    for (const LaunchReport& report : std::get<DeviceRun>(outcome).launches) instructions += report.counters.thread_instructions;
+    for (const core::LaunchReport& report : std::get<core::DeviceRun>(outcome).launches) instructions += report.counters.thread_instructions;
     return instructions;
   }
 
  private:
-  const CompiledModule& module_;
-  std::unique_ptr<Device> device_;
-  LaunchPlan plan_;
-  std::vector<BufferContent> buffers_;
+  const core::CompiledModule& module_;
+  std::unique_ptr<core::Device> device_;
+  core::LaunchPlan plan_;
+  std::vector<core::BufferContent> buffers_;
 };
 
-CompiledModule Compile() {
+core::CompiledModule Compile() {
   std::vector<std::string> names;
   for (const Case& c : kCases) names.push_back(c.kernel);
-  const Compiler compiler = Must(Compiler::Create({}));
+  const compile::Compiler compiler = Must(compile::Compiler::Create({}));
   auto outcome = Must(compiler.Compile({"kernel.cu", kKernels, {}, names, "sm_90"}));
-  if (const auto* failed = std::get_if<CompileFailed>(&outcome)) Die("NVRTC", failed->log);
-  return std::move(std::get<CompiledModule>(outcome));
+  if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) Die("NVRTC", failed->log);
+  return std::move(std::get<core::CompiledModule>(outcome));
 }
 
 int Main(double seconds, std::string_view wanted) {
-  const CompiledModule module = Compile();
+  const core::CompiledModule module = Compile();
   Executor executor(module.ptx);
   WholeDevice device(module);
   nlohmann::json table = nlohmann::json::array();

@@ -33,13 +33,13 @@ struct Setting {
   std::vector<std::string> candidates;
 };
 
-WorkerCommand Worker(const Setting& setting) {
-  WorkerCommand command{{setting.worker, "--cache", setting.cache, "--readable", setting.repository}, {}};
+worker::WorkerCommand Worker(const Setting& setting) {
+  worker::WorkerCommand command{{setting.worker, "--cache", setting.cache, "--readable", setting.repository}, {}};
   if (!setting.device.starts_with("sim:")) command.argv.emplace_back("--gpu");
   return command;
 }
 
-std::map<std::string, double> Sum(const WorkerEvaluator& a, const WorkerEvaluator& b) {
+std::map<std::string, double> Sum(const worker::WorkerEvaluator& a, const worker::WorkerEvaluator& b) {
   std::map<std::string, double> sum = a.seconds();
   for (const auto& [stage, seconds] : b.seconds()) sum[stage] += seconds;
   return sum;
@@ -47,33 +47,33 @@ std::map<std::string, double> Sum(const WorkerEvaluator& a, const WorkerEvaluato
 
 Result<json> Measure(const Setting& setting) {
   fs::create_directories(setting.cache);
-  WW_ASSIGN(const Manifest manifest, LoadManifest(setting.repository));
-  const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const KernelSpec& k) { return k.name == setting.kernel; });
+  WW_ASSIGN(const core::Manifest manifest, config::LoadManifest(setting.repository));
+  const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const core::KernelSpec& k) { return k.name == setting.kernel; });
   if (spec == manifest.kernels.end()) return Fail(ErrorCode::kUsage, "the manifest has no kernel '" + setting.kernel + "'");
-  WW_ASSIGN(std::string text, ReadFile(fs::path(setting.repository) / spec->file));
-  const SourceRef original{setting.repository, spec->file, std::move(text)};
-  WorkerEvaluator trusted(Worker(setting)), untrusted(Worker(setting));
-  JudgeOptions options;
+  WW_ASSIGN(std::string text, base::ReadFile(fs::path(setting.repository) / spec->file));
+  const core::SourceRef original{setting.repository, spec->file, std::move(text)};
+  worker::WorkerEvaluator trusted(Worker(setting)), untrusted(Worker(setting));
+  judge::JudgeOptions options;
   options.repository = setting.repository;
   options.fresh_worker = [&] { untrusted.Restart(); };
-  Judge judge(*spec, original, setting.device, trusted, options);
+  judge::Judge judge(*spec, original, setting.device, trusted, options);
 
   const auto start = Clock::now();
-  WW_ASSIGN(const Baseline baseline, judge.Prepare());
+  WW_ASSIGN(const judge::Baseline baseline, judge.Prepare());
   const double prepare = SecondsSince(start);
-  const auto* before = std::get_if<Measured>(&baseline.original);
-  if (before == nullptr) return Fail(ErrorCode::kUnsupported, VerdictMessage(baseline.original));
+  const auto* before = std::get_if<core::Measured>(&baseline.original);
+  if (before == nullptr) return Fail(ErrorCode::kUnsupported, core::VerdictMessage(baseline.original));
   json rows = json::array();
   for (const std::string& path : setting.candidates) {
-    WW_ASSIGN(std::string candidate, ReadFile(path));
+    WW_ASSIGN(std::string candidate, base::ReadFile(path));
     const auto begin = Clock::now();
-    WW_ASSIGN(const Verdict verdict, judge.Evaluate({setting.repository, spec->file, std::move(candidate)}, untrusted, Effort::kQuick));
-    json row = {{"candidate", fs::path(path).stem().string()}, {"verdict", VerdictName(verdict)}, {"seconds", SecondsSince(begin)}};
-    if (const auto* measured = std::get_if<Measured>(&verdict)) {
-      row["gain"] = Speedup(*before, *measured);
+    WW_ASSIGN(const core::Verdict verdict, judge.Evaluate({setting.repository, spec->file, std::move(candidate)}, untrusted, judge::VerificationLevel::kQuick));
+    json row = {{"candidate", fs::path(path).stem().string()}, {"verdict", core::VerdictName(verdict)}, {"seconds", SecondsSince(begin)}};
+    if (const auto* measured = std::get_if<core::Measured>(&verdict)) {
+      row["gain"] = core::Speedup(*before, *measured);
       row["us"] = measured->cases.empty() ? 0 : measured->cases.front().time_us;
     } else {
-      row["message"] = VerdictMessage(verdict);
+      row["message"] = core::VerdictMessage(verdict);
     }
     rows.push_back(std::move(row));
   }
@@ -87,7 +87,7 @@ Result<json> Measure(const Setting& setting) {
 
 int main(int argc, char** argv) {
   using namespace warpwright;
-  KeepFreedPages();
+  base::KeepFreedPages();
   if (argc < 7) {
     std::fputs("usage: bench_throughput WORKER CACHE REPOSITORY KERNEL DEVICE CANDIDATE.cu...\n", stderr);
     return 2;

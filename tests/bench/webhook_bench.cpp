@@ -98,11 +98,11 @@ int RunSender(int port, double rate, int64_t first, int64_t count) {
 }
 
 Result<nlohmann::json> StartSender(const std::string& self, int port, double rate, int64_t first, int64_t count, double seconds) {
-  Command command;
+  base::Command command;
   command.argv = {self, "--send", std::to_string(port), std::to_string(rate), std::to_string(first), std::to_string(count)};
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.deadline = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000) + 60'000);
-  WW_ASSIGN(const Completed done, Run(command));
+  WW_ASSIGN(const base::Completed done, base::Run(command));
   if (done.exit_code != 0) return Fail(ErrorCode::kIo, "the sender failed: " + done.err);
   return nlohmann::json::parse(done.out);
 }
@@ -112,20 +112,20 @@ Result<nlohmann::json> StartSender(const std::string& self, int port, double rat
 constexpr auto kCheckpointEvery = std::chrono::seconds(1);  // as in service/daemon.cpp
 
 struct Drain {
-  Store& store;
+  service::Store& store;
   std::atomic<int64_t> handled = 0;
   std::atomic<bool> stop = false;
 
   void Loop() {
     while (!stop) {
-      const auto waiting = store.WaitingDeliveries(32, false);  // as Pipeline::SortDeliveries
+      const auto waiting = store.WaitingDeliveries(32, false);  // as Pipeline::TriageDeliveries
       if (!waiting || waiting->empty()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         continue;
       }
-      std::vector<SortedDelivery> sorted;
-      for (const StoredDelivery& delivery : *waiting) sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), "ignored"});
-      if (store.SortDeliveries(sorted)) handled += static_cast<int64_t>(sorted.size());
+      std::vector<service::TriagedDelivery> sorted;
+      for (const service::StoredDelivery& delivery : *waiting) sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), "ignored"});
+      if (store.TriageDeliveries(sorted)) handled += static_cast<int64_t>(sorted.size());
     }
   }
   void Checkpoints() {
@@ -140,15 +140,15 @@ struct Drain {
 };
 
 Result<nlohmann::json> Measure(const std::string& self, double rate, double seconds, const std::filesystem::path& folder) {
-  const SystemClock clock;
-  WW_ASSIGN(const std::unique_ptr<Store> store, Store::Open(folder, clock));
-  EndpointOptions options;
+  const base::SystemClock clock;
+  WW_ASSIGN(const std::unique_ptr<service::Store> store, service::Store::Open(folder, clock));
+  service::EndpointOptions options;
   options.webhooks = "127.0.0.1:0";
   options.status.clear();
   options.webhook_secret = kSecret;
-  EndpointHooks hooks;
-  hooks.accept = [&](const Delivery& d) { return store->RememberDelivery(d.id, d.event, d.body); };
-  WW_ASSIGN(const std::unique_ptr<Endpoints> endpoints, Endpoints::Start(options, hooks));
+  service::EndpointHooks hooks;
+  hooks.accept = [&](const service::Delivery& d) { return store->RememberDelivery(d.id, d.event, d.body); };
+  WW_ASSIGN(const std::unique_ptr<service::Endpoints> endpoints, service::Endpoints::Start(options, hooks));
   Drain drain{*store};
   std::jthread drainer([&] { drain.Loop(); }), checkpoints([&] { drain.Checkpoints(); });
 
@@ -189,7 +189,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 5 && arguments[0] == "--send") return RunSender(std::stoi(arguments[1]), std::stod(arguments[2]), std::stoll(arguments[3]), std::stoll(arguments[4]));
   const double rate = !arguments.empty() ? std::stod(arguments[0]) : 500, seconds = arguments.size() > 1 ? std::stod(arguments[1]) : 60;
-  auto temporary = TemporaryDirectory::Create("ww-webhooks");
+  auto temporary = base::TemporaryDirectory::Create("ww-webhooks");
   if (!temporary) {
     std::cerr << temporary.error().Format() << "\n";
     return 3;

@@ -21,14 +21,14 @@ int main(int argc, char** argv) {
   int failed = 0;
   for (const auto& file : files) {
     const std::string name = file.filename().string(), event = name.substr(0, name.find("--"));
-    const auto body = warpwright::ReadFile(file);
-    const auto parsed = body ? warpwright::ParseWebhook(event, *body) : tl::unexpected<warpwright::Error>(body.error());
+    const auto body = warpwright::base::ReadFile(file);
+    const auto parsed = body ? warpwright::forge::ParseWebhook(event, *body) : tl::unexpected<warpwright::Error>(body.error());
     if (!parsed) {
       ++failed;
       std::printf("%s: %s\n", name.c_str(), parsed.error().Format().c_str());
       continue;
     }
-    const auto* ignored = std::get_if<warpwright::IgnoredEvent>(&*parsed);
+    const auto* ignored = std::get_if<warpwright::forge::IgnoredEvent>(&*parsed);
     if (ignored != nullptr && ignored->reason.empty()) {
       ++failed;
       std::printf("%s: ignored without a reason\n", name.c_str());

@@ -7,7 +7,7 @@
 #include "core/expression.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using warpwright::Expression;
+  using warpwright::core::Expression;
   const auto expression = Expression::Parse({reinterpret_cast<const char*>(data), size});
   if (!expression) return 0;
   const int64_t values[] = {std::numeric_limits<int64_t>::min(), -1, 0, 1, 1000, std::numeric_limits<int64_t>::max()};

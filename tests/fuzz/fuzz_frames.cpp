@@ -10,25 +10,25 @@ namespace {
 
 using namespace warpwright;
 
-FrameView Encode(const Call& call) {
-  return std::visit(Overload{[](const InspectCall& c) { return EncodeInspect(c.source); }, [](const auto& r) { return EncodeCall(r); }}, call);
+worker::FrameView Encode(const worker::Call& call) {
+  return std::visit(Overload{[](const worker::InspectCall& c) { return worker::EncodeInspect(c.source); }, [](const auto& r) { return worker::EncodeCall(r); }}, call);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto frame = DecodeFrame({reinterpret_cast<const char*>(data), size});
+  const auto frame = worker::DecodeFrame({reinterpret_cast<const char*>(data), size});
   if (!frame) return 0;
-  (void)DecodeInspection(*frame);
-  (void)DecodeRewrite(*frame);
-  (void)DecodeSplice(*frame);
-  (void)DecodeExecute(*frame);
-  (void)DecodeTime(*frame);
-  const auto call = DecodeCall(*frame);
+  (void)worker::DecodeInspection(*frame);
+  (void)worker::DecodeRewrite(*frame);
+  (void)worker::DecodeSplice(*frame);
+  (void)worker::DecodeExecute(*frame);
+  (void)worker::DecodeTime(*frame);
+  const auto call = worker::DecodeCall(*frame);
   if (!call) return 0;
-  const auto bytes = EncodeFrame(Encode(*call));
+  const auto bytes = worker::EncodeFrame(Encode(*call));
   if (!bytes) std::abort();
-  const auto again = DecodeFrame(*bytes);
-  if (!again || !DecodeCall(*again)) std::abort();
+  const auto again = worker::DecodeFrame(*bytes);
+  if (!again || !worker::DecodeCall(*again)) std::abort();
   return 0;
 }

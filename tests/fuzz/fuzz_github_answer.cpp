@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "forge/github_answers.h"
+#include "forge/github_responses.h"
 #include "forge/json_text.h"
 
 namespace {
@@ -30,30 +30,30 @@ void CheckAll(const Result<std::vector<T>>& result, F&& holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
-  const auto request = [](const GithubPullRequest& r) { return r.view.number > 0 && (r.view.state == "open" || r.view.state == "closed"); };
-  const auto issue = [](const GithubIssue& i) { return i.number > 0; };
+  const auto request = [](const forge::GithubPullRequest& r) { return r.view.number > 0 && (r.view.state == "open" || r.view.state == "closed"); };
+  const auto issue = [](const forge::GithubIssue& i) { return i.number > 0; };
   const auto identified = [](const auto& value) { return value.id > 0; };
   const auto any = [](const auto&) { return true; };
-  Check(DecodePullRequest(body), request);
-  CheckAll(DecodePullRequests(body), request);
-  Check(DecodeIssue(body), issue);
-  CheckAll(DecodeIssues(body), issue);
-  Check(DecodeComment(body), identified);
-  CheckAll(DecodeComments(body), identified);
-  CheckAll(DecodeIssueEvents(body), any);
-  Check(DecodeCheckRun(body), identified);
-  CheckAll(DecodeCheckRuns(body), identified);
-  Check(DecodeStatus(body), identified);
-  CheckAll(DecodeStatuses(body), identified);
-  Check(DecodePermission(body), any);
-  Check(DecodeLogin(body), [](const std::string& login) { return !login.empty(); });
-  Check(DecodeAppSlug(body), [](const std::string& slug) { return !slug.empty(); });
-  Check(DecodeInstallation(body), [](int64_t id) { return id > 0; });
-  Check(DecodeInstallationToken(body), [](const GithubInstallationToken& token) { return !token.token.empty(); });
-  (void)SaysAlreadyExists(body);
+  Check(forge::DecodePullRequest(body), request);
+  CheckAll(forge::DecodePullRequests(body), request);
+  Check(forge::DecodeIssue(body), issue);
+  CheckAll(forge::DecodeIssues(body), issue);
+  Check(forge::DecodeComment(body), identified);
+  CheckAll(forge::DecodeComments(body), identified);
+  CheckAll(forge::DecodeIssueEvents(body), any);
+  Check(forge::DecodeCheckRun(body), identified);
+  CheckAll(forge::DecodeCheckRuns(body), identified);
+  Check(forge::DecodeStatus(body), identified);
+  CheckAll(forge::DecodeStatuses(body), identified);
+  Check(forge::DecodePermission(body), any);
+  Check(forge::DecodeLogin(body), [](const std::string& login) { return !login.empty(); });
+  Check(forge::DecodeAppSlug(body), [](const std::string& slug) { return !slug.empty(); });
+  Check(forge::DecodeInstallation(body), [](int64_t id) { return id > 0; });
+  Check(forge::DecodeInstallationToken(body), [](const forge::GithubInstallationToken& token) { return !token.token.empty(); });
+  (void)forge::IsAlreadyExistsError(body);
 
-  const std::string valid = ValidUtf8(body);
-  if (ValidUtf8(valid) != valid || CodePoints(Clip(valid, 10)) > 11) std::abort();
-  if (body.size() < 10'000 && CodePoints(valid) > body.size()) std::abort();
+  const std::string valid = base::ValidUtf8(body);
+  if (base::ValidUtf8(valid) != valid || base::CodePoints(base::Clip(valid, 10)) > 11) std::abort();
+  if (body.size() < 10'000 && base::CodePoints(valid) > body.size()) std::abort();
   return 0;
 }

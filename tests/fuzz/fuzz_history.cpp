@@ -7,15 +7,15 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace warpwright;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto line = ParseHistoryLine(text)) {
-    const auto written = FormatHistoryLine(*line);
+  if (const auto line = nights::ParseHistoryLine(text)) {
+    const auto written = nights::FormatHistoryLine(*line);
     if (!written) std::abort();
-    const auto again = ParseHistoryLine(*written);
+    const auto again = nights::ParseHistoryLine(*written);
     if (!again || !(*again == *line)) std::abort();
   }
-  const std::string compact = CompactHistory(text);
-  if (CompactHistory(compact) != compact) std::abort();
-  const History history = ParseHistory(text, "fuzz");
+  const std::string compact = nights::CompactHistory(text);
+  if (nights::CompactHistory(compact) != compact) std::abort();
+  const nights::History history = nights::ParseHistory(text, "fuzz");
   if (history.Open().size() > history.findings.size()) std::abort();
   return 0;
 }

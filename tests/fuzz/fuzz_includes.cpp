@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto lines = std::count(text.begin(), text.end(), '\n') + 1;
-  for (const auto& include : warpwright::ScanIncludes(text))
+  for (const auto& include : warpwright::source::ScanIncludes(text))
     if (include.line < 1 || include.line > lines) std::abort();
   return 0;
 }

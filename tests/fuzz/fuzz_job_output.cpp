@@ -33,13 +33,13 @@ bool IsName(std::string_view text) {
          std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 // Cut at a character, not within one.
-bool IsText(std::string_view text, size_t bytes) { return text.size() <= bytes && ValidUtf8(text) == text; }
+bool IsText(std::string_view text, size_t bytes) { return text.size() <= bytes && base::ValidUtf8(text) == text; }
 
-void Check(const DetectedEntry& entry) {
+void Check(const service::DetectedEntry& entry) {
   Require(IsName(entry.job.kernel) && IsName(entry.job.file) && IsText(entry.job.entry, kMaxName));
   Require(entry.job.key.empty() ? !entry.changed : IsHex(entry.job.key, 64));
 }
-void Check(const JobResult& result, std::string_view kernel) {
+void Check(const service::JobResult& result, std::string_view kernel) {
   constexpr std::array<std::string_view, 4> kOutcomes = {"improved", "unchanged", "refused", "error"};
   Require(std::find(kOutcomes.begin(), kOutcomes.end(), result.outcome) != kOutcomes.end());
   Require(IsText(result.message, kMaxText));
@@ -49,11 +49,11 @@ void Check(const JobResult& result, std::string_view kernel) {
   Require(result.branch.empty() ? result.branch_commit.empty() : result.branch == "warpwright/" + std::string(kernel));
   Require(result.branch_commit.empty() || IsHex(result.branch_commit, 40));
 }
-void Check(const NightResult& night) {
+void Check(const service::NightResult& night) {
   Require(night.outcome == "checked" || night.outcome == "regression" || night.outcome == "error");
   Require(IsText(night.message, kMaxText) && IsText(night.branch, kMaxName) && night.findings.size() <= kMaxEntries);
   if (!night.branch_commit.empty()) Require(IsHex(night.branch_commit, 40) && IsName(night.branch));
-  for (const NightFinding& finding : night.findings) Require(IsName(finding.kernel) && IsText(finding.cause, kMaxName) && IsText(finding.message, kMaxText));
+  for (const service::NightFinding& finding : night.findings) Require(IsName(finding.kernel) && IsText(finding.cause, kMaxName) && IsText(finding.message, kMaxText));
 }
 
 }  // namespace
@@ -63,11 +63,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t line = std::min(text.find('\n'), text.size());
   const std::string_view kernel = text.substr(0, line), answer = text.substr(std::min(line + 1, text.size()));
 
-  if (const auto entries = ParsePlan(answer); Accepted(entries)) {
+  if (const auto entries = service::ParsePlan(answer); Accepted(entries)) {
     Require(entries->size() <= kMaxEntries);
-    for (const DetectedEntry& entry : *entries) Check(entry);
+    for (const service::DetectedEntry& entry : *entries) Check(entry);
   }
-  if (const auto result = ParseOptimization(answer, kernel); Accepted(result)) Check(*result, kernel);
-  if (const auto night = ParseNight(answer); Accepted(night)) Check(*night);
+  if (const auto result = service::ParseOptimization(answer, kernel); Accepted(result)) Check(*result, kernel);
+  if (const auto night = service::ParseNight(answer); Accepted(night)) Check(*night);
   return 0;
 }

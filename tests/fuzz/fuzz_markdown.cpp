@@ -66,8 +66,8 @@ void CheckMarkdown(std::string_view body, bool closed) {
   if (closed) Require(Count(body, "\n<details>") == Count(body, "\n</details>"));
 }
 
-Explanation Everywhere(const std::string& text, bool modelled) {
-  Explanation e;
+report::Explanation Everywhere(const std::string& text, bool modelled) {
+  report::Explanation e;
   e.kernel = e.file = e.entry = e.device = e.chip_name = e.version = e.toolchain = e.outcome_reason = text;
   e.base_commit = e.original_hash = e.result_hash = e.run_id = text;
   e.outcome = "improved";
@@ -77,7 +77,7 @@ Explanation Everywhere(const std::string& text, bool modelled) {
   e.after_us = 5;
   e.rounds = 3;
   for (int i = 0; i < 70; ++i) {
-    CaseRow row;
+    report::CaseRow row;
     row.name = text;
     row.before_us = 10;
     row.after_us = 5 + i;
@@ -91,7 +91,7 @@ Explanation Everywhere(const std::string& text, bool modelled) {
     e.preconditions.push_back(text);
     e.counters.push_back({text, text, 1, 2});
     e.check_table.push_back({text, text, i % 2 == 0, text});
-    AttemptRow attempt{i / 3, text, text, text, text, text, text, std::nullopt, false};
+    report::AttemptRow attempt{i / 3, text, text, text, text, text, text, std::nullopt, false};
     if (i % 3 == 0) attempt.gain = 1.5;
     attempt.accepted = i % 9 == 0;
     e.attempts.push_back(attempt);
@@ -104,30 +104,30 @@ Explanation Everywhere(const std::string& text, bool modelled) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  CheckMarkdown(EscapeMarkdown(text) + "\n", false);
-  CheckMarkdown(CodeSpan(text) + "\n", false);
-  CheckMarkdown(CodeBlock(text, "text"), false);
-  for (const char c : MermaidLabel(text)) Require(c != '"' && c != '\n' && c != '<' && c != '#' && c != '`' && c != ';');
+  CheckMarkdown(report::EscapeMarkdown(text) + "\n", false);
+  CheckMarkdown(report::CodeSpan(text) + "\n", false);
+  CheckMarkdown(report::CodeBlock(text, "text"), false);
+  for (const char c : report::MermaidLabel(text)) Require(c != '"' && c != '\n' && c != '<' && c != '#' && c != '`' && c != ';');
 
-  const Explanation e = Everywhere(text, size % 2 == 0);
-  Provenance p;
+  const report::Explanation e = Everywhere(text, size % 2 == 0);
+  report::Provenance p;
   p.branch = p.base_branch = p.driver = p.device_uuid = p.model = p.details_url = text;
-  const PullRequestText pull_request = RenderPullRequest(e, p);
-  Require(CodePoints(pull_request.body) <= kMaxBodyCharacters);
+  const report::PullRequestText pull_request = report::RenderPullRequest(e, p);
+  Require(base::CodePoints(pull_request.body) <= report::kMaxBodyCharacters);
   Require(pull_request.title.size() <= 72 && pull_request.title.find('\n') == std::string::npos && pull_request.title.find('@') == std::string::npos);
   CheckMarkdown(pull_request.body, true);
-  const auto state = ParseBody(pull_request.body);
+  const auto state = report::ParseBody(pull_request.body);
   Require(text.empty() || (state && state->kernel == text.substr(0, 200) && !state->retry && !state->ignore));
-  ParseBody(text);
+  report::ParseBody(text);
 
-  DashboardJob job;
+  report::DashboardJob job;
   job.kernel = job.kind = job.device = job.commit = job.since = job.reason = job.pull_request_url = text;
-  DashboardInput in;
+  report::DashboardInput in;
   in.version = in.last_error = text;
-  in.running = in.queued = in.open = in.waiting = in.unchanged = in.failed = std::vector<DashboardJob>(50, job);
+  in.running = in.queued = in.open = in.waiting = in.unchanged = in.failed = std::vector<report::DashboardJob>(50, job);
   in.ignored.assign(50, text);
-  const DashboardText dashboard = RenderDashboard(in);
-  Require(CodePoints(dashboard.body) <= kMaxBodyCharacters);
+  const report::DashboardText dashboard = report::RenderDashboard(in);
+  Require(base::CodePoints(dashboard.body) <= report::kMaxBodyCharacters);
   CheckMarkdown(dashboard.body, true);
   return 0;
 }

@@ -23,15 +23,15 @@ void RoundTrip(std::string_view text, Decode decode, Encode encode) {
 }
 
 void OpenDatabase(std::string_view bytes) {
-  static const TemporaryDirectory folder = *TemporaryDirectory::Create("fuzz-trajectory");
+  static const base::TemporaryDirectory folder = *base::TemporaryDirectory::Create("fuzz-trajectory");
   const std::filesystem::path path = folder.path() / "t.db";
   for (const char* tail : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(path.string() + tail);
-  if (!WriteFileAtomically(path, bytes)) std::abort();
-  auto trajectory = Trajectory::Open(path);
+  if (!base::WriteFileAtomically(path, bytes)) std::abort();
+  auto trajectory = memory::Trajectory::Open(path);
   if (!trajectory) return;
   const auto tasks = trajectory->Tasks();
   if (!tasks) return;
-  for (const TaskSummary& task : *tasks) {
+  for (const memory::TaskSummary& task : *tasks) {
     (void)trajectory->View(task.id);
     (void)trajectory->FindEvaluation(task.id, "c");
   }
@@ -45,19 +45,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 6) {
     case 0:
-      RoundTrip(text, DecodeVerdict, EncodeVerdict);
+      RoundTrip(text, memory::DecodeVerdict, memory::EncodeVerdict);
       break;
     case 1:
-      RoundTrip(text, DecodeStep, EncodeStep);
+      RoundTrip(text, memory::DecodeStep, memory::EncodeStep);
       break;
     case 2:
-      RoundTrip(text, DecodeOutcome, EncodeOutcome);
+      RoundTrip(text, memory::DecodeOutcome, memory::EncodeOutcome);
       break;
     case 3:
-      RoundTrip(text, DecodeResult, EncodeResult);
+      RoundTrip(text, memory::DecodeResult, memory::EncodeResult);
       break;
     case 4:
-      RoundTrip(text, DecodeParameters, EncodeParameters);
+      RoundTrip(text, memory::DecodeParameters, memory::EncodeParameters);
       break;
     default:
       OpenDatabase(text);

@@ -17,7 +17,7 @@ namespace {
 void Try(const std::string& bytes) { LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()); }
 
 void TryChanges(const std::string& bytes, uint64_t seed) {
-  const warpwright::CounterRandom random(seed, 0);
+  const warpwright::base::CounterRandom random(seed, 0);
   constexpr uint64_t kRounds = 200;
   for (uint64_t round = 0; round < kRounds && !bytes.empty(); ++round) {
     std::string changed = bytes;

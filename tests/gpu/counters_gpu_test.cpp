@@ -86,9 +86,9 @@ class CountersGpu : public GpuTest {
     for (const auto& name : counted.unknown) fmt::print("  unknown: {}\n", name);
     return counted;
   }
-  LaunchReport Report(const char* kernel, const MetricValues& values) {
-    const auto chip = LoadChip("h200");
-    LaunchReport report;
+  core::LaunchReport Report(const char* kernel, const MetricValues& values) {
+    const auto chip = config::LoadChip("h200");
+    core::LaunchReport report;
     report.kernel = kernel;
     report.threads_per_block = 256;
     report.blocks_total = report.blocks_run = kElements / 1024;
@@ -99,9 +99,9 @@ class CountersGpu : public GpuTest {
   std::optional<CounterSession> session_;
 };
 
-void Print(const LaunchReport& report) {
+void Print(const core::LaunchReport& report) {
   fmt::print("{}: {:.2f} us, {} bound\n", report.kernel, report.time.total_us, report.time.limiter);
-  for (const auto& field : Fields(report.counters))
+  for (const auto& field : core::Fields(report.counters))
     if (report.unmeasured.count(std::string(field.name)) == 0) fmt::print("  {:32} {}\n", field.name, field.value);
   for (const auto& [name, value] : report.metrics) fmt::print("  {:90} {:.6g}\n", name, value);
   for (const auto& name : report.unmeasured) fmt::print("  unmeasured: {}\n", name);
@@ -111,7 +111,7 @@ TEST_F(CountersGpu, CandidateTierCountsWhatTheKernelsDo) {
   Upload(in_, Matrix());
   const auto counted = Count(CounterTier::kCandidate, [&] { return LaunchMatrixKernels(); }, 3);
   ASSERT_EQ(counted.launches.size(), 3u);
-  const LaunchReport straight = Report("straight", counted.launches[0]), padded = Report("padded", counted.launches[1]),
+  const core::LaunchReport straight = Report("straight", counted.launches[0]), padded = Report("padded", counted.launches[1]),
                      accumulate = Report("accumulate", counted.launches[2]);
   for (const auto* report : {&straight, &padded, &accumulate}) Print(*report);
 
@@ -119,7 +119,7 @@ TEST_F(CountersGpu, CandidateTierCountsWhatTheKernelsDo) {
   EXPECT_GT(straight.time.total_us, padded.time.total_us) << "conflicts cost time";
   EXPECT_GT(straight.metrics.at("stall_shared_pct"), padded.metrics.at("stall_shared_pct"));
   for (const auto* report : {&straight, &padded}) {
-    const Counters& c = report->counters;
+    const core::Counters& c = report->counters;
     EXPECT_EQ(c.global_load_requests, kElements / 32) << report->kernel;
     EXPECT_EQ(c.global_load_sectors, kElements / 8) << report->kernel << ": four bytes a lane, side by side";
     EXPECT_EQ(c.global_load_bytes, 4 * kElements) << report->kernel;
@@ -160,7 +160,7 @@ TEST_F(CountersGpu, ReplayLeavesWhatOneRunLeaves) {
 
 TEST_F(CountersGpu, APlanGetsCountersAndLines) {
   Upload(in_, Matrix());
-  std::vector<LaunchReport> reports(3);
+  std::vector<core::LaunchReport> reports(3);
   const char* const kernels[] = {"straight", "padded", "accumulate"};
   for (size_t i = 0; i < 3; ++i) {
     reports[i].kernel = kernels[i];
@@ -169,7 +169,7 @@ TEST_F(CountersGpu, APlanGetsCountersAndLines) {
   }
   int prepared = 0;
   const CountedRun plan{[&]() -> Status { return ++prepared, Wait(); }, [&] { return LaunchMatrixKernels(); }, [&] { return Load(); }, 100};
-  const auto chip = LoadChip("h200");
+  const auto chip = config::LoadChip("h200");
   ASSERT_TRUE(chip) << chip.error().Format();
   const auto unavailable = CountPlan(*session_, CounterTier::kCandidate, *chip, compiled_, plan, reports);
   ASSERT_TRUE(unavailable) << unavailable.error().Format();

@@ -11,11 +11,11 @@ namespace warpwright::gpu {
 namespace {
 
 // The parts together, as the reader of the lines has them.
-Machine Describe(const std::string& name, std::string& arch) {
-  Machine machine;
+core::Machine Describe(const std::string& name, std::string& arch) {
+  core::Machine machine;
   DescribeGpus(
       name,
-      [&](const Machine& part) {
+      [&](const core::Machine& part) {
         if (part.nvml) machine.nvml = part.nvml;
         if (part.driver) machine.driver = part.driver;
         if (part.device) machine.device = part.device;
@@ -29,18 +29,18 @@ Machine Describe(const std::string& name, std::string& arch) {
 TEST(DescribeGpu, DriverAndNvmlAgree) {
   if (const auto driver = LoadCudaDriver(); !driver) GTEST_SKIP() << driver.error().message;
   std::string arch;
-  const Machine machine = Describe("cuda", arch);
+  const core::Machine machine = Describe("cuda", arch);
   ASSERT_TRUE(machine.device.has_value());
-  ASSERT_FALSE(machine.device->trouble) << machine.device->trouble.message;
+  ASSERT_FALSE(machine.device->problem) << machine.device->problem.message;
   EXPECT_EQ(arch.rfind("sm_", 0), 0u) << arch;
   ASSERT_TRUE(machine.cupti.has_value());
-  EXPECT_TRUE(machine.cupti->trouble || machine.counters.has_value());
-  if (machine.nvml->trouble) GTEST_SKIP() << machine.nvml->trouble.message;
+  EXPECT_TRUE(machine.cupti->problem || machine.counters.has_value());
+  if (machine.nvml->problem) GTEST_SKIP() << machine.nvml->problem.message;
 
   const auto& gpus = machine.nvml->gpus;
-  const auto gpu = std::find_if(gpus.begin(), gpus.end(), [&](const GpuState& state) { return state.pci == machine.device->pci; });
+  const auto gpu = std::find_if(gpus.begin(), gpus.end(), [&](const core::GpuState& state) { return state.pci == machine.device->pci; });
   ASSERT_NE(gpu, gpus.end()) << "NVML knows no GPU at " << machine.device->pci;
-  const GpuFacts& facts = machine.device->facts;
+  const core::GpuFacts& facts = machine.device->facts;
   EXPECT_FALSE(machine.nvml->driver_release.empty());
   EXPECT_FALSE(gpu->compute_mode.empty());
   ASSERT_TRUE(gpu->max_sm_mhz && gpu->sm_mhz && gpu->max_memory_mhz && gpu->temperature_celsius && gpu->power_watts);
@@ -60,10 +60,10 @@ TEST(DescribeGpu, DriverAndNvmlAgree) {
 TEST(DescribeGpu, AGpuThatIsNotThereIsAPartOfItsOwn) {
   if (const auto driver = LoadCudaDriver(); !driver) GTEST_SKIP() << driver.error().message;
   std::string arch = "unset";
-  const Machine machine = Describe("cuda:99", arch);
+  const core::Machine machine = Describe("cuda:99", arch);
   EXPECT_EQ(arch, "");
   ASSERT_TRUE(machine.device.has_value());
-  EXPECT_NE(machine.device->trouble.message.find("no GPU 99"), std::string::npos) << machine.device->trouble.message;
+  EXPECT_NE(machine.device->problem.message.find("no GPU 99"), std::string::npos) << machine.device->problem.message;
   EXPECT_TRUE(machine.cupti.has_value());
   EXPECT_FALSE(machine.counters.has_value());
 }
@@ -72,11 +72,11 @@ TEST(DescribeGpu, AGpuThatIsNotThereIsAPartOfItsOwn) {
 TEST(DescribeGpu, NoDriverIsSaid) {
   if (LoadCudaDriver()) GTEST_SKIP() << "there is a driver";
   std::string arch = "unset";
-  const Machine machine = Describe("cuda", arch);
+  const core::Machine machine = Describe("cuda", arch);
   EXPECT_EQ(arch, "");
   ASSERT_TRUE(machine.nvml && machine.driver && machine.cupti);
-  EXPECT_TRUE(machine.driver->trouble);
-  EXPECT_FALSE(machine.driver->trouble.remedy.empty());
+  EXPECT_TRUE(machine.driver->problem);
+  EXPECT_FALSE(machine.driver->problem.remedy.empty());
   EXPECT_FALSE(machine.device || machine.counters);
 }
 

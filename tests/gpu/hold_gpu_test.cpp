@@ -13,9 +13,9 @@ namespace {
 TEST(HoldGpu, OneThatRanOutIsNoticedOnce) {
   auto context = Context::Create(0);
   if (!context) GTEST_SKIP() << context.error().Format();
-  const auto folder = TemporaryDirectory::Create("ww-hold");
+  const auto folder = base::TemporaryDirectory::Create("ww-hold");
   ASSERT_TRUE(folder);
-  auto compiler = Compiler::Create(folder->path());
+  auto compiler = compile::Compiler::Create(folder->path());
   ASSERT_TRUE(compiler) << compiler.error().Format();
   auto made = Tools::Create(*context, *compiler);
   ASSERT_TRUE(made) << made.error().Format();
@@ -30,7 +30,7 @@ TEST(HoldGpu, OneThatRanOutIsNoticedOnce) {
       std::printf("an unreleased hold ended after %.2f s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
     tools.Release();
-    const auto result = tools.HoldsLasted();
+    const auto result = tools.NoHoldTimedOut();
     EXPECT_TRUE(result);
     return result && *result;
   };

@@ -58,33 +58,33 @@ fs::path Program(const char* variable, const fs::path& built, const char* name) 
 }
 
 // Passes on, and keeps what was executed.
-class Watched final : public Evaluator {
+class Watched final : public core::Evaluator {
  public:
-  explicit Watched(Evaluator& inner) : inner_(inner) {}
-  Result<Inspection> Inspect(const SourceRef& source) override { return inner_.Inspect(source); }
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override { return inner_.Rewrite(request); }
-  Result<SpliceOutcome> Splice(const SpliceRequest& request) override { return inner_.Splice(request); }
-  Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override {
-    executed.insert(Sha256(request.source.text));
+  explicit Watched(core::Evaluator& inner) : inner_(inner) {}
+  Result<core::Inspection> Inspect(const core::SourceRef& source) override { return inner_.Inspect(source); }
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override { return inner_.Rewrite(request); }
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override { return inner_.Splice(request); }
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override {
+    executed.insert(base::Sha256(request.source.text));
     return inner_.Execute(request);
   }
-  Result<TimeOutcome> Time(const TimeRequest& request) override { return inner_.Time(request); }
+  Result<core::TimeOutcome> Time(const core::TimeRequest& request) override { return inner_.Time(request); }
 
   std::set<std::string> executed;  // hashes
 
  private:
-  Evaluator& inner_;
+  core::Evaluator& inner_;
 };
 
-class NoExperience final : public ExperienceStore {
+class NoExperience final : public memory::ExperienceStore {
  public:
-  Status Append(const Experience&) override { return {}; }
-  Result<ExperienceAnswer> Query(const ExperienceKey&) override { return ExperienceAnswer{}; }
+  Status Append(const memory::Experience&) override { return {}; }
+  Result<memory::ExperienceMatches> Query(const memory::ExperienceKey&) override { return memory::ExperienceMatches{}; }
 };
 
 struct Outcome {
-  Result<RefineResult> refined = Fail(ErrorCode::kIo, "not run");
-  TrajectoryView view;
+  Result<search::RefineResult> refined = Fail(ErrorCode::kIo, "not run");
+  memory::TrajectoryView view;
   std::set<std::string> executed;
   int evaluations = 0;  // that were finished with a verdict, as it was said
 };
@@ -100,11 +100,11 @@ class LossGpu : public testing::Test {
     const fs::path library = Program("WW_LOSE_GPU", fs::path(WW_BINARY_DIR) / "tests/gpu/liblose_gpu.so", "liblose_gpu.so");
     for (const fs::path& needed : {worker_, library}) ASSERT_TRUE(fs::exists(needed)) << needed << " is missing";
     for (const char* folder : {"tree", "cache"}) fs::create_directories(folder_->path() / folder);
-    ASSERT_TRUE(WriteFileAtomically(folder_->path() / "tree" / kManifestName, kManifest));
-    ASSERT_TRUE(WriteFileAtomically(folder_->path() / "tree/row_sum.cu", kSource));
+    ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "tree" / config::kManifestName, kManifest));
+    ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "tree/row_sum.cu", kSource));
     // The worker's environment is minimal: what the library wants is set here.
     const fs::path wrapper = folder_->path() / "worker.sh";
-    ASSERT_TRUE(WriteFileAtomically(wrapper, fmt::format("#!/bin/sh\nexport LD_PRELOAD='{}' WW_LOSE_FILE='{}' WW_LOSE_AT=100 WW_LOSE_WITH=${{WW_LOSE_WITH:-214}}\nexec '{}' \"$@\"\n",
+    ASSERT_TRUE(base::WriteFileAtomically(wrapper, fmt::format("#!/bin/sh\nexport LD_PRELOAD='{}' WW_LOSE_FILE='{}' WW_LOSE_AT=100 WW_LOSE_WITH=${{WW_LOSE_WITH:-214}}\nexec '{}' \"$@\"\n",
                                                          library.string(), Lost().string(), worker_.string())));
     ASSERT_EQ(::chmod(wrapper.c_str(), 0755), 0);
     losing_ = wrapper;
@@ -113,8 +113,8 @@ class LossGpu : public testing::Test {
   // In the cache, which the worker's sandbox can see.
   fs::path Lost() const { return folder_->path() / "cache" / "lost"; }
 
-  WorkerCommand Command(const fs::path& program) const {
-    WorkerCommand command;
+  worker::WorkerCommand Command(const fs::path& program) const {
+    worker::WorkerCommand command;
     command.argv = {program.string(), "--cache", (folder_->path() / "cache").string(), "--readable", (folder_->path() / "tree").string(), "--gpu"};
     command.log = folder_->path() / "worker.log";
     return command;
@@ -123,51 +123,51 @@ class LossGpu : public testing::Test {
   // As a process of its own would. The GPU goes once `lose_after` evaluations are finished.
   Outcome Run(const std::string& trajectory_name, int lose_after) {
     Outcome outcome;
-    const auto manifest = LoadManifest(folder_->path() / "tree");
-    const auto skills = LoadBuiltInSkills();
-    auto trajectory = Trajectory::Open(folder_->path() / trajectory_name);
+    const auto manifest = config::LoadManifest(folder_->path() / "tree");
+    const auto skills = skills::LoadBuiltInSkills();
+    auto trajectory = memory::Trajectory::Open(folder_->path() / trajectory_name);
     EXPECT_TRUE(manifest && skills && trajectory);
     if (!manifest || !skills || !trajectory) return outcome;
-    WorkerEvaluator trusted(Command(worker_)), candidates(Command(losing_));
+    worker::WorkerEvaluator trusted(Command(worker_)), candidates(Command(losing_));
     Watched watched(candidates);
-    RefineTask task;
+    search::RefineTask task;
     task.spec = manifest->kernels.front();
     task.original = {(folder_->path() / "tree").string(), "row_sum.cu", kSource};
     task.policy = manifest->policy;
     task.policy.max_rounds = 2;
     task.chip = chip_;
     task.device = "cuda";
-    JudgeOptions options;
+    judge::JudgeOptions options;
     options.repository = folder_->path() / "tree";
     options.chip = chip_;
     options.fresh_worker = [&] { candidates.Restart(); };
-    Judge judge(task.spec, task.original, task.device, trusted, options);
+    judge::Judge judge(task.spec, task.original, task.device, trusted, options);
     NoExperience experience;
-    const SystemClock clock;
+    const base::SystemClock clock;
     const auto say = [&](const std::string& text) {
       std::printf("  %s\n", text.c_str());
-      if (text.find("): ") != std::string::npos && ++outcome.evaluations == lose_after) (void)WriteFileAtomically(Lost(), "");
+      if (text.find("): ") != std::string::npos && ++outcome.evaluations == lose_after) (void)base::WriteFileAtomically(Lost(), "");
     };
-    const RefineServices services{.judge = judge, .candidates = watched, .skills = *skills, .experience = experience,
+    const search::RefineServices services{.judge = judge, .candidates = watched, .skills = *skills, .experience = experience,
                                   .trajectory = *trajectory, .clock = clock, .fresh_worker = [&] { candidates.Restart(); },
-                                  .progress = say, .tools = {}, .notice = {}};
-    outcome.refined = Refine(task, services);
+                                  .progress = say, .tools = {}, .warn = {}};
+    outcome.refined = search::Refine(task, services);
     outcome.executed = watched.executed;
     if (const auto tasks = trajectory->Tasks(); tasks && !tasks->empty())
       if (auto view = trajectory->View(tasks->front().id)) outcome.view = std::move(*view);
     return outcome;
   }
 
-  static std::map<std::string, std::string> Verdicts(const TrajectoryView& view) {
+  static std::map<std::string, std::string> Verdicts(const memory::TrajectoryView& view) {
     std::map<std::string, std::string> found;  // by candidate
-    for (const StepView& step : view.steps)
-      if (step.record.kind == StepKind::kEvaluate && step.outcome && step.outcome->verdict) found[step.record.candidate] = VerdictName(*step.outcome->verdict);
+    for (const memory::StepView& step : view.steps)
+      if (step.record.kind == memory::StepKind::kEvaluate && step.outcome && step.outcome->verdict) found[step.record.candidate] = core::VerdictName(*step.outcome->verdict);
     return found;
   }
 
-  Result<TemporaryDirectory> folder_ = TemporaryDirectory::Create("loss");
-  GpuFacts facts_;
-  Chip chip_;
+  Result<base::TemporaryDirectory> folder_ = base::TemporaryDirectory::Create("loss");
+  core::GpuFacts facts_;
+  core::Chip chip_;
   fs::path worker_, losing_;
 };
 

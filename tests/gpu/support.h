@@ -62,12 +62,12 @@ class GpuTest : public testing::Test {
     int major = 0, minor = 0;
     Must(cuda_->DeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_), "cuDeviceGetAttribute");
     Must(cuda_->DeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_), "cuDeviceGetAttribute");
-    const auto compiler = Compiler::Create({});
+    const auto compiler = compile::Compiler::Create({});
     ASSERT_TRUE(compiler) << compiler.error().Format();
     const auto outcome = compiler->Compile({"src/kernels.cu", source, {}, kernels, fmt::format("sm_{}{}", major, minor)});
     ASSERT_TRUE(outcome) << outcome.error().Format();
-    ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
-    compiled_ = std::get<CompiledModule>(*outcome);
+    ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
+    compiled_ = std::get<core::CompiledModule>(*outcome);
   }
 
   // A copy of the module with addresses of its own; Launch takes the last one. The driver loads lazily: code comes with its function.
@@ -108,7 +108,7 @@ class GpuTest : public testing::Test {
   CUcontext context_ = nullptr;
   std::vector<CUmodule> modules_;
   CUdeviceptr in_ = 0, out_ = 0;
-  CompiledModule compiled_;
+  core::CompiledModule compiled_;
 };
 
 }  // namespace warpwright::gpu

@@ -80,7 +80,7 @@ std::map<std::string, std::string> ParseOutputs(const std::string& text) {
 class Action : public testing::Test {
  protected:
   void SetUp() override {
-    auto made = TemporaryDirectory::Create("ww-action");
+    auto made = base::TemporaryDirectory::Create("ww-action");
     ASSERT_TRUE(made);
     folder_.emplace(std::move(*made));
   }
@@ -88,36 +88,36 @@ class Action : public testing::Test {
     const fs::path output = folder_->path() / "output", summary = folder_->path() / "summary";
     fs::remove(output);
     fs::remove(summary);
-    Command command;
+    base::Command command;
     command.argv = {kSource + "/config/action/" + name};
     command.directory = directory;
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     command.env["PATH"] = std::string(WW_BINARY_DIR) + "/daemon/cli:" + command.env["PATH"];
     command.env.merge(std::map<std::string, std::string>{{"GITHUB_OUTPUT", output.string()}, {"GITHUB_STEP_SUMMARY", summary.string()}, {"GITHUB_ACTIONS", "true"},
                                                          {"RUNNER_TEMP", folder_->path().string()}, {"XDG_CACHE_HOME", Cache().string()}});
     for (const auto& [key, value] : environment) command.env[key] = value;
     command.deadline = std::chrono::minutes(5);
-    const auto done = warpwright::Run(command);
+    const auto done = warpwright::base::Run(command);
     Step step;
     EXPECT_TRUE(done);
     if (!done) return step;
     step.exit_code = done->exit_code;
     step.out = done->out;
     step.err = done->err;
-    step.outputs = ParseOutputs(ReadFile(output).value_or(""));
-    step.summary = ReadFile(summary).value_or("");
+    step.outputs = ParseOutputs(base::ReadFile(output).value_or(""));
+    step.summary = base::ReadFile(summary).value_or("");
     return step;
   }
   // Of all tests: what is compiled once need not be compiled again.
   static const fs::path& Cache() {
-    static const TemporaryDirectory cache = std::move(*TemporaryDirectory::Create("ww-action-cache"));
+    static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-action-cache"));
     return cache.path();
   }
   Step Guard(const std::string& event, const std::string& pull_request_head, const std::string& workflow_run_head = "") {
     return RunStep("guard", {{"WW_EVENT", event}, {"WW_REPOSITORY", kRepository}, {"WW_PULL_REQUEST_HEAD", pull_request_head}, {"WW_WORKFLOW_RUN_HEAD", workflow_run_head}},
                    folder_->path());
   }
-  std::optional<TemporaryDirectory> folder_;
+  std::optional<base::TemporaryDirectory> folder_;
 };
 
 TEST_F(Action, GuardLetsNoStrangersCodeRun) {
@@ -161,7 +161,7 @@ class ActionRun : public Action {
     ASSERT_TRUE(hub_->AddRepository(kRepository));
     hub_->AddToken(kToken, "github-actions[bot]", true);
     for (const char* file : {"src/transpose.cu", "include/common.cuh"})
-      clone_.Write(file, ReadFile(kSource + "/config/examples/kernels/" + file).value_or(""));
+      clone_.Write(file, base::ReadFile(kSource + "/config/examples/kernels/" + file).value_or(""));
     clone_.Write(".warpwright.yml", kManifest);
     head_ = clone_.Commit("Add a kernel");
     clone_.Git({"push", "-q", hub_->GitFolder(kRepository).string(), "main"});
@@ -282,7 +282,7 @@ TEST_F(ActionRun, SpeaksAsAnApp) {
 }
 
 TEST_F(ActionRun, FailsOnARegressionWhereAsked) {
-  std::string text = *ReadFile(clone_.path() / "src/transpose.cu");
+  std::string text = *base::ReadFile(clone_.path() / "src/transpose.cu");
   const std::string block = "dim3 block(";
   const size_t at = text.find(block);
   ASSERT_NE(at, std::string::npos);

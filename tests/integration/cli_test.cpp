@@ -25,28 +25,28 @@ class CliTest : public testing::Test {
     first = repository.Commit("kernels");
   }
 
-  Command Warpwright(std::vector<std::string> arguments) {
-    Command command;
+  base::Command Warpwright(std::vector<std::string> arguments) {
+    base::Command command;
     command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", Cache().c_str(), "--quiet"}) command.argv.push_back(argument);
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     command.deadline = std::chrono::minutes(10);
     return command;
   }
-  Completed Run_(std::vector<std::string> arguments) {
-    auto done = ::warpwright::Run(Warpwright(std::move(arguments)));
+  base::Completed Run_(std::vector<std::string> arguments) {
+    auto done = ::warpwright::base::Run(Warpwright(std::move(arguments)));
     EXPECT_TRUE(done);
-    return done ? *done : Completed{};
+    return done ? *done : base::Completed{};
   }
   json RunJson(std::vector<std::string> arguments, int exit_code = 0) {
     arguments.push_back("--json");
-    const Completed done = Run_(arguments);
+    const base::Completed done = Run_(arguments);
     EXPECT_EQ(done.exit_code, exit_code) << done.err << done.out;
     return json::parse(done.out, nullptr, false);
   }
   void Edit(const std::string& file, const std::string& from, const std::string& to) {
-    std::string text = *ReadFile(repository.path() / file);
+    std::string text = *base::ReadFile(repository.path() / file);
     const size_t at = text.find(from);
     ASSERT_NE(at, std::string::npos) << from;
     repository.Write(file, text.replace(at, from.size(), to));
@@ -55,10 +55,10 @@ class CliTest : public testing::Test {
   TempRepository repository;
   // Of all tests: what is compiled once need not be compiled again.
   static const fs::path& Cache() {
-    static const TemporaryDirectory cache = std::move(*TemporaryDirectory::Create("ww-cli-cache"));
+    static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-cli-cache"));
     return cache.path();
   }
-  TemporaryDirectory scratch = std::move(*TemporaryDirectory::Create("ww-cli"));
+  base::TemporaryDirectory scratch = std::move(*base::TemporaryDirectory::Create("ww-cli"));
   std::string first;
 };
 
@@ -91,7 +91,7 @@ TEST_F(CliTest, ChangedKernelBecomesABranchAndTheWorkingTreeIsLeftAlone) {
   EXPECT_EQ(again.at("kernels").at(0).at("evaluations"), 0);
   EXPECT_EQ(again.at("kernels").at(0).at("commit"), kernel.at("commit"));
 
-  const Completed shown = Run_({"show", "--kernel", "softmax", "--format", "html"});
+  const base::Completed shown = Run_({"show", "--kernel", "softmax", "--format", "html"});
   EXPECT_EQ(shown.exit_code, 0);
   EXPECT_NE(shown.out.find("<svg"), std::string::npos);
   EXPECT_EQ(RunJson({"show"}).at("tasks").size(), 1u);
@@ -121,7 +121,7 @@ TEST_F(CliTest, NothingChangedMeansNothingToDo) {
 TEST_F(CliTest, AKilledRunGoesOnWhereItWas) {
   const auto optimize = Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json"});
   for (const int milliseconds : {300, 700, 1500, 2500, 4000}) {
-    auto child = Child::Start(optimize, scratch.path() / "stderr");
+    auto child = base::Child::Start(optimize, scratch.path() / "stderr");
     ASSERT_TRUE(child);
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     child->Kill();
@@ -176,10 +176,10 @@ TEST_F(CliTest, ProfileGivesCountersAndEvidence) {
 TEST_F(CliTest, InitDraftsAManifestWithQuestions) {
   fs::remove(repository.path() / ".warpwright.yml");
   EXPECT_EQ(Run_({"init"}).exit_code, 0);
-  const std::string text = *ReadFile(repository.path() / ".warpwright.yml");
+  const std::string text = *base::ReadFile(repository.path() / ".warpwright.yml");
   for (const char* part : {"entry: softmax_forward", "file: src/gelu.cu", "buffer: f16", "buffer: bf16", "role: out", "scalar: i32"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
-  const Completed checked = Run_({"check"});
+  const base::Completed checked = Run_({"check"});
   EXPECT_EQ(checked.exit_code, 78);
   EXPECT_NE(checked.err.find(".warpwright.yml:"), std::string::npos) << checked.err;
   EXPECT_NE(Run_({"init"}).exit_code, 0) << "an existing manifest is not replaced";
@@ -206,10 +206,10 @@ TEST_F(CliTest, DoctorTriesEverythingWithoutAManifest) {
 TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
   if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
   const auto doctor = [&](std::vector<std::string> more, int exit_code) {
-    Command command = Warpwright({});
+    base::Command command = Warpwright({});
     command.argv = {command.argv.front(), "doctor", "--json", "--repo", scratch.path().string(), "--cache", scratch.path().string()};
     command.argv.insert(command.argv.end(), more.begin(), more.end());
-    const auto done = ::warpwright::Run(command);
+    const auto done = ::warpwright::base::Run(command);
     EXPECT_TRUE(done);
     EXPECT_EQ(done->exit_code, exit_code) << done->out << done->err;
     return json::parse(done->out);
@@ -225,7 +225,7 @@ TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
 
   // A library that ends the worker takes only the rows behind it along.
   const fs::path dying = scratch.path() / "dying-worker";
-  ASSERT_TRUE(WriteFileAtomically(dying, "#!/bin/sh\necho 'hello from a library'\necho '{\"toolkit\": {\"root\": \"/opt/cuda\"}}'\nkill -SEGV $$\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(dying, "#!/bin/sh\necho 'hello from a library'\necho '{\"toolkit\": {\"root\": \"/opt/cuda\"}}'\nkill -SEGV $$\n"));
   fs::permissions(dying, fs::perms::owner_all);
   const json died = doctor({"--worker", dying.string()}, 3);
   EXPECT_EQ(StatusOf(died, "toolkit"), "ok");
@@ -241,7 +241,7 @@ struct WrongInput {
 };
 class CliErrors : public CliTest, public testing::WithParamInterface<WrongInput> {};
 TEST_P(CliErrors, AreSaidOnStderrWithTheirExitCode) {
-  const Completed done = Run_(GetParam().arguments);
+  const base::Completed done = Run_(GetParam().arguments);
   EXPECT_EQ(done.exit_code, GetParam().exit_code) << done.err;
   EXPECT_NE((done.err + (GetParam().exit_code == 2 ? done.out : "")).find(GetParam().message), std::string::npos) << done.err;
 }
@@ -267,7 +267,7 @@ struct BadManifest {
 class CliManifests : public CliTest, public testing::WithParamInterface<BadManifest> {};
 TEST_P(CliManifests, NameFileLineAndRemedy) {
   Edit(".warpwright.yml", GetParam().from, GetParam().to);
-  const Completed done = Run_({"check"});
+  const base::Completed done = Run_({"check"});
   EXPECT_EQ(done.exit_code, 78) << done.err << done.out;
   EXPECT_NE(done.err.find(".warpwright.yml:"), std::string::npos) << done.err;
   EXPECT_NE(done.err.find(GetParam().message), std::string::npos) << done.err;

@@ -58,76 +58,76 @@ std::vector<Row> Rows(const std::string& suite) {
 std::string TestName(const testing::TestParamInfo<Row>& info) { return info.param.candidate + "_" + info.param.kernel; }
 
 std::string TextOf(const std::filesystem::path& path) {
-  auto text = ReadFile(path);
+  auto text = base::ReadFile(path);
   EXPECT_TRUE(text) << text.error().Format();
   return text ? *text : std::string();
 }
 
-std::unique_ptr<WorkerEvaluator> Start() {
-  WorkerCommand command = WorkerCommandFor(WW_SOURCE_DIR);
+std::unique_ptr<worker::WorkerEvaluator> Start() {
+  worker::WorkerCommand command = WorkerCommandFor(WW_SOURCE_DIR);
   if (!OnSimulator()) command.argv.emplace_back("--gpu");
-  return std::make_unique<WorkerEvaluator>(std::move(command));
+  return std::make_unique<worker::WorkerEvaluator>(std::move(command));
 }
 
 // One trusted worker, one for all candidates, and one judge for each kernel: as a search would have it.
 class Court {
  public:
-  Court() : manifest_(LoadManifest(Originals())) { EXPECT_TRUE(manifest_) << manifest_.error().Format(); }
+  Court() : manifest_(config::LoadManifest(Originals())) { EXPECT_TRUE(manifest_) << manifest_.error().Format(); }
 
-  const std::vector<KernelSpec>& kernels() const { return manifest_->kernels; }
-  const KernelSpec* Find(const std::string& kernel) const {
-    for (const KernelSpec& spec : kernels())
+  const std::vector<core::KernelSpec>& kernels() const { return manifest_->kernels; }
+  const core::KernelSpec* Find(const std::string& kernel) const {
+    for (const core::KernelSpec& spec : kernels())
       if (spec.name == kernel) return &spec;
     return nullptr;
   }
-  static SourceRef Source(const KernelSpec& spec, const std::filesystem::path& file) {
+  static core::SourceRef Source(const core::KernelSpec& spec, const std::filesystem::path& file) {
     return {Originals().string(), spec.file, TextOf(file)};
   }
-  Judge& JudgeOf(const KernelSpec& spec) {
-    std::unique_ptr<Judge>& judge = judges_[spec.name];
+  judge::Judge& JudgeOf(const core::KernelSpec& spec) {
+    std::unique_ptr<judge::Judge>& judge = judges_[spec.name];
     if (judge == nullptr) {
-      JudgeOptions options;
+      judge::JudgeOptions options;
       options.repository = Originals();
-      judge = std::make_unique<Judge>(spec, Source(spec, Originals() / spec.file), Device(), *trusted_, options);
+      judge = std::make_unique<judge::Judge>(spec, Source(spec, Originals() / spec.file), Device(), *trusted_, options);
     }
     return *judge;
   }
-  Evaluator& trusted() { return *trusted_; }
-  Evaluator& untrusted() { return *untrusted_; }
+  core::Evaluator& trusted() { return *trusted_; }
+  core::Evaluator& untrusted() { return *untrusted_; }
 
  private:
-  std::unique_ptr<WorkerEvaluator> trusted_ = Start(), untrusted_ = Start();
-  Result<Manifest> manifest_;
-  std::map<std::string, std::unique_ptr<Judge>> judges_;
+  std::unique_ptr<worker::WorkerEvaluator> trusted_ = Start(), untrusted_ = Start();
+  Result<core::Manifest> manifest_;
+  std::map<std::string, std::unique_ptr<judge::Judge>> judges_;
 };
 Court& TheCourt() {
   static Court court;
   return court;
 }
 
-std::string CheckOf(const Verdict& verdict) {
-  return std::visit(Overload{[](const CompileFailed&) { return std::string("compile"); },
-                             [](const Refused& v) { return v.check; }, [](const WrongResult& v) { return v.check; },
-                             [](const Faulted& v) { return std::string(Name(v.fault.kind)); },
-                             [](const Measured&) { return std::string(); }},
+std::string CheckOf(const core::Verdict& verdict) {
+  return std::visit(Overload{[](const core::CompileFailed&) { return std::string("compile"); },
+                             [](const core::Refused& v) { return v.check; }, [](const core::WrongResult& v) { return v.check; },
+                             [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
+                             [](const core::Measured&) { return std::string(); }},
                     verdict);
 }
-std::string CaseOf(const Verdict& verdict) {
-  if (const auto* wrong = std::get_if<WrongResult>(&verdict)) return wrong->case_name;
-  if (const auto* faulted = std::get_if<Faulted>(&verdict)) return faulted->case_name;
+std::string CaseOf(const core::Verdict& verdict) {
+  if (const auto* wrong = std::get_if<core::WrongResult>(&verdict)) return wrong->case_name;
+  if (const auto* faulted = std::get_if<core::Faulted>(&verdict)) return faulted->case_name;
   return {};
 }
 
 struct Judged {
-  Verdict verdict;
+  core::Verdict verdict;
   double seconds = 0;
 };
-std::optional<Judged> JudgeRow(const Row& row, Effort effort) {
+std::optional<Judged> JudgeRow(const Row& row, judge::VerificationLevel effort) {
   Court& court = TheCourt();
-  const KernelSpec* spec = court.Find(row.kernel);
+  const core::KernelSpec* spec = court.Find(row.kernel);
   EXPECT_NE(spec, nullptr) << "tests/originals has no kernel " << row.kernel;
   if (spec == nullptr) return std::nullopt;
-  const SourceRef candidate = Court::Source(*spec, Tests() / row.suite / "candidate" / (row.candidate + ".cu"));
+  const core::SourceRef candidate = Court::Source(*spec, Tests() / row.suite / "candidate" / (row.candidate + ".cu"));
   const auto begin = std::chrono::steady_clock::now();
   const auto verdict = court.JudgeOf(*spec).Evaluate(candidate, court.untrusted(), effort);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -144,11 +144,11 @@ void Log(const Row& row, const Judged& judged) {
                                        {"candidate", row.candidate},
                                        {"kernel", row.kernel},
                                        {"device", Device()},
-                                       {"verdict", VerdictName(judged.verdict)},
+                                       {"verdict", core::VerdictName(judged.verdict)},
                                        {"check", CheckOf(judged.verdict)},
                                        {"expected", row.checks},
                                        {"pending", row.pending},
-                                       {"message", VerdictMessage(judged.verdict)},
+                                       {"message", core::VerdictMessage(judged.verdict)},
                                        {"seconds", std::round(judged.seconds * 1000) / 1000}};
   std::ofstream(path, std::ios::app) << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
@@ -162,18 +162,18 @@ std::vector<Row> RowsHere(const std::string& suite) {
   std::erase_if(rows, [](const Row& row) { return !RunsHere(row); });
   return rows;
 }
-bool IsExpected(const Row& row, const Verdict& verdict) {
-  return !Passed(verdict) && std::find(row.checks.begin(), row.checks.end(), CheckOf(verdict)) != row.checks.end() &&
+bool IsExpected(const Row& row, const core::Verdict& verdict) {
+  return !core::Passed(verdict) && std::find(row.checks.begin(), row.checks.end(), CheckOf(verdict)) != row.checks.end() &&
          CaseOf(verdict).find(row.case_part) != std::string::npos;
 }
 
 class Hostile : public testing::TestWithParam<Row> {};
 TEST_P(Hostile, IsStoppedByItsCheck) {
   const Row& row = GetParam();
-  const auto full = JudgeRow(row, Effort::kFull);
+  const auto full = JudgeRow(row, judge::VerificationLevel::kFull);
   if (!full) return;
   Log(row, *full);
-  const std::string said = fmt::format("{}: {}", CheckOf(full->verdict), VerdictMessage(full->verdict));
+  const std::string said = fmt::format("{}: {}", CheckOf(full->verdict), core::VerdictMessage(full->verdict));
   if (!row.pending.empty()) {
     EXPECT_FALSE(IsExpected(row, full->verdict)) << "no longer pending: take that out of expected.yml. " << said;
     std::cout << "pending: " << row.pending << " (" << said << ")\n";
@@ -181,20 +181,20 @@ TEST_P(Hostile, IsStoppedByItsCheck) {
   }
   EXPECT_TRUE(IsExpected(row, full->verdict)) << "by " << fmt::format("{}", fmt::join(row.checks, " or ")) << ", not by " << said;
   if (row.full_only) return;
-  const auto quick = JudgeRow(row, Effort::kQuick);
+  const auto quick = JudgeRow(row, judge::VerificationLevel::kQuick);
   ASSERT_TRUE(quick);
-  EXPECT_TRUE(IsExpected(row, quick->verdict)) << "in a quick evaluation: " << VerdictMessage(quick->verdict);
+  EXPECT_TRUE(IsExpected(row, quick->verdict)) << "in a quick evaluation: " << core::VerdictMessage(quick->verdict);
 }
 INSTANTIATE_TEST_SUITE_P(Judge, Hostile, testing::ValuesIn(RowsHere("hostile")), TestName);
 
 class Honest : public testing::TestWithParam<Row> {};
 TEST_P(Honest, IsAccepted) {
   const Row& row = GetParam();
-  const auto judged = JudgeRow(row, Effort::kFull);
+  const auto judged = JudgeRow(row, judge::VerificationLevel::kFull);
   if (!judged) return;
   Log(row, *judged);
-  EXPECT_TRUE(Passed(judged->verdict)) << VerdictMessage(judged->verdict);
-  Judge& judge = TheCourt().JudgeOf(*TheCourt().Find(row.kernel));
+  EXPECT_TRUE(core::Passed(judged->verdict)) << core::VerdictMessage(judged->verdict);
+  judge::Judge& judge = TheCourt().JudgeOf(*TheCourt().Find(row.kernel));
   EXPECT_EQ(judge.Prepare()->truth, "float64 shadow");
   for (const std::string& note : judge.notes()) ADD_FAILURE() << note;  // these originals can do all that is asked
 }
@@ -204,15 +204,15 @@ INSTANTIATE_TEST_SUITE_P(Judge, Honest, testing::ValuesIn(RowsHere("honest")), T
 class EditedRepository : public testing::Test {
  protected:
   void Write(const std::string& manifest) {
-    ASSERT_TRUE(WriteFileAtomically(folder_.path() / kManifestName, manifest));
-    ASSERT_TRUE(WriteFileAtomically(folder_.path() / "scale.cu", TextOf(Originals() / "scale.cu")));
+    ASSERT_TRUE(base::WriteFileAtomically(folder_.path() / config::kManifestName, manifest));
+    ASSERT_TRUE(base::WriteFileAtomically(folder_.path() / "scale.cu", TextOf(Originals() / "scale.cu")));
   }
-  Result<Manifest> Load() const { return LoadManifest(folder_.path()); }
-  std::unique_ptr<Judge> MakeJudge(const KernelSpec& spec) {
-    JudgeOptions options;
+  Result<core::Manifest> Load() const { return config::LoadManifest(folder_.path()); }
+  std::unique_ptr<judge::Judge> MakeJudge(const core::KernelSpec& spec) {
+    judge::JudgeOptions options;
     options.repository = folder_.path();
-    const SourceRef original{Originals().string(), spec.file, TextOf(Originals() / spec.file)};
-    return std::make_unique<Judge>(spec, original, Device(), TheCourt().trusted(), options);
+    const core::SourceRef original{Originals().string(), spec.file, TextOf(Originals() / spec.file)};
+    return std::make_unique<judge::Judge>(spec, original, Device(), TheCourt().trusted(), options);
   }
   static std::string ManifestWith(const std::string& line) {
     return "version: 1\nkernels:\n  - name: scale\n    file: scale.cu\n    entry: scale\n    args:\n"
@@ -220,7 +220,7 @@ class EditedRepository : public testing::Test {
            "      n: {scalar: i32}\n    cases:\n      - {n: 4000}\n" + line;
   }
 
-  TemporaryDirectory folder_ = std::move(*TemporaryDirectory::Create("edited"));
+  base::TemporaryDirectory folder_ = std::move(*base::TemporaryDirectory::Create("edited"));
 };
 
 TEST_F(EditedRepository, CompilerOptionsAreNoneOfTheManifests) {
@@ -234,14 +234,14 @@ TEST_F(EditedRepository, AnotherSeedIsNotWhatWasRecorded) {
   Write(ManifestWith(""));
   const auto manifest = Load();
   ASSERT_TRUE(manifest) << manifest.error().Format();
-  const KernelSpec& spec = manifest->kernels[0];
+  const core::KernelSpec& spec = manifest->kernels[0];
   const auto report = MakeJudge(spec)->Record();
   ASSERT_TRUE(report) << report.error().Format();
   ASSERT_TRUE(MakeJudge(spec)->Prepare());
   const auto path = folder_.path() / report->cases.at(0).path;
   auto record = nlohmann::json::parse(TextOf(path));
   record["seed"] = "2";
-  ASSERT_TRUE(WriteFileAtomically(path, record.dump()));
+  ASSERT_TRUE(base::WriteFileAtomically(path, record.dump()));
   const auto baseline = MakeJudge(spec)->Prepare();
   ASSERT_FALSE(baseline);
   EXPECT_NE(baseline.error().message.find("no longer gives what was recorded"), std::string::npos)
@@ -263,12 +263,12 @@ TEST(Suites, NameEveryFile) {
 TEST(Identity, IsAcceptedAndNoFaster) {
   for (const Row& row : Rows("honest")) {
     if (!RunsHere(row)) continue;
-    const KernelSpec& spec = *TheCourt().Find(row.kernel);
-    Judge& judge = TheCourt().JudgeOf(spec);
-    const auto verdict = judge.Evaluate(Court::Source(spec, Originals() / spec.file), TheCourt().untrusted(), Effort::kQuick);
+    const core::KernelSpec& spec = *TheCourt().Find(row.kernel);
+    judge::Judge& judge = TheCourt().JudgeOf(spec);
+    const auto verdict = judge.Evaluate(Court::Source(spec, Originals() / spec.file), TheCourt().untrusted(), judge::VerificationLevel::kQuick);
     ASSERT_TRUE(verdict) << verdict.error().Format();
-    ASSERT_TRUE(Passed(*verdict)) << spec.name << ": " << VerdictMessage(*verdict);
-    const double speedup = Speedup(std::get<Measured>(judge.Prepare()->original), std::get<Measured>(*verdict));
+    ASSERT_TRUE(core::Passed(*verdict)) << spec.name << ": " << core::VerdictMessage(*verdict);
+    const double speedup = core::Speedup(std::get<core::Measured>(judge.Prepare()->original), std::get<core::Measured>(*verdict));
     if (!OnSimulator()) continue;  // a measured one has noise
     EXPECT_DOUBLE_EQ(speedup, 1) << spec.name;
   }

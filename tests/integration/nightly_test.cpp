@@ -61,17 +61,17 @@ class NightlyTest : public testing::Test {
     repository.Write("scale.cu", Scale("2.0f", 1));
     repository.Commit("kernels");
   }
-  Completed Nightly(std::vector<std::string> arguments, int exit_code) {
+  base::Completed Nightly(std::vector<std::string> arguments, int exit_code) {
     // A night is known by its second.
     static std::chrono::steady_clock::time_point last;
     const auto turn = last + std::chrono::milliseconds(1100);
     while (std::chrono::steady_clock::now() < turn) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    Command command;
+    base::Command command;
     command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright", "nightly", "--repo", repository.path().string(), "--cache", cache.path().string(), "--quiet"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     command.deadline = std::chrono::minutes(5);
-    auto done = ::warpwright::Run(command);
+    auto done = ::warpwright::base::Run(command);
     last = std::chrono::steady_clock::now();
     EXPECT_TRUE(done);
     if (!done) return {};
@@ -88,8 +88,8 @@ class NightlyTest : public testing::Test {
   }
 
   TempRepository repository;
-  TemporaryDirectory cache = std::move(*TemporaryDirectory::Create("ww-nightly-cache"));
-  TemporaryDirectory pages = std::move(*TemporaryDirectory::Create("ww-nightly-pages"));
+  base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-nightly-cache"));
+  base::TemporaryDirectory pages = std::move(*base::TemporaryDirectory::Create("ww-nightly-pages"));
 };
 
 TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
@@ -153,15 +153,15 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   EXPECT_LE(trees, 3u);
 
   for (const char* page : {"index.html", "scale.html", "scale.svg", "relu.html"}) EXPECT_TRUE(fs::exists(pages.path() / page)) << page;
-  const std::string html = *ReadFile(pages.path() / "scale.html");
+  const std::string html = *base::ReadFile(pages.path() / "scale.html");
   EXPECT_EQ(html.find("<b>transposed"), std::string::npos);
 }
 
 TEST_F(NightlyTest, HistoryInAFolderUsageAndEntriesThatFail) {
-  const TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-nightly-history"));
+  const base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-nightly-history"));
   repository.Write("relu.cu", "__global__ void relu_kernel(float* out) { out[0] = undeclared; }\nvoid relu(float* out, const float* in, int N) { relu_kernel<<<1, 1>>>(out); }\n");
   repository.Commit("relu: broken");
-  const Completed text = Nightly({"--history", folder.path().string(), "--kernel", "relu"}, 0);
+  const base::Completed text = Nightly({"--history", folder.path().string(), "--kernel", "relu"}, 0);
   EXPECT_NE(text.out.find("failed"), std::string::npos) << text.out;
   EXPECT_TRUE(fs::exists(folder.path() / "relu.jsonl"));
   EXPECT_EQ(repository.Git({"branch", "--list", "warpwright-history"}), "");

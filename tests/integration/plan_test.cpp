@@ -24,19 +24,19 @@ class PlanTest : public testing::Test {
     fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels", repository.path(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
     first = repository.Commit("kernels");
   }
-  Completed Plan(std::vector<std::string> arguments) {
-    Command command;
+  base::Completed Plan(std::vector<std::string> arguments) {
+    base::Command command;
     command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright", "plan"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", cache.path().c_str()}) command.argv.push_back(argument);
-    command.env = MinimalEnvironment();
-    const auto done = ::warpwright::Run(command);
+    command.env = base::MinimalEnvironment();
+    const auto done = ::warpwright::base::Run(command);
     EXPECT_TRUE(done);
-    return done ? *done : Completed{};
+    return done ? *done : base::Completed{};
   }
   json PlanJson(std::vector<std::string> arguments) {
     arguments.push_back("--json");
-    const Completed done = Plan(arguments);
+    const base::Completed done = Plan(arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
     return json::parse(done.out, nullptr, false);
   }
@@ -53,14 +53,14 @@ class PlanTest : public testing::Test {
     return {};
   }
   void Edit(const std::string& file, const std::string& from, const std::string& to) {
-    std::string text = *ReadFile(repository.path() / file);
+    std::string text = *base::ReadFile(repository.path() / file);
     const size_t at = text.find(from);
     ASSERT_NE(at, std::string::npos) << from;
     repository.Write(file, text.replace(at, from.size(), to));
   }
 
   TempRepository repository;
-  TemporaryDirectory cache = std::move(*TemporaryDirectory::Create("ww-plan-cache"));
+  base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-plan-cache"));
   std::string first;
 };
 
@@ -94,7 +94,7 @@ TEST_F(PlanTest, OnlyWhatMeansSomethingElseCounts) {
   repository.Commit("a file moves");
   EXPECT_EQ(ChangedSinceLast(), Names{});
 
-  std::string manifest = *ReadFile(repository.path() / ".warpwright.yml");
+  std::string manifest = *base::ReadFile(repository.path() / ".warpwright.yml");
   const size_t kernel = manifest.find("name: gelu"), weight = manifest.find("cases:", kernel);
   repository.Write(".warpwright.yml", "# first line\n" + manifest.insert(weight, "tolerance: {relative: 1e-3}\n    "));
   repository.Commit("the manifest");
@@ -123,7 +123,7 @@ TEST_F(PlanTest, WithoutABaseEverythingCountsAndShardsAreGitHubsMatrix) {
   EXPECT_EQ(all.at("base"), nullptr);
   EXPECT_EQ(Changed(PlanJson({"--changed-since", std::string(40, '0')})), Changed(all)) << "a branch's first push";
 
-  const Completed done = Plan({"--shards", "4"});
+  const base::Completed done = Plan({"--shards", "4"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(std::count(done.out.begin(), done.out.end(), '\n'), 1);
   const json matrix = json::parse(done.out, nullptr, false);

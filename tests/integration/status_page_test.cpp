@@ -36,29 +36,29 @@ class StatusPageTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (chromium_.empty()) GTEST_SKIP() << "no Chromium is installed";
-    SetLogSink([](std::string_view) {});
+    base::SetLogSink([](std::string_view) {});
     options_.status = "127.0.0.1:0";
     hooks_.heartbeat_age = [] { return std::chrono::milliseconds(0); };
-    hooks_.trajectory = [](int64_t job) -> Result<std::string> { return job == 120 ? TrajectoryJson(testing::BusyTrajectory()) : std::string(); };
+    hooks_.trajectory = [](int64_t job) -> Result<std::string> { return job == 120 ? service::TrajectoryJson(testing::BusyTrajectory()) : std::string(); };
   }
-  void TearDown() override { SetLogSink({}); }
+  void TearDown() override { base::SetLogSink({}); }
 
   void Start() {
-    auto started = Endpoints::Start(options_, hooks_);
+    auto started = service::Endpoints::Start(options_, hooks_);
     ASSERT_TRUE(started) << started.error().Format();
     endpoints_ = std::move(*started);
   }
   // The document after `budget_ms` of the page's own time. What the browser wrote to its console is in console_.
   std::string Dom(int budget_ms = 3000, const std::string& size = "1200,900") {
-    const auto profile = TemporaryDirectory::Create("ww-chromium");
+    const auto profile = base::TemporaryDirectory::Create("ww-chromium");
     EXPECT_TRUE(profile);
-    Command command;
+    base::Command command;
     command.argv = {chromium_, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr", "--user-data-dir=" + profile->path().string(),
                     "--window-size=" + size, fmt::format("--virtual-time-budget={}", budget_ms), "--dump-dom", fmt::format("http://127.0.0.1:{}/", endpoints_->status_port())};
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     command.env["HOME"] = profile->path().string();
     command.deadline = std::chrono::seconds(90);
-    const auto done = warpwright::Run(command);
+    const auto done = warpwright::base::Run(command);
     EXPECT_TRUE(done) << done.error().Format();
     if (!done) return {};
     EXPECT_FALSE(done->timed_out);
@@ -71,9 +71,9 @@ class StatusPageTest : public ::testing::Test {
   }
 
   const std::string chromium_ = FindChromium();
-  EndpointOptions options_;
-  EndpointHooks hooks_;
-  std::unique_ptr<Endpoints> endpoints_;
+  service::EndpointOptions options_;
+  service::EndpointHooks hooks_;
+  std::unique_ptr<service::Endpoints> endpoints_;
   std::string console_;
 };
 
@@ -123,7 +123,7 @@ TEST_F(StatusPageTest, SaysThatThereIsNothing) {
 TEST_F(StatusPageTest, TextNeverBecomesMarkup) {
   const std::string evil = "\"'><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script><svg onload=alert(1)>\xe2\x80\xae\x07&lt;b&gt;";
   hooks_.snapshot = [&] { return testing::SnapshotOf(evil); };
-  hooks_.trajectory = [&](int64_t) -> Result<std::string> { return TrajectoryJson(testing::BusyTrajectory(evil)); };
+  hooks_.trajectory = [&](int64_t) -> Result<std::string> { return service::TrajectoryJson(testing::BusyTrajectory(evil)); };
   Start();
   const std::string dom = Dom();
   EXPECT_EQ(console_, "");
@@ -137,7 +137,7 @@ TEST_F(StatusPageTest, TextNeverBecomesMarkup) {
 
 TEST_F(StatusPageTest, FollowsOnlyWebLinks) {
   hooks_.snapshot = [] {
-    DaemonSnapshot snapshot = testing::SnapshotOf("javascript:document.title='owned'");
+    service::DaemonSnapshot snapshot = testing::SnapshotOf("javascript:document.title='owned'");
     snapshot.jobs.back().pull_request_url = "https://github.com/acme/kernels/pull/7";
     snapshot.jobs.back().state = snapshot.jobs.front().state = "done";
     return snapshot;
@@ -149,7 +149,7 @@ TEST_F(StatusPageTest, FollowsOnlyWebLinks) {
 
 TEST_F(StatusPageTest, SaysWhyItIsNotReady) {
   hooks_.snapshot = [] {
-    DaemonSnapshot snapshot = testing::IdleSnapshot();
+    service::DaemonSnapshot snapshot = testing::IdleSnapshot();
     snapshot.ready = false;
     snapshot.not_ready = {"device cuda:0 does not answer"};
     return snapshot;
@@ -161,7 +161,7 @@ TEST_F(StatusPageTest, SaysWhyItIsNotReady) {
 }
 
 TEST_F(StatusPageTest, SaysThatTheDaemonFails) {
-  hooks_.snapshot = []() -> DaemonSnapshot { throw std::runtime_error("a bug"); };
+  hooks_.snapshot = []() -> service::DaemonSnapshot { throw std::runtime_error("a bug"); };
   Start();
   const std::string dom = Dom();
   EXPECT_NE(dom.find("The daemon answered with an error (500)"), std::string::npos) << dom;

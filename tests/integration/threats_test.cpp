@@ -42,22 +42,22 @@ class ThreatsTest : public testing::Test {
       - {name: small, rows: 67, cols: 131}
 )" + more;
   }
-  Completed Warpwright(std::vector<std::string> arguments, std::map<std::string, std::string> environment = {}) {
-    Command command;
+  base::Completed Warpwright(std::vector<std::string> arguments, std::map<std::string, std::string> environment = {}) {
+    base::Command command;
     // Both streams in the order in which a runner's log would have them.
     command.argv = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     for (const std::string& argument : {std::string("--repo"), repository.path().string(), std::string("--cache"), (folder.path() / "cache").string()}) command.argv.push_back(argument);
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     command.env.merge(environment);
     command.deadline = std::chrono::minutes(5);
-    auto done = ::warpwright::Run(command);
+    auto done = ::warpwright::base::Run(command);
     EXPECT_TRUE(done);
-    return done ? *done : Completed{};
+    return done ? *done : base::Completed{};
   }
 
   TempRepository repository;
-  TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-threats"));
+  base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-threats"));
 };
 
 // 1: what the Action's first step says of each event.
@@ -82,22 +82,22 @@ TEST_F(ThreatsTest, ForksAreRefusedBeforeAnythingIsFetched) {
   int number = 0;
   for (const auto& c : cases) {
     const fs::path output = folder.path() / std::to_string(number++);
-    Command command;
+    base::Command command;
     command.argv = {"/bin/bash", std::string(WW_SOURCE_DIR) + "/config/action/guard"};
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     command.env.merge(std::map<std::string, std::string>{{"WW_EVENT", c.event}, {"WW_PULL_REQUEST_HEAD", c.head}, {"WW_WORKFLOW_RUN_HEAD", c.workflow_head},
                                                          {"WW_REPOSITORY", "acme/kernels"}, {"GITHUB_OUTPUT", output.string()}});
-    const auto done = ::warpwright::Run(command);
+    const auto done = ::warpwright::base::Run(command);
     ASSERT_TRUE(done);
     EXPECT_EQ(done->exit_code, c.code) << c.event << " " << c.head << done->err;
-    EXPECT_EQ(ReadFile(output).value_or(""), std::string(c.output) + "\n") << c.event << " " << c.head;
+    EXPECT_EQ(base::ReadFile(output).value_or(""), std::string(c.output) + "\n") << c.event << " " << c.head;
   }
 }
 
 // 5: everything that runs below the daemon, seen from outside while a job is worked on and published.
 TEST(ThreatsDaemon, NoChildHasASecret) {
   DaemonKit kit({.programs = std::string(WW_BINARY_DIR) + "/daemon/cli", .source = WW_SOURCE_DIR});
-  const std::string key = *ReadFile(kit.folder() / "app-key.pem"), webhook = *ReadFile(kit.folder() / "webhook-secret");
+  const std::string key = *base::ReadFile(kit.folder() / "app-key.pem"), webhook = *base::ReadFile(kit.folder() / "webhook-secret");
   kit.Start();
   kit.ChangeKernel(1);
   const std::string commit = kit.CommitAndPush("row_sum");
@@ -119,7 +119,7 @@ TEST(ThreatsDaemon, NoChildHasASecret) {
   EXPECT_TRUE(commands.contains(" optimize ") && commands.contains("warpwright-worker")) << "nothing was seen, so nothing was tested";
   std::string configuration;
   for (const auto& entry : fs::recursive_directory_iterator(kit.state()))
-    if (entry.is_regular_file() && entry.path().filename() == "config") configuration += ReadFile(entry.path()).value_or("");
+    if (entry.is_regular_file() && entry.path().filename() == "config") configuration += base::ReadFile(entry.path()).value_or("");
   EXPECT_NE(configuration, "") << "no mirror";
   for (const char* secret : {"ghs_", "x-access-token", "Authorization"}) EXPECT_EQ(configuration.find(secret), std::string::npos) << configuration;
 }
@@ -130,7 +130,7 @@ TEST_F(ThreatsTest, PathsThatLeaveTheRepositoryAreNotRead) {
     repository.Write(".warpwright.yml", Manifest(file));
     repository.Commit(what);
     for (const auto& arguments : {std::vector<std::string>{"check"}, {"optimize", "--publish", "none", "--device", "sim:h200"}}) {
-      const Completed done = Warpwright(arguments);
+      const base::Completed done = Warpwright(arguments);
       EXPECT_NE(done.exit_code, 0) << what << ": " << done.out;
       EXPECT_EQ(done.out.find("root:"), std::string::npos) << what << ": " << done.out;
       EXPECT_NE(done.out, "") << what;
@@ -158,10 +158,10 @@ TEST_F(ThreatsTest, PathsThatLeaveTheRepositoryAreNotRead) {
 // 6: an include that reaches for the machine's files.
 TEST_F(ThreatsTest, IncludesDoNotReadTheMachine) {
   for (const char* include : {"\"/etc/passwd\"", "\"../../../../../../../../etc/passwd\"", "\"../.git/config\""}) {
-    std::string text = *ReadFile(fs::path(WW_SOURCE_DIR) / "config/examples/kernels/src/transpose.cu");
+    std::string text = *base::ReadFile(fs::path(WW_SOURCE_DIR) / "config/examples/kernels/src/transpose.cu");
     repository.Write("src/transpose.cu", std::string("#include ") + include + "\n" + text);
     repository.Commit(include);
-    const Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200"});
+    const base::Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200"});
     EXPECT_NE(done.out.find("transpose"), std::string::npos);
     for (const char* content : {"root:", "repositoryformatversion"}) EXPECT_EQ(done.out.find(content), std::string::npos) << done.out;
   }
@@ -174,7 +174,7 @@ TEST_F(ThreatsTest, ARepositoryCannotAskForEndpointsCommandsOrKeys) {
                            "pull_requests: {token: {env: GITHUB_TOKEN}}\n"}) {
     repository.Write(".warpwright.yml", Manifest("src/transpose.cu", wish));
     repository.Commit("a wish");
-    const Completed done = Warpwright({"check"});
+    const base::Completed done = Warpwright({"check"});
     EXPECT_EQ(done.exit_code, 78) << wish << done.out;
     EXPECT_NE(done.out.find(".warpwright.yml:"), std::string::npos) << done.out;
   }
@@ -190,7 +190,7 @@ TEST_F(ThreatsTest, HostileYamlIsRefusedAtOnce) {
   for (const std::string& text : texts) {
     repository.Write(".warpwright.yml", text);
     const auto begin = std::chrono::steady_clock::now();
-    const Completed done = Warpwright({"check"});
+    const base::Completed done = Warpwright({"check"});
     EXPECT_EQ(done.exit_code, 78) << text.substr(0, 60) << done.out.substr(0, 500);
     EXPECT_LT(done.out.size(), 20'000u);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << text.substr(0, 60);
@@ -207,21 +207,21 @@ TEST(ThreatsDecoders, HostileJsonIsAnErrorAtOnce) {
   const std::string texts[] = {deep, deep + std::string(1'000'000, ']'), objects, "{\"repository\":{\"full_name\":\"\xff\xfe/../x\"}}", "{\"a\":1e999999}", "{\"a\":", "",
                                "{\"repository\":{\"full_name\":\"../../etc/passwd\"},\"ref\":\"refs/heads/../../x\",\"before\":\"x\",\"after\":\"y\"}"};
   for (const std::string& text : texts) {
-    for (const char* event : {"push", "issue_comment", "pull_request", "check_run"}) EXPECT_FALSE(ParseWebhook(event, text)) << event << " " << text.substr(0, 80);
-    EXPECT_FALSE(ParsePlan(text)) << text.substr(0, 80);
-    EXPECT_FALSE(ParseOptimization(text, "k")) << text.substr(0, 80);
-    EXPECT_FALSE(ParseNight(text)) << text.substr(0, 80);
+    for (const char* event : {"push", "issue_comment", "pull_request", "check_run"}) EXPECT_FALSE(forge::ParseWebhook(event, text)) << event << " " << text.substr(0, 80);
+    EXPECT_FALSE(service::ParsePlan(text)) << text.substr(0, 80);
+    EXPECT_FALSE(service::ParseOptimization(text, "k")) << text.substr(0, 80);
+    EXPECT_FALSE(service::ParseNight(text)) << text.substr(0, 80);
   }
 }
 
 // 10: a command is the first line, of known words only.
 TEST(ThreatsDecoders, OnlyPlainCommandsAreCommands) {
   for (const char* text : {"please\n/warpwright stop", "> /warpwright stop", "`/warpwright stop`", "//warpwright stop", "/warpwrightstop", "<!-- -->/warpwright stop"}) {
-    const auto command = ParseSlashCommand(text);
+    const auto command = forge::ParseSlashCommand(text);
     EXPECT_TRUE(command && !*command) << text;
   }
   for (const char* text : {"/warpwright optimize $(id)", "/warpwright optimize ../../x", "/warpwright optimize a b c", "/warpwright merge", "/warpwright optimize a;b", "/warpwright ignore --state=/etc"}) {
-    const auto command = ParseSlashCommand(text);
+    const auto command = forge::ParseSlashCommand(text);
     EXPECT_FALSE(command && *command) << text;
   }
 }
@@ -229,11 +229,11 @@ TEST(ThreatsDecoders, OnlyPlainCommandsAreCommands) {
 // 12: a compiler repeats source lines; a runner takes a line that begins with :: for a command.
 TEST_F(ThreatsTest, SourceLinesDoNotBecomeWorkflowCommands) {
   const std::string hostile = "::set-env name=PATH::/tmp/evil", mask = "::add-path::/tmp/evil", old = "##[add-path]/tmp/evil";
-  std::string text = *ReadFile(repository.path() / "src/transpose.cu");
+  std::string text = *base::ReadFile(repository.path() / "src/transpose.cu");
   text.replace(text.find("    out[x * rows"), 0, hostile + "\n" + mask + "\n" + old + "\n");
   repository.Write("src/transpose.cu", text);
   repository.Commit("hostile");
-  const Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200", "--annotations", "--output", (folder.path() / "output").string(), "--summary", (folder.path() / "summary").string()},
+  const base::Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200", "--annotations", "--output", (folder.path() / "output").string(), "--summary", (folder.path() / "summary").string()},
                                     {{"GITHUB_ACTIONS", "true"}});
   EXPECT_NE(done.out.find("transpose"), std::string::npos) << done.out;
   std::istringstream lines(done.out);
@@ -248,17 +248,17 @@ TEST_F(ThreatsTest, SourceLinesDoNotBecomeWorkflowCommands) {
       EXPECT_FALSE(line.starts_with("::set-env") || line.starts_with("::add-path") || line.starts_with("##[add-path")) << done.out;
     }
   }
-  const std::string output = ReadFile(folder.path() / "output").value_or("");
+  const std::string output = base::ReadFile(folder.path() / "output").value_or("");
   EXPECT_EQ(output.find("\n::set-env"), std::string::npos) << output;
 }
 
 // 15: what one repository taught is not known to another.
 TEST_F(ThreatsTest, ExperienceStaysWithItsRepository) {
   const auto state = [&](const char* name) { return (folder.path() / name).string(); };
-  const Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200", "--max-rounds", "1", "--state", state("a"), "--quiet"});
+  const base::Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200", "--max-rounds", "1", "--state", state("a"), "--quiet"});
   ASSERT_EQ(done.exit_code, 0) << done.out;
   const auto count = [&](const char* name) {
-    const Completed shown = Warpwright({"memory", "show", "--json", "--quiet", "--state", state(name)});
+    const base::Completed shown = Warpwright({"memory", "show", "--json", "--quiet", "--state", state(name)});
     EXPECT_EQ(shown.exit_code, 0) << shown.out;
     return json::parse(shown.out, nullptr, false);
   };
@@ -277,7 +277,7 @@ TEST(ThreatsDecoders, EveryRepositoryHasItsOwnFolder) {
                                                         {"acme/..", "https://github.com/acme/.."}};
   std::set<std::string> folders;
   for (const auto& [name, url] : places) {
-    std::string folder = FolderName(name, url);
+    std::string folder = service::FolderName(name, url);
     EXPECT_EQ(folder.find('/'), std::string::npos) << folder;
     EXPECT_FALSE(folder.starts_with(".")) << folder;
     std::transform(folder.begin(), folder.end(), folder.begin(), [](unsigned char c) { return std::tolower(c); });  // file systems that do not tell them apart
@@ -293,7 +293,7 @@ TEST(ThreatsAction, UsesAreOfOneCommitAndInputsGoThroughTheEnvironment) {
       for (const auto& entry : fs::directory_iterator(fs::path(WW_SOURCE_DIR) / folder)) files.push_back(entry.path());
   EXPECT_GT(files.size(), 3u);
   for (const fs::path& file : files) {
-    std::istringstream lines(*ReadFile(file));
+    std::istringstream lines(*base::ReadFile(file));
     bool permissions = file.filename() == "action.yml";
     size_t run_indent = std::string::npos;
     int number = 0;
@@ -326,14 +326,14 @@ TEST(ThreatsTable, NamesTestsThatExist) {
   std::set<std::string> tests;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(WW_SOURCE_DIR) / "tests")) {
     if (entry.path().extension() != ".cpp") continue;
-    const std::string text = *ReadFile(entry.path());
+    const std::string text = *base::ReadFile(entry.path());
     for (size_t at = text.find("\nTEST"); at != std::string::npos; at = text.find("\nTEST", at + 1)) {
       const size_t open = text.find('(', at), comma = text.find(", ", open), close = text.find(')', open);
       if (close == std::string::npos || comma > close) continue;
       tests.insert(text.substr(open + 1, comma - open - 1) + "." + text.substr(comma + 2, close - comma - 2));
     }
   }
-  const std::string page = *ReadFile(fs::path(WW_SOURCE_DIR) / "tests/threats/README.md");
+  const std::string page = *base::ReadFile(fs::path(WW_SOURCE_DIR) / "tests/threats/README.md");
   int named = 0, rows = 0;
   for (size_t at = page.find('`'); at != std::string::npos; at = page.find('`', at)) {
     const size_t end = page.find('`', at + 1);

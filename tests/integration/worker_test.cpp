@@ -26,8 +26,8 @@ void scale(float* out, const float* in, int n) {
 class WorkerTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new TemporaryDirectory(std::move(*TemporaryDirectory::Create("ww-worker-test")));
-    ASSERT_TRUE(WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 2.0f\n"));
+    folder_ = new base::TemporaryDirectory(std::move(*base::TemporaryDirectory::Create("ww-worker-test")));
+    ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 2.0f\n"));
     worker_ = StartWorker(folder_->path()).release();
   }
   static void TearDownTestSuite() {
@@ -35,21 +35,21 @@ class WorkerTest : public testing::Test {
     delete folder_;
   }
 
-  static SourceRef Source(const std::string& text) { return {folder_->path().string(), "src/scale.cu", text}; }
+  static core::SourceRef Source(const std::string& text) { return {folder_->path().string(), "src/scale.cu", text}; }
 
-  static ExecuteRequest Request(const std::string& text, int n = 300) {
-    ExecuteRequest r;
+  static core::ExecuteRequest Request(const std::string& text, int n = 300) {
+    core::ExecuteRequest r;
     r.source = Source(text);
     r.spec.name = "scale";
     r.spec.file = r.source.file;
     r.spec.entry = "scale";
-    BufferArgument buffer;
-    buffer.shape = {*Expression::Parse("n")};
-    buffer.role = Role::kOut;
+    core::BufferArgument buffer;
+    buffer.shape = {*core::Expression::Parse("n")};
+    buffer.role = core::Role::kOut;
     r.spec.args.push_back({"out", buffer, 0});
-    buffer.role = Role::kIn;
+    buffer.role = core::Role::kIn;
     r.spec.args.push_back({"in", buffer, 0});
-    r.spec.args.push_back({"n", ScalarArgument{}, 0});
+    r.spec.args.push_back({"n", core::ScalarArgument{}, 0});
     r.case_name = "n";
     r.scalars = {{"n", int64_t{n}}};
     std::vector<std::byte> in(4 * static_cast<size_t>(n));
@@ -62,7 +62,7 @@ class WorkerTest : public testing::Test {
     r.options.counters = true;
     return r;
   }
-  static ExecuteOutcome Execute(const ExecuteRequest& request) {
+  static core::ExecuteOutcome Execute(const core::ExecuteRequest& request) {
     auto outcome = worker_->Execute(request);
     if (!outcome) throw std::runtime_error(outcome.error().Format());
     return std::move(*outcome);
@@ -72,18 +72,18 @@ class WorkerTest : public testing::Test {
     const std::string old = "if (i < n) out[i] = kScale * in[i];";
     return text.replace(text.find(old), old.size(), body);
   }
-  static TemporaryDirectory* folder_;
-  static WorkerEvaluator* worker_;
+  static base::TemporaryDirectory* folder_;
+  static worker::WorkerEvaluator* worker_;
 };
-TemporaryDirectory* WorkerTest::folder_ = nullptr;
-WorkerEvaluator* WorkerTest::worker_ = nullptr;
+base::TemporaryDirectory* WorkerTest::folder_ = nullptr;
+worker::WorkerEvaluator* WorkerTest::worker_ = nullptr;
 
 TEST_F(WorkerTest, RunsAndCounts) {
   const auto outcome = Execute(Request(kSource));
-  if (const auto* failed = std::get_if<CompileFailed>(&outcome)) FAIL() << failed->log;
-  if (const auto* refused = std::get_if<Refused>(&outcome)) FAIL() << refused->check << ": " << refused->reason;
-  if (const auto* faulted = std::get_if<Faulted>(&outcome)) FAIL() << faulted->fault.message;
-  const auto& executed = std::get<Executed>(outcome);
+  if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) FAIL() << failed->log;
+  if (const auto* refused = std::get_if<core::Refused>(&outcome)) FAIL() << refused->check << ": " << refused->reason;
+  if (const auto* faulted = std::get_if<core::Faulted>(&outcome)) FAIL() << faulted->fault.message;
+  const auto& executed = std::get<core::Executed>(outcome);
   ASSERT_EQ(executed.buffers.size(), 2u);
   for (size_t i = 0; i < 300; ++i) {
     float value = 0;
@@ -100,21 +100,21 @@ TEST_F(WorkerTest, RunsAndCounts) {
 }
 
 TEST_F(WorkerTest, ARepeatedSourceCostsOnlyItsRun) {
-  const auto first = std::get<Executed>(Execute(Request(kSource)));
-  const auto again = std::get<Executed>(Execute(Request(kSource)));
+  const auto first = std::get<core::Executed>(Execute(Request(kSource)));
+  const auto again = std::get<core::Executed>(Execute(Request(kSource)));
   EXPECT_EQ(again.plan_digest, first.plan_digest);
   EXPECT_EQ(again.module_key, first.module_key);
   EXPECT_LT(again.seconds.at("slice") + again.seconds.at("record") + again.seconds.at("compile"), 0.01);
   worker_->Restart();  // what another process finds on disk is nearly as good
-  const auto fresh = std::get<Executed>(Execute(Request(kSource)));
+  const auto fresh = std::get<core::Executed>(Execute(Request(kSource)));
   EXPECT_EQ(fresh.module_key, first.module_key);
   EXPECT_LT(fresh.seconds.at("compile"), 0.2);
 }
 
 TEST_F(WorkerTest, AnEditedHeaderIsANewSource) {
-  ASSERT_TRUE(WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 3.0f\n"));
-  const auto executed = std::get<Executed>(Execute(Request(kSource)));
-  ASSERT_TRUE(WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 2.0f\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 3.0f\n"));
+  const auto executed = std::get<core::Executed>(Execute(Request(kSource)));
+  ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 2.0f\n"));
   float value = 0;
   std::memcpy(&value, executed.buffers[0].data() + 4 * 4, 4);
   EXPECT_EQ(value, 3.0f);
@@ -130,36 +130,36 @@ TEST_F(WorkerTest, Inspects) {
 TEST_F(WorkerTest, RewritesAndSplicesWithTheUsersBytes) {
   const auto outcome = worker_->Rewrite({Source(kSource), "scale", "", "launch_retune", {{"block_size", "256"}}});
   ASSERT_TRUE(outcome) << outcome.error().Format();
-  if (const auto* refusal = std::get_if<RewriteRefusal>(&*outcome)) FAIL() << refusal->reason;
-  const auto& rewritten = std::get<Rewritten>(*outcome);
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&*outcome)) FAIL() << refusal->reason;
+  const auto& rewritten = std::get<core::Rewritten>(*outcome);
   EXPECT_NE(rewritten.text, kSource);
   EXPECT_NE(rewritten.text.find('\xe9'), std::string::npos);
   const auto spliced = worker_->Splice({Source(kSource), rewritten.text, "scale"});
   ASSERT_TRUE(spliced) << spliced.error().Format();
-  if (const auto* refused = std::get_if<Refused>(&*spliced)) FAIL() << refused->reason;
-  EXPECT_NE(std::get<Rewritten>(*spliced).text.find('\xe9'), std::string::npos);
+  if (const auto* refused = std::get_if<core::Refused>(&*spliced)) FAIL() << refused->reason;
+  EXPECT_NE(std::get<core::Rewritten>(*spliced).text.find('\xe9'), std::string::npos);
 }
 
 TEST_F(WorkerTest, AKernelThatDoesNotCompile) {
   const auto outcome = Execute(Request(With("out[i] = nonsense;")));
-  ASSERT_TRUE(std::holds_alternative<CompileFailed>(outcome));
-  EXPECT_NE(std::get<CompileFailed>(outcome).log.find("src/scale.cu(7): error"), std::string::npos) << std::get<CompileFailed>(outcome).log;
+  ASSERT_TRUE(std::holds_alternative<core::CompileFailed>(outcome));
+  EXPECT_NE(std::get<core::CompileFailed>(outcome).log.find("src/scale.cu(7): error"), std::string::npos) << std::get<core::CompileFailed>(outcome).log;
 }
 
 TEST_F(WorkerTest, AForbiddenInstruction) {
   auto request = Request(With("if (i < n) out[i] = kScale * in[i] + (clock64() == 1);"));
   const auto outcome = Execute(request);
-  ASSERT_TRUE(std::holds_alternative<Refused>(outcome));
-  EXPECT_EQ(std::get<Refused>(outcome).check, "ptx-rules");
-  EXPECT_EQ(std::get<Refused>(outcome).line, 7);
-  EXPECT_EQ(std::get<Refused>(outcome).file, "src/scale.cu");
+  ASSERT_TRUE(std::holds_alternative<core::Refused>(outcome));
+  EXPECT_EQ(std::get<core::Refused>(outcome).check, "ptx-rules");
+  EXPECT_EQ(std::get<core::Refused>(outcome).line, 7);
+  EXPECT_EQ(std::get<core::Refused>(outcome).file, "src/scale.cu");
 }
 
 TEST_F(WorkerTest, AnOutOfBoundsWriteIsAFault) {
   const auto outcome = Execute(Request(With("if (i <= n) out[i] = kScale;")));
-  ASSERT_TRUE(std::holds_alternative<Faulted>(outcome));
-  const Fault& fault = std::get<Faulted>(outcome).fault;
-  EXPECT_EQ(fault.kind, Fault::Kind::kOutOfBounds);
+  ASSERT_TRUE(std::holds_alternative<core::Faulted>(outcome));
+  const core::Fault& fault = std::get<core::Faulted>(outcome).fault;
+  EXPECT_EQ(fault.kind, core::Fault::Kind::kOutOfBounds);
   EXPECT_EQ(fault.line, 7);
   EXPECT_EQ(fault.file, "src/scale.cu");
 }
@@ -169,8 +169,8 @@ TEST_F(WorkerTest, FilesOfTheMachineCannotBeIncluded) {
                               "#include \"../../../../../../etc/passwd\"\n"}) {
     const auto outcome = Execute(Request(include + std::string(kSource)));
     std::string said;  // a header that is not in the repository may also be left out
-    if (const auto* failed = std::get_if<CompileFailed>(&outcome)) said = failed->log;
-    if (const auto* refused = std::get_if<Refused>(&outcome)) said = refused->reason;
+    if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) said = failed->log;
+    if (const auto* refused = std::get_if<core::Refused>(&outcome)) said = refused->reason;
     EXPECT_EQ(said.find("root:"), std::string::npos) << said;
     EXPECT_EQ(said.find("PATH="), std::string::npos) << said;
   }
@@ -190,15 +190,15 @@ struct BombRow {
 class WorkerMeets : public WorkerTest, public testing::WithParamInterface<BombRow> {};
 TEST_P(WorkerMeets, ATemplateBomb) {
   const auto request = Request(kBomb + With(std::string("\n#if ") + GetParam().condition + "\nout[i] = Bomb<30, float>::value;\n#endif\n"));
-  WorkerCommand command = WorkerCommandFor(folder_->path());
+  worker::WorkerCommand command = WorkerCommandFor(folder_->path());
   command.argv.insert(command.argv.end(), {"--memory-gib", std::to_string(GetParam().memory_gib)});
   const std::chrono::milliseconds limit(GetParam().memory_gib == 1 ? 20'000 : 1'000);
-  WorkerEvaluator worker(command, {limit, std::chrono::milliseconds(60'000), limit, limit});
+  worker::WorkerEvaluator worker(command, {limit, std::chrono::milliseconds(60'000), limit, limit});
   const auto outcome = worker.Execute(request);
   ASSERT_TRUE(outcome) << outcome.error().Format();
-  if (const auto* refused = std::get_if<Refused>(&*outcome)) FAIL() << refused->check << ": " << refused->reason;
-  ASSERT_TRUE(std::holds_alternative<CompileFailed>(*outcome));
-  const std::string& log = std::get<CompileFailed>(*outcome).log;
+  if (const auto* refused = std::get_if<core::Refused>(&*outcome)) FAIL() << refused->check << ": " << refused->reason;
+  ASSERT_TRUE(std::holds_alternative<core::CompileFailed>(*outcome));
+  const std::string& log = std::get<core::CompileFailed>(*outcome).log;
   EXPECT_NE(log.find(GetParam().message), std::string::npos) << log;
   EXPECT_NE(log.find("exceeded its limit"), std::string::npos) << log;
 }
@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(All, WorkerMeets,
 
 TEST(WorkerProgram, LinksNoCudaLibrary) {
   const auto program = std::filesystem::path(WW_BINARY_DIR) / "daemon/cli/warpwright-worker";
-  const auto dynamic = warpwright::Run({{"readelf", "-d", program.string()}, MinimalEnvironment()});
+  const auto dynamic = warpwright::base::Run({{"readelf", "-d", program.string()}, base::MinimalEnvironment()});
   ASSERT_TRUE(dynamic && dynamic->exit_code == 0);
   for (const char* library : {"libcuda", "libnvrtc", "libcupti", "libcudart"}) EXPECT_EQ(dynamic->out.find(library), std::string::npos) << library;
 }

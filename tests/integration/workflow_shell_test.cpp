@@ -55,19 +55,19 @@ class WorkflowShell : public testing::Test {
   }
   void Program(const std::string& name, const std::string& script) {
     const fs::path file = folder_.path() / "bin" / name;
-    ASSERT_TRUE(WriteFileAtomically(file, script));
+    ASSERT_TRUE(base::WriteFileAtomically(file, script));
     fs::permissions(file, fs::perms::owner_all);
   }
   // `values`: of the step's expressions, for each name in its env. `settings`: of the runner.
   Step RunStep(const YAML::Node& step, const Variables& values, const fs::path& directory, const Variables& settings) {
     const fs::path script = folder_.path() / "script", output = folder_.path() / "output", summary = folder_.path() / "summary";
-    EXPECT_TRUE(WriteFileAtomically(script, step["run"].as<std::string>()));
-    for (const fs::path& file : {output, summary}) EXPECT_TRUE(WriteFileAtomically(file, ""));
-    Command command;
+    EXPECT_TRUE(base::WriteFileAtomically(script, step["run"].as<std::string>()));
+    for (const fs::path& file : {output, summary}) EXPECT_TRUE(base::WriteFileAtomically(file, ""));
+    base::Command command;
     command.argv = Shell(step);
     command.argv.push_back(script.string());
     command.directory = directory;
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     for (const auto& [key, value] : settings) command.env[key] = value;
     command.env["PATH"] = (folder_.path() / "bin").string() + ":" + command.env["PATH"];
     command.env["GITHUB_OUTPUT"] = output.string();
@@ -77,12 +77,12 @@ class WorkflowShell : public testing::Test {
       EXPECT_TRUE(values.contains(name)) << "the step's env has a new " << name;
       if (values.contains(name)) command.env[name] = values.at(name);
     }
-    const auto done = warpwright::Run(command);
+    const auto done = warpwright::base::Run(command);
     EXPECT_TRUE(done);
     if (!done) return {};
-    return {done->exit_code, done->out, done->err, ReadFile(output).value_or("?"), ReadFile(summary).value_or("?")};
+    return {done->exit_code, done->out, done->err, base::ReadFile(output).value_or("?"), base::ReadFile(summary).value_or("?")};
   }
-  const TemporaryDirectory folder_ = std::move(*TemporaryDirectory::Create("ww-workflow"));
+  const base::TemporaryDirectory folder_ = std::move(*base::TemporaryDirectory::Create("ww-workflow"));
 };
 
 // --- /warpwright in a comment -------------------------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class SlashWorkflow : public WorkflowShell {
     fs::remove(log);
     const auto answer = [&](const std::string& path, const std::string& text) {
       if (text.empty()) return;
-      ASSERT_TRUE(WriteFileAtomically(answers / "repos" / kRepository / path, text));
+      ASSERT_TRUE(base::WriteFileAtomically(answers / "repos" / kRepository / path, text));
     };
     answer("collaborators/ann/permission", comment.permission.empty() ? "" : comment.permission + "\n");
     answer("pulls/7", comment.pull);
@@ -124,7 +124,7 @@ class SlashWorkflow : public WorkflowShell {
     Program("gh", kGh);
     const Variables values = {{"GH_TOKEN", kToken}, {"REPOSITORY", kRepository}, {"NUMBER", "7"}, {"COMMENT", "77"}, {"LOGIN", "ann"}, {"BODY", comment.body}};
     const Step step = RunStep(ShippedStep("slash.yml", "check"), values, folder_.path() / "work", {{"GH_LOG", log.string()}, {"GH_ANSWERS", answers.string()}});
-    asked_ = ReadFile(log).value_or("");
+    asked_ = base::ReadFile(log).value_or("");
     return step;
   }
   static std::string Asked(const std::string& path, const std::string& filter) { return fmt::format("api repos/{}/{} --jq {}\n", kRepository, path, filter); }
@@ -273,11 +273,11 @@ TEST_F(SlashWorkflow, TheFilterGivesTheFieldsOfAPullRequest) {
       {{{"head", deleted}, {"base", {{"ref", "main"}}}}, Pull("", kHead, "a\"b")},
   };
   for (const auto& [pull, fields] : kRows) {
-    Command command;
+    base::Command command;
     command.argv = {"jq", "--raw-output", kHeadFilter};  // gh has its own
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     command.input = pull.dump();
-    const auto done = warpwright::Run(command);
+    const auto done = warpwright::base::Run(command);
     if (!done || done->exit_code == 127) GTEST_SKIP() << "jq is not installed";
     EXPECT_EQ(done->out, fields) << done->err;
   }
@@ -366,9 +366,9 @@ class NightlyWorkflow : public WorkflowShell {
     job.clone = clone;
     const fs::path pages = job.clone.string() + "-pages";
     // A night is known by its second.
-    while (FormatUtc(SystemClock().Now()) == last_) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (base::FormatUtc(base::SystemClock().Now()) == last_) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     job.night = RunStep(ShippedStep("nightly.yml", "night"), {{"PAGES", pages.string()}}, job.clone, {{"XDG_CACHE_HOME", Cache().string()}});
-    job.report = json::parse(ReadFile(pages / "night.json").value_or(""), nullptr, false);
+    job.report = json::parse(base::ReadFile(pages / "night.json").value_or(""), nullptr, false);
     if (job.report.is_object()) last_ = job.report.value("time", "");
     job.history = Output(job.night, "history");
     return job;
@@ -400,7 +400,7 @@ class NightlyWorkflow : public WorkflowShell {
   static bool Optimizes(const Night& job) { return Runs("Optimize what became slower", job, "slower"); }
   // Of all tests: what is compiled once need not be compiled again.
   static const fs::path& Cache() {
-    static const TemporaryDirectory cache = std::move(*TemporaryDirectory::Create("ww-workflow-cache"));
+    static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-workflow-cache"));
     return cache.path();
   }
   std::unique_ptr<GithubStandIn> hub_;
@@ -449,7 +449,7 @@ TEST_F(NightlyWorkflow, TheHistoryOutlivesTheCloneAndWhatBecameSlowerIsNamedOnce
     ASSERT_EQ(hub_->Pushes().size(), static_cast<size_t>(count));
     EXPECT_EQ(hub_->Pushes().back().login, "github-actions[bot]");
     ASSERT_TRUE(job.keep.out.starts_with("::add-mask::")) << job.keep.out;
-    const std::string mask = job.keep.out.substr(12, job.keep.out.find('\n') - 12), config = ReadFile(job.clone / ".git/config").value_or("");
+    const std::string mask = job.keep.out.substr(12, job.keep.out.find('\n') - 12), config = base::ReadFile(job.clone / ".git/config").value_or("");
     EXPECT_GT(mask.size(), 40u);
     EXPECT_NE(config, "");
     for (const std::string& secret : {std::string(kToken), mask})

@@ -6,9 +6,9 @@
 
 namespace warpwright {
 
-inline void StoreIn(Bytes& bytes, DType dtype, size_t index, double value) {
+inline void StoreIn(base::Bytes& bytes, core::DType dtype, size_t index, double value) {
   std::vector<std::byte> changed = bytes.Copy();
-  StoreFromDouble(dtype, changed.data(), index, value);
+  core::StoreFromDouble(dtype, changed.data(), index, value);
   bytes = std::move(changed);
 }
 

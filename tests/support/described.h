@@ -103,24 +103,24 @@ class Filler {
       value = next_ + 0.1;
     else if constexpr (std::is_same_v<T, std::string>)
       value = "text \xc3\xb6 " + std::to_string(next_);
-    else if constexpr (std::is_same_v<T, Bytes>)
+    else if constexpr (std::is_same_v<T, base::Bytes>)
       value = std::vector<std::byte>(static_cast<size_t>(next_ % 7 + 1), std::byte{0xff});
-    else if constexpr (codec::Text<T>)
+    else if constexpr (base::codec::Text<T>)
       value = T::Parse("N + " + std::to_string(next_)).value();
-    else if constexpr (codec::kIs<T, std::optional>)
+    else if constexpr (base::codec::kIs<T, std::optional>)
       Fill(value.emplace());
-    else if constexpr (std::is_same_v<T, codec::Scalar>)
+    else if constexpr (std::is_same_v<T, base::codec::Scalar>)
       value = 1.0;
-    else if constexpr (codec::Tagged<T>)
+    else if constexpr (base::codec::Tagged<T>)
       Fill(value.template emplace<std::variant_size_v<T> - 1>());
-    else if constexpr (codec::NamedNumbers<T>) {
-      for (const auto& [name, number] : Fields(value))
-        SetField(value, name, ~uint64_t{0} - static_cast<uint64_t>(++next_));
-    } else if constexpr (codec::kIs<T, std::map>)
+    else if constexpr (base::codec::NamedNumbers<T>) {
+      for (const auto& [name, number] : core::Fields(value))
+        core::SetField(value, name, ~uint64_t{0} - static_cast<uint64_t>(++next_));
+    } else if constexpr (base::codec::kIs<T, std::map>)
       Fill(value["key " + std::to_string(next_)]);
     else if constexpr (std::is_same_v<T, std::vector<bool>>)
       value = {true, false};
-    else if constexpr (codec::kIs<T, std::vector> || codec::kIs<T, std::set>) {
+    else if constexpr (base::codec::kIs<T, std::vector> || base::codec::kIs<T, std::set>) {
       for (int i = 0; i < 2; ++i) {
         typename T::value_type item{};
         Fill(item);
@@ -166,14 +166,14 @@ class Filler {
 };
 
 // Blobs in a list.
-struct Blobs : BlobSink, BlobSource {
+struct Blobs : base::BlobSink, base::BlobSource {
   size_t Put(std::span<const std::byte> bytes) override {
     all.emplace_back(bytes.begin(), bytes.end());
     return all.size() - 1;
   }
-  std::optional<Bytes> Take(uint64_t number) override {
+  std::optional<base::Bytes> Take(uint64_t number) override {
     if (number >= all.size()) return std::nullopt;
-    return Bytes(std::vector<std::byte>(all[number]));
+    return base::Bytes(std::vector<std::byte>(all[number]));
   }
   std::vector<std::vector<std::byte>> all;
 };
@@ -181,10 +181,10 @@ struct Blobs : BlobSink, BlobSource {
 template <typename T>
 void ExpectComesBack(const T& value) {
   Blobs sent, again;
-  const std::string text = EncodeJson(value, &sent);
-  const auto back = DecodeJson<T>(text, {}, &sent);
+  const std::string text = base::EncodeJson(value, &sent);
+  const auto back = base::DecodeJson<T>(text, {}, &sent);
   ASSERT_TRUE(back) << back.error().message << "\n" << text;
-  EXPECT_EQ(EncodeJson(*back, &again), text);
+  EXPECT_EQ(base::EncodeJson(*back, &again), text);
   EXPECT_EQ(again.all, sent.all);
 }
 

@@ -6,7 +6,7 @@
 
 namespace warpwright {
 
-FakeRun::FakeRun(const ExecuteRequest& r) : request(r) {
+FakeRun::FakeRun(const core::ExecuteRequest& r) : request(r) {
   for (const auto& buffer : r.buffers) buffers.push_back(buffer.bytes.Copy());
 }
 
@@ -16,49 +16,49 @@ size_t FakeRun::IndexOf(const std::string& buffer) const {
   throw std::logic_error("no buffer " + buffer);
 }
 
-DType FakeRun::DTypeOf(const std::string& buffer) const {
-  return std::get<BufferArgument>(request.spec.Find(buffer)->kind).dtype;
+core::DType FakeRun::DTypeOf(const std::string& buffer) const {
+  return std::get<core::BufferArgument>(request.spec.Find(buffer)->kind).dtype;
 }
 
 size_t FakeRun::Size(const std::string& buffer) const {
-  return buffers[IndexOf(buffer)].size() / SizeOf(DTypeOf(buffer));
+  return buffers[IndexOf(buffer)].size() / core::SizeOf(DTypeOf(buffer));
 }
 
 double FakeRun::Get(const std::string& buffer, size_t index) const {
-  return LoadAsDouble(DTypeOf(buffer), buffers[IndexOf(buffer)].data(), index);
+  return core::LoadAsDouble(DTypeOf(buffer), buffers[IndexOf(buffer)].data(), index);
 }
 
 void FakeRun::Set(const std::string& buffer, size_t index, double value) {
-  StoreFromDouble(DTypeOf(buffer), buffers[IndexOf(buffer)].data(), index, value);
+  core::StoreFromDouble(DTypeOf(buffer), buffers[IndexOf(buffer)].data(), index, value);
 }
 
 int64_t FakeRun::Scalar(const std::string& name) const { return std::get<int64_t>(request.scalars.at(name)); }
 
-bool FakeRun::in_f64(const std::string& buffer) const { return DTypeOf(buffer) == DType::kF64; }
+bool FakeRun::in_f64(const std::string& buffer) const { return DTypeOf(buffer) == core::DType::kF64; }
 
 void FakeEvaluator::Add(std::string marker, FakeKernel kernel, uint64_t instructions_per_byte) {
   kernels_.push_back({std::move(marker), std::move(kernel), instructions_per_byte});
 }
 
-Result<Inspection> FakeEvaluator::Inspect(const SourceRef&) { return Inspection{}; }
-Result<RewriteOutcome> FakeEvaluator::Rewrite(const RewriteRequest& request) {
+Result<core::Inspection> FakeEvaluator::Inspect(const core::SourceRef&) { return core::Inspection{}; }
+Result<core::RewriteOutcome> FakeEvaluator::Rewrite(const core::RewriteRequest& request) {
   // A kernel is the same function in float64, but for assembly, which has no counterpart there.
-  if (request.transform == kFloat64Text && request.source.text.find("asm(") == std::string::npos) return RewriteOutcome(Rewritten{request.source.text, {}, request.entry});
-  return RewriteOutcome(RewriteRefusal{"not here", 0});
+  if (request.transform == core::kFloat64Text && request.source.text.find("asm(") == std::string::npos) return core::RewriteOutcome(core::Rewritten{request.source.text, {}, request.entry});
+  return core::RewriteOutcome(core::RewriteRefusal{"not here", 0});
 }
-Result<SpliceOutcome> FakeEvaluator::Splice(const SpliceRequest& request) {
-  return SpliceOutcome(Rewritten{request.edited, {}});
+Result<core::SpliceOutcome> FakeEvaluator::Splice(const core::SpliceRequest& request) {
+  return core::SpliceOutcome(core::Rewritten{request.edited, {}});
 }
 
-const FakeEvaluator::Entry* FakeEvaluator::Find(const SourceRef& source) const {
+const FakeEvaluator::Entry* FakeEvaluator::Find(const core::SourceRef& source) const {
   for (const Entry& entry : kernels_)
     if (source.text.find(entry.marker) != std::string::npos) return &entry;
   return nullptr;
 }
 
-Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
+Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& request) {
   const Entry* entry = Find(request.source);
-  if (entry == nullptr) return ExecuteOutcome(CompileFailed{"no such kernel"});
+  if (entry == nullptr) return core::ExecuteOutcome(core::CompileFailed{"no such kernel"});
   calls.push_back({entry->marker, request.case_name, request.options.seed, request.buffers, request.options});
   FakeRun run(request);
   entry->kernel(run);
@@ -67,10 +67,10 @@ Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
   for (size_t i = 0; i < run.buffers.size(); ++i) {
     bytes += run.buffers[i].size();
     if (request.buffers[i].read_only && !(request.buffers[i].bytes == run.buffers[i]))
-      return ExecuteOutcome(Faulted{
-          {Fault::Kind::kReadOnlyWrite, "write to " + request.buffers[i].name, entry->marker}, request.case_name});
+      return core::ExecuteOutcome(core::Faulted{
+          {core::Fault::Kind::kReadOnlyWrite, "write to " + request.buffers[i].name, entry->marker}, request.case_name});
   }
-  Executed executed;
+  core::Executed executed;
   executed.modelled = request.device.starts_with("sim");
   for (uint32_t i = 1; i < request.options.runs; ++i) {
     FakeRun again(request);
@@ -82,7 +82,7 @@ Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
   if (request.options.counters) executed.notes = run.notes;
   executed.changed_globals = run.changed_globals;
   executed.precision = run.precision;
-  LaunchReport launch;
+  core::LaunchReport launch;
   launch.kernel = entry->marker;
   launch.counters = run.counters;
   launch.counters.thread_instructions = bytes * entry->instructions_per_byte;
@@ -91,43 +91,43 @@ Result<ExecuteOutcome> FakeEvaluator::Execute(const ExecuteRequest& request) {
   executed.launches = {launch};
   executed.time_us = static_cast<double>(launch.counters.thread_instructions) * 1e-3;
   if (request.options.keep_outputs) executed.buffers = run.Results();
-  return ExecuteOutcome(std::move(executed));
+  return core::ExecuteOutcome(std::move(executed));
 }
 
 // Contents are moved round by one element more in each pair. All pairs of a call have the drift of the first.
-Result<TimeOutcome> FakeEvaluator::Time(const TimeRequest& request) {
+Result<core::TimeOutcome> FakeEvaluator::Time(const core::TimeRequest& request) {
   const Entry *original = Find(request.original), *candidate = Find(request.candidate);
-  if (original == nullptr || candidate == nullptr) return TimeOutcome(CompileFailed{"no such kernel"});
+  if (original == nullptr || candidate == nullptr) return core::TimeOutcome(core::CompileFailed{"no such kernel"});
   timed.push_back(request.options);
-  ExecuteRequest inputs;
+  core::ExecuteRequest inputs;
   inputs.spec = request.spec;
   inputs.scalars = request.scalars;
   inputs.buffers = request.buffers;
   inputs.options.seed = request.options.seed;
   size_t index = 0;
   std::vector<size_t> outputs;
-  for (const Argument& argument : request.spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : request.spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     auto& bytes = inputs.buffers[index].bytes;
-    if (buffer->role == Role::kIn) {
+    if (buffer->role == core::Role::kIn) {
       std::vector<std::byte> moved = bytes.Copy();
-      std::rotate(moved.begin(), moved.begin() + static_cast<std::ptrdiff_t>(SizeOf(buffer->dtype)), moved.end());
+      std::rotate(moved.begin(), moved.begin() + static_cast<std::ptrdiff_t>(core::SizeOf(buffer->dtype)), moved.end());
       bytes = std::move(moved);
     }
-    if (buffer->role == Role::kOut || buffer->role == Role::kInOut) outputs.push_back(index);
+    if (buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut) outputs.push_back(index);
     ++index;
   }
   FakeRun first(inputs), second(inputs);
   first.timed = second.timed = true;
   original->kernel(first);
   candidate->kernel(second);
-  TimedDrift drift;
+  core::OutputDeviation drift;
   for (const size_t i : outputs) {
-    const DType dtype = std::get<BufferArgument>(request.spec.Find(inputs.buffers[i].name)->kind).dtype;
+    const core::DType dtype = std::get<core::BufferArgument>(request.spec.Find(inputs.buffers[i].name)->kind).dtype;
     double squares = 0, errors = 0;
-    for (size_t e = 0; e < first.buffers[i].size() / SizeOf(dtype); ++e) {
-      const double a = LoadAsDouble(dtype, first.buffers[i].data(), e), b = LoadAsDouble(dtype, second.buffers[i].data(), e);
+    for (size_t e = 0; e < first.buffers[i].size() / core::SizeOf(dtype); ++e) {
+      const double a = core::LoadAsDouble(dtype, first.buffers[i].data(), e), b = core::LoadAsDouble(dtype, second.buffers[i].data(), e);
       if (std::isfinite(a) != std::isfinite(b)) ++drift.different_class;
       if (!std::isfinite(a) || !std::isfinite(b)) continue;
       squares += a * a;
@@ -135,17 +135,17 @@ Result<TimeOutcome> FakeEvaluator::Time(const TimeRequest& request) {
     }
     if (errors > 0) drift.relative_rms = std::max(drift.relative_rms, std::sqrt(errors / squares));
   }
-  Timed result;
+  core::Timed result;
   result.guards = second.guards;
-  const TimingOptions& options = request.options;
+  const core::TimingOptions& options = request.options;
   for (int i = 0; i < options.blocks * options.pairs_per_block; ++i) {
-    TimedPair pair{options.first_block + i / options.pairs_per_block, i % 2 == 0, 100, 100, 0, 0, drift};
+    core::TimedPair pair{options.first_block + i / options.pairs_per_block, i % 2 == 0, 100, 100, 0, 0, drift};
     if (timing) timing({pair, options.first_block * options.pairs_per_block + i, request});
     result.pairs.push_back(pair);
   }
   result.kept = {{0, first.Results(), second.Results()}};
   if (after_timing) after_timing(result);
-  return TimeOutcome(std::move(result));
+  return core::TimeOutcome(std::move(result));
 }
 
 }  // namespace warpwright

@@ -17,7 +17,7 @@ namespace warpwright {
 // that the same function serves the float64 shadow.
 class FakeRun {
  public:
-  explicit FakeRun(const ExecuteRequest& request);
+  explicit FakeRun(const core::ExecuteRequest& request);
 
   size_t Size(const std::string& buffer) const;  // elements
   double Get(const std::string& buffer, size_t index) const;
@@ -25,53 +25,53 @@ class FakeRun {
   int64_t Scalar(const std::string& name) const;
   bool in_f64(const std::string& buffer) const;
 
-  const ExecuteRequest& request;
+  const core::ExecuteRequest& request;
   std::vector<std::vector<std::byte>> buffers;
-  std::vector<GuardViolation> guards;
+  std::vector<core::GuardViolation> guards;
   std::vector<std::string> changed_globals;
   std::vector<std::string> notes;         // of what could not be counted
-  std::map<std::string, PrecisionUse> precision;
-  Counters counters;                      // of the one launch, beside its instructions
+  std::map<std::string, core::PrecisionUse> precision;
+  core::Counters counters;                      // of the one launch, beside its instructions
   // What the run leaves, to be given away.
-  std::vector<Bytes> Results() { return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())}; }
+  std::vector<base::Bytes> Results() { return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())}; }
 
   uint32_t run = 0;                       // of those that the request asks for at once
-  std::optional<ExecuteOutcome> outcome;  // set: the run ends with it
+  std::optional<core::ExecuteOutcome> outcome;  // set: the run ends with it
   bool timed = false;                     // as the candidate or the original of a pair
 
  private:
   size_t IndexOf(const std::string& buffer) const;
-  DType DTypeOf(const std::string& buffer) const;
+  core::DType DTypeOf(const std::string& buffer) const;
 };
 using FakeKernel = std::function<void(FakeRun&)>;
 
-class FakeEvaluator final : public Evaluator {
+class FakeEvaluator final : public core::Evaluator {
  public:
   void Add(std::string marker, FakeKernel kernel, uint64_t instructions_per_byte = 4);
 
-  Result<Inspection> Inspect(const SourceRef& source) override;
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override;  // kFloat64Text; refuses all others
-  Result<SpliceOutcome> Splice(const SpliceRequest& request) override;
-  Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override;
-  Result<TimeOutcome> Time(const TimeRequest& request) override;
+  Result<core::Inspection> Inspect(const core::SourceRef& source) override;
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override;  // kFloat64Text; refuses all others
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override;
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override;
+  Result<core::TimeOutcome> Time(const core::TimeRequest& request) override;
 
   struct Call {
     std::string marker, case_name;
     uint64_t seed = 0;
-    std::vector<BufferContent> buffers;
-    ExecuteOptions options;
+    std::vector<core::BufferContent> buffers;
+    core::ExecuteOptions options;
   };
   std::vector<Call> calls;
 
   // What the clock says of a pair; outputs and their drift come from the kernels. `us` is set to 100 and 100 before.
   struct ScriptedPair {
-    TimedPair& pair;
+    core::TimedPair& pair;
     int index = 0;          // over all calls of a process
-    const TimeRequest& request;
+    const core::TimeRequest& request;
   };
   std::function<void(ScriptedPair)> timing;
-  std::function<void(Timed&)> after_timing;  // the last word
-  std::vector<TimingOptions> timed;
+  std::function<void(core::Timed&)> after_timing;  // the last word
+  std::vector<core::TimingOptions> timed;
 
  private:
   struct Entry {
@@ -79,7 +79,7 @@ class FakeEvaluator final : public Evaluator {
     FakeKernel kernel;
     uint64_t instructions_per_byte;
   };
-  const Entry* Find(const SourceRef& source) const;
+  const Entry* Find(const core::SourceRef& source) const;
   std::vector<Entry> kernels_;
 };
 

@@ -6,28 +6,28 @@
 
 namespace warpwright {
 
-Result<std::optional<PullRequestView>> FakeForge::FindPullRequest(const RepositoryName&, const std::string& head) {
+Result<std::optional<forge::PullRequestView>> FakeForge::FindPullRequest(const forge::RepositoryName&, const std::string& head) {
   WW_TRY(Begin("find pull request"));
-  std::optional<PullRequestView> found;
+  std::optional<forge::PullRequestView> found;
   for (const auto& view : pull_requests)
     if (view.head == head) found = view;
   WW_TRY(End("find pull request"));
   return found;
 }
 
-Result<PublishedPullRequest> FakeForge::PutPullRequest(const RepositoryName& repository, const PullRequestRequest& request) {
+Result<forge::PublishedPullRequest> FakeForge::PutPullRequest(const forge::RepositoryName& repository, const forge::PullRequestRequest& request) {
   WW_TRY(Begin("put pull request"));
-  PublishedPullRequest published;
+  forge::PublishedPullRequest published;
   for (size_t i = pull_requests.size(); i-- > 0;) {
-    PullRequestView& view = pull_requests[i];
+    forge::PullRequestView& view = pull_requests[i];
     if (view.head != request.head || view.state != "open") continue;
     if (request.expected_body && *request.expected_body != view.body) {
       published.view = view;
       published.body_left = true;
       return published;
     }
-    published.operation = view.title == request.title && view.body == request.body ? Operation::kUnchanged : Operation::kUpdated;
-    if (published.operation == Operation::kUpdated) log.push_back("update pull request " + request.head);
+    published.operation = view.title == request.title && view.body == request.body ? forge::Operation::kUnchanged : forge::Operation::kUpdated;
+    if (published.operation == forge::Operation::kUpdated) log.push_back("update pull request " + request.head);
     view.title = request.title;
     view.body = request.body;
     requests[i] = request;
@@ -35,7 +35,7 @@ Result<PublishedPullRequest> FakeForge::PutPullRequest(const RepositoryName& rep
     WW_TRY(End("put pull request"));
     return published;
   }
-  PullRequestView view;
+  forge::PullRequestView view;
   view.number = static_cast<int64_t>(pull_requests.size()) + 1;
   view.url = fmt::format("https://forge.example/{}/pull/{}", repository.Full(), view.number);
   view.title = request.title;
@@ -49,12 +49,12 @@ Result<PublishedPullRequest> FakeForge::PutPullRequest(const RepositoryName& rep
   requests.push_back(request);
   log.push_back("create pull request " + request.head);
   published.view = view;
-  published.operation = Operation::kCreated;
+  published.operation = forge::Operation::kCreated;
   WW_TRY(End("put pull request"));
   return published;
 }
 
-Result<int64_t> FakeForge::PutCheck(const RepositoryName& repository, const CheckRequest& request) {
+Result<int64_t> FakeForge::PutCheck(const forge::RepositoryName& repository, const forge::CheckRequest& request) {
   WW_TRY(Begin("put check"));
   auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) {
     return check.request.name == request.name && check.request.sha == request.sha && check.request.external_id == request.external_id;
@@ -70,7 +70,7 @@ Result<int64_t> FakeForge::PutCheck(const RepositoryName& repository, const Chec
   return id;
 }
 
-Result<int64_t> FakeForge::PutDashboard(const RepositoryName& repository, const DashboardRequest& request) {
+Result<int64_t> FakeForge::PutDashboard(const forge::RepositoryName& repository, const forge::DashboardRequest& request) {
   WW_TRY(Begin("put dashboard"));
   log.push_back(dashboards.count(repository.Full()) == 0 ? "create dashboard" : "update dashboard");
   dashboards[repository.Full()] = request;
@@ -78,19 +78,19 @@ Result<int64_t> FakeForge::PutDashboard(const RepositoryName& repository, const 
   return 1000;
 }
 
-Result<Permission> FakeForge::PermissionOf(const RepositoryName&, const std::string& login) {
+Result<forge::Permission> FakeForge::PermissionOf(const forge::RepositoryName&, const std::string& login) {
   WW_TRY(Begin("permission"));
   const auto found = permissions.find(login);
-  return found == permissions.end() ? Permission::kRead : found->second;
+  return found == permissions.end() ? forge::Permission::kRead : found->second;
 }
 
-Result<PullRequestView> FakeForge::ReadPullRequest(const RepositoryName&, int64_t number) {
+Result<forge::PullRequestView> FakeForge::ReadPullRequest(const forge::RepositoryName&, int64_t number) {
   WW_TRY(Begin("read pull request"));
   if (number < 1 || number > static_cast<int64_t>(pull_requests.size())) return Fail(ErrorCode::kUnsupported, "404: there is no such pull request");
   return PullRequest(number);
 }
 
-Result<int64_t> FakeForge::PutComment(const RepositoryName& repository, const CommentRequest& request) {
+Result<int64_t> FakeForge::PutComment(const forge::RepositoryName& repository, const forge::CommentRequest& request) {
   WW_TRY(Begin("put comment"));
   auto found = std::find_if(comments.begin(), comments.end(),
                             [&](const Comment& c) { return c.request.issue == request.issue && c.request.marker == request.marker; });
@@ -105,13 +105,13 @@ Result<int64_t> FakeForge::PutComment(const RepositoryName& repository, const Co
   return id;
 }
 
-Status FakeForge::React(const RepositoryName&, int64_t comment, const std::string& reaction) {
+Status FakeForge::React(const forge::RepositoryName&, int64_t comment, const std::string& reaction) {
   WW_TRY(Begin("react"));
   if (reactions.insert(fmt::format("{} {}", comment, reaction)).second) log.push_back("react " + reaction);
   return End("react");
 }
 
-PullRequestView& FakeForge::PullRequest(int64_t number) { return pull_requests.at(static_cast<size_t>(number - 1)); }
+forge::PullRequestView& FakeForge::PullRequest(int64_t number) { return pull_requests.at(static_cast<size_t>(number - 1)); }
 
 void FakeForge::Close(int64_t number, bool merged) {
   PullRequest(number).state = "closed";

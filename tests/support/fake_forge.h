@@ -11,36 +11,36 @@
 
 namespace warpwright {
 
-class FakeForge final : public Forge, public Conversation {
+class FakeForge final : public forge::Forge, public forge::CommentPort {
  public:
-  Result<std::optional<PullRequestView>> FindPullRequest(const RepositoryName& repository, const std::string& head) override;
-  Result<PublishedPullRequest> PutPullRequest(const RepositoryName& repository, const PullRequestRequest& request) override;
-  Result<int64_t> PutCheck(const RepositoryName& repository, const CheckRequest& request) override;
-  Result<int64_t> PutDashboard(const RepositoryName& repository, const DashboardRequest& request) override;
-  Result<Permission> PermissionOf(const RepositoryName& repository, const std::string& login) override;
-  Result<PullRequestView> ReadPullRequest(const RepositoryName& repository, int64_t number) override;
-  Result<int64_t> PutComment(const RepositoryName& repository, const CommentRequest& request) override;
-  Status React(const RepositoryName& repository, int64_t comment, const std::string& reaction) override;
+  Result<std::optional<forge::PullRequestView>> FindPullRequest(const forge::RepositoryName& repository, const std::string& head) override;
+  Result<forge::PublishedPullRequest> PutPullRequest(const forge::RepositoryName& repository, const forge::PullRequestRequest& request) override;
+  Result<int64_t> PutCheck(const forge::RepositoryName& repository, const forge::CheckRequest& request) override;
+  Result<int64_t> PutDashboard(const forge::RepositoryName& repository, const forge::DashboardRequest& request) override;
+  Result<forge::Permission> PermissionOf(const forge::RepositoryName& repository, const std::string& login) override;
+  Result<forge::PullRequestView> ReadPullRequest(const forge::RepositoryName& repository, int64_t number) override;
+  Result<int64_t> PutComment(const forge::RepositoryName& repository, const forge::CommentRequest& request) override;
+  Status React(const forge::RepositoryName& repository, int64_t comment, const std::string& reaction) override;
 
   // What people do.
-  PullRequestView& PullRequest(int64_t number);  // throws std::out_of_range
+  forge::PullRequestView& PullRequest(int64_t number);  // throws std::out_of_range
   void Close(int64_t number, bool merged = false);
 
   struct Check {
     std::string repository;
-    CheckRequest request;
+    forge::CheckRequest request;
   };
   struct Comment {
     std::string repository;
-    CommentRequest request;
+    forge::CommentRequest request;
   };
-  std::vector<PullRequestView> pull_requests;    // of all repositories; the number is the place + 1
-  std::vector<PullRequestRequest> requests;      // the last that each was made or changed with
+  std::vector<forge::PullRequestView> pull_requests;    // of all repositories; the number is the place + 1
+  std::vector<forge::PullRequestRequest> requests;      // the last that each was made or changed with
   std::vector<Check> checks;                     // one for each (name, sha, external id)
-  std::map<std::string, DashboardRequest> dashboards;  // by repository
+  std::map<std::string, forge::DashboardRequest> dashboards;  // by repository
   std::vector<Comment> comments;                 // one for each (issue, marker)
   std::set<std::string> reactions;               // "comment reaction"
-  std::map<std::string, Permission> permissions; // by login; others: read
+  std::map<std::string, forge::Permission> permissions; // by login; others: read
   std::vector<std::string> log;                  // every call that changed something: "create pull request warpwright/k", ...
   // Called before and after each verb, with its name; an Error before it is the verb's answer (nothing was done), one after it as well (it was done,
   // but the answer was lost). May throw, as a crash.

@@ -15,7 +15,7 @@
 namespace warpwright::testing {
 namespace {
 
-bool Readable(const Fd& fd, std::chrono::steady_clock::time_point deadline) {
+bool Readable(const base::Fd& fd, std::chrono::steady_clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
   pollfd entry{fd.get(), POLLIN, 0};
   return ::poll(&entry, 1, static_cast<int>(std::max<int64_t>(0, left))) > 0;
@@ -34,17 +34,17 @@ std::string HttpReply::Header(std::string_view name) const {
   return head.substr(begin, end - begin);
 }
 
-Fd ConnectLoopback(int port) {
-  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+base::Fd ConnectLoopback(int port) {
+  base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return Fd();
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return base::Fd();
   return fd;
 }
 
-bool SendAll(const Fd& fd, std::string_view bytes) {
+bool SendAll(const base::Fd& fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count <= 0) return false;
@@ -53,7 +53,7 @@ bool SendAll(const Fd& fd, std::string_view bytes) {
   return true;
 }
 
-HttpReply ReadReply(const Fd& fd, std::chrono::milliseconds limit) {
+HttpReply ReadReply(const base::Fd& fd, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   std::string all;
   std::array<char, 16384> piece;
@@ -75,7 +75,7 @@ HttpReply ReadReply(const Fd& fd, std::chrono::milliseconds limit) {
   return reply;
 }
 
-bool WaitClosed(const Fd& fd, std::chrono::milliseconds limit) {
+bool WaitClosed(const base::Fd& fd, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   std::array<char, 16384> piece;
   while (Readable(fd, deadline))
@@ -84,7 +84,7 @@ bool WaitClosed(const Fd& fd, std::chrono::milliseconds limit) {
 }
 
 HttpReply Exchange(int port, std::string_view request) {
-  const Fd fd = ConnectLoopback(port);
+  const base::Fd fd = ConnectLoopback(port);
   if (!fd.valid()) return {};
   SendAll(fd, request);  // may fail where the answer comes first
   return ReadReply(fd);

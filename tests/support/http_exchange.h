@@ -18,12 +18,12 @@ struct HttpReply {
 };
 
 // -1 where nobody listens.
-Fd ConnectLoopback(int port);
-bool SendAll(const Fd& fd, std::string_view bytes);
+base::Fd ConnectLoopback(int port);
+bool SendAll(const base::Fd& fd, std::string_view bytes);
 // Reads one answer, by its Content-Length, or up to the end of the connection.
-HttpReply ReadReply(const Fd& fd, std::chrono::milliseconds limit = std::chrono::seconds(10));
+HttpReply ReadReply(const base::Fd& fd, std::chrono::milliseconds limit = std::chrono::seconds(10));
 // True when the other side closed it within `limit`; what it sends meanwhile is dropped.
-bool WaitClosed(const Fd& fd, std::chrono::milliseconds limit);
+bool WaitClosed(const base::Fd& fd, std::chrono::milliseconds limit);
 
 HttpReply Exchange(int port, std::string_view request);
 HttpReply Get(int port, std::string_view path, std::string_view headers = {});

@@ -72,7 +72,7 @@ uint64_t SimKit::Allocate(std::string_view name, size_t bytes, const AllocationO
   return *address;
 }
 
-Machine SimKit::PrepareRaw(std::string_view kernel, Dim3 grid, Dim3 block, uint32_t dynamic_shared, RunOptions run,
+Machine SimKit::PrepareRaw(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, RunOptions run,
                            const std::vector<std::byte>& parameters) {
   if (!run.print) run.print = [this](std::string_view text) { printed += text; };
   Launch launch{kernel, grid, block, dynamic_shared, parameters};
@@ -81,11 +81,11 @@ Machine SimKit::PrepareRaw(std::string_view kernel, Dim3 grid, Dim3 block, uint3
   return std::move(*machine);
 }
 
-bool SimKit::Finish(Machine& machine, Dim3 grid) {
+bool SimKit::Finish(Machine& machine, core::Dim3 grid) {
   const auto outcome = machine.Run(0, grid.Count());
   counters = machine.counters();
   lines = machine.line_counters();
-  if (const Fault* f = std::get_if<Fault>(&outcome)) {
+  if (const core::Fault* f = std::get_if<core::Fault>(&outcome)) {
     fault = *f;
     return false;
   }

@@ -47,7 +47,7 @@ class SimKit {
   }
 
   template <typename... Args>
-  Machine Prepare(std::string_view kernel, Dim3 grid, Dim3 block, uint32_t dynamic_shared, RunOptions run, Args... args) {
+  Machine Prepare(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, RunOptions run, Args... args) {
     const KernelInfo* info = program_.Find(kernel);
     std::vector<std::byte> bytes(info ? info->parameter_bytes : 0);
     size_t k = 0;
@@ -56,7 +56,7 @@ class SimKit {
   }
   // Runs the whole grid. The outcome is kept: `fault` is set where there was one.
   template <typename... Args>
-  bool Run(std::string_view kernel, Dim3 grid, Dim3 block, uint32_t dynamic_shared, Args... args) {
+  bool Run(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, Args... args) {
     Machine machine = Prepare(kernel, grid, block, dynamic_shared, options, args...);
     return Finish(machine, grid);
   }
@@ -65,16 +65,16 @@ class SimKit {
   Memory& memory() { return memory_; }
 
   RunOptions options;
-  Fault fault;
-  Counters counters;
-  std::vector<LineCounters> lines;
+  core::Fault fault;
+  core::Counters counters;
+  std::vector<core::LineCounters> lines;
   std::string printed;
 
  private:
   uint64_t Allocate(std::string_view name, size_t bytes, const AllocationOptions& allocation);
-  Machine PrepareRaw(std::string_view kernel, Dim3 grid, Dim3 block, uint32_t dynamic_shared, RunOptions run,
+  Machine PrepareRaw(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, RunOptions run,
                      const std::vector<std::byte>& parameters);
-  bool Finish(Machine& machine, Dim3 grid);
+  bool Finish(Machine& machine, core::Dim3 grid);
 
   template <typename T>
   static void Put(std::vector<std::byte>& bytes, const KernelInfo* info, size_t k, const T& value) {

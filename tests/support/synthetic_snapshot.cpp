@@ -7,10 +7,10 @@
 namespace warpwright::testing {
 namespace {
 
-std::string Ago(int seconds) { return FormatUtc(std::chrono::system_clock::now() - std::chrono::seconds(seconds)); }
+std::string Ago(int seconds) { return base::FormatUtc(std::chrono::system_clock::now() - std::chrono::seconds(seconds)); }
 
-JobSnapshot MakeJob(int64_t id, const char* kernel, const char* state) {
-  JobSnapshot job;
+service::JobSnapshot MakeJob(int64_t id, const char* kernel, const char* state) {
+  service::JobSnapshot job;
   job.id = id;
   job.repository = "acme/kernels";
   job.kernel = kernel;
@@ -21,11 +21,11 @@ JobSnapshot MakeJob(int64_t id, const char* kernel, const char* state) {
   return job;
 }
 
-void AddEnded(DaemonSnapshot& snapshot) {
+void AddEnded(service::DaemonSnapshot& snapshot) {
   constexpr std::array kKernels = {"softmax", "gelu_half", "layernorm", "rope", "welford", "mandelbrot"};
   constexpr std::array kOutcomes = {"improved", "unchanged", "improved", "refused", "improved", "error", "improved", "unchanged"};
   for (int i = 0; i < 40; ++i) {
-    JobSnapshot job = MakeJob(100 - i, kKernels[static_cast<size_t>(i) % kKernels.size()], "done");
+    service::JobSnapshot job = MakeJob(100 - i, kKernels[static_cast<size_t>(i) % kKernels.size()], "done");
     job.outcome = kOutcomes[static_cast<size_t>(i) % kOutcomes.size()];
     job.finished = Ago(3000 + i * 9000);
     if (job.outcome == "improved") {
@@ -43,8 +43,8 @@ void AddEnded(DaemonSnapshot& snapshot) {
   }
 }
 
-RepositorySnapshot MakeRepository(const char* name, int open) {
-  RepositorySnapshot repository;
+service::RepositorySnapshot MakeRepository(const char* name, int open) {
+  service::RepositorySnapshot repository;
   repository.name = name;
   repository.url = std::string("https://github.com/") + name + ".git";
   repository.tips = {{"main", "9f2c1d7e8a01bb129f2c1d7e8a01bb129f2c1d7e"}};
@@ -58,8 +58,8 @@ RepositorySnapshot MakeRepository(const char* name, int open) {
 
 }  // namespace
 
-DaemonSnapshot IdleSnapshot() {
-  DaemonSnapshot snapshot;
+service::DaemonSnapshot IdleSnapshot() {
+  service::DaemonSnapshot snapshot;
   snapshot.version = "0.4.0";
   snapshot.started = Ago(200'000);
   snapshot.now = Ago(0);
@@ -69,10 +69,10 @@ DaemonSnapshot IdleSnapshot() {
   return snapshot;
 }
 
-DaemonSnapshot BusySnapshot() {
-  DaemonSnapshot snapshot = IdleSnapshot();
+service::DaemonSnapshot BusySnapshot() {
+  service::DaemonSnapshot snapshot = IdleSnapshot();
   for (const auto& [id, kernel] : std::array<std::pair<int64_t, const char*>, 3>{{{125, "row_sum"}, {124, "dequantize_q4"}, {123, "rope"}}}) snapshot.jobs.push_back(MakeJob(id, kernel, "queued"));
-  JobSnapshot running = MakeJob(120, "layernorm_forward", "running");
+  service::JobSnapshot running = MakeJob(120, "layernorm_forward", "running");
   running.device = "cuda:0";
   running.started = Ago(412);
   running.progress = "round 3: vectorize_loads (width=4): 1.08x";
@@ -84,7 +84,7 @@ DaemonSnapshot BusySnapshot() {
   running.started = Ago(35);
   snapshot.jobs.push_back(running);
   snapshot.jobs.push_back(MakeJob(119, "gemm_bf16", "publishing"));
-  JobSnapshot waiting = MakeJob(118, "argmax_rows", "waiting");
+  service::JobSnapshot waiting = MakeJob(118, "argmax_rows", "waiting");
   waiting.message = "10 of 10 pull requests are open: merge or close one";
   snapshot.jobs.push_back(waiting);
   AddEnded(snapshot);
@@ -100,10 +100,10 @@ DaemonSnapshot BusySnapshot() {
   return snapshot;
 }
 
-DaemonSnapshot SnapshotOf(const std::string& text) {
-  DaemonSnapshot snapshot = BusySnapshot();
-  for (JobSnapshot& job : snapshot.jobs) job.repository = job.kernel = job.message = job.device = job.branch = job.progress = job.pull_request_url = text;
-  for (RepositorySnapshot& repository : snapshot.repositories) {
+service::DaemonSnapshot SnapshotOf(const std::string& text) {
+  service::DaemonSnapshot snapshot = BusySnapshot();
+  for (service::JobSnapshot& job : snapshot.jobs) job.repository = job.kernel = job.message = job.device = job.branch = job.progress = job.pull_request_url = text;
+  for (service::RepositorySnapshot& repository : snapshot.repositories) {
     repository.name = repository.url = repository.last_error = text;
     repository.tips = {{text, text}};
     repository.ignored = {text};
@@ -114,15 +114,15 @@ DaemonSnapshot SnapshotOf(const std::string& text) {
   return snapshot;
 }
 
-TrajectoryView BusyTrajectory(const std::string& method) {
-  TrajectoryView view;
+memory::TrajectoryView BusyTrajectory(const std::string& method) {
+  memory::TrajectoryView view;
   view.task.id = 7;
   view.task.key = {"layernorm_forward", "base", "cuda:0", "config"};
   view.task.evaluations = 14;
   double best = 100.2;
-  const auto add = [&](StepKind kind, int round, const std::string& candidate) -> StepView& {
-    StepView step;
-    step.id = static_cast<StepId>(view.steps.size()) + 1;
+  const auto add = [&](memory::StepKind kind, int round, const std::string& candidate) -> memory::StepView& {
+    memory::StepView step;
+    step.id = static_cast<memory::StepId>(view.steps.size()) + 1;
     step.record.kind = kind;
     step.record.round = round;
     step.record.base = "base";
@@ -132,24 +132,24 @@ TrajectoryView BusyTrajectory(const std::string& method) {
     return view.steps.back();
   };
   const auto measured = [](double us) {
-    Measured result;
+    core::Measured result;
     result.modelled = false;
-    result.cases = {CaseMeasurement{"gpt2", 1, us, false, {}, {}}};
+    result.cases = {core::CaseMeasurement{"gpt2", 1, us, false, {}, {}}};
     return result;
   };
-  StepView& baseline = add(StepKind::kBaseline, 0, "base");
-  baseline.outcome = StepOutcome{};
+  memory::StepView& baseline = add(memory::StepKind::kBaseline, 0, "base");
+  baseline.outcome = memory::StepOutcome{};
   baseline.outcome->verdict = measured(best);
   for (int i = 1; i <= 14; ++i) {
-    StepView& step = add(StepKind::kEvaluate, 1 + i / 2, "candidate" + std::to_string(i));
+    memory::StepView& step = add(memory::StepKind::kEvaluate, 1 + i / 2, "candidate" + std::to_string(i));
     step.record.method = method;
-    step.outcome = StepOutcome{};
+    step.outcome = memory::StepOutcome{};
     step.outcome->candidate = step.record.candidate;
     step.outcome->summary = method + ": what was tried";
     if (i % 5 == 2) {
-      step.outcome->verdict = WrongResult{"comparison", "gpt2", "out[1024] is 0.25, expected 0.31"};
+      step.outcome->verdict = core::WrongResult{"comparison", "gpt2", "out[1024] is 0.25, expected 0.31"};
     } else if (i % 7 == 3) {
-      step.outcome->verdict = CompileFailed{"identifier \"tile\" is undefined"};
+      step.outcome->verdict = core::CompileFailed{"identifier \"tile\" is undefined"};
     } else {
       constexpr std::array kFactors = {0.93, 1.05, 0.82, 0.99, 1.3, 0.9};
       const double us = best * kFactors[static_cast<size_t>(i) % kFactors.size()];
@@ -159,14 +159,14 @@ TrajectoryView BusyTrajectory(const std::string& method) {
       if (us < best * 0.97) {
         best = us;
         const std::string taken = step.record.candidate;
-        StepView& accept = add(StepKind::kAccept, 1 + i / 2, taken);
-        accept.outcome = StepOutcome{};
+        memory::StepView& accept = add(memory::StepKind::kAccept, 1 + i / 2, taken);
+        accept.outcome = memory::StepOutcome{};
         accept.outcome->candidate = taken;
         accept.outcome->accepted = true;
       }
     }
   }
-  add(StepKind::kEvaluate, 8, "candidate15").record.method = method;
+  add(memory::StepKind::kEvaluate, 8, "candidate15").record.method = method;
   return view;
 }
 

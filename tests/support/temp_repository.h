@@ -14,13 +14,13 @@ namespace warpwright {
 
 class TempRepository {
  public:
-  TempRepository() : folder_(std::move(*TemporaryDirectory::Create("ww-repo"))) {
+  TempRepository() : folder_(std::move(*base::TemporaryDirectory::Create("ww-repo"))) {
     Git({"init", "-q", "-b", "main"});
     Git({"config", "user.name", "Test"});
     Git({"config", "user.email", "test@example.org"});
   }
   const std::filesystem::path& path() const { return folder_.path(); }
-  void Write(const std::string& file, const std::string& text) { ASSERT_TRUE(WriteFileAtomically(path() / file, text)); }
+  void Write(const std::string& file, const std::string& text) { ASSERT_TRUE(base::WriteFileAtomically(path() / file, text)); }
   // Adds everything and returns the new commit's id.
   std::string Commit(const std::string& message) {
     Git({"add", "-A"});
@@ -30,11 +30,11 @@ class TempRepository {
     return id;
   }
   std::string Git(std::vector<std::string> arguments) {
-    Command command;
+    base::Command command;
     command.argv = {"git", "-C", path().string()};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    command.env = MinimalEnvironment();
-    const auto done = Run(command);
+    command.env = base::MinimalEnvironment();
+    const auto done = base::Run(command);
     EXPECT_TRUE(done.has_value());
     if (!done) return {};
     EXPECT_EQ(done->exit_code, 0) << arguments[0] << ": " << done->err;
@@ -42,7 +42,7 @@ class TempRepository {
   }
 
  private:
-  TemporaryDirectory folder_;
+  base::TemporaryDirectory folder_;
 };
 
 }  // namespace warpwright

@@ -11,7 +11,7 @@
 #include "rewrite/site.h"
 #include "rewrite/transforms.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 constexpr int64_t kStaticSharedBytes = 48 * 1024;  // what every chip gives without asking
@@ -20,35 +20,35 @@ constexpr int kElementsPerThread = 16;             // so that merging a block's 
 // The number of bins, as a constant or as an expression of the kernel.
 struct Bins {
   std::optional<int64_t> count;
-  const Node* expression = nullptr;
+  const source::Node* expression = nullptr;
 };
 
 struct HistogramForm {
   ElementwiseForm element;
-  const Node* call = nullptr;  // atomicAdd(&counts[bin], value)
-  const SyntaxParameter* counts = nullptr;
+  const source::Node* call = nullptr;  // atomicAdd(&counts[bin], value)
+  const source::SyntaxParameter* counts = nullptr;
   std::string type;  // of a count
   int64_t bytes = 4;
-  const Node* bin = nullptr;
+  const source::Node* bin = nullptr;
   Bins bins;
 };
-using HistogramOutcome = std::variant<HistogramForm, RewriteRefusal>;
+using HistogramOutcome = std::variant<HistogramForm, core::RewriteRefusal>;
 
 // Values of an expression lie in [0, bound). Negative indices would be faults of the original too.
-std::optional<Bins> UpperBound(const FunctionAnalysis& analysis, const Node& expression, int depth = 0) {
+std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const source::Node& expression, int depth = 0) {
   if (depth > 8) return std::nullopt;
-  const Node& node = StripCasts(expression);
-  if (IsLoad(node)) {
+  const source::Node& node = source::StripCasts(expression);
+  if (source::IsLoad(node)) {
     const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(node.cursor)).kind;
     if (kind == CXType_UChar || kind == CXType_Char_U) return Bins{256, nullptr};
     if (kind == CXType_UShort) return Bins{65536, nullptr};
     return std::nullopt;
   }
-  if (node.Is(NodeKind::kName)) {
-    const Node* definition = analysis.Definition(node.symbol);
+  if (node.Is(source::NodeKind::kName)) {
+    const source::Node* definition = analysis.Definition(node.symbol);
     return definition == nullptr ? std::nullopt : UpperBound(analysis, *definition, depth + 1);
   }
-  if (node.Is(NodeKind::kBinary) && node.size() == 2) {
+  if (node.Is(source::NodeKind::kBinary) && node.size() == 2) {
     const auto right = analysis.Fold(node[1]);
     const auto left = UpperBound(analysis, node[0], depth + 1);
     if (node.name == "%") {
@@ -61,13 +61,13 @@ std::optional<Bins> UpperBound(const FunctionAnalysis& analysis, const Node& exp
     if (node.name == ">>" && *right < 32) return Bins{((*left->count - 1) >> *right) + 1, nullptr};
     return std::nullopt;
   }
-  if (node.Is(NodeKind::kCall) && node.size() == 2 && (node.name == "min" || node.name == "max")) {
+  if (node.Is(source::NodeKind::kCall) && node.size() == 2 && (node.name == "min" || node.name == "max")) {
     const auto a = UpperBound(analysis, node[0], depth + 1), b = UpperBound(analysis, node[1], depth + 1);
     if (node.name == "min") {
       for (size_t side : {0, 1}) {  // min(x, bins - 1)
-        const Node& limit = StripCasts(node[side]);
+        const source::Node& limit = source::StripCasts(node[side]);
         if (const auto value = analysis.Fold(limit)) return Bins{*value + 1, nullptr};
-        if (limit.Is(NodeKind::kBinary, "-") && analysis.Fold(limit[1]) == 1) return Bins{std::nullopt, &limit[0]};
+        if (limit.Is(source::NodeKind::kBinary, "-") && analysis.Fold(limit[1]) == 1) return Bins{std::nullopt, &limit[0]};
       }
       return a ? a : b;
     }
@@ -78,18 +78,18 @@ std::optional<Bins> UpperBound(const FunctionAnalysis& analysis, const Node& exp
 }
 
 // if (bin < bins) around the call, with or without a test against zero.
-std::optional<Bins> BoundFromGuard(const FunctionAnalysis& analysis, const HistogramForm& form) {
-  const Node& bin = StripCasts(*form.bin);
-  if (!bin.Is(NodeKind::kName)) return std::nullopt;
-  for (const Node* node = form.call; node->parent != nullptr; node = node->parent) {
-    const Node& branch = *node->parent;
-    if (!branch.Is(NodeKind::kIf) || node != &branch[kIfThen]) continue;
+std::optional<Bins> BoundFromGuard(const source::FunctionAnalysis& analysis, const HistogramForm& form) {
+  const source::Node& bin = source::StripCasts(*form.bin);
+  if (!bin.Is(source::NodeKind::kName)) return std::nullopt;
+  for (const source::Node* node = form.call; node->parent != nullptr; node = node->parent) {
+    const source::Node& branch = *node->parent;
+    if (!branch.Is(source::NodeKind::kIf) || node != &branch[source::kIfThen]) continue;
     std::optional<Bins> found;
-    Walk(branch[kIfCondition], [&](const Node& part) {
-      if (part.Is(NodeKind::kBinary, "&&")) return true;
-      if (!part.Is(NodeKind::kBinary, "<")) return false;
-      const Node& left = StripCasts(part[0]);
-      if (!left.Is(NodeKind::kName) || left.symbol != bin.symbol) return false;
+    source::Walk(branch[source::kIfCondition], [&](const source::Node& part) {
+      if (part.Is(source::NodeKind::kBinary, "&&")) return true;
+      if (!part.Is(source::NodeKind::kBinary, "<")) return false;
+      const source::Node& left = source::StripCasts(part[0]);
+      if (!left.Is(source::NodeKind::kName) || left.symbol != bin.symbol) return false;
       const auto value = analysis.Fold(part[1]);
       found = value ? Bins{*value, nullptr} : Bins{std::nullopt, &part[1]};
       return false;
@@ -104,10 +104,10 @@ std::optional<Bins> BoundFromMemset(const KernelSite& site, const HistogramForm&
   std::optional<Bins> bins;
   for (const LaunchSite& launch : site.launches) {
     const size_t position = static_cast<size_t>(form.counts - site.function().parameters.data());
-    if (kLaunchArguments + position >= launch.launch->size()) return std::nullopt;
-    const auto target = launch.host->analysis.ResolvePointer((*launch.launch)[kLaunchArguments + position]);
+    if (source::kLaunchArguments + position >= launch.launch->size()) return std::nullopt;
+    const auto target = launch.host->analysis.ResolvePointer((*launch.launch)[source::kLaunchArguments + position]);
     std::optional<int64_t> bytes;
-    for (const Node* call : Collect(*launch.host->syntax.body, NodeKind::kCall)) {
+    for (const source::Node* call : source::Collect(*launch.host->syntax.body, source::NodeKind::kCall)) {
       if ((call->name != "cudaMemset" && call->name != "cudaMemsetAsync") || call->size() < 3) continue;
       const auto cleared = launch.host->analysis.ResolvePointer((*call)[0]);
       if (target && cleared && cleared->base == target->base) bytes = launch.host->analysis.Fold((*call)[2]);
@@ -119,26 +119,26 @@ std::optional<Bins> BoundFromMemset(const KernelSite& site, const HistogramForm&
   return bins;
 }
 
-std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const HistogramForm& form) {
-  std::optional<RewriteRefusal> refusal;
-  const auto check = [&](const Node& node) {
+std::optional<core::RewriteRefusal> FindObstacle(const KernelSite& site, const HistogramForm& form) {
+  std::optional<core::RewriteRefusal> refusal;
+  const auto check = [&](const source::Node& node) {
     if (refusal) return;
-    if (node.Is(NodeKind::kReturn)) refusal = Refuse("an element ends with return", node.line);
+    if (node.Is(source::NodeKind::kReturn)) refusal = Refuse("an element ends with return", node.line);
     const bool collective =
-        node.Is(NodeKind::kCall) && (node.name.starts_with("__syncthreads") || node.name.ends_with("_sync"));
+        node.Is(source::NodeKind::kCall) && (node.name.starts_with("__syncthreads") || node.name.ends_with("_sync"));
     if (collective) refusal = Refuse(fmt::format("{} couples the threads", node.name), node.line);
   };
-  ForEach(*site.function().body, [&](const Node& node) {
-    if (form.element.guard && form.element.guard->returns_early && Contains(*form.element.guard->statement, node))
+  source::ForEach(*site.function().body, [&](const source::Node& node) {
+    if (form.element.guard && form.element.guard->returns_early && source::Contains(*form.element.guard->statement, node))
       return;
     check(node);
   });
   if (refusal) return refusal;
-  const Dependence bound = site.analysis().DependsOn(*form.element.bound);
+  const source::Dependence bound = site.analysis().DependsOn(*form.element.bound);
   if (bound.thread || bound.memory)
     return Refuse("the bound is not the same for all threads", form.element.bound->line);
   if (form.bins.expression != nullptr) {
-    const Dependence bins = site.analysis().DependsOn(*form.bins.expression);
+    const source::Dependence bins = site.analysis().DependsOn(*form.bins.expression);
     if (bins.thread || bins.block || bins.memory)
       return Refuse("the number of bins is not the same for all threads", form.bins.expression->line);
   }
@@ -146,15 +146,15 @@ std::optional<RewriteRefusal> FindObstacle(const KernelSite& site, const Histogr
 }
 
 HistogramOutcome RecognizeHistogram(const KernelSite& site) {
-  const FunctionAnalysis& analysis = site.analysis();
+  const source::FunctionAnalysis& analysis = site.analysis();
   ElementwiseOutcome element = RecognizeElementwise(site);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&element)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&element)) return *refusal;
   HistogramForm form;
   form.element = std::get<ElementwiseForm>(element);
   std::set<std::string> unresolved;
-  const std::vector<Access> accesses = analysis.Accesses(&unresolved);
-  const Access* atomic = nullptr;
-  for (const Access& access : accesses) {
+  const std::vector<source::Access> accesses = analysis.Accesses(&unresolved);
+  const source::Access* atomic = nullptr;
+  for (const source::Access& access : accesses) {
     if (!access.writes) continue;
     if (!access.atomic) return Refuse("the kernel writes to memory besides counting", access.node->line);
     if (access.node->name != "atomicAdd" || access.node->size() != 2)
@@ -166,27 +166,27 @@ HistogramOutcome RecognizeHistogram(const KernelSite& site) {
   form.call = atomic->node;
   form.counts = analysis.Find(atomic->base)->parameter;
   if (form.counts == nullptr) return Refuse("the atomics are to an array of the kernel's own already", form.call->line);
-  for (const Access& access : accesses)
+  for (const source::Access& access : accesses)
     if (access.base == atomic->base && &access != atomic)
       return Refuse(fmt::format("{} is read too", form.counts->name), access.node->line);
-  const NodeKind around = form.call->parent->kind;
-  if (around != NodeKind::kBlock && around != NodeKind::kIf && around != NodeKind::kFor)
+  const source::NodeKind around = form.call->parent->kind;
+  if (around != source::NodeKind::kBlock && around != source::NodeKind::kIf && around != source::NodeKind::kFor)
     return Refuse("the old count is used", form.call->line);
   if (unresolved.contains(atomic->base))
     return Refuse(fmt::format("{} is used in a way that cannot be followed", form.counts->name));
   if (!form.call->whole) return Refuse("the atomicAdd is inside a macro", form.call->line);
 
-  form.type = ElementSpelling(*form.counts);
-  const auto dtype = ElementTypeOf(clang_getCursorType(form.counts->cursor));
-  if (!dtype || (*dtype != DType::kI32 && *dtype != DType::kU32 && *dtype != DType::kI64 && *dtype != DType::kF32))
+  form.type = source::ElementSpelling(*form.counts);
+  const auto dtype = source::ElementTypeOf(clang_getCursorType(form.counts->cursor));
+  if (!dtype || (*dtype != core::DType::kI32 && *dtype != core::DType::kU32 && *dtype != core::DType::kI64 && *dtype != core::DType::kF32))
     return Refuse(fmt::format("counts of type {} have no atomics in shared memory", form.type), form.call->line);
-  form.bytes = static_cast<int64_t>(SizeOf(*dtype));
+  form.bytes = static_cast<int64_t>(core::SizeOf(*dtype));
 
   // The bin: &counts[bin] or counts + bin.
-  const Node& pointer = (*form.call)[0];
-  if (pointer.Is(NodeKind::kUnary, "&") && pointer[0].Is(NodeKind::kSubscript) && pointer[0][0].Is(NodeKind::kName))
+  const source::Node& pointer = (*form.call)[0];
+  if (pointer.Is(source::NodeKind::kUnary, "&") && pointer[0].Is(source::NodeKind::kSubscript) && pointer[0][0].Is(source::NodeKind::kName))
     form.bin = &pointer[0][1];
-  else if (pointer.Is(NodeKind::kBinary, "+") && pointer[0].Is(NodeKind::kName))
+  else if (pointer.Is(source::NodeKind::kBinary, "+") && pointer[0].Is(source::NodeKind::kName))
     form.bin = &pointer[1];
   else
     return Refuse("the address of the count cannot be followed", form.call->line);
@@ -207,10 +207,10 @@ HistogramOutcome RecognizeHistogram(const KernelSite& site) {
   return form;
 }
 
-std::string Kernel(const Ast& ast, const KernelSite& site, const HistogramForm& form, const std::string& name) {
-  const SyntaxFunction& kernel = site.function();
+std::string Kernel(const source::Ast& ast, const KernelSite& site, const HistogramForm& form, const std::string& name) {
+  const source::SyntaxFunction& kernel = site.function();
   const ElementwiseForm& element = form.element;
-  const auto text = [&](const Node& node) { return std::string(kernel.Text(node)); };
+  const auto text = [&](const source::Node& node) { return std::string(kernel.Text(node)); };
   const std::string block = FreshName(ast, "block_" + form.counts->name), bin = FreshName(ast, "bin");
   const std::string count = form.bins.count ? FreshName(ast, "kBins") : text(*form.bins.expression);
   std::string code = HeadWithName(kernel, name) + " {\n";
@@ -223,7 +223,7 @@ std::string Kernel(const Ast& ast, const KernelSite& site, const HistogramForm& 
   } else {
     code += fmt::format("  extern __shared__ {} {}[];  // one count per bin\n", form.type, block);
   }
-  for (const Node* statement : element.hoisted) code += "  " + Dedented(text(*statement), site.unit) + "\n";
+  for (const source::Node* statement : element.hoisted) code += "  " + Dedented(text(*statement), site.unit) + "\n";
   code += fmt::format("  for (int {0} = threadIdx.x; {0} < {1}; {0} += blockDim.x) {2}[{0}] = 0;\n  __syncthreads();\n",
                       bin, count, block);
   const std::string index = IndexName(element);
@@ -242,25 +242,25 @@ std::string Kernel(const Ast& ast, const KernelSite& site, const HistogramForm& 
 }
 
 // The launch with shared memory by the number of bins, and the original for more bins than fit.
-std::optional<RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const HistogramForm& form,
+std::optional<core::RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const HistogramForm& form,
                                               const std::string& name, Edits& edits) {
   for (const LaunchSite& launch : site.launches) {
-    const Node& node = *launch.launch;
-    const SyntaxFunction& host = launch.host->syntax;
+    const source::Node& node = *launch.launch;
+    const source::SyntaxFunction& host = launch.host->syntax;
     const auto bins = HostText(site, launch, *form.bins.expression);
     if (!bins) return Refuse("the number of bins is not known at the launch", node.line);
-    if (!node[kLaunchShared].Is(NodeKind::kEmpty) && launch.host->analysis.Fold(node[kLaunchShared]) != 0)
+    if (!node[source::kLaunchShared].Is(source::NodeKind::kEmpty) && launch.host->analysis.Fold(node[source::kLaunchShared]) != 0)
       return Refuse("the launch uses dynamic shared memory already", node.line);
-    if (!node.parent->Is(NodeKind::kBlock)) return Refuse("the launch is not a statement of its own", node.line);
+    if (!node.parent->Is(source::NodeKind::kBlock)) return Refuse("the launch is not a statement of its own", node.line);
     const bool atom = bins->find(' ') == std::string::npos;
     const std::string bytes = fmt::format("{} * sizeof({})", atom ? *bins : "(" + *bins + ")", form.type);
     Edits inside;
-    if (node[kLaunchShared].Is(NodeKind::kEmpty))
-      inside.Insert(node[kLaunchBlock].end, ", " + bytes);
+    if (node[source::kLaunchShared].Is(source::NodeKind::kEmpty))
+      inside.Insert(node[source::kLaunchBlock].end, ", " + bytes);
     else
-      inside.Replace(node[kLaunchShared], bytes);
-    const std::string grid(host.Text(node[kLaunchGrid]));
-    inside.Replace(node[kLaunchGrid], fmt::format("({} + {}) / {}", grid, kElementsPerThread - 1, kElementsPerThread));
+      inside.Replace(node[source::kLaunchShared], bytes);
+    const std::string grid(host.Text(node[source::kLaunchGrid]));
+    inside.Replace(node[source::kLaunchGrid], fmt::format("({} + {}) / {}", grid, kElementsPerThread - 1, kElementsPerThread));
     std::string shared = inside.ApplyWithin(host.text, node.begin, node.end).value_or("");
     shared.replace(shared.find(site.function().name), site.function().name.size(), name);
     const std::string indent = IndentAt(site.text, node.begin);
@@ -273,12 +273,12 @@ std::optional<RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const Hist
   return std::nullopt;
 }
 
-RewriteOutcome ApplyHistogramPrivatize(const Ast& ast, const RewriteRequest& request) {
+core::RewriteOutcome ApplyHistogramPrivatize(const source::Ast& ast, const core::RewriteRequest& request) {
   SiteOutcome found = FindSite(ast, request);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   HistogramOutcome recognized = RecognizeHistogram(site);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&recognized)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&recognized)) return *refusal;
   const HistogramForm& form = std::get<HistogramForm>(recognized);
   for (const LaunchSite& launch : site.launches) {
     if (!IsOneDimensional(launch, LaunchAxisGroup::kGrid) || !IsOneDimensional(launch, LaunchAxisGroup::kBlock))
@@ -288,7 +288,7 @@ RewriteOutcome ApplyHistogramPrivatize(const Ast& ast, const RewriteRequest& req
   std::vector<std::string> notes;
   if (form.bins.count) {
     const std::string name = NewKernelName(ast, site, "shared");
-    PlaceKernel(site, name, "", Kernel(ast, site, form, name), edits);
+    InsertKernel(site, name, "", Kernel(ast, site, form, name), edits);
     if (!form.element.stride_loop)
       for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, kElementsPerThread, /*any_form=*/true, edits);
     notes.push_back(fmt::format("{} bins per block in shared memory, {} elements per thread", *form.bins.count,
@@ -311,4 +311,4 @@ Transform HistogramPrivatizeTransform() {
   return {.id = "histogram_privatize", .parameters = {}, .apply = ApplyHistogramPrivatize};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

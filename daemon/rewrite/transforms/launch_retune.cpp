@@ -13,27 +13,27 @@
 #include "rewrite/site.h"
 #include "rewrite/transforms.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
-using ConstantOutcome = std::variant<BlockConstant, RewriteRefusal>;
+using ConstantOutcome = std::variant<BlockConstant, core::RewriteRefusal>;
 
 // #define NAME 256 of the main file.
-std::optional<TextRange> MacroLiteral(const Ast& ast, std::string_view name) {
-  std::optional<TextRange> found;
-  for (const CXCursor& cursor : ast::Children(ast.root())) {
-    if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition || ast::Spelling(cursor) != name ||
-        !ast::IsInMainFile(cursor))
+std::optional<source::TextRange> MacroLiteral(const source::Ast& ast, std::string_view name) {
+  std::optional<source::TextRange> found;
+  for (const CXCursor& cursor : source::ast::Children(ast.root())) {
+    if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition || source::ast::Spelling(cursor) != name ||
+        !source::ast::IsInMainFile(cursor))
       continue;
-    const std::vector<Token> tokens = ast::Tokens(ast, cursor);
+    const std::vector<source::Token> tokens = source::ast::Tokens(ast, cursor);
     if (tokens.size() != 2 || !IsNumber(tokens[1].text) || found) return std::nullopt;
     found = tokens[1].range;
   }
   return found;
 }
 
-ConstantOutcome FindConstant(const Ast& ast, const LaunchSite& site, const Node& expression, int depth = 0) {
-  const Node& node = StripCasts(expression);
+ConstantOutcome FindConstant(const source::Ast& ast, const LaunchSite& site, const source::Node& expression, int depth = 0) {
+  const source::Node& node = source::StripCasts(expression);
   const auto value = site.host->analysis.Fold(node);
   const auto refuse = [&] {
     return Refuse("the block size is not a constant that can be followed",
@@ -43,7 +43,7 @@ ConstantOutcome FindConstant(const Ast& ast, const LaunchSite& site, const Node&
   BlockConstant result;
   result.value = *value;
   const std::string text(site.host->syntax.Text(node));
-  if (node.Is(NodeKind::kInteger)) {
+  if (node.Is(source::NodeKind::kInteger)) {
     result.literal = {node.begin, node.end};
     if (IsNumber(text)) return result;
     const auto literal = MacroLiteral(ast, text);
@@ -52,31 +52,31 @@ ConstantOutcome FindConstant(const Ast& ast, const LaunchSite& site, const Node&
     result.global = text;
     return result;
   }
-  if (!node.Is(NodeKind::kName)) return refuse();
-  if (const Node* definition = site.host->analysis.Definition(node.symbol)) {
+  if (!node.Is(source::NodeKind::kName)) return refuse();
+  if (const source::Node* definition = site.host->analysis.Definition(node.symbol)) {
     ConstantOutcome inner = FindConstant(ast, site, *definition, depth + 1);
     if (auto* constant = std::get_if<BlockConstant>(&inner)) constant->locals.insert(node.symbol);
     return inner;
   }
   const CXCursor declaration = clang_getCursorReferenced(node.cursor);
-  if (clang_getCursorKind(declaration) != CXCursor_VarDecl || !ast::IsInMainFile(declaration)) return refuse();
+  if (clang_getCursorKind(declaration) != CXCursor_VarDecl || !source::ast::IsInMainFile(declaration)) return refuse();
   const CXCursor initializer = clang_Cursor_getVarDeclInitializer(declaration);
   if (clang_Cursor_isNull(initializer)) return refuse();
-  const TextRange range = ast::Offsets(initializer);
-  if (!IsNumber(ast::Text(ast, range))) return refuse();
+  const source::TextRange range = source::ast::Offsets(initializer);
+  if (!IsNumber(source::ast::Text(ast, range))) return refuse();
   result.literal = range;
   result.global = node.name;
   return result;
 }
 
 // Uses of the constant that must not change with it.
-std::optional<RewriteRefusal> FindForeignUse(const Ast& ast, const KernelSite& site, const LaunchSite& launch,
+std::optional<core::RewriteRefusal> FindForeignUse(const source::Ast& ast, const KernelSite& site, const LaunchSite& launch,
                                              const BlockConstant& constant) {
   for (const std::string& symbol : constant.locals) {
-    for (const Node* use : launch.host->analysis.Find(symbol)->uses) {
-      for (const Node* at = use; at != nullptr; at = at->parent) {
+    for (const source::Node* use : launch.host->analysis.Find(symbol)->uses) {
+      for (const source::Node* at = use; at != nullptr; at = at->parent) {
         const bool other =
-            at->Is(NodeKind::kLaunch) && std::none_of(site.launches.begin(), site.launches.end(),
+            at->Is(source::NodeKind::kLaunch) && std::none_of(site.launches.begin(), site.launches.end(),
                                                       [&](const LaunchSite& own) { return own.launch == at; });
         if (other)
           return Refuse(fmt::format("{} launches {} with the same block size", launch.host->syntax.name, at->name),
@@ -85,31 +85,31 @@ std::optional<RewriteRefusal> FindForeignUse(const Ast& ast, const KernelSite& s
     }
   }
   if (constant.global.empty()) return std::nullopt;
-  const auto inside = [&](const TextRange& range) {
-    const auto holds = [&](const SyntaxFunction& function) {
+  const auto inside = [&](const source::TextRange& range) {
+    const auto holds = [&](const source::SyntaxFunction& function) {
       return function.begin <= range.begin && range.end <= function.end;
     };
     return holds(site.function()) ||
            std::any_of(site.hosts.begin(), site.hosts.end(), [&](const auto& host) { return holds(host->syntax); });
   };
   int definitions = 0;
-  for (const Token& token : Lex(ast.text())) {
+  for (const source::Token& token : source::Lex(ast.text())) {
     if (token.text != constant.global || inside(token.range)) continue;
     if (++definitions > 1)
       return Refuse(fmt::format("{} is used outside the kernel and its launcher", constant.global), token.line);
   }
   for (const auto& [path, file] : ast.tree().files) {
     if (path == ast.tree().main) continue;
-    for (const Token& token : Lex(file.text))
+    for (const source::Token& token : source::Lex(file.text))
       if (token.text == constant.global)
         return Refuse(fmt::format("{} is used in {}", constant.global, path), token.line);
   }
   for (const auto& host : site.hosts) {
-    for (const Node* other : Collect(*host->syntax.body, NodeKind::kLaunch)) {
+    for (const source::Node* other : source::Collect(*host->syntax.body, source::NodeKind::kLaunch)) {
       const bool own = std::any_of(site.launches.begin(), site.launches.end(),
                                    [&](const LaunchSite& l) { return l.launch == other; });
       const std::string text(host->syntax.Text(*other));
-      for (const Token& token : Lex(text))
+      for (const source::Token& token : source::Lex(text))
         if (!own && token.text == constant.global)
           return Refuse(fmt::format("{} is launched with the same block size", other->name), other->line);
     }
@@ -120,27 +120,27 @@ std::optional<RewriteRefusal> FindForeignUse(const Ast& ast, const KernelSite& s
 // Does a thread of the kernel find its element by blockIdx * blockDim, without walking on by the grid's size?
 bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
   bool by_block = false, strides = false;
-  ForEach(*site.function().body, [&](const Node& node) {
-    strides |= node.Is(NodeKind::kMember) && node.name == "gridDim." + axis;
-    if (!node.Is(NodeKind::kBinary, "*") && !node.Is(NodeKind::kBinary, "+")) return;
+  source::ForEach(*site.function().body, [&](const source::Node& node) {
+    strides |= node.Is(source::NodeKind::kMember) && node.name == "gridDim." + axis;
+    if (!node.Is(source::NodeKind::kBinary, "*") && !node.Is(source::NodeKind::kBinary, "+")) return;
     const auto coefficient = site.analysis().Index(node).Coefficient("blockIdx." + axis);
     by_block |= coefficient && coefficient->Mentions("blockDim." + axis);
   });
   // A constant block size in the kernel stands for blockDim too.
-  ForEach(*site.function().body, [&](const Node& node) {
-    if (!node.Is(NodeKind::kBinary, "+")) return;
-    const Polynomial index = site.analysis().Index(node);
+  source::ForEach(*site.function().body, [&](const source::Node& node) {
+    if (!node.Is(source::NodeKind::kBinary, "+")) return;
+    const source::Polynomial index = site.analysis().Index(node);
     const auto block = index.Coefficient("blockIdx." + axis), thread = index.Coefficient("threadIdx." + axis);
-    by_block |= block && thread && *thread == Polynomial::Constant(1) && block->constant().value_or(0) > 1;
+    by_block |= block && thread && *thread == source::Polynomial::Constant(1) && block->constant().value_or(0) > 1;
   });
   return by_block && !strides;
 }
 
 // Changes the numbers that the grid repeats: 256 and 255, and also 1024 and 1023 where a thread takes four elements.
-int ChangeGridLiterals(const LaunchSite& site, const Node& expression, int64_t from, int64_t to, Edits& edits) {
+int ChangeGridLiterals(const LaunchSite& site, const source::Node& expression, int64_t from, int64_t to, Edits& edits) {
   int changed = 0;
-  ForEach(expression, [&](const Node& node) {
-    if (!node.Is(NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
+  source::ForEach(expression, [&](const source::Node& node) {
+    if (!node.Is(source::NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
     const int64_t value = site.host->analysis.Fold(node).value_or(0);
     if (value > 0 && value % from == 0) {
       edits.Replace(node, std::to_string(value / from * to));
@@ -156,14 +156,14 @@ int ChangeGridLiterals(const LaunchSite& site, const Node& expression, int64_t f
 
 // 256 * sizeof(float) of shared memory, where the number is the block's.
 void ChangeSharedLiterals(const LaunchSite& site, int64_t from, int64_t to, Edits& edits) {
-  ForEach((*site.launch)[kLaunchShared], [&](const Node& node) {
-    if (!node.Is(NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
+  source::ForEach((*site.launch)[source::kLaunchShared], [&](const source::Node& node) {
+    if (!node.Is(source::NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
     if (site.host->analysis.Fold(node) == from) edits.Replace(node, std::to_string(to));
   });
 }
 
 // The grid's axis is computed from the block size, or is made to follow.
-std::optional<RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSite& launch, size_t axis,
+std::optional<core::RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSite& launch, size_t axis,
                                          const BlockConstant& constant, int64_t to, Edits& edits) {
   const std::string name(1, "xyz"[axis]);
   const bool needed = NeedsWholeGrid(site, name);
@@ -172,21 +172,21 @@ std::optional<RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSit
     return needed && axis == 0 ? std::optional(Refuse("the grid cannot be followed", launch.launch->line))
                                : std::nullopt;
   }
-  const Dependence depends = launch.host->analysis.DependsOn(*grid->expression);
+  const source::Dependence depends = launch.host->analysis.DependsOn(*grid->expression);
   bool follows =
       std::any_of(constant.locals.begin(), constant.locals.end(), [&](const std::string& s) { return depends.On(s); });
-  const Node& block = (*launch.launch)[kLaunchBlock];
-  follows |= block.Is(NodeKind::kName) && depends.On(block.symbol);
-  ForEach(*grid->expression, [&](const Node& node) {
+  const source::Node& block = (*launch.launch)[source::kLaunchBlock];
+  follows |= block.Is(source::NodeKind::kName) && depends.On(block.symbol);
+  source::ForEach(*grid->expression, [&](const source::Node& node) {
     follows |= !constant.global.empty() && MentionsToken(launch.host->syntax.Text(node), constant.global);
-    const Node* definition = node.Is(NodeKind::kName) ? launch.host->analysis.Definition(node.symbol) : nullptr;
+    const source::Node* definition = node.Is(source::NodeKind::kName) ? launch.host->analysis.Definition(node.symbol) : nullptr;
     follows |= definition != nullptr && !constant.global.empty() &&
                MentionsToken(launch.host->syntax.Text(*definition), constant.global);
   });
   if (follows || !needed) return std::nullopt;
-  const Node* expression = grid->expression;
-  if (const Node* definition =
-          expression->Is(NodeKind::kName) ? launch.host->analysis.Definition(expression->symbol) : nullptr)
+  const source::Node* expression = grid->expression;
+  if (const source::Node* definition =
+          expression->Is(source::NodeKind::kName) ? launch.host->analysis.Definition(expression->symbol) : nullptr)
     expression = definition;
   if (!grid->exclusive) return Refuse("the grid is shared with another launch", launch.launch->line);
   if (ChangeGridLiterals(launch, *expression, constant.value, to, edits) == 0)
@@ -207,9 +207,9 @@ std::vector<int64_t> ShapeFor(const std::vector<BlockConstant>& axes, int64_t si
 
 // Sets or adds __launch_bounds__; `threads` is the largest block of all launches.
 void BoundLaunch(const KernelSite& site, int64_t threads, bool add, Edits& edits) {
-  const SyntaxFunction& kernel = site.function();
+  const source::SyntaxFunction& kernel = site.function();
   const std::string_view head = site.text.substr(kernel.begin, kernel.body->begin - kernel.begin);
-  const std::vector<Token> tokens = Lex(head);
+  const std::vector<source::Token> tokens = source::Lex(head);
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text == "__launch_bounds__" && i + 2 < tokens.size()) {
       if (IsNumber(tokens[i + 2].text) && tokens[i + 2].text != std::to_string(threads))
@@ -239,11 +239,11 @@ std::optional<int64_t> LargestBlock(const KernelSite& site, int64_t size) {
   return largest;
 }
 
-RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) {
+core::RewriteOutcome ApplyLaunchRetune(const source::Ast& ast, const core::RewriteRequest& request) {
   const int64_t size = IntegerParameter(request, "block_size");
   const bool bounds = TextParameter(request, "launch_bounds") == "on";
   SiteOutcome found = FindSite(ast, request);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) return Refuse("the launch stands in the manifest");
   Edits edits;
@@ -256,7 +256,7 @@ RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) 
       if (!at && axis == 0) return Refuse("the block cannot be followed", launch.launch->line);
       if (!at) break;
       ConstantOutcome constant = FindConstant(ast, launch, *at->expression);
-      if (auto* refusal = std::get_if<RewriteRefusal>(&constant)) return *refusal;
+      if (auto* refusal = std::get_if<core::RewriteRefusal>(&constant)) return *refusal;
       if (axis == 2 && std::get<BlockConstant>(constant).value != 1)
         return Refuse("the block has three dimensions", launch.launch->line);
       if (axis < 2) axes.push_back(std::get<BlockConstant>(constant));
@@ -291,7 +291,7 @@ RewriteOutcome ApplyLaunchRetune(const Ast& ast, const RewriteRequest& request) 
   const size_t before = edits.empty() ? 0 : 1;
   if (largest) BoundLaunch(site, *largest, bounds, edits);
   if (before == 0 && edits.empty())
-    return Refuse("the kernel has its launch bounds already", ast::Line(site.function().cursor));
+    return Refuse("the kernel has its launch bounds already", source::ast::Line(site.function().cursor));
   std::vector<std::string> notes;
   if (changes) notes.push_back(fmt::format("{} threads per block", size));
   if (bounds && largest) notes.push_back(fmt::format("__launch_bounds__({})", *largest));
@@ -306,4 +306,4 @@ Transform LaunchRetuneTransform() {
           .apply = ApplyLaunchRetune};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

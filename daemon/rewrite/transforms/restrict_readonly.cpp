@@ -10,27 +10,27 @@
 #include "rewrite/site.h"
 #include "rewrite/transforms.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
-bool IsConstPointee(const SyntaxParameter& parameter) {
+bool IsConstPointee(const source::SyntaxParameter& parameter) {
   return clang_isConstQualifiedType(
              clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(parameter.cursor)))) != 0;
 }
-bool IsRestrict(const SyntaxParameter& parameter) {
+bool IsRestrict(const source::SyntaxParameter& parameter) {
   return clang_isRestrictQualifiedType(clang_getCanonicalType(clang_getCursorType(parameter.cursor))) != 0;
 }
 
 // Would the code still compile if the parameter pointed to const? Pointers made from it must point to const too.
 bool AcceptsConst(const KernelSite& site, const std::string& symbol) {
   bool accepts = true;
-  const auto derives = [&](const Node& node) {
+  const auto derives = [&](const source::Node& node) {
     const auto target = site.analysis().ResolvePointer(node);
     return target && target->base == symbol;
   };
-  ForEach(*site.function().body, [&](const Node& node) {
+  source::ForEach(*site.function().body, [&](const source::Node& node) {
     const bool makes_pointer =
-        (node.Is(NodeKind::kVariable) && node.size() == 1) || (node.Is(NodeKind::kCast) && node.size() == 1);
+        (node.Is(source::NodeKind::kVariable) && node.size() == 1) || (node.Is(source::NodeKind::kCast) && node.size() == 1);
     if (!makes_pointer || !derives(node[0])) return;
     const CXType type = clang_getCanonicalType(clang_getCursorType(node.cursor));
     if (type.kind == CXType_Pointer && clang_isConstQualifiedType(clang_getPointeeType(type)) == 0) accepts = false;
@@ -45,7 +45,7 @@ struct Pointers {
 Pointers Classify(const KernelSite& site) {
   Pointers pointers;
   std::set<std::string> unresolved, written, read;
-  for (const Access& access : site.analysis().Accesses(&unresolved)) {
+  for (const source::Access& access : site.analysis().Accesses(&unresolved)) {
     if (access.writes) written.insert(access.base);
     if (access.reads) read.insert(access.base);
   }
@@ -63,12 +63,12 @@ Pointers Classify(const KernelSite& site) {
 }
 
 // The launch hands the same array to a pointer that is read and to one that is written.
-std::optional<RewriteRefusal> FindAlias(const std::vector<LaunchSite>& launches, const Pointers& pointers,
-                                        const SyntaxFunction& kernel) {
+std::optional<core::RewriteRefusal> FindAlias(const std::vector<LaunchSite>& launches, const Pointers& pointers,
+                                        const source::SyntaxFunction& kernel) {
   for (const LaunchSite& site : launches) {
     const auto base = [&](size_t i) -> std::string {
-      if (kLaunchArguments + i >= site.launch->size()) return "";
-      const auto target = site.host->analysis.ResolvePointer((*site.launch)[kLaunchArguments + i]);
+      if (source::kLaunchArguments + i >= site.launch->size()) return "";
+      const auto target = site.host->analysis.ResolvePointer((*site.launch)[source::kLaunchArguments + i]);
       return target ? target->base : "";
     };
     for (size_t reads : pointers.read_only)
@@ -85,7 +85,7 @@ std::optional<RewriteRefusal> FindAlias(const std::vector<LaunchSite>& launches,
 void Qualify(std::string_view text, uint32_t begin, uint32_t end, const std::string& name, bool add_const,
              bool add_restrict, Edits& edits) {
   std::optional<uint32_t> at;
-  for (const Token& token : Lex(text.substr(begin, end - begin)))
+  for (const source::Token& token : source::Lex(text.substr(begin, end - begin)))
     if (token.text == name) at = begin + token.range.begin;
   if (!at) return;
   if (add_const) edits.Insert(begin, "const ");
@@ -93,23 +93,23 @@ void Qualify(std::string_view text, uint32_t begin, uint32_t end, const std::str
 }
 
 // Other declarations of the kernel in the file take the same qualifiers; one in a header cannot.
-std::optional<RewriteRefusal> QualifyDeclarations(const Ast& ast, const KernelSite& site,
+std::optional<core::RewriteRefusal> QualifyDeclarations(const source::Ast& ast, const KernelSite& site,
                                                   const std::vector<size_t>& chosen, Edits& edits) {
-  std::optional<RewriteRefusal> refusal;
+  std::optional<core::RewriteRefusal> refusal;
   const CXCursor definition = site.function().cursor;
-  ast::ForEachDescendant(ast.root(), [&](CXCursor cursor) {
-    if (!ast::IsFunction(cursor)) return clang_isDeclaration(clang_getCursorKind(cursor)) != 0;
+  source::ast::ForEachDescendant(ast.root(), [&](CXCursor cursor) {
+    if (!source::ast::IsFunction(cursor)) return clang_isDeclaration(clang_getCursorKind(cursor)) != 0;
     const bool same = clang_equalCursors(clang_getCanonicalCursor(cursor), clang_getCanonicalCursor(definition)) != 0;
     if (!same || clang_equalCursors(cursor, definition)) return false;
-    if (!ast::IsInMainFile(cursor)) {
-      refusal = Refuse(fmt::format("{} is declared in a header", site.function().name), ast::Line(definition));
+    if (!source::ast::IsInMainFile(cursor)) {
+      refusal = Refuse(fmt::format("{} is declared in a header", site.function().name), source::ast::Line(definition));
       return false;
     }
-    const std::vector<CXCursor> parameters = ast::Parameters(cursor);
+    const std::vector<CXCursor> parameters = source::ast::Parameters(cursor);
     for (size_t i : chosen) {
-      const SyntaxParameter& defined = site.function().parameters[i];
-      const TextRange range = ast::Offsets(parameters[i]);
-      const std::string name = ast::Spelling(parameters[i]);
+      const source::SyntaxParameter& defined = site.function().parameters[i];
+      const source::TextRange range = source::ast::Offsets(parameters[i]);
+      const std::string name = source::ast::Spelling(parameters[i]);
       if (!IsConstPointee(defined)) edits.Insert(range.begin, "const ");
       if (!name.empty() && !IsRestrict(defined)) Qualify(site.text, range.begin, range.end, name, false, true, edits);
     }
@@ -118,11 +118,11 @@ std::optional<RewriteRefusal> QualifyDeclarations(const Ast& ast, const KernelSi
   return refusal;
 }
 
-RewriteOutcome ApplyRestrictReadonly(const Ast& ast, const RewriteRequest& request) {
+core::RewriteOutcome ApplyRestrictReadonly(const source::Ast& ast, const core::RewriteRequest& request) {
   SiteOutcome found = FindSite(ast, request);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
-  const SyntaxFunction& kernel = site.function();
+  const source::SyntaxFunction& kernel = site.function();
   const Pointers pointers = Classify(site);
   std::vector<size_t> chosen;
   for (size_t i : pointers.read_only)
@@ -130,7 +130,7 @@ RewriteOutcome ApplyRestrictReadonly(const Ast& ast, const RewriteRequest& reque
   if (chosen.empty()) {
     return Refuse(pointers.read_only.empty() ? "no pointer is only read"
                                              : "every pointer that is only read is const __restrict__ already",
-                  ast::Line(kernel.cursor));
+                  source::ast::Line(kernel.cursor));
   }
   for (const auto* launches : {&site.launches, &site.other_launches})
     if (auto refusal = FindAlias(*launches, pointers, kernel)) return *refusal;
@@ -138,12 +138,12 @@ RewriteOutcome ApplyRestrictReadonly(const Ast& ast, const RewriteRequest& reque
   Edits edits;
   std::vector<std::string> names;
   for (size_t i : chosen) {
-    const SyntaxParameter& parameter = kernel.parameters[i];
+    const source::SyntaxParameter& parameter = kernel.parameters[i];
     Qualify(site.text, parameter.begin, parameter.end, parameter.name, !IsConstPointee(parameter),
             !IsRestrict(parameter), edits);
     names.push_back(parameter.name);
   }
-  if (edits.empty()) return Refuse("the parameters are spelt by a macro", ast::Line(kernel.cursor));
+  if (edits.empty()) return Refuse("the parameters are spelt by a macro", source::ast::Line(kernel.cursor));
   if (auto refusal = QualifyDeclarations(ast, site, chosen, edits)) return *refusal;
   return Finish(ast, edits,
                 {fmt::format("{}: const __restrict__ (never written, and not the same array as an output)",
@@ -156,4 +156,4 @@ Transform RestrictReadonlyTransform() {
   return {.id = "restrict_readonly", .parameters = {}, .apply = ApplyRestrictReadonly};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -13,7 +13,7 @@
 #include "rewrite/row_parallel_plan.h"
 #include "rewrite/transforms.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 struct Mode {
@@ -24,7 +24,7 @@ struct Mode {
 
 class RowParallelWriter {
  public:
-  RowParallelWriter(const Ast& ast, const KernelSite& site, const RowPlan& plan, const Mode& mode)
+  RowParallelWriter(const source::Ast& ast, const KernelSite& site, const RowPlan& plan, const Mode& mode)
       : ast_(ast), site_(site), kernel_(site.function()), plan_(plan), mode_(mode) {
     const bool block = mode.group == RowGroup::kBlock;
     const std::string lane = LocalName("lane");
@@ -33,15 +33,15 @@ class RowParallelWriter {
     barrier_ = block ? "__syncthreads();" : "__syncwarp();";
   }
 
-  RewriteOutcome Run() {
+  core::RewriteOutcome Run() {
     const std::string name = FreshName(ast_, kernel_.name + "_row_parallel");
     AdaptKernelHead(kernel_, name, edits_);
     EditRow();
     for (const ColumnLoop& loop : plan_.loops) EditLoop(loop);
     EditSingleStatements();
-    for (const Node* statement : plan_.barriers)
+    for (const source::Node* statement : plan_.barriers)
       around_[statement].barrier = barrier_ + "\n" + IndentAt(kernel_.text, statement->begin);
-    for (const Node* block : plan_.barriers_at_end) {
+    for (const source::Node* block : plan_.barriers_at_end) {
       const uint32_t brace = block->end - 1;
       const std::string indent = IndentAt(kernel_.text, brace);
       const bool own_line = LineBegin(kernel_.text, brace) + indent.size() == brace;
@@ -59,7 +59,7 @@ class RowParallelWriter {
     std::string helpers;
     for (const ReductionHelper& helper : helpers_)
       helpers += Indented(helper.text, IndentAt(kernel_.text, kernel_.begin), site_.unit) + "\n";
-    PlaceRewrittenKernel(site_, name, *kernel_text, helpers, file);
+    InsertRewrittenKernel(site_, name, *kernel_text, helpers, file);
     return Finish(ast_, file, Notes(name));
   }
 
@@ -67,7 +67,7 @@ class RowParallelWriter {
   // A name that the kernel does not use.
   std::string LocalName(const std::string& base) const {
     std::set<std::string, std::less<>> used;
-    for (const Token& token : Lex(kernel_.text.substr(kernel_.begin, kernel_.end - kernel_.begin)))
+    for (const source::Token& token : source::Lex(kernel_.text.substr(kernel_.begin, kernel_.end - kernel_.begin)))
       used.insert(std::string(token.text));
     std::string name = base;
     for (int i = 2; used.contains(name); ++i) name = fmt::format("{}{}", base, i);
@@ -76,7 +76,7 @@ class RowParallelWriter {
 
   void EditRow() {
     const bool block = mode_.group == RowGroup::kBlock;
-    const Node& declaration = *plan_.row->parent;
+    const source::Node& declaration = *plan_.row->parent;
     std::string index = block ? "blockIdx.x" : "blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32";
     const std::string_view declared = kernel_.text.substr(plan_.row->begin, (*plan_.row)[0].begin - plan_.row->begin);
     if (declared.find("auto ") != std::string_view::npos && plan_.row->type.find("unsigned int") == std::string::npos)
@@ -94,7 +94,7 @@ class RowParallelWriter {
       const auto counted = site_.analysis().Counted(*plan_.row_loop);
       edits_.Replace(*counted->step, block ? "gridDim.x" : "gridDim.x * (blockDim.x / 32)");
     }
-    for (const Node* unused : plan_.unused) {
+    for (const source::Node* unused : plan_.unused) {
       uint32_t begin = LineBegin(kernel_.text, unused->begin), end = LineEnd(kernel_.text, unused->end);
       const auto blank = [&](uint32_t from, uint32_t to) {
         return kernel_.text.substr(from, to - from).find_first_not_of(" \t\r\n") == std::string_view::npos;
@@ -107,12 +107,12 @@ class RowParallelWriter {
   }
 
   void EditLoop(const ColumnLoop& column) {
-    const CountedLoop& loop = column.loop;
-    const Node& node = *loop.loop;
-    const auto text = [&](const Node& part) { return std::string(kernel_.Text(part)); };
-    const auto grouped = [&](const Node& part) {
-      const bool simple = part.Is(NodeKind::kName) || part.Is(NodeKind::kInteger) || part.Is(NodeKind::kMember) ||
-                          part.Is(NodeKind::kCall);
+    const source::CountedLoop& loop = column.loop;
+    const source::Node& node = *loop.loop;
+    const auto text = [&](const source::Node& part) { return std::string(kernel_.Text(part)); };
+    const auto grouped = [&](const source::Node& part) {
+      const bool simple = part.Is(source::NodeKind::kName) || part.Is(source::NodeKind::kInteger) || part.Is(source::NodeKind::kMember) ||
+                          part.Is(source::NodeKind::kCall);
       return simple ? text(part) : "(" + text(part) + ")";
     };
     const std::string step =
@@ -122,7 +122,7 @@ class RowParallelWriter {
     const bool negative = !start || *start < 0;  // unsigned + negative would wrap in a wider type
     const std::string added = mode_.group == RowGroup::kBlock && negative ? "(int)" + offset : offset;
     edits_.Replace(*loop.start, start == 0 ? offset : grouped(*loop.start) + " + " + added);
-    edits_.Replace(node[kLoopIncrement], fmt::format("{} += {}{}", loop.name, width_, step));
+    edits_.Replace(node[source::kLoopIncrement], fmt::format("{} += {}{}", loop.name, width_, step));
 
     std::string behind;
     const std::string indent = IndentAt(kernel_.text, node.begin);
@@ -148,8 +148,8 @@ class RowParallelWriter {
   struct Around {
     std::string barrier, before, condition, behind;
   };
-  void InsertAround(const Node& statement, const Around& around) {
-    const bool braces = statement.parent != nullptr && !statement.parent->Is(NodeKind::kBlock);
+  void InsertAround(const source::Node& statement, const Around& around) {
+    const bool braces = statement.parent != nullptr && !statement.parent->Is(source::NodeKind::kBlock);
     const uint32_t begin = StatementBegin(kernel_, statement);
     const std::string open = !braces ? "" : begin == statement.begin ? "{ " : "{\n" + IndentAt(kernel_.text, begin);
     edits_.Insert(begin, open + around.barrier + around.before + around.condition);
@@ -157,9 +157,9 @@ class RowParallelWriter {
   }
 
   bool IsDependent(const Reduction& reduction) const {
-    const std::vector<CXCursor> parameters = ast::TemplateParameters(kernel_.cursor);
+    const std::vector<CXCursor> parameters = source::ast::TemplateParameters(kernel_.cursor);
     return std::any_of(parameters.begin(), parameters.end(),
-                       [&](const CXCursor& parameter) { return ast::Spelling(parameter) == reduction.type; });
+                       [&](const CXCursor& parameter) { return source::ast::Spelling(parameter) == reduction.type; });
   }
 
   std::string HelperFor(const Reduction& reduction) {
@@ -178,16 +178,16 @@ class RowParallelWriter {
 
   // Does the variable hold the neutral value when the loop begins? The last write before it, in the blocks around, says
   // so.
-  bool StartsNeutral(const Reduction& reduction, const Node& loop) const {
+  bool StartsNeutral(const Reduction& reduction, const source::Node& loop) const {
     const double neutral = reduction.kind == ReductionKind::kProduct ? 1 : 0;
-    const Node* inner = &loop;
-    for (const Node* outer = loop.parent; outer != nullptr; inner = outer, outer = outer->parent) {
-      if (outer->Is(NodeKind::kFor) || outer->Is(NodeKind::kWhile) || outer->Is(NodeKind::kDo)) {
+    const source::Node* inner = &loop;
+    for (const source::Node* outer = loop.parent; outer != nullptr; inner = outer, outer = outer->parent) {
+      if (outer->Is(source::NodeKind::kFor) || outer->Is(source::NodeKind::kWhile) || outer->Is(source::NodeKind::kDo)) {
         if (outer != plan_.row_loop) return false;
       }
-      if (!outer->Is(NodeKind::kBlock)) continue;
+      if (!outer->Is(source::NodeKind::kBlock)) continue;
       for (size_t i = outer->size(); i-- > 0;) {
-        const Node& statement = (*outer)[i];
+        const source::Node& statement = (*outer)[i];
         if (statement.begin >= inner->begin) continue;
         if (const auto value = LastValue(statement, reduction.symbol))
           return *value != nullptr && IsLiteral(kernel_, **value, neutral);
@@ -198,28 +198,28 @@ class RowParallelWriter {
 
   // What the statement leaves in the variable: an expression, null where that is unclear; nothing where it does not
   // write it.
-  std::optional<const Node*> LastValue(const Node& statement, const std::string& symbol) const {
-    if (statement.Is(NodeKind::kDeclaration)) {
+  std::optional<const source::Node*> LastValue(const source::Node& statement, const std::string& symbol) const {
+    if (statement.Is(source::NodeKind::kDeclaration)) {
       for (const auto& variable : statement.children)
-        if (variable->Is(NodeKind::kVariable) && variable->symbol == symbol)
+        if (variable->Is(source::NodeKind::kVariable) && variable->symbol == symbol)
           return variable->size() == 1 ? &(*variable)[0] : nullptr;
       return std::nullopt;
     }
-    const VariableInfo* info = site_.analysis().Find(symbol);
+    const source::VariableInfo* info = site_.analysis().Find(symbol);
     const bool writes = std::any_of(info->writes.begin(), info->writes.end(),
-                                    [&](const Node* write) { return Contains(statement, *write); });
+                                    [&](const source::Node* write) { return source::Contains(statement, *write); });
     if (!writes) return std::nullopt;
     const bool plain =
-        statement.Is(NodeKind::kAssign, "=") && statement[0].Is(NodeKind::kName) && statement[0].symbol == symbol;
+        statement.Is(source::NodeKind::kAssign, "=") && statement[0].Is(source::NodeKind::kName) && statement[0].symbol == symbol;
     return plain ? &statement[1] : nullptr;
   }
 
   // Neighbouring statements share one condition.
   void EditSingleStatements() {
-    std::vector<const Node*> group;
+    std::vector<const source::Node*> group;
     const auto flush = [&] {
       if (group.empty()) return;
-      const Node& first = *group.front();
+      const source::Node& first = *group.front();
       const std::string condition = fmt::format("if ({} == 0) ", lane_);
       const std::string indent = IndentAt(kernel_.text, first.begin);
       if (group.size() == 1) {
@@ -233,7 +233,7 @@ class RowParallelWriter {
       }
       group.clear();
     };
-    for (const Node* statement : plan_.single) {
+    for (const source::Node* statement : plan_.single) {
       const bool needs_barrier =
           std::find(plan_.barriers.begin(), plan_.barriers.end(), statement) != plan_.barriers.end();
       if (!group.empty() && (needs_barrier || !FollowsDirectly(*group.back(), *statement))) flush();
@@ -242,15 +242,15 @@ class RowParallelWriter {
     flush();
   }
 
-  static bool FollowsDirectly(const Node& a, const Node& b) {
-    if (a.parent != b.parent || !a.parent->Is(NodeKind::kBlock)) return false;
+  static bool FollowsDirectly(const source::Node& a, const source::Node& b) {
+    if (a.parent != b.parent || !a.parent->Is(source::NodeKind::kBlock)) return false;
     for (size_t i = 0; i + 1 < a.parent->size(); ++i)
       if (&(*a.parent)[i] == &a) return &(*a.parent)[i + 1] == &b;
     return false;
   }
 
-  std::optional<RewriteRefusal> EditLaunch(const LaunchSite& launch, Edits& file) const {
-    const auto at = [](const Node& node, std::string reason) { return RefuseAt(node.line, std::move(reason)).value(); };
+  std::optional<core::RewriteRefusal> EditLaunch(const LaunchSite& launch, Edits& file) const {
+    const auto at = [](const source::Node& node, std::string reason) { return RefuseAt(node.line, std::move(reason)).value(); };
     const auto rows = HostText(site_, launch, *plan_.row_bound);
     if (!rows) {
       return at(*plan_.row_bound,
@@ -290,21 +290,21 @@ class RowParallelWriter {
     return notes;
   }
 
-  const Ast& ast_;
+  const source::Ast& ast_;
   const KernelSite& site_;
-  const SyntaxFunction& kernel_;
+  const source::SyntaxFunction& kernel_;
   const RowPlan& plan_;
   const Mode mode_;
   std::string lane_, width_, barrier_;
   Edits edits_;
   std::vector<ReductionHelper> helpers_;
   std::map<std::string, std::string> names_;  // of helpers, by base name
-  std::map<const Node*, Around> around_;
+  std::map<const source::Node*, Around> around_;
 };
 
-RewriteOutcome ApplyRowParallel(const Ast& ast, const RewriteRequest& request) {
+core::RewriteOutcome ApplyRowParallel(const source::Ast& ast, const core::RewriteRequest& request) {
   auto found = FindSite(ast, request);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) {
     return Refuse(fmt::format(
@@ -334,4 +334,4 @@ Transform RowParallelTransform() {
           .apply = ApplyRowParallel};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -14,7 +14,7 @@
 #include "rewrite/tile_matmul_plan.h"
 #include "rewrite/transforms.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 struct TileShape {
@@ -36,9 +36,9 @@ TileShape ParseShape(const std::string& text) {
 
 class TileWriter {
  public:
-  TileWriter(const Ast& ast, const KernelSite& site, const TilePlan& plan, const TileShape& shape)
+  TileWriter(const source::Ast& ast, const KernelSite& site, const TilePlan& plan, const TileShape& shape)
       : ast_(ast), site_(site), kernel_(site.function()), plan_(plan), shape_(shape) {
-    for (const Token& token : Lex(kernel_.text.substr(kernel_.begin, kernel_.end - kernel_.begin)))
+    for (const source::Token& token : source::Lex(kernel_.text.substr(kernel_.begin, kernel_.end - kernel_.begin)))
       used_.insert(std::string(token.text));
     for (std::string* name :
          {&tile_m_, &tile_n_, &tile_k_, &thread_m_, &thread_n_, &threads_, &left_, &right_, &row_begin_, &col_begin_,
@@ -46,7 +46,7 @@ class TileWriter {
       *name = Fresh(*name);
   }
 
-  RewriteOutcome Run() {
+  core::RewriteOutcome Run() {
     const std::string name = FreshName(ast_, kernel_.name + "_tiled");
     Edits head;
     AdaptKernelHead(kernel_, name, head);
@@ -66,7 +66,7 @@ class TileWriter {
     Edits file;
     for (const LaunchSite& launch : site_.launches)
       if (auto refusal = EditLaunch(launch, file)) return *refusal;
-    PlaceRewrittenKernel(site_, name, *head_text + body, "", file);
+    InsertRewrittenKernel(site_, name, *head_text + body, "", file);
     return Finish(
         ast_, file,
         {fmt::format("{} computes tiles of {} x {} results per block, {} x {} per thread, in steps of {} along {}",
@@ -115,30 +115,30 @@ class TileWriter {
     return result;
   }
 
-  std::string Text(const Node& node) const { return std::string(kernel_.Text(node)); }
-  std::string Grouped(const Node& node) const {
-    const bool simple = node.Is(NodeKind::kName) || node.Is(NodeKind::kInteger) || node.Is(NodeKind::kMember) ||
-                        node.Is(NodeKind::kCall) || node.Is(NodeKind::kSubscript);
+  std::string Text(const source::Node& node) const { return std::string(kernel_.Text(node)); }
+  std::string Grouped(const source::Node& node) const {
+    const bool simple = node.Is(source::NodeKind::kName) || node.Is(source::NodeKind::kInteger) || node.Is(source::NodeKind::kMember) ||
+                        node.Is(source::NodeKind::kCall) || node.Is(source::NodeKind::kSubscript);
     const std::string text = Text(node);
-    return simple || (text.starts_with("(") && text.ends_with(")") && !node.Is(NodeKind::kCast)) ? text
+    return simple || (text.starts_with("(") && text.ends_with(")") && !node.Is(source::NodeKind::kCast)) ? text
                                                                                                  : "(" + text + ")";
   }
   std::string Bound(const ResultAxis& axis) const {
     if (axis.bound.size() == 1) return Text(*axis.bound[0]);
     std::string product;
-    for (const Node* factor : axis.bound) product += (product.empty() ? "" : " * ") + Grouped(*factor);
+    for (const source::Node* factor : axis.bound) product += (product.empty() ? "" : " * ") + Grouped(*factor);
     return product;
   }
   std::string Limit(const ResultAxis& axis) const {
-    const bool simple = axis.bound.size() > 1 || axis.bound[0]->Is(NodeKind::kName) ||
-                        axis.bound[0]->Is(NodeKind::kInteger) || axis.bound[0]->Is(NodeKind::kBinary, "*") ||
-                        axis.bound[0]->Is(NodeKind::kMember);
+    const bool simple = axis.bound.size() > 1 || axis.bound[0]->Is(source::NodeKind::kName) ||
+                        axis.bound[0]->Is(source::NodeKind::kInteger) || axis.bound[0]->Is(source::NodeKind::kBinary, "*") ||
+                        axis.bound[0]->Is(source::NodeKind::kMember);
     return fmt::format("{} < {}", axis.name(), simple ? Bound(axis) : "(" + Bound(axis) + ")");
   }
   std::string Product(const Operand& operand) const {
     if (operand.factors.size() == 1) return Text(*operand.factors[0]);
     std::string product;
-    for (const Node* factor : operand.factors) product += (product.empty() ? "" : " * ") + Text(*factor);
+    for (const source::Node* factor : operand.factors) product += (product.empty() ? "" : " * ") + Text(*factor);
     return product;
   }
   static std::string Plain(std::string type) {
@@ -156,7 +156,7 @@ class TileWriter {
     return kIntegers.contains(type) ? "0" : type + "(0)";
   }
 
-  std::string Declaration(const Node& variable) const {
+  std::string Declaration(const source::Node& variable) const {
     if (variable.parent->size() == 1) return Text(*variable.parent);
     if (variable.size() == 0) return fmt::format("{} {};", variable.type, variable.name);
     return fmt::format("{} {} = {};", variable.type, variable.name, Text(variable[0]));
@@ -184,19 +184,19 @@ class TileWriter {
       Line(1, fmt::format("{} {} = blockIdx.z * ({} * {});  // first of the batch", Plain(plan_.flat->type),
                           plan_.flat->name, Grouped(*plan_.row.bound[0]), Grouped(*plan_.col.bound[0])));
     }
-    std::vector<const Node*> users = plan_.epilogue;
+    std::vector<const source::Node*> users = plan_.epilogue;
     for (const auto* more : {&plan_.left.factors, &plan_.left.declarations, &plan_.right.factors,
                              &plan_.right.declarations, &plan_.row.bound, &plan_.col.bound, &plan_.varying})
       users.insert(users.end(), more->begin(), more->end());
-    for (const BoundsGuard::Limit& limit : plan_.uniform_limits) users.insert(users.end(), {limit.index, limit.bound});
+    for (const source::BoundsGuard::Limit& limit : plan_.uniform_limits) users.insert(users.end(), {limit.index, limit.bound});
     users.insert(users.end(), {plan_.loop.start, plan_.loop.bound});
     if (plan_.start != nullptr) users.push_back(plan_.start);
     users.insert(users.end(), plan_.moves.begin(), plan_.moves.end());
-    std::vector<const Node*> needed = NeededDeclarations(*site_.kernel, users, plan_.uniform);
+    std::vector<const source::Node*> needed = NeededDeclarations(*site_.kernel, users, plan_.uniform);
     needed.insert(needed.end(), plan_.moves.begin(), plan_.moves.end());
-    std::stable_sort(needed.begin(), needed.end(), [](const Node* a, const Node* b) { return a->begin < b->begin; });
-    for (const Node* node : needed) Copied(1, node->Is(NodeKind::kVariable) ? Declaration(*node) : Text(*node) + ";");
-    for (const BoundsGuard::Limit& limit : plan_.uniform_limits)
+    std::stable_sort(needed.begin(), needed.end(), [](const source::Node* a, const source::Node* b) { return a->begin < b->begin; });
+    for (const source::Node* node : needed) Copied(1, node->Is(source::NodeKind::kVariable) ? Declaration(*node) : Text(*node) + ";");
+    for (const source::BoundsGuard::Limit& limit : plan_.uniform_limits)
       Line(1, fmt::format("if ({} >= {}) return;", Grouped(*limit.index), Grouped(*limit.bound)));
   }
 
@@ -233,11 +233,11 @@ class TileWriter {
     return fmt::format("{} || {}", outside(plan_.row), outside(plan_.col));
   }
   // What `roots` need of the variables that differ between results.
-  void WriteVarying(int level, const std::vector<const Node*>& roots) {
-    const std::vector<const Node*> needed = NeededDeclarations(*site_.kernel, roots, plan_.varying);
-    std::vector<const Node*> all = roots;
+  void WriteVarying(int level, const std::vector<const source::Node*>& roots) {
+    const std::vector<const source::Node*> needed = NeededDeclarations(*site_.kernel, roots, plan_.varying);
+    std::vector<const source::Node*> all = roots;
     all.insert(all.end(), needed.begin(), needed.end());
-    const bool flat = plan_.flat != nullptr && std::any_of(all.begin(), all.end(), [&](const Node* node) {
+    const bool flat = plan_.flat != nullptr && std::any_of(all.begin(), all.end(), [&](const source::Node* node) {
                         return MentionsSymbol(*node, plan_.flat->symbol);
                       });
     if (flat) {
@@ -247,7 +247,7 @@ class TileWriter {
       Line(level, fmt::format("const {} {} = {} * {} + {};", Plain(plan_.flat->type), plan_.flat->name, row,
                               Grouped(*plan_.col.bound[0]), plan_.col.name()));
     }
-    for (const Node* variable : needed) Copied(level, Declaration(*variable));
+    for (const source::Node* variable : needed) Copied(level, Declaration(*variable));
   }
 
   void WriteStart() {
@@ -312,7 +312,7 @@ class TileWriter {
     } else {
       Line(3, fmt::format("{} {} = {};", type, value_, Zero(type)));
       Line(3, fmt::format("if ({}) {{", inside));
-      for (const Node* variable : operand.declarations) Copied(4, Declaration(*variable));
+      for (const source::Node* variable : operand.declarations) Copied(4, Declaration(*variable));
       Line(4, fmt::format("{} = {};", value_, Product(operand)));
       Line(3, "}");
       Line(3, fmt::format("{}[{}][{}] = {};", tile, depth, place, value_));
@@ -322,9 +322,9 @@ class TileWriter {
 
   // As an operand of ?:, and on one line.
   std::string Value(const Operand& operand) const {
-    const Node& first = *operand.factors[0];
+    const source::Node& first = *operand.factors[0];
     const std::string product = Product(operand);
-    return operand.factors.size() == 1 && first.Is(NodeKind::kConditional) && !product.starts_with("(")
+    return operand.factors.size() == 1 && first.Is(source::NodeKind::kConditional) && !product.starts_with("(")
                ? "(" + product + ")"
                : product;
   }
@@ -335,9 +335,9 @@ class TileWriter {
     Line(3, fmt::format("if ({}) continue;", OutsideGuard()));
     WriteVarying(3, plan_.epilogue);
     Line(3, fmt::format("{} {} = {}[{}][{}];", SumType(), plan_.sum->name, sums_, m_, n_));
-    for (const Node* statement : plan_.epilogue) {
+    for (const source::Node* statement : plan_.epilogue) {
       Edits edits;
-      for (const Node* exit : Collect(*statement, NodeKind::kReturn)) edits.Replace(*exit, "continue");
+      for (const source::Node* exit : source::Collect(*statement, source::NodeKind::kReturn)) edits.Replace(*exit, "continue");
       const uint32_t end = StatementEnd(kernel_, *statement);
       auto text = edits.ApplyWithin(kernel_.text, statement->begin, end);
       Copied(3, text ? *text : Text(*statement));
@@ -345,10 +345,10 @@ class TileWriter {
     CloseResults();
   }
 
-  std::optional<RewriteRefusal> EditLaunch(const LaunchSite& launch, Edits& file) const {
-    const auto product = [&](const std::vector<const Node*>& factors) -> std::optional<std::string> {
+  std::optional<core::RewriteRefusal> EditLaunch(const LaunchSite& launch, Edits& file) const {
+    const auto product = [&](const std::vector<const source::Node*>& factors) -> std::optional<std::string> {
       std::string text;
-      for (const Node* factor : factors) {
+      for (const source::Node* factor : factors) {
         auto part = HostText(site_, launch, *factor);
         if (!part) return std::nullopt;
         const bool simple =
@@ -382,9 +382,9 @@ class TileWriter {
     return std::nullopt;
   }
 
-  const Ast& ast_;
+  const source::Ast& ast_;
   const KernelSite& site_;
-  const SyntaxFunction& kernel_;
+  const source::SyntaxFunction& kernel_;
   const TilePlan& plan_;
   const TileShape shape_;
   std::set<std::string, std::less<>> used_;
@@ -397,9 +397,9 @@ class TileWriter {
   std::string code_;
 };
 
-RewriteOutcome ApplyTileMatmul(const Ast& ast, const RewriteRequest& request) {
+core::RewriteOutcome ApplyTileMatmul(const source::Ast& ast, const core::RewriteRequest& request) {
   auto found = FindSite(ast, request);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) {
     return Refuse(fmt::format(
@@ -418,4 +418,4 @@ Transform TileMatmulTransform() {
           .apply = ApplyTileMatmul};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -8,43 +8,43 @@
 #include "rewrite/site.h"
 #include "rewrite/transforms.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 // One of the two indices of the kernel: int x = blockIdx.x * blockDim.x + threadIdx.x, bounded by x < W.
 struct Index {
-  const Node* variable = nullptr;  // kVariable
+  const source::Node* variable = nullptr;  // kVariable
   char axis = 'x';                 // of blockIdx
-  const Node* bound = nullptr;
+  const source::Node* bound = nullptr;
 };
 
 struct TransposeForm {
   Index column, row;            // of the input: in[row * W + column]
-  const Node* store = nullptr;  // the assignment
-  const Node* load = nullptr;   // the access to the input
-  const SyntaxParameter* in = nullptr;
-  const SyntaxParameter* out = nullptr;
+  const source::Node* store = nullptr;  // the assignment
+  const source::Node* load = nullptr;   // the access to the input
+  const source::SyntaxParameter* in = nullptr;
+  const source::SyntaxParameter* out = nullptr;
   bool wide = false;  // offsets are computed in 64 bits
 };
-using TransposeOutcome = std::variant<TransposeForm, RewriteRefusal>;
+using TransposeOutcome = std::variant<TransposeForm, core::RewriteRefusal>;
 
-std::optional<Index> AsIndex(const FunctionAnalysis& analysis, const Node& variable) {
+std::optional<Index> AsIndex(const source::FunctionAnalysis& analysis, const source::Node& variable) {
   if (analysis.Definition(variable.symbol) == nullptr) return std::nullopt;
-  const Polynomial value = analysis.Index(variable[0]);
+  const source::Polynomial value = analysis.Index(variable[0]);
   for (const char axis : {'x', 'y'}) {
     const std::string thread = std::string("threadIdx.") + axis, block = std::string("blockIdx.") + axis;
     const auto by_thread = value.Coefficient(thread), by_block = value.Coefficient(block);
-    const bool global = by_thread && by_block && *by_thread == Polynomial::Constant(1) && *by_block != Polynomial() &&
-                        (by_block->constant() || *by_block == Polynomial::Symbol(std::string("blockDim.") + axis)) &&
-                        value.Without(thread).Without(block) == Polynomial();
+    const bool global = by_thread && by_block && *by_thread == source::Polynomial::Constant(1) && *by_block != source::Polynomial() &&
+                        (by_block->constant() || *by_block == source::Polynomial::Symbol(std::string("blockDim.") + axis)) &&
+                        value.Without(thread).Without(block) == source::Polynomial();
     if (global) return Index{&variable, axis, nullptr};
   }
   return std::nullopt;
 }
 
-bool Is64Bit(const Node& index) {
+bool Is64Bit(const source::Node& index) {
   bool wide = false;
-  ForEach(index, [&](const Node& node) {
+  source::ForEach(index, [&](const source::Node& node) {
     const CXType type = clang_getCanonicalType(clang_getCursorType(node.cursor));
     wide |= (type.kind == CXType_ULong || type.kind == CXType_Long || type.kind == CXType_LongLong ||
              type.kind == CXType_ULongLong);
@@ -54,13 +54,13 @@ bool Is64Bit(const Node& index) {
 
 // The statements of the kernel are two indices, a guard on both, and one assignment.
 TransposeOutcome RecognizeTranspose(const KernelSite& site) {
-  const FunctionAnalysis& analysis = site.analysis();
-  const Node& body = *site.function().body;
+  const source::FunctionAnalysis& analysis = site.analysis();
+  const source::Node& body = *site.function().body;
   std::vector<Index> indices;
-  std::vector<BoundsGuard::Limit> limits;
-  const Node* store = nullptr;
-  const auto take = [&](const Node& statement, const auto& self) -> bool {
-    if (statement.Is(NodeKind::kDeclaration)) {
+  std::vector<source::BoundsGuard::Limit> limits;
+  const source::Node* store = nullptr;
+  const auto take = [&](const source::Node& statement, const auto& self) -> bool {
+    if (statement.Is(source::NodeKind::kDeclaration)) {
       for (const auto& variable : statement.children) {
         const auto index = variable->size() == 1 ? AsIndex(analysis, *variable) : std::nullopt;
         if (index)
@@ -70,23 +70,23 @@ TransposeOutcome RecognizeTranspose(const KernelSite& site) {
       }
       return true;
     }
-    if (const auto guard = AsBoundsGuard(statement)) {
+    if (const auto guard = source::AsBoundsGuard(statement)) {
       limits.insert(limits.end(), guard->limits.begin(), guard->limits.end());
       return guard->returns_early || self(guard->body(), self);
     }
-    if (statement.Is(NodeKind::kBlock))
+    if (statement.Is(source::NodeKind::kBlock))
       return std::all_of(statement.children.begin(), statement.children.end(),
                          [&](const auto& child) { return self(*child, self); });
-    if (!statement.Is(NodeKind::kAssign, "=") || store != nullptr) return false;
+    if (!statement.Is(source::NodeKind::kAssign, "=") || store != nullptr) return false;
     store = &statement;
     return true;
   };
   if (!take(body, take) || store == nullptr || indices.size() != 2 || indices[0].axis == indices[1].axis)
     return Refuse("the kernel is not two indices, a bounds guard and one assignment", body.line);
   for (Index& index : indices) {
-    for (const BoundsGuard::Limit& limit : limits) {
-      const Node& name = StripCasts(*limit.index);
-      if (name.Is(NodeKind::kName) && name.symbol == index.variable->symbol) index.bound = limit.bound;
+    for (const source::BoundsGuard::Limit& limit : limits) {
+      const source::Node& name = source::StripCasts(*limit.index);
+      if (name.Is(source::NodeKind::kName) && name.symbol == index.variable->symbol) index.bound = limit.bound;
     }
     if (index.bound == nullptr)
       return Refuse(fmt::format("{} has no bound", index.variable->name), index.variable->line);
@@ -94,14 +94,14 @@ TransposeOutcome RecognizeTranspose(const KernelSite& site) {
 
   TransposeForm form;
   form.store = store;
-  std::vector<Access> accesses = analysis.Accesses();
+  std::vector<source::Access> accesses = analysis.Accesses();
   if (accesses.size() != 2) return Refuse("more than one element is read and one written", store->line);
-  const Access& out = accesses[accesses[0].writes ? 0 : 1];
-  const Access& in = accesses[accesses[0].writes ? 1 : 0];
+  const source::Access& out = accesses[accesses[0].writes ? 0 : 1];
+  const source::Access& in = accesses[accesses[0].writes ? 1 : 0];
   if (!out.writes || !in.reads || in.writes || out.reads || out.atomic || out.base == in.base || in.reinterpreted ||
       out.reinterpreted || in.vector_width > 1)
     return Refuse("not one array read and another written", store->line);
-  const auto matches = [&](const Access& access, const Index& fast, const Index& slow) {
+  const auto matches = [&](const source::Access& access, const Index& fast, const Index& slow) {
     // slow * bound(fast) + fast
     return access.index ==
            analysis.Index((*slow.variable)[0]) * analysis.Index(*fast.bound) + analysis.Index((*fast.variable)[0]);
@@ -120,11 +120,11 @@ TransposeOutcome RecognizeTranspose(const KernelSite& site) {
   form.load = in.node;
   form.wide = Is64Bit(*out.node) || Is64Bit(*in.node);
   bool other_use = !in.node->whole;
-  ForEach((*store)[1], [&](const Node& node) {
-    const bool index = node.Is(NodeKind::kName) &&
+  source::ForEach((*store)[1], [&](const source::Node& node) {
+    const bool index = node.Is(source::NodeKind::kName) &&
                        (node.symbol == indices[0].variable->symbol || node.symbol == indices[1].variable->symbol);
-    const bool local = node.Is(NodeKind::kName) && analysis.Definition(node.symbol) != nullptr;
-    other_use |= (index || local) && !Contains(*in.node, node);
+    const bool local = node.Is(source::NodeKind::kName) && analysis.Definition(node.symbol) != nullptr;
+    other_use |= (index || local) && !source::Contains(*in.node, node);
   });
   if (other_use) return Refuse("the value depends on more than the element that is read", store->line);
   return form;
@@ -134,11 +134,11 @@ std::string LocalName(const TransposeForm& form, const KernelSite& site, std::st
   const auto taken = [&] {
     const auto& parameters = site.function().parameters;
     const bool parameter =
-        std::any_of(parameters.begin(), parameters.end(), [&](const SyntaxParameter& p) { return p.name == name; });
+        std::any_of(parameters.begin(), parameters.end(), [&](const source::SyntaxParameter& p) { return p.name == name; });
     bool used = false;
-    for (const Node* part : {&(*form.store)[1], form.column.bound, form.row.bound})
-      ForEach(*part, [&](const Node& node) {
-        used |= node.Is(NodeKind::kName) && node.name == name && node.symbol != form.column.variable->symbol &&
+    for (const source::Node* part : {&(*form.store)[1], form.column.bound, form.row.bound})
+      source::ForEach(*part, [&](const source::Node& node) {
+        used |= node.Is(source::NodeKind::kName) && node.name == name && node.symbol != form.column.variable->symbol &&
                 node.symbol != form.row.variable->symbol;
       });
     return parameter || used;
@@ -148,12 +148,12 @@ std::string LocalName(const TransposeForm& form, const KernelSite& site, std::st
 }
 
 std::string Kernel(const KernelSite& site, const TransposeForm& form, const std::string& name, int tile, int rows) {
-  const SyntaxFunction& kernel = site.function();
-  const auto text = [&](const Node& node) { return std::string(kernel.Text(node)); };
+  const source::SyntaxFunction& kernel = site.function();
+  const auto text = [&](const source::Node& node) { return std::string(kernel.Text(node)); };
   const std::string x = LocalName(form, site, "x"), y = LocalName(form, site, "y"), j = LocalName(form, site, "j");
   const std::string tiles = LocalName(form, site, "tile"), size = LocalName(form, site, "kTile"),
                     step = LocalName(form, site, "kRows");
-  const std::string element = ElementSpelling(*form.out);
+  const std::string element = source::ElementSpelling(*form.out);
   std::string type = form.column.variable->type;
   if (type.starts_with("const ")) type = type.substr(6);
   const std::string wide_begin = form.wide ? "static_cast<size_t>" : "";
@@ -183,14 +183,14 @@ std::string Kernel(const KernelSite& site, const TransposeForm& form, const std:
 
 std::string TilesOf(const std::string& bound, int tile) { return fmt::format("({} + {}) / {}", bound, tile - 1, tile); }
 
-RewriteOutcome ApplyTransposeTile(const Ast& ast, const RewriteRequest& request) {
+core::RewriteOutcome ApplyTransposeTile(const source::Ast& ast, const core::RewriteRequest& request) {
   const int tile = IntegerParameter(request, "tile"), rows = IntegerParameter(request, "rows");
   SiteOutcome found = FindSite(ast, request);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) return Refuse("the launch stands in the manifest, and a tile needs its own block shape");
   TransposeOutcome recognized = RecognizeTranspose(site);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&recognized)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&recognized)) return *refusal;
   const TransposeForm& form = std::get<TransposeForm>(recognized);
 
   Edits edits;
@@ -206,7 +206,7 @@ RewriteOutcome ApplyTransposeTile(const Ast& ast, const RewriteRequest& request)
     SetLaunch(launch, shape, edits);
   }
   const std::string name = NewKernelName(ast, site, "tiled");
-  PlaceKernel(site, name, "", Kernel(site, form, name, tile, rows), edits);
+  InsertKernel(site, name, "", Kernel(site, form, name, tile, rows), edits);
   std::vector<std::string> notes = {
       fmt::format("transposed through a {0} x {0} tile in shared memory, {0} x {1} threads per block", tile, rows)};
   if (name != site.function().name)
@@ -220,4 +220,4 @@ Transform TransposeTileTransform() {
   return {.id = "transpose_tile", .parameters = {{"tile", {"32"}}, {"rows", {"8"}}}, .apply = ApplyTransposeTile};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -11,16 +11,16 @@
 #include "rewrite/transforms.h"
 #include "source/features.h"
 
-namespace warpwright {
+namespace warpwright::rewrite {
 namespace {
 
 struct Candidate {
-  CountedLoop loop;
-  std::vector<Accumulator> accumulators;
+  source::CountedLoop loop;
+  std::vector<source::Accumulator> accumulators;
 };
 
-bool IsArithmetic(const Accumulator& accumulator, const FunctionAnalysis& analysis) {
-  const VariableInfo* info = analysis.Find(accumulator.symbol);
+bool IsArithmetic(const source::Accumulator& accumulator, const source::FunctionAnalysis& analysis) {
+  const source::VariableInfo* info = analysis.Find(accumulator.symbol);
   const CXTypeKind kind = clang_getCanonicalType(clang_getCursorType(info->declaration->cursor)).kind;
   return kind == CXType_Float || kind == CXType_Double || (kind >= CXType_UShort && kind <= CXType_ULongLong) ||
          (kind >= CXType_Short && kind <= CXType_LongLong);
@@ -29,32 +29,32 @@ bool IsArithmetic(const Accumulator& accumulator, const FunctionAnalysis& analys
 std::string UnqualifiedType(std::string type) { return type.starts_with("const ") ? type.substr(6) : type; }
 
 // Why this loop cannot be treated; empty where it can.
-std::string Obstacle(const KernelSite& site, const CountedLoop& loop, int factor) {
-  const FunctionAnalysis& analysis = site.analysis();
+std::string Obstacle(const KernelSite& site, const source::CountedLoop& loop, int factor) {
+  const source::FunctionAnalysis& analysis = site.analysis();
   if (!loop.declares) return "its variable is declared outside the loop";
   if (loop.down || (loop.relation != "<" && loop.relation != "<=")) return "it does not count upwards to a bound";
   std::string obstacle;
-  ForEach(*loop.loop, [&](const Node& node) {
-    if (node.Is(NodeKind::kReturn)) obstacle = "it returns";
-    if (node.Is(NodeKind::kBreak) || node.Is(NodeKind::kContinue)) {
-      const Node* around = node.parent;
-      while (around != nullptr && !around->Is(NodeKind::kFor) && !around->Is(NodeKind::kWhile) &&
-             !around->Is(NodeKind::kDo) && !around->Is(NodeKind::kSwitch))
+  source::ForEach(*loop.loop, [&](const source::Node& node) {
+    if (node.Is(source::NodeKind::kReturn)) obstacle = "it returns";
+    if (node.Is(source::NodeKind::kBreak) || node.Is(source::NodeKind::kContinue)) {
+      const source::Node* around = node.parent;
+      while (around != nullptr && !around->Is(source::NodeKind::kFor) && !around->Is(source::NodeKind::kWhile) &&
+             !around->Is(source::NodeKind::kDo) && !around->Is(source::NodeKind::kSwitch))
         around = around->parent;
-      if (around == loop.loop && node.Is(NodeKind::kBreak)) obstacle = "it breaks off";
+      if (around == loop.loop && node.Is(source::NodeKind::kBreak)) obstacle = "it breaks off";
     }
-    if (node.Is(NodeKind::kLambda)) obstacle = "it holds a lambda";
+    if (node.Is(source::NodeKind::kLambda)) obstacle = "it holds a lambda";
   });
   // The bound and the step are evaluated anew at every iteration of the original.
-  for (const Node* part : {loop.bound, loop.step}) {
+  for (const source::Node* part : {loop.bound, loop.step}) {
     if (part == nullptr) continue;
-    const Dependence depends = analysis.DependsOn(*part);
+    const source::Dependence depends = analysis.DependsOn(*part);
     if (depends.memory || depends.On(loop.variable)) obstacle = "its bound or step may change while it runs";
-    ForEach(*part, [&](const Node& node) {
-      const VariableInfo* info = node.Is(NodeKind::kName) ? analysis.Find(node.symbol) : nullptr;
+    source::ForEach(*part, [&](const source::Node& node) {
+      const source::VariableInfo* info = node.Is(source::NodeKind::kName) ? analysis.Find(node.symbol) : nullptr;
       if (info == nullptr) return;
-      for (const Node* write : info->writes)
-        if (Contains(loop.body(), *write)) obstacle = "its bound or step may change while it runs";
+      for (const source::Node* write : info->writes)
+        if (source::Contains(loop.body(), *write)) obstacle = "its bound or step may change while it runs";
     });
   }
   const auto trips = analysis.TripCount(loop);
@@ -65,16 +65,16 @@ std::string Obstacle(const KernelSite& site, const CountedLoop& loop, int factor
 
 std::string FreshLocal(const KernelSite& site, const std::string& base) {
   std::set<std::string> taken;
-  for (const Token& token : Lex(site.text.substr(site.function().begin, site.function().end - site.function().begin)))
+  for (const source::Token& token : source::Lex(site.text.substr(site.function().begin, site.function().end - site.function().begin)))
     taken.insert(std::string(token.text));
   std::string name = base;
   for (int i = 2; taken.contains(name); ++i) name = base + std::to_string(i);
   return name;
 }
 
-std::string StepText(const KernelSite& site, const CountedLoop& loop, int factor) {
+std::string StepText(const KernelSite& site, const source::CountedLoop& loop, int factor) {
   if (loop.step == nullptr) return std::to_string(factor);
-  if (const auto value = site.analysis().Fold(*loop.step); value && loop.step->Is(NodeKind::kInteger))
+  if (const auto value = site.analysis().Fold(*loop.step); value && loop.step->Is(source::NodeKind::kInteger))
     return std::to_string(*value * factor);
   const std::string text(site.function().Text(*loop.step));
   const bool atom = std::all_of(text.begin(), text.end(), [](char c) {
@@ -85,29 +85,29 @@ std::string StepText(const KernelSite& site, const CountedLoop& loop, int factor
 }
 
 // The accumulator's value for "nothing yet": zero, or what it holds where taking it twice changes nothing.
-std::string InitialValue(const Accumulator& accumulator, int factor) {
-  if (accumulator.kind == Accumulator::Kind::kSum) return "{}";
+std::string InitialValue(const source::Accumulator& accumulator, int factor) {
+  if (accumulator.kind == source::Accumulator::Kind::kSum) return "{}";
   std::vector<std::string> copies(static_cast<size_t>(factor), accumulator.name);
   return fmt::format("{{{}}}", fmt::join(copies, ", "));
 }
 
-std::string Combine(const Accumulator& accumulator, const std::string& part) {
-  if (accumulator.kind == Accumulator::Kind::kSum) return fmt::format("{} += {};", accumulator.name, part);
-  const char* relation = accumulator.kind == Accumulator::Kind::kMaximum ? ">" : "<";
+std::string Combine(const source::Accumulator& accumulator, const std::string& part) {
+  if (accumulator.kind == source::Accumulator::Kind::kSum) return fmt::format("{} += {};", accumulator.name, part);
+  const char* relation = accumulator.kind == source::Accumulator::Kind::kMaximum ? ">" : "<";
   return fmt::format("if ({0} {1} {2}) {2} = {0};", part, relation, accumulator.name);
 }
 
 // The loop's body with other names for the accumulators; two-space units.
 std::string Body(const KernelSite& site, const Candidate& candidate, const std::vector<std::string>& parts,
                  const std::string& lane) {
-  const Node& body = candidate.loop.body();
+  const source::Node& body = candidate.loop.body();
   Edits edits;
   for (size_t a = 0; a < parts.size(); ++a) {
-    const VariableInfo* info = site.analysis().Find(candidate.accumulators[a].symbol);
-    for (const Node* use : info->uses)
-      if (Contains(body, *use)) edits.Replace(*use, fmt::format("{}[{}]", parts[a], lane));
+    const source::VariableInfo* info = site.analysis().Find(candidate.accumulators[a].symbol);
+    for (const source::Node* use : info->uses)
+      if (source::Contains(body, *use)) edits.Replace(*use, fmt::format("{}[{}]", parts[a], lane));
   }
-  const bool block = body.Is(NodeKind::kBlock);
+  const bool block = body.Is(source::NodeKind::kBlock);
   const uint32_t begin = block ? body.begin + 1 : body.begin;
   const uint32_t end = block ? body.end - 1 : static_cast<uint32_t>(site.text.find(';', body.end) + 1);
   std::string text = edits.ApplyWithin(site.text, begin, end).value_or("");
@@ -118,16 +118,16 @@ std::string Body(const KernelSite& site, const Candidate& candidate, const std::
 }
 
 std::string Unrolled(const KernelSite& site, const Candidate& candidate, int factor, bool first) {
-  const CountedLoop& loop = candidate.loop;
-  const SyntaxFunction& kernel = site.function();
-  const auto text = [&](const Node& node) { return std::string(kernel.Text(node)); };
+  const source::CountedLoop& loop = candidate.loop;
+  const source::SyntaxFunction& kernel = site.function();
+  const auto text = [&](const source::Node& node) { return std::string(kernel.Text(node)); };
   const std::string base = FreshLocal(site, loop.name + "_base"), lane = FreshLocal(site, "u");
   std::vector<std::string> parts;
   std::string code;
   if (first)
     code += fmt::format(
         "// {} independent accumulators: an iteration does not wait for the arithmetic of the one before.\n", factor);
-  for (const Accumulator& accumulator : candidate.accumulators) {
+  for (const source::Accumulator& accumulator : candidate.accumulators) {
     parts.push_back(FreshLocal(site, accumulator.name + "_part"));
     code += fmt::format("{} {}[{}] = {};\n", UnqualifiedType(accumulator.type), parts.back(), factor,
                         InitialValue(accumulator, factor));
@@ -148,7 +148,7 @@ std::string Unrolled(const KernelSite& site, const Candidate& candidate, int fac
   std::string rest(site.text.substr(loop.loop->begin, loop.body().begin - loop.loop->begin));
   const size_t start = loop.start->begin - loop.loop->begin;
   rest.replace(start, loop.start->end - loop.start->begin, base);
-  const bool block = loop.body().Is(NodeKind::kBlock);
+  const bool block = loop.body().Is(source::NodeKind::kBlock);
   const uint32_t end = block ? loop.body().end : static_cast<uint32_t>(site.text.find(';', loop.body().end) + 1);
   code += Dedented(rest + std::string(site.text.substr(loop.body().begin, end - loop.body().begin)), site.unit) + "\n";
   code += fmt::format("#pragma unroll\nfor (int {0} = 0; {0} < {1}; ++{0}) {{\n", lane, factor);
@@ -158,32 +158,32 @@ std::string Unrolled(const KernelSite& site, const Candidate& candidate, int fac
 }
 
 // From the pragma above the loop, if there is one, to the end of its body.
-TextRange Extent(const KernelSite& site, const CountedLoop& loop) {
+source::TextRange Extent(const KernelSite& site, const source::CountedLoop& loop) {
   uint32_t begin = loop.loop->begin;
   const uint32_t line = LineBegin(site.text, begin);
   if (loop.loop->unrolled && line > 0) {
     const uint32_t above = LineBegin(site.text, line - 1);
     if (site.text.substr(above, line - above).find("#pragma") != std::string_view::npos) begin = above;
   }
-  const bool block = loop.body().Is(NodeKind::kBlock);
+  const bool block = loop.body().Is(source::NodeKind::kBlock);
   const uint32_t end = block ? loop.body().end : static_cast<uint32_t>(site.text.find(';', loop.body().end) + 1);
   return {begin, end};
 }
 
-RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& request) {
+core::RewriteOutcome ApplyUnrollAccumulators(const source::Ast& ast, const core::RewriteRequest& request) {
   const int factor = IntegerParameter(request, "factor");
   SiteOutcome found = FindSite(ast, request);
-  if (auto* refusal = std::get_if<RewriteRefusal>(&found)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
-  const FunctionAnalysis& analysis = site.analysis();
+  const source::FunctionAnalysis& analysis = site.analysis();
 
   std::vector<Candidate> candidates;
-  RewriteRefusal why =
-      Refuse("no counted loop carries a sum, a minimum or a maximum", ast::Line(site.function().cursor));
-  for (const Node* node : Collect(*site.function().body, NodeKind::kFor)) {
-    std::vector<Accumulator> accumulators = AccumulatorsOf(analysis, *node);
-    std::erase_if(accumulators, [&](const Accumulator& a) {
-      return a.kind == Accumulator::Kind::kProduct || !IsArithmetic(a, analysis);
+  core::RewriteRefusal why =
+      Refuse("no counted loop carries a sum, a minimum or a maximum", source::ast::Line(site.function().cursor));
+  for (const source::Node* node : source::Collect(*site.function().body, source::NodeKind::kFor)) {
+    std::vector<source::Accumulator> accumulators = source::AccumulatorsOf(analysis, *node);
+    std::erase_if(accumulators, [&](const source::Accumulator& a) {
+      return a.kind == source::Accumulator::Kind::kProduct || !IsArithmetic(a, analysis);
     });
     const auto loop = analysis.Counted(*node);
     if (accumulators.empty() || !loop) continue;
@@ -198,12 +198,12 @@ RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& req
   Edits inside;
   bool first = true;
   for (const Candidate& candidate : candidates) {
-    const TextRange extent = Extent(site, candidate.loop);
+    const source::TextRange extent = Extent(site, candidate.loop);
     const std::string indent = IndentAt(site.text, candidate.loop.loop->begin);
     std::string code = Unrolled(site, candidate, factor, first);
     first = false;
-    const Node* parent = candidate.loop.loop->parent;
-    const bool braces = !parent->Is(NodeKind::kBlock);
+    const source::Node* parent = candidate.loop.loop->parent;
+    const bool braces = !parent->Is(source::NodeKind::kBlock);
     if (braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
     // Several loops of one block would declare the same names.
     const bool repeated = std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
@@ -214,14 +214,14 @@ RewriteOutcome ApplyUnrollAccumulators(const Ast& ast, const RewriteRequest& req
     inside.Replace(extent.begin, extent.end, Indented(code, indent, site.unit, at_margin));
   }
   Edits edits;
-  const SyntaxFunction& kernel = site.function();
+  const source::SyntaxFunction& kernel = site.function();
   const std::string name = NewKernelName(ast, site, "unrolled");
   if (!site.shared) {
     edits = inside;
   } else {
     const auto body = inside.ApplyWithin(site.text, kernel.body->begin, kernel.body->end);
     if (!body) return Refuse("the loops overlap in the text", candidates[0].loop.loop->line);
-    PlaceKernel(site, name, "", HeadWithName(kernel, name) + " " + Dedented(*body, site.unit), edits);
+    InsertKernel(site, name, "", HeadWithName(kernel, name) + " " + Dedented(*body, site.unit), edits);
   }
   std::vector<std::string> notes = {
       fmt::format("{} independent accumulators in {} loop{}; sums are added in another order", factor,
@@ -236,4 +236,4 @@ Transform UnrollAccumulatorsTransform() {
   return {.id = "unroll_accumulators", .parameters = {{"factor", {"4", "2", "8"}}}, .apply = ApplyUnrollAccumulators};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::rewrite

@@ -219,11 +219,11 @@ const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint6
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(c.mask >> l & 1) || (address[l] <= size && bytes <= size - address[l])) continue;
     const std::string_view name = space == Space::kShared ? "shared" : space == Space::kLocal ? "local" : "parameter";
-    return StopWithFault(c, i, Fault::Kind::kOutOfBounds, l,
+    return StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, l,
                          fmt::format("out-of-bounds {} of {} bytes at {} ({} bytes of {} memory)", Verb(kind), bytes,
                                      Place(c, address[l], space, AccessBytes(i)), size, name));
   }
-  return StopWithFault(c, i, Fault::Kind::kIllegalInstruction, kLanes,
+  return StopWithFault(c, i, core::Fault::Kind::kIllegalInstruction, kLanes,
                        fmt::format("an {} in {} memory", Verb(kind), space == Space::kLocal ? "local" : "parameter"));
 }
 
@@ -231,19 +231,19 @@ const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64
                                   AccessKind kind) {
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(c.mask >> l & 1) || (address[l] & (bytes - 1)) == 0) continue;
-    return StopWithFault(c, i, Fault::Kind::kMisaligned, l,
+    return StopWithFault(c, i, core::Fault::Kind::kMisaligned, l,
                          fmt::format("misaligned {} of {} bytes at {}", Verb(kind), bytes, Place(c, address[l], space, 1)));
   }
   return nullptr;
 }
 
 const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane) {
-  return StopWithFault(c, i, Fault::Kind::kReadOnlyWrite, lane,
+  return StopWithFault(c, i, core::Fault::Kind::kReadOnlyWrite, lane,
                        fmt::format("write to {}, which is read-only", Place(c, address, Space::kGlobal, AccessBytes(i))));
 }
 
 const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space) {
-  return StopWithFault(c, i, Fault::Kind::kUninitializedRead, lane,
+  return StopWithFault(c, i, core::Fault::Kind::kUninitializedRead, lane,
                        fmt::format("read of {}, which was never written", Place(c, address, space, AccessBytes(i))));
 }
 
@@ -255,7 +255,7 @@ std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* addres
     const Allocation* m = c.memory->Find(address[l]);
     const uint64_t offset = m ? address[l] - m->base : 0;
     if (!m || offset > m->bytes || bytes > m->bytes - offset) {
-      StopWithFault(c, i, Fault::Kind::kOutOfBounds, l,
+      StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, l,
                     fmt::format("out-of-bounds {} of {} bytes at {}", Verb(kind), bytes,
                                 Place(c, address[l], Space::kGlobal, AccessBytes(i))));
       return nullptr;
@@ -294,17 +294,17 @@ std::string InstructionName(const Instruction& i) {
 }
 
 const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lane, uint32_t members) {
-  return StopWithFault(c, i, Fault::Kind::kInactiveShuffle, lane,
+  return StopWithFault(c, i, core::Fault::Kind::kInactiveShuffle, lane,
                        fmt::format("{} executed by lane {}, which is not in its member mask {:#010x}", InstructionName(*i), lane, members));
 }
 
 const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source, uint32_t members) {
   return StopWithFault(
-      c, i, Fault::Kind::kInactiveShuffle, lane,
+      c, i, core::Fault::Kind::kInactiveShuffle, lane,
       fmt::format("shfl.sync: lane {} reads from lane {}, which does not take part (member mask {:#010x})", lane, source, members));
 }
 
-const Instruction* StopWithText(Context& c, const Instruction* i, Fault::Kind kind) {
+const Instruction* StopWithText(Context& c, const Instruction* i, core::Fault::Kind kind) {
   return StopWithFault(c, i, kind, kLanes, c.program->texts[i->text]);
 }
 

@@ -87,7 +87,7 @@ struct RaceShadow {
   std::vector<uint32_t> write_time, write_thread, read_time, read_warps, read_lanes;
 };
 
-struct SharedOrder;  // exec/order.h
+struct HappensBeforeState;  // exec/order.h
 
 struct Context {
   // Hot.
@@ -128,7 +128,7 @@ struct Context {
   RaceShadow race;
   bool ordering = false;               // since the last barrier of the block there were fences or strong accesses to shared memory
   bool race_found = false;             // by a barrier
-  std::shared_ptr<SharedOrder> order;  // nullptr: the kernel has no such, or is not checked
+  std::shared_ptr<HappensBeforeState> order;  // nullptr: the kernel has no such, or is not checked
   Warp* warp = nullptr;
   std::vector<Warp> warps;
 
@@ -138,7 +138,7 @@ struct Context {
   Memory* memory = nullptr;
   MemoryObserver* observer = nullptr;
   const std::function<void(std::string_view)>* print = nullptr;
-  Dim3 grid, block;
+  core::Dim3 grid, block;
   std::vector<uint64_t> guard_off;     // by instruction: lanes that the guard switched off
   std::vector<uint64_t> divergent;     // by instruction: branches that diverged
   uint64_t barriers = 0;
@@ -147,16 +147,16 @@ struct Context {
     uint32_t number = 0, count = 0, predicate = 0;
     bool waits = true;
   } arrival;
-  Fault fault;
+  core::Fault fault;
   struct TaintOrigin {
-    Fault fault;                       // what to report where the value matters
+    core::Fault fault;                       // what to report where the value matters
     bool shared = false;
   };
   std::vector<TaintOrigin> taint_origins;
   // A value from shared memory that nobody had written was used. The run goes on: if another thread writes the place before the next
   // barrier, it is a race, which says more.
   bool unwritten_read = false;
-  Fault unwritten_fault;
+  core::Fault unwritten_fault;
 };
 
 // Sets the mask of running lanes and what depends on it.
@@ -167,11 +167,11 @@ struct Context {
 }
 
 // Stops the kernel. `lane` is the one to blame; kLanes: the first active one. Returns nullptr for the handler to return.
-const Instruction* StopWithFault(Context& c, const Instruction* i, Fault::Kind kind, uint32_t lane, std::string message);
+const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane, std::string message);
 // The instruction needs lanes that are not here (a barrier of the warp, a shuffle): others run first, then it is tried again.
-// When they cannot come, `WaitIsHopeless` names the fault.
+// When they cannot come, `ReportUnsatisfiableWait` names the fault.
 const Instruction* WaitForLanes(Context& c, const Instruction* i);
-void WaitIsHopeless(Context& c, const Instruction* i);
+void ReportUnsatisfiableWait(Context& c, const Instruction* i);
 
 // exec/divergence.cpp. Each returns where execution goes on, or nullptr with `stop` set.
 const Instruction* Diverge(Context& c, const Instruction* i, uint32_t taken);

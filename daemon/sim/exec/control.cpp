@@ -63,9 +63,9 @@ const Instruction* Fence(Context& c, const Instruction* i) {
 }
 
 const Instruction* Unsupported(Context& c, const Instruction* i) {
-  return StopWithText(c, i, Fault::Kind::kNotSimulated);
+  return StopWithText(c, i, core::Fault::Kind::kNotSimulated);
 }
-const Instruction* Trap(Context& c, const Instruction* i) { return StopWithText(c, i, Fault::Kind::kTrap); }
+const Instruction* Trap(Context& c, const Instruction* i) { return StopWithText(c, i, core::Fault::Kind::kTrap); }
 
 }  // namespace
 

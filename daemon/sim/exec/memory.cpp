@@ -190,7 +190,7 @@ bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const Add
       }
     }
   }
-  if (c.counting && i->count_as != InstructionClass::kMove) {
+  if (c.counting && i->count_as != core::InstructionClass::kMove) {
     c.site_counters[i->site].local_bytes += static_cast<uint64_t>(std::popcount(c.mask)) * bytes;
     if (c.observer) NotifyLocal(c, i, a, bytes, write);
   }

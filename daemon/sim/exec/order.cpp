@@ -9,7 +9,7 @@ namespace warpwright::sim {
 namespace {
 
 constexpr uint32_t kNoRead = UINT32_MAX;
-constexpr size_t kMostClockBytes = 32 << 20;  // of places; what is released in further ones is not followed
+constexpr size_t kMaxClockBytes = 32 << 20;  // of places; what is released in further ones is not followed
 constexpr uint32_t kSearched = 4;  // entries of a list of reads that are compared with a new one
 
 void JoinInto(uint32_t* into, const uint32_t* from, size_t count) {
@@ -22,7 +22,7 @@ uint64_t PollKey(const Context& c, size_t granule, uint32_t lane) { return granu
 
 // Adds what the lane knows, and what it did before its last fence, to a clock.
 void Publish(const Context& c, uint32_t lane, std::vector<uint32_t>& clock) {
-  const SharedOrder& o = *c.order;
+  const HappensBeforeState& o = *c.order;
   clock.resize(o.threads);
   const uint32_t warp = c.warp->index, thread = ThreadOf(c, lane);
   if (c.partial_barriers) {
@@ -38,12 +38,12 @@ void Publish(const Context& c, uint32_t lane, std::vector<uint32_t>& clock) {
 }
 
 // nullptr: there are too many places.
-SharedOrder::Released* Release(Context& c, uint32_t lane, size_t granule) {
-  SharedOrder& o = *c.order;
-  auto place = o.places.find(granule);
-  if (place == o.places.end()) {
-    if ((o.places.size() + 1) * o.threads * sizeof(uint32_t) > kMostClockBytes) return nullptr;
-    place = o.places.emplace(granule, SharedOrder::Released{}).first;
+HappensBeforeState::SyncLocation* Release(Context& c, uint32_t lane, size_t granule) {
+  HappensBeforeState& o = *c.order;
+  auto place = o.locations.find(granule);
+  if (place == o.locations.end()) {
+    if ((o.locations.size() + 1) * o.threads * sizeof(uint32_t) > kMaxClockBytes) return nullptr;
+    place = o.locations.emplace(granule, HappensBeforeState::SyncLocation{}).first;
   }
   Publish(c, lane, place->second.clock);
   place->second.writer = ThreadOf(c, lane);
@@ -52,16 +52,16 @@ SharedOrder::Released* Release(Context& c, uint32_t lane, size_t granule) {
 }
 
 // The lane has read what was released: it knows it from its next fence on.
-void Offer(Context& c, uint32_t lane, const SharedOrder::Released& place) {
+void Offer(Context& c, uint32_t lane, const HappensBeforeState::SyncLocation& place) {
   JoinInto(c.order->offered.Make(ThreadOf(c, lane), c.barrier_time), place.clock.data(), c.order->threads);
 }
 
-const SharedOrder::Released* FindPlace(const Context& c, size_t granule) {
-  const auto place = c.order->places.find(granule);
-  return place == c.order->places.end() ? nullptr : &place->second;
+const HappensBeforeState::SyncLocation* FindPlace(const Context& c, size_t granule) {
+  const auto place = c.order->locations.find(granule);
+  return place == c.order->locations.end() ? nullptr : &place->second;
 }
 
-bool IsOrderedRead(const Context& c, uint32_t lane, const SharedOrder::Read& read) {
+bool IsOrderedRead(const Context& c, uint32_t lane, const HappensBeforeState::Read& read) {
   // Of lanes that are not known one by one, any counts: there may have been only that one.
   const uint32_t lanes = read.lanes == 0 ? kAllLanes : read.lanes;
   bool all = true, any = false;
@@ -73,7 +73,7 @@ bool IsOrderedRead(const Context& c, uint32_t lane, const SharedOrder::Read& rea
   return read.lanes == 0 ? any : all;
 }
 
-void AddRead(SharedOrder& o, SharedOrder::Reads& reads, SharedOrder::Read read) {
+void AddRead(HappensBeforeState& o, HappensBeforeState::Reads& reads, HappensBeforeState::Read read) {
   read.next = reads.head;
   if (o.free == kNoRead) {
     reads.head = static_cast<uint32_t>(o.pool.size());
@@ -87,10 +87,10 @@ void AddRead(SharedOrder& o, SharedOrder::Reads& reads, SharedOrder::Read read) 
 }
 
 template <typename F>  // F: bool(Read&): drop it
-void DropReads(SharedOrder& o, SharedOrder::Reads& reads, F drop) {
+void DropReads(HappensBeforeState& o, HappensBeforeState::Reads& reads, F drop) {
   uint32_t* link = &reads.head;
   while (*link != kNoRead) {
-    SharedOrder::Read& read = o.pool[*link];
+    HappensBeforeState::Read& read = o.pool[*link];
     if (drop(read)) {
       const uint32_t dropped = *link;
       *link = read.next;
@@ -104,13 +104,13 @@ void DropReads(SharedOrder& o, SharedOrder::Reads& reads, F drop) {
 }
 
 // The list of a granule's reads, begun from what was noted before the ordering began.
-SharedOrder::Reads& ReadsOf(Context& c, size_t granule) {
-  SharedOrder& o = *c.order;
-  SharedOrder::Reads& reads = o.reads[granule];
+HappensBeforeState::Reads& ReadsOf(Context& c, size_t granule) {
+  HappensBeforeState& o = *c.order;
+  HappensBeforeState::Reads& reads = o.reads[granule];
   const RaceShadow& r = c.race;
   const bool read = r.read_time[granule] >= c.barrier_time;
   if (reads.phase == c.barrier_time) {
-    if (!read) DropReads(o, reads, [](const SharedOrder::Read&) { return true; });
+    if (!read) DropReads(o, reads, [](const HappensBeforeState::Read&) { return true; });
     return reads;
   }
   reads = {kNoRead, c.barrier_time, 0, 8};
@@ -125,7 +125,7 @@ SharedOrder::Reads& ReadsOf(Context& c, size_t granule) {
 
 }  // namespace
 
-uint32_t* ClockRows::Make(size_t row, uint32_t phase) {
+uint32_t* VectorClocks::Make(size_t row, uint32_t phase) {
   if (times_.empty()) times_.resize(stamp_.size() * threads_);
   uint32_t* times = times_.data() + row * threads_;
   if (stamp_[row] != phase) std::fill_n(times, threads_, 0);
@@ -133,14 +133,14 @@ uint32_t* ClockRows::Make(size_t row, uint32_t phase) {
   return times;
 }
 
-std::shared_ptr<SharedOrder> MakeOrder(size_t warps, size_t granules) { return std::make_shared<SharedOrder>(warps, granules); }
+std::shared_ptr<HappensBeforeState> MakeOrder(size_t warps, size_t granules) { return std::make_shared<HappensBeforeState>(warps, granules); }
 
 void StartOrdering(Context& c) {
   c.ordering = true;
   c.race.quiet = 0;
 }
 
-bool Knows(const Context& c, uint32_t thread, uint32_t other, uint32_t time) {
+bool HappensBefore(const Context& c, uint32_t thread, uint32_t other, uint32_t time) {
   for (const uint32_t* row : {c.order->of_warp.Find(thread / kLanes, c.barrier_time), c.order->of_lane.Find(thread, c.barrier_time)})
     if (row && row[other] > time) return true;
   return false;
@@ -148,32 +148,32 @@ bool Knows(const Context& c, uint32_t thread, uint32_t other, uint32_t time) {
 
 bool IsReleased(const Context& c, uint32_t lane) { return c.order->fenced[ThreadOf(c, lane)] > c.barrier_time; }
 
-bool MayMeet(const Context& c, const Instruction* i, uint32_t lane, Toucher writer, size_t granule) {
+bool IsSynchronizationPair(const Context& c, const Instruction* i, uint32_t lane, ThreadId writer, size_t granule) {
   const bool atomic = c.race.write_thread[granule] & kAtomicWrite;
   if (i->op == Op::kStore) return atomic && IsReleased(c, lane);  // a lock is opened while others try it
-  const SharedOrder::Released* place = FindPlace(c, granule);
+  const HappensBeforeState::SyncLocation* place = FindPlace(c, granule);
   return atomic || writer.warp != c.warp->index || (place && place->atomic);
 }
 
-bool SeesRelease(const Context& c, uint32_t lane, Toucher writer, size_t granule) {
-  const SharedOrder::Released* place = FindPlace(c, granule);
+bool HasAcquired(const Context& c, uint32_t lane, ThreadId writer, size_t granule) {
+  const HappensBeforeState::SyncLocation* place = FindPlace(c, granule);
   const uint32_t thread = writer.warp * kLanes + writer.lane;
-  return place && !place->clock.empty() && place->writer == thread && Knows(c, ThreadOf(c, lane), thread, place->time - 1);
+  return place && !place->clock.empty() && place->writer == thread && HappensBefore(c, ThreadOf(c, lane), thread, place->time - 1);
 }
 
 void NoteOrderedRead(Context& c, const Instruction* i, uint32_t lane, size_t granule) {
-  SharedOrder& o = *c.order;
-  SharedOrder::Reads& reads = ReadsOf(c, granule);
+  HappensBeforeState& o = *c.order;
+  HappensBeforeState::Reads& reads = ReadsOf(c, granule);
   const bool strong = i->is_volatile;
   bool answered = false;
   if (strong) {
     const uint32_t written = c.race.write_thread[granule] & ~kWriteFlags;
-    const Toucher writer{written / kLanes, written % kLanes};
-    if (const SharedOrder::Released* place = FindPlace(c, granule); place && !place->clock.empty()) {
+    const ThreadId writer{written / kLanes, written % kLanes};
+    if (const HappensBeforeState::SyncLocation* place = FindPlace(c, granule); place && !place->clock.empty()) {
       Offer(c, lane, *place);
       answered = place->writer != ThreadOf(c, lane);
     }
-    DropReads(o, reads, [&](SharedOrder::Read& read) {
+    DropReads(o, reads, [&](HappensBeforeState::Read& read) {
       if (!read.strong || read.warp != c.warp->index) return false;
       read.lanes &= ~(1u << lane);
       return read.lanes == 0;
@@ -183,7 +183,7 @@ void NoteOrderedRead(Context& c, const Instruction* i, uint32_t lane, size_t gra
   }
   uint32_t at = reads.head;
   for (uint32_t k = 0; k < kSearched && at != kNoRead; ++k, at = o.pool[at].next) {
-    SharedOrder::Read& read = o.pool[at];
+    HappensBeforeState::Read& read = o.pool[at];
     if (read.warp != c.warp->index || read.time != c.time || read.lanes == 0 || read.strong != strong || read.answered != answered ||
         (strong && read.at != i))
       continue;
@@ -192,7 +192,7 @@ void NoteOrderedRead(Context& c, const Instruction* i, uint32_t lane, size_t gra
   }
   if (reads.length >= reads.limit) {
     // What is ordered before this read is ordered before all that comes after it.
-    DropReads(o, reads, [&](const SharedOrder::Read& read) { return !read.strong && IsOrderedRead(c, lane, read); });
+    DropReads(o, reads, [&](const HappensBeforeState::Read& read) { return !read.strong && IsOrderedRead(c, lane, read); });
     reads.limit = std::max(8u, 2 * reads.length);
   }
   AddRead(o, reads, {kNoRead, c.time, 1u << lane, static_cast<uint16_t>(c.warp->index), strong, answered, i});
@@ -200,16 +200,16 @@ void NoteOrderedRead(Context& c, const Instruction* i, uint32_t lane, size_t gra
 
 bool CheckOrderedReads(Context& c, const Instruction* i, uint32_t lane, size_t granule, uint64_t offset, uint32_t bytes,
                        std::string_view what, uint32_t write_flags) {
-  SharedOrder& o = *c.order;
-  const SharedOrder::Released* place = FindPlace(c, granule);
+  HappensBeforeState& o = *c.order;
+  const HappensBeforeState::SyncLocation* place = FindPlace(c, granule);
   const bool used_by_atomics = (write_flags & kAtomicWrite) || (place && place->atomic) ||
                                ((c.race.write_thread[granule] & kAtomicWrite) && c.race.write_time[granule] >= c.barrier_time);
   for (uint32_t at = ReadsOf(c, granule).head; at != kNoRead; at = o.pool[at].next) {
-    const SharedOrder::Read& read = o.pool[at];
+    const HappensBeforeState::Read& read = o.pool[at];
     if (IsOrderedRead(c, lane, read)) continue;
     if (read.lanes == 0) return ReportRace(c, i, lane, offset, bytes, what, {read.warp, 0}, "reads");
     for (uint32_t m = read.lanes; m != 0; m &= m - 1) {
-      const Toucher reader{read.warp, static_cast<uint32_t>(std::countr_zero(m))};
+      const ThreadId reader{read.warp, static_cast<uint32_t>(std::countr_zero(m))};
       if (Ordered(c, lane, reader, read.time)) continue;
       if (!read.strong || write_flags == 0 || (reader.warp == c.warp->index && !used_by_atomics))
         return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
@@ -220,7 +220,7 @@ bool CheckOrderedReads(Context& c, const Instruction* i, uint32_t lane, size_t g
 }
 
 void OrderFence(Context& c) {
-  SharedOrder& o = *c.order;
+  HappensBeforeState& o = *c.order;
   StartOrdering(c);
   AdvanceTime(c);
   for (uint32_t m = c.mask; m != 0; m &= m - 1) {
@@ -234,37 +234,37 @@ void OrderFence(Context& c) {
 }
 
 void OrderAtomic(Context& c, uint32_t lane, uint64_t offset, uint32_t bytes, bool wrote) {
-  SharedOrder& o = *c.order;
+  HappensBeforeState& o = *c.order;
   const uint32_t granule = c.race.granule;
   const bool releases = wrote && IsReleased(c, lane);
-  if (o.polls.empty() && o.places.empty() && !releases) return;
+  if (o.polls.empty() && o.locations.empty() && !releases) return;
   for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
     o.polls.erase(PollKey(c, g, lane));
-    const auto place = o.places.find(g);
-    if (place != o.places.end() && !place->second.clock.empty()) Offer(c, lane, place->second);
+    const auto place = o.locations.find(g);
+    if (place != o.locations.end() && !place->second.clock.empty()) Offer(c, lane, place->second);
     if (!releases) continue;
-    if (SharedOrder::Released* released = Release(c, lane, g)) released->atomic = true;
+    if (HappensBeforeState::SyncLocation* released = Release(c, lane, g)) released->atomic = true;
   }
 }
 
 void OrderStore(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes) {
-  SharedOrder& o = *c.order;
+  HappensBeforeState& o = *c.order;
   const bool releases = i->is_volatile && IsReleased(c, lane);
-  if (o.places.empty() && !releases) return;
+  if (o.locations.empty() && !releases) return;
   const uint32_t granule = c.race.granule;
   for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
     const bool by_atomic = (c.race.write_thread[g] & kAtomicWrite) && c.race.write_time[g] >= c.barrier_time;
     if (!releases) {
-      o.places.erase(g);
+      o.locations.erase(g);
       continue;
     }
-    if (const auto place = o.places.find(g); place != o.places.end()) place->second.clock.clear();
-    if (SharedOrder::Released* released = Release(c, lane, g)) released->atomic |= by_atomic;
+    if (const auto place = o.locations.find(g); place != o.locations.end()) place->second.clock.clear();
+    if (HappensBeforeState::SyncLocation* released = Release(c, lane, g)) released->atomic |= by_atomic;
   }
 }
 
-void JoinKnowledgeOfWarps(Context& c, uint32_t warps) {
-  SharedOrder& o = *c.order;
+void JoinWarpClocks(Context& c, uint32_t warps) {
+  HappensBeforeState& o = *c.order;
   std::vector<uint32_t> joined;
   auto add = [&](const uint32_t* row) {
     if (!row) return;
@@ -284,10 +284,10 @@ void JoinKnowledgeOfWarps(Context& c, uint32_t warps) {
   }
 }
 
-void JoinKnowledgeOfLanes(Context& c, uint32_t members) {
+void JoinLaneClocks(Context& c, uint32_t members) {
   const Warp& warp = *c.warp;
-  if ((members & warp.live) == warp.live) return JoinKnowledgeOfWarps(c, 1u << warp.index);
-  SharedOrder& o = *c.order;
+  if ((members & warp.live) == warp.live) return JoinWarpClocks(c, 1u << warp.index);
+  HappensBeforeState& o = *c.order;
   std::vector<uint32_t> joined;
   for (uint32_t m = members; m != 0; m &= m - 1) {
     const uint32_t* row = o.of_lane.Find(ThreadOf(c, static_cast<uint32_t>(std::countr_zero(m))), c.barrier_time);
@@ -301,7 +301,7 @@ void JoinKnowledgeOfLanes(Context& c, uint32_t members) {
 }
 
 void EndOrdering(Context& c, bool report) {
-  SharedOrder& o = *c.order;
+  HappensBeforeState& o = *c.order;
   if (report && !o.polls.empty() && !c.race_found) {
     const auto first = std::min_element(o.polls.begin(), o.polls.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     const auto thread = static_cast<uint32_t>(first->first % o.threads);
@@ -311,7 +311,7 @@ void EndOrdering(Context& c, bool report) {
                first->second.other, "may or may not have written");
   }
   o.polls.clear();
-  o.places.clear();
+  o.locations.clear();
   o.pool.clear();
   o.free = kNoRead;
   c.ordering = false;

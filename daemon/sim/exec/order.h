@@ -23,9 +23,9 @@
 namespace warpwright::sim {
 
 // Clocks by thread: up to which Context::time what another did is known. A row counts only if stamped with the last barrier's time.
-class ClockRows {
+class VectorClocks {
  public:
-  ClockRows(size_t rows, size_t threads) : stamp_(rows), threads_(threads) {}
+  VectorClocks(size_t rows, size_t threads) : stamp_(rows), threads_(threads) {}
   const uint32_t* Find(size_t row, uint32_t phase) const { return stamp_[row] == phase ? times_.data() + row * threads_ : nullptr; }
   uint32_t* Make(size_t row, uint32_t phase);  // zeros, where it did not count
   void Drop(size_t row) { stamp_[row] = 0; }
@@ -35,21 +35,21 @@ class ClockRows {
   size_t threads_;
 };
 
-struct SharedOrder {
-  SharedOrder(size_t warps, size_t granules)
+struct HappensBeforeState {
+  HappensBeforeState(size_t warps, size_t granules)
       : threads(warps * kLanes), fenced(threads), of_lane(threads, threads), of_warp(warps, threads), offered(threads, threads),
         reads(granules) {}
 
   size_t threads;
   std::vector<uint32_t> fenced;                // by thread: Context::time of its last fence
-  ClockRows of_lane, of_warp, offered;
+  VectorClocks of_lane, of_warp, offered;
   // A place that was released, or is used by atomics.
-  struct Released {
+  struct SyncLocation {
     std::vector<uint32_t> clock;               // empty: nobody released it
     uint32_t writer = 0, time = 0;             // who did last, and its own time then
     bool atomic = false;
   };
-  std::unordered_map<size_t, Released> places;  // by granule
+  std::unordered_map<size_t, SyncLocation> locations;  // by granule
 
   // Reads of a granule since its last write.
   struct Read {
@@ -67,24 +67,24 @@ struct SharedOrder {
   // Reads that decide nothing, by granule and thread; with the write that came about then.
   struct Poll {
     const Instruction* at;
-    Toucher other;
+    ThreadId other;
   };
   std::unordered_map<uint64_t, Poll> polls;
 };
 
-bool Knows(const Context& c, uint32_t thread, uint32_t other, uint32_t time);
+bool HappensBefore(const Context& c, uint32_t thread, uint32_t other, uint32_t time);
 bool IsReleased(const Context& c, uint32_t lane);  // would a strong write of the lane release anything?
-// The parts of exec/race.h where `ordering` is on. MayMeet: may this strong access and the last write, an atomic or a release, go without
-// an order? SeesRelease: or does the lane know of that write because it has read it?
-bool MayMeet(const Context& c, const Instruction* i, uint32_t lane, Toucher writer, size_t granule);
-bool SeesRelease(const Context& c, uint32_t lane, Toucher writer, size_t granule);
+// The parts of exec/race.h where `ordering` is on. IsSynchronizationPair: may this strong access and the last write, an atomic or a release, go without
+// an order? HasAcquired: or does the lane know of that write because it has read it?
+bool IsSynchronizationPair(const Context& c, const Instruction* i, uint32_t lane, ThreadId writer, size_t granule);
+bool HasAcquired(const Context& c, uint32_t lane, ThreadId writer, size_t granule);
 void NoteOrderedRead(Context& c, const Instruction* i, uint32_t lane, size_t granule);
 bool CheckOrderedReads(Context& c, const Instruction* i, uint32_t lane, size_t granule, uint64_t offset, uint32_t bytes,
                        std::string_view what, uint32_t write_flags);
 void OrderStore(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes);
 // At synchronisations.
-void JoinKnowledgeOfWarps(Context& c, uint32_t warps);
-void JoinKnowledgeOfLanes(Context& c, uint32_t members);
+void JoinWarpClocks(Context& c, uint32_t warps);
+void JoinLaneClocks(Context& c, uint32_t members);
 void EndOrdering(Context& c, bool report);  // a barrier of the block; a read that decides nothing is reported
 
 }  // namespace warpwright::sim

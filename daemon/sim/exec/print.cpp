@@ -57,7 +57,7 @@ void Append(std::string& out, const std::string& specification, T value) {
 
 const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lane, uint64_t format, uint64_t arguments) {
   auto bad = [&](std::string_view what) {
-    return StopWithFault(c, i, Fault::Kind::kOutOfBounds, lane, fmt::format("printf: {} is not readable memory", what));
+    return StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, lane, fmt::format("printf: {} is not readable memory", what));
   };
   const auto text = ReadString(c, lane, format);
   if (!text) return bad("the format");
@@ -121,7 +121,7 @@ const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lan
 
 const Instruction* StopWithAssertion(Context& c, const Instruction* i, uint32_t lane, uint64_t message, uint64_t file, uint32_t line) {
   const std::string condition = ReadString(c, lane, message).value_or("?"), name = ReadString(c, lane, file).value_or("?");
-  StopWithFault(c, i, Fault::Kind::kTrap, lane, fmt::format("assertion failed: {} at {}:{}", condition, name, line));
+  StopWithFault(c, i, core::Fault::Kind::kTrap, lane, fmt::format("assertion failed: {} at {}:{}", condition, name, line));
   if (c.fault.line == 0) {
     c.fault.file = name;
     c.fault.line = static_cast<int>(line);

@@ -16,7 +16,7 @@ std::string ThreadName(const Context& c, uint32_t warp, uint32_t lane) {
   return fmt::format("({}, {}, {})", x, y, z);
 }
 
-bool Ordered(const Context& c, uint32_t lane, Toucher other, uint32_t time) {
+bool Ordered(const Context& c, uint32_t lane, ThreadId other, uint32_t time) {
   if (time < c.barrier_time) return true;
   const uint32_t warp = c.warp->index;
   if (other.warp != warp) {
@@ -26,10 +26,10 @@ bool Ordered(const Context& c, uint32_t lane, Toucher other, uint32_t time) {
     const auto& lanes = c.lanes_known[warp];
     if (!lanes.empty() && lanes[lane * kLanes + other.lane] > time) return true;
   }
-  return c.ordering && Knows(c, warp * kLanes + lane, other.warp * kLanes + other.lane, time);
+  return c.ordering && HappensBefore(c, warp * kLanes + lane, other.warp * kLanes + other.lane, time);
 }
 
-bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, Toucher other,
+bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, ThreadId other,
                 std::string_view did) {
   const bool same = other.warp == c.warp->index;
   std::string_view hint;
@@ -37,7 +37,7 @@ bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset
     hint = ": since Volta a warp's lanes need not run in step, and volatile does not order them";
   else if (c.kernel->has_strong_shared)
     hint = "; a lock or a flag orders it with __threadfence_block() before it is set and after it was seen, for what is done in between";
-  StopWithFault(c, i, Fault::Kind::kSharedRace, lane,
+  StopWithFault(c, i, core::Fault::Kind::kSharedRace, lane,
                 fmt::format("race on shared memory: {} {} while thread {} {} it, without {} in between{}", what,
                             Place(c, offset, Space::kShared, bytes), ThreadName(c, other.warp, other.lane), did,
                             same ? "__syncwarp()" : "__syncthreads()", hint));
@@ -53,11 +53,11 @@ bool CheckAgainstWrite(Context& c, const Instruction* i, uint32_t lane, size_t g
   if (time < c.barrier_time) return true;
   const uint32_t thread = r.write_thread[granule];
   if (atomic && (thread & kWriteFlags)) return true;
-  const Toucher writer{(thread & ~kWriteFlags) / kLanes, thread % kLanes};
+  const ThreadId writer{(thread & ~kWriteFlags) / kLanes, thread % kLanes};
   if (Ordered(c, lane, writer, time)) return true;
   if (c.ordering && (thread & kWriteFlags)) {
-    if (i->is_volatile && MayMeet(c, i, lane, writer, granule)) return true;
-    if (SeesRelease(c, lane, writer, granule)) return true;
+    if (i->is_volatile && IsSynchronizationPair(c, i, lane, writer, granule)) return true;
+    if (HasAcquired(c, lane, writer, granule)) return true;
   }
   return ReportRace(c, i, lane, offset, bytes, what, writer, thread & kAtomicWrite ? "updates" : "writes");
 }
@@ -73,13 +73,13 @@ bool CheckAgainstReads(Context& c, const Instruction* i, uint32_t lane, size_t g
     // Which lane of the other warp it was is known only where no third one read.
     const auto warp = static_cast<uint32_t>(std::countr_zero(others));
     const bool exact = r.read_warps[granule] == 1u << warp;
-    const Toucher reader{warp, exact && r.read_lanes[granule] ? static_cast<uint32_t>(std::countr_zero(r.read_lanes[granule])) : 0};
+    const ThreadId reader{warp, exact && r.read_lanes[granule] ? static_cast<uint32_t>(std::countr_zero(r.read_lanes[granule])) : 0};
     // The time is of the last reader: for an earlier one, any barrier with it since the block's last one counts.
     if (!Ordered(c, lane, reader, exact ? time : c.barrier_time)) return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
   }
   if (r.read_warps[granule] != own) return true;
   for (uint32_t lanes = r.read_lanes[granule] & ~(1u << lane); lanes != 0; lanes &= lanes - 1) {
-    const Toucher reader{c.warp->index, static_cast<uint32_t>(std::countr_zero(lanes))};
+    const ThreadId reader{c.warp->index, static_cast<uint32_t>(std::countr_zero(lanes))};
     if (!Ordered(c, lane, reader, time)) return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
   }
   return true;
@@ -175,7 +175,7 @@ bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& patter
       for (uint32_t b = a + 1; b < kLanes; ++b) {
         if (!(c.mask >> a & 1) || !(c.mask >> b & 1) || pattern.delta[a] != pattern.delta[b]) continue;
         if (std::memcmp(values[a], values[b], bytes) != 0) {
-          StopWithFault(c, i, Fault::Kind::kSharedRace, b,
+          StopWithFault(c, i, core::Fault::Kind::kSharedRace, b,
                         fmt::format("race on shared memory: threads {} and {} write different values to {} at once",
                                     ThreadName(c, c.warp->index, a), ThreadName(c, c.warp->index, b),
                                     Place(c, offset_of(a), Space::kShared, bytes)));
@@ -239,14 +239,14 @@ void SynchronizeWarps(Context& c, uint32_t warps) {
     c.warps[w].synchronized = c.time;
     c.lanes_known[w].clear();
   }
-  if (c.ordering) JoinKnowledgeOfWarps(c, warps);
+  if (c.ordering) JoinWarpClocks(c, warps);
 }
 
 void SynchronizeLanes(Context& c, uint32_t members) {
   AdvanceTime(c);
   Warp& warp = *c.warp;
   auto& known = c.lanes_known[warp.index];
-  if (c.ordering) JoinKnowledgeOfLanes(c, members);
+  if (c.ordering) JoinLaneClocks(c, members);
   if ((members & warp.live) == warp.live) {
     warp.synchronized = c.time;
     known.clear();

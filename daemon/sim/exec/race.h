@@ -17,14 +17,14 @@
 
 namespace warpwright::sim {
 
-struct Toucher {
+struct ThreadId {
   uint32_t warp, lane;
 };
 inline constexpr uint32_t kAtomicWrite = 0x80000000u, kReleasingWrite = 0x40000000u, kWriteFlags = kAtomicWrite | kReleasingWrite;  // in write_thread
 
 // Is what `other` did at `time` ordered before what this lane does now?
-bool Ordered(const Context& c, uint32_t lane, Toucher other, uint32_t time);
-bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, Toucher other,
+bool Ordered(const Context& c, uint32_t lane, ThreadId other, uint32_t time);
+bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, ThreadId other,
                 std::string_view did);
 std::string ThreadName(const Context& c, uint32_t warp, uint32_t lane);
 
@@ -33,7 +33,7 @@ bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern
 bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes,
                   const std::byte* const* values);
 bool RecordAtomics(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes);
-std::shared_ptr<SharedOrder> MakeOrder(size_t warps, size_t granules);
+std::shared_ptr<HappensBeforeState> MakeOrder(size_t warps, size_t granules);
 void ResetRaces(Context& c);           // at the start of a block
 void FinishRaces(Context& c);          // at its end
 void AdvanceTime(Context& c);

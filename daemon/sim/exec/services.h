@@ -45,7 +45,7 @@ std::string Place(const Context& c, uint64_t address, Space space, uint32_t byte
 
 const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lane, uint32_t members);
 const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source, uint32_t members);
-const Instruction* StopWithText(Context& c, const Instruction* i, Fault::Kind kind);  // ProgramCode::texts[i->text]
+const Instruction* StopWithText(Context& c, const Instruction* i, core::Fault::Kind kind);  // ProgramCode::texts[i->text]
 std::string InstructionName(const Instruction& i);
 
 // __syncwarp: exec/race.cpp.

@@ -88,14 +88,14 @@ std::string PemOf(EVP_PKEY* key, bool is_public) {
 }
 
 void WriteSecret(const fs::path& path, const std::string& text) {
-  Must(WriteFileAtomically(path, text), "secret");
+  Must(base::WriteFileAtomically(path, text), "secret");
   fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
 }
 
 }  // namespace
 
 int FreePort() {
-  const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -105,7 +105,7 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-DaemonKit::DaemonKit(DaemonKitOptions options) : options_(std::move(options)), root_(Must(TemporaryDirectory::Create("ww-daemon"), "folder")) {
+DaemonKit::DaemonKit(DaemonKitOptions options) : options_(std::move(options)), root_(Must(base::TemporaryDirectory::Create("ww-daemon"), "folder")) {
   StandInOptions hub;
   hub.repositories = folder() / "hub";
   hub.rules = options_.source / "tests/support/github_stand_in/rules.json";
@@ -139,7 +139,7 @@ std::string DaemonKit::MakeAppKey() const {
 void DaemonKit::WriteConfig() {
   const std::string webhooks = options_.webhooks ? fmt::format("webhooks: \"127.0.0.1:{}\", ", webhook_port_) : "";
   const std::string secret = options_.webhooks ? fmt::format("  webhook_secret: {{file: {}/webhook-secret}}\n", folder().string()) : "";
-  Must(WriteFileAtomically(folder() / "config.yml",
+  Must(base::WriteFileAtomically(folder() / "config.yml",
                            fmt::format("version: 1\nstate: {0}/state\ndevices: [\"sim:h200\"]\npoll: {{every: 1, at_most: 1}}\n"
                                        "listen: {{{1}status: \"127.0.0.1:{2}\"}}\n"
                                        "github:\n  api: {3}\n  app: {{id: \"{4}\", key: {{file: {0}/app-key.pem}}}}\n{5}"
@@ -160,7 +160,7 @@ void DaemonKit::MakeClone() {
     text.insert(text.find(include) + include.size(), "#include \"../include/edition.cuh\"\n");
     return text.replace(text.find(blocks), blocks.size(), "ceil_div(N + 0 * (kEdition), threads)");
   });
-  Must(WriteFileAtomically(clone() / ".warpwright.yml", fmt::format(kManifest, options_.max_rounds)), "manifest");
+  Must(base::WriteFileAtomically(clone() / ".warpwright.yml", fmt::format(kManifest, options_.max_rounds)), "manifest");
   Git({"init", "-q", "-b", "main"});
   Git({"config", "user.name", "Writer"});
   Git({"config", "user.email", "writer@example.org"});
@@ -170,11 +170,11 @@ void DaemonKit::MakeClone() {
 }
 
 void DaemonKit::Start(bool wait_until_seen) {
-  Command command;
+  base::Command command;
   command.argv = {(folder() / "bin/warpwright").string(), "serve", "--config", (folder() / "config.yml").string(), "--cache",
                   (options_.cache.empty() ? folder() / "cache" : options_.cache).string()};
-  command.env = MinimalEnvironment();
-  daemon_.emplace(Must(Child::Start(command, folder() / fmt::format("daemon-{}.log", starts_++)), "daemon"));
+  command.env = base::MinimalEnvironment();
+  daemon_.emplace(Must(base::Child::Start(command, folder() / fmt::format("daemon-{}.log", starts_++)), "daemon"));
   if (!wait_until_seen) return;
   const bool seen = Wait([&] {
     const json snapshot = Snapshot();
@@ -208,7 +208,7 @@ bool DaemonKit::running() const { return daemon_ && ::kill(daemon_->pid(), 0) ==
 std::string DaemonKit::log() const {
   std::string all;
   for (int i = 0; i < starts_; ++i)
-    if (const auto text = ReadFile(folder() / fmt::format("daemon-{}.log", i))) all += *text;
+    if (const auto text = base::ReadFile(folder() / fmt::format("daemon-{}.log", i))) all += *text;
   return all;
 }
 
@@ -289,11 +289,11 @@ bool DaemonKit::Idle() const {
 }
 
 std::string DaemonKit::Git(std::vector<std::string> arguments) const {
-  Command command;
+  base::Command command;
   command.argv = {"git", "-C", clone().string()};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-  command.env = MinimalEnvironment();
-  const Completed done = Must(Run(command), "git");
+  command.env = base::MinimalEnvironment();
+  const base::Completed done = Must(base::Run(command), "git");
   if (done.exit_code != 0) throw std::runtime_error("git " + arguments.front() + ": " + done.err);
   std::string out = done.out;
   if (out.ends_with('\n')) out.pop_back();
@@ -301,10 +301,10 @@ std::string DaemonKit::Git(std::vector<std::string> arguments) const {
 }
 
 void DaemonKit::Edit(const std::string& file, const std::function<std::string(std::string)>& edit) const {
-  const std::string text = Must(ReadFile(clone() / file), "read");
+  const std::string text = Must(base::ReadFile(clone() / file), "read");
   const std::string changed = edit(text);
   if (changed == text) throw std::runtime_error("nothing changed in " + file);
-  Must(WriteFileAtomically(clone() / file, changed), "write");
+  Must(base::WriteFileAtomically(clone() / file, changed), "write");
 }
 
 void DaemonKit::ChangeKernel(int version) const {
@@ -316,7 +316,7 @@ void DaemonKit::ChangeKernel(int version) const {
 }
 
 void DaemonKit::ChangeHeader(int version) const {
-  Must(WriteFileAtomically(clone() / "include/edition.cuh", fmt::format("#pragma once\nconstexpr int kEdition = {};\n", version)), "write");
+  Must(base::WriteFileAtomically(clone() / "include/edition.cuh", fmt::format("#pragma once\nconstexpr int kEdition = {};\n", version)), "write");
 }
 
 std::string DaemonKit::CommitAndPush(const std::string& message) const {

@@ -81,9 +81,9 @@ class DaemonKit {
   std::string MakeAppKey() const;  // the public half, PEM
 
   const DaemonKitOptions options_;
-  TemporaryDirectory root_;
+  base::TemporaryDirectory root_;
   std::unique_ptr<GithubStandIn> hub_;
-  std::optional<Child> daemon_;
+  std::optional<base::Child> daemon_;
   int webhook_port_ = 0, status_port_ = 0, starts_ = 0;
 };
 

@@ -10,9 +10,9 @@ namespace warpwright {
 namespace fs = std::filesystem;
 
 Result<GitAnswer> ServeGit(const fs::path& root, const GitRequest& request) {
-  Command command;
+  base::Command command;
   command.argv = {"git", "http-backend"};
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.env["GIT_PROJECT_ROOT"] = root.string();
   command.env["GIT_HTTP_EXPORT_ALL"] = "1";
   command.env["PATH_INFO"] = request.path;
@@ -25,7 +25,7 @@ Result<GitAnswer> ServeGit(const fs::path& root, const GitRequest& request) {
   if (!request.protocol.empty()) command.env["GIT_PROTOCOL"] = request.protocol;
   command.input = request.body;
   command.output_limit_bytes = 256u << 20;
-  WW_ASSIGN(const Completed done, Run(command));
+  WW_ASSIGN(const base::Completed done, base::Run(command));
   const size_t end = done.out.find("\r\n\r\n");
   if (end == std::string::npos) return Fail(ErrorCode::kIo, "git http-backend: " + done.err);
 
@@ -44,11 +44,11 @@ Result<GitAnswer> ServeGit(const fs::path& root, const GitRequest& request) {
 }
 
 std::string AskGit(const fs::path& repository, std::vector<std::string> arguments) {
-  Command command;
+  base::Command command;
   command.argv = {"git", "-C", repository.string()};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-  command.env = MinimalEnvironment();
-  const auto done = Run(command);
+  command.env = base::MinimalEnvironment();
+  const auto done = base::Run(command);
   if (!done || done->exit_code != 0) return {};
   std::string text = done->out;
   if (text.ends_with('\n')) text.pop_back();

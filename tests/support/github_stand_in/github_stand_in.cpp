@@ -244,7 +244,7 @@ void GithubStandIn::State::HandleApi(const httplib::Request& request, httplib::R
   Answer answer = Serve(request, token, fault, entry);
   if (fault.fault == Fault::kTimeout) Hang();
 
-  const std::string etag = "W/\"" + Sha256(answer.body.dump()) + "\"";
+  const std::string etag = "W/\"" + base::Sha256(answer.body.dump()) + "\"";
   bool unchanged = false;
   if (request.method == "GET" && answer.status == 200) {
     answer.headers["ETag"] = etag;

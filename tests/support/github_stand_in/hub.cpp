@@ -10,7 +10,7 @@
 
 namespace warpwright::stand_in {
 
-std::string Hub::NowText() const { return FormatUtc(Now()); }
+std::string Hub::NowText() const { return base::FormatUtc(Now()); }
 
 json Hub::User(const std::string& login) const {
   const bool bot = login.ends_with("[bot]");

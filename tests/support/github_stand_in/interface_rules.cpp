@@ -128,7 +128,7 @@ InterfaceRules::InterfaceRules(InterfaceRules&&) noexcept = default;
 InterfaceRules::~InterfaceRules() = default;
 
 Result<InterfaceRules> InterfaceRules::Load(const std::filesystem::path& file) {
-  WW_ASSIGN(const std::string text, ReadFile(file));
+  WW_ASSIGN(const std::string text, base::ReadFile(file));
   const json all = json::parse(text, nullptr, false);
   if (!all.is_object()) return Fail(ErrorCode::kCorrupt, file.string() + " is no JSON object", "run extract_rules.py");
   auto state = std::make_unique<State>();

@@ -85,9 +85,9 @@ Answer MakeToken(Hub& hub, const Call& call) {
   }
   token.permissions["metadata"] = "read";
   token.expires = hub.Now() + hub.app->token_life;
-  const std::string text = "ghs_" + Sha256(fmt::format("{} {}", hub.url, ++hub.minted_tokens)).substr(0, 36);
+  const std::string text = "ghs_" + base::Sha256(fmt::format("{} {}", hub.url, ++hub.minted_tokens)).substr(0, 36);
   hub.tokens[text] = token;
-  Answer answer{201, {{"token", text}, {"expires_at", FormatUtc(*token.expires)}, {"permissions", token.permissions}}, {}};
+  Answer answer{201, {{"token", text}, {"expires_at", base::FormatUtc(*token.expires)}, {"permissions", token.permissions}}, {}};
   if (!repositories.empty()) answer.body["repositories"] = repositories;
   answer.body["repository_selection"] = repositories.empty() ? "all" : "selected";
   return answer;

@@ -47,7 +47,7 @@ class StandInTest : public testing::Test {
     ASSERT_TRUE(Push("warpwright/k"));
   }
   void Commit(const std::string& text) {
-    ASSERT_TRUE(WriteFileAtomically(root.path() / "clone" / text, std::string(200'000, 'x') + text));
+    ASSERT_TRUE(base::WriteFileAtomically(root.path() / "clone" / text, std::string(200'000, 'x') + text));
     AskGit(root.path() / "clone", {"add", "-A"});
     AskGit(root.path() / "clone", {"commit", "-q", "-m", text});
   }
@@ -85,7 +85,7 @@ class StandInTest : public testing::Test {
   }
   json Pull() const { return {{"title", "t"}, {"head", "warpwright/k"}, {"base", "main"}, {"body", "b"}}; }
 
-  TemporaryDirectory root = std::move(*TemporaryDirectory::Create("ww-stand-in"));
+  base::TemporaryDirectory root = std::move(*base::TemporaryDirectory::Create("ww-stand-in"));
   std::unique_ptr<GithubStandIn> hub;
 };
 

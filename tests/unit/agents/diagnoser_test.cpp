@@ -5,10 +5,10 @@
 namespace warpwright {
 namespace {
 
-using Cause = Diagnosis::Cause;
+using Cause = core::Diagnosis::Cause;
 
-Verdict Fault_(Fault::Kind kind, std::string message) {
-  Faulted faulted;
+core::Verdict Fault_(core::Fault::Kind kind, std::string message) {
+  core::Faulted faulted;
   faulted.fault.kind = kind;
   faulted.fault.message = std::move(message);
   faulted.case_name = "odd";
@@ -17,15 +17,15 @@ Verdict Fault_(Fault::Kind kind, std::string message) {
 
 struct Row {
   const char* name;
-  Verdict verdict;
+  core::Verdict verdict;
   Cause cause;
   const char* quote;   // must stand in the verdict verbatim
 };
 class Diagnoses : public testing::TestWithParam<Row> {};
 
 TEST_P(Diagnoses, NameTheCauseAndQuoteTheEvidence) {
-  const Diagnosis diagnosis = Diagnose({}, GetParam().verdict);
-  EXPECT_EQ(Name(diagnosis.cause), Name(GetParam().cause));
+  const core::Diagnosis diagnosis = agents::Diagnose({}, GetParam().verdict);
+  EXPECT_EQ(agents::Name(diagnosis.cause), agents::Name(GetParam().cause));
   EXPECT_EQ(diagnosis.quote, GetParam().quote);
   EXPECT_FALSE(diagnosis.root_cause.empty());
   EXPECT_FALSE(diagnosis.fix.empty());
@@ -35,18 +35,18 @@ TEST_P(Diagnoses, NameTheCauseAndQuoteTheEvidence) {
 INSTANTIATE_TEST_SUITE_P(
     All, Diagnoses,
     testing::Values(
-        Row{"missing", CompileFailed{"a.cu(3): warning: unused\na.cu(9): error: identifier \"INFINITY\" is undefined\n1 error"}, Cause::kMissingHelper,
+        Row{"missing", core::CompileFailed{"a.cu(3): warning: unused\na.cu(9): error: identifier \"INFINITY\" is undefined\n1 error"}, Cause::kMissingHelper,
             "a.cu(9): error: identifier \"INFINITY\" is undefined"},
-        Row{"shared", CompileFailed{"ptxas error   : Entry function 'k' uses too much shared data (0x18000 bytes)"}, Cause::kResourceLimit,
+        Row{"shared", core::CompileFailed{"ptxas error   : Entry function 'k' uses too much shared data (0x18000 bytes)"}, Cause::kResourceLimit,
             "ptxas error   : Entry function 'k' uses too much shared data (0x18000 bytes)"},
-        Row{"syntax", CompileFailed{"a.cu(1): error: expected a \";\""}, Cause::kCompileError, "a.cu(1): error: expected a \";\""},
-        Row{"misaligned", Fault_(Fault::Kind::kMisaligned, "misaligned read of 16 bytes"), Cause::kMisaligned, "misaligned read of 16 bytes"},
-        Row{"bounds", Fault_(Fault::Kind::kOutOfBounds, "out-of-bounds write at out[10]"), Cause::kOutOfBounds, "out-of-bounds write at out[10]"},
-        Row{"race", Fault_(Fault::Kind::kSharedRace, "race on tile[3]"), Cause::kRace, "race on tile[3]"},
-        Row{"resources", Fault_(Fault::Kind::kResourceLimit, "98304 bytes of shared memory"), Cause::kResourceLimit, "98304 bytes of shared memory"},
-        Row{"unsimulated", Fault_(Fault::Kind::kNotSimulated, "not simulated: wgmma at 3"), Cause::kNotSimulable, "not simulated: wgmma at 3"},
-        Row{"refused", Refused{"record", "reads back a value", "a.cu", 4}, Cause::kRefused, "reads back a value"},
-        Row{"wrong", WrongResult{"comparison", "odd", "out[3] = 1, expected 2"}, Cause::kWrongResult, "out[3] = 1, expected 2"}),
+        Row{"syntax", core::CompileFailed{"a.cu(1): error: expected a \";\""}, Cause::kCompileError, "a.cu(1): error: expected a \";\""},
+        Row{"misaligned", Fault_(core::Fault::Kind::kMisaligned, "misaligned read of 16 bytes"), Cause::kMisaligned, "misaligned read of 16 bytes"},
+        Row{"bounds", Fault_(core::Fault::Kind::kOutOfBounds, "out-of-bounds write at out[10]"), Cause::kOutOfBounds, "out-of-bounds write at out[10]"},
+        Row{"race", Fault_(core::Fault::Kind::kSharedRace, "race on tile[3]"), Cause::kRace, "race on tile[3]"},
+        Row{"resources", Fault_(core::Fault::Kind::kResourceLimit, "98304 bytes of shared memory"), Cause::kResourceLimit, "98304 bytes of shared memory"},
+        Row{"unsimulated", Fault_(core::Fault::Kind::kNotSimulated, "not simulated: wgmma at 3"), Cause::kNotSimulable, "not simulated: wgmma at 3"},
+        Row{"refused", core::Refused{"record", "reads back a value", "a.cu", 4}, Cause::kRefused, "reads back a value"},
+        Row{"wrong", core::WrongResult{"comparison", "odd", "out[3] = 1, expected 2"}, Cause::kWrongResult, "out[3] = 1, expected 2"}),
     [](const auto& row) { return row.param.name; });
 
 }  // namespace

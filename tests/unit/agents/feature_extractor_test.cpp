@@ -17,44 +17,44 @@ class FeatureExtractorTest : public testing::Test {
     chip.multiprocessors = 132;
     chip.clock_ghz = 1.7;
     chip.dram_bytes_per_second = 4e12;
-    KernelInfo helper, rows;
+    core::KernelInfo helper, rows;
     helper.name = "ns::helper";
     rows.name = "ns::rows";
-    rows.features.operation = OperationClass::kRowNormalization;
+    rows.features.operation = core::OperationClass::kRowNormalization;
     rows.features.one_thread_per_row = true;
     inspection.kernels = {helper, rows};
     measured.cases = {Of("small", 1, 5), Of("large", 1, 50)};
   }
-  static LaunchReport Launch(const std::string& kernel, double us) {
-    LaunchReport launch;
+  static core::LaunchReport Launch(const std::string& kernel, double us) {
+    core::LaunchReport launch;
     launch.kernel = kernel;
     launch.time.total_us = us;
     return launch;
   }
-  static CaseMeasurement Of(const std::string& name, double weight, double us) {
-    CaseMeasurement c;
+  static core::CaseMeasurement Of(const std::string& name, double weight, double us) {
+    core::CaseMeasurement c;
     c.case_name = name;
     c.weight = weight;
     c.time_us = us;
     c.launches = {Launch("ns::helper", 0.2 * us), Launch("ns::rows<float, 4>", 0.8 * us)};
     return c;
   }
-  ExtractedFeatures Extract(const Roofline* roofline = nullptr) {
-    auto features = ExtractFeaturesOf(spec, chip, inspection, measured, roofline);
+  agents::ExtractedFeatures Extract(const core::Roofline* roofline = nullptr) {
+    auto features = agents::ExtractFeaturesOf(spec, chip, inspection, measured, roofline);
     EXPECT_TRUE(features) << features.error().Format();
-    return features ? std::move(*features) : ExtractedFeatures();
+    return features ? std::move(*features) : agents::ExtractedFeatures();
   }
-  KernelSpec spec = SoftmaxSpec(8, 128);
-  Chip chip;
-  Inspection inspection;
-  Measured measured;
+  core::KernelSpec spec = SoftmaxSpec(8, 128);
+  core::Chip chip;
+  core::Inspection inspection;
+  core::Measured measured;
 };
 
 TEST_F(FeatureExtractorTest, SpeaksOfTheHottestKernelOfTheCostliestCase) {
-  const ExtractedFeatures features = Extract();
+  const agents::ExtractedFeatures features = Extract();
   EXPECT_EQ(features.case_name, "large");
   EXPECT_EQ(features.kernel, "ns::rows") << "its name in the source has no template arguments";
-  EXPECT_EQ(features.evidence.operation, OperationClass::kRowNormalization);
+  EXPECT_EQ(features.evidence.operation, core::OperationClass::kRowNormalization);
   EXPECT_TRUE(features.evidence.Is("one_thread_per_row"));
   EXPECT_EQ(features.evidence.Get("kernel_time_us"), 40.0);
   EXPECT_EQ(features.evidence.Get("time_share_pct"), 80.0);
@@ -70,16 +70,16 @@ TEST_F(FeatureExtractorTest, ACasesWeightCounts) {
 
 TEST_F(FeatureExtractorTest, TheRooflineIsTheTrafficOfThatCase) {
   const double bytes = 2.0 * 1024 * 4096 * 4;  // one buffer in, one out
-  const ExtractedFeatures features = Extract();
+  const agents::ExtractedFeatures features = Extract();
   EXPECT_EQ(features.roofline.min_bytes, bytes);
   EXPECT_NEAR(*features.evidence.Get("roofline_pct"), 100 * (bytes / 4e12 * 1e6) / 50, 1e-9);
   EXPECT_NEAR(*features.evidence.Get("headroom"), 50 / (bytes / 4e12 * 1e6), 1e-9);
 }
 
 TEST_F(FeatureExtractorTest, LaterVersionsAreHeldAgainstTheFirstOnesRoofline) {
-  Roofline roofline;
+  core::Roofline roofline;
   roofline.floor_us = 25;
-  const ExtractedFeatures features = Extract(&roofline);
+  const agents::ExtractedFeatures features = Extract(&roofline);
   EXPECT_EQ(features.roofline.floor_us, 25);
   EXPECT_EQ(features.evidence.Get("roofline_pct"), 50.0);
 }
@@ -88,15 +88,15 @@ TEST_F(FeatureExtractorTest, AKernelIsFoundWithoutItsNamespaceAndMayBeUnknown) {
   for (auto& launch : measured.cases[1].launches) launch.kernel = launch.kernel.substr(4);
   EXPECT_EQ(Extract().kernel, "ns::rows");
   for (auto& launch : measured.cases[1].launches) launch.kernel = "other";
-  const ExtractedFeatures features = Extract();
+  const agents::ExtractedFeatures features = Extract();
   EXPECT_EQ(features.kernel, "other");
-  EXPECT_EQ(features.evidence.operation, OperationClass::kOther);
+  EXPECT_EQ(features.evidence.operation, core::OperationClass::kOther);
 }
 
 TEST_F(FeatureExtractorTest, TheHottestLinesAreQuoted) {
-  LaunchReport& launch = measured.cases[1].launches[1];
+  core::LaunchReport& launch = measured.cases[1].launches[1];
   for (int line = 1; line <= 4; ++line) {
-    LineCounters counters;
+    core::LineCounters counters;
     counters.file = "a.cu";
     counters.line = line;
     counters.warp_instructions = 25;
@@ -115,13 +115,13 @@ TEST_F(FeatureExtractorTest, TheHottestLinesAreQuoted) {
 }
 
 TEST_F(FeatureExtractorTest, TheLargestBufferNamesTheType) {
-  spec.args[1] = Arg("in", Buffer(DType::kBF16, {"N", "C", "4"}, Role::kIn));
+  spec.args[1] = Arg("in", Buffer(core::DType::kBF16, {"N", "C", "4"}, core::Role::kIn));
   EXPECT_EQ(Extract().evidence.dtype, "bf16");
 }
 
 TEST_F(FeatureExtractorTest, WithoutALaunchThereIsNothingToSay) {
   for (auto& c : measured.cases) c.launches.clear();
-  const auto features = ExtractFeaturesOf(spec, chip, inspection, measured);
+  const auto features = agents::ExtractFeaturesOf(spec, chip, inspection, measured);
   ASSERT_FALSE(features);
   EXPECT_EQ(features.error().code, ErrorCode::kUnsupported);
 }

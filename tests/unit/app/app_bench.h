@@ -22,41 +22,41 @@ namespace warpwright {
 
 // Every source has one entry, `launch`, which means what its text says. Rewriting adds a line with the method and its
 // parameters.
-class FakeDevice final : public Evaluator {
+class FakeDevice final : public core::Evaluator {
  public:
-  Result<Inspection> Inspect(const SourceRef& source) override {
+  Result<core::Inspection> Inspect(const core::SourceRef& source) override {
     inspected.push_back(source.file);
-    Inspection inspection;
-    EntryInfo entry;
+    core::Inspection inspection;
+    core::EntryInfo entry;
     entry.name = "launch";
-    entry.slice_hash = Sha256(source.text);
+    entry.slice_hash = base::Sha256(source.text);
     entry.parameters = parameters;
     inspection.entries = {entry};
     return inspection;
   }
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override {
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
     std::string text = request.source.text + "// " + request.transform;
     for (const auto& [name, value] : request.parameters) text += " " + name + "=" + value;
-    return RewriteOutcome(Rewritten{text + "\n", {"adds a line"}});
+    return core::RewriteOutcome(core::Rewritten{text + "\n", {"adds a line"}});
   }
-  Result<SpliceOutcome> Splice(const SpliceRequest& request) override { return kernels.Splice(request); }
-  Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override {
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override { return kernels.Splice(request); }
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override {
     ++executions;
     if (failing == request.spec.name) return Fail(ErrorCode::kIo, "the GPU is lost");
     auto outcome = kernels.Execute(request);
     // A kernel whose time is spent on starting it: the policy then asks for other block sizes.
-    if (auto* run = outcome ? std::get_if<Executed>(&*outcome) : nullptr) {
-      LaunchReport& launch = run->launches.front();
+    if (auto* run = outcome ? std::get_if<core::Executed>(&*outcome) : nullptr) {
+      core::LaunchReport& launch = run->launches.front();
       launch.time.total_us = run->time_us;
       launch.time.overhead_us = 0.7 * run->time_us;
       launch.occupancy.waves = 1.5;
     }
     return outcome;
   }
-  Result<TimeOutcome> Time(const TimeRequest& request) override { return kernels.Time(request); }
+  Result<core::TimeOutcome> Time(const core::TimeRequest& request) override { return kernels.Time(request); }
 
   FakeEvaluator kernels;
-  std::vector<ParameterInfo> parameters;
+  std::vector<core::ParameterInfo> parameters;
   std::vector<std::string> inspected;  // files
   std::string failing;                 // this kernel's runs are Errors
   int executions = 0;
@@ -82,7 +82,7 @@ inline std::string ManifestWith(const std::vector<std::string>& kernels) {
 
 class AppTest : public testing::Test {
  protected:
-  AppTest() : folder_(std::move(*TemporaryDirectory::Create("ww-app"))) {
+  AppTest() : folder_(std::move(*base::TemporaryDirectory::Create("ww-app"))) {
     device_.kernels.Add("original", TwiceOf, 400);
   }
 
@@ -92,20 +92,20 @@ class AppTest : public testing::Test {
     for (const std::string& name : names) repository_.Write(name + ".cu", "// original " + name + "\n");
     return repository_.Commit("kernels");
   }
-  Workspace Open(std::vector<std::string> kernels = {}) const {
-    return Workspace(std::move(*Repository::Open(repository_.path())), folder_.path(),
-                     TargetDevice{.name = "sim:h200", .chip = *LoadChip("h200"), .gpu = {}}, std::move(kernels));
+  app::Workspace Open(std::vector<std::string> kernels = {}) const {
+    return app::Workspace(std::move(*repo::Repository::Open(repository_.path())), folder_.path(),
+                     app::TargetDevice{.name = "sim:h200", .chip = *config::LoadChip("h200"), .gpu = {}}, std::move(kernels));
   }
-  ToolchainSource toolchain() {
+  app::ToolchainSource toolchain() {
     return [this]() -> Result<std::string> {
       ++toolchain_asked_;
       return toolchain_;
     };
   }
-  JudgingServices judging() { return {.trusted = device_, .toolchain = toolchain()}; }
+  app::JudgingServices judging() { return {.trusted = device_, .toolchain = toolchain()}; }
 
   TempRepository repository_;
-  TemporaryDirectory folder_;  // state
+  base::TemporaryDirectory folder_;  // state
   FakeDevice device_;
   Result<std::string> toolchain_ = std::string("NVRTC 13.0");
   int toolchain_asked_ = 0;

@@ -16,27 +16,27 @@ namespace {
 using Names = std::vector<std::string>;
 
 // Knows includes where a line begins with one.
-class IncludesEvaluator final : public Evaluator {
+class IncludesEvaluator final : public core::Evaluator {
  public:
-  Result<Inspection> Inspect(const SourceRef&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override {
-    EXPECT_EQ(request.transform, kIncludedNames);
-    Rewritten names;
+  Result<core::Inspection> Inspect(const core::SourceRef&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
+    EXPECT_EQ(request.transform, core::kIncludedNames);
+    core::Rewritten names;
     std::istringstream lines(request.source.text);
     for (std::string line; std::getline(lines, line);)
       if (const size_t before = line.find_last_of("/<\"", line.size() - 2); line.starts_with("#include"))
         names.text += line.substr(before + 1, line.size() - before - 2) + "\n";
-    return RewriteOutcome(std::move(names));
+    return core::RewriteOutcome(std::move(names));
   }
-  Result<SpliceOutcome> Splice(const SpliceRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
-  Result<ExecuteOutcome> Execute(const ExecuteRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
-  Result<TimeOutcome> Time(const TimeRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
+  Result<core::TimeOutcome> Time(const core::TimeRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
 };
 
 class SourceClosureTest : public testing::Test {
  protected:
-  SourceClosure Of(const std::string& file) {
-    auto sources = RevisionSources::Load(*opened, *opened->Resolve("HEAD"), worker);
+  app::SourceClosure Of(const std::string& file) {
+    auto sources = app::RevisionSources::Load(*opened, *opened->Resolve("HEAD"), worker);
     return *sources->Of(file);
   }
   Names Paths(const std::string& file) {
@@ -46,11 +46,11 @@ class SourceClosureTest : public testing::Test {
   }
   void Commit() {
     repository.Commit("next");
-    opened = std::make_unique<Repository>(std::move(*Repository::Open(repository.path())));
+    opened = std::make_unique<repo::Repository>(std::move(*repo::Repository::Open(repository.path())));
   }
   IncludesEvaluator worker;
   TempRepository repository;
-  std::unique_ptr<Repository> opened;
+  std::unique_ptr<repo::Repository> opened;
 };
 
 TEST_F(SourceClosureTest, FollowsNamesWhereverTheyMayBeFound) {
@@ -82,11 +82,11 @@ TEST_F(SourceClosureTest, WhatCannotBeReadIsSaidAndNotExported) {
   repository.Write("a.cu", "#include \"big.cuh\"\n");
   repository.Write("big.cuh", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n");
   Commit();
-  const SourceClosure closure = Of("a.cu");
+  const app::SourceClosure closure = Of("a.cu");
   ASSERT_EQ(closure.unreadable.size(), 1u);
   EXPECT_NE(closure.unreadable.at("big.cuh").find("Git LFS"), std::string::npos);
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-closure"));
-  ASSERT_TRUE(RevisionSources::Load(*opened, *opened->Resolve("HEAD"), worker)->Export(closure, folder.path()));
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-closure"));
+  ASSERT_TRUE(app::RevisionSources::Load(*opened, *opened->Resolve("HEAD"), worker)->Export(closure, folder.path()));
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "a.cu"));
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "big.cuh"));
 }
@@ -107,9 +107,9 @@ kernels:
 TEST(EntryDigest, ChangesWithEverythingThatSaysSomethingAboutTheEntry) {
   const auto digest = [](std::string text, const std::string& from = "", const std::string& to = "") {
     if (!from.empty()) text.replace(text.find(from), from.size(), to);
-    const auto manifest = ParseManifest(text, "m");
+    const auto manifest = config::ParseManifest(text, "m");
     EXPECT_TRUE(manifest) << manifest.error().Format();
-    return manifest ? EntryDigest(manifest->kernels[0]) : "";
+    return manifest ? app::EntryDigest(manifest->kernels[0]) : "";
   };
   const std::string before = digest(kManifest);
   struct Row {
@@ -129,7 +129,7 @@ TEST(EntryDigest, ChangesWithEverythingThatSaysSomethingAboutTheEntry) {
 TEST(Shards, AreBalancedAndMostlyStay) {
   Names kernels;
   for (int i = 0; i < 22; ++i) kernels.push_back("kernel" + std::to_string(i));
-  const auto shards = DealOut(kernels, 4);
+  const auto shards = app::Partition(kernels, 4);
   std::map<std::string, size_t> where;
   for (size_t i = 0; i < shards.size(); ++i) {
     EXPECT_LE(shards[i].size(), 6u);
@@ -137,26 +137,26 @@ TEST(Shards, AreBalancedAndMostlyStay) {
   }
   EXPECT_EQ(where.size(), kernels.size());
   std::reverse(kernels.begin(), kernels.end());
-  EXPECT_EQ(DealOut(kernels, 4), shards) << "their order is nothing";
+  EXPECT_EQ(app::Partition(kernels, 4), shards) << "their order is nothing";
   kernels.push_back("another");
   size_t moved = 0;
-  const auto more = DealOut(kernels, 4);
+  const auto more = app::Partition(kernels, 4);
   for (size_t i = 0; i < more.size(); ++i)
     for (const auto& kernel : more[i]) moved += kernel != "another" && where[kernel] != i ? 1 : 0;
   EXPECT_LE(moved, 4u);
-  EXPECT_EQ(DealOut({}, 3), (std::vector<Names>(3)));
+  EXPECT_EQ(app::Partition({}, 3), (std::vector<Names>(3)));
 }
 
 TEST(Shards, EveryKernelIsInOne) {
   const std::vector<std::string> kernels = {"softmax", "layernorm", "rmsnorm", "gelu", "matmul", "transpose", "row_sum", "argmax", "histogram"};
   std::multiset<std::string> dealt;
   for (int k = 1; k <= 4; ++k) {
-    const auto mine = KernelsOfShard(ParseShard(std::to_string(k) + "/4"), kernels);
+    const auto mine = app::KernelsOfShard(app::ParseShard(std::to_string(k) + "/4"), kernels);
     EXPECT_LE(mine.size(), 3u);
     dealt.insert(mine.begin(), mine.end());
   }
   EXPECT_EQ(dealt, std::multiset<std::string>(kernels.begin(), kernels.end()));
-  EXPECT_EQ(KernelsOfShard(std::nullopt, kernels), kernels);
+  EXPECT_EQ(app::KernelsOfShard(std::nullopt, kernels), kernels);
 }
 
 }  // namespace

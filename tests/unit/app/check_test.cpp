@@ -8,17 +8,17 @@
 namespace warpwright {
 namespace {
 
-ParameterInfo Pointer(const std::string& name, bool is_const) {
-  ParameterInfo parameter;
+core::ParameterInfo Pointer(const std::string& name, bool is_const) {
+  core::ParameterInfo parameter;
   parameter.name = name;
   parameter.type = is_const ? "const float *" : "float *";
   parameter.is_pointer = true;
   parameter.is_const = is_const;
-  parameter.dtype = DType::kF32;
+  parameter.dtype = core::DType::kF32;
   return parameter;
 }
-ParameterInfo Scalar(const std::string& name, DType dtype = DType::kI32) {
-  ParameterInfo parameter;
+core::ParameterInfo Scalar(const std::string& name, core::DType dtype = core::DType::kI32) {
+  core::ParameterInfo parameter;
   parameter.name = name;
   parameter.type = "int";
   parameter.dtype = dtype;
@@ -31,21 +31,21 @@ class CheckTest : public AppTest {
     device_.parameters = {Pointer("out", false), Pointer("in", true), Scalar("n")};
     CommitKernels({"a"});
   }
-  CheckReport Check() {
-    auto report = CheckRepository(Open(), {device_,
-                                           [this]() -> Result<SkillLibrary> {
+  app::CheckReport Check() {
+    auto report = app::CheckRepository(Open(), {device_,
+                                           [this]() -> Result<skills::SkillLibrary> {
                                              if (!skills_) return Fail(skills_.error());
-                                             return SkillLibrary();
+                                             return skills::SkillLibrary();
                                            },
                                            toolchain()});
     EXPECT_TRUE(report) << report.error().Format();
-    return report.value_or(CheckReport());
+    return report.value_or(app::CheckReport());
   }
   Status skills_;
 };
 
 TEST_F(CheckTest, AGoodRepositoryHasNoComplaint) {
-  const CheckReport report = Check();
+  const app::CheckReport report = Check();
   EXPECT_EQ(report.kernels, 1u);
   EXPECT_TRUE(report.errors.empty()) << report.errors[0].Format();
 }
@@ -54,7 +54,7 @@ TEST_F(CheckTest, EveryPartIsLookedAt) {
   skills_ = Fail(ErrorCode::kConfig, "bad skills");
   toolchain_ = Fail(ErrorCode::kEnvironment, "no toolkit");
   repository_.Write(".warpwright.yml", "version: 1\nkernels: 7\n");
-  const CheckReport report = Check();
+  const app::CheckReport report = Check();
   ASSERT_EQ(report.errors.size(), 3u);
   EXPECT_EQ(report.errors[0].message, "bad skills");
   EXPECT_EQ(report.errors[2].message, "no toolkit");
@@ -62,7 +62,7 @@ TEST_F(CheckTest, EveryPartIsLookedAt) {
 
 TEST_F(CheckTest, TheSignatureIsTheSources) {
   struct Row {
-    std::vector<ParameterInfo> parameters;
+    std::vector<core::ParameterInfo> parameters;
     std::string complaint;
   };
   for (const Row& row :
@@ -71,10 +71,10 @@ TEST_F(CheckTest, TheSignatureIsTheSources) {
             "argument 1 is called 'out', in the source 'result'"},
         Row{{Pointer("out", true), Pointer("in", true), Scalar("n")}, "'out' is const in the source; its role is in"},
         Row{{Pointer("out", false), Scalar("in"), Scalar("n")}, "'in' is a scalar in the source (int)"},
-        Row{{Pointer("out", false), Pointer("in", true), Scalar("n", DType::kI64)},
+        Row{{Pointer("out", false), Pointer("in", true), Scalar("n", core::DType::kI64)},
             "'n' is i64 in the source (int), the manifest says i32"}}) {
     device_.parameters = row.parameters;
-    const CheckReport report = Check();
+    const app::CheckReport report = Check();
     ASSERT_EQ(report.errors.size(), 1u) << row.complaint;
     EXPECT_EQ(report.errors[0].message, "kernel 'a': " + row.complaint);
     EXPECT_EQ(report.errors[0].file, ".warpwright.yml");
@@ -85,23 +85,23 @@ TEST_F(CheckTest, TheSignatureIsTheSources) {
 TEST_F(CheckTest, InitDraftsAndWritesNothing) {
   std::filesystem::remove(repository_.path() / ".warpwright.yml");
   repository_.Git({"checkout", "-q", "-b", "trunk"});
-  const auto draft = DraftFiles(Open(), {.version = "1.0"}, device_, {});
+  const auto draft = app::DraftFiles(Open(), {.version = "1.0"}, device_, {});
   ASSERT_TRUE(draft) << draft.error().Format();
   EXPECT_EQ(draft->sources, 1u);
   EXPECT_NE(draft->manifest.text.value_or("").find("entry: launch"), std::string::npos);
   EXPECT_EQ(draft->branch, "trunk");
-  EXPECT_EQ(draft->workflow.text, DraftWorkflow({"trunk", "1.0", ""}));
+  EXPECT_EQ(draft->workflow.text, app::DraftWorkflow({"trunk", "1.0", ""}));
   EXPECT_FALSE(std::filesystem::exists(draft->manifest.path));
   EXPECT_FALSE(std::filesystem::exists(draft->workflow.path));
 }
 
 TEST_F(CheckTest, InitKeepsWhatIsThereUnlessAsked) {
-  const auto kept = DraftFiles(Open(), {.version = "1.0"}, device_, {});
+  const auto kept = app::DraftFiles(Open(), {.version = "1.0"}, device_, {});
   ASSERT_TRUE(kept);
   EXPECT_FALSE(kept->manifest.text);
   EXPECT_TRUE(kept->workflow.text);
-  EXPECT_FALSE(DraftFiles(Open(), {.workflow = false}, device_, {})) << "there is nothing to draft";
-  EXPECT_TRUE(DraftFiles(Open(), {.replace = true}, device_, {})->manifest.text);
+  EXPECT_FALSE(app::DraftFiles(Open(), {.workflow = false}, device_, {})) << "there is nothing to draft";
+  EXPECT_TRUE(app::DraftFiles(Open(), {.replace = true}, device_, {})->manifest.text);
 }
 
 }  // namespace

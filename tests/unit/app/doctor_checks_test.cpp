@@ -12,8 +12,8 @@ namespace {
 
 constexpr uint64_t kGib = 1ull << 30;
 
-GpuState HealthyGpu() {
-  GpuState gpu;
+core::GpuState HealthyGpu() {
+  core::GpuState gpu;
   gpu.name = "NVIDIA H200";
   gpu.uuid = "GPU-1";
   gpu.pci = "00000000:19:00.0";
@@ -34,17 +34,17 @@ GpuState HealthyGpu() {
 }
 
 // A machine without a GPU on which everything else is there.
-DoctorFacts Laptop() {
-  DoctorFacts facts;
-  Machine& m = facts.machine;
+app::DoctorFacts Laptop() {
+  app::DoctorFacts facts;
+  core::Machine& m = facts.machine;
   m.toolkit = {"/usr/local/cuda", true, true, {}};
   m.host_compiler = {"g++ 12.2.0", {}};
   m.sandbox = {4, {}};
-  m.nvml.emplace().trouble = {"no NVML", "install it"};
+  m.nvml.emplace().problem = {"no NVML", "install it"};
   m.driver.emplace().trouble = {"no NVIDIA driver", "install the driver"};
   m.nvrtc = {"13.0", "sm_90", {}};
   m.cupti = {"/usr/local/cuda/lib64/libcupti.so.13", 130001, {}};
-  facts.start = facts.parsed = facts.simulated = Probe{0.1};
+  facts.start = facts.parsed = facts.simulated = app::Probe{0.1};
   facts.cache = "/home/me/.cache/warpwright";
   facts.free_disk_bytes = 100 * kGib;
   facts.has_repository = true;
@@ -52,9 +52,9 @@ DoctorFacts Laptop() {
   return facts;
 }
 
-DoctorFacts GpuNode() {
-  DoctorFacts facts = Laptop();
-  Machine& m = facts.machine;
+app::DoctorFacts GpuNode() {
+  app::DoctorFacts facts = Laptop();
+  core::Machine& m = facts.machine;
   m.nvml = {"580.159.04", {HealthyGpu()}, {}};
   m.driver = {13000, 1, {}};
   m.device.emplace().pci = "00000000:19:00.0";
@@ -62,24 +62,24 @@ DoctorFacts GpuNode() {
   m.device->facts.memory_bytes = 140 * kGib;
   m.device->facts.free_bytes = 139 * kGib;
   m.counters = {"GH100", {}};
-  facts.ran = Probe{0.5};
+  facts.ran = app::Probe{0.5};
   return facts;
 }
 
-const Check* Find(const std::vector<Check>& checks, const std::string& name) {
-  for (const Check& check : checks)
+const app::Check* Find(const std::vector<app::Check>& checks, const std::string& name) {
+  for (const app::Check& check : checks)
     if (check.name == name) return &check;
   return nullptr;
 }
-size_t Count(const std::vector<Check>& checks, CheckStatus status) {
-  return static_cast<size_t>(std::count_if(checks.begin(), checks.end(), [&](const Check& check) { return check.status == status; }));
+size_t Count(const std::vector<app::Check>& checks, app::CheckStatus status) {
+  return static_cast<size_t>(std::count_if(checks.begin(), checks.end(), [&](const app::Check& check) { return check.status == status; }));
 }
 
 TEST(DoctorChecks, AHealthyGpuNodeHasEveryRowAndNoComplaint) {
-  const auto checks = MakeChecks(GpuNode());
+  const auto checks = app::MakeChecks(GpuNode());
   std::set<std::string> names;
-  for (const Check& check : checks) {
-    EXPECT_EQ(check.status, CheckStatus::kOk) << check.name << ": " << check.message;
+  for (const app::Check& check : checks) {
+    EXPECT_EQ(check.status, app::CheckStatus::kOk) << check.name << ": " << check.message;
     EXPECT_TRUE(check.remedy.empty()) << check.name;
     EXPECT_FALSE(check.message.empty()) << check.name;
     EXPECT_TRUE(names.insert(check.name).second) << check.name << " twice";
@@ -90,45 +90,45 @@ TEST(DoctorChecks, AHealthyGpuNodeHasEveryRowAndNoComplaint) {
 }
 
 TEST(DoctorChecks, WithoutAGpuOnlyItsAbsenceIsAWarning) {
-  const auto checks = MakeChecks(Laptop());
-  EXPECT_EQ(Count(checks, CheckStatus::kError), 0u);
-  EXPECT_EQ(Count(checks, CheckStatus::kWarning), 3u);
+  const auto checks = app::MakeChecks(Laptop());
+  EXPECT_EQ(Count(checks, app::CheckStatus::kError), 0u);
+  EXPECT_EQ(Count(checks, app::CheckStatus::kWarning), 3u);
   for (const char* name : {"driver", "nvml", "gpu"}) {
     ASSERT_NE(Find(checks, name), nullptr) << name;
-    EXPECT_EQ(Find(checks, name)->status, CheckStatus::kWarning) << name;
+    EXPECT_EQ(Find(checks, name)->status, app::CheckStatus::kWarning) << name;
   }
   for (const char* name : {"memory", "ecc", "clocks", "counters"}) EXPECT_EQ(Find(checks, name), nullptr) << name;
 }
 
 TEST(DoctorChecks, ASimulatedDeviceAsksForNoGpu) {
-  DoctorFacts facts = GpuNode();
+  app::DoctorFacts facts = GpuNode();
   facts.device = "sim:a100";
-  const auto checks = MakeChecks(facts);
+  const auto checks = app::MakeChecks(facts);
   for (const char* name : {"driver", "gpu", "gpu_kernel", "cupti"}) EXPECT_EQ(Find(checks, name), nullptr) << name;
-  EXPECT_EQ(Count(checks, CheckStatus::kOk), checks.size());
+  EXPECT_EQ(Count(checks, app::CheckStatus::kOk), checks.size());
 }
 
 TEST(DoctorChecks, AWorkerThatToldNothingIsOneError) {
-  DoctorFacts facts;
+  app::DoctorFacts facts;
   facts.worker = {"no such program", "build it"};
   facts.has_repository = true;
-  const auto checks = MakeChecks(facts);
-  EXPECT_EQ(Count(checks, CheckStatus::kError), 1u);
+  const auto checks = app::MakeChecks(facts);
+  EXPECT_EQ(Count(checks, app::CheckStatus::kError), 1u);
   EXPECT_EQ(Find(checks, "worker")->remedy, "build it");
   for (const char* name : {"nvrtc", "driver", "gpu"}) EXPECT_EQ(Find(checks, name), nullptr) << name;
 }
 
 struct Row {
   const char* name;
-  std::function<void(DoctorFacts&)> change;  // of a healthy GPU node
+  std::function<void(app::DoctorFacts&)> change;  // of a healthy GPU node
   const char* check;
-  CheckStatus status;
+  app::CheckStatus status;
   const char* message;  // part of it
   const char* remedy;
 };
 std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.name; }
-GpuState& Gpu(DoctorFacts& f) { return f.machine.nvml->gpus.front(); }
-constexpr auto kOk = CheckStatus::kOk, kWarning = CheckStatus::kWarning, kError = CheckStatus::kError;
+core::GpuState& Gpu(app::DoctorFacts& f) { return f.machine.nvml->gpus.front(); }
+constexpr auto kOk = app::CheckStatus::kOk, kWarning = app::CheckStatus::kWarning, kError = app::CheckStatus::kError;
 
 const Row kRows[] = {
     {"worker_ended", [](auto& f) { f.worker = {"ended with 139; the last part was: device", "run it by hand"}; f.machine.counters.reset(); }, "worker", kError, "139", "by hand"},
@@ -156,7 +156,7 @@ const Row kRows[] = {
     {"broken_driver", [](auto& f) { f.machine.driver = {0, 0, {"does not start", "nvidia-smi"}}; }, "driver", kError, "does not start", "nvidia-smi"},
     {"hidden_gpu", [](auto& f) { f.machine.driver->gpus = 0; f.machine.device.reset(); }, "gpu", kError, "CUDA sees none", "CUDA_VISIBLE_DEVICES"},
     {"no_such_gpu", [](auto& f) { f.machine.device->trouble = {"there is no GPU 3", ""}; }, "gpu", kError, "no GPU 3", "nvidia-smi"},
-    {"no_nvml", [](auto& f) { f.machine.nvml = Machine::NvmlPart{"", {}, {"no NVML", "utility"}}; }, "nvml", kWarning, "stay unknown", "utility"},
+    {"no_nvml", [](auto& f) { f.machine.nvml = core::Machine::NvmlPart{"", {}, {"no NVML", "utility"}}; }, "nvml", kWarning, "stay unknown", "utility"},
     {"another_gpu_of_nvml", [](auto& f) { Gpu(f).pci = "x"; f.machine.nvml->gpus.push_back(Gpu(f)); }, "nvml", kWarning, "does not know this GPU", "nvidia-smi -L"},
     {"low_memory", [](auto& f) { f.machine.device->facts.free_bytes = 5 * kGib; }, "memory", kWarning, "5.0 GiB of 140.0 GiB", "--device cuda:1"},
     {"no_memory", [](auto& f) { f.machine.device->facts.free_bytes = kGib / 2; }, "memory", kError, "0.5 GiB", "end other programs"},
@@ -188,60 +188,60 @@ const Row kRows[] = {
 class DoctorRows : public testing::TestWithParam<Row> {};
 TEST_P(DoctorRows, SaysItWithItsRemedy) {
   const Row& row = GetParam();
-  DoctorFacts facts = GpuNode();
+  app::DoctorFacts facts = GpuNode();
   row.change(facts);
-  const auto checks = MakeChecks(facts);
-  const Check* check = Find(checks, row.check);
+  const auto checks = app::MakeChecks(facts);
+  const app::Check* check = Find(checks, row.check);
   ASSERT_NE(check, nullptr);
-  EXPECT_STREQ(Name(check->status), Name(row.status)) << check->message;
+  EXPECT_STREQ(app::Name(check->status), app::Name(row.status)) << check->message;
   EXPECT_NE(check->message.find(row.message), std::string::npos) << check->message;
   EXPECT_NE(check->remedy.find(row.remedy), std::string::npos) << check->remedy;
-  for (const Check& other : checks) EXPECT_EQ(other.status == kOk, other.remedy.empty()) << other.name;
+  for (const app::Check& other : checks) EXPECT_EQ(other.status == kOk, other.remedy.empty()) << other.name;
 }
 INSTANTIATE_TEST_SUITE_P(All, DoctorRows, testing::ValuesIn(kRows), [](const auto& row) { return row.param.name; });
 
 // What a laptop only mentions is in the way of who asks for a GPU.
 TEST(DoctorChecks, AskedForAGpuItsAbsenceIsAnError) {
-  DoctorFacts facts = Laptop();
+  app::DoctorFacts facts = Laptop();
   facts.device = "cuda";
-  const auto checks = MakeChecks(facts);
+  const auto checks = app::MakeChecks(facts);
   EXPECT_EQ(Find(checks, "driver")->status, kError);
   EXPECT_EQ(Find(checks, "gpu")->status, kError);
 }
 
 TEST(MachineJson, PartsComeBackLineByLine) {
-  const Machine sent = GpuNode().machine;
-  Machine first, rest = sent;
+  const core::Machine sent = GpuNode().machine;
+  core::Machine first, rest = sent;
   first.nvml = sent.nvml;
   rest.nvml.reset();
-  Machine received;
-  for (const Machine& part : {first, rest}) {
-    const std::string line = EncodeMachine(part);
+  core::Machine received;
+  for (const core::Machine& part : {first, rest}) {
+    const std::string line = worker::EncodeMachine(part);
     EXPECT_EQ(line.find('\n'), std::string::npos);
-    ASSERT_TRUE(DecodeMachine(line, received));
+    ASSERT_TRUE(worker::DecodeMachine(line, received));
   }
-  EXPECT_EQ(EncodeMachine(received), EncodeMachine(sent));
+  EXPECT_EQ(worker::EncodeMachine(received), worker::EncodeMachine(sent));
   EXPECT_EQ(received.nvml->gpus.front().max_sm_mhz, 1980);
   EXPECT_EQ(received.nvml->gpus.front().processes->size(), 0u);
 }
 
 TEST(MachineJson, WhatIsNotToldStaysUnknownAndNonsenseIsRefused) {
-  Machine machine;
-  ASSERT_TRUE(DecodeMachine(R"({"nvml": {"gpus": [{"name": "X", "ecc": null}]}, "later": 1})", machine));
+  core::Machine machine;
+  ASSERT_TRUE(worker::DecodeMachine(R"({"nvml": {"gpus": [{"name": "X", "ecc": null}]}, "later": 1})", machine));
   EXPECT_FALSE(machine.nvml->gpus.front().ecc.has_value());
   EXPECT_FALSE(machine.driver.has_value());
   for (const char* line : {"", "[]", "{", R"({"driver": 5})", R"({"nvml": {"gpus": "many"}})"}) {
-    const Status decoded = DecodeMachine(line, machine);
+    const Status decoded = worker::DecodeMachine(line, machine);
     ASSERT_FALSE(decoded) << line;
     EXPECT_EQ(decoded.error().code, ErrorCode::kCorrupt);
   }
 }
 
 TEST(MachineJson, NamesThatAreNoTextDoNotEndTheWorker) {
-  Machine machine = GpuNode().machine;
+  core::Machine machine = GpuNode().machine;
   machine.nvml->gpus.front().processes->push_back({1, "\xff\xfe", {}});
-  Machine received;
-  EXPECT_TRUE(DecodeMachine(EncodeMachine(machine), received));
+  core::Machine received;
+  EXPECT_TRUE(worker::DecodeMachine(worker::EncodeMachine(machine), received));
 }
 
 }  // namespace

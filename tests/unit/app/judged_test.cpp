@@ -9,10 +9,10 @@ namespace {
 
 class JudgedTest : public AppTest {
  protected:
-  VerifyResult Verify() {
-    auto result = VerifyWorkingTree(Open(), "HEAD", judging(), {candidates_, [] {}});
+  app::VerifyResult Verify() {
+    auto result = app::VerifyWorkingTree(Open(), "HEAD", judging(), {candidates_, [] {}});
     EXPECT_TRUE(result) << result.error().Format();
-    return result.value_or(VerifyResult());
+    return result.value_or(app::VerifyResult());
   }
   FakeDevice candidates_;
 };
@@ -22,13 +22,13 @@ TEST_F(JudgedTest, RecordsReferencesOfTheTrustedRevision) {
   repository_.Write("a.cu", "// something that does not even compile\n");
   std::vector<std::string> told;
   const auto result =
-      RecordReferences(Open(), "HEAD", judging(), [&](const RecordedKernel& kernel) { told.push_back(kernel.kernel); });
+      app::RecordReferences(Open(), "HEAD", judging(), [&](const app::RecordedKernel& kernel) { told.push_back(kernel.kernel); });
   ASSERT_TRUE(result) << result.error().Format();
   EXPECT_EQ(result->base, commit);
   EXPECT_TRUE(result->complete);
   EXPECT_EQ(told, (std::vector<std::string>{"a", "b"}));
   ASSERT_EQ(result->kernels.size(), 2u);
-  for (const RecordedKernel& kernel : result->kernels) {
+  for (const app::RecordedKernel& kernel : result->kernels) {
     ASSERT_EQ(kernel.cases.size(), 1u);
     EXPECT_TRUE(std::filesystem::exists(repository_.path() / kernel.cases[0].path)) << kernel.cases[0].path;
   }
@@ -37,7 +37,7 @@ TEST_F(JudgedTest, RecordsReferencesOfTheTrustedRevision) {
 TEST_F(JudgedTest, WhatCannotBeRecordedIsNotComplete) {
   CommitKernels({"a"});
   device_.kernels = FakeEvaluator();
-  const auto result = RecordReferences(Open(), "HEAD", judging());
+  const auto result = app::RecordReferences(Open(), "HEAD", judging());
   if (!result) return;  // the original does not run: also an answer
   EXPECT_FALSE(result->complete);
 }
@@ -46,7 +46,7 @@ TEST_F(JudgedTest, VerifiesTheWorkingTree) {
   CommitKernels({"a", "b"});
   candidates_.kernels.Add("original", TwiceOf);
   candidates_.kernels.Add("wrong", ThriceOf);
-  VerifyResult result = Verify();
+  app::VerifyResult result = Verify();
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.cases.size(), 2u);
   EXPECT_EQ(result.cases[0].verdict, "verified") << result.cases[0].message;
@@ -64,35 +64,35 @@ TEST_F(JudgedTest, ProfilesTheWorkingTree) {
   CommitKernels({"a", "b"});
   repository_.Write("b.cu", "// does not compile\n");
   std::vector<std::string> lines;
-  JudgingServices services = judging();
+  app::JudgingServices services = judging();
   services.progress.line = [&](const std::string& line) { lines.push_back(line); };
-  const auto kernels = ProfileWorkingTree(Open(), services);
+  const auto kernels = app::ProfileWorkingTree(Open(), services);
   ASSERT_TRUE(kernels) << kernels.error().Format();
   ASSERT_EQ(kernels->size(), 2u);
   ASSERT_NE(kernels->at(0).measured(), nullptr);
   EXPECT_EQ(kernels->at(0).features->case_name, "typical");
   EXPECT_EQ(kernels->at(1).measured(), nullptr);
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(lines[0], "b: " + VerdictMessage(kernels->at(1).original));
+  EXPECT_EQ(lines[0], "b: " + core::VerdictMessage(kernels->at(1).original));
 }
 
 TEST(CaseVerdicts, OneRowForEachCaseAndOneOfThemFailed) {
-  Baseline baseline;
+  judge::Baseline baseline;
   baseline.cases = {{.name = "small", .verified = true, .measured = true},
                     {.name = "large", .verified = false, .measured = true, .check = "too-large", .note = "too large"},
                     {.name = "other", .check = "other-device", .note = "for the simulator"}};
   struct Row {
-    Verdict verdict;
+    core::Verdict verdict;
     std::vector<std::string> verdicts;
   };
   for (const Row& row :
-       {Row{Measured{}, {"verified", "measured", "skipped"}},
-        Row{CompileFailed{"no"}, {"compile_failed", "not_reached", "not_reached"}},
-        Row{WrongResult{.check = "outputs", .case_name = "large, odd"}, {"not_reached", "wrong_result", "not_reached"}},
-        Row{WrongResult{.check = "outputs", .case_name = "elsewhere"},
+       {Row{core::Measured{}, {"verified", "measured", "skipped"}},
+        Row{core::CompileFailed{"no"}, {"compile_failed", "not_reached", "not_reached"}},
+        Row{core::WrongResult{.check = "outputs", .case_name = "large, odd"}, {"not_reached", "wrong_result", "not_reached"}},
+        Row{core::WrongResult{.check = "outputs", .case_name = "elsewhere"},
             {"not_reached", "not_reached", "not_reached", "wrong_result"}}}) {
     std::vector<std::string> verdicts;
-    for (const CaseVerdict& c : CaseVerdicts("k", baseline, row.verdict)) verdicts.push_back(c.verdict);
+    for (const app::CaseVerdict& c : app::CaseVerdicts("k", baseline, row.verdict)) verdicts.push_back(c.verdict);
     EXPECT_EQ(verdicts, row.verdicts);
   }
 }

@@ -8,19 +8,19 @@ namespace {
 
 class NightTest : public AppTest {
  protected:
-  RepositoryNight Night(NightRequest request = {}) {
+  app::RepositoryNight Night(app::NightRequest request = {}) {
     request.time = "2026-11-2" + std::to_string(++nights_) + "T02:00:00Z";
     request.version = "1.0";
-    Workspace workspace = Open();
-    const NightServices services{.worker = {device_, [] {}},
+    app::Workspace workspace = Open();
+    const app::NightServices services{.worker = {device_, [] {}},
                                  .toolchain = toolchain(),
-                                 .history = [this](const Manifest&) -> Result<std::unique_ptr<HistoryStore>> {
-                                   return std::make_unique<DirectoryHistory>(history());
+                                 .history = [this](const core::Manifest&) -> Result<std::unique_ptr<nights::HistoryStore>> {
+                                   return std::make_unique<nights::DirectoryHistory>(history());
                                  },
                                  .driver_release = [] { return std::string(); }};
-    auto night = RunNight(workspace, request, services);
+    auto night = app::RunNight(workspace, request, services);
     EXPECT_TRUE(night) << night.error().Format();
-    return night.value_or(RepositoryNight());
+    return night.value_or(app::RepositoryNight());
   }
   std::filesystem::path history() const { return folder_.path() / "history"; }
   int nights_ = 0;
@@ -29,7 +29,7 @@ class NightTest : public AppTest {
 TEST_F(NightTest, WhatBecameSlowerIsReportedOnceWithItsCommit) {
   CommitKernels({"a", "b"});
   device_.kernels.Add("slow", TwiceOf, 800);
-  RepositoryNight night = Night();
+  app::RepositoryNight night = Night();
   EXPECT_EQ(night.key.device, "sim:h200");
   EXPECT_EQ(night.key.protocol, "model-1 1.0");
   ASSERT_EQ(night.entries.size(), 2u);
@@ -55,7 +55,7 @@ TEST_F(NightTest, WhatBecameSlowerIsReportedOnceWithItsCommit) {
 TEST_F(NightTest, AnEntryThatFailsDoesNotTakeTheOthersAlong) {
   CommitKernels({"a", "b"});
   device_.failing = "a";
-  const RepositoryNight night = Night();
+  const app::RepositoryNight night = Night();
   ASSERT_EQ(night.entries.size(), 2u);
   EXPECT_EQ(night.Errors(), 1u);
   EXPECT_NE(night.entries[0].error.find("the GPU is lost"), std::string::npos);
@@ -67,15 +67,15 @@ TEST_F(NightTest, SwitchedOffNothingIsAsked) {
   repository_.Write(".warpwright.yml", ManifestWith({"a"}) + "nightly: {enabled: false}\n");
   repository_.Write("a.cu", "// original\n");
   repository_.Commit("off");
-  const RepositoryNight night = Night();
+  const app::RepositoryNight night = Night();
   EXPECT_TRUE(night.entries.empty());
   EXPECT_EQ(toolchain_asked_, 0);
 }
 
 TEST_F(NightTest, MergesExperience) {
   CommitKernels({"a"});
-  ASSERT_TRUE(WriteFileAtomically(folder_.path() / "other.jsonl", "not a line\n"));
-  const RepositoryNight night = Night({.merge = {folder_.path() / "other.jsonl"}});
+  ASSERT_TRUE(base::WriteFileAtomically(folder_.path() / "other.jsonl", "not a line\n"));
+  const app::RepositoryNight night = Night({.merge = {folder_.path() / "other.jsonl"}});
   EXPECT_EQ(night.experiences, 0u);
   EXPECT_EQ(night.merge_warnings.size(), 1u);
 }

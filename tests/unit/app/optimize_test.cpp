@@ -12,10 +12,10 @@
 namespace warpwright {
 namespace {
 
-class NoExperience final : public ExperienceStore {
+class NoExperience final : public memory::ExperienceStore {
  public:
-  Status Append(const Experience&) override { return {}; }
-  Result<ExperienceAnswer> Query(const ExperienceKey&) override { return ExperienceAnswer{}; }
+  Status Append(const memory::Experience&) override { return {}; }
+  Result<memory::ExperienceMatches> Query(const memory::ExperienceKey&) override { return memory::ExperienceMatches{}; }
 };
 
 class OptimizeTest : public AppTest {
@@ -25,43 +25,43 @@ class OptimizeTest : public AppTest {
     candidates_.kernels.Add("original", TwiceOf, 400);
     remote_.Git({"config", "receive.denyCurrentBranch", "ignore"});
   }
-  std::vector<OptimizedKernel> Optimize(OptimizeRequest request = {}) {
+  std::vector<app::OptimizedKernel> Optimize(app::OptimizeRequest request = {}) {
     request.version = "1.0";
-    Workspace workspace = Open();
-    const OptimizeServices services{.trusted = {device_, [] {}},
+    app::Workspace workspace = Open();
+    const app::OptimizeServices services{.trusted = {device_, [] {}},
                                     .candidates = {candidates_, [] {}},
                                     .seconds = {},
                                     .toolchain = toolchain(),
-                                    .skills = [] { return Result<SkillLibrary>(BuiltIn()); },
+                                    .skills = [] { return Result<skills::SkillLibrary>(BuiltIn()); },
                                     .experience = experience_,
                                     .clock = clock_,
                                     .check_winner = {},
                                     .publisher = publisher_,
                                     .progress = {.line = [this](const std::string& line) { lines_.push_back(line); }}};
-    auto kernels = OptimizeKernels(workspace, request, services);
+    auto kernels = app::OptimizeKernels(workspace, request, services);
     EXPECT_TRUE(kernels) << kernels.error().Format();
-    return kernels.value_or(std::vector<OptimizedKernel>());
+    return kernels.value_or(std::vector<app::OptimizedKernel>());
   }
   // The repository is pushed to a remote first, as people do.
   void PublishToForge() {
     repository_.Git({"push", "-q", remote_.path().string(), "main:main"});
-    publisher_ = [this](const Signature& author) -> Result<std::unique_ptr<ResultPublisher>> {
-      RemoteAddress address;
+    publisher_ = [this](const repo::Signature& author) -> Result<std::unique_ptr<app::ResultPublisher>> {
+      repo::RemoteAddress address;
       address.url = remote_.path().string();
-      WW_ASSIGN(Mirror mirror, OpenBorrowingMirror(Open(), address, author));
-      PublicationSettings settings;
-      settings.repository = *RepositoryName::Parse("acme/kernels");
+      WW_ASSIGN(repo::Mirror mirror, app::OpenBorrowingMirror(Open(), address, author));
+      app::PublicationSettings settings;
+      settings.repository = *forge::RepositoryName::Parse("acme/kernels");
       settings.base_branch = "main";
       settings.labels = {{"speed"}};
-      return std::make_unique<ResultPublisher>(settings, std::move(mirror), &forge_);
+      return std::make_unique<app::ResultPublisher>(settings, std::move(mirror), &forge_);
     };
   }
   FakeDevice candidates_;
   NoExperience experience_;
-  const SystemClock clock_;
+  const base::SystemClock clock_;
   FakeForge forge_;
   TempRepository remote_;
-  PublisherSource publisher_;
+  app::PublisherSource publisher_;
   std::vector<std::string> lines_;
 };
 
@@ -70,7 +70,7 @@ TEST_F(OptimizeTest, WhatIsFasterGetsABranchAndAPullRequest) {
   PublishToForge();
   const auto kernels = Optimize();
   ASSERT_EQ(kernels.size(), 1u);
-  const OptimizedKernel& a = kernels[0];
+  const app::OptimizedKernel& a = kernels[0];
   ASSERT_EQ(a.outcome, "improved") << a.message;
   EXPECT_GT(a.gain, 1.05);
   EXPECT_EQ(a.branch, "warpwright/a");
@@ -78,13 +78,13 @@ TEST_F(OptimizeTest, WhatIsFasterGetsABranchAndAPullRequest) {
   EXPECT_EQ(*Open().repository().Resolve("warpwright/a~1"), commit);
   ASSERT_EQ(a.cases.size(), 1u);
   EXPECT_LT(a.cases[0].us, a.cases[0].original_us);
-  EXPECT_EQ(a.publication.disposition, Disposition::kProposed) << a.publication.message;
+  EXPECT_EQ(a.publication.disposition, service::Disposition::kProposed) << a.publication.message;
   ASSERT_EQ(forge_.pull_requests.size(), 1u);
   EXPECT_TRUE(forge_.pull_requests[0].draft) << "a modelled gain opens nothing else";
   EXPECT_EQ(forge_.requests[0].labels, std::vector<std::string>{"speed"});
   EXPECT_EQ(a.summary.pull_request_url, forge_.pull_requests[0].url);
   EXPECT_EQ(a.summary.pull_request_operation, "created");
-  EXPECT_EQ(RunResult(kernels), "improved");
+  EXPECT_EQ(app::RunResult(kernels), "improved");
   ASSERT_FALSE(lines_.empty());
   EXPECT_EQ(lines_.back(), fmt::format("a: improved, {:.2f}x", a.gain));
 
@@ -104,7 +104,7 @@ TEST_F(OptimizeTest, OneKernelThatFailsDoesNotTakeTheOthersAlong) {
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(kernels[0].outcome, "error");
   EXPECT_NE(kernels[0].message.find("the GPU is lost"), std::string::npos);
-  EXPECT_EQ(kernels[0].summary.explanation.chip_name, LoadChip("h200")->name);
+  EXPECT_EQ(kernels[0].summary.explanation.chip_name, config::LoadChip("h200")->name);
   EXPECT_EQ(kernels[1].outcome, "improved");
   EXPECT_EQ(kernels[1].branch, "");
   EXPECT_FALSE(Open().repository().Resolve("warpwright/b"));
@@ -136,7 +136,7 @@ TEST_F(OptimizeTest, DetectsOnlyWhatChangedInItsShard) {
   EXPECT_EQ(device_.executions, 0);
   std::vector<std::string> dealt;
   for (int index = 1; index <= 2; ++index)
-    for (const auto& kernel : Optimize({.changed_since = "HEAD~1", .detect_only = true, .shard = Shard{index, 2}}))
+    for (const auto& kernel : Optimize({.changed_since = "HEAD~1", .detect_only = true, .shard = app::Shard{index, 2}}))
       dealt.push_back(kernel.name);
   std::sort(dealt.begin(), dealt.end());
   EXPECT_EQ(dealt, (std::vector<std::string>{"b", "c"}));
@@ -153,7 +153,7 @@ TEST_F(OptimizeTest, FindsWhatTheChangeMadeSlower) {
   const auto kernels = Optimize({.changed_since = "HEAD~1", .find_regressions = true});
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_NEAR(kernels[0].regression, 2, 0.01);
-  EXPECT_EQ(RunResult(kernels), "regression");
+  EXPECT_EQ(app::RunResult(kernels), "regression");
 }
 
 TEST_F(OptimizeTest, ReportsWhatCameOut) {
@@ -161,17 +161,17 @@ TEST_F(OptimizeTest, ReportsWhatCameOut) {
   PublishToForge();
   const auto kernels = Optimize();
   const std::filesystem::path out = folder_.path() / "out";
-  const ReportPlaces places{.summary = (folder_.path() / "summary.md").string(),
+  const app::ReportPlaces places{.summary = (folder_.path() / "summary.md").string(),
                             .output = (folder_.path() / "outputs").string(),
                             .folder = out.string()};
-  ASSERT_TRUE(WriteReports(places, kernels,
+  ASSERT_TRUE(app::WriteReports(places, kernels,
                            {.report = "{}", .kernels = "[]", .trajectory = "/t.sqlite", .result = "improved"},
                            [](const std::string&) {}));
-  EXPECT_EQ(*ReadFile(out / "report.json"), "{}\n");
-  EXPECT_TRUE(ReadFile(out / "a.md")->starts_with("# perf(a): "));
-  EXPECT_TRUE(ReadFile(out / "a.html")->starts_with("<!"));
-  EXPECT_NE(ReadFile(folder_.path() / "summary.md")->find("a"), std::string::npos);
-  const std::string outputs = *ReadFile(folder_.path() / "outputs");
+  EXPECT_EQ(*base::ReadFile(out / "report.json"), "{}\n");
+  EXPECT_TRUE(base::ReadFile(out / "a.md")->starts_with("# perf(a): "));
+  EXPECT_TRUE(base::ReadFile(out / "a.html")->starts_with("<!"));
+  EXPECT_NE(base::ReadFile(folder_.path() / "summary.md")->find("a"), std::string::npos);
+  const std::string outputs = *base::ReadFile(folder_.path() / "outputs");
   for (const std::string& value : {std::string("improved"), forge_.pull_requests[0].url, std::string("warpwright/a"),
                                    std::string("/t.sqlite"), kernels[0].publication.head_sha})
     EXPECT_NE(outputs.find("\n" + value + "\n"), std::string::npos) << value << "\n" << outputs;
@@ -180,18 +180,18 @@ TEST_F(OptimizeTest, ReportsWhatCameOut) {
 TEST_F(OptimizeTest, AndIsExplainedAfterwards) {
   const std::string commit = CommitKernels({"a"});
   const auto kernels = Optimize();
-  const Workspace workspace = Open();
+  const app::Workspace workspace = Open();
   auto trajectory = workspace.OpenTrajectory();
   ASSERT_TRUE(trajectory);
   const auto view = trajectory->View(kernels[0].task);
   ASSERT_TRUE(view);
-  const Explanation explanation = ExplainTask(workspace, *view, toolchain(), "1.0");
+  const report::Explanation explanation = app::ExplainTask(workspace, *view, toolchain(), "1.0");
   EXPECT_EQ(explanation.kernel, "a");
   EXPECT_EQ(explanation.file, "a.cu");
   EXPECT_EQ(explanation.entry, "launch");
   EXPECT_EQ(explanation.base_commit, commit);
   EXPECT_EQ(explanation.gain, kernels[0].gain);
-  EXPECT_NE(ProposedText(workspace.repository(), explanation).find(commit.substr(0, 7)), std::string::npos);
+  EXPECT_NE(app::ProposedText(workspace.repository(), explanation).find(commit.substr(0, 7)), std::string::npos);
 }
 
 TEST(RunResult, OfAllKernels) {
@@ -203,14 +203,14 @@ TEST(RunResult, OfAllKernels) {
   for (const Row& row : {Row{{}, 0, "skipped"}, Row{{"detected"}, 0, "skipped"}, Row{{"unchanged"}, 0, "unchanged"},
                          Row{{"unchanged", "improved", "error"}, 0, "improved"}, Row{{"refused", "error"}, 0, "error"},
                          Row{{"refused"}, 0, "unchanged"}, Row{{"improved"}, 1.5, "regression"}}) {
-    std::vector<OptimizedKernel> kernels;
+    std::vector<app::OptimizedKernel> kernels;
     for (const std::string& outcome : row.outcomes) {
-      OptimizedKernel kernel;
+      app::OptimizedKernel kernel;
       kernel.outcome = outcome;
       kernel.regression = row.regression;
       kernels.push_back(kernel);
     }
-    EXPECT_EQ(RunResult(kernels), row.result);
+    EXPECT_EQ(app::RunResult(kernels), row.result);
   }
 }
 

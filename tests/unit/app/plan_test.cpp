@@ -8,17 +8,17 @@ namespace {
 
 class PlanTest : public AppTest {
  protected:
-  ChangePlan Plan(PlanRequest request = {}) {
+  app::ChangePlan Plan(app::PlanRequest request = {}) {
     request.device = "cuda";
     if (request.version.empty()) request.version = "1.0";
-    const auto skills = [&]() -> Result<SkillLibrary> {
-      SkillLibrary library;
+    const auto skills = [&]() -> Result<skills::SkillLibrary> {
+      skills::SkillLibrary library;
       library.digest = skills_;
       return library;
     };
-    auto plan = PlanChanges(Open(), request, {device_, toolchain(), skills});
+    auto plan = app::PlanChanges(Open(), request, {device_, toolchain(), skills});
     EXPECT_TRUE(plan) << plan.error().Format();
-    return plan.value_or(ChangePlan());
+    return plan.value_or(app::ChangePlan());
   }
   std::string skills_ = "skills";
 };
@@ -26,7 +26,7 @@ class PlanTest : public AppTest {
 TEST_F(PlanTest, WithoutABaseEveryEntryIsWork) {
   const std::string commit = CommitKernels({"a", "b"});
   for (const char* none : {"", "0000000000000000000000000000000000000000"}) {
-    const ChangePlan plan = Plan({.changed_since = none});
+    const app::ChangePlan plan = Plan({.changed_since = none});
     EXPECT_EQ(plan.revision, commit);
     EXPECT_EQ(plan.base, "");
     EXPECT_EQ(plan.toolchain, "NVRTC 13.0");
@@ -41,7 +41,7 @@ TEST_F(PlanTest, OnlyWhatMeansSomethingElseChanged) {
   const std::string base = CommitKernels({"a", "b"});
   repository_.Write("b.cu", "// original b, faster\n");
   repository_.Commit("b");
-  const ChangePlan plan = Plan({.changed_since = "HEAD~1"});
+  const app::ChangePlan plan = Plan({.changed_since = "HEAD~1"});
   EXPECT_EQ(plan.base, base);
   EXPECT_EQ(plan.ChangedKernels(), std::vector<std::string>{"b"});
   EXPECT_EQ(plan.entries[0].change.reason, "the same files");
@@ -55,7 +55,7 @@ TEST_F(PlanTest, WhereNothingChangedNobodyIsAsked) {
   CommitKernels({"a"});
   repository_.Write("README.md", "text\n");
   repository_.Commit("no source");
-  const ChangePlan plan = Plan({.changed_since = "HEAD~1"});
+  const app::ChangePlan plan = Plan({.changed_since = "HEAD~1"});
   EXPECT_TRUE(plan.ChangedKernels().empty());
   EXPECT_EQ(plan.toolchain, "");
   EXPECT_EQ(toolchain_asked_, 0);
@@ -71,7 +71,7 @@ TEST_F(PlanTest, TheKeyIsOfEverythingThatDecides) {
   EXPECT_NE(Plan().entries[0].key, key);
   skills_ = "skills";
   toolchain_ = Fail(ErrorCode::kEnvironment, "no toolkit");
-  const ChangePlan without = Plan();
+  const app::ChangePlan without = Plan();
   EXPECT_EQ(without.toolchain, "");
   EXPECT_NE(without.entries[0].key, key);
   EXPECT_NE(without.entries[0].key, "");
@@ -79,9 +79,9 @@ TEST_F(PlanTest, TheKeyIsOfEverythingThatDecides) {
 
 TEST_F(PlanTest, AnUnknownRevisionIsAnError) {
   CommitKernels({"a"});
-  const PlanServices services{device_, toolchain(), [] { return Result<SkillLibrary>(); }};
-  EXPECT_FALSE(PlanChanges(Open(), {.revision = "nowhere"}, services));
-  EXPECT_FALSE(PlanChanges(Open(), {.changed_since = "nowhere"}, services));
+  const app::PlanServices services{device_, toolchain(), [] { return Result<skills::SkillLibrary>(); }};
+  EXPECT_FALSE(app::PlanChanges(Open(), {.revision = "nowhere"}, services));
+  EXPECT_FALSE(app::PlanChanges(Open(), {.changed_since = "nowhere"}, services));
 }
 
 }  // namespace

@@ -8,15 +8,15 @@ namespace warpwright {
 namespace {
 
 TEST(StepOutputs, CannotBeBrokenOutOf) {
-  auto folder = TemporaryDirectory::Create("ww-outputs");
+  auto folder = base::TemporaryDirectory::Create("ww-outputs");
   ASSERT_TRUE(folder);
   const auto file = folder->path() / "output";
-  ASSERT_TRUE(WriteFileAtomically(file, "before=1\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(file, "before=1\n"));
   const std::string hostile = "x\nEOF\nresult=improved\n::stop-commands::a";
   std::vector<std::string> notices;
-  ASSERT_TRUE(WriteStepOutputs(file, {{"message", hostile}, {"empty", ""}, {"large", std::string(500'000, 'x')}},
+  ASSERT_TRUE(app::WriteStepOutputs(file, {{"message", hostile}, {"empty", ""}, {"large", std::string(500'000, 'x')}},
                                [&](const std::string& text) { notices.push_back(text); }));
-  const std::string text = *ReadFile(file);
+  const std::string text = *base::ReadFile(file);
   ASSERT_EQ(text.rfind("before=1\nmessage<<", 0), 0u);
   const size_t word_at = text.find("<<") + 2;
   const std::string word =

@@ -14,12 +14,12 @@ namespace fs = std::filesystem;
 
 fs::path Daemon() { return fs::path(WW_SOURCE_DIR) / "daemon"; }
 
-std::vector<FolderRow> Table() { return ReadFolderTable(*ReadFile(Daemon() / "ARCHITECTURE.md")); }
+std::vector<FolderRow> Table() { return ReadFolderTable(*base::ReadFile(Daemon() / "ARCHITECTURE.md")); }
 
 Libraries AllLibraries() {
   std::map<std::string, std::string> lists;
   for (const auto& entry : fs::directory_iterator(Daemon()))
-    if (const fs::path list = entry.path() / "CMakeLists.txt"; fs::exists(list)) lists[entry.path().filename().string()] = *ReadFile(list);
+    if (const fs::path list = entry.path() / "CMakeLists.txt"; fs::exists(list)) lists[entry.path().filename().string()] = *base::ReadFile(list);
   return ReadLibraries(lists);
 }
 
@@ -51,7 +51,7 @@ TEST(Architecture, NothingOfTheWorkerReachesTheDaemon) {
 TEST(Architecture, TheDaemonLinksNoCudaAndNoClang) {
   const fs::path program = fs::path(WW_BINARY_DIR) / "daemon/cli/warpwright";
   if (!fs::exists(program)) GTEST_SKIP() << "warpwright is not built";
-  const std::string bytes = *ReadFile(program, 1u << 30);
+  const std::string bytes = *base::ReadFile(program, 1u << 30);
   for (const char* library : {"libcuda.so", "libcudart", "libnvrtc.so", "libcupti.so", "libclang-19.so", "libclang.so"})
     EXPECT_EQ(bytes.find(library), std::string::npos) << library;
 }

@@ -67,7 +67,7 @@ FolderUses FindIncludes(const fs::path& daemon) {
     if (!IsSource(file)) continue;
     const std::string folder = file.begin()->string();
     auto& used = uses[folder];
-    std::istringstream lines(*ReadFile(entry.path()));
+    std::istringstream lines(*base::ReadFile(entry.path()));
     for (std::string line; std::getline(lines, line);) {
       std::smatch match;
       if (!std::regex_search(line, match, include)) continue;

@@ -20,14 +20,14 @@ TEST(ParseJson, TakesWhatIsJson) {
                                "{}",
                                " [1, {\"a\": [], \"b\": {\"a\": 2}}, null] "};
   for (const char* text : texts) {
-    const auto json = ParseJson(text);
+    const auto json = base::ParseJson(text);
     ASSERT_TRUE(json) << text << ": " << json.error().message;
     EXPECT_EQ(*json, nlohmann::json::parse(text));
   }
 }
 
 TEST(ParseJson, RefusesWithAReason) {
-  const JsonLimits limits{.bytes = 60, .depth = 3, .values = 5, .text = 4};
+  const base::JsonLimits limits{.bytes = 60, .depth = 3, .values = 5, .text = 4};
   const std::pair<std::string, const char*> rows[] = {
       {"", "not JSON at byte 1"},
       {"{", "not JSON at byte 2"},
@@ -44,31 +44,31 @@ TEST(ParseJson, RefusesWithAReason) {
       {"{\"a\": {\"b\": 1, \"b\": 2}}", "the key 'b' twice in one object"},
   };
   for (const auto& [text, message] : rows) {
-    const auto json = ParseJson(text, limits);
+    const auto json = base::ParseJson(text, limits);
     ASSERT_FALSE(json) << text;
     EXPECT_EQ(json.error().code, ErrorCode::kCorrupt);
     EXPECT_TRUE(json.error().message.starts_with(message)) << json.error().message << " / " << message;
   }
-  EXPECT_TRUE(ParseJson("[[1,2]]", limits));
+  EXPECT_TRUE(base::ParseJson("[[1,2]]", limits));
 }
 
 TEST(ParseJson, DeepNestsEndEarly) {
-  EXPECT_FALSE(ParseJson(std::string(10'000'000, '[')));
+  EXPECT_FALSE(base::ParseJson(std::string(10'000'000, '[')));
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
-  EXPECT_FALSE(ParseJson(objects));
+  EXPECT_FALSE(base::ParseJson(objects));
 }
 
 TEST(DumpJson, NeverThrows) {
-  EXPECT_EQ(DumpJson({{"a", "caf\xe9"}}), "{\"a\":\"caf\xef\xbf\xbd\"}");
-  EXPECT_EQ(DumpJson({{"a", 1}}, 2), "{\n  \"a\": 1\n}");
+  EXPECT_EQ(base::DumpJson({{"a", "caf\xe9"}}), "{\"a\":\"caf\xef\xbf\xbd\"}");
+  EXPECT_EQ(base::DumpJson({{"a", 1}}, 2), "{\n  \"a\": 1\n}");
 }
 
 TEST(NumberToJson, HasAFormForEveryNumber) {
-  EXPECT_EQ(NumberToJson(0.5), 0.5);
-  EXPECT_EQ(NumberToJson(std::nan("")), nullptr);
-  EXPECT_EQ(NumberToJson(std::numeric_limits<double>::infinity()), "inf");
-  EXPECT_EQ(NumberToJson(-std::numeric_limits<double>::infinity()), "-inf");
+  EXPECT_EQ(base::NumberToJson(0.5), 0.5);
+  EXPECT_EQ(base::NumberToJson(std::nan("")), nullptr);
+  EXPECT_EQ(base::NumberToJson(std::numeric_limits<double>::infinity()), "inf");
+  EXPECT_EQ(base::NumberToJson(-std::numeric_limits<double>::infinity()), "-inf");
 }
 
 }  // namespace

@@ -17,15 +17,15 @@ namespace {
 class LogTest : public testing::Test {
  protected:
   void SetUp() override {
-    ConfigureLog(LogFormat::kJson, LogLevel::kDebug);
-    SetLogSink([this](std::string_view line) {
+    base::ConfigureLog(base::LogFormat::kJson, base::LogLevel::kDebug);
+    base::SetLogSink([this](std::string_view line) {
       const std::lock_guard lock(mutex_);
       lines_.emplace_back(line);
     });
   }
   void TearDown() override {
-    SetLogSink({});
-    ConfigureLog(LogFormat::kAuto, LogLevel::kInfo);
+    base::SetLogSink({});
+    base::ConfigureLog(base::LogFormat::kAuto, base::LogLevel::kInfo);
   }
   std::string Line() {
     EXPECT_EQ(lines_.size(), 1u);
@@ -38,7 +38,7 @@ class LogTest : public testing::Test {
 };
 
 TEST_F(LogTest, WritesKeysInTheirOrder) {
-  Log(LogLevel::kInfo, "job_started", "started", {{"seconds", 1.5}, {"kernel", "softmax"}, {"job", 17}, {"dry", true}, {"repo", std::string("acme/kernels")}});
+  base::Log(base::LogLevel::kInfo, "job_started", "started", {{"seconds", 1.5}, {"kernel", "softmax"}, {"job", 17}, {"dry", true}, {"repo", std::string("acme/kernels")}});
   const std::string line = Line();
   EXPECT_TRUE(line.starts_with("{\"ts\":\"20")) << line;
   EXPECT_NE(line.find(R"(Z","level":"info","event":"job_started","job":17,"repo":"acme/kernels","kernel":"softmax","message":"started","seconds":1.5,"dry":true})"), std::string::npos) << line;
@@ -46,23 +46,23 @@ TEST_F(LogTest, WritesKeysInTheirOrder) {
 }
 
 TEST_F(LogTest, CarriesTheFieldsOfItsScopes) {
-  const LogScope outer({{"job", 1}, {"repo", "a/b"}});
+  const base::LogScope outer({{"job", 1}, {"repo", "a/b"}});
   {
-    const LogScope inner({{"job", 2}, {"request_id", "r"}});
-    Log(LogLevel::kInfo, "e", "m", {{"repo", "c/d"}});
+    const base::LogScope inner({{"job", 2}, {"request_id", "r"}});
+    base::Log(base::LogLevel::kInfo, "e", "m", {{"repo", "c/d"}});
     const auto json = nlohmann::json::parse(Line());
     EXPECT_EQ(json["job"], 2);
     EXPECT_EQ(json["repo"], "c/d");
     EXPECT_EQ(json["request_id"], "r");
   }
-  Log(LogLevel::kInfo, "e", "m");
+  base::Log(base::LogLevel::kInfo, "e", "m");
   const auto json = nlohmann::json::parse(Line());
   EXPECT_EQ(json["job"], 1);
   EXPECT_FALSE(json.contains("request_id"));
 }
 
 TEST_F(LogTest, EscapesWhatCouldForgeALine) {
-  Log(LogLevel::kWarning, "e", "a\nb\r\x1b[31m\"\\ \x7f \xc2\x85 \xe2\x80\xa8 \xe2\x80\xae \xc2\xad \xff ok \xc3\xa4", {{"path", "x\ny"}});
+  base::Log(base::LogLevel::kWarning, "e", "a\nb\r\x1b[31m\"\\ \x7f \xc2\x85 \xe2\x80\xa8 \xe2\x80\xae \xc2\xad \xff ok \xc3\xa4", {{"path", "x\ny"}});
   const std::string line = Line();
   for (const char c : line) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << line;
   EXPECT_NE(line.find(R"(a\nb\r\u001b[31m\"\\ \u007f \u0085 \u2028 \u202e \u00ad )"), std::string::npos) << line;
@@ -72,17 +72,17 @@ TEST_F(LogTest, EscapesWhatCouldForgeALine) {
 }
 
 TEST_F(LogTest, RedactsMessagesAndFields) {
-  RegisterSecret("tops3cret\"value");
-  Log(LogLevel::kInfo, "e", "got tops3cret\"value", {{"url", "https://u:p@h/"}, {"remedy", "dG9wczNjcmV0InZhbHVl"}});
+  base::RegisterSecret("tops3cret\"value");
+  base::Log(base::LogLevel::kInfo, "e", "got tops3cret\"value", {{"url", "https://u:p@h/"}, {"remedy", "dG9wczNjcmV0InZhbHVl"}});
   const std::string line = Line();
   EXPECT_NE(line.find("\"message\":\"got [redacted]\""), std::string::npos) << line;
   EXPECT_NE(line.find("\"url\":\"https://[redacted]@h/\",\"remedy\":\"[redacted]\""), std::string::npos) << line;
 }
 
 TEST_F(LogTest, RedactsBeforeItCuts) {  // a secret across the place of the cut
-  RegisterSecret("secret-across-the-cut");
+  base::RegisterSecret("secret-across-the-cut");
   for (size_t pad = 8170; pad < 8200; ++pad) {
-    Log(LogLevel::kInfo, "e", std::string(pad, 'x') + "secret-across-the-cut" + std::string(20'000, 'y'));
+    base::Log(base::LogLevel::kInfo, "e", std::string(pad, 'x') + "secret-across-the-cut" + std::string(20'000, 'y'));
     const std::string line = Line();
     EXPECT_EQ(line.find("secr"), std::string::npos);
     EXPECT_LT(line.size(), 9000u);
@@ -91,22 +91,22 @@ TEST_F(LogTest, RedactsBeforeItCuts) {  // a secret across the place of the cut
 }
 
 TEST_F(LogTest, LeavesOutWhatIsBelowTheLevel) {
-  ConfigureLog(LogFormat::kJson, LogLevel::kWarning);
-  Log(LogLevel::kInfo, "e", "m");
+  base::ConfigureLog(base::LogFormat::kJson, base::LogLevel::kWarning);
+  base::Log(base::LogLevel::kInfo, "e", "m");
   EXPECT_TRUE(lines_.empty());
-  Log(LogLevel::kWarning, "e", "m");
+  base::Log(base::LogLevel::kWarning, "e", "m");
   EXPECT_EQ(lines_.size(), 1u);
 }
 
 TEST_F(LogTest, WritesTextForPeople) {
-  ConfigureLog(LogFormat::kText, LogLevel::kInfo);
-  Log(LogLevel::kError, "push_failed", "remote said\nno", {{"job", 3}, {"why", "a b"}, {"gain", 1.25}, {"bad", std::nan("")}});
+  base::ConfigureLog(base::LogFormat::kText, base::LogLevel::kInfo);
+  base::Log(base::LogLevel::kError, "push_failed", "remote said\nno", {{"job", 3}, {"why", "a b"}, {"gain", 1.25}, {"bad", std::nan("")}});
   const std::string line = Line();
   EXPECT_TRUE(line.ends_with(R"( error   push_failed: remote said\nno job=3 why="a b" gain=1.25 bad=null)")) << line;
 }
 
 TEST_F(LogTest, WritesErrorsWithTheirPlace) {
-  LogError("config_invalid", Error{ErrorCode::kConfig, "unknown key", "config.yml", 3, 5, "remove it"}, {{"repo", "a/b"}});
+  base::LogError("config_invalid", Error{ErrorCode::kConfig, "unknown key", "config.yml", 3, 5, "remove it"}, {{"repo", "a/b"}});
   const auto json = nlohmann::json::parse(Line());
   EXPECT_EQ(json["level"], "error");
   EXPECT_EQ(json["message"], "unknown key");
@@ -120,7 +120,7 @@ TEST_F(LogTest, DoesNotMixLinesOfThreads) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([t] {
-        for (int i = 0; i < 100; ++i) Log(LogLevel::kInfo, "e", std::string(200, static_cast<char>('a' + t)), {{"job", i}});
+        for (int i = 0; i < 100; ++i) base::Log(base::LogLevel::kInfo, "e", std::string(200, static_cast<char>('a' + t)), {{"job", i}});
       });
   }
   ASSERT_EQ(lines_.size(), 400u);
@@ -128,8 +128,8 @@ TEST_F(LogTest, DoesNotMixLinesOfThreads) {
 }
 
 TEST(LogLevels, HaveNames) {
-  for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError}) EXPECT_EQ(ParseLogLevel(Name(level)), level);
-  EXPECT_EQ(ParseLogLevel("loud"), std::nullopt);
+  for (const base::LogLevel level : {base::LogLevel::kDebug, base::LogLevel::kInfo, base::LogLevel::kWarning, base::LogLevel::kError}) EXPECT_EQ(base::ParseLogLevel(base::Name(level)), level);
+  EXPECT_EQ(base::ParseLogLevel("loud"), std::nullopt);
 }
 
 }  // namespace

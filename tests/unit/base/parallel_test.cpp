@@ -12,7 +12,7 @@ class ParallelForTest : public testing::TestWithParam<size_t> {};
 TEST_P(ParallelForTest, VisitsEveryElementOnce) {
   std::vector<unsigned char> visits(GetParam(), 0);
   std::atomic<int> empty = 0;
-  ParallelFor(visits.size(), [&](size_t begin, size_t end) {
+  base::ParallelFor(visits.size(), [&](size_t begin, size_t end) {
     if (begin == end) ++empty;
     for (size_t i = begin; i < end; ++i) ++visits[i];
   });

@@ -105,7 +105,7 @@ std::vector<EncodedForm> Forms(const std::string& secret) {
 }
 
 TEST(Redaction, TakesOutEveryForm) {
-  Redactor redactor;
+  base::Redactor redactor;
   ASSERT_TRUE(redactor.Register(kSecret));
   for (const EncodedForm& form : Forms(kSecret)) {
     const std::string text = "before " + form.text + "\" behind";
@@ -119,7 +119,7 @@ TEST(Redaction, TakesOutEveryForm) {
 }
 
 TEST(Redaction, LeavesNoPartOfTheSecretInBase64) {
-  Redactor redactor;
+  base::Redactor redactor;
   redactor.Register("hunter22");
   EXPECT_EQ(redactor.Redact(Base64("hunter22")), "[redacted]");
   EXPECT_EQ(redactor.Redact(Base64("xhunter22")), "e[redacted]");    // 'e' holds six bits of the x
@@ -128,7 +128,7 @@ TEST(Redaction, LeavesNoPartOfTheSecretInBase64) {
 }
 
 TEST(Redaction, LeavesOtherTextAlone) {
-  Redactor redactor;
+  base::Redactor redactor;
   redactor.Register("correct horse");
   redactor.Register("deadbeef");
   for (const char* text : {"", "correct hors", "horse correct", "deadbee", "DEADBEEF", "100% done \\ & + %", "https://example.com/a@b", "https://git@host/x", "git@github.com:a/b.git",
@@ -141,7 +141,7 @@ struct Shape {
   const char* expected;
 };
 TEST(Redaction, KnowsShapesThatNobodyRegistered) {
-  const Redactor redactor;
+  const base::Redactor redactor;
   for (const Shape& shape : std::vector<Shape>{
            {"x-access-token:abc123@github.com", "x-access-token:[redacted]@github.com"},
            {"X-Access-Token%3Aabc%40 y", "X-Access-Token%3A[redacted] y"},
@@ -160,14 +160,14 @@ TEST(Redaction, KnowsShapesThatNobodyRegistered) {
 }
 
 TEST(Redaction, TakesEachLineOfAKey) {
-  Redactor redactor;
+  base::Redactor redactor;
   redactor.Register("-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAtoPSECRET1\nsecondLineOfTheKey012345\r\nshort\n-----END RSA PRIVATE KEY-----\n");
   EXPECT_EQ(redactor.Redact("key MIIEowIBAAKCAQEAtoPSECRET1 and secondLineOfTheKey012345."), "key [redacted] and [redacted].");
   EXPECT_EQ(redactor.Redact("-----BEGIN RSA PRIVATE KEY-----"), "-----BEGIN RSA PRIVATE KEY-----");
 }
 
 TEST(Redaction, KeepsTheFirstAndTheLatest) {  // a daemon that runs for months gets a new token every hour
-  Redactor redactor;
+  base::Redactor redactor;
   for (int i = 0; i < 2000; ++i) ASSERT_TRUE(redactor.Register("token-number-" + std::to_string(i) + "."));
   for (const int kept : {0, 255, 1744, 1999}) EXPECT_EQ(redactor.Redact("token-number-" + std::to_string(kept) + "."), "[redacted]") << kept;
   EXPECT_EQ(redactor.Redact("token-number-1000."), "token-number-1000.");
@@ -178,7 +178,7 @@ TEST(Redaction, KeepsTheFirstAndTheLatest) {  // a daemon that runs for months g
 }
 
 TEST(Redaction, RefusesWhatIsTooShort) {
-  Redactor redactor;
+  base::Redactor redactor;
   EXPECT_FALSE(redactor.Register(""));
   EXPECT_FALSE(redactor.Register("abc"));
   EXPECT_TRUE(redactor.Register("abcd"));
@@ -186,7 +186,7 @@ TEST(Redaction, RefusesWhatIsTooShort) {
 }
 
 TEST(Redaction, IsNotSlowOnHostileText) {  // whoever writes the text does not know the secret, but may guess its beginning
-  Redactor redactor;
+  base::Redactor redactor;
   redactor.Register(std::string(64, 'a'));
   redactor.Register("%\\&+%\\&+-0123456789abcdefghijklmnopqrstuvwxyz");
   for (const std::string piece : {"a", "%\\&+", "%25", "\\\\", "6", "61", "YWFh"}) {
@@ -206,7 +206,7 @@ TEST(Redaction, RandomSecretsNeverSurvive) {
     const bool printable = below(3) != 0;
     std::string secret(4 + below(60), '\0');
     for (char& c : secret) c = static_cast<char>(printable ? 33 + below(94) : below(256));
-    Redactor redactor;
+    base::Redactor redactor;
     ASSERT_TRUE(redactor.Register(secret));
     const std::vector<EncodedForm> forms = Forms(secret);
     for (int i = 0; i < 12; ++i) {
@@ -223,7 +223,7 @@ TEST(Redaction, RandomSecretsNeverSurvive) {
 }
 
 TEST(Redaction, RegistersWhileOthersRedact) {
-  Redactor redactor;
+  base::Redactor redactor;
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {

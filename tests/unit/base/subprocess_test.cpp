@@ -16,16 +16,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-Command Shell(const std::string& script) {
-  Command command;
+base::Command Shell(const std::string& script) {
+  base::Command command;
   command.argv = {"/bin/sh", "-c", script};
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.deadline = milliseconds(5000);
   return command;
 }
 
-Completed RunOrDie(const Command& command) {
-  auto completed = warpwright::Run(command);
+base::Completed RunOrDie(const base::Command& command) {
+  auto completed = warpwright::base::Run(command);
   if (!completed) throw std::runtime_error(completed.error().Format());
   return *completed;
 }
@@ -55,7 +55,7 @@ struct EndCase {
 };
 class RunEnds : public ::testing::TestWithParam<EndCase> {};
 TEST_P(RunEnds, AreReported) {
-  const Completed completed = RunOrDie(Shell(GetParam().script));
+  const base::Completed completed = RunOrDie(Shell(GetParam().script));
   EXPECT_EQ(completed.exit_code, GetParam().exit_code);
   EXPECT_EQ(completed.signal, GetParam().signal);
   EXPECT_EQ(completed.out, GetParam().out);
@@ -71,21 +71,21 @@ INSTANTIATE_TEST_SUITE_P(All, RunEnds,
                                            EndCase{"sleep 60 & echo bye", 0, 0, "bye\n", ""}));  // a grandchild holds the pipe
 
 TEST(Run, PassesInputBeyondThePipesCapacityBothWays) {
-  Command command = Shell("cat");
+  base::Command command = Shell("cat");
   command.input.assign(3'000'000, 'x');
   EXPECT_EQ(RunOrDie(command).out, command.input);
 }
 
 TEST(Run, SurvivesAChildThatDoesNotReadItsInput) {
-  Command command = Shell("exec 0<&-; exit 3");
+  base::Command command = Shell("exec 0<&-; exit 3");
   command.input.assign(3'000'000, 'x');
   EXPECT_EQ(RunOrDie(command).exit_code, 3);
 }
 
 TEST(Run, CutsEachStreamAtItsLimitAndLetsTheChildFinish) {
-  Command command = Shell("head -c 300000 /dev/zero; head -c 50 /dev/zero >&2; exit 4");
+  base::Command command = Shell("head -c 300000 /dev/zero; head -c 50 /dev/zero >&2; exit 4");
   command.output_limit_bytes = 100'000;
-  const Completed completed = RunOrDie(command);
+  const base::Completed completed = RunOrDie(command);
   EXPECT_EQ(completed.out.size(), 100'000u);
   EXPECT_EQ(completed.err.size(), 50u);
   EXPECT_TRUE(completed.truncated);
@@ -93,10 +93,10 @@ TEST(Run, CutsEachStreamAtItsLimitAndLetsTheChildFinish) {
 }
 
 TEST(Run, KillsTheWholeGroupAtTheDeadline) {
-  Command command = Shell("sleep 61 & echo $!; sleep 62 & echo $!; wait");
+  base::Command command = Shell("sleep 61 & echo $!; sleep 62 & echo $!; wait");
   command.deadline = milliseconds(300);
   const auto start = std::chrono::steady_clock::now();
-  const Completed completed = RunOrDie(command);
+  const base::Completed completed = RunOrDie(command);
   EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(3000));
   EXPECT_TRUE(completed.timed_out);
   EXPECT_EQ(completed.signal, SIGKILL);
@@ -107,10 +107,10 @@ TEST(Run, KillsTheWholeGroupAtTheDeadline) {
 }
 
 TEST(Run, TheDeadlineAlsoEndsAChildThatWritesForever) {
-  Command command = Shell("exec yes");
+  base::Command command = Shell("exec yes");
   command.deadline = milliseconds(200);
   command.output_limit_bytes = 1000;
-  const Completed completed = RunOrDie(command);
+  const base::Completed completed = RunOrDie(command);
   EXPECT_TRUE(completed.timed_out);
   EXPECT_TRUE(completed.truncated);
   EXPECT_EQ(completed.out.size(), 1000u);
@@ -118,30 +118,30 @@ TEST(Run, TheDeadlineAlsoEndsAChildThatWritesForever) {
 
 TEST(Run, GivesTheChildExactlyTheStatedEnvironment) {
   ::setenv("WW_SECRET_TOKEN", "hunter2", 1);
-  Command command;
+  base::Command command;
   command.argv = {"env"};  // found on PATH
   command.env = {{"A", "1"}, {"B", "x=y"}};
   EXPECT_EQ(RunOrDie(command).out, "A=1\nB=x=y\n");
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   EXPECT_EQ(RunOrDie(command).out.find("hunter2"), std::string::npos);
   ::unsetenv("WW_SECRET_TOKEN");
 }
 
 TEST(Run, ClosesEveryOtherDescriptor) {
-  const Fd leaked(::open("/dev/null", O_RDONLY));  // without O_CLOEXEC
+  const base::Fd leaked(::open("/dev/null", O_RDONLY));  // without O_CLOEXEC
   ASSERT_GT(leaked.get(), 2);
   EXPECT_EQ(RunOrDie(Shell("ls /proc/self/fd")).out, "0\n1\n2\n3\n");  // 3 is ls reading the folder
 }
 
 TEST(Run, ResetsSignalsThatTheParentIgnores) {
   const auto before = ::signal(SIGPIPE, SIG_IGN);
-  const Completed completed = RunOrDie(Shell("kill -PIPE $$; exit 0"));
+  const base::Completed completed = RunOrDie(Shell("kill -PIPE $$; exit 0"));
   ::signal(SIGPIPE, before);
   EXPECT_EQ(completed.signal, SIGPIPE);
 }
 
 TEST(Run, RunsInTheFolderGiven) {
-  Command command = Shell("pwd");
+  base::Command command = Shell("pwd");
   command.directory = "/usr";
   EXPECT_EQ(RunOrDie(command).out, "/usr\n");
 }
@@ -151,10 +151,10 @@ struct StartError {
 };
 class RunRefuses : public ::testing::TestWithParam<StartError> {};
 TEST_P(RunRefuses, WithTheStepThatFailed) {
-  Command command;
+  base::Command command;
   command.argv = {GetParam().program};
   command.directory = GetParam().directory;
-  const auto completed = warpwright::Run(command);
+  const auto completed = warpwright::base::Run(command);
   ASSERT_FALSE(completed.has_value());
   EXPECT_EQ(completed.error().code, ErrorCode::kEnvironment);
   EXPECT_NE(completed.error().message.find(GetParam().message), std::string::npos) << completed.error().Format();
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(All, RunRefuses,
                                            StartError{"/bin/true", "/no/such/folder", "chdir: No such file"}));
 
 TEST(Child, TalksOverPipesAndSaysHowItEnded) {
-  auto child = Child::Start(Shell("read line; echo \"got $line\"; exit 5"));
+  auto child = base::Child::Start(Shell("read line; echo \"got $line\"; exit 5"));
   ASSERT_TRUE(child.has_value()) << child.error().Format();
   EXPECT_EQ(child->DescribeEnd(), "running");
   ASSERT_EQ(::write(child->to_child(), "hello\n", 6), 6);
@@ -181,13 +181,13 @@ TEST(Child, TalksOverPipesAndSaysHowItEnded) {
 TEST(Child, IsKilledWithItsGroupByTheDestructor) {
   pid_t grandchild = 0;
   {
-    auto child = Child::Start(Shell("sleep 63 & echo $!; wait"));
+    auto child = base::Child::Start(Shell("sleep 63 & echo $!; wait"));
     ASSERT_TRUE(child.has_value());
     char buffer[32] = {};
     ASSERT_GT(::read(child->from_child(), buffer, sizeof buffer - 1), 0);
     grandchild = static_cast<pid_t>(std::strtol(buffer, nullptr, 10));
     ASSERT_EQ(::kill(grandchild, 0), 0);
-    Child moved = std::move(*child);
+    base::Child moved = std::move(*child);
     EXPECT_EQ(child->pid(), -1);
     EXPECT_GT(moved.pid(), 0);
   }
@@ -195,20 +195,20 @@ TEST(Child, IsKilledWithItsGroupByTheDestructor) {
 }
 
 TEST(Child, KillGivesTheSignal) {
-  auto child = Child::Start(Shell("exec sleep 64"));
+  auto child = base::Child::Start(Shell("exec sleep 64"));
   ASSERT_TRUE(child.has_value());
   child->Kill();
   EXPECT_EQ(child->DescribeEnd(), "signal 9 (Killed)");
 }
 
 TEST(Child, WritesItsErrorsToTheFileGiven) {
-  const auto folder = TemporaryDirectory::Create("ww-test");
+  const auto folder = base::TemporaryDirectory::Create("ww-test");
   ASSERT_TRUE(folder.has_value());
   const auto path = folder->path() / "stderr";
-  auto child = Child::Start(Shell("echo complaint >&2"), path);
+  auto child = base::Child::Start(Shell("echo complaint >&2"), path);
   ASSERT_TRUE(child.has_value());
   for (int i = 0; i < 400 && child->DescribeEnd() == "running"; ++i) std::this_thread::sleep_for(milliseconds(5));
-  EXPECT_EQ(ReadFile(path).value_or(""), "complaint\n");
+  EXPECT_EQ(base::ReadFile(path).value_or(""), "complaint\n");
 }
 
 TEST(Child, DiesWithItsParent) {
@@ -217,7 +217,7 @@ TEST(Child, DiesWithItsParent) {
   const pid_t parent = ::fork();
   if (parent == 0) {  // starts a child, says its number, and vanishes without destructors
     // Without exec the shell may leave a sleep behind, which holds our stderr.
-    auto child = Child::Start(Shell("exec sleep 65"));
+    auto child = base::Child::Start(Shell("exec sleep 65"));
     const pid_t pid = child ? child->pid() : -1;
     [[maybe_unused]] const ssize_t sent = ::write(ends[1], &pid, sizeof pid);
     ::_exit(0);

@@ -35,31 +35,31 @@ TEST(Utf8, DecodesWellFormedCharactersOnly) {
               {"\xe2\x82", 0, 0},
               {"\xe2\x28\xa1", 0, 0}};
   for (const auto& row : rows) {
-    const Character c = DecodeUtf8(row.bytes, 0);
+    const base::Character c = base::DecodeUtf8(row.bytes, 0);
     EXPECT_EQ(c.code, row.code) << testing::PrintToString(row.bytes);
     EXPECT_EQ(c.length, row.length) << testing::PrintToString(row.bytes);
   }
-  EXPECT_EQ(DecodeUtf8("a\xc3\xa9", 1).code, 0xe9u);
+  EXPECT_EQ(base::DecodeUtf8("a\xc3\xa9", 1).code, 0xe9u);
 }
 
 TEST(Utf8, MakesAndCleansText) {
-  EXPECT_EQ(ValidUtf8("a\xff\xe2\x82z\xc3\xa9"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\xc3\xa9");
-  EXPECT_EQ(CleanText("a\x1b[0m\nb\tc\xe2\x80\xae\xc2\x9b\xff", 100), "a [0m b c\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(CleanText("a\nb\tc\r", 100, true), "a\nb\tc ");
-  EXPECT_EQ(CleanText("a\xc3\xa9z", 2), "a\xe2\x80\xa6");
+  EXPECT_EQ(base::ValidUtf8("a\xff\xe2\x82z\xc3\xa9"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\xc3\xa9");
+  EXPECT_EQ(base::CleanText("a\x1b[0m\nb\tc\xe2\x80\xae\xc2\x9b\xff", 100), "a [0m b c\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(base::CleanText("a\nb\tc\r", 100, true), "a\nb\tc ");
+  EXPECT_EQ(base::CleanText("a\xc3\xa9z", 2), "a\xe2\x80\xa6");
 }
 
 TEST(Utf8, IsMadeVisibleOnATerminal) {
-  EXPECT_EQ(Printable("a\tb\n\x1b[0m\x7f \"\\\" \xc3\xa9"), "a\tb\\x0a\\x1b[0m\\x7f \"\\\" \xc3\xa9");
-  EXPECT_EQ(Printable("\x9b" "0m \xc2\x9b" "0m \xe2\x80\xae"), "\\x9b0m \\u009b0m \\u202e");
+  EXPECT_EQ(base::Printable("a\tb\n\x1b[0m\x7f \"\\\" \xc3\xa9"), "a\tb\\x0a\\x1b[0m\\x7f \"\\\" \xc3\xa9");
+  EXPECT_EQ(base::Printable("\x9b" "0m \xc2\x9b" "0m \xe2\x80\xae"), "\\x9b0m \\u009b0m \\u202e");
 }
 
 TEST(Utf8, CountsAndCutsByCharacter) {
-  EXPECT_EQ(CodePoints("a\xc3\xa9\xf0\x9f\x98\x80"), 3u);
-  EXPECT_EQ(Clip("a\xc3\xa9z", 3), "a\xc3\xa9z");
-  EXPECT_EQ(Clip("a\xc3\xa9zz", 3), "a\xc3\xa9\xe2\x80\xa6");
-  EXPECT_EQ(CutAtCharacter("a\xc3\xa9", 2), "a");
-  EXPECT_EQ(CutAtCharacter("a\xc3\xa9", 3), "a\xc3\xa9");
+  EXPECT_EQ(base::CodePoints("a\xc3\xa9\xf0\x9f\x98\x80"), 3u);
+  EXPECT_EQ(base::Clip("a\xc3\xa9z", 3), "a\xc3\xa9z");
+  EXPECT_EQ(base::Clip("a\xc3\xa9zz", 3), "a\xc3\xa9\xe2\x80\xa6");
+  EXPECT_EQ(base::CutAtCharacter("a\xc3\xa9", 2), "a");
+  EXPECT_EQ(base::CutAtCharacter("a\xc3\xa9", 3), "a\xc3\xa9");
 }
 
 TEST(Shell, QuotesWords) {
@@ -67,8 +67,8 @@ TEST(Shell, QuotesWords) {
     const char *word, *quoted, *readable;
   } rows[] = {{"a/b.cu", "'a/b.cu'", "a/b.cu"}, {"", "''", "''"}, {"-x", "'-x'", "'-x'"}, {"a b", "'a b'", "'a b'"}, {"it's", "'it'\\''s'", "'it'\\''s'"}};
   for (const auto& row : rows) {
-    EXPECT_EQ(ShellQuote(row.word), row.quoted);
-    EXPECT_EQ(ShellWord(row.word), row.readable);
+    EXPECT_EQ(base::ShellQuote(row.word), row.quoted);
+    EXPECT_EQ(base::ShellWord(row.word), row.readable);
   }
 }
 

@@ -34,7 +34,7 @@ repositories: [{url: "https://github.com/acme/kernels.git"}]
 class ConfigCommand : public testing::Test {
  protected:
   void SetUp() override {
-    auto made = TemporaryDirectory::Create("ww-config");
+    auto made = base::TemporaryDirectory::Create("ww-config");
     ASSERT_TRUE(made);
     folder_.emplace(std::move(*made));
     Write("repo/.warpwright.yml", kManifest);
@@ -48,13 +48,13 @@ class ConfigCommand : public testing::Test {
     options_.operator_file = (folder_->path() / "operator.yml").string();
     options_.json = true;
   }
-  void Write(const std::string& name, std::string_view text) { ASSERT_TRUE(WriteFileAtomically(folder_->path() / name, text)); }
+  void Write(const std::string& name, std::string_view text) { ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / name, text)); }
   std::string Output() {
     testing::internal::CaptureStdout();
-    const auto done = RunConfig(options_);
+    const auto done = cli::RunConfig(options_);
     std::string text = testing::internal::GetCapturedStdout();
     EXPECT_TRUE(done) << done.error().Format();
-    EXPECT_EQ(done.value_or(-1), kExitDone);
+    EXPECT_EQ(done.value_or(-1), cli::kExitDone);
     return text;
   }
   // key -> row
@@ -65,8 +65,8 @@ class ConfigCommand : public testing::Test {
     for (const json& row : printed["values"]) rows[row["key"]] = row;
     return rows;
   }
-  std::optional<TemporaryDirectory> folder_;
-  ConfigOptions options_;
+  std::optional<base::TemporaryDirectory> folder_;
+  cli::ConfigOptions options_;
 };
 
 TEST_F(ConfigCommand, PrintsWhatHoldsAndWhereItComesFrom) {
@@ -107,17 +107,17 @@ TEST_F(ConfigCommand, ChecksEachFileWithPlaces) {
   EXPECT_EQ(json::parse(Output())["files"].size(), 1u) << "the repository is looked at where it is named";
 
   Write("operator.yml", "version: 1\ndevices: [sim:h200]\nrepositorys: []\n");
-  auto failed = RunConfig(options_);
+  auto failed = cli::RunConfig(options_);
   ASSERT_FALSE(failed);
-  EXPECT_EQ(ExitCodeOf(failed.error()), kExitConfig);
+  EXPECT_EQ(cli::ExitCodeOf(failed.error()), cli::kExitConfig);
   EXPECT_NE(failed.error().Format().find(options_.operator_file + ":3:1: unknown key 'repositorys'; did you mean 'repositories'?"), std::string::npos) << failed.error().Format();
 
   options_.operator_file.clear();
   options_.repo = (folder_->path() / "repo").string();
   Write("repo/.warpwright.yml", "version: 1\nkernels: []\npolicy: {max_rouns: 1}\n");
-  failed = RunConfig(options_);
+  failed = cli::RunConfig(options_);
   ASSERT_FALSE(failed);
-  EXPECT_EQ(ExitCodeOf(failed.error()), kExitConfig);
+  EXPECT_EQ(cli::ExitCodeOf(failed.error()), cli::kExitConfig);
   EXPECT_NE(failed.error().Format().find(".warpwright.yml:3:10: unknown key 'max_rouns'"), std::string::npos) << failed.error().Format();
 }
 
@@ -125,9 +125,9 @@ TEST_F(ConfigCommand, ReadsTheSchedule) {
   options_.repo.clear();
   for (const char* nights : {"{at: \"61 2 * * *\"}", "{at: \"1 2 * * *\", zone: Europe/Berln}"}) {
     Write("operator.yml", std::string("version: 1\ndevices: [sim:h200]\nnights: ") + nights + "\nrepositories: [{url: /srv/k}]\n");
-    const auto failed = RunConfig(options_);
+    const auto failed = cli::RunConfig(options_);
     ASSERT_FALSE(failed) << nights;
-    EXPECT_EQ(ExitCodeOf(failed.error()), kExitConfig);
+    EXPECT_EQ(cli::ExitCodeOf(failed.error()), cli::kExitConfig);
     EXPECT_NE(failed.error().Format().find(options_.operator_file + ":3: "), std::string::npos) << failed.error().Format();
   }
 }
@@ -136,9 +136,9 @@ TEST_F(ConfigCommand, ReadsSecretsOnlyWhereAsked) {
   Write("token", "");
   EXPECT_EQ(json::parse(Output())["ok"], true);
   options_.secrets = true;
-  const auto failed = RunConfig(options_);
+  const auto failed = cli::RunConfig(options_);
   ASSERT_FALSE(failed);
-  EXPECT_EQ(ExitCodeOf(failed.error()), kExitEnvironment);
+  EXPECT_EQ(cli::ExitCodeOf(failed.error()), cli::kExitEnvironment);
   EXPECT_NE(failed.error().Format().find("github.token: "), std::string::npos) << failed.error().Format();
 }
 

@@ -48,11 +48,11 @@ Nvml FullNvml() {
 
 TEST(Nvml, TellsWhatItKnowsAndLeavesOutTheRest) {
   process_count = 2;
-  const Machine::NvmlPart part = ReadNvml(FullNvml());
+  const core::Machine::NvmlPart part = ReadNvml(FullNvml());
   EXPECT_EQ(part.driver_release, "580.159.04");
-  EXPECT_EQ(part.trouble.message, "GPU 1 cannot be asked: GPU is lost (15)");
+  EXPECT_EQ(part.problem.message, "GPU 1 cannot be asked: GPU is lost (15)");
   ASSERT_EQ(part.gpus.size(), 1u);
-  const GpuState& gpu = part.gpus.front();
+  const core::GpuState& gpu = part.gpus.front();
   EXPECT_EQ(gpu.name, "NVIDIA H200");
   EXPECT_EQ(gpu.uuid, "");
   EXPECT_EQ(gpu.pci, "00000000:19:00.0");
@@ -88,18 +88,18 @@ TEST(Nvml, CountsWithNothingElse) {
   Nvml nvml;
   nvml.DeviceGetCount = FullNvml().DeviceGetCount;
   nvml.DeviceGetHandleByIndex = FullNvml().DeviceGetHandleByIndex;
-  const Machine::NvmlPart part = ReadNvml(nvml);
+  const core::Machine::NvmlPart part = ReadNvml(nvml);
   ASSERT_EQ(part.gpus.size(), 1u);
   EXPECT_EQ(part.gpus.front().processes, std::nullopt);
-  EXPECT_EQ(part.trouble.message, "GPU 1 cannot be asked: NVML error (15)");
+  EXPECT_EQ(part.problem.message, "GPU 1 cannot be asked: NVML error (15)");
 }
 
 TEST(Nvml, AFailingCountIsSaid) {
   Nvml nvml = FullNvml();
   nvml.DeviceGetCount = [](unsigned*) { return 999; };
-  const Machine::NvmlPart part = ReadNvml(nvml);
+  const core::Machine::NvmlPart part = ReadNvml(nvml);
   EXPECT_TRUE(part.gpus.empty());
-  EXPECT_NE(part.trouble.message.find("999"), std::string::npos);
+  EXPECT_NE(part.problem.message.find("999"), std::string::npos);
 }
 
 }  // namespace

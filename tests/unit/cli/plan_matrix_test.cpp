@@ -7,9 +7,9 @@ namespace warpwright {
 namespace {
 
 TEST(PlanMatrix, IsGitHubs) {
-  EXPECT_EQ(MatrixJson({{"a", "b"}, {}, {"c"}}),
+  EXPECT_EQ(cli::MatrixJson({{"a", "b"}, {}, {"c"}}),
             R"({"include":[{"kernels":"a b","shard":"1/3"},{"kernels":"c","shard":"3/3"}]})");
-  EXPECT_EQ(MatrixJson({{}, {}}), R"({"include":[]})");
+  EXPECT_EQ(cli::MatrixJson({{}, {}}), R"({"include":[]})");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST(WorkflowCommands, StopBetweenRandomWords) {
   for (int i = 0; i < 3; ++i) {
     std::FILE* file = std::tmpfile();
     {
-      WorkflowCommands commands(true, file);
+      cli::WorkflowCommands commands(true, file);
       commands.Stop();
       commands.Stop();  // once is enough
       std::fputs("::set-env name=PATH::/evil\n", file);
@@ -50,7 +50,7 @@ TEST(WorkflowCommands, StopBetweenRandomWords) {
 TEST(WorkflowCommands, SayNothingOutsideOfActions) {
   std::FILE* file = std::tmpfile();
   {
-    WorkflowCommands commands(false, file);
+    cli::WorkflowCommands commands(false, file);
     commands.Stop();
     commands.Mask("s3cret-token");
     commands.Print("::notice::x");
@@ -61,7 +61,7 @@ TEST(WorkflowCommands, SayNothingOutsideOfActions) {
 
 TEST(WorkflowCommands, MaskEveryLineOfAKey) {
   std::FILE* file = std::tmpfile();
-  WorkflowCommands(true, file).Mask("-----BEGIN KEY-----\nMIIEabcdef\r\nab\n-----END KEY-----\n");
+  cli::WorkflowCommands(true, file).Mask("-----BEGIN KEY-----\nMIIEabcdef\r\nab\n-----END KEY-----\n");
   const std::string text = Read(file);
   std::fclose(file);
   EXPECT_NE(text.find("::add-mask::MIIEabcdef\n"), std::string::npos) << text;
@@ -71,19 +71,19 @@ TEST(WorkflowCommands, MaskEveryLineOfAKey) {
 TEST(TakeFromEnvironment, LeavesNothingBehind) {
   ::setenv("WW_TEST_TOKEN", "s3cret-from-environment", 1);
   const char* place = std::getenv("WW_TEST_TOKEN");
-  EXPECT_EQ(TakeFromEnvironment("WW_TEST_TOKEN").value_or(""), "s3cret-from-environment");
+  EXPECT_EQ(cli::TakeFromEnvironment("WW_TEST_TOKEN").value_or(""), "s3cret-from-environment");
   EXPECT_EQ(std::getenv("WW_TEST_TOKEN"), nullptr);
   EXPECT_EQ(place[0], 0) << "also where /proc/<pid>/environ would show it";
-  const auto again = TakeFromEnvironment("WW_TEST_TOKEN");
+  const auto again = cli::TakeFromEnvironment("WW_TEST_TOKEN");
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::kEnvironment);
 }
 
 TEST(Publication, OptionsThatCannotBeMeant) {
   const auto check = [](auto change, const std::string& publish = "none") {
-    PublicationOptions options;
+    cli::PublicationOptions options;
     change(options);
-    const Status status = CheckPublication(options, publish);
+    const Status status = cli::CheckPublication(options, publish);
     return status ? "" : status.error().code == ErrorCode::kUsage || status.error().code == ErrorCode::kConfig ? status.error().message : "not a usage error";
   };
   EXPECT_EQ(check([](auto&) {}), "");
@@ -99,8 +99,8 @@ TEST(Publication, OptionsThatCannotBeMeant) {
 }
 
 TEST(Publication, Lists) {
-  EXPECT_EQ(SplitList(" a, b c ,,\n,team:x"), (std::vector<std::string>{"a", "b c", "team:x"}));
-  EXPECT_EQ(SplitList(""), std::vector<std::string>{});
+  EXPECT_EQ(cli::SplitList(" a, b c ,,\n,team:x"), (std::vector<std::string>{"a", "b c", "team:x"}));
+  EXPECT_EQ(cli::SplitList(""), std::vector<std::string>{});
 }
 
 }  // namespace

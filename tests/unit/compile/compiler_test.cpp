@@ -29,14 +29,14 @@ __global__ void empty() {}
 
 class CompilerTest : public testing::Test {
  protected:
-  Compiler compiler = std::move(*Compiler::Create({}));
-  CompileRequest request{"src/reverse.cu", kSource, {}, {"reverse<float>", "reverse<__half>", "ns::empty"}, "sm_90"};
+  compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
+  compile::CompileRequest request{"src/reverse.cu", kSource, {}, {"reverse<float>", "reverse<__half>", "ns::empty"}, "sm_90"};
 
-  CompileFailed Failure(const CompileRequest& r) {
+  core::CompileFailed Failure(const compile::CompileRequest& r) {
     const auto outcome = compiler.Compile(r);
     EXPECT_TRUE(outcome);
-    if (!outcome || !std::holds_alternative<CompileFailed>(*outcome)) return {"(it compiled)"};
-    return std::get<CompileFailed>(*outcome);
+    if (!outcome || !std::holds_alternative<core::CompileFailed>(*outcome)) return {"(it compiled)"};
+    return std::get<core::CompileFailed>(*outcome);
   }
 };
 
@@ -45,8 +45,8 @@ TEST_F(CompilerTest, GivesPtxCubinAndResources) {
     request.arch = arch;
     const auto outcome = compiler.Compile(request);
     ASSERT_TRUE(outcome) << outcome.error().Format();
-    ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
-    const auto& module = std::get<CompiledModule>(*outcome);
+    ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
+    const auto& module = std::get<core::CompiledModule>(*outcome);
     ASSERT_EQ(module.kernels.size(), 3u);
     const auto* reverse = module.Find("reverse<float>");
     ASSERT_NE(reverse, nullptr);
@@ -72,8 +72,8 @@ TEST_F(CompilerTest, SpillsAndStackAreRead) {
   })";
   request.kernels = {"big"};
   const auto outcome = compiler.Compile(request);
-  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome));
-  const auto* big = std::get<CompiledModule>(*outcome).Find("big");
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome));
+  const auto* big = std::get<core::CompiledModule>(*outcome).Find("big");
   EXPECT_EQ(big->registers, 32);
   EXPECT_GT(big->spill_store_bytes, 0);
   EXPECT_GT(big->spill_load_bytes, 0);
@@ -82,11 +82,11 @@ TEST_F(CompilerTest, SpillsAndStackAreRead) {
 
 // nvcc's own assembler on the same PTX, where the toolkit has it.
 TEST_F(CompilerTest, ResourcesAgreeWithTheAssembler) {
-  Command version{{"ptxas", "--version"}, MinimalEnvironment()};
+  base::Command version{{"ptxas", "--version"}, base::MinimalEnvironment()};
   version.env["PATH"] += ":/usr/local/cuda/bin";
   ::setenv("PATH", version.env["PATH"].c_str(), 1);
-  if (const auto found = warpwright::Run(version); !found || found->exit_code != 0) GTEST_SKIP() << "no ptxas on PATH";
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-ptxas"));
+  if (const auto found = warpwright::base::Run(version); !found || found->exit_code != 0) GTEST_SKIP() << "no ptxas on PATH";
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-ptxas"));
   request.text = std::string(kSource) + R"(
   struct Block { int values[20]; };
   __constant__ float weights[100];
@@ -114,11 +114,11 @@ TEST_F(CompilerTest, ResourcesAgreeWithTheAssembler) {
   for (const char* arch : {"sm_80", "sm_90", "sm_120"}) {
     request.arch = arch;
     const auto outcome = compiler.Compile(request);
-    ASSERT_TRUE(outcome && std::holds_alternative<CompiledModule>(*outcome));
-    const auto& module = std::get<CompiledModule>(*outcome);
-    ASSERT_TRUE(WriteFileAtomically(folder.path() / "m.ptx", module.ptx));
-    Command ptxas{{"ptxas", "-v", "--generate-line-info", std::string("-arch=") + arch, (folder.path() / "m.ptx").string(), "-o", "/dev/null"}, version.env};
-    const auto assembled = warpwright::Run(ptxas);
+    ASSERT_TRUE(outcome && std::holds_alternative<core::CompiledModule>(*outcome));
+    const auto& module = std::get<core::CompiledModule>(*outcome);
+    ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "m.ptx", module.ptx));
+    base::Command ptxas{{"ptxas", "-v", "--generate-line-info", std::string("-arch=") + arch, (folder.path() / "m.ptx").string(), "-o", "/dev/null"}, version.env};
+    const auto assembled = warpwright::base::Run(ptxas);
     ASSERT_TRUE(assembled && assembled->exit_code == 0) << assembled->err;
     for (const auto& kernel : module.kernels) {
       std::smatch m;
@@ -161,7 +161,7 @@ TEST_F(CompilerTest, WhatRealFilesHoldCompiles) {
   request.kernels = {"f"};
   const auto outcome = compiler.Compile(request);
   ASSERT_TRUE(outcome);
-  EXPECT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
+  EXPECT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
 }
 
 TEST_F(CompilerTest, ErrorsNameTheUsersFileAndLine) {
@@ -178,11 +178,11 @@ TEST_F(CompilerTest, HeadersComeFromMemoryAndToolkitOnly) {
   request.kernels = {"f"};
   EXPECT_NE(Failure(request).log.find("outside the toolkit"), std::string::npos);
   request.headers["../include/scale.cuh"] = "constexpr float kScale = 2;\n";
-  EXPECT_TRUE(std::holds_alternative<CompiledModule>(*compiler.Compile(request))) << "a header in memory may have that name";
+  EXPECT_TRUE(std::holds_alternative<core::CompiledModule>(*compiler.Compile(request))) << "a header in memory may have that name";
   request.headers.clear();
   request.text = "#include \"scale.cuh\"\n__global__ void f(float* p) { p[0] *= kScale; }\n";
   request.headers["scale.cuh"] = "constexpr float kScale = 2;\n";
-  EXPECT_TRUE(std::holds_alternative<CompiledModule>(*compiler.Compile(request)));
+  EXPECT_TRUE(std::holds_alternative<core::CompiledModule>(*compiler.Compile(request)));
   for (const char* include : {"#include \"/etc/passwd\"", "#include </proc/self/environ>", "  #  include \"../../x\"", "#define X \"/etc/passwd\"\n#include X",
                               "#include \"no_such_file.h\"", "#include <vector>"}) {
     request.text = std::string(include) + "\n__global__ void f(float* p) { p[0] *= 2; }\n";
@@ -203,31 +203,31 @@ TEST_F(CompilerTest, UnknownArchIsAUsageError) {
 }
 
 TEST_F(CompilerTest, TheCacheReturnsTheSameAndSurvivesDamage) {
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-cache"));
-  const Compiler cached = std::move(*Compiler::Create(folder.path()));
-  const auto first = std::get<CompiledModule>(*cached.Compile(request));
-  const ModuleCache cache(folder.path());
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-cache"));
+  const compile::Compiler cached = std::move(*compile::Compiler::Create(folder.path()));
+  const auto first = std::get<core::CompiledModule>(*cached.Compile(request));
+  const compile::ModuleCache cache(folder.path());
   const auto loaded = cache.Load(first.key);
   ASSERT_TRUE(loaded);
   EXPECT_EQ(loaded->ptx, first.ptx);
   EXPECT_EQ(loaded->cubin, first.cubin);
   EXPECT_EQ(loaded->kernels[0].registers, first.kernels[0].registers);
   const auto path = folder.path() / "modules" / (first.key + ".json");
-  const std::string bytes = *ReadFile(path);
+  const std::string bytes = *base::ReadFile(path);
   for (const size_t keep : {size_t{0}, size_t{64}, bytes.size() / 2, bytes.size() - 1}) {
-    ASSERT_TRUE(WriteFileAtomically(path, bytes.substr(0, keep)));
+    ASSERT_TRUE(base::WriteFileAtomically(path, bytes.substr(0, keep)));
     EXPECT_FALSE(cache.Load(first.key)) << keep;
   }
-  EXPECT_EQ(std::get<CompiledModule>(*cached.Compile(request)).ptx, first.ptx);
+  EXPECT_EQ(std::get<core::CompiledModule>(*cached.Compile(request)).ptx, first.ptx);
   request.arch = "sm_80";
-  EXPECT_NE(std::get<CompiledModule>(*cached.Compile(request)).key, first.key);
+  EXPECT_NE(std::get<core::CompiledModule>(*cached.Compile(request)).key, first.key);
 }
 
 TEST_F(CompilerTest, TheCacheForgetsTheOldest) {
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-cache"));
-  const ModuleCache cache(folder.path(), 3000);
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-cache"));
+  const compile::ModuleCache cache(folder.path(), 3000);
   for (const char* key : {"a", "b", "c", "d"}) {
-    CompiledModule module;
+    core::CompiledModule module;
     module.key = key;
     module.ptx.assign(900, 'x');
     cache.Store(module);
@@ -238,16 +238,16 @@ TEST_F(CompilerTest, TheCacheForgetsTheOldest) {
 
 struct RuleRow {
   const char* code;
-  std::optional<Allow> needs;
+  std::optional<core::Allow> needs;
 };
 class PtxRules : public testing::TestWithParam<RuleRow> {};
 
 TEST_P(PtxRules, SeeThroughMacrosAndNameTheLine) {
-  const Compiler compiler = std::move(*Compiler::Create({}));
-  const CompileRequest request{"k.cu", std::string("#define HIDE(x) x\n__global__ void k(float* p, long long* q) {\n") + GetParam().code + "\n}\n", {}, {"k"}, "sm_90"};
+  const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
+  const compile::CompileRequest request{"k.cu", std::string("#define HIDE(x) x\n__global__ void k(float* p, long long* q) {\n") + GetParam().code + "\n}\n", {}, {"k"}, "sm_90"};
   const auto outcome = compiler.Compile(request);
-  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
-  const auto violations = FindPtxViolations(std::get<CompiledModule>(*outcome).ptx, {});
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
+  const auto violations = compile::FindPtxViolations(std::get<core::CompiledModule>(*outcome).ptx, {});
   if (!GetParam().needs) {
     EXPECT_TRUE(violations.empty()) << violations[0].instruction;
     return;
@@ -256,23 +256,23 @@ TEST_P(PtxRules, SeeThroughMacrosAndNameTheLine) {
   EXPECT_EQ(violations[0].needs, *GetParam().needs);
   EXPECT_EQ(violations[0].file, "k.cu");
   EXPECT_EQ(violations[0].line, 3);
-  EXPECT_TRUE(FindPtxViolations(std::get<CompiledModule>(*outcome).ptx, {*GetParam().needs}).empty());
+  EXPECT_TRUE(compile::FindPtxViolations(std::get<core::CompiledModule>(*outcome).ptx, {*GetParam().needs}).empty());
 }
 TEST(PtxRulesOnText, OneAllowedNeedDoesNotHideAnother) {
   const std::string line = "{ mov.u64 %rd1, %clock64; ld.global.L2::evict_last.f32 %f1, [%rd2]; }\n";
-  EXPECT_EQ(FindPtxViolations(line, {}).at(0).needs, Allow::kClock);
-  EXPECT_EQ(FindPtxViolations(line, {Allow::kClock}).at(0).needs, Allow::kCachePolicy);
-  EXPECT_TRUE(FindPtxViolations(line, {Allow::kClock, Allow::kCachePolicy}).empty());
+  EXPECT_EQ(compile::FindPtxViolations(line, {}).at(0).needs, core::Allow::kClock);
+  EXPECT_EQ(compile::FindPtxViolations(line, {core::Allow::kClock}).at(0).needs, core::Allow::kCachePolicy);
+  EXPECT_TRUE(compile::FindPtxViolations(line, {core::Allow::kClock, core::Allow::kCachePolicy}).empty());
 }
 TEST(PtxRulesOnText, BlanksAndLineEndsBeforeAModifierHideNothing) {
   for (const char* text : {"nanosleep .u32 100;\n", "{ mov.u32 a, b; nanosleep\n .u32 100; }\n", "nanosleep\n\t\n.u32 100;\n", "nanosleep\t\r\n.u32 100;"})
-    EXPECT_EQ(FindPtxViolations(text, {}).size(), 1u) << text;
-  EXPECT_EQ(FindPtxViolations(".loc 1 7 0\nbar .sync 0;\n.loc 1 8 0\nnanosleep .u32 1;\n", {}).at(0).line, 8);
+    EXPECT_EQ(compile::FindPtxViolations(text, {}).size(), 1u) << text;
+  EXPECT_EQ(compile::FindPtxViolations(".loc 1 7 0\nbar .sync 0;\n.loc 1 8 0\nnanosleep .u32 1;\n", {}).at(0).line, 8);
 }
 TEST(PtxRulesOnText, NamesAreNoInstructions) {
   for (const char* line : {".visible .entry nanosleep(", "\tld.param.u64 %rd1, [evict_last_param_0];", "\tcall.uni vprintf_like, ();", "// %clock64", "\t.reg .b32 %p<3>;",
                            ".extern .func (.param .b32 func_retval0) vprintf"})
-    EXPECT_TRUE(FindPtxViolations(std::string(line) + "\n", {}).empty()) << line;
+    EXPECT_TRUE(compile::FindPtxViolations(std::string(line) + "\n", {}).empty()) << line;
 }
 
 struct PrecisionRow {
@@ -282,12 +282,12 @@ struct PrecisionRow {
 class PrecisionUses : public testing::TestWithParam<PrecisionRow> {};
 
 TEST_P(PrecisionUses, AreFoundInWhatTheCompilerWrites) {
-  const Compiler compiler = std::move(*Compiler::Create({}));
+  const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
   const std::string text = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n__global__ void k(float* f, double* d, __half* h, __nv_bfloat16* b, unsigned* u) {\n";
   const auto outcome = compiler.Compile({"k.cu", text + GetParam().code + "\n}\n", {}, {"k"}, "sm_90"});
-  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
   std::vector<std::string> uses;
-  for (const auto& [what, use] : FindPrecision(std::get<CompiledModule>(*outcome).ptx)) {
+  for (const auto& [what, use] : compile::FindPrecision(std::get<core::CompiledModule>(*outcome).ptx)) {
     uses.push_back(what);
     EXPECT_FALSE(use.instruction.empty());
     EXPECT_GT(use.line, 0) << use.instruction;
@@ -321,20 +321,20 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(All, PtxRules,
                          testing::Values(RuleRow{"p[0] = __expf(p[1]);", {}},
-                                         RuleRow{"q[0] = clock64();", Allow::kClock},
-                                         RuleRow{"HIDE(__nanosleep)(100);", Allow::kClock},
-                                         RuleRow{"asm volatile(\"/* // */ mov.u64 %0, %%globaltimer;\" : \"=l\"(q[0]));", Allow::kClock},
-                                         RuleRow{"asm volatile(\"mov.u64 %0,/**/%%clock64;\" : \"=l\"(q[0]));", Allow::kClock},
+                                         RuleRow{"q[0] = clock64();", core::Allow::kClock},
+                                         RuleRow{"HIDE(__nanosleep)(100);", core::Allow::kClock},
+                                         RuleRow{"asm volatile(\"/* // */ mov.u64 %0, %%globaltimer;\" : \"=l\"(q[0]));", core::Allow::kClock},
+                                         RuleRow{"asm volatile(\"mov.u64 %0,/**/%%clock64;\" : \"=l\"(q[0]));", core::Allow::kClock},
                                          RuleRow{"asm volatile(\"/* %%clock64\\n %%smid */ mov.u64 %0, 1; // %%clock\" : \"=l\"(q[0]));", {}},
-                                         RuleRow{"asm volatile(\"mov.u64 %0, %%gridid;\" : \"=l\"(q[0]));", Allow::kClock},
-                                         RuleRow{"q[0] = (long long)malloc(64);", Allow::kState},
-                                         RuleRow{"printf(\"check: pass\");", Allow::kPrintf},
+                                         RuleRow{"asm volatile(\"mov.u64 %0, %%gridid;\" : \"=l\"(q[0]));", core::Allow::kClock},
+                                         RuleRow{"q[0] = (long long)malloc(64);", core::Allow::kState},
+                                         RuleRow{"printf(\"check: pass\");", core::Allow::kPrintf},
                                          RuleRow{"long long evict_last = q[1]; q[0] = evict_last + __ldcs(q + 2);", {}},
-                                         RuleRow{"int x; asm volatile(\"mov.u32 %0, %%globaltimer_lo;\" : \"=r\"(x)); q[0] = x;", Allow::kClock},
-                                         RuleRow{"asm volatile(\"{ .reg .u32 a; .reg .u32 b; mov.u32 a, 1; add.u32 b, a, a; add.u32 a, a, b; add.u32 b, a, a; add.u32 a, a, b; mov.u32 a, %clock; }\");", Allow::kClock},
-                                         RuleRow{"asm volatile(\".reg .u32 zz;\\n mov.u32 zz, %pm0;\");", Allow::kClock},
-                                         RuleRow{"asm volatile(\"st.global.L2::cache_hint.f32 [%0], %1, %2;\" :: \"l\"(p), \"f\"(p[1]), \"l\"(0x14F0000000000000LL));", Allow::kCachePolicy},
-                                         RuleRow{"asm volatile(\"prefetch.global.L2::evict_last [%0];\" ::\"l\"(p));", Allow::kCachePolicy}));
+                                         RuleRow{"int x; asm volatile(\"mov.u32 %0, %%globaltimer_lo;\" : \"=r\"(x)); q[0] = x;", core::Allow::kClock},
+                                         RuleRow{"asm volatile(\"{ .reg .u32 a; .reg .u32 b; mov.u32 a, 1; add.u32 b, a, a; add.u32 a, a, b; add.u32 b, a, a; add.u32 a, a, b; mov.u32 a, %clock; }\");", core::Allow::kClock},
+                                         RuleRow{"asm volatile(\".reg .u32 zz;\\n mov.u32 zz, %pm0;\");", core::Allow::kClock},
+                                         RuleRow{"asm volatile(\"st.global.L2::cache_hint.f32 [%0], %1, %2;\" :: \"l\"(p), \"f\"(p[1]), \"l\"(0x14F0000000000000LL));", core::Allow::kCachePolicy},
+                                         RuleRow{"asm volatile(\"prefetch.global.L2::evict_last [%0];\" ::\"l\"(p));", core::Allow::kCachePolicy}));
 
 }  // namespace
 }  // namespace warpwright

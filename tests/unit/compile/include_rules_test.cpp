@@ -14,7 +14,7 @@ struct Row {
 class Includes : public testing::TestWithParam<Row> {};
 TEST_P(Includes, AreSeenAsACompilerSeesThem) {
   std::vector<std::pair<std::string, int>> got;
-  for (const auto& include : ScanIncludes(GetParam().text)) got.emplace_back(include.name, include.line);
+  for (const auto& include : source::ScanIncludes(GetParam().text)) got.emplace_back(include.name, include.line);
   EXPECT_EQ(got, GetParam().includes) << GetParam().text;
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -53,7 +53,7 @@ struct Verdict {
 };
 class Rules : public testing::TestWithParam<Verdict> {};
 TEST_P(Rules, NameTheLine) {
-  const auto message = ForbiddenInclude("k.cu", GetParam().text, {{"in/memory.h", "int x;\n"}, {"../odd.h", ""}});
+  const auto message = compile::ForbiddenInclude("k.cu", GetParam().text, {{"in/memory.h", "int x;\n"}, {"../odd.h", ""}});
   EXPECT_EQ(message.value_or(""), GetParam().message);
 }
 INSTANTIATE_TEST_SUITE_P(All, Rules,
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(All, Rules,
                                          Verdict{"#include <a/*b.h>\n#include </etc/passwd> // */", "k.cu(1): error: #include of 'a/*b.h' is outside the toolkit and the repository"},
                                          Verdict{"#define X \"/etc/passwd\"\n#include X", "k.cu(2): error: #include of a macro is not supported"}));
 TEST(Rules, HoldForHeadersToo) {
-  EXPECT_EQ(ForbiddenInclude("k.cu", "", {{"h.cuh", "\n\n#include </etc/passwd>"}}).value_or(""),
+  EXPECT_EQ(compile::ForbiddenInclude("k.cu", "", {{"h.cuh", "\n\n#include </etc/passwd>"}}).value_or(""),
             "h.cuh(3): error: #include of '/etc/passwd' is outside the toolkit and the repository");
 }
 

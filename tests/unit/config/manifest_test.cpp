@@ -36,14 +36,14 @@ policy: {min_speedup: 1.1, max_rounds: 5}
 )yaml";
 
 TEST(Manifest, ReadsEverything) {
-  auto manifest = ParseManifest(kManifest, ".warpwright.yml");
+  auto manifest = config::ParseManifest(kManifest, ".warpwright.yml");
   ASSERT_TRUE(manifest) << manifest.error().Format();
   EXPECT_EQ(manifest->digest.size(), 64u);
   EXPECT_EQ(manifest->policy.min_speedup, 1.1);
   EXPECT_EQ(manifest->policy.max_rounds, 5);
   EXPECT_EQ(manifest->policy.max_repairs, 3);
   ASSERT_EQ(manifest->kernels.size(), 1u);
-  const KernelSpec& spec = manifest->kernels[0];
+  const core::KernelSpec& spec = manifest->kernels[0];
   EXPECT_EQ(spec.name, "softmax");
   EXPECT_EQ(spec.entry, "softmax_forward");
   EXPECT_EQ(spec.line, 3);
@@ -51,18 +51,18 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(spec.args[0].name, "out");
   EXPECT_EQ(spec.args[0].line, 7);
   EXPECT_EQ(spec.args[7].name, "causal");
-  const auto& inp = std::get<BufferArgument>(spec.Find("inp")->kind);
-  EXPECT_EQ(inp.init.kind, Init::Kind::kNormal);
+  const auto& inp = std::get<core::BufferArgument>(spec.Find("inp")->kind);
+  EXPECT_EQ(inp.init.kind, core::Init::Kind::kNormal);
   EXPECT_EQ(inp.init.b, 2);
   EXPECT_EQ(inp.alignment, 16);
-  EXPECT_EQ(inp.role, Role::kIn);
-  const auto& index = std::get<BufferArgument>(spec.Find("index")->kind);
-  EXPECT_EQ(index.init.kind, Init::Kind::kIntegers);
+  EXPECT_EQ(inp.role, core::Role::kIn);
+  const auto& index = std::get<core::BufferArgument>(spec.Find("index")->kind);
+  EXPECT_EQ(index.init.kind, core::Init::Kind::kIntegers);
   EXPECT_EQ(index.init.high->text(), "C - 1");
   ASSERT_EQ(spec.cases.size(), 3u);
   EXPECT_EQ(spec.cases[0].weight, 3);
-  for (const Case& c : spec.cases)
-    if (c.on == std::set<DeviceKind>{DeviceKind::kSim}) {
+  for (const core::Case& c : spec.cases)
+    if (c.on == std::set<core::DeviceKind>{core::DeviceKind::kSim}) {
       EXPECT_EQ(c.weight, 0) << c.name << " is only for the simulator: verified, its time does not count";
     }
   EXPECT_EQ(spec.cases[1].name, "N=1024,C=768,eps=0.5");
@@ -70,12 +70,12 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(std::get<double>(spec.cases[1].scalars.at("eps")), 0.5);
   EXPECT_EQ(std::get<double>(spec.cases[0].scalars.at("eps")), 1e-5);
   EXPECT_EQ(std::get<int64_t>(spec.cases[2].scalars.at("causal")), 1);
-  EXPECT_EQ(spec.cases[2].on, std::set<DeviceKind>{DeviceKind::kSim});
+  EXPECT_EQ(spec.cases[2].on, std::set<core::DeviceKind>{core::DeviceKind::kSim});
   EXPECT_EQ(spec.cases[0].on.size(), 2u);
   ASSERT_TRUE(spec.launch);
   EXPECT_EQ(spec.launch->block.size(), 2u);
   EXPECT_EQ(spec.tolerance.relative, 1e-3);
-  EXPECT_EQ(spec.allow, (std::set<Allow>{Allow::kTf32, Allow::kClock, Allow::kState}));
+  EXPECT_EQ(spec.allow, (std::set<core::Allow>{core::Allow::kTf32, core::Allow::kClock, core::Allow::kState}));
   EXPECT_EQ(spec.accumulation->text(), "C");
 }
 
@@ -91,7 +91,7 @@ TEST_P(ManifestRefuses, WithPlaceAndReason) {
   size_t at = text.find(GetParam().from);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, GetParam().from.size(), GetParam().to);
-  auto manifest = ParseManifest(text, "m.yml");
+  auto manifest = config::ParseManifest(text, "m.yml");
   ASSERT_FALSE(manifest);
   EXPECT_EQ(manifest.error().code, ErrorCode::kConfig);
   EXPECT_NE(manifest.error().message.find(GetParam().message), std::string::npos) << manifest.error().Format();
@@ -162,7 +162,7 @@ TEST(Manifest, ListsEveryError) {
   std::string text(kManifest);
   text.replace(text.find("relative"), 8, "realtive");
   text.replace(text.find("tf32"), 4, "tf99");
-  auto manifest = ParseManifest(text, "m.yml");
+  auto manifest = config::ParseManifest(text, "m.yml");
   ASSERT_FALSE(manifest);
   std::string all = manifest.error().Format();
   for (const char* part :
@@ -171,7 +171,7 @@ TEST(Manifest, ListsEveryError) {
 }
 
 TEST(Manifest, CasesWithoutScalars) {
-  auto manifest = ParseManifest(
+  auto manifest = config::ParseManifest(
       "version: 1\nkernels:\n- {name: k, file: k.cu, entry: 'ns::k<float, 4>', args: {o: {buffer: f16, shape: [], "
       "role: out}}, cases: [{}]}\n",
       "m.yml");
@@ -182,7 +182,7 @@ TEST(Manifest, CasesWithoutScalars) {
 class LoadManifestTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto folder = TemporaryDirectory::Create("ww-manifest");
+    auto folder = base::TemporaryDirectory::Create("ww-manifest");
     ASSERT_TRUE(folder);
     folder_.emplace(std::move(*folder));
     std::filesystem::create_directories(root() / "kernels");
@@ -191,10 +191,10 @@ class LoadManifestTest : public testing::Test {
   const std::filesystem::path& root() const { return folder_->path(); }
   void Write(const std::string& file, const std::string& text) { std::ofstream(root() / file) << text; }
   std::string LoadError() {
-    auto manifest = LoadManifest(root());
+    auto manifest = config::LoadManifest(root());
     return manifest ? "" : manifest.error().Format();
   }
-  std::optional<TemporaryDirectory> folder_;
+  std::optional<base::TemporaryDirectory> folder_;
 };
 
 TEST_F(LoadManifestTest, FindsTheFile) {
@@ -223,10 +223,10 @@ TEST_F(LoadManifestTest, RefusesAFolderAndAMissingOrLinkedManifest) {
 
 TEST(RepositoryPath, Texts) {
   for (const char* good : {"a.cu", "a/b.cu", "a/.github/b", "..a/b", "a b/c.cu"})
-    EXPECT_TRUE(CheckRepositoryPath(good)) << good;
+    EXPECT_TRUE(config::CheckRepositoryPath(good)) << good;
   for (const char* bad :
        {"", "/", "/a", "a/", "a//b", "./a", "a/./b", "..", "a/..", ".git", "a/.git/b", ".Git", "GIT~1/x", "a\nb"})
-    EXPECT_FALSE(CheckRepositoryPath(bad)) << bad;
+    EXPECT_FALSE(config::CheckRepositoryPath(bad)) << bad;
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ repositories:
 )yaml";
 
 TEST(OperatorFile, ReadsEverything) {
-  auto config = ParseOperatorConfig(kAll, "config.yml");
+  auto config = config::ParseOperatorConfig(kAll, "config.yml");
   ASSERT_TRUE(config) << config.error().Format();
   EXPECT_EQ(config->state, "/srv/warpwright/");
   EXPECT_EQ(config->devices, (std::vector<std::string>{"cuda:0", "cuda:1"}));
@@ -57,18 +57,18 @@ TEST(OperatorFile, ReadsEverything) {
   EXPECT_FALSE(config->json_logs);
   EXPECT_EQ(config->log_level, "debug");
   ASSERT_EQ(config->repositories.size(), 3u);
-  EXPECT_EQ(config->repositories[0].publish, PublishTo::kPullRequest) << "the default where there is github";
+  EXPECT_EQ(config->repositories[0].publish, config::PublishTo::kPullRequest) << "the default where there is github";
   EXPECT_EQ(config->repositories[0].branches, (std::vector<std::string>{"main", "release/1.x"}));
   EXPECT_EQ(config->repositories[0].line, 15);
-  EXPECT_EQ(config->repositories[1].publish, PublishTo::kBranch);
+  EXPECT_EQ(config->repositories[1].publish, config::PublishTo::kBranch);
   EXPECT_EQ(config->repositories[1].ssh_key.file, "/etc/warpwright/id");
   EXPECT_EQ(config->repositories[1].known_hosts, "/etc/warpwright/known_hosts");
-  EXPECT_EQ(config->repositories[2].publish, PublishTo::kBranch) << "a path has no pull requests";
+  EXPECT_EQ(config->repositories[2].publish, config::PublishTo::kBranch) << "a path has no pull requests";
   EXPECT_EQ(config->digest.size(), 64u);
 }
 
 TEST(OperatorFile, LittleIsNeeded) {
-  auto config = ParseOperatorConfig("version: 1\ndevices: [cuda]\nrepositories: [{url: /srv/k}]\n", "c.yml");
+  auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\nrepositories: [{url: /srv/k}]\n", "c.yml");
   ASSERT_TRUE(config) << config.error().Format();
   EXPECT_EQ(config->devices, std::vector<std::string>{"cuda:0"});
   EXPECT_EQ(config->state, "/var/lib/warpwright");
@@ -79,7 +79,7 @@ TEST(OperatorFile, LittleIsNeeded) {
 }
 
 TEST(OperatorFile, OffSwitchesThePageOff) {
-  auto config = ParseOperatorConfig("version: 1\ndevices: [cuda]\nlisten: {status: off}\nrepositories: [{url: /srv/k}]\n", "c.yml");
+  auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\nlisten: {status: off}\nrepositories: [{url: /srv/k}]\n", "c.yml");
   ASSERT_TRUE(config) << config.error().Format();
   EXPECT_EQ(config->listen_status, "");
 }
@@ -132,7 +132,7 @@ TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
     std::string text(kAll);
     ASSERT_NE(text.find(m.from), std::string::npos) << m.from;
     text.replace(text.find(m.from), std::string_view(m.from).size(), m.to);
-    auto config = ParseOperatorConfig(text, "c.yml");
+    auto config = config::ParseOperatorConfig(text, "c.yml");
     ASSERT_FALSE(config) << m.to;
     EXPECT_EQ(config.error().code, ErrorCode::kConfig) << m.to;
     const std::string message = config.error().Format();
@@ -142,7 +142,7 @@ TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
 }
 
 TEST(OperatorFile, PullRequestsNeedGithub) {
-  auto config = ParseOperatorConfig("version: 1\ndevices: [cuda]\nrepositories: [{url: 'https://h/a/b', publish: pull_request}]\n", "c.yml");
+  auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\nrepositories: [{url: 'https://h/a/b', publish: pull_request}]\n", "c.yml");
   ASSERT_FALSE(config);
   EXPECT_NE(config.error().Format().find("pull requests need 'github'"), std::string::npos);
 }
@@ -152,55 +152,55 @@ TEST(OperatorFile, NeverRepeatsWhatMayBeASecret) {
   const std::string secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
   for (const std::string& github : {"{token: " + secret + "}", "{token: {file: " + secret + "/x}}", "{token: {env: " + secret + "-}}", "{token: {" + secret + ": 1}}",
                                     "{token: [" + secret + "]}", "{token: {file: [" + secret + "]}}"}) {
-    auto config = ParseOperatorConfig("version: 1\ndevices: [cuda]\ngithub: " + github + "\nrepositories: [{url: /srv/k}]\n", "c.yml");
+    auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\ngithub: " + github + "\nrepositories: [{url: /srv/k}]\n", "c.yml");
     ASSERT_FALSE(config) << github;
     EXPECT_EQ(config.error().Format().find(secret), std::string::npos) << config.error().Format();
     EXPECT_NE(config.error().Format().find("c.yml:3:"), std::string::npos) << config.error().Format();
   }
-  auto config = ParseOperatorConfig("version: 1\ndevices: [cuda]\nrepositories: [{url: 'https://x:" + secret + "@github.com/a/b'}]\n", "c.yml");
+  auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\nrepositories: [{url: 'https://x:" + secret + "@github.com/a/b'}]\n", "c.yml");
   ASSERT_FALSE(config);
   EXPECT_EQ(config.error().Format().find(secret), std::string::npos) << config.error().Format();
 }
 
 TEST(RemoteText, Addresses) {
-  for (const char* url : {"/srv/a", "file:///srv/a"}) EXPECT_EQ(CheckRemoteUrl(url).value_or(RemoteKind::kSsh), RemoteKind::kLocal) << url;
+  for (const char* url : {"/srv/a", "file:///srv/a"}) EXPECT_EQ(config::CheckRemoteUrl(url).value_or(config::RemoteKind::kSsh), config::RemoteKind::kLocal) << url;
   for (const char* url : {"https://github.com/a/b.git", "https://h:8443/a/b", "http://127.0.0.1:80/a", "http://localhost/a", "http://[::1]:5/a"})
-    EXPECT_EQ(CheckRemoteUrl(url).value_or(RemoteKind::kSsh), RemoteKind::kHttp) << url;
+    EXPECT_EQ(config::CheckRemoteUrl(url).value_or(config::RemoteKind::kSsh), config::RemoteKind::kHttp) << url;
   for (const char* url : {"ssh://git@h/a/b", "ssh://h:22/a", "git@github.com:a/b.git", "me@h:path"})
-    EXPECT_EQ(CheckRemoteUrl(url).value_or(RemoteKind::kLocal), RemoteKind::kSsh) << url;
+    EXPECT_EQ(config::CheckRemoteUrl(url).value_or(config::RemoteKind::kLocal), config::RemoteKind::kSsh) << url;
   for (const char* url : {"", "a/b", "./a", "--upload-pack=x", "-oProxyCommand=x@h:a", "ssh://-oProxyCommand=x/a", "ssh://-x@h/a", "git@-oProxyCommand=x:a", "ext::sh -c x",
                           "http://example.com/a", "http://127.0.0.1.example.com/a", "http://localhost@example.com/a", "https://u:p@h/a", "https:///a", "https://h/a?x", "https://h/a b",
                           "ftp://h/a", "file://h/a", "https://h:port/a", "git@h:", "git://h/a"})
-    EXPECT_FALSE(CheckRemoteUrl(url)) << url;
+    EXPECT_FALSE(config::CheckRemoteUrl(url)) << url;
 }
 
 TEST(RemoteText, Branches) {
-  for (const char* name : {"main", "release/1.x", "a-b_c", "feature/\xc3\xa4"}) EXPECT_TRUE(CheckBranchName(name)) << name;
+  for (const char* name : {"main", "release/1.x", "a-b_c", "feature/\xc3\xa4"}) EXPECT_TRUE(config::CheckBranchName(name)) << name;
   for (const char* name : {"", "-x", "a..b", "a b", "a~", "a^", "a:b", "a?", "a*", "a[", "a\\b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.lock/b", "a.", "@", "HEAD", "a@{1}", "refs/heads/a", "a\x01"})
-    EXPECT_FALSE(CheckBranchName(name)) << name;
+    EXPECT_FALSE(config::CheckBranchName(name)) << name;
 }
 
 class Secret : public testing::Test {
  protected:
   void SetUp() override {
-    auto made = TemporaryDirectory::Create("ww-secret");
+    auto made = base::TemporaryDirectory::Create("ww-secret");
     ASSERT_TRUE(made);
     folder_.emplace(std::move(*made));
   }
   std::filesystem::path Write(std::string_view content, mode_t mode) {
     const auto path = folder_->path() / "secret";
-    EXPECT_TRUE(WriteFileAtomically(path, content));
+    EXPECT_TRUE(base::WriteFileAtomically(path, content));
     EXPECT_EQ(::chmod(path.c_str(), mode), 0);
     return path;
   }
-  std::optional<TemporaryDirectory> folder_;
+  std::optional<base::TemporaryDirectory> folder_;
 };
 
 TEST_F(Secret, FromAFile) {
-  EXPECT_EQ(ReadSecret({Write("s3cret\r\n\n", 0600), ""}).value_or("?"), "s3cret");
-  EXPECT_EQ(ReadSecret({Write("s3cret", 0440), ""}).value_or("?"), "s3cret");
+  EXPECT_EQ(config::ReadSecret({Write("s3cret\r\n\n", 0600), ""}).value_or("?"), "s3cret");
+  EXPECT_EQ(config::ReadSecret({Write("s3cret", 0440), ""}).value_or("?"), "s3cret");
   const auto error = [](const std::filesystem::path& path) {
-    auto secret = ReadSecret({path, ""});
+    auto secret = config::ReadSecret({path, ""});
     EXPECT_FALSE(secret);
     EXPECT_EQ(secret ? ErrorCode::kIo : secret.error().code, ErrorCode::kEnvironment);
     return secret ? "" : secret.error().Format();
@@ -212,49 +212,49 @@ TEST_F(Secret, FromAFile) {
   EXPECT_NE(error(Write(std::string(65537, 'x'), 0600)).find("64 KiB"), std::string::npos);
   EXPECT_NE(error(folder_->path()).find("regular file"), std::string::npos);
   EXPECT_NE(error("/nonexistent/secret").find("/nonexistent/secret: "), std::string::npos);
-  EXPECT_FALSE(ReadSecret({}));
+  EXPECT_FALSE(config::ReadSecret({}));
 }
 
 TEST_F(Secret, FromTheEnvironmentAndFromSystemd) {
   ::setenv("WW_TEST_SECRET", "from the environment", 1);
-  EXPECT_EQ(ReadSecret({"", "WW_TEST_SECRET"}).value_or("?"), "from the environment");
+  EXPECT_EQ(config::ReadSecret({"", "WW_TEST_SECRET"}).value_or("?"), "from the environment");
   ::unsetenv("WW_TEST_SECRET");
-  auto missing = ReadSecret({"", "WW_TEST_SECRET"});
+  auto missing = config::ReadSecret({"", "WW_TEST_SECRET"});
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().Format().find("$WW_TEST_SECRET is not set"), std::string::npos);
 
   Write("credential", 0400);
   ::unsetenv("CREDENTIALS_DIRECTORY");
-  EXPECT_NE(ReadSecret({"secret", ""}).error().Format().find("LoadCredential=secret"), std::string::npos);
+  EXPECT_NE(config::ReadSecret({"secret", ""}).error().Format().find("LoadCredential=secret"), std::string::npos);
   ::setenv("CREDENTIALS_DIRECTORY", folder_->path().c_str(), 1);
-  EXPECT_EQ(ReadSecret({"secret", ""}).value_or("?"), "credential");
+  EXPECT_EQ(config::ReadSecret({"secret", ""}).value_or("?"), "credential");
   ::unsetenv("CREDENTIALS_DIRECTORY");
 }
 
 TEST_F(Secret, TheOperatorFileItselfMustNotBeWritableByEverybody) {
   auto path = Write("version: 1\ndevices: [cuda]\nrepositories: [{url: /srv/k}]\n", 0644);
-  auto loaded = LoadOperatorConfig(path);
+  auto loaded = config::LoadOperatorConfig(path);
   ASSERT_TRUE(loaded) << loaded.error().Format();
   EXPECT_EQ(loaded->path, path.string());
   Write("version: 1\n", 0646);
-  loaded = LoadOperatorConfig(path);
+  loaded = config::LoadOperatorConfig(path);
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, ErrorCode::kConfig);
   EXPECT_NE(loaded.error().Format().find("chmod o-w"), std::string::npos);
-  EXPECT_EQ(LoadOperatorConfig("/nonexistent.yml").error().code, ErrorCode::kConfig);
+  EXPECT_EQ(config::LoadOperatorConfig("/nonexistent.yml").error().code, ErrorCode::kConfig);
 }
 
 TEST(Tighten, TakesTheStricterValueByValue) {
-  const Ceilings ceilings{20, 8, 2, 4, 100, 0};
-  const Policy policy = Tighten(Policy{1.2, 10, 5, 3}, ceilings);
+  const config::Ceilings ceilings{20, 8, 2, 4, 100, 0};
+  const core::Policy policy = config::Tighten(core::Policy{1.2, 10, 5, 3}, ceilings);
   EXPECT_EQ(policy.min_speedup, 1.2);
   EXPECT_EQ(policy.max_rounds, 8);
   EXPECT_EQ(policy.max_minutes, 5);
-  PullRequestPolicy wanted;
+  core::PullRequestPolicy wanted;
   wanted.max_open = 1;
   wanted.max_per_day = 50;
   wanted.draft = true;
-  wanted = Tighten(wanted, ceilings);
+  wanted = config::Tighten(wanted, ceilings);
   EXPECT_EQ(wanted.max_open, 1);
   EXPECT_EQ(wanted.max_per_day, 4);
   EXPECT_TRUE(wanted.draft);

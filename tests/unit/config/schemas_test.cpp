@@ -20,7 +20,7 @@ using nlohmann::json;
 const std::string kSchemas = std::string(WW_SOURCE_DIR) + "/config/schemas/";
 constexpr const char *kRepositorySchema = "warpwright.schema.json", *kOperatorSchema = "operator.schema.json";
 
-json ToJson(const YamlNode& node) {
+json ToJson(const config::YamlNode& node) {
   if (node.IsMap()) {
     json map = json::object();
     for (const auto& [key, value] : node.entries()) map[key.text()] = ToJson(value);
@@ -28,7 +28,7 @@ json ToJson(const YamlNode& node) {
   }
   if (node.IsList()) {
     json list = json::array();
-    for (const YamlNode& item : node.items()) list.push_back(ToJson(item));
+    for (const config::YamlNode& item : node.items()) list.push_back(ToJson(item));
     return list;
   }
   if (node.IsNull()) return nullptr;
@@ -39,7 +39,7 @@ json ToJson(const YamlNode& node) {
 }
 
 std::string ReadText(const std::string& path) {
-  auto text = ReadFile(path);
+  auto text = base::ReadFile(path);
   EXPECT_TRUE(text) << path;
   return text ? *text : "";
 }
@@ -234,14 +234,14 @@ const Row kOperatorRows[] = {
 class Schemas : public testing::Test {
  protected:
   void Add(const std::string& name, const char* schema, const std::string& text, bool good) {
-    auto root = ParseYaml(text, name);
+    auto root = config::ParseYaml(text, name);
     ASSERT_TRUE(root) << root.error().Format();
     documents_.push_back({{"name", name}, {"schema", kSchemas + schema}, {"document", ToJson(*root)}});
     expected_.push_back(good);
   }
   // Skips where the validator is missing.
   void Validate() {
-    Command command;
+    base::Command command;
     command.argv = {"python3", "-c",
                     "import json, sys\n"
                     "try:\n  import jsonschema\nexcept ImportError:\n  sys.exit(9)\n"
@@ -252,9 +252,9 @@ class Schemas : public testing::Test {
                     "  e = next(iter(jsonschema.Draft7Validator(s).iter_errors(d['document'])), None)\n"
                     "  out.append(e.message if e else '')\n"
                     "json.dump(out, sys.stdout)\n"};
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     command.input = json(documents_).dump();
-    auto done = warpwright::Run(command);
+    auto done = warpwright::base::Run(command);
     if (!done || done->exit_code == 9 || done->exit_code == 127) GTEST_SKIP() << "python3-jsonschema is not installed";
     ASSERT_EQ(done->exit_code, 0) << done->err;
     const json verdicts = json::parse(done->out);
@@ -280,13 +280,13 @@ void CheckRows(std::span<const Row> rows, std::string_view base, Parse parse, co
 }
 
 TEST_F(Schemas, AgreeWithTheParserOfRepositoryFiles) {
-  CheckRows(kRepositoryRows, kRepository, [](const std::string& text) { return ParseManifest(text, "m.yml").has_value(); },
+  CheckRows(kRepositoryRows, kRepository, [](const std::string& text) { return config::ParseManifest(text, "m.yml").has_value(); },
             [&](const std::string& name, const std::string& text, bool good) { Add(name, kRepositorySchema, text, good); });
   Validate();
 }
 
 TEST_F(Schemas, AgreeWithTheParserOfOperatorFiles) {
-  CheckRows(kOperatorRows, kOperator, [](const std::string& text) { return ParseOperatorConfig(text, "c.yml").has_value(); },
+  CheckRows(kOperatorRows, kOperator, [](const std::string& text) { return config::ParseOperatorConfig(text, "c.yml").has_value(); },
             [&](const std::string& name, const std::string& text, bool good) { Add(name, kOperatorSchema, text, good); });
   Validate();
 }
@@ -294,18 +294,18 @@ TEST_F(Schemas, AgreeWithTheParserOfOperatorFiles) {
 TEST_F(Schemas, AcceptTheExamples) {
   const std::string root = std::string(WW_SOURCE_DIR) + "/config/";
   const std::string example = ReadText(root + "operator.example.yml");
-  auto config = ParseOperatorConfig(example, "operator.example.yml");
+  auto config = config::ParseOperatorConfig(example, "operator.example.yml");
   EXPECT_TRUE(config) << config.error().Format();
   Add("operator.example.yml", kOperatorSchema, example, true);
   const std::string manifest = ReadText(root + "examples/kernels/.warpwright.yml");
-  EXPECT_TRUE(ParseManifest(manifest, "m.yml"));
+  EXPECT_TRUE(config::ParseManifest(manifest, "m.yml"));
   Add("examples/kernels/.warpwright.yml", kRepositorySchema, manifest, true);
   Validate();
 }
 
 TEST(SchemaDefaults, AreTheParsers) {
   const json repository = json::parse(ReadText(kSchemas + kRepositorySchema))["definitions"];
-  const Manifest manifest;
+  const core::Manifest manifest;
   const json policy = repository["policy"]["properties"], pull = repository["pull_requests"]["properties"], nightly = repository["nightly"]["properties"];
   EXPECT_EQ(policy["min_speedup"]["default"], manifest.policy.min_speedup);
   EXPECT_EQ(policy["max_rounds"]["default"], manifest.policy.max_rounds);
@@ -321,12 +321,12 @@ TEST(SchemaDefaults, AreTheParsers) {
   EXPECT_EQ(nightly["branch"]["default"], manifest.nightly.branch);
 
   const json properties = json::parse(ReadText(kSchemas + kOperatorSchema))["properties"];
-  const OperatorConfig config;
+  const config::OperatorConfig config;
   EXPECT_EQ(properties["state"]["default"], config.state.string());
   EXPECT_EQ(properties["listen"]["properties"]["status"]["default"], config.listen_status);
   EXPECT_EQ(properties["poll"]["properties"]["every"]["default"], config.poll_every.count());
   EXPECT_EQ(properties["poll"]["properties"]["at_most"]["default"], config.poll_at_most.count());
-  EXPECT_EQ(properties["github"]["properties"]["api"]["default"], GithubAccess().api);
+  EXPECT_EQ(properties["github"]["properties"]["api"]["default"], config::GithubAccess().api);
   EXPECT_EQ(properties["nights"]["properties"]["zone"]["default"], config.nights_zone);
   const json limits = properties["limits"]["properties"];
   EXPECT_EQ(limits["max_minutes"]["default"], config.limits.max_minutes);

@@ -6,16 +6,16 @@ namespace warpwright {
 namespace {
 
 TEST(YamlReader, KeepsPlacesOrderAndQuotes) {
-  auto root = ParseYaml("b: [1, \"2\"]\na:\n  k: text\n  n:\n", "m.yml");
+  auto root = config::ParseYaml("b: [1, \"2\"]\na:\n  k: text\n  n:\n", "m.yml");
   ASSERT_TRUE(root) << root.error().Format();
   ASSERT_EQ(root->entries().size(), 2u);
   EXPECT_EQ(root->entries()[0].first.text(), "b");
-  const YamlNode& list = root->entries()[0].second;
+  const config::YamlNode& list = root->entries()[0].second;
   ASSERT_EQ(list.items().size(), 2u);
   EXPECT_EQ(*list.items()[0].AsInteger(), 1);
   EXPECT_FALSE(list.items()[1].AsInteger());
   EXPECT_EQ(*list.items()[1].AsString(), "2");
-  const YamlNode* k = root->Find("a")->Find("k");
+  const config::YamlNode* k = root->Find("a")->Find("k");
   EXPECT_EQ(k->line(), 3);
   EXPECT_EQ(k->column(), 6);
   EXPECT_EQ(k->path(), "m.yml");
@@ -31,7 +31,7 @@ struct Refused {
 class YamlRefuses : public testing::TestWithParam<Refused> {};
 
 TEST_P(YamlRefuses, WithPlace) {
-  auto root = ParseYaml(GetParam().text, "m.yml");
+  auto root = config::ParseYaml(GetParam().text, "m.yml");
   ASSERT_FALSE(root);
   EXPECT_EQ(root.error().code, ErrorCode::kConfig);
   EXPECT_NE(root.error().message.find(GetParam().message), std::string::npos) << root.error().Format();
@@ -58,10 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"large", "a: " + std::string(300 << 10, 'x'), "bytes", 0}),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST(YamlReader, AcceptsTwentyLevels) { EXPECT_TRUE(ParseYaml(Nested(20), "m.yml")); }
+TEST(YamlReader, AcceptsTwentyLevels) { EXPECT_TRUE(config::ParseYaml(Nested(20), "m.yml")); }
 
 TEST(YamlReader, NumbersAndBooleans) {
-  auto root = ParseYaml("[10, -3, 1.5, 2e-3, 0x10, 1_000, .inf, true, yes, 99999999999999999999, '7']", "m.yml");
+  auto root = config::ParseYaml("[10, -3, 1.5, 2e-3, 0x10, 1_000, .inf, true, yes, 99999999999999999999, '7']", "m.yml");
   ASSERT_TRUE(root);
   const auto& items = root->items();
   EXPECT_EQ(*items[0].AsInteger(), 10);
@@ -79,10 +79,10 @@ TEST(YamlReader, NumbersAndBooleans) {
 }
 
 TEST(YamlObject, ReportsEveryErrorWithTheNearestKey) {
-  auto root = ParseYaml("shpe: [N]\nqqqqqq: 1\norder: 200\n", "m.yml");
+  auto root = config::ParseYaml("shpe: [N]\nqqqqqq: 1\norder: 200\n", "m.yml");
   ASSERT_TRUE(root);
-  Diagnostics diagnostics;
-  YamlObject map(*root, "a method", {"id", "shape", "order"}, diagnostics);
+  config::Diagnostics diagnostics;
+  config::YamlObject map(*root, "a method", {"id", "shape", "order"}, diagnostics);
   EXPECT_EQ(map.String("id"), "");
   EXPECT_EQ(map.IntegerOr("order", 7, 0, 100), 0);
   ASSERT_EQ(diagnostics.size(), 4u);
@@ -100,10 +100,10 @@ TEST(YamlObject, ReportsEveryErrorWithTheNearestKey) {
 
 TEST(NearestName, TranspositionsAndNothingNear) {
   constexpr std::string_view names[] = {"shape", "role", "init"};
-  EXPECT_EQ(NearestName("sahpe", names), "shape");
-  EXPECT_EQ(NearestName("rol", names), "role");
-  EXPECT_EQ(NearestName("launch", names), std::nullopt);
-  EXPECT_EQ(NearestName(std::string(100000, 'x'), names), std::nullopt);
+  EXPECT_EQ(config::NearestName("sahpe", names), "shape");
+  EXPECT_EQ(config::NearestName("rol", names), "role");
+  EXPECT_EQ(config::NearestName("launch", names), std::nullopt);
+  EXPECT_EQ(config::NearestName(std::string(100000, 'x'), names), std::nullopt);
 }
 
 }  // namespace

@@ -9,63 +9,63 @@ namespace warpwright {
 namespace {
 
 TEST(DType, NamesRoundTrip) {
-  for (const DType dtype : kAllDTypes) EXPECT_EQ(ParseDType(Name(dtype)), dtype);
-  EXPECT_EQ(ParseDType("float"), std::nullopt);
+  for (const core::DType dtype : core::kAllDTypes) EXPECT_EQ(core::ParseDType(core::Name(dtype)), dtype);
+  EXPECT_EQ(core::ParseDType("float"), std::nullopt);
 }
 
 // Every half is exactly representable in f32 and f64, so packing it again must give the same bits (NaN: any NaN).
 TEST(DType, EveryHalfRoundTrips) {
   for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
-    const float value = HalfToFloat(static_cast<uint16_t>(bits));
+    const float value = core::HalfToFloat(static_cast<uint16_t>(bits));
     if (std::isnan(value)) {
-      EXPECT_TRUE(std::isnan(HalfToFloat(FloatToHalf(value))));
+      EXPECT_TRUE(std::isnan(core::HalfToFloat(core::FloatToHalf(value))));
       continue;
     }
-    ASSERT_EQ(FloatToHalf(value), bits) << value;
-    ASSERT_EQ(DoubleToHalf(value), bits) << value;
+    ASSERT_EQ(core::FloatToHalf(value), bits) << value;
+    ASSERT_EQ(core::DoubleToHalf(value), bits) << value;
   }
 }
 
 TEST(DType, EveryBFloat16RoundTrips) {
   for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
-    const float value = BFloat16ToFloat(static_cast<uint16_t>(bits));
+    const float value = core::BFloat16ToFloat(static_cast<uint16_t>(bits));
     if (std::isnan(value)) continue;
-    ASSERT_EQ(FloatToBFloat16(value), bits) << value;
-    ASSERT_EQ(DoubleToBFloat16(value), bits) << value;
+    ASSERT_EQ(core::FloatToBFloat16(value), bits) << value;
+    ASSERT_EQ(core::DoubleToBFloat16(value), bits) << value;
   }
 }
 
 // Between two neighbouring halves: below the middle down, above it up, at it to the even one.
 TEST(DType, HalfRoundsToNearestEven) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
-    const double low = HalfToFloat(static_cast<uint16_t>(bits));
-    const double high = HalfToFloat(static_cast<uint16_t>(bits + 1));
+    const double low = core::HalfToFloat(static_cast<uint16_t>(bits));
+    const double high = core::HalfToFloat(static_cast<uint16_t>(bits + 1));
     const double middle = (low + high) / 2;
-    ASSERT_EQ(DoubleToHalf(middle), bits + (bits & 1)) << middle;
-    ASSERT_EQ(DoubleToHalf(std::nextafter(middle, 0)), bits);
-    ASSERT_EQ(DoubleToHalf(std::nextafter(middle, 1e9)), bits + 1);
+    ASSERT_EQ(core::DoubleToHalf(middle), bits + (bits & 1)) << middle;
+    ASSERT_EQ(core::DoubleToHalf(std::nextafter(middle, 0)), bits);
+    ASSERT_EQ(core::DoubleToHalf(std::nextafter(middle, 1e9)), bits + 1);
   }
-  EXPECT_EQ(DoubleToHalf(65519.999), 0x7bff);
-  EXPECT_EQ(DoubleToHalf(65520), 0x7c00);  // the middle above the largest finite value
+  EXPECT_EQ(core::DoubleToHalf(65519.999), 0x7bff);
+  EXPECT_EQ(core::DoubleToHalf(65520), 0x7c00);  // the middle above the largest finite value
 }
 
 TEST(DType, BFloat16FromDoubleAvoidsDoubleRounding) {
   // 1 + 2^-8 + 2^-40 lies above the middle; through f32 it would become the middle and round to even, down.
-  EXPECT_EQ(DoubleToBFloat16(1 + 0x1p-8 + 0x1p-40), 0x3f81);
-  EXPECT_EQ(DoubleToBFloat16(1 + 0x1p-8), 0x3f80);
+  EXPECT_EQ(core::DoubleToBFloat16(1 + 0x1p-8 + 0x1p-40), 0x3f81);
+  EXPECT_EQ(core::DoubleToBFloat16(1 + 0x1p-8), 0x3f80);
 }
 
 TEST(DType, LoadAndStoreAgree) {
   std::byte bytes[16];
-  for (const DType dtype : kAllDTypes) {
-    StoreFromDouble(dtype, bytes, 1, 1);
-    EXPECT_EQ(LoadAsDouble(dtype, bytes, 1), 1) << Name(dtype);
-    EXPECT_EQ(LoadAsInteger(dtype, bytes, 1), 1) << Name(dtype);
+  for (const core::DType dtype : core::kAllDTypes) {
+    core::StoreFromDouble(dtype, bytes, 1, 1);
+    EXPECT_EQ(core::LoadAsDouble(dtype, bytes, 1), 1) << core::Name(dtype);
+    EXPECT_EQ(core::LoadAsInteger(dtype, bytes, 1), 1) << core::Name(dtype);
   }
-  StoreFromDouble(DType::kI8, bytes, 0, -128);
-  EXPECT_EQ(LoadAsDouble(DType::kI8, bytes, 0), -128);
-  StoreFromDouble(DType::kU32, bytes, 0, 4294967295.0);
-  EXPECT_EQ(LoadAsInteger(DType::kU32, bytes, 0), 4294967295);
+  core::StoreFromDouble(core::DType::kI8, bytes, 0, -128);
+  EXPECT_EQ(core::LoadAsDouble(core::DType::kI8, bytes, 0), -128);
+  core::StoreFromDouble(core::DType::kU32, bytes, 0, 4294967295.0);
+  EXPECT_EQ(core::LoadAsInteger(core::DType::kU32, bytes, 0), 4294967295);
 }
 
 }  // namespace

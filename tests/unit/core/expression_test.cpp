@@ -14,7 +14,7 @@ struct ValueRow {
 class ExpressionValues : public testing::TestWithParam<ValueRow> {};
 
 TEST_P(ExpressionValues, Evaluate) {
-  const auto expression = Expression::Parse(GetParam().text);
+  const auto expression = core::Expression::Parse(GetParam().text);
   ASSERT_TRUE(expression) << expression.error().message;
   const auto value = expression->Evaluate(kVariables);
   ASSERT_TRUE(value) << value.error().message;
@@ -34,7 +34,7 @@ struct BadRow {
 class ExpressionErrors : public testing::TestWithParam<BadRow> {};
 
 TEST_P(ExpressionErrors, AreSaid) {
-  const auto expression = Expression::Parse(GetParam().text);
+  const auto expression = core::Expression::Parse(GetParam().text);
   std::string message;
   if (!expression) {
     message = expression.error().message;
@@ -55,13 +55,13 @@ INSTANTIATE_TEST_SUITE_P(
                     BadRow{"92233720368547758070", "64 bits"}, BadRow{"N $ 2", "expected an operator"}));
 
 TEST(Expression, DepthAndLengthAreLimited) {
-  EXPECT_FALSE(Expression::Parse(std::string(200, '(') + "1" + std::string(200, ')')));
-  EXPECT_FALSE(Expression::Parse(std::string(400, '-') + "1"));
-  EXPECT_FALSE(Expression::Parse(std::string(2000, '1')));
+  EXPECT_FALSE(core::Expression::Parse(std::string(200, '(') + "1" + std::string(200, ')')));
+  EXPECT_FALSE(core::Expression::Parse(std::string(400, '-') + "1"));
+  EXPECT_FALSE(core::Expression::Parse(std::string(2000, '1')));
 }
 
 TEST(Expression, VariablesAreSortedAndUnique) {
-  EXPECT_EQ(Expression::Parse("max(b, a) * b + 3")->Variables(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(core::Expression::Parse("max(b, a) * b + 3")->Variables(), (std::vector<std::string>{"a", "b"}));
 }
 
 }  // namespace

@@ -15,15 +15,15 @@ namespace {
 template <typename T>
 class Described : public ::testing::Test {};
 using Types =
-    ::testing::Types<LineCounters, Occupancy, TimeBreakdown, LaunchReport, Fault, TimingSummary, CaseMeasurement,
-                     CompileFailed, Refused, WrongResult, Faulted, Measured, Prediction, Plan, ParameterInfo,
-                     AccessInfo, LoopInfo, StaticFeatures, KernelInfo, EntryInfo, Inspection, Trouble, GpuProcess,
-                     GpuState, GpuFacts, Machine::ToolkitPart, Machine::HostCompilerPart, Machine::SandboxPart,
-                     Machine::NvmlPart, Machine::DriverPart, Machine::DevicePart, Machine::NvrtcPart,
-                     Machine::CuptiPart, Machine::CountersPart, Machine, Error, SourceRef, Dim3, ScalarArgument,
-                     LaunchSpec, KernelSpec, BufferContent, ExecuteOptions, TimingOptions, RewriteRequest,
-                     SpliceRequest, ExecuteRequest, TimeRequest, Rewritten, RewriteRefusal, GuardViolation,
-                     PrecisionUse, Executed, TimedDrift, TimedPair, KeptPair, Timed, BufferArgument, Argument>;
+    ::testing::Types<core::LineCounters, core::Occupancy, core::TimeBreakdown, core::LaunchReport, core::Fault, core::TimingSummary, core::CaseMeasurement,
+                     core::CompileFailed, core::Refused, core::WrongResult, core::Faulted, core::Measured, core::Prediction, core::Plan, core::ParameterInfo,
+                     core::AccessInfo, core::LoopInfo, core::StaticFeatures, core::KernelInfo, core::EntryInfo, core::Inspection, core::Problem, core::GpuProcess,
+                     core::GpuState, core::GpuFacts, core::Machine::ToolkitPart, core::Machine::HostCompilerPart, core::Machine::SandboxPart,
+                     core::Machine::NvmlPart, core::Machine::DriverPart, core::Machine::DevicePart, core::Machine::NvrtcPart,
+                     core::Machine::CuptiPart, core::Machine::CountersPart, core::Machine, Error, core::SourceRef, core::Dim3, core::ScalarArgument,
+                     core::LaunchSpec, core::KernelSpec, core::BufferContent, core::ExecuteOptions, core::TimingOptions, core::RewriteRequest,
+                     core::SpliceRequest, core::ExecuteRequest, core::TimeRequest, core::Rewritten, core::RewriteRefusal, core::GuardViolation,
+                     core::PrecisionUse, core::Executed, core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument>;
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
@@ -35,12 +35,12 @@ void EveryAlternative() {
   if constexpr (I + 1 < std::variant_size_v<Variant>) EveryAlternative<Variant, I + 1>();
 }
 TEST(Alternatives, Travel) {
-  EveryAlternative<Verdict>();
-  EveryAlternative<RewriteOutcome>();
-  EveryAlternative<SpliceOutcome>();
-  EveryAlternative<ExecuteOutcome>();
-  EveryAlternative<TimeOutcome>();
-  EveryAlternative<decltype(Argument::kind)>();
+  EveryAlternative<core::Verdict>();
+  EveryAlternative<core::RewriteOutcome>();
+  EveryAlternative<core::SpliceOutcome>();
+  EveryAlternative<core::ExecuteOutcome>();
+  EveryAlternative<core::TimeOutcome>();
+  EveryAlternative<decltype(core::Argument::kind)>();
 }
 
 template <typename E>
@@ -48,28 +48,28 @@ void EveryNameIsParsed() {
   for (int i = 0; i <= static_cast<int>(Last(E{})); ++i) {
     const auto value = static_cast<E>(i);
     EXPECT_NE(Name(value), "?") << i;
-    EXPECT_EQ(ParseName<E>(Name(value)), value) << i;
+    EXPECT_EQ(base::ParseName<E>(Name(value)), value) << i;
   }
-  EXPECT_FALSE(ParseName<E>("?"));
+  EXPECT_FALSE(base::ParseName<E>("?"));
 }
 TEST(Names, OfEveryEnumeration) {
-  EveryNameIsParsed<TimingDecision>();
-  EveryNameIsParsed<Fault::Kind>();
-  EveryNameIsParsed<DType>();
-  EveryNameIsParsed<Role>();
-  EveryNameIsParsed<AccessPattern>();
-  EveryNameIsParsed<OperationClass>();
-  EveryNameIsParsed<EntryInfo::Kind>();
+  EveryNameIsParsed<core::TimingDecision>();
+  EveryNameIsParsed<core::Fault::Kind>();
+  EveryNameIsParsed<core::DType>();
+  EveryNameIsParsed<core::Role>();
+  EveryNameIsParsed<core::AccessPattern>();
+  EveryNameIsParsed<core::OperationClass>();
+  EveryNameIsParsed<core::EntryInfo::Kind>();
   EveryNameIsParsed<ErrorCode>();
-  EveryNameIsParsed<Allow>();
-  EveryNameIsParsed<Perturbation>();
-  EveryNameIsParsed<ExactMemory>();
-  EveryNameIsParsed<CounterDepth>();
+  EveryNameIsParsed<core::Allow>();
+  EveryNameIsParsed<core::Perturbation>();
+  EveryNameIsParsed<core::PageGuard>();
+  EveryNameIsParsed<core::CounterDepth>();
 }
 
 TEST(Scalars, KeepTheirTypeAndEveryValue) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const ScalarValue values[] = {int64_t{1},
+  const core::ScalarValue values[] = {int64_t{1},
                                 1.0,
                                 std::numeric_limits<int64_t>::min(),
                                 std::numeric_limits<int64_t>::max(),
@@ -78,19 +78,19 @@ TEST(Scalars, KeepTheirTypeAndEveryValue) {
                                 -0.0,
                                 infinity,
                                 -infinity};
-  for (const ScalarValue& value : values) {
-    const auto back = DecodeJson<ScalarValue>(EncodeJson(value));
+  for (const core::ScalarValue& value : values) {
+    const auto back = base::DecodeJson<core::ScalarValue>(base::EncodeJson(value));
     ASSERT_TRUE(back);
     EXPECT_EQ(*back, value);
   }
 }
 
 TEST(Mistakes, AreSaidWithTheirPlace) {
-  Measured measured;
+  core::Measured measured;
   measured.cases.resize(3);
   measured.cases[2].launches.resize(1);
   measured.cases[2].launches[0].lines.resize(1);
-  const std::string good = EncodeJson(Verdict(measured));
+  const std::string good = base::EncodeJson(core::Verdict(measured));
   const struct {
     const char *from, *to, *message;
   } rows[] = {
@@ -118,12 +118,12 @@ TEST(Mistakes, AreSaidWithTheirPlace) {
     std::string text = good;
     const size_t at = text.find(row.from);
     ASSERT_NE(at, std::string::npos) << row.from << "\n" << text;
-    const auto read = DecodeJson<Verdict>(text.replace(at, std::string_view(row.from).size(), row.to));
+    const auto read = base::DecodeJson<core::Verdict>(text.replace(at, std::string_view(row.from).size(), row.to));
     ASSERT_FALSE(read) << row.to;
     EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
     EXPECT_EQ(read.error().message, row.message);
   }
-  EXPECT_TRUE(DecodeJson<Verdict>(good));
+  EXPECT_TRUE(base::DecodeJson<core::Verdict>(good));
 }
 
 }  // namespace

@@ -8,25 +8,25 @@ namespace warpwright {
 namespace {
 
 // "a1" is a memset named a on stream 1; "r1" and "w2" record and wait for event 0 on those streams, "R" and "W" do so for event 1.
-std::vector<PlanOp> Ops(const std::string& text) {
-  std::vector<PlanOp> ops;
+std::vector<core::PlanOp> Ops(const std::string& text) {
+  std::vector<core::PlanOp> ops;
   for (size_t i = 0; i + 1 < text.size(); i += 3) {
     const auto stream = static_cast<uint32_t>(text[i + 1] - '0');
     switch (text[i]) {
-      case 'r': case 'R': ops.emplace_back(EventOp{EventOp::Kind::kRecord, text[i] == 'R', stream}); break;
-      case 'w': case 'W': ops.emplace_back(EventOp{EventOp::Kind::kWait, text[i] == 'W', stream}); break;
-      default: ops.emplace_back(MemsetOp{{}, static_cast<uint32_t>(text[i]), 1, 0, stream});
+      case 'r': case 'R': ops.emplace_back(core::EventOp{core::EventOp::Kind::kRecord, text[i] == 'R', stream}); break;
+      case 'w': case 'W': ops.emplace_back(core::EventOp{core::EventOp::Kind::kWait, text[i] == 'W', stream}); break;
+      default: ops.emplace_back(core::MemsetOp{{}, static_cast<uint32_t>(text[i]), 1, 0, stream});
     }
   }
   return ops;
 }
-std::string Text(const std::vector<PlanOp>& ops) {
+std::string Text(const std::vector<core::PlanOp>& ops) {
   std::string text;
-  for (const PlanOp& op : ops) {
-    if (const auto* event = std::get_if<EventOp>(&op))
-      text += event->kind == EventOp::Kind::kRecord ? (event->event ? 'R' : 'r') : (event->event ? 'W' : 'w');
+  for (const core::PlanOp& op : ops) {
+    if (const auto* event = std::get_if<core::EventOp>(&op))
+      text += event->kind == core::EventOp::Kind::kRecord ? (event->event ? 'R' : 'r') : (event->event ? 'W' : 'w');
     else
-      text += static_cast<char>(std::get<MemsetOp>(op).value);
+      text += static_cast<char>(std::get<core::MemsetOp>(op).value);
     text += std::to_string(std::visit([](const auto& o) { return o.stream; }, op)) + " ";
   }
   if (!text.empty()) text.pop_back();
@@ -50,7 +50,7 @@ TEST(StreamOrder, WhatMayRunLaterDoes) {
                          {"another event is another matter", "a1 r1 b3 R3 w2 c2", "b3 R3 a1 r1 w2 c2"},
                          {"the default stream waits for all and all for it", "a1 b2 c0 d1 e2", "b2 a1 c0 e2 d1"},
                          {"fork and join by events", "r0 w1 w2 a1 b2 r1 R2 w0 W0 c0", "r0 w2 b2 R2 w1 a1 r1 w0 W0 c0"}})
-    EXPECT_EQ(Text(LatestFirst(Ops(row.ops))), row.order) << row.why;
+    EXPECT_EQ(Text(core::LatestFirst(Ops(row.ops))), row.order) << row.why;
 }
 
 }  // namespace

@@ -14,16 +14,16 @@ namespace {
 TEST(Counters, EveryFieldIsNamedOnceAndCanBeSet) {
   std::set<std::string_view> names;
   uint64_t value = 1;
-  Counters counters;
-  for (const auto& field : Fields(counters)) {
+  core::Counters counters;
+  for (const auto& field : core::Fields(counters)) {
     EXPECT_TRUE(names.insert(field.name).second) << field.name;
-    EXPECT_TRUE(SetField(counters, field.name, value++));
+    EXPECT_TRUE(core::SetField(counters, field.name, value++));
   }
   value = 1;
-  for (const auto& field : Fields(counters)) EXPECT_EQ(field.value, value++) << field.name;
-  EXPECT_EQ(sizeof(Counters), names.size() * sizeof(uint64_t)) << "a counter has no name";
-  EXPECT_FALSE(SetField(counters, "no_such", 1));
-  Counters twice = counters;
+  for (const auto& field : core::Fields(counters)) EXPECT_EQ(field.value, value++) << field.name;
+  EXPECT_EQ(sizeof(core::Counters), names.size() * sizeof(uint64_t)) << "a counter has no name";
+  EXPECT_FALSE(core::SetField(counters, "no_such", 1));
+  core::Counters twice = counters;
   twice.Add(counters);
   counters.Scale(2.0);
   EXPECT_EQ(twice, counters);
@@ -31,16 +31,16 @@ TEST(Counters, EveryFieldIsNamedOnceAndCanBeSet) {
 
 TEST(Evidence, FieldsAreUniqueAndHaveARange) {
   std::set<std::string_view> names;
-  for (const auto& field : EvidenceFields()) {
+  for (const auto& field : core::EvidenceFields()) {
     EXPECT_TRUE(names.insert(field.name).second) << field.name;
     EXPECT_LT(field.low, field.high) << field.name;
   }
-  Evidence evidence;
+  core::Evidence evidence;
   EXPECT_THROW(evidence.Set("dram", 1), std::logic_error);
 }
 
 TEST(Evidence, DigestIgnoresNoiseAndSeesChange) {
-  Evidence a, b, c;
+  core::Evidence a, b, c;
   a.Set("dram_throughput_pct", 50.01);
   b.Set("dram_throughput_pct", 50.02);
   c.Set("dram_throughput_pct", 60);
@@ -50,14 +50,14 @@ TEST(Evidence, DigestIgnoresNoiseAndSeesChange) {
 
 // Every field that MakeEvidence can fill stays inside the range that the list gives it.
 TEST(Evidence, MakeEvidenceStaysInRange) {
-  Chip chip;
+  core::Chip chip;
   chip.id = "x";
   chip.arch = "sm_90";
   chip.multiprocessors = 132;
   chip.clock_ghz = 1.98;
   chip.dram_bytes_per_second = 4e12;
   chip.launch_overhead_us = 2;
-  LaunchReport launch;
+  core::LaunchReport launch;
   launch.counters.warp_instructions = 10;
   launch.counters.thread_instructions = 320;
   launch.counters.global_load_requests = 1;
@@ -66,12 +66,12 @@ TEST(Evidence, MakeEvidenceStaysInRange) {
   launch.time.total_us = 3;
   launch.time.dram_us = 9;  // more than the total: must be cut to 100 %
   launch.threads_per_block = 256;
-  CaseMeasurement measurement;
+  core::CaseMeasurement measurement;
   measurement.launches = {launch};
-  const Evidence e = MakeEvidence(chip, KernelInfo{}, measurement, ComputeRoofline(chip, 1000, launch.counters));
+  const core::Evidence e = core::MakeEvidence(chip, core::KernelInfo{}, measurement, core::ComputeRoofline(chip, 1000, launch.counters));
   EXPECT_GT(e.values().size(), 50u);
   for (const auto& [name, value] : e.values()) {
-    const auto* field = FindEvidenceField(name);
+    const auto* field = core::FindEvidenceField(name);
     EXPECT_GE(value, field->low) << name;
     EXPECT_LE(value, field->high) << name;
   }
@@ -79,7 +79,7 @@ TEST(Evidence, MakeEvidenceStaysInRange) {
 
 // What a device could not count is absent, not zero; what it measured beyond the counters becomes evidence by its name.
 TEST(Evidence, WhatWasNotCountedIsAbsent) {
-  LaunchReport launch;
+  core::LaunchReport launch;
   launch.time.total_us = 10;
   launch.time.dram_us = 5;
   launch.counters.warp_instructions = 10;
@@ -94,11 +94,11 @@ TEST(Evidence, WhatWasNotCountedIsAbsent) {
               {"flops_fp32", "arithmetic_intensity", "load_reuse"},
               {"warp_instructions_control", "control_instruction_pct", "conversion_instruction_pct"}};
   for (const auto& row : rows) {
-    LaunchReport report = launch;
+    core::LaunchReport report = launch;
     report.unmeasured = {row.unmeasured};
-    CaseMeasurement measurement;
+    core::CaseMeasurement measurement;
     measurement.launches = {report};
-    const Evidence e = MakeEvidence(Chip{}, KernelInfo{}, measurement, Roofline{});
+    const core::Evidence e = core::MakeEvidence(core::Chip{}, core::KernelInfo{}, measurement, core::Roofline{});
     EXPECT_FALSE(e.Get(row.gone)) << row.gone;
     EXPECT_TRUE(e.Get(row.kept)) << row.kept;
     EXPECT_EQ(e.Get("stall_barrier_pct"), 25);
@@ -107,27 +107,27 @@ TEST(Evidence, WhatWasNotCountedIsAbsent) {
 }
 
 TEST(Verdict, SpeedupIsTheWeightedGeometricMean) {
-  Measured before, after;
+  core::Measured before, after;
   before.cases = {{"a", 3, 8, false, {}}, {"b", 1, 10, false, {}}, {"only before", 1, 5, false, {}}};
   after.cases = {{"a", 3, 4, false, {}}, {"b", 1, 10, false, {}}};
-  EXPECT_NEAR(Speedup(before, after), std::pow(2.0, 0.75), 1e-12);
-  EXPECT_EQ(Speedup(before, Measured{}), 1.0);
+  EXPECT_NEAR(core::Speedup(before, after), std::pow(2.0, 0.75), 1e-12);
+  EXPECT_EQ(core::Speedup(before, core::Measured{}), 1.0);
 }
 
 TEST(KernelSpec, ShapesAndScalarBytes) {
-  Argument argument{"out", BufferArgument{}, 7};
-  std::get<BufferArgument>(argument.kind).shape = {*Expression::Parse("N"), *Expression::Parse("N - 5")};
-  Case c;
+  core::Argument argument{"out", core::BufferArgument{}, 7};
+  std::get<core::BufferArgument>(argument.kind).shape = {*core::Expression::Parse("N"), *core::Expression::Parse("N - 5")};
+  core::Case c;
   c.name = "c";
   c.scalars = {{"N", int64_t{8}}, {"eps", 0.5}};
-  EXPECT_EQ(*ShapeOf(argument, c), (std::vector<int64_t>{8, 3}));
+  EXPECT_EQ(*core::ShapeOf(argument, c), (std::vector<int64_t>{8, 3}));
   c.scalars["N"] = int64_t{3};
-  const auto bad = ShapeOf(argument, c);
+  const auto bad = core::ShapeOf(argument, c);
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().line, 7);
   EXPECT_NE(bad.error().message.find("'N - 5' is negative (-2)"), std::string::npos) << bad.error().message;
-  EXPECT_EQ(ScalarBytes({DType::kI32, {}}, int64_t{-2}), (std::vector<std::byte>{std::byte{0xfe}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff}}));
-  EXPECT_EQ(ScalarBytes({DType::kF32, {}}, int64_t{1}), ScalarBytes({DType::kF32, {}}, 1.0));
+  EXPECT_EQ(core::ScalarBytes({core::DType::kI32, {}}, int64_t{-2}), (std::vector<std::byte>{std::byte{0xfe}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff}}));
+  EXPECT_EQ(core::ScalarBytes({core::DType::kF32, {}}, int64_t{1}), core::ScalarBytes({core::DType::kF32, {}}, 1.0));
 }
 
 }  // namespace

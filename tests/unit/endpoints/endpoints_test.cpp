@@ -35,7 +35,7 @@ constexpr char kSecret[] = "It's a Secret to Everybody";
 class EndpointsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    SetLogSink([this](std::string_view line) {
+    base::SetLogSink([this](std::string_view line) {
       const std::lock_guard lock(mutex_);
       log_ += std::string(line) + "\n";
     });
@@ -43,7 +43,7 @@ class EndpointsTest : public ::testing::Test {
     options_.status = "127.0.0.1:0";
     options_.webhook_secret = kSecret;
     options_.request_deadline = std::chrono::milliseconds(2000);
-    hooks_.accept = [this](const Delivery& delivery) -> Result<bool> {
+    hooks_.accept = [this](const service::Delivery& delivery) -> Result<bool> {
       const std::lock_guard lock(mutex_);
       if (fail_) return Fail(ErrorCode::kIo, "disk full");
       if (!ids_.insert(delivery.id).second) return false;
@@ -53,27 +53,27 @@ class EndpointsTest : public ::testing::Test {
     hooks_.snapshot = [] { return testing::BusySnapshot(); };
     hooks_.trajectory = [](int64_t job) -> Result<std::string> {
       if (job == 3) return Fail(ErrorCode::kCorrupt, "the database is damaged");
-      return job == 120 ? TrajectoryJson(testing::BusyTrajectory()) : std::string();
+      return job == 120 ? service::TrajectoryJson(testing::BusyTrajectory()) : std::string();
     };
     hooks_.heartbeat_age = [this] { return std::chrono::milliseconds(age_ms_); };
   }
   void TearDown() override {
     endpoints_.reset();
-    SetLogSink({});
+    base::SetLogSink({});
   }
   void Start() {
-    auto started = Endpoints::Start(options_, hooks_);
+    auto started = service::Endpoints::Start(options_, hooks_);
     ASSERT_TRUE(started) << started.error().Format();
     endpoints_ = std::move(*started);
   }
   int hooks_port() const { return endpoints_->webhook_port(); }
   int status_port() const { return endpoints_->status_port(); }
 
-  EndpointOptions options_;
-  EndpointHooks hooks_;
-  std::unique_ptr<Endpoints> endpoints_;
+  service::EndpointOptions options_;
+  service::EndpointHooks hooks_;
+  std::unique_ptr<service::Endpoints> endpoints_;
   std::mutex mutex_;
-  std::vector<Delivery> accepted_;
+  std::vector<service::Delivery> accepted_;
   std::set<std::string> ids_;
   std::string log_;
   bool fail_ = false;
@@ -126,7 +126,7 @@ TEST_F(EndpointsTest, RefusesWithoutReading) {
   };
   // None of them sends a body, so an answer before the deadline means that none was waited for.
   for (const Row& row : std::vector<Row>{
-           {"too large", "POST /webhook HTTP/1.1\r\n" + headers + fmt::format("Content-Length: {}\r\n\r\n", kMaxWebhookBytes + 1), 413},
+           {"too large", "POST /webhook HTTP/1.1\r\n" + headers + fmt::format("Content-Length: {}\r\n\r\n", forge::kMaxWebhookBytes + 1), 413},
            {"huge length", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: 99999999999999999999999\r\n\r\n", 413},
            {"negative length", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: -1\r\n\r\n", 400},
            {"two lengths", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: 5\r\nContent-Length: 6\r\n\r\n", 400},
@@ -143,7 +143,7 @@ TEST_F(EndpointsTest, RefusesWithoutReading) {
            {"PUT", "PUT /webhook HTTP/1.1\r\nContent-Length: 5\r\n\r\n", 405},
            {"PRI", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
            {"nonsense", "\x16\x03\x01\x02 hello\r\n\r\n", 400},
-           {"expects to go on", "POST /webhook HTTP/1.1\r\nExpect: 100-continue\r\n" + headers + fmt::format("Content-Length: {}\r\n\r\n", kMaxWebhookBytes + 1), 413}}) {
+           {"expects to go on", "POST /webhook HTTP/1.1\r\nExpect: 100-continue\r\n" + headers + fmt::format("Content-Length: {}\r\n\r\n", forge::kMaxWebhookBytes + 1), 413}}) {
     const auto begin = std::chrono::steady_clock::now();
     const HttpReply reply = Exchange(hooks_port(), row.request);
     EXPECT_EQ(reply.status, row.status) << row.what << ": " << reply.head << reply.body;
@@ -156,7 +156,7 @@ TEST_F(EndpointsTest, GoesOnWhenTheSenderAsks) {
   Start();
   std::string request = WebhookRequest(kSecret, "d-1", "{}");
   request.insert(request.find("\r\n") + 2, "Expect: 100-continue\r\n");
-  const Fd fd = ConnectLoopback(hooks_port());
+  const base::Fd fd = ConnectLoopback(hooks_port());
   ASSERT_TRUE(SendAll(fd, request.substr(0, request.size() - 2)));
   EXPECT_EQ(ReadReply(fd, std::chrono::milliseconds(300)).status, 100);
   ASSERT_TRUE(SendAll(fd, "{}"));
@@ -174,10 +174,10 @@ TEST_F(EndpointsTest, AnswersBeforeALargeBodyIsSent) {  // and the sender can re
 TEST_F(EndpointsTest, TakesTheLargestDelivery) {
   options_.request_deadline = std::chrono::milliseconds(10'000);
   Start();
-  const std::string body = "\"" + std::string(kMaxWebhookBytes - 2, 'x') + "\"";
+  const std::string body = "\"" + std::string(forge::kMaxWebhookBytes - 2, 'x') + "\"";
   EXPECT_EQ(Exchange(hooks_port(), WebhookRequest(kSecret, "big", body)).status, 202);
   ASSERT_EQ(accepted_.size(), 1u);
-  EXPECT_EQ(accepted_[0].body.size(), kMaxWebhookBytes);
+  EXPECT_EQ(accepted_[0].body.size(), forge::kMaxWebhookBytes);
 }
 
 TEST_F(EndpointsTest, NeverRepeatsWhatWasSent) {
@@ -195,7 +195,7 @@ TEST_F(EndpointsTest, NeverRepeatsWhatWasSent) {
 
 TEST_F(EndpointsTest, AnswersSeveralRequestsOnAConnection) {
   Start();
-  const Fd fd = ConnectLoopback(hooks_port());
+  const base::Fd fd = ConnectLoopback(hooks_port());
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(SendAll(fd, WebhookRequest(kSecret, fmt::format("d-{}", i), "{}")));
     ASSERT_EQ(ReadReply(fd).status, 202) << i;
@@ -214,7 +214,7 @@ TEST_F(EndpointsTest, AnswersSeveralRequestsOnAConnection) {
 TEST_F(EndpointsTest, SlowSendersHoldNobodyUp) {
   options_.webhook_threads = 2;
   Start();
-  std::vector<Fd> slow;
+  std::vector<base::Fd> slow;
   for (int i = 0; i < 100; ++i) {  // heads that never end
     slow.push_back(ConnectLoopback(hooks_port()));
     SendAll(slow.back(), "POST /webhook HTTP/1.1\r\nX-Slow: ");
@@ -239,7 +239,7 @@ TEST_F(EndpointsTest, ManyIdleConnectionsLeaveRoomForThoseThatSpeak) {
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4096);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   Start();
-  std::vector<Fd> idle;
+  std::vector<base::Fd> idle;
   for (int i = 0; i < 700; ++i) idle.push_back(ConnectLoopback(hooks_port()));  // more than there are places
   EXPECT_EQ(Exchange(hooks_port(), WebhookRequest(kSecret, "d", "{}")).status, 202);
   EXPECT_TRUE(WaitClosed(idle.front(), std::chrono::seconds(2)));  // the oldest made room
@@ -254,7 +254,7 @@ TEST_F(EndpointsTest, CutsHeadsOfAnySize) {
                                     for (int i = 0; i < 20'000; ++i) many += "A: b\r\n";
                                     return many + "\r\n";
                                   }()}) {
-    const Fd fd = ConnectLoopback(hooks_port());
+    const base::Fd fd = ConnectLoopback(hooks_port());
     SendAll(fd, head);
     EXPECT_TRUE(WaitClosed(fd, std::chrono::seconds(4)));
   }
@@ -266,7 +266,7 @@ TEST_F(EndpointsTest, TakesTheNewSecret) {
   endpoints_->SetWebhookSecret("another secret");
   EXPECT_EQ(Exchange(hooks_port(), WebhookRequest(kSecret, "d-1", "{}")).status, 401);
   EXPECT_EQ(Exchange(hooks_port(), WebhookRequest("another secret", "d-1", "{}")).status, 202);
-  EXPECT_EQ(Redact("another secret"), "[redacted]");
+  EXPECT_EQ(base::Redact("another secret"), "[redacted]");
 }
 
 TEST_F(EndpointsTest, RefusesWhileItStops) {
@@ -279,8 +279,8 @@ TEST_F(EndpointsTest, RefusesWhileItStops) {
 TEST_F(EndpointsTest, StopsWithIdleConnectionsOpen) {
   Start();
   const int port = hooks_port();
-  const Fd idle = ConnectLoopback(port);
-  const Fd kept = ConnectLoopback(port);
+  const base::Fd idle = ConnectLoopback(port);
+  const base::Fd kept = ConnectLoopback(port);
   ASSERT_TRUE(SendAll(kept, WebhookRequest(kSecret, "d", "{}")));
   ASSERT_EQ(ReadReply(kept).status, 202);
   const auto begin = std::chrono::steady_clock::now();
@@ -291,7 +291,7 @@ TEST_F(EndpointsTest, StopsWithIdleConnectionsOpen) {
 }
 
 TEST_F(EndpointsTest, AHookThatThrowsIsA500) {
-  hooks_.snapshot = []() -> DaemonSnapshot { throw std::runtime_error("a bug"); };
+  hooks_.snapshot = []() -> service::DaemonSnapshot { throw std::runtime_error("a bug"); };
   Start();
   const HttpReply reply = Get(status_port(), "/api/snapshot");
   EXPECT_EQ(reply.status, 500);
@@ -352,16 +352,16 @@ TEST_F(EndpointsTest, OnlyThisMachineIsAnsweredOnLoopback) {  // DNS rebinding: 
 
 TEST_F(EndpointsTest, RefusesWhatCannotWork) {
   options_.webhook_secret.clear();
-  EXPECT_EQ(Endpoints::Start(options_, hooks_).error().code, ErrorCode::kConfig);
+  EXPECT_EQ(service::Endpoints::Start(options_, hooks_).error().code, ErrorCode::kConfig);
   options_.webhook_secret = kSecret;
   options_.webhooks = "nonsense";
-  EXPECT_EQ(Endpoints::Start(options_, hooks_).error().code, ErrorCode::kConfig);
+  EXPECT_EQ(service::Endpoints::Start(options_, hooks_).error().code, ErrorCode::kConfig);
   options_.webhooks = "127.0.0.1:0";
   Start();
   options_.webhooks = fmt::format("127.0.0.1:{}", hooks_port());  // taken: a second daemon would get half of the deliveries
-  EXPECT_EQ(Endpoints::Start(options_, hooks_).error().code, ErrorCode::kEnvironment);
+  EXPECT_EQ(service::Endpoints::Start(options_, hooks_).error().code, ErrorCode::kEnvironment);
   options_.webhooks = "203.0.113.77:0";  // not ours
-  EXPECT_EQ(Endpoints::Start(options_, hooks_).error().code, ErrorCode::kEnvironment);
+  EXPECT_EQ(service::Endpoints::Start(options_, hooks_).error().code, ErrorCode::kEnvironment);
 }
 
 TEST_F(EndpointsTest, EachListenerMayBeOff) {

@@ -13,16 +13,16 @@
 namespace warpwright {
 namespace {
 
-std::string Whole(const DaemonSnapshot& snapshot) {
-  EndpointMetrics own;
+std::string Whole(const service::DaemonSnapshot& snapshot) {
+  service::EndpointMetrics own;
   own.Answered("webhooks", 202);
   own.Refused("status");
   own.webhook_seconds.Observe(std::chrono::milliseconds(3));
-  return RenderMetrics(snapshot) + own.Render();
+  return service::RenderMetrics(snapshot) + own.Render();
 }
 
 TEST(Metrics, HaveHelpAndTypeOnceAndBeforeTheirLines) {
-  for (const DaemonSnapshot& snapshot : {testing::BusySnapshot(), testing::IdleSnapshot(), testing::SnapshotOf("x\n# HELP \"evil\" \\ \xff")}) {
+  for (const service::DaemonSnapshot& snapshot : {testing::BusySnapshot(), testing::IdleSnapshot(), testing::SnapshotOf("x\n# HELP \"evil\" \\ \xff")}) {
     std::istringstream lines(Whole(snapshot));
     std::map<std::string, std::string> types;
     std::set<std::string> helped, seen;
@@ -60,33 +60,33 @@ TEST(Metrics, SayWhatTheSnapshotSays) {
 }
 
 TEST(Metrics, BoundTheirLabels) {
-  DaemonSnapshot snapshot = testing::IdleSnapshot();
+  service::DaemonSnapshot snapshot = testing::IdleSnapshot();
   for (int i = 0; i < 1000; ++i) snapshot.counters["jobs_total"]["label " + std::to_string(i)] = i == 500 ? 100 : 1;
-  const std::string text = RenderMetrics(snapshot);
+  const std::string text = service::RenderMetrics(snapshot);
   size_t count = 0;
   for (size_t at = text.find("warpwright_jobs_total{"); at != std::string::npos; at = text.find("warpwright_jobs_total{", at + 1)) ++count;
-  EXPECT_EQ(count, kMaxLabels + 1);
+  EXPECT_EQ(count, service::kMaxLabels + 1);
   EXPECT_NE(text.find("warpwright_jobs_total{outcome=\"label 500\"} 100\n"), std::string::npos);
   EXPECT_NE(text.find("warpwright_jobs_total{outcome=\"other\"} 936\n"), std::string::npos) << text;
 }
 
 TEST(Metrics, LoseNoCounterThatTheyDoNotKnow) {
-  DaemonSnapshot snapshot = testing::IdleSnapshot();
+  service::DaemonSnapshot snapshot = testing::IdleSnapshot();
   snapshot.counters = {{"surprises", {{"a", 2}}}, {"odd name!_total", {{"", 3}}}};
   snapshot.gauges["things_total"] = 5;
-  const std::string text = RenderMetrics(snapshot);
+  const std::string text = service::RenderMetrics(snapshot);
   EXPECT_NE(text.find("warpwright_surprises_total{kind=\"a\"} 2\n"), std::string::npos) << text;
   EXPECT_NE(text.find("warpwright_odd_name__total 3\n"), std::string::npos) << text;
   EXPECT_NE(text.find("warpwright_things 5\n"), std::string::npos) << text;
 }
 
 TEST(Metrics, PassPromtool) {
-  Command command;
+  base::Command command;
   command.argv = {"promtool", "check", "metrics"};
-  command.env = MinimalEnvironment();
-  for (const DaemonSnapshot& snapshot : {testing::BusySnapshot(), testing::IdleSnapshot(), testing::SnapshotOf("x\n\"y\\")}) {
+  command.env = base::MinimalEnvironment();
+  for (const service::DaemonSnapshot& snapshot : {testing::BusySnapshot(), testing::IdleSnapshot(), testing::SnapshotOf("x\n\"y\\")}) {
     command.input = Whole(snapshot);
-    const auto done = warpwright::Run(command);
+    const auto done = warpwright::base::Run(command);
     if (!done || done->exit_code == 127) GTEST_SKIP() << "promtool (Debian's prometheus) is not installed";
     EXPECT_EQ(done->exit_code, 0) << done->out << done->err;
     EXPECT_EQ(done->out + done->err, "");

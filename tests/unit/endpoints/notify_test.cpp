@@ -37,33 +37,33 @@ class Manager {
   }
 
  private:
-  Fd fd_;
+  base::Fd fd_;
 };
 
 TEST(Notify, SpeaksThroughPathsAndAbstractNames) {
-  const auto folder = TemporaryDirectory::Create("ww-notify");
+  const auto folder = base::TemporaryDirectory::Create("ww-notify");
   ASSERT_TRUE(folder);
   for (const std::string& name : {(folder->path() / "notify").string(), "@warpwright-test-" + std::to_string(::getpid())}) {
     Manager manager(name);
-    NotifyReady("watching 3 repositories");
+    service::NotifyReady("watching 3 repositories");
     EXPECT_EQ(manager.Receive(), "READY=1\nSTATUS=watching 3 repositories");
-    NotifyAlive();
+    service::NotifyAlive();
     EXPECT_EQ(manager.Receive(), "WATCHDOG=1");
-    NotifyStatus("two\nMAINPID=1\x01 lines");
+    service::NotifyStatus("two\nMAINPID=1\x01 lines");
     EXPECT_EQ(manager.Receive(), "STATUS=two MAINPID=1  lines");  // cannot become an assignment of its own
-    NotifyReloading();
+    service::NotifyReloading();
     EXPECT_TRUE(manager.Receive().starts_with("RELOADING=1\nMONOTONIC_USEC="));
-    NotifyStopping("draining");
+    service::NotifyStopping("draining");
     EXPECT_EQ(manager.Receive(), "STOPPING=1\nSTATUS=draining");
   }
 }
 
 TEST(Notify, GoesOnWhereNobodyListens) {
   ::unsetenv("NOTIFY_SOCKET");
-  NotifyReady("x");
+  service::NotifyReady("x");
   for (const std::string& socket : {std::string("/nonexistent/socket"), std::string("relative"), "/" + std::string(200, 'x')}) {
     ::setenv("NOTIFY_SOCKET", socket.c_str(), 1);
-    NotifyReady("x");
+    service::NotifyReady("x");
   }
   ::unsetenv("NOTIFY_SOCKET");
 }

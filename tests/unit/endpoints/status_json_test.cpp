@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 TEST(StatusJson, SaysWhatTheSnapshotSays) {
-  const json out = json::parse(SnapshotJson(testing::BusySnapshot()));
+  const json out = json::parse(service::SnapshotJson(testing::BusySnapshot()));
   EXPECT_EQ(out["queued"], 3);
   EXPECT_EQ(out["jobs"].size(), 47u);
   EXPECT_EQ(out["jobs"][3]["kernel"], "layernorm_forward");
@@ -25,15 +25,15 @@ TEST(StatusJson, SaysWhatTheSnapshotSays) {
 }
 
 TEST(StatusJson, IsBoundedAndKeepsThoseWhoWaitLongest) {
-  DaemonSnapshot snapshot = testing::IdleSnapshot();
+  service::DaemonSnapshot snapshot = testing::IdleSnapshot();
   for (int i = 1000; i > 0; --i) {
-    JobSnapshot job;
+    service::JobSnapshot job;
     job.id = i;
     job.state = "queued";
     job.kernel = std::string(10'000, 'k') + "\xc3\xa4";
     snapshot.jobs.push_back(job);
   }
-  const std::string text = SnapshotJson(snapshot);
+  const std::string text = service::SnapshotJson(snapshot);
   const json out = json::parse(text);
   EXPECT_LT(text.size(), 150'000u);
   EXPECT_EQ(out["queued"], 1000);
@@ -44,16 +44,16 @@ TEST(StatusJson, IsBoundedAndKeepsThoseWhoWaitLongest) {
 }
 
 TEST(StatusJson, TakesAnyBytesAndNumbers) {
-  DaemonSnapshot snapshot = testing::SnapshotOf("\xff\xfe <img onerror> \"\\ \xe2\x80");
+  service::DaemonSnapshot snapshot = testing::SnapshotOf("\xff\xfe <img onerror> \"\\ \xe2\x80");
   snapshot.jobs[0].gain = std::nan("");
   snapshot.gauges["x"] = INFINITY;
-  const json out = json::parse(SnapshotJson(snapshot));
+  const json out = json::parse(service::SnapshotJson(snapshot));
   EXPECT_TRUE(out["jobs"][0]["gain"].is_null());
   EXPECT_TRUE(out["gauges"]["x"].is_null());
 }
 
 TEST(TrajectoryJson, ShowsWhatWasTaken) {
-  const json out = json::parse(TrajectoryJson(testing::BusyTrajectory()));
+  const json out = json::parse(service::TrajectoryJson(testing::BusyTrajectory()));
   EXPECT_DOUBLE_EQ(out["original_us"], 100.2);
   EXPECT_TRUE(out["outcome"].is_null());
   EXPECT_EQ(out["left_out"], 0);
@@ -74,15 +74,15 @@ TEST(TrajectoryJson, ShowsWhatWasTaken) {
 }
 
 TEST(TrajectoryJson, KeepsTheLastSteps) {
-  TrajectoryView view = testing::BusyTrajectory();
+  memory::TrajectoryView view = testing::BusyTrajectory();
   while (view.steps.size() < 1000) view.steps.push_back(view.steps[1]);
-  const json out = json::parse(TrajectoryJson(view));
-  EXPECT_EQ(out["steps"].size(), kMaxTrajectorySteps);
-  EXPECT_EQ(out["left_out"], 1000 - kMaxTrajectorySteps);
+  const json out = json::parse(service::TrajectoryJson(view));
+  EXPECT_EQ(out["steps"].size(), service::kMaxTrajectorySteps);
+  EXPECT_EQ(out["left_out"], 1000 - service::kMaxTrajectorySteps);
   EXPECT_DOUBLE_EQ(out["original_us"], 100.2);
 }
 
-TEST(TrajectoryJson, TakesAnyBytes) { EXPECT_TRUE(json::accept(TrajectoryJson(testing::BusyTrajectory("\xff<script>\x01")))); }
+TEST(TrajectoryJson, TakesAnyBytes) { EXPECT_TRUE(json::accept(service::TrajectoryJson(testing::BusyTrajectory("\xff<script>\x01")))); }
 
 }  // namespace
 }  // namespace warpwright

@@ -8,8 +8,8 @@
 namespace warpwright {
 namespace {
 
-HttpRequest Head(std::vector<std::pair<std::string, std::string>> changes) {
-  HttpRequest request{"POST", "/webhook", {{"Content-Type", "application/json"}, {"X-GitHub-Event", "push"}, {"X-GitHub-Delivery", "72d3162e-cc78"}, {"X-Hub-Signature-256", "sha256=00"}}, {}, 2};
+http::HttpRequest Head(std::vector<std::pair<std::string, std::string>> changes) {
+  http::HttpRequest request{"POST", "/webhook", {{"Content-Type", "application/json"}, {"X-GitHub-Event", "push"}, {"X-GitHub-Delivery", "72d3162e-cc78"}, {"X-Hub-Signature-256", "sha256=00"}}, {}, 2};
   for (const auto& [name, value] : changes) {
     std::erase_if(request.headers, [&, n = name](const auto& header) { return header.first == n; });
     if (value != "absent") request.headers.emplace_back(name, value);
@@ -22,8 +22,8 @@ struct DeliveryRow {
   int status;  // 0: admitted
 };
 TEST(WebhookRoute, DecidesByTheHead) {
-  EndpointMetrics metrics;
-  const WebhookRoute route("secret", [](const Delivery&) -> Result<bool> { return true; }, metrics);
+  service::EndpointMetrics metrics;
+  const service::WebhookRoute route("secret", [](const service::Delivery&) -> Result<bool> { return true; }, metrics);
   for (const DeliveryRow& row : std::vector<DeliveryRow>{{{}, 0},
                                          {{{"Content-Type", "application/json; charset=utf-8"}}, 0},
                                          {{{"Content-Type", "application/json ;x"}}, 0},
@@ -41,16 +41,16 @@ TEST(WebhookRoute, DecidesByTheHead) {
     const auto refused = route.Admit(Head(row.changes));
     EXPECT_EQ(refused ? refused->status : 0, row.status) << (row.changes.empty() ? "" : row.changes[0].first + ": " + row.changes[0].second);
   }
-  HttpRequest empty = Head({});
+  http::HttpRequest empty = Head({});
   empty.content_length = 0;
   EXPECT_EQ(route.Admit(empty)->status, 400);
 }
 
 TEST(WebhookRoute, ChecksTheSignatureOverTheRawBytes) {
-  SetLogSink([](std::string_view) {});
-  EndpointMetrics metrics;
+  base::SetLogSink([](std::string_view) {});
+  service::EndpointMetrics metrics;
   int calls = 0;
-  WebhookRoute route("secret", [&](const Delivery&) -> Result<bool> { return ++calls == 1; }, metrics);
+  service::WebhookRoute route("secret", [&](const service::Delivery&) -> Result<bool> { return ++calls == 1; }, metrics);
   const std::string body = "{ \"a\" : 1 }";
   const std::string right = testing::SignWebhook("secret", body);
   struct Signed {
@@ -67,12 +67,12 @@ TEST(WebhookRoute, ChecksTheSignatureOverTheRawBytes) {
                                                {body, right.substr(0, 70), 401},
                                                {body, right + "0", 401},
                                                {body, "sha1=" + right.substr(7), 401}}) {
-    HttpRequest request = Head({{"X-Hub-Signature-256", row.signature}});
+    http::HttpRequest request = Head({{"X-Hub-Signature-256", row.signature}});
     request.body = row.body;
     EXPECT_EQ(route.Answer(request).status, row.status) << row.signature;
   }
   EXPECT_EQ(calls, 1);
-  SetLogSink({});
+  base::SetLogSink({});
 }
 
 }  // namespace

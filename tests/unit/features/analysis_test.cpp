@@ -12,12 +12,12 @@ namespace {
 // The first kernel of a source, analyzed.
 struct Kernel {
   explicit Kernel(const std::string& text)
-      : ast(*Ast::Parse({std::filesystem::temp_directory_path().string(), "a.cu", text})),
-        function(*BuildSyntax(ast::Kernels(ast).at(0))),
+      : ast(*source::Ast::Parse({std::filesystem::temp_directory_path().string(), "a.cu", text})),
+        function(*source::BuildSyntax(source::ast::Kernels(ast).at(0))),
         analysis(function) {}
-  Ast ast;
-  SyntaxFunction function;
-  FunctionAnalysis analysis;
+  source::Ast ast;
+  source::SyntaxFunction function;
+  source::FunctionAnalysis analysis;
 };
 
 std::string IndexOfFirst(const std::string& body) {
@@ -61,7 +61,7 @@ TEST(Analysis, ReadsAndWrites) {
   const Kernel kernel(
       "__global__ void k(float* a, const float* b) { a[0] = b[1]; a[2] += 1; a[3]++; atomicMax((int*)a, 1); }");
   std::string text;
-  for (const Access& access : kernel.analysis.Accesses())
+  for (const source::Access& access : kernel.analysis.Accesses())
     text += access.index.ToString() + (access.reads ? "r" : "") + (access.writes ? "w" : "") +
             (access.atomic ? "!" : "") + " ";
   EXPECT_EQ(text, "0w 1r 2rw 3rw 0rw! ");
@@ -87,7 +87,7 @@ TEST(Analysis, CountedLoops) {
   };
   for (const auto& [body, relation, trips] : rows) {
     const Kernel kernel(std::string("__global__ void k(float* out) { ") + body + " }");
-    const auto loop = kernel.analysis.Counted(*Collect(*kernel.function.body, NodeKind::kFor).at(0));
+    const auto loop = kernel.analysis.Counted(*source::Collect(*kernel.function.body, source::NodeKind::kFor).at(0));
     ASSERT_TRUE(loop) << body;
     EXPECT_EQ(loop->relation, relation) << body;
     EXPECT_EQ(kernel.analysis.TripCount(*loop), trips) << body;
@@ -95,21 +95,21 @@ TEST(Analysis, CountedLoops) {
   for (const char* body : {"for (;;) break;", "for (int i = 0; i < 10; i++) i += out[i];",
                            "for (int i = 0; i < 10; i *= 2) out[i] = 0;", "for (int i = 0; out[i] > 0; i++) ;"}) {
     const Kernel kernel(std::string("__global__ void k(float* out) { ") + body + " }");
-    EXPECT_FALSE(kernel.analysis.Counted(*Collect(*kernel.function.body, NodeKind::kFor).at(0))) << body;
+    EXPECT_FALSE(kernel.analysis.Counted(*source::Collect(*kernel.function.body, source::NodeKind::kFor).at(0))) << body;
   }
 }
 
 TEST(Analysis, LoopsKeepFourPartsWhateverIsAbsent) {
   const Kernel kernel(
       "__global__ void k(float* out, int n) { int i = 0; for (; i < n /* ; */;) { i++; } for (i = 0;; ++i) break; }");
-  const auto loops = Collect(*kernel.function.body, NodeKind::kFor);
+  const auto loops = source::Collect(*kernel.function.body, source::NodeKind::kFor);
   ASSERT_EQ(loops.size(), 2u);
-  EXPECT_TRUE((*loops[0])[kLoopInit].Is(NodeKind::kEmpty));
-  EXPECT_TRUE((*loops[0])[kLoopCondition].Is(NodeKind::kBinary, "<"));
-  EXPECT_TRUE((*loops[0])[kLoopIncrement].Is(NodeKind::kEmpty));
-  EXPECT_TRUE((*loops[1])[kLoopInit].Is(NodeKind::kAssign, "="));
-  EXPECT_TRUE((*loops[1])[kLoopCondition].Is(NodeKind::kEmpty));
-  EXPECT_TRUE((*loops[1])[kLoopIncrement].Is(NodeKind::kAssign, "++"));
+  EXPECT_TRUE((*loops[0])[source::kLoopInit].Is(source::NodeKind::kEmpty));
+  EXPECT_TRUE((*loops[0])[source::kLoopCondition].Is(source::NodeKind::kBinary, "<"));
+  EXPECT_TRUE((*loops[0])[source::kLoopIncrement].Is(source::NodeKind::kEmpty));
+  EXPECT_TRUE((*loops[1])[source::kLoopInit].Is(source::NodeKind::kAssign, "="));
+  EXPECT_TRUE((*loops[1])[source::kLoopCondition].Is(source::NodeKind::kEmpty));
+  EXPECT_TRUE((*loops[1])[source::kLoopIncrement].Is(source::NodeKind::kAssign, "++"));
 }
 
 TEST(Analysis, BoundsGuards) {
@@ -126,7 +126,7 @@ TEST(Analysis, BoundsGuards) {
   for (const auto& [body, limits] : rows) {
     const Kernel kernel(std::string("__global__ void k(float* out, int n) { int i = threadIdx.x, j = threadIdx.y; ") +
                         body + " }");
-    const auto guard = AsBoundsGuard(*Collect(*kernel.function.body, NodeKind::kIf).at(0));
+    const auto guard = source::AsBoundsGuard(*source::Collect(*kernel.function.body, source::NodeKind::kIf).at(0));
     EXPECT_EQ(guard ? static_cast<int>(guard->limits.size()) : 0, limits) << body;
   }
 }
@@ -135,15 +135,15 @@ TEST(Analysis, LaunchPartsAreAlwaysFour) {
   const Kernel kernel(
       "__global__ void k(float* p, int n) { p[n] = 0; } void f(float* p, int n) { k<<<(n + 255) / 256, 256>>>(p, n); "
       "}");
-  const auto host = BuildSyntax(*ast::FindFunction(kernel.ast, "f"));
-  const auto launches = Collect(*host->body, NodeKind::kLaunch);
+  const auto host = source::BuildSyntax(*source::ast::FindFunction(kernel.ast, "f"));
+  const auto launches = source::Collect(*host->body, source::NodeKind::kLaunch);
   ASSERT_EQ(launches.size(), 1u);
-  const Node& launch = *launches[0];
+  const source::Node& launch = *launches[0];
   EXPECT_EQ(launch.name, "k");
   ASSERT_EQ(launch.size(), 6u);
-  EXPECT_EQ(host->Text(launch[kLaunchGrid]), "(n + 255) / 256");
-  EXPECT_TRUE(launch[kLaunchShared].Is(NodeKind::kEmpty));
-  EXPECT_EQ(host->Text(launch[kLaunchArguments]), "p");
+  EXPECT_EQ(host->Text(launch[source::kLaunchGrid]), "(n + 255) / 256");
+  EXPECT_TRUE(launch[source::kLaunchShared].Is(source::NodeKind::kEmpty));
+  EXPECT_EQ(host->Text(launch[source::kLaunchArguments]), "p");
 }
 
 }  // namespace

@@ -9,112 +9,112 @@
 namespace warpwright {
 namespace {
 
-StaticFeatures Extract(const std::string& text, size_t which = 0) {
-  const auto ast = Ast::Parse({std::filesystem::temp_directory_path().string(), "a.cu", text});
+core::StaticFeatures Extract(const std::string& text, size_t which = 0) {
+  const auto ast = source::Ast::Parse({std::filesystem::temp_directory_path().string(), "a.cu", text});
   EXPECT_TRUE(ast) << (ast ? "" : ast.error().Format());
-  const auto kernels = ast::Kernels(*ast);
+  const auto kernels = source::ast::Kernels(*ast);
   EXPECT_GT(kernels.size(), which) << text;
-  return ExtractFeatures(*ast, kernels.at(which));
+  return source::ExtractFeatures(*ast, kernels.at(which));
 }
 
 constexpr auto kI = "int i = blockIdx.x * blockDim.x + threadIdx.x; ";
 
 TEST(Features, OperationClasses) {
   const std::string i = kI;
-  const std::pair<OperationClass, std::string> rows[] = {
-      {OperationClass::kElementwise,
+  const std::pair<core::OperationClass, std::string> rows[] = {
+      {core::OperationClass::kElementwise,
        "__global__ void k(float* o, const float* a, int n) { " + i + "if (i < n) o[i] = a[i] * 2; }"},
-      {OperationClass::kElementwise,
+      {core::OperationClass::kElementwise,
        "__global__ void k(float* o, const float* a, int n) { for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < "
        "n; i += blockDim.x * "
        "gridDim.x) o[i] = tanhf(a[i]); }"},
-      {OperationClass::kElementwise, "__global__ void bias(float* o, const float* a, const float* b, int n, int C) { " +
+      {core::OperationClass::kElementwise, "__global__ void bias(float* o, const float* a, const float* b, int n, int C) { " +
                                          i + "if (i >= n) return; o[i] = a[i] + b[i % C]; }"},
-      {OperationClass::kElementwise,
+      {core::OperationClass::kElementwise,
        "__global__ void copy(float4* o, const float4* a, int n) { " + i + "if (i < n) o[i] = a[i]; }"},
-      {OperationClass::kRowReduction,
+      {core::OperationClass::kRowReduction,
        "__global__ void k(float* o, const float* a, int N, int C) { " + i +
            "if (i < N) { float s = 0; for (int c = 0; c < C; c++) s += a[i * C + c]; o[i] = s; } }"},
-      {OperationClass::kRowReduction,
+      {core::OperationClass::kRowReduction,
        "__global__ void k(float* o, const float* a, int C) { __shared__ float s[256]; float v = 0; for (int c = "
        "threadIdx.x; c < C; c += "
        "blockDim.x) v += a[blockIdx.x * C + c]; s[threadIdx.x] = v; __syncthreads(); for (int d = blockDim.x / 2; d > "
        "0; d /= 2) { if "
        "(threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d]; __syncthreads(); } if (threadIdx.x == 0) o[blockIdx.x] "
        "= s[0]; }"},
-      {OperationClass::kRowNormalization, "__global__ void k(float* o, const float* a, int N, int C) { " + i +
+      {core::OperationClass::kRowNormalization, "__global__ void k(float* o, const float* a, int N, int C) { " + i +
                                               "if (i >= N) return; float s = 0; for (int c = 0; c < C; c++) s += a[i * "
                                               "C + c]; for (int c = 0; c < C; c++) o[i * C + c] = a[i * C + c] / s; }"},
-      {OperationClass::kFullReduction,
+      {core::OperationClass::kFullReduction,
        "__global__ void k(float* o, const float* a, int n) { float s = 0; for (int i = blockIdx.x * blockDim.x + "
        "threadIdx.x; i < n; i += "
        "blockDim.x * gridDim.x) s += a[i]; atomicAdd(o, s); }"},
-      {OperationClass::kFullReduction,
+      {core::OperationClass::kFullReduction,
        "__global__ void k(float* o, const float* a) { __shared__ float s[256]; int t = threadIdx.x; s[t] = "
        "a[blockIdx.x * 256 + t]; "
        "__syncthreads(); for (int d = 128; d > 0; d >>= 1) { if (t < d) s[t] += s[t + d]; __syncthreads(); } if (t == "
        "0) o[blockIdx.x] = s[0]; }"},
-      {OperationClass::kMatmul,
+      {core::OperationClass::kMatmul,
        "__global__ void k(float* c, const float* a, const float* b, int M, int N, int K) { int r = blockIdx.y * "
        "blockDim.y + threadIdx.y; int q "
        "= blockIdx.x * blockDim.x + threadIdx.x; if (r < M && q < N) { float s = 0; for (int k = 0; k < K; k++) s += "
        "a[r * K + k] * b[k * N + q]; "
        "c[r * N + q] = s; } }"},
-      {OperationClass::kMatmul, "__global__ void k(float* c, const float* a, const float* b, int N, int K) { " + i +
+      {core::OperationClass::kMatmul, "__global__ void k(float* c, const float* a, const float* b, int N, int K) { " + i +
                                     "int r = i / N, q = i % N; float s = 0; for (int k = 0; k < K; k++) s = fmaf(a[r * "
                                     "K + k], b[k * N + q], s); c[i] = s; }"},
-      {OperationClass::kTranspose,
+      {core::OperationClass::kTranspose,
        "__global__ void k(float* o, const float* a, int R, int C) { int x = blockIdx.x * 16 + threadIdx.x, y = "
        "blockIdx.y * 16 + threadIdx.y; "
        "if (x < C && y < R) o[x * R + y] = a[y * C + x]; }"},
-      {OperationClass::kTranspose,
+      {core::OperationClass::kTranspose,
        "__global__ void k(float* o, const float* a, int R, int C) { __shared__ float t[32][33]; int x = blockIdx.x * "
        "32 + threadIdx.x, y = "
        "blockIdx.y * 32 + threadIdx.y; t[threadIdx.y][threadIdx.x] = a[y * C + x]; __syncthreads(); o[(blockIdx.x * 32 "
        "+ threadIdx.y) * R + "
        "blockIdx.y * 32 + threadIdx.x] = t[threadIdx.x][threadIdx.y]; }"},
-      {OperationClass::kHistogram,
+      {core::OperationClass::kHistogram,
        "__global__ void k(int* h, const unsigned char* a, int n) { " + i + "if (i < n) atomicAdd(&h[a[i]], 1); }"},
-      {OperationClass::kGather, "__global__ void k(float* o, const float* w, const int* ix, int C) { " + i +
+      {core::OperationClass::kGather, "__global__ void k(float* o, const float* w, const int* ix, int C) { " + i +
                                     "o[i] = w[ix[i / C] * C + i % C]; }"},
-      {OperationClass::kScan,
+      {core::OperationClass::kScan,
        "__global__ void k(float* o, const float* a, int n) { float s = 0; for (int j = 0; j < n; j++) { s += a[j]; "
        "o[j] = s; } }"},
-      {OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
+      {core::OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
                                      "if (i > 0 && i < n - 1) o[i] = a[i - 1] + a[i] + a[i + 1]; }"},
-      {OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
+      {core::OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
                                      "float s = 0; for (int d = -2; d <= 2; d++) s += a[i + d]; o[i] = s; }"},
-      {OperationClass::kOther, "__global__ void k() {}"},
+      {core::OperationClass::kOther, "__global__ void k() {}"},
   };
-  for (const auto& [operation, text] : rows) EXPECT_EQ(Name(Extract(text).operation), Name(operation)) << text;
+  for (const auto& [operation, text] : rows) EXPECT_EQ(core::Name(Extract(text).operation), core::Name(operation)) << text;
 }
 
 TEST(Features, AccessPatterns) {
-  const std::tuple<const char*, AccessPattern, const char*> rows[] = {
-      {"p[threadIdx.x]", AccessPattern::kCoalesced, ""},
-      {"p[blockIdx.x * 256 + threadIdx.x]", AccessPattern::kCoalesced, ""},
-      {"p[2 * threadIdx.x]", AccessPattern::kStrided, "2"},
-      {"p[threadIdx.x * C]", AccessPattern::kStrided, "C"},
-      {"p[blockIdx.x]", AccessPattern::kBroadcast, ""},
-      {"p[0]", AccessPattern::kBroadcast, ""},
-      {"p[threadIdx.y]", AccessPattern::kBroadcast, ""},
-      {"p[ix[threadIdx.x]]", AccessPattern::kIndirect, ""},
-      {"p[threadIdx.x % C]", AccessPattern::kCoalesced, ""},
-      {"p[threadIdx.x / C]", AccessPattern::kBroadcast, ""},
-      {"p[(threadIdx.x % 8) * C]", AccessPattern::kStrided, "C"},
-      {"p[threadIdx.x * threadIdx.x]", AccessPattern::kUnknown, ""},
-      {"p[threadIdx.x ^ 3]", AccessPattern::kUnknown, ""},
-      {"reinterpret_cast<const float4*>(p)[threadIdx.x].x", AccessPattern::kCoalesced, ""},
+  const std::tuple<const char*, core::AccessPattern, const char*> rows[] = {
+      {"p[threadIdx.x]", core::AccessPattern::kCoalesced, ""},
+      {"p[blockIdx.x * 256 + threadIdx.x]", core::AccessPattern::kCoalesced, ""},
+      {"p[2 * threadIdx.x]", core::AccessPattern::kStrided, "2"},
+      {"p[threadIdx.x * C]", core::AccessPattern::kStrided, "C"},
+      {"p[blockIdx.x]", core::AccessPattern::kBroadcast, ""},
+      {"p[0]", core::AccessPattern::kBroadcast, ""},
+      {"p[threadIdx.y]", core::AccessPattern::kBroadcast, ""},
+      {"p[ix[threadIdx.x]]", core::AccessPattern::kIndirect, ""},
+      {"p[threadIdx.x % C]", core::AccessPattern::kCoalesced, ""},
+      {"p[threadIdx.x / C]", core::AccessPattern::kBroadcast, ""},
+      {"p[(threadIdx.x % 8) * C]", core::AccessPattern::kStrided, "C"},
+      {"p[threadIdx.x * threadIdx.x]", core::AccessPattern::kUnknown, ""},
+      {"p[threadIdx.x ^ 3]", core::AccessPattern::kUnknown, ""},
+      {"reinterpret_cast<const float4*>(p)[threadIdx.x].x", core::AccessPattern::kCoalesced, ""},
   };
   for (const auto& [access, pattern, stride] : rows) {
-    const StaticFeatures features =
+    const core::StaticFeatures features =
         Extract("__global__ void k(float* o, const float* p, const int* ix, int C) { float v = " + std::string(access) +
                 "; o[0] = v; }");
     bool found = false;
-    for (const AccessInfo& info : features.accesses) {
+    for (const core::AccessInfo& info : features.accesses) {
       if (info.pointer != "p") continue;
       found = true;
-      EXPECT_EQ(Name(info.pattern), Name(pattern)) << access;
+      EXPECT_EQ(core::Name(info.pattern), core::Name(pattern)) << access;
       EXPECT_EQ(info.stride, stride) << access;
       EXPECT_TRUE(info.reads && !info.writes) << access;
     }
@@ -138,26 +138,26 @@ TEST(Features, VectorWidths) {
        4},
   };
   for (const auto& [text, width] : rows) {
-    const StaticFeatures features = Extract(text);
+    const core::StaticFeatures features = Extract(text);
     EXPECT_EQ(features.max_vector_width, width) << text;
     EXPECT_EQ(features.vectorized, width > 1) << text;
     ASSERT_FALSE(features.accesses.empty());
-    EXPECT_EQ(Name(features.accesses[0].pattern), Name(AccessPattern::kCoalesced)) << text;
+    EXPECT_EQ(core::Name(features.accesses[0].pattern), core::Name(core::AccessPattern::kCoalesced)) << text;
   }
 }
 
 TEST(Features, TailsOfVectorsAreNotStridedAccesses) {
-  const StaticFeatures features = Extract(
+  const core::StaticFeatures features = Extract(
       "__global__ void k(float* o, int n) { int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);\n"
       "  if (i + 4 <= n) *reinterpret_cast<float4*>(o + i) = make_float4(0, 0, 0, 0);\n"
       "  else for (int j = i; j < n; ++j) o[j] = 0; }");
   ASSERT_EQ(features.accesses.size(), 1u);
-  EXPECT_EQ(features.accesses[0].pattern, AccessPattern::kCoalesced);
+  EXPECT_EQ(features.accesses[0].pattern, core::AccessPattern::kCoalesced);
   EXPECT_EQ(features.accesses[0].vector_width, 4);
 }
 
 TEST(Features, LoopsAreDescribed) {
-  const StaticFeatures features = Extract(
+  const core::StaticFeatures features = Extract(
       "__global__ void k(float* o, const float* a, int C) {\n"
       "  float s = 0, m = -1e30f;\n"
       "  for (int c = threadIdx.x; c < C; c += blockDim.x) {\n"
@@ -201,7 +201,7 @@ TEST(Features, AccumulatorsInManySpellings) {
       {"s = s / 2 + a[c];", false},
   };
   for (const auto& [update, expected] : rows) {
-    const StaticFeatures features = Extract(
+    const core::StaticFeatures features = Extract(
         "__global__ void k(float* o, const float* a, float b, int C) { float s = 0; for (int c = 0; c < C; c++) { " +
         std::string(update) + " } o[0] = s; }");
     ASSERT_EQ(features.loops.size(), 1u);
@@ -210,7 +210,7 @@ TEST(Features, AccumulatorsInManySpellings) {
 }
 
 TEST(Features, SynchronizationIsCountedAlsoInDeviceFunctions) {
-  const StaticFeatures features = Extract(
+  const core::StaticFeatures features = Extract(
       "__device__ float warp_sum(float v) { for (int d = 16; d; d >>= 1) v += __shfl_xor_sync(~0u, v, d); return v; }\n"
       "__device__ float block_sum(float v) { __shared__ float s[32]; s[threadIdx.x / 32] = warp_sum(v); "
       "__syncthreads(); return warp_sum(s[0]); }\n"
@@ -237,7 +237,7 @@ TEST(Features, GuardsAreNotDivergence) {
       {"if (n > 3) o[0] = 0;", false, 0},
   };
   for (const auto& [body, guard, divergent] : rows) {
-    const StaticFeatures features = Extract("__global__ void k(float* o, int n) { " + body + " }");
+    const core::StaticFeatures features = Extract("__global__ void k(float* o, int n) { " + body + " }");
     EXPECT_EQ(features.bounds_guard, guard) << body;
     EXPECT_EQ(features.divergent_branches, divergent) << body;
   }
@@ -253,7 +253,7 @@ TEST(Features, QualifiersAndBounds) {
       {"template <int N> __global__ __launch_bounds__(N, 2) void k(float* o) { o[0] = 1; }", true, true},
   };
   for (const auto& [text, const_restrict, bounds] : rows) {
-    const StaticFeatures features = Extract(text);
+    const core::StaticFeatures features = Extract(text);
     EXPECT_EQ(features.const_restrict, const_restrict) << text;
     EXPECT_EQ(features.launch_bounds, bounds) << text;
   }
@@ -264,7 +264,7 @@ TEST(Features, SpecialUnits) {
                       "{}, {}, {}, {};\"); }")
                   .tensor_cores);
   EXPECT_EQ(Extract("__global__ void k(float* o) { asm volatile(\"mma.sync.aligned;\"); }").operation,
-            OperationClass::kMatmul);
+            core::OperationClass::kMatmul);
   EXPECT_TRUE(Extract("__global__ void k(float* o) { asm volatile(\"cp.async.ca.shared.global [%0], [%1], 16;\" :: "
                       "\"r\"(0), \"l\"(o)); }")
                   .async_copy);
@@ -296,44 +296,44 @@ TEST(Features, ElementTypesComeFromTheLaunchesOfATemplate) {
   const std::string kernel =
       "#include <cuda_fp16.h>\ntemplate <typename T> __global__ void k(T* o, const T* a) { o[0] = a[0]; }\n";
   EXPECT_EQ(Extract(kernel + "void f(float* o, const float* a) { k<<<1, 1>>>(o, a); }").dtypes,
-            std::set<DType>{DType::kF32});
+            std::set<core::DType>{core::DType::kF32});
   EXPECT_EQ(Extract(kernel + "template <typename T> void run(T* o, const T* a) { k<T><<<1, 1>>>(o, a); }\n"
                              "void f(__half* o, const __half* a) { run<__half>(o, a); }")
                 .dtypes,
-            std::set<DType>{DType::kF16});
+            std::set<core::DType>{core::DType::kF16});
   EXPECT_TRUE(Extract(kernel).dtypes.empty());
 }
 
 TEST(Features, UnknownStaysUnknown) {
-  const StaticFeatures features = Extract(
+  const core::StaticFeatures features = Extract(
       "template <typename Op, typename T> __global__ void k(Op op, T o, T a, int n) { int i = op.index(); for (auto it "
       "= op.begin(); it != op.end(); ++it) o[i] = op(a[i]); }");
-  EXPECT_EQ(features.operation, OperationClass::kOther);
+  EXPECT_EQ(features.operation, core::OperationClass::kOther);
   EXPECT_TRUE(features.dtypes.empty());
-  const StaticFeatures macro =
+  const core::StaticFeatures macro =
       Extract("#define BODY(o) for (int i = 0; i < 4; ++i) o[i] = i;\n__global__ void k(float* o) { BODY(o) }");
   EXPECT_EQ(macro.loops.size(), 0u);
 }
 
 // The repository's own examples, each as a person would classify it.
 TEST(Features, Examples) {
-  const std::tuple<const char*, OperationClass, bool> rows[] = {
-      {"softmax", OperationClass::kRowNormalization, true},   {"layernorm", OperationClass::kRowNormalization, true},
-      {"rmsnorm", OperationClass::kRowNormalization, true},   {"gelu", OperationClass::kElementwise, false},
-      {"residual", OperationClass::kElementwise, false},      {"matmul", OperationClass::kMatmul, false},
-      {"transpose", OperationClass::kTranspose, false},       {"row_sum", OperationClass::kRowReduction, true},
-      {"argmax", OperationClass::kRowReduction, true},        {"histogram", OperationClass::kHistogram, false},
-      {"cross_entropy", OperationClass::kRowReduction, true}, {"attention", OperationClass::kMatmul, false}};
+  const std::tuple<const char*, core::OperationClass, bool> rows[] = {
+      {"softmax", core::OperationClass::kRowNormalization, true},   {"layernorm", core::OperationClass::kRowNormalization, true},
+      {"rmsnorm", core::OperationClass::kRowNormalization, true},   {"gelu", core::OperationClass::kElementwise, false},
+      {"residual", core::OperationClass::kElementwise, false},      {"matmul", core::OperationClass::kMatmul, false},
+      {"transpose", core::OperationClass::kTranspose, false},       {"row_sum", core::OperationClass::kRowReduction, true},
+      {"argmax", core::OperationClass::kRowReduction, true},        {"histogram", core::OperationClass::kHistogram, false},
+      {"cross_entropy", core::OperationClass::kRowReduction, true}, {"attention", core::OperationClass::kMatmul, false}};
   const std::string root = std::string(WW_SOURCE_DIR) + "/config/examples/kernels";
   for (const auto& [name, operation, per_row] : rows) {
     const std::string file = std::string("src/") + name + ".cu";
-    const auto text = ReadFile(root + "/" + file);
+    const auto text = base::ReadFile(root + "/" + file);
     ASSERT_TRUE(text);
-    const auto ast = Ast::Parse({root, file, *text});
+    const auto ast = source::Ast::Parse({root, file, *text});
     ASSERT_TRUE(ast);
     EXPECT_TRUE(ast->Diagnostics().empty()) << file << ": " << ast->Diagnostics().front();
-    const StaticFeatures features = ExtractFeatures(*ast, ast::Kernels(*ast).at(0));
-    EXPECT_EQ(Name(features.operation), Name(operation)) << file;
+    const core::StaticFeatures features = source::ExtractFeatures(*ast, source::ast::Kernels(*ast).at(0));
+    EXPECT_EQ(core::Name(features.operation), core::Name(operation)) << file;
     EXPECT_EQ(features.one_thread_per_row, per_row) << file;
     EXPECT_TRUE(features.bounds_guard) << file;
     EXPECT_FALSE(features.dtypes.empty()) << file;

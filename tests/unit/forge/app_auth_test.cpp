@@ -64,7 +64,7 @@ bool Verifies(const std::string& jwt) {
 TEST(AppJwt, IsSignedWithEitherFormOfTheKey) {
   const auto now = std::chrono::system_clock::from_time_t(1'800'000'000);
   for (const std::string& pem : {Pkcs1(RsaKey()), Pkcs8(RsaKey())}) {
-    const auto jwt = SignAppJwt(pem, "Iv23abc", now);
+    const auto jwt = forge::SignAppJwt(pem, "Iv23abc", now);
     ASSERT_TRUE(jwt) << jwt.error().Format();
     EXPECT_TRUE(Verifies(*jwt));
     EXPECT_EQ(jwt->find_first_of("+/="), std::string::npos);
@@ -82,7 +82,7 @@ TEST(AppJwt, WhatIsNoUsableKeyIsRefusedWithoutRepeatingIt) {
   const Key weak(EVP_RSA_gen(1024)), curve(EVP_EC_gen("P-256"));
   for (const std::string& pem : {std::string(), std::string("hunter2"), Pkcs8(weak.get()), Pkcs8(curve.get()), Pkcs8(RsaKey(), "pass"),
                                  Pkcs8(RsaKey()).substr(0, 400), std::string("-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n")}) {
-    const auto jwt = SignAppJwt(pem, "1", {});
+    const auto jwt = forge::SignAppJwt(pem, "1", {});
     ASSERT_FALSE(jwt);
     EXPECT_EQ(jwt.error().code, ErrorCode::kEnvironment);
     EXPECT_FALSE(jwt.error().remedy.empty());
@@ -92,16 +92,16 @@ TEST(AppJwt, WhatIsNoUsableKeyIsRefusedWithoutRepeatingIt) {
 
 class AppTokensTest : public testing::Test {
  protected:
-  std::shared_ptr<TokenSource> Make() {
-    AppOptions options;
+  std::shared_ptr<forge::TokenSource> Make() {
+    forge::AppOptions options;
     options.app_id = "Iv23abc";
     options.private_key = []() -> Result<std::string> { return Pkcs1(RsaKey()); };
     options.sleep = [this](std::chrono::milliseconds wait) { time.passed += wait; };
-    auto tokens = AppTokens(options, http, time);
+    auto tokens = forge::AppTokens(options, http, time);
     EXPECT_TRUE(tokens) << tokens.error().Format();
     return *tokens;
   }
-  Result<HttpResponse> Token(const char* token, const char* expires = "2027-01-15T09:00:00Z") {  // an hour after FakeTime's start
+  Result<forge::HttpResponse> Token(const char* token, const char* expires = "2027-01-15T09:00:00Z") {  // an hour after FakeTime's start
     return Answer(201, json{{"token", token}, {"expires_at", expires}}.dump());
   }
   FakeTime time;
@@ -122,7 +122,7 @@ TEST_F(AppTokensTest, IsMadeForTheRepositoryAndWhatIsNeededAndKept) {
   time.passed = std::chrono::minutes(54);
   EXPECT_EQ(*tokens->Token(kRepository), "ghs_one");
   time.passed = std::chrono::minutes(56);  // less than five minutes left
-  EXPECT_EQ(*TokenFor(tokens, kRepository)(), "ghs_two");
+  EXPECT_EQ(*forge::TokenFor(tokens, kRepository)(), "ghs_two");
   EXPECT_EQ(http.log.size(), 3u) << "the installation was looked for again";
 }
 
@@ -167,15 +167,15 @@ TEST_F(AppTokensTest, KnowsItsName) {
 }
 
 TEST_F(AppTokensTest, ABadKeyIsSaidAtOnce) {
-  AppOptions options;
+  forge::AppOptions options;
   options.app_id = "1";
   options.private_key = []() -> Result<std::string> { return "no key"; };
-  EXPECT_FALSE(AppTokens(options, http, time));
+  EXPECT_FALSE(forge::AppTokens(options, http, time));
 }
 
 TEST(FixedToken, IsReadAnewEachTime) {
   std::string file = "one";
-  const auto tokens = FixedToken([&]() -> Result<std::string> { return file; });
+  const auto tokens = forge::FixedToken([&]() -> Result<std::string> { return file; });
   EXPECT_EQ(*tokens->Token(kRepository), "one");
   file = "two!";
   EXPECT_EQ(*tokens->Token(kRepository), "two!");

@@ -13,11 +13,11 @@ namespace fs = std::filesystem;
 
 class EtagCacheTest : public testing::Test {
  protected:
-  std::unique_ptr<EtagCache> Open(uint64_t bytes = 1 << 20) { return std::move(*EtagCache::Open(folder.path() / "etags", bytes)); }
+  std::unique_ptr<forge::EtagCache> Open(uint64_t bytes = 1 << 20) { return std::move(*forge::EtagCache::Open(folder.path() / "etags", bytes)); }
   fs::path OnlyFile() { return fs::directory_iterator(folder.path() / "etags")->path(); }
-  TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-etags"));
+  base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-etags"));
   const std::string url = "https://api.github.com/repos/acme/kernels/pulls?state=all";
-  const CachedAnswer answer{"W/\"1f\"", "<https://x/?page=2>; rel=\"next\"", "[1,\n2]"};
+  const forge::CachedAnswer answer{"W/\"1f\"", "<https://x/?page=2>; rel=\"next\"", "[1,\n2]"};
 };
 
 TEST_F(EtagCacheTest, KeepsAnswersOverARestartForTheirUrlOnly) {
@@ -36,7 +36,7 @@ TEST_F(EtagCacheTest, KeepsAnswersOverARestartForTheirUrlOnly) {
 TEST_F(EtagCacheTest, EveryDamagedFileIsAsIfItWereNotThere) {
   ASSERT_TRUE(Open()->Store(url, answer));
   const fs::path path = OnlyFile();
-  const std::string whole = *ReadFile(path);
+  const std::string whole = *base::ReadFile(path);
   const auto cache = Open();
   for (size_t length = 0; length < whole.size(); ++length) {
     std::ofstream(path) << whole.substr(0, length);
@@ -55,16 +55,16 @@ TEST_F(EtagCacheTest, EveryDamagedFileIsAsIfItWereNotThere) {
 TEST_F(EtagCacheTest, AnotherUrlsFileInItsPlaceIsNotTaken) {
   ASSERT_TRUE(Open()->Store(url, answer));
   const fs::path first = OnlyFile();
-  const std::string bytes = *ReadFile(first);
+  const std::string bytes = *base::ReadFile(first);
   ASSERT_TRUE(Open()->Store("https://other", answer));
-  for (const auto& entry : fs::directory_iterator(folder.path() / "etags")) ASSERT_TRUE(WriteFileAtomically(entry.path(), bytes));
+  for (const auto& entry : fs::directory_iterator(folder.path() / "etags")) ASSERT_TRUE(base::WriteFileAtomically(entry.path(), bytes));
   EXPECT_FALSE(Open()->Find("https://other"));
   EXPECT_TRUE(Open()->Find(url));
 }
 
 TEST_F(EtagCacheTest, StaysBelowItsLimitAndKeepsWhatIsUsed) {
   const auto cache = Open(20'000);
-  CachedAnswer large = answer;
+  forge::CachedAnswer large = answer;
   large.body = std::string(1000, 'x');
   ASSERT_TRUE(cache->Store("used", large));
   for (int i = 0; i < 40; ++i) {
@@ -82,15 +82,15 @@ TEST_F(EtagCacheTest, WhatCannotBeKeptIsNotAndHalfWrittenFilesGo) {
   const auto cache = Open();
   EXPECT_TRUE(cache->Store(url, {"", "", "body"}));
   EXPECT_TRUE(cache->Store(url, {"\"1\"\n", "", "body"}));
-  EXPECT_TRUE(cache->Store(url, {"\"1\"", "", std::string(EtagCache::kMaxAnswerBytes + 1, 'x')}));
+  EXPECT_TRUE(cache->Store(url, {"\"1\"", "", std::string(forge::EtagCache::kMaxAnswerBytes + 1, 'x')}));
   EXPECT_FALSE(cache->Find(url));
   ASSERT_TRUE(cache->Store(url, answer));
   const fs::path half = OnlyFile().string() + ".a1B2c3";
-  ASSERT_TRUE(WriteFileAtomically(half, "half"));
+  ASSERT_TRUE(base::WriteFileAtomically(half, "half"));
   Open();
   EXPECT_FALSE(fs::exists(half));
-  ASSERT_TRUE(WriteFileAtomically(folder.path() / "file", "x"));
-  EXPECT_FALSE(EtagCache::Open(folder.path() / "file", 1));
+  ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "file", "x"));
+  EXPECT_FALSE(forge::EtagCache::Open(folder.path() / "file", 1));
 }
 
 }  // namespace

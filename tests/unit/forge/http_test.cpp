@@ -50,7 +50,7 @@ class TinyServer {
  private:
   void Run() {
     while (true) {
-      auto connection = std::make_unique<Fd>(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      auto connection = std::make_unique<base::Fd>(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (!connection->valid()) return;
       ++accepted_;
       connections_.push_back(std::move(connection));
@@ -87,12 +87,12 @@ class TinyServer {
   }
 
   Handler handler_;
-  Fd listener_;
+  base::Fd listener_;
   int port_ = 0;
   std::atomic<int> accepted_{0};
   std::mutex mutex_;
   std::vector<std::string> requests_;
-  std::vector<std::unique_ptr<Fd>> connections_;  // of the accepting thread, until it ended
+  std::vector<std::unique_ptr<base::Fd>> connections_;  // of the accepting thread, until it ended
   std::vector<std::thread> servers_;
   std::thread thread_;
 };
@@ -101,7 +101,7 @@ std::string Text(int status, const std::string& body, const std::string& headers
   return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
 }
 
-std::unique_ptr<CurlHttp> Make(HttpOptions options = {}) { return std::move(*CurlHttp::Create(std::move(options))); }
+std::unique_ptr<forge::CurlHttp> Make(forge::HttpOptions options = {}) { return std::move(*forge::CurlHttp::Create(std::move(options))); }
 
 TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswer) {
   TinyServer server([](const std::string&) { return Text(201, "made", "ETag: \"1\"\r\nX-One: a\r\n"); });
@@ -197,7 +197,7 @@ TEST(CurlHttp, AProgramThatEndsBreaksAnExchangeOff) {
 TEST(CurlHttp, RefusesWhatItMustNotSend) {
   const auto http = Make();
   const struct {
-    HttpRequest request;
+    forge::HttpRequest request;
     ErrorCode code;
   } rows[] = {
       {{"GET", "file:///etc/passwd", {}, "", ""}, ErrorCode::kEnvironment},

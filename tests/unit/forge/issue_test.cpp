@@ -13,18 +13,18 @@ using nlohmann::json;
 class IssueTest : public testing::Test, public ClientKit {
  protected:
   void UseModel() {
-    http.reply = [this](const HttpRequest& request) { return model.Serve(request); };
+    http.reply = [this](const forge::HttpRequest& request) { return model.Serve(request); };
   }
   ModelGithub model;
 };
 
-CheckRequest SomeCheck() {
+forge::CheckRequest SomeCheck() {
   return {"warpwright / softmax", std::string(40, 'b'), "job-17", "completed", "neutral", "no improvement found", "summary", "", "", {}};
 }
 
 TEST_F(IssueTest, ACheckGoesFromQueuedToCompletedInPlace) {
   UseModel();
-  CheckRequest check = SomeCheck();
+  forge::CheckRequest check = SomeCheck();
   check.status = "queued";
   check.conclusion.clear();
   const auto first = Client().PutCheck(kRepository, check);
@@ -49,21 +49,21 @@ TEST_F(IssueTest, ACheckGoesFromQueuedToCompletedInPlace) {
 
 TEST_F(IssueTest, AnnotationsGoFiftyAtATime) {
   UseModel();
-  CheckRequest check = SomeCheck();
+  forge::CheckRequest check = SomeCheck();
   for (int i = 0; i < 101; ++i) check.annotations.push_back({"k.cu", i + 1, i + 1, "notice", "", "m"});
   ASSERT_TRUE(Client().PutCheck(kRepository, check));
   std::vector<size_t> sizes;
-  for (const HttpRequest& request : http.requests)
+  for (const forge::HttpRequest& request : http.requests)
     if (request.method != "GET") sizes.push_back(json::parse(request.body)["output"]["annotations"].size());
   EXPECT_EQ(sizes, (std::vector<size_t>{50, 50, 1}));
 }
 
 TEST_F(IssueTest, ChecksThatMakeNoSenseAreNotSent) {
-  const std::function<void(CheckRequest&)> changes[] = {
-      [](CheckRequest& c) { c.status = "done"; }, [](CheckRequest& c) { c.conclusion = ""; }, [](CheckRequest& c) { c.conclusion = "stale"; },
-      [](CheckRequest& c) { c.status = "queued"; }, [](CheckRequest& c) { c.external_id = ""; }, [](CheckRequest& c) { c.sha = ""; }};
+  const std::function<void(forge::CheckRequest&)> changes[] = {
+      [](forge::CheckRequest& c) { c.status = "done"; }, [](forge::CheckRequest& c) { c.conclusion = ""; }, [](forge::CheckRequest& c) { c.conclusion = "stale"; },
+      [](forge::CheckRequest& c) { c.status = "queued"; }, [](forge::CheckRequest& c) { c.external_id = ""; }, [](forge::CheckRequest& c) { c.sha = ""; }};
   for (const auto& change : changes) {
-    CheckRequest check = SomeCheck();
+    forge::CheckRequest check = SomeCheck();
     change(check);
     const auto put = Client().PutCheck(kRepository, check);
     ASSERT_FALSE(put);
@@ -74,7 +74,7 @@ TEST_F(IssueTest, ChecksThatMakeNoSenseAreNotSent) {
 
 TEST_F(IssueTest, LongTextsOfACheckAreCut) {
   UseModel();
-  CheckRequest check = SomeCheck();
+  forge::CheckRequest check = SomeCheck();
   check.summary.clear();
   for (int i = 0; i < 70'000; ++i) check.summary += "\xc3\xa4";
   ASSERT_TRUE(Client().PutCheck(kRepository, check));
@@ -92,7 +92,7 @@ TEST_F(IssueTest, ATokenThatMayNotWriteChecksWritesStatusesAndSaysSoOnce) {
   } rows[] = {{"queued", "", "pending"},        {"in_progress", "", "pending"},      {"completed", "success", "success"},  {"completed", "neutral", "success"},
               {"completed", "skipped", "success"}, {"completed", "failure", "failure"}, {"completed", "cancelled", "error"}};
   for (const auto& row : rows) {
-    CheckRequest check = SomeCheck();
+    forge::CheckRequest check = SomeCheck();
     check.status = row.status;
     check.conclusion = row.conclusion;
     check.title = row.status + std::string(row.conclusion) + std::string(200, 'x');
@@ -167,16 +167,16 @@ TEST_F(IssueTest, PermissionsAreReadStrictly) {
   const struct {
     int status;
     const char* body;
-    std::optional<Permission> permission;
+    std::optional<forge::Permission> permission;
   } rows[] = {
-      {200, R"({"permission":"admin","role_name":"admin"})", Permission::kAdmin},
-      {200, R"({"permission":"write","role_name":"maintain"})", Permission::kMaintain},
-      {200, R"({"permission":"read","role_name":"triage"})", Permission::kTriage},
-      {200, R"({"permission":"write","role_name":"release captain"})", Permission::kWrite},
-      {200, R"({"permission":"none","role_name":""})", Permission::kNone},
+      {200, R"({"permission":"admin","role_name":"admin"})", forge::Permission::kAdmin},
+      {200, R"({"permission":"write","role_name":"maintain"})", forge::Permission::kMaintain},
+      {200, R"({"permission":"read","role_name":"triage"})", forge::Permission::kTriage},
+      {200, R"({"permission":"write","role_name":"release captain"})", forge::Permission::kWrite},
+      {200, R"({"permission":"none","role_name":""})", forge::Permission::kNone},
       {200, R"({"permission":"owner"})", std::nullopt},
       {200, R"({})", std::nullopt},
-      {404, R"({"message":"Not Found"})", Permission::kNone},
+      {404, R"({"message":"Not Found"})", forge::Permission::kNone},
       {403, R"({"message":"Must have push access"})", std::nullopt},
   };
   for (const auto& row : rows) {
@@ -186,7 +186,7 @@ TEST_F(IssueTest, PermissionsAreReadStrictly) {
     EXPECT_EQ(permission ? std::optional(*permission) : std::nullopt, row.permission) << row.body;
     EXPECT_EQ(kit.http.log[0], "GET /repos/acme/kernels/collaborators/..%2Fa%20b%5Bbot%5D/permission");
   }
-  EXPECT_EQ(*Client().PermissionOf(kRepository, ""), Permission::kNone);
+  EXPECT_EQ(*Client().PermissionOf(kRepository, ""), forge::Permission::kNone);
   (void)Client().PermissionOf(kRepository, "..");
   EXPECT_EQ(http.log[0], "GET /repos/acme/kernels/collaborators/%2E./permission");
 }

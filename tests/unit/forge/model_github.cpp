@@ -5,7 +5,7 @@ namespace {
 
 using nlohmann::json;
 
-HttpResponse Made(int status, const json& value) { return Answer(status, value.dump()); }
+forge::HttpResponse Made(int status, const json& value) { return Answer(status, value.dump()); }
 int64_t NumberIn(const std::string& rest) { return std::stoll(rest.substr(1)); }
 
 }  // namespace
@@ -16,17 +16,17 @@ json* ModelGithub::Find(json& list, const char* key, int64_t value) {
   return nullptr;
 }
 
-Result<HttpResponse> ModelGithub::Serve(const HttpRequest& request) {
+Result<forge::HttpResponse> ModelGithub::Serve(const forge::HttpRequest& request) {
   const Fault what = fault ? fault(served++) : Fault::kNone;
   if (what == Fault::k502Before) return Answer(502, "<html>Bad gateway</html>");
   if (what == Fault::kRateLimit) return Answer(403, "{}", {{"retry-after", "3"}});
-  HttpResponse answer = Route(request);
+  forge::HttpResponse answer = Route(request);
   if (what == Fault::k502After) return Answer(502, "<html>Bad gateway</html>");
   if (what == Fault::kTimeoutAfter) return Fail(ErrorCode::kTimeout, "no answer");
   return answer;
 }
 
-HttpResponse ModelGithub::Route(const HttpRequest& request) {
+forge::HttpResponse ModelGithub::Route(const forge::HttpRequest& request) {
   const std::string root = "https://api.github.com/repos/acme/kernels";
   if (!request.url.starts_with(root)) return Answer(404);
   std::string path = request.url.substr(root.size());
@@ -39,7 +39,7 @@ HttpResponse ModelGithub::Route(const HttpRequest& request) {
   return Checks(request.method, path, body);
 }
 
-HttpResponse ModelGithub::PullRequests(const std::string& method, const std::string& rest, const std::string&, const json& body) {
+forge::HttpResponse ModelGithub::PullRequests(const std::string& method, const std::string& rest, const std::string&, const json& body) {
   if (rest.empty() && method == "GET") return Made(200, pulls);
   if (rest.empty()) {
     for (const json& pull : pulls)
@@ -74,7 +74,7 @@ HttpResponse ModelGithub::PullRequests(const std::string& method, const std::str
   return Made(200, *pull);
 }
 
-HttpResponse ModelGithub::Issues(const std::string& method, const std::string& rest, const json& body) {
+forge::HttpResponse ModelGithub::Issues(const std::string& method, const std::string& rest, const json& body) {
   if (rest.empty() && method == "GET") return Made(200, issues);
   if (rest.empty()) {
     issues.push_back({{"number", next_++}, {"title", body["title"]}, {"body", body["body"]}, {"state", "open"}, {"user", User()}});
@@ -109,7 +109,7 @@ HttpResponse ModelGithub::Issues(const std::string& method, const std::string& r
   return Made(200, *issue);
 }
 
-HttpResponse ModelGithub::Checks(const std::string& method, const std::string& rest, const json& body) {
+forge::HttpResponse ModelGithub::Checks(const std::string& method, const std::string& rest, const json& body) {
   if (rest.find("/statuses") != std::string::npos) {
     if (method == "GET") return Made(200, statuses);
     statuses.push_back(body);

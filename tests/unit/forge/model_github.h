@@ -13,7 +13,7 @@ class ModelGithub {
   using json = nlohmann::json;
   enum class Fault { kNone, k502Before, k502After, kTimeoutAfter, kRateLimit };
 
-  Result<HttpResponse> Serve(const HttpRequest& request);
+  Result<forge::HttpResponse> Serve(const forge::HttpRequest& request);
 
   json pulls = json::array(), issues = json::array(), comments = json::array(), checks = json::array(), statuses = json::array();
   std::map<int64_t, json> events;
@@ -23,10 +23,10 @@ class ModelGithub {
   std::string me = "warpwright[bot]";
 
  private:
-  HttpResponse Route(const HttpRequest& request);
-  HttpResponse PullRequests(const std::string& method, const std::string& rest, const std::string& query, const json& body);
-  HttpResponse Issues(const std::string& method, const std::string& rest, const json& body);
-  HttpResponse Checks(const std::string& method, const std::string& rest, const json& body);
+  forge::HttpResponse Route(const forge::HttpRequest& request);
+  forge::HttpResponse PullRequests(const std::string& method, const std::string& rest, const std::string& query, const json& body);
+  forge::HttpResponse Issues(const std::string& method, const std::string& rest, const json& body);
+  forge::HttpResponse Checks(const std::string& method, const std::string& rest, const json& body);
   json User() const { return {{"login", me}, {"type", "Bot"}}; }
   json* Find(json& list, const char* key, int64_t value);
   int64_t next_ = 1;

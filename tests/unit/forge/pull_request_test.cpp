@@ -30,8 +30,8 @@ json Pull(int64_t number, const std::string& state = "open") {
           {"requested_reviewers", json::array()},
           {"requested_teams", json::array()}};
 }
-PullRequestRequest Wanted() { return {"warpwright/softmax", "main", "title", "body\n- [ ] retry", true, {}, {}}; }
-Result<HttpResponse> Pulls(std::vector<json> list, std::map<std::string, std::string> headers = {}) { return Answer(200, json(list).dump(), std::move(headers)); }
+forge::PullRequestRequest Wanted() { return {"warpwright/softmax", "main", "title", "body\n- [ ] retry", true, {}, {}}; }
+Result<forge::HttpResponse> Pulls(std::vector<json> list, std::map<std::string, std::string> headers = {}) { return Answer(200, json(list).dump(), std::move(headers)); }
 
 class PullRequestTest : public testing::Test, public ClientKit {};
 
@@ -51,7 +51,7 @@ TEST_F(PullRequestTest, IsFoundByHeadInThisRepositoryNewestFirst) {
   EXPECT_EQ((*found)->head_sha, std::string(40, 'a'));
   EXPECT_EQ((*found)->author, "warpwright[bot]");
   EXPECT_EQ(http.log[0], "GET /repos/acme/kernels/pulls?state=all&head=acme%3Awarpwright%2Fsoftmax&sort=created&direction=desc&per_page=100");
-  const HttpRequest& first = http.requests[0];
+  const forge::HttpRequest& first = http.requests[0];
   EXPECT_EQ(first.bearer, "token-of-a-test");
   EXPECT_EQ(first.headers[0], std::pair(std::string("Accept"), std::string("application/vnd.github+json")));
   EXPECT_EQ(first.headers[1], std::pair(std::string("X-GitHub-Api-Version"), std::string("2022-11-28")));
@@ -75,12 +75,12 @@ TEST_F(PullRequestTest, IsOpenedWithLabelsAndReviewers) {
   http.On(kOpen, {Answer(201, Pull(7).dump())});
   http.On("POST /repos/acme/kernels/issues/7/labels", {Answer(200, "[]")});
   http.On("POST /repos/acme/kernels/pulls/7/requested_reviewers", {Answer(201, Pull(7).dump())});
-  PullRequestRequest request = Wanted();
+  forge::PullRequestRequest request = Wanted();
   request.labels = {"performance", "Performance"};
   request.reviewers = {"ada", "team:gpu"};
   const auto put = Client().PutPullRequest(kRepository, request);
   ASSERT_TRUE(put) << put.error().Format();
-  EXPECT_EQ(put->operation, Operation::kCreated);
+  EXPECT_EQ(put->operation, forge::Operation::kCreated);
   EXPECT_EQ(put->view.number, 7);
   EXPECT_EQ(json::parse(http.requests[1].body),
             (json{{"title", "title"}, {"head", "warpwright/softmax"}, {"base", "main"}, {"body", "body\n- [ ] retry"}, {"draft", true}}));
@@ -90,8 +90,8 @@ TEST_F(PullRequestTest, IsOpenedWithLabelsAndReviewers) {
 }
 
 TEST_F(PullRequestTest, WhoseAnswerWasLostCountsAsCreated) {
-  for (const auto& [lost, operation] : {std::pair(Answer(502), Operation::kCreated),
-                                        {Answer(422, R"({"errors":[{"message":"A pull request already exists for acme:x."}]})"), Operation::kUnchanged}}) {
+  for (const auto& [lost, operation] : {std::pair(Answer(502), forge::Operation::kCreated),
+                                        {Answer(422, R"({"errors":[{"message":"A pull request already exists for acme:x."}]})"), forge::Operation::kUnchanged}}) {
     ClientKit kit;
     kit.http.On(kList, {Pulls({}), Pulls({Pull(7)})});
     kit.http.On(kRead, {Answer(200, Pull(7).dump())});
@@ -107,26 +107,26 @@ TEST_F(PullRequestTest, WhoseAnswerWasLostCountsAsCreated) {
 TEST_F(PullRequestTest, OnlyWhatDiffersIsSent) {
   struct Row {
     const char* what;
-    std::function<void(PullRequestRequest&)> change;
+    std::function<void(forge::PullRequestRequest&)> change;
     const char* patch;
   };
   const Row rows[] = {
-      {"nothing but line ends", [](PullRequestRequest&) {}, nullptr},
-      {"title", [](PullRequestRequest& r) { r.title = "new"; }, R"({"title":"new"})"},
-      {"body", [](PullRequestRequest& r) { r.body = "new"; }, R"({"body":"new"})"},
-      {"base", [](PullRequestRequest& r) { r.base = "dev"; }, R"({"base":"dev"})"},
-      {"draft is people's", [](PullRequestRequest& r) { r.draft = false; }, nullptr},
+      {"nothing but line ends", [](forge::PullRequestRequest&) {}, nullptr},
+      {"title", [](forge::PullRequestRequest& r) { r.title = "new"; }, R"({"title":"new"})"},
+      {"body", [](forge::PullRequestRequest& r) { r.body = "new"; }, R"({"body":"new"})"},
+      {"base", [](forge::PullRequestRequest& r) { r.base = "dev"; }, R"({"base":"dev"})"},
+      {"draft is people's", [](forge::PullRequestRequest& r) { r.draft = false; }, nullptr},
   };
   for (const Row& row : rows) {
     ClientKit kit;
     kit.http.On(kList, {Pulls({Pull(7)})});
     kit.http.On(kRead, {Answer(200, Pull(7).dump())});
     kit.http.On(kPatch, {Answer(200, Pull(7).dump())});
-    PullRequestRequest request = Wanted();
+    forge::PullRequestRequest request = Wanted();
     row.change(request);
     const auto put = kit.Client().PutPullRequest(kRepository, request);
     ASSERT_TRUE(put) << row.what;
-    EXPECT_EQ(put->operation, row.patch == nullptr ? Operation::kUnchanged : Operation::kUpdated) << row.what;
+    EXPECT_EQ(put->operation, row.patch == nullptr ? forge::Operation::kUnchanged : forge::Operation::kUpdated) << row.what;
     EXPECT_EQ(kit.http.Body(kPatch), row.patch == nullptr ? "none" : row.patch) << row.what;
   }
 }
@@ -137,7 +137,7 @@ TEST_F(PullRequestTest, ATickThatCameSinceTheBodyWasReadStays) {
   http.On(kList, {Pulls({Pull(7)})});
   http.On(kRead, {Answer(200, ticked.dump())});
   http.On(kPatch, {Answer(200, ticked.dump())});
-  PullRequestRequest request = Wanted();
+  forge::PullRequestRequest request = Wanted();
   request.title = "new title";
   request.body = "new body\n- [ ] retry";
   request.expected_body = "body\n- [ ] retry";
@@ -155,12 +155,12 @@ TEST_F(PullRequestTest, ATickThatCameSinceTheBodyWasReadStays) {
 TEST_F(PullRequestTest, ClosedWhileWeLookedIsNeitherReopenedNorReplaced) {
   http.On(kList, {Pulls({Pull(7)})});
   http.On(kRead, {Answer(200, Pull(7, "closed").dump())});
-  PullRequestRequest request = Wanted();
+  forge::PullRequestRequest request = Wanted();
   request.title = "new";
   const auto put = Client().PutPullRequest(kRepository, request);
   ASSERT_TRUE(put);
   EXPECT_EQ(put->view.state, "closed");
-  EXPECT_EQ(put->operation, Operation::kUnchanged);
+  EXPECT_EQ(put->operation, forge::Operation::kUnchanged);
   EXPECT_EQ(http.Count("P"), 0u);
 }
 
@@ -171,7 +171,7 @@ TEST_F(PullRequestTest, TakenOffLabelsAndAnsweredReviewersAreLeftAlone) {
           {Answer(200, R"([{"event":"labeled","label":{"name":"performance"}},{"event":"unlabeled","label":{"name":"Performance"}},
                            {"event":"review_requested","requested_reviewer":{"login":"ada"}},{"event":"review_requested","requested_team":{"slug":"gpu"}}])")});
   http.On("POST /repos/acme/kernels/issues/7/labels", {Answer(200, "[]")});
-  PullRequestRequest request = Wanted();
+  forge::PullRequestRequest request = Wanted();
   request.labels = {"performance", "gpu"};
   request.reviewers = {"Ada", "team:gpu"};
   ASSERT_TRUE(Client().PutPullRequest(kRepository, request));
@@ -180,14 +180,14 @@ TEST_F(PullRequestTest, TakenOffLabelsAndAnsweredReviewersAreLeftAlone) {
 }
 
 TEST_F(PullRequestTest, AReviewerWhoCannotBeAskedCostsNeitherTheOthersNorThePullRequest) {
-  const Result<HttpResponse> stranger = Answer(422, R"({"message":"Reviews may only be requested from collaborators."})");
+  const Result<forge::HttpResponse> stranger = Answer(422, R"({"message":"Reviews may only be requested from collaborators."})");
   http.On(kList, {Pulls({}), Pulls({Pull(7)})});
   http.On(kRead, {Answer(200, Pull(7).dump())});
   http.On("GET /repos/acme/kernels/issues/7/events", {Answer(200, "[]")});
   http.On(kOpen, {Answer(201, Pull(7).dump())});
   http.On("POST /repos/acme/kernels/pulls/7/requested_reviewers",
           {stranger, Answer(201, "{}"), stranger, stranger, stranger});
-  PullRequestRequest request = Wanted();
+  forge::PullRequestRequest request = Wanted();
   request.reviewers = {"ada", "stranger"};
   ASSERT_TRUE(Client().PutPullRequest(kRepository, request));
   EXPECT_EQ(http.Count("POST /repos/acme/kernels/pulls/7/requested"), 5u);
@@ -203,7 +203,7 @@ TEST_F(PullRequestTest, ALabelThatIsRefusedOnceIsAskedForAgain) {
   http.On(kOpen, {Answer(201, Pull(7).dump())});
   http.On("POST /repos/acme/kernels/issues/7/labels",
           {Answer(422, R"({"message":"Validation failed, or the endpoint has been spammed."})"), Answer(200, "[]")});
-  PullRequestRequest request = Wanted();
+  forge::PullRequestRequest request = Wanted();
   request.labels = {"performance"};
   request.reviewers = {};
   ASSERT_TRUE(Client().PutPullRequest(kRepository, request));
@@ -246,7 +246,7 @@ TEST_F(PullRequestTest, ErrorsSayWhatAndWhatToDo) {
 
 TEST_F(PullRequestTest, AnEndlessFailureEndsAfterAFewTries) {
   struct Row {
-    Result<HttpResponse> answer;
+    Result<forge::HttpResponse> answer;
     ErrorCode code;
     size_t most;
   };
@@ -286,8 +286,8 @@ TEST_F(PullRequestTest, AProgramThatEndsWaitsForNothing) {
 TEST_F(PullRequestTest, ARefusedTokenIsRenewedOnce) {
   std::vector<std::string> rejected;
   std::string token = "old";
-  options.token = [&](const RepositoryName&) -> Result<std::string> { return token; };
-  options.token_rejected = [&](const RepositoryName&, const std::string& text) {
+  options.token = [&](const forge::RepositoryName&) -> Result<std::string> { return token; };
+  options.token_rejected = [&](const forge::RepositoryName&, const std::string& text) {
     rejected.push_back(text);
     token = "new";
   };
@@ -302,13 +302,13 @@ TEST_F(PullRequestTest, ARefusedTokenIsRenewedOnce) {
 }
 
 TEST_F(PullRequestTest, AnUnchangedAnswerIsTakenFromTheCache) {
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-client"));
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-client"));
   options.cache = folder.path();
   http.On(kRead, {Answer(200, Pull(7).dump(), {{"etag", "W/\"5\""}}), Answer(304, "")});
   ASSERT_TRUE(Client().ReadPullRequest(kRepository, 7));
   client.reset();  // another process
-  std::vector<GithubCall> calls;
-  options.observe = [&](const GithubCall& call) { calls.push_back(call); };
+  std::vector<forge::GithubCall> calls;
+  options.observe = [&](const forge::GithubCall& call) { calls.push_back(call); };
   const auto again = Client().ReadPullRequest(kRepository, 7);
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(again->title, "title");
@@ -330,15 +330,15 @@ TEST_F(PullRequestTest, WhatDoesNotDecodeIsCorrupt) {
 TEST(GithubClientCreate, RefusesAddressesThatMakeNoSense) {
   FakeTime time;
   ScriptedHttp http;
-  GithubOptions options;
-  EXPECT_FALSE(GithubClient::Create(options, http, time)) << "no token";
-  options.token = [](const RepositoryName&) -> Result<std::string> { return "t"; };
+  forge::GithubOptions options;
+  EXPECT_FALSE(forge::GithubClient::Create(options, http, time)) << "no token";
+  options.token = [](const forge::RepositoryName&) -> Result<std::string> { return "t"; };
   for (const char* api : {"", "api.github.com", "ftp://x", "https://", "https://u:p@host", "https://host/?q", "file:///etc"}) {
     options.api = api;
-    EXPECT_FALSE(GithubClient::Create(options, http, time)) << api;
+    EXPECT_FALSE(forge::GithubClient::Create(options, http, time)) << api;
   }
   options.api = "https://ghe.example.com/api/v3/";
-  auto client = GithubClient::Create(options, http, time);
+  auto client = forge::GithubClient::Create(options, http, time);
   ASSERT_TRUE(client);
   (void)(*client)->ReadPullRequest(kRepository, 7);
   EXPECT_EQ(http.requests.at(0).url, "https://ghe.example.com/api/v3/repos/acme/kernels/pulls/7");

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 class RateLimitsTest : public testing::Test {
  protected:
   FakeTime time;
-  RateLimits limits{RetryRules{}, time, 7};
+  forge::RateLimits limits{forge::RetryRules{}, time, 7};
 };
 
 TEST_F(RateLimitsTest, WritesToOneHostStartASecondApart) {
@@ -31,7 +31,7 @@ TEST_F(RateLimitsTest, AnAnswerNamesTheWait) {
   const std::string now = std::to_string(1'800'000'000), soon = std::to_string(1'800'000'090);
   struct Row {
     const char* what;
-    HttpResponse answer;
+    forge::HttpResponse answer;
     int64_t wait_ms;  // -1: no limit
   };
   const Row rows[] = {
@@ -51,7 +51,7 @@ TEST_F(RateLimitsTest, AnAnswerNamesTheWait) {
       {"secondary in older words", Answer(403, R"({"message":"You have triggered an abuse detection mechanism."})"), 60'000},
   };
   for (const Row& row : rows) {
-    RateLimits fresh(RetryRules{}, time, 7);
+    forge::RateLimits fresh(forge::RetryRules{}, time, 7);
     const auto wait = fresh.Observe("h", "a", row.answer);
     EXPECT_EQ(wait ? wait->count() : -1, row.wait_ms) << row.what;
     EXPECT_EQ(fresh.Reserve("h", "a", false).count(), wait ? row.wait_ms : fresh.Blocked("h", "a").count()) << row.what;

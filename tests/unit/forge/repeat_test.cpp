@@ -11,7 +11,7 @@ using Fault = ModelGithub::Fault;
 
 struct Verb {
   const char* name;
-  std::function<Status(GithubClient&)> act;
+  std::function<Status(forge::GithubClient&)> act;
   std::function<void(const ModelGithub&)> check;
 };
 
@@ -20,8 +20,8 @@ Status Done(const Result<T>& result) {
   return result ? Status() : Status(tl::unexpected<Error>(result.error()));
 }
 
-CheckRequest Check(size_t annotations) {
-  CheckRequest request{"warpwright / softmax", std::string(40, 'b'), "job-17", "completed", "success", "1.64x faster", "summary", "text", "", {}};
+forge::CheckRequest Check(size_t annotations) {
+  forge::CheckRequest request{"warpwright / softmax", std::string(40, 'b'), "job-17", "completed", "success", "1.64x faster", "summary", "text", "", {}};
   for (size_t i = 0; i < annotations; ++i) request.annotations.push_back({"k.cu", int(i) + 1, int(i) + 1, "notice", "", "note " + std::to_string(i)});
   return request;
 }
@@ -29,7 +29,7 @@ CheckRequest Check(size_t annotations) {
 std::vector<Verb> Verbs() {
   return {
       {"pull request",
-       [](GithubClient& client) {
+       [](forge::GithubClient& client) {
          return Done(client.PutPullRequest(kRepository, {"warpwright/softmax", "main", "title", "body", true, {"performance"}, {"ada", "grace"}}));
        },
        [](const ModelGithub& model) {
@@ -38,16 +38,16 @@ std::vector<Verb> Verbs() {
          EXPECT_EQ(model.pulls[0]["labels"].size(), 1u);
          EXPECT_EQ(model.pulls[0]["requested_reviewers"].size(), 2u);
        }},
-      {"check", [](GithubClient& client) { return Done(client.PutCheck(kRepository, Check(120))); },
+      {"check", [](forge::GithubClient& client) { return Done(client.PutCheck(kRepository, Check(120))); },
        [](const ModelGithub& model) {
          ASSERT_EQ(model.checks.size(), 1u);
          ASSERT_EQ(model.checks[0]["annotations"].size(), 120u);
          for (size_t i = 0; i < 120; ++i) EXPECT_EQ(model.checks[0]["annotations"][i]["message"], "note " + std::to_string(i));
          EXPECT_EQ(model.checks[0]["conclusion"], "success");
        }},
-      {"dashboard", [](GithubClient& client) { return Done(client.PutDashboard(kRepository, {"warpwright", "<!-- board -->\nqueue", "<!-- board -->"})); },
+      {"dashboard", [](forge::GithubClient& client) { return Done(client.PutDashboard(kRepository, {"warpwright", "<!-- board -->\nqueue", "<!-- board -->"})); },
        [](const ModelGithub& model) { EXPECT_EQ(model.issues.size(), 1u); }},
-      {"comment", [](GithubClient& client) { return Done(client.PutComment(kRepository, {5, "answer <!-- c9 -->", "<!-- c9 -->"})); },
+      {"comment", [](forge::GithubClient& client) { return Done(client.PutComment(kRepository, {5, "answer <!-- c9 -->", "<!-- c9 -->"})); },
        [](const ModelGithub& model) { EXPECT_EQ(model.comments.size(), 1u); }},
   };
 }
@@ -59,7 +59,7 @@ TEST(Repeat, EveryFaultAtEveryRequestIsSurvivedWithinOneCall) {
       for (size_t at = 0; at < 15; ++at) {
         ModelGithub model;
         ClientKit kit;
-        kit.http.reply = [&](const HttpRequest& request) { return model.Serve(request); };
+        kit.http.reply = [&](const forge::HttpRequest& request) { return model.Serve(request); };
         model.fault = [&](size_t index) { return index == at ? fault : Fault::kNone; };
         const Status done = verb.act(kit.Client());
         ASSERT_TRUE(done) << verb.name << " " << int(fault) << " at " << at << ": " << done.error().Format();
@@ -77,7 +77,7 @@ TEST(Repeat, KilledAtEveryRequestAndStartedAgain) {
       for (size_t at = 0; at < 12; ++at) {
         ModelGithub model;
         size_t index = 0;
-        const auto serve = [&](const HttpRequest& request) -> Result<HttpResponse> {
+        const auto serve = [&](const forge::HttpRequest& request) -> Result<forge::HttpResponse> {
           const bool dies = index++ == at;
           if (dies && !served) throw Killed{};
           auto answer = model.Serve(request);
@@ -101,7 +101,7 @@ TEST(Repeat, WhatIsThereAlreadyCausesNoWrite) {
   for (const Verb& verb : Verbs()) {
     ModelGithub model;
     ClientKit kit;
-    kit.http.reply = [&](const HttpRequest& request) { return model.Serve(request); };
+    kit.http.reply = [&](const forge::HttpRequest& request) { return model.Serve(request); };
     ASSERT_TRUE(verb.act(kit.Client()));
     const size_t before = kit.http.log.size();
     ASSERT_TRUE(verb.act(kit.Client()));
@@ -113,7 +113,7 @@ TEST(Repeat, AThirdOfAllRequestsFailing) {
   int failed = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     ModelGithub model;
-    const CounterRandom random(seed, 1);
+    const base::CounterRandom random(seed, 1);
     model.fault = [&](size_t index) {
       const double draw = random.Uniform(index);
       return draw < 0.1 ? Fault::k502Before : draw < 0.2 ? Fault::k502After : draw < 0.25 ? Fault::kTimeoutAfter : draw < 0.3 ? Fault::kRateLimit : Fault::kNone;
@@ -122,7 +122,7 @@ TEST(Repeat, AThirdOfAllRequestsFailing) {
       bool done = false;
       for (int call = 0; call < 5 && !done; ++call) {  // as the publisher does
         ClientKit kit;
-        kit.http.reply = [&](const HttpRequest& request) { return model.Serve(request); };
+        kit.http.reply = [&](const forge::HttpRequest& request) { return model.Serve(request); };
         done = verb.act(kit.Client()).has_value();
         failed += !done;
       }

@@ -12,24 +12,24 @@
 
 namespace warpwright {
 
-class FakeTime final : public Clock {
+class FakeTime final : public base::Clock {
  public:
   std::chrono::system_clock::time_point Now() const override { return std::chrono::system_clock::from_time_t(1'800'000'000) + passed; }
   std::chrono::steady_clock::time_point Steady() const override { return std::chrono::steady_clock::time_point() + std::chrono::hours(1) + passed; }
   std::chrono::milliseconds passed{0};
 };
 
-inline HttpResponse Answer(int status, std::string body = "{}", std::map<std::string, std::string> headers = {}) {
+inline forge::HttpResponse Answer(int status, std::string body = "{}", std::map<std::string, std::string> headers = {}) {
   return {status, std::move(headers), std::move(body)};
 }
 
-class ScriptedHttp final : public Http {
+class ScriptedHttp final : public forge::Http {
  public:
-  using Reply = std::function<Result<HttpResponse>(const HttpRequest&)>;
+  using Reply = std::function<Result<forge::HttpResponse>(const forge::HttpRequest&)>;
   // For requests that begin with `start` ("GET /repos/o/r/pulls?"): the answers in turn, the last one for ever.
-  void On(std::string start, std::vector<Result<HttpResponse>> answers) { script_.push_back({std::move(start), std::move(answers), 0}); }
+  void On(std::string start, std::vector<Result<forge::HttpResponse>> answers) { script_.push_back({std::move(start), std::move(answers), 0}); }
 
-  Result<HttpResponse> Send(const HttpRequest& request) override {
+  Result<forge::HttpResponse> Send(const forge::HttpRequest& request) override {
     const size_t path = request.url.find('/', request.url.find("://") + 3);
     log.push_back(request.method + " " + request.url.substr(path));
     requests.push_back(request);
@@ -55,13 +55,13 @@ class ScriptedHttp final : public Http {
   }
 
   Reply reply;  // instead of the script
-  std::vector<HttpRequest> requests;
+  std::vector<forge::HttpRequest> requests;
   std::vector<std::string> log;  // "GET /path?query"
 
  private:
   struct Rule {
     std::string start;
-    std::vector<Result<HttpResponse>> answers;
+    std::vector<Result<forge::HttpResponse>> answers;
     size_t next;
   };
   std::vector<Rule> script_;
@@ -71,13 +71,13 @@ class ScriptedHttp final : public Http {
 struct ClientKit {
   FakeTime time;
   ScriptedHttp http;
-  GithubOptions options;
+  forge::GithubOptions options;
   std::vector<std::chrono::milliseconds> waits;
   std::vector<std::string> notices;
-  std::unique_ptr<GithubClient> client;
+  std::unique_ptr<forge::GithubClient> client;
 
   ClientKit() {
-    options.token = [](const RepositoryName&) -> Result<std::string> { return "token-of-a-test"; };
+    options.token = [](const forge::RepositoryName&) -> Result<std::string> { return "token-of-a-test"; };
     options.login = []() -> Result<std::string> { return "warpwright[bot]"; };
     options.sleep = [this](std::chrono::milliseconds wait) {
       waits.push_back(wait);
@@ -85,12 +85,12 @@ struct ClientKit {
     };
     options.notice = [this](const std::string& text) { notices.push_back(text); };
   }
-  GithubClient& Client() {
-    if (!client) client = std::move(*GithubClient::Create(options, http, time));
+  forge::GithubClient& Client() {
+    if (!client) client = std::move(*forge::GithubClient::Create(options, http, time));
     return *client;
   }
 };
 
-inline const RepositoryName kRepository{"acme", "kernels"};
+inline const forge::RepositoryName kRepository{"acme", "kernels"};
 
 }  // namespace warpwright

@@ -14,9 +14,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string Payload(const std::string& name) { return *ReadFile(std::string(WW_SOURCE_DIR) + "/tests/unit/forge/payloads/" + name + ".json"); }
+std::string Payload(const std::string& name) { return *base::ReadFile(std::string(WW_SOURCE_DIR) + "/tests/unit/forge/payloads/" + name + ".json"); }
 // The event of that payload, which is its name up to the dot.
-Result<WebhookEvent> Parse(const std::string& name) { return ParseWebhook(name.substr(0, name.find('.')), Payload(name)); }
+Result<forge::WebhookEvent> Parse(const std::string& name) { return forge::ParseWebhook(name.substr(0, name.find('.')), Payload(name)); }
 template <typename T>
 T As(const std::string& name) {
   const auto event = Parse(name);
@@ -34,86 +34,86 @@ const std::string kA(40, 'a'), kB(40, 'b');
 TEST(Signature, IsAsGithubDocumentsIt) {
   const std::string secret = "It's a Secret to Everybody", body = "Hello, World!";
   const std::string good = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
-  EXPECT_TRUE(SignatureMatches(secret, body, good));
+  EXPECT_TRUE(forge::SignatureMatches(secret, body, good));
   for (size_t i = 0; i < good.size(); ++i) {
     std::string flipped = good;
     flipped[i] ^= 1;
-    EXPECT_FALSE(SignatureMatches(secret, body, flipped)) << i;
+    EXPECT_FALSE(forge::SignatureMatches(secret, body, flipped)) << i;
   }
   for (size_t i = 0; i < body.size(); ++i) {
     std::string flipped = body;
     flipped[i] ^= 1;
-    EXPECT_FALSE(SignatureMatches(secret, flipped, good)) << i;
+    EXPECT_FALSE(forge::SignatureMatches(secret, flipped, good)) << i;
   }
-  EXPECT_FALSE(SignatureMatches(secret + " ", body, good));
-  EXPECT_FALSE(SignatureMatches(secret, body, ""));
-  EXPECT_FALSE(SignatureMatches(secret, body, good.substr(0, 70)));
-  EXPECT_FALSE(SignatureMatches(secret, body, good + "0"));
-  EXPECT_FALSE(SignatureMatches(secret, body, "sha1=" + good.substr(7)));
+  EXPECT_FALSE(forge::SignatureMatches(secret + " ", body, good));
+  EXPECT_FALSE(forge::SignatureMatches(secret, body, ""));
+  EXPECT_FALSE(forge::SignatureMatches(secret, body, good.substr(0, 70)));
+  EXPECT_FALSE(forge::SignatureMatches(secret, body, good + "0"));
+  EXPECT_FALSE(forge::SignatureMatches(secret, body, "sha1=" + good.substr(7)));
 }
 
 TEST(Signature, AnEmptySecretNeverMatches) {
   // HMAC-SHA256 of nothing with an empty key.
-  EXPECT_FALSE(SignatureMatches("", "", "sha256=b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"));
+  EXPECT_FALSE(forge::SignatureMatches("", "", "sha256=b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"));
 }
 
 TEST(Webhook, PushesSayWhichBranchMovedFromWhereToWhere) {
-  const auto push = As<PushEvent>("push");
+  const auto push = As<forge::PushEvent>("push");
   EXPECT_EQ(push.repository.Full(), "acme/kernels");
   EXPECT_EQ(push.ref, "refs/heads/main");
   EXPECT_EQ(push.before, kA);
   EXPECT_EQ(push.after, kB);
-  EXPECT_EQ(As<PushEvent>("push.deleted").after, "");
-  EXPECT_EQ(As<PushEvent>("create").ref, "refs/heads/feature/x");
-  As<IgnoredEvent>("push.tag");
+  EXPECT_EQ(As<forge::PushEvent>("push.deleted").after, "");
+  EXPECT_EQ(As<forge::PushEvent>("create").ref, "refs/heads/feature/x");
+  As<forge::IgnoredEvent>("push.tag");
 }
 
 TEST(Webhook, PullRequestsSayWhetherTheyComeFromAFork) {
-  const auto edited = As<PullRequestEvent>("pull_request.edited");
+  const auto edited = As<forge::PullRequestEvent>("pull_request.edited");
   EXPECT_EQ(edited.number, 7);
   EXPECT_EQ(edited.action, "edited");
   EXPECT_EQ(edited.head, "warpwright/softmax");
   EXPECT_EQ(edited.sender, "ada");
   EXPECT_FALSE(edited.fork);
-  EXPECT_TRUE(As<PullRequestEvent>("pull_request.closed_fork").fork);
-  EXPECT_TRUE(As<PullRequestEvent>("pull_request.closed_deleted_fork").fork);
-  As<IgnoredEvent>("pull_request.opened");
+  EXPECT_TRUE(As<forge::PullRequestEvent>("pull_request.closed_fork").fork);
+  EXPECT_TRUE(As<forge::PullRequestEvent>("pull_request.closed_deleted_fork").fork);
+  As<forge::IgnoredEvent>("pull_request.opened");
 }
 
 TEST(Webhook, OnlyNewCommentsOfPeopleAreHeard) {
-  const auto comment = As<CommentEvent>("issue_comment");
+  const auto comment = As<forge::CommentEvent>("issue_comment");
   EXPECT_EQ(comment.issue, 7);
   EXPECT_EQ(comment.comment, 90);
   EXPECT_TRUE(comment.on_pull_request);
   EXPECT_EQ(comment.sender, "ada");
   EXPECT_EQ(comment.association, "MEMBER");
-  EXPECT_EQ((*ParseSlashCommand(comment.body))->kernel, "softmax");
-  EXPECT_EQ(As<IgnoredEvent>("issue_comment.edited").reason, "a comment that was edited");
-  EXPECT_EQ(As<IgnoredEvent>("issue_comment.bot").reason, "a bot's comment");
+  EXPECT_EQ((*forge::ParseSlashCommand(comment.body))->kernel, "softmax");
+  EXPECT_EQ(As<forge::IgnoredEvent>("issue_comment.edited").reason, "a comment that was edited");
+  EXPECT_EQ(As<forge::IgnoredEvent>("issue_comment.bot").reason, "a bot's comment");
   const std::function<void(json&)> bots[] = {[](json& p) { p["comment"]["user"]["login"] = p["sender"]["login"] = "x[bot]"; },
                                              [](json& p) { p["comment"]["performed_via_github_app"] = {{"slug", "x"}}; },
                                              [](json& p) { p["sender"]["type"] = "Bot"; }, [](json& p) { p["sender"]["login"] = "grace"; }};
   for (const auto& change : bots) {
     json payload = json::parse(Payload("issue_comment"));
     change(payload);
-    const auto event = ParseWebhook("issue_comment", payload.dump());
+    const auto event = forge::ParseWebhook("issue_comment", payload.dump());
     ASSERT_TRUE(event);
-    EXPECT_TRUE(std::holds_alternative<IgnoredEvent>(*event)) << payload.dump();
+    EXPECT_TRUE(std::holds_alternative<forge::IgnoredEvent>(*event)) << payload.dump();
   }
 }
 
 TEST(Webhook, ChecksThatAreAskedForAgain) {
-  const auto check = As<CheckRerequested>("check_run.rerequested");
+  const auto check = As<forge::CheckRerequested>("check_run.rerequested");
   EXPECT_EQ(check.name, "warpwright / softmax");
   EXPECT_EQ(check.sha, kA);
   EXPECT_EQ(check.external_id, "job-17");
-  As<Ping>("ping");
+  As<forge::Ping>("ping");
 }
 
 TEST(Webhook, WhatIsNotUsedIsIgnoredByNameWhateverItHolds) {
-  const auto event = ParseWebhook("star\n", "{{{{");
+  const auto event = forge::ParseWebhook("star\n", "{{{{");
   ASSERT_TRUE(event);
-  EXPECT_NE(std::get<IgnoredEvent>(*event).reason.find("'star"), std::string::npos);
+  EXPECT_NE(std::get<forge::IgnoredEvent>(*event).reason.find("'star"), std::string::npos);
 }
 
 TEST(Webhook, EveryFieldThatIsNeededIsMissed) {
@@ -133,7 +133,7 @@ TEST(Webhook, EveryFieldThatIsNeededIsMissed) {
         json payload = json::parse(Payload(row.name));
         payload[json::json_pointer(pointer)] = bad;
         const std::string name = row.name;
-        const auto event = ParseWebhook(name.substr(0, name.find('.')), payload.dump());
+        const auto event = forge::ParseWebhook(name.substr(0, name.find('.')), payload.dump());
         const bool text_is_fine = bad.is_string() && (std::string(pointer) == "/action" || std::string(pointer) == "/comment/user/login" ||
                                                       std::string(pointer) == "/check_run/name");
         if (text_is_fine) continue;
@@ -146,14 +146,14 @@ TEST(Webhook, HostileBytesAreCorrupt) {
   std::string deep(100'000, '['), wide = "[";
   for (int i = 0; i < 1'100'000; ++i) wide += "1,";
   for (const std::string& body : {std::string(), std::string("null"), std::string("[]"), std::string("{"), deep, "{\"a\":" + deep, wide + "1]", std::string("payload=%7B%7D"),
-                                  std::string("\xff\xfe"), std::string("{\"ref\":\"\\ud800\"}"), std::string(kMaxWebhookBytes + 1, ' ')}) {
-    const auto event = ParseWebhook("push", body);
+                                  std::string("\xff\xfe"), std::string("{\"ref\":\"\\ud800\"}"), std::string(forge::kMaxWebhookBytes + 1, ' ')}) {
+    const auto event = forge::ParseWebhook("push", body);
     ASSERT_FALSE(event) << body.substr(0, 40);
     EXPECT_EQ(event.error().code, ErrorCode::kCorrupt) << body.substr(0, 40);
   }
   std::string invalid = Payload("push");
   invalid.replace(invalid.find("softmax"), 7, "\xff\xc0\xed\xa0\x80\xf5\x80");
-  EXPECT_TRUE(ParseWebhook("push", invalid)) << "bytes that are no UTF-8 are replaced";
+  EXPECT_TRUE(forge::ParseWebhook("push", invalid)) << "bytes that are no UTF-8 are replaced";
 }
 
 // Every payload of npm's @octokit/webhooks-examples, where WW_WEBHOOK_EXAMPLES names the unpacked package (script/check-conformance).
@@ -163,9 +163,9 @@ TEST(WebhookExamples, AreAllAcceptedOrIgnoredWithAReason) {
   size_t seen = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().filename() != "index.json") continue;
-    for (const json& kind : json::parse(*ReadFile(entry.path())))
+    for (const json& kind : json::parse(*base::ReadFile(entry.path())))
       for (const json& example : kind["examples"]) {
-        const auto event = ParseWebhook(kind["name"].get<std::string>(), example.dump());
+        const auto event = forge::ParseWebhook(kind["name"].get<std::string>(), example.dump());
         EXPECT_TRUE(event) << entry.path() << " " << kind["name"] << ": " << event.error().Format();
         ++seen;
       }
@@ -176,28 +176,28 @@ TEST(WebhookExamples, AreAllAcceptedOrIgnoredWithAReason) {
 TEST(SlashCommand, IsTheFirstLineOnly) {
   const struct {
     const char* text;
-    SlashVerb verb;
+    forge::SlashVerb verb;
     const char* kernel;
-  } rows[] = {{"/warpwright optimize", SlashVerb::kOptimize, ""},
-              {"/warpwright optimize softmax", SlashVerb::kOptimize, "softmax"},
-              {"/warpwright  retry\tlayer_norm.v2-a  \r\nand more", SlashVerb::kRetry, "layer_norm.v2-a"},
-              {"/warpwright explain\n/warpwright stop", SlashVerb::kExplain, ""},
-              {"/warpwright ignore", SlashVerb::kIgnore, ""},
-              {"/warpwright stop\n", SlashVerb::kStop, ""}};
+  } rows[] = {{"/warpwright optimize", forge::SlashVerb::kOptimize, ""},
+              {"/warpwright optimize softmax", forge::SlashVerb::kOptimize, "softmax"},
+              {"/warpwright  retry\tlayer_norm.v2-a  \r\nand more", forge::SlashVerb::kRetry, "layer_norm.v2-a"},
+              {"/warpwright explain\n/warpwright stop", forge::SlashVerb::kExplain, ""},
+              {"/warpwright ignore", forge::SlashVerb::kIgnore, ""},
+              {"/warpwright stop\n", forge::SlashVerb::kStop, ""}};
   for (const auto& row : rows) {
-    const auto command = ParseSlashCommand(row.text);
+    const auto command = forge::ParseSlashCommand(row.text);
     ASSERT_TRUE(command && *command) << row.text;
     EXPECT_EQ((*command)->verb, row.verb) << row.text;
     EXPECT_EQ((*command)->kernel, row.kernel) << row.text;
   }
-  EXPECT_EQ(Name(SlashVerb::kStop), "stop");
-  EXPECT_EQ(Name(SlashVerb::kOptimize), "optimize");
+  EXPECT_EQ(forge::Name(forge::SlashVerb::kStop), "stop");
+  EXPECT_EQ(forge::Name(forge::SlashVerb::kOptimize), "optimize");
 }
 
 TEST(SlashCommand, OtherCommentsAreNotForUs) {
   for (const char* text : {"", "thanks", "please run /warpwright optimize", " /warpwright optimize", "\n/warpwright optimize", "> /warpwright optimize",
                            "`/warpwright optimize`", "/warpwrights optimize", "/Warpwright optimize", "/warpwright-optimize", "    /warpwright optimize"}) {
-    const auto command = ParseSlashCommand(text);
+    const auto command = forge::ParseSlashCommand(text);
     ASSERT_TRUE(command) << text;
     EXPECT_EQ(*command, std::nullopt) << text;
   }
@@ -217,7 +217,7 @@ TEST(SlashCommand, MistakesAreNamedWithTheNearestVerbAndNothingThatActs) {
               {"/warpwright retry aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "cannot be"},
               {"/warpwright retry a b", "one kernel at the most"}};
   for (const auto& row : rows) {
-    const auto command = ParseSlashCommand(row.text);
+    const auto command = forge::ParseSlashCommand(row.text);
     ASSERT_FALSE(command) << row.text;
     EXPECT_EQ(command.error().code, ErrorCode::kUsage);
     EXPECT_NE(command.error().Format().find(row.part), std::string::npos) << command.error().Format();

@@ -23,8 +23,8 @@ namespace {
 
 constexpr const char* kKernel = "__device__ int state; __global__ void k(int* out, const int* in) { out[threadIdx.x] = in[threadIdx.x] + state++; }";
 
-KernelParameter Pointer(uint32_t buffer) {
-  KernelParameter parameter;
+core::KernelParameter Pointer(uint32_t buffer) {
+  core::KernelParameter parameter;
   parameter.bytes.resize(8);
   parameter.pointers[0] = {buffer, 0};
   return parameter;
@@ -34,44 +34,44 @@ class GpuLoss : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(gpu::LoadCudaDriver()) << "the test is not linked to its libcuda";
-    auto compiler = Compiler::Create({});
+    auto compiler = compile::Compiler::Create({});
     ASSERT_TRUE(compiler) << compiler.error().Format();
     auto compiled = compiler->Compile({"kernel.cu", kKernel, {}, {"k"}, "sm_90"});
     ASSERT_TRUE(compiled) << compiled.error().Format();
-    module_ = std::get<CompiledModule>(*compiled);
-    auto device = MakeCudaDevice("cuda", *compiler, [] {});
+    module_ = std::get<core::CompiledModule>(*compiled);
+    auto device = gpu::MakeCudaDevice("cuda", *compiler, [] {});
     ASSERT_TRUE(device) << device.error().Format();
     device_ = std::move(*device);
-    KernelLaunch launch;
+    core::KernelLaunch launch;
     launch.kernel = "k";
     launch.grid = {1, 1, 1};
     launch.block = {32, 1, 1};
     launch.parameters = {Pointer(0), Pointer(1)};
     for (const char* name : {"out", "in"}) {
       const bool output = plan_.buffers.empty();
-      plan_.buffers.push_back({PlanBuffer::Kind::kArgument, name, 128});
+      plan_.buffers.push_back({core::PlanBuffer::Kind::kArgument, name, 128});
       buffers_.push_back({name, std::vector<std::byte>(128), output, !output, 0});
     }
     plan_.ops = {launch};
     ::setenv("WW_LOSE_FILE", (std::filesystem::path(folder_->path()) / "lost").c_str(), 1);
-    ASSERT_TRUE(WriteFileAtomically(folder_->path() / "lost", ""));
+    ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "lost", ""));
   }
 
   // "error: ...", "fault: ..." or "ran"
   template <typename T>
   std::string Said(const Result<T>& outcome) {
     if (!outcome) return fmt::format("error {}: {} | {} | {}", static_cast<int>(outcome.error().code), outcome.error().message, outcome.error().remedy, device_->usable());
-    const auto* fault = std::get_if<Fault>(&*outcome);
+    const auto* fault = std::get_if<core::Fault>(&*outcome);
     return fault != nullptr ? "fault: " + fault->message : "ran";
   }
   std::string Run() {
-    ExecuteOptions options;
+    core::ExecuteOptions options;
     options.runs = 2;
     return Said(device_->Run({&module_, &plan_, &buffers_, options}));
   }
   std::string Time() {
-    const std::vector<TimedBuffer> roles = {TimedBuffer{}, TimedBuffer{}};
-    DeviceTimingRequest request;
+    const std::vector<core::TimedBuffer> roles = {core::TimedBuffer{}, core::TimedBuffer{}};
+    core::DeviceTimingRequest request;
     request.original = request.candidate = {&module_, &plan_};
     request.buffers = &buffers_;
     request.roles = &roles;
@@ -106,11 +106,11 @@ class GpuLoss : public testing::Test {
     return {space == std::string::npos ? text : text.substr(space + 1), std::atol(text.c_str())};
   }
 
-  Result<TemporaryDirectory> folder_ = TemporaryDirectory::Create("loss");
-  CompiledModule module_;
-  std::unique_ptr<Device> device_;
-  LaunchPlan plan_;
-  std::vector<BufferContent> buffers_;
+  Result<base::TemporaryDirectory> folder_ = base::TemporaryDirectory::Create("loss");
+  core::CompiledModule module_;
+  std::unique_ptr<core::Device> device_;
+  core::LaunchPlan plan_;
+  std::vector<core::BufferContent> buffers_;
 };
 
 // Whatever call meets it (of very many, some): an Error that names the GPU and a remedy, never a fault, and the worker will end. Calls at

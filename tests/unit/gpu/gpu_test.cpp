@@ -97,16 +97,16 @@ TEST(Lease, IsHeldByOneProcessAtATimeAndEndsWithIt) {
 }
 
 TEST(ChipOf, TakesTheListedChipByItsName) {
-  GpuFacts gpu;
+  core::GpuFacts gpu;
   gpu.name = "NVIDIA H200";
   gpu.compute_major = 9;
-  const auto chip = ChipOf(gpu);
+  const auto chip = config::ChipOf(gpu);
   ASSERT_TRUE(chip);
   EXPECT_EQ(chip->id, "h200");
 }
 
 TEST(ChipOf, ScalesTheFiguresOfItsArchitectureForOneThatIsNotListed) {
-  GpuFacts gpu;
+  core::GpuFacts gpu;
   gpu.name = "NVIDIA H20 (test)";
   gpu.compute_major = 9;
   gpu.multiprocessors = 66;
@@ -114,7 +114,7 @@ TEST(ChipOf, ScalesTheFiguresOfItsArchitectureForOneThatIsNotListed) {
   gpu.l2_bytes = 30 << 20;
   gpu.memory_clock_khz = 2'000'000;
   gpu.bus_width_bits = 4096;
-  const auto chip = ChipOf(gpu), h200 = LoadChip("h200");
+  const auto chip = config::ChipOf(gpu), h200 = config::LoadChip("h200");
   ASSERT_TRUE(chip && h200);
   EXPECT_EQ(chip->id, "nvidia-h20-test");
   EXPECT_EQ(chip->multiprocessors, 66);
@@ -124,22 +124,22 @@ TEST(ChipOf, ScalesTheFiguresOfItsArchitectureForOneThatIsNotListed) {
 }
 
 TEST(ChipOf, KnowsNothingOfOtherArchitectures) {
-  GpuFacts gpu;
+  core::GpuFacts gpu;
   gpu.name = "NVIDIA Old";
   gpu.compute_major = 3;
-  const auto chip = ChipOf(gpu);
+  const auto chip = config::ChipOf(gpu);
   ASSERT_FALSE(chip);
   EXPECT_EQ(chip.error().code, ErrorCode::kEnvironment);
 }
 
 // Evidence is made from it: a grid that is said not to fill the chip sends the planner astray.
 TEST(DescribeLaunch, SaysHowTheGridFillsTheChip) {
-  const auto chip = LoadChip("h200");
+  const auto chip = config::LoadChip("h200");
   ASSERT_TRUE(chip);
-  KernelResources resources;
+  core::KernelResources resources;
   resources.registers = 32;
   resources.static_shared_bytes = 1024;
-  KernelLaunch launch;
+  core::KernelLaunch launch;
   launch.kernel = "k";
   launch.block = {256, 1, 1};
   launch.dynamic_shared_bytes = 1024;
@@ -150,7 +150,7 @@ TEST(DescribeLaunch, SaysHowTheGridFillsTheChip) {
   };
   for (const Row& row : {Row{132, 0.125, "grid"}, Row{1056, 1, "warps"}, Row{10560, 10, "warps"}}) {
     launch.grid = {row.grid, 1, 1};
-    const LaunchReport report = DescribeLaunch(*chip, launch, &resources);
+    const core::LaunchReport report = DescribeLaunch(*chip, launch, &resources);
     EXPECT_EQ(report.threads_per_block, 256);
     EXPECT_EQ(report.blocks_total, row.grid);
     EXPECT_EQ(report.shared_bytes_per_block, 2048u);

@@ -129,20 +129,20 @@ TEST(ChipNames, AreKnownToCupti) {
   WW_NEED_CUPTI(cupti);
   const auto supported = SupportedChips(cupti);
   ASSERT_TRUE(supported) << supported.error().Format();
-  const auto known = [&](const Chip& chip) {
+  const auto known = [&](const core::Chip& chip) {
     return std::find(supported->begin(), supported->end(), CuptiChipName(chip)) != supported->end();
   };
-  for (const std::string& id : ChipIds()) {
-    const auto chip = LoadChip(id);
+  for (const std::string& id : config::ChipIds()) {
+    const auto chip = config::LoadChip(id);
     ASSERT_TRUE(chip) << chip.error().Format();
     EXPECT_TRUE(known(*chip)) << id << " is " << CuptiChipName(*chip);
   }
   for (const char* arch : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_120"}) {
-    Chip chip;
+    core::Chip chip;
     chip.arch = arch;
     EXPECT_TRUE(known(chip)) << arch << " is " << CuptiChipName(chip);
   }
-  Chip old;
+  core::Chip old;
   old.arch = "sm_50";
   EXPECT_EQ(CuptiChipName(old), "");
 }

@@ -7,8 +7,8 @@
 namespace warpwright::gpu {
 namespace {
 
-Chip TestChip() {
-  Chip chip;
+core::Chip TestChip() {
+  core::Chip chip;
   chip.id = "test";
   chip.arch = "sm_90";
   chip.multiprocessors = 100;
@@ -19,8 +19,8 @@ Chip TestChip() {
   chip.block_launch_cycles = 10;
   return chip;
 }
-LaunchReport Geometry() {
-  LaunchReport report;
+core::LaunchReport Geometry() {
+  core::LaunchReport report;
   report.kernel = "k";
   report.threads_per_block = 100;
   report.blocks_total = report.blocks_run = 1000;
@@ -42,7 +42,7 @@ TEST(Tables, CoverEveryCounterOnce) {
     EXPECT_FALSE(reason.empty()) << name;
   }
   std::set<std::string> fields;
-  for (const auto& field : Fields(Counters{})) fields.emplace(field.name);
+  for (const auto& field : core::Fields(core::Counters{})) fields.emplace(field.name);
   EXPECT_EQ(covered, fields);
 }
 
@@ -61,7 +61,7 @@ TEST(Tables, CollectWhatTheyUseAndUseWhatTheyCollect) {
                                             Share("lts__throughput"), Stall("not_selected"), Stall("drain"), Stall("imc_miss"),
                                             Stall("misc"), Stall("sleeping"), Stall("tex_throttle"), Stall("gmma")};
   for (const auto& metric : collected) EXPECT_NE(used.count(metric), only_shown.count(metric)) << metric;
-  for (const auto& f : StallFormulas()) EXPECT_NE(FindEvidenceField(f.number), nullptr) << f.number;
+  for (const auto& f : StallFormulas()) EXPECT_NE(core::FindEvidenceField(f.number), nullptr) << f.number;
 }
 
 TEST(Fill, Counters) {
@@ -88,10 +88,10 @@ TEST(Fill, Counters) {
        40},
   };
   for (const auto& row : rows) {
-    LaunchReport report = Geometry();
+    core::LaunchReport report = Geometry();
     Fill(report, row.values, TestChip());
     EXPECT_EQ(report.unmeasured.count(row.counter), 0u) << row.counter;
-    for (const auto& field : Fields(report.counters))
+    for (const auto& field : core::Fields(report.counters))
       if (field.name == row.counter) {
         EXPECT_EQ(field.value, row.expected) << row.counter;
       }
@@ -100,7 +100,7 @@ TEST(Fill, Counters) {
 }
 
 TEST(Fill, APartialSumIsNotMeasured) {
-  LaunchReport report = Geometry();
+  core::LaunchReport report = Geometry();
   Fill(report, {{Threads("fadd"), 10}, {Threads("fmul"), 20}}, TestChip());
   EXPECT_EQ(report.counters.flops_fp32, 0u);
   EXPECT_EQ(report.unmeasured.count("flops_fp32"), 1u);
@@ -118,7 +118,7 @@ TEST(Fill, PartsAreSharesOfTheTime) {
       {Threads("fp64"), 64e6},   // 64 lanes * 100 multiprocessors * 1e3 cycles: 10 us
       {Threads("fp16"), 256e6},  // 20 us
       {kWarpsActiveMetric, 87.5}};
-  LaunchReport own = Geometry(), timed = Geometry();
+  core::LaunchReport own = Geometry(), timed = Geometry();
   timed.time.total_us = 100;  // measured with events
   Fill(own, values, TestChip());
   Fill(timed, values, TestChip());
@@ -141,7 +141,7 @@ TEST(Fill, PartsAreSharesOfTheTime) {
 }
 
 TEST(Fill, APipeCounterBeatsWhatLanesGive) {
-  LaunchReport report = Geometry();
+  core::LaunchReport report = Geometry();
   Fill(report, {{kDurationMetric, 100e3}, {Threads("fp64"), 64e6}, {Share("sm__inst_executed_pipe_fp64"), 33}}, TestChip());
   EXPECT_DOUBLE_EQ(report.time.fp64_us, 33);
 }
@@ -158,7 +158,7 @@ TEST(Fill, LatencyAndStallReasons) {
   values[Stall("mio_throttle")] = 150;
   values[Stall("lg_throttle")] = 100;
   values[Stall("not_selected")] = 5000;  // could have issued: no stall
-  LaunchReport report = Geometry();
+  core::LaunchReport report = Geometry();
   Fill(report, values, TestChip());
   EXPECT_DOUBLE_EQ(report.time.latency_us, 80 * 0.75);
   EXPECT_EQ(report.time.limiter, "latency");
@@ -169,26 +169,26 @@ TEST(Fill, LatencyAndStallReasons) {
   EXPECT_DOUBLE_EQ(report.metrics.at("tensor_pct"), 12);
 
   values.erase(Stall("membar"));
-  LaunchReport partial = Geometry();
+  core::LaunchReport partial = Geometry();
   Fill(partial, values, TestChip());
   EXPECT_EQ(partial.unmeasured.count("latency_us"), 1u);
   EXPECT_EQ(partial.metrics.count("stall_memory_pct"), 0u) << "shares of an unknown whole";
 }
 
 TEST(Fill, WithoutCountersEverythingIsUnmeasured) {
-  LaunchReport report = Geometry();
+  core::LaunchReport report = Geometry();
   report.time.total_us = 50;
   Fill(report, {}, TestChip());
   EXPECT_EQ(report.time.total_us, 50);
   EXPECT_EQ(report.time.limiter, "overhead");
-  for (const auto& field : Fields(report.counters)) {
+  for (const auto& field : core::Fields(report.counters)) {
     const bool geometry = field.name == "warps" || field.name == "blocks";
     EXPECT_EQ(report.unmeasured.count(std::string(field.name)), geometry ? 0u : 1u) << field.name;
   }
   for (const char* name : {"dram_us", "latency_us", "achieved_occupancy"}) EXPECT_EQ(report.unmeasured.count(name), 1u) << name;
-  CaseMeasurement measurement;
+  core::CaseMeasurement measurement;
   measurement.launches = {report};
-  const Evidence evidence = MakeEvidence(TestChip(), KernelInfo{}, measurement, Roofline{});
+  const core::Evidence evidence = core::MakeEvidence(TestChip(), core::KernelInfo{}, measurement, core::Roofline{});
   EXPECT_FALSE(evidence.Get("dram_throughput_pct"));
   EXPECT_FALSE(evidence.Get("achieved_occupancy_pct"));
   EXPECT_TRUE(evidence.Get("kernel_time_us"));

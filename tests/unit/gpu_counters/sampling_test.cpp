@@ -55,9 +55,9 @@ TEST(PcSampling, PathsGetTheNameOfTheModule) {
 // A cubin as the worker compiles it names the user's file and lines.
 TEST(PcSampling, InstructionsLeadToLines) {
   WW_NEED_CUPTI(cupti);
-  const auto compiler = Compiler::Create({});
+  const auto compiler = compile::Compiler::Create({});
   if (!compiler) GTEST_SKIP() << compiler.error().Format();
-  const CompileRequest request{"src/sum.cu",
+  const compile::CompileRequest request{"src/sum.cu",
                                "__global__ void sum(float* out, const float* in, int n) {\n"  // 1
                                "  float total = 0;\n"
                                "  for (int i = threadIdx.x; i < n; i += 32)\n"
@@ -69,8 +69,8 @@ TEST(PcSampling, InstructionsLeadToLines) {
                                "sm_90"};
   const auto outcome = compiler->Compile(request);
   ASSERT_TRUE(outcome) << outcome.error().Format();
-  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*outcome)) << std::get<CompileFailed>(*outcome).log;
-  const auto& module = std::get<CompiledModule>(*outcome);
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
+  const auto& module = std::get<core::CompiledModule>(*outcome);
   std::set<int> lines;
   for (uint64_t pc = 0; pc < 4096; pc += 16) {
     const auto where = LineOf(cupti, module.cubin, module.kernels[0].symbol, pc);
@@ -101,11 +101,11 @@ TEST(Session, WithoutADriverCountersAreUnavailable) {
   const auto counted = session->Collect(CounterTier::kCore, launch, 1);
   ASSERT_TRUE(counted);
   EXPECT_TRUE(std::holds_alternative<CountersUnavailable>(*counted));
-  const auto sampled = session->Sample(CompiledModule{}, {launch, launch, 100});
+  const auto sampled = session->Sample(core::CompiledModule{}, {launch, launch, 100});
   ASSERT_TRUE(sampled);
   EXPECT_TRUE(std::holds_alternative<CountersUnavailable>(*sampled));
-  std::vector<LaunchReport> reports(2);
-  const auto why = CountPlan(*session, CounterTier::kCandidate, Chip{}, CompiledModule{}, {launch, launch, launch, 100}, reports);
+  std::vector<core::LaunchReport> reports(2);
+  const auto why = CountPlan(*session, CounterTier::kCandidate, core::Chip{}, core::CompiledModule{}, {launch, launch, launch, 100}, reports);
   ASSERT_TRUE(why);
   ASSERT_TRUE(*why);
   EXPECT_EQ((*why)->remedy, session->unavailable()->remedy);

@@ -13,15 +13,15 @@ const std::map<std::string, std::string> kSimulatorOnly = {
     {"barriers_per_warp", "no counter of barrier instructions; the source's barriers and stall_barrier_pct stand in"},
 };
 
-void CollectFields(const Condition& condition, std::set<std::string>& names) {
-  if (condition.kind == Condition::Kind::kCompare) names.emplace(EvidenceFields()[condition.field].name);
+void CollectFields(const skills::Condition& condition, std::set<std::string>& names) {
+  if (condition.kind == skills::Condition::Kind::kCompare) names.emplace(core::EvidenceFields()[condition.field].name);
   for (const auto& part : condition.parts) CollectFields(part, names);
 }
 
 // Evidence fields and counters by which the policy and the cards decide, and which they predict.
-std::set<std::string> NamesInSkills(const SkillLibrary& library) {
+std::set<std::string> NamesInSkills(const skills::SkillLibrary& library) {
   std::set<std::string> names;
-  const auto add = [&](size_t field) { names.emplace(EvidenceFields()[field].name); };
+  const auto add = [&](size_t field) { names.emplace(core::EvidenceFields()[field].name); };
   add(library.policy.roofline_field);
   for (const auto& rule : library.policy.bottlenecks) {
     CollectFields(rule.when, names);
@@ -39,20 +39,20 @@ std::set<std::string> NamesInSkills(const SkillLibrary& library) {
 
 // What is known after the chip counted a tier: evidence by name, counters by name.
 std::set<std::string> Known(const std::vector<std::string>& metrics) {
-  Chip chip;
+  core::Chip chip;
   chip.arch = "sm_90";
   chip.multiprocessors = 100;
   chip.clock_ghz = 1;
-  LaunchReport report;
+  core::LaunchReport report;
   report.threads_per_block = 256;
   report.blocks_total = 10;
   Fill(report, Uniform(metrics, 10), chip);
-  CaseMeasurement measurement;
+  core::CaseMeasurement measurement;
   measurement.launches = {report};
   std::set<std::string> known;
-  const Evidence evidence = MakeEvidence(chip, KernelInfo{}, measurement, Roofline{});
+  const core::Evidence evidence = core::MakeEvidence(chip, core::KernelInfo{}, measurement, core::Roofline{});
   for (const auto& [name, value] : evidence.values()) known.insert(name);
-  for (const auto& field : Fields(report.counters))
+  for (const auto& field : core::Fields(report.counters))
     if (const std::string name(field.name); report.unmeasured.count(name) == 0) known.insert(name);
   return known;
 }
@@ -61,7 +61,7 @@ class SkillsOn : public testing::TestWithParam<const char*> {};
 
 TEST_P(SkillsOn, EveryNameIsMeasuredOrListed) {
   WW_NEED_CUPTI(cupti);
-  const auto library = LoadBuiltInSkills();
+  const auto library = skills::LoadBuiltInSkills();
   ASSERT_TRUE(library) << library.error().Format();
   const std::set<std::string> names = NamesInSkills(*library);
   ASSERT_GT(names.size(), 60u) << "the walk over the library no longer finds names";

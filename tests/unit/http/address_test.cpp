@@ -16,7 +16,7 @@ TEST(ParseHostPort, TellsHostAndPort) {
                                 {"127.0.0.1", nullptr, 0}, {"127.0.0.1:", nullptr, 0}, {":80", nullptr, 0},
                                 {"::1:80", nullptr, 0},
                                 {"h:65536", nullptr, 0}, {"h:-1", nullptr, 0}, {"h:8x", nullptr, 0}}) {
-    const auto parsed = ParseHostPort(row.text);
+    const auto parsed = http::ParseHostPort(row.text);
     ASSERT_EQ(parsed.has_value(), row.host != nullptr) << row.text;
     if (!parsed) {
       EXPECT_EQ(parsed.error().code, ErrorCode::kConfig);

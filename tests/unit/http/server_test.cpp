@@ -29,15 +29,15 @@ using testing::WaitClosed;
 class HttpServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    SetLogSink([](std::string_view) {});
+    base::SetLogSink([](std::string_view) {});
     options_.max_body_bytes = 1000;
     options_.max_bodies_bytes = 1500;
     options_.headers = {{"X-Ours", "yes"}};
-    hooks_.admit = [](const HttpRequest& head) {
-      return head.path == "/refused" ? std::optional(ErrorAnswer(403, "not here")) : std::nullopt;
+    hooks_.admit = [](const http::HttpRequest& head) {
+      return head.path == "/refused" ? std::optional(http::ErrorResponse(403, "not here")) : std::nullopt;
     };
-    hooks_.answer = [](const HttpRequest& request) {
-      return HttpAnswer{.type = "text/plain",
+    hooks_.answer = [](const http::HttpRequest& request) {
+      return http::HttpResponse{.type = "text/plain",
                         .body = fmt::format("{} {} {}", request.method, request.path, request.body)};
     };
     hooks_.answered = [this](int status) {
@@ -48,10 +48,10 @@ class HttpServerTest : public ::testing::Test {
   }
   void TearDown() override {
     server_.reset();
-    SetLogSink({});
+    base::SetLogSink({});
   }
   void Start() {
-    auto started = HttpServer::Start(options_, hooks_);
+    auto started = http::HttpServer::Start(options_, hooks_);
     ASSERT_TRUE(started) << started.error().Format();
     server_ = std::move(*started);
   }
@@ -60,7 +60,7 @@ class HttpServerTest : public ::testing::Test {
     return fmt::format("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{}", length, body);
   }
   // A byte now and then, until it is closed; how long that took.
-  static milliseconds Trickle(const Fd& fd) {
+  static milliseconds Trickle(const base::Fd& fd) {
     const auto begin = steady_clock::now();
     const auto deadline = begin + std::chrono::seconds(10);
     while (SendAll(fd, "x") && !WaitClosed(fd, milliseconds(20)) && steady_clock::now() < deadline) {
@@ -68,12 +68,12 @@ class HttpServerTest : public ::testing::Test {
     return std::chrono::duration_cast<milliseconds>(steady_clock::now() - begin);
   }
 
-  HttpServerOptions options_;
-  HttpServerHooks hooks_;
+  http::HttpServerOptions options_;
+  http::HttpServerHooks hooks_;
   std::mutex mutex_;
   std::vector<int> answered_;
   std::atomic<int> refused_ = 0;
-  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<http::HttpServer> server_;
 };
 
 struct ExchangeRow {
@@ -139,7 +139,7 @@ TEST_F(HttpServerTest, AHeadHasNoBody) {
 
 TEST_F(HttpServerTest, AnswersInTheOrderOfTheRequests) {
   Start();
-  const Fd fd = ConnectLoopback(port());
+  const base::Fd fd = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(fd, "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" + Post("two", 3) +
                               "GET /3 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"));
   std::string all;
@@ -154,13 +154,13 @@ TEST_F(HttpServerTest, AByteNowAndThenGainsNothing) {
   options_.idle_deadline = milliseconds(300);
   options_.request_deadline = milliseconds(1500);  // a fifth of it for a small body
   Start();
-  const Fd head = ConnectLoopback(port());
+  const base::Fd head = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(head, "GET /a HTTP/1.1\r\nX: "));
   EXPECT_LT(Trickle(head), milliseconds(2000));
-  const Fd body = ConnectLoopback(port());
+  const base::Fd body = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(body, Post("", 999)));
   EXPECT_LT(Trickle(body), milliseconds(2000));
-  const Fd next = ConnectLoopback(port());
+  const base::Fd next = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(next, "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"));
   EXPECT_EQ(ReadReply(next).status, 200);
   ASSERT_TRUE(SendAll(next, "GET /a HTTP/1.1\r\nX: "));
@@ -171,7 +171,7 @@ TEST_F(HttpServerTest, ManySlowBodiesHoldNobodyUp) {
   options_.threads = 1;
   options_.max_bodies_bytes = 1u << 20;
   Start();
-  std::vector<Fd> slow;
+  std::vector<base::Fd> slow;
   for (int i = 0; i < 300; ++i) {
     slow.push_back(ConnectLoopback(port()));
     SendAll(slow.back(), Post("x", 900));
@@ -184,13 +184,13 @@ TEST_F(HttpServerTest, ManySlowBodiesHoldNobodyUp) {
 TEST_F(HttpServerTest, AHandlerThatWaitsHoldsNoConnectionUp) {
   std::latch entered(1), go_on(1);
   options_.threads = 1;
-  hooks_.answer = [&](const HttpRequest&) {
+  hooks_.answer = [&](const http::HttpRequest&) {
     entered.count_down();
     go_on.wait();
-    return HttpAnswer{};
+    return http::HttpResponse{};
   };
   Start();
-  const Fd fd = ConnectLoopback(port());
+  const base::Fd fd = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(fd, Post("{}", 2)));
   entered.wait();
   EXPECT_EQ(Exchange(port(), "GET /refused HTTP/1.1\r\nHost: h\r\n\r\n").status, 403);
@@ -200,13 +200,13 @@ TEST_F(HttpServerTest, AHandlerThatWaitsHoldsNoConnectionUp) {
 
 TEST_F(HttpServerTest, StopsWhenTheRequestsUnderWayAreAnswered) {
   std::latch entered(1), go_on(1);
-  hooks_.answer = [&](const HttpRequest&) {
+  hooks_.answer = [&](const http::HttpRequest&) {
     entered.count_down();
     go_on.wait();
-    return HttpAnswer{.body = std::string(2'000'000, 'x')};
+    return http::HttpResponse{.body = std::string(2'000'000, 'x')};
   };
   Start();
-  const Fd idle = ConnectLoopback(port()), fd = ConnectLoopback(port());
+  const base::Fd idle = ConnectLoopback(port()), fd = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(fd, Post("{}", 2)));
   entered.wait();
   std::thread stopper([this] { server_->Stop(); });
@@ -221,7 +221,7 @@ TEST_F(HttpServerTest, StopsWhenTheRequestsUnderWayAreAnswered) {
 TEST_F(HttpServerTest, HasALimitForEachAddress) {
   options_.max_connections_per_address = 3;
   Start();
-  std::vector<Fd> connections;
+  std::vector<base::Fd> connections;
   for (int i = 0; i < 4; ++i) connections.push_back(ConnectLoopback(port()));
   EXPECT_TRUE(WaitClosed(connections[3], milliseconds(2000)));
   ASSERT_TRUE(SendAll(connections[0], "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"));
@@ -231,7 +231,7 @@ TEST_F(HttpServerTest, HasALimitForEachAddress) {
 TEST_F(HttpServerTest, TheOldestThatWaitsMakesRoom) {
   options_.max_connections = 4;
   Start();
-  std::vector<Fd> connections;
+  std::vector<base::Fd> connections;
   for (int i = 0; i < 4; ++i) connections.push_back(ConnectLoopback(port()));
   ASSERT_TRUE(SendAll(connections[0], Post("x", 900)));  // has a request, and stays
   ASSERT_TRUE(SendAll(connections[3], "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"));
@@ -245,9 +245,9 @@ TEST_F(HttpServerTest, TheOldestThatWaitsMakesRoom) {
 
 TEST_F(HttpServerTest, BoundsTheSumOfAllBodies) {
   Start();
-  const Fd first = ConnectLoopback(port());
+  const base::Fd first = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(first, Post("x", 1000)));
-  const Fd second = ConnectLoopback(port());
+  const base::Fd second = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(second, Post("x", 1000)));
   const HttpReply reply = ReadReply(second);
   EXPECT_EQ(reply.status, 503);
@@ -258,8 +258,8 @@ TEST_F(HttpServerTest, BoundsTheSumOfAllBodies) {
 }
 
 TEST_F(HttpServerTest, AHookThatThrowsIsA500) {
-  hooks_.answer = [](const HttpRequest&) -> HttpAnswer { throw std::runtime_error("a bug"); };
-  hooks_.admit = [](const HttpRequest& head) -> std::optional<HttpAnswer> {
+  hooks_.answer = [](const http::HttpRequest&) -> http::HttpResponse { throw std::runtime_error("a bug"); };
+  hooks_.admit = [](const http::HttpRequest& head) -> std::optional<http::HttpResponse> {
     if (head.path == "/admit") throw std::runtime_error("a bug");
     return std::nullopt;
   };

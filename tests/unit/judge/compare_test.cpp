@@ -16,22 +16,22 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::vector<double> Normals(size_t n, double scale = 1) {
-  const CounterRandom random(7, 7);
+  const base::CounterRandom random(7, 7);
   std::vector<double> values(n);
   for (size_t i = 0; i < n; ++i)
     values[i] = scale * (random.Uniform(3 * i) + random.Uniform(3 * i + 1) + random.Uniform(3 * i + 2) - 1.5) * 2;
   return values;
 }
 
-OutputReference Reference(DType dtype, const std::vector<double>& values) {
-  OutputReference reference;
+judge::OutputReference Reference(core::DType dtype, const std::vector<double>& values) {
+  judge::OutputReference reference;
   reference.bytes = Pack(dtype, values);
   return reference;
 }
 
 struct ElementRow {
   const char* why;
-  DType dtype;
+  core::DType dtype;
   double expected, actual;
   bool accepted;
 };
@@ -39,45 +39,45 @@ struct ElementRow {
 // The element stands among 99 others of size about 1.
 TEST(Compare, DecidesElementByElement) {
   const ElementRow rows[] = {
-      {"equal", DType::kF32, 1, 1, true},
-      {"one ulp", DType::kF32, 1, 1 + 0x1.0p-23, true},
-      {"1e-4 off", DType::kF32, 1, 1.0001, false},
-      {"1e-4 off, negative reference", DType::kF32, -1, -1.0001, false},
-      {"half of a negative reference", DType::kF32, -1, -0.5, false},
-      {"far above a negative reference", DType::kF32, -1, 1e30, false},
-      {"wrong sign", DType::kF32, 1, -1, false},
-      {"NaN for a number", DType::kF32, 1, kNaN, false},
-      {"a number for NaN", DType::kF32, kNaN, 1, false},
-      {"NaN for NaN", DType::kF32, kNaN, kNaN, true},
-      {"infinity for a number", DType::kF32, 1, kInf, false},
-      {"a number for infinity", DType::kF32, kInf, 3e38, false},
-      {"the same infinity", DType::kF32, kInf, kInf, true},
-      {"the other infinity", DType::kF32, kInf, -kInf, false},
-      {"infinity for NaN", DType::kF32, kNaN, kInf, false},
-      {"NaN for infinity", DType::kF32, kInf, kNaN, false},
-      {"-0 for 0", DType::kF32, 0, -0.0, true},
-      {"tiny for 0", DType::kF32, 0, 1e-9, true},
-      {"small for 0", DType::kF32, 0, 1e-3, false},
-      {"0 for small", DType::kF32, 1e-3, 0, false},
-      {"f64 1e-12 off", DType::kF64, 1, 1 + 1e-12, true},
-      {"f64 1e-8 off", DType::kF64, 1, 1 + 1e-8, false},
-      {"f16 one ulp", DType::kF16, 1, 1 + 0x1.0p-10, true},
-      {"f16 3 ulp", DType::kF16, 1, 1 + 3 * 0x1.0p-10, false},
-      {"bf16 one ulp", DType::kBF16, 1, 1 + 0x1.0p-7, true},
-      {"bf16 4 ulp", DType::kBF16, 1, 1 + 4 * 0x1.0p-7, false},
-      {"i32 one off", DType::kI32, 100, 101, false},
-      {"i32 equal", DType::kI32, -100, -100, true},
-      {"bool", DType::kBool, 1, 0, false},
+      {"equal", core::DType::kF32, 1, 1, true},
+      {"one ulp", core::DType::kF32, 1, 1 + 0x1.0p-23, true},
+      {"1e-4 off", core::DType::kF32, 1, 1.0001, false},
+      {"1e-4 off, negative reference", core::DType::kF32, -1, -1.0001, false},
+      {"half of a negative reference", core::DType::kF32, -1, -0.5, false},
+      {"far above a negative reference", core::DType::kF32, -1, 1e30, false},
+      {"wrong sign", core::DType::kF32, 1, -1, false},
+      {"NaN for a number", core::DType::kF32, 1, kNaN, false},
+      {"a number for NaN", core::DType::kF32, kNaN, 1, false},
+      {"NaN for NaN", core::DType::kF32, kNaN, kNaN, true},
+      {"infinity for a number", core::DType::kF32, 1, kInf, false},
+      {"a number for infinity", core::DType::kF32, kInf, 3e38, false},
+      {"the same infinity", core::DType::kF32, kInf, kInf, true},
+      {"the other infinity", core::DType::kF32, kInf, -kInf, false},
+      {"infinity for NaN", core::DType::kF32, kNaN, kInf, false},
+      {"NaN for infinity", core::DType::kF32, kInf, kNaN, false},
+      {"-0 for 0", core::DType::kF32, 0, -0.0, true},
+      {"tiny for 0", core::DType::kF32, 0, 1e-9, true},
+      {"small for 0", core::DType::kF32, 0, 1e-3, false},
+      {"0 for small", core::DType::kF32, 1e-3, 0, false},
+      {"f64 1e-12 off", core::DType::kF64, 1, 1 + 1e-12, true},
+      {"f64 1e-8 off", core::DType::kF64, 1, 1 + 1e-8, false},
+      {"f16 one ulp", core::DType::kF16, 1, 1 + 0x1.0p-10, true},
+      {"f16 3 ulp", core::DType::kF16, 1, 1 + 3 * 0x1.0p-10, false},
+      {"bf16 one ulp", core::DType::kBF16, 1, 1 + 0x1.0p-7, true},
+      {"bf16 4 ulp", core::DType::kBF16, 1, 1 + 4 * 0x1.0p-7, false},
+      {"i32 one off", core::DType::kI32, 100, 101, false},
+      {"i32 equal", core::DType::kI32, -100, -100, true},
+      {"bool", core::DType::kBool, 1, 0, false},
   };
   for (const ElementRow& row : rows) {
     for (const size_t position : {size_t{0}, size_t{57}, size_t{99}}) {
       std::vector<double> expected = Normals(100);
-      if (!IsFloat(row.dtype)) expected.assign(100, row.dtype == DType::kBool ? 1 : 5);
+      if (!core::IsFloat(row.dtype)) expected.assign(100, row.dtype == core::DType::kBool ? 1 : 5);
       expected[position] = row.expected;
-      OutputReference reference = Reference(row.dtype, expected);
+      judge::OutputReference reference = Reference(row.dtype, expected);
       auto actual = reference.bytes;
       StoreIn(actual, row.dtype, position, row.actual);
-      const Comparator comparator({"out", row.dtype, {100}, 1}, reference, {});
+      const judge::Comparator comparator({"out", row.dtype, {100}, 1}, reference, {});
       const auto mismatch = comparator.Check(actual);
       EXPECT_EQ(!mismatch, row.accepted) << row.why << " at " << position << (mismatch ? ": " + mismatch->message : "");
       EXPECT_EQ(comparator.Accepts(actual), row.accepted) << row.why;
@@ -90,11 +90,11 @@ TEST(Compare, DecidesElementByElement) {
 }
 
 TEST(Compare, ReportsCoordinatesAndValues) {
-  const OutputReference reference = Reference(DType::kF32, std::vector<double>(24, 0.5));
+  const judge::OutputReference reference = Reference(core::DType::kF32, std::vector<double>(24, 0.5));
   auto actual = reference.bytes;
-  StoreIn(actual, DType::kF32, 17, 0.25);
-  StoreIn(actual, DType::kF32, 20, 0.25);
-  const auto mismatch = Comparator({"out", DType::kF32, {2, 3, 4}, 1}, reference, {}).Check(actual);
+  StoreIn(actual, core::DType::kF32, 17, 0.25);
+  StoreIn(actual, core::DType::kF32, 20, 0.25);
+  const auto mismatch = judge::Comparator({"out", core::DType::kF32, {2, 3, 4}, 1}, reference, {}).Check(actual);
   ASSERT_TRUE(mismatch);
   EXPECT_EQ(mismatch->index, 17u);
   EXPECT_TRUE(mismatch->message.starts_with("out[1, 1, 1] is 0.25, expected 0.5 (off by 0.25, allowed "))
@@ -103,23 +103,23 @@ TEST(Compare, ReportsCoordinatesAndValues) {
 }
 
 TEST(Compare, HandlesEmptyAndMisfittingOutputs) {
-  const OutputReference empty = Reference(DType::kF32, {});
-  EXPECT_FALSE(Comparator({"out", DType::kF32, {0}, 1}, empty, {}).Check({}));
-  const OutputReference four = Reference(DType::kF32, {1, 2, 3, 4});
-  EXPECT_TRUE(Comparator({"out", DType::kF32, {4}, 1}, four, {}).Check(Pack(DType::kF32, {1, 2, 3})));
-  EXPECT_TRUE(Comparator({"out", DType::kF32, {4}, 1}, four, {}).Check({}));
-  EXPECT_FALSE(Comparator({"out", DType::kF32, {4}, 1}, four, {}).Accepts(Pack(DType::kF32, {1, 2, 3, 4, 5})));
-  EXPECT_FALSE(Comparator({"out", DType::kF32, {4}, 1}, empty, {}).Accepts(Pack(DType::kF32, {1})));
+  const judge::OutputReference empty = Reference(core::DType::kF32, {});
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {0}, 1}, empty, {}).Check({}));
+  const judge::OutputReference four = Reference(core::DType::kF32, {1, 2, 3, 4});
+  EXPECT_TRUE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, four, {}).Check(Pack(core::DType::kF32, {1, 2, 3})));
+  EXPECT_TRUE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, four, {}).Check({}));
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, four, {}).Accepts(Pack(core::DType::kF32, {1, 2, 3, 4, 5})));
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, empty, {}).Accepts(Pack(core::DType::kF32, {1})));
 }
 
 // Zeros may not pass however small the output is: nothing is absolute.
 TEST(Compare, ToleranceScalesWithTheReference) {
   for (const double scale : {1e-30, 1e-6, 1.0, 1e6, 1e30}) {
-    const OutputReference reference = Reference(DType::kF32, Normals(1000, scale));
-    const Comparator comparator({"out", DType::kF32, {1000}, 1024}, reference, {});
-    EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, std::vector<double>(1000, 0)))) << scale;
-    EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, Normals(1000, scale * 1.001)))) << scale;
-    EXPECT_TRUE(comparator.Accepts(Pack(DType::kF32, Normals(1000, scale * (1 + 1e-7))))) << scale;
+    const judge::OutputReference reference = Reference(core::DType::kF32, Normals(1000, scale));
+    const judge::Comparator comparator({"out", core::DType::kF32, {1000}, 1024}, reference, {});
+    EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, std::vector<double>(1000, 0)))) << scale;
+    EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, Normals(1000, scale * 1.001)))) << scale;
+    EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, Normals(1000, scale * (1 + 1e-7))))) << scale;
   }
 }
 
@@ -127,25 +127,25 @@ TEST(Compare, RowsAreJudgedByTheirOwnMagnitude) {
   // Row 0 is a million times larger: an error that it would hide shows in row 1.
   std::vector<double> values = Normals(200);
   for (size_t i = 0; i < 100; ++i) values[i] *= 1e6;
-  const OutputReference reference = Reference(DType::kF32, values);
+  const judge::OutputReference reference = Reference(core::DType::kF32, values);
   values[150] += 1e-3;
-  EXPECT_FALSE(Comparator({"out", DType::kF32, {2, 100}, 100}, reference, {}).Accepts(Pack(DType::kF32, values)));
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {2, 100}, 100}, reference, {}).Accepts(Pack(core::DType::kF32, values)));
 }
 
 TEST(Compare, LongerSumsMayErrMore) {
-  const OutputReference reference = Reference(DType::kF32, Normals(100));
+  const judge::OutputReference reference = Reference(core::DType::kF32, Normals(100));
   auto values = Normals(100);
   values[50] += 5e-5;
-  EXPECT_FALSE(Comparator({"out", DType::kF32, {100}, 1}, reference, {}).Accepts(Pack(DType::kF32, values)));
-  EXPECT_TRUE(Comparator({"out", DType::kF32, {100}, 4096}, reference, {}).Accepts(Pack(DType::kF32, values)));
-  EXPECT_FALSE(Comparator({"out", DType::kF32, {100}, 4096}, reference, {}, 64).Accepts(Pack(DType::kF32, values)));
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {100}, 1}, reference, {}).Accepts(Pack(core::DType::kF32, values)));
+  EXPECT_TRUE(judge::Comparator({"out", core::DType::kF32, {100}, 4096}, reference, {}).Accepts(Pack(core::DType::kF32, values)));
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {100}, 4096}, reference, {}, 64).Accepts(Pack(core::DType::kF32, values)));
 }
 
 TEST(Compare, LeniencyOfTheManifest) {
-  const OutputReference reference = Reference(DType::kF32, Normals(100));
-  const auto off = Pack(DType::kF32, Normals(100, 1.0004));
-  const auto at = [&](Leniency leniency) {
-    return Comparator({"out", DType::kF32, {100}, 1}, reference, leniency).Accepts(off);
+  const judge::OutputReference reference = Reference(core::DType::kF32, Normals(100));
+  const auto off = Pack(core::DType::kF32, Normals(100, 1.0004));
+  const auto at = [&](judge::ToleranceOverrides leniency) {
+    return judge::Comparator({"out", core::DType::kF32, {100}, 1}, reference, leniency).Accepts(off);
   };
   EXPECT_FALSE(at({}));
   EXPECT_TRUE(at({std::nullopt, true, false}));
@@ -154,49 +154,49 @@ TEST(Compare, LeniencyOfTheManifest) {
 }
 
 TEST(Compare, ElementsThatTheOriginalLeavesAloneStayAlone) {
-  OutputReference reference = Reference(DType::kF32, Normals(100));
+  judge::OutputReference reference = Reference(core::DType::kF32, Normals(100));
   reference.unwritten.assign(100, false);
   reference.unwritten[10] = true;
-  StoreIn(reference.bytes, DType::kF32, 10, 1e30);  // poison; must not widen any tolerance
-  const Comparator comparator({"out", DType::kF32, {100}, 1}, reference, {});
+  StoreIn(reference.bytes, core::DType::kF32, 10, 1e30);  // poison; must not widen any tolerance
+  const judge::Comparator comparator({"out", core::DType::kF32, {100}, 1}, reference, {});
   auto actual = reference.bytes;
   EXPECT_TRUE(comparator.Accepts(actual));
-  StoreIn(actual, DType::kF32, 11, 3);
+  StoreIn(actual, core::DType::kF32, 11, 3);
   EXPECT_FALSE(comparator.Accepts(actual));
   actual = reference.bytes;
-  StoreIn(actual, DType::kF32, 10, 0);
+  StoreIn(actual, core::DType::kF32, 10, 0);
   const auto mismatch = comparator.Check(actual);
   ASSERT_TRUE(mismatch);
   EXPECT_NE(mismatch->message.find("leaves alone"), std::string::npos);
 }
 
 TEST(Compare, ExactModeWantsEqualValues) {
-  OutputReference reference = Reference(DType::kF32, {1000, 0, 3, 7});
+  judge::OutputReference reference = Reference(core::DType::kF32, {1000, 0, 3, 7});
   reference.exact = true;
-  const Comparator comparator({"out", DType::kF32, {4}, 1e6}, reference, {});
-  EXPECT_TRUE(comparator.Accepts(Pack(DType::kF32, {1000, -0.0, 3, 7})));
-  EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, {1000.0001, 0, 3, 7})));
+  const judge::Comparator comparator({"out", core::DType::kF32, {4}, 1e6}, reference, {});
+  EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, {1000, -0.0, 3, 7})));
+  EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, {1000.0001, 0, 3, 7})));
 }
 
 // ---- accuracy budget ----
 
 struct Budget {
   std::vector<double> truth;
-  OutputReference reference;
+  judge::OutputReference reference;
 };
 // An original whose relative error is about `error`.
 Budget MakeBudget(double error, size_t n = 4096) {
   Budget budget;
   budget.truth = Normals(n);
-  const CounterRandom random(3, 3);
+  const base::CounterRandom random(3, 3);
   std::vector<double> original = budget.truth;
   for (size_t i = 0; i < n; ++i) original[i] += error * (random.Uniform(i) - 0.5);
-  budget.reference = Reference(DType::kF32, original);
+  budget.reference = Reference(core::DType::kF32, original);
   budget.reference.truth = budget.truth;
   return budget;
 }
 bool BudgetAccepts(const Budget& budget, const std::vector<double>& actual) {
-  return Comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Accepts(Pack(DType::kF32, actual));
+  return judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Accepts(Pack(core::DType::kF32, actual));
 }
 
 TEST(Compare, BudgetFollowsTheOriginalsOwnError) {
@@ -204,7 +204,7 @@ TEST(Compare, BudgetFollowsTheOriginalsOwnError) {
     const Budget budget = MakeBudget(error);
     EXPECT_TRUE(BudgetAccepts(budget, budget.truth)) << error;
     auto similar = budget.truth, worse = budget.truth, tf32 = budget.truth;
-    const CounterRandom random(4, 4);
+    const base::CounterRandom random(4, 4);
     for (size_t i = 0; i < similar.size(); ++i) {
       similar[i] += 1.5 * error * (random.Uniform(i) - 0.5);
       worse[i] += (20 * error + 1e-5) * (random.Uniform(i) - 0.5);
@@ -222,8 +222,8 @@ TEST(Compare, BudgetSeesManySmallErrors) {
   const Budget budget = MakeBudget(1e-4);
   auto actual = budget.truth;
   for (size_t i = 0; i < actual.size(); ++i) actual[i] += (i % 2 == 0 ? 1 : -1) * 1.4e-4;
-  const Comparator comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {});
-  const auto mismatch = comparator.Check(Pack(DType::kF32, actual));
+  const judge::Comparator comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {});
+  const auto mismatch = comparator.Check(Pack(core::DType::kF32, actual));
   ASSERT_TRUE(mismatch);
   EXPECT_NE(mismatch->message.find("root mean square"), std::string::npos) << mismatch->message;
 }
@@ -235,7 +235,7 @@ TEST(Compare, BudgetSeesOneElement) {
     auto actual = budget.truth;
     actual[where] += 5e-4;
     const auto mismatch =
-        Comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(DType::kF32, actual));
+        judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(core::DType::kF32, actual));
     ASSERT_TRUE(mismatch);
     EXPECT_EQ(mismatch->index, where);
     EXPECT_EQ(mismatch->wrong, 1u);
@@ -243,22 +243,22 @@ TEST(Compare, BudgetSeesOneElement) {
 }
 
 TEST(Compare, AToleranceThatIsNoNumberAcceptsNothing) {
-  const OutputReference reference = Reference(DType::kF32, Normals(100));
-  const Comparator comparator({"out", DType::kF32, {100}, 1}, reference, {kNaN, false, false});
-  EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, Normals(100, 1.5))));
+  const judge::OutputReference reference = Reference(core::DType::kF32, Normals(100));
+  const judge::Comparator comparator({"out", core::DType::kF32, {100}, 1}, reference, {kNaN, false, false});
+  EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, Normals(100, 1.5))));
 }
 
 TEST(Compare, BudgetSeesABias) {
   // Within the original's spread, but always to the same side: terms were dropped.
   const Budget budget = MakeBudget(1e-4);
   auto actual = budget.truth, shrunk = budget.truth;
-  const CounterRandom random(5, 5);
+  const base::CounterRandom random(5, 5);
   uint64_t i = 0;
   for (double& x : actual) x += 3e-5 * (0.5 + random.Uniform(i++));
   for (double& x : shrunk) x -= std::copysign(3e-5 * (0.5 + random.Uniform(i++)), x);
   for (const auto& biased : {actual, shrunk}) {
     const auto mismatch =
-        Comparator({"out", DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(DType::kF32, biased));
+        judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(core::DType::kF32, biased));
     ASSERT_TRUE(mismatch);
     EXPECT_NE(mismatch->message.find("biased"), std::string::npos) << mismatch->message;
   }
@@ -266,44 +266,44 @@ TEST(Compare, BudgetSeesABias) {
 
 TEST(Compare, ConditioningForgivesNoiseButIsCapped) {
   // The layer norm of a constant row: the reference is 0, rounding moves it by 2e-5.
-  OutputReference reference = Reference(DType::kF32, std::vector<double>(128, 0));
-  const auto noise = Pack(DType::kF32, std::vector<double>(128, 2e-5));
-  const OutputLayout layout{"out", DType::kF32, {1, 128}, 128};
-  EXPECT_FALSE(Comparator(layout, reference, {}).Accepts(noise));
+  judge::OutputReference reference = Reference(core::DType::kF32, std::vector<double>(128, 0));
+  const auto noise = Pack(core::DType::kF32, std::vector<double>(128, 2e-5));
+  const judge::OutputLayout layout{"out", core::DType::kF32, {1, 128}, 128};
+  EXPECT_FALSE(judge::Comparator(layout, reference, {}).Accepts(noise));
   reference.typical_rms = 1;
   reference.conditioning.assign(128, 2e-5);
-  EXPECT_TRUE(Comparator(layout, reference, {}).Accepts(noise));
+  EXPECT_TRUE(judge::Comparator(layout, reference, {}).Accepts(noise));
   reference.conditioning.assign(128, 100);
-  EXPECT_FALSE(Comparator(layout, reference, {}).Accepts(Pack(DType::kF32, std::vector<double>(128, 0.01))));
+  EXPECT_FALSE(judge::Comparator(layout, reference, {}).Accepts(Pack(core::DType::kF32, std::vector<double>(128, 0.01))));
 }
 
 TEST(Compare, NonFiniteTruthFallsBackToTheTable) {
   Budget budget = MakeBudget(0, 128);
   budget.reference.truth[5] = kInf;  // the shadow does not overflow where the original does, or the other way round
   auto actual = budget.truth;
-  const Comparator comparator({"out", DType::kF32, {128}, 1}, budget.reference, {});
-  EXPECT_TRUE(comparator.Accepts(Pack(DType::kF32, actual)));
+  const judge::Comparator comparator({"out", core::DType::kF32, {128}, 1}, budget.reference, {});
+  EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, actual)));
   actual[5] += 0.1;
-  EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, actual)));
+  EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, actual)));
   actual[5] = kNaN;
-  EXPECT_FALSE(comparator.Accepts(Pack(DType::kF32, actual)));
+  EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, actual)));
 }
 
 TEST(Compare, AccumulationIsEstimatedFromTheShapes) {
-  const KernelSpec sum = RowSumSpec(DType::kF32, 10, 300);
-  EXPECT_EQ(EstimateAccumulation(sum, sum.cases[0], sum.args[0]), 300);
-  const KernelSpec softmax = SoftmaxSpec(10, 300);
-  EXPECT_EQ(EstimateAccumulation(softmax, softmax.cases[0], softmax.args[0]), 300);
-  const KernelSpec elementwise = ElementwiseSpec(DType::kF32, 1 << 20);
-  EXPECT_EQ(EstimateAccumulation(elementwise, elementwise.cases[0], elementwise.args[0]), 1);
-  KernelSpec matmul = SoftmaxSpec(5, 7);
-  matmul.args = {Arg("c", Buffer(DType::kF32, {"M", "N"}, Role::kOut)),
-                 Arg("a", Buffer(DType::kF32, {"M", "K"}, Role::kIn)),
-                 Arg("b", Buffer(DType::kF32, {"K", "N"}, Role::kIn))};
+  const core::KernelSpec sum = RowSumSpec(core::DType::kF32, 10, 300);
+  EXPECT_EQ(judge::EstimateAccumulation(sum, sum.cases[0], sum.args[0]), 300);
+  const core::KernelSpec softmax = SoftmaxSpec(10, 300);
+  EXPECT_EQ(judge::EstimateAccumulation(softmax, softmax.cases[0], softmax.args[0]), 300);
+  const core::KernelSpec elementwise = ElementwiseSpec(core::DType::kF32, 1 << 20);
+  EXPECT_EQ(judge::EstimateAccumulation(elementwise, elementwise.cases[0], elementwise.args[0]), 1);
+  core::KernelSpec matmul = SoftmaxSpec(5, 7);
+  matmul.args = {Arg("c", Buffer(core::DType::kF32, {"M", "N"}, core::Role::kOut)),
+                 Arg("a", Buffer(core::DType::kF32, {"M", "K"}, core::Role::kIn)),
+                 Arg("b", Buffer(core::DType::kF32, {"K", "N"}, core::Role::kIn))};
   matmul.cases = {MakeCase("x", {{"M", int64_t{64}}, {"N", int64_t{64}}, {"K", int64_t{64}}})};
-  EXPECT_EQ(EstimateAccumulation(matmul, matmul.cases[0], matmul.args[0]), 64);
-  matmul.accumulation = *Expression::Parse("2 * K");
-  EXPECT_EQ(EstimateAccumulation(matmul, matmul.cases[0], matmul.args[0]), 128);
+  EXPECT_EQ(judge::EstimateAccumulation(matmul, matmul.cases[0], matmul.args[0]), 64);
+  matmul.accumulation = *core::Expression::Parse("2 * K");
+  EXPECT_EQ(judge::EstimateAccumulation(matmul, matmul.cases[0], matmul.args[0]), 128);
 }
 
 // By luck the original is exact here; a sum in another order is not.
@@ -311,12 +311,12 @@ TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
   std::vector<double> values = Normals(4096);
   for (double& value : values) value = static_cast<float>(value);
   values[10] = 1;
-  OutputReference reference = Reference(DType::kF32, values);
+  judge::OutputReference reference = Reference(core::DType::kF32, values);
   reference.truth = values;
   const auto accepts = [&](double terms, double ulps) {
     std::vector<double> actual = values;
     actual[10] += ulps * 0x1.0p-23;
-    return Comparator({"out", DType::kF32, {16, 256}, terms}, reference, {}).Accepts(Pack(DType::kF32, actual));
+    return judge::Comparator({"out", core::DType::kF32, {16, 256}, terms}, reference, {}).Accepts(Pack(core::DType::kF32, actual));
   };
   EXPECT_TRUE(accepts(1, 8));
   EXPECT_FALSE(accepts(1, 9));

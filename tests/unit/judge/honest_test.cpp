@@ -213,13 +213,13 @@ void LaneCrossEntropy(FakeRun& run) {
 }
 
 // c[N, C] = in[N, C] * w[C, C], by the order of the sum.
-KernelSpec MatmulSpec(DType dtype) {
-  KernelSpec spec = SoftmaxSpec(20, 60);
+core::KernelSpec MatmulSpec(core::DType dtype) {
+  core::KernelSpec spec = SoftmaxSpec(20, 60);
   spec.name = "matmul";
-  spec.args[0].kind = Buffer(dtype, {"N", "M"}, Role::kOut);
-  spec.args[1].kind = Buffer(dtype, {"N", "C"}, Role::kIn);
-  spec.args.insert(spec.args.begin() + 2, Arg("w", Buffer(dtype, {"C", "M"}, Role::kIn)));
-  spec.args.push_back(Arg("M", ScalarArgument{DType::kI32, {}}));
+  spec.args[0].kind = Buffer(dtype, {"N", "M"}, core::Role::kOut);
+  spec.args[1].kind = Buffer(dtype, {"N", "C"}, core::Role::kIn);
+  spec.args.insert(spec.args.begin() + 2, Arg("w", Buffer(dtype, {"C", "M"}, core::Role::kIn)));
+  spec.args.push_back(Arg("M", core::ScalarArgument{core::DType::kI32, {}}));
   spec.cases[0].scalars["M"] = int64_t{45};
   return spec;
 }
@@ -242,33 +242,33 @@ struct Matmul {
   }
 };
 
-KernelSpec WithDType(KernelSpec spec, DType dtype) {
-  for (Argument& argument : spec.args)
-    if (auto* buffer = std::get_if<BufferArgument>(&argument.kind)) buffer->dtype = dtype;
+core::KernelSpec WithDType(core::KernelSpec spec, core::DType dtype) {
+  for (core::Argument& argument : spec.args)
+    if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) buffer->dtype = dtype;
   return spec;
 }
 
 struct Pair {
   const char* name;
-  KernelSpec spec;
+  core::KernelSpec spec;
   FakeKernel original, candidate;
 };
 std::vector<Pair> Pairs() {
   return {
-      {"sum", RowSumSpec(DType::kF32, 40, 700), Kernel(kSerialSum), TreeSum<32>},
-      {"sum of one long row", RowSumSpec(DType::kF32, 1, 20'000), Kernel(kSerialSum), TreeSum<256>},
+      {"sum", RowSumSpec(core::DType::kF32, 40, 700), Kernel(kSerialSum), TreeSum<32>},
+      {"sum of one long row", RowSumSpec(core::DType::kF32, 1, 20'000), Kernel(kSerialSum), TreeSum<256>},
       {"layer norm by Welford", SoftmaxSpec(24, 320), Kernel(kTwoPassNorm), WelfordNorm},
       {"layer norm by lanes", SoftmaxSpec(24, 320), Kernel(kTwoPassNorm), LaneNorm},
       {"softmax", SoftmaxSpec(24, 500), Kernel(kSoftmax), Exp2Softmax},
-      {"softmax f16", WithDType(SoftmaxSpec(24, 500), DType::kF16), Kernel(kSoftmax), Exp2Softmax},
-      {"softmax bf16", WithDType(SoftmaxSpec(24, 500), DType::kBF16), Kernel(kSoftmax), Exp2Softmax},
-      {"gelu", ElementwiseSpec(DType::kF32, 5000), Kernel(kGelu), LogisticGelu},
-      {"gelu f16", ElementwiseSpec(DType::kF16, 5000), Kernel(kGelu), LogisticGelu},
+      {"softmax f16", WithDType(SoftmaxSpec(24, 500), core::DType::kF16), Kernel(kSoftmax), Exp2Softmax},
+      {"softmax bf16", WithDType(SoftmaxSpec(24, 500), core::DType::kBF16), Kernel(kSoftmax), Exp2Softmax},
+      {"gelu", ElementwiseSpec(core::DType::kF32, 5000), Kernel(kGelu), LogisticGelu},
+      {"gelu f16", ElementwiseSpec(core::DType::kF16, 5000), Kernel(kGelu), LogisticGelu},
       {"RMS norm", SoftmaxSpec(24, 320), Kernel(kRmsNorm), LaneRmsNorm},
-      {"cross entropy", RowSumSpec(DType::kF32, 64, 500), Kernel(kCrossEntropy), LaneCrossEntropy},
-      {"matmul", MatmulSpec(DType::kF32), Kernel(Matmul<1>()), Kernel(Matmul<4>())},
-      {"matmul f16", MatmulSpec(DType::kF16), Kernel(Matmul<1>()), Kernel(Matmul<4>())},
-      {"matmul bf16", MatmulSpec(DType::kBF16), Kernel(Matmul<4>()), Kernel(Matmul<1>())},
+      {"cross entropy", RowSumSpec(core::DType::kF32, 64, 500), Kernel(kCrossEntropy), LaneCrossEntropy},
+      {"matmul", MatmulSpec(core::DType::kF32), Kernel(Matmul<1>()), Kernel(Matmul<4>())},
+      {"matmul f16", MatmulSpec(core::DType::kF16), Kernel(Matmul<1>()), Kernel(Matmul<4>())},
+      {"matmul bf16", MatmulSpec(core::DType::kBF16), Kernel(Matmul<4>()), Kernel(Matmul<1>())},
   };
 }
 
@@ -277,7 +277,7 @@ class HonestKernels : public testing::TestWithParam<bool> {};
 TEST_P(HonestKernels, PassForEverySeed) {
   const bool with_shadow = GetParam();
   const std::string original_text = with_shadow ? "// original\n" : "// original\nvoid f() { asm(\"\"); }\n";
-  auto folder = *TemporaryDirectory::Create("honest");
+  auto folder = *base::TemporaryDirectory::Create("honest");
   for (const Pair& pair : Pairs()) {
     FakeEvaluator trusted, untrusted;
     trusted.Add("original", pair.original);
@@ -285,21 +285,21 @@ TEST_P(HonestKernels, PassForEverySeed) {
     int rejected = 0, judged = 0;
     std::string example;
     for (uint64_t seed = 1; seed <= 2; ++seed) {
-      JudgeOptions options;
+      judge::JudgeOptions options;
       options.repository = folder.path();
       options.seed = seed;
       options.secret_seed = 1000 + seed;
-      Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
+      judge::Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
       const auto baseline = judge.Prepare();
       ASSERT_TRUE(baseline) << pair.name << ": " << baseline.error().Format();
-      ASSERT_TRUE(Passed(baseline->original)) << pair.name << ": " << VerdictMessage(baseline->original);
+      ASSERT_TRUE(core::Passed(baseline->original)) << pair.name << ": " << core::VerdictMessage(baseline->original);
       EXPECT_EQ(baseline->truth == "float64 shadow", with_shadow) << pair.name << ": " << baseline->truth;
-      const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, Effort::kFull);
+      const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, judge::VerificationLevel::kFull);
       ASSERT_TRUE(verdict) << pair.name << ": " << verdict.error().Format();
       ++judged;
-      if (!Passed(*verdict)) {
+      if (!core::Passed(*verdict)) {
         ++rejected;
-        example = VerdictMessage(*verdict);
+        example = core::VerdictMessage(*verdict);
       }
     }
     EXPECT_EQ(rejected, 0) << pair.name << ", of " << judged << ": " << example;
@@ -357,8 +357,8 @@ void HalfAccumulatingMatmul(FakeRun& run) {
     for (size_t c = 0; c < columns; ++c) {
       float sum = 0;
       for (size_t k = 0; k < inner; ++k)
-        sum = HalfToFloat(
-            FloatToHalf(sum + In<float>(run, r * inner + k) * static_cast<float>(run.Get("w", k * columns + c))));
+        sum = core::HalfToFloat(
+            core::FloatToHalf(sum + In<float>(run, r * inner + k) * static_cast<float>(run.Get("w", k * columns + c))));
       run.Set("out", r * columns + c, static_cast<double>(sum));
     }
 }
@@ -395,15 +395,15 @@ void NoEpsilonNorm(FakeRun& run) {
 
 TEST_P(HonestKernels, AndDowngradesDoNot) {
   const std::string original_text = GetParam() ? "// original\n" : "// original\nvoid f() { asm(\"\"); }\n";
-  auto folder = *TemporaryDirectory::Create("downgrade");
+  auto folder = *base::TemporaryDirectory::Create("downgrade");
   const Pair pairs[] = {
-      {"sum of 98 %", RowSumSpec(DType::kF32, 40, 700), Kernel(kSerialSum), ShortSum},
-      {"sampled sum", RowSumSpec(DType::kF32, 40, 700), Kernel(kSerialSum), SampledSum},
-      {"sum of f16 values", RowSumSpec(DType::kF32, 40, 700), Kernel(kSerialSum), NarrowSum},
-      {"tf32 matmul", MatmulSpec(DType::kF32), Kernel(Matmul<1>()), NarrowMatmul},
-      {"f16 accumulation", MatmulSpec(DType::kF16), Kernel(Matmul<1>()), HalfAccumulatingMatmul},
-      {"sigmoid gelu", ElementwiseSpec(DType::kF32, 5000), Kernel(kGelu), SigmoidGelu},
-      {"sigmoid gelu f16", ElementwiseSpec(DType::kF16, 5000), Kernel(kGelu), SigmoidGelu},
+      {"sum of 98 %", RowSumSpec(core::DType::kF32, 40, 700), Kernel(kSerialSum), ShortSum},
+      {"sampled sum", RowSumSpec(core::DType::kF32, 40, 700), Kernel(kSerialSum), SampledSum},
+      {"sum of f16 values", RowSumSpec(core::DType::kF32, 40, 700), Kernel(kSerialSum), NarrowSum},
+      {"tf32 matmul", MatmulSpec(core::DType::kF32), Kernel(Matmul<1>()), NarrowMatmul},
+      {"f16 accumulation", MatmulSpec(core::DType::kF16), Kernel(Matmul<1>()), HalfAccumulatingMatmul},
+      {"sigmoid gelu", ElementwiseSpec(core::DType::kF32, 5000), Kernel(kGelu), SigmoidGelu},
+      {"sigmoid gelu f16", ElementwiseSpec(core::DType::kF16, 5000), Kernel(kGelu), SigmoidGelu},
       {"one-pass norm", SoftmaxSpec(24, 320), Kernel(kTwoPassNorm), OnePassNorm},
       {"norm without epsilon", SoftmaxSpec(24, 320), Kernel(kRmsNorm), NoEpsilonNorm},
   };
@@ -411,13 +411,13 @@ TEST_P(HonestKernels, AndDowngradesDoNot) {
     FakeEvaluator trusted, untrusted;
     trusted.Add("original", pair.original);
     untrusted.Add("candidate", pair.candidate);
-    JudgeOptions options;
+    judge::JudgeOptions options;
     options.repository = folder.path();
     options.secret_seed = 99;
-    Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
-    const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, Effort::kFull);
+    judge::Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
+    const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, judge::VerificationLevel::kFull);
     ASSERT_TRUE(verdict) << pair.name << ": " << verdict.error().Format();
-    EXPECT_TRUE(std::holds_alternative<WrongResult>(*verdict)) << pair.name << ": " << VerdictMessage(*verdict);
+    EXPECT_TRUE(std::holds_alternative<core::WrongResult>(*verdict)) << pair.name << ": " << core::VerdictMessage(*verdict);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Judge, HonestKernels, testing::Bool(),

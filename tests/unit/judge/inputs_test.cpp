@@ -14,13 +14,13 @@
 namespace warpwright {
 namespace {
 
-std::vector<double> Values(const KernelSpec& spec, const Case& c, InputVariant variant, uint64_t seed,
+std::vector<double> Values(const core::KernelSpec& spec, const core::Case& c, judge::InputVariant variant, uint64_t seed,
                            size_t buffer = 1) {
-  const auto inputs = MakeInputs(spec, c, variant, seed, "");
+  const auto inputs = judge::MakeInputs(spec, c, variant, seed, "");
   EXPECT_TRUE(inputs) << inputs.error().Format();
-  const DType dtype = std::get<BufferArgument>(spec.args[buffer].kind).dtype;
-  std::vector<double> values((*inputs)[buffer].bytes.size() / SizeOf(dtype));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = LoadAsDouble(dtype, (*inputs)[buffer].bytes.data(), i);
+  const core::DType dtype = std::get<core::BufferArgument>(spec.args[buffer].kind).dtype;
+  std::vector<double> values((*inputs)[buffer].bytes.size() / core::SizeOf(dtype));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = core::LoadAsDouble(dtype, (*inputs)[buffer].bytes.data(), i);
   return values;
 }
 
@@ -38,37 +38,37 @@ double Deviation(const std::vector<double>& v) {
 
 TEST(Inputs, AreTheSameEverywhere) {
   // A change of these digests invalidates every recorded reference: it needs a new format number (reference.h).
-  const KernelSpec spec = ElementwiseSpec(DType::kF32, 5000);
-  const std::pair<InputVariant, const char*> expected[] = {{InputVariant::kBase, "1c0222428e57f3db"},
-                                                           {InputVariant::kPareto, "963ca765770f506e"},
-                                                           {InputVariant::kLognormal, "73fc17a1889edb02"}};
+  const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 5000);
+  const std::pair<judge::InputVariant, const char*> expected[] = {{judge::InputVariant::kBase, "1c0222428e57f3db"},
+                                                           {judge::InputVariant::kPareto, "963ca765770f506e"},
+                                                           {judge::InputVariant::kLognormal, "73fc17a1889edb02"}};
   for (const auto& [variant, digest] : expected) {
-    const auto inputs = MakeInputs(spec, spec.cases[0], variant, 42, "");
+    const auto inputs = judge::MakeInputs(spec, spec.cases[0], variant, 42, "");
     ASSERT_TRUE(inputs);
-    EXPECT_EQ(Sha256(std::span<const std::byte>((*inputs)[1].bytes)).substr(0, 16), digest) << Name(variant);
+    EXPECT_EQ(base::Sha256(std::span<const std::byte>((*inputs)[1].bytes)).substr(0, 16), digest) << judge::Name(variant);
   }
 }
 
 TEST(Inputs, HaveTheDistributionsOfTheirNames) {
-  const KernelSpec spec = ElementwiseSpec(DType::kF32, 200'000);
-  const Case& c = spec.cases[0];
-  const auto normal = Values(spec, c, InputVariant::kNormal, 1);
+  const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 200'000);
+  const core::Case& c = spec.cases[0];
+  const auto normal = Values(spec, c, judge::InputVariant::kNormal, 1);
   EXPECT_NEAR(Mean(normal), 0, 0.01);
   EXPECT_NEAR(Deviation(normal), 1, 0.01);
   size_t tail = 0;
   for (const double x : normal) tail += std::fabs(x) > 3 ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(tail) / 200'000, 0.0027, 0.0006);
 
-  const auto uniform = Values(spec, c, InputVariant::kUniform, 1);
+  const auto uniform = Values(spec, c, judge::InputVariant::kUniform, 1);
   EXPECT_NEAR(Deviation(uniform), 1 / std::sqrt(3.0), 0.01);
   for (const double x : uniform) ASSERT_LE(std::fabs(x), 1);
 
-  auto lognormal = Values(spec, c, InputVariant::kLognormal, 1);
+  auto lognormal = Values(spec, c, judge::InputVariant::kLognormal, 1);
   for (double& x : lognormal) x = std::log(x);
   EXPECT_NEAR(Mean(lognormal), 0, 0.01);
   EXPECT_NEAR(Deviation(lognormal), 1, 0.01);
 
-  const auto pareto = Values(spec, c, InputVariant::kPareto, 1);
+  const auto pareto = Values(spec, c, judge::InputVariant::kPareto, 1);
   size_t above_ten = 0;
   for (const double x : pareto) {
     ASSERT_GE(std::fabs(x), 1);
@@ -77,23 +77,23 @@ TEST(Inputs, HaveTheDistributionsOfTheirNames) {
   EXPECT_NEAR(static_cast<double>(above_ten) / 200'000, std::pow(10, -1.5), 0.003);
 
   std::set<double> ties, constant, integers;
-  for (const double x : Values(spec, c, InputVariant::kTies, 1)) ties.insert(x);
-  for (const double x : Values(spec, c, InputVariant::kConstant, 1)) constant.insert(x);
-  for (const double x : Values(spec, c, InputVariant::kExactIntegers, 1)) integers.insert(x);
+  for (const double x : Values(spec, c, judge::InputVariant::kTies, 1)) ties.insert(x);
+  for (const double x : Values(spec, c, judge::InputVariant::kConstant, 1)) constant.insert(x);
+  for (const double x : Values(spec, c, judge::InputVariant::kExactIntegers, 1)) integers.insert(x);
   EXPECT_EQ(ties, (std::set<double>{-1, -0.5, 0, 0.5, 1}));
   EXPECT_EQ(constant.size(), 1u);
   EXPECT_EQ(integers, (std::set<double>{0, 1}));
 
-  const auto up = Values(spec, c, InputVariant::kSorted, 2), down = Values(spec, c, InputVariant::kSorted, 3);
+  const auto up = Values(spec, c, judge::InputVariant::kSorted, 2), down = Values(spec, c, judge::InputVariant::kSorted, 3);
   EXPECT_TRUE(std::is_sorted(up.begin(), up.end()));
   EXPECT_TRUE(std::is_sorted(down.rbegin(), down.rend()));
-  EXPECT_NEAR(Deviation(Values(spec, c, InputVariant::kScaleUp, 1)), 1000, 10);
-  EXPECT_NEAR(Deviation(Values(spec, c, InputVariant::kScaleDown, 1)), 1e-3, 1e-5);
+  EXPECT_NEAR(Deviation(Values(spec, c, judge::InputVariant::kScaleUp, 1)), 1000, 10);
+  EXPECT_NEAR(Deviation(Values(spec, c, judge::InputVariant::kScaleDown, 1)), 1e-3, 1e-5);
 }
 
 TEST(Inputs, NeedleStandsInEveryTile) {
-  const KernelSpec spec = ElementwiseSpec(DType::kF32, 10'000);
-  const auto values = Values(spec, spec.cases[0], InputVariant::kNeedle, 5);
+  const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 10'000);
+  const auto values = Values(spec, spec.cases[0], judge::InputVariant::kNeedle, 5);
   for (size_t tile = 0; tile < 10; ++tile) {
     int needles = 0;
     for (size_t i = tile * 1024; i < std::min<size_t>(10'000, (tile + 1) * 1024); ++i)
@@ -103,8 +103,8 @@ TEST(Inputs, NeedleStandsInEveryTile) {
 }
 
 TEST(Inputs, SpecialValuesLeaveRowsUntouched) {
-  const KernelSpec spec = SoftmaxSpec(64, 512);
-  const auto values = Values(spec, spec.cases[0], InputVariant::kSpecialValues, 5);
+  const core::KernelSpec spec = SoftmaxSpec(64, 512);
+  const auto values = Values(spec, spec.cases[0], judge::InputVariant::kSpecialValues, 5);
   int nan = 0, infinite = 0, clean_rows = 0;
   for (size_t r = 0; r < 64; ++r) {
     bool clean = true;
@@ -119,18 +119,18 @@ TEST(Inputs, SpecialValuesLeaveRowsUntouched) {
   EXPECT_GT(nan, 0);
   EXPECT_GT(infinite, 0);
   EXPECT_GT(clean_rows, 16);
-  for (const double x : Values(spec, spec.cases[0], InputVariant::kSpecialNumbers, 5)) EXPECT_FALSE(std::isnan(x));
+  for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kSpecialNumbers, 5)) EXPECT_FALSE(std::isnan(x));
   int largest = 0;
-  for (const double x : Values(spec, spec.cases[0], InputVariant::kMaxFinite, 5))
-    largest += std::fabs(x) == LargestFinite(DType::kF32) ? 1 : 0;
+  for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kMaxFinite, 5))
+    largest += std::fabs(x) == core::LargestFinite(core::DType::kF32) ? 1 : 0;
   EXPECT_EQ(largest, 1);
 }
 
 TEST(Inputs, SignMixFlipsSignsOnly) {
-  KernelSpec spec = ElementwiseSpec(DType::kF16, 1000);
-  std::get<BufferArgument>(spec.args[1].kind).init = {Init::Kind::kUniform, 0, 1, {}, {}, {}, {}};
-  const auto base = Values(spec, spec.cases[0], InputVariant::kBase, 5),
-             mixed = Values(spec, spec.cases[0], InputVariant::kSignMix, 5);
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF16, 1000);
+  std::get<core::BufferArgument>(spec.args[1].kind).init = {core::Init::Kind::kUniform, 0, 1, {}, {}, {}, {}};
+  const auto base = Values(spec, spec.cases[0], judge::InputVariant::kBase, 5),
+             mixed = Values(spec, spec.cases[0], judge::InputVariant::kSignMix, 5);
   int negative = 0;
   for (size_t i = 0; i < base.size(); ++i) {
     EXPECT_GE(base[i], 0);
@@ -141,27 +141,27 @@ TEST(Inputs, SignMixFlipsSignsOnly) {
 }
 
 TEST(Inputs, IndicesAndDeclaredContentStayWhatTheyAre) {
-  KernelSpec spec = ElementwiseSpec(DType::kF32, 1000);
-  Argument index;
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  core::Argument index;
   index.name = "index";
-  BufferArgument buffer = Buffer(DType::kI32, {"n"}, Role::kIn);
-  buffer.init.kind = Init::Kind::kIntegers;
-  buffer.init.low = Expression::Constant(-3);
-  buffer.init.high = *Expression::Parse("n - 1");
+  core::BufferArgument buffer = Buffer(core::DType::kI32, {"n"}, core::Role::kIn);
+  buffer.init.kind = core::Init::Kind::kIntegers;
+  buffer.init.low = core::Expression::Constant(-3);
+  buffer.init.high = *core::Expression::Parse("n - 1");
   index.kind = buffer;
   spec.args.push_back(index);
-  Argument constant;
+  core::Argument constant;
   constant.name = "scale";
-  BufferArgument one = Buffer(DType::kF32, {"4"}, Role::kIn);
-  one.init = {Init::Kind::kConstant, 2.5, 0, {}, {}, {}, {}};
+  core::BufferArgument one = Buffer(core::DType::kF32, {"4"}, core::Role::kIn);
+  one.init = {core::Init::Kind::kConstant, 2.5, 0, {}, {}, {}, {}};
   constant.kind = one;
   spec.args.push_back(constant);
-  for (const InputVariant variant : kAllInputVariants) {
-    const auto inputs = MakeInputs(spec, spec.cases[0], variant, 9, "");
+  for (const judge::InputVariant variant : judge::kAllInputVariants) {
+    const auto inputs = judge::MakeInputs(spec, spec.cases[0], variant, 9, "");
     ASSERT_TRUE(inputs) << inputs.error().Format();
     int64_t low = 1000, high = -1000;
     for (size_t i = 0; i < 1000; ++i) {
-      const int64_t value = LoadAsInteger(DType::kI32, (*inputs)[2].bytes.data(), i);
+      const int64_t value = core::LoadAsInteger(core::DType::kI32, (*inputs)[2].bytes.data(), i);
       low = std::min(low, value);
       high = std::max(high, value);
     }
@@ -169,16 +169,16 @@ TEST(Inputs, IndicesAndDeclaredContentStayWhatTheyAre) {
     EXPECT_LT(low, 20);
     EXPECT_LE(high, 999);
     EXPECT_GT(high, 980);
-    EXPECT_EQ(LoadAsDouble(DType::kF32, (*inputs)[3].bytes.data(), 3), 2.5);
-    EXPECT_EQ(ParseInputVariant(Name(variant)), variant);
+    EXPECT_EQ(core::LoadAsDouble(core::DType::kF32, (*inputs)[3].bytes.data(), 3), 2.5);
+    EXPECT_EQ(judge::ParseInputVariant(judge::Name(variant)), variant);
   }
 }
 
 TEST(Inputs, PoisonAndItsComplementShareNoByte) {
-  const KernelSpec spec = ElementwiseSpec(DType::kF32, 1003);
-  auto inputs = *MakeInputs(spec, spec.cases[0], InputVariant::kBase, 9, "");
+  const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1003);
+  auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, "");
   auto second = inputs;
-  ComplementPoison(spec, 9, second);
+  judge::ComplementPoison(spec, 9, second);
   EXPECT_TRUE(inputs[0].uninitialized);
   EXPECT_FALSE(inputs[1].uninitialized);
   EXPECT_EQ(inputs[1].bytes, second[1].bytes);
@@ -186,14 +186,14 @@ TEST(Inputs, PoisonAndItsComplementShareNoByte) {
 }
 
 TEST(Inputs, PerturbationIsBelowSight) {
-  const KernelSpec spec = ElementwiseSpec(DType::kF32, 1000);
-  const auto inputs = *MakeInputs(spec, spec.cases[0], InputVariant::kBase, 9, "");
+  const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  const auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, "");
   auto moved = inputs;
-  PerturbInputs(spec, 0x1.0p-23, 9, moved);
+  judge::PerturbInputs(spec, 0x1.0p-23, 9, moved);
   int changed = 0;
   for (size_t i = 0; i < 1000; ++i) {
-    const double a = LoadAsDouble(DType::kF32, inputs[1].bytes.data(), i),
-                 b = LoadAsDouble(DType::kF32, moved[1].bytes.data(), i);
+    const double a = core::LoadAsDouble(core::DType::kF32, inputs[1].bytes.data(), i),
+                 b = core::LoadAsDouble(core::DType::kF32, moved[1].bytes.data(), i);
     EXPECT_LE(std::fabs(a - b), std::fabs(a) * 2.5e-7);
     changed += a != b ? 1 : 0;
   }
@@ -201,37 +201,37 @@ TEST(Inputs, PerturbationIsBelowSight) {
 }
 
 TEST(Inputs, FileContentComesFromTheRepository) {
-  auto folder = *TemporaryDirectory::Create("inputs");
-  TensorFile file;
-  Tensor tensor = Tensor::Zeros(DType::kF32, {8});
-  StoreFromDouble(DType::kF32, tensor.data.data(), 3, 7);
+  auto folder = *base::TemporaryDirectory::Create("inputs");
+  judge::TensorFile file;
+  core::Tensor tensor = core::Tensor::Zeros(core::DType::kF32, {8});
+  core::StoreFromDouble(core::DType::kF32, tensor.data.data(), 3, 7);
   file.tensors["x"] = tensor;
-  ASSERT_TRUE(WriteFileAtomically(folder.path() / "data" / "x.safetensors", EncodeSafetensors(file)));
-  KernelSpec spec = ElementwiseSpec(DType::kF32, 8);
-  Init& init = std::get<BufferArgument>(spec.args[1].kind).init;
-  init.kind = Init::Kind::kFile;
+  ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "data" / "x.safetensors", judge::EncodeSafetensors(file)));
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 8);
+  core::Init& init = std::get<core::BufferArgument>(spec.args[1].kind).init;
+  init.kind = core::Init::Kind::kFile;
   init.path = "data/x.safetensors";
   init.tensor = "x";
-  const auto inputs = MakeInputs(spec, spec.cases[0], InputVariant::kNormal, 9, folder.path());
+  const auto inputs = judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kNormal, 9, folder.path());
   ASSERT_TRUE(inputs) << inputs.error().Format();
   EXPECT_EQ((*inputs)[1].bytes, tensor.data);
 
   init.tensor = "y";
-  EXPECT_FALSE(MakeInputs(spec, spec.cases[0], InputVariant::kBase, 9, folder.path()));
+  EXPECT_FALSE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, folder.path()));
   init.tensor = "x";
   init.path = "../x.safetensors";
-  EXPECT_NE(MakeInputs(spec, spec.cases[0], InputVariant::kBase, 9, folder.path()).error().message.find("not inside"),
+  EXPECT_NE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, folder.path()).error().message.find("not inside"),
             std::string::npos);
   init.path = "data/x.safetensors";
   spec.cases[0].scalars["n"] = int64_t{9};
-  EXPECT_NE(MakeInputs(spec, spec.cases[0], InputVariant::kBase, 9, folder.path()).error().message.find("shape"),
+  EXPECT_NE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, folder.path()).error().message.find("shape"),
             std::string::npos);
 }
 
 TEST(Inputs, AreMadeFast) {
-  const KernelSpec spec = ElementwiseSpec(DType::kF32, 8'000'000);
+  const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 8'000'000);
   const auto begin = std::chrono::steady_clock::now();
-  ASSERT_TRUE(MakeInputs(spec, spec.cases[0], InputVariant::kNormal, 9, ""));
+  ASSERT_TRUE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kNormal, 9, ""));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   RecordProperty("megabytes_per_second", std::to_string(64 / seconds));
   EXPECT_LT(seconds, 3);  // 64 MB; a tenth of the usual speed, for busy machines

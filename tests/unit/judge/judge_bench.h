@@ -16,30 +16,30 @@ inline void Twice(FakeRun& run) {
   for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
 }
 
-inline SourceRef MarkedSource(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
+inline core::SourceRef MarkedSource(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
 
 struct JudgeBench {
-  explicit JudgeBench(KernelSpec spec_in = ElementwiseSpec(DType::kF32, 1000), const FakeKernel& original = Twice)
-      : spec(std::move(spec_in)), folder(*TemporaryDirectory::Create("judge")) {
+  explicit JudgeBench(core::KernelSpec spec_in = ElementwiseSpec(core::DType::kF32, 1000), const FakeKernel& original = Twice)
+      : spec(std::move(spec_in)), folder(*base::TemporaryDirectory::Create("judge")) {
     trusted.Add("original", original);
     untrusted.Add("original", original);
     options.repository = folder.path();
     options.secret_seed = 4711;
   }
-  explicit JudgeBench(const FakeKernel& original) : JudgeBench(ElementwiseSpec(DType::kF32, 1000), original) {}
+  explicit JudgeBench(const FakeKernel& original) : JudgeBench(ElementwiseSpec(core::DType::kF32, 1000), original) {}
 
-  Result<Verdict> Try(const FakeKernel& candidate, Effort effort = Effort::kFull) {
+  Result<core::Verdict> Try(const FakeKernel& candidate, judge::VerificationLevel effort = judge::VerificationLevel::kFull) {
     untrusted.Add("candidate", candidate);
-    Judge judge(spec, MarkedSource("original"), device, trusted, options);
+    judge::Judge judge(spec, MarkedSource("original"), device, trusted, options);
     auto verdict = judge.Evaluate(MarkedSource("candidate"), untrusted, effort);
     notes = judge.notes();
     return verdict;
   }
-  KernelSpec spec;
+  core::KernelSpec spec;
   std::string device = "sim:h200";
   FakeEvaluator trusted, untrusted;
-  TemporaryDirectory folder;
-  JudgeOptions options;
+  base::TemporaryDirectory folder;
+  judge::JudgeOptions options;
   std::vector<std::string> notes;
 };
 

@@ -47,14 +47,14 @@ void OnlineSoftmax(FakeRun& run) {
   }
 }
 
-void ExpectPassed(const Result<Verdict>& verdict) {
+void ExpectPassed(const Result<core::Verdict>& verdict) {
   ASSERT_TRUE(verdict) << verdict.error().Format();
-  EXPECT_TRUE(Passed(*verdict)) << VerdictMessage(*verdict);
+  EXPECT_TRUE(core::Passed(*verdict)) << core::VerdictMessage(*verdict);
 }
-void ExpectCheck(const Result<Verdict>& verdict, const std::string& check) {
+void ExpectCheck(const Result<core::Verdict>& verdict, const std::string& check) {
   ASSERT_TRUE(verdict) << verdict.error().Format();
-  const auto* wrong = std::get_if<WrongResult>(&*verdict);
-  ASSERT_NE(wrong, nullptr) << check << ": " << VerdictName(*verdict) << " " << VerdictMessage(*verdict);
+  const auto* wrong = std::get_if<core::WrongResult>(&*verdict);
+  ASSERT_NE(wrong, nullptr) << check << ": " << core::VerdictName(*verdict) << " " << core::VerdictMessage(*verdict);
   EXPECT_EQ(wrong->check, check) << wrong->message;
 }
 
@@ -63,7 +63,7 @@ TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
     JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
     const auto verdict = bench.Try(candidate);
     ExpectPassed(verdict);
-    const auto& measured = std::get<Measured>(*verdict);
+    const auto& measured = std::get<core::Measured>(*verdict);
     EXPECT_EQ(measured.checks, (std::vector<std::string>{"guard-bands", "input-hash", "module-state", "unwritten-output",
                                                          "determinism", "comparison", "build-dependent", "ptx-rules", "secret-seed", "distributions", "exact-integers",
                                                          "needle", "scale-ladder", "special-values", "odd-shape", "bytes-read"}));
@@ -111,7 +111,7 @@ TEST(Judge, StopsEachHostileSoftmaxByItsCheck) {
        }),
        "comparison"},
       {"half precision",
-       each([](FakeRun& run, size_t i) { run.Set("out", i, HalfToFloat(DoubleToHalf(run.Get("out", i)))); }),
+       each([](FakeRun& run, size_t i) { run.Set("out", i, core::HalfToFloat(core::DoubleToHalf(run.Get("out", i)))); }),
        "comparison"},
       {"changes its input",
        [](FakeRun& run) {
@@ -174,8 +174,8 @@ TEST(Judge, StopsEachHostileSoftmaxByItsCheck) {
 }
 
 TEST(Judge, StopsAKernelThatFitsTheTestDataOnly) {
-  KernelSpec spec = ElementwiseSpec(DType::kF32, 1000);
-  std::get<BufferArgument>(spec.args[1].kind).init = {Init::Kind::kUniform, 0.5, 1, {}, {}, {}, {}};
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  std::get<core::BufferArgument>(spec.args[1].kind).init = {core::Init::Kind::kUniform, 0.5, 1, {}, {}, {}, {}};
   const auto relu = [](FakeRun& run) {
     for (size_t i = 0; i < static_cast<size_t>(run.Scalar("n")); ++i)
       run.Set("out", i, run.Get("in", i) > 0 ? run.Get("in", i) : 0);
@@ -185,7 +185,7 @@ TEST(Judge, StopsAKernelThatFitsTheTestDataOnly) {
     for (size_t i = 0; i < static_cast<size_t>(run.Scalar("n")); ++i) run.Set("out", i, run.Get("in", i));
   });
   ASSERT_TRUE(verdict) << verdict.error().Format();
-  const auto* wrong = std::get_if<WrongResult>(&*verdict);
+  const auto* wrong = std::get_if<core::WrongResult>(&*verdict);
   ASSERT_NE(wrong, nullptr);
   EXPECT_EQ(wrong->check, "distributions");
   EXPECT_NE(wrong->case_name.find("sign-mix"), std::string::npos) << wrong->case_name;
@@ -195,23 +195,23 @@ TEST(Judge, FaultsAndRefusalsComeThroughWithTheirTrial) {
   JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   const auto verdict = bench.Try([](FakeRun& run) {
     Softmax(run);
-    if (run.Scalar("C") != 130) run.outcome = Faulted{{Fault::Kind::kOutOfBounds, "out-of-bounds write"}, ""};
+    if (run.Scalar("C") != 130) run.outcome = core::Faulted{{core::Fault::Kind::kOutOfBounds, "out-of-bounds write"}, ""};
   });
   ASSERT_TRUE(verdict) << verdict.error().Format();
-  const auto* faulted = std::get_if<Faulted>(&*verdict);
+  const auto* faulted = std::get_if<core::Faulted>(&*verdict);
   ASSERT_NE(faulted, nullptr);
   EXPECT_NE(faulted->case_name.find("odd shape of small"), std::string::npos) << faulted->case_name;
 
   JudgeBench failing(SoftmaxSpec(37, 130), Softmax);
-  const auto compile = failing.Try([](FakeRun& run) { run.outcome = CompileFailed{"k.cu:3: error"}; });
+  const auto compile = failing.Try([](FakeRun& run) { run.outcome = core::CompileFailed{"k.cu:3: error"}; });
   ASSERT_TRUE(compile);
-  EXPECT_TRUE(std::holds_alternative<CompileFailed>(*compile));
+  EXPECT_TRUE(std::holds_alternative<core::CompileFailed>(*compile));
 }
 
 TEST(Judge, WhatTheOriginalCannotDoIsNotAsked) {
   const auto picky = [](FakeRun& run) {
     if (run.Scalar("C") % 2 != 0) {
-      run.outcome = Faulted{{Fault::Kind::kMisaligned, "misaligned"}, ""};
+      run.outcome = core::Faulted{{core::Fault::Kind::kMisaligned, "misaligned"}, ""};
       return;
     }
     Softmax(run);
@@ -225,12 +225,12 @@ TEST(Judge, WhatTheOriginalCannotDoIsNotAsked) {
 TEST(Judge, SecretSeedsComeAfterTheCandidateRan) {
   JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   bench.options.secret_seed.reset();
-  ExpectPassed(bench.Try(Softmax, Effort::kQuick));
+  ExpectPassed(bench.Try(Softmax, judge::VerificationLevel::kQuick));
   std::set<std::vector<std::byte>> first, second;
   for (const auto& call : bench.untrusted.calls) first.insert(call.buffers[1].bytes.Copy());
   JudgeBench again(SoftmaxSpec(37, 130), Softmax);
   again.options.secret_seed.reset();
-  ExpectPassed(again.Try(Softmax, Effort::kQuick));
+  ExpectPassed(again.Try(Softmax, judge::VerificationLevel::kQuick));
   for (const auto& call : again.untrusted.calls) second.insert(call.buffers[1].bytes.Copy());
   int shared = 0;
   for (const auto& bytes : second) shared += first.contains(bytes) ? 1 : 0;
@@ -239,13 +239,13 @@ TEST(Judge, SecretSeedsComeAfterTheCandidateRan) {
 }
 
 TEST(Judge, RefusesACaseThatCannotTell) {
-  KernelSpec spec = SoftmaxSpec(37, 130);
-  std::get<BufferArgument>(spec.args[1].kind).init = {Init::Kind::kConstant, 1, 0, {}, {}, {}, {}};
+  core::KernelSpec spec = SoftmaxSpec(37, 130);
+  std::get<core::BufferArgument>(spec.args[1].kind).init = {core::Init::Kind::kConstant, 1, 0, {}, {}, {}, {}};
   JudgeBench bench(spec, Softmax);
   const auto verdict = bench.Try(Softmax);
   ASSERT_TRUE(verdict) << verdict.error().Format();
-  const auto* refused = std::get_if<Refused>(&*verdict);
-  ASSERT_NE(refused, nullptr) << VerdictMessage(*verdict);
+  const auto* refused = std::get_if<core::Refused>(&*verdict);
+  ASSERT_NE(refused, nullptr) << core::VerdictMessage(*verdict);
   EXPECT_EQ(refused->check, "tolerance-self-test");
   EXPECT_NE(refused->reason.find("unable to tell"), std::string::npos);
   EXPECT_TRUE(bench.untrusted.calls.empty());
@@ -258,23 +258,23 @@ TEST(Judge, RefusesAnOriginalThatBreaksItsManifest) {
   });
   const auto verdict = bench.Try(Softmax);
   ASSERT_TRUE(verdict) << verdict.error().Format();
-  const auto* refused = std::get_if<Refused>(&*verdict);
+  const auto* refused = std::get_if<core::Refused>(&*verdict);
   ASSERT_NE(refused, nullptr);
   EXPECT_NE(refused->reason.find("inout"), std::string::npos);
 }
 
 TEST(Judge, LargeCasesAreMeasuredOnly) {
-  KernelSpec spec = SoftmaxSpec(16, 100);
+  core::KernelSpec spec = SoftmaxSpec(16, 100);
   spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
   spec.cases.push_back(MakeCase("elsewhere", {{"N", int64_t{8}}, {"C", int64_t{8}}}));
-  spec.cases.back().on = {DeviceKind::kCuda};
+  spec.cases.back().on = {core::DeviceKind::kCuda};
   spec.cases.push_back(MakeCase("too large", {{"N", int64_t{1} << 20}, {"C", int64_t{1} << 20}}));
   JudgeBench bench(spec, Softmax);
   bench.options.verify_instructions = 1'000'000;
   bench.options.sample_instructions = 100'000;
   const auto verdict = bench.Try(OnlineSoftmax);
   ExpectPassed(verdict);
-  const auto& measured = std::get<Measured>(*verdict);
+  const auto& measured = std::get<core::Measured>(*verdict);
   ASSERT_EQ(measured.cases.size(), 2u);
   EXPECT_EQ(measured.cases[0].case_name, "small");
   EXPECT_FALSE(measured.cases[0].sampled);
@@ -291,7 +291,7 @@ TEST(Judge, LargeCasesAreMeasuredOnly) {
 }
 
 TEST(Judge, LargeCasesAreWrittenTo) {
-  KernelSpec spec = SoftmaxSpec(16, 100);
+  core::KernelSpec spec = SoftmaxSpec(16, 100);
   spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
   JudgeBench bench(spec, Softmax);
   bench.options.verify_instructions = 1'000'000;
@@ -304,7 +304,7 @@ TEST(Judge, LargeCasesAreWrittenTo) {
 }
 
 TEST(Judge, LargeCasesAreTriedAtTheirLengths) {
-  KernelSpec spec = SoftmaxSpec(16, 100);
+  core::KernelSpec spec = SoftmaxSpec(16, 100);
   spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
   JudgeBench bench(spec, Softmax);
   bench.options.verify_instructions = 1'000'000;
@@ -313,7 +313,7 @@ TEST(Judge, LargeCasesAreTriedAtTheirLengths) {
     if (run.Scalar("C") >= 4096) run.Set("out", 77, 1.01 * run.Get("out", 77));
   });
   ExpectCheck(verdict, "reduced-shape");
-  EXPECT_NE(std::get<WrongResult>(*verdict).case_name.find("large with N="), std::string::npos);
+  EXPECT_NE(std::get<core::WrongResult>(*verdict).case_name.find("large with N="), std::string::npos);
   JudgeBench honest(spec, Softmax);
   honest.options.verify_instructions = 1'000'000;
   ExpectPassed(honest.Try(OnlineSoftmax));
@@ -348,18 +348,18 @@ TEST(Judge, IntegerOutputsAreExact) {
       }
     };
   };
-  JudgeBench bench(RowSumSpec(DType::kI32, 37, 130), argmax(false));
+  JudgeBench bench(RowSumSpec(core::DType::kI32, 37, 130), argmax(false));
   ExpectPassed(bench.Try(argmax(false)));
-  JudgeBench ties(RowSumSpec(DType::kI32, 37, 130), argmax(false));
+  JudgeBench ties(RowSumSpec(core::DType::kI32, 37, 130), argmax(false));
   const auto verdict = ties.Try(argmax(true));
   ASSERT_TRUE(verdict);
-  EXPECT_TRUE(std::holds_alternative<WrongResult>(*verdict)) << VerdictMessage(*verdict);
+  EXPECT_TRUE(std::holds_alternative<core::WrongResult>(*verdict)) << core::VerdictMessage(*verdict);
 }
 
 TEST(Judge, RecordsAndReplays) {
   JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   {
-    Judge judge(bench.spec, MarkedSource("original"), "sim:h200", bench.trusted, bench.options);
+    judge::Judge judge(bench.spec, MarkedSource("original"), "sim:h200", bench.trusted, bench.options);
     const auto report = judge.Record();
     ASSERT_TRUE(report) << report.error().Format();
     ASSERT_EQ(report->cases.size(), 1u);
@@ -370,7 +370,7 @@ TEST(Judge, RecordsAndReplays) {
   }
   const auto verdict = bench.Try(OnlineSoftmax);
   ExpectPassed(verdict);
-  const auto& checks = std::get<Measured>(*verdict).checks;
+  const auto& checks = std::get<core::Measured>(*verdict).checks;
   EXPECT_NE(std::find(checks.begin(), checks.end(), "recorded-reference"), checks.end());
 
   // An original that computes something else than what was recorded is the user's to explain.
@@ -379,7 +379,7 @@ TEST(Judge, RecordsAndReplays) {
     for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("out", i));
   });
   changed.options.repository = bench.folder.path();
-  Judge judge(changed.spec, MarkedSource("original"), "sim:h200", changed.trusted, changed.options);
+  judge::Judge judge(changed.spec, MarkedSource("original"), "sim:h200", changed.trusted, changed.options);
   const auto baseline = judge.Prepare();
   ASSERT_FALSE(baseline);
   EXPECT_NE(baseline.error().message.find("no longer gives what was recorded"), std::string::npos);
@@ -387,23 +387,23 @@ TEST(Judge, RecordsAndReplays) {
 }
 
 TEST(Judge, SuppliedReferencesCount) {
-  KernelSpec spec = ElementwiseSpec(DType::kF32, 64);
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 64);
   const auto twice = [](double factor, double special) {
     return [=](FakeRun& run) {
       for (size_t i = 0; i < run.Size("out"); ++i)
         run.Set("out", i, (run.Get("in", i) == 1000 ? special : factor) * run.Get("in", i));
     };
   };
-  TensorFile file;
-  file.tensors["in"] = Tensor::Zeros(DType::kF32, {64});
-  file.tensors["out"] = Tensor::Zeros(DType::kF32, {64});
+  judge::TensorFile file;
+  file.tensors["in"] = core::Tensor::Zeros(core::DType::kF32, {64});
+  file.tensors["out"] = core::Tensor::Zeros(core::DType::kF32, {64});
   for (size_t i = 0; i < 64; ++i) {
-    StoreFromDouble(DType::kF32, file.tensors["in"].data.data(), i, 1000);
-    StoreFromDouble(DType::kF32, file.tensors["out"].data.data(), i, 2000);
+    core::StoreFromDouble(core::DType::kF32, file.tensors["in"].data.data(), i, 1000);
+    core::StoreFromDouble(core::DType::kF32, file.tensors["out"].data.data(), i, 2000);
   }
   const auto write = [&](JudgeBench& bench) {
-    return WriteFileAtomically(ReferencePath(bench.folder.path(), spec.name, "n") += ".safetensors",
-                               EncodeSafetensors(file));
+    return base::WriteFileAtomically(judge::ReferencePath(bench.folder.path(), spec.name, "n") += ".safetensors",
+                               judge::EncodeSafetensors(file));
   };
   JudgeBench good(spec, twice(2, 2));
   ASSERT_TRUE(write(good));
@@ -421,10 +421,10 @@ TEST(Judge, SuppliedReferencesCount) {
 TEST(Judge, AnswersOfTheOriginalAreKept) {
   JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   bench.untrusted.Add("candidate", Softmax);
-  Judge judge(bench.spec, MarkedSource("original"), "sim:h200", bench.trusted, bench.options);
-  ExpectPassed(judge.Evaluate(MarkedSource("candidate"), bench.untrusted, Effort::kFull));
+  judge::Judge judge(bench.spec, MarkedSource("original"), "sim:h200", bench.trusted, bench.options);
+  ExpectPassed(judge.Evaluate(MarkedSource("candidate"), bench.untrusted, judge::VerificationLevel::kFull));
   const size_t before = bench.trusted.calls.size();
-  ExpectPassed(judge.Evaluate(MarkedSource("candidate"), bench.untrusted, Effort::kFull));
+  ExpectPassed(judge.Evaluate(MarkedSource("candidate"), bench.untrusted, judge::VerificationLevel::kFull));
   EXPECT_EQ(bench.trusted.calls.size(), before);  // the secret seed is pinned here
 }
 
@@ -435,29 +435,29 @@ TEST(Judge, WhatCouldNotBeCountedIsOfTheOriginalAndTheFullResult) {
   };
   JudgeBench bench(uncounted);
   bench.untrusted.Add("candidate", uncounted);
-  Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
-  const auto notes_of = [](const Verdict& verdict) {
-    const auto& notes = std::get<Measured>(verdict).notes;
+  judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+  const auto notes_of = [](const core::Verdict& verdict) {
+    const auto& notes = std::get<core::Measured>(verdict).notes;
     return std::count(notes.begin(), notes.end(), "counters: no permission: ask root");
   };
   const auto baseline = judge.Prepare();
   ASSERT_TRUE(baseline);
   EXPECT_EQ(notes_of(baseline->original), 1);
-  for (const auto& [effort, times] : {std::pair(Effort::kQuick, 0), std::pair(Effort::kFull, 1)}) {
+  for (const auto& [effort, times] : {std::pair(judge::VerificationLevel::kQuick, 0), std::pair(judge::VerificationLevel::kFull, 1)}) {
     const auto verdict = judge.Evaluate(MarkedSource("candidate"), bench.untrusted, effort);
-    ASSERT_TRUE(verdict && Passed(*verdict));
+    ASSERT_TRUE(verdict && core::Passed(*verdict));
     EXPECT_EQ(notes_of(*verdict), times);
   }
 }
 
 TEST(Judge, OddShapesAreConsistent) {
-  KernelSpec spec = SoftmaxSpec(32, 64);
-  spec.args.push_back(Arg("flag", ScalarArgument{DType::kI32, {}}));
+  core::KernelSpec spec = SoftmaxSpec(32, 64);
+  spec.args.push_back(Arg("flag", core::ScalarArgument{core::DType::kI32, {}}));
   spec.cases[0].scalars["flag"] = int64_t{5};
-  const auto shapes = OddShapes(spec, spec.cases[0], 1, Effort::kFull);
+  const auto shapes = judge::OddShapes(spec, spec.cases[0], 1, judge::VerificationLevel::kFull);
   ASSERT_GE(shapes.size(), 5u);
   bool one = false, below_warp = false;
-  for (const Case& odd : shapes) {
+  for (const core::Case& odd : shapes) {
     EXPECT_EQ(std::get<int64_t>(odd.scalars.at("flag")), 5);
     EXPECT_NE(odd.scalars, spec.cases[0].scalars);
     one = one || std::get<int64_t>(odd.scalars.at("C")) == 1;
@@ -465,8 +465,8 @@ TEST(Judge, OddShapesAreConsistent) {
   }
   EXPECT_TRUE(one);
   EXPECT_TRUE(below_warp);
-  EXPECT_EQ(OddShapes(spec, spec.cases[0], 1, Effort::kQuick).size(), 2u);
-  const auto others = OddShapes(spec, spec.cases[0], 2, Effort::kFull);
+  EXPECT_EQ(judge::OddShapes(spec, spec.cases[0], 1, judge::VerificationLevel::kQuick).size(), 2u);
+  const auto others = judge::OddShapes(spec, spec.cases[0], 2, judge::VerificationLevel::kFull);
   ASSERT_EQ(others.size(), shapes.size());
   EXPECT_EQ(others[3].scalars, shapes[3].scalars);
   EXPECT_NE(others.back().scalars, shapes.back().scalars) << "the last two are secret";

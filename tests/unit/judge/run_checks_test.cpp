@@ -17,12 +17,12 @@ void Races(FakeRun& run) {
   Twice(run);
   if (run.run > 1) run.Set("out", 7, run.Get("out", 7) + 1);
 }
-std::string CheckOf(const Result<Verdict>& verdict) {
+std::string CheckOf(const Result<core::Verdict>& verdict) {
   if (!verdict) return verdict.error().Format();
-  return std::visit(Overload{[](const CompileFailed&) { return std::string("compile"); }, [](const Refused& v) { return v.check; },
-                             [](const WrongResult& v) { return v.check; },
-                             [](const Faulted& v) { return std::string(Name(v.fault.kind)); },
-                             [](const Measured&) { return std::string("passed"); }},
+  return std::visit(Overload{[](const core::CompileFailed&) { return std::string("compile"); }, [](const core::Refused& v) { return v.check; },
+                             [](const core::WrongResult& v) { return v.check; },
+                             [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
+                             [](const core::Measured&) { return std::string("passed"); }},
                     *verdict);
 }
 
@@ -39,7 +39,7 @@ TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
     for (size_t i = 0; i < std::size(rows); ++i) {
       JudgeBench bench(rows[i].original);
       bench.device = device;
-      if (rows[i].allowed) bench.spec.allow.insert(Allow::kNondeterministic);
+      if (rows[i].allowed) bench.spec.allow.insert(core::Allow::kNondeterministic);
       EXPECT_EQ(CheckOf(bench.Try(rows[i].candidate)), rows[i].check) << device << " " << i;
     }
   JudgeBench unfit(Races);  // an original that is wrong now and then says nothing about others
@@ -49,8 +49,8 @@ TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
 }
 
 TEST(RunChecks, ScratchMayBeLeftInAnyState) {
-  KernelSpec spec = ElementwiseSpec(DType::kF32, 100);
-  spec.args.push_back(Arg("scratch", Buffer(DType::kF32, {"n"}, Role::kScratch)));
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
+  spec.args.push_back(Arg("scratch", Buffer(core::DType::kF32, {"n"}, core::Role::kScratch)));
   JudgeBench bench(spec);
   EXPECT_EQ(CheckOf(bench.Try([](FakeRun& run) {
               Twice(run);
@@ -60,7 +60,7 @@ TEST(RunChecks, ScratchMayBeLeftInAnyState) {
 }
 
 TEST(RunChecks, WhatIsAskedOfAGpu) {
-  for (const Effort effort : {Effort::kQuick, Effort::kFull}) {
+  for (const judge::VerificationLevel effort : {judge::VerificationLevel::kQuick, judge::VerificationLevel::kFull}) {
     JudgeBench bench;
     bench.device = "cuda:0";
     EXPECT_EQ(CheckOf(bench.Try(Twice, effort)), "passed");
@@ -68,15 +68,15 @@ TEST(RunChecks, WhatIsAskedOfAGpu) {
     int ends = 0, begins = 0, half = 0, noise = 0, speed_of_light = 0;
     for (const auto& call : bench.untrusted.calls) {
       runs = std::max(runs, call.options.runs);
-      half += call.options.perturbation == Perturbation::kHalfMultiprocessors;
-      noise += call.options.perturbation == Perturbation::kNoise;
-      speed_of_light += call.options.depth == CounterDepth::kSpeedOfLight;
-      if (call.options.exact_memory == ExactMemory::kNone) continue;
-      (call.options.exact_memory == ExactMemory::kEnds ? ends : begins) += 1;
+      half += call.options.perturbation == core::Perturbation::kHalfMultiprocessors;
+      noise += call.options.perturbation == core::Perturbation::kNoise;
+      speed_of_light += call.options.depth == core::CounterDepth::kSpeedOfLight;
+      if (call.options.page_guard == core::PageGuard::kNone) continue;
+      (call.options.page_guard == core::PageGuard::kEnds ? ends : begins) += 1;
       EXPECT_TRUE(call.buffers[1].read_only);
       EXPECT_FALSE(call.buffers[0].read_only);
     }
-    const bool full = effort == Effort::kFull;
+    const bool full = effort == judge::VerificationLevel::kFull;
     EXPECT_EQ(runs, full ? 20u : 3u);
     EXPECT_EQ(ends, 1);
     EXPECT_EQ(begins, full ? 1 : 0);
@@ -85,11 +85,11 @@ TEST(RunChecks, WhatIsAskedOfAGpu) {
     EXPECT_EQ(speed_of_light, full ? 1 : 0);
   }
   JudgeBench simulated;
-  EXPECT_EQ(CheckOf(simulated.Try(Twice, Effort::kQuick)), "passed");
+  EXPECT_EQ(CheckOf(simulated.Try(Twice, judge::VerificationLevel::kQuick)), "passed");
   for (const auto& call : simulated.untrusted.calls) {
     EXPECT_LE(call.options.runs, 2u);
-    EXPECT_EQ(call.options.exact_memory, ExactMemory::kNone);
-    EXPECT_EQ(call.options.perturbation, Perturbation::kNone);
+    EXPECT_EQ(call.options.page_guard, core::PageGuard::kNone);
+    EXPECT_EQ(call.options.perturbation, core::Perturbation::kNone);
   }
 }
 
@@ -97,12 +97,12 @@ TEST(RunChecks, PerturbationsAndExactMemoryShowWhatDependsOnThem) {
   const auto fails = [](auto when) {
     return FakeKernel([when](FakeRun& run) {
       Twice(run);
-      if (when(run.request.options)) run.outcome = Faulted{{Fault::Kind::kOutOfBounds, "read behind in"}, ""};
+      if (when(run.request.options)) run.outcome = core::Faulted{{core::Fault::Kind::kOutOfBounds, "read behind in"}, ""};
     });
   };
-  const auto exact = [](const ExecuteOptions& o) { return o.exact_memory == ExactMemory::kEnds; };
-  const auto begins = [](const ExecuteOptions& o) { return o.exact_memory == ExactMemory::kBegins; };
-  const auto half = [](const ExecuteOptions& o) { return o.perturbation == Perturbation::kHalfMultiprocessors; };
+  const auto exact = [](const core::ExecuteOptions& o) { return o.page_guard == core::PageGuard::kEnds; };
+  const auto begins = [](const core::ExecuteOptions& o) { return o.page_guard == core::PageGuard::kBegins; };
+  const auto half = [](const core::ExecuteOptions& o) { return o.perturbation == core::Perturbation::kHalfMultiprocessors; };
   struct Row {
     FakeKernel original, candidate;
     const char* check;
@@ -112,7 +112,7 @@ TEST(RunChecks, PerturbationsAndExactMemoryShowWhatDependsOnThem) {
                       {Twice, fails(half), "out-of-bounds"},  {fails(half), fails(half), "passed"},
                       {Twice, [](FakeRun& run) {
                          Twice(run);
-                         if (run.request.options.perturbation == Perturbation::kNoise) run.Set("out", 1, 0);
+                         if (run.request.options.perturbation == core::Perturbation::kNoise) run.Set("out", 1, 0);
                        },
                        "determinism"}};
   for (size_t i = 0; i < std::size(rows); ++i) {
@@ -128,11 +128,11 @@ TEST(RunChecks, StateForTheNextLaunchNeedsAllowance) {
     run.changed_globals = {"calls"};
   };
   JudgeBench hidden;
-  const auto verdict = hidden.Try(counts, Effort::kQuick);
+  const auto verdict = hidden.Try(counts, judge::VerificationLevel::kQuick);
   EXPECT_EQ(CheckOf(verdict), "module-state");
-  EXPECT_NE(VerdictMessage(*verdict).find("allow: [state]"), std::string::npos);
+  EXPECT_NE(core::VerdictMessage(*verdict).find("allow: [state]"), std::string::npos);
   JudgeBench allowed;
-  allowed.spec.allow.insert(Allow::kState);
+  allowed.spec.allow.insert(core::Allow::kState);
   EXPECT_EQ(CheckOf(allowed.Try(counts)), "passed");
   JudgeBench like_the_original(counts);
   EXPECT_EQ(CheckOf(like_the_original.Try(counts)), "passed");
@@ -148,27 +148,27 @@ TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
   struct Row {
     const char* original;
     const char* candidate;
-    std::set<Allow> allow;
-    DType dtype;
+    std::set<core::Allow> allow;
+    core::DType dtype;
     const char* check;
   };
   const Row rows[] = {
-      {nullptr, "to f16", {}, DType::kF32, "ptx-rules"},
-      {nullptr, "to f16", {Allow::kTf32}, DType::kF32, "ptx-rules"},
-      {nullptr, "to f16", {Allow::kReducedPrecision}, DType::kF32, "passed"},
-      {"to f16", "to f16", {}, DType::kF32, "passed"},
-      {nullptr, "to tf32", {Allow::kTf32}, DType::kF32, "passed"},
-      {nullptr, "products in tf32", {}, DType::kF32, "ptx-rules"},
-      {nullptr, "products in tf32", {Allow::kTf32}, DType::kF32, "passed"},
-      {nullptr, "products in bf16", {}, DType::kBF16, "passed"},  // of bf16 inputs
-      {nullptr, "products in bf16", {}, DType::kF32, "ptx-rules"},
-      {nullptr, "sums in f16", {}, DType::kF16, "ptx-rules"},
-      {nullptr, "arithmetic in f16", {}, DType::kF16, "ptx-rules"},
-      {"arithmetic in f16", "arithmetic in f16", {}, DType::kF16, "passed"},
-      {nullptr, "to f32", {}, DType::kF32, "passed"},
-      {nullptr, "to f32", {}, DType::kF64, "ptx-rules"},
-      {nullptr, "approximate ex2", {}, DType::kF32, "passed"},
-      {nullptr, "flushed subnormals", {}, DType::kF32, "passed"},
+      {nullptr, "to f16", {}, core::DType::kF32, "ptx-rules"},
+      {nullptr, "to f16", {core::Allow::kTf32}, core::DType::kF32, "ptx-rules"},
+      {nullptr, "to f16", {core::Allow::kReducedPrecision}, core::DType::kF32, "passed"},
+      {"to f16", "to f16", {}, core::DType::kF32, "passed"},
+      {nullptr, "to tf32", {core::Allow::kTf32}, core::DType::kF32, "passed"},
+      {nullptr, "products in tf32", {}, core::DType::kF32, "ptx-rules"},
+      {nullptr, "products in tf32", {core::Allow::kTf32}, core::DType::kF32, "passed"},
+      {nullptr, "products in bf16", {}, core::DType::kBF16, "passed"},  // of bf16 inputs
+      {nullptr, "products in bf16", {}, core::DType::kF32, "ptx-rules"},
+      {nullptr, "sums in f16", {}, core::DType::kF16, "ptx-rules"},
+      {nullptr, "arithmetic in f16", {}, core::DType::kF16, "ptx-rules"},
+      {"arithmetic in f16", "arithmetic in f16", {}, core::DType::kF16, "passed"},
+      {nullptr, "to f32", {}, core::DType::kF32, "passed"},
+      {nullptr, "to f32", {}, core::DType::kF64, "ptx-rules"},
+      {nullptr, "approximate ex2", {}, core::DType::kF32, "passed"},
+      {nullptr, "flushed subnormals", {}, core::DType::kF32, "passed"},
   };
   const auto using_it = [](const char* use) {
     return [use](FakeRun& run) {
@@ -179,13 +179,13 @@ TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
   for (size_t i = 0; i < std::size(rows); ++i) {
     JudgeBench bench(ElementwiseSpec(rows[i].dtype, 500), using_it(rows[i].original));
     bench.spec.allow = rows[i].allow;
-    const auto verdict = bench.Try(using_it(rows[i].candidate), Effort::kQuick);
-    ASSERT_EQ(CheckOf(verdict), rows[i].check) << i << " " << VerdictMessage(*verdict);
+    const auto verdict = bench.Try(using_it(rows[i].candidate), judge::VerificationLevel::kQuick);
+    ASSERT_EQ(CheckOf(verdict), rows[i].check) << i << " " << core::VerdictMessage(*verdict);
     const bool is_note = std::string(rows[i].candidate).find("approximate") == 0 || std::string(rows[i].candidate).find("flushed") == 0;
-    if (const auto* measured = std::get_if<Measured>(&*verdict)) {
+    if (const auto* measured = std::get_if<core::Measured>(&*verdict)) {
       EXPECT_EQ(measured->notes.size(), is_note ? 1u : 0u) << i;
     }
-    if (const auto* refused = std::get_if<Refused>(&*verdict)) {
+    if (const auto* refused = std::get_if<core::Refused>(&*verdict)) {
       EXPECT_EQ(refused->line, 12);
     }
   }
@@ -207,28 +207,28 @@ TEST(RunChecks, InputsThatTheOriginalReadsMustBeRead) {
   for (const Row& row : {Row{1, 1, 1, "passed"}, Row{1, 1, 0.91, "passed"}, Row{1, 1, 0.89, "bytes-read"}, Row{8, 1, 1, "passed"},
                          Row{8, 1, 0.5, "bytes-read"}, Row{0.25, 0.25, 0.25, "passed"}, Row{4, 0.25, 0.25, "passed"}, Row{1, 0, 0.1, "passed"}}) {
     JudgeBench bench(reads(row.original_l2, row.original_dram));
-    EXPECT_EQ(CheckOf(bench.Try(reads(row.candidate_l2, row.candidate_l2), Effort::kQuick)), row.check)
+    EXPECT_EQ(CheckOf(bench.Try(reads(row.candidate_l2, row.candidate_l2), judge::VerificationLevel::kQuick)), row.check)
         << row.original_l2 << " " << row.original_dram << " " << row.candidate_l2;
   }
 }
 
 TEST(RunChecks, WhatWasNotCountedIsNotHeldAgainstAnybody) {
-  const KernelSpec spec = ElementwiseSpec(DType::kF32, 1000);
-  LaunchReport all, few;
+  const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  core::LaunchReport all, few;
   all.counters.l2_read_bytes = all.counters.dram_read_bytes = 4000;
   few.counters.l2_read_bytes = 10;
-  CaseMeasurement original, candidate;
+  core::CaseMeasurement original, candidate;
   original.launches = {all};
   candidate.launches = {few};
-  EXPECT_TRUE(CheckBytesRead(spec, spec.cases[0], original, candidate));
+  EXPECT_TRUE(judge::CheckBytesRead(spec, spec.cases[0], original, candidate));
   candidate.launches[0].unmeasured = {"l2_read_bytes"};
-  EXPECT_FALSE(CheckBytesRead(spec, spec.cases[0], original, candidate));
+  EXPECT_FALSE(judge::CheckBytesRead(spec, spec.cases[0], original, candidate));
   candidate.launches[0].unmeasured = {"barriers"};
   original.launches[0].unmeasured = {"l2_read_bytes"};
-  EXPECT_FALSE(CheckBytesRead(spec, spec.cases[0], original, candidate));
+  EXPECT_FALSE(judge::CheckBytesRead(spec, spec.cases[0], original, candidate));
   original.launches[0].unmeasured = {};
   candidate.sampled = true;
-  EXPECT_FALSE(CheckBytesRead(spec, spec.cases[0], original, candidate));
+  EXPECT_FALSE(judge::CheckBytesRead(spec, spec.cases[0], original, candidate));
 }
 
 }  // namespace

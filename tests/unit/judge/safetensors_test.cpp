@@ -14,20 +14,20 @@ std::string File(const std::string& header, size_t data_bytes) {
 }
 
 TEST(Safetensors, EveryDTypeSurvivesARoundTrip) {
-  TensorFile file;
+  judge::TensorFile file;
   file.metadata["format"] = "pt";
-  for (const DType dtype : kAllDTypes) {
-    Tensor tensor = Tensor::Zeros(dtype, {3, 2});
-    for (size_t i = 0; i < 6; ++i) StoreFromDouble(dtype, tensor.data.data(), i, static_cast<double>(i % 2));
-    file.tensors[std::string(Name(dtype))] = tensor;
+  for (const core::DType dtype : core::kAllDTypes) {
+    core::Tensor tensor = core::Tensor::Zeros(dtype, {3, 2});
+    for (size_t i = 0; i < 6; ++i) core::StoreFromDouble(dtype, tensor.data.data(), i, static_cast<double>(i % 2));
+    file.tensors[std::string(core::Name(dtype))] = tensor;
   }
-  file.tensors["empty"] = Tensor::Zeros(DType::kF32, {0, 5});
-  file.tensors["scalar"] = Tensor::Zeros(DType::kF64, {});
-  const std::string bytes = EncodeSafetensors(file);
-  const auto again = DecodeSafetensors(bytes, "x");
+  file.tensors["empty"] = core::Tensor::Zeros(core::DType::kF32, {0, 5});
+  file.tensors["scalar"] = core::Tensor::Zeros(core::DType::kF64, {});
+  const std::string bytes = judge::EncodeSafetensors(file);
+  const auto again = judge::DecodeSafetensors(bytes, "x");
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(*again, file);
-  EXPECT_EQ(EncodeSafetensors(*again), bytes);
+  EXPECT_EQ(judge::EncodeSafetensors(*again), bytes);
   EXPECT_EQ((bytes.size() -
              [&] {
                size_t data = 0;
@@ -42,7 +42,7 @@ TEST(Safetensors, ReadsAFileAsPythonWritesIt) {
   std::string bytes = File(R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"__metadata__":{"a":"b"}}   )", 8);
   const float values[] = {1.5f, -2.0f};
   std::memcpy(bytes.data() + bytes.size() - 8, values, 8);
-  const auto file = DecodeSafetensors(bytes, "x");
+  const auto file = judge::DecodeSafetensors(bytes, "x");
   ASSERT_TRUE(file) << file.error().Format();
   EXPECT_EQ(file->tensors.at("x").At(0), 1.5);
   EXPECT_EQ(file->tensors.at("x").At(1), -2.0);
@@ -95,7 +95,7 @@ TEST(Safetensors, RefusesWhatIsNotExactlyRight) {
       {"bad UTF-8", File("{\"\xff\":1}", 0), "not JSON"},
   };
   for (const Bad& bad : cases) {
-    const auto file = DecodeSafetensors(bad.bytes, "refs/x.safetensors");
+    const auto file = judge::DecodeSafetensors(bad.bytes, "refs/x.safetensors");
     ASSERT_FALSE(file) << bad.why;
     EXPECT_EQ(file.error().code, ErrorCode::kCorrupt) << bad.why;
     EXPECT_EQ(file.error().file, "refs/x.safetensors");
@@ -104,11 +104,11 @@ TEST(Safetensors, RefusesWhatIsNotExactlyRight) {
 }
 
 TEST(Safetensors, EveryTruncationIsAnError) {
-  TensorFile file;
-  file.tensors["a"] = Tensor::Zeros(DType::kF32, {4});
-  file.tensors["b"] = Tensor::Zeros(DType::kI8, {3});
-  const std::string bytes = EncodeSafetensors(file);
-  for (size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(DecodeSafetensors(bytes.substr(0, n), "x")) << n;
+  judge::TensorFile file;
+  file.tensors["a"] = core::Tensor::Zeros(core::DType::kF32, {4});
+  file.tensors["b"] = core::Tensor::Zeros(core::DType::kI8, {3});
+  const std::string bytes = judge::EncodeSafetensors(file);
+  for (size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(judge::DecodeSafetensors(bytes.substr(0, n), "x")) << n;
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ void AboutTwice(FakeRun& run) {
 }
 
 struct TimedBench : JudgeBench {
-  explicit TimedBench(int64_t n = 1000) : TimedBench(ElementwiseSpec(DType::kF32, n)) {}
-  explicit TimedBench(KernelSpec spec_in, const FakeKernel& original = Twice) : JudgeBench(std::move(spec_in), original) {
+  explicit TimedBench(int64_t n = 1000) : TimedBench(ElementwiseSpec(core::DType::kF32, n)) {}
+  explicit TimedBench(core::KernelSpec spec_in, const FakeKernel& original = Twice) : JudgeBench(std::move(spec_in), original) {
     device = "cuda:0";
     options.fresh_worker = [this] { ++fresh_workers; };
   }
@@ -37,27 +37,27 @@ struct TimedBench : JudgeBench {
   int fresh_workers = 0;
 };
 
-Measured MeasuredOf(const Result<Verdict>& verdict) {
+core::Measured MeasuredOf(const Result<core::Verdict>& verdict) {
   EXPECT_TRUE(verdict) << verdict.error().Format();
   if (!verdict) return {};
-  EXPECT_TRUE(Passed(*verdict)) << VerdictMessage(*verdict);
-  return Passed(*verdict) ? std::get<Measured>(*verdict) : Measured{};
+  EXPECT_TRUE(core::Passed(*verdict)) << core::VerdictMessage(*verdict);
+  return core::Passed(*verdict) ? std::get<core::Measured>(*verdict) : core::Measured{};
 }
-void ExpectCheck(const Result<Verdict>& verdict, const std::string& check, const std::string& part = {}) {
+void ExpectCheck(const Result<core::Verdict>& verdict, const std::string& check, const std::string& part = {}) {
   ASSERT_TRUE(verdict) << verdict.error().Format();
-  const auto* wrong = std::get_if<WrongResult>(&*verdict);
-  const auto* refused = std::get_if<Refused>(&*verdict);
-  ASSERT_TRUE(wrong != nullptr || refused != nullptr) << check << ": " << VerdictMessage(*verdict);
-  EXPECT_EQ(wrong != nullptr ? wrong->check : refused->check, check) << VerdictMessage(*verdict);
-  EXPECT_NE(VerdictMessage(*verdict).find(part), std::string::npos) << VerdictMessage(*verdict);
+  const auto* wrong = std::get_if<core::WrongResult>(&*verdict);
+  const auto* refused = std::get_if<core::Refused>(&*verdict);
+  ASSERT_TRUE(wrong != nullptr || refused != nullptr) << check << ": " << core::VerdictMessage(*verdict);
+  EXPECT_EQ(wrong != nullptr ? wrong->check : refused->check, check) << core::VerdictMessage(*verdict);
+  EXPECT_NE(core::VerdictMessage(*verdict).find(part), std::string::npos) << core::VerdictMessage(*verdict);
 }
 
 TEST(JudgeTiming, ThreePercentFasterIsFasterInTwoProcesses) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     TimedBench bench(100);
     bench.Clock(1.03, 0.004, seed);
-    const Measured measured = MeasuredOf(bench.Try(AboutTwice));
-    EXPECT_EQ(measured.decision, TimingDecision::kFaster) << seed;
+    const core::Measured measured = MeasuredOf(bench.Try(AboutTwice));
+    EXPECT_EQ(measured.decision, core::TimingDecision::kFaster) << seed;
     EXPECT_EQ(bench.fresh_workers, 1);
     EXPECT_FALSE(measured.modelled);
     ASSERT_EQ(measured.cases.size(), 1u);
@@ -76,11 +76,11 @@ TEST(JudgeTiming, TheSameIsNeverFaster) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     TimedBench bench(100);
     bench.Clock(1, 0.004, seed);
-    const Measured measured = MeasuredOf(bench.Try(Twice));
+    const core::Measured measured = MeasuredOf(bench.Try(Twice));
     ASSERT_TRUE(measured.decision);
-    EXPECT_NE(*measured.decision, TimingDecision::kFaster) << seed;
+    EXPECT_NE(*measured.decision, core::TimingDecision::kFaster) << seed;
     EXPECT_EQ(bench.fresh_workers, 0);
-    same += *measured.decision == TimingDecision::kSame;
+    same += *measured.decision == core::TimingDecision::kSame;
   }
   EXPECT_GE(same, 99);
 }
@@ -88,7 +88,7 @@ TEST(JudgeTiming, TheSameIsNeverFaster) {
 TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
   TimedBench bench;
   bench.Clock(1.021, 0.03, 3);  // neither this nor that
-  EXPECT_EQ(MeasuredOf(bench.Try(Twice)).decision, TimingDecision::kInconclusive);
+  EXPECT_EQ(MeasuredOf(bench.Try(Twice)).decision, core::TimingDecision::kInconclusive);
   std::vector<int> first, blocks;
   std::set<int> pairs;
   for (const auto& options : bench.untrusted.timed) {
@@ -104,7 +104,7 @@ TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
 
   TimedBench quick;
   quick.Clock(1.1, 0.004, 3);
-  EXPECT_EQ(MeasuredOf(quick.Try(Twice, Effort::kQuick)).decision, TimingDecision::kFaster);
+  EXPECT_EQ(MeasuredOf(quick.Try(Twice, judge::VerificationLevel::kQuick)).decision, core::TimingDecision::kFaster);
   ASSERT_EQ(quick.untrusted.timed.size(), 1u);
   EXPECT_EQ(quick.untrusted.timed[0].blocks, 6);
   EXPECT_EQ(quick.fresh_workers, 0);
@@ -113,8 +113,8 @@ TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
 TEST(JudgeTiming, TheSecondProcessDecides) {
   TimedBench bench;
   bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) { p.pair.original_us = bench.fresh_workers == 0 ? 110 : 100; };
-  const Measured measured = MeasuredOf(bench.Try(Twice));
-  EXPECT_EQ(measured.decision, TimingDecision::kSame);
+  const core::Measured measured = MeasuredOf(bench.Try(Twice));
+  EXPECT_EQ(measured.decision, core::TimingDecision::kSame);
   EXPECT_EQ(bench.fresh_workers, 1);
   EXPECT_NEAR(measured.cases[0].timing->log_ratio, 0, 1e-9) << "the confirmation's numbers are the ones that count";
 }
@@ -122,7 +122,7 @@ TEST(JudgeTiming, TheSecondProcessDecides) {
 TEST(JudgeTiming, ThrottledPairsDoNotCountAndTooManySayNothing) {
   for (const int every : {10, 4}) {
     TimedBench bench;
-    bench.options.chip = Chip{};
+    bench.options.chip = core::Chip{};
     bench.options.chip->clock_ghz = 1.98;
     bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
       const bool throttled = p.index % every == 0;
@@ -130,8 +130,8 @@ TEST(JudgeTiming, ThrottledPairsDoNotCountAndTooManySayNothing) {
       p.pair.original_mhz = throttled ? 900 : 1980;
       p.pair.candidate_mhz = 1980;
     };
-    const Measured measured = MeasuredOf(bench.Try(Twice));
-    EXPECT_EQ(measured.decision, every == 10 ? TimingDecision::kFaster : TimingDecision::kInconclusive);
+    const core::Measured measured = MeasuredOf(bench.Try(Twice));
+    EXPECT_EQ(measured.decision, every == 10 ? core::TimingDecision::kFaster : core::TimingDecision::kInconclusive);
     EXPECT_GT(measured.cases[0].timing->discarded, 0);
     EXPECT_NEAR(measured.cases[0].timing->log_ratio, std::log(1.1), 1e-9);
   }
@@ -140,11 +140,11 @@ TEST(JudgeTiming, ThrottledPairsDoNotCountAndTooManySayNothing) {
 TEST(JudgeTiming, CasesCountByWeightAndNoneMayLose) {
   struct Row {
     double small, large;
-    TimingDecision decision;
+    core::TimingDecision decision;
   };
-  for (const Row& row : {Row{1.1, 1.1, TimingDecision::kFaster}, Row{1.0, 1.2, TimingDecision::kFaster},
-                         Row{0.95, 1.2, TimingDecision::kInconclusive}, Row{1.2, 1.0, TimingDecision::kSame}}) {  // 1.8 % over all
-    KernelSpec spec = ElementwiseSpec(DType::kF32, 500);
+  for (const Row& row : {Row{1.1, 1.1, core::TimingDecision::kFaster}, Row{1.0, 1.2, core::TimingDecision::kFaster},
+                         Row{0.95, 1.2, core::TimingDecision::kInconclusive}, Row{1.2, 1.0, core::TimingDecision::kSame}}) {  // 1.8 % over all
+    core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 500);
     spec.cases.push_back(MakeCase("large", {{"n", int64_t{2000}}}));
     spec.cases.back().weight = 9;
     spec.cases.push_back(MakeCase("unweighted", {{"n", int64_t{70}}}));
@@ -155,7 +155,7 @@ TEST(JudgeTiming, CasesCountByWeightAndNoneMayLose) {
       p.pair.original_us = 100 * (p.request.case_name == "large" ? row.large : row.small) * (1 + 1e-4 * (p.index % 3));
     };
     const auto verdict = bench.Try(Twice);
-    const Measured measured = MeasuredOf(verdict);
+    const core::Measured measured = MeasuredOf(verdict);
     EXPECT_EQ(measured.decision, row.decision) << row.small << " " << row.large;
     EXPECT_FALSE(measured.cases[2].timing);
   }
@@ -176,7 +176,7 @@ TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
   };
   const Row rows[] = {
       {"half precision", when_timed([](FakeRun& run) {
-         for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, HalfToFloat(DoubleToHalf(run.Get("out", i))));
+         for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, core::HalfToFloat(core::DoubleToHalf(run.Get("out", i))));
        }),
        "timed-output", "off by"},
       {"one NaN", when_timed([](FakeRun& run) { run.Set("out", 5, NAN); }), "timed-output", "not finite"},
@@ -186,7 +186,7 @@ TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
       {"writes outside", when_timed([](FakeRun& run) { run.guards.push_back({"out", 4000, 4}); }), "guard-bands", "timed launch"},
   };
   for (const Row& row : rows)
-    for (const Effort effort : {Effort::kQuick, Effort::kFull}) {
+    for (const judge::VerificationLevel effort : {judge::VerificationLevel::kQuick, judge::VerificationLevel::kFull}) {
       SCOPED_TRACE(row.name);
       TimedBench bench;
       ExpectCheck(bench.Try(row.kernel, effort), row.check, row.part);
@@ -237,16 +237,16 @@ TEST(JudgeTiming, AnOutputThatIsSmallInEveryPairIsHeldToItsUsualSize) {
 TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
   // The candidate has overwritten the original's timed output with its own wrong one.
   TimedBench bench;
-  bench.untrusted.after_timing = [](Timed& timed) {
+  bench.untrusted.after_timing = [](core::Timed& timed) {
     for (auto& kept : timed.kept) {
-      StoreIn(kept.candidate[0], DType::kF32, 3, 0);
+      StoreIn(kept.candidate[0], core::DType::kF32, 3, 0);
       kept.original[0] = kept.candidate[0];
     }
   };
   ExpectCheck(bench.Try(Twice), "timed-output", "out[3]");
   // And with inputs that are easier than those that were sent.
   TimedBench inputs;
-  inputs.untrusted.after_timing = [](Timed& timed) {
+  inputs.untrusted.after_timing = [](core::Timed& timed) {
     for (auto& kept : timed.kept)
       for (auto* side : {&kept.original, &kept.candidate})
         for (auto& buffer : *side) buffer = std::vector<std::byte>(buffer.size());
@@ -256,7 +256,7 @@ TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
 
 TEST(JudgeTiming, IntegersAndInOutBuffersAreCompared) {
   for (const bool wrong : {false, true}) {
-    KernelSpec spec = ElementwiseSpec(DType::kI32, 1000);
+    core::KernelSpec spec = ElementwiseSpec(core::DType::kI32, 1000);
     TimedBench integers(spec);
     const auto verdict = integers.Try([&](FakeRun& run) {
       Twice(run);
@@ -265,8 +265,8 @@ TEST(JudgeTiming, IntegersAndInOutBuffersAreCompared) {
     if (wrong) ExpectCheck(verdict, "timed-output", "verification allowed 0");
     else MeasuredOf(verdict);
 
-    spec = ElementwiseSpec(DType::kF32, 1000);
-    std::get<BufferArgument>(spec.args[0].kind).role = Role::kInOut;
+    spec = ElementwiseSpec(core::DType::kF32, 1000);
+    std::get<core::BufferArgument>(spec.args[0].kind).role = core::Role::kInOut;
     const auto add = [](FakeRun& run) {
       for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, run.Get("out", i) + run.Get("in", i));
     };
@@ -283,7 +283,7 @@ TEST(JudgeTiming, IntegersAndInOutBuffersAreCompared) {
 TEST(JudgeTiming, WorkersThatAnswerSomethingElseAreAnError) {
   for (int what = 0; what < 4; ++what) {
     TimedBench bench;
-    bench.untrusted.after_timing = [&](Timed& timed) {
+    bench.untrusted.after_timing = [&](core::Timed& timed) {
       if (what == 0) timed.pairs.pop_back();
       if (what == 1) timed.pairs.back().block = 77;
       if (what == 2) timed.kept.clear();
@@ -310,8 +310,8 @@ TEST(JudgeTiming, NothingIsFasterThanItsTraffic) {
   // 40 kB in and out at 10 GB/s: 8 us.
   for (const Row& row : {Row{9, 0, 1, false}, Row{7.7, 0, 1, false}, Row{7.5, 0, 1, true}, Row{7.5, 1e4, 1, false}, Row{6, 1e4, 1, true},
                          Row{1, 5e4, 1, false}, Row{6, 0, 0.25, false}}) {
-    TimedBench bench(ElementwiseSpec(DType::kF32, 10'000), traffic(row.original_share));
-    bench.options.chip = Chip{};
+    TimedBench bench(ElementwiseSpec(core::DType::kF32, 10'000), traffic(row.original_share));
+    bench.options.chip = core::Chip{};
     bench.options.chip->name = "test chip";
     bench.options.chip->dram_bytes_per_second = 1e10;
     bench.options.chip->l2_bytes = row.l2_bytes;
@@ -319,7 +319,7 @@ TEST(JudgeTiming, NothingIsFasterThanItsTraffic) {
       p.pair.original_us = 10;
       p.pair.candidate_us = row.candidate_us;
     };
-    const auto verdict = bench.Try(traffic(1), Effort::kQuick);
+    const auto verdict = bench.Try(traffic(1), judge::VerificationLevel::kQuick);
     SCOPED_TRACE(row.candidate_us);
     if (row.refused) ExpectCheck(verdict, "roofline-floor", "test chip");
     else MeasuredOf(verdict);
@@ -329,8 +329,8 @@ TEST(JudgeTiming, NothingIsFasterThanItsTraffic) {
 TEST(JudgeTiming, TenfoldGainsAreForReview) {
   TimedBench bench;
   bench.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.original_us = 1500; };
-  const Measured measured = MeasuredOf(bench.Try(Twice));
-  EXPECT_EQ(measured.decision, TimingDecision::kFaster);
+  const core::Measured measured = MeasuredOf(bench.Try(Twice));
+  EXPECT_EQ(measured.decision, core::TimingDecision::kFaster);
   ASSERT_FALSE(measured.notes.empty());
   EXPECT_TRUE(measured.notes.back().starts_with("review: case n is 15.0 times as fast")) << measured.notes.back();
 }

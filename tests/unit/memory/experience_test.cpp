@@ -17,12 +17,12 @@ namespace {
 class ExperienceFile : public testing::Test {
  protected:
   void SetUp() override { path_ = folder_.path() / "store" / "experience.jsonl"; }
-  TemporaryDirectory folder_ = *TemporaryDirectory::Create("experience");
+  base::TemporaryDirectory folder_ = *base::TemporaryDirectory::Create("experience");
   std::filesystem::path path_;
 };
 
-Experience With(const std::string& method, double log_gain, const std::string& time = "2026-11-21T03:00:00Z") {
-  Experience e = SampleExperience();
+memory::Experience With(const std::string& method, double log_gain, const std::string& time = "2026-11-21T03:00:00Z") {
+  memory::Experience e = SampleExperience();
   e.method = method;
   e.log_gain = log_gain;
   e.time = time;
@@ -30,28 +30,28 @@ Experience With(const std::string& method, double log_gain, const std::string& t
 }
 
 TEST(Experience, RoundTripIsExact) {
-  const Experience e = SampleExperience();
-  const auto line = FormatExperience(e);
+  const memory::Experience e = SampleExperience();
+  const auto line = memory::FormatExperience(e);
   ASSERT_TRUE(line);
   EXPECT_EQ(line->find('\n'), std::string::npos);
-  const auto back = ParseExperience(*line);
+  const auto back = memory::ParseExperience(*line);
   ASSERT_TRUE(back) << back.error().Format();
   EXPECT_EQ(*back, e);
-  EXPECT_EQ(ExperienceId(*back), ExperienceId(e));
+  EXPECT_EQ(memory::ExperienceId(*back), memory::ExperienceId(e));
 }
 
 TEST(Experience, ReadmeExampleIsReadable) {
-  const auto readme = ReadFile(std::string(WW_SOURCE_DIR) + "/memory/README.md");
+  const auto readme = base::ReadFile(std::string(WW_SOURCE_DIR) + "/memory/README.md");
   ASSERT_TRUE(readme);
   const size_t begin = readme->find("{\"chip\"");
   ASSERT_NE(begin, std::string::npos);
-  const auto e = ParseExperience(std::string_view(*readme).substr(begin, readme->find('\n', begin) - begin));
+  const auto e = memory::ParseExperience(std::string_view(*readme).substr(begin, readme->find('\n', begin) - begin));
   ASSERT_TRUE(e) << e.error().Format();
   EXPECT_EQ(e->method, "row_parallel");
 }
 
 TEST(Experience, BadLinesSayWhatIsWrong) {
-  const std::string good = *FormatExperience(SampleExperience());
+  const std::string good = *memory::FormatExperience(SampleExperience());
   const auto replaced = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     const size_t at = text.find(from);
@@ -77,61 +77,61 @@ TEST(Experience, BadLinesSayWhatIsWrong) {
       {std::string(20'000, ' ') + good, "the line has more than"},
   };
   for (const auto& [text, message] : rows) {
-    const auto parsed = ParseExperience(text);
+    const auto parsed = memory::ParseExperience(text);
     ASSERT_FALSE(parsed) << text.substr(0, 200);
     EXPECT_EQ(parsed.error().code, ErrorCode::kCorrupt);
     EXPECT_NE(parsed.error().message.find(message), std::string::npos) << parsed.error().message << " / " << message;
   }
-  EXPECT_TRUE(ParseExperience(replaced("{", "{\"later\":[1,2],"))) << "unknown keys of the same format are ignored";
+  EXPECT_TRUE(memory::ParseExperience(replaced("{", "{\"later\":[1,2],"))) << "unknown keys of the same format are ignored";
 }
 
 TEST(Experience, UnwritableValuesAreRefused) {
-  Experience e = SampleExperience();
+  memory::Experience e = SampleExperience();
   e.log_gain = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(FormatExperience(e));
+  EXPECT_FALSE(memory::FormatExperience(e));
   e = SampleExperience();
   e.key.operation.clear();
-  EXPECT_FALSE(FormatExperience(e));
+  EXPECT_FALSE(memory::FormatExperience(e));
   e = SampleExperience();
   e.outcome = "faulted";
-  EXPECT_FALSE(FormatExperience(e)) << "a failure has no gain";
+  EXPECT_FALSE(memory::FormatExperience(e)) << "a failure has no gain";
 }
 
 TEST(Experience, GradesOfNearness) {
-  const ExperienceKey key = SampleExperience().key;
-  Experience e = SampleExperience();
-  EXPECT_EQ(GradeOf(e, key), Grade::kExact);
+  const memory::ExperienceKey key = SampleExperience().key;
+  memory::Experience e = SampleExperience();
+  EXPECT_EQ(memory::GradeOf(e, key), memory::MatchGrade::kExact);
   e.key.chip = "a100";
-  EXPECT_EQ(GradeOf(e, key), Grade::kSimilar);
+  EXPECT_EQ(memory::GradeOf(e, key), memory::MatchGrade::kSimilar);
   e.key.state = "other";
-  EXPECT_EQ(GradeOf(e, key), Grade::kOperation);
+  EXPECT_EQ(memory::GradeOf(e, key), memory::MatchGrade::kOperation);
   e.key.operation = "matmul";
-  EXPECT_EQ(GradeOf(e, key), Grade::kNone);
+  EXPECT_EQ(memory::GradeOf(e, key), memory::MatchGrade::kNone);
 }
 
 TEST_F(ExperienceFile, AppendThenQuery) {
-  JsonLinesStore store(path_);
-  EXPECT_EQ(store.Query(SampleExperience().key)->best, Grade::kNone) << "a missing file is an empty store";
+  memory::JsonLinesStore store(path_);
+  EXPECT_EQ(store.Query(SampleExperience().key)->best, memory::MatchGrade::kNone) << "a missing file is an empty store";
   ASSERT_TRUE(store.Append(With("a", 0.5)));
-  Experience other = With("b", 0.1);
+  memory::Experience other = With("b", 0.1);
   other.key.chip = "a100";
   ASSERT_TRUE(store.Append(other));
-  Experience foreign = With("c", 0.1);
+  memory::Experience foreign = With("c", 0.1);
   foreign.key.operation = "matmul";
   ASSERT_TRUE(store.Append(foreign));
   const auto answer = store.Query(SampleExperience().key);
   ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->best, Grade::kExact);
+  EXPECT_EQ(answer->best, memory::MatchGrade::kExact);
   ASSERT_EQ(answer->samples.size(), 2u);
-  EXPECT_EQ(answer->samples[1].grade, Grade::kSimilar);
+  EXPECT_EQ(answer->samples[1].grade, memory::MatchGrade::kSimilar);
   EXPECT_TRUE(answer->warnings.empty());
 }
 
 TEST_F(ExperienceFile, BadLinesBecomeWarningsWithTheirPlace) {
-  const std::string good = *FormatExperience(With("a", 0.5));
+  const std::string good = *memory::FormatExperience(With("a", 0.5));
   ASSERT_TRUE(
-      WriteFileAtomically(path_, good + "\nbroken\n\n" + *FormatExperience(With("b", 0.5)) + "\n" + good + "\n"));
-  const auto content = ReadStore(path_);
+      base::WriteFileAtomically(path_, good + "\nbroken\n\n" + *memory::FormatExperience(With("b", 0.5)) + "\n" + good + "\n"));
+  const auto content = memory::ReadStore(path_);
   ASSERT_TRUE(content);
   EXPECT_EQ(content->experiences.size(), 2u);
   EXPECT_EQ(content->bad, 1u);
@@ -141,19 +141,19 @@ TEST_F(ExperienceFile, BadLinesBecomeWarningsWithTheirPlace) {
 }
 
 TEST_F(ExperienceFile, CatMergesAndEqualEntriesCountOnce) {
-  const std::string a = *FormatExperience(With("a", 0.5)) + "\n", b = *FormatExperience(With("b", 0.25)) + "\n";
-  ASSERT_TRUE(WriteFileAtomically(path_, a + b + a));  // cat first second > both
-  JsonLinesStore store(path_);
+  const std::string a = *memory::FormatExperience(With("a", 0.5)) + "\n", b = *memory::FormatExperience(With("b", 0.25)) + "\n";
+  ASSERT_TRUE(base::WriteFileAtomically(path_, a + b + a));  // cat first second > both
+  memory::JsonLinesStore store(path_);
   EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
 }
 
 TEST_F(ExperienceFile, GrowthByOthersIsSeenAndAHalfLineDoesNotSwallowTheNext) {
-  JsonLinesStore store(path_), other(path_);
+  memory::JsonLinesStore store(path_), other(path_);
   ASSERT_TRUE(store.Append(With("a", 0.5)));
   EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 1u);
   ASSERT_TRUE(other.Append(With("b", 0.5)));
   EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
-  const std::string line = *FormatExperience(With("c", 0.5));
+  const std::string line = *memory::FormatExperience(With("c", 0.5));
   {
     std::ofstream half(path_, std::ios::app);
     half << line.substr(0, 40);  // a writer was killed here
@@ -166,11 +166,11 @@ TEST_F(ExperienceFile, GrowthByOthersIsSeenAndAHalfLineDoesNotSwallowTheNext) {
 }
 
 TEST_F(ExperienceFile, AReplacedFileIsReadAgain) {
-  JsonLinesStore store(path_);
+  memory::JsonLinesStore store(path_);
   ASSERT_TRUE(store.Append(With("a", 0.5)));
   ASSERT_TRUE(store.Append(With("b", 0.5)));
   EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
-  ASSERT_TRUE(WriteFileAtomically(path_, *FormatExperience(With("c", 0.5)) + "\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(path_, *memory::FormatExperience(With("c", 0.5)) + "\n"));
   const auto answer = store.Query(SampleExperience().key);
   ASSERT_EQ(answer->samples.size(), 1u);
   EXPECT_EQ(answer->samples[0].experience.method, "c");
@@ -178,34 +178,34 @@ TEST_F(ExperienceFile, AReplacedFileIsReadAgain) {
 
 TEST_F(ExperienceFile, ReadOnlyStoresAreReadToo) {
   const auto seed = folder_.path() / "seed.jsonl";
-  ASSERT_TRUE(WriteFileAtomically(seed, *FormatExperience(With("seed", 0.5)) + "\n"));
-  JsonLinesStore store(path_, {seed});
+  ASSERT_TRUE(base::WriteFileAtomically(seed, *memory::FormatExperience(With("seed", 0.5)) + "\n"));
+  memory::JsonLinesStore store(path_, {seed});
   ASSERT_TRUE(store.Append(With("a", 0.5)));
   EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
-  EXPECT_EQ(ReadStore(seed)->lines, 1u) << "nothing is written to it";
+  EXPECT_EQ(memory::ReadStore(seed)->lines, 1u) << "nothing is written to it";
 }
 
 TEST_F(ExperienceFile, MergeSortsDropsDuplicatesAndNamesBadLines) {
   const auto one = folder_.path() / "1.jsonl", two = folder_.path() / "2.jsonl", out = folder_.path() / "out.jsonl";
-  const Experience early = With("early", 0.1, "2026-01-01T00:00:00Z"), late = With("late", 0.2, "2026-02-01T00:00:00Z");
-  ASSERT_TRUE(WriteFileAtomically(one, *FormatExperience(late) + "\n"));
-  ASSERT_TRUE(WriteFileAtomically(two, *FormatExperience(early) + "\nbad\n" + *FormatExperience(late) + "\n"));
-  const auto merged = MergeStores({one, two}, out);
+  const memory::Experience early = With("early", 0.1, "2026-01-01T00:00:00Z"), late = With("late", 0.2, "2026-02-01T00:00:00Z");
+  ASSERT_TRUE(base::WriteFileAtomically(one, *memory::FormatExperience(late) + "\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(two, *memory::FormatExperience(early) + "\nbad\n" + *memory::FormatExperience(late) + "\n"));
+  const auto merged = memory::MergeStores({one, two}, out);
   ASSERT_TRUE(merged) << merged.error().Format();
   EXPECT_EQ(merged->duplicates, 1u);
   EXPECT_EQ(merged->bad, 1u);
-  const auto content = ReadStore(out);
+  const auto content = memory::ReadStore(out);
   ASSERT_EQ(content->experiences.size(), 2u);
   EXPECT_EQ(content->experiences[0], early);
   EXPECT_EQ(content->experiences[1], late);
-  EXPECT_FALSE(MergeStores({folder_.path() / "absent"}, out));
-  const std::string before = *ReadFile(out);
-  ASSERT_TRUE(MergeStores({out, one, two}, out)) << "into one of the inputs";
-  EXPECT_EQ(*ReadFile(out), before);
+  EXPECT_FALSE(memory::MergeStores({folder_.path() / "absent"}, out));
+  const std::string before = *base::ReadFile(out);
+  ASSERT_TRUE(memory::MergeStores({out, one, two}, out)) << "into one of the inputs";
+  EXPECT_EQ(*base::ReadFile(out), before);
 }
 
 TEST(Experience, SeedStoreIsReadable) {
-  const auto content = ReadStore(std::string(WW_SOURCE_DIR) + "/memory/experience.jsonl");
+  const auto content = memory::ReadStore(std::string(WW_SOURCE_DIR) + "/memory/experience.jsonl");
   ASSERT_TRUE(content) << content.error().Format();
   EXPECT_EQ(content->bad, 0u);
   EXPECT_EQ(content->duplicates, 0u);

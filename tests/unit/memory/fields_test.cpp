@@ -11,13 +11,13 @@ namespace {
 template <typename T>
 class Described : public ::testing::Test {};
 using Types =
-    ::testing::Types<ExpectedChange, PredictionResult, StepRecord, StepOutcome, TaskResult, ExperienceKey, Experience>;
+    ::testing::Types<skills::ExpectedChange, skills::PredictionResult, memory::StepRecord, memory::StepOutcome, memory::TaskResult, memory::ExperienceKey, memory::Experience>;
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
 TEST(Names, OfEveryStepKind) {
-  for (int i = 0; i <= static_cast<int>(Last(StepKind{})); ++i)
-    EXPECT_EQ(ParseName<StepKind>(Name(static_cast<StepKind>(i))), static_cast<StepKind>(i));
+  for (int i = 0; i <= static_cast<int>(memory::Last(memory::StepKind{})); ++i)
+    EXPECT_EQ(base::ParseName<memory::StepKind>(memory::Name(static_cast<memory::StepKind>(i))), static_cast<memory::StepKind>(i));
 }
 
 }  // namespace

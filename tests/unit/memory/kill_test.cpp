@@ -24,9 +24,9 @@ struct Paths {
   std::filesystem::path trajectory, log, experience;
 };
 
-StepRecord RecordOf(int i) {
-  StepRecord r;
-  r.kind = StepKind::kEvaluate;
+memory::StepRecord RecordOf(int i) {
+  memory::StepRecord r;
+  r.kind = memory::StepKind::kEvaluate;
   r.round = i;
   r.candidate = "c" + std::to_string(i);
   r.method = "m";
@@ -35,27 +35,27 @@ StepRecord RecordOf(int i) {
 
 // Exit codes: 0 all done, 1 an error. Writes "run i" before step i acts and "done i" after it is finished.
 int Work(const Paths& paths) {
-  auto t = Trajectory::Open(paths.trajectory);
+  auto t = memory::Trajectory::Open(paths.trajectory);
   if (!t) return 1;
   const auto task = t->BeginTask({"k", "b", "sim:h200", "c"});
   if (!task) return 1;
   if (task->result) return 0;
-  JsonLinesStore store(paths.experience);
+  memory::JsonLinesStore store(paths.experience);
   for (int i = 0; i < kSteps; ++i) {
     const auto step = t->Begin(task->id, RecordOf(i));
     if (!step) return 1;
     if (step->outcome) continue;
-    if (!AppendLine(paths.log, "run " + std::to_string(i))) return 1;
+    if (!base::AppendLine(paths.log, "run " + std::to_string(i))) return 1;
     const std::string text = "text " + std::to_string(i);
-    if (!t->PutCandidate(task->id, {Sha256(text), text, "", "m", {}, ""})) return 1;
-    Experience e = SampleExperience();
+    if (!t->PutCandidate(task->id, {base::Sha256(text), text, "", "m", {}, ""})) return 1;
+    memory::Experience e = SampleExperience();
     e.method = "m" + std::to_string(i);
     if (!store.Append(e)) return 1;
-    StepOutcome outcome;
+    memory::StepOutcome outcome;
     outcome.gain = i;
-    outcome.verdict = Measured{};
+    outcome.verdict = core::Measured{};
     if (!t->Finish(step->id, outcome)) return 1;
-    if (!AppendLine(paths.log, "done " + std::to_string(i))) return 1;
+    if (!base::AppendLine(paths.log, "done " + std::to_string(i))) return 1;
   }
   return t->FinishTask(task->id, {"improved", "", "", 2}) ? 0 : 1;
 }
@@ -67,7 +67,7 @@ pid_t Fork(const Paths& paths) {
 }
 
 void CheckInvariants(const Paths& paths) {
-  auto t = Trajectory::Open(paths.trajectory);  // includes the database's own check
+  auto t = memory::Trajectory::Open(paths.trajectory);  // includes the database's own check
   ASSERT_TRUE(t) << t.error().Format();
   const auto tasks = t->Tasks();
   ASSERT_TRUE(tasks) << tasks.error().Format();
@@ -87,9 +87,9 @@ void CheckInvariants(const Paths& paths) {
 }
 
 TEST(Kill, FiftyKillsLoseAtMostTheStepUnderWay) {
-  const auto folder = *TemporaryDirectory::Create("kill");
+  const auto folder = *base::TemporaryDirectory::Create("kill");
   const Paths paths{folder.path() / "t.db", folder.path() / "log", folder.path() / "experience.jsonl"};
-  const CounterRandom random(11, 0);
+  const base::CounterRandom random(11, 0);
   int killed = 0;
   for (int i = 0; i < kKills; ++i) {
     const pid_t pid = Fork(paths);
@@ -123,9 +123,9 @@ TEST(Kill, FiftyKillsLoseAtMostTheStepUnderWay) {
     }
   }
   EXPECT_EQ(run.size(), static_cast<size_t>(kSteps));
-  auto t = Trajectory::Open(paths.trajectory);
+  auto t = memory::Trajectory::Open(paths.trajectory);
   EXPECT_TRUE(t->BeginTask({"k", "b", "sim:h200", "c"})->result);
-  const auto content = ReadStore(paths.experience);
+  const auto content = memory::ReadStore(paths.experience);
   ASSERT_TRUE(content);
   EXPECT_EQ(content->experiences.size(), static_cast<size_t>(kSteps))
       << "every step left its experience; repeated ones count once";

@@ -4,8 +4,8 @@
 
 namespace warpwright {
 
-inline Experience SampleExperience() {
-  Experience e;
+inline memory::Experience SampleExperience() {
+  memory::Experience e;
   e.key = {"h200", "f32", "row_normalization", "serial_rows;headroom>=20"};
   e.method = "row_parallel";
   e.parameters = {{"mode", "warp"}, {"rows_per_block", "4"}};

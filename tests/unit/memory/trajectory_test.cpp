@@ -12,7 +12,7 @@
 namespace warpwright {
 namespace {
 
-class FixedClock final : public Clock {
+class FixedClock final : public base::Clock {
  public:
   std::chrono::system_clock::time_point Now() const override {
     return std::chrono::system_clock::time_point(std::chrono::seconds(1'800'000'000));
@@ -20,12 +20,12 @@ class FixedClock final : public Clock {
   std::chrono::steady_clock::time_point Steady() const override { return {}; }
 };
 
-Candidate MakeCandidate(const std::string& text, const std::string& parent, const std::string& method) {
-  return {Sha256(text), text, parent, method, {{"width", "4"}}, "did " + method};
+core::Candidate MakeCandidate(const std::string& text, const std::string& parent, const std::string& method) {
+  return {base::Sha256(text), text, parent, method, {{"width", "4"}}, "did " + method};
 }
-StepRecord Evaluate(int round, const std::string& base, const std::string& candidate, const std::string& method) {
-  StepRecord r;
-  r.kind = StepKind::kEvaluate;
+memory::StepRecord Evaluate(int round, const std::string& base, const std::string& candidate, const std::string& method) {
+  memory::StepRecord r;
+  r.kind = memory::StepKind::kEvaluate;
   r.round = round;
   r.base = base;
   r.candidate = candidate;
@@ -37,8 +37,8 @@ StepRecord Evaluate(int round, const std::string& base, const std::string& candi
   r.prediction = {{"dram_throughput_pct", true, 2}};
   return r;
 }
-StepOutcome Outcome(Verdict verdict, double gain = 0, bool accepted = false) {
-  StepOutcome o;
+memory::StepOutcome Outcome(core::Verdict verdict, double gain = 0, bool accepted = false) {
+  memory::StepOutcome o;
   o.verdict = std::move(verdict);
   o.summary = "done";
   o.data = R"({"x":1})";
@@ -55,8 +55,8 @@ StepOutcome Outcome(Verdict verdict, double gain = 0, bool accepted = false) {
 
 class TrajectoryFile : public testing::Test {
  protected:
-  Trajectory Open() {
-    auto opened = Trajectory::Open(path_, &clock_);
+  memory::Trajectory Open() {
+    auto opened = memory::Trajectory::Open(path_, &clock_);
     EXPECT_TRUE(opened) << opened.error().Format();
     return std::move(*opened);
   }
@@ -67,19 +67,19 @@ class TrajectoryFile : public testing::Test {
     sqlite3_close(db);
   }
   FixedClock clock_;
-  TemporaryDirectory folder_ = *TemporaryDirectory::Create("trajectory");
+  base::TemporaryDirectory folder_ = *base::TemporaryDirectory::Create("trajectory");
   std::filesystem::path path_ = folder_.path() / "state" / "trajectory.db";
-  TaskKey key_{"softmax", "base0", "sim:h200", "config0"};
+  memory::TaskKey key_{"softmax", "base0", "sim:h200", "config0"};
 };
 
 TEST_F(TrajectoryFile, TheSameKeyIsTheSameTask) {
-  Trajectory t = Open();
+  memory::Trajectory t = Open();
   const auto first = t.BeginTask(key_);
   ASSERT_TRUE(first) << first.error().Format();
   EXPECT_FALSE(first->resumed);
   EXPECT_TRUE(t.BeginTask(key_)->resumed);
   EXPECT_EQ(t.BeginTask(key_)->id, first->id);
-  TaskKey other = key_;
+  memory::TaskKey other = key_;
   other.config_digest = "config1";
   EXPECT_NE(t.BeginTask(other)->id, first->id);
   ASSERT_TRUE(t.FinishTask(first->id, {"improved", "2.5 times faster", "h", 2.5}));
@@ -91,40 +91,40 @@ TEST_F(TrajectoryFile, TheSameKeyIsTheSameTask) {
 }
 
 TEST_F(TrajectoryFile, FinishedStepsAreNotRepeatedAcrossRuns) {
-  StepId id = 0;
+  memory::StepId id = 0;
   {
-    Trajectory t = Open();
-    const TaskId task = t.BeginTask(key_)->id;
+    memory::Trajectory t = Open();
+    const memory::TaskId task = t.BeginTask(key_)->id;
     const auto step = t.Begin(task, Evaluate(1, "b", "c", "m"));
     ASSERT_TRUE(step);
     EXPECT_FALSE(step->outcome);
     id = step->id;
   }  // killed here: started, not finished
   {
-    Trajectory t = Open();
-    const TaskId task = t.BeginTask(key_)->id;
+    memory::Trajectory t = Open();
+    const memory::TaskId task = t.BeginTask(key_)->id;
     const auto step = t.Begin(task, Evaluate(1, "b", "c", "m"));
     EXPECT_EQ(step->id, id);
     EXPECT_FALSE(step->outcome) << "it has to act again";
-    ASSERT_TRUE(t.Finish(step->id, Outcome(Measured{}, 2.0, true)));
-    EXPECT_FALSE(t.Finish(step->id, Outcome(Measured{}, 3.0))) << "an outcome is written once";
+    ASSERT_TRUE(t.Finish(step->id, Outcome(core::Measured{}, 2.0, true)));
+    EXPECT_FALSE(t.Finish(step->id, Outcome(core::Measured{}, 3.0))) << "an outcome is written once";
   }
-  Trajectory t = Open();
-  const TaskId task = t.BeginTask(key_)->id;
-  StepRecord same = Evaluate(1, "b", "c", "m");
+  memory::Trajectory t = Open();
+  const memory::TaskId task = t.BeginTask(key_)->id;
+  memory::StepRecord same = Evaluate(1, "b", "c", "m");
   same.reason = "other words";
   const auto step = t.Begin(task, same);
   ASSERT_TRUE(step->outcome);
   EXPECT_EQ(step->outcome->gain, 2.0);
   EXPECT_TRUE(step->outcome->accepted);
   EXPECT_EQ(step->outcome->data, R"({"x":1})");
-  EXPECT_TRUE(std::holds_alternative<Measured>(*step->outcome->verdict));
+  EXPECT_TRUE(std::holds_alternative<core::Measured>(*step->outcome->verdict));
 }
 
 TEST_F(TrajectoryFile, EachPartOfTheIdentityTellsStepsApart) {
-  const StepRecord base = Evaluate(1, "b", "c", "m");
-  std::vector<StepRecord> others(8, base);
-  others[0].kind = StepKind::kRewrite;
+  const memory::StepRecord base = Evaluate(1, "b", "c", "m");
+  std::vector<memory::StepRecord> others(8, base);
+  others[0].kind = memory::StepKind::kRewrite;
   others[1].round = 2;
   others[2].attempt = 1;
   others[3].base = "b2";
@@ -132,20 +132,20 @@ TEST_F(TrajectoryFile, EachPartOfTheIdentityTellsStepsApart) {
   others[5].method = "m2";
   others[6].parameters["width"] = "2";
   others[7].evidence_digest = "e2";
-  for (size_t i = 0; i < others.size(); ++i) EXPECT_NE(StepIdentity(others[i]), StepIdentity(base)) << i;
+  for (size_t i = 0; i < others.size(); ++i) EXPECT_NE(memory::StepIdentity(others[i]), memory::StepIdentity(base)) << i;
 }
 
 TEST_F(TrajectoryFile, NoCandidateIsEvaluatedTwice) {
-  Trajectory t = Open();
-  const TaskId task = t.BeginTask(key_)->id;
+  memory::Trajectory t = Open();
+  const memory::TaskId task = t.BeginTask(key_)->id;
   EXPECT_FALSE(*t.FindEvaluation(task, "c"));
-  const StepId step = t.Begin(task, Evaluate(1, "b", "c", "m"))->id;
+  const memory::StepId step = t.Begin(task, Evaluate(1, "b", "c", "m"))->id;
   EXPECT_FALSE(*t.FindEvaluation(task, "c")) << "only when it is finished";
-  ASSERT_TRUE(t.Finish(step, Outcome(WrongResult{"comparison", "gpt2", "off"})));
+  ASSERT_TRUE(t.Finish(step, Outcome(core::WrongResult{"comparison", "gpt2", "off"})));
   const auto found = t.FindEvaluation(task, "c");
   ASSERT_TRUE(*found);
-  EXPECT_EQ(VerdictName(*(*found)->verdict), "wrong_result");
-  TaskKey other = key_;
+  EXPECT_EQ(core::VerdictName(*(*found)->verdict), "wrong_result");
+  memory::TaskKey other = key_;
   other.base_hash = "base1";
   EXPECT_FALSE(*t.FindEvaluation(t.BeginTask(other)->id, "c")) << "another original, another judgement";
 }
@@ -153,15 +153,15 @@ TEST_F(TrajectoryFile, NoCandidateIsEvaluatedTwice) {
 // The first schema named two kinds that no version stored. A trajectory that has them all the same can be read.
 TEST_F(TrajectoryFile, StepsOfKindsThatNoLongerExistAreLeftOut) {
   {
-    Trajectory t = Open();
-    const TaskId task = t.BeginTask(key_)->id;
-    ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(1, "b", "c1", "m"))->id, Outcome(Measured{}, 2)));
+    memory::Trajectory t = Open();
+    const memory::TaskId task = t.BeginTask(key_)->id;
+    ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(1, "b", "c1", "m"))->id, Outcome(core::Measured{}, 2)));
     ASSERT_TRUE(t.Begin(task, Evaluate(1, "b", "c2", "m")));
     ASSERT_TRUE(t.Begin(task, Evaluate(1, "b", "c3", "m")));
   }
   Execute("UPDATE step SET kind = 'diagnose', record = replace(record, '\"evaluate\"', '\"diagnose\"') WHERE candidate = 'c2';"
           "UPDATE step SET kind = 'publish', record = replace(record, '\"evaluate\"', '\"publish\"') WHERE candidate = 'c3'");
-  Trajectory t = Open();
+  memory::Trajectory t = Open();
   const auto view = t.View(t.BeginTask(key_)->id);
   ASSERT_TRUE(view) << view.error().Format();
   ASSERT_EQ(view->steps.size(), 1u);
@@ -169,9 +169,9 @@ TEST_F(TrajectoryFile, StepsOfKindsThatNoLongerExistAreLeftOut) {
 }
 
 TEST_F(TrajectoryFile, CandidatesByContent) {
-  Trajectory t = Open();
-  const TaskId task = t.BeginTask(key_)->id;
-  const Candidate candidate = MakeCandidate(std::string("text\0with zero", 14), "parent", "m");
+  memory::Trajectory t = Open();
+  const memory::TaskId task = t.BeginTask(key_)->id;
+  const core::Candidate candidate = MakeCandidate(std::string("text\0with zero", 14), "parent", "m");
   ASSERT_TRUE(t.PutCandidate(task, candidate));
   ASSERT_TRUE(t.PutCandidate(task, candidate)) << "again changes nothing";
   const auto found = t.FindCandidate(task, candidate.hash);
@@ -180,22 +180,22 @@ TEST_F(TrajectoryFile, CandidatesByContent) {
   EXPECT_EQ((*found)->parameters, candidate.parameters);
   EXPECT_EQ((*found)->summary, "did m");
   EXPECT_FALSE(*t.FindCandidate(task, "absent"));
-  Candidate lie = candidate;
+  core::Candidate lie = candidate;
   lie.text = "other";
   EXPECT_FALSE(t.PutCandidate(task, lie));
 }
 
 TEST_F(TrajectoryFile, ViewHoldsEverythingThatTheReportNeeds) {
-  Trajectory t = Open();
-  const TaskId task = t.BeginTask(key_)->id;
-  const Candidate c = MakeCandidate("candidate", "base0", "vectorize");
+  memory::Trajectory t = Open();
+  const memory::TaskId task = t.BeginTask(key_)->id;
+  const core::Candidate c = MakeCandidate("candidate", "base0", "vectorize");
   ASSERT_TRUE(t.PutCandidate(task, c));
-  const StepId failed = t.Begin(task, Evaluate(1, "base0", "x", "vectorize"))->id;
-  ASSERT_TRUE(t.Finish(failed, Outcome(Faulted{})));
-  StepRecord repair = Evaluate(1, "base0", c.hash, "vectorize");
+  const memory::StepId failed = t.Begin(task, Evaluate(1, "base0", "x", "vectorize"))->id;
+  ASSERT_TRUE(t.Finish(failed, Outcome(core::Faulted{})));
+  memory::StepRecord repair = Evaluate(1, "base0", c.hash, "vectorize");
   repair.attempt = 1;
   repair.repairs = failed;
-  ASSERT_TRUE(t.Finish(t.Begin(task, repair)->id, Outcome(Measured{}, 1.7, true)));
+  ASSERT_TRUE(t.Finish(t.Begin(task, repair)->id, Outcome(core::Measured{}, 1.7, true)));
   ASSERT_TRUE(t.Begin(task, Evaluate(2, c.hash, "y", "z")));
   ASSERT_TRUE(t.FinishTask(task, {"improved", "", c.hash, 1.7}));
   const auto view = t.View(task);
@@ -219,12 +219,12 @@ TEST_F(TrajectoryFile, ViewHoldsEverythingThatTheReportNeeds) {
 }
 
 TEST_F(TrajectoryFile, TasksNewestFirstAndDiscard) {
-  Trajectory t = Open();
-  const TaskId first = t.BeginTask(key_)->id;
-  TaskKey other = key_;
+  memory::Trajectory t = Open();
+  const memory::TaskId first = t.BeginTask(key_)->id;
+  memory::TaskKey other = key_;
   other.kernel = "gelu";
-  const TaskId second = t.BeginTask(other)->id;
-  const Candidate shared = MakeCandidate("shared", "", "original"), own = MakeCandidate("own", "", "m");
+  const memory::TaskId second = t.BeginTask(other)->id;
+  const core::Candidate shared = MakeCandidate("shared", "", "original"), own = MakeCandidate("own", "", "m");
   ASSERT_TRUE(t.PutCandidate(first, shared));
   ASSERT_TRUE(t.PutCandidate(second, shared));
   ASSERT_TRUE(t.PutCandidate(first, own));
@@ -237,47 +237,47 @@ TEST_F(TrajectoryFile, TasksNewestFirstAndDiscard) {
 }
 
 TEST_F(TrajectoryFile, TwoConnectionsShareTheFile) {
-  Trajectory a = Open(), b = Open();
-  const TaskId task = a.BeginTask(key_)->id;
+  memory::Trajectory a = Open(), b = Open();
+  const memory::TaskId task = a.BeginTask(key_)->id;
   EXPECT_EQ(b.BeginTask(key_)->id, task);
   const auto step = a.Begin(task, Evaluate(1, "b", "c", "m"));
-  ASSERT_TRUE(a.Finish(step->id, Outcome(Measured{}, 2)));
+  ASSERT_TRUE(a.Finish(step->id, Outcome(core::Measured{}, 2)));
   EXPECT_TRUE(b.Begin(task, Evaluate(1, "b", "c", "m"))->outcome);
 }
 
 TEST_F(TrajectoryFile, DamageIsAnErrorAndNeverACrash) {
   {
-    Trajectory t = Open();
-    const TaskId task = t.BeginTask(key_)->id;
-    ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(1, "b", "c", "m"))->id, Outcome(Measured{}, 2)));
+    memory::Trajectory t = Open();
+    const memory::TaskId task = t.BeginTask(key_)->id;
+    ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(1, "b", "c", "m"))->id, Outcome(core::Measured{}, 2)));
     ASSERT_TRUE(t.PutCandidate(task, MakeCandidate("text", "", "m")));
   }
   Execute("UPDATE step SET outcome = '{\"gain\":\"much\"}'; UPDATE content SET text = 'forged'");
-  Trajectory t = Open();
-  const TaskId task = t.BeginTask(key_)->id;
+  memory::Trajectory t = Open();
+  const memory::TaskId task = t.BeginTask(key_)->id;
   const auto view = t.View(task);
   ASSERT_FALSE(view);
   EXPECT_EQ(view.error().code, ErrorCode::kCorrupt);
   EXPECT_FALSE(t.Begin(task, Evaluate(1, "b", "c", "m")));
-  EXPECT_FALSE(t.FindCandidate(task, Sha256(std::string_view("text")))) << "a forged text is noticed by its hash";
+  EXPECT_FALSE(t.FindCandidate(task, base::Sha256(std::string_view("text")))) << "a forged text is noticed by its hash";
 }
 
 TEST_F(TrajectoryFile, EveryFlippedPageIsSurvived) {
   {
-    Trajectory t = Open();
-    const TaskId task = t.BeginTask(key_)->id;
+    memory::Trajectory t = Open();
+    const memory::TaskId task = t.BeginTask(key_)->id;
     for (int i = 0; i < 20; ++i)
-      ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(i, "b", "c" + std::to_string(i), "m"))->id, Outcome(Measured{}, 2)));
+      ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(i, "b", "c" + std::to_string(i), "m"))->id, Outcome(core::Measured{}, 2)));
   }
-  const std::string original = *ReadFile(path_);
+  const std::string original = *base::ReadFile(path_);
   int refused = 0, survived = 0;
   for (size_t at = 0; at < original.size(); at += 509) {
     std::string damaged = original;
     for (size_t i = at; i < std::min(at + 40, damaged.size()); ++i) damaged[i] = static_cast<char>(damaged[i] ^ 0x5a);
     const auto copy = folder_.path() / "damaged.db";
     for (const char* tail : {"", "-wal", "-shm"}) std::filesystem::remove(copy.string() + tail);
-    ASSERT_TRUE(WriteFileAtomically(copy, damaged));
-    auto t = Trajectory::Open(copy);
+    ASSERT_TRUE(base::WriteFileAtomically(copy, damaged));
+    auto t = memory::Trajectory::Open(copy);
     if (!t) {
       ++refused;
       continue;
@@ -285,7 +285,7 @@ TEST_F(TrajectoryFile, EveryFlippedPageIsSurvived) {
     ++survived;
     const auto tasks = t->Tasks();
     if (tasks)
-      for (const TaskSummary& task : *tasks) (void)t->View(task.id);
+      for (const memory::TaskSummary& task : *tasks) (void)t->View(task.id);
   }
   EXPECT_GT(refused, 5);
   EXPECT_GT(refused + survived, 20);

@@ -8,8 +8,8 @@
 namespace warpwright {
 namespace {
 
-Measured SampleMeasured() {
-  LaunchReport launch;
+core::Measured SampleMeasured() {
+  core::LaunchReport launch;
   launch.kernel = "ns::softmax<4>";
   launch.registers = 40;
   launch.threads_per_block = 256;
@@ -17,10 +17,10 @@ Measured SampleMeasured() {
   launch.blocks_total = 8192;
   launch.blocks_run = 100;
   uint64_t value = 1;
-  for (const NamedCounter& counter : Fields(launch.counters))
-    SetField(launch.counters, counter.name, value++ * 1'000'000'007ull);
+  for (const core::NamedCounter& counter : core::Fields(launch.counters))
+    core::SetField(launch.counters, counter.name, value++ * 1'000'000'007ull);
   for (int i = 0; i < 100; ++i) {
-    LineCounters line;
+    core::LineCounters line;
     line.file = "kernels/softmax.cu";
     line.line = i;
     line.warp_instructions = 1000 - i;
@@ -43,8 +43,8 @@ Measured SampleMeasured() {
           {"comparison", "guard-bands"}};
 }
 
-TimingSummary SampleTiming(TimingDecision decision) {
-  TimingSummary timing;
+core::TimingSummary SampleTiming(core::TimingDecision decision) {
+  core::TimingSummary timing;
   timing.decision = decision;
   timing.log_ratio = std::log(1.03);
   timing.standard_error = 1e-3 / 3;
@@ -63,34 +63,34 @@ TimingSummary SampleTiming(TimingDecision decision) {
 }
 
 TEST(VerdictJson, RoundTripOfEveryKind) {
-  Fault fault;
-  fault.kind = Fault::Kind::kSharedRace;
+  core::Fault fault;
+  fault.kind = core::Fault::Kind::kSharedRace;
   fault.message = "race";
   fault.kernel = "k";
   fault.file = "a.cu";
   fault.line = 12;
   fault.block[1] = 7;
   fault.thread[0] = 31;
-  const Verdict verdicts[] = {CompileFailed{"a.cu(3): error"}, Refused{"slice", "uses cuBLAS", "a.cu", 9},
-                              WrongResult{"comparison", "gpt2", "out[3] is 4, expected 5"}, Faulted{fault, "small"},
+  const core::Verdict verdicts[] = {core::CompileFailed{"a.cu(3): error"}, core::Refused{"slice", "uses cuBLAS", "a.cu", 9},
+                              core::WrongResult{"comparison", "gpt2", "out[3] is 4, expected 5"}, core::Faulted{fault, "small"},
                               SampleMeasured()};
-  for (const Verdict& verdict : verdicts) {
-    const std::string json = EncodeVerdict(verdict);
-    const auto back = DecodeVerdict(json);
+  for (const core::Verdict& verdict : verdicts) {
+    const std::string json = memory::EncodeVerdict(verdict);
+    const auto back = memory::DecodeVerdict(json);
     ASSERT_TRUE(back) << back.error().Format() << json;
     EXPECT_EQ(back->index(), verdict.index());
-    EXPECT_EQ(VerdictMessage(*back), VerdictMessage(verdict));
-    EXPECT_EQ(EncodeVerdict(*back), json);
+    EXPECT_EQ(core::VerdictMessage(*back), core::VerdictMessage(verdict));
+    EXPECT_EQ(memory::EncodeVerdict(*back), json);
   }
 }
 
 TEST(VerdictJson, MeasurementsAreExact) {
-  const Measured before = SampleMeasured();
-  const auto back = DecodeVerdict(EncodeVerdict(before));
+  const core::Measured before = SampleMeasured();
+  const auto back = memory::DecodeVerdict(memory::EncodeVerdict(before));
   ASSERT_TRUE(back);
-  const Measured& after = std::get<Measured>(*back);
+  const core::Measured& after = std::get<core::Measured>(*back);
   ASSERT_EQ(after.cases.size(), 2u);
-  const LaunchReport& launch = after.cases[0].launches[1];
+  const core::LaunchReport& launch = after.cases[0].launches[1];
   EXPECT_EQ(launch.counters, before.cases[0].launches[1].counters);
   EXPECT_EQ(launch.time.total_us, 12.345678901234567);
   EXPECT_TRUE(std::isinf(launch.time.latency_us));
@@ -105,65 +105,65 @@ TEST(VerdictJson, MeasurementsAreExact) {
 }
 
 TEST(VerdictJson, TimingsAreExact) {
-  for (const TimingDecision decision :
-       {TimingDecision::kFaster, TimingDecision::kSame, TimingDecision::kSlower, TimingDecision::kInconclusive}) {
-    Measured before = SampleMeasured();
+  for (const core::TimingDecision decision :
+       {core::TimingDecision::kFaster, core::TimingDecision::kSame, core::TimingDecision::kSlower, core::TimingDecision::kInconclusive}) {
+    core::Measured before = SampleMeasured();
     before.cases[0].timing = SampleTiming(decision);
     before.decision = decision;
     before.notes = {"review: case gpt2 is 11 times as fast"};
-    const auto back = DecodeVerdict(EncodeVerdict(before));
+    const auto back = memory::DecodeVerdict(memory::EncodeVerdict(before));
     ASSERT_TRUE(back) << back.error().Format();
-    const Measured& after = std::get<Measured>(*back);
+    const core::Measured& after = std::get<core::Measured>(*back);
     EXPECT_EQ(after.cases[0].timing, before.cases[0].timing);
     EXPECT_FALSE(after.cases[1].timing);
     EXPECT_EQ(after.decision, decision);
     EXPECT_EQ(after.notes, before.notes);
   }
-  const auto modelled = DecodeVerdict(EncodeVerdict(SampleMeasured()));
+  const auto modelled = memory::DecodeVerdict(memory::EncodeVerdict(SampleMeasured()));
   ASSERT_TRUE(modelled);
-  EXPECT_FALSE(std::get<Measured>(*modelled).decision);
-  Measured odd = SampleMeasured();
-  odd.decision = TimingDecision::kFaster;
-  std::string json = EncodeVerdict(odd);
+  EXPECT_FALSE(std::get<core::Measured>(*modelled).decision);
+  core::Measured odd = SampleMeasured();
+  odd.decision = core::TimingDecision::kFaster;
+  std::string json = memory::EncodeVerdict(odd);
   json.replace(json.find("faster"), 6, "faaast");
-  EXPECT_FALSE(DecodeVerdict(json));
+  EXPECT_FALSE(memory::DecodeVerdict(json));
 }
 
 TEST(VerdictJson, LinesOfEarlierVersionsAreRead) {
-  Measured before = SampleMeasured();
-  std::string json = EncodeVerdict(before);
+  core::Measured before = SampleMeasured();
+  std::string json = memory::EncodeVerdict(before);
   const std::string now = "{\"divergent_branches\":3,\"file\":\"kernels/softmax.cu\",\"line\":2,\"warp_instructions\":998}";
   const std::string then = "{\"file\":\"kernels/softmax.cu\",\"line\":2,\"n\":[998,0,0,0,0,0,3]}";
   size_t found = 0;
   for (size_t at = json.find(now); at != std::string::npos; at = json.find(now), ++found) json.replace(at, now.size(), then);
   EXPECT_EQ(found, 2u) << json.substr(0, 2000);
-  const auto back = DecodeVerdict(json);
+  const auto back = memory::DecodeVerdict(json);
   ASSERT_TRUE(back) << back.error().Format();
-  EXPECT_EQ(EncodeVerdict(*back), EncodeVerdict(before));
-  EXPECT_FALSE(DecodeVerdict(json.replace(json.find("[998,0,"), 7, "[\"x\",0,")));
+  EXPECT_EQ(memory::EncodeVerdict(*back), memory::EncodeVerdict(before));
+  EXPECT_FALSE(memory::DecodeVerdict(json.replace(json.find("[998,0,"), 7, "[\"x\",0,")));
 }
 
 TEST(VerdictJson, EveryFaultKindIsKnown) {
-  for (int kind = 0; kind <= static_cast<int>(Fault::Kind::kIllegalInstruction); ++kind) {
-    Fault fault;
-    fault.kind = static_cast<Fault::Kind>(kind);
-    const auto back = DecodeVerdict(EncodeVerdict(Faulted{fault, ""}));
+  for (int kind = 0; kind <= static_cast<int>(core::Fault::Kind::kIllegalInstruction); ++kind) {
+    core::Fault fault;
+    fault.kind = static_cast<core::Fault::Kind>(kind);
+    const auto back = memory::DecodeVerdict(memory::EncodeVerdict(core::Faulted{fault, ""}));
     ASSERT_TRUE(back) << kind;
-    EXPECT_EQ(std::get<Faulted>(*back).fault.kind, fault.kind);
+    EXPECT_EQ(std::get<core::Faulted>(*back).fault.kind, fault.kind);
   }
 }
 
-TEST(VerdictJson, InvalidUtf8DoesNotThrow) { EXPECT_TRUE(DecodeVerdict(EncodeVerdict(CompileFailed{"caf\xe9 \xff"}))); }
+TEST(VerdictJson, InvalidUtf8DoesNotThrow) { EXPECT_TRUE(memory::DecodeVerdict(memory::EncodeVerdict(core::CompileFailed{"caf\xe9 \xff"}))); }
 
 TEST(VerdictJson, NonsenseIsAnError) {
-  const std::string measured = EncodeVerdict(SampleMeasured());
+  const std::string measured = memory::EncodeVerdict(SampleMeasured());
   for (std::string text :
        {std::string(), std::string("{}"), std::string("[]"), std::string("null"), std::string("{\"verdict\":3}"),
         std::string("{\"verdict\":\"measured\",\"cases\":{}}"), std::string("{\"verdict\":\"measured\",\"cases\":[1]}"),
         std::string("{\"verdict\":\"faulted\"}"), std::string("{\"verdict\":\"faulted\",\"fault\":{\"kind\":\"odd\"}}"),
         std::string("{\"verdict\":\"refused\",\"line\":99999999999}"), std::string("{\"verdict\":\"happy\"}"),
         measured.substr(0, measured.size() - 5)})
-    EXPECT_FALSE(DecodeVerdict(text)) << text.substr(0, 80);
+    EXPECT_FALSE(memory::DecodeVerdict(text)) << text.substr(0, 80);
 }
 
 }  // namespace

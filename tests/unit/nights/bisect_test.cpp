@@ -15,19 +15,19 @@ struct Versions {
   std::set<size_t> broken;
   std::vector<std::pair<size_t, size_t>> asked;
 
-  PairProbe Of(size_t older, size_t newer) const {
+  nights::PairProbe Of(size_t older, size_t newer) const {
     const double ratio = std::log(us[newer] / us[older]);
     return {ratio, ratio - 0.001, ratio + 0.001, ratio > std::log(1.03)};
   }
-  BisectResult Run() {
-    const auto result = Bisect(us.size(), Of(0, us.size() - 1), [&](size_t older, size_t newer) -> Result<std::optional<PairProbe>> {
+  nights::BisectResult Run() {
+    const auto result = nights::Bisect(us.size(), Of(0, us.size() - 1), [&](size_t older, size_t newer) -> Result<std::optional<nights::PairProbe>> {
       asked.emplace_back(older, newer);
-      if (broken.contains(older) || broken.contains(newer)) return std::optional<PairProbe>();
-      return std::optional<PairProbe>(Of(older, newer));
+      if (broken.contains(older) || broken.contains(newer)) return std::optional<nights::PairProbe>();
+      return std::optional<nights::PairProbe>(Of(older, newer));
     });
     EXPECT_TRUE(result);
     EXPECT_EQ(static_cast<size_t>(result->timings), asked.size());
-    EXPECT_LE(result->timings, MostTimings(us.size()));
+    EXPECT_LE(result->timings, nights::MaxTimings(us.size()));
     EXPECT_EQ(std::set(asked.begin(), asked.end()).size(), asked.size()) << "a pair was timed twice";
     return *result;
   }
@@ -38,8 +38,8 @@ TEST(Bisect, FindsEveryStepWithinTheTimingsItMayUse) {
     for (size_t step = 1; step < n; ++step) {
       Versions versions;
       for (size_t i = 0; i < n; ++i) versions.us.push_back(i < step ? 100 : 110);
-      const BisectResult result = versions.Run();
-      ASSERT_EQ(result.culprit, step) << n;
+      const nights::BisectResult result = versions.Run();
+      ASSERT_EQ(result.first_bad, step) << n;
       ASSERT_TRUE(result.exact && result.confirmed) << n << " " << step;
       ASSERT_LE(result.timings, static_cast<int>(std::ceil(std::log2(n))) + 2);
       ASSERT_NEAR(result.step.log_ratio, std::log(1.1), 1e-9);
@@ -53,8 +53,8 @@ TEST(Bisect, TwoVersionsNeedNoFurtherTiming) {
 
 TEST(Bisect, OfSeveralStepsTheOneThatCrossesHalfOfTheLoss) {
   Versions versions{{100, 101, 101, 114, 117, 120}, {}, {}};
-  const BisectResult result = versions.Run();
-  EXPECT_EQ(result.culprit, 3u);
+  const nights::BisectResult result = versions.Run();
+  EXPECT_EQ(result.first_bad, 3u);
   EXPECT_TRUE(result.confirmed);
   // A loss made of equal small steps has no culprit that is confirmed.
   Versions creeping;
@@ -65,23 +65,23 @@ TEST(Bisect, OfSeveralStepsTheOneThatCrossesHalfOfTheLoss) {
 TEST(Bisect, VersionsThatDoNotRunArePassedOver) {
   for (const size_t broken : {1, 2, 3, 5, 6}) {
     Versions versions{{100, 100, 100, 100, 110, 110, 110, 110}, {broken}, {}};
-    const BisectResult result = versions.Run();
-    EXPECT_EQ(result.culprit, 4u) << broken;
+    const nights::BisectResult result = versions.Run();
+    EXPECT_EQ(result.first_bad, 4u) << broken;
     EXPECT_EQ(result.exact, broken != 3) << broken;
     EXPECT_TRUE(result.confirmed) << broken;
   }
   // What does not run is not tried again when the range shrinks.
   Versions many{{100, 100, 100, 100, 100, 100, 100, 110, 110}, {4, 5}, {}};
-  EXPECT_EQ(many.Run().good, 6u);  // the budget ends there
+  EXPECT_EQ(many.Run().last_good, 6u);  // the budget ends there
   Versions none{{100, 100, 100, 110}, {1, 2}, {}};
-  const BisectResult range = none.Run();
-  EXPECT_EQ(range.good, 0u);
-  EXPECT_EQ(range.culprit, 3u);
+  const nights::BisectResult range = none.Run();
+  EXPECT_EQ(range.last_good, 0u);
+  EXPECT_EQ(range.first_bad, 3u);
   EXPECT_FALSE(range.exact);
 }
 
 TEST(Bisect, AnErrorOfOursEndsIt) {
-  const auto result = Bisect(5, {0.1, 0.1, 0.1, true}, [](size_t, size_t) -> Result<std::optional<PairProbe>> { return Fail(ErrorCode::kWorkerDied, "gone"); });
+  const auto result = nights::Bisect(5, {0.1, 0.1, 0.1, true}, [](size_t, size_t) -> Result<std::optional<nights::PairProbe>> { return Fail(ErrorCode::kWorkerDied, "gone"); });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kWorkerDied);
 }

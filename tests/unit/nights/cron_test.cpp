@@ -27,12 +27,12 @@ struct NextRow {
 
 class CronNext : public testing::TestWithParam<NextRow> {};
 TEST_P(CronNext, Follows) {
-  const auto schedule = ParseCron(GetParam().expression, GetParam().zone);
+  const auto schedule = nights::ParseCron(GetParam().expression, GetParam().zone);
   ASSERT_TRUE(schedule) << schedule.error().Format();
   auto now = Utc(GetParam().after);
   for (const char* expected : GetParam().next) {
     now = schedule->Next(now);
-    EXPECT_EQ(FormatUtc(now), expected) << GetParam().expression << " after " << GetParam().after << ", " << schedule->Local(now);
+    EXPECT_EQ(base::FormatUtc(now), expected) << GetParam().expression << " after " << GetParam().after << ", " << schedule->Local(now);
   }
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -83,7 +83,7 @@ struct ErrorRow {
 };
 class CronError : public testing::TestWithParam<ErrorRow> {};
 TEST_P(CronError, NamesTheField) {
-  const auto schedule = ParseCron(GetParam().expression, GetParam().zone);
+  const auto schedule = nights::ParseCron(GetParam().expression, GetParam().zone);
   ASSERT_FALSE(schedule) << GetParam().expression;
   EXPECT_EQ(schedule.error().code, ErrorCode::kConfig);
   EXPECT_NE(schedule.error().message.find(GetParam().says), std::string::npos) << schedule.error().message;
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Cron, ADailyTimeRunsOncePerLocalDay) {
   for (const char* zone : {"Europe/Berlin", "America/New_York", "Antarctica/Troll", "Australia/Lord_Howe", "America/Havana"})
     for (const char* expression : {"30 2 * * *", "30 0 * * *", "59 23 * * *", "0 1 * * *"}) {
-      const auto schedule = ParseCron(expression, zone);
+      const auto schedule = nights::ParseCron(expression, zone);
       ASSERT_TRUE(schedule);
       auto now = Utc("2015-01-01T12:00:00Z");
       std::string day;
@@ -116,7 +116,7 @@ TEST(Cron, ADailyTimeRunsOncePerLocalDay) {
         const auto next = schedule->Next(now);
         ASSERT_GT(next, now);
         const std::string next_day = schedule->Local(next).substr(0, 10);
-        ASSERT_NE(next_day, day) << zone << " " << expression << " " << FormatUtc(next);
+        ASSERT_NE(next_day, day) << zone << " " << expression << " " << base::FormatUtc(next);
         day = next_day;
         now = next;
       }

@@ -13,10 +13,10 @@
 namespace warpwright {
 namespace {
 
-std::string TimeOf(int day) { return FormatUtc(std::chrono::system_clock::from_time_t(1'600'000'000 + int64_t{day} * 86400)); }
+std::string TimeOf(int day) { return base::FormatUtc(std::chrono::system_clock::from_time_t(1'600'000'000 + int64_t{day} * 86400)); }
 
-CaseTime TimedCase(int day, double us = 100) {
-  CaseTime c;
+nights::CaseTime TimedCase(int day, double us = 100) {
+  nights::CaseTime c;
   c.time = TimeOf(day);
   c.kernel = "softmax";
   c.key = {"GPU-1", "NVIDIA H200", "580.1", "NVRTC 13.0", "paired-1"};
@@ -30,8 +30,8 @@ CaseTime TimedCase(int day, double us = 100) {
   c.mhz = 1980;
   return c;
 }
-Finding Found(int day, const std::string& state) {
-  Finding f;
+nights::Finding Found(int day, const std::string& state) {
+  nights::Finding f;
   f.time = TimeOf(day);
   f.kernel = "softmax";
   f.id = "f1";
@@ -42,8 +42,8 @@ Finding Found(int day, const std::string& state) {
   f.log_ratio = 0.1;
   return f;
 }
-NightVerdict VerdictOf(int day) {
-  NightVerdict n;
+nights::NightVerdict VerdictOf(int day) {
+  nights::NightVerdict n;
   n.time = TimeOf(day);
   n.kernel = "softmax";
   n.key = TimedCase(0).key;
@@ -52,28 +52,28 @@ NightVerdict VerdictOf(int day) {
   n.epoch = true;
   return n;
 }
-std::string Line(const HistoryLine& line) {
-  const auto text = FormatHistoryLine(line);
+std::string Line(const nights::HistoryLine& line) {
+  const auto text = nights::FormatHistoryLine(line);
   EXPECT_TRUE(text) << text.error().message;
   return text ? *text + "\n" : "";
 }
 
 TEST(History, LinesComeBackAsTheyWere) {
-  for (const HistoryLine& line : {HistoryLine(TimedCase(1)), HistoryLine(VerdictOf(1)), HistoryLine(Found(1, "open"))}) {
-    const auto text = FormatHistoryLine(line);
+  for (const nights::HistoryLine& line : {nights::HistoryLine(TimedCase(1)), nights::HistoryLine(VerdictOf(1)), nights::HistoryLine(Found(1, "open"))}) {
+    const auto text = nights::FormatHistoryLine(line);
     ASSERT_TRUE(text);
     EXPECT_EQ(text->find('\n'), std::string::npos);
-    const auto back = ParseHistoryLine(*text);
+    const auto back = nights::ParseHistoryLine(*text);
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(*back, line);
   }
 }
 
 TEST(History, EveryMemberTravels) {
-  testing::ExpectDescribed<HistoryKey>();
-  testing::ExpectDescribed<CaseTime>();
-  testing::ExpectDescribed<NightVerdict>();
-  testing::ExpectDescribed<Finding>();
+  testing::ExpectDescribed<nights::HistoryKey>();
+  testing::ExpectDescribed<nights::CaseTime>();
+  testing::ExpectDescribed<nights::NightVerdict>();
+  testing::ExpectDescribed<nights::Finding>();
 }
 
 TEST(History, BadLinesSayWhatIsWrong) {
@@ -99,17 +99,17 @@ TEST(History, BadLinesSayWhatIsWrong) {
               {with("\"kernel\":\"softmax\"", "\"kernel\":\"" + std::string(700, 'x') + "\""), "more than"},
               {std::string(10'000, ' '), "more than"}};
   for (const auto& row : rows) {
-    const auto parsed = ParseHistoryLine(row.line);
+    const auto parsed = nights::ParseHistoryLine(row.line);
     ASSERT_FALSE(parsed) << row.line;
     EXPECT_NE(parsed.error().message.find(row.says), std::string::npos) << parsed.error().message << "\n" << row.line;
   }
-  CaseTime endless = TimedCase(1);
+  nights::CaseTime endless = TimedCase(1);
   endless.log_mean = INFINITY;
-  EXPECT_FALSE(FormatHistoryLine(endless));
+  EXPECT_FALSE(nights::FormatHistoryLine(endless));
 }
 
 TEST(History, ReadsAnyOrderOnceAndWarnsOfTheRest) {
-  const History history = ParseHistory(Line(TimedCase(2)) + "junk\n\n" + Line(TimedCase(1)) + Line(TimedCase(2)) + Line(VerdictOf(2)) + Line(Found(1, "open")), "softmax.jsonl");
+  const nights::History history = nights::ParseHistory(Line(TimedCase(2)) + "junk\n\n" + Line(TimedCase(1)) + Line(TimedCase(2)) + Line(VerdictOf(2)) + Line(Found(1, "open")), "softmax.jsonl");
   ASSERT_EQ(history.cases.size(), 2u);
   EXPECT_LT(history.cases[0].time, history.cases[1].time);
   EXPECT_EQ(history.nights.size(), 1u);
@@ -118,20 +118,20 @@ TEST(History, ReadsAnyOrderOnceAndWarnsOfTheRest) {
 }
 
 TEST(History, TheLastLineOfAFindingCounts) {
-  EXPECT_EQ(ParseHistory(Line(Found(1, "open")), "").Open().size(), 1u);
-  EXPECT_EQ(ParseHistory(Line(Found(2, "changed")) + Line(Found(1, "open")), "").Open().at(0).state, "changed");
-  EXPECT_TRUE(ParseHistory(Line(Found(2, "recovered")) + Line(Found(1, "open")), "").Open().empty());
-  EXPECT_EQ(ParseHistory(Line(Found(1, "open")) + Line(Found(2, "accepted")) + Line(Found(3, "open")), "").Open().size(), 1u);
+  EXPECT_EQ(nights::ParseHistory(Line(Found(1, "open")), "").Open().size(), 1u);
+  EXPECT_EQ(nights::ParseHistory(Line(Found(2, "changed")) + Line(Found(1, "open")), "").Open().at(0).state, "changed");
+  EXPECT_TRUE(nights::ParseHistory(Line(Found(2, "recovered")) + Line(Found(1, "open")), "").Open().empty());
+  EXPECT_EQ(nights::ParseHistory(Line(Found(1, "open")) + Line(Found(2, "accepted")) + Line(Found(3, "open")), "").Open().size(), 1u);
 }
 
 TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
   std::string text = Line(Found(0, "open"));
   for (int day = 0; day < 600; ++day) text += Line(TimedCase(day)) + Line(VerdictOf(day));
-  EXPECT_TRUE(NeedsCompacting(text));
-  const std::string compact = CompactHistory(text + "junk\n");
-  EXPECT_FALSE(NeedsCompacting(compact));
-  EXPECT_EQ(CompactHistory(compact), compact);
-  const History history = ParseHistory(compact, "");
+  EXPECT_TRUE(nights::NeedsCompacting(text));
+  const std::string compact = nights::CompactHistory(text + "junk\n");
+  EXPECT_FALSE(nights::NeedsCompacting(compact));
+  EXPECT_EQ(nights::CompactHistory(compact), compact);
+  const nights::History history = nights::ParseHistory(compact, "");
   EXPECT_TRUE(history.warnings.empty());
   EXPECT_EQ(history.findings.size(), 1u);
   EXPECT_EQ(history.cases.size(), history.nights.size());
@@ -142,28 +142,28 @@ TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
   // Ten years of nights stay bounded.
   std::string decade;
   for (int day = 0; day < 5000; ++day) decade += Line(VerdictOf(day));
-  EXPECT_EQ(ParseHistory(CompactHistory(decade), "").nights.size(), size_t{kNightsKept + kWeeksKept});
+  EXPECT_EQ(nights::ParseHistory(nights::CompactHistory(decade), "").nights.size(), size_t{nights::kNightsKept + nights::kWeeksKept});
 }
 
 TEST(History, WhatANewerProgramWroteIsLeftAlone) {
   std::string text;
   for (int day = 0; day < 600; ++day) text += Line(VerdictOf(day));
   text += "{\"v\":9,\"kind\":\"other\"}\n";
-  EXPECT_FALSE(NeedsCompacting(text));
-  EXPECT_EQ(CompactHistory(text), text);
+  EXPECT_FALSE(nights::NeedsCompacting(text));
+  EXPECT_EQ(nights::CompactHistory(text), text);
 }
 
 TEST(History, TwoBranchesJoin) {
   const std::string base = Line(TimedCase(1)), a = base + Line(TimedCase(2)), b = base + Line(TimedCase(3));
-  EXPECT_EQ(MergeHistories(a, b), MergeHistories(b, a));
-  EXPECT_EQ(MergeHistories(a, b), base + Line(TimedCase(2)) + Line(TimedCase(3)));
-  EXPECT_EQ(MergeHistories(a.substr(0, a.size() - 1), b), MergeHistories(a, b));
+  EXPECT_EQ(nights::MergeHistories(a, b), nights::MergeHistories(b, a));
+  EXPECT_EQ(nights::MergeHistories(a, b), base + Line(TimedCase(2)) + Line(TimedCase(3)));
+  EXPECT_EQ(nights::MergeHistories(a.substr(0, a.size() - 1), b), nights::MergeHistories(a, b));
 }
 
 TEST(History, UtcIsStrict) {
-  EXPECT_EQ(*ParseUtc("1970-01-01T00:00:00Z"), 0);
-  EXPECT_EQ(*ParseUtc("2026-11-21T02:30:00Z"), 1795228200);
-  for (const char* text : {"2026-11-21", "2026-11-21T24:00:00Z", "2026-13-01T00:00:00Z", "2026-11-21T02:30:00+", "0000-01-01T00:00:00Z", ""}) EXPECT_FALSE(ParseUtc(text)) << text;
+  EXPECT_EQ(*nights::ParseUtc("1970-01-01T00:00:00Z"), 0);
+  EXPECT_EQ(*nights::ParseUtc("2026-11-21T02:30:00Z"), 1795228200);
+  for (const char* text : {"2026-11-21", "2026-11-21T24:00:00Z", "2026-13-01T00:00:00Z", "2026-11-21T02:30:00+", "0000-01-01T00:00:00Z", ""}) EXPECT_FALSE(nights::ParseUtc(text)) << text;
 }
 
 }  // namespace

@@ -14,29 +14,29 @@
 namespace warpwright {
 namespace {
 
-std::string NightAt(int day) { return FormatUtc(std::chrono::system_clock::from_time_t(1'767'234'600 + int64_t{day} * 86400)); }
+std::string NightAt(int day) { return base::FormatUtc(std::chrono::system_clock::from_time_t(1'767'234'600 + int64_t{day} * 86400)); }
 
 // A made-up history on two machines: a commit that costs 12 % and is undone, a driver that costs 5 %, and one that is open.
-EntryHistory Sample() {
-  EntryHistory entry{"softmax", "kernels/softmax.cu", {}};
-  History& history = entry.history;
-  const CounterRandom random(7, 7);
+nights::EntryHistory Sample() {
+  nights::EntryHistory entry{"softmax", "kernels/softmax.cu", {}};
+  nights::History& history = entry.history;
+  const base::CounterRandom random(7, 7);
   uint64_t draw = 0;
   const auto noise = [&](double size) { 
     draw += 3;
     return size * (random.Uniform(draw) + random.Uniform(draw + 1) + random.Uniform(draw + 2) - 1.5);
   };
   for (int day = 0; day < 90; ++day) {
-    HistoryKey key{"GPU-2c24a1f0-77", "NVIDIA H200", day < 52 ? "575.51.03" : "580.159.04", day < 70 ? "NVRTC 12.9" : "NVRTC 13.0", "paired-1"};
+    nights::HistoryKey key{"GPU-2c24a1f0-77", "NVIDIA H200", day < 52 ? "575.51.03" : "580.159.04", day < 70 ? "NVRTC 12.9" : "NVRTC 13.0", "paired-1"};
     const bool slow = (day >= 24 && day < 33) || day >= 80;
     const std::string commit(40, slow ? 'c' : day < 24 ? 'a' : 'e');
     for (const auto& [name, us] : {std::pair<const char*, double>("N=8192,C=50257", 1234.5), {"N=37,C=130", 4.21}}) {
-      CaseTime time{NightAt(day), "softmax", key, commit, std::string(64, slow ? 'c' : 'a'), false, false, name, 1, 0, 0, 0.0015, 60, 0, 1980};
+      nights::CaseTime time{NightAt(day), "softmax", key, commit, std::string(64, slow ? 'c' : 'a'), false, false, name, 1, 0, 0, 0.0015, 60, 0, 1980};
       time.log_mean = std::log(us) + noise(0.006) + (slow ? std::log(1.12) : 0) + (day >= 52 ? std::log(1.05) : 0);
       time.median_us = std::exp(time.log_mean);
       history.cases.push_back(time);
     }
-    NightVerdict night;
+    nights::NightVerdict night;
     night.time = NightAt(day);
     night.kernel = "softmax";
     night.key = key;
@@ -46,7 +46,7 @@ EntryHistory Sample() {
     night.log_ratio = slow ? std::log(1.12) : 0;
     history.nights.push_back(night);
   }
-  Finding code;
+  nights::Finding code;
   code.kernel = "softmax";
   code.key = history.cases.front().key;
   code.id = "1";
@@ -62,7 +62,7 @@ EntryHistory Sample() {
   code.time = NightAt(33);
   code.state = "recovered";
   history.findings.push_back(code);
-  Finding driver = code;
+  nights::Finding driver = code;
   driver.id = "2";
   driver.cause = "driver";
   driver.state = "open";
@@ -78,7 +78,7 @@ EntryHistory Sample() {
   code.subject = "One more <script>alert(1)</script>";
   history.findings.push_back(code);
   for (int day = 60; day < 63; ++day) {
-    CaseTime time = history.cases.front();
+    nights::CaseTime time = history.cases.front();
     time.time = NightAt(day);
     time.key = {"sim:h200", "NVIDIA H200", "", "NVRTC 13.0", "model-1 0.1.0"};
     time.modelled = true;
@@ -90,13 +90,13 @@ EntryHistory Sample() {
 }
 
 TEST(HistoryPage, LooksAsItWasReviewed) {
-  const EntryHistory entry = Sample();
-  ExpectGolden("nights.html", RenderHistoryHtml(entry));
-  ExpectGolden("nights.svg", RenderHistorySvg(entry));
+  const nights::EntryHistory entry = Sample();
+  ExpectGolden("nights.html", nights::RenderHistoryHtml(entry));
+  ExpectGolden("nights.svg", nights::RenderHistorySvg(entry));
 }
 
 TEST(HistoryPage, PanelsAreByMachineAndCase) {
-  const auto panels = PanelsOf(Sample().history);
+  const auto panels = nights::PanelsOf(Sample().history);
   ASSERT_EQ(panels.size(), 3u);
   EXPECT_EQ(panels[0].nights.size(), 90u);
   EXPECT_EQ(panels[0].changes.size(), 5u);      // code three times, driver, toolkit
@@ -109,43 +109,43 @@ TEST(HistoryPage, PanelsAreByMachineAndCase) {
 }
 
 TEST(HistoryPage, NothingOfTheRepositoryBecomesMarkup) {
-  EntryHistory entry = Sample();
+  nights::EntryHistory entry = Sample();
   for (auto& time : entry.history.cases) time.case_name = "<img src=x onerror=alert(1)>\"'";
   for (auto& night : entry.history.nights) night.message = night.state = "</td><script>";
   for (auto& finding : entry.history.findings) finding.cause = finding.subject = finding.message = finding.commit = "<script>\"</title>";
   entry.file = "</p><script>";
-  for (const std::string& text : {RenderHistoryHtml(entry), RenderHistorySvg(entry), RenderHistoryIndex({entry})}) {
+  for (const std::string& text : {nights::RenderHistoryHtml(entry), nights::RenderHistorySvg(entry), nights::RenderHistoryIndex({entry})}) {
     EXPECT_EQ(text.find("<script"), std::string::npos);
     EXPECT_EQ(text.find("<img"), std::string::npos);
   }
 }
 
 TEST(HistoryPage, FewAndOddNights) {
-  EntryHistory entry{"k", "k.cu", {}};
-  EXPECT_TRUE(RenderHistorySvg(entry).empty());
-  EXPECT_NE(RenderHistoryHtml(entry).find("No night has timed it yet"), std::string::npos);
+  nights::EntryHistory entry{"k", "k.cu", {}};
+  EXPECT_TRUE(nights::RenderHistorySvg(entry).empty());
+  EXPECT_NE(nights::RenderHistoryHtml(entry).find("No night has timed it yet"), std::string::npos);
   entry.history.cases = {Sample().history.cases.front()};
-  EXPECT_EQ(RenderHistorySvg(entry).find("nan"), std::string::npos);
-  CaseTime wild = entry.history.cases.front();
+  EXPECT_EQ(nights::RenderHistorySvg(entry).find("nan"), std::string::npos);
+  nights::CaseTime wild = entry.history.cases.front();
   for (const double us : {1e-9, 1e12, 0.0}) {
     wild.median_us = us;
     wild.log_error = 30;
     entry.history.cases.push_back(wild);
   }
-  const std::string svg = RenderHistorySvg(entry);
+  const std::string svg = nights::RenderHistorySvg(entry);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
   EXPECT_LT(svg.size(), 100'000u);
 }
 
 TEST(HistoryPage, FilesAreNamedByTheEntryAndNothingElse) {
-  const auto folder = TemporaryDirectory::Create("ww-pages");
+  const auto folder = base::TemporaryDirectory::Create("ww-pages");
   ASSERT_TRUE(folder);
-  EntryHistory entry = Sample();
-  ASSERT_TRUE(WriteHistoryPages({entry, {"other", "o.cu", {}}}, folder->path() / "pages"));
+  nights::EntryHistory entry = Sample();
+  ASSERT_TRUE(nights::WriteHistoryPages({entry, {"other", "o.cu", {}}}, folder->path() / "pages"));
   for (const char* name : {"index.html", "softmax.html", "softmax.svg", "other.html"}) EXPECT_TRUE(std::filesystem::exists(folder->path() / "pages" / name)) << name;
   EXPECT_FALSE(std::filesystem::exists(folder->path() / "pages/other.svg"));
-  for (const char* name : {"../x", "a/b", ".hidden", ""}) EXPECT_FALSE(WriteHistoryPages({{name, "x.cu", {}}}, folder->path())) << name;
+  for (const char* name : {"../x", "a/b", ".hidden", ""}) EXPECT_FALSE(nights::WriteHistoryPages({{name, "x.cu", {}}}, folder->path())) << name;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Machine {
 class Nights {
  public:
   Nights(const Machine& machine, uint64_t seed) : machine_(machine), random_(seed) {}
-  NightPoint Next(double shift = 0) {
+  nights::NightPoint Next(double shift = 0) {
     const double fresh = normal_(random_);
     state_ = count_++ == 0 ? fresh : machine_.correlation * state_ + std::sqrt(1 - machine_.correlation * machine_.correlation) * fresh;
     double value = std::log(100.0) + shift + machine_.between * state_ + machine_.within * normal_(random_);
@@ -38,15 +38,15 @@ class Nights {
 };
 
 // Histories of 100 nights without a change in which at least one was called slower.
-int FalseAlarms(const Machine& machine, const DriftRules& rules) {
+int FalseAlarms(const Machine& machine, const nights::DriftRules& rules) {
   int alarms = 0;
   for (int h = 0; h < kHistories; ++h) {
     Nights nights(machine, 1000 + h);
-    std::vector<NightPoint> points;
+    std::vector<nights::NightPoint> points;
     bool alarm = false;
     for (int night = 0; night < 100 && !alarm; ++night) {
-      const NightPoint tonight = nights.Next();
-      alarm = JudgeDrift(points, tonight, rules).drift == Drift::kSlower;
+      const nights::NightPoint tonight = nights.Next();
+      alarm = nights::JudgeDrift(points, tonight, rules).drift == nights::Drift::kSlower;
       points.push_back(tonight);
     }
     alarms += alarm;
@@ -59,12 +59,12 @@ int Found(const Machine& machine, int before, double step) {
   int found = 0;
   for (int h = 0; h < kHistories; ++h) {
     Nights nights(machine, 5000 + h);
-    std::vector<NightPoint> points;
+    std::vector<nights::NightPoint> points;
     for (int night = 0; night < before; ++night) points.push_back(nights.Next());
     bool alarm = false;
     for (int night = 0; night < 2 && !alarm; ++night) {
-      const NightPoint tonight = nights.Next(std::log(step));
-      alarm = JudgeDrift(points, tonight, {}).drift == Drift::kSlower;
+      const nights::NightPoint tonight = nights.Next(std::log(step));
+      alarm = nights::JudgeDrift(points, tonight, {}).drift == nights::Drift::kSlower;
       points.push_back(tonight);
     }
     found += alarm;
@@ -73,12 +73,12 @@ int Found(const Machine& machine, int before, double step) {
 }
 
 TEST(Drift, FewerThanOnePercentOfHistoriesWithoutAChangeHaveAnAlarm) {
-  DriftRules any;  // nearly without a threshold: the statistics alone must hold the rate
+  nights::DriftRules any;  // nearly without a threshold: the statistics alone must hold the rate
   any.threshold = 1.0001;
   const struct {
     const char* name;
     Machine machine;
-    DriftRules rules;
+    nights::DriftRules rules;
   } rows[] = {{"usual", {}, {}},
               {"usual, without a threshold", {}, any},
               {"quiet", {0.002, 0.001}, any},
@@ -124,29 +124,29 @@ TEST(Drift, LessThanTheThresholdIsNotReportedHoweverSure) {
 }
 
 TEST(Drift, EdgesOfTheRule) {
-  std::vector<NightPoint> flat(8, NightPoint{1, 0});
-  EXPECT_EQ(JudgeDrift({}, {1, 0}, {}).drift, Drift::kTooFew);
-  EXPECT_EQ(JudgeDrift(std::span(flat).first(7), {2, 0}, {}).drift, Drift::kTooFew);
-  EXPECT_EQ(JudgeDrift(flat, {1, 0}, {}).drift, Drift::kSteady);
-  EXPECT_EQ(JudgeDrift(flat, {1.1, 0}, {}).drift, Drift::kSuspect);  // one night
-  DriftRules modelled;
+  std::vector<nights::NightPoint> flat(8, nights::NightPoint{1, 0});
+  EXPECT_EQ(nights::JudgeDrift({}, {1, 0}, {}).drift, nights::Drift::kTooFew);
+  EXPECT_EQ(nights::JudgeDrift(std::span(flat).first(7), {2, 0}, {}).drift, nights::Drift::kTooFew);
+  EXPECT_EQ(nights::JudgeDrift(flat, {1, 0}, {}).drift, nights::Drift::kSteady);
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSuspect);  // one night
+  nights::DriftRules modelled;
   modelled.noiseless = true;
-  EXPECT_EQ(JudgeDrift(flat, {1.1, 0}, modelled).drift, Drift::kSlower);
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, modelled).drift, nights::Drift::kSlower);
   flat.push_back({1.1, 0});
-  EXPECT_EQ(JudgeDrift(flat, {1.1, 0}, {}).drift, Drift::kSlower);  // two; no noise at all: the floor decides
-  EXPECT_EQ(JudgeDrift(flat, {1.001, 0}, {}).drift, Drift::kSteady);  // it did not last
-  EXPECT_EQ(JudgeDrift(flat, {0.9, 0}, {}).drift, Drift::kSuspect);   // and one to each side are no change
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSlower);  // two; no noise at all: the floor decides
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.001, 0}, {}).drift, nights::Drift::kSteady);  // it did not last
+  EXPECT_EQ(nights::JudgeDrift(flat, {0.9, 0}, {}).drift, nights::Drift::kSuspect);   // and one to each side are no change
   flat.back() = {0.99, 0};
-  EXPECT_EQ(JudgeDrift(flat, {1.1, 0}, {}).drift, Drift::kSuspect);   // however large the mean
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSuspect);   // however large the mean
   flat.back() = {0.9, 0};
-  EXPECT_EQ(JudgeDrift(flat, {0.9, 0}, {}).drift, Drift::kFaster);
+  EXPECT_EQ(nights::JudgeDrift(flat, {0.9, 0}, {}).drift, nights::Drift::kFaster);
   flat.back() = {1, 0};
-  EXPECT_EQ(JudgeDrift(flat, {1.02, 0}, {}).drift, Drift::kSteady);  // below the threshold
-  EXPECT_EQ(JudgeDrift(flat, {1.1, 0.05}, {}).drift, Drift::kSteady);  // tonight itself is uncertain
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.02, 0}, {}).drift, nights::Drift::kSteady);  // below the threshold
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0.05}, {}).drift, nights::Drift::kSteady);  // tonight itself is uncertain
   // Slow drift is measured against the first nights of the level, not against the last ones.
-  std::vector<NightPoint> creeping;
+  std::vector<nights::NightPoint> creeping;
   for (int i = 0; i < 100; ++i) creeping.push_back({1 + 0.0008 * i, 0});
-  EXPECT_EQ(JudgeDrift(creeping, {1.08, 0}, {}).drift, Drift::kSlower);
+  EXPECT_EQ(nights::JudgeDrift(creeping, {1.08, 0}, {}).drift, nights::Drift::kSlower);
 }
 
 TEST(Drift, QnIsTheDeviationOfNormalValuesAndStandsSpoiledOnes) {
@@ -157,20 +157,20 @@ TEST(Drift, QnIsTheDeviationOfNormalValuesAndStandsSpoiledOnes) {
     for (int i = 0; i < 2000; ++i) {
       std::vector<double> values(n);
       for (double& v : values) v = normal(random);
-      sum += QnScale(values);
+      sum += nights::QnScale(values);
     }
     EXPECT_NEAR(sum / 2000, 2, 0.06) << n;
   }
   std::vector<double> spoiled(20);
   for (double& v : spoiled) v = normal(random);
-  const double clean = QnScale(spoiled);
+  const double clean = nights::QnScale(spoiled);
   for (int i = 0; i < 6; ++i) spoiled[static_cast<size_t>(i)] = 1e6;
-  EXPECT_LT(QnScale(spoiled), 4 * clean);
-  EXPECT_EQ(QnScale({1}), 0);
+  EXPECT_LT(nights::QnScale(spoiled), 4 * clean);
+  EXPECT_EQ(nights::QnScale({1}), 0);
 }
 
-TimingSummary Summary(double log_ratio, double error) {
-  TimingSummary summary;
+core::TimingSummary Summary(double log_ratio, double error) {
+  core::TimingSummary summary;
   summary.log_ratio = log_ratio;
   summary.standard_error = error;
   summary.blocks = 10;
@@ -179,30 +179,30 @@ TimingSummary Summary(double log_ratio, double error) {
 }
 
 TEST(Code, TheMeanOrOneCaseDecides) {
-  TimingRules rules;
+  core::TimingRules rules;
   rules.min_effect = 0.03;
-  const auto judge = [&](std::vector<TimingSummary> summaries) {
-    PairedResult paired;
-    std::vector<WeightedTiming> weighted;
+  const auto judge = [&](std::vector<core::TimingSummary> summaries) {
+    nights::PairedResult paired;
+    std::vector<core::WeightedTiming> weighted;
     for (const auto& summary : summaries) {
       paired.cases.push_back({"case" + std::to_string(paired.cases.size()), 1, summary});
       weighted.push_back({1, summary});
     }
-    paired.overall = Combine(weighted, rules, 0.01);
-    return JudgeCode(paired, 1.03, 0.01);
+    paired.overall = core::Combine(weighted, rules, 0.01);
+    return nights::JudgeCode(paired, 1.03, 0.01);
   };
-  EXPECT_EQ(judge({Summary(0, 0.001)}).decision, CodeDecision::kSame);
-  EXPECT_EQ(judge({Summary(0.1, 0.001)}).decision, CodeDecision::kFaster);
-  EXPECT_EQ(judge({Summary(-0.025, 0.001)}).decision, CodeDecision::kSame);  // sure, and below the threshold
-  EXPECT_EQ(judge({Summary(-0.04, 0.02)}).decision, CodeDecision::kUnclear);
-  const CodeJudgement slower = judge({Summary(-0.1, 0.001)});
-  EXPECT_EQ(slower.decision, CodeDecision::kSlower);
+  EXPECT_EQ(judge({Summary(0, 0.001)}).decision, nights::CodeDecision::kSame);
+  EXPECT_EQ(judge({Summary(0.1, 0.001)}).decision, nights::CodeDecision::kFaster);
+  EXPECT_EQ(judge({Summary(-0.025, 0.001)}).decision, nights::CodeDecision::kSame);  // sure, and below the threshold
+  EXPECT_EQ(judge({Summary(-0.04, 0.02)}).decision, nights::CodeDecision::kUnclear);
+  const nights::CodeJudgement slower = judge({Summary(-0.1, 0.001)});
+  EXPECT_EQ(slower.decision, nights::CodeDecision::kSlower);
   EXPECT_NEAR(slower.log_ratio, 0.1, 1e-12);
   EXPECT_LT(slower.lower, slower.upper);
   EXPECT_TRUE(slower.worst_case.empty());
   // One case lost what another won: the mean says nothing, the case does.
-  const CodeJudgement one = judge({Summary(0.1, 0.001), Summary(-0.1, 0.001)});
-  EXPECT_EQ(one.decision, CodeDecision::kSlower);
+  const nights::CodeJudgement one = judge({Summary(0.1, 0.001), Summary(-0.1, 0.001)});
+  EXPECT_EQ(one.decision, nights::CodeDecision::kSlower);
   EXPECT_EQ(one.worst_case, "case1");
   EXPECT_NEAR(one.log_ratio, 0.1, 1e-12);
 }

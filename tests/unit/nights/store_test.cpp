@@ -7,8 +7,8 @@
 namespace warpwright {
 namespace {
 
-NightVerdict Night(const std::string& kernel, int day) {
-  NightVerdict night;
+nights::NightVerdict Night(const std::string& kernel, int day) {
+  nights::NightVerdict night;
   night.time = "2026-01-0" + std::to_string(day) + "T00:00:00Z";
   night.kernel = kernel;
   night.key = {"GPU-1", "NVIDIA H200", "580.1", "NVRTC 13.0", "paired-1"};
@@ -16,22 +16,22 @@ NightVerdict Night(const std::string& kernel, int day) {
   night.state = "same";
   return night;
 }
-size_t Nights(HistoryStore& store, const std::string& kernel) {
+size_t Nights(nights::HistoryStore& store, const std::string& kernel) {
   const auto history = store.Read(kernel);
   EXPECT_TRUE(history) << history.error().Format();
   return history ? history->nights.size() : 0;
 }
 
 TEST(HistoryStore, ADirectoryGrowsByLines) {
-  const auto folder = TemporaryDirectory::Create("ww-history");
-  DirectoryHistory store(folder->path() / "deep/er");
+  const auto folder = base::TemporaryDirectory::Create("ww-history");
+  nights::DirectoryHistory store(folder->path() / "deep/er");
   EXPECT_EQ(Nights(store, "softmax"), 0u);
   for (int day = 1; day <= 3; ++day) ASSERT_TRUE(store.Append({{"softmax", {Night("softmax", day)}}, {"gelu", {Night("gelu", day), Night("gelu", day)}}}, "t"));
   EXPECT_EQ(Nights(store, "softmax"), 3u);
   EXPECT_EQ(Nights(store, "gelu"), 3u);
   // A line that was cut off costs itself, and not the next one.
   const auto file = folder->path() / "deep/er/softmax.jsonl";
-  ASSERT_TRUE(WriteFileAtomically(file, *ReadFile(file) + "{\"v\":1,\"ki"));
+  ASSERT_TRUE(base::WriteFileAtomically(file, *base::ReadFile(file) + "{\"v\":1,\"ki"));
   ASSERT_TRUE(store.Append({{"softmax", {Night("softmax", 4)}}}, "t"));
   EXPECT_EQ(Nights(store, "softmax"), 4u);
   EXPECT_EQ(store.Read("softmax")->warnings.size(), 1u);
@@ -42,9 +42,9 @@ TEST(HistoryStore, ABranchGetsOneCommitANightAndNothingElseChanges) {
   TempRepository repository;
   repository.Write("a.cu", "");
   const std::string main = repository.Commit("first");
-  auto opened = Repository::Open(repository.path());
+  auto opened = repo::Repository::Open(repository.path());
   ASSERT_TRUE(opened);
-  BranchHistory store(*opened, "warpwright-history", {});
+  nights::BranchHistory store(*opened, "warpwright-history", {});
   EXPECT_EQ(Nights(store, "softmax"), 0u);
   for (int day = 1; day <= 2; ++day) {
     const auto appended = store.Append({{"softmax", {Night("softmax", day)}}, {"gelu", {Night("gelu", day)}}}, "2026-01-01T00:00:00Z");
@@ -62,9 +62,9 @@ TEST(HistoryStore, WhatOthersPushedIsJoinedAndStaysBelow) {
   TempRepository repository;
   repository.Write("a.cu", "");
   repository.Commit("first");
-  auto opened = Repository::Open(repository.path());
+  auto opened = repo::Repository::Open(repository.path());
   ASSERT_TRUE(opened);
-  BranchHistory store(*opened, "warpwright-history", {});
+  nights::BranchHistory store(*opened, "warpwright-history", {});
   ASSERT_TRUE(store.Append({{"softmax", {Night("softmax", 1)}}}, "1"));
   const std::string shared = store.Tip();
   ASSERT_TRUE(store.Append({{"softmax", {Night("softmax", 2)}}}, "2"));

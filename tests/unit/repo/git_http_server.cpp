@@ -33,9 +33,9 @@ struct GitHttpServer::State {
       response.set_header("WWW-Authenticate", "Basic realm=\"git\"");
       return;
     }
-    Command command;
+    base::Command command;
     command.argv = {"git", "http-backend"};
-    command.env = MinimalEnvironment();
+    command.env = base::MinimalEnvironment();
     const size_t query = request.target.find('?');
     command.env.insert({{"GIT_PROJECT_ROOT", root.string()},
                         {"GIT_HTTP_EXPORT_ALL", "1"},
@@ -47,7 +47,7 @@ struct GitHttpServer::State {
                         {"HTTP_CONTENT_ENCODING", request.get_header_value("Content-Encoding")},
                         {"CONTENT_LENGTH", std::to_string(body.size())}});
     command.input = body;
-    const auto done = Run(command);
+    const auto done = base::Run(command);
     if (!done) {
       response.status = 500;
       return;

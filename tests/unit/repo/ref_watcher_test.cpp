@@ -20,23 +20,23 @@ class PollScheduleTest : public testing::Test {
  protected:
   // How long until the next look, in whole seconds, rounded up: the spread only shortens.
   int64_t Wait() const { return std::chrono::ceil<seconds>(*schedule.NextDue() - now).count(); }
-  void Look(Looked outcome) {
+  void Look(repo::PollResult outcome) {
     now = std::max(now, *schedule.NextDue());
     ASSERT_EQ(schedule.Due(now), Names{"a"});
     schedule.Finished("a", outcome, now);
   }
-  PollSchedule schedule{{seconds(60), seconds(900), 7}};
-  PollSchedule::Time now{std::chrono::hours(1)};
+  repo::PollSchedule schedule{{seconds(60), seconds(900), 7}};
+  repo::PollSchedule::Time now{std::chrono::hours(1)};
 };
 
 TEST_F(PollScheduleTest, WaitsDoubleWhileNothingHappensAndBeginAgainWithAChange) {
   schedule.Set({"a"}, now);
   struct Row {
-    Looked outcome;
+    repo::PollResult outcome;
     int64_t seconds;
   };
-  for (const Row& row : {Row{Looked::kChanged, 60}, {Looked::kNothing, 120}, {Looked::kNothing, 240}, {Looked::kFailed, 480}, {Looked::kFailed, 900},
-                         {Looked::kNothing, 900}, {Looked::kChanged, 60}, {Looked::kNothing, 120}}) {
+  for (const Row& row : {Row{repo::PollResult::kChanged, 60}, {repo::PollResult::kNothing, 120}, {repo::PollResult::kNothing, 240}, {repo::PollResult::kFailed, 480}, {repo::PollResult::kFailed, 900},
+                         {repo::PollResult::kNothing, 900}, {repo::PollResult::kChanged, 60}, {repo::PollResult::kNothing, 120}}) {
     Look(row.outcome);
     EXPECT_LE(Wait(), row.seconds);
     EXPECT_GE(Wait(), row.seconds * 9 / 10);
@@ -45,7 +45,7 @@ TEST_F(PollScheduleTest, WaitsDoubleWhileNothingHappensAndBeginAgainWithAChange)
 
 TEST_F(PollScheduleTest, AWakeUpIsDueAtOnceAndDuringALookRightAfterIt) {
   schedule.Set({"a"}, now);
-  Look(Looked::kChanged);
+  Look(repo::PollResult::kChanged);
   EXPECT_EQ(schedule.Due(now), Names{});
   EXPECT_TRUE(schedule.Wake("a", now));
   EXPECT_EQ(schedule.NextDue(), now);
@@ -53,27 +53,27 @@ TEST_F(PollScheduleTest, AWakeUpIsDueAtOnceAndDuringALookRightAfterIt) {
   EXPECT_TRUE(schedule.Wake("a", now));
   EXPECT_EQ(schedule.Due(now), Names{}) << "it is being looked at";
   EXPECT_EQ(schedule.NextDue(), std::nullopt);
-  schedule.Finished("a", Looked::kNothing, now);
+  schedule.Finished("a", repo::PollResult::kNothing, now);
   EXPECT_EQ(schedule.Due(now), Names{"a"}) << "what woke it may have come too late for that look";
   schedule.Wake("a", now);
-  schedule.Finished("a", Looked::kFailed, now);
+  schedule.Finished("a", repo::PollResult::kFailed, now);
   EXPECT_EQ(schedule.Due(now), Names{}) << "a remote that fails is not hammered";
   EXPECT_LE(Wait(), 60);
   EXPECT_FALSE(schedule.Wake("b", now));
-  schedule.Finished("b", Looked::kNothing, now);
+  schedule.Finished("b", repo::PollResult::kNothing, now);
 }
 
 TEST_F(PollScheduleTest, ManyAreSpreadAndTheLongestDueComesFirst) {
   std::set<std::string> names;
   for (int i = 0; i < 100; ++i) names.insert("r" + std::to_string(i));
   schedule.Set(names, now);
-  for (const auto& name : schedule.Due(now)) schedule.Finished(name, Looked::kChanged, now);
+  for (const auto& name : schedule.Due(now)) schedule.Finished(name, repo::PollResult::kChanged, now);
   EXPECT_LT(schedule.Due(now + seconds(55)).size(), 60u);
   schedule.Set({"x", "y"}, now + seconds(1));
   schedule.Set({"x", "y", "a"}, now);
   EXPECT_EQ(schedule.Due(now + seconds(2)), (Names{"a", "x", "y"}));
   schedule.Set({"y"}, now + seconds(5));
-  schedule.Finished("x", Looked::kNothing, now);
+  schedule.Finished("x", repo::PollResult::kNothing, now);
   EXPECT_EQ(schedule.NextDue(), std::nullopt) << "y is busy, x is gone";
 }
 
@@ -82,12 +82,12 @@ class RefWatcherTest : public testing::Test {
   void SetUp() override {
     repository.Write("a.cu", "1\n");
     repository.Commit("first");
-    watcher = std::move(*RefWatcher::Create({seconds(600), seconds(900), 1}, clock));
+    watcher = std::move(*repo::RefWatcher::Create({seconds(600), seconds(900), 1}, clock));
   }
   void Begin(const std::string& url) {
     watcher->Set({{"r", url}});
     EXPECT_EQ(Next(), Names{"r"}) << "new ones are looked at once";
-    watcher->Finished("r", Looked::kNothing);
+    watcher->Finished("r", repo::PollResult::kNothing);
     Quiet();
   }
   // What is due within two seconds, as the daemon's loop would see it.
@@ -103,18 +103,18 @@ class RefWatcherTest : public testing::Test {
   // Nothing that already happened is still to be noticed.
   void Quiet() {
     for (pollfd waiting{watcher->fd(), POLLIN, 0}; ::poll(&waiting, 1, 20) > 0;)
-      for (const auto& name : watcher->Due()) watcher->Finished(name, Looked::kNothing);
+      for (const auto& name : watcher->Due()) watcher->Finished(name, repo::PollResult::kNothing);
   }
   testing::AssertionResult Notices(const std::string& what, const std::function<void()>& act) {
     act();
     const Names due = Next();
-    for (const auto& name : due) watcher->Finished(name, Looked::kNothing);
+    for (const auto& name : due) watcher->Finished(name, repo::PollResult::kNothing);
     Quiet();
     return due == Names{"r"} ? testing::AssertionSuccess() : testing::AssertionFailure() << what << " went unnoticed";
   }
-  SystemClock clock;
+  base::SystemClock clock;
   TempRepository repository;
-  std::unique_ptr<RefWatcher> watcher;
+  std::unique_ptr<repo::RefWatcher> watcher;
 };
 
 TEST_F(RefWatcherTest, EveryWayInWhichABranchMovesIsNoticed) {
@@ -122,7 +122,7 @@ TEST_F(RefWatcherTest, EveryWayInWhichABranchMovesIsNoticed) {
     if (bare) {
       repository.Git({"clone", "-q", "--bare", repository.path().string(), (repository.path() / "bare.git").string()});
       repository.Git({"remote", "add", "bare", (repository.path() / "bare.git").string()});
-      watcher = std::move(*RefWatcher::Create({seconds(600), seconds(900), 1}, clock));
+      watcher = std::move(*repo::RefWatcher::Create({seconds(600), seconds(900), 1}, clock));
     }
     Begin(bare ? "file://" + (repository.path() / "bare.git").string() : repository.path().string());
     ASSERT_TRUE(watcher->Notices("r"));
@@ -165,11 +165,11 @@ TEST_F(RefWatcherTest, ItIsNoticedWithinMilliseconds) {
   std::vector<int64_t> microseconds;
   for (int i = 0; i < 20; ++i) {
     const std::filesystem::path ref = repository.path() / ".git/refs/heads/made";
-    ASSERT_TRUE(WriteFileAtomically(ref, "0123456789012345678901234567890123456789\n"));
+    ASSERT_TRUE(base::WriteFileAtomically(ref, "0123456789012345678901234567890123456789\n"));
     const auto moved = clock.Steady();
     ASSERT_EQ(Next(), Names{"r"});
     microseconds.push_back(std::chrono::duration_cast<std::chrono::microseconds>(clock.Steady() - moved).count());
-    watcher->Finished("r", Looked::kNothing);
+    watcher->Finished("r", repo::PollResult::kNothing);
     Quiet();
   }
   std::sort(microseconds.begin(), microseconds.end());
@@ -186,28 +186,28 @@ TEST_F(RefWatcherTest, ARepositoryThatComesLaterOrIsMadeAnewIsWatchedFromItsNext
     ASSERT_TRUE(watcher->Wake("r"));
     ASSERT_EQ(Next(), Names{"r"});
     EXPECT_TRUE(watcher->Notices("r"));
-    watcher->Finished("r", Looked::kNothing);
+    watcher->Finished("r", repo::PollResult::kNothing);
     Quiet();
     std::filesystem::remove_all(late);
     EXPECT_EQ(Next(), Names{"r"});
-    watcher->Finished("r", Looked::kFailed);
+    watcher->Finished("r", repo::PollResult::kFailed);
     Quiet();
     EXPECT_FALSE(watcher->Notices("r"));
   }
 }
 
 TEST_F(RefWatcherTest, OthersWakeItFromTheirThreadsAndTimeDoesToo) {
-  watcher = std::move(*RefWatcher::Create({milliseconds(50), milliseconds(100), 1}, clock));
+  watcher = std::move(*repo::RefWatcher::Create({milliseconds(50), milliseconds(100), 1}, clock));
   watcher->Set({{"far", "https://github.com/acme/kernels.git"}});
   EXPECT_FALSE(watcher->Notices("far"));
   ASSERT_EQ(Next(), Names{"far"});
-  watcher->Finished("far", Looked::kNothing);
+  watcher->Finished("far", repo::PollResult::kNothing);
   EXPECT_EQ(Next(), Names{"far"}) << "its time came";
   std::thread other([&] {
     for (int i = 0; i < 100; ++i) watcher->Wake("far");
   });
   other.join();
-  watcher->Finished("far", Looked::kNothing);
+  watcher->Finished("far", repo::PollResult::kNothing);
   EXPECT_EQ(Next(), Names{"far"});
   EXPECT_FALSE(watcher->Wake("unknown"));
 }

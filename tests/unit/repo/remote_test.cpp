@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "repo/remote_place.h"
+#include "repo/remote_url.h"
 #include "repo/ssh_transport.h"
 #include "tests/support/temp_repository.h"
 #include "tests/unit/repo/git_http_server.h"
@@ -52,8 +52,8 @@ class RemoteTest : public testing::TestWithParam<Over> {
   void TearDown() override { ::setenv("PATH", path_before.c_str(), 1); }
 
   fs::path bare() const { return folder.path() / "up.git"; }
-  RemoteAddress Address() {
-    RemoteAddress address;
+  repo::RemoteAddress Address() {
+    repo::RemoteAddress address;
     address.credential.token = [this]() -> Result<std::string> {
       ++tokens_asked;
       return kToken;
@@ -66,15 +66,15 @@ class RemoteTest : public testing::TestWithParam<Over> {
     }
     return address;
   }
-  Mirror Open() {
-    auto mirror = Mirror::Open(folder.path() / "mirror.git", Address());
+  repo::Mirror Open() {
+    auto mirror = repo::Mirror::Open(folder.path() / "mirror.git", Address());
     EXPECT_TRUE(mirror) << mirror.error().Format();
     return std::move(*mirror);
   }
-  std::vector<RefMove> Fetch(Mirror& mirror) {
+  std::vector<repo::RefMove> Fetch(repo::Mirror& mirror) {
     auto moves = mirror.Fetch();
     EXPECT_TRUE(moves) << moves.error().Format();
-    return moves ? *moves : std::vector<RefMove>{};
+    return moves ? *moves : std::vector<repo::RefMove>{};
   }
   std::string GitAt(const fs::path& where, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--git-dir", where.string()});
@@ -82,7 +82,7 @@ class RemoteTest : public testing::TestWithParam<Over> {
   }
   void PushUp(const std::string& spec) { origin.Git({"push", "-q", "-f", "up", spec}); }
   // A commit of ours in the mirror, on `base`.
-  std::string Ours(Mirror& mirror, const std::string& base, const std::string& content) {
+  std::string Ours(repo::Mirror& mirror, const std::string& base, const std::string& content) {
     const auto made = mirror.repository().Publish({"warpwright/a", base, "src/a.cu", content, "Faster a\n\nOptimized-by: warpwright\n", {}});
     EXPECT_TRUE(made) << made.error().Format();
     return made ? made->commit : "";
@@ -90,7 +90,7 @@ class RemoteTest : public testing::TestWithParam<Over> {
 
   static constexpr const char* kToken = "ghs_sixteenCharacters0123";
   TempRepository origin;
-  TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-remote"));
+  base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-remote"));
   std::unique_ptr<GitHttpServer> server;
   std::string first, path_before;
   int tokens_asked = 0;
@@ -108,13 +108,13 @@ std::string NameOf(const testing::TestParamInfo<Over>& each) {
 INSTANTIATE_TEST_SUITE_P(Transports, RemoteTest, testing::Values(Over::kPath, Over::kHttp, Over::kSsh), NameOf);
 
 TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
-  Mirror mirror = Open();
-  EXPECT_EQ(*ListRefs(Address()), (Refs{{"refs/heads/main", first}}));
-  EXPECT_EQ(*DefaultBranch(Address()), "refs/heads/main");
+  repo::Mirror mirror = Open();
+  EXPECT_EQ(*repo::ListRefs(Address()), (repo::Refs{{"refs/heads/main", first}}));
+  EXPECT_EQ(*repo::DefaultBranch(Address()), "refs/heads/main");
   EXPECT_EQ(*mirror.MainBranch(), "");
-  EXPECT_EQ(Fetch(mirror), (std::vector<RefMove>{{"refs/heads/main", "", first, false}}));
-  EXPECT_EQ(Fetch(mirror), std::vector<RefMove>{});
-  EXPECT_EQ(*mirror.Known(), *ListRefs(Address()));
+  EXPECT_EQ(Fetch(mirror), (std::vector<repo::RefMove>{{"refs/heads/main", "", first, false}}));
+  EXPECT_EQ(Fetch(mirror), std::vector<repo::RefMove>{});
+  EXPECT_EQ(*mirror.Known(), *repo::ListRefs(Address()));
   EXPECT_EQ(*mirror.MainBranch(), "refs/heads/main");
 
   origin.Write("src/a.cu", "one\n2\n");
@@ -123,7 +123,7 @@ TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
   PushUp("main:refs/heads/topic/a");
   PushUp("main:refs/heads/warpwright/a");
   PushUp("main:refs/heads/warpwright-history");
-  EXPECT_EQ(Fetch(mirror), (std::vector<RefMove>{{"refs/heads/main", first, second, false}, {"refs/heads/topic/a", "", second, false}}));
+  EXPECT_EQ(Fetch(mirror), (std::vector<repo::RefMove>{{"refs/heads/main", first, second, false}, {"refs/heads/topic/a", "", second, false}}));
   EXPECT_EQ(*mirror.repository().Read(second, "src/a.cu"), "one\n2\n");
 
   // Rewritten history; a folder of branches becomes a branch; our own go without a word.
@@ -134,10 +134,10 @@ TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
   PushUp(":refs/heads/topic/a");
   PushUp("main:refs/heads/topic");
   PushUp(":refs/heads/warpwright/a");
-  EXPECT_EQ(Fetch(mirror), (std::vector<RefMove>{{"refs/heads/main", second, rewritten, true},
+  EXPECT_EQ(Fetch(mirror), (std::vector<repo::RefMove>{{"refs/heads/main", second, rewritten, true},
                                                  {"refs/heads/topic", "", rewritten, false},
                                                  {"refs/heads/topic/a", second, "", false}}));
-  EXPECT_EQ(*mirror.Known(), *ListRefs(Address()));
+  EXPECT_EQ(*mirror.Known(), *repo::ListRefs(Address()));
   EXPECT_EQ(GitAt(folder.path() / "mirror.git", {"fsck", "--strict"}), "");
   // What was left behind is still there to be compared with.
   EXPECT_EQ(*mirror.repository().Read(second, "src/a.cu"), "one\n2\n");
@@ -145,16 +145,16 @@ TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
 
 TEST_P(RemoteTest, AnEmptyRemoteHasNoBranches) {
   GitAt(bare(), {"update-ref", "-d", "refs/heads/main"});
-  Mirror mirror = Open();
-  EXPECT_EQ(Fetch(mirror), std::vector<RefMove>{});
-  EXPECT_EQ(*ListRefs(Address()), Refs{});
+  repo::Mirror mirror = Open();
+  EXPECT_EQ(Fetch(mirror), std::vector<repo::RefMove>{});
+  EXPECT_EQ(*repo::ListRefs(Address()), repo::Refs{});
   EXPECT_EQ(*mirror.MainBranch(), "");
 }
 
 TEST_P(RemoteTest, PushHoldsItsLease) {
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   Fetch(mirror);
-  EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, Mirror::Owner::kNobody);
+  EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kAbsent);
   const std::string one = Ours(mirror, first, "faster\n");
   const auto pushed = mirror.Push("warpwright/a", one, "");
   ASSERT_TRUE(pushed) << pushed.error().Format();
@@ -163,7 +163,7 @@ TEST_P(RemoteTest, PushHoldsItsLease) {
   EXPECT_EQ(GitAt(bare(), {"show", "warpwright/a:src/a.cu"}), "faster\n");
   EXPECT_EQ(GitAt(bare(), {"fsck", "--strict"}), "");
   EXPECT_TRUE(mirror.Push("warpwright/a", one, "")->done) << "again: it is there already";
-  EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, Mirror::Owner::kOurs);
+  EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kOurs);
   EXPECT_EQ(mirror.RemoteTip("warpwright/a")->commit, one);
 
   // In place, by force, from where we know it to be.
@@ -184,7 +184,7 @@ TEST_P(RemoteTest, PushHoldsItsLease) {
 }
 
 TEST_P(RemoteTest, ACommitOfSomebodyElseIsForeignEvenWithOurMessage) {
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   Fetch(mirror);
   ASSERT_TRUE(mirror.Push("warpwright/a", Ours(mirror, first, "faster\n"), "")->done);
   origin.Git({"fetch", "-q", "up"});
@@ -194,19 +194,19 @@ TEST_P(RemoteTest, ACommitOfSomebodyElseIsForeignEvenWithOurMessage) {
   PushUp("theirs:refs/heads/warpwright/a");
   const auto tip = mirror.RemoteTip("warpwright/a");
   ASSERT_TRUE(tip) << tip.error().Format();
-  EXPECT_EQ(tip->owner, Mirror::Owner::kForeign);
+  EXPECT_EQ(tip->owner, repo::Mirror::Owner::kForeign);
   EXPECT_EQ(tip->commit + "\n", GitAt(bare(), {"rev-parse", "warpwright/a"}));
-  EXPECT_EQ(Fetch(mirror), std::vector<RefMove>{}) << "asking for a tip hides no event, and our branches are none";
+  EXPECT_EQ(Fetch(mirror), std::vector<repo::RefMove>{}) << "asking for a tip hides no event, and our branches are none";
 
   // Ours from another machine: by committer and trailer.
   origin.Git({"-c", "user.name=bot", "-c", "user.email=bot@example.org", "commit", "-q", "--amend", "--no-edit", "--reset-author"});
   PushUp("theirs:refs/heads/warpwright/a");
-  EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, Mirror::Owner::kForeign);
-  EXPECT_EQ(Mirror::Open(folder.path() / "mirror.git", Address(), {"bot", "bot@example.org"})->RemoteTip("warpwright/a")->owner, Mirror::Owner::kOurs);
+  EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kForeign);
+  EXPECT_EQ(repo::Mirror::Open(folder.path() / "mirror.git", Address(), {"bot", "bot@example.org"})->RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kOurs);
 }
 
 TEST_P(RemoteTest, OutsideOurFolderOnlyFastForwardsAndNeverTheMainBranch) {
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   Fetch(mirror);
   const auto commit = [&](const std::string& parent, const char* content) {
     return mirror.repository().CommitFiles({"warpwright-history", parent, {{"night", content}}, "Night\n\nOptimized-by: warpwright\n", {}}, "warpwright-history")->commit;
@@ -229,31 +229,31 @@ TEST_P(RemoteTest, AShallowRemoteIsRefusedWithItsRemedy) {
   origin.Git({"clone", "-q", "--bare", "--depth", "1", "file://" + bare().string(), (folder.path() / "cut.git").string()});
   fs::rename(bare(), folder.path() / "whole.git");
   fs::rename(folder.path() / "cut.git", bare());
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   const auto moves = mirror.Fetch();
   ASSERT_FALSE(moves);
   EXPECT_EQ(moves.error().code, ErrorCode::kUnsupported) << moves.error().Format();
   EXPECT_NE(moves.error().Format().find("unshallow"), std::string::npos) << moves.error().Format();
-  EXPECT_EQ(*mirror.Known(), Refs{});
+  EXPECT_EQ(*mirror.Known(), repo::Refs{});
 }
 
 TEST_P(RemoteTest, BeyondItsLimitsATransferIsCut) {
   for (int i = 0; i < 20; ++i) origin.Write("f" + std::to_string(i), std::to_string(i));
   origin.Commit("many");
   PushUp("main");
-  RemoteAddress address = Address();
+  repo::RemoteAddress address = Address();
   address.limits.objects = 5;
-  const auto moves = Mirror::Open(folder.path() / "mirror.git", address)->Fetch();
+  const auto moves = repo::Mirror::Open(folder.path() / "mirror.git", address)->Fetch();
   ASSERT_FALSE(moves);
   EXPECT_EQ(moves.error().code, ErrorCode::kUnsupported) << moves.error().Format();
-  Mirror mirror = Open();
-  EXPECT_EQ(*mirror.Known(), Refs{});
+  repo::Mirror mirror = Open();
+  EXPECT_EQ(*mirror.Known(), repo::Refs{});
   EXPECT_EQ(Fetch(mirror).size(), 1u);
 }
 
 // The remote's lock of a ref, and the mirror's, as a process leaves them that was killed.
 TEST_P(RemoteTest, LocksThatAKilledProcessLeftAreRemoved) {
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   Fetch(mirror);
   origin.Write("src/a.cu", "one\n2\n");
   const std::string second = origin.Commit("second");
@@ -276,16 +276,16 @@ INSTANTIATE_TEST_SUITE_P(OnlyFile, MirrorTest, testing::Values(Over::kFile), Nam
 
 TEST_P(MirrorTest, ABrokenMirrorIsKeptAsideAndMadeAnew) {
   const fs::path path = folder.path() / "mirror.git";
-  Fetch(*std::make_unique<Mirror>(Open()));
+  Fetch(*std::make_unique<repo::Mirror>(Open()));
   for (const char* broken : {"HEAD", "objects"}) {
     fs::remove_all(path / broken);
-    Mirror mirror = Open();
+    repo::Mirror mirror = Open();
     EXPECT_EQ(Fetch(mirror).size(), 1u) << broken;
     EXPECT_TRUE(fs::exists(folder.path() / "mirror.git.broken"));
   }
   fs::remove_all(path);
   fs::create_directories(path);  // as an interrupted mkdir leaves it
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   EXPECT_EQ(Fetch(mirror).size(), 1u);
 }
 
@@ -299,7 +299,7 @@ TEST_P(MirrorTest, KilledWhileItIsMadeAndFetched) {
     const fs::path path = folder.path() / ("killed" + std::to_string(round / 8) + ".git");
     const pid_t child = ::fork();
     if (child == 0) {
-      auto mirror = Mirror::Open(path, Address());
+      auto mirror = repo::Mirror::Open(path, Address());
       const bool good = mirror && mirror->Fetch();
       ::_exit(good ? 0 : 1);
     }
@@ -310,7 +310,7 @@ TEST_P(MirrorTest, KilledWhileItIsMadeAndFetched) {
     EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "round " << round << ": a repetition fails on what a kill left";
     finished += WIFEXITED(status) ? 1 : 0;
     if (round % 8 != 7) continue;
-    auto mirror = Mirror::Open(path, Address());
+    auto mirror = repo::Mirror::Open(path, Address());
     ASSERT_TRUE(mirror) << mirror.error().Format();
     ASSERT_TRUE(mirror->Fetch());
     EXPECT_EQ(mirror->Known()->at("refs/heads/main"), second);
@@ -320,7 +320,7 @@ TEST_P(MirrorTest, KilledWhileItIsMadeAndFetched) {
 }
 
 TEST_P(MirrorTest, PacksAreJoinedAndNothingThatMattersIsLost) {
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   Fetch(mirror);
   std::string rewritten;
   for (const char* text : {"2\n", "3\n", "4\n"}) {
@@ -336,9 +336,9 @@ TEST_P(MirrorTest, PacksAreJoinedAndNothingThatMattersIsLost) {
     return count;
   };
   EXPECT_EQ(packs(), 4u);
-  EXPECT_TRUE(mirror.Upkeep());
+  EXPECT_TRUE(mirror.CollectGarbage());
   EXPECT_EQ(packs(), 4u) << "few are left alone";
-  const auto joined = mirror.Upkeep(3);
+  const auto joined = mirror.CollectGarbage(3);
   ASSERT_TRUE(joined) << joined.error().Format();
   EXPECT_EQ(packs(), 1u);
   EXPECT_EQ(*mirror.repository().Read(rewritten, "src/a.cu"), "4\n") << "through a repository that was open meanwhile";
@@ -347,9 +347,9 @@ TEST_P(MirrorTest, PacksAreJoinedAndNothingThatMattersIsLost) {
 }
 
 TEST_P(MirrorTest, AWorkingRepositoryIsARemoteToo) {
-  RemoteAddress address;
+  repo::RemoteAddress address;
   address.url = origin.path().string();
-  auto mirror = Mirror::Open(folder.path() / "work.git", address);
+  auto mirror = repo::Mirror::Open(folder.path() / "work.git", address);
   ASSERT_TRUE(mirror) << mirror.error().Format();
   ASSERT_TRUE(mirror->Fetch());
   origin.Write("src/a.cu", "the user is editing\n");
@@ -371,7 +371,7 @@ class HttpTest : public RemoteTest {};
 INSTANTIATE_TEST_SUITE_P(OnlyHttp, HttpTest, testing::Values(Over::kHttp), NameOf);
 
 TEST_P(HttpTest, TheTokenIsGivenWhenAskedForAndNowhereElse) {
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   Fetch(mirror);
   EXPECT_EQ(server->refused(), 1);
   EXPECT_EQ(tokens_asked, 1);
@@ -381,26 +381,26 @@ TEST_P(HttpTest, TheTokenIsGivenWhenAskedForAndNowhereElse) {
 }
 
 TEST_P(HttpTest, WrongAndMissingTokensAreSaidWithoutRepeatingThem) {
-  RemoteAddress address = Address();
+  repo::RemoteAddress address = Address();
   address.credential.token = [] { return Result<std::string>("ghs_wrong"); };
-  const auto wrong = ListRefs(address);
+  const auto wrong = repo::ListRefs(address);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::kEnvironment);
   EXPECT_NE(wrong.error().message.find("refuses the token"), std::string::npos) << wrong.error().Format();
   EXPECT_EQ(wrong.error().Format().find("ghs_wrong"), std::string::npos);
   EXPECT_EQ(server->refused(), 2) << "one try without, one with it";
   address.credential.token = nullptr;
-  const auto missing = ListRefs(address);
+  const auto missing = repo::ListRefs(address);
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().remedy.find("github"), std::string::npos);
   address.credential.token = []() -> Result<std::string> { return Fail(ErrorCode::kTimeout, "the forge did not answer"); };
-  EXPECT_EQ(ListRefs(address).error().code, ErrorCode::kTimeout) << "the provider's own error";
+  EXPECT_EQ(repo::ListRefs(address).error().code, ErrorCode::kTimeout) << "the provider's own error";
 }
 
 TEST_P(HttpTest, WhatServersAnswerIsSaidWithItsRemedy) {
   for (const auto& [status, part] : {std::pair{404, "not found"}, {403, "403"}, {500, "500"}, {301, "moved"}}) {
     server->AnswerOnly(status);
-    const auto refs = ListRefs(Address());
+    const auto refs = repo::ListRefs(Address());
     ASSERT_FALSE(refs) << status;
     EXPECT_NE(refs.error().Format().find(part), std::string::npos) << status << ": " << refs.error().Format();
   }
@@ -408,7 +408,7 @@ TEST_P(HttpTest, WhatServersAnswerIsSaidWithItsRemedy) {
 
 // Between the moment when the refs are listed and the one when the server moves its branch.
 TEST_P(HttpTest, APushThatLosesARaceChangesNothing) {
-  Mirror mirror = Open();
+  repo::Mirror mirror = Open();
   Fetch(mirror);
   const std::string ours = Ours(mirror, first, "faster\n");
   server->OnRequest([&](const std::string& path, const std::string& body) {
@@ -423,21 +423,21 @@ TEST_P(HttpTest, APushThatLosesARaceChangesNothing) {
 
 class SshTest : public RemoteTest {
  protected:
-  std::string Noted(const char* what) { return *ReadFile(folder.path() / what); }
+  std::string Noted(const char* what) { return *base::ReadFile(folder.path() / what); }
 };
 INSTANTIATE_TEST_SUITE_P(OnlySsh, SshTest, testing::Values(Over::kSsh), NameOf);
 
 TEST_P(SshTest, KeysAgentsAndKnownHostsAreTheProgramsOwn) {
-  RemoteAddress address = Address();
+  repo::RemoteAddress address = Address();
   ::setenv("SSH_AUTH_SOCK", "/run/agent", 1);
   ::setenv("GITHUB_TOKEN", "ghs_secret", 1);
-  ASSERT_TRUE(ListRefs(address));
+  ASSERT_TRUE(repo::ListRefs(address));
   EXPECT_NE(Noted("environment").find("SSH_AUTH_SOCK=/run/agent"), std::string::npos);
   EXPECT_EQ(Noted("environment").find("ghs_secret"), std::string::npos);
   for (const char* part : {"BatchMode=yes", "StrictHostKeyChecking=yes", "ServerAliveInterval"}) EXPECT_NE(Noted("arguments").find(part), std::string::npos) << part;
   address.credential.ssh_key = "/keys/id";
   address.credential.ssh_known_hosts = "/keys/known hosts";
-  ASSERT_TRUE(ListRefs(address));
+  ASSERT_TRUE(repo::ListRefs(address));
   EXPECT_EQ(Noted("environment").find("SSH_AUTH_SOCK"), std::string::npos) << "a key that is named is the only one";
   EXPECT_NE(Noted("arguments").find("-i\n/keys/id\n"), std::string::npos);
   EXPECT_NE(Noted("arguments").find("UserKnownHostsFile=\"/keys/known hosts\"\n"), std::string::npos);
@@ -446,9 +446,9 @@ TEST_P(SshTest, KeysAgentsAndKnownHostsAreTheProgramsOwn) {
 }
 
 TEST_P(SshTest, AnUnknownHostIsRefusedWithItsRemedy) {
-  RemoteAddress address = Address();
+  repo::RemoteAddress address = Address();
   address.url = "git@unknown.example:acme/kernels.git";
-  const auto refs = ListRefs(address);
+  const auto refs = repo::ListRefs(address);
   ASSERT_FALSE(refs);
   EXPECT_EQ(refs.error().code, ErrorCode::kEnvironment);
   EXPECT_NE(refs.error().message.find("No ED25519 host key is known"), std::string::npos) << refs.error().Format();
@@ -457,9 +457,9 @@ TEST_P(SshTest, AnUnknownHostIsRefusedWithItsRemedy) {
 
 // A host that hangs up in the middle: the write that meets the closed pipe is an error, and the process goes on.
 TEST_P(SshTest, AConnectionThatClosesIsAnErrorAndNoSignal) {
-  RemoteAddress address = Address();
+  repo::RemoteAddress address = Address();
   address.url = "ssh://git@closing.example" + bare().string();
-  auto mirror = Mirror::Open(folder.path() / "mirror.git", address);
+  auto mirror = repo::Mirror::Open(folder.path() / "mirror.git", address);
   ASSERT_TRUE(mirror) << mirror.error().Format();
   const auto before = ::signal(SIGPIPE, SIG_DFL);  // the test's HTTP server ignores it for the whole process; a command of ours does not
   const auto moves = mirror->Fetch();
@@ -467,7 +467,7 @@ TEST_P(SshTest, AConnectionThatClosesIsAnErrorAndNoSignal) {
   EXPECT_FALSE(moves);
 }
 
-TEST(RemotePlace, AddressesAreTakenApart) {
+TEST(RemoteUrl, AddressesAreTakenApart) {
   struct Row {
     const char *url, *user, *host, *port, *path;
   };
@@ -476,21 +476,21 @@ TEST(RemotePlace, AddressesAreTakenApart) {
                          {"ssh://host:2222/srv/a%20b.git", "", "host", "2222", "/srv/a b.git"},
                          {"ssh://git@[::1]:22/x.git", "git", "::1", "22", "/x.git"},
                          {"ssh://host/~ann/x.git", "", "host", "", "~ann/x.git"}}) {
-    const auto place = ParseRemote(row.url);
+    const auto place = repo::ParseRemoteUrl(row.url);
     ASSERT_TRUE(place) << row.url;
-    EXPECT_EQ(place->kind, RemoteKind::kSsh);
+    EXPECT_EQ(place->kind, config::RemoteKind::kSsh);
     EXPECT_EQ(place->ssh.user, row.user) << row.url;
     EXPECT_EQ(place->ssh.host, row.host) << row.url;
     EXPECT_EQ(place->ssh.port, row.port) << row.url;
     EXPECT_EQ(place->ssh.path, row.path) << row.url;
   }
-  EXPECT_EQ(LocalPath("file:///srv/a%20b"), "/srv/a b");
-  EXPECT_EQ(LocalPath("https://github.com/acme/kernels"), "");
-  for (const char* bad : {"", "ssh://-oProxyCommand=x/y", "ext::sh -c id", "https://user:secret@github.com/x", "-x@host:y", "git@-host:x"}) EXPECT_FALSE(ParseRemote(bad)) << bad;
+  EXPECT_EQ(repo::LocalPath("file:///srv/a%20b"), "/srv/a b");
+  EXPECT_EQ(repo::LocalPath("https://github.com/acme/kernels"), "");
+  for (const char* bad : {"", "ssh://-oProxyCommand=x/y", "ext::sh -c id", "https://user:secret@github.com/x", "-x@host:y", "git@-host:x"}) EXPECT_FALSE(repo::ParseRemoteUrl(bad)) << bad;
 }
 
 TEST(SshArguments, QuoteThePathAndEndTheOptions) {
-  const auto argv = SshArguments({{"git", "host", "22", "it's $(id).git"}, {}, {}, {}}, "git-upload-pack");
+  const auto argv = repo::SshArguments({{"git", "host", "22", "it's $(id).git"}, {}, {}, {}}, "git-upload-pack");
   EXPECT_EQ(argv.back(), "git-upload-pack 'it'\\''s $(id).git'");
   EXPECT_EQ(argv[argv.size() - 3], "--");
 }

@@ -19,8 +19,8 @@ class RepositoryTest : public testing::Test {
     temp.Git({"mv", "README", "README.md"});
     second = temp.Commit("second");
   }
-  Repository Open() { return std::move(*Repository::Open(temp.path() / "src")); }
-  BranchCommit Request() {
+  repo::Repository Open() { return std::move(*repo::Repository::Open(temp.path() / "src")); }
+  repo::BranchCommit Request() {
     return {"warpwright/a", second, "src/a.cu", "one\n2\nfaster\n", "Faster a\n\nOptimized-by: warpwright\n", {}};
   }
   TempRepository temp;
@@ -28,7 +28,7 @@ class RepositoryTest : public testing::Test {
 };
 
 TEST_F(RepositoryTest, ReadsRevisionsFilesAndDifferences) {
-  const Repository repository = Open();
+  const repo::Repository repository = Open();
   EXPECT_EQ(std::filesystem::canonical(repository.root()), std::filesystem::canonical(temp.path()));
   EXPECT_EQ(*repository.Resolve("HEAD"), second);
   EXPECT_EQ(*repository.Resolve("main~1"), first);
@@ -46,9 +46,9 @@ TEST_F(RepositoryTest, UnknownRevisionIsAUsageError) {
 }
 
 TEST_F(RepositoryTest, ExportWritesOnlyWhatIsWanted) {
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-export"));
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-export"));
   ASSERT_TRUE(Open().Export(first, [](std::string_view path) { return path.ends_with(".cu"); }, folder.path() / "tree"));
-  EXPECT_EQ(*ReadFile(folder.path() / "tree/src/a.cu"), "one\ntwo\nthree\n");
+  EXPECT_EQ(*base::ReadFile(folder.path() / "tree/src/a.cu"), "one\ntwo\nthree\n");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "tree/README"));
 }
 
@@ -56,7 +56,7 @@ TEST_F(RepositoryTest, LinksAndLfsPointersAreNotFollowed) {
   std::filesystem::create_symlink("/etc/passwd", temp.path() / "link.cu");
   temp.Write("big.cu", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n");
   const std::string commit = temp.Commit("third");
-  const Repository repository = Open();
+  const repo::Repository repository = Open();
   EXPECT_FALSE(repository.Read(commit, "link.cu"));
   EXPECT_FALSE(repository.Read(commit, "big.cu"));
   EXPECT_EQ(*repository.List(commit, [](std::string_view p) { return p == "link.cu"; }), std::vector<std::string>{});
@@ -69,14 +69,14 @@ TEST_F(RepositoryTest, FilesSaysIdsAndKindsAndExportLeavesOutWhatItCannotRead) {
   temp.Git({"update-index", "--add", "--cacheinfo", "160000," + first + ",vendor/lib"});
   temp.Git({"add", "src"});
   temp.Git({"commit", "-q", "-m", "third"});
-  const Repository repository = Open();
+  const repo::Repository repository = Open();
   const std::string third = *repository.Resolve("HEAD");
-  std::map<std::string, TreeFile> files;
+  std::map<std::string, repo::TreeFile> files;
   const auto listed = std::move(*repository.Files(third));
   for (const auto& file : listed) files[file.path] = file;
   EXPECT_EQ(files.size(), 6u);
-  EXPECT_EQ(files["src/link.cu"].kind, TreeFile::Kind::kLink);
-  EXPECT_EQ(files["vendor/lib"].kind, TreeFile::Kind::kSubmodule);
+  EXPECT_EQ(files["src/link.cu"].kind, repo::TreeFile::Kind::kLink);
+  EXPECT_EQ(files["vendor/lib"].kind, repo::TreeFile::Kind::kSubmodule);
   EXPECT_EQ(files["vendor/lib"].id, first);
   EXPECT_EQ(files["src/a.cu"].id, files["src/copy.cu"].id);
 
@@ -85,7 +85,7 @@ TEST_F(RepositoryTest, FilesSaysIdsAndKindsAndExportLeavesOutWhatItCannotRead) {
   EXPECT_EQ(inside.error().code, ErrorCode::kUnsupported);
   EXPECT_NE(inside.error().message.find("submodule vendor/lib"), std::string::npos);
 
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-export"));
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-export"));
   ASSERT_TRUE(repository.Export(third, Everything, folder.path() / "tree"));
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "tree/src/copy.cu"));
   for (const char* absent : {"src/link.cu", "src/big.cu", "vendor"}) EXPECT_FALSE(std::filesystem::exists(folder.path() / "tree" / absent)) << absent;
@@ -97,9 +97,9 @@ TEST_F(RepositoryTest, TouchedPathsHasBothNamesOfARenamedFile) {
 }
 
 TEST_F(RepositoryTest, ShallowIsSaidWhereARevisionIsMissing) {
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-shallow"));
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-shallow"));
   temp.Git({"clone", "-q", "--depth", "1", "file://" + temp.path().string(), (folder.path() / "clone").string()});
-  const Repository repository = std::move(*Repository::Open(folder.path() / "clone"));
+  const repo::Repository repository = std::move(*repo::Repository::Open(folder.path() / "clone"));
   EXPECT_TRUE(repository.shallow());
   EXPECT_FALSE(Open().shallow());
   const auto missing = repository.Resolve(first);
@@ -109,7 +109,7 @@ TEST_F(RepositoryTest, ShallowIsSaidWhereARevisionIsMissing) {
 
 class CommitFilesTest : public RepositoryTest {
  protected:
-  Result<PublishedBranch> Commit(const std::string& parent, std::map<std::string, std::string> files) {
+  Result<repo::PublishedBranch> Commit(const std::string& parent, std::map<std::string, std::string> files) {
     return Open().CommitFiles({"warpwright-history", parent, std::move(files), "Night\n\nOptimized-by: warpwright\n", {}}, "warpwright-history");
   }
 };
@@ -157,7 +157,7 @@ TEST_F(CommitFilesTest, OtherNamesCheckedOutBranchesAndBadPathsAreRefused) {
 TEST_F(RepositoryTest, PublishTouchesNeitherTreeNorCheckedOutBranch) {
   temp.Write("src/a.cu", "the user is editing\n");
   const std::string status = temp.Git({"status", "--porcelain"});
-  Repository repository = Open();
+  repo::Repository repository = Open();
   const auto published = repository.Publish(Request());
   ASSERT_TRUE(published) << published.error().Format();
   EXPECT_TRUE(published->changed);
@@ -170,13 +170,13 @@ TEST_F(RepositoryTest, PublishTouchesNeitherTreeNorCheckedOutBranch) {
 }
 
 TEST_F(RepositoryTest, PublishingAgainChangesNothingAndANewResultReplacesOurs) {
-  Repository repository = Open();
+  repo::Repository repository = Open();
   const auto once = repository.Publish(Request());
   const auto again = repository.Publish(Request());
   ASSERT_TRUE(again);
   EXPECT_FALSE(again->changed);
   EXPECT_EQ(again->commit, once->commit);
-  BranchCommit better = Request();
+  repo::BranchCommit better = Request();
   better.content = "one\n2\nfastest\n";
   const auto replaced = repository.Publish(better);
   ASSERT_TRUE(replaced);
@@ -185,13 +185,13 @@ TEST_F(RepositoryTest, PublishingAgainChangesNothingAndANewResultReplacesOurs) {
 }
 
 TEST_F(RepositoryTest, ForeignTipsCheckedOutBranchesAndOtherNamesAreRefused) {
-  Repository repository = Open();
+  repo::Repository repository = Open();
   temp.Git({"branch", "warpwright/a", first});
   EXPECT_FALSE(repository.Publish(Request()));
   temp.Git({"branch", "-D", "warpwright/a"});
   ASSERT_TRUE(repository.Publish(Request()));
   temp.Git({"checkout", "-q", "warpwright/a"});
-  BranchCommit other = Request();
+  repo::BranchCommit other = Request();
   other.content = "x";
   EXPECT_FALSE(repository.Publish(other));
   for (const char* name : {"main", "warpwright/../main", "warpwright/a..b", "warpwright/"}) {
@@ -201,14 +201,14 @@ TEST_F(RepositoryTest, ForeignTipsCheckedOutBranchesAndOtherNamesAreRefused) {
 }
 
 TEST(Signature, IsParsedStrictly) {
-  EXPECT_EQ(Signature::Parse("A B <a@b.c>")->name, "A B");
-  EXPECT_EQ(Signature::Parse("A B <a@b.c>")->email, "a@b.c");
-  for (const char* bad : {"", "A", "<a@b>", "A <>", "A <a@b> x", "A\nB <a@b>"}) EXPECT_FALSE(Signature::Parse(bad)) << bad;
+  EXPECT_EQ(repo::Signature::Parse("A B <a@b.c>")->name, "A B");
+  EXPECT_EQ(repo::Signature::Parse("A B <a@b.c>")->email, "a@b.c");
+  for (const char* bad : {"", "A", "<a@b>", "A <>", "A <a@b> x", "A\nB <a@b>"}) EXPECT_FALSE(repo::Signature::Parse(bad)) << bad;
 }
 
 TEST(Repository, NoRepositoryIsSaidWithARemedy) {
-  const auto folder = std::move(*TemporaryDirectory::Create("ww-none"));
-  const auto repository = Repository::Open(folder.path());
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-none"));
+  const auto repository = repo::Repository::Open(folder.path());
   ASSERT_FALSE(repository);
   EXPECT_NE(repository.error().remedy.find("--repo"), std::string::npos);
 }

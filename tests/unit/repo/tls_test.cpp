@@ -10,8 +10,8 @@
 namespace warpwright {
 namespace {
 
-TemporaryDirectory& Certificates() {
-  static TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-tls"));
+base::TemporaryDirectory& Certificates() {
+  static base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-tls"));
   return folder;
 }
 std::filesystem::path In(const char* name) { return Certificates().path() / name; }
@@ -20,11 +20,11 @@ std::filesystem::path In(const char* name) { return Certificates().path() / name
 class TlsEnvironment : public testing::Environment {
   void SetUp() override {
     for (const std::string name : {"trusted", "stranger"}) {
-      Command command;
+      base::Command command;
       command.argv = {"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,DNS:127.0.0.1",
                       "-keyout", In((name + ".key").c_str()).string(), "-out", In((name + ".pem").c_str()).string()};
-      command.env = MinimalEnvironment();
-      const auto done = Run(command);
+      command.env = base::MinimalEnvironment();
+      const auto done = base::Run(command);
       ASSERT_TRUE(done && done->exit_code == 0) << (done ? done->err : done.error().Format());
     }
     ::setenv("SSL_CERT_FILE", In("trusted.pem").c_str(), 1);
@@ -39,14 +39,14 @@ TEST(Tls, OnlyATrustedCertificateGetsTheToken) {
   for (const bool trusted : {true, false}) {
     const std::string name = trusted ? "trusted" : "stranger";
     GitHttpServer server(repository.path(), "ghs_token", In((name + ".pem").c_str()), In((name + ".key").c_str()));
-    RemoteAddress address;
+    repo::RemoteAddress address;
     address.url = server.Url(".git");
     int asked = 0;
     address.credential.token = [&]() -> Result<std::string> {
       ++asked;
       return "ghs_token";
     };
-    auto mirror = Mirror::Open(Certificates().path() / (name + ".git"), address);
+    auto mirror = repo::Mirror::Open(Certificates().path() / (name + ".git"), address);
     ASSERT_TRUE(mirror);
     const auto moves = mirror->Fetch();
     EXPECT_EQ(moves.has_value(), trusted) << (moves ? "" : moves.error().Format());

@@ -11,8 +11,8 @@
 namespace warpwright {
 namespace {
 
-DashboardJob Job(std::string kernel, std::string reason = {}) {
-  DashboardJob job;
+report::DashboardJob Job(std::string kernel, std::string reason = {}) {
+  report::DashboardJob job;
   job.kernel = std::move(kernel);
   job.device = "cuda:0";
   job.commit = "0123456789abcdef";
@@ -21,8 +21,8 @@ DashboardJob Job(std::string kernel, std::string reason = {}) {
   return job;
 }
 
-DashboardInput SampleDashboard() {
-  DashboardInput in;
+report::DashboardInput SampleDashboard() {
+  report::DashboardInput in;
   in.repository = "example/kernels";
   in.version = "0.1.0";
   in.running = {Job("softmax")};
@@ -48,37 +48,37 @@ DashboardInput SampleDashboard() {
   return in;
 }
 
-TEST(Dashboard, IsGolden) { ExpectGolden("dashboard.md", RenderDashboard(SampleDashboard()).body); }
+TEST(Dashboard, IsGolden) { ExpectGolden("dashboard.md", report::RenderDashboard(SampleDashboard()).body); }
 
 TEST(Dashboard, EqualStatesGiveEqualBodies) {
-  EXPECT_EQ(RenderDashboard(SampleDashboard()).body, RenderDashboard(SampleDashboard()).body);
-  EXPECT_EQ(RenderDashboard({}).body.rfind(kDashboardMarker, 0), 0u);
+  EXPECT_EQ(report::RenderDashboard(SampleDashboard()).body, report::RenderDashboard(SampleDashboard()).body);
+  EXPECT_EQ(report::RenderDashboard({}).body.rfind(report::kDashboardMarker, 0), 0u);
 }
 
 // Limits never starve in silence.
 TEST(Dashboard, WaitingWorkIsVisible) {
-  const std::string body = RenderDashboard(SampleDashboard()).body;
+  const std::string body = report::RenderDashboard(SampleDashboard()).body;
   EXPECT_NE(body.find("### Waiting because of a limit (1)"), std::string::npos);
   EXPECT_NE(body.find("3 of 3 pull requests are open"), std::string::npos);
   EXPECT_NE(body.find("3 of 3 pull requests open, 1 of 5 opened today"), std::string::npos);
 }
 
 TEST(Dashboard, StaysSmallAndInactive) {
-  DashboardInput in = SampleDashboard();
+  report::DashboardInput in = SampleDashboard();
   for (int i = 0; i < 500; ++i) {
     for (auto* jobs : {&in.running, &in.queued, &in.waiting, &in.failed, &in.unchanged}) jobs->push_back(Job("k" + std::to_string(i), std::string(500, '@')));
     in.ignored.push_back(std::string(300, '`'));
   }
   in.last_error = "<b>@octocat</b>";
-  const std::string body = RenderDashboard(in).body;
-  EXPECT_LE(CodePoints(body), kMaxBodyCharacters);
+  const std::string body = report::RenderDashboard(in).body;
+  EXPECT_LE(base::CodePoints(body), report::kMaxBodyCharacters);
   EXPECT_EQ(body.find("@octocat"), std::string::npos);
   EXPECT_EQ(body.find("<b>"), std::string::npos);
 }
 
-KernelSummary Improved() { return {MeasuredLayerNorm(), MeasuredProvenance(), "https://github.com/example/kernels/pull/7", "created"}; }
-KernelSummary Unchanged(const std::string& name) {
-  KernelSummary kernel{MeasuredLayerNorm(), {}, "", ""};
+report::KernelSummary Improved() { return {MeasuredLayerNorm(), MeasuredProvenance(), "https://github.com/example/kernels/pull/7", "created"}; }
+report::KernelSummary Unchanged(const std::string& name) {
+  report::KernelSummary kernel{MeasuredLayerNorm(), {}, "", ""};
   kernel.explanation.kernel = name;
   kernel.explanation.outcome = "unchanged";
   kernel.explanation.outcome_reason = "no improvement found in 4 rounds";
@@ -86,30 +86,30 @@ KernelSummary Unchanged(const std::string& name) {
 }
 
 TEST(JobSummary, ShowsAllKernelsImprovedFirst) {
-  const std::string text = RenderJobSummary({Unchanged("scan"), Improved()});
+  const std::string text = report::RenderJobSummary({Unchanged("scan"), Improved()});
   EXPECT_EQ(text.rfind("# warpwright: 1 of 2 kernels faster", 0), 0u);
   EXPECT_LT(text.find("| `layernorm` | **1.64x faster** |"), text.find("| `scan` | no improvement found |"));
   EXPECT_NE(text.find("<https://github.com/example/kernels/pull/7> created"), std::string::npos);
-  EXPECT_NE(RenderJobSummary({}).find("No kernel had changed."), std::string::npos);
+  EXPECT_NE(report::RenderJobSummary({}).find("No kernel had changed."), std::string::npos);
 }
 
 TEST(JobSummary, StaysUnderTheLimit) {
-  std::vector<KernelSummary> kernels(60, {HugeExplanation(), MeasuredProvenance(), "", ""});
-  const std::string text = RenderJobSummary(kernels);
-  EXPECT_LE(text.size(), kMaxSummaryBytes);
+  std::vector<report::KernelSummary> kernels(60, {HugeExplanation(), MeasuredProvenance(), "", ""});
+  const std::string text = report::RenderJobSummary(kernels);
+  EXPECT_LE(text.size(), report::kMaxSummaryBytes);
   EXPECT_NE(text.find("are left out"), std::string::npos);
 }
 
 TEST(WorkflowCommands, AreEscaped) {
-  EXPECT_EQ(WorkflowCommand("warning", "a,b:c.cu", 3, "50% off, now: x", "one\ntwo\r100%"), "::warning file=a%2Cb%3Ac.cu,line=3,title=50%25 off%2C now%3A x::one%0Atwo 100%25\n");
-  EXPECT_EQ(WorkflowCommand("failure", "a.cu", 0, "t", "m"), "::error file=a.cu,line=1,title=t::m\n");
-  EXPECT_EQ(WorkflowCommand("::set-env", "a.cu", 1, "t", "x\n::set-env name=A::b"), "::notice file=a.cu,line=1,title=t::x%0A::set-env name=A::b\n");
+  EXPECT_EQ(report::WorkflowCommand("warning", "a,b:c.cu", 3, "50% off, now: x", "one\ntwo\r100%"), "::warning file=a%2Cb%3Ac.cu,line=3,title=50%25 off%2C now%3A x::one%0Atwo 100%25\n");
+  EXPECT_EQ(report::WorkflowCommand("failure", "a.cu", 0, "t", "m"), "::error file=a.cu,line=1,title=t::m\n");
+  EXPECT_EQ(report::WorkflowCommand("::set-env", "a.cu", 1, "t", "x\n::set-env name=A::b"), "::notice file=a.cu,line=1,title=t::x%0A::set-env name=A::b\n");
 }
 
 TEST(WorkflowCommands, AtMostTenOfAKindAndTheLastSaysSo) {
-  const std::string few = RenderAnnotations({Unchanged("a")});
+  const std::string few = report::RenderAnnotations({Unchanged("a")});
   EXPECT_EQ(std::count(few.begin(), few.end(), '\n'), 4);
-  const std::string many = RenderAnnotations({Unchanged("a"), Unchanged("b"), Unchanged("c"), Unchanged("d")});
+  const std::string many = report::RenderAnnotations({Unchanged("a"), Unchanged("b"), Unchanged("c"), Unchanged("d")});
   EXPECT_EQ(std::count(many.begin(), many.end(), '\n'), 10);
   EXPECT_NE(many.find("7 more notes of this kind"), std::string::npos);
 }

@@ -15,7 +15,7 @@ struct EscapeRow {
   const char* markdown;
 };
 class Escapes : public testing::TestWithParam<EscapeRow> {};
-TEST_P(Escapes, LeaveNothingActive) { EXPECT_EQ(EscapeMarkdown(GetParam().text), GetParam().markdown); }
+TEST_P(Escapes, LeaveNothingActive) { EXPECT_EQ(report::EscapeMarkdown(GetParam().text), GetParam().markdown); }
 INSTANTIATE_TEST_SUITE_P(
     All, Escapes,
     testing::Values(EscapeRow{"plain text.", "plain text."}, EscapeRow{"<img src=x>", "&lt;img src=x&gt;"}, EscapeRow{"[a](javascript:x)", "\\[a\\](javascript:x)"},
@@ -28,26 +28,26 @@ INSTANTIATE_TEST_SUITE_P(
                     EscapeRow{"a\xF3\xA0\x81\x81", "a\xEF\xBF\xBD"}, EscapeRow{"µs → Ж 漢", "µs → Ж 漢"}, EscapeRow{"", ""}));
 
 TEST(Escaping, FencesAreLongerThanAnyRunInside) {
-  EXPECT_EQ(CodeBlock("a ``` b\n````\n", "c"), "`````c\na ``` b\n````\n`````\n");
-  EXPECT_EQ(CodeSpan("a`b"), "`` a`b ``");
-  EXPECT_EQ(CodeSpan(""), "` `");
-  EXPECT_EQ(CodeCell("a|b"), "`a\\|b`");
-  EXPECT_EQ(CodeBlock("/close\n/1\n// text\n", ""), "```\n /close\n/1\n// text\n```\n");
+  EXPECT_EQ(report::CodeBlock("a ``` b\n````\n", "c"), "`````c\na ``` b\n````\n`````\n");
+  EXPECT_EQ(report::CodeSpan("a`b"), "`` a`b ``");
+  EXPECT_EQ(report::CodeSpan(""), "` `");
+  EXPECT_EQ(report::CodeCell("a|b"), "`a\\|b`");
+  EXPECT_EQ(report::CodeBlock("/close\n/1\n// text\n", ""), "```\n /close\n/1\n// text\n```\n");
 }
 
-TEST(Escaping, CutsAtCharacterBorders) { EXPECT_EQ(EscapeMarkdown("aaä", 3), "aa…"); }
+TEST(Escaping, CutsAtCharacterBorders) { EXPECT_EQ(report::EscapeMarkdown("aaä", 3), "aa…"); }
 
 TEST(Escaping, OnlyPlainAddressesAreLinks) {
-  EXPECT_EQ(SafeUrl("https://github.com/o/r/pull/1?x=1#y"), "https://github.com/o/r/pull/1?x=1#y");
-  for (const char* url : {"javascript:x", "https://a.b/>x", "https://a.b/ x", "https://a.b/)\n", "ftp://a", ""}) EXPECT_EQ(SafeUrl(url), "") << url;
+  EXPECT_EQ(report::SafeUrl("https://github.com/o/r/pull/1?x=1#y"), "https://github.com/o/r/pull/1?x=1#y");
+  for (const char* url : {"javascript:x", "https://a.b/>x", "https://a.b/ x", "https://a.b/)\n", "ftp://a", ""}) EXPECT_EQ(report::SafeUrl(url), "") << url;
 }
 
 TEST(Escaping, MermaidLabelsHoldPlainCharactersOnly) {
-  EXPECT_EQ(MermaidLabel("row_parallel (mode=block, 4%)"), "row_parallel (mode=block, 4%)");
-  EXPECT_EQ(MermaidLabel("a\"]; click a \"javascript:x\" <b>#35;`"), "a    click a  javascript:x   b  35  ");
-  EXPECT_EQ(MermaidLabel("- 1. list"), "1. list");
-  EXPECT_EQ(MermaidLabel("\"\"\""), "unnamed");
-  EXPECT_EQ(MermaidLabel(std::string(100, 'a'), 10), "aaaaaaaaaa…");
+  EXPECT_EQ(report::MermaidLabel("row_parallel (mode=block, 4%)"), "row_parallel (mode=block, 4%)");
+  EXPECT_EQ(report::MermaidLabel("a\"]; click a \"javascript:x\" <b>#35;`"), "a    click a  javascript:x   b  35  ");
+  EXPECT_EQ(report::MermaidLabel("- 1. list"), "1. list");
+  EXPECT_EQ(report::MermaidLabel("\"\"\""), "unnamed");
+  EXPECT_EQ(report::MermaidLabel(std::string(100, 'a'), 10), "aaaaaaaaaa…");
 }
 
 // What would be active where it got through: GitHub's renderer shows it as the text that it is.
@@ -60,11 +60,11 @@ const char* const kHostile[] = {
     "<details open>", "<a href='x'>y</a>", "autolink:<x@y.z>", "foo_bar_baz", "5 * 3 * 2", "![](x)", "[[wiki]]", "{{ x }}", "\\<b\\>", "a  \nb", "<?php ?>", "<![CDATA[x]]>"};
 
 std::string Rendered(const std::string& markdown) {
-  Command command;
+  base::Command command;
   command.argv = {"cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e", "tasklist", "-e", "autolink"};
-  command.env = MinimalEnvironment();
+  command.env = base::MinimalEnvironment();
   command.input = markdown;
-  const auto run = Run(command);
+  const auto run = base::Run(command);
   return run && run->exit_code == 0 ? run->out : std::string();
 }
 
@@ -78,7 +78,7 @@ std::string TextOf(std::string html) {
 TEST(Escaping, WhatGitHubsRendererMakesOfIt) {
   if (Rendered("x") != "<p>x</p>\n") GTEST_SKIP() << "cmark-gfm is not installed";
   std::string document;
-  for (const char* text : kHostile) document += "- " + EscapeMarkdown(text) + "\n\n<hr>\n\n| h |\n|---|\n| " + EscapeMarkdown(text) + " |\n\n<hr>\n\n" + EscapeMarkdown(text) + "\n\n<hr>\n\n" + CodeSpan(text) + "\n\n<hr>\n\n";
+  for (const char* text : kHostile) document += "- " + report::EscapeMarkdown(text) + "\n\n<hr>\n\n| h |\n|---|\n| " + report::EscapeMarkdown(text) + " |\n\n<hr>\n\n" + report::EscapeMarkdown(text) + "\n\n<hr>\n\n" + report::CodeSpan(text) + "\n\n<hr>\n\n";
   const std::string html = Rendered(document);
   size_t at = 0;
   const auto next = [&] {
@@ -90,7 +90,7 @@ TEST(Escaping, WhatGitHubsRendererMakesOfIt) {
   // No word that GitHub's filters link in the text that is left.
   const std::regex links("@[A-Za-z0-9]|#[0-9]|[Gg][Hh]-[0-9]|://|[Ww][Ww][Ww]\\.");
   for (const char* text : kHostile) {
-    std::string clean = CleanText(text, 500);
+    std::string clean = base::CleanText(text, 500);
     clean = clean.find_first_not_of(' ') == std::string::npos ? "" : clean.substr(clean.find_first_not_of(' '), clean.find_last_not_of(' ') - clean.find_first_not_of(' ') + 1);
     const std::string item = next(), cell = next(), paragraph = next(), span = next();
     EXPECT_EQ(TextOf(item), "<ul>\n<li>" + clean + "</li>\n</ul>\n") << text;
@@ -107,7 +107,7 @@ TEST(Escaping, WhatGitHubsRendererMakesOfIt) {
 TEST(Escaping, CodeBlocksHoldEverything) {
   if (Rendered("x") != "<p>x</p>\n") GTEST_SKIP() << "cmark-gfm is not installed";
   for (const char* text : kHostile) {
-    const std::string html = Rendered(CodeBlock(text, "text") + "\nafter\n");
+    const std::string html = Rendered(report::CodeBlock(text, "text") + "\nafter\n");
     EXPECT_EQ(html.rfind("<pre><code class=\"language-text\">", 0), 0u) << html;
     EXPECT_TRUE(html.ends_with("</code></pre>\n<p>after</p>\n")) << html;
     EXPECT_EQ(html.find("<", 33), html.find("</code")) << html;

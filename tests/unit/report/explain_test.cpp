@@ -12,7 +12,7 @@ namespace {
 
 // The numbers stand in the trajectory that tests/golden/trajectories keeps.
 TEST(Explain, ARealTrajectory) {
-  const Explanation e = ModelledSoftmax();
+  const report::Explanation e = ModelledSoftmax();
   EXPECT_EQ(e.outcome, "improved");
   EXPECT_TRUE(e.modelled);
   EXPECT_FALSE(e.interval);
@@ -27,7 +27,7 @@ TEST(Explain, ARealTrajectory) {
   EXPECT_FALSE(e.cases[2].errors[0].identical);
   EXPECT_DOUBLE_EQ(e.cases[2].errors[0].error, 3e-8);
   EXPECT_DOUBLE_EQ(e.cases[2].errors[0].allowed, 1.8e-7);
-  EXPECT_EQ(BitIdentical(e), std::optional<bool>(false));
+  EXPECT_EQ(report::BitIdentical(e), std::optional<bool>(false));
   ASSERT_FALSE(e.hot_before.empty());
   EXPECT_EQ(e.hot_before[0].line, 18);
   EXPECT_EQ(e.hot_before[0].text.find("out_row[j] = expf("), 0u);
@@ -37,15 +37,15 @@ TEST(Explain, ARealTrajectory) {
   EXPECT_NE(e.preconditions[1].find("inp must not overlap"), std::string::npos);
 }
 
-TrajectoryView Timed() {
-  TrajectoryView view = LoadTrajectory("softmax.jsonl");
-  StepView& accepted = view.steps.back();
-  auto& measured = std::get<Measured>(*accepted.outcome->verdict);
+memory::TrajectoryView Timed() {
+  memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  memory::StepView& accepted = view.steps.back();
+  auto& measured = std::get<core::Measured>(*accepted.outcome->verdict);
   measured.modelled = false;
-  std::get<Measured>(*view.steps.front().outcome->verdict).modelled = false;
+  std::get<core::Measured>(*view.steps.front().outcome->verdict).modelled = false;
   for (auto& c : measured.cases) {
-    TimingSummary t;
-    t.decision = TimingDecision::kFaster;
+    core::TimingSummary t;
+    t.decision = core::TimingDecision::kFaster;
     t.log_ratio = std::log(2.0);
     t.standard_error = 0.01;
     t.lower = t.log_ratio - 0.02;
@@ -61,7 +61,7 @@ TrajectoryView Timed() {
 }
 
 TEST(Explain, IntervalsComeFromThePairs) {
-  const Explanation e = Explain(Timed(), {});
+  const report::Explanation e = report::Explain(Timed(), {});
   ASSERT_TRUE(e.interval);
   EXPECT_NEAR(e.interval->gain, 2, 1e-9);
   // Two cases of weight 2 and 1, standard error 0.01 each: sqrt(5)/3 of it, and t of 19 degrees is 2.093.
@@ -71,25 +71,25 @@ TEST(Explain, IntervalsComeFromThePairs) {
   EXPECT_EQ(e.cases[0].before_us, 100);
   EXPECT_EQ(e.cases[0].pairs, 100);
   EXPECT_NEAR(e.cases[0].timing->low, std::exp(std::log(2.0) - 0.02), 1e-9);
-  TrajectoryView untimed = Timed();
-  std::get<Measured>(*untimed.steps.back().outcome->verdict).cases[0].timing.reset();
-  EXPECT_FALSE(Explain(untimed, {}).interval);
+  memory::TrajectoryView untimed = Timed();
+  std::get<core::Measured>(*untimed.steps.back().outcome->verdict).cases[0].timing.reset();
+  EXPECT_FALSE(report::Explain(untimed, {}).interval);
 }
 
 TEST(Explain, RelaxationsOfTheManifestAreSaid) {
-  ExplainContext context;
-  context.allow = {Allow::kTf32, Allow::kClock};
+  report::ExplainContext context;
+  context.allow = {core::Allow::kTf32, core::Allow::kClock};
   context.tolerance.relative = 1e-3;
-  const Explanation e = Explain(LoadTrajectory("softmax.jsonl"), context);
+  const report::Explanation e = report::Explain(LoadTrajectory("softmax.jsonl"), context);
   EXPECT_EQ(e.relaxations, (std::vector<std::string>{"allow: tf32", "allow: clock", "tolerance: relative 0.001"}));
 }
 
 TEST(ReviewNotes, AreSortedByWhatTheySay) {
-  Explanation e;
+  report::Explanation e;
   e.cases.resize(2);
   e.cases[0].name = "a: b";
   e.cases[1].name = "a";
-  SortNotes({"agreement: a: b: out is bit-identical", "agreement: a: out is off by at most 1.5e-07 where 3e-07 is allowed (1 of 2 elements differ)", "agreement: gone: out is bit-identical",
+  report::SortNotes({"agreement: a: b: out is bit-identical", "agreement: a: out is off by at most 1.5e-07 where 3e-07 is allowed (1 of 2 elements differ)", "agreement: gone: out is bit-identical",
              "review: case a is 15.0 times as fast, which is rare for the same work", "precision: approximate ex2 at line 3", "odd-shape: not tested with N=1: the original faults",
              "timing: 1.6x in a first process", "counters: none: ask root", "counters: none: ask root"},
             e);
@@ -105,19 +105,19 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
 }
 
 TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
-  const auto rows = CheckTable({"comparison", "a-new-one"}, true, {"special-values: not tested with x: it faults"});
-  const auto find = [&](const std::string& name) { return *std::find_if(rows.begin(), rows.end(), [&](const CheckRow& row) { return row.name == name; }); };
+  const auto rows = report::CheckTable({"comparison", "a-new-one"}, true, {"special-values: not tested with x: it faults"});
+  const auto find = [&](const std::string& name) { return *std::find_if(rows.begin(), rows.end(), [&](const report::CheckRow& row) { return row.name == name; }); };
   EXPECT_TRUE(find("comparison").ran);
   EXPECT_TRUE(find("a-new-one").ran);
   EXPECT_EQ(find("timed-output").why_not, "needs a GPU");
   EXPECT_EQ(find("special-values").why_not, "not tested with x: it faults");
-  for (const auto& row : CheckTable({}, false, {})) EXPECT_FALSE(row.why_not.empty()) << row.name;
+  for (const auto& row : report::CheckTable({}, false, {})) EXPECT_FALSE(row.why_not.empty()) << row.name;
 }
 
 // Every check that the judge can report is known here: else a reader would not be told what it means.
 TEST(ReviewNotes, KnowsTheJudgesChecks) {
-  const std::string judge = *ReadFile(std::string(WW_SOURCE_DIR) + "/daemon/judge/judge.h");
-  for (const auto& row : CheckTable({}, false, {})) EXPECT_NE(judge.find(row.name), std::string::npos) << row.name;
+  const std::string judge = *base::ReadFile(std::string(WW_SOURCE_DIR) + "/daemon/judge/judge.h");
+  for (const auto& row : report::CheckTable({}, false, {})) EXPECT_NE(judge.find(row.name), std::string::npos) << row.name;
 }
 
 }  // namespace

@@ -23,24 +23,24 @@ size_t Count(const std::string& text, const std::string& what) {
 std::string Spaces(const std::string& text) { return std::regex_replace(text, std::regex("\u00a0"), " "); }
 
 TEST(PullRequest, BodiesAreGolden) {
-  ExpectGolden("pull-request-modelled.md", RenderPullRequest(ModelledSoftmax(), SampleProvenance()).body);
-  ExpectGolden("pull-request-measured.md", RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body);
-  ExpectGolden("pull-request-huge.md", RenderPullRequest(HugeExplanation(), MeasuredProvenance()).body);
+  ExpectGolden("pull-request-modelled.md", report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()).body);
+  ExpectGolden("pull-request-measured.md", report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body);
+  ExpectGolden("pull-request-huge.md", report::RenderPullRequest(HugeExplanation(), MeasuredProvenance()).body);
 }
 
 TEST(PullRequest, TitlesSayGainDeviceAndTimes) {
-  EXPECT_EQ(RenderPullRequest(MeasuredLayerNorm(), {}).title, "perf(layernorm): 1.64x faster on H200 (100 us to 61.1 us)");
-  EXPECT_EQ(RenderPullRequest(ModelledSoftmax(), {}).title.rfind("perf(softmax): 97.6x faster, modelled, on H200", 0), 0u);
-  Explanation e = MeasuredLayerNorm();
+  EXPECT_EQ(report::RenderPullRequest(MeasuredLayerNorm(), {}).title, "perf(layernorm): 1.64x faster on H200 (100 us to 61.1 us)");
+  EXPECT_EQ(report::RenderPullRequest(ModelledSoftmax(), {}).title.rfind("perf(softmax): 97.6x faster, modelled, on H200", 0), 0u);
+  report::Explanation e = MeasuredLayerNorm();
   e.kernel = "fixes #12 [skip ci] @octocat " + std::string(200, 'k');
-  const std::string title = RenderPullRequest(e, {}).title;
+  const std::string title = report::RenderPullRequest(e, {}).title;
   EXPECT_LE(title.size(), 72u);
   EXPECT_EQ(title.find_first_of("#@[] \n", 5), title.find("):") + 2) << title;
 }
 
 // A modelled gain is said to be one by title, sentence, note, tables and charts, and opens a draft.
 TEST(PullRequest, ModelledGainsAreDraftsAndSaySo) {
-  const PullRequestText modelled = RenderPullRequest(ModelledSoftmax(), SampleProvenance()), measured = RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance());
+  const report::PullRequestText modelled = report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()), measured = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance());
   EXPECT_TRUE(modelled.draft);
   EXPECT_FALSE(measured.draft);
   EXPECT_NE(modelled.title.find("modelled"), std::string::npos);
@@ -50,57 +50,57 @@ TEST(PullRequest, ModelledGainsAreDraftsAndSaySo) {
 }
 
 TEST(PullRequest, SlowerAndUnchangedRowsStay) {
-  const std::string body = Spaces(RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body);
+  const std::string body = Spaces(report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body);
   EXPECT_NE(body.find("| single row | 4.21 µs | 4.38 µs | **0.96x (0.95 to 0.98), slower** | bit-identical |"), std::string::npos);
   EXPECT_NE(body.find("1.01x (0.99 to 1.03), same | – |"), std::string::npos);
   EXPECT_NE(body.find("2.4e-07 / 9.5e-07"), std::string::npos);
   // Where there are too many rows, the slower ones are not among those that go.
-  Explanation e = MeasuredLayerNorm();
+  report::Explanation e = MeasuredLayerNorm();
   for (int i = 0; i < 200; ++i) e.cases.insert(e.cases.begin(), e.cases[0]);
-  const std::string many = RenderPullRequest(e, MeasuredProvenance()).body;
+  const std::string many = report::RenderPullRequest(e, MeasuredProvenance()).body;
   EXPECT_NE(many.find("slower**"), std::string::npos);
   EXPECT_NE(many.find("more shapes are left out"), std::string::npos);
 }
 
 TEST(PullRequest, SaysWhatToLookAt) {
-  const std::string body = RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
+  const std::string body = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
   for (const char* part : {"**Lines** 4–36, 38–93, 98–99 of `src/layernorm.cu`", "Not bit-identical", "Relaxed by the manifest", "From now on", "The judge asks to look at", "chips other than H200",
                            "Not tested**: special-values"})
     EXPECT_NE(body.find(part), std::string::npos) << part;
-  const std::string modelled = RenderPullRequest(ModelledSoftmax(), SampleProvenance()).body;
+  const std::string modelled = report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()).body;
   EXPECT_NE(modelled.find("and no real GPU"), std::string::npos);
   EXPECT_NE(modelled.find("inp must not overlap"), std::string::npos);
 }
 
 TEST(PullRequest, HugeBodiesAreCutInOrderAndSaySo) {
-  const std::string body = RenderPullRequest(HugeExplanation(), MeasuredProvenance()).body;
-  EXPECT_LE(CodePoints(body), kMaxBodyCharacters);
-  EXPECT_GT(CodePoints(body), kMaxBodyCharacters / 3) << "more was cut than had to be";
+  const std::string body = report::RenderPullRequest(HugeExplanation(), MeasuredProvenance()).body;
+  EXPECT_LE(base::CodePoints(body), report::kMaxBodyCharacters);
+  EXPECT_GT(base::CodePoints(body), report::kMaxBodyCharacters / 3) << "more was cut than had to be";
   EXPECT_NE(body.find("left out to keep this page readable"), std::string::npos);
   EXPECT_EQ(Count(body, "```") % 2, 0u);
   EXPECT_EQ(Count(body, "<details>"), Count(body, "</details>"));
-  EXPECT_TRUE(ParseBody(body));  // state and controls are never cut
+  EXPECT_TRUE(report::ParseBody(body));  // state and controls are never cut
   // The diagrams and the reasons outlive the trajectory.
   EXPECT_NE(body.find("flowchart TD"), std::string::npos);
   EXPECT_NE(body.find("### Why it is faster"), std::string::npos);
 }
 
 TEST(PullRequest, NothingUntrustedIsActive) {
-  Explanation e = HugeExplanation();
+  report::Explanation e = HugeExplanation();
   e.kernel = "k@octocat|<b>--><!-- x";
   e.file = "a b/`$(reboot)`.cu";
-  const std::string body = RenderPullRequest(e, MeasuredProvenance()).body;
+  const std::string body = report::RenderPullRequest(e, MeasuredProvenance()).body;
   EXPECT_EQ(body.find("@octocat."), std::string::npos);
   EXPECT_EQ(body.find("closes #12"), std::string::npos);
   EXPECT_NE(body.find("closes \\#&#8203;12, thanks to @&#8203;octocat"), std::string::npos);
   EXPECT_NE(body.find("-- 'a b/`$(reboot)`.cu' &&"), std::string::npos);
-  ASSERT_TRUE(ParseBody(body));
-  EXPECT_EQ(ParseBody(body)->kernel, e.kernel);
+  ASSERT_TRUE(report::ParseBody(body));
+  EXPECT_EQ(report::ParseBody(body)->kernel, e.kernel);
 }
 
 TEST(BodyState, IsReadBack) {
-  const std::string body = RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
-  const auto state = ParseBody(body);
+  const std::string body = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
+  const auto state = report::ParseBody(body);
   ASSERT_TRUE(state);
   EXPECT_EQ(state->kernel, "layernorm");
   EXPECT_EQ(state->base_commit, "0123456789abcdef0123456789abcdef01234567");
@@ -111,28 +111,28 @@ TEST(BodyState, IsReadBack) {
 }
 
 TEST(BodyState, TicksAreSeenWhereTheyCount) {
-  const std::string body = RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
+  const std::string body = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
   const auto with = [&](const std::string& from, const std::string& to) { return std::regex_replace(body, std::regex(from), to); };
-  const auto retry = ParseBody(with("- \\[ \\] <!-- warpwright:retry", "- [x] <!-- warpwright:retry"));
+  const auto retry = report::ParseBody(with("- \\[ \\] <!-- warpwright:retry", "- [x] <!-- warpwright:retry"));
   EXPECT_TRUE(retry->retry && !retry->ignore);
-  const auto ignore = ParseBody(with("- \\[ \\] <!-- warpwright:ignore", "* [X] <!-- warpwright:ignore"));
+  const auto ignore = report::ParseBody(with("- \\[ \\] <!-- warpwright:ignore", "* [X] <!-- warpwright:ignore"));
   EXPECT_TRUE(!ignore->retry && ignore->ignore);
   std::string windows = with("\n", "\r\n");  // as GitHub's editor saves it
-  ASSERT_TRUE(ParseBody(windows));
-  EXPECT_EQ(ParseBody(windows)->run_id, "1f2e3d4c5b6a7988");
+  ASSERT_TRUE(report::ParseBody(windows));
+  EXPECT_EQ(report::ParseBody(windows)->run_id, "1f2e3d4c5b6a7988");
   // A box above the marker, in a log say, is nobody's wish.
-  EXPECT_FALSE(ParseBody(with("### What to look at", "- [x] <!-- warpwright:ignore -->\n### What"))->ignore);
+  EXPECT_FALSE(report::ParseBody(with("### What to look at", "- [x] <!-- warpwright:ignore -->\n### What"))->ignore);
 }
 
 TEST(BodyState, OtherBodiesAreNotOurs) {
   for (const char* body : {"", "hello", "<!-- warpwright:v1", "<!-- warpwright:v1 -->", "<!-- warpwright:v1 kernel=%zz -->", "<!-- warpwright:v1 base=1 -->", "x\n<!-- warpwright:v1 kernel=a -->",
                            "<!-- warpwright:v1 kernel -->"})
-    EXPECT_FALSE(ParseBody(body)) << body;
-  EXPECT_TRUE(ParseBody("<!-- warpwright:v1 kernel=a later=field -->\n"));
+    EXPECT_FALSE(report::ParseBody(body)) << body;
+  EXPECT_TRUE(report::ParseBody("<!-- warpwright:v1 kernel=a later=field -->\n"));
 }
 
-Explanation Unchanged() {
-  Explanation e = MeasuredLayerNorm();
+report::Explanation Unchanged() {
+  report::Explanation e = MeasuredLayerNorm();
   e.outcome = "unchanged";
   e.outcome_reason = "no improvement found in 4 rounds (the best candidate gave 1.02x; the policy asks for 1.05x)";
   e.original_hash = "aaaaaaaaaaaa";
@@ -141,47 +141,47 @@ Explanation Unchanged() {
 }
 
 TEST(Check, SaysWhatCameOfIt) {
-  const CheckText improved = RenderCheck(MeasuredLayerNorm(), MeasuredProvenance());
+  const report::CheckText improved = report::RenderCheck(MeasuredLayerNorm(), MeasuredProvenance());
   EXPECT_EQ(improved.conclusion, "success");
   EXPECT_EQ(improved.title, "1.64x faster, measured on NVIDIA H200");
   EXPECT_NE(improved.summary.find("| gpt2 |"), std::string::npos);
-  const CheckText unchanged = RenderCheck(Unchanged(), {});
+  const report::CheckText unchanged = report::RenderCheck(Unchanged(), {});
   EXPECT_EQ(unchanged.conclusion, "neutral");
   EXPECT_EQ(unchanged.title, "no improvement found");
   EXPECT_NE(unchanged.summary.find("the policy asks for 1.05x"), std::string::npos);
   EXPECT_NE(unchanged.text.find("out-of-bounds write"), std::string::npos);
   for (const auto& [outcome, conclusion] : {std::pair{"refused", "neutral"}, {"error", "failure"}, {"unfinished", "neutral"}}) {
-    Explanation e = Unchanged();
+    report::Explanation e = Unchanged();
     e.outcome = outcome;
-    EXPECT_EQ(RenderCheck(e, {}).conclusion, conclusion) << outcome;
-    EXPECT_EQ(RenderCheck(e, {}).summary.find("faster**"), std::string::npos);
+    EXPECT_EQ(report::RenderCheck(e, {}).conclusion, conclusion) << outcome;
+    EXPECT_EQ(report::RenderCheck(e, {}).summary.find("faster**"), std::string::npos);
   }
-  Explanation modelled = ModelledSoftmax();
-  EXPECT_NE(RenderCheck(modelled, {}).title.find("modelled"), std::string::npos);
+  report::Explanation modelled = ModelledSoftmax();
+  EXPECT_NE(report::RenderCheck(modelled, {}).title.find("modelled"), std::string::npos);
 }
 
 TEST(Check, NotesStandOnLinesOfTheOriginal) {
-  const CheckText check = RenderCheck(Unchanged(), {});
+  const report::CheckText check = report::RenderCheck(Unchanged(), {});
   ASSERT_EQ(check.notes.size(), 4u);  // two hot lines, two refusals with a line
   EXPECT_EQ(check.notes[0].line, 31);
   EXPECT_EQ(check.notes[0].title, "44 % of the samples, mostly long_scoreboard");
   EXPECT_EQ(check.notes[2].line, 41);
   EXPECT_EQ(check.notes[3].line, 29);
   EXPECT_EQ(check.notes[3].title, "vectorize_row_access does not apply");
-  Explanation later = Unchanged();
+  report::Explanation later = Unchanged();
   for (auto& attempt : later.attempts) attempt.parent = "bbbbbbbbbb";  // lines of another text
-  EXPECT_EQ(RenderCheck(later, {}).notes.size(), 2u);
+  EXPECT_EQ(report::RenderCheck(later, {}).notes.size(), 2u);
 }
 
 TEST(DiffSummary, CountsAndPlacesLines) {
-  const DiffSummary summary = SummarizeDiff("diff --git a/k.cu b/k.cu\n--- a/k.cu\n+++ b/k.cu\n@@ -1,3 +1,4 @@\n a\n-b\n+c\n+d\n e\n@@ -20,2 +21,1 @@ f\n g\n-h\n\\ No newline at end of file\n");
+  const report::DiffSummary summary = report::SummarizeDiff("diff --git a/k.cu b/k.cu\n--- a/k.cu\n+++ b/k.cu\n@@ -1,3 +1,4 @@\n a\n-b\n+c\n+d\n e\n@@ -20,2 +21,1 @@ f\n g\n-h\n\\ No newline at end of file\n");
   EXPECT_EQ(summary.added, 2);
   EXPECT_EQ(summary.removed, 2);
   ASSERT_EQ(summary.changed.size(), 2u);
   EXPECT_EQ(summary.changed[0].first, 2);
   EXPECT_EQ(summary.changed[0].last, 3);
   EXPECT_EQ(summary.changed[1].first, 22);
-  for (const char* bad : {"", "@@", "@@ -x +y @@\n+a\n", "+++\n", "not a diff"}) EXPECT_TRUE(SummarizeDiff(bad).changed.empty()) << bad;
+  for (const char* bad : {"", "@@", "@@ -x +y @@\n+a\n", "+++\n", "not a diff"}) EXPECT_TRUE(report::SummarizeDiff(bad).changed.empty()) << bad;
 }
 
 }  // namespace

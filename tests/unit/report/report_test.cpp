@@ -10,8 +10,8 @@
 namespace warpwright {
 namespace {
 
-Explanation Sample() {
-  Explanation e;
+report::Explanation Sample() {
+  report::Explanation e;
   e.kernel = "softmax";
   e.file = "src/softmax.cu";
   e.entry = "softmax_forward";
@@ -46,53 +46,53 @@ Explanation Sample() {
   return e;
 }
 
-TEST(Report, MarkdownIsGolden) { ExpectGolden("softmax.md", RenderMarkdown(Sample())); }
-TEST(Report, CommitMessageIsGolden) { ExpectGolden("softmax.commit.txt", RenderCommitMessage(Sample())); }
-TEST(Report, HtmlIsGolden) { ExpectGolden("softmax.html", RenderHtml(Sample())); }
+TEST(Report, MarkdownIsGolden) { ExpectGolden("softmax.md", report::RenderMarkdown(Sample())); }
+TEST(Report, CommitMessageIsGolden) { ExpectGolden("softmax.commit.txt", report::RenderCommitMessage(Sample())); }
+TEST(Report, HtmlIsGolden) { ExpectGolden("softmax.html", report::RenderHtml(Sample())); }
 
 TEST(Report, ModelledGainsSaySoWhereverTheyStand) {
-  const Explanation e = Sample();
-  EXPECT_EQ(DevicePhrase(e), "modelled on H200 (simulated)");
-  const std::string message = RenderCommitMessage(e);
+  const report::Explanation e = Sample();
+  EXPECT_EQ(report::DevicePhrase(e), "modelled on H200 (simulated)");
+  const std::string message = report::RenderCommitMessage(e);
   EXPECT_EQ(message.substr(0, message.find('\n')), "softmax: 6.25x faster (modelled on H200 (simulated))");
-  for (const auto& text : {message, RenderMarkdown(e), RenderHtml(e)}) EXPECT_NE(text.find("modelled on H200 (simulated)"), std::string::npos);
+  for (const auto& text : {message, report::RenderMarkdown(e), report::RenderHtml(e)}) EXPECT_NE(text.find("modelled on H200 (simulated)"), std::string::npos);
 }
 
 TEST(Report, CommitMessagesAreWrapped) {
-  Explanation e = Sample();
+  report::Explanation e = Sample();
   e.kernel = std::string(60, 'k');
-  std::istringstream lines(RenderCommitMessage(e));
+  std::istringstream lines(report::RenderCommitMessage(e));
   std::string line;
   ASSERT_TRUE(std::getline(lines, line));
   EXPECT_LE(line.size(), 72u);
-  EXPECT_NE(RenderCommitMessage(e).find("Optimized-by: warpwright"), std::string::npos);
+  EXPECT_NE(report::RenderCommitMessage(e).find("Optimized-by: warpwright"), std::string::npos);
 }
 
 TEST(Report, NothingFoundIsSaid) {
-  Explanation e = Sample();
+  report::Explanation e = Sample();
   e.outcome = "unchanged";
   e.outcome_reason = "no improvement found in 3 rounds";
   e.cases.clear();
-  EXPECT_NE(RenderMarkdown(e).find("no improvement found"), std::string::npos);
-  EXPECT_EQ(RenderMarkdown(e).find("faster,"), std::string::npos);
+  EXPECT_NE(report::RenderMarkdown(e).find("no improvement found"), std::string::npos);
+  EXPECT_EQ(report::RenderMarkdown(e).find("faster,"), std::string::npos);
 }
 
 // What a forge or its checks would act on, in a message that is made of other people's words.
 TEST(Report, CommitMessagesAreInactive) {
-  Explanation e = Sample();
+  report::Explanation e = Sample();
   e.steps = {"row_parallel: [skip ci] fixes #12, GH-3, thanks @octocat, https://github.com/o/r/issues/1\nOptimized-by: evil"};
   e.kernel = "k\nCo-authored-by: x";
   e.run_id = "1f2e";
   e.base_blob = "abcd";
-  const std::string message = RenderCommitMessage(e);
+  const std::string message = report::RenderCommitMessage(e);
   for (const char* active : {"[skip ci]", "#12", "GH-3", "@octocat", "://", "\nOptimized-by: evil", "\nCo-authored-by"}) EXPECT_EQ(message.find(active), std::string::npos) << active;
   EXPECT_TRUE(message.ends_with("\nKernel-Id: k_Co-authored-by:_x\nBase-Blob: abcd\nBase-commit: 0123456789abcdef0123456789abcdef01234567\nRun-Id: 1f2e\nOptimized-by: warpwright\n")) << message;
 }
 
 TEST(Plots, AreClosedAndEscaped) {
-  Explanation e = Sample();
+  report::Explanation e = Sample();
   e.attempts[1].method = "<script>";
-  for (const auto& svg : {GainPlot(e), RooflinePlot(e), AttemptTree(e)}) {
+  for (const auto& svg : {report::GainPlot(e), report::RooflinePlot(e), report::AttemptTree(e)}) {
     EXPECT_EQ(svg.rfind("<svg", 0), 0u);
     EXPECT_TRUE(svg.ends_with("</svg>\n"));
     EXPECT_EQ(svg.find("<script"), std::string::npos);
@@ -100,14 +100,14 @@ TEST(Plots, AreClosedAndEscaped) {
     EXPECT_EQ(svg.find("inf"), std::string::npos);
   }
   e.point_after.reset();
-  EXPECT_EQ(RooflinePlot(e), "");
+  EXPECT_EQ(report::RooflinePlot(e), "");
 }
 
 // A tree whose parents go in a circle must still end.
 TEST(Plots, TreesWithCirclesEnd) {
-  Explanation e = Sample();
+  report::Explanation e = Sample();
   e.attempts[0].parent = "bbbbbbbbbb";
-  EXPECT_TRUE(AttemptTree(e).ends_with("</svg>\n"));
+  EXPECT_TRUE(report::AttemptTree(e).ends_with("</svg>\n"));
 }
 
 }  // namespace

@@ -14,30 +14,30 @@
 namespace warpwright {
 
 // The trajectory of a file with one JSON object per line: the task, then its steps.
-inline TrajectoryView LoadTrajectory(const std::string& name) {
-  const auto text = ReadFile(std::string(WW_SOURCE_DIR) + "/tests/golden/trajectories/" + name);
+inline memory::TrajectoryView LoadTrajectory(const std::string& name) {
+  const auto text = base::ReadFile(std::string(WW_SOURCE_DIR) + "/tests/golden/trajectories/" + name);
   if (!text) throw std::logic_error(name + " is missing");
   std::istringstream lines(*text);
   std::string line;
-  TrajectoryView view;
+  memory::TrajectoryView view;
   while (std::getline(lines, line)) {
     const nlohmann::json json = nlohmann::json::parse(line);
     if (json.contains("kernel")) {
       view.task.key = {json["kernel"], json["base"], json["device"], json["config"]};
-      view.task.result = DecodeResult(json["result"].get<std::string>()).value();
+      view.task.result = memory::DecodeResult(json["result"].get<std::string>()).value();
       view.task.evaluations = json["evaluations"];
       continue;
     }
-    StepView step;
-    step.record = DecodeStep(json["step"].get<std::string>()).value();
-    step.outcome = DecodeOutcome(json["outcome"].get<std::string>()).value();
+    memory::StepView step;
+    step.record = memory::DecodeStep(json["step"].get<std::string>()).value();
+    step.outcome = memory::DecodeOutcome(json["outcome"].get<std::string>()).value();
     view.steps.push_back(std::move(step));
   }
   return view;
 }
 
-inline Explanation ModelledSoftmax() {
-  ExplainContext context;
+inline report::Explanation ModelledSoftmax() {
+  report::ExplainContext context;
   context.file = "src/softmax.cu";
   context.entry = "softmax_forward";
   context.chip.name = "NVIDIA H200";
@@ -49,12 +49,12 @@ inline Explanation ModelledSoftmax() {
   context.version = "0.1.0";
   context.toolchain = "NVRTC 13.0";
   context.base_blob = "8a5a27b0c6e1d2a4f3b5968778695a4b3c2d1e0f";
-  context.original_text = ReadFile(std::string(WW_SOURCE_DIR) + "/config/examples/kernels/src/softmax.cu").value_or("");
-  return Explain(LoadTrajectory("softmax.jsonl"), context);
+  context.original_text = base::ReadFile(std::string(WW_SOURCE_DIR) + "/config/examples/kernels/src/softmax.cu").value_or("");
+  return report::Explain(LoadTrajectory("softmax.jsonl"), context);
 }
 
-inline Provenance SampleProvenance() {
-  Provenance p;
+inline report::Provenance SampleProvenance() {
+  report::Provenance p;
   p.candidate_commit = "d19d02ddb93b77de85538c7e44e1088b1338121f";
   p.branch = "warpwright/softmax";
   p.base_branch = "main";
@@ -64,11 +64,11 @@ inline Provenance SampleProvenance() {
   return p;
 }
 
-inline GainInterval Interval(double low, double gain, double high) { return {low, gain, high}; }
+inline report::GainInterval Interval(double low, double gain, double high) { return {low, gain, high}; }
 
 // As an H200 gives it: paired times, one case that became slower, several kinds of failures. Made for this test.
-inline Explanation MeasuredLayerNorm() {
-  Explanation e;
+inline report::Explanation MeasuredLayerNorm() {
+  report::Explanation e;
   e.kernel = "layernorm";
   e.file = "src/layernorm.cu";
   e.entry = "layernorm_forward";
@@ -82,8 +82,8 @@ inline Explanation MeasuredLayerNorm() {
   e.after_us = 61.1;
   e.roofline_share_before = 0.41;
   e.roofline_share_after = 0.67;
-  const auto row = [&](std::string name, double before, double after, GainInterval timing, std::string decision, std::vector<OutputError> errors) {
-    CaseRow r;
+  const auto row = [&](std::string name, double before, double after, report::GainInterval timing, std::string decision, std::vector<report::OutputError> errors) {
+    report::CaseRow r;
     r.name = std::move(name);
     r.before_us = before;
     r.after_us = after;
@@ -110,7 +110,7 @@ inline Explanation MeasuredLayerNorm() {
              "round 2, shared_memory_tiling: rows are read twice [1]. [1] load_reuse = 2", "round 3, restrict_readonly: loads wait for stores [1]. [1] const_restrict = no",
              "round 4, fast_math_intrinsics: rsqrtf is precise [1]. [1] precise_math_calls = yes"};
   const auto attempt = [&](int round, std::string method, std::string parameters, std::string outcome, std::string message, std::optional<double> gain, bool accepted) {
-    AttemptRow a;
+    report::AttemptRow a;
     a.round = round;
     a.id = "c" + std::to_string(e.attempts.size());
     a.parent = "aaaaaaaaaa";
@@ -133,7 +133,7 @@ inline Explanation MeasuredLayerNorm() {
   e.predictions = {{"load_sectors_per_request", -1, 32, 4, true}, {"achieved_occupancy_pct", 1, 31.2, 88.4, true}, {"latency_pct", -1, 40, 52, false}};
   const std::vector<std::string> ran = {"guard-bands", "input-hash",    "module-state",   "unwritten-output", "determinism", "comparison", "ptx-rules",    "recorded-reference", "secret-seed",
                                         "needle",      "scale-ladder",  "exact-integers", "odd-shape",        "large-case",  "bytes-read", "timed-output", "roofline-floor"};
-  e.check_table = CheckTable(ran, false, {"special-values: not tested with gpt2, inputs special: the original itself gives NaN"});
+  e.check_table = report::CheckTable(ran, false, {"special-values: not tested with gpt2, inputs special: the original itself gives NaN"});
   e.review = {"case gpt2 is 12.1 times as fast, which is rare for the same work"};
   e.timing_notes = {"1.652x in a first process, 1.640x in a second with other seeds"};
   e.not_tested = {"special-values with gpt2, inputs special: the original itself gives NaN"};
@@ -153,8 +153,8 @@ inline Explanation MeasuredLayerNorm() {
   return e;
 }
 
-inline Provenance MeasuredProvenance() {
-  Provenance p = SampleProvenance();
+inline report::Provenance MeasuredProvenance() {
+  report::Provenance p = SampleProvenance();
   p.branch = "warpwright/layernorm";
   p.driver = "580.159.04";
   p.device_uuid = "GPU-5e0f2b4c";
@@ -164,17 +164,17 @@ inline Provenance MeasuredProvenance() {
 }
 
 // Everything at once and at length: 300 shapes, 400 attempts of a model that writes much.
-inline Explanation HugeExplanation() {
-  Explanation e = MeasuredLayerNorm();
+inline report::Explanation HugeExplanation() {
+  report::Explanation e = MeasuredLayerNorm();
   e.kernel = "stencil_family";
   const std::string prose = "the candidate moves the halo through shared memory, and `__syncthreads()` stands before every phase; closes #12, thanks to @octocat. ";
   for (int i = 0; i < 300; ++i) {
-    CaseRow row = e.cases[static_cast<size_t>(i) % 3];
+    report::CaseRow row = e.cases[static_cast<size_t>(i) % 3];
     row.name = "N=" + std::to_string(1000 + i) + ",C=" + std::to_string(64 + i);
     e.cases.push_back(row);
   }
   for (int i = 0; i < 400; ++i) {
-    AttemptRow a = e.attempts[static_cast<size_t>(i) % 8];
+    report::AttemptRow a = e.attempts[static_cast<size_t>(i) % 8];
     a.round = 5 + i / 8;
     a.accepted = i % 100 == 99;
     if (a.accepted) a.gain = 1.64 + i * 1e-3, a.outcome = "measured";

@@ -8,8 +8,8 @@
 namespace warpwright {
 namespace {
 
-Result<RewriteOutcome> Widen(const SourceRef& source, const std::string& entry) {
-  return DeriveText({.source = source, .entry = entry, .transform = std::string(kFloat64Text)});
+Result<core::RewriteOutcome> Widen(const core::SourceRef& source, const std::string& entry) {
+  return rewrite::DeriveText({.source = source, .entry = entry, .transform = std::string(core::kFloat64Text)});
 }
 
 TEST(Float64, RewritesTokens) {
@@ -38,7 +38,7 @@ TEST(Float64, RewritesTokens) {
       {"// a \\\nfloat\nfloat", "// a \\\nfloat\ndouble"},
   };
   for (const Row& row : rows) {
-    const auto rewritten = WidenTokens(row.before);
+    const auto rewritten = rewrite::WidenTokens(row.before);
     ASSERT_TRUE(rewritten) << row.before << ": " << rewritten.error().message;
     EXPECT_EQ(*rewritten, row.after);
   }
@@ -47,25 +47,25 @@ TEST(Float64, RewritesTokens) {
 TEST(Float64, RefusesWhatLooksAtBits) {
   for (const char* text : {"__float_as_int(x)", "asm volatile(\"\")", "__hadd2_rn(a, b)", "__float2int_rn(x)",
                            "wmma::load", "__half_as_ushort(h)"}) {
-    const auto rewritten = WidenTokens(text);
+    const auto rewritten = rewrite::WidenTokens(text);
     ASSERT_FALSE(rewritten) << text;
     EXPECT_EQ(rewritten.error().code, ErrorCode::kUnsupported);
   }
-  for (const char* text : {"__forceinline__ __host__ int f() { return __ffs(1); }"}) EXPECT_TRUE(WidenTokens(text));
+  for (const char* text : {"__forceinline__ __host__ int f() { return __ffs(1); }"}) EXPECT_TRUE(rewrite::WidenTokens(text));
 }
 
 TEST(Float64, InlinesHeadersOfTheRepositoryOnly) {
-  auto folder = *TemporaryDirectory::Create("shadow");
-  ASSERT_TRUE(WriteFileAtomically(folder.path() / "kernels" / "common.cuh",
+  auto folder = *base::TemporaryDirectory::Create("shadow");
+  ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "kernels" / "common.cuh",
                                   "#pragma once\n#include \"deep.cuh\"\nfloat helper(float x);\n"));
-  ASSERT_TRUE(WriteFileAtomically(folder.path() / "kernels" / "deep.cuh",
+  ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "kernels" / "deep.cuh",
                                   "#include \"common.cuh\"\nstruct Deep { float f; };\n"));
-  const SourceRef source{folder.path().string(), "kernels/softmax.cu",
+  const core::SourceRef source{folder.path().string(), "kernels/softmax.cu",
                          "#include <cuda_runtime.h>\n#include \"common.cuh\"\n#include \"common.cuh\"\n#include "
                          "\"/etc/passwd\"\nfloat kernel;\n"};
   const auto outcome = Widen(source, "softmax<float>");
   ASSERT_TRUE(outcome) << outcome.error().message;
-  const auto& widened = std::get<Rewritten>(*outcome);
+  const auto& widened = std::get<core::Rewritten>(*outcome);
   EXPECT_EQ(widened.text,
             "#include <cuda_runtime.h>\nstruct Deep { double f; };\n\ndouble helper(double x);\n\n#include "
             "\"/etc/passwd\"\ndouble kernel;\n");
@@ -75,13 +75,13 @@ TEST(Float64, InlinesHeadersOfTheRepositoryOnly) {
 TEST(Float64, RefusesAWholeTextWithAReason) {
   const auto outcome = Widen({"/tmp", "a.cu", "int x = __float_as_int(y);"}, "f");
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(std::get<RewriteRefusal>(*outcome).reason, "__float_as_int has no counterpart in float64");
+  EXPECT_EQ(std::get<core::RewriteRefusal>(*outcome).reason, "__float_as_int has no counterpart in float64");
 }
 
 TEST(Float64, BringsWhatNarrowTypesNeed) {
   const auto outcome = Widen({"/tmp", "a.cu", "#include <cuda_fp16.h>\n__half x;"}, "f<__half>");
   ASSERT_TRUE(outcome);
-  const auto& widened = std::get<Rewritten>(*outcome);
+  const auto& widened = std::get<core::Rewritten>(*outcome);
   EXPECT_NE(widened.text.find("struct ww_narrow"), std::string::npos);
   EXPECT_TRUE(widened.text.ends_with("ww_half x;"));
   EXPECT_EQ(widened.entry, "f<ww_half>");
@@ -94,7 +94,7 @@ TEST(Declaration, StandsBehindTheLastInclude) {
   for (const Row& row : {Row{"#include <a.h>\n  # include \"b.h\" // b\nint x;\n", "#include <a.h>\n  # include \"b.h\" // b\nD\nint x;\n"},
                          {"int x;\n", "D\nint x;\n"},
                          {"#include <a.h>\n/*\n#include <b.h>\n*/\n", "#include <a.h>\nD\n/*\n#include <b.h>\n*/\n"}})
-    EXPECT_EQ(InsertDeclaration(row.before, "D\n"), row.after);
+    EXPECT_EQ(rewrite::InsertDeclaration(row.before, "D\n"), row.after);
 }
 
 using Names = std::vector<std::string>;
@@ -108,7 +108,7 @@ TEST(IncludedNames, EverythingThatLooksLikeAnIncludeIsOne) {
                          {"#inc\\\nlude \"d.h\"\n", {"d.h"}}, {"#include_next <e.h>\n", {"e.h"}}, {"#import \"f.h\"\n", {"f.h"}}, {"%:include \"g.h\"\n", {"g.h"}},
                          {"#if __has_include(\"h.h\")\n", {"h.h"}}, {"#if __has_include_next ( <i.h> )\n", {"i.h"}}, {"// #include \"j.h\"\n", {}}, {"#include \"k.h\" // l.h\n", {"k.h"}},
                          {"#include MACRO\n", {}}, {"#include \"unfinished\n", {}}, {"int included = 1;\n", {}}, {"#include", {}}, {"#include /* open", {}}, {"", {}}})
-    EXPECT_EQ(IncludedNames(row.text), row.names) << row.text;
+    EXPECT_EQ(rewrite::IncludedNames(row.text), row.names) << row.text;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace warpwright {
 namespace {
 
 TEST(Edits, AppliedInOrderOfPlace) {
-  Edits edits;
+  rewrite::Edits edits;
   edits.Replace(6, 11, "there");
   edits.Insert(0, ">> ");
   edits.Insert(11, "!");
@@ -14,52 +14,52 @@ TEST(Edits, AppliedInOrderOfPlace) {
 }
 
 TEST(Edits, InsertionsAtOnePlaceKeepTheirOrder) {
-  Edits edits;
+  rewrite::Edits edits;
   edits.Insert(1, "1");
   edits.Insert(1, "2");
   EXPECT_EQ(*edits.Apply("ab"), "a12b");
 }
 
 TEST(Edits, OverlapsAndPlacesOutsideAreErrors) {
-  Edits overlap;
+  rewrite::Edits overlap;
   overlap.Replace(0, 3, "x");
   overlap.Replace(2, 4, "y");
   EXPECT_FALSE(overlap.Apply("abcdef"));
-  Edits outside;
+  rewrite::Edits outside;
   outside.Replace(4, 9, "x");
   EXPECT_FALSE(outside.Apply("abcdef"));
 }
 
 TEST(Edits, TheSameEditTwiceIsOne) {
-  Edits edits;
+  rewrite::Edits edits;
   edits.Replace(1, 2, "x");
   edits.Replace(1, 2, "x");
   EXPECT_EQ(*edits.Apply("abc"), "axc");
 }
 
 TEST(Edits, OfAPartOfTheText) {
-  Edits edits;
+  rewrite::Edits edits;
   edits.Replace(2, 3, "X");
   EXPECT_EQ(*edits.ApplyWithin("abcdef", 1, 5), "bXde");
 }
 
 TEST(Indentation, FollowsTheFile) {
-  EXPECT_EQ(IndentUnit("void f() {\n    int a;\n        b;\n}\n"), "    ");
-  EXPECT_EQ(IndentUnit("void f() {\n\tint a;\n}\n"), "\t");
-  EXPECT_EQ(IndentUnit("void f() {\n  int a;\n}\n"), "  ");
-  EXPECT_EQ(IndentUnit("/*\n * comment\n */\nint a;\n"), "  ");
-  EXPECT_EQ(IndentAt("a\n   b c\n", 6), "   ");
+  EXPECT_EQ(rewrite::IndentUnit("void f() {\n    int a;\n        b;\n}\n"), "    ");
+  EXPECT_EQ(rewrite::IndentUnit("void f() {\n\tint a;\n}\n"), "\t");
+  EXPECT_EQ(rewrite::IndentUnit("void f() {\n  int a;\n}\n"), "  ");
+  EXPECT_EQ(rewrite::IndentUnit("/*\n * comment\n */\nint a;\n"), "  ");
+  EXPECT_EQ(rewrite::IndentAt("a\n   b c\n", 6), "   ");
 }
 
 TEST(Indentation, ReindentsLevelsAndKeepsDirectivesAtTheMargin) {
-  EXPECT_EQ(Indented("if (a) {\n  b;\n#pragma unroll\n\n    c;\n}", "    ", "\t"),
+  EXPECT_EQ(rewrite::Indented("if (a) {\n  b;\n#pragma unroll\n\n    c;\n}", "    ", "\t"),
             "    if (a) {\n    \tb;\n#pragma unroll\n\n    \t\tc;\n    }");
-  EXPECT_EQ(Indented("a\nb", "  ", "  ", false), "a\n  b");
+  EXPECT_EQ(rewrite::Indented("a\nb", "  ", "  ", false), "a\n  b");
 }
 
 TEST(Indentation, DedentBringsTextOfTheFileToTwoSpaces) {
-  EXPECT_EQ(Dedented("for (;;) {\n        a;\n            b;\n    }", "    "), "for (;;) {\n  a;\n    b;\n}");
-  EXPECT_EQ(Dedented("one line", "    "), "one line");
+  EXPECT_EQ(rewrite::Dedented("for (;;) {\n        a;\n            b;\n    }", "    "), "for (;;) {\n  a;\n    b;\n}");
+  EXPECT_EQ(rewrite::Dedented("one line", "    "), "one line");
 }
 
 }  // namespace

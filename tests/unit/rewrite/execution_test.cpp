@@ -43,7 +43,7 @@ TEST(Execution, ExamplesGiveTheSameResult) {
       {"argmax", "restrict_readonly", {}, {}},
   };
   for (const ExampleCase& row : rows) {
-    const KernelSpec spec = ExampleSpec(row.name);
+    const core::KernelSpec spec = ExampleSpec(row.name);
     const std::string rewritten = ApplyToExample(row.transform, spec.file, spec.entry, row.parameters);
     ASSERT_FALSE(rewritten.starts_with("REFUSED") || rewritten.starts_with("ERROR")) << row.name << ": " << rewritten;
     EXPECT_EQ(Difference(spec, "odd", ReadExample(spec.file), rewritten, row.comparison), "")
@@ -69,7 +69,7 @@ TEST(Execution, TransformationsFollowEachOther) {
       {"row_sum", {{"unroll_accumulators", {}}, {"launch_retune", {{"block_size", "64"}}}, {"restrict_readonly", {}}}},
   };
   for (const auto& [name, steps] : rows) {
-    const KernelSpec spec = ExampleSpec(name);
+    const core::KernelSpec spec = ExampleSpec(name);
     std::string text = ReadExample(spec.file);
     for (const auto& [transform, parameters] : steps) {
       const std::string next = rewrite_test::ApplyTo(transform, text, spec.file, spec.entry, parameters);
@@ -99,7 +99,7 @@ TEST(Execution, VectorsWithTailsOffsetsAndBroadcasts) {
       "void run(float* out, const __nv_bfloat16* a, const float* bias, const int* skip, int n, int C) {\n"
       "  k<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(out, a, bias, skip, n, C);\n"
       "}\n";
-  const KernelSpec spec = Spec(
+  const core::KernelSpec spec = Spec(
       "{out: {buffer: f32, shape: [n], role: out}, a: {buffer: bf16, shape: [n], role: in}, bias: {buffer: f32, shape: "
       "[C], role: in}, "
       "skip: {buffer: i32, shape: [n], role: in, init: {integers: [0, 5]}}, n: {scalar: i32}, C: {scalar: i32}}",
@@ -123,7 +123,7 @@ TEST(Execution, GridStrideInPlace) {
   EXPECT_TRUE(Apply("vectorize_elementwise", source).starts_with("REFUSED")) << Apply("vectorize_elementwise", source);
   std::string always = source;
   always.erase(always.find("    if (x[i] %"), std::string("    if (x[i] % 3 == 0) continue;\n").size());
-  const KernelSpec spec =
+  const core::KernelSpec spec =
       Spec("{x: {buffer: i32, shape: [n], role: inout}, n: {scalar: i32}}", "[{name: odd, n: 1601}]");
   const std::string rewritten = Apply("vectorize_elementwise", always);
   EXPECT_EQ(Difference(spec, "odd", always, rewritten), "") << rewritten;
@@ -143,7 +143,7 @@ TEST(Execution, HistogramsOfFewAndOfTooManyBins) {
       "  cudaMemset(h, 0, bins * sizeof(int));\n"
       "  k<<<(n + 127) / 128, 128>>>(h, a, n, bins);\n"
       "}\n";
-  const KernelSpec spec = Spec(
+  const core::KernelSpec spec = Spec(
       "{h: {buffer: i32, shape: [bins], role: out}, a: {buffer: i32, shape: [n], role: in, init: {integers: [0, "
       "bins]}}, n: {scalar: i32}, bins: {scalar: i32}}",
       "[{name: few, n: 5003, bins: 37}, {name: many, n: 4099, bins: 20000}]");
@@ -164,7 +164,7 @@ TEST(Execution, TransposesWithExchangedAxes) {
       "  dim3 grid((R + 7) / 8, (C + 7) / 8);\n"
       "  k<<<grid, dim3(8, 8)>>>(out, in, R, C);\n"
       "}\n";
-  const KernelSpec spec = Spec(
+  const core::KernelSpec spec = Spec(
       "{out: {buffer: f64, shape: [C, R], role: out}, in: {buffer: f64, shape: [R, C], role: in}, R: {scalar: i32}, C: "
       "{scalar: i32}}",
       "[{name: odd, R: 45, C: 71}, {name: row, R: 1, C: 100}]");
@@ -186,7 +186,7 @@ TEST(Execution, AccumulatorsOfThreadStridedLoopsAndShortRows) {
       "  out[blockIdx.x * 64 + threadIdx.x] = sum + most;\n"
       "}\n"
       "void run(float* out, const float* in, int N, int C) { k<<<N, 64>>>(out, in, C); }\n";
-  const KernelSpec spec = Spec(
+  const core::KernelSpec spec = Spec(
       "{out: {buffer: f32, shape: [N, 64], role: out}, in: {buffer: f32, shape: [N, C], role: in}, N: {scalar: i32}, "
       "C: {scalar: i32}}",
       "[{name: long, N: 3, C: 1000}, {name: short, N: 2, C: 65}]");

@@ -27,16 +27,16 @@ std::string CompileError(const std::string& text, const std::string& entry = "ru
                          const std::string& file = "kernel.cu");
 
 // A kernel of the example repository's manifest.
-KernelSpec ExampleSpec(const std::string& name);
+core::KernelSpec ExampleSpec(const std::string& name);
 // One kernel of a manifest: its `file` is kernel.cu. `args` and `cases` in YAML flow style.
-KernelSpec Spec(const std::string& args, const std::string& cases, const std::string& entry = "run");
+core::KernelSpec Spec(const std::string& args, const std::string& cases, const std::string& entry = "run");
 
 struct Comparison {
   double relative = 0;         // of the largest output; 0: bit for bit
   int64_t pointer_offset = 0;  // bytes by which every buffer is off its alignment
 };
 // "" or what differs between the outputs of the two files in the named case.
-std::string Difference(const KernelSpec& spec, const std::string& case_name, const std::string& original,
+std::string Difference(const core::KernelSpec& spec, const std::string& case_name, const std::string& original,
                        const std::string& rewritten, const Comparison& comparison = {});
 
 // Lines of `rewritten` that `original` does not have, in order: what a reviewer sees in green.

@@ -20,13 +20,13 @@ constexpr auto kScale =
 
 TEST(Transforms, IdsAreUniqueAndParametersHaveDefaults) {
   std::set<std::string_view> ids;
-  for (const Transform& transform : Transforms()) {
+  for (const rewrite::Transform& transform : rewrite::Transforms()) {
     EXPECT_TRUE(ids.insert(transform.id).second) << transform.id;
-    EXPECT_EQ(FindTransform(transform.id), &transform);
-    for (const TransformParameter& parameter : transform.parameters)
+    EXPECT_EQ(rewrite::FindTransform(transform.id), &transform);
+    for (const rewrite::TransformParameter& parameter : transform.parameters)
       EXPECT_FALSE(parameter.values.empty()) << parameter.name;
   }
-  EXPECT_EQ(FindTransform("no_such"), nullptr);
+  EXPECT_EQ(rewrite::FindTransform("no_such"), nullptr);
 }
 
 TEST(Transforms, UnknownIdsParametersAndValuesAreUsageErrors) {
@@ -63,7 +63,7 @@ TEST(Transforms, RefusalsThatConcernAllOfThem) {
   };
   for (const auto& [name, source, reason] : rows) {
     const std::string entry = std::string(name) == "unknown entry" ? "nothing" : "run";
-    for (const Transform& transform : Transforms()) {
+    for (const rewrite::Transform& transform : rewrite::Transforms()) {
       const std::string result = Apply(std::string(transform.id), source, entry);
       EXPECT_TRUE(result.starts_with("REFUSED")) << name << ", " << transform.id << ": " << result;
       if (transform.id == "vectorize_elementwise") {
@@ -89,7 +89,7 @@ TEST(Transforms, BrokenSourcesAreRefused) {
       "void run(float* p, int n) { dim3 g; g.x = n; k<<<g, 1>>>(p, n); }",
   };
   for (const char* source : sources) {
-    for (const Transform& transform : Transforms()) {
+    for (const rewrite::Transform& transform : rewrite::Transforms()) {
       const std::string result = Apply(std::string(transform.id), source);
       EXPECT_FALSE(result.starts_with("ERROR")) << source << ": " << result;
     }

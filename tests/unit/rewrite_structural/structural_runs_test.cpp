@@ -24,32 +24,32 @@ using Sizes = std::map<std::string, int64_t>;
 
 const std::string kExamples = std::string(WW_SOURCE_DIR) + "/config/examples/kernels";
 
-Service& TheService() {
-  static Service service(std::filesystem::path(WW_BINARY_DIR) / "structural-test-cache", OpenDevice);
+worker::Service& TheService() {
+  static worker::Service service(std::filesystem::path(WW_BINARY_DIR) / "structural-test-cache", cli::OpenDevice);
   return service;
 }
 
 // "out:f32[N*C]:out inp:f32[N*C]:in N C B=2 M:i64"
-KernelSpec DescribeArguments(const std::string& description, Sizes& sizes) {
-  KernelSpec spec;
+core::KernelSpec DescribeArguments(const std::string& description, Sizes& sizes) {
+  core::KernelSpec spec;
   spec.name = spec.entry = "entry";
   spec.file = "kernel.cu";
   std::istringstream words(description);
   for (std::string word; words >> word;) {
-    Argument argument;
+    core::Argument argument;
     const size_t open = word.find('['), colon = word.find(':'), equals = word.find('=');
     argument.name = word.substr(0, std::min({open, colon, equals}));
     if (open != std::string::npos) {
-      BufferArgument buffer;
-      buffer.dtype = *ParseDType(word.substr(colon + 1, open - colon - 1));
+      core::BufferArgument buffer;
+      buffer.dtype = *core::ParseDType(word.substr(colon + 1, open - colon - 1));
       const size_t close = word.find(']');
-      buffer.shape.push_back(*Expression::Parse(word.substr(open + 1, close - open - 1)));
+      buffer.shape.push_back(*core::Expression::Parse(word.substr(open + 1, close - open - 1)));
       const std::string role = word.substr(close + 2);
-      buffer.role = role == "in" ? Role::kIn : role == "out" ? Role::kOut : Role::kInOut;
+      buffer.role = role == "in" ? core::Role::kIn : role == "out" ? core::Role::kOut : core::Role::kInOut;
       argument.kind = buffer;
     } else {
-      ScalarArgument scalar;
-      if (colon != std::string::npos) scalar.dtype = *ParseDType(word.substr(colon + 1));
+      core::ScalarArgument scalar;
+      if (colon != std::string::npos) scalar.dtype = *core::ParseDType(word.substr(colon + 1));
       if (equals != std::string::npos) sizes[argument.name] = std::stoll(word.substr(equals + 1));
       argument.kind = scalar;
     }
@@ -59,82 +59,82 @@ KernelSpec DescribeArguments(const std::string& description, Sizes& sizes) {
 }
 
 // Values in [-1, 1], multiples of 1/4 where ties matter; indices and offsets of compressed rows by name.
-double ValueOf(const Argument& argument, DType dtype, size_t i, const Sizes& sizes, bool ties) {
-  const CounterRandom random(7, std::hash<std::string>()(argument.name));
+double ValueOf(const core::Argument& argument, core::DType dtype, size_t i, const Sizes& sizes, bool ties) {
+  const base::CounterRandom random(7, std::hash<std::string>()(argument.name));
   if (argument.name == "start") return static_cast<double>(static_cast<int64_t>(i) * sizes.at("C"));
   if (argument.name == "column") return static_cast<double>(random.Below(i, static_cast<uint64_t>(sizes.at("n"))));
   if (argument.name == "targets") return static_cast<double>(random.Below(i, static_cast<uint64_t>(sizes.at("V"))));
-  if (!IsFloat(dtype)) return static_cast<double>(random.Below(i, 17)) - 8.0;
+  if (!core::IsFloat(dtype)) return static_cast<double>(random.Below(i, 17)) - 8.0;
   const double value = 2 * random.Uniform(i) - 1;
   return ties ? std::round(value * 4) / 4 : value;
 }
 
 struct Run {
-  std::vector<Bytes> buffers;  // of all buffer arguments
+  std::vector<base::Bytes> buffers;  // of all buffer arguments
   std::string problem;
 };
 
-Run Execute(const KernelSpec& spec, const std::string& file, const std::string& text, const Sizes& sizes, bool ties) {
-  ExecuteRequest request;
+Run Execute(const core::KernelSpec& spec, const std::string& file, const std::string& text, const Sizes& sizes, bool ties) {
+  core::ExecuteRequest request;
   request.source = {kExamples, file, text};
   request.spec = spec;
   request.device = "sim:h200";
-  for (const Argument& argument : spec.args) {
-    if (const auto* scalar = std::get_if<ScalarArgument>(&argument.kind)) {
+  for (const core::Argument& argument : spec.args) {
+    if (const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind)) {
       if (sizes.contains(argument.name))
         request.scalars[argument.name] = sizes.at(argument.name);
       else if (scalar->value)
         request.scalars[argument.name] = *scalar->value;
-      else if (IsFloat(scalar->dtype))
+      else if (core::IsFloat(scalar->dtype))
         request.scalars[argument.name] = 0.25;
       else
         request.scalars[argument.name] = int64_t{3};
       continue;
     }
-    const auto& buffer = std::get<BufferArgument>(argument.kind);
+    const auto& buffer = std::get<core::BufferArgument>(argument.kind);
     int64_t count = 1;
-    for (const Expression& extent : buffer.shape) {
+    for (const core::Expression& extent : buffer.shape) {
       const auto value = extent.Evaluate(sizes);
       if (!value) return {{}, value.error().Format()};
       count *= *value;
     }
-    BufferContent content;
+    core::BufferContent content;
     content.name = argument.name;
-    std::vector<std::byte> values(static_cast<size_t>(count) * SizeOf(buffer.dtype));
-    content.uninitialized = buffer.role == Role::kOut;
-    content.read_only = buffer.role == Role::kIn;
-    if (buffer.role != Role::kOut)
+    std::vector<std::byte> values(static_cast<size_t>(count) * core::SizeOf(buffer.dtype));
+    content.uninitialized = buffer.role == core::Role::kOut;
+    content.read_only = buffer.role == core::Role::kIn;
+    if (buffer.role != core::Role::kOut)
       for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-        StoreFromDouble(buffer.dtype, values.data(), i, ValueOf(argument, buffer.dtype, i, sizes, ties));
+        core::StoreFromDouble(buffer.dtype, values.data(), i, ValueOf(argument, buffer.dtype, i, sizes, ties));
     content.bytes = std::move(values);
     request.buffers.push_back(std::move(content));
   }
   const auto outcome = TheService().Execute(request);
   if (!outcome) return {{}, outcome.error().Format()};
-  return std::visit(Overload{[](const CompileFailed& failed) {
+  return std::visit(Overload{[](const core::CompileFailed& failed) {
                                return Run{{}, failed.log};
                              },
-                             [](const Refused& refused) {
+                             [](const core::Refused& refused) {
                                return Run{{}, refused.reason};
                              },
-                             [](const Faulted& faulted) {
+                             [](const core::Faulted& faulted) {
                                return Run{{}, "fault: " + faulted.fault.message};
                              },
-                             [](const Executed& executed) {
+                             [](const core::Executed& executed) {
                                return Run{executed.buffers, ""};
                              }},
                     *outcome);
 }
 
-double Tolerance(DType dtype) {
+double Tolerance(core::DType dtype) {
   switch (dtype) {
-    case DType::kF64:
+    case core::DType::kF64:
       return 1e-11;
-    case DType::kF32:
+    case core::DType::kF32:
       return 1e-4;
-    case DType::kF16:
+    case core::DType::kF16:
       return 4e-3;
-    case DType::kBF16:
+    case core::DType::kBF16:
       return 3e-2;
     default:
       return 0;
@@ -142,16 +142,16 @@ double Tolerance(DType dtype) {
 }
 
 // "" or where the first difference is.
-std::string Difference(const KernelSpec& spec, const Run& expected, const Run& actual) {
+std::string Difference(const core::KernelSpec& spec, const Run& expected, const Run& actual) {
   size_t index = 0;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     const auto& want = expected.buffers.at(index);
     const auto& got = actual.buffers.at(index++);
-    if (buffer->role == Role::kIn) continue;
-    for (size_t i = 0; i < want.size() / SizeOf(buffer->dtype); ++i) {
-      const double a = LoadAsDouble(buffer->dtype, want.data(), i), b = LoadAsDouble(buffer->dtype, got.data(), i);
+    if (buffer->role == core::Role::kIn) continue;
+    for (size_t i = 0; i < want.size() / core::SizeOf(buffer->dtype); ++i) {
+      const double a = core::LoadAsDouble(buffer->dtype, want.data(), i), b = core::LoadAsDouble(buffer->dtype, got.data(), i);
       const bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
                         std::abs(a - b) <= Tolerance(buffer->dtype) * std::max(1.0, std::abs(a));
       if (!same)
@@ -161,7 +161,7 @@ std::string Difference(const KernelSpec& spec, const Run& expected, const Run& a
   return "";
 }
 
-void ExpectSame(const KernelSpec& spec, const std::string& file, const std::string& original,
+void ExpectSame(const core::KernelSpec& spec, const std::string& file, const std::string& original,
                 const std::string& rewritten, const std::vector<Sizes>& cases, bool ties) {
   ASSERT_FALSE(rewritten.starts_with("REFUSED") || rewritten.starts_with("ERROR")) << rewritten;
   for (const Sizes& sizes : cases) {
@@ -192,7 +192,7 @@ class RowStylesRun : public testing::TestWithParam<Style> {};
 TEST_P(RowStylesRun, TheSame) {
   const Style& style = GetParam();
   Sizes fixed;
-  const KernelSpec spec = DescribeArguments(style.arguments, fixed);
+  const core::KernelSpec spec = DescribeArguments(style.arguments, fixed);
   const std::string source = style.kernel + style.host;
   const bool ties = style.name.find("arg") != std::string::npos;
   // One of the two modes for each style, to keep the time for compiling recorders in bounds.
@@ -207,7 +207,7 @@ class ProductsRun : public testing::TestWithParam<Product> {};
 TEST_P(ProductsRun, TheSame) {
   const Product& product = GetParam();
   Sizes fixed;
-  const KernelSpec spec = DescribeArguments(product.arguments, fixed);
+  const core::KernelSpec spec = DescribeArguments(product.arguments, fixed);
   std::vector<Sizes> cases;
   for (const auto& [m, n, k] : {std::tuple(1, 1, 1), {7, 33, 31}, {65, 70, 17}, {130, 37, 40}}) {
     Sizes sizes = {{"M", m},  {"N", n}, {"K", k},  {"B", 3},       {"T", m},
@@ -230,10 +230,10 @@ std::ostream& operator<<(std::ostream& out, const Example& example) { return out
 class ExamplesRun : public testing::TestWithParam<Example> {};
 TEST_P(ExamplesRun, TheSame) {
   const auto text = structural_test::ReadExample(".warpwright.yml");
-  const auto manifest = ParseManifest(text, ".warpwright.yml");
+  const auto manifest = config::ParseManifest(text, ".warpwright.yml");
   ASSERT_TRUE(manifest) << manifest.error().Format();
-  const KernelSpec* spec = nullptr;
-  for (const KernelSpec& kernel : manifest->kernels)
+  const core::KernelSpec* spec = nullptr;
+  for (const core::KernelSpec& kernel : manifest->kernels)
     if (kernel.entry == GetParam().entry) spec = &kernel;
   ASSERT_NE(spec, nullptr);
   std::vector<Sizes> cases = RowSizes({});

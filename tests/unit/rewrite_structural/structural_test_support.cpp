@@ -10,11 +10,11 @@ namespace {
 
 const std::string kExamples = std::string(WW_SOURCE_DIR) + "/config/examples/kernels";
 
-std::string Outcome(const RewriteRequest& request) {
-  const auto outcome = ApplyTransform(request);
+std::string Outcome(const core::RewriteRequest& request) {
+  const auto outcome = rewrite::ApplyTransform(request);
   if (!outcome) return "ERROR: " + outcome.error().Format();
-  if (const auto* refusal = std::get_if<RewriteRefusal>(&*outcome)) return "REFUSED: " + refusal->reason;
-  return std::get<Rewritten>(*outcome).text;
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&*outcome)) return "REFUSED: " + refusal->reason;
+  return std::get<core::Rewritten>(*outcome).text;
 }
 
 }  // namespace
@@ -29,19 +29,19 @@ std::string ApplyToExample(const std::string& transform, const std::string& file
   return Outcome({{kExamples, file, ReadExample(file)}, entry, "", transform, parameters});
 }
 
-std::string ReadExample(const std::string& file) { return ReadFile(kExamples + "/" + file).value_or(""); }
+std::string ReadExample(const std::string& file) { return base::ReadFile(kExamples + "/" + file).value_or(""); }
 
 std::string CompileError(const std::string& text, const std::string& file, const std::string& entry,
                          const std::vector<std::string>& kernels) {
-  static const auto compiler = Compiler::Create("");
+  static const auto compiler = compile::Compiler::Create("");
   if (!compiler) return compiler.error().Format();
-  const auto sliced = Slice({kExamples, file, text}, entry);
+  const auto sliced = source::Slice({kExamples, file, text}, entry);
   if (!sliced) return sliced.error().Format();
-  if (const auto* refused = std::get_if<Refused>(&*sliced)) return refused->reason;
-  const Slices& slices = std::get<Slices>(*sliced);
+  if (const auto* refused = std::get_if<core::Refused>(&*sliced)) return refused->reason;
+  const source::Slices& slices = std::get<source::Slices>(*sliced);
   const auto compiled = compiler->Compile({file, slices.device, slices.device_headers, kernels, "sm_80"});
   if (!compiled) return compiled.error().Format();
-  const auto* failed = std::get_if<CompileFailed>(&*compiled);
+  const auto* failed = std::get_if<core::CompileFailed>(&*compiled);
   return failed == nullptr ? "" : failed->log;
 }
 

@@ -11,11 +11,11 @@ namespace {
 
 using Story = std::vector<std::string>;
 
-const Verdict kTooLarge = CompileFailed{"ptxas error : Entry function 'k' uses too much shared data (0x18000 bytes)"};
-const Verdict kWrong = WrongResult{"comparison", "n", "out[3] = 1, expected 2"};
+const core::Verdict kTooLarge = core::CompileFailed{"ptxas error : Entry function 'k' uses too much shared data (0x18000 bytes)"};
+const core::Verdict kWrong = core::WrongResult{"comparison", "n", "out[3] = 1, expected 2"};
 
 Worth Gains(double gain) { return {.gain = gain, .gain_of_case = {}, .fails = {}}; }
-Worth Fails(const Verdict& verdict) { return {.gain = 1, .gain_of_case = {}, .fails = verdict}; }
+Worth Fails(const core::Verdict& verdict) { return {.gain = 1, .gain_of_case = {}, .fails = verdict}; }
 
 size_t Count(const Story& story, const std::string& text) {
   return static_cast<size_t>(std::count_if(
@@ -25,17 +25,17 @@ std::string Last(const Story& story) { return story.empty() ? "" : story.back();
 
 class Loop : public testing::Test {
  protected:
-  RefineResult Run() {
+  search::RefineResult Run() {
     auto refined = loop.Run();
     EXPECT_TRUE(refined) << refined.error().Format();
-    return refined ? std::move(*refined) : RefineResult();
+    return refined ? std::move(*refined) : search::RefineResult();
   }
   ScriptedLoop loop;
 };
 
 TEST_F(Loop, AGainBecomesTheBaseAndIsAccepted) {
   loop.AddMethod("fast", Gains(2));
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, "improved");
   EXPECT_NEAR(refined.result.gain, 2, 1e-9);
   EXPECT_EQ(refined.text, "float x;\n// fast\n// spliced\n");
@@ -57,7 +57,7 @@ TEST_F(Loop, AGainBecomesTheBaseAndIsAccepted) {
 
 TEST_F(Loop, SmallGainsCompound) {
   for (const char* method : {"a", "b", "c"}) loop.AddMethod(method, Gains(1.03));
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, "improved");
   EXPECT_NEAR(refined.result.gain, std::pow(1.03, 3), 1e-9);
   EXPECT_EQ(refined.text, "float x;\n// a\n// b\n// c\n// spliced\n");
@@ -65,7 +65,7 @@ TEST_F(Loop, SmallGainsCompound) {
 
 TEST_F(Loop, LessThanTheSmallestStepIsNoBase) {
   loop.AddMethod("a", Gains(1.005));
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, "unchanged");
   EXPECT_TRUE(refined.result.message.starts_with("no improvement found in 1 rounds")) << refined.result.message;
   EXPECT_EQ(Count(loop.Story(), " accept "), 0u);
@@ -73,7 +73,7 @@ TEST_F(Loop, LessThanTheSmallestStepIsNoBase) {
 
 TEST_F(Loop, BelowThePolicyNothingIsPutBeforeTheFullJudge) {
   loop.AddMethod("a", Gains(1.04));
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.message,
             "no improvement found in 1 rounds (the best candidate gave 1.04x; the policy asks for 1.05x)");
   EXPECT_TRUE(loop.judge.full.empty());
@@ -83,9 +83,9 @@ TEST_F(Loop, NoCaseMayBecomeSlower) {
   loop.SetCases({"large", "small"});
   loop.AddMethod("uneven", {.gain = 3, .gain_of_case = {{"small", 0.9}}, .fails = {}});
   EXPECT_EQ(Run().result.outcome, "unchanged");
-  const TrajectoryView view = loop.View();
+  const memory::TrajectoryView view = loop.View();
   const auto evaluation = std::find_if(view.steps.begin(), view.steps.end(),
-                                       [](const StepView& step) { return step.record.kind == StepKind::kEvaluate; });
+                                       [](const memory::StepView& step) { return step.record.kind == memory::StepKind::kEvaluate; });
   ASSERT_NE(evaluation, view.steps.end());
   EXPECT_EQ(evaluation->outcome->summary, "faster over all cases, but one takes 11 % longer: not taken (adds uneven)");
   EXPECT_NEAR(evaluation->outcome->gain, std::sqrt(2.7), 1e-9);
@@ -115,7 +115,7 @@ TEST_F(Loop, ARepairThatWorksIsTakenAndTiedToTheFailure) {
              "1 evaluate tiled tile=64x64x8: compile_failed", "1 repair tiled tile=64x64x8: adds tiled tile=32x32x32",
              "1 evaluate tiled tile=32x32x32: measured 2.00",
              "1 accept tiled tile=32x32x32: new base, 2.00x over the one before"}));
-  const TrajectoryView view = loop.View();
+  const memory::TrajectoryView view = loop.View();
   EXPECT_EQ(view.steps[5].record.attempt, 1);
   EXPECT_EQ(view.steps[7].record.attempt, 2);
   EXPECT_EQ(view.steps[5].mended_by, view.steps[7].id);
@@ -167,7 +167,7 @@ TEST_F(Loop, ATextIsJudgedOnceWhateverLedToIt) {
 TEST_F(Loop, AMethodIsTriedOnceOnTheSameEvidence) {
   loop.AddMethod("a", Gains(1.005));
   loop.AddMethod("b", Gains(0.5));
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.rounds, 2);
   EXPECT_EQ(Last(loop.Story()), "3 plan: no method is left (a: gave 1.00x in round 1; b: gave 0.50x in round 2)");
 }
@@ -177,7 +177,7 @@ TEST_F(Loop, WhatNoTransformationCanDoIsSaidAndCostsNoRound) {
   loop.worker.refuses["a"] = "no loop here";
   loop.AddMethod("b", Gains(2));
   loop.task.policy.max_rounds = 1;
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, "improved");
   EXPECT_EQ(refined.rounds, 1);
   EXPECT_EQ(Count(loop.Story(), "1 rewrite a: no loop here (line 7)"), 1u);
@@ -185,8 +185,8 @@ TEST_F(Loop, WhatNoTransformationCanDoIsSaidAndCostsNoRound) {
 
 TEST_F(Loop, ARefusedOriginalEndsIt) {
   loop.AddMethod("fast", Gains(2));
-  loop.judge.refuses_original = Refused{"tolerance-self-test", "wrong results cannot be told", "", 0};
-  const RefineResult refined = Run();
+  loop.judge.refuses_original = core::Refused{"tolerance-self-test", "wrong results cannot be told", "", 0};
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, "refused");
   EXPECT_NE(refined.result.message.find("wrong results cannot be told"), std::string::npos);
   EXPECT_EQ(loop.Story().size(), 1u);
@@ -196,14 +196,14 @@ TEST_F(Loop, ExperienceGivesTheFirstCandidates) {
   loop.AddCard("wide", {{"width", {"2", "4"}, ""}});
   loop.script["wide width=2"] = Gains(1.2);
   loop.script["wide width=4"] = Gains(2);
-  GradedExperience sample{{}, Grade::kExact};
+  memory::GradedExperience sample{{}, memory::MatchGrade::kExact};
   sample.experience.method = "wide";
   sample.experience.parameters = {{"width", "4"}};
   sample.experience.outcome = "measured";
   sample.experience.log_gain = std::log(2);
   loop.experience.answer.samples = {sample, sample};
   loop.task.policy.max_rounds = 0;
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.text, "float x;\n// wide width=4\n// spliced\n");
   EXPECT_EQ(refined.rounds, 0) << "seeds are no rounds";
   const Story story = loop.Story();
@@ -217,7 +217,7 @@ TEST_F(Loop, ExperienceGivesTheFirstCandidates) {
 TEST_F(Loop, AtTheRooflineNothingIsTried) {
   loop.AddMethod("fast", Gains(2));
   loop.judge.original_us = 0.002;
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, "unchanged");
   EXPECT_NE(refined.result.message.find("; the original is at 100 % of the roofline"), std::string::npos)
       << refined.result.message;
@@ -229,7 +229,7 @@ TEST_F(Loop, AtTheRooflineNothingIsTried) {
 TEST_F(Loop, RoundsAreABudget) {
   for (const char* method : {"a", "b", "c", "d"}) loop.AddMethod(method, Gains(0.9));
   loop.task.policy.max_rounds = 2;
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.rounds, 2);
   EXPECT_EQ(loop.judge.quick.size(), 2u);
 }
@@ -247,7 +247,7 @@ TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
   loop.AddMethod("late", Gains(2));
   loop.judge.per_review = std::chrono::minutes(20);
   loop.task.policy.max_minutes = 30;
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(loop.judge.quick.size(), 2u);
   EXPECT_EQ(refined.rounds, 1);
   EXPECT_EQ(refined.result.outcome, "improved");
@@ -273,7 +273,7 @@ class Acceptance : public Loop {
 
 TEST_F(Acceptance, FallsBackToTheBaseBefore) {
   loop.judge.full_verdicts.emplace("second", kWrong);
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, "improved");
   EXPECT_EQ(refined.text, "float x;\n// first\n// spliced\n");
   EXPECT_NEAR(refined.result.gain, 1.5, 1e-9);
@@ -283,22 +283,22 @@ TEST_F(Acceptance, FallsBackToTheBaseBefore) {
 
 TEST_F(Acceptance, WhereNoBasePassesTheOriginalStays) {
   loop.judge.full_verdicts.emplace("first", kWrong);
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, "unchanged");
   EXPECT_TRUE(refined.text.empty());
   EXPECT_EQ(loop.judge.full.size(), 2u);
 }
 
 TEST_F(Acceptance, ASpliceMayRefuse) {
-  loop.worker.splice_refuses = Refused{"splice", "an edit outside the entry", "kernels/k.cu", 3};
+  loop.worker.splice_refuses = core::Refused{"splice", "an edit outside the entry", "kernels/k.cu", 3};
   EXPECT_EQ(Run().result.outcome, "unchanged");
   EXPECT_TRUE(loop.judge.full.empty());
 }
 
 TEST_F(Acceptance, AMeanWithoutItsBoundIsNotEnough) {
-  Measured undecided;
+  core::Measured undecided;
   undecided.modelled = false;
-  undecided.decision = TimingDecision::kInconclusive;
+  undecided.decision = core::TimingDecision::kInconclusive;
   undecided.cases.push_back(
       {.case_name = "n", .weight = 1, .time_us = 10, .sampled = false, .launches = {}, .timing = {}});
   loop.judge.full_verdicts.emplace("second", undecided);
@@ -306,12 +306,12 @@ TEST_F(Acceptance, AMeanWithoutItsBoundIsNotEnough) {
 }
 
 TEST_F(Acceptance, AToolsFindingRefusesTheWinner) {
-  loop.tools = [](const SourceRef& winner, const Measured&) -> std::vector<ToolFinding> {
+  loop.tools = [](const core::SourceRef& winner, const core::Measured&) -> std::vector<core::ToolFinding> {
     const bool second = winner.text.find("// second") != std::string::npos;
-    return {{"nvcc", ToolFinding::Outcome::kClean, ""},
-            {"memcheck", second ? ToolFinding::Outcome::kFound : ToolFinding::Outcome::kNotRun, "3 findings"}};
+    return {{"nvcc", core::ToolFinding::Outcome::kClean, ""},
+            {"memcheck", second ? core::ToolFinding::Outcome::kFound : core::ToolFinding::Outcome::kNotRun, "3 findings"}};
   };
-  const RefineResult refined = Run();
+  const search::RefineResult refined = Run();
   EXPECT_EQ(refined.text, "float x;\n// first\n// spliced\n");
   ASSERT_TRUE(refined.accepted);
   EXPECT_EQ(refined.accepted->checks, std::vector<std::string>{"nvcc"});

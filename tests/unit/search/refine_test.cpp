@@ -16,36 +16,36 @@ namespace {
 
 constexpr const char* kNote = "no permission to read counters: call: CUPTI_ERROR_X (35): set an option of the driver";
 
-class NoExperience final : public ExperienceStore {
+class NoExperience final : public memory::ExperienceStore {
  public:
-  Status Append(const Experience&) override { return {}; }
-  Result<ExperienceAnswer> Query(const ExperienceKey&) override { return ExperienceAnswer{}; }
+  Status Append(const memory::Experience&) override { return {}; }
+  Result<memory::ExperienceMatches> Query(const memory::ExperienceKey&) override { return memory::ExperienceMatches{}; }
 };
 
 // Rewrites by adding a line, so that each setting of a method is another candidate; fails all calls from `lost_at` on.
-class Device final : public Evaluator {
+class Device final : public core::Evaluator {
  public:
-  Result<Inspection> Inspect(const SourceRef& source) override { return kernels.Inspect(source); }
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override {
+  Result<core::Inspection> Inspect(const core::SourceRef& source) override { return kernels.Inspect(source); }
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
     std::string text = request.source.text + "// " + request.transform;
     for (const auto& [name, value] : request.parameters) text += " " + name + "=" + value;
-    return RewriteOutcome(Rewritten{text + "\n", {"adds a line"}});
+    return core::RewriteOutcome(core::Rewritten{text + "\n", {"adds a line"}});
   }
-  Result<SpliceOutcome> Splice(const SpliceRequest& request) override { return kernels.Splice(request); }
-  Result<ExecuteOutcome> Execute(const ExecuteRequest& request) override {
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override { return kernels.Splice(request); }
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override {
     if (++executions > lost_at) return Fail(ErrorCode::kIo, "the GPU is lost", "look at dmesg");
     evaluated.insert(request.source.text);
     auto outcome = kernels.Execute(request);
     // A kernel whose time is spent on starting it: the policy then asks for other block sizes.
-    if (auto* run = outcome ? std::get_if<Executed>(&*outcome) : nullptr) {
-      LaunchReport& launch = run->launches.front();
+    if (auto* run = outcome ? std::get_if<core::Executed>(&*outcome) : nullptr) {
+      core::LaunchReport& launch = run->launches.front();
       launch.time.total_us = run->time_us;
       launch.time.overhead_us = 0.7 * run->time_us;
       launch.occupancy.waves = 1.5;
     }
     return outcome;
   }
-  Result<TimeOutcome> Time(const TimeRequest& request) override { return kernels.Time(request); }
+  Result<core::TimeOutcome> Time(const core::TimeRequest& request) override { return kernels.Time(request); }
 
   FakeEvaluator kernels;
   std::set<std::string> evaluated;  // texts
@@ -58,10 +58,10 @@ void TwiceUncounted(FakeRun& run) {
 }
 
 struct Workplace {
-  Workplace() : folder(*TemporaryDirectory::Create("refine")) {
+  Workplace() : folder(*base::TemporaryDirectory::Create("refine")) {
     trusted.kernels.Add("original", TwiceUncounted, 400);
     candidates.kernels.Add("// ", TwiceUncounted, 400);
-    task.spec = ElementwiseSpec(DType::kF32, 1000);
+    task.spec = ElementwiseSpec(core::DType::kF32, 1000);
     task.original = MarkedSource("original");
     task.device = "sim:h200";
     task.chip.id = "h200";
@@ -73,29 +73,29 @@ struct Workplace {
   }
 
   // As a new process would, on the same trajectory.
-  Result<RefineResult> Run() {
-    JudgeOptions options;
+  Result<search::RefineResult> Run() {
+    judge::JudgeOptions options;
     options.repository = folder.path();
     options.secret_seed = 4711;
-    Judge judge(task.spec, task.original, task.device, trusted, options);
-    auto trajectory = Trajectory::Open(folder.path() / "trajectory.sqlite");
+    judge::Judge judge(task.spec, task.original, task.device, trusted, options);
+    auto trajectory = memory::Trajectory::Open(folder.path() / "trajectory.sqlite");
     if (!trajectory) return Fail(trajectory.error());
     NoExperience experience;
-    const SystemClock clock;
+    const base::SystemClock clock;
     const auto say = [&](const std::string& text) { said.push_back(text); };
     const auto note = [&](const std::string& text) { notices.push_back(text); };
-    auto refined = Refine(task, {.judge = judge, .candidates = candidates, .skills = BuiltIn(), .experience = experience,
+    auto refined = search::Refine(task, {.judge = judge, .candidates = candidates, .skills = BuiltIn(), .experience = experience,
                                  .trajectory = *trajectory, .clock = clock, .fresh_worker = {}, .progress = say,
-                                 .tools = {}, .notice = note});
+                                 .tools = {}, .warn = note});
     if (const auto tasks = trajectory->Tasks(); tasks && !tasks->empty())
       if (auto seen = trajectory->View(tasks->front().id)) view = std::move(*seen);
     return refined;
   }
 
-  TemporaryDirectory folder;
+  base::TemporaryDirectory folder;
   Device trusted, candidates;
-  RefineTask task;
-  TrajectoryView view;
+  search::RefineTask task;
+  memory::TrajectoryView view;
   std::vector<std::string> said, notices;
 };
 
@@ -105,15 +105,15 @@ TEST(Refine, WhatCouldNotBeCountedIsSaidOnceAndReachesEveryReader) {
   ASSERT_TRUE(refined) << refined.error().Format();
   EXPECT_GT(refined->evaluations, 1);
   EXPECT_EQ(place.notices, std::vector<std::string>{place.task.spec.name + ": counters: " + kNote});
-  Explanation e = Explain(place.view, {});
+  report::Explanation e = report::Explain(place.view, {});
   EXPECT_EQ(e.counter_notes, std::vector<std::string>{kNote});
   EXPECT_EQ(std::count_if(e.checks.begin(), e.checks.end(), [](const std::string& check) { return check.starts_with("counters"); }), 0);
-  EXPECT_NE(RenderMarkdown(e).find("Counters are missing: no permission to read counters"), std::string::npos);
-  EXPECT_NE(RenderHtml(e).find("<strong>Counters are missing:</strong> no permission to read counters"), std::string::npos);
-  EXPECT_NE(RenderCheck(e, {}).summary.find("**Counters are missing**: no permission to read counters"), std::string::npos);
+  EXPECT_NE(report::RenderMarkdown(e).find("Counters are missing: no permission to read counters"), std::string::npos);
+  EXPECT_NE(report::RenderHtml(e).find("<strong>Counters are missing:</strong> no permission to read counters"), std::string::npos);
+  EXPECT_NE(report::RenderCheck(e, {}).summary.find("**Counters are missing**: no permission to read counters"), std::string::npos);
   e.outcome = "improved";
-  EXPECT_NE(RenderCheck(e, {}).text.find("- **Counters are missing**: no permission to read counters"), std::string::npos);
-  EXPECT_NE(RenderPullRequest(e, {}).body.find("- **Counters are missing**: no permission to read counters"), std::string::npos);
+  EXPECT_NE(report::RenderCheck(e, {}).text.find("- **Counters are missing**: no permission to read counters"), std::string::npos);
+  EXPECT_NE(report::RenderPullRequest(e, {}).body.find("- **Counters are missing**: no permission to read counters"), std::string::npos);
 }
 
 // The device goes away in the middle of some evaluation. The error is ours and not the candidate's, nothing is finished by it, and the
@@ -124,10 +124,10 @@ TEST(Refine, ALostDeviceIsAnErrorAndTheNextRunGoesOn) {
   ASSERT_TRUE(expected) << expected.error().Format();
   const size_t executions = undisturbed.candidates.executions;
   ASSERT_GT(executions, 10u);
-  const auto verdicts = [](const TrajectoryView& view) {
+  const auto verdicts = [](const memory::TrajectoryView& view) {
     std::map<std::string, std::string> found;  // by candidate
-    for (const StepView& step : view.steps)
-      if (step.record.kind == StepKind::kEvaluate && step.outcome && step.outcome->verdict) found[step.record.candidate] = VerdictName(*step.outcome->verdict);
+    for (const memory::StepView& step : view.steps)
+      if (step.record.kind == memory::StepKind::kEvaluate && step.outcome && step.outcome->verdict) found[step.record.candidate] = core::VerdictName(*step.outcome->verdict);
     return found;
   };
   for (const size_t lost_at : {size_t{0}, size_t{1}, executions / 3, executions / 2, executions - 1}) {
@@ -149,7 +149,7 @@ TEST(Refine, ALostDeviceIsAnErrorAndTheNextRunGoesOn) {
     EXPECT_EQ(resumed->result.message, expected->result.message);
     EXPECT_EQ(verdicts(place.view), verdicts(undisturbed.view)) << lost_at;
     EXPECT_EQ(static_cast<size_t>(resumed->evaluations) + judged.size(), static_cast<size_t>(expected->evaluations)) << lost_at;
-    for (const std::string& text : place.candidates.evaluated) EXPECT_EQ(judged.count(Sha256(text)), 0u) << "judged twice:\n" << text;
+    for (const std::string& text : place.candidates.evaluated) EXPECT_EQ(judged.count(base::Sha256(text)), 0u) << "judged twice:\n" << text;
   }
 }
 

@@ -21,7 +21,7 @@ void Execute(const std::filesystem::path& path, const std::string& sql) {
 
 // The database itself refuses every write after the first `writes`, until it is revived.
 void DieAfter(const std::filesystem::path& path, int writes) {
-  ASSERT_TRUE(Trajectory::Open(path));
+  ASSERT_TRUE(memory::Trajectory::Open(path));
   std::string sql = "CREATE TABLE life(writes INTEGER); INSERT INTO life VALUES (" + std::to_string(writes) + ");";
   for (const std::string event :
        {"INSERT ON task", "UPDATE ON task", "INSERT ON step", "UPDATE ON step", "INSERT ON candidate"})
@@ -35,17 +35,17 @@ void Revive(const std::filesystem::path& path) { Execute(path, "UPDATE life SET 
 // Every kind of step: a seed, refusals, repairs that succeed and that are abandoned, a text that two methods lead to,
 // new bases, a winner that the full judge refuses, and one that it does not.
 void Prepare(ScriptedLoop& loop) {
-  const Verdict too_large = CompileFailed{"ptxas error : Entry function 'k' uses too much shared data"};
+  const core::Verdict too_large = core::CompileFailed{"ptxas error : Entry function 'k' uses too much shared data"};
   loop.AddMethod("seeded", {.gain = 1.2, .gain_of_case = {}, .fails = {}});
   loop.AddCard("refused");
   loop.worker.refuses["refused"] = "no loop here";
   loop.AddCard("tiled", {{"tile", {"64x64x16"}, ""}});
   loop.script["tiled tile=64x64x16"].fails = loop.script["tiled tile=64x64x8"].fails = too_large;
   loop.script["tiled tile=32x32x32"].gain = 1.3;
-  loop.AddMethod("broken", {.gain = 1, .gain_of_case = {}, .fails = WrongResult{"comparison", "n", "off"}});
+  loop.AddMethod("broken", {.gain = 1, .gain_of_case = {}, .fails = core::WrongResult{"comparison", "n", "off"}});
   loop.AddCard("twin").transform = "broken";
-  loop.judge.full_verdicts.emplace("tiled tile=32x32x32", WrongResult{"secret-seed", "n", "off"});
-  GradedExperience sample{{}, Grade::kExact};
+  loop.judge.full_verdicts.emplace("tiled tile=32x32x32", core::WrongResult{"secret-seed", "n", "off"});
+  memory::GradedExperience sample{{}, memory::MatchGrade::kExact};
   sample.experience.method = "seeded";
   sample.experience.outcome = "measured";
   sample.experience.log_gain = std::log(1.2);
@@ -53,18 +53,18 @@ void Prepare(ScriptedLoop& loop) {
   loop.task.policy.max_rounds = 4;
 }
 
-std::vector<std::string> Everything(const TrajectoryView& view) {
+std::vector<std::string> Everything(const memory::TrajectoryView& view) {
   std::vector<std::string> lines;
-  for (const StepView& step : view.steps)
-    lines.push_back(std::to_string(step.id) + " " + EncodeStep(step.record) +
-                    (step.outcome ? EncodeOutcome(*step.outcome) : " ..."));
+  for (const memory::StepView& step : view.steps)
+    lines.push_back(std::to_string(step.id) + " " + memory::EncodeStep(step.record) +
+                    (step.outcome ? memory::EncodeOutcome(*step.outcome) : " ..."));
   return lines;
 }
 
-std::set<std::string> Judged(const TrajectoryView& view) {  // hashes with a stored verdict of a quick review
+std::set<std::string> Judged(const memory::TrajectoryView& view) {  // hashes with a stored verdict of a quick review
   std::set<std::string> hashes;
-  for (const StepView& step : view.steps)
-    if (step.record.kind == StepKind::kEvaluate && step.outcome) hashes.insert(step.record.candidate);
+  for (const memory::StepView& step : view.steps)
+    if (step.record.kind == memory::StepKind::kEvaluate && step.outcome) hashes.insert(step.record.candidate);
   return hashes;
 }
 
@@ -111,7 +111,7 @@ TEST(Resume, AfterEveryWriteGoesOnAsIfNothingHadBeen) {
     }
     ASSERT_EQ(Everything(loop.View()), everything);
     for (size_t i = reviewed_before; i < loop.judge.quick.size(); ++i)
-      EXPECT_EQ(stored.count(Sha256(loop.judge.quick[i])), 0u) << "judged again: " << loop.judge.quick[i];
+      EXPECT_EQ(stored.count(base::Sha256(loop.judge.quick[i])), 0u) << "judged again: " << loop.judge.quick[i];
     EXPECT_LE(loop.judge.quick.size() + loop.judge.full.size(), reviews + 1)
         << "at most what was being judged is judged again";
     EXPECT_LE(loop.experience.appended.size(), undisturbed.experience.appended.size());

@@ -22,32 +22,32 @@ namespace warpwright {
 struct Worth {
   double gain = 1;
   std::map<std::string, double> gain_of_case;  // where it is another
-  std::optional<Verdict> fails;
+  std::optional<core::Verdict> fails;
 };
 // By line: "fast", "tiled tile=64x64x8".
 using Script = std::map<std::string, Worth>;
 
-inline std::string LineOf(const std::string& method, const Parameters& parameters) {
+inline std::string LineOf(const std::string& method, const core::Parameters& parameters) {
   std::string line = method;
   for (const auto& [name, value] : parameters) line += " " + name + "=" + value;
   return line;
 }
 
 // Judges a text by its lines.
-class ScriptedJudge final : public Reviewer {
+class ScriptedJudge final : public judge::Reviewer {
  public:
   ScriptedJudge(const Script& script, FakeClock& clock) : script_(script), clock_(clock) {}
 
-  Result<Baseline> Prepare() override {
+  Result<judge::Baseline> Prepare() override {
     ++prepared;
-    Baseline baseline;
-    baseline.original = refuses_original ? Verdict(*refuses_original) : Judge("");
+    judge::Baseline baseline;
+    baseline.original = refuses_original ? core::Verdict(*refuses_original) : Judge("");
     return baseline;
   }
-  Result<Verdict> Evaluate(const SourceRef& candidate, Evaluator&, Effort effort) override {
-    (effort == Effort::kFull ? full : quick).push_back(candidate.text);
+  Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator&, judge::VerificationLevel effort) override {
+    (effort == judge::VerificationLevel::kFull ? full : quick).push_back(candidate.text);
     clock_.Advance(per_review);
-    if (effort == Effort::kFull)
+    if (effort == judge::VerificationLevel::kFull)
       for (const auto& [line, verdict] : full_verdicts)
         if (candidate.text.find("// " + line + "\n") != std::string::npos) return verdict;
     return Judge(candidate.text);
@@ -56,15 +56,15 @@ class ScriptedJudge final : public Reviewer {
 
   double original_us = 100;
   std::vector<std::string> cases = {"n"};
-  std::optional<Refused> refuses_original;
-  std::map<std::string, Verdict> full_verdicts;  // of texts with this line
+  std::optional<core::Refused> refuses_original;
+  std::map<std::string, core::Verdict> full_verdicts;  // of texts with this line
   std::chrono::milliseconds per_review{0};
   std::vector<std::string> quick, full;  // texts that were judged
   int prepared = 0;
 
  private:
-  Verdict Judge(const std::string& text) const {
-    Measured measured;
+  core::Verdict Judge(const std::string& text) const {
+    core::Measured measured;
     measured.device = "sim:h200";
     for (const std::string& name : cases) {
       double gain = 1;
@@ -74,10 +74,10 @@ class ScriptedJudge final : public Reviewer {
         const auto own = worth.gain_of_case.find(name);
         gain *= own == worth.gain_of_case.end() ? worth.gain : own->second;
       }
-      CaseMeasurement c;
+      core::CaseMeasurement c;
       c.case_name = name;
       c.time_us = original_us / gain;
-      LaunchReport launch;
+      core::LaunchReport launch;
       launch.kernel = "k";
       launch.time.total_us = c.time_us;
       c.launches = {launch};
@@ -91,45 +91,45 @@ class ScriptedJudge final : public Reviewer {
 };
 
 // A transformation adds its line, unless the text has it already.
-class ScriptedWorker final : public Evaluator {
+class ScriptedWorker final : public core::Evaluator {
  public:
-  Result<Inspection> Inspect(const SourceRef&) override { return Inspection{}; }
-  Result<RewriteOutcome> Rewrite(const RewriteRequest& request) override {
+  Result<core::Inspection> Inspect(const core::SourceRef&) override { return core::Inspection{}; }
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
     const std::string line = LineOf(request.transform, request.parameters);
     if (const auto refusal = refuses.find(line); refusal != refuses.end())
-      return RewriteOutcome(RewriteRefusal{refusal->second, 7});
+      return core::RewriteOutcome(core::RewriteRefusal{refusal->second, 7});
     const std::string added = "// " + line + "\n";
-    if (request.source.text.find(added) != std::string::npos) return RewriteOutcome(Rewritten{request.source.text, {}});
-    return RewriteOutcome(Rewritten{request.source.text + added, {"adds " + line}});
+    if (request.source.text.find(added) != std::string::npos) return core::RewriteOutcome(core::Rewritten{request.source.text, {}});
+    return core::RewriteOutcome(core::Rewritten{request.source.text + added, {"adds " + line}});
   }
-  Result<SpliceOutcome> Splice(const SpliceRequest& request) override {
-    if (splice_refuses) return SpliceOutcome(*splice_refuses);
-    return SpliceOutcome(Rewritten{request.edited + "// spliced\n", {}});
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override {
+    if (splice_refuses) return core::SpliceOutcome(*splice_refuses);
+    return core::SpliceOutcome(core::Rewritten{request.edited + "// spliced\n", {}});
   }
-  Result<ExecuteOutcome> Execute(const ExecuteRequest&) override {
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest&) override {
     return Fail(ErrorCode::kUnsupported, "nothing runs here");
   }
-  Result<TimeOutcome> Time(const TimeRequest&) override { return Fail(ErrorCode::kUnsupported, "nothing runs here"); }
+  Result<core::TimeOutcome> Time(const core::TimeRequest&) override { return Fail(ErrorCode::kUnsupported, "nothing runs here"); }
 
   std::map<std::string, std::string> refuses;  // line -> reason
-  std::optional<Refused> splice_refuses;
+  std::optional<core::Refused> splice_refuses;
 };
 
-class ScriptedExperience final : public ExperienceStore {
+class ScriptedExperience final : public memory::ExperienceStore {
  public:
-  Status Append(const Experience& experience) override {
+  Status Append(const memory::Experience& experience) override {
     appended.push_back(experience);
     return {};
   }
-  Result<ExperienceAnswer> Query(const ExperienceKey&) override { return answer; }
-  ExperienceAnswer answer;
-  std::vector<Experience> appended;
+  Result<memory::ExperienceMatches> Query(const memory::ExperienceKey&) override { return answer; }
+  memory::ExperienceMatches answer;
+  std::vector<memory::Experience> appended;
 };
 
 class ScriptedLoop {
  public:
-  ScriptedLoop() : folder_(*TemporaryDirectory::Create("loop")), judge(script, clock) {
-    task.spec = ElementwiseSpec(DType::kF32, 1000);
+  ScriptedLoop() : folder_(*base::TemporaryDirectory::Create("loop")), judge(script, clock) {
+    task.spec = ElementwiseSpec(core::DType::kF32, 1000);
     task.original = {"/tree", "kernels/k.cu", "float x;\n"};
     task.device = "sim:h200";
     task.chip.id = "h200";
@@ -137,7 +137,7 @@ class ScriptedLoop {
     task.chip.multiprocessors = 132;
     task.chip.clock_ghz = 1.7;
     task.chip.dram_bytes_per_second = 4e12;
-    library.policy.roofline_field = static_cast<size_t>(FindEvidenceField("roofline_pct") - EvidenceFields().data());
+    library.policy.roofline_field = static_cast<size_t>(core::FindEvidenceField("roofline_pct") - core::EvidenceFields().data());
     library.policy.roofline_at_least = 92;
   }
 
@@ -148,8 +148,8 @@ class ScriptedLoop {
   }
 
   // A method that the policy always calls for, before those that are added later.
-  MethodCard& AddCard(const std::string& id, std::vector<MethodParameter> parameters = {}) {
-    MethodCard& card = library.methods[id];
+  skills::MethodCard& AddCard(const std::string& id, std::vector<skills::MethodParameter> parameters = {}) {
+    skills::MethodCard& card = library.methods[id];
     card.id = card.transform = id;
     card.intent = "add a line";
     card.gain_typical = 2;
@@ -164,9 +164,9 @@ class ScriptedLoop {
   }
 
   // As a new process would, on the same trajectory.
-  Result<RefineResult> Run() {
-    WW_ASSIGN(Trajectory trajectory, Trajectory::Open(path(), &clock));
-    RefineServices services{.judge = judge,
+  Result<search::RefineResult> Run() {
+    WW_ASSIGN(memory::Trajectory trajectory, memory::Trajectory::Open(path(), &clock));
+    search::RefineServices services{.judge = judge,
                             .candidates = worker,
                             .skills = library,
                             .experience = experience,
@@ -175,15 +175,15 @@ class ScriptedLoop {
                             .fresh_worker = [&] { ++fresh_workers; },
                             .progress = {},
                             .tools = tools,
-                            .notice = {}};
-    return Refine(task, services);
+                            .warn = {}};
+    return search::Refine(task, services);
   }
-  TrajectoryView View() {
-    auto trajectory = Trajectory::Open(path());
+  memory::TrajectoryView View() {
+    auto trajectory = memory::Trajectory::Open(path());
     const auto tasks = trajectory ? trajectory->Tasks() : Fail(trajectory.error());
     if (!tasks || tasks->empty()) return {};
     auto view = trajectory->View(tasks->front().id);
-    return view ? std::move(*view) : TrajectoryView();
+    return view ? std::move(*view) : memory::TrajectoryView();
   }
   // One line a step: "1 evaluate fast: measured 2.00", "1 accept fast: new base, 2.00x over the one before".
   std::vector<std::string> Story();
@@ -191,7 +191,7 @@ class ScriptedLoop {
   std::filesystem::path path() const { return folder_.path() / "trajectory.sqlite"; }
 
  private:
-  TemporaryDirectory folder_;
+  base::TemporaryDirectory folder_;
 
  public:
   FakeClock clock;
@@ -199,27 +199,27 @@ class ScriptedLoop {
   ScriptedJudge judge;
   ScriptedWorker worker;
   ScriptedExperience experience;
-  SkillLibrary library;
-  std::function<std::vector<ToolFinding>(const SourceRef&, const Measured&)> tools;
-  RefineTask task;
+  skills::SkillLibrary library;
+  std::function<std::vector<core::ToolFinding>(const core::SourceRef&, const core::Measured&)> tools;
+  search::RefineTask task;
   int fresh_workers = 0;
 };
 
 // Without what differs from run to run.
-inline std::string Tell(const StepView& step) {
-  std::string text = std::to_string(step.record.round) + " " + std::string(Name(step.record.kind));
+inline std::string Tell(const memory::StepView& step) {
+  std::string text = std::to_string(step.record.round) + " " + std::string(memory::Name(step.record.kind));
   if (!step.record.method.empty()) text += " " + LineOf(step.record.method, step.record.parameters);
   if (!step.outcome) return text + " ...";
-  const StepOutcome& outcome = *step.outcome;
-  if (step.record.kind != StepKind::kEvaluate) return text + ": " + outcome.summary;
+  const memory::StepOutcome& outcome = *step.outcome;
+  if (step.record.kind != memory::StepKind::kEvaluate) return text + ": " + outcome.summary;
   char gain[32];
   std::snprintf(gain, sizeof gain, " %.2f", outcome.gain);
-  return text + ": " + std::string(VerdictName(*outcome.verdict)) + (outcome.gain > 0 ? gain : "");
+  return text + ": " + std::string(core::VerdictName(*outcome.verdict)) + (outcome.gain > 0 ? gain : "");
 }
 
 inline std::vector<std::string> ScriptedLoop::Story() {
   std::vector<std::string> story;
-  for (const StepView& step : View().steps) story.push_back(Tell(step));
+  for (const memory::StepView& step : View().steps) story.push_back(Tell(step));
   return story;
 }
 

@@ -29,7 +29,7 @@ class DaemonTest : public testing::Test {
     world_.forge.before = world_.forge.after = nullptr;  // points are counted by one thread only
     world_.runner.act = nullptr;
     world_.store->OnCommit(nullptr);
-    Daemon::BlockSignals();
+    service::Daemon::BlockSignals();
   }
   ~DaemonTest() override {
     if (!thread_.joinable()) return;
@@ -37,13 +37,13 @@ class DaemonTest : public testing::Test {
     thread_.join();
   }
   void Start(std::chrono::seconds grace = 0s) {
-    auto watcher = RefWatcher::Create({1h, 1h, 1}, clock_);  // what it notices by itself comes at once
+    auto watcher = repo::RefWatcher::Create({1h, 1h, 1}, clock_);  // what it notices by itself comes at once
     ASSERT_TRUE(watcher);
     watcher_ = std::move(*watcher);
-    DaemonOptions options;
+    service::DaemonOptions options;
     options.devices = {"sim:h200"};
     options.grace = grace;
-    DaemonHooks hooks;
+    service::DaemonHooks hooks;
     hooks.ready = [this] { ready_ = true; };
     hooks.draining = [this] { refused_ = true; };
     hooks.reload = [this]() -> Status {
@@ -51,23 +51,23 @@ class DaemonTest : public testing::Test {
       if (bad_) return Fail(ErrorCode::kConfig, "no");
       return {};
     };
-    daemon_ = std::make_unique<Daemon>(options, *world_.store, *world_.pipeline, *watcher_, clock_, hooks);
+    daemon_ = std::make_unique<service::Daemon>(options, *world_.store, *world_.pipeline, *watcher_, clock_, hooks);
     thread_ = std::thread([this] { ended_ = daemon_->Run().has_value(); });
     ASSERT_TRUE(Eventually([this] { return ready_.load(); }));
   }
 
   World world_;
-  SystemClock clock_;
-  std::unique_ptr<RefWatcher> watcher_;
+  base::SystemClock clock_;
+  std::unique_ptr<repo::RefWatcher> watcher_;
   std::atomic<bool> ready_{false}, refused_{false}, ended_{false}, bad_{false};
   std::atomic<int> reloads_{0};
-  std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<service::Daemon> daemon_;
   std::thread thread_;
 };
 
 TEST_F(DaemonTest, FromPushToRunningJobWithinASecond) {
   std::atomic<int64_t> begun{0};
-  world_.runner.during = [&](const RunRequest&, const ChildWatch&) { begun = std::chrono::steady_clock::now().time_since_epoch().count(); };
+  world_.runner.during = [&](const service::RunRequest&, const service::ChildWatch&) { begun = std::chrono::steady_clock::now().time_since_epoch().count(); };
   Start();
   world_.Push("softmax", "// softmax 2\n");
   const auto pushed = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -87,7 +87,7 @@ TEST_F(DaemonTest, ADeliveryWakesIt) {
 
 TEST_F(DaemonTest, SigtermLetsTheRunningJobFinishAndBeginsNothing) {
   std::atomic<bool> running{false};
-  world_.runner.during = [&](const RunRequest&, const ChildWatch&) {
+  world_.runner.during = [&](const service::RunRequest&, const service::ChildWatch&) {
     running = true;
     ASSERT_TRUE(Eventually([&] { return refused_.load(); }));
   };
@@ -108,7 +108,7 @@ TEST_F(DaemonTest, SigtermLetsTheRunningJobFinishAndBeginsNothing) {
 
 TEST_F(DaemonTest, TheSecondSignalDoesNotWait) {
   std::atomic<bool> running{false};
-  world_.runner.during = [&](const RunRequest&, const ChildWatch& watch) {
+  world_.runner.during = [&](const service::RunRequest&, const service::ChildWatch& watch) {
     running = true;
     ASSERT_TRUE(Eventually([&] { return watch.stop->load(); }));
   };

@@ -8,7 +8,7 @@
 
 namespace warpwright {
 
-class FakeClock final : public Clock {
+class FakeClock final : public base::Clock {
  public:
   std::chrono::system_clock::time_point Now() const override {
     return std::chrono::sys_days(std::chrono::year(2026) / 11 / 21) + std::chrono::hours(9) + std::chrono::milliseconds(passed_ms_.load());

@@ -16,18 +16,18 @@ using Strings = std::vector<std::string>;
 // A program that does what the script says.
 class JobRunnerTest : public testing::Test {
  protected:
-  JobRunnerTest() : folder_(std::move(*TemporaryDirectory::Create("ww-runner"))) {}
-  ProcessJobRunner Runner(const std::string& script) {
+  JobRunnerTest() : folder_(std::move(*base::TemporaryDirectory::Create("ww-runner"))) {}
+  service::ProcessJobRunner Runner(const std::string& script) {
     const auto path = folder_.path() / "program";
-    EXPECT_TRUE(WriteFileAtomically(path, "#!/bin/sh\n" + script));
+    EXPECT_TRUE(base::WriteFileAtomically(path, "#!/bin/sh\n" + script));
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-    return ProcessJobRunner({path.string()}, {"--cache", "/cache"});
+    return service::ProcessJobRunner({path.string()}, {"--cache", "/cache"});
   }
-  RunRequest Request() { return {{"/mirror", "/state", "sim:h200"}, std::string(40, 'a'), "softmax", 3, 1.5, true, "A <a@b>"}; }
-  std::string Read(const std::string& name) { return ReadFile(folder_.path() / name).value_or("no file"); }
+  service::RunRequest Request() { return {{"/mirror", "/state", "sim:h200"}, std::string(40, 'a'), "softmax", 3, 1.5, true, "A <a@b>"}; }
+  std::string Read(const std::string& name) { return base::ReadFile(folder_.path() / name).value_or("no file"); }
   std::string Folder() { return folder_.path().string(); }
 
-  TemporaryDirectory folder_;
+  base::TemporaryDirectory folder_;
 };
 
 constexpr char kImproved[] =
@@ -37,7 +37,7 @@ constexpr char kImproved[] =
 TEST_F(JobRunnerTest, PassesWhatIsAskedAndReadsTheResult) {
   auto runner = Runner("echo \"$@\" > " + Folder() + "/args; echo '" + kImproved + "'");
   Strings lines;
-  ChildWatch watch;
+  service::ChildWatch watch;
   watch.progress = [&](std::string_view line) { lines.emplace_back(line); };
   const auto result = runner.Optimize(Request(), watch);
   ASSERT_TRUE(result) << result.error().Format();
@@ -65,7 +65,7 @@ TEST_F(JobRunnerTest, NoSecretReachesAChild) {
 TEST_F(JobRunnerTest, ProgressIsToldLineByLineAndMadeHarmless) {
   auto runner = Runner("printf 'one\\ntwo \\033[31mred\\n' >&2; printf 'three' >&2; echo '" + std::string(kImproved) + "'");
   Strings lines;
-  ChildWatch watch;
+  service::ChildWatch watch;
   watch.progress = [&](std::string_view line) { lines.emplace_back(line); };
   ASSERT_TRUE(runner.Optimize(Request(), watch));
   EXPECT_EQ(lines, (Strings{"one", "two  [31mred", "three"}));
@@ -92,7 +92,7 @@ TEST_F(JobRunnerTest, AResultWithAnErrorInItIsAResult) {
 
 TEST_F(JobRunnerTest, TheDeadlineEndsTheWholeGroup) {
   auto runner = Runner("sleep 1000 & echo $! > " + Folder() + "/pid; wait");
-  ChildWatch watch;
+  service::ChildWatch watch;
   watch.deadline = std::chrono::milliseconds(300);
   const auto result = runner.Optimize(Request(), watch);
   ASSERT_FALSE(result);
@@ -101,7 +101,7 @@ TEST_F(JobRunnerTest, TheDeadlineEndsTheWholeGroup) {
   ASSERT_GT(pid, 1);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   const auto gone = [&] {
-    const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
+    const auto stat = base::ReadFile("/proc/" + std::to_string(pid) + "/stat");
     return !stat || stat->find(") Z") != std::string::npos;
   };
   while (!gone() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -111,12 +111,12 @@ TEST_F(JobRunnerTest, TheDeadlineEndsTheWholeGroup) {
 TEST_F(JobRunnerTest, StopEndsIt) {
   auto runner = Runner("echo begun >&2; sleep 1000");
   std::atomic<bool> stop{false};
-  ChildWatch watch;
+  service::ChildWatch watch;
   watch.stop = &stop;
   watch.progress = [&](std::string_view) { stop = true; };
   const auto result = runner.Optimize(Request(), watch);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, kInterrupted);
+  EXPECT_EQ(result.error().message, service::kInterrupted);
 }
 
 TEST_F(JobRunnerTest, ReadsPlans) {
@@ -133,7 +133,7 @@ TEST_F(JobRunnerTest, ReadsPlans) {
 TEST(JobOutput, WhatChildrenPrintIsNotTrusted) {
   const std::string key(64, 'b');
   const auto plan = [&](const std::string& kernel, const std::string& file, const std::string& k) {
-    return ParsePlan("{\"entries\":[{\"kernel\":\"" + kernel + "\",\"file\":\"" + file + "\",\"entry\":\"f\",\"changed\":true,\"key\":\"" + k + "\"}]}");
+    return service::ParsePlan("{\"entries\":[{\"kernel\":\"" + kernel + "\",\"file\":\"" + file + "\",\"entry\":\"f\",\"changed\":true,\"key\":\"" + k + "\"}]}");
   };
   EXPECT_TRUE(plan("softmax", "a.cu", key));
   EXPECT_FALSE(plan("../x", "a.cu", key));
@@ -141,25 +141,25 @@ TEST(JobOutput, WhatChildrenPrintIsNotTrusted) {
   EXPECT_FALSE(plan("softmax", "/etc/passwd", key));
   EXPECT_FALSE(plan("softmax", "a.cu", "short"));
   EXPECT_FALSE(plan("softmax", "a.cu", ""));
-  EXPECT_FALSE(ParsePlan("{\"entries\":" + std::string(100'000, '[')));
-  EXPECT_FALSE(ParsePlan("[]"));
-  EXPECT_FALSE(ParsePlan(""));
-  EXPECT_FALSE(ParseOptimization("{\"kernels\":[]}", "softmax"));
+  EXPECT_FALSE(service::ParsePlan("{\"entries\":" + std::string(100'000, '[')));
+  EXPECT_FALSE(service::ParsePlan("[]"));
+  EXPECT_FALSE(service::ParsePlan(""));
+  EXPECT_FALSE(service::ParseOptimization("{\"kernels\":[]}", "softmax"));
   std::string foreign = kImproved;
   foreign.replace(foreign.find("warpwright/softmax"), 18, "main");
-  EXPECT_FALSE(ParseOptimization(foreign, "softmax"));
+  EXPECT_FALSE(service::ParseOptimization(foreign, "softmax"));
   std::string unknown = kImproved;
   unknown.replace(unknown.find("improved"), 8, "great");
-  EXPECT_FALSE(ParseOptimization(unknown, "softmax"));
+  EXPECT_FALSE(service::ParseOptimization(unknown, "softmax"));
 }
 
 TEST(JobOutput, ReadsNights) {
-  const auto night = ParseNight(R"({"outcome":"regression","message":"1 became slower","branch":"warpwright-history","branch_commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",)"
+  const auto night = service::ParseNight(R"({"outcome":"regression","message":"1 became slower","branch":"warpwright-history","branch_commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",)"
                                 R"("findings":[{"kernel":"softmax","cause":"code","message":"1.2x","optimize":true}]})");
   ASSERT_TRUE(night) << night.error().Format();
   EXPECT_EQ(night->findings.at(0).kernel, "softmax");
   EXPECT_TRUE(night->findings[0].optimize);
-  EXPECT_FALSE(ParseNight("{}"));
+  EXPECT_FALSE(service::ParseNight("{}"));
 }
 
 }  // namespace

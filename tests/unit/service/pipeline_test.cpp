@@ -96,12 +96,12 @@ TEST(Pipeline, AClosedPullRequestIsNoticedAlsoWhenItIsPublishedAgain) {
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   world.forge.Close(1);  // nobody told us, and a job of the same file comes: the header changed, say
-  Event event;
+  service::Event event;
   event.repository = World::kName;
   event.ref = "refs/heads/main";
   event.to = world.RemoteTip("main");
   event.kernel = "softmax";
-  event.priority = JobPriority::kNightly;
+  event.priority = service::JobPriority::kNightly;
   event.again = true;
   ASSERT_TRUE(world.store->AddEvent(event));
   world.Drive();
@@ -122,7 +122,7 @@ TEST(Pipeline, WhatPeopleClosedGetsACheckThatSaysSoAndNoWork) {
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 1u);
   ASSERT_GE(world.forge.checks.size(), 2u);
-  const CheckRequest& check = world.forge.checks.back().request;
+  const forge::CheckRequest& check = world.forge.checks.back().request;
   EXPECT_EQ(check.sha, commit);
   EXPECT_EQ(check.conclusion, "neutral");
   EXPECT_NE(check.summary.find("closed without merging"), std::string::npos) << check.summary;
@@ -196,7 +196,7 @@ TEST(Pipeline, TheDailyLimitEndsWithTheDay) {
 }
 
 TEST(Pipeline, TheOperatorsCeilingWins) {
-  Ceilings limits;
+  config::Ceilings limits;
   limits.max_open = 1;
   World world(limits);
   world.Push("softmax", "// softmax 2\n");
@@ -264,23 +264,23 @@ TEST(Pipeline, TwoKernelsThatAlwaysFailDoNotHoldUpTheOthers) {
   for (const char* kernel : {"softmax", "gelu"}) EXPECT_EQ(world.Job(kernel).outcome, "error") << kernel;
 }
 
-TEST(DeviceRest, GrowsToHalfAnHourAndEndsWithTheFirstThatWorks) {
+TEST(DeviceCircuitBreaker, GrowsToHalfAnHourAndEndsWithTheFirstThatWorks) {
   FakeClock clock;
-  DeviceRest rest(clock);
-  for (int i = 0; i < 10; ++i) EXPECT_FALSE(rest.Failed("cuda:0", "acme softmax")) << "one kernel that fails is its own problem";
-  EXPECT_FALSE(rest.Rests("cuda:0"));
-  EXPECT_TRUE(rest.Failed("cuda:1", "acme a") == false && rest.Failed("cuda:1", "acme b") == false);
+  service::DeviceCircuitBreaker rest(clock);
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(rest.RecordFailure("cuda:0", "acme softmax")) << "one kernel that fails is its own problem";
+  EXPECT_FALSE(rest.IsOpen("cuda:0"));
+  EXPECT_TRUE(rest.RecordFailure("cuda:1", "acme a") == false && rest.RecordFailure("cuda:1", "acme b") == false);
   for (const int minutes : {1, 2, 4, 8, 16, 30, 30}) {
-    EXPECT_TRUE(rest.Failed("cuda:1", "acme a"));
-    EXPECT_TRUE(rest.Rests("cuda:1"));
-    ASSERT_EQ(rest.Resting().size(), 1u);
-    EXPECT_EQ(rest.Resting()[0].substr(0, rest.Resting()[0].find(" after")), fmt::format("cuda:1 rests for {} min", minutes));
+    EXPECT_TRUE(rest.RecordFailure("cuda:1", "acme a"));
+    EXPECT_TRUE(rest.IsOpen("cuda:1"));
+    ASSERT_EQ(rest.OpenCircuits().size(), 1u);
+    EXPECT_EQ(rest.OpenCircuits()[0].substr(0, rest.OpenCircuits()[0].find(" after")), fmt::format("cuda:1 rests for {} min", minutes));
     clock.Advance(std::chrono::minutes(minutes));
-    EXPECT_FALSE(rest.Rests("cuda:1")) << "the next is tried";
+    EXPECT_FALSE(rest.IsOpen("cuda:1")) << "the next is tried";
   }
-  rest.Worked("cuda:1");
-  EXPECT_FALSE(rest.Failed("cuda:1", "acme a"));
-  EXPECT_TRUE(rest.Resting().empty());
+  rest.RecordSuccess("cuda:1");
+  EXPECT_FALSE(rest.RecordFailure("cuda:1", "acme a"));
+  EXPECT_TRUE(rest.OpenCircuits().empty());
 }
 
 TEST(Pipeline, AForgeThatFailsNowAndThenGetsEverythingOnce) {
@@ -317,12 +317,12 @@ TEST(Pipeline, WhatTheForgeCallsNonsenseIsGivenUp) {
 
 TEST(Pipeline, AJobThatIsOvertakenWhileItRunsIsNotPublished) {
   World world;
-  world.runner.during = [&](const RunRequest&, const ChildWatch&) {
+  world.runner.during = [&](const service::RunRequest&, const service::ChildWatch&) {
     world.runner.during = nullptr;
     world.Push("softmax", "// softmax 3\n");
     const std::atomic<bool> never{false};
-    ASSERT_TRUE(world.pipeline->Look(World::kName));
-    ASSERT_TRUE(world.pipeline->DetectOne(never));
+    ASSERT_TRUE(world.pipeline->Poll(World::kName));
+    ASSERT_TRUE(world.pipeline->DetectNextEvent(never));
   };
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
@@ -335,7 +335,7 @@ TEST(Pipeline, AJobThatIsOvertakenWhileItRunsIsNotPublished) {
 TEST(Pipeline, AnInterruptedJobGoesOnAfterwards) {
   World world;
   bool once = true;
-  world.runner.during = [&](const RunRequest&, const ChildWatch&) {
+  world.runner.during = [&](const service::RunRequest&, const service::ChildWatch&) {
     if (std::exchange(once, false)) world.pipeline->StopJobs();
   };
   world.Push("softmax", "// softmax 2\n");
@@ -347,7 +347,7 @@ TEST(Pipeline, AnInterruptedJobGoesOnAfterwards) {
 
 TEST(Pipeline, BranchesOnly) {
   World world;
-  world.publish = PublishTo::kBranch;
+  world.publish = config::PublishTo::kBranch;
   world.Restart();
   world.Push("softmax", "// softmax 2\n");
   world.Drive();

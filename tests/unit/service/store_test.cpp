@@ -20,8 +20,8 @@ using std::chrono_literals::operator""h;
 const std::string kRepo = "acme/kernels", kMain = "refs/heads/main";
 const std::string kA(40, 'a'), kB(40, 'b'), kC(40, 'c');
 
-NewJob Entry(const std::string& kernel, const std::string& key) {
-  NewJob job;
+service::NewJob Entry(const std::string& kernel, const std::string& key) {
+  service::NewJob job;
   job.kernel = kernel;
   job.file = kernel + ".cu";
   job.entry = kernel;
@@ -32,27 +32,27 @@ NewJob Entry(const std::string& kernel, const std::string& key) {
 
 class StoreTest : public testing::Test {
  protected:
-  StoreTest() : folder_(std::move(*TemporaryDirectory::Create("ww-store"))) { Open(); }
-  void Open(StoreLimits limits = {}) {
+  StoreTest() : folder_(std::move(*base::TemporaryDirectory::Create("ww-store"))) { Open(); }
+  void Open(service::StoreLimits limits = {}) {
     store_.reset();
-    auto store = Store::Open(folder_.path(), clock_, limits);
+    auto store = service::Store::Open(folder_.path(), clock_, limits);
     ASSERT_TRUE(store) << store.error().Format();
     store_ = std::move(*store);
     ASSERT_TRUE(store_->Watch(kRepo, "https://example.org/acme/kernels.git"));
   }
   // A move of main to `to`, and what detection made of it.
-  Detected Push(const std::string& to, const std::vector<NewJob>& jobs, const std::string& repository = kRepo) {
+  service::Detected Push(const std::string& to, const std::vector<service::NewJob>& jobs, const std::string& repository = kRepo) {
     EXPECT_EQ(*store_->RecordTips(repository, {{kMain, to}}), 1);
     const auto event = *store_->NextEvent();
     EXPECT_TRUE(event);
     return *store_->FinishEvent(*event, jobs);
   }
   void Finish(int64_t job, const std::string& outcome) {
-    JobChange change;
-    change.result = JobResult{outcome, "", "", "", 1, 0, 0, true, 1, 1, 1.0, 1};
-    ASSERT_TRUE(store_->Advance(job, JobState::kFinished, change));
-    ASSERT_TRUE(store_->Advance(job, JobState::kReported));
-    ASSERT_TRUE(store_->Advance(job, JobState::kDone));
+    service::JobChange change;
+    change.result = service::JobResult{outcome, "", "", "", 1, 0, 0, true, 1, 1, 1.0, 1};
+    ASSERT_TRUE(store_->Advance(job, service::JobState::kFinished, change));
+    ASSERT_TRUE(store_->Advance(job, service::JobState::kReported));
+    ASSERT_TRUE(store_->Advance(job, service::JobState::kDone));
   }
   std::vector<std::string> Names(const std::string& state) {
     std::vector<std::string> names;
@@ -62,14 +62,14 @@ class StoreTest : public testing::Test {
     return names;
   }
 
-  TemporaryDirectory folder_;
+  base::TemporaryDirectory folder_;
   FakeClock clock_;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<service::Store> store_;
 };
 using Strings = std::vector<std::string>;
 
 TEST_F(StoreTest, OnlyOneDaemonWorksOnAFolder) {
-  const auto second = Store::Open(folder_.path(), clock_);
+  const auto second = service::Store::Open(folder_.path(), clock_);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kEnvironment);
   EXPECT_NE(second.error().message.find(std::to_string(::getpid())), std::string::npos) << second.error().message;
@@ -78,27 +78,27 @@ TEST_F(StoreTest, OnlyOneDaemonWorksOnAFolder) {
 TEST_F(StoreTest, ANewerSchemaIsRefused) {
   store_.reset();
   {
-    auto db = OpenDatabase(folder_.path() / "daemon.sqlite", 0x57574431);
+    auto db = memory::OpenDatabase(folder_.path() / "daemon.sqlite", 0x57574431);
     ASSERT_TRUE(db);
     db->exec("PRAGMA user_version=999");
   }
-  const auto store = Store::Open(folder_.path(), clock_);
+  const auto store = service::Store::Open(folder_.path(), clock_);
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, ErrorCode::kUnsupported);
 }
 
 TEST_F(StoreTest, AMigrationLeavesACopyOfWhatWas) {
   const auto path = folder_.path() / "other.sqlite";
-  auto db = OpenDatabase(path, 7);
+  auto db = memory::OpenDatabase(path, 7);
   ASSERT_TRUE(db);
   const char* const first[] = {"CREATE TABLE t(a); INSERT INTO t VALUES(1)"};
   const char* const both[] = {first[0], "DELETE FROM t"};
-  ASSERT_TRUE(MigrateWithCopy(*db, path, first));
+  ASSERT_TRUE(service::MigrateWithCopy(*db, path, first));
   EXPECT_FALSE(std::filesystem::exists(path.string() + ".schema-0")) << "there was nothing";
-  ASSERT_TRUE(MigrateWithCopy(*db, path, both));
-  auto copy = OpenDatabase(path.string() + ".schema-1", 7);
+  ASSERT_TRUE(service::MigrateWithCopy(*db, path, both));
+  auto copy = memory::OpenDatabase(path.string() + ".schema-1", 7);
   ASSERT_TRUE(copy);
-  EXPECT_EQ(*SchemaVersion(*copy), 1);
+  EXPECT_EQ(*memory::SchemaVersion(*copy), 1);
   EXPECT_EQ(copy->execAndGet("SELECT count(*) FROM t").getInt(), 1);
 }
 
@@ -163,11 +163,11 @@ TEST_F(StoreTest, AnErrorMayBeTriedAgainAndSoMayWhatSomebodyAsksFor) {
   Finish((*store_->Lease("d"))->id, "error");
   EXPECT_EQ(Push(kC, {Entry("softmax", "k1")}).queued, 1);
   Finish((*store_->Lease("d"))->id, "unchanged");
-  Event event;
+  service::Event event;
   event.repository = kRepo;
   event.ref = kMain;
   event.to = kC;
-  event.priority = JobPriority::kCommand;
+  event.priority = service::JobPriority::kCommand;
   ASSERT_TRUE(store_->AddEvent(event));
   EXPECT_EQ(store_->FinishEvent(**store_->NextEvent(), {Entry("softmax", "k1")})->repeated, 1);
   event.again = true;
@@ -181,7 +181,7 @@ TEST_F(StoreTest, AnErrorMayBeTriedAgainAndSoMayWhatSomebodyAsksFor) {
 TEST_F(StoreTest, ANewerVersionSupersedesWhatIsNotPushed) {
   (void)store_->RecordTips(kRepo, {{kMain, kA}});
   Push(kB, {Entry("softmax", "k1")});
-  const Detected second = Push(kC, {Entry("softmax", "k2")});
+  const service::Detected second = Push(kC, {Entry("softmax", "k2")});
   EXPECT_EQ(second.queued, 1);
   EXPECT_EQ(second.superseded, 1);
   const auto running = *store_->Lease("d");
@@ -206,11 +206,11 @@ TEST_F(StoreTest, LeasesByPriorityThenInTurn) {
   (void)store_->RecordTips("other", {{kMain, kA}});
   Push(kB, {Entry("a1", "1"), Entry("a2", "2"), Entry("a3", "3")});
   Push(kB, {Entry("b1", "1"), Entry("b2", "2")}, "other");
-  Event event;
+  service::Event event;
   event.repository = kRepo;
   event.ref = kMain;
   event.to = kB;
-  event.priority = JobPriority::kCommand;
+  event.priority = service::JobPriority::kCommand;
   event.kernel = "urgent";
   ASSERT_TRUE(store_->AddEvent(event));
   (void)store_->FinishEvent(**store_->NextEvent(), {Entry("urgent", "u")});
@@ -228,7 +228,7 @@ TEST_F(StoreTest, LeasesByPriorityThenInTurn) {
 TEST_F(StoreTest, WhatDoesNotFitStaysAnEvent) {
   Open({.queue = 2});
   (void)store_->RecordTips(kRepo, {{kMain, kA}});
-  const std::vector<NewJob> jobs = {Entry("a", "1"), Entry("b", "2"), Entry("c", "3")};
+  const std::vector<service::NewJob> jobs = {Entry("a", "1"), Entry("b", "2"), Entry("c", "3")};
   EXPECT_FALSE(Push(kB, jobs).all);
   EXPECT_FALSE(*store_->NextEvent()) << "there is no room";
   EXPECT_EQ(store_->Snapshot().gauges.at("events_waiting"), 1);
@@ -266,13 +266,13 @@ TEST_F(StoreTest, ARunningJobIsQueuedAgainAfterARestart) {
 TEST_F(StoreTest, FailuresWaitLongerEachTime) {
   (void)store_->RecordTips(kRepo, {{kMain, kA}});
   Push(kB, {Entry("softmax", "k1")});
-  JobChange failed;
+  service::JobChange failed;
   failed.failed_attempt = true;
   failed.note = "no compiler";
   for (const auto wait : {31s, 121s, 481s}) {
     const auto job = *store_->Lease("d");
     ASSERT_TRUE(job);
-    ASSERT_TRUE(store_->Advance(job->id, JobState::kFailed, failed));
+    ASSERT_TRUE(store_->Advance(job->id, service::JobState::kFailed, failed));
     EXPECT_FALSE(*store_->Lease("d"));
     clock_.Advance(wait);
   }
@@ -283,10 +283,10 @@ TEST_F(StoreTest, IllegalChangesOfStateAreRefused) {
   (void)store_->RecordTips(kRepo, {{kMain, kA}});
   Push(kB, {Entry("softmax", "k1")});
   const auto job = *store_->Lease("d");
-  EXPECT_FALSE(store_->Advance(job->id, JobState::kDone));
-  EXPECT_FALSE(store_->Advance(job->id, JobState::kRunning));
-  EXPECT_FALSE(store_->Advance(999, JobState::kRunning));
-  EXPECT_EQ(store_->FindJob(job->id)->state, JobState::kRunning);
+  EXPECT_FALSE(store_->Advance(job->id, service::JobState::kDone));
+  EXPECT_FALSE(store_->Advance(job->id, service::JobState::kRunning));
+  EXPECT_FALSE(store_->Advance(999, service::JobState::kRunning));
+  EXPECT_EQ(store_->FindJob(job->id)->state, service::JobState::kRunning);
 }
 
 TEST_F(StoreTest, StopCancelsWhatWaitsAndNamesWhatRuns) {
@@ -306,10 +306,10 @@ TEST_F(StoreTest, DeliveriesCountOnceAlsoAfterARestart) {
   EXPECT_FALSE(*store_->RememberDelivery("id1", "push", "{}"));
   auto waiting = *store_->WaitingDeliveries(10, false);
   ASSERT_EQ(waiting.size(), 1u);
-  ASSERT_TRUE(store_->SortDeliveries({{"id1", 2, ""}}));
+  ASSERT_TRUE(store_->TriageDeliveries({{"id1", 2, ""}}));
   EXPECT_TRUE(store_->WaitingDeliveries(10, false)->empty());
   EXPECT_EQ(store_->WaitingDeliveries(10, true)->size(), 1u);
-  Event event;
+  service::Event event;
   event.repository = kRepo;
   event.to = kA;
   ASSERT_TRUE(store_->FinishDelivery("id1", "done", {event}));
@@ -318,10 +318,10 @@ TEST_F(StoreTest, DeliveriesCountOnceAlsoAfterARestart) {
   EXPECT_TRUE(store_->WaitingDeliveries(10, true)->empty());
   EXPECT_FALSE(*store_->RememberDelivery("id1", "push", "{}"));
   clock_.Advance(std::chrono::hours(71));
-  ASSERT_TRUE(store_->Retain());
+  ASSERT_TRUE(store_->ApplyRetention());
   EXPECT_FALSE(*store_->RememberDelivery("id1", "push", "{}")) << "GitHub redelivers for three days";
   clock_.Advance(std::chrono::hours(3));
-  ASSERT_TRUE(store_->Retain());
+  ASSERT_TRUE(store_->ApplyRetention());
   EXPECT_TRUE(*store_->RememberDelivery("id1", "push", "{}"));
 }
 
@@ -380,7 +380,7 @@ TEST_F(StoreTest, ANightIsStartedOnce) {
   ASSERT_TRUE(store_->StartNight(kRepo, 2000, kMain, kA));
   const auto job = *store_->Lease("d");
   ASSERT_TRUE(job);
-  EXPECT_EQ(job->what.kind, JobKind::kNightly);
+  EXPECT_EQ(job->what.kind, service::JobKind::kNightly);
   ASSERT_TRUE(store_->StartNight(kRepo, 3000, kMain, kA));  // the last one is still at it
   EXPECT_FALSE(*store_->Lease("e"));
 }
@@ -390,7 +390,7 @@ TEST_F(StoreTest, OldJobsGo) {
   (void)store_->RecordTips(kRepo, {{kMain, kA}});
   Push(kB, {Entry("a", "1"), Entry("b", "2"), Entry("c", "3"), Entry("d", "4")});
   for (int i = 0; i < 3; ++i) Finish((*store_->Lease("d"))->id, "unchanged");
-  ASSERT_TRUE(store_->Retain());
+  ASSERT_TRUE(store_->ApplyRetention());
   EXPECT_EQ(Names("done"), (Strings{"b", "c"}));
   EXPECT_EQ(Names("queued"), (Strings{"d"}));
   ASSERT_TRUE(store_->Checkpoint());

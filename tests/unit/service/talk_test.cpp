@@ -59,10 +59,10 @@ TEST(Talk, IgnoreAndStop) {
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   EXPECT_TRUE(world.runner.runs.empty());
-  world.runner.during = [&](const RunRequest&, const ChildWatch& watch) {
+  world.runner.during = [&](const service::RunRequest&, const service::ChildWatch& watch) {
     world.Comment(2, "maintainer", "/warpwright stop");
-    ASSERT_TRUE(world.pipeline->SortDeliveries());
-    for (int i = 0; i < 5 && !*watch.stop; ++i) ASSERT_TRUE(world.pipeline->ForgeOne());
+    ASSERT_TRUE(world.pipeline->TriageDeliveries());
+    for (int i = 0; i < 5 && !*watch.stop; ++i) ASSERT_TRUE(world.pipeline->RunForgeStep());
     EXPECT_TRUE(*watch.stop);
   };
   world.Push("gelu", "// gelu 2\n");
@@ -92,7 +92,7 @@ TEST(Talk, OnAPullRequestItWorksOnTheHeadThatTheForgeNames) {
   world.remote.Write("scan.cu", "// scan 2\n");
   const std::string head = world.remote.Commit("change scan on a branch");
   world.remote.Git({"checkout", "-q", "main"});
-  PullRequestView view;
+  forge::PullRequestView view;
   view.number = 1;
   view.state = "open";
   view.head = "feature";
@@ -109,7 +109,7 @@ TEST(Talk, OnAPullRequestItWorksOnTheHeadThatTheForgeNames) {
 
 TEST(Talk, TheHeadOfAForkIsNeverRun) {
   World world;
-  PullRequestView view;
+  forge::PullRequestView view;
   view.number = 1;
   view.state = "open";
   view.head = "main";  // of the fork
@@ -159,7 +159,7 @@ TEST(Talk, TickingRetryRunsAgainAndEmptiesTheBox) {
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   Tick(world.forge.PullRequest(1).body, "retry");
-  ASSERT_TRUE(ParseBody(world.forge.PullRequest(1).body)->retry);
+  ASSERT_TRUE(report::ParseBody(world.forge.PullRequest(1).body)->retry);
   world.Deliver("d1", "pull_request", PullRequestPayload("edited", "stranger").dump());
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 1u);
@@ -167,7 +167,7 @@ TEST(Talk, TickingRetryRunsAgainAndEmptiesTheBox) {
   world.Deliver("d3", "pull_request", PullRequestPayload("edited", "maintainer").dump());
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 2u);
-  EXPECT_FALSE(ParseBody(world.forge.PullRequest(1).body)->retry);
+  EXPECT_FALSE(report::ParseBody(world.forge.PullRequest(1).body)->retry);
   const std::atomic<bool> never{false};
   ASSERT_TRUE(world.pipeline->Reconcile(never));
   world.Drive();

@@ -18,17 +18,17 @@ std::string KernelOf(const std::string& file) { return file.substr(0, file.size(
 
 }  // namespace
 
-Result<std::vector<DetectedEntry>> FakeRunner::Detect(const DetectRequest& request, const ChildWatch&) {
+Result<std::vector<service::DetectedEntry>> FakeRunner::Detect(const service::DetectRequest& request, const service::ChildWatch&) {
   if (act) WW_TRY(act("detect"));
-  WW_ASSIGN(const Repository mirror, Repository::Open(request.place.mirror));
+  WW_ASSIGN(const repo::Repository mirror, repo::Repository::Open(request.place.mirror));
   WW_ASSIGN(const auto files, mirror.List(request.to, IsKernel));
-  std::vector<DetectedEntry> entries;
+  std::vector<service::DetectedEntry> entries;
   for (const auto& file : files) {
     WW_ASSIGN(const auto now, mirror.Read(request.to, file));
-    DetectedEntry entry;
+    service::DetectedEntry entry;
     entry.job.kernel = entry.job.entry = KernelOf(file);
     entry.job.file = file;
-    entry.job.key = Sha256(*now);
+    entry.job.key = base::Sha256(*now);
     entry.changed = true;
     if (!request.from.empty()) {
       WW_ASSIGN(const auto then, mirror.Read(request.from, file));
@@ -36,7 +36,7 @@ Result<std::vector<DetectedEntry>> FakeRunner::Detect(const DetectRequest& reque
     }
     if (!file_only_key && file == "softmax.cu") {
       WW_ASSIGN(const auto header, mirror.Read(request.to, "common.h"));
-      entry.job.key = Sha256(entry.job.key + header.value_or(""));
+      entry.job.key = base::Sha256(entry.job.key + header.value_or(""));
       entry.changed = true;
     }
     entries.push_back(std::move(entry));
@@ -44,13 +44,13 @@ Result<std::vector<DetectedEntry>> FakeRunner::Detect(const DetectRequest& reque
   return entries;
 }
 
-Result<JobResult> FakeRunner::Optimize(const RunRequest& request, const ChildWatch& watch) {
+Result<service::JobResult> FakeRunner::Optimize(const service::RunRequest& request, const service::ChildWatch& watch) {
   if (act) WW_TRY(act("optimize"));
   runs.push_back(fmt::format("{} {}{}", request.kernel, request.commit.substr(0, 6), request.again ? " again" : ""));
   if (watch.progress) watch.progress("round 1");
   if (during) during(request, watch);
-  if (watch.stop != nullptr && *watch.stop) return Fail(ErrorCode::kTimeout, std::string(kInterrupted));
-  JobResult result;
+  if (watch.stop != nullptr && *watch.stop) return Fail(ErrorCode::kTimeout, std::string(service::kInterrupted));
+  service::JobResult result;
   const auto wanted = outcomes.find(request.kernel);
   result.outcome = wanted == outcomes.end() ? "improved" : wanted->second;
   result.message = "because";
@@ -58,12 +58,12 @@ Result<JobResult> FakeRunner::Optimize(const RunRequest& request, const ChildWat
   result.trajectory_task = 1;
   result.rounds = 2;
   if (result.outcome == "improved") {
-    WW_ASSIGN(Repository mirror, Repository::Open(request.place.mirror));
+    WW_ASSIGN(repo::Repository mirror, repo::Repository::Open(request.place.mirror));
     const std::string file = request.kernel + ".cu";
     WW_ASSIGN(const auto content, mirror.Read(request.commit, file));
-    WW_ASSIGN(const auto author, Signature::Parse(request.author));
+    WW_ASSIGN(const auto author, repo::Signature::Parse(request.author));
     WW_ASSIGN(const auto published, mirror.Publish({"warpwright/" + request.kernel, request.commit, file, content.value_or("") + "// faster\n",
-                                                    "perf: faster\n\n" + std::string(Repository::kTrailer) + "\n", author}));
+                                                    "perf: faster\n\n" + std::string(repo::Repository::kTrailer) + "\n", author}));
     result.branch = published.branch;
     result.branch_commit = published.commit;
     result.gain = 1.5;
@@ -72,7 +72,7 @@ Result<JobResult> FakeRunner::Optimize(const RunRequest& request, const ChildWat
   return result;
 }
 
-Result<NightResult> FakeRunner::Night(const RunRequest& request, const ChildWatch&) {
+Result<service::NightResult> FakeRunner::Night(const service::RunRequest& request, const service::ChildWatch&) {
   if (act) WW_TRY(act("night"));
   runs.push_back("night " + request.commit.substr(0, 6));
   return night;
@@ -88,10 +88,10 @@ namespace {
 
 }  // namespace
 
-World::World(Ceilings ceilings) : folder(std::move(*TemporaryDirectory::Create("ww-world"))), limits(ceilings) {
+World::World(config::Ceilings ceilings) : folder(std::move(*base::TemporaryDirectory::Create("ww-world"))), limits(ceilings) {
   policy.max_open = 10;
   policy.max_per_day = 20;
-  forge.permissions = {{"maintainer", Permission::kWrite}, {"stranger", Permission::kRead}};
+  forge.permissions = {{"maintainer", forge::Permission::kWrite}, {"stranger", forge::Permission::kRead}};
   forge.before = forge.after = [this](const std::string&) -> Status {
     Tick();
     return {};
@@ -113,19 +113,19 @@ void World::Tick() {
 void World::Restart() {
   pipeline.reset();
   store.reset();
-  auto opened = Store::Open(folder.path() / "state", clock);
+  auto opened = service::Store::Open(folder.path() / "state", clock);
   ASSERT_TRUE(opened) << opened.error().Format();
   store = std::move(*opened);
-  Place place;
+  service::TrackedRepository place;
   place.name = kName;
   place.remote.url = remote.path().string();
   place.publish = publish;
-  place.on_forge = RepositoryName{"acme", "kernels"};
+  place.on_forge = forge::RepositoryName{"acme", "kernels"};
   place.folder = folder.path() / "state/repos/kernels";
-  PipelineSettings settings{{place}, limits, {"sim:h200"}, "1.0"};
-  PipelinePorts ports{*store, runner, clock, &forge, &forge, {}};
-  ports.read_facts = [this](const Place&, const warpwright::Job& job) -> Result<JobFacts> {
-    JobFacts facts;
+  service::PipelineSettings settings{{place}, limits, {"sim:h200"}, "1.0"};
+  service::PipelinePorts ports{*store, runner, clock, &forge, &forge, {}};
+  ports.read_facts = [this](const service::TrackedRepository&, const warpwright::service::Job& job) -> Result<service::JobFacts> {
+    service::JobFacts facts;
     facts.explanation.kernel = job.what.kernel;
     facts.explanation.file = job.what.file;
     facts.explanation.entry = job.what.entry;
@@ -139,7 +139,7 @@ void World::Restart() {
     facts.policy = policy;
     return facts;
   };
-  pipeline = std::make_unique<Pipeline>(ports, settings);
+  pipeline = std::make_unique<service::Pipeline>(ports, settings);
   ASSERT_TRUE(pipeline->Apply(settings));
   store->OnCommit([this] { Tick(); });
 }
@@ -153,11 +153,11 @@ void World::Drive(int rounds) {
       EXPECT_TRUE(done) << done.error().Format();
       return done;
     };
-    if (const auto moved = note(pipeline->SortDeliveries())) worked |= !moved->empty();
-    if (const auto moved = note(pipeline->Look(kName))) worked |= *moved;
-    if (const auto done = note(pipeline->DetectOne(never))) worked |= *done;
-    if (const auto done = note(pipeline->RunOne("sim:h200"))) worked |= *done;
-    if (const auto done = note(pipeline->ForgeOne())) worked |= *done;
+    if (const auto moved = note(pipeline->TriageDeliveries())) worked |= !moved->empty();
+    if (const auto moved = note(pipeline->Poll(kName))) worked |= *moved;
+    if (const auto done = note(pipeline->DetectNextEvent(never))) worked |= *done;
+    if (const auto done = note(pipeline->RunNextJob("sim:h200"))) worked |= *done;
+    if (const auto done = note(pipeline->RunForgeStep())) worked |= *done;
     quiet = worked ? 0 : quiet + 1;
     clock.Advance(worked ? std::chrono::seconds(1) : std::chrono::seconds(21));  // dashboards wait for their turn
   }
@@ -195,8 +195,8 @@ std::vector<std::string> World::Logged(const std::string& prefix) const {
   return lines;
 }
 
-JobSnapshot World::Job(const std::string& kernel) {
-  JobSnapshot newest;
+service::JobSnapshot World::Job(const std::string& kernel) {
+  service::JobSnapshot newest;
   for (const auto& job : store->Snapshot().jobs)
     if (job.kernel == kernel && job.id > newest.id) newest = job;
   return newest;

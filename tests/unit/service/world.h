@@ -19,23 +19,23 @@ namespace warpwright {
 struct Crash {};
 
 // Entries are the .cu files of a commit; what is worked on gets a comment more.
-class FakeRunner final : public JobRunner {
+class FakeRunner final : public service::JobRunner {
  public:
-  Result<std::vector<DetectedEntry>> Detect(const DetectRequest& request, const ChildWatch& watch) override;
-  Result<JobResult> Optimize(const RunRequest& request, const ChildWatch& watch) override;
-  Result<NightResult> Night(const RunRequest& request, const ChildWatch& watch) override;
+  Result<std::vector<service::DetectedEntry>> Detect(const service::DetectRequest& request, const service::ChildWatch& watch) override;
+  Result<service::JobResult> Optimize(const service::RunRequest& request, const service::ChildWatch& watch) override;
+  Result<service::NightResult> Night(const service::RunRequest& request, const service::ChildWatch& watch) override;
 
   std::map<std::string, std::string> outcomes;         // by kernel; others: improved
   std::function<Status(const std::string&)> act;       // before and after each; may throw
-  std::function<void(const RunRequest&, const ChildWatch&)> during;
+  std::function<void(const service::RunRequest&, const service::ChildWatch&)> during;
   bool file_only_key = true;                           // false: softmax also depends on common.h
-  NightResult night;
+  service::NightResult night;
   std::vector<std::string> runs;                       // "softmax abc123 again"
 };
 
 class World {
  public:
-  explicit World(Ceilings limits = {});
+  explicit World(config::Ceilings limits = {});
   // As after the death of the process: what is in memory is gone.
   void Restart();
   // Everything that is there to be done, step by step, until nothing is left or `rounds` are over; the clock goes on by a second each.
@@ -46,20 +46,20 @@ class World {
   void Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue = 7, bool on_pull_request = false);
   std::string RemoteTip(const std::string& branch);     // empty: absent
   std::vector<std::string> Logged(const std::string& prefix) const;
-  JobSnapshot Job(const std::string& kernel);           // the newest
+  service::JobSnapshot Job(const std::string& kernel);           // the newest
   int point = 0, crash_at = 0;                          // of every act and transaction; 0: never
 
-  TemporaryDirectory folder;
+  base::TemporaryDirectory folder;
   TempRepository remote;
   FakeClock clock;
   FakeForge forge;
   FakeRunner runner;
-  Ceilings limits;
-  PullRequestPolicy policy;
+  config::Ceilings limits;
+  core::PullRequestPolicy policy;
   bool modelled = false;
-  PublishTo publish = PublishTo::kPullRequest;
-  std::unique_ptr<Store> store;
-  std::unique_ptr<Pipeline> pipeline;
+  config::PublishTo publish = config::PublishTo::kPullRequest;
+  std::unique_ptr<service::Store> store;
+  std::unique_ptr<service::Pipeline> pipeline;
   static inline const std::string kName = "acme/kernels";
 
  private:

@@ -8,7 +8,7 @@
 namespace warpwright::sim {
 namespace {
 
-using Kind = Fault::Kind;
+using Kind = core::Fault::Kind;
 
 TEST(Checks, GlobalMemory) {
   SimKit kit = SimKit::FromCuda(R"(

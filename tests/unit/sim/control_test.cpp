@@ -98,7 +98,7 @@ TEST(Control, EndlessLoopReachesTheLimit) {
   kit.options.instruction_limit = 1'000'000;
   const auto p = kit.Make<int>("p", 1);
   ASSERT_FALSE(kit.Run("k", {1, 1, 1}, {32, 1, 1}, 0, p));
-  EXPECT_EQ(kit.fault.kind, Fault::Kind::kInstructionLimit);
+  EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kInstructionLimit);
   EXPECT_EQ(kit.fault.line, 2);
 }
 
@@ -181,13 +181,13 @@ extern "C" __global__ void warps(int* out) {
 })");
   const auto out = kit.Make<int>("out", 64);
   ASSERT_FALSE(kit.Run("lanes", {1, 1, 1}, {64, 1, 1}, 0, out));
-  EXPECT_EQ(kit.fault.kind, Fault::Kind::kDivergentBarrier);
+  EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kDivergentBarrier);
   EXPECT_EQ(kit.fault.line, 4);
   EXPECT_NE(kit.fault.message.find("0x0000ffff"), std::string::npos) << kit.fault.message;
   ASSERT_FALSE(kit.Run("twice", {1, 1, 1}, {64, 1, 1}, 0, out));
-  EXPECT_EQ(kit.fault.kind, Fault::Kind::kDivergentBarrier) << kit.fault.message;
+  EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kDivergentBarrier) << kit.fault.message;
   ASSERT_FALSE(kit.Run("warps", {1, 1, 1}, {64, 1, 1}, 0, out));
-  EXPECT_EQ(kit.fault.kind, Fault::Kind::kDivergentBarrier) << kit.fault.message;
+  EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kDivergentBarrier) << kit.fault.message;
 }
 
 TEST(Control, NamedAndReducingBarriers) {
@@ -238,7 +238,7 @@ extern "C" __global__ void recursive(int* out) { out[threadIdx.x] = fibonacci(th
   }
   const auto ints = kit.Make<int>("ints", 32, false);
   ASSERT_FALSE(kit.Run("recursive", {1, 1, 1}, {32, 1, 1}, 0, ints));
-  EXPECT_EQ(kit.fault.kind, Fault::Kind::kNotSimulated);
+  EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kNotSimulated);
   EXPECT_NE(kit.fault.message.find("calls itself"), std::string::npos) << kit.fault.message;
 }
 
@@ -257,11 +257,11 @@ extern "C" __global__ void trap() { if (threadIdx.x == 9)
   ASSERT_TRUE(kit.Run("print", {1, 1, 1}, {32, 1, 1}, 0, 2)) << kit.fault.message;
   EXPECT_EQ(kit.printed, "t=3 many x=3.00 1099511627776 z %     7|ff  |\nt=19 many x=3.00 1099511627776 z %     7|ff  |\n");
   ASSERT_FALSE(kit.Run("check", {1, 1, 1}, {32, 1, 1}, 0, 2));
-  EXPECT_EQ(kit.fault.kind, Fault::Kind::kTrap);
+  EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kTrap);
   EXPECT_EQ(kit.fault.message, "assertion failed: n < 3 at kernel.cu:7");
   EXPECT_EQ(kit.fault.thread[0], 5u);
   ASSERT_FALSE(kit.Run("trap", {1, 1, 1}, {32, 1, 1}, 0));
-  EXPECT_EQ(kit.fault.kind, Fault::Kind::kTrap);
+  EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kTrap);
   EXPECT_EQ(kit.fault.thread[0], 9u);
   EXPECT_EQ(kit.fault.line, 10);
 }
@@ -279,7 +279,7 @@ TEST(Control, RunsOfPartOfTheGridAddUp) {
   for (int z = 0; z < 2; ++z)
     for (int y = 0; y < 3; ++y)
       for (int x = 0; x < 4; ++x) EXPECT_EQ(out[static_cast<size_t>((z * 3 + y) * 4 + x)], x + 10 * y + 100 * z + 1000);
-  Counters sum = a.counters();
+  core::Counters sum = a.counters();
   sum.Add(b.counters());
   ASSERT_TRUE(kit.Run("k", {4, 3, 2}, {1, 2, 1}, 0, out));
   EXPECT_TRUE(sum == kit.counters);

@@ -50,7 +50,7 @@ class CountersTest : public testing::Test {
 TEST_F(CountersTest, ElementwiseAdd) {
   const auto a = kit.Make<float>("a", 1000), b = kit.Make<float>("b", 1000), out = kit.Make<float>("out", 1000, false);
   ASSERT_TRUE(kit.Run("add", {4, 1, 1}, {256, 1, 1}, 0, out, a, b, 1000));
-  const Counters& n = kit.counters;
+  const core::Counters& n = kit.counters;
   // 31 whole warps and one of 8 lanes, which is one sector.
   EXPECT_EQ(n.warps, 32u);
   EXPECT_EQ(n.blocks, 4u);
@@ -64,14 +64,14 @@ TEST_F(CountersTest, ElementwiseAdd) {
   EXPECT_EQ(n.branches, 32u);
   EXPECT_EQ(n.divergent_branches, 1u);
   EXPECT_EQ(n.barriers, 0u);
-  EXPECT_EQ(n.warp_instructions_by_class[static_cast<int>(InstructionClass::kFp32)], 32u);
-  EXPECT_EQ(n.warp_instructions_by_class[static_cast<int>(InstructionClass::kGlobalLoad)], 64u);
+  EXPECT_EQ(n.warp_instructions_by_class[static_cast<int>(core::InstructionClass::kFp32)], 32u);
+  EXPECT_EQ(n.warp_instructions_by_class[static_cast<int>(core::InstructionClass::kGlobalLoad)], 64u);
   uint64_t by_class = 0;
   for (uint64_t count : n.warp_instructions_by_class) by_class += count;
   EXPECT_EQ(by_class, n.warp_instructions);
   // Line 4 of the source has it all.
   uint64_t requests = 0;
-  for (const LineCounters& line : kit.lines)
+  for (const core::LineCounters& line : kit.lines)
     if (line.line == 4) requests += line.global_requests;
   EXPECT_EQ(requests, 96u);
 }
@@ -143,7 +143,7 @@ TEST_F(CountersTest, Histogram) {
   EXPECT_EQ(kit.counters.shared_bank_conflicts, 8u * 31);
   EXPECT_EQ(kit.counters.atomic_requests, 4u);
   EXPECT_EQ(kit.counters.atomic_sectors, 16u);
-  EXPECT_EQ(kit.counters.warp_instructions_by_class[static_cast<int>(InstructionClass::kAtomic)], 2u * 8 + 4);
+  EXPECT_EQ(kit.counters.warp_instructions_by_class[static_cast<int>(core::InstructionClass::kAtomic)], 2u * 8 + 4);
 }
 
 TEST_F(CountersTest, StridedAndVectorAccesses) {
@@ -151,7 +151,7 @@ TEST_F(CountersTest, StridedAndVectorAccesses) {
   const auto v4 = kit.Make<float>("v4", 128, false), v2 = kit.Make<float>("v2", 64, false);
   const auto d = kit.Make<double>("d", 32, false);
   ASSERT_TRUE(kit.Run("shapes", {1, 1, 1}, {32, 1, 1}, 0, v4, v2, in, d)) << kit.fault.message;
-  const Counters& n = kit.counters;
+  const core::Counters& n = kit.counters;
   // in[2t]: 8 sectors, in[32t]: 32, in[0]: 1. Stores: 16 of float4, 8 of float2, 8 of double.
   EXPECT_EQ(n.global_load_sectors, 41u);
   EXPECT_EQ(n.global_store_sectors, 32u);

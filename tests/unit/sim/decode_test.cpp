@@ -45,7 +45,7 @@ TEST(Decode, UnknownInstructionsStopOnlyWhenReached) {
     EXPECT_TRUE(unreached.Run("k", {1, 1, 1}, {32, 1, 1}, 0, uint64_t{0})) << form << unreached.fault.message;
     SimKit reached(Kernel(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n" + std::string(form)));
     EXPECT_FALSE(reached.Run("k", {1, 1, 1}, {32, 1, 1}, 0, uint64_t{0})) << form;
-    EXPECT_EQ(reached.fault.kind, Fault::Kind::kNotSimulated) << form;
+    EXPECT_EQ(reached.fault.kind, core::Fault::Kind::kNotSimulated) << form;
     const std::string opcode = std::string(form).substr(0, std::string(form).find_first_of(" ;"));
     EXPECT_NE(reached.fault.message.find("not simulated: " + opcode), std::string::npos) << reached.fault.message;
     EXPECT_NE(reached.fault.message.find("line 7"), std::string::npos) << reached.fault.message;

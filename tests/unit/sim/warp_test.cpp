@@ -97,7 +97,7 @@ extern "C" __global__ void partial(int* out) {
                {"partial", 16, 16, "lane 0 reads from lane 16"}};
   for (const auto& c : cases) {
     ASSERT_FALSE(kit.Run(c.kernel, {1, 1, 1}, {c.threads, 1, 1}, 0, out)) << c.kernel;
-    EXPECT_EQ(kit.fault.kind, Fault::Kind::kInactiveShuffle);
+    EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kInactiveShuffle);
     EXPECT_EQ(kit.fault.line, c.line) << c.kernel;
     EXPECT_NE(kit.fault.message.find(c.message), std::string::npos) << kit.fault.message;
   }

@@ -15,7 +15,7 @@ constexpr uint64_t kBase = kGlobalBase / 32;  // sector of the first byte
 // A kernel of requests, played into the models as a device would.
 class Caches {
  public:
-  explicit Caches(uint64_t l1_share = 32 << 10, Chip chip = *LoadChip("h200")) : l1_(chip, l1_share), l2_(chip) {}
+  explicit Caches(uint64_t l1_share = 32 << 10, core::Chip chip = *config::LoadChip("h200")) : l1_(chip, l1_share), l2_(chip) {}
 
   void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, std::vector<uint64_t> sectors,
                uint32_t line = 1, bool cached = true, uint32_t collisions = 0) {
@@ -53,9 +53,9 @@ class Caches {
     for (const auto& misses : l1_.blocks()) l2_.Consume(l1_.misses(misses));
     l1_.ClearMisses();
   }
-  Counters EndKernel() {
+  core::Counters EndKernel() {
     result_ = l2_.FinishKernel();
-    Counters counters = result_.counters;
+    core::Counters counters = result_.counters;
     counters.Add(l1_.counters());
     return counters;
   }
@@ -86,7 +86,7 @@ TEST(CacheModel, AStreamMovesExactlyItsBytes) {
     }
     caches.EndBlock(block);
   }
-  const Counters counters = caches.EndKernel();
+  const core::Counters counters = caches.EndKernel();
   const uint64_t bytes = kBlocks * kWarps * 128;
   EXPECT_EQ(counters.dram_read_bytes, bytes);
   EXPECT_EQ(counters.dram_write_bytes, bytes);
@@ -97,7 +97,7 @@ TEST(CacheModel, AStreamMovesExactlyItsBytes) {
 }
 
 TEST(CacheModel, AStreamLargerThanL2MovesExactlyItsBytes) {
-  Chip chip = *LoadChip("h200");
+  core::Chip chip = *config::LoadChip("h200");
   chip.l2_bytes = 1 << 20;
   Caches caches(32 << 10, chip);
   constexpr uint64_t kRequests = 40000;  // 5 MiB each way
@@ -106,7 +106,7 @@ TEST(CacheModel, AStreamLargerThanL2MovesExactlyItsBytes) {
     caches.Write(i, 0, Row((1 << 24) + i * 4));
     caches.EndBlock(i);
   }
-  const Counters counters = caches.EndKernel();
+  const core::Counters counters = caches.EndKernel();
   EXPECT_EQ(counters.dram_read_bytes, kRequests * 128);
   EXPECT_EQ(counters.dram_write_bytes, kRequests * 128);
 }
@@ -120,7 +120,7 @@ TEST(CacheModel, SecondReadHits) {
   caches.EndBlock(132);
   caches.Read(1, 0, Row(0));  // another: finds it in L2
   caches.EndBlock(1);
-  const Counters counters = caches.EndKernel();
+  const core::Counters counters = caches.EndKernel();
   EXPECT_EQ(counters.l1_hit_sectors, 8u);
   EXPECT_EQ(counters.l1_miss_sectors, 8u);
   EXPECT_EQ(counters.l2_hit_sectors, 4u);
@@ -145,7 +145,7 @@ TEST(CacheModel, StoresDoNotAllocateInL1AndAtomicsInvalidate) {
   caches.Request(MemoryRequest::Kind::kAtomic, 0, 0, Row(0, 1));
   caches.Read(0, 0, Row(0));
   caches.EndBlock(0);
-  const Counters counters = caches.EndKernel();
+  const core::Counters counters = caches.EndKernel();
   EXPECT_EQ(counters.l1_miss_sectors, 5u);
   EXPECT_EQ(counters.l1_hit_sectors, 3u);
   EXPECT_EQ(counters.dram_read_bytes, 0u);  // everything was written by this kernel and lies in L2
@@ -157,7 +157,7 @@ TEST(CacheModel, UncachedLoadsPassL1) {
   Caches caches;
   for (int i = 0; i < 3; ++i) caches.Request(MemoryRequest::Kind::kRead, 0, 0, Row(0), 1, false);
   caches.EndBlock(0);
-  const Counters counters = caches.EndKernel();
+  const core::Counters counters = caches.EndKernel();
   EXPECT_EQ(counters.l1_miss_sectors, 12u);
   EXPECT_EQ(counters.dram_read_bytes, 128u);
 }
@@ -171,7 +171,7 @@ TEST(CacheModel, WarpsOfABlockCompete) {
       for (uint64_t column = 0; column < 64; ++column)  // 8 columns of 4 bytes in a sector
         caches.Read(0, warp, Row(warp * 32 * 1024 + column / 8, 32, 1024));
     caches.EndBlock(0);
-    const Counters counters = caches.EndKernel();
+    const core::Counters counters = caches.EndKernel();
     return static_cast<double>(counters.l1_hit_sectors) /
            static_cast<double>(counters.l1_hit_sectors + counters.l1_miss_sectors);
   };
@@ -195,7 +195,7 @@ TEST(CacheModel, LocalAddressesDoNotMeetGlobalOnes) {
   caches.Read(0, 0, {(uint64_t{1} << 58) + 5, (uint64_t{1} << 58) + 6});
   caches.Read(0, 0, {(uint64_t{1} << 58) + 5});
   caches.EndBlock(0);
-  const Counters counters = caches.EndKernel();
+  const core::Counters counters = caches.EndKernel();
   EXPECT_EQ(counters.l1_miss_sectors, 6u);
   EXPECT_EQ(counters.l1_hit_sectors, 1u);
 }
@@ -268,8 +268,8 @@ class RandomKernel {
   Caches& caches() { return caches_; }
 
  private:
-  static Chip ChipWith(int64_t l2_bytes) {
-    Chip chip = *LoadChip("h200");
+  static core::Chip ChipWith(int64_t l2_bytes) {
+    core::Chip chip = *config::LoadChip("h200");
     chip.l2_bytes = l2_bytes;
     return chip;
   }
@@ -314,7 +314,7 @@ TEST(CacheModel, RandomKernelsCountWhatTheyAlwaysDid) {
                          Row{3, 17920, 1 << 20, 19494, 809228, 1050886, 246652, 12495456, 4680672, 874277, 1336823, 2944891, 318747, 3637},
                          Row{5, 68096, 300 << 10, 83458, 738602, 850071, 388243, 19814400, 7840960, 875105, 1228032, 3005053, 325077, 3601}}) {
     RandomKernel kernel(row.seed, row.l1_share, row.l2_bytes);
-    const Counters counters = kernel.caches().EndKernel();
+    const core::Counters counters = kernel.caches().EndKernel();
     const Traffic& traffic = kernel.caches().l1().traffic();
     EXPECT_EQ(counters.l1_hit_sectors, row.l1_hits) << row.seed;
     EXPECT_EQ(counters.l1_miss_sectors, row.l1_misses) << row.seed;

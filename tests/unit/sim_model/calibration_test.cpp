@@ -49,7 +49,7 @@ std::map<std::string, double> Measured() {
   return times;
 }
 
-LaunchReport Model(Device& device, const CompiledModule& module, const Row& row) {
+core::LaunchReport Model(core::Device& device, const core::CompiledModule& module, const Row& row) {
   static std::vector<std::byte> kept[3];  // 400 MB of zeroes for the largest rows: made once, not for every row
   const size_t elements[] = {row.out, row.a, row.b};
   TestRun run;
@@ -63,34 +63,34 @@ LaunchReport Model(Device& device, const CompiledModule& module, const Row& row)
   run.options.counters = true;
   run.options.keep_outputs = false;
   run.options.sample_instructions = kBudget;
-  const DeviceRun result = run.MustRun(device, module);
+  const core::DeviceRun result = run.MustRun(device, module);
   for (int i = 0; i < 3; ++i) kept[i] = run.contents[static_cast<size_t>(i)].bytes.Copy();
-  return result.launches.empty() ? LaunchReport{} : result.launches[0];
+  return result.launches.empty() ? core::LaunchReport{} : result.launches[0];
 }
 
 TEST(Calibration, ModelledTimesFollowMeasuredOnes) {
-  auto source = ReadFile(std::string(WW_SOURCE_DIR) + "/tests/unit/sim_model/calibration/kernels.cu");
+  auto source = base::ReadFile(std::string(WW_SOURCE_DIR) + "/tests/unit/sim_model/calibration/kernels.cu");
   ASSERT_TRUE(source);
   std::vector<std::string> names;
   for (const Row& row : Rows()) names.push_back(row.kernel);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  const CompiledModule module = CompileForTest(*source, names, "sm_90");
-  const auto device = MakeSimDevice(*LoadChip("h200"));
+  const core::CompiledModule module = CompileForTest(*source, names, "sm_90");
+  const auto device = sim::MakeSimDevice(*config::LoadChip("h200"));
   const std::map<std::string, double> measured = Measured();
 
   double sum = 0;
   std::map<std::string, double> modelled;
   for (const Row& row : Rows()) {
     ASSERT_TRUE(measured.count(Key(row))) << Key(row);
-    const LaunchReport report = Model(*device, module, row);
+    const core::LaunchReport report = Model(*device, module, row);
     const double real = measured.at(Key(row)), model = report.time.total_us, error = std::log(model / real);
     modelled[Key(row)] = model;
     sum += std::fabs(error);
     std::printf("%-46s measured %8.1f modelled %8.1f  x%.2f  %s\n", Key(row).c_str(), real, model, model / real,
                 report.time.limiter.c_str());
     if (std::getenv("WW_MODEL_DETAILS")) {
-      const TimeBreakdown& t = report.time;
+      const core::TimeBreakdown& t = report.time;
       std::printf(
           "    dram %.1f l2 %.1f l1 %.1f shared %.1f issue %.1f fp32 %.1f fp64 %.1f int %.1f sfu %.1f latency %.1f "
           "atomic %.1f over %.1f; blocks %lu of %lu occ %.2f\n",

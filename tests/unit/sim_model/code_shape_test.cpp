@@ -1,4 +1,4 @@
-#include "sim/code_shape.h"
+#include "sim/schedule_model.h"
 
 #include "compile/cubin.h"
 #include "sim/cost_model.h"
@@ -43,11 +43,11 @@ extern "C" __global__ void guarded(float* out, const float* a, int rows, int col
 class CodeShapes : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    module_ = new CompiledModule(CompileForTest(kSource, {"loops", "constant", "guarded"}, "sm_90"));
+    module_ = new core::CompiledModule(CompileForTest(kSource, {"loops", "constant", "guarded"}, "sm_90"));
     auto program = DecodePtx(module_->ptx);
     ASSERT_TRUE(program);
     program_ = new Program(std::move(*program));
-    auto cubin = ReadCubin(module_->cubin);
+    auto cubin = compile::ReadCubin(module_->cubin);
     ASSERT_TRUE(cubin);
     machine_ = new auto(std::move(*cubin));
   }
@@ -58,8 +58,8 @@ class CodeShapes : public testing::Test {
     return program_->code().kernels.front();
   }
   // Of the region that takes longest, once, where a global load takes 1000 cycles.
-  static double LongestPath(const KernelCode& kernel, const CodeShape& shape) {
-    const Chip chip = *LoadChip("h200");
+  static double LongestPath(const KernelCode& kernel, const ScheduleModel& shape) {
+    const core::Chip chip = *config::LoadChip("h200");
     const auto work = BlockWork(kernel, shape, chip, 8, [](uint32_t) {
       LineCost cost;
       cost.load_cycles = 1000;
@@ -69,29 +69,29 @@ class CodeShapes : public testing::Test {
     for (const Work& w : work) longest = std::max(longest, w.path_cycles);
     return longest;
   }
-  static CompiledModule* module_;
+  static core::CompiledModule* module_;
   static Program* program_;
-  static std::map<std::string, CubinKernel>* machine_;
+  static std::map<std::string, compile::CubinKernel>* machine_;
 };
-CompiledModule* CodeShapes::module_ = nullptr;
+core::CompiledModule* CodeShapes::module_ = nullptr;
 Program* CodeShapes::program_ = nullptr;
-std::map<std::string, CubinKernel>* CodeShapes::machine_ = nullptr;
+std::map<std::string, compile::CubinKernel>* CodeShapes::machine_ = nullptr;
 
-int Unrolled(const CodeShape& shape) { return static_cast<int>(std::count_if(shape.unroll.begin(), shape.unroll.end(), [](int u) { return u > 1; })); }
+int Unrolled(const ScheduleModel& shape) { return static_cast<int>(std::count_if(shape.unroll.begin(), shape.unroll.end(), [](int u) { return u > 1; })); }
 
 TEST_F(CodeShapes, GuardedLoadsAreUnderWayTogether) {
   const KernelCode& kernel = Kernel("guarded");
-  const CodeShape shape = ShapeOf(kernel, {});
-  CodeShape apart = shape;
+  const ScheduleModel shape = ModelSchedule(kernel, {});
+  ScheduleModel apart = shape;
   for (uint32_t b = 0; b < apart.region.size(); ++b) apart.region[b] = b;
   double sum = 0;  // of all blocks, each by itself
-  for (const Work& work : BlockWork(kernel, apart, *LoadChip("h200"), 8, [](uint32_t) { return LineCost{.load_cycles = 1000}; })) sum += work.path_cycles;
+  for (const Work& work : BlockWork(kernel, apart, *config::LoadChip("h200"), 8, [](uint32_t) { return LineCost{.load_cycles = 1000}; })) sum += work.path_cycles;
   EXPECT_GT(sum, 4000);                         // four loads, one after the other
   EXPECT_LT(LongestPath(kernel, shape), 1500);  // at the same time
 }
 
 TEST_F(CodeShapes, LoopsThatCountByAConstantAreUnrolled) {
-  const CodeShape shape = ShapeOf(Kernel("constant"), {});
+  const ScheduleModel shape = ModelSchedule(Kernel("constant"), {});
   EXPECT_GE(Unrolled(shape), 1);
   EXPECT_LT(LongestPath(Kernel("constant"), shape), 1000);  // a turn has its part of four that wait together
 }
@@ -100,29 +100,29 @@ TEST_F(CodeShapes, MachineCodeSaysWhatBecameOfALoop) {
   const auto& loops = machine_->at("constant").loops;
   ASSERT_FALSE(loops.empty());
   int most = 0;
-  for (const MachineLoop& loop : loops) {
+  for (const compile::MachineLoop& loop : loops) {
     EXPECT_GE(loop.waits, 1);
     EXPECT_LE(loop.waits, loop.global_loads);
     most = std::max(most, loop.global_loads);
   }
   EXPECT_EQ(most, 16);  // four by the front end, four of these by ptxas
-  const CodeShape shape = ShapeOf(Kernel("constant"), loops);
+  const ScheduleModel shape = ModelSchedule(Kernel("constant"), loops);
   bool matched = false;
   for (size_t b = 0; b < shape.machine.size(); ++b)
     matched |= shape.machine[b] && shape.machine[b]->global_loads == most && shape.unroll[b] == 4;
   EXPECT_TRUE(matched);
-  std::vector<MachineLoop> serial = loops;  // as if registers allowed one load at a time
-  for (MachineLoop& loop : serial) loop.waits = loop.global_loads;
-  EXPECT_GT(LongestPath(Kernel("constant"), ShapeOf(Kernel("constant"), serial)), 3000);
+  std::vector<compile::MachineLoop> serial = loops;  // as if registers allowed one load at a time
+  for (compile::MachineLoop& loop : serial) loop.waits = loop.global_loads;
+  EXPECT_GT(LongestPath(Kernel("constant"), ModelSchedule(Kernel("constant"), serial)), 3000);
 }
 
 TEST_F(CodeShapes, PhasesAreLoopsAndWhatStandsBetween) {
   const KernelCode& kernel = Kernel("guarded");
-  const CodeShape shape = ShapeOf(kernel, {});
+  const ScheduleModel shape = ModelSchedule(kernel, {});
   EXPECT_EQ(shape.phase.front(), 0u);
   EXPECT_EQ(shape.phase.back(), 2u);  // before, the loop, behind
   EXPECT_TRUE(std::is_sorted(shape.phase.begin(), shape.phase.end()));
-  const CodeShape two = ShapeOf(Kernel("loops"), {});
+  const ScheduleModel two = ModelSchedule(Kernel("loops"), {});
   EXPECT_GE(two.phase.back(), 3u);
 }
 

@@ -9,7 +9,7 @@
 namespace warpwright::sim {
 namespace {
 
-cudaOccDeviceProp Properties(const Chip& chip) {
+cudaOccDeviceProp Properties(const core::Chip& chip) {
   cudaOccDeviceProp properties;
   properties.computeMajor = chip.arch[3] - '0';
   properties.computeMinor = chip.arch[4] - '0';
@@ -26,7 +26,7 @@ cudaOccDeviceProp Properties(const Chip& chip) {
   return properties;
 }
 
-int CudaBlocks(const Chip& chip, const BlockNeeds& needs) {
+int CudaBlocks(const core::Chip& chip, const core::BlockNeeds& needs) {
   const cudaOccDeviceProp properties = Properties(chip);
   cudaOccFuncAttributes attributes;
   attributes.maxThreadsPerBlock = 1024;
@@ -47,15 +47,15 @@ int CudaBlocks(const Chip& chip, const BlockNeeds& needs) {
 
 TEST(Occupancy, EqualsTheCudaCalculator) {
   int compared = 0;
-  for (const std::string& id : ChipIds()) {
-    const Chip chip = *LoadChip(id);
+  for (const std::string& id : config::ChipIds()) {
+    const core::Chip chip = *config::LoadChip(id);
     for (int threads : {1, 32, 33, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024})
       for (int registers : {16, 24, 32, 40, 41, 64, 72, 96, 128, 168, 255})
         for (uint32_t shared :
              {0u, 1u, 1024u, 4096u, 12345u, 16384u, 33000u, 49152u, 65536u, 99u << 10, 163u << 10, 227u << 10}) {
           if (shared > static_cast<uint32_t>(chip.shared_bytes_per_block_optin)) continue;
-          const BlockNeeds needs{threads, registers, shared};
-          EXPECT_EQ(ComputeOccupancy(chip, needs, 1 << 20).blocks_per_multiprocessor, CudaBlocks(chip, needs))
+          const core::BlockNeeds needs{threads, registers, shared};
+          EXPECT_EQ(core::ComputeOccupancy(chip, needs, 1 << 20).blocks_per_multiprocessor, CudaBlocks(chip, needs))
               << id << " threads " << threads << " registers " << registers << " shared " << shared;
           ++compared;
         }
@@ -64,10 +64,10 @@ TEST(Occupancy, EqualsTheCudaCalculator) {
 }
 
 TEST(Occupancy, KnownValuesAndLimiters) {
-  const Chip h200 = *LoadChip("h200"), ada = *LoadChip("rtx4090");
+  const core::Chip h200 = *config::LoadChip("h200"), ada = *config::LoadChip("rtx4090");
   struct Row {
-    const Chip& chip;
-    BlockNeeds needs;
+    const core::Chip& chip;
+    core::BlockNeeds needs;
     int blocks;
     double theoretical;
     const char* limiter;
@@ -80,7 +80,7 @@ TEST(Occupancy, KnownValuesAndLimiters) {
                       {ada, {1024, 32, 0}, 1, 1024.0 / 1536, "warps"},
                       {ada, {256, 40, 0}, 6, 1.0, "warps"}};
   for (const Row& row : rows) {
-    const Occupancy occupancy = ComputeOccupancy(row.chip, row.needs, 1 << 20);
+    const core::Occupancy occupancy = core::ComputeOccupancy(row.chip, row.needs, 1 << 20);
     EXPECT_EQ(occupancy.blocks_per_multiprocessor, row.blocks);
     EXPECT_DOUBLE_EQ(occupancy.theoretical, row.theoretical);
     EXPECT_EQ(occupancy.limiter, row.limiter);
@@ -88,20 +88,20 @@ TEST(Occupancy, KnownValuesAndLimiters) {
 }
 
 TEST(Occupancy, SmallGridsAndTails) {
-  const Chip h200 = *LoadChip("h200");
-  const BlockNeeds needs{256, 32, 0};  // 8 resident, 1,056 a wave
-  EXPECT_EQ(ComputeOccupancy(h200, needs, 132).limiter, "grid");
-  EXPECT_DOUBLE_EQ(ComputeOccupancy(h200, needs, 132).achieved, 1.0 / 8);
-  EXPECT_DOUBLE_EQ(ComputeOccupancy(h200, needs, 1056).achieved, 1.0);
-  EXPECT_DOUBLE_EQ(ComputeOccupancy(h200, needs, 1057).achieved, 1057.0 / 2112);
-  EXPECT_DOUBLE_EQ(ComputeOccupancy(h200, needs, 1056).waves, 1.0);
+  const core::Chip h200 = *config::LoadChip("h200");
+  const core::BlockNeeds needs{256, 32, 0};  // 8 resident, 1,056 a wave
+  EXPECT_EQ(core::ComputeOccupancy(h200, needs, 132).limiter, "grid");
+  EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 132).achieved, 1.0 / 8);
+  EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 1056).achieved, 1.0);
+  EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 1057).achieved, 1057.0 / 2112);
+  EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 1056).waves, 1.0);
 }
 
 TEST(Occupancy, NothingFits) {
-  const Chip l4 = *LoadChip("l4");
-  EXPECT_EQ(ComputeOccupancy(l4, {1024, 128, 0}, 1).blocks_per_multiprocessor, 0);
-  EXPECT_EQ(ComputeOccupancy(l4, {1024, 128, 0}, 1).limiter, "registers");
-  EXPECT_EQ(ComputeOccupancy(l4, {32, 32, 100 << 10}, 1).limiter, "shared memory");
+  const core::Chip l4 = *config::LoadChip("l4");
+  EXPECT_EQ(core::ComputeOccupancy(l4, {1024, 128, 0}, 1).blocks_per_multiprocessor, 0);
+  EXPECT_EQ(core::ComputeOccupancy(l4, {1024, 128, 0}, 1).limiter, "registers");
+  EXPECT_EQ(core::ComputeOccupancy(l4, {32, 32, 100 << 10}, 1).limiter, "shared memory");
 }
 
 }  // namespace

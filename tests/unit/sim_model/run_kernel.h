@@ -13,19 +13,19 @@
 
 namespace warpwright {
 
-inline CompiledModule CompileForTest(const std::string& text, std::vector<std::string> kernels,
+inline core::CompiledModule CompileForTest(const std::string& text, std::vector<std::string> kernels,
                                      const std::string& arch) {
-  static const Compiler compiler = std::move(*Compiler::Create({}));
+  static const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
   auto outcome = compiler.Compile({"test.cu", text, {}, std::move(kernels), arch});
   if (!outcome) {
     ADD_FAILURE() << outcome.error().Format();
     return {};
   }
-  if (auto* failed = std::get_if<CompileFailed>(&*outcome)) {
+  if (auto* failed = std::get_if<core::CompileFailed>(&*outcome)) {
     ADD_FAILURE() << failed->log;
     return {};
   }
-  return std::move(std::get<CompiledModule>(*outcome));
+  return std::move(std::get<core::CompiledModule>(*outcome));
 }
 
 template <typename T>
@@ -45,70 +45,70 @@ std::vector<T> FromBytes(const std::vector<std::byte>& bytes) {
 class TestRun {
  public:
   uint32_t Buffer(const std::string& name, std::vector<std::byte> bytes, bool output = false) {
-    plan.buffers.push_back({PlanBuffer::Kind::kArgument, name, bytes.size()});
+    plan.buffers.push_back({core::PlanBuffer::Kind::kArgument, name, bytes.size()});
     contents.push_back({name, std::move(bytes), output, !output, 0});
     return static_cast<uint32_t>(plan.buffers.size() - 1);
   }
   uint32_t Workspace(uint64_t bytes) {
-    plan.buffers.push_back({PlanBuffer::Kind::kWorkspace, "workspace " + std::to_string(plan.buffers.size()), bytes});
+    plan.buffers.push_back({core::PlanBuffer::Kind::kWorkspace, "workspace " + std::to_string(plan.buffers.size()), bytes});
     return static_cast<uint32_t>(plan.buffers.size() - 1);
   }
-  static KernelParameter Pointer(uint32_t buffer, int64_t offset = 0) {
-    KernelParameter parameter;
+  static core::KernelParameter Pointer(uint32_t buffer, int64_t offset = 0) {
+    core::KernelParameter parameter;
     parameter.bytes.resize(8);
     parameter.pointers[0] = {buffer, offset};
     return parameter;
   }
   template <typename T>
-  static KernelParameter Value(T value) {
-    KernelParameter parameter;
+  static core::KernelParameter Value(T value) {
+    core::KernelParameter parameter;
     parameter.bytes.resize(sizeof(T));
     std::memcpy(parameter.bytes.data(), &value, sizeof(T));
     return parameter;
   }
-  KernelLaunch& Launch(const std::string& kernel, Dim3 grid, Dim3 block, std::vector<KernelParameter> parameters,
+  core::KernelLaunch& Launch(const std::string& kernel, core::Dim3 grid, core::Dim3 block, std::vector<core::KernelParameter> parameters,
                        uint32_t shared = 0) {
-    KernelLaunch launch;
+    core::KernelLaunch launch;
     launch.kernel = kernel;
     launch.grid = grid;
     launch.block = block;
     launch.dynamic_shared_bytes = shared;
     launch.parameters = std::move(parameters);
     plan.ops.push_back(std::move(launch));
-    return std::get<KernelLaunch>(plan.ops.back());
+    return std::get<core::KernelLaunch>(plan.ops.back());
   }
-  Result<DeviceOutcome> Run(Device& device, const CompiledModule& module) {
+  Result<core::DeviceOutcome> Run(core::Device& device, const core::CompiledModule& module) {
     return device.Run({&module, &plan, &contents, options});
   }
   // The run, or a test failure with the fault or the error.
-  DeviceRun MustRun(Device& device, const CompiledModule& module) {
+  core::DeviceRun MustRun(core::Device& device, const core::CompiledModule& module) {
     auto outcome = Run(device, module);
     if (!outcome) {
       ADD_FAILURE() << outcome.error().Format();
       return {};
     }
-    if (auto* fault = std::get_if<Fault>(&*outcome)) {
-      ADD_FAILURE() << Name(fault->kind) << ": " << fault->message << " line " << fault->line;
+    if (auto* fault = std::get_if<core::Fault>(&*outcome)) {
+      ADD_FAILURE() << core::Name(fault->kind) << ": " << fault->message << " line " << fault->line;
       return {};
     }
-    return std::move(std::get<DeviceRun>(*outcome));
+    return std::move(std::get<core::DeviceRun>(*outcome));
   }
-  Fault MustFault(Device& device, const CompiledModule& module) {
+  core::Fault MustFault(core::Device& device, const core::CompiledModule& module) {
     auto outcome = Run(device, module);
     if (!outcome) {
       ADD_FAILURE() << outcome.error().Format();
       return {};
     }
-    if (std::holds_alternative<DeviceRun>(*outcome)) {
+    if (std::holds_alternative<core::DeviceRun>(*outcome)) {
       ADD_FAILURE() << "it ran";
       return {};
     }
-    return std::get<Fault>(*outcome);
+    return std::get<core::Fault>(*outcome);
   }
 
-  LaunchPlan plan;
-  std::vector<BufferContent> contents;
-  ExecuteOptions options;
+  core::LaunchPlan plan;
+  std::vector<core::BufferContent> contents;
+  core::ExecuteOptions options;
 };
 
 }  // namespace warpwright

@@ -81,8 +81,8 @@ extern "C" __global__ void column_sums(float* out, const float* in, int columns,
 
 class SimDeviceTest : public testing::Test {
  protected:
-  static const CompiledModule& Module() {
-    static const CompiledModule module =
+  static const core::CompiledModule& Module() {
+    static const core::CompiledModule module =
         CompileForTest(kSource,
                        {"scale", "column_sums", "beyond", "count", "last_one", "no_ticket", "after_the_one_before", "counting", "shared_sum", "bounded", "forever", "faulty_blocks",
                         "use_symbols", "by_value", "chain", "add_floats", "add_ints", "spilling"},
@@ -105,16 +105,16 @@ class SimDeviceTest : public testing::Test {
     return run;
   }
 
-  std::unique_ptr<Device> device_ = MakeSimDevice(*LoadChip("h200"), 2);
+  std::unique_ptr<core::Device> device_ = sim::MakeSimDevice(*config::LoadChip("h200"), 2);
 };
 
 TEST_F(SimDeviceTest, RunsAndReports) {
   TestRun run = Scale(100000, 391);
-  const DeviceRun result = run.MustRun(*device_, Module());
+  const core::DeviceRun result = run.MustRun(*device_, Module());
   const std::vector<float> out = FromBytes<float>(result.buffers.at(0));
   for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], 2.0f * static_cast<float>(i + 1));
   ASSERT_EQ(result.launches.size(), 1u);
-  const LaunchReport& report = result.launches[0];
+  const core::LaunchReport& report = result.launches[0];
   EXPECT_EQ(report.kernel, "scale");
   EXPECT_EQ(report.blocks_total, 391u);
   EXPECT_EQ(report.blocks_run, 391u);
@@ -139,9 +139,9 @@ TEST_F(SimDeviceTest, RunsAndReports) {
 TEST_F(SimDeviceTest, SameResultWhateverTheNumberOfThreads) {
   TestRun run = Scale(1000000, 3907);
   run.options.sample_instructions = 0;
-  const DeviceRun reference = run.MustRun(*MakeSimDevice(*LoadChip("h200"), 1), Module());
+  const core::DeviceRun reference = run.MustRun(*sim::MakeSimDevice(*config::LoadChip("h200"), 1), Module());
   for (int threads : {2, 3, 7}) {
-    const DeviceRun other = run.MustRun(*MakeSimDevice(*LoadChip("h200"), threads), Module());
+    const core::DeviceRun other = run.MustRun(*sim::MakeSimDevice(*config::LoadChip("h200"), threads), Module());
     EXPECT_EQ(other.buffers, reference.buffers);
     EXPECT_EQ(other.launches[0].counters, reference.launches[0].counters);
     EXPECT_EQ(other.time_us, reference.time_us);
@@ -157,7 +157,7 @@ TEST_F(SimDeviceTest, AtomicsAreOrdered) {
   run.Launch("count", {40, 1, 1}, {256, 1, 1},
              {TestRun::Pointer(bins), TestRun::Pointer(values), TestRun::Value(10000)});
   run.options.counters = true;
-  const DeviceRun result = run.MustRun(*device_, Module());
+  const core::DeviceRun result = run.MustRun(*device_, Module());
   for (unsigned bin : FromBytes<unsigned>(result.buffers[0])) EXPECT_EQ(bin, 625u);
   EXPECT_GT(result.launches[0].time.atomic_us, 0);
 
@@ -177,7 +177,7 @@ TEST_F(SimDeviceTest, FurtherRunsShowWhatDependsOnTheOrderOfBlocks) {
     const uint32_t out = race.Buffer("out", Zeros(4), true);
     race.Launch("no_ticket", {blocks, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out)});
     race.options.runs = 3;
-    const DeviceRun result = race.MustRun(*device_, Module());
+    const core::DeviceRun result = race.MustRun(*device_, Module());
     EXPECT_EQ(result.differing_runs, blocks > 2 ? 2u : 1u) << blocks;
     ASSERT_EQ(result.other_buffers.size(), 1u);
     EXPECT_NE(result.other_buffers, result.buffers);
@@ -189,7 +189,7 @@ TEST_F(SimDeviceTest, FurtherRunsShowWhatDependsOnTheOrderOfBlocks) {
   const uint32_t in = sum.Buffer("in", ToBytes(std::vector<int>(64 * 32, 1)));
   sum.Launch("add_ints", {64, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in)});
   sum.options.runs = 5;
-  const DeviceRun summed = sum.MustRun(*device_, Module());
+  const core::DeviceRun summed = sum.MustRun(*device_, Module());
   EXPECT_EQ(summed.differing_runs, 0u);
   EXPECT_EQ(FromBytes<int>(summed.buffers.at(0)).at(0), 64 * 32);
 }
@@ -200,7 +200,7 @@ TEST_F(SimDeviceTest, BlocksThatWaitForLowerOnesAreRunInTheirOrderAlone) {
   chain.contents[flags].read_only = false;
   chain.Launch("after_the_one_before", {16, 1, 1}, {32, 1, 1}, {TestRun::Pointer(flags)});
   chain.options.runs = 3;
-  EXPECT_EQ(chain.MustRun(*MakeSimDevice(*LoadChip("h200"), 1), Module()).differing_runs, 0u);
+  EXPECT_EQ(chain.MustRun(*sim::MakeSimDevice(*config::LoadChip("h200"), 1), Module()).differing_runs, 0u);
 }
 
 TEST_F(SimDeviceTest, ChangedVariablesAreNamedAndForgotten) {
@@ -208,7 +208,7 @@ TEST_F(SimDeviceTest, ChangedVariablesAreNamedAndForgotten) {
   const uint32_t out = run.Buffer("out", Zeros(4), true);
   run.Launch("counting", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out)});
   for (int i = 0; i < 2; ++i) {
-    const DeviceRun result = run.MustRun(*device_, Module());
+    const core::DeviceRun result = run.MustRun(*device_, Module());
     EXPECT_EQ(result.changed_globals, std::vector<std::string>{"calls"});
     EXPECT_EQ(FromBytes<unsigned>(result.buffers.at(0)).at(0), 3u);
   }
@@ -218,10 +218,10 @@ TEST_F(SimDeviceTest, ChangedVariablesAreNamedAndForgotten) {
   for (const bool filled : {false, true}) {
     TestRun tickets;
     const uint32_t last = tickets.Buffer("out", Zeros(4), true), ticket = tickets.Workspace(8);
-    tickets.plan.setup.emplace_back(MemsetOp{{ticket, 0}, 0, 1, 4});
+    tickets.plan.setup.emplace_back(core::MemsetOp{{ticket, 0}, 0, 1, 4});
     if (!filled) std::swap(tickets.plan.setup, tickets.plan.ops);
     tickets.Launch("last_one", {5, 1, 1}, {32, 1, 1}, {TestRun::Pointer(last), TestRun::Pointer(ticket)});
-    const DeviceRun result = tickets.MustRun(*device_, Module());
+    const core::DeviceRun result = tickets.MustRun(*device_, Module());
     EXPECT_EQ(result.changed_globals.size(), filled ? 1u : 0u);
   }
 }
@@ -231,8 +231,8 @@ TEST_F(SimDeviceTest, WithoutGuardsAccessesOutsideAreFaults) {
     TestRun run;
     const uint32_t out = run.Buffer("out", Zeros(4096), true);
     run.Launch("beyond", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Value(at)});
-    const Fault fault = run.MustFault(*device_, Module());
-    EXPECT_EQ(fault.kind, Fault::Kind::kOutOfBounds) << at;
+    const core::Fault fault = run.MustFault(*device_, Module());
+    EXPECT_EQ(fault.kind, core::Fault::Kind::kOutOfBounds) << at;
     EXPECT_EQ(fault.kernel, "beyond");
     EXPECT_EQ(fault.line, 6);
     EXPECT_NE(fault.message.find("out"), std::string::npos) << fault.message;
@@ -249,7 +249,7 @@ TEST_F(SimDeviceTest, WithGuardsTheyAreFoundAfterwards) {
     const uint32_t out = run.Buffer("out", Zeros(4096), true);
     run.Launch("beyond", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Value(row.at)});
     run.options.guard_bytes = 4096;
-    const DeviceRun result = run.MustRun(*device_, Module());
+    const core::DeviceRun result = run.MustRun(*device_, Module());
     ASSERT_EQ(result.guards.size(), 1u) << row.at;
     EXPECT_EQ(result.guards[0].buffer, "out");
     EXPECT_NEAR(static_cast<double>(result.guards[0].offset), static_cast<double>(row.offset),
@@ -268,15 +268,15 @@ TEST_F(SimDeviceTest, ReadsOfWhatNobodyWroteAreFaults) {
   const uint32_t out = run.Buffer("out", Zeros(1024), true), work = run.Workspace(1024);
   run.Launch("scale", {1, 1, 1}, {256, 1, 1},
              {TestRun::Pointer(out), TestRun::Pointer(work), TestRun::Value(256), TestRun::Value(1.0f)});
-  EXPECT_EQ(run.MustFault(*device_, Module()).kind, Fault::Kind::kUninitializedRead);
-  run.plan.ops.insert(run.plan.ops.begin(), MemsetOp{{work, 0}, 0x3f800000, 4, 1024, 0});
+  EXPECT_EQ(run.MustFault(*device_, Module()).kind, core::Fault::Kind::kUninitializedRead);
+  run.plan.ops.insert(run.plan.ops.begin(), core::MemsetOp{{work, 0}, 0x3f800000, 4, 1024, 0});
   EXPECT_EQ(FromBytes<float>(run.MustRun(*device_, Module()).buffers[0]), std::vector<float>(256, 1.0f));
 }
 
 TEST_F(SimDeviceTest, WorkspacesArePoisonedBySeed) {
   TestRun run;
   const uint32_t out = run.Buffer("out", Zeros(1024), true), work = run.Workspace(1024);
-  run.plan.ops.push_back(CopyOp{{out, 0}, {work, 0}, 1024, 0});
+  run.plan.ops.push_back(core::CopyOp{{out, 0}, {work, 0}, 1024, 0});
   const auto first = run.MustRun(*device_, Module()).buffers[0];
   EXPECT_EQ(run.MustRun(*device_, Module()).buffers[0], first);
   run.options.seed = 2;
@@ -287,19 +287,19 @@ TEST_F(SimDeviceTest, InputsAreReadOnly) {
   TestRun run;
   const uint32_t in = run.Buffer("in", Zeros(64));
   run.Launch("beyond", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(in), TestRun::Value(0)});
-  EXPECT_EQ(run.MustFault(*device_, Module()).kind, Fault::Kind::kReadOnlyWrite);
+  EXPECT_EQ(run.MustFault(*device_, Module()).kind, core::Fault::Kind::kReadOnlyWrite);
 }
 
 TEST_F(SimDeviceTest, OperationsOfThePlan) {
   TestRun run;
   const uint32_t out = run.Buffer("out", Zeros(64), true);
   std::vector<std::byte> uploaded(64, std::byte{7});
-  run.plan.setup.push_back(SymbolUploadOp{"table", 0, ToBytes(std::vector<float>{1, 2, 3, 4}), 0});
-  run.plan.setup.push_back(SymbolUploadOp{"ns::factor", 0, ToBytes(std::vector<float>{10}), 0});
-  run.plan.ops.push_back(UploadOp{{out, 0}, uploaded, 0});
-  run.plan.ops.push_back(EventOp{});
+  run.plan.setup.push_back(core::SymbolUploadOp{"table", 0, ToBytes(std::vector<float>{1, 2, 3, 4}), 0});
+  run.plan.setup.push_back(core::SymbolUploadOp{"ns::factor", 0, ToBytes(std::vector<float>{10}), 0});
+  run.plan.ops.push_back(core::UploadOp{{out, 0}, uploaded, 0});
+  run.plan.ops.push_back(core::EventOp{});
   run.Launch("use_symbols", {1, 1, 1}, {8, 1, 1}, {TestRun::Pointer(out, 16)});
-  run.plan.ops.push_back(MemsetOp{{out, 48}, 0xa1b2, 2, 4, 0});
+  run.plan.ops.push_back(core::MemsetOp{{out, 48}, 0xa1b2, 2, 4, 0});
   const auto bytes = run.MustRun(*device_, Module()).buffers[0];
   EXPECT_EQ(bytes[15], std::byte{7});
   EXPECT_EQ(FromBytes<float>(bytes)[4], 10.0f);
@@ -311,7 +311,7 @@ TEST_F(SimDeviceTest, OperationsOfThePlan) {
 TEST_F(SimDeviceTest, PointersInsideStructs) {
   TestRun run;
   const uint32_t out = run.Buffer("out", Zeros(64), true), in = run.Buffer("in", ToBytes(Ramp(16)));
-  KernelParameter pair;
+  core::KernelParameter pair;
   pair.bytes.resize(24);
   const int n = 16;
   std::memcpy(pair.bytes.data() + 8, &n, 4);
@@ -326,7 +326,7 @@ TEST_F(SimDeviceTest, DynamicSharedMemory) {
   const uint32_t out = run.Buffer("out", Zeros(16), true), in = run.Buffer("in", ToBytes(Ramp(1024)));
   run.Launch("shared_sum", {4, 1, 1}, {256, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in)}, 1024);
   run.options.counters = true;
-  const DeviceRun result = run.MustRun(*device_, Module());
+  const core::DeviceRun result = run.MustRun(*device_, Module());
   EXPECT_EQ(FromBytes<float>(result.buffers[0])[0], 256.0f * 257 / 2);
   EXPECT_EQ(result.launches[0].shared_bytes_per_block, 1024u);
   EXPECT_GT(result.launches[0].counters.shared_wavefronts, 0u);
@@ -334,7 +334,7 @@ TEST_F(SimDeviceTest, DynamicSharedMemory) {
 }
 
 TEST_F(SimDeviceTest, ResourceLimits) {
-  const auto fault = [&](const std::string& kernel, Dim3 block, uint32_t shared) {
+  const auto fault = [&](const std::string& kernel, core::Dim3 block, uint32_t shared) {
     TestRun run;
     const uint32_t out = run.Buffer("out", Zeros(4096), true), in = run.Buffer("in", Zeros(4096));
     if (kernel == "bounded")
@@ -343,8 +343,8 @@ TEST_F(SimDeviceTest, ResourceLimits) {
       run.Launch(kernel, {1, 1, 1}, block, {TestRun::Pointer(out), TestRun::Pointer(in)}, shared);
     return run.MustFault(*device_, Module());
   };
-  EXPECT_EQ(fault("bounded", {256, 1, 1}, 0).kind, Fault::Kind::kResourceLimit);
-  EXPECT_EQ(fault("shared_sum", {256, 1, 1}, 229 << 10).kind, Fault::Kind::kResourceLimit);
+  EXPECT_EQ(fault("bounded", {256, 1, 1}, 0).kind, core::Fault::Kind::kResourceLimit);
+  EXPECT_EQ(fault("shared_sum", {256, 1, 1}, 229 << 10).kind, core::Fault::Kind::kResourceLimit);
   EXPECT_NE(fault("shared_sum", {256, 1, 1}, 229 << 10).message.find("232448"), std::string::npos);
 }
 
@@ -354,8 +354,8 @@ TEST_F(SimDeviceTest, EndlessLoopsEnd) {
   run.contents[0].uninitialized = false;
   run.Launch("forever", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out)});
   run.options.instruction_limit = 1'000'000;
-  const Fault fault = run.MustFault(*device_, Module());
-  EXPECT_EQ(fault.kind, Fault::Kind::kInstructionLimit);
+  const core::Fault fault = run.MustFault(*device_, Module());
+  EXPECT_EQ(fault.kind, core::Fault::Kind::kInstructionLimit);
 }
 
 TEST_F(SimDeviceTest, TheFirstFaultyBlockIsReported) {
@@ -364,27 +364,27 @@ TEST_F(SimDeviceTest, TheFirstFaultyBlockIsReported) {
     const uint32_t out = run.Buffer("out", Zeros(4000), true);
     run.Launch("faulty_blocks", {1000, 1, 1}, {32, 1, 1},
                {TestRun::Pointer(out), TestRun::Value(1000), TestRun::Value(337)});
-    EXPECT_EQ(run.MustFault(*MakeSimDevice(*LoadChip("h200"), threads), Module()).block[0], 337u);
+    EXPECT_EQ(run.MustFault(*sim::MakeSimDevice(*config::LoadChip("h200"), threads), Module()).block[0], 337u);
   }
 }
 
 TEST_F(SimDeviceTest, SamplingExtrapolates) {
   TestRun run = Scale(4'000'000, 15625);
-  const LaunchReport whole = run.MustRun(*device_, Module()).launches[0];
+  const core::LaunchReport whole = run.MustRun(*device_, Module()).launches[0];
   run.options.sample_instructions = 3'000'000;
-  const DeviceRun result = run.MustRun(*device_, Module());
+  const core::DeviceRun result = run.MustRun(*device_, Module());
   EXPECT_TRUE(result.sampled);
-  const LaunchReport& sampled = result.launches[0];
+  const core::LaunchReport& sampled = result.launches[0];
   EXPECT_LT(sampled.blocks_run, whole.blocks_total / 4);
   EXPECT_EQ(sampled.blocks_total, whole.blocks_total);
-  const auto expected = Fields(whole.counters), found = Fields(sampled.counters);
+  const auto expected = core::Fields(whole.counters), found = core::Fields(sampled.counters);
   for (size_t i = 0; i < expected.size(); ++i)
     EXPECT_NEAR(static_cast<double>(found[i].value), static_cast<double>(expected[i].value),
                 0.02 * static_cast<double>(expected[i].value) + 1)
         << expected[i].name;
   EXPECT_NEAR(sampled.time.total_us, whole.time.total_us, 0.02 * whole.time.total_us);
   for (int threads : {1, 5}) {
-    const LaunchReport other = run.MustRun(*MakeSimDevice(*LoadChip("h200"), threads), Module()).launches[0];
+    const core::LaunchReport other = run.MustRun(*sim::MakeSimDevice(*config::LoadChip("h200"), threads), Module()).launches[0];
     EXPECT_EQ(other.counters, sampled.counters);
     EXPECT_EQ(other.time.total_us, sampled.time.total_us);
   }
@@ -413,11 +413,11 @@ TEST_F(SimDeviceTest, SamplingSeesIdleBlocks) {
     run.Launch("column_sums", {row.x, row.y, 1}, {256, 1, 1},
                {TestRun::Pointer(0), TestRun::Pointer(1), TestRun::Value(columns), TestRun::Value(64)});
     run.options.counters = true;
-    const LaunchReport whole = run.MustRun(*device_, Module()).launches.at(0);
+    const core::LaunchReport whole = run.MustRun(*device_, Module()).launches.at(0);
     run.options.sample_instructions = row.sample_instructions;
-    const LaunchReport sampled = run.MustRun(*device_, Module()).launches.at(0);
+    const core::LaunchReport sampled = run.MustRun(*device_, Module()).launches.at(0);
     EXPECT_LT(sampled.blocks_run, sampled.blocks_total);
-    const auto expected = Fields(whole.counters), found = Fields(sampled.counters);
+    const auto expected = core::Fields(whole.counters), found = core::Fields(sampled.counters);
     for (size_t i = 0; i < expected.size(); ++i)
       EXPECT_NEAR(static_cast<double>(found[i].value), static_cast<double>(expected[i].value),
                   row.tolerance * static_cast<double>(expected[i].value) + 1)
@@ -466,27 +466,27 @@ TEST_F(SimDeviceTest, FloatAtomicsOnOneAddressTakeTurns) {
 }
 
 TEST_F(SimDeviceTest, SpillsCost) {
-  const KernelResources* resources = Module().Find("spilling");
+  const core::KernelResources* resources = Module().Find("spilling");
   ASSERT_NE(resources, nullptr);
   ASSERT_GT(resources->spill_load_bytes, 0) << "the kernel was meant to spill";
-  const auto issue_us = [&](const CompiledModule& module) {
+  const auto issue_us = [&](const core::CompiledModule& module) {
     TestRun run;
     const uint32_t out = run.Buffer("out", Zeros(4096), true), in = run.Buffer("in", Zeros(4 * 65536));
     run.Launch("spilling", {132, 1, 1}, {1024, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in)});
     run.options.counters = true;
     return run.MustRun(*device_, module).launches.at(0).time.issue_us;
   };
-  CompiledModule without = Module();
-  for (KernelResources& kernel : without.kernels) kernel.spill_load_bytes = kernel.spill_store_bytes = 0;
+  core::CompiledModule without = Module();
+  for (core::KernelResources& kernel : without.kernels) kernel.spill_load_bytes = kernel.spill_store_bytes = 0;
   EXPECT_GT(issue_us(Module()), 1.02 * issue_us(without));
 }
 
 TEST_F(SimDeviceTest, RefusesAPlanThatDoesNotFitTheModule) {
   TestRun run = Scale(100, 1);
-  std::get<KernelLaunch>(run.plan.ops[0]).parameters.pop_back();
+  std::get<core::KernelLaunch>(run.plan.ops[0]).parameters.pop_back();
   EXPECT_FALSE(run.Run(*device_, Module()));
   TestRun unknown = Scale(100, 1);
-  std::get<KernelLaunch>(unknown.plan.ops[0]).kernel = "nothing";
+  std::get<core::KernelLaunch>(unknown.plan.ops[0]).kernel = "nothing";
   EXPECT_FALSE(unknown.Run(*device_, Module()));
   TestRun contents = Scale(100, 1);
   contents.contents.pop_back();

@@ -15,8 +15,8 @@ class TimeModel : public testing::Test {
     TimeInputs inputs;
     inputs.threads_per_block = 256;
     inputs.blocks = bytes / (256 * width);
-    inputs.occupancy = ComputeOccupancy(chip_, {256, registers, 0}, inputs.blocks);
-    Counters& c = inputs.counters;
+    inputs.occupancy = core::ComputeOccupancy(chip_, {256, registers, 0}, inputs.blocks);
+    core::Counters& c = inputs.counters;
     const uint64_t warps = inputs.blocks * 8;
     c.global_load_requests = c.global_store_requests = warps;
     c.global_load_sectors = c.global_store_sectors = c.l1_miss_sectors = bytes / 32;
@@ -30,12 +30,12 @@ class TimeModel : public testing::Test {
   }
   double Total(const TimeInputs& inputs) { return ModelTime(chip_, inputs).total_us; }
 
-  Chip chip_ = *LoadChip("h200");
+  core::Chip chip_ = *config::LoadChip("h200");
 };
 
 TEST_F(TimeModel, ALargeCopyRunsNearDramBandwidth) {
   const TimeInputs inputs = Copy(uint64_t{1} << 30, 16);
-  const TimeBreakdown time = ModelTime(chip_, inputs);
+  const core::TimeBreakdown time = ModelTime(chip_, inputs);
   const double floor_us = 2.0 * (1 << 30) / chip_.dram_bytes_per_second * 1e6;
   EXPECT_EQ(time.limiter, "dram");
   EXPECT_GE(time.total_us, floor_us);
@@ -53,7 +53,7 @@ TEST_F(TimeModel, WideLoadsAreBetterAtLowOccupancy) {
 }
 
 TEST_F(TimeModel, OverheadDominatesTinyKernels) {
-  const TimeBreakdown time = ModelTime(chip_, Copy(4096, 4));
+  const core::TimeBreakdown time = ModelTime(chip_, Copy(4096, 4));
   EXPECT_EQ(time.limiter, "overhead");
   EXPECT_LT(time.total_us, chip_.launch_overhead_us + 2);
 }
@@ -86,7 +86,7 @@ TEST_F(TimeModel, PhasesOfBlocksInStepFollowEachOther) {
     TimeInputs inputs;
     inputs.threads_per_block = 256;
     inputs.blocks = blocks;
-    inputs.occupancy = ComputeOccupancy(chip_, {256, 32, 0}, blocks);
+    inputs.occupancy = core::ComputeOccupancy(chip_, {256, 32, 0}, blocks);
     inputs.counters.dram_read_bytes = blocks << 20;
     Work load, compute;
     load.dram_sectors = load.l2_sectors = load.load_sectors = static_cast<double>(inputs.counters.dram_read_bytes) / 32;
@@ -94,7 +94,7 @@ TEST_F(TimeModel, PhasesOfBlocksInStepFollowEachOther) {
     inputs.phases = {load, compute};
     inputs.work.Add(load, 1);
     inputs.work.Add(compute, 1);
-    const TimeBreakdown time = ModelTime(chip_, inputs);
+    const core::TimeBreakdown time = ModelTime(chip_, inputs);
     EXPECT_NEAR(time.sfu_us / time.dram_us, 1.1, 0.2);
     return (time.total_us - chip_.launch_overhead_us) / time.sfu_us;
   };
@@ -118,9 +118,9 @@ TEST_F(TimeModel, LoadsQueueInABusyMemory) {
 TEST_F(TimeModel, IsMonotonic) {
   const TimeInputs inputs = Copy(uint64_t{1} << 24, 4);
   const double base = Total(inputs);
-  for (uint64_t Counters::*field :
-       {&Counters::dram_read_bytes, &Counters::dram_write_bytes, &Counters::l2_read_bytes, &Counters::l2_write_bytes,
-        &Counters::l1_hit_sectors, &Counters::shared_wavefronts}) {
+  for (uint64_t core::Counters::*field :
+       {&core::Counters::dram_read_bytes, &core::Counters::dram_write_bytes, &core::Counters::l2_read_bytes, &core::Counters::l2_write_bytes,
+        &core::Counters::l1_hit_sectors, &core::Counters::shared_wavefronts}) {
     TimeInputs more = inputs;
     more.counters.*field += 1 << 30;
     EXPECT_GT(Total(more), base);
@@ -142,7 +142,7 @@ TEST_F(TimeModel, IsMonotonic) {
 }
 
 TEST_F(TimeModel, PartsNeverExceedTheTotal) {
-  const TimeBreakdown t = ModelTime(chip_, Copy(uint64_t{1} << 26, 4));
+  const core::TimeBreakdown t = ModelTime(chip_, Copy(uint64_t{1} << 26, 4));
   for (double part : {t.dram_us, t.l2_us, t.l1_us, t.shared_us, t.issue_us, t.fp32_us, t.fp64_us, t.fp16_us,
                       t.integer_us, t.sfu_us, t.latency_us, t.atomic_us, t.overhead_us})
     EXPECT_LE(part, t.total_us);

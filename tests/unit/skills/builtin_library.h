@@ -7,11 +7,11 @@
 
 namespace warpwright {
 
-inline const SkillLibrary& BuiltIn() {
-  static const Result<SkillLibrary> library = LoadBuiltInSkills();
+inline const skills::SkillLibrary& BuiltIn() {
+  static const Result<skills::SkillLibrary> library = skills::LoadBuiltInSkills();
   if (!library) {
     ADD_FAILURE() << library.error().Format();
-    static const SkillLibrary empty;
+    static const skills::SkillLibrary empty;
     return empty;
   }
   return *library;

@@ -16,12 +16,12 @@ namespace {
 constexpr int kVectors = 100'000;
 
 // Every field uniform over its range, or absent with the probability of this vector; one operation class.
-Evidence RandomEvidence(uint64_t index) {
-  const CounterRandom random(7, index);
+core::Evidence RandomEvidence(uint64_t index) {
+  const base::CounterRandom random(7, index);
   const double absent = index % 4 == 0 ? 0 : random.Uniform(1000);
-  Evidence evidence;
+  core::Evidence evidence;
   uint64_t i = 0;
-  for (const EvidenceField& field : EvidenceFields()) {
+  for (const core::EvidenceField& field : core::EvidenceFields()) {
     const double hole = random.Uniform(i++), u = random.Uniform(i++);
     if (hole < absent) continue;
     double value = field.low + u * (field.high - field.low);
@@ -32,13 +32,13 @@ Evidence RandomEvidence(uint64_t index) {
     evidence.Set(field.name, std::clamp(value, field.low, field.high));
   }
   if (index % 3 != 0) {
-    evidence.operation = kAllOperationClasses[random.Below(2000, std::size(kAllOperationClasses))];
-    evidence.Set("op_" + std::string(Name(evidence.operation)), 1);
+    evidence.operation = core::kAllOperationClasses[random.Below(2000, std::size(core::kAllOperationClasses))];
+    evidence.Set("op_" + std::string(core::Name(evidence.operation)), 1);
   }
   return evidence;
 }
 
-void ExpectAnswer(const MatchResult& result, const std::string& what) {
+void ExpectAnswer(const skills::MatchResult& result, const std::string& what) {
   if (result.at_roofline) {
     EXPECT_GE(result.at_roofline->share_pct, BuiltIn().policy.roofline_at_least) << what;
     EXPECT_TRUE(result.methods.empty()) << what;
@@ -46,7 +46,7 @@ void ExpectAnswer(const MatchResult& result, const std::string& what) {
     return;
   }
   ASSERT_FALSE(result.methods.empty()) << what;
-  for (const RankedMethod& method : result.methods) {
+  for (const skills::RankedMethod& method : result.methods) {
     ASSERT_TRUE(method.score > 0 && method.score <= 1) << what << " " << method.card->id << " " << method.score;
     ASSERT_TRUE(std::isfinite(method.expected_log_gain) && method.expected_log_gain > 0)
         << what << " " << method.card->id;
@@ -58,10 +58,10 @@ TEST(Coverage, EveryRandomVectorHasAMethodOrIsAtTheRoofline) {
   int at_roofline = 0;
   std::map<std::string, int> first;
   for (int i = 0; i < kVectors; ++i) {
-    MatchContext context;
+    skills::MatchContext context;
     context.built_in_only = i % 2 == 0;
-    if (i % 5 == 0) context.allow = {Allow::kTf32, Allow::kReducedPrecision, Allow::kCachePolicy};
-    const MatchResult result = Match(BuiltIn(), RandomEvidence(static_cast<uint64_t>(i)), context);
+    if (i % 5 == 0) context.allow = {core::Allow::kTf32, core::Allow::kReducedPrecision, core::Allow::kCachePolicy};
+    const skills::MatchResult result = skills::Match(BuiltIn(), RandomEvidence(static_cast<uint64_t>(i)), context);
     ExpectAnswer(result, "vector " + std::to_string(i));
     if (HasFatalFailure()) return;
     at_roofline += result.at_roofline.has_value();
@@ -75,7 +75,7 @@ TEST(Coverage, EveryRandomVectorHasAMethodOrIsAtTheRoofline) {
 }
 
 TEST(Coverage, NothingKnownStillHasMethods) {
-  const MatchResult result = Match(BuiltIn(), Evidence{}, {});
+  const skills::MatchResult result = skills::Match(BuiltIn(), core::Evidence{}, {});
   ExpectAnswer(result, "empty");
   EXPECT_FALSE(result.at_roofline);
   EXPECT_EQ(result.primary(), nullptr);
@@ -84,9 +84,9 @@ TEST(Coverage, NothingKnownStillHasMethods) {
 
 TEST(Coverage, EveryMethodHasAWitness) {
   for (const auto& [id, card] : BuiltIn().methods) {
-    const auto witness = FindWitness(BuiltIn(), card);
+    const auto witness = skills::FindWitness(BuiltIn(), card);
     ASSERT_TRUE(witness) << id;
-    const MatchResult result = Match(BuiltIn(), witness->evidence, witness->context);
+    const skills::MatchResult result = skills::Match(BuiltIn(), witness->evidence, witness->context);
     EXPECT_TRUE(std::any_of(result.methods.begin(), result.methods.end(), [&](const auto& m) {
       return m.card->id == id;
     })) << id;
@@ -96,7 +96,7 @@ TEST(Coverage, EveryMethodHasAWitness) {
 // tests/unit/skills/evidence/*.json: evidence of kernels, with the method that an engineer would try first.
 struct Recorded {
   std::string name, provenance;
-  Evidence evidence;
+  core::Evidence evidence;
   std::vector<std::string> first;  // one of them comes first
   std::vector<std::string> never;  // none of them is proposed
   bool at_roofline = false;
@@ -126,19 +126,19 @@ TEST(Coverage, RecordedVectorsLeadWhereAnEngineerWouldGo) {
   const auto all = LoadRecorded();
   ASSERT_GE(all.size(), 14u);
   for (const Recorded& r : all) {
-    MatchContext context;
+    skills::MatchContext context;
     context.built_in_only = true;
-    const MatchResult result = Match(BuiltIn(), r.evidence, context);
+    const skills::MatchResult result = skills::Match(BuiltIn(), r.evidence, context);
     ExpectAnswer(result, r.name);
     EXPECT_FALSE(r.provenance.empty());
     EXPECT_EQ(result.at_roofline.has_value(), r.at_roofline) << r.name;
     std::string order;
-    for (const RankedMethod& m : result.methods) order += m.card->id + " " + std::to_string(m.expected_log_gain) + ", ";
+    for (const skills::RankedMethod& m : result.methods) order += m.card->id + " " + std::to_string(m.expected_log_gain) + ", ";
     if (!r.first.empty()) {
       ASSERT_FALSE(result.methods.empty()) << r.name;
       EXPECT_TRUE(std::count(r.first.begin(), r.first.end(), result.methods[0].card->id)) << r.name << ": " << order;
     }
-    for (const RankedMethod& m : result.methods)
+    for (const skills::RankedMethod& m : result.methods)
       EXPECT_FALSE(std::count(r.never.begin(), r.never.end(), m.card->id)) << r.name << ": " << order;
   }
 }

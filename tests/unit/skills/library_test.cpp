@@ -63,9 +63,9 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST(Library, BuiltInIsCompleteAndEqualToTheFolder) {
-  const SkillLibrary& library = BuiltIn();
+  const skills::SkillLibrary& library = BuiltIn();
   EXPECT_GE(library.methods.size(), 50u);
-  const auto folder = LoadSkills(std::string(WW_SOURCE_DIR) + "/skills");
+  const auto folder = skills::LoadSkills(std::string(WW_SOURCE_DIR) + "/skills");
   ASSERT_TRUE(folder) << folder.error().Format();
   EXPECT_EQ(folder->digest, library.digest);
   for (const auto& [id, card] : library.methods) {
@@ -77,12 +77,12 @@ TEST(Library, BuiltInIsCompleteAndEqualToTheFolder) {
 // What the cards say of a transformation and what the worker takes must be the same: the cards are all that `warpwright`
 // knows of it, and the planner sweeps the values that they name.
 TEST(Library, CardsAndTheWorkersTransformationsAgree) {
-  for (const TransformSignature& signature : TransformCatalog()) {
-    EXPECT_NE(FindTransform(signature.id), nullptr)
+  for (const skills::TransformSignature& signature : skills::TransformCatalog()) {
+    EXPECT_NE(rewrite::FindTransform(signature.id), nullptr)
         << "a card names the transformation '" << signature.id << "', and daemon/rewrite/transforms has none";
   }
-  for (const Transform& transform : Transforms()) {
-    const TransformSignature* signature = FindTransformSignature(transform.id);
+  for (const rewrite::Transform& transform : rewrite::Transforms()) {
+    const skills::TransformSignature* signature = skills::FindTransformSignature(transform.id);
     ASSERT_NE(signature, nullptr) << "no card of skills/methods names the transformation '" << transform.id << "'";
     std::map<std::string_view, std::set<std::string_view>> cards, worker;
     for (const auto& [name, values] : signature->parameters) cards[name] = {values.begin(), values.end()};
@@ -95,11 +95,11 @@ TEST(Library, CardsAndTheWorkersTransformationsAgree) {
       }
     }
   }
-  EXPECT_FALSE(Transforms().empty());
+  EXPECT_FALSE(rewrite::Transforms().empty());
 }
 
 TEST(Library, SmallLibraryLoads) {
-  const auto library = ParseSkills(Files(), "lib");
+  const auto library = skills::ParseSkills(Files(), "lib");
   ASSERT_TRUE(library) << library.error().Format();
   EXPECT_EQ(library->methods.size(), 2u);
 }
@@ -154,7 +154,7 @@ TEST(Library, DefectsAreNamedWithTheirPlace) {
   for (const auto& row : rows) {
     auto files = Files();
     files[row.file] = Replaced(files[row.file], row.from, row.to);
-    const auto library = ParseSkills(files, "lib");
+    const auto library = skills::ParseSkills(files, "lib");
     ASSERT_FALSE(library) << row.to;
     EXPECT_NE(library.error().Format().find(row.message), std::string::npos) << row.message << "\n--- got:\n"
                                                                              << library.error().Format();
@@ -166,7 +166,7 @@ TEST(Library, AllErrorsAtOnce) {
   auto files = Files();
   files["policy.yml"] = Replaced(files["policy.yml"], "latency_pct, above", "latency_pc, above");
   files["methods/wide.yml"] = Replaced(files["methods/wide.yml"], "access_bytes", "acces_bytes");
-  const std::string text = ParseSkills(files, "lib").error().Format();
+  const std::string text = skills::ParseSkills(files, "lib").error().Format();
   EXPECT_NE(text.find("latency_pc"), std::string::npos) << text;
   EXPECT_NE(text.find("acces_bytes"), std::string::npos) << text;
 }
@@ -191,7 +191,7 @@ TEST(Library, UnreachableMethodsAreRefused) {
   for (const auto& row : rows) {
     auto files = Files();
     files[row.file] = Replaced(files[row.file], row.from, row.to);
-    const auto library = ParseSkills(files, "lib");
+    const auto library = skills::ParseSkills(files, "lib");
     ASSERT_FALSE(library) << row.what;
     EXPECT_NE(library.error().Format().find("no evidence leads to the method 'wide'"), std::string::npos)
         << row.what << library.error().Format();
@@ -216,7 +216,7 @@ TEST(Library, AnUncoveredPolicyIsRefused) {
   for (const auto& row : rows) {
     auto files = Files();
     files[row.file] = Replaced(files[row.file], row.from, row.to);
-    const auto library = ParseSkills(files, "lib");
+    const auto library = skills::ParseSkills(files, "lib");
     ASSERT_FALSE(library) << row.to;
     EXPECT_NE(library.error().Format().find("no fallback is unconditional"), std::string::npos)
         << row.to << library.error().Format();
@@ -227,23 +227,23 @@ TEST(Library, CircularOrderIsRefused) {
   auto files = Files();
   files["methods/tune.yml"] += "after: [wide]\n";
   files["methods/wide.yml"] += "after: [tune]\n";
-  const auto library = ParseSkills(files, "lib");
+  const auto library = skills::ParseSkills(files, "lib");
   ASSERT_FALSE(library);
   EXPECT_NE(library.error().Format().find("the order goes in a circle: tune after wide after tune"), std::string::npos)
       << library.error().Format();
 }
 
 TEST(Library, AFolderOverrides) {
-  auto temporary = TemporaryDirectory::Create("skills");
+  auto temporary = base::TemporaryDirectory::Create("skills");
   ASSERT_TRUE(temporary);
-  for (const auto& [name, text] : Files()) ASSERT_TRUE(WriteFileAtomically(temporary->path() / name, text));
-  const auto library = LoadSkills(temporary->path());
+  for (const auto& [name, text] : Files()) ASSERT_TRUE(base::WriteFileAtomically(temporary->path() / name, text));
+  const auto library = skills::LoadSkills(temporary->path());
   ASSERT_TRUE(library) << library.error().Format();
   EXPECT_EQ(library->methods.size(), 2u);
   EXPECT_EQ(library->origin, temporary->path().string());
-  EXPECT_FALSE(LoadSkills(temporary->path() / "methods"));
+  EXPECT_FALSE(skills::LoadSkills(temporary->path() / "methods"));
   std::filesystem::remove(temporary->path() / "policy.yml");
-  EXPECT_FALSE(LoadSkills(temporary->path()));
+  EXPECT_FALSE(skills::LoadSkills(temporary->path()));
 }
 
 }  // namespace

@@ -8,27 +8,27 @@
 namespace warpwright {
 namespace {
 
-Evidence Of(std::initializer_list<std::pair<const char*, double>> values) {
-  Evidence evidence;
+core::Evidence Of(std::initializer_list<std::pair<const char*, double>> values) {
+  core::Evidence evidence;
   for (const auto& [name, value] : values) evidence.Set(name, value);
   return evidence;
 }
-const RankedMethod* Find(const MatchResult& result, std::string_view id) {
-  for (const RankedMethod& m : result.methods)
+const skills::RankedMethod* Find(const skills::MatchResult& result, std::string_view id) {
+  for (const skills::RankedMethod& m : result.methods)
     if (m.card->id == id) return &m;
   return nullptr;
 }
-const VetoedMethod* FindVeto(const MatchResult& result, std::string_view id) {
-  for (const VetoedMethod& v : result.vetoed)
+const skills::VetoedMethod* FindVeto(const skills::MatchResult& result, std::string_view id) {
+  for (const skills::VetoedMethod& v : result.vetoed)
     if (v.method == id) return &v;
   return nullptr;
 }
-size_t Rank(const MatchResult& result, std::string_view id) {
+size_t Rank(const skills::MatchResult& result, std::string_view id) {
   for (size_t i = 0; i < result.methods.size(); ++i)
     if (result.methods[i].card->id == id) return i;
   return 999;
 }
-Evidence NaiveRows() {
+core::Evidence NaiveRows() {
   return Of({{"op_row_reduction", 1},
              {"one_thread_per_row", 1},
              {"load_efficiency_pct", 12.5},
@@ -45,7 +45,7 @@ Evidence NaiveRows() {
 }
 
 TEST(Match, CitesFieldsWithNumbers) {
-  const MatchResult result = Match(BuiltIn(), NaiveRows(), {});
+  const skills::MatchResult result = skills::Match(BuiltIn(), NaiveRows(), {});
   ASSERT_NE(result.primary(), nullptr);
   EXPECT_EQ(result.primary()->id, "serial_rows");
   EXPECT_EQ(result.primary()->evidence, "one_thread_per_row = yes");
@@ -60,17 +60,17 @@ TEST(Match, CitesFieldsWithNumbers) {
 }
 
 TEST(Match, StatesTheRooflineWithItsFigure) {
-  const MatchResult result =
-      Match(BuiltIn(), Of({{"roofline_pct", 95.5}, {"headroom", 1.05}, {"compute_capability", 90}}), {});
+  const skills::MatchResult result =
+      skills::Match(BuiltIn(), Of({{"roofline_pct", 95.5}, {"headroom", 1.05}, {"compute_capability", 90}}), {});
   ASSERT_TRUE(result.at_roofline);
   EXPECT_DOUBLE_EQ(result.at_roofline->share_pct, 95.5);
   EXPECT_NE(result.at_roofline->message.find("95.5 %"), std::string::npos);
-  EXPECT_FALSE(Match(BuiltIn(), Of({{"roofline_pct", 91.9}}), {}).at_roofline);
-  EXPECT_TRUE(Match(BuiltIn(), Of({{"roofline_pct", 92}}), {}).at_roofline);
+  EXPECT_FALSE(skills::Match(BuiltIn(), Of({{"roofline_pct", 91.9}}), {}).at_roofline);
+  EXPECT_TRUE(skills::Match(BuiltIn(), Of({{"roofline_pct", 92}}), {}).at_roofline);
 }
 
 TEST(Match, OnlyWhatRaisesTheRoofGoesBeyondIt) {
-  Evidence at_roof = Of({{"roofline_pct", 96},
+  core::Evidence at_roof = Of({{"roofline_pct", 96},
                          {"headroom", 1.04},
                          {"op_matmul", 1},
                          {"dtype_half", 0},
@@ -78,27 +78,27 @@ TEST(Match, OnlyWhatRaisesTheRoofGoesBeyondIt) {
                          {"compute_floor", 1},
                          {"tensor_cores", 0},
                          {"compute_capability", 90}});
-  EXPECT_TRUE(Match(BuiltIn(), at_roof, {}).at_roofline);
-  MatchContext tf32;
-  tf32.allow = {Allow::kTf32};
-  const MatchResult result = Match(BuiltIn(), at_roof, tf32);
+  EXPECT_TRUE(skills::Match(BuiltIn(), at_roof, {}).at_roofline);
+  skills::MatchContext tf32;
+  tf32.allow = {core::Allow::kTf32};
+  const skills::MatchResult result = skills::Match(BuiltIn(), at_roof, tf32);
   EXPECT_FALSE(result.at_roofline);
   ASSERT_EQ(result.methods.size(), 1u);
   EXPECT_EQ(result.methods[0].card->id, "tensor_core_mma");
 }
 
 TEST(Match, RecognisesWhatIsThereAlready) {
-  Evidence evidence = NaiveRows();
+  core::Evidence evidence = NaiveRows();
   evidence.Set("one_thread_per_row", 0);
   evidence.Set("shuffles", 5);
-  const MatchResult result = Match(BuiltIn(), evidence, {});
+  const skills::MatchResult result = skills::Match(BuiltIn(), evidence, {});
   EXPECT_EQ(Find(result, "row_parallel"), nullptr);
   ASSERT_NE(FindVeto(result, "row_parallel"), nullptr);
-  EXPECT_EQ(FindVeto(result, "row_parallel")->kind, VetoedMethod::Kind::kAlreadyApplied);
+  EXPECT_EQ(FindVeto(result, "row_parallel")->kind, skills::VetoedMethod::Kind::kAlreadyApplied);
 }
 
 TEST(Match, VetoesSayWhy) {
-  Evidence evidence = Of({{"op_elementwise", 1},
+  core::Evidence evidence = Of({{"op_elementwise", 1},
                           {"op_matmul", 0},
                           {"load_reuse", 1},
                           {"launches", 1},
@@ -112,69 +112,69 @@ TEST(Match, VetoesSayWhy) {
                           {"vector_width", 1},
                           {"dram_throughput_pct", 70},
                           {"memory_excess", 3}});
-  const MatchResult result = Match(BuiltIn(), evidence, {});
+  const skills::MatchResult result = skills::Match(BuiltIn(), evidence, {});
   const struct {
     const char* method;
-    VetoedMethod::Kind kind;
+    skills::VetoedMethod::Kind kind;
     const char* text;
   } rows[] = {
-      {"vectorize_elementwise", VetoedMethod::Kind::kPolicy, "strided"},
-      {"kernel_fusion", VetoedMethod::Kind::kPrecondition, "launches = 1"},
-      {"programmatic_dependent_launch", VetoedMethod::Kind::kArchitecture, "compute capability 80"},
-      {"l2_persistence", VetoedMethod::Kind::kAllowance, "cache_policy"},
-      {"row_parallel", VetoedMethod::Kind::kPrecondition, "one_thread_per_row = no"},
+      {"vectorize_elementwise", skills::VetoedMethod::Kind::kPolicy, "strided"},
+      {"kernel_fusion", skills::VetoedMethod::Kind::kPrecondition, "launches = 1"},
+      {"programmatic_dependent_launch", skills::VetoedMethod::Kind::kArchitecture, "compute capability 80"},
+      {"l2_persistence", skills::VetoedMethod::Kind::kAllowance, "cache_policy"},
+      {"row_parallel", skills::VetoedMethod::Kind::kPrecondition, "one_thread_per_row = no"},
   };
   for (const auto& row : rows) {
-    const VetoedMethod* veto = FindVeto(result, row.method);
+    const skills::VetoedMethod* veto = FindVeto(result, row.method);
     ASSERT_NE(veto, nullptr) << row.method;
-    EXPECT_EQ(Name(veto->kind), Name(row.kind)) << row.method << ": " << veto->reason;
+    EXPECT_EQ(skills::Name(veto->kind), skills::Name(row.kind)) << row.method << ": " << veto->reason;
     EXPECT_NE(veto->reason.find(row.text), std::string::npos) << veto->reason;
     EXPECT_EQ(Find(result, row.method), nullptr);
   }
 }
 
 TEST(Match, ContextExcludes) {
-  MatchContext context;
+  skills::MatchContext context;
   context.excluded["row_parallel"] = "tried on this base: slower by 3 %";
   context.applied = {"online_softmax"};
-  Evidence evidence = NaiveRows();
+  core::Evidence evidence = NaiveRows();
   evidence.Set("op_row_reduction", 0);
   evidence.Set("op_row_normalization", 1);
   evidence.Set("loops", 3);
-  const MatchResult result = Match(BuiltIn(), evidence, context);
+  const skills::MatchResult result = skills::Match(BuiltIn(), evidence, context);
   ASSERT_NE(FindVeto(result, "row_parallel"), nullptr);
   EXPECT_EQ(FindVeto(result, "row_parallel")->reason, "tried on this base: slower by 3 %");
   ASSERT_NE(FindVeto(result, "row_in_registers"), nullptr);
-  EXPECT_EQ(FindVeto(result, "row_in_registers")->kind, VetoedMethod::Kind::kConflict);
+  EXPECT_EQ(FindVeto(result, "row_in_registers")->kind, skills::VetoedMethod::Kind::kConflict);
 }
 
 TEST(Match, BuiltInOnlyKeepsTransformations) {
-  MatchContext context;
+  skills::MatchContext context;
   context.built_in_only = true;
-  const MatchResult result = Match(BuiltIn(), NaiveRows(), context);
+  const skills::MatchResult result = skills::Match(BuiltIn(), NaiveRows(), context);
   ASSERT_FALSE(result.methods.empty());
-  for (const RankedMethod& m : result.methods) EXPECT_FALSE(m.card->transform.empty()) << m.card->id;
+  for (const skills::RankedMethod& m : result.methods) EXPECT_FALSE(m.card->transform.empty()) << m.card->id;
 }
 
 TEST(Match, UnknownLowersTheScoreAndNeverVetoes) {
-  const Evidence known = Of({{"op_transpose", 1}, {"uses_shared", 0}, {"roofline_pct", 20}});
-  const Evidence unknown = Of({{"uses_shared", 0}, {"roofline_pct", 20}, {"store_efficiency_pct", 12.5}});
-  const MatchResult sure = Match(BuiltIn(), known, {}), unsure = Match(BuiltIn(), unknown, {});
+  const core::Evidence known = Of({{"op_transpose", 1}, {"uses_shared", 0}, {"roofline_pct", 20}});
+  const core::Evidence unknown = Of({{"uses_shared", 0}, {"roofline_pct", 20}, {"store_efficiency_pct", 12.5}});
+  const skills::MatchResult sure = skills::Match(BuiltIn(), known, {}), unsure = skills::Match(BuiltIn(), unknown, {});
   ASSERT_NE(Find(sure, "transpose_tile"), nullptr);
-  const RankedMethod* method = Find(unsure, "transpose_tile");
+  const skills::RankedMethod* method = Find(unsure, "transpose_tile");
   ASSERT_NE(method, nullptr);
   ASSERT_EQ(method->unknown.size(), 1u);
   EXPECT_NE(method->unknown[0].find("op_transpose = unknown"), std::string::npos) << method->unknown[0];
-  Evidence decided = unknown;
+  core::Evidence decided = unknown;
   decided.Set("op_transpose", 1);
-  EXPECT_LT(method->score, Find(Match(BuiltIn(), decided, {}), "transpose_tile")->score);
+  EXPECT_LT(method->score, Find(skills::Match(BuiltIn(), decided, {}), "transpose_tile")->score);
 }
 
 TEST(Match, OrderHoldsFollowersBack) {
-  Evidence evidence = NaiveRows();
+  core::Evidence evidence = NaiveRows();
   evidence.Set("latency_pct", 95);
   evidence.Set("access_bytes", 4);
-  const MatchResult result = Match(BuiltIn(), evidence, {});
+  const skills::MatchResult result = skills::Match(BuiltIn(), evidence, {});
   ASSERT_NE(Find(result, "unroll_accumulators"), nullptr);
   EXPECT_LT(Rank(result, "row_parallel"), Rank(result, "unroll_accumulators"));
   EXPECT_LT(Rank(result, "restrict_readonly"), Rank(result, "unroll_accumulators"))
@@ -185,16 +185,16 @@ TEST(Match, OrderHoldsFollowersBack) {
 }
 
 TEST(Match, GainIsLimitedByTheHeadroom) {
-  Evidence far = NaiveRows(), near = NaiveRows();
+  core::Evidence far = NaiveRows(), near = NaiveRows();
   near.Set("headroom", 1.3);
-  const double gain_far = Find(Match(BuiltIn(), far, {}), "row_parallel")->expected_log_gain;
-  const double gain_near = Find(Match(BuiltIn(), near, {}), "row_parallel")->expected_log_gain;
+  const double gain_far = Find(skills::Match(BuiltIn(), far, {}), "row_parallel")->expected_log_gain;
+  const double gain_near = Find(skills::Match(BuiltIn(), near, {}), "row_parallel")->expected_log_gain;
   EXPECT_GT(gain_far, 1.0);
   EXPECT_LE(gain_near, std::log(1.3) + 1e-12);
 }
 
 TEST(Match, IsDeterministic) {
-  const MatchResult a = Match(BuiltIn(), NaiveRows(), {}), b = Match(BuiltIn(), NaiveRows(), {});
+  const skills::MatchResult a = skills::Match(BuiltIn(), NaiveRows(), {}), b = skills::Match(BuiltIn(), NaiveRows(), {});
   ASSERT_EQ(a.methods.size(), b.methods.size());
   for (size_t i = 0; i < a.methods.size(); ++i) {
     EXPECT_EQ(a.methods[i].card, b.methods[i].card);
@@ -204,55 +204,55 @@ TEST(Match, IsDeterministic) {
 }
 
 TEST(Condition, ThreeValuedLogic) {
-  Diagnostics diagnostics;
-  const auto read = [&](std::string_view text) { return ReadCondition(*ParseYaml(text, "t.yml"), diagnostics); };
-  const std::set<Allow> allow = {Allow::kTf32};
-  const Evidence evidence = Of({{"waves", 2}, {"uses_shared", 1}});
-  const Facts facts(evidence, allow);
+  config::Diagnostics diagnostics;
+  const auto read = [&](std::string_view text) { return skills::ReadCondition(*config::ParseYaml(text, "t.yml"), diagnostics); };
+  const std::set<core::Allow> allow = {core::Allow::kTf32};
+  const core::Evidence evidence = Of({{"waves", 2}, {"uses_shared", 1}});
+  const skills::Facts facts(evidence, allow);
   const struct {
     const char* text;
-    Truth truth;
+    skills::TriState truth;
   } rows[] = {
-      {"{field: waves, below: 2}", Truth::kFalse},
-      {"{field: waves, at_most: 2}", Truth::kTrue},
-      {"{field: waves, above: 2}", Truth::kFalse},
-      {"{field: waves, at_least: 2}", Truth::kTrue},
-      {"{field: waves, equals: 2}", Truth::kTrue},
-      {"{field: waves, between: [2, 3]}", Truth::kTrue},
-      {"{field: uses_shared, is: true}", Truth::kTrue},
-      {"{field: uses_shared, is: false}", Truth::kFalse},
-      {"{field: loops, above: 0}", Truth::kUnknown},
-      {"{not: {field: loops, above: 0}}", Truth::kUnknown},
-      {"{allow: tf32}", Truth::kTrue},
-      {"{allow: clock}", Truth::kFalse},
-      {"{all: [{field: loops, above: 0}, {field: waves, above: 5}]}", Truth::kFalse},
-      {"{all: [{field: loops, above: 0}, {field: waves, above: 1}]}", Truth::kUnknown},
-      {"{any: [{field: loops, above: 0}, {field: waves, above: 1}]}", Truth::kTrue},
-      {"{any: [{field: loops, above: 0}, {field: waves, above: 5}]}", Truth::kUnknown},
-      {"{not: {field: waves, above: 1}}", Truth::kFalse},
-      {"{operation: [matmul, scan]}", Truth::kUnknown},
+      {"{field: waves, below: 2}", skills::TriState::kFalse},
+      {"{field: waves, at_most: 2}", skills::TriState::kTrue},
+      {"{field: waves, above: 2}", skills::TriState::kFalse},
+      {"{field: waves, at_least: 2}", skills::TriState::kTrue},
+      {"{field: waves, equals: 2}", skills::TriState::kTrue},
+      {"{field: waves, between: [2, 3]}", skills::TriState::kTrue},
+      {"{field: uses_shared, is: true}", skills::TriState::kTrue},
+      {"{field: uses_shared, is: false}", skills::TriState::kFalse},
+      {"{field: loops, above: 0}", skills::TriState::kUnknown},
+      {"{not: {field: loops, above: 0}}", skills::TriState::kUnknown},
+      {"{allow: tf32}", skills::TriState::kTrue},
+      {"{allow: clock}", skills::TriState::kFalse},
+      {"{all: [{field: loops, above: 0}, {field: waves, above: 5}]}", skills::TriState::kFalse},
+      {"{all: [{field: loops, above: 0}, {field: waves, above: 1}]}", skills::TriState::kUnknown},
+      {"{any: [{field: loops, above: 0}, {field: waves, above: 1}]}", skills::TriState::kTrue},
+      {"{any: [{field: loops, above: 0}, {field: waves, above: 5}]}", skills::TriState::kUnknown},
+      {"{not: {field: waves, above: 1}}", skills::TriState::kFalse},
+      {"{operation: [matmul, scan]}", skills::TriState::kUnknown},
   };
-  for (const auto& row : rows) EXPECT_EQ(Evaluate(read(row.text), facts), row.truth) << row.text;
+  for (const auto& row : rows) EXPECT_EQ(skills::Evaluate(read(row.text), facts), row.truth) << row.text;
   EXPECT_TRUE(diagnostics.empty());
 }
 
 TEST(Condition, CitesWhatDecides) {
-  Diagnostics diagnostics;
-  const Condition any = ReadCondition(
-      *ParseYaml("{any: [{field: waves, below: 1}, {field: uses_shared, is: true}]}", "t.yml"), diagnostics);
-  const std::set<Allow> none;
-  EXPECT_EQ(Cite(any, Facts(Of({{"waves", 0.25}, {"uses_shared", 0}}), none)), "waves = 0.25 (below 1)");
-  EXPECT_EQ(Cite(any, Facts(Of({{"waves", 3}, {"uses_shared", 1}}), none)), "uses_shared = yes");
-  EXPECT_EQ(Describe(any), "waves below 1 or uses_shared is true");
+  config::Diagnostics diagnostics;
+  const skills::Condition any = skills::ReadCondition(
+      *config::ParseYaml("{any: [{field: waves, below: 1}, {field: uses_shared, is: true}]}", "t.yml"), diagnostics);
+  const std::set<core::Allow> none;
+  EXPECT_EQ(skills::Cite(any, skills::Facts(Of({{"waves", 0.25}, {"uses_shared", 0}}), none)), "waves = 0.25 (below 1)");
+  EXPECT_EQ(skills::Cite(any, skills::Facts(Of({{"waves", 3}, {"uses_shared", 1}}), none)), "uses_shared = yes");
+  EXPECT_EQ(skills::Describe(any), "waves below 1 or uses_shared is true");
 }
 
 TEST(Predictions, AreComparedWithMeasurements) {
-  MethodCard card;
+  skills::MethodCard card;
   card.expected = {{"dram_throughput_pct", true, 2},
                    {"global_load_sectors", false, 0.25},
                    {"barriers", false, 0.5},
                    {"waves", true, 2}};
-  const auto results = ComparePredictions(
+  const auto results = skills::ComparePredictions(
       card, {{"dram_throughput_pct", 20}, {"global_load_sectors", 1000}, {"waves", 4}, {"barriers", 2}},
       {{"dram_throughput_pct", 45}, {"global_load_sectors", 1100}, {"waves", 4.01}});
   ASSERT_EQ(results.size(), 3u);

@@ -10,14 +10,14 @@
 namespace warpwright {
 namespace {
 
-Ast ParseText(const std::string& text) {
-  auto parsed = Ast::Parse({"/tmp", "warpwright-test-file.cu", text});
+source::Ast ParseText(const std::string& text) {
+  auto parsed = source::Ast::Parse({"/tmp", "warpwright-test-file.cu", text});
   if (!parsed) throw std::runtime_error(parsed.error().Format());
   return std::move(*parsed);
 }
 
 TEST(Ast, FindsKernelsAndLaunchersInNamespacesAndTemplates) {
-  const Ast parsed = ParseText(R"(
+  const source::Ast parsed = ParseText(R"(
 #include <cuda_runtime.h>
 #include <cuda_fp16.h>
 namespace a { namespace {
@@ -34,24 +34,24 @@ extern "C" void plain(float* x, int n) { a::scale<float, 1><<<1, 1>>>(x, 1.f, n)
 static __device__ float helper(float x) { return x; }
 )");
   EXPECT_EQ(parsed.Diagnostics(), std::vector<std::string>());
-  const auto kernels = ast::Kernels(parsed);
+  const auto kernels = source::ast::Kernels(parsed);
   ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_EQ(ast::QualifiedName(kernels[0]), "a::scale");
-  EXPECT_EQ(ast::Line(kernels[0]), 6);
-  EXPECT_EQ(ast::EndLine(kernels[0]), 10);
-  EXPECT_EQ(ast::Parameters(kernels[0]).size(), 3u);
-  EXPECT_EQ(ast::TemplateParameters(kernels[0]).size(), 2u);
-  EXPECT_TRUE(ast::Text(parsed, ast::Body(kernels[0])).starts_with("{\n  __shared__"));
-  ASSERT_TRUE(ast::FindFunction(parsed, "launch"));
-  EXPECT_EQ(ast::QualifiedName(*ast::FindFunction(parsed, "a::launch")), "a::launch");
-  EXPECT_EQ(ast::QualifiedName(*ast::FindFunction(parsed, "plain")), "plain");
-  EXPECT_TRUE(ast::IsDevice(*ast::FindFunction(parsed, "helper")));
-  EXPECT_FALSE(ast::IsHost(*ast::FindFunction(parsed, "helper")));
-  EXPECT_FALSE(ast::FindFunction(parsed, "absent"));
+  EXPECT_EQ(source::ast::QualifiedName(kernels[0]), "a::scale");
+  EXPECT_EQ(source::ast::Line(kernels[0]), 6);
+  EXPECT_EQ(source::ast::EndLine(kernels[0]), 10);
+  EXPECT_EQ(source::ast::Parameters(kernels[0]).size(), 3u);
+  EXPECT_EQ(source::ast::TemplateParameters(kernels[0]).size(), 2u);
+  EXPECT_TRUE(source::ast::Text(parsed, source::ast::Body(kernels[0])).starts_with("{\n  __shared__"));
+  ASSERT_TRUE(source::ast::FindFunction(parsed, "launch"));
+  EXPECT_EQ(source::ast::QualifiedName(*source::ast::FindFunction(parsed, "a::launch")), "a::launch");
+  EXPECT_EQ(source::ast::QualifiedName(*source::ast::FindFunction(parsed, "plain")), "plain");
+  EXPECT_TRUE(source::ast::IsDevice(*source::ast::FindFunction(parsed, "helper")));
+  EXPECT_FALSE(source::ast::IsHost(*source::ast::FindFunction(parsed, "helper")));
+  EXPECT_FALSE(source::ast::FindFunction(parsed, "absent"));
 }
 
 TEST(Ast, KeepsStatementsThatStartWithAMacro) {
-  const Ast parsed = ParseText(
+  const source::Ast parsed = ParseText(
       "#define LOAD(p, i) p[i]\n"
       "__global__ void k(float* x) {\n"
       "  __shared__ float a[32];\n"
@@ -59,52 +59,52 @@ TEST(Ast, KeepsStatementsThatStartWithAMacro) {
       "  float v = LOAD(x, 3);\n"
       "  a[threadIdx.x] = v;\n"
       "}\n");
-  const auto kernel = ast::FindFunction(parsed, "k");
+  const auto kernel = source::ast::FindFunction(parsed, "k");
   ASSERT_TRUE(kernel);
-  const auto statements = ast::Children(ast::Body(*kernel));
+  const auto statements = source::ast::Children(source::ast::Body(*kernel));
   ASSERT_EQ(statements.size(), 4u);
-  EXPECT_EQ(ast::Text(parsed, statements[0]), "__shared__ float a[32];");
-  EXPECT_EQ(ast::Text(parsed, statements[2]), "float v = LOAD(x, 3);");
-  EXPECT_TRUE(ast::IsInMainFile(statements[0]));
+  EXPECT_EQ(source::ast::Text(parsed, statements[0]), "__shared__ float a[32];");
+  EXPECT_EQ(source::ast::Text(parsed, statements[2]), "float v = LOAD(x, 3);");
+  EXPECT_TRUE(source::ast::IsInMainFile(statements[0]));
 }
 
 TEST(Ast, SeesMacroMadeKernelsAtTheirInvocation) {
-  const Ast parsed = ParseText(
+  const source::Ast parsed = ParseText(
       "#define MAKE(name, T) __global__ void name(T* x) { x[0] = 0; }\n"
       "MAKE(first, float)\n"
       "MAKE(second, double)\n");
-  const auto kernels = ast::Kernels(parsed);
+  const auto kernels = source::ast::Kernels(parsed);
   ASSERT_EQ(kernels.size(), 2u);
-  EXPECT_EQ(ast::Spelling(kernels[1]), "second");
-  EXPECT_TRUE(ast::IsFromMacro(kernels[1]));
-  EXPECT_EQ(ast::Text(parsed, kernels[1]), "MAKE(second, double)");
+  EXPECT_EQ(source::ast::Spelling(kernels[1]), "second");
+  EXPECT_TRUE(source::ast::IsFromMacro(kernels[1]));
+  EXPECT_EQ(source::ast::Text(parsed, kernels[1]), "MAKE(second, double)");
 }
 
 TEST(Ast, SurvivesErrorsAndUnknownHeaders) {
-  const Ast parsed = ParseText(
+  const source::Ast parsed = ParseText(
       "#include <torch/extension.h>\n#include \"absent.h\"\n"
       "__global__ void k(unknown_t* x) { x[threadIdx.x] = undefined_call(3) + ; }\n"
       "void launch(float* x) { k<<<1, 32>>>(x); }\n");
   EXPECT_FALSE(parsed.Diagnostics().empty());
-  EXPECT_EQ(ast::Kernels(parsed).size(), 1u);
-  EXPECT_TRUE(ast::FindFunction(parsed, "launch"));
+  EXPECT_EQ(source::ast::Kernels(parsed).size(), 1u);
+  EXPECT_TRUE(source::ast::FindFunction(parsed, "launch"));
 }
 
 TEST(Ast, ReadsRepositoryHeadersAndNothingElse) {
-  auto folder = TemporaryDirectory::Create("ww-ast");
+  auto folder = base::TemporaryDirectory::Create("ww-ast");
   ASSERT_TRUE(folder);
   ASSERT_TRUE(
-      WriteFileAtomically(folder->path() / "repo/include/common.cuh", "#pragma once\n#include \"deep/inner.h\"\n"));
-  ASSERT_TRUE(WriteFileAtomically(folder->path() / "repo/include/deep/inner.h", "struct Inner { int x; };\n"));
-  ASSERT_TRUE(WriteFileAtomically(folder->path() / "outside.h", "struct Outside { int x; };\n"));
+      base::WriteFileAtomically(folder->path() / "repo/include/common.cuh", "#pragma once\n#include \"deep/inner.h\"\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(folder->path() / "repo/include/deep/inner.h", "struct Inner { int x; };\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(folder->path() / "outside.h", "struct Outside { int x; };\n"));
   std::filesystem::create_symlink(folder->path() / "outside.h", folder->path() / "repo/link.h");
-  const auto parsed = Ast::Parse({(folder->path() / "repo").string(), "kernels/k.cu",
+  const auto parsed = source::Ast::Parse({(folder->path() / "repo").string(), "kernels/k.cu",
                                   "#include \"common.cuh\"\n#include \"../../outside.h\"\n#include \"../link.h\"\n"
                                   "#include \"/etc/passwd\"\n__global__ void k(Inner i, Outside o) {}\n"});
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->tree().files.size(), 3u);
   EXPECT_TRUE(parsed->tree().files.count("include/deep/inner.h"));
-  ASSERT_EQ(ast::Kernels(*parsed).size(), 1u);
+  ASSERT_EQ(source::ast::Kernels(*parsed).size(), 1u);
   std::string all;
   for (const auto& message : parsed->Diagnostics()) all += message + "\n";
   EXPECT_EQ(all.find("Inner"), std::string::npos) << all;
@@ -113,7 +113,7 @@ TEST(Ast, ReadsRepositoryHeadersAndNothingElse) {
 
 TEST(Ast, ReportsInactiveBranches) {
   const std::string text = "#if __CUDA_ARCH__ < 800\nint old;\n#else\nint current;\n#endif\n";
-  const Ast parsed = ParseText(text);
+  const source::Ast parsed = ParseText(text);
   const auto inactive = parsed.InactiveRanges("warpwright-test-file.cu");
   ASSERT_EQ(inactive.size(), 1u);
   EXPECT_LE(inactive[0].begin, text.find("int old"));
@@ -138,7 +138,7 @@ TEST(Ast, KnowsWhereTextDependsOnTheBuild) {
       {"#if 0\n// nothing but a comment\n#endif\n", "", "", 0},
   };
   for (const Row& row : rows) {
-    const auto uses = FindBuildDependence(ParseText(row.text));
+    const auto uses = source::FindBuildDependence(ParseText(row.text));
     if (*row.use == '\0') {
       EXPECT_TRUE(uses.empty()) << row.text << ": " << uses.begin()->first;
       continue;
@@ -149,7 +149,7 @@ TEST(Ast, KnowsWhereTextDependsOnTheBuild) {
     EXPECT_EQ(uses.begin()->second.line, row.line) << row.text;
   }
   const std::string left_out = "\n#if 0\nint f();\n#endif\n";
-  EXPECT_EQ(FindBuildDependence(ParseText(left_out)).begin()->first, FindBuildDependence(ParseText("\n\n" + left_out)).begin()->first);
+  EXPECT_EQ(source::FindBuildDependence(ParseText(left_out)).begin()->first, source::FindBuildDependence(ParseText("\n\n" + left_out)).begin()->first);
 }
 
 }  // namespace

@@ -23,19 +23,19 @@ void ReadBuffer(std::istringstream& words, SourceCase& result) {
   std::string name, type, word;
   uint64_t elements = 0;
   words >> name >> type >> elements;
-  RecordBuffer buffer{name, elements * SizeOf(*ParseDType(type)), 0, {}};
+  source::RecordBuffer buffer{name, elements * core::SizeOf(*core::ParseDType(type)), 0, {}};
   while (words >> word) {
     if (word.starts_with("offset=")) buffer.pointer_offset = std::stoll(word.substr(7));
     if (word != "=") continue;
     double value = 0;
     for (size_t i = 0; words >> value; ++i) {
-      buffer.content.resize((i + 1) * SizeOf(*ParseDType(type)));
-      StoreFromDouble(*ParseDType(type), buffer.content.data(), i, value);
+      buffer.content.resize((i + 1) * core::SizeOf(*core::ParseDType(type)));
+      core::StoreFromDouble(*core::ParseDType(type), buffer.content.data(), i, value);
     }
   }
-  BufferArgument argument;
-  argument.dtype = *ParseDType(type);
-  argument.shape = {Expression::Constant(static_cast<int64_t>(elements))};
+  core::BufferArgument argument;
+  argument.dtype = *core::ParseDType(type);
+  argument.shape = {core::Expression::Constant(static_cast<int64_t>(elements))};
   result.spec.args.push_back({name, argument, 0});
   result.buffers.push_back(std::move(buffer));
 }
@@ -43,18 +43,18 @@ void ReadBuffer(std::istringstream& words, SourceCase& result) {
 void ReadScalar(std::istringstream& words, SourceCase& result) {
   std::string name, type, value;
   words >> name >> type >> value;
-  ScalarArgument argument;
-  argument.dtype = *ParseDType(type);
+  core::ScalarArgument argument;
+  argument.dtype = *core::ParseDType(type);
   result.spec.args.push_back({name, argument, 0});
-  if (IsFloat(argument.dtype)) {
+  if (core::IsFloat(argument.dtype)) {
     result.scalars[name] = std::stod(value);
   } else {
     result.scalars[name] = static_cast<int64_t>(std::stoll(value));
   }
 }
 
-std::string ValueText(const KernelParameter& parameter, const std::vector<PlanBuffer>& buffers) {
-  const auto pointer = [&](const DevicePointer& p) {
+std::string ValueText(const core::KernelParameter& parameter, const std::vector<core::PlanBuffer>& buffers) {
+  const auto pointer = [&](const core::DevicePointer& p) {
     std::string text = p.buffer < buffers.size() ? buffers[p.buffer].name : "?";
     if (p.offset != 0) text += fmt::format("{:+}", p.offset);
     return text;
@@ -83,12 +83,12 @@ std::string ValueText(const KernelParameter& parameter, const std::vector<PlanBu
 }
 
 struct Describer {
-  const std::vector<PlanBuffer>& buffers;
-  std::string Pointer(const DevicePointer& p) const {
+  const std::vector<core::PlanBuffer>& buffers;
+  std::string Pointer(const core::DevicePointer& p) const {
     return buffers.at(p.buffer).name + (p.offset == 0 ? "" : fmt::format("{:+}", p.offset));
   }
   static std::string Stream(uint32_t stream) { return stream == 0 ? "" : fmt::format(" stream {}", stream); }
-  std::string operator()(const KernelLaunch& x) const {
+  std::string operator()(const core::KernelLaunch& x) const {
     std::string arguments;
     for (const auto& parameter : x.parameters)
       arguments += (arguments.empty() ? "" : ", ") + ValueText(parameter, buffers);
@@ -98,20 +98,20 @@ struct Describer {
     if (x.cooperative) text += " cooperative";
     return text + Stream(x.stream);
   }
-  std::string operator()(const MemsetOp& x) const {
+  std::string operator()(const core::MemsetOp& x) const {
     return fmt::format("memset {} {} {}", Pointer(x.destination), x.value, x.bytes) + Stream(x.stream);
   }
-  std::string operator()(const CopyOp& x) const {
+  std::string operator()(const core::CopyOp& x) const {
     return fmt::format("copy {} {} {}", Pointer(x.destination), Pointer(x.source), x.bytes) + Stream(x.stream);
   }
-  std::string operator()(const UploadOp& x) const {
+  std::string operator()(const core::UploadOp& x) const {
     return fmt::format("upload {} {}", Pointer(x.destination), x.bytes.size()) + Stream(x.stream);
   }
-  std::string operator()(const SymbolUploadOp& x) const {
+  std::string operator()(const core::SymbolUploadOp& x) const {
     return fmt::format("symbol {}+{} {}", x.symbol, x.offset, x.bytes.size()) + Stream(x.stream);
   }
-  std::string operator()(const EventOp& x) const {
-    return fmt::format("{} event {}", x.kind == EventOp::Kind::kRecord ? "record" : "wait", x.event) + Stream(x.stream);
+  std::string operator()(const core::EventOp& x) const {
+    return fmt::format("{} event {}", x.kind == core::EventOp::Kind::kRecord ? "record" : "wait", x.event) + Stream(x.stream);
   }
 };
 
@@ -120,7 +120,7 @@ struct Describer {
 SourceCase ReadCase(const std::filesystem::path& path) {
   SourceCase result;
   result.path = path;
-  auto text = ReadFile(path);
+  auto text = base::ReadFile(path);
   if (!text) throw std::runtime_error(text.error().Format());
   result.text = *text;
   std::istringstream lines(*text);
@@ -137,7 +137,7 @@ SourceCase ReadCase(const std::filesystem::path& path) {
     } else if (key == "kernel-launch:") {
       std::string grid, block;
       words >> grid >> block;
-      result.spec.launch = LaunchSpec{{*Expression::Parse(grid)}, {*Expression::Parse(block)}, std::nullopt};
+      result.spec.launch = core::LaunchSpec{{*core::Expression::Parse(grid)}, {*core::Expression::Parse(block)}, std::nullopt};
     } else if (key == "expect:") {
       result.expected.push_back(Rest(words));
     } else if (key == "refused:") {
@@ -153,11 +153,11 @@ SourceCase ReadCase(const std::filesystem::path& path) {
   return result;
 }
 
-std::vector<std::string> Describe(const LaunchPlan& plan) {
+std::vector<std::string> Describe(const core::LaunchPlan& plan) {
   std::vector<std::string> lines;
   const Describer describer{plan.buffers};
-  for (const PlanOp& op : plan.setup) lines.push_back("setup: " + std::visit(describer, op));
-  for (const PlanOp& op : plan.ops) lines.push_back(std::visit(describer, op));
+  for (const core::PlanOp& op : plan.setup) lines.push_back("setup: " + std::visit(describer, op));
+  for (const core::PlanOp& op : plan.ops) lines.push_back(std::visit(describer, op));
   return lines;
 }
 

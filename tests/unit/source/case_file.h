@@ -24,9 +24,9 @@ namespace warpwright {
 struct SourceCase {
   std::filesystem::path path;
   std::string text;
-  KernelSpec spec;
-  std::map<std::string, ScalarValue> scalars;
-  std::vector<RecordBuffer> buffers;
+  core::KernelSpec spec;
+  std::map<std::string, core::ScalarValue> scalars;
+  std::vector<source::RecordBuffer> buffers;
   std::vector<std::string> expected;
   std::string refusal;
   int refusal_line = 0;
@@ -34,6 +34,6 @@ struct SourceCase {
 
 SourceCase ReadCase(const std::filesystem::path& path);
 // One line per operation, as in the "expect:" lines.
-std::vector<std::string> Describe(const LaunchPlan& plan);
+std::vector<std::string> Describe(const core::LaunchPlan& plan);
 
 }  // namespace warpwright

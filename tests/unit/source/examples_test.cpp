@@ -11,29 +11,29 @@ namespace {
 
 const std::filesystem::path kRoot = std::filesystem::path(WW_SOURCE_DIR) / "config/examples/kernels";
 
-std::vector<KernelSpec> Kernels() {
-  auto manifest = LoadManifest(kRoot);
+std::vector<core::KernelSpec> Kernels() {
+  auto manifest = config::LoadManifest(kRoot);
   if (!manifest) throw std::runtime_error(manifest.error().Format());
   return manifest->kernels;
 }
 
-class Example : public testing::TestWithParam<KernelSpec> {};
+class Example : public testing::TestWithParam<core::KernelSpec> {};
 
 TEST_P(Example, SlicesRecordsAndCompiles) {
-  const KernelSpec& spec = GetParam();
-  const auto text = ReadFile(kRoot / spec.file);
+  const core::KernelSpec& spec = GetParam();
+  const auto text = base::ReadFile(kRoot / spec.file);
   ASSERT_TRUE(text);
-  const SourceRef source{kRoot.string(), spec.file, *text};
-  const auto sliced = Slice(source, spec.entry);
+  const core::SourceRef source{kRoot.string(), spec.file, *text};
+  const auto sliced = source::Slice(source, spec.entry);
   ASSERT_TRUE(sliced) << sliced.error().Format();
-  ASSERT_TRUE(std::holds_alternative<Slices>(*sliced)) << std::get<Refused>(*sliced).reason;
-  const Slices& slices = std::get<Slices>(*sliced);
+  ASSERT_TRUE(std::holds_alternative<source::Slices>(*sliced)) << std::get<core::Refused>(*sliced).reason;
+  const source::Slices& slices = std::get<source::Slices>(*sliced);
   EXPECT_EQ(slices.notes, std::vector<std::string>());
-  for (const Case& c : spec.cases) {
-    const auto recorded = RecordPlan(slices, RequestFor(spec, c));
+  for (const core::Case& c : spec.cases) {
+    const auto recorded = source::RecordPlan(slices, RequestFor(spec, c));
     ASSERT_TRUE(recorded) << recorded.error().Format();
-    ASSERT_TRUE(std::holds_alternative<LaunchPlan>(*recorded)) << std::get<Refused>(*recorded).reason;
-    const LaunchPlan& plan = std::get<LaunchPlan>(*recorded);
+    ASSERT_TRUE(std::holds_alternative<core::LaunchPlan>(*recorded)) << std::get<core::Refused>(*recorded).reason;
+    const core::LaunchPlan& plan = std::get<core::LaunchPlan>(*recorded);
     EXPECT_FALSE(plan.ops.empty());
     if (&c == &spec.cases.front()) ExpectCompiles(slices, plan);
   }
@@ -41,26 +41,26 @@ TEST_P(Example, SlicesRecordsAndCompiles) {
 
 // What `warpwright init` would propose agrees with what the manifest's author wrote.
 TEST_P(Example, InspectionAgreesWithTheManifest) {
-  const KernelSpec& spec = GetParam();
-  const auto text = ReadFile(kRoot / spec.file);
+  const core::KernelSpec& spec = GetParam();
+  const auto text = base::ReadFile(kRoot / spec.file);
   ASSERT_TRUE(text);
-  const auto inspection = InspectSource({kRoot.string(), spec.file, *text});
+  const auto inspection = source::InspectSource({kRoot.string(), spec.file, *text});
   ASSERT_TRUE(inspection);
   const auto entry = std::find_if(inspection->entries.begin(), inspection->entries.end(),
-                                  [&](const EntryInfo& e) { return e.name == spec.entry; });
+                                  [&](const core::EntryInfo& e) { return e.name == spec.entry; });
   ASSERT_NE(entry, inspection->entries.end());
   EXPECT_EQ(entry->refusal, "");
-  std::vector<ParameterInfo> parameters = entry->parameters;
-  std::erase_if(parameters, IsStream);  // no argument of the manifest
+  std::vector<core::ParameterInfo> parameters = entry->parameters;
+  std::erase_if(parameters, source::IsStream);  // no argument of the manifest
   ASSERT_EQ(parameters.size(), spec.args.size());
   for (size_t i = 0; i < spec.args.size(); ++i) {
-    const ParameterInfo& parameter = parameters[i];
-    if (const auto* buffer = std::get_if<BufferArgument>(&spec.args[i].kind)) {
+    const core::ParameterInfo& parameter = parameters[i];
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&spec.args[i].kind)) {
       EXPECT_TRUE(parameter.is_pointer) << parameter.name;
       EXPECT_EQ(parameter.dtype, buffer->dtype) << parameter.name;
       EXPECT_EQ(parameter.likely_role, buffer->role) << parameter.name;
     } else {
-      EXPECT_EQ(parameter.dtype, std::get<ScalarArgument>(spec.args[i].kind).dtype) << parameter.name;
+      EXPECT_EQ(parameter.dtype, std::get<core::ScalarArgument>(spec.args[i].kind).dtype) << parameter.name;
     }
   }
 }

@@ -55,10 +55,10 @@ class HostProgramText : public testing::TestWithParam<Compaction> {};
 
 TEST_P(HostProgramText, KeepsTokensAndKnowsLines) {
   const Compaction& expected = GetParam();
-  Slices slices;
+  source::Slices slices;
   slices.file = "src/a.cu";
   slices.host = expected.text;
-  const HostProgram program = MakeHostProgram(slices);
+  const source::HostProgram program = source::MakeHostProgram(slices);
   if (expected.compact[0] == '\0') {
     EXPECT_EQ(program.text, expected.text);
     EXPECT_TRUE(program.lines.empty());
@@ -72,18 +72,18 @@ INSTANTIATE_TEST_SUITE_P(Table, HostProgramText, testing::ValuesIn(kCompactions)
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(HostProgram, AHeaderThatNeedsItsLinesKeepsAllOfThem) {
-  Slices slices;
+  source::Slices slices;
   slices.file = "a.cu";
   slices.host = "\n\nint a;\n";
   slices.host_headers["b.cuh"] = "\nint b[__LINE__];\n";
-  const HostProgram program = MakeHostProgram(slices);
+  const source::HostProgram program = source::MakeHostProgram(slices);
   EXPECT_EQ(program.text, slices.host);
   EXPECT_EQ(program.headers, slices.host_headers);
   EXPECT_EQ(program.UserLine("a.cu", 3), 3);
 }
 
 TEST(HostProgram, TranslatesTheCompilersMessages) {
-  HostProgram program;
+  source::HostProgram program;
   program.lines["src/a.cu"] = {4, 9};
   program.lines["b.cuh"] = {7};
   EXPECT_EQ(program.WithUserLines("In file included from src/a.cu:1,\nb.cuh:1: error: x\nsrc/a.cu:2: note: a.cu:2"),

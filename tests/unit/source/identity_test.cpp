@@ -25,39 +25,39 @@ std::string WithoutChance(std::string cubin) {
   return std::regex_replace(cubin, kNumber, "$1_");
 }
 
-Built Build(const SourceRef& source, const KernelSpec& spec) {
-  const auto sliced = Slice(source, spec.entry);
+Built Build(const core::SourceRef& source, const core::KernelSpec& spec) {
+  const auto sliced = source::Slice(source, spec.entry);
   if (!sliced) throw std::runtime_error(sliced.error().Format());
-  if (const auto* refused = std::get_if<Refused>(&*sliced)) throw std::runtime_error(refused->reason);
-  const Slices& slices = std::get<Slices>(*sliced);
+  if (const auto* refused = std::get_if<core::Refused>(&*sliced)) throw std::runtime_error(refused->reason);
+  const source::Slices& slices = std::get<source::Slices>(*sliced);
   Built built;
-  CompileRequest program;
-  for (const Case& c : spec.cases) {
-    const auto recorded = RecordPlan(slices, RequestFor(spec, c));
+  compile::CompileRequest program;
+  for (const core::Case& c : spec.cases) {
+    const auto recorded = source::RecordPlan(slices, RequestFor(spec, c));
     if (!recorded) throw std::runtime_error(recorded.error().Format());
-    if (const auto* refused = std::get_if<Refused>(&*recorded)) throw std::runtime_error(refused->reason);
-    const LaunchPlan& plan = std::get<LaunchPlan>(*recorded);
-    built.plans.push_back(PlanDigest(plan));
+    if (const auto* refused = std::get_if<core::Refused>(&*recorded)) throw std::runtime_error(refused->reason);
+    const core::LaunchPlan& plan = std::get<core::LaunchPlan>(*recorded);
+    built.plans.push_back(source::PlanDigest(plan));
     program = ProgramOf(slices, plan);
   }
   program.line_info = false;
   const auto compiled = TheCompiler().Compile(program);
   if (!compiled) throw std::runtime_error(compiled.error().Format());
-  if (const auto* failed = std::get_if<CompileFailed>(&*compiled)) throw std::runtime_error(failed->log);
-  const std::vector<std::byte>& cubin = std::get<CompiledModule>(*compiled).cubin;
+  if (const auto* failed = std::get_if<core::CompileFailed>(&*compiled)) throw std::runtime_error(failed->log);
+  const std::vector<std::byte>& cubin = std::get<core::CompiledModule>(*compiled).cubin;
   built.cubin = WithoutChance({reinterpret_cast<const char*>(cubin.data()), cubin.size()});
   return built;
 }
 
 // The spliced text, which gives what `edited` gives.
-std::string ExpectIdentity(const SourceRef& original, const std::string& edited, const KernelSpec& spec) {
-  const auto spliced = Splice({original, edited, spec.entry});
+std::string ExpectIdentity(const core::SourceRef& original, const std::string& edited, const core::KernelSpec& spec) {
+  const auto spliced = source::Splice({original, edited, spec.entry});
   if (!spliced) throw std::runtime_error(spliced.error().Format());
-  if (const auto* refused = std::get_if<Refused>(&*spliced)) {
+  if (const auto* refused = std::get_if<core::Refused>(&*spliced)) {
     ADD_FAILURE() << "refused: " << refused->reason;
     return {};
   }
-  const std::string& text = std::get<Rewritten>(*spliced).text;
+  const std::string& text = std::get<core::Rewritten>(*spliced).text;
   const Built before = Build({original.root, original.file, edited}, spec);
   const Built after = Build({original.root, original.file, text}, spec);
   EXPECT_FALSE(before.plans.empty());
@@ -69,19 +69,19 @@ std::string ExpectIdentity(const SourceRef& original, const std::string& edited,
 
 const std::filesystem::path kExamples = std::filesystem::path(WW_SOURCE_DIR) / "config/examples/kernels";
 
-class ExampleIdentity : public testing::TestWithParam<KernelSpec> {};
+class ExampleIdentity : public testing::TestWithParam<core::KernelSpec> {};
 
 // What a transformation writes, and the same under a file header that the splice drops: so lines move in any case.
 TEST_P(ExampleIdentity, OfEveryTransformation) {
-  const KernelSpec& spec = GetParam();
-  const auto text = ReadFile(kExamples / spec.file);
+  const core::KernelSpec& spec = GetParam();
+  const auto text = base::ReadFile(kExamples / spec.file);
   ASSERT_TRUE(text);
-  const SourceRef original{kExamples.string(), spec.file, *text};
+  const core::SourceRef original{kExamples.string(), spec.file, *text};
   int applied = 0;
-  for (const Transform& transform : Transforms()) {
-    const auto rewritten = ApplyTransform({original, spec.entry, "", std::string(transform.id), {}});
+  for (const rewrite::Transform& transform : rewrite::Transforms()) {
+    const auto rewritten = rewrite::ApplyTransform({original, spec.entry, "", std::string(transform.id), {}});
     ASSERT_TRUE(rewritten) << rewritten.error().Format();
-    const auto* result = std::get_if<Rewritten>(&*rewritten);
+    const auto* result = std::get_if<core::Rewritten>(&*rewritten);
     if (result == nullptr) continue;
     SCOPED_TRACE(transform.id);
     ++applied;
@@ -91,8 +91,8 @@ TEST_P(ExampleIdentity, OfEveryTransformation) {
   EXPECT_GT(applied, 0);
 }
 
-std::vector<KernelSpec> ExampleSpecs() {
-  auto manifest = LoadManifest(kExamples);
+std::vector<core::KernelSpec> ExampleSpecs() {
+  auto manifest = config::LoadManifest(kExamples);
   if (!manifest) throw std::runtime_error(manifest.error().Format());
   return manifest->kernels;
 }
@@ -185,22 +185,22 @@ const Edit kEdits[] = {
 class EditIdentity : public testing::TestWithParam<Edit> {};
 
 TEST_P(EditIdentity, OfPlanAndCode) {
-  KernelSpec spec;
+  core::KernelSpec spec;
   spec.entry = "run";
   for (const char* name : {"out", "in"}) {
-    BufferArgument buffer;
-    buffer.shape = {Expression::Constant(64)};
+    core::BufferArgument buffer;
+    buffer.shape = {core::Expression::Constant(64)};
     spec.args.push_back({name, buffer, 0});
   }
   for (const char* name : {"m", "n"}) {
-    ScalarArgument scalar;
-    scalar.dtype = DType::kI32;
+    core::ScalarArgument scalar;
+    scalar.dtype = core::DType::kI32;
     spec.args.push_back({name, scalar, 0});
   }
-  Case c;
+  core::Case c;
   c.scalars = {{"m", int64_t{4}}, {"n", int64_t{16}}};
   spec.cases = {c};
-  const SourceRef original{"/tmp", "ww-identity.cu", kOriginal};
+  const core::SourceRef original{"/tmp", "ww-identity.cu", kOriginal};
   std::string edited = kOriginal;
   for (const auto& [from, to] : GetParam().replacements) {
     const size_t at = edited.find(from);

@@ -16,12 +16,12 @@ struct Row {
 class OutsideIncludes : public testing::TestWithParam<Row> {};
 
 TEST_P(OutsideIncludes, AreFound) {
-  const auto folder = *TemporaryDirectory::Create("includes");
-  ASSERT_TRUE(WriteFileAtomically(folder.path() / "common.h", ""));
+  const auto folder = *base::TemporaryDirectory::Create("includes");
+  ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "common.h", ""));
   const std::string text = std::string("// a comment\n#include ") + GetParam().include + "\n";
-  const auto tree = ReadSourceTree({folder.path().string(), "kernels/a.cu", text});
+  const auto tree = source::ReadSourceTree({folder.path().string(), "kernels/a.cu", text});
   ASSERT_TRUE(tree) << tree.error().Format();
-  const auto found = FindOutsideInclude(*tree);
+  const auto found = source::FindOutsideInclude(*tree);
   EXPECT_EQ(found.has_value(), GetParam().outside);
   if (!found) return;
   EXPECT_EQ(found->file, "kernels/a.cu");

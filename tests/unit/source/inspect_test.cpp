@@ -7,13 +7,13 @@
 namespace warpwright {
 namespace {
 
-Inspection InspectText(const std::string& text) {
-  auto inspected = InspectSource({"/tmp", "ww-inspect.cu", text});
+core::Inspection InspectText(const std::string& text) {
+  auto inspected = source::InspectSource({"/tmp", "ww-inspect.cu", text});
   if (!inspected) throw std::runtime_error(inspected.error().Format());
   return *inspected;
 }
-const EntryInfo& Entry(const Inspection& inspection, const std::string& name) {
-  for (const EntryInfo& entry : inspection.entries) {
+const core::EntryInfo& Entry(const core::Inspection& inspection, const std::string& name) {
+  for (const core::EntryInfo& entry : inspection.entries) {
     if (entry.name == name) return entry;
   }
   throw std::runtime_error("no entry " + name);
@@ -47,22 +47,22 @@ int main() { launcher(nullptr, nullptr, nullptr, nullptr, 1, 0); }
 )";
 
 TEST(Inspect, ListsLaunchersAndBareKernels) {
-  const Inspection inspection = InspectText(kFile);
+  const core::Inspection inspection = InspectText(kFile);
   std::vector<std::string> names;
-  for (const EntryInfo& entry : inspection.entries) names.push_back(entry.name);
+  for (const core::EntryInfo& entry : inspection.entries) names.push_back(entry.name);
   EXPECT_EQ(names, (std::vector<std::string>{"ns::transform", "helper", "launcher", "bare"}));
-  EXPECT_EQ(Entry(inspection, "bare").kind, EntryInfo::Kind::kKernel);
-  const EntryInfo& launcher = Entry(inspection, "launcher");
-  EXPECT_EQ(launcher.kind, EntryInfo::Kind::kLauncher);
+  EXPECT_EQ(Entry(inspection, "bare").kind, core::EntryInfo::Kind::kKernel);
+  const core::EntryInfo& launcher = Entry(inspection, "launcher");
+  EXPECT_EQ(launcher.kind, core::EntryInfo::Kind::kLauncher);
   EXPECT_EQ(launcher.kernels, std::vector<std::string>{"ns::transform"});
   EXPECT_EQ(launcher.line, 20);
   EXPECT_EQ(launcher.refusal, "");
 }
 
 TEST(Inspect, TypesAndLikelyRoles) {
-  const Inspection inspection = InspectText(kFile);
+  const core::Inspection inspection = InspectText(kFile);
   ASSERT_EQ(inspection.kernels.size(), 2u);
-  const KernelInfo& kernel = inspection.kernels[0];
+  const core::KernelInfo& kernel = inspection.kernels[0];
   EXPECT_EQ(kernel.name, "ns::transform");
   EXPECT_EQ(kernel.template_parameters, (std::vector<std::string>{"T", "N"}));
   EXPECT_EQ(kernel.file, "ww-inspect.cu");
@@ -70,26 +70,26 @@ TEST(Inspect, TypesAndLikelyRoles) {
   ASSERT_EQ(p.size(), 7u);
   EXPECT_TRUE(p[0].is_restrict && p[0].is_pointer && !p[0].is_const);
   EXPECT_FALSE(p[0].dtype);
-  EXPECT_EQ(p[1].dtype, DType::kF32);
-  EXPECT_EQ(p[0].likely_role, Role::kOut);
-  EXPECT_EQ(p[1].likely_role, Role::kIn);
-  EXPECT_EQ(p[2].likely_role, Role::kInOut);
-  EXPECT_EQ(p[3].likely_role, Role::kInOut);
-  EXPECT_EQ(p[4].dtype, DType::kI64);
-  EXPECT_EQ(p[5].dtype, DType::kBool);
-  EXPECT_EQ(p[6].dtype, DType::kI64);
+  EXPECT_EQ(p[1].dtype, core::DType::kF32);
+  EXPECT_EQ(p[0].likely_role, core::Role::kOut);
+  EXPECT_EQ(p[1].likely_role, core::Role::kIn);
+  EXPECT_EQ(p[2].likely_role, core::Role::kInOut);
+  EXPECT_EQ(p[3].likely_role, core::Role::kInOut);
+  EXPECT_EQ(p[4].dtype, core::DType::kI64);
+  EXPECT_EQ(p[5].dtype, core::DType::kBool);
+  EXPECT_EQ(p[6].dtype, core::DType::kI64);
   const auto& launcher = Entry(inspection, "launcher").parameters;
-  EXPECT_EQ(launcher[0].likely_role, Role::kOut);
-  EXPECT_EQ(launcher[2].likely_role, Role::kInOut);
-  EXPECT_EQ(launcher[2].dtype, DType::kI32);
+  EXPECT_EQ(launcher[0].likely_role, core::Role::kOut);
+  EXPECT_EQ(launcher[2].likely_role, core::Role::kInOut);
+  EXPECT_EQ(launcher[2].dtype, core::DType::kI32);
   const auto& bare = Entry(inspection, "bare").parameters;
-  const std::vector<std::optional<DType>> types = {DType::kF16, DType::kBF16, DType::kU8,
-                                                   DType::kF32, DType::kF64,  DType::kU32};
+  const std::vector<std::optional<core::DType>> types = {core::DType::kF16, core::DType::kBF16, core::DType::kU8,
+                                                   core::DType::kF32, core::DType::kF64,  core::DType::kU32};
   for (size_t i = 0; i < types.size(); ++i) EXPECT_EQ(bare[i].dtype, types[i]) << bare[i].type;
 }
 
 TEST(Inspect, AnOutputThatIsWorkedOnInPlaceIsAnOutput) {
-  const Inspection inspection = InspectText(R"(
+  const core::Inspection inspection = InspectText(R"(
 __global__ void softmax(float* out, const float* inp, int n) {
   float* row = out + blockIdx.x * n;
   float sum = 0;
@@ -99,13 +99,13 @@ __global__ void softmax(float* out, const float* inp, int n) {
 __global__ void in_place(float* x) { float* p = x + 1; *p = *p * 2; }
 __global__ void histogram(int* bins, const int* v) { atomicAdd(&bins[v[threadIdx.x]], 1); }
 )");
-  EXPECT_EQ(inspection.kernels[0].parameters[0].likely_role, Role::kOut);
-  EXPECT_EQ(inspection.kernels[1].parameters[0].likely_role, Role::kInOut);
-  EXPECT_EQ(inspection.kernels[2].parameters[0].likely_role, Role::kInOut);
+  EXPECT_EQ(inspection.kernels[0].parameters[0].likely_role, core::Role::kOut);
+  EXPECT_EQ(inspection.kernels[1].parameters[0].likely_role, core::Role::kInOut);
+  EXPECT_EQ(inspection.kernels[2].parameters[0].likely_role, core::Role::kInOut);
 }
 
 TEST(Inspect, RefusalsNameTheLine) {
-  const Inspection inspection = InspectText(
+  const core::Inspection inspection = InspectText(
       "#include <cublas_v2.h>\n__global__ void k(float* x) { *x = 1; }\nvoid good(float* x) { k<<<1, 1>>>(x); }\n"
       "void bad(float* x, cublasHandle_t h) {\n  k<<<1, 1>>>(x);\n}\n");
   EXPECT_EQ(Entry(inspection, "good").refusal, "");
@@ -114,7 +114,7 @@ TEST(Inspect, RefusalsNameTheLine) {
 }
 
 TEST(Inspect, WarnsOfHeadersThatAreNotThere) {
-  const Inspection inspection = InspectText(
+  const core::Inspection inspection = InspectText(
       "#include <vector>\n#include <cuda_fp16.h>\n#include <torch/extension.h>\n#include \"absent.cuh\"\n#include "
       "SOME_MACRO\n"
       "__global__ void k(std::map<int, int>* x) {}\n");
@@ -125,22 +125,22 @@ TEST(Inspect, WarnsOfHeadersThatAreNotThere) {
 }
 
 TEST(Inspect, RepositoryHeadersCount) {
-  auto folder = TemporaryDirectory::Create("ww-inspect");
+  auto folder = base::TemporaryDirectory::Create("ww-inspect");
   ASSERT_TRUE(folder);
-  ASSERT_TRUE(WriteFileAtomically(
+  ASSERT_TRUE(base::WriteFileAtomically(
       folder->path() / "include/k.cuh",
       "#pragma once\n__device__ inline float f(float x) { return x; }\n"
       "__global__ void k(float* x) { *x = f(*x); }\n__device__ inline float unused() { return 0; }\n"));
-  const SourceRef source{folder->path().string(), "src/k.cu",
+  const core::SourceRef source{folder->path().string(), "src/k.cu",
                          "#include \"../include/k.cuh\"\nvoid run(float* x) { k<<<1, 1>>>(x); }\n"};
-  const auto before = InspectSource(source);
+  const auto before = source::InspectSource(source);
   ASSERT_TRUE(before);
   EXPECT_EQ(before->headers, std::vector<std::string>{"include/k.cuh"});
   ASSERT_EQ(before->entries.size(), 1u);
   EXPECT_EQ(before->kernels.at(0).file, "include/k.cuh");
   const auto hash_with = [&](const std::string& header) {
-    EXPECT_TRUE(WriteFileAtomically(folder->path() / "include/k.cuh", header));
-    return InspectSource(source)->entries.at(0).slice_hash;
+    EXPECT_TRUE(base::WriteFileAtomically(folder->path() / "include/k.cuh", header));
+    return source::InspectSource(source)->entries.at(0).slice_hash;
   };
   const std::string same =
       "#pragma once\n// comment\n__device__ inline float f(float x) {\n  return x;\n}\n__global__ void k(float* x) { "
@@ -173,11 +173,11 @@ TEST(Inspect, SliceHashFollowsMeaning) {
 }
 
 TEST(Inspect, SaysWhichParametersTheManifestCannotGive) {
-  const Inspection inspection = InspectText(
+  const core::Inspection inspection = InspectText(
       "struct Params { int n; };\n__global__ void k(float* x, int n) { x[n] = 1; }\n"
       "void by_value(float* x,\n              Params p) { k<<<1, 1>>>(x, p.n); }\n"
       "void by_default(float* x, Params p = {}) { k<<<1, 1>>>(x, p.n); }\n");
-  const EntryInfo& entry = Entry(inspection, "by_value");
+  const core::EntryInfo& entry = Entry(inspection, "by_value");
   EXPECT_TRUE(entry.refusal.starts_with("parameter 2 of by_value is a structure by value (Params p)")) << entry.refusal;
   EXPECT_EQ(entry.refusal_line, 4);
   EXPECT_EQ(Entry(inspection, "by_default").refusal, "");

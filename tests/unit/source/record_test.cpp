@@ -23,18 +23,18 @@ std::vector<fs::path> CaseFiles() {
   return files;
 }
 
-Result<RecordOutcome> Record(const SourceCase& c, const Slices& slices) {
-  RecordRequest request;
+Result<source::RecordOutcome> Record(const SourceCase& c, const source::Slices& slices) {
+  source::RecordRequest request;
   request.spec = &c.spec;
   request.scalars = c.scalars;
   request.buffers = c.buffers;
   request.chip = TestChip();
   request.cache = RecorderCache();
   request.run_deadline = std::chrono::seconds(10);
-  return RecordPlan(slices, request);
+  return source::RecordPlan(slices, request);
 }
 
-void ExpectRefusal(const SourceCase& c, const Refused& refused) {
+void ExpectRefusal(const SourceCase& c, const core::Refused& refused) {
   ASSERT_FALSE(c.refusal.empty()) << "refused: " << refused.reason << " @ " << refused.file << ":" << refused.line;
   EXPECT_NE(refused.reason.find(c.refusal), std::string::npos) << refused.reason;
   EXPECT_EQ(refused.line, c.refusal_line) << refused.reason;
@@ -45,18 +45,18 @@ class RecordCase : public testing::TestWithParam<fs::path> {};
 
 TEST_P(RecordCase, SlicesRecordsAndCompiles) {
   const SourceCase c = ReadCase(GetParam());
-  const SourceRef source{GetParam().parent_path().string(), GetParam().filename().string(), c.text};
-  const auto sliced = Slice(source, c.spec.entry);
+  const core::SourceRef source{GetParam().parent_path().string(), GetParam().filename().string(), c.text};
+  const auto sliced = source::Slice(source, c.spec.entry);
   ASSERT_TRUE(sliced) << sliced.error().Format();
-  if (const auto* refused = std::get_if<Refused>(&*sliced)) return ExpectRefusal(c, *refused);
-  const Slices& slices = std::get<Slices>(*sliced);
+  if (const auto* refused = std::get_if<core::Refused>(&*sliced)) return ExpectRefusal(c, *refused);
+  const source::Slices& slices = std::get<source::Slices>(*sliced);
   // Lines stay where they are.
   EXPECT_EQ(std::count(slices.device.begin(), slices.device.end(), '\n'),
             std::count(c.text.begin(), c.text.end(), '\n'));
   const auto recorded = Record(c, slices);
   ASSERT_TRUE(recorded) << recorded.error().Format();
-  if (const auto* refused = std::get_if<Refused>(&*recorded)) return ExpectRefusal(c, *refused);
-  const LaunchPlan& plan = std::get<LaunchPlan>(*recorded);
+  if (const auto* refused = std::get_if<core::Refused>(&*recorded)) return ExpectRefusal(c, *refused);
+  const core::LaunchPlan& plan = std::get<core::LaunchPlan>(*recorded);
   ASSERT_TRUE(c.refusal.empty()) << "it was recorded, and should be refused: " << c.refusal;
   std::string expected, actual;
   for (const std::string& line : c.expected) expected += "// expect: " + line + "\n";
@@ -114,19 +114,19 @@ class RecordDeviceEdit : public testing::TestWithParam<DeviceEdit> {};
 
 TEST_P(RecordDeviceEdit, RebuildsTheLauncherOnlyWhereItIsAnother) {
   const DeviceEdit& edit = GetParam();
-  KernelSpec spec;
+  core::KernelSpec spec;
   spec.entry = "run";
-  BufferArgument buffer;
-  buffer.shape = {Expression::Constant(64)};
-  spec.args = {{"x", buffer, 0}, {"n", ScalarArgument{DType::kI32}, 0}};
-  Case c;
+  core::BufferArgument buffer;
+  buffer.shape = {core::Expression::Constant(64)};
+  spec.args = {{"x", buffer, 0}, {"n", core::ScalarArgument{core::DType::kI32}, 0}};
+  core::Case c;
   c.scalars = {{"n", int64_t{64}}};
   const auto launch_line = [&](const std::string& text) {
     const std::string root = (fs::path(WW_SOURCE_DIR) / "tests/unit/source/cases").string();
-    const auto sliced = Slice({root, "ww-edit.cu", text}, spec.entry);
-    const auto recorded = RecordPlan(std::get<Slices>(*sliced), RequestFor(spec, c));
+    const auto sliced = source::Slice({root, "ww-edit.cu", text}, spec.entry);
+    const auto recorded = source::RecordPlan(std::get<source::Slices>(*sliced), RequestFor(spec, c));
     if (!recorded) throw std::runtime_error(recorded.error().Format());
-    return std::get<KernelLaunch>(std::get<LaunchPlan>(*recorded).ops.at(1)).line;
+    return std::get<core::KernelLaunch>(std::get<core::LaunchPlan>(*recorded).ops.at(1)).line;
   };
   EXPECT_EQ(launch_line(kLauncher), 12);
   const size_t before = Recorders();

@@ -22,16 +22,16 @@ std::vector<fs::path> Files() {
   return files;
 }
 
-void Handle(const SourceRef& source, const std::string& entry) {
-  const auto sliced = Slice(source, entry);
+void Handle(const core::SourceRef& source, const std::string& entry) {
+  const auto sliced = source::Slice(source, entry);
   ASSERT_TRUE(sliced) << sliced.error().Format();
-  if (const auto* slices = std::get_if<Slices>(&*sliced)) {
+  if (const auto* slices = std::get_if<source::Slices>(&*sliced)) {
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
     const auto kept = std::count(slices->device.begin(), slices->device.end(), '\n');
     EXPECT_TRUE(kept == lines || (kept == lines + 2 && slices->device.find("#line 1 ") != std::string::npos))
         << source.text;
   }
-  EXPECT_TRUE(InspectSource(source));
+  EXPECT_TRUE(source::InspectSource(source));
 }
 
 TEST(Robustness, TruncatedAndDamagedFiles) {
@@ -43,7 +43,7 @@ TEST(Robustness, TruncatedAndDamagedFiles) {
   const std::vector<fs::path> files = Files();
   for (size_t i = 0; i < files.size(); i += 5) {
     const SourceCase c = ReadCase(files[i]);
-    SourceRef source{files[i].parent_path().string(), files[i].filename().string(),
+    core::SourceRef source{files[i].parent_path().string(), files[i].filename().string(),
                      c.text.substr(0, next(c.text.size()))};
     Handle(source, c.spec.entry);
     source.text = c.text;
@@ -52,7 +52,7 @@ TEST(Robustness, TruncatedAndDamagedFiles) {
       source.text[next(source.text.size())] = junk[next(sizeof(junk) - 1)];
     }
     Handle(source, c.spec.entry);
-    EXPECT_TRUE(Splice({{source.root, source.file, c.text}, source.text, c.spec.entry}));
+    EXPECT_TRUE(source::Splice({{source.root, source.file, c.text}, source.text, c.spec.entry}));
   }
 }
 

@@ -38,18 +38,18 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-SpliceOutcome DoSplice(const std::string& edited, const std::string& entry = "row_sum",
+core::SpliceOutcome DoSplice(const std::string& edited, const std::string& entry = "row_sum",
                        const std::string& original = kOriginal) {
-  auto outcome = Splice({{"/tmp", "ww-splice.cu", original}, edited, entry});
+  auto outcome = source::Splice({{"/tmp", "ww-splice.cu", original}, edited, entry});
   if (!outcome) throw std::runtime_error(outcome.error().Format());
   return *outcome;
 }
-std::string Text(const SpliceOutcome& outcome) {
-  const auto* rewritten = std::get_if<Rewritten>(&outcome);
-  return rewritten == nullptr ? "refused: " + std::get<Refused>(outcome).reason : rewritten->text;
+std::string Text(const core::SpliceOutcome& outcome) {
+  const auto* rewritten = std::get_if<core::Rewritten>(&outcome);
+  return rewritten == nullptr ? "refused: " + std::get<core::Refused>(outcome).reason : rewritten->text;
 }
-std::string Reason(const SpliceOutcome& outcome) {
-  const auto* refused = std::get_if<Refused>(&outcome);
+std::string Reason(const core::SpliceOutcome& outcome) {
+  const auto* refused = std::get_if<core::Refused>(&outcome);
   return refused == nullptr ? "it was spliced" : refused->reason;
 }
 
@@ -191,15 +191,15 @@ const KeptHeader kKeptHeaders[] = {
 class SpliceKept : public testing::TestWithParam<KeptHeader> {};
 
 TEST_P(SpliceKept, Include) {
-  const auto folder = TemporaryDirectory::Create("ww-splice-test");
+  const auto folder = base::TemporaryDirectory::Create("ww-splice-test");
   ASSERT_TRUE(folder);
-  ASSERT_TRUE(WriteFileAtomically(folder->path() / "extra.cuh", GetParam().text));
+  ASSERT_TRUE(base::WriteFileAtomically(folder->path() / "extra.cuh", GetParam().text));
   const std::string original =
       "#include \"extra.cuh\"\n#define BLOCK 32\n__device__ float add(float a, float b) { return a + b; }\n"
       "__global__ void k(float* x) { *x = add(1, 2); }\nint blocks(long n) { return BLOCK; }\n"
       "void run(float* x) { k<<<blocks(2), BLOCK>>>(x); }\n";
   const std::string edited = Replaced(Replaced(original, "#include \"extra.cuh\"\n", ""), "add(1, 2)", "add(2, 2)");
-  const auto outcome = Splice({{folder->path().string(), "a.cu", original}, edited, "run"});
+  const auto outcome = source::Splice({{folder->path().string(), "a.cu", original}, edited, "run"});
   ASSERT_TRUE(outcome);
   if (GetParam().refused[0] == '\0') {
     EXPECT_EQ(Text(*outcome), Replaced(original, "add(1, 2)", "add(2, 2)"));

@@ -13,30 +13,30 @@
 
 namespace warpwright {
 
-inline Chip TestChip() { return *LoadChip("h200"); }
+inline core::Chip TestChip() { return *config::LoadChip("h200"); }
 
 // One for the whole program, so that the shim is precompiled once.
 inline const std::filesystem::path& RecorderCache() {
-  static const TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-source-test"));
+  static const base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-source-test"));
   return folder.path();
 }
 
-inline const Compiler& TheCompiler() {
-  static const Compiler compiler = std::move(*Compiler::Create({}));
+inline const compile::Compiler& TheCompiler() {
+  static const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
   return compiler;
 }
 
 // A case of a manifest, with nothing for the host to read.
-inline RecordRequest RequestFor(const KernelSpec& spec, const Case& c) {
-  RecordRequest request;
+inline source::RecordRequest RequestFor(const core::KernelSpec& spec, const core::Case& c) {
+  source::RecordRequest request;
   request.spec = &spec;
   request.scalars = c.scalars;
-  for (const Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<BufferArgument>(&argument.kind);
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    const auto shape = ShapeOf(argument, c);
+    const auto shape = core::ShapeOf(argument, c);
     if (!shape) throw std::runtime_error(shape.error().Format());
-    uint64_t bytes = SizeOf(buffer->dtype);
+    uint64_t bytes = core::SizeOf(buffer->dtype);
     for (const int64_t extent : *shape) bytes *= static_cast<uint64_t>(extent);
     request.buffers.push_back({argument.name, bytes, 0, {}});
   }
@@ -46,11 +46,11 @@ inline RecordRequest RequestFor(const KernelSpec& spec, const Case& c) {
 }
 
 // The program of a slice, with the kernels that the plan launches.
-inline CompileRequest ProgramOf(const Slices& slices, const LaunchPlan& plan) {
-  CompileRequest request{slices.file, slices.device, slices.device_headers, {}, "sm_90"};
+inline compile::CompileRequest ProgramOf(const source::Slices& slices, const core::LaunchPlan& plan) {
+  compile::CompileRequest request{slices.file, slices.device, slices.device_headers, {}, "sm_90"};
   for (const auto* ops : {&plan.setup, &plan.ops}) {
-    for (const PlanOp& op : *ops) {
-      if (const auto* launch = std::get_if<KernelLaunch>(&op)) request.kernels.push_back(launch->kernel);
+    for (const core::PlanOp& op : *ops) {
+      if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) request.kernels.push_back(launch->kernel);
     }
   }
   std::sort(request.kernels.begin(), request.kernels.end());
@@ -58,14 +58,14 @@ inline CompileRequest ProgramOf(const Slices& slices, const LaunchPlan& plan) {
   return request;
 }
 
-inline void ExpectCompiles(const Slices& slices, const LaunchPlan& plan) {
-  const CompileRequest request = ProgramOf(slices, plan);
+inline void ExpectCompiles(const source::Slices& slices, const core::LaunchPlan& plan) {
+  const compile::CompileRequest request = ProgramOf(slices, plan);
   const auto compiled = TheCompiler().Compile(request);
   ASSERT_TRUE(compiled) << compiled.error().Format();
-  ASSERT_TRUE(std::holds_alternative<CompiledModule>(*compiled)) << std::get<CompileFailed>(*compiled).log << "\n"
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*compiled)) << std::get<core::CompileFailed>(*compiled).log << "\n"
                                                                  << slices.device;
   for (const std::string& kernel : request.kernels)
-    EXPECT_NE(std::get<CompiledModule>(*compiled).Find(kernel), nullptr) << kernel;
+    EXPECT_NE(std::get<core::CompiledModule>(*compiled).Find(kernel), nullptr) << kernel;
 }
 
 }  // namespace warpwright

@@ -7,7 +7,7 @@
 namespace warpwright {
 namespace {
 
-using Outcome = ToolFinding::Outcome;
+using Outcome = core::ToolFinding::Outcome;
 
 TEST(AcceptanceTools, ReadWhatASanitizerSays) {
   struct Row {
@@ -25,7 +25,7 @@ TEST(AcceptanceTools, ReadWhatASanitizerSays) {
            Row{"", std::nullopt, ""},
            Row{"========= ERROR SUMMARY: many errors\n", std::nullopt, ""},
        }) {
-    const auto finding = ReadSanitizerLog("memcheck", row.log);
+    const auto finding = worker::ReadSanitizerLog("memcheck", row.log);
     ASSERT_EQ(finding.has_value(), row.outcome.has_value()) << row.log;
     if (!finding) continue;
     EXPECT_EQ(finding->tool, "compute-sanitizer memcheck");
@@ -35,25 +35,25 @@ TEST(AcceptanceTools, ReadWhatASanitizerSays) {
 }
 
 TEST(AcceptanceTools, SaySoWhereTheyAreNotInstalled) {
-  const ToolFinding built = BuildWithNvcc({}, {"/", "a.cu", ""}, "sm_90");
+  const core::ToolFinding built = worker::BuildWithNvcc({}, {"/", "a.cu", ""}, "sm_90");
   EXPECT_EQ(built.outcome, Outcome::kNotRun);
   EXPECT_EQ(built.message, "it is not installed");
-  const auto findings = RunSanitizers({}, {}, {}, {});
+  const auto findings = worker::RunSanitizers({}, {}, {}, {});
   ASSERT_EQ(findings.size(), 4u);
   for (const auto& finding : findings) EXPECT_EQ(finding.outcome, Outcome::kNotRun);
 }
 
 TEST(AcceptanceTools, NvccBuildsTheWinnerBesideItsHeaders) {
-  const AcceptanceTools tools = FindAcceptanceTools();
+  const worker::AcceptanceTools tools = worker::FindAcceptanceTools();
   if (tools.nvcc.empty()) GTEST_SKIP() << "nvcc is not installed";
-  const auto root = TemporaryDirectory::Create("warpwright-test");
+  const auto root = base::TemporaryDirectory::Create("warpwright-test");
   ASSERT_TRUE(root);
-  ASSERT_TRUE(WriteFileAtomically(root->path() / "include/scale.cuh", "constexpr float kScale = 2;\n"));
-  ASSERT_TRUE(WriteFileAtomically(root->path() / "src/a.cu", "the original is not what is built\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(root->path() / "include/scale.cuh", "constexpr float kScale = 2;\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(root->path() / "src/a.cu", "the original is not what is built\n"));
   const char* good = "#include \"../include/scale.cuh\"\n__global__ void k(float* x) { *x *= kScale; }\nvoid f(float* x) { k<<<1, 1>>>(x); }\n";
-  const ToolFinding clean = BuildWithNvcc(tools, {root->path().string(), "src/a.cu", good}, "sm_90");
+  const core::ToolFinding clean = worker::BuildWithNvcc(tools, {root->path().string(), "src/a.cu", good}, "sm_90");
   EXPECT_EQ(clean.outcome, Outcome::kClean) << clean.message;
-  const ToolFinding broken = BuildWithNvcc(tools, {root->path().string(), "src/a.cu", "__global__ void k() { undeclared(); }\n"}, "sm_90");
+  const core::ToolFinding broken = worker::BuildWithNvcc(tools, {root->path().string(), "src/a.cu", "__global__ void k() { undeclared(); }\n"}, "sm_90");
   EXPECT_EQ(broken.outcome, Outcome::kFound);
   EXPECT_NE(broken.message.find("undeclared"), std::string::npos) << broken.message;
 }

@@ -12,11 +12,11 @@ namespace fs = std::filesystem;
 class CacheTrimTest : public testing::Test {
  protected:
   void Make(const std::string& name, std::chrono::hours age) {
-    ASSERT_TRUE(WriteFileAtomically(folder.path() / name / "recorder", "x"));
+    ASSERT_TRUE(base::WriteFileAtomically(folder.path() / name / "recorder", "x"));
     fs::last_write_time(folder.path() / name, fs::file_time_type::clock::now() - age);
   }
   bool Has(const std::string& name) const { return fs::exists(folder.path() / name); }
-  TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-trim"));
+  base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-trim"));
 };
 
 TEST_F(CacheTrimTest, TheNewestAndTheYoungStay) {
@@ -30,7 +30,7 @@ TEST_F(CacheTrimTest, TheNewestAndTheYoungStay) {
   Make("making-1", hours(48));
   Make("making-2", hours(0));
   Make("modules", hours(1000));
-  TrimCache(folder.path(), {2, 1, hours(24)});
+  worker::TrimCache(folder.path(), {2, 1, hours(24)});
   EXPECT_FALSE(Has("recorder-a"));
   EXPECT_FALSE(Has("recorder-b"));
   EXPECT_TRUE(Has("recorder-c"));
@@ -40,11 +40,11 @@ TEST_F(CacheTrimTest, TheNewestAndTheYoungStay) {
   EXPECT_FALSE(Has("making-1"));
   EXPECT_TRUE(Has("making-2"));
   EXPECT_TRUE(Has("modules"));
-  TrimCache(folder.path(), {0, 0, hours(24)});
+  worker::TrimCache(folder.path(), {0, 0, hours(24)});
   EXPECT_TRUE(Has("recorder-d")) << "another worker may be using it";
 }
 
-TEST(CacheTrim, AnAbsentCacheIsNoError) { TrimCache("/no/such/cache"); }
+TEST(CacheTrim, AnAbsentCacheIsNoError) { worker::TrimCache("/no/such/cache"); }
 
 }  // namespace
 }  // namespace warpwright

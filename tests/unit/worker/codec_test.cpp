@@ -9,10 +9,10 @@
 namespace warpwright {
 namespace {
 
-Frame Travel(const FrameView& view) {
-  const auto bytes = EncodeFrame(view);
+worker::Frame Travel(const worker::FrameView& view) {
+  const auto bytes = worker::EncodeFrame(view);
   if (!bytes) throw std::runtime_error(bytes.error().Format());
-  auto frame = DecodeFrame(*bytes);
+  auto frame = worker::DecodeFrame(*bytes);
   if (!frame) throw std::runtime_error(frame.error().Format());
   return std::move(*frame);
 }
@@ -23,7 +23,7 @@ T Must(Result<T> result) {
   return std::move(*result);
 }
 
-Expression Parsed(const char* text) { return Must(Expression::Parse(text)); }
+core::Expression Parsed(const char* text) { return Must(core::Expression::Parse(text)); }
 
 std::vector<std::byte> Bytes(const char* text) {
   const auto* begin = reinterpret_cast<const std::byte*>(text);
@@ -32,22 +32,22 @@ std::vector<std::byte> Bytes(const char* text) {
 
 // Not UTF-8, with a zero in it.
 const std::string kLatin1("// gr\xfc\xdf\n\0__global__", 18);
-const SourceRef kSource{"/repo", "kernels/k\xc3\xb6rnel.cu", kLatin1};
+const core::SourceRef kSource{"/repo", "kernels/k\xc3\xb6rnel.cu", kLatin1};
 
-void ExpectSame(const SourceRef& a, const SourceRef& b) {
+void ExpectSame(const core::SourceRef& a, const core::SourceRef& b) {
   EXPECT_EQ(a.root, b.root);
   EXPECT_EQ(a.file, b.file);
   EXPECT_EQ(a.text, b.text);
 }
 
 TEST(Codec, Inspect) {
-  const auto call = std::get<InspectCall>(Must(DecodeCall(Travel(EncodeInspect(kSource)))));
+  const auto call = std::get<worker::InspectCall>(Must(worker::DecodeCall(Travel(worker::EncodeInspect(kSource)))));
   ExpectSame(call.source, kSource);
 }
 
 TEST(Codec, Rewrite) {
-  const RewriteRequest sent{kSource, "ns::entry<float>", "kernel", "launch_retune", {{"block_size", "256"}, {"x", "\"quoted\""}}};
-  const auto got = std::get<RewriteRequest>(Must(DecodeCall(Travel(EncodeCall(sent)))));
+  const core::RewriteRequest sent{kSource, "ns::entry<float>", "kernel", "launch_retune", {{"block_size", "256"}, {"x", "\"quoted\""}}};
+  const auto got = std::get<core::RewriteRequest>(Must(worker::DecodeCall(Travel(worker::EncodeCall(sent)))));
   ExpectSame(got.source, sent.source);
   EXPECT_EQ(got.entry, sent.entry);
   EXPECT_EQ(got.kernel, sent.kernel);
@@ -56,27 +56,27 @@ TEST(Codec, Rewrite) {
 }
 
 TEST(Codec, Splice) {
-  const SpliceRequest sent{kSource, "edited \xff text", "entry"};
-  const auto got = std::get<SpliceRequest>(Must(DecodeCall(Travel(EncodeCall(sent)))));
+  const core::SpliceRequest sent{kSource, "edited \xff text", "entry"};
+  const auto got = std::get<core::SpliceRequest>(Must(worker::DecodeCall(Travel(worker::EncodeCall(sent)))));
   ExpectSame(got.original, sent.original);
   EXPECT_EQ(got.edited, sent.edited);
   EXPECT_EQ(got.entry, sent.entry);
 }
 
-ExecuteRequest FullRequest() {
-  ExecuteRequest r;
+core::ExecuteRequest FullRequest() {
+  core::ExecuteRequest r;
   r.source = kSource;
   r.spec.name = "softmax";
   r.spec.file = kSource.file;
   r.spec.entry = "softmax_forward";
-  BufferArgument buffer;
-  buffer.dtype = DType::kBF16;
+  core::BufferArgument buffer;
+  buffer.dtype = core::DType::kBF16;
   buffer.shape = {Parsed("ceil_div(N, 2)"), Parsed("C")};
-  buffer.role = Role::kInOut;
+  buffer.role = core::Role::kInOut;
   buffer.alignment = 4;
-  r.spec.args = {{"x", buffer, 7}, {"n", ScalarArgument{DType::kF64, ScalarValue(0.1)}, 8}, {"m", ScalarArgument{DType::kI64, std::nullopt}, 9}};
-  r.spec.launch = LaunchSpec{{Parsed("N"), Parsed("2")}, {Parsed("256")}, Parsed("4 * C")};
-  r.spec.allow = {Allow::kClock, Allow::kReducedPrecision, Allow::kState};
+  r.spec.args = {{"x", buffer, 7}, {"n", core::ScalarArgument{core::DType::kF64, core::ScalarValue(0.1)}, 8}, {"m", core::ScalarArgument{core::DType::kI64, std::nullopt}, 9}};
+  r.spec.launch = core::LaunchSpec{{Parsed("N"), Parsed("2")}, {Parsed("256")}, Parsed("4 * C")};
+  r.spec.allow = {core::Allow::kClock, core::Allow::kReducedPrecision, core::Allow::kState};
   r.spec.line = 3;
   r.case_name = "N=3";
   r.scalars = {{"big", std::numeric_limits<int64_t>::min()}, {"one", 1.0}, {"inf", -std::numeric_limits<double>::infinity()},
@@ -89,13 +89,13 @@ ExecuteRequest FullRequest() {
   r.options.seed = ~0ull;
   r.options.sample_instructions = 1'000'000'007;
   r.options.instruction_limit = 12;
-  r.options.block_limit = Dim3{1, 2, 3};
+  r.options.block_limit = core::Dim3{1, 2, 3};
   return r;
 }
 
 TEST(Codec, ExecuteRequest) {
-  const ExecuteRequest sent = FullRequest();
-  const auto got = std::get<ExecuteRequest>(Must(DecodeCall(Travel(EncodeCall(sent)))));
+  const core::ExecuteRequest sent = FullRequest();
+  const auto got = std::get<core::ExecuteRequest>(Must(worker::DecodeCall(Travel(worker::EncodeCall(sent)))));
   ExpectSame(got.source, sent.source);
   EXPECT_EQ(got.spec.name, sent.spec.name);
   EXPECT_EQ(got.spec.file, sent.spec.file);
@@ -103,18 +103,18 @@ TEST(Codec, ExecuteRequest) {
   EXPECT_EQ(got.spec.line, sent.spec.line);
   EXPECT_EQ(got.spec.allow, sent.spec.allow);
   ASSERT_EQ(got.spec.args.size(), 3u);
-  const auto& buffer = std::get<BufferArgument>(got.spec.args[0].kind);
+  const auto& buffer = std::get<core::BufferArgument>(got.spec.args[0].kind);
   EXPECT_EQ(got.spec.args[0].name, "x");
   EXPECT_EQ(got.spec.args[0].line, 7);
-  EXPECT_EQ(buffer.dtype, DType::kBF16);
-  EXPECT_EQ(buffer.role, Role::kInOut);
+  EXPECT_EQ(buffer.dtype, core::DType::kBF16);
+  EXPECT_EQ(buffer.role, core::Role::kInOut);
   EXPECT_EQ(buffer.alignment, 4);
   ASSERT_EQ(buffer.shape.size(), 2u);
   EXPECT_EQ(buffer.shape[0].Evaluate({{"N", 3}}).value(), 2);
-  const auto& scalar = std::get<ScalarArgument>(got.spec.args[1].kind);
-  EXPECT_EQ(scalar.dtype, DType::kF64);
+  const auto& scalar = std::get<core::ScalarArgument>(got.spec.args[1].kind);
+  EXPECT_EQ(scalar.dtype, core::DType::kF64);
   EXPECT_EQ(std::get<double>(*scalar.value), 0.1);
-  EXPECT_FALSE(std::get<ScalarArgument>(got.spec.args[2].kind).value.has_value());
+  EXPECT_FALSE(std::get<core::ScalarArgument>(got.spec.args[2].kind).value.has_value());
   ASSERT_TRUE(got.spec.launch);
   EXPECT_EQ(got.spec.launch->grid, sent.spec.launch->grid);
   EXPECT_EQ(got.spec.launch->block, sent.spec.launch->block);
@@ -140,11 +140,11 @@ TEST(Codec, ExecuteRequest) {
 }
 
 TEST(Codec, InspectionAnswer) {
-  Inspection sent;
-  EntryInfo entry;
-  entry.kind = EntryInfo::Kind::kKernel;
+  core::Inspection sent;
+  core::EntryInfo entry;
+  entry.kind = core::EntryInfo::Kind::kKernel;
   entry.name = "ns::f";
-  entry.parameters = {{"p", "const float *", true, true, true, DType::kF16, Role::kScratch}, {"s", "Config", false, false, false, {}, {}}};
+  entry.parameters = {{"p", "const float *", true, true, true, core::DType::kF16, core::Role::kScratch}, {"s", "Config", false, false, false, {}, {}}};
   entry.kernels = {"k1", "k2"};
   entry.slice_hash = "abc";
   entry.refusal = "uses cuBLAS";
@@ -152,17 +152,17 @@ TEST(Codec, InspectionAnswer) {
   entry.line = 10;
   entry.end_line = 20;
   sent.entries = {entry};
-  KernelInfo kernel;
+  core::KernelInfo kernel;
   kernel.name = "k1";
   kernel.template_parameters = {"typename T"};
   kernel.parameters = entry.parameters;
   kernel.file = "a.cuh";
   kernel.line = 1;
   kernel.end_line = 9;
-  StaticFeatures& f = kernel.features;
-  f.operation = OperationClass::kMatmul;
+  core::StaticFeatures& f = kernel.features;
+  f.operation = core::OperationClass::kMatmul;
   f.loops = {{3, 1, "C", 16, true, true, true}, {4, 0, "n", std::nullopt, false, false, false}};
-  f.accesses = {{"p", AccessPattern::kStrided, true, true, 4, "C", 2, 8}};
+  f.accesses = {{"p", core::AccessPattern::kStrided, true, true, 4, "C", 2, 8}};
   f.shared_bytes = 4096;
   f.dynamic_shared = true;
   f.barriers = 1, f.atomics = 2, f.shuffles = 3, f.votes = 4, f.divergent_branches = 5;
@@ -171,14 +171,14 @@ TEST(Codec, InspectionAnswer) {
   f.max_vector_width = 8;
   f.independent_accumulators = 6;
   f.math = {"expf", "rsqrtf"};
-  f.dtypes = {DType::kF32, DType::kBool};
+  f.dtypes = {core::DType::kF32, core::DType::kBool};
   sent.kernels = {kernel};
   sent.headers = {"include/common.cuh"};
   sent.warnings = {"a.cu:1: something"};
 
-  const Inspection got = Must(DecodeInspection(Travel(EncodeAnswer(sent))));
+  const core::Inspection got = Must(worker::DecodeInspection(Travel(worker::EncodeAnswer(sent))));
   ASSERT_EQ(got.entries.size(), 1u);
-  const EntryInfo& e = got.entries[0];
+  const core::EntryInfo& e = got.entries[0];
   EXPECT_EQ(e.kind, entry.kind);
   EXPECT_EQ(e.name, entry.name);
   EXPECT_EQ(e.kernels, entry.kernels);
@@ -190,14 +190,14 @@ TEST(Codec, InspectionAnswer) {
   ASSERT_EQ(e.parameters.size(), 2u);
   EXPECT_EQ(e.parameters[0].type, "const float *");
   EXPECT_TRUE(e.parameters[0].is_pointer && e.parameters[0].is_const && e.parameters[0].is_restrict);
-  EXPECT_EQ(e.parameters[0].dtype, DType::kF16);
-  EXPECT_EQ(e.parameters[0].likely_role, Role::kScratch);
+  EXPECT_EQ(e.parameters[0].dtype, core::DType::kF16);
+  EXPECT_EQ(e.parameters[0].likely_role, core::Role::kScratch);
   EXPECT_FALSE(e.parameters[1].dtype || e.parameters[1].likely_role || e.parameters[1].is_pointer);
   ASSERT_EQ(got.kernels.size(), 1u);
   EXPECT_EQ(got.kernels[0].template_parameters, kernel.template_parameters);
   EXPECT_EQ(got.kernels[0].file, "a.cuh");
   EXPECT_EQ(got.kernels[0].end_line, 9);
-  const StaticFeatures& g = got.kernels[0].features;
+  const core::StaticFeatures& g = got.kernels[0].features;
   EXPECT_EQ(g.operation, f.operation);
   ASSERT_EQ(g.loops.size(), 2u);
   EXPECT_EQ(g.loops[0].trip_count, 16);
@@ -205,7 +205,7 @@ TEST(Codec, InspectionAnswer) {
   EXPECT_TRUE(g.loops[0].thread_strided && g.loops[0].unrolled && g.loops[0].accumulates);
   EXPECT_FALSE(g.loops[1].trip_count);
   ASSERT_EQ(g.accesses.size(), 1u);
-  EXPECT_EQ(g.accesses[0].pattern, AccessPattern::kStrided);
+  EXPECT_EQ(g.accesses[0].pattern, core::AccessPattern::kStrided);
   EXPECT_EQ(g.accesses[0].vector_width, 4);
   EXPECT_EQ(g.accesses[0].loop_depth, 2);
   EXPECT_EQ(g.accesses[0].stride, "C");
@@ -222,30 +222,30 @@ TEST(Codec, InspectionAnswer) {
 }
 
 TEST(Codec, RewriteAndSpliceAnswers) {
-  const auto rewritten = std::get<Rewritten>(Must(DecodeRewrite(Travel(EncodeAnswer(RewriteOutcome(Rewritten{kLatin1, {"note"}, "entry<double>"}))))));
+  const auto rewritten = std::get<core::Rewritten>(Must(worker::DecodeRewrite(Travel(worker::EncodeAnswer(core::RewriteOutcome(core::Rewritten{kLatin1, {"note"}, "entry<double>"}))))));
   EXPECT_EQ(rewritten.text, kLatin1);
   EXPECT_EQ(rewritten.notes, std::vector<std::string>{"note"});
   EXPECT_EQ(rewritten.entry, "entry<double>");
-  const auto refusal = std::get<RewriteRefusal>(Must(DecodeRewrite(Travel(EncodeAnswer(RewriteOutcome(RewriteRefusal{"why", 31}))))));
+  const auto refusal = std::get<core::RewriteRefusal>(Must(worker::DecodeRewrite(Travel(worker::EncodeAnswer(core::RewriteOutcome(core::RewriteRefusal{"why", 31}))))));
   EXPECT_EQ(refusal.reason, "why");
   EXPECT_EQ(refusal.line, 31);
-  const auto spliced = std::get<Rewritten>(Must(DecodeSplice(Travel(EncodeAnswer(SpliceOutcome(Rewritten{kLatin1, {}, {}}))))));
+  const auto spliced = std::get<core::Rewritten>(Must(worker::DecodeSplice(Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Rewritten{kLatin1, {}, {}}))))));
   EXPECT_EQ(spliced.text, kLatin1);
-  const auto refused = std::get<Refused>(Must(DecodeSplice(Travel(EncodeAnswer(SpliceOutcome(Refused{"splice", "outside", "a.cu", 4}))))));
+  const auto refused = std::get<core::Refused>(Must(worker::DecodeSplice(Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Refused{"splice", "outside", "a.cu", 4}))))));
   EXPECT_EQ(refused.check, "splice");
   EXPECT_EQ(refused.reason, "outside");
   EXPECT_EQ(refused.file, "a.cu");
   EXPECT_EQ(refused.line, 4);
 }
 
-ExecuteOutcome TravelOutcome(const ExecuteOutcome& outcome) { return Must(DecodeExecute(Travel(EncodeAnswer(outcome)))); }
+core::ExecuteOutcome TravelOutcome(const core::ExecuteOutcome& outcome) { return Must(worker::DecodeExecute(Travel(worker::EncodeAnswer(outcome)))); }
 
 TEST(Codec, ExecuteAnswersOfFailures) {
-  EXPECT_EQ(std::get<CompileFailed>(TravelOutcome(CompileFailed{"a.cu(3): error"})).log, "a.cu(3): error");
-  EXPECT_EQ(std::get<CompileFailed>(TravelOutcome(CompileFailed{"bad \xff byte"})).log, "bad \xef\xbf\xbd byte");  // logs become UTF-8
-  EXPECT_EQ(std::get<Refused>(TravelOutcome(Refused{"slice", "r", "f", 2})).check, "slice");
-  Fault fault{Fault::Kind::kDivergentBarrier, "message", "kernel", "a.cu", 12, {1, 2, 3}, {4, 5, 4'000'000'000u}};
-  const auto got = std::get<Faulted>(TravelOutcome(Faulted{fault, "case"}));
+  EXPECT_EQ(std::get<core::CompileFailed>(TravelOutcome(core::CompileFailed{"a.cu(3): error"})).log, "a.cu(3): error");
+  EXPECT_EQ(std::get<core::CompileFailed>(TravelOutcome(core::CompileFailed{"bad \xff byte"})).log, "bad \xef\xbf\xbd byte");  // logs become UTF-8
+  EXPECT_EQ(std::get<core::Refused>(TravelOutcome(core::Refused{"slice", "r", "f", 2})).check, "slice");
+  core::Fault fault{core::Fault::Kind::kDivergentBarrier, "message", "kernel", "a.cu", 12, {1, 2, 3}, {4, 5, 4'000'000'000u}};
+  const auto got = std::get<core::Faulted>(TravelOutcome(core::Faulted{fault, "case"}));
   EXPECT_EQ(got.case_name, "case");
   EXPECT_EQ(got.fault.kind, fault.kind);
   EXPECT_EQ(got.fault.message, fault.message);
@@ -257,9 +257,9 @@ TEST(Codec, ExecuteAnswersOfFailures) {
 }
 
 TEST(Codec, ExecutedAnswer) {
-  Executed sent;
+  core::Executed sent;
   sent.buffers = {Bytes("out"), {}};
-  LaunchReport launch;
+  core::LaunchReport launch;
   launch.kernel = "k<float>";
   launch.registers = 40;
   launch.threads_per_block = 256;
@@ -267,7 +267,7 @@ TEST(Codec, ExecutedAnswer) {
   launch.blocks_total = 1ull << 40;
   launch.blocks_run = 7;
   uint64_t value = 1;
-  for (const auto& field : Fields(launch.counters)) ASSERT_TRUE(SetField(launch.counters, field.name, value += 1'000'000'000'007ull));
+  for (const auto& field : core::Fields(launch.counters)) ASSERT_TRUE(core::SetField(launch.counters, field.name, value += 1'000'000'000'007ull));
   launch.lines = {{"a.cu", 3, 1, 2, 3, 4, 5, 6, 7, 8, {{"barrier", 8}}}};
   launch.occupancy = {4, 0.5, 0.25, "registers", 3.75};
   launch.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, "dram"};
@@ -285,7 +285,7 @@ TEST(Codec, ExecutedAnswer) {
   sent.plan_digest = "p";
   sent.module_key = "m";
   sent.seconds = {{"run", 0.25}};
-  const auto got = std::get<Executed>(TravelOutcome(sent));
+  const auto got = std::get<core::Executed>(TravelOutcome(sent));
   EXPECT_EQ(got.differing_runs, 3u);
   EXPECT_EQ(got.other_buffers, sent.other_buffers);
   EXPECT_EQ(got.changed_globals, sent.changed_globals);
@@ -305,7 +305,7 @@ TEST(Codec, ExecutedAnswer) {
   EXPECT_EQ(got.module_key, "m");
   EXPECT_EQ(got.seconds, sent.seconds);
   ASSERT_EQ(got.launches.size(), 1u);
-  const LaunchReport& l = got.launches[0];
+  const core::LaunchReport& l = got.launches[0];
   EXPECT_EQ(l.kernel, launch.kernel);
   EXPECT_EQ(l.registers, 40);
   EXPECT_EQ(l.threads_per_block, 256);
@@ -328,7 +328,7 @@ TEST(Codec, ExecutedAnswer) {
 
 TEST(Codec, TheWorkersOwnErrors) {
   const Error sent{ErrorCode::kEnvironment, "no toolkit", "f", 1, 2, "install it"};
-  const auto got = DecodeExecute(Travel(EncodeError(sent)));
+  const auto got = worker::DecodeExecute(Travel(worker::EncodeError(sent)));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().Format(), sent.Format());
   EXPECT_EQ(got.error().code, sent.code);
@@ -337,11 +337,11 @@ TEST(Codec, TheWorkersOwnErrors) {
 class BrokenMessage : public ::testing::TestWithParam<const char*> {};
 TEST_P(BrokenMessage, IsAnErrorOfEveryDecoder) {
   const auto corrupt = [](const auto& result) { return !result && result.error().code == ErrorCode::kCorrupt; };
-  EXPECT_TRUE(corrupt(DecodeCall({FrameKind::kMessage, GetParam(), {}})));
-  EXPECT_TRUE(corrupt(DecodeInspection({FrameKind::kMessage, GetParam(), {}})));
-  EXPECT_TRUE(corrupt(DecodeRewrite({FrameKind::kMessage, GetParam(), {}})));
-  EXPECT_TRUE(corrupt(DecodeSplice({FrameKind::kMessage, GetParam(), {}})));
-  EXPECT_TRUE(corrupt(DecodeExecute({FrameKind::kMessage, GetParam(), {}})));
+  EXPECT_TRUE(corrupt(worker::DecodeCall({worker::FrameKind::kMessage, GetParam(), {}})));
+  EXPECT_TRUE(corrupt(worker::DecodeInspection({worker::FrameKind::kMessage, GetParam(), {}})));
+  EXPECT_TRUE(corrupt(worker::DecodeRewrite({worker::FrameKind::kMessage, GetParam(), {}})));
+  EXPECT_TRUE(corrupt(worker::DecodeSplice({worker::FrameKind::kMessage, GetParam(), {}})));
+  EXPECT_TRUE(corrupt(worker::DecodeExecute({worker::FrameKind::kMessage, GetParam(), {}})));
 }
 const std::string kDeep = std::string(100'000, '[') + std::string(100'000, ']');
 INSTANTIATE_TEST_SUITE_P(All, BrokenMessage,
@@ -353,11 +353,11 @@ INSTANTIATE_TEST_SUITE_P(All, BrokenMessage,
 
 TEST(Codec, AnAttachmentIsTakenOnce) {
   // Two buffers that claim the same bytes: the second gets none rather than a shared copy.
-  Frame frame = Travel(EncodeCall(FullRequest()));
+  worker::Frame frame = Travel(worker::EncodeCall(FullRequest()));
   const size_t at = frame.header.find("\"bytes\":2");
   ASSERT_NE(at, std::string::npos) << frame.header;
   frame.header.replace(at, 9, "\"bytes\":1");
-  const auto request = std::get<ExecuteRequest>(Must(DecodeCall(std::move(frame))));
+  const auto request = std::get<core::ExecuteRequest>(Must(worker::DecodeCall(std::move(frame))));
   EXPECT_FALSE(request.buffers[0].bytes.empty());
   EXPECT_TRUE(request.buffers[1].bytes.empty());
 }

@@ -14,14 +14,14 @@
 
 namespace {
 
-using warpwright::Frame;
-using warpwright::FrameKind;
-using warpwright::FrameView;
+using warpwright::worker::Frame;
+using warpwright::worker::FrameKind;
+using warpwright::worker::FrameView;
 const auto kForever = std::chrono::steady_clock::now() + std::chrono::hours(1);
-std::optional<warpwright::WorkerAreas> areas;
+std::optional<warpwright::worker::WorkerAreas> areas;
 
 void Write(const FrameView& frame) {
-  if (!warpwright::WriteFrame(1, frame, kForever, areas ? &areas->writes : nullptr)) std::_Exit(9);
+  if (!warpwright::worker::WriteFrame(1, frame, kForever, areas ? &areas->writes : nullptr)) std::_Exit(9);
 }
 void WriteRaw(const std::string& bytes) {
   if (::write(1, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) std::_Exit(9);
@@ -71,11 +71,11 @@ int main(int argc, char** argv) {
   if (mode == "no-hello") Hang();
   if (mode == "broken-environment") return 3;
   if (mode == "banner") WriteRaw("Welcome to gpu7! This text is no frame.\n");
-  if (mode == "shares") areas = warpwright::AdoptAreas();
-  Write({FrameKind::kHello, areas ? std::string(warpwright::kSharesMemory) + "fake worker" : "fake worker", {}});
+  if (mode == "shares") areas = warpwright::worker::AdoptAreas();
+  Write({FrameKind::kHello, areas ? std::string(warpwright::worker::kSharesMemory) + "fake worker" : "fake worker", {}});
   if (mode == "deaf") Hang();
   for (;;) {
-    const auto call = warpwright::ReadFrame(0, kForever, areas ? &areas->reads : nullptr);
+    const auto call = warpwright::worker::ReadFrame(0, kForever, areas ? &areas->reads : nullptr);
     if (!call) return 0;
     if (mode == "echo" || mode == "shares") Echo(*call);
     else Play(mode, *call);

@@ -23,24 +23,24 @@ std::vector<std::byte> Numbered(size_t count) {
 }
 
 struct Pipe {
-  Fd read, write;
+  base::Fd read, write;
   Pipe() {
     int ends[2];
     if (::pipe(ends) != 0) throw std::runtime_error("pipe");
-    read = Fd(ends[0]);
-    write = Fd(ends[1]);
+    read = base::Fd(ends[0]);
+    write = base::Fd(ends[1]);
   }
 };
 
 TEST(Frame, SurvivesMemory) {
   const auto large = Numbered(100'000), none = Numbered(0);
-  FrameView sent{FrameKind::kStage, "{\"a\": 1}", {}};
+  worker::FrameView sent{worker::FrameKind::kStage, "{\"a\": 1}", {}};
   EXPECT_EQ(sent.Attach(large), 0u);
   EXPECT_EQ(sent.Attach(none), 1u);
   EXPECT_EQ(sent.Attach(std::string_view("text\xff")), 2u);
-  const auto received = DecodeFrame(EncodeFrame(sent).value());
+  const auto received = worker::DecodeFrame(worker::EncodeFrame(sent).value());
   ASSERT_TRUE(received) << received.error().Format();
-  EXPECT_EQ(received->kind, FrameKind::kStage);
+  EXPECT_EQ(received->kind, worker::FrameKind::kStage);
   EXPECT_EQ(received->header, sent.header);
   ASSERT_EQ(received->attachments.size(), 3u);
   EXPECT_EQ(received->attachments[0], large);
@@ -49,13 +49,13 @@ TEST(Frame, SurvivesMemory) {
 }
 
 TEST(Frame, EveryCutIsAnError) {
-  FrameView sent{FrameKind::kMessage, "header", {}};
+  worker::FrameView sent{worker::FrameKind::kMessage, "header", {}};
   const auto bytes = Numbered(10);
   sent.Attach(bytes);
-  const std::string whole = EncodeFrame(sent).value();
-  ASSERT_TRUE(DecodeFrame(whole));
-  for (size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(DecodeFrame(whole.substr(0, size))) << size;
-  EXPECT_FALSE(DecodeFrame(whole + "x"));
+  const std::string whole = worker::EncodeFrame(sent).value();
+  ASSERT_TRUE(worker::DecodeFrame(whole));
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(worker::DecodeFrame(whole.substr(0, size))) << size;
+  EXPECT_FALSE(worker::DecodeFrame(whole + "x"));
 }
 
 struct BadHead {
@@ -66,7 +66,7 @@ struct BadHead {
 std::string Number(uint32_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
 class BrokenFrame : public ::testing::TestWithParam<BadHead> {};
 TEST_P(BrokenFrame, IsRefused) {
-  const auto frame = DecodeFrame(GetParam().bytes);
+  const auto frame = worker::DecodeFrame(GetParam().bytes);
   ASSERT_FALSE(frame);
   EXPECT_EQ(frame.error().code, ErrorCode::kCorrupt);
   EXPECT_NE(frame.error().message.find(GetParam().message), std::string::npos) << frame.error().message;
@@ -89,11 +89,11 @@ TEST(Frame, PassesAPipeInPieces) {
   Pipe pipe;
   const auto large = Numbered(3'000'000);  // many times what a pipe holds
   std::thread writer([&] {
-    FrameView frame{FrameKind::kMessage, "h", {}};
+    worker::FrameView frame{worker::FrameKind::kMessage, "h", {}};
     frame.Attach(large);
-    EXPECT_TRUE(WriteFrame(pipe.write.get(), frame, In(5000)));
+    EXPECT_TRUE(worker::WriteFrame(pipe.write.get(), frame, In(5000)));
   });
-  const auto frame = ReadFrame(pipe.read.get(), In(5000));
+  const auto frame = worker::ReadFrame(pipe.read.get(), In(5000));
   writer.join();
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->attachments.at(0), large);
@@ -103,25 +103,25 @@ TEST(Frame, PassesAPipeInPieces) {
 class SharedFrame : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto made = SharedArea::Create(SharedArea::Use::kWrite);
+    auto made = worker::SharedArea::Create(worker::SharedArea::Use::kWrite);
     ASSERT_TRUE(made) << made.error().Format();
     writes = std::move(*made);
-    in_place = SharedArea::Adopt(::dup(writes->descriptor()), SharedArea::Use::kReadInPlace);
-    copies = SharedArea::Adopt(::dup(writes->descriptor()), SharedArea::Use::kReadCopies);
+    in_place = worker::SharedArea::Adopt(::dup(writes->descriptor()), worker::SharedArea::Use::kReadInPlace);
+    copies = worker::SharedArea::Adopt(::dup(writes->descriptor()), worker::SharedArea::Use::kReadCopies);
     ASSERT_TRUE(in_place && copies);
   }
-  Result<Frame> Pass(const FrameView& frame, SharedArea* reads) {
-    EXPECT_TRUE(WriteFrame(pipe.write.get(), frame, In(5000), &*writes));
-    return ReadFrame(pipe.read.get(), In(5000), reads);
+  Result<worker::Frame> Pass(const worker::FrameView& frame, worker::SharedArea* reads) {
+    EXPECT_TRUE(worker::WriteFrame(pipe.write.get(), frame, In(5000), &*writes));
+    return worker::ReadFrame(pipe.read.get(), In(5000), reads);
   }
   Pipe pipe;
-  std::optional<SharedArea> writes, in_place, copies;
+  std::optional<worker::SharedArea> writes, in_place, copies;
 };
 
 TEST_F(SharedFrame, CarriesLargeAttachmentsBesideThePipe) {
   const auto large = Numbered(3'000'001), other = Numbered(200'000), small = Numbered(100);
-  for (SharedArea* reads : {&*in_place, &*copies}) {
-    FrameView frame{FrameKind::kMessage, "h", {}};
+  for (worker::SharedArea* reads : {&*in_place, &*copies}) {
+    worker::FrameView frame{worker::FrameKind::kMessage, "h", {}};
     for (const auto* part : {&small, &large, &small, &other}) frame.Attach(*part);
     const auto received = Pass(frame, reads);  // in one thread: the pipe could not hold the large ones
     ASSERT_TRUE(received) << received.error().Format();
@@ -135,7 +135,7 @@ TEST_F(SharedFrame, CarriesLargeAttachmentsBesideThePipe) {
 
 TEST_F(SharedFrame, ACopyIsOutOfThePeersReach) {
   const auto before = Numbered(1'000'000), after = std::vector<std::byte>(1'000'000, std::byte{9});
-  FrameView frame{FrameKind::kMessage, "h", {}};
+  worker::FrameView frame{worker::FrameKind::kMessage, "h", {}};
   frame.Attach(before);
   const auto copied = Pass(frame, &*copies), seen = Pass(frame, &*in_place);
   ASSERT_TRUE(copied && seen);
@@ -145,15 +145,15 @@ TEST_F(SharedFrame, ACopyIsOutOfThePeersReach) {
 }
 
 TEST_F(SharedFrame, NoReaderBelievesSizes) {
-  EXPECT_FALSE(copies->Get(SharedArea::kBytes, 1));
-  EXPECT_FALSE(copies->Get(1, SharedArea::kBytes));
+  EXPECT_FALSE(copies->Get(worker::SharedArea::kBytes, 1));
+  EXPECT_FALSE(copies->Get(1, worker::SharedArea::kBytes));
   EXPECT_FALSE(copies->Get(~uint64_t{0}, 2));
   const auto unwritten = copies->Get(0, 3ull << 30);
   ASSERT_FALSE(unwritten);
   EXPECT_NE(unwritten.error().message.find("more shared memory than was written"), std::string::npos) << unwritten.error().message;
   EXPECT_NE(::ftruncate(writes->descriptor(), 4096), 0);  // it would kill who reads behind
   // The peer says that bytes are in shared memory, and there is none.
-  FrameView frame{FrameKind::kMessage, "h", {}};
+  worker::FrameView frame{worker::FrameKind::kMessage, "h", {}};
   const auto large = Numbered(1'000'000);
   frame.Attach(large);
   const auto nowhere = Pass(frame, nullptr);
@@ -162,8 +162,8 @@ TEST_F(SharedFrame, NoReaderBelievesSizes) {
 }
 
 TEST_F(SharedFrame, AnOrdinaryFileIsNoArea) {
-  EXPECT_FALSE(SharedArea::Adopt(::dup(pipe.read.get()), SharedArea::Use::kReadInPlace));
-  EXPECT_FALSE(SharedArea::Adopt(-1, SharedArea::Use::kReadInPlace));
+  EXPECT_FALSE(worker::SharedArea::Adopt(::dup(pipe.read.get()), worker::SharedArea::Use::kReadInPlace));
+  EXPECT_FALSE(worker::SharedArea::Adopt(-1, worker::SharedArea::Use::kReadInPlace));
 }
 
 TEST_F(SharedFrame, TrimmedMemoryIsGivenBack) {
@@ -177,23 +177,23 @@ TEST_F(SharedFrame, TrimmedMemoryIsGivenBack) {
 
 TEST(Frame, ADeadlineHoldsForBothDirections) {
   Pipe pipe;
-  EXPECT_EQ(ReadFrame(pipe.read.get(), In(30)).error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(worker::ReadFrame(pipe.read.get(), In(30)).error().code, ErrorCode::kTimeout);
   ASSERT_EQ(::write(pipe.write.get(), "WWF1", 4), 4);  // and in the middle of a frame
-  EXPECT_EQ(ReadFrame(pipe.read.get(), In(30)).error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(worker::ReadFrame(pipe.read.get(), In(30)).error().code, ErrorCode::kTimeout);
   ::fcntl(pipe.write.get(), F_SETFL, O_NONBLOCK);
   const auto large = Numbered(3'000'000);
-  FrameView frame;
+  worker::FrameView frame;
   frame.Attach(large);
-  EXPECT_EQ(WriteFrame(pipe.write.get(), frame, In(30)).error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(worker::WriteFrame(pipe.write.get(), frame, In(30)).error().code, ErrorCode::kTimeout);
 }
 
 TEST(Frame, AClosedPipeIsAnErrorAndNotASignal) {
   Pipe pipe;
   pipe.read.Close();
-  EXPECT_EQ(WriteFrame(pipe.write.get(), {FrameKind::kMessage, "h", {}}, In(1000)).error().code, ErrorCode::kWorkerDied);
+  EXPECT_EQ(worker::WriteFrame(pipe.write.get(), {worker::FrameKind::kMessage, "h", {}}, In(1000)).error().code, ErrorCode::kWorkerDied);
   Pipe other;
   other.write.Close();
-  EXPECT_EQ(ReadFrame(other.read.get(), In(1000)).error().code, ErrorCode::kWorkerDied);
+  EXPECT_EQ(worker::ReadFrame(other.read.get(), In(1000)).error().code, ErrorCode::kWorkerDied);
 }
 
 }  // namespace

@@ -14,21 +14,21 @@ using std::chrono::milliseconds;
 
 class SupervisorTest : public ::testing::Test {
  protected:
-  WorkerCommand Fake(const std::string& mode, bool once = false) const {
-    WorkerCommand command{{WW_FAKE_WORKER, mode}, folder.path() / "log"};
+  worker::WorkerCommand Fake(const std::string& mode, bool once = false) const {
+    worker::WorkerCommand command{{WW_FAKE_WORKER, mode}, folder.path() / "log"};
     if (once) command.argv.push_back((folder.path() / "played").string());
     return command;
   }
-  TemporaryDirectory folder = std::move(*TemporaryDirectory::Create("ww-supervisor"));
-  CallLimits limits{milliseconds(2000), {}};
+  base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-supervisor"));
+  worker::CallLimits limits{milliseconds(2000), {}};
 };
 
 TEST_F(SupervisorTest, StartsOneWorkerForManyCalls) {
-  Supervisor supervisor(Fake("echo"));
+  worker::Supervisor supervisor(Fake("echo"));
   EXPECT_EQ(supervisor.starts(), 0);
   const std::vector<std::byte> large(5'000'000, std::byte{7});
   for (int i = 0; i < 3; ++i) {
-    FrameView call{FrameKind::kMessage, "call " + std::to_string(i), {}};
+    worker::FrameView call{worker::FrameKind::kMessage, "call " + std::to_string(i), {}};
     call.Attach(large);
     const auto answer = supervisor.Call(call, limits);
     ASSERT_TRUE(answer) << answer.error().Format();
@@ -38,15 +38,15 @@ TEST_F(SupervisorTest, StartsOneWorkerForManyCalls) {
   EXPECT_EQ(supervisor.starts(), 1);
   EXPECT_EQ(supervisor.hello(), "fake worker");
   supervisor.Stop();
-  EXPECT_TRUE(supervisor.Call({FrameKind::kMessage, "again", {}}, limits));
+  EXPECT_TRUE(supervisor.Call({worker::FrameKind::kMessage, "again", {}}, limits));
   EXPECT_EQ(supervisor.starts(), 2);
 }
 
 TEST_F(SupervisorTest, SharesMemoryWithAWorkerThatTakesIt) {
-  Supervisor supervisor(Fake("shares"));
+  worker::Supervisor supervisor(Fake("shares"));
   const std::vector<std::byte> large(5'000'000, std::byte{7}), small(10, std::byte{8});
   for (int i = 0; i < 3; ++i) {
-    FrameView call{FrameKind::kMessage, "call", {}};
+    worker::FrameView call{worker::FrameKind::kMessage, "call", {}};
     call.Attach(large);
     call.Attach(small);
     const auto answer = supervisor.Call(call, limits);
@@ -66,17 +66,17 @@ struct Misbehaviour {
 };
 class SupervisorMeets : public SupervisorTest, public ::testing::WithParamInterface<Misbehaviour> {};
 TEST_P(SupervisorMeets, AndReplacesTheWorker) {
-  Supervisor supervisor(Fake(GetParam().mode, true));
+  worker::Supervisor supervisor(Fake(GetParam().mode, true));
   limits.total = milliseconds(400);
   const auto start = std::chrono::steady_clock::now();
-  const auto answer = supervisor.Call({FrameKind::kMessage, "call", {}}, limits);
+  const auto answer = supervisor.Call({worker::FrameKind::kMessage, "call", {}}, limits);
   EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(3000));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, GetParam().code) << answer.error().Format();
   EXPECT_NE(answer.error().message.find(GetParam().message), std::string::npos) << answer.error().Format();
   EXPECT_FALSE(supervisor.pid());  // killed, and reaped
   limits.total = milliseconds(2000);
-  EXPECT_TRUE(supervisor.Call({FrameKind::kMessage, "call", {}}, limits)) << "the next worker is honest";
+  EXPECT_TRUE(supervisor.Call({worker::FrameKind::kMessage, "call", {}}, limits)) << "the next worker is honest";
 }
 INSTANTIATE_TEST_SUITE_P(All, SupervisorMeets,
                          ::testing::Values(Misbehaviour{"crash", ErrorCode::kWorkerDied, "signal 11 (Segmentation fault)"},
@@ -92,49 +92,49 @@ INSTANTIATE_TEST_SUITE_P(All, SupervisorMeets,
                                            Misbehaviour{"broken-environment", ErrorCode::kEnvironment, "exit code 3"}));
 
 TEST_F(SupervisorTest, AWorkerThatDoesNotReadCannotHoldTheCaller) {
-  Supervisor supervisor(Fake("deaf"));
+  worker::Supervisor supervisor(Fake("deaf"));
   const std::vector<std::byte> large(50'000'000);
-  FrameView call;
+  worker::FrameView call;
   call.Attach(large);
   limits.total = milliseconds(200);
   EXPECT_EQ(supervisor.Call(call, limits).error().code, ErrorCode::kTimeout);
 }
 
 TEST_F(SupervisorTest, AStageHasADeadlineOfItsOwn) {
-  Supervisor supervisor(Fake("compile-hang"));
+  worker::Supervisor supervisor(Fake("compile-hang"));
   limits = {milliseconds(60'000), {{"compile", milliseconds(100)}}};
   EXPECT_EQ(supervisor.Call({}, limits).error().code, ErrorCode::kTimeout);
-  Supervisor other(Fake("stages"));
+  worker::Supervisor other(Fake("stages"));
   EXPECT_TRUE(other.Call({}, limits));
   EXPECT_EQ(other.stage(), "run");
 }
 
 TEST_F(SupervisorTest, AProgramThatDoesNotExistIsAnEnvironmentError) {
-  Supervisor supervisor({{"/no/such/worker"}, {}});
+  worker::Supervisor supervisor({{"/no/such/worker"}, {}});
   EXPECT_EQ(supervisor.Call({}, limits).error().code, ErrorCode::kEnvironment);
 }
 
 class EvaluatorTest : public SupervisorTest {
  protected:
-  ExecuteRequest request;
-  WorkerDeadlines deadlines{milliseconds(500), milliseconds(500), milliseconds(200), milliseconds(200)};
+  core::ExecuteRequest request;
+  worker::WorkerDeadlines deadlines{milliseconds(500), milliseconds(500), milliseconds(200), milliseconds(200)};
 };
 
 TEST_F(EvaluatorTest, ACandidateThatKillsTheWorkerTwiceIsRefused) {
   request.source.file = "a.cu";
-  WorkerEvaluator evaluator(Fake("crash"), deadlines);
+  worker::WorkerEvaluator evaluator(Fake("crash"), deadlines);
   const auto outcome = evaluator.Execute(request);
   ASSERT_TRUE(outcome) << outcome.error().Format();
-  ASSERT_TRUE(std::holds_alternative<Refused>(*outcome));
-  EXPECT_EQ(std::get<Refused>(*outcome).check, "crash");
-  EXPECT_EQ(std::get<Refused>(*outcome).file, "a.cu");
-  EXPECT_NE(std::get<Refused>(*outcome).reason.find("Segmentation fault"), std::string::npos);
+  ASSERT_TRUE(std::holds_alternative<core::Refused>(*outcome));
+  EXPECT_EQ(std::get<core::Refused>(*outcome).check, "crash");
+  EXPECT_EQ(std::get<core::Refused>(*outcome).file, "a.cu");
+  EXPECT_NE(std::get<core::Refused>(*outcome).reason.find("Segmentation fault"), std::string::npos);
   EXPECT_EQ(evaluator.supervisor().starts(), 2);
   EXPECT_EQ(evaluator.Inspect({}).error().code, ErrorCode::kWorkerDied);
 }
 
 TEST_F(EvaluatorTest, OneDeathIsForgiven) {
-  WorkerEvaluator evaluator(Fake("crash", true), deadlines);
+  worker::WorkerEvaluator evaluator(Fake("crash", true), deadlines);
   const auto outcome = evaluator.Execute(request);  // the second worker echoes the call, which is no answer
   EXPECT_EQ(evaluator.supervisor().starts(), 2);
   ASSERT_FALSE(outcome);
@@ -142,27 +142,27 @@ TEST_F(EvaluatorTest, OneDeathIsForgiven) {
 }
 
 TEST_F(EvaluatorTest, ACompilerBeyondItsLimitIsACompileFailure) {
-  WorkerEvaluator slow(Fake("compile-hang"), deadlines);
+  worker::WorkerEvaluator slow(Fake("compile-hang"), deadlines);
   const auto late = slow.Execute(request);
-  ASSERT_TRUE(late && std::holds_alternative<CompileFailed>(*late));
-  EXPECT_NE(std::get<CompileFailed>(*late).log.find("the compiler exceeded its limit"), std::string::npos);
+  ASSERT_TRUE(late && std::holds_alternative<core::CompileFailed>(*late));
+  EXPECT_NE(std::get<core::CompileFailed>(*late).log.find("the compiler exceeded its limit"), std::string::npos);
   EXPECT_EQ(slow.supervisor().starts(), 1) << "not worth another wait";
-  WorkerEvaluator large(Fake("compile-crash"), deadlines);
+  worker::WorkerEvaluator large(Fake("compile-crash"), deadlines);
   const auto died = large.Execute(request);
-  ASSERT_TRUE(died && std::holds_alternative<CompileFailed>(*died));
-  EXPECT_NE(std::get<CompileFailed>(*died).log.find("memory"), std::string::npos);
+  ASSERT_TRUE(died && std::holds_alternative<core::CompileFailed>(*died));
+  EXPECT_NE(std::get<core::CompileFailed>(*died).log.find("memory"), std::string::npos);
   EXPECT_EQ(large.supervisor().starts(), 2);
 }
 
 TEST_F(EvaluatorTest, AMissedDeadlineIsRefusedAndABrokenEnvironmentIsAnError) {
-  WorkerEvaluator hanging(Fake("hang"), deadlines);
+  worker::WorkerEvaluator hanging(Fake("hang"), deadlines);
   const auto outcome = hanging.Execute(request);
-  ASSERT_TRUE(outcome && std::holds_alternative<Refused>(*outcome));
-  EXPECT_EQ(std::get<Refused>(*outcome).check, "deadline");
+  ASSERT_TRUE(outcome && std::holds_alternative<core::Refused>(*outcome));
+  EXPECT_EQ(std::get<core::Refused>(*outcome).check, "deadline");
   EXPECT_EQ(hanging.Splice({}).error().code, ErrorCode::kTimeout);
-  WorkerEvaluator broken(Fake("broken-environment"), deadlines);
+  worker::WorkerEvaluator broken(Fake("broken-environment"), deadlines);
   EXPECT_EQ(broken.Execute(request).error().code, ErrorCode::kEnvironment);
-  WorkerEvaluator garbage(Fake("garbage"), deadlines);
+  worker::WorkerEvaluator garbage(Fake("garbage"), deadlines);
   EXPECT_EQ(garbage.Execute(request).error().code, ErrorCode::kCorrupt);
 }
 

@@ -11,7 +11,7 @@
 #include "report/explain.h"
 #include "service/status_json.h"
 
-namespace warpwright {
+namespace warpwright::cli {
 
 namespace fs = std::filesystem;
 
@@ -29,26 +29,26 @@ std::string HostOf(std::string_view url) {
   return std::string(url.substr(at + 1, colon - at - 1));
 }
 
-std::vector<Place> PlacesOf(const OperatorConfig& config, const std::shared_ptr<TokenSource>& tokens) {
+std::vector<service::TrackedRepository> TrackedRepositoriesOf(const config::OperatorConfig& config, const std::shared_ptr<forge::TokenSource>& tokens) {
   const std::string api_host = config.github ? HostOf(config.github->api) : std::string();
-  std::vector<Place> places;
-  for (const WatchedRepository& watched : config.repositories) {
-    Place place;
+  std::vector<service::TrackedRepository> places;
+  for (const config::WatchedRepository& watched : config.repositories) {
+    service::TrackedRepository place;
     place.remote.url = watched.url;
     place.branches = watched.branches;
     place.publish = watched.publish;
     place.author = {config.author_name, config.author_email};
     const std::string host = HostOf(watched.url);
-    const auto name = RepositoryName::FromUrl(watched.url);
+    const auto name = forge::RepositoryName::FromUrl(watched.url);
     if (tokens != nullptr && name && !host.empty() && (host == api_host || "api." + host == api_host)) {
       place.on_forge = *name;
-      if (const auto kind = CheckRemoteUrl(watched.url); kind && *kind == RemoteKind::kHttp) place.remote.credential.token = TokenFor(tokens, *name);
+      if (const auto kind = config::CheckRemoteUrl(watched.url); kind && *kind == config::RemoteKind::kHttp) place.remote.credential.token = forge::TokenFor(tokens, *name);
     }
     place.name = place.on_forge ? place.on_forge->Full() : watched.url;
     if (watched.ssh_key.given())
-      if (auto path = SecretPath(watched.ssh_key)) place.remote.credential.ssh_key = *path;
+      if (auto path = config::SecretPath(watched.ssh_key)) place.remote.credential.ssh_key = *path;
     place.remote.credential.ssh_known_hosts = watched.known_hosts;
-    place.folder = config.state / "repos" / FolderName(place.name, watched.url);
+    place.folder = config.state / "repos" / service::FolderName(place.name, watched.url);
     places.push_back(std::move(place));
   }
   return places;
@@ -62,7 +62,7 @@ Result<std::string> FactsReader::Toolchain(const Session& session) {
   return toolchain_;
 }
 
-Result<JobFacts> FactsReader::Read(const Place& place, const Job& job) {
+Result<service::JobFacts> FactsReader::Read(const service::TrackedRepository& place, const service::Job& job) {
   CommonOptions common;
   common.repo = place.mirror().string();
   common.state = place.folder.string();
@@ -71,13 +71,13 @@ Result<JobFacts> FactsReader::Read(const Place& place, const Job& job) {
   common.cache = options_.cache;
   common.kernels = {job.what.kernel};
   WW_ASSIGN(const Session session, Session::Open(common));
-  const Workspace& workspace = session.workspace();
-  const TargetDevice& device = workspace.device();
-  WW_ASSIGN(const Manifest manifest, workspace.ManifestAt(job.commit));
+  const app::Workspace& workspace = session.workspace();
+  const app::TargetDevice& device = workspace.device();
+  WW_ASSIGN(const core::Manifest manifest, workspace.ManifestAt(job.commit));
   WW_ASSIGN(auto trajectory, workspace.OpenTrajectory());
-  WW_ASSIGN(const TrajectoryView view, trajectory.View(job.result.trajectory_task));
-  const KernelSpec& spec = manifest.kernels.front();
-  ExplainContext context;
+  WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(job.result.trajectory_task));
+  const core::KernelSpec& spec = manifest.kernels.front();
+  report::ExplainContext context;
   context.file = spec.file;
   context.entry = spec.entry;
   context.chip = device.chip;
@@ -92,22 +92,22 @@ Result<JobFacts> FactsReader::Read(const Place& place, const Job& job) {
   };
   context.original_text = text(job.commit);
   context.result_text = text(job.result.branch_commit);
-  JobFacts facts;
-  facts.explanation = Explain(view, context);
+  service::JobFacts facts;
+  facts.explanation = report::Explain(view, context);
   facts.policy = manifest.pull_requests;
   if (device.gpu) {
     facts.provenance.device_uuid = device.gpu->uuid;
-    facts.provenance.driver = DriverText(*device.gpu);
+    facts.provenance.driver = app::DriverText(*device.gpu);
     facts.provenance.gpu_minutes = job.result.seconds / 60;
   }
   return facts;
 }
 
-Result<std::string> FactsReader::Trajectory(const Place& place, const Job& job) const {
+Result<std::string> FactsReader::Trajectory(const service::TrackedRepository& place, const service::Job& job) const {
   const fs::path path = place.folder / "trajectory.sqlite";
   std::error_code error;
   if (!fs::exists(path, error)) return std::string();
-  WW_ASSIGN(auto trajectory, warpwright::Trajectory::Open(path));
+  WW_ASSIGN(auto trajectory, warpwright::memory::Trajectory::Open(path));
   int64_t task = job.result.trajectory_task;
   if (task == 0) {  // it runs: the newest of the kernel that is not finished
     WW_ASSIGN(const auto tasks, trajectory.Tasks());
@@ -115,8 +115,8 @@ Result<std::string> FactsReader::Trajectory(const Place& place, const Job& job) 
       if (task == 0 && summary.key.kernel == job.what.kernel && !summary.result) task = summary.id;
   }
   if (task == 0) return std::string();
-  WW_ASSIGN(const TrajectoryView view, trajectory.View(task));
-  return TrajectoryJson(view);
+  WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(task));
+  return service::TrajectoryJson(view);
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::cli

@@ -13,23 +13,23 @@
 
 #include "base/clock.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
-class DeviceRest {
+class DeviceCircuitBreaker {
  public:
   static constexpr int kFailures = 3, kDifferentWork = 2;
   static constexpr std::chrono::minutes kFirst{1}, kLongest{30};
 
-  explicit DeviceRest(const Clock& clock) : clock_(clock) {}
+  explicit DeviceCircuitBreaker(const base::Clock& clock) : clock_(clock) {}
 
   // Nothing may be started there now.
-  bool Rests(const std::string& device) const;
+  bool IsOpen(const std::string& device) const;
   // A job on `work` ("acme/kernels softmax") failed for a reason that does not stand in its repository. True: the device is suspected, and
   // this was not the job's fault.
-  bool Failed(const std::string& device, const std::string& work);
-  void Worked(const std::string& device);
+  bool RecordFailure(const std::string& device, const std::string& work);
+  void RecordSuccess(const std::string& device);
   // "cuda:0 rests for 4 min after 5 failures in a row", for readiness and people.
-  std::vector<std::string> Resting() const;
+  std::vector<std::string> OpenCircuits() const;
 
  private:
   struct Row {
@@ -38,9 +38,9 @@ class DeviceRest {
     std::chrono::steady_clock::time_point until{};
     bool suspected() const { return failures >= kFailures && static_cast<int>(work.size()) >= kDifferentWork; }
   };
-  const Clock& clock_;
+  const base::Clock& clock_;
   mutable std::mutex mutex_;
   std::map<std::string, Row> rows_;  // by device
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -1,4 +1,4 @@
-#include "repo/ref_files.h"
+#include "repo/ref_file_monitor.h"
 
 #include <sys/inotify.h>
 
@@ -9,7 +9,7 @@
 
 #include "repo/git_handle.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,15 +19,15 @@ constexpr size_t kMaxFolders = 4096;  // of one repository's branches
 
 }  // namespace
 
-Result<RefFiles> RefFiles::Create() {
-  Fd fd(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+Result<RefFileMonitor> RefFileMonitor::Create() {
+  base::Fd fd(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!fd.valid()) return FailErrno("inotify_init1");
-  return RefFiles(std::move(fd));
+  return RefFileMonitor(std::move(fd));
 }
 
-bool RefFiles::Watches(const std::string& name) const { return by_name_.count(name) != 0; }
+bool RefFileMonitor::Watches(const std::string& name) const { return by_name_.count(name) != 0; }
 
-void RefFiles::Forget(const std::string& name) {
+void RefFileMonitor::Forget(const std::string& name) {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return;
   for (const int watch : found->second) {
@@ -37,7 +37,7 @@ void RefFiles::Forget(const std::string& name) {
   by_name_.erase(found);
 }
 
-bool RefFiles::Watch(const std::string& name, const fs::path& path) {
+bool RefFileMonitor::Watch(const std::string& name, const fs::path& path) {
   if (Watches(name)) return true;
   StartGit();
   GitRepository repository;
@@ -48,7 +48,7 @@ bool RefFiles::Watch(const std::string& name, const fs::path& path) {
   return false;
 }
 
-bool RefFiles::Add(const std::string& name, const fs::path& folder, Kind kind) {
+bool RefFileMonitor::Add(const std::string& name, const fs::path& folder, Kind kind) {
   if (by_name_[name].size() >= kMaxFolders) return false;
   const int watch = ::inotify_add_watch(inotify_.get(), folder.c_str(), kEvents);
   if (watch < 0) return false;
@@ -59,7 +59,7 @@ bool RefFiles::Add(const std::string& name, const fs::path& folder, Kind kind) {
   return true;
 }
 
-bool RefFiles::AddRefs(const std::string& name, const fs::path& folder) {
+bool RefFileMonitor::AddRefs(const std::string& name, const fs::path& folder) {
   if (!Add(name, folder, Kind::kRefs)) return false;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -69,8 +69,8 @@ bool RefFiles::AddRefs(const std::string& name, const fs::path& folder) {
   return true;
 }
 
-RefFiles::Noticed RefFiles::Read() {
-  Noticed noticed;
+RefFileMonitor::Changes RefFileMonitor::Read() {
+  Changes noticed;
   std::set<std::string> broken;
   alignas(inotify_event) std::array<char, 16 << 10> buffer;
   for (ssize_t size = 0; (size = ::read(inotify_.get(), buffer.data(), buffer.size())) > 0;) {
@@ -80,7 +80,7 @@ RefFiles::Noticed RefFiles::Read() {
       noticed.overflow |= (event->mask & IN_Q_OVERFLOW) != 0;
       const auto found = by_watch_.find(event->wd);
       if (found == by_watch_.end()) continue;
-      const Watched watched = found->second;
+      const WatchEntry watched = found->second;
       const std::string_view file = event->len > 0 ? std::string_view(event->name) : std::string_view();
       if (watched.kind == Kind::kGitDirectory) {
         // The index, logs and objects change all the time and say nothing about branches.
@@ -111,4 +111,4 @@ RefFiles::Noticed RefFiles::Read() {
   return noticed;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -1,18 +1,18 @@
-#include "service/device_rest.h"
+#include "service/device_circuit_breaker.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::service {
 
-bool DeviceRest::Rests(const std::string& device) const {
+bool DeviceCircuitBreaker::IsOpen(const std::string& device) const {
   const std::lock_guard lock(mutex_);
   const auto row = rows_.find(device);
   return row != rows_.end() && clock_.Steady() < row->second.until;
 }
 
-bool DeviceRest::Failed(const std::string& device, const std::string& work) {
+bool DeviceCircuitBreaker::RecordFailure(const std::string& device, const std::string& work) {
   const std::lock_guard lock(mutex_);
   Row& row = rows_[device];
   ++row.failures;
@@ -23,12 +23,12 @@ bool DeviceRest::Failed(const std::string& device, const std::string& work) {
   return true;
 }
 
-void DeviceRest::Worked(const std::string& device) {
+void DeviceCircuitBreaker::RecordSuccess(const std::string& device) {
   const std::lock_guard lock(mutex_);
   rows_.erase(device);
 }
 
-std::vector<std::string> DeviceRest::Resting() const {
+std::vector<std::string> DeviceCircuitBreaker::OpenCircuits() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> resting;
   for (const auto& [device, row] : rows_)
@@ -37,4 +37,4 @@ std::vector<std::string> DeviceRest::Resting() const {
   return resting;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -7,20 +7,20 @@
 #include "base/result.h"
 #include "config/remote_text.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
 struct SshTarget {
   std::string user, host, port;  // user and port may be empty
   std::string path;              // on the host
 };
-struct RemotePlace {
-  RemoteKind kind = RemoteKind::kLocal;
+struct RemoteUrl {
+  config::RemoteKind kind = config::RemoteKind::kLocal;
   std::string url;               // for libgit2; a local one is its path
   SshTarget ssh;
 };
 
-Result<RemotePlace> ParseRemote(const std::string& url);
+Result<RemoteUrl> ParseRemoteUrl(const std::string& url);
 // The repository's directory of a local remote; empty for others and for what is no address.
 std::filesystem::path LocalPath(const std::string& url);
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

@@ -1,4 +1,4 @@
-#include "forge/github_answers.h"
+#include "forge/github_responses.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "forge/json_text.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 namespace {
 
 using nlohmann::json;
@@ -156,7 +156,7 @@ Result<std::string> DecodeAppSlug(std::string_view body) { return One(body, Slug
 Result<int64_t> DecodeInstallation(std::string_view body) { return One(body, InstallationIn); }
 Result<GithubInstallationToken> DecodeInstallationToken(std::string_view body) { return One(body, InstallationTokenIn); }
 
-bool SaysAlreadyExists(std::string_view body) {
+bool IsAlreadyExistsError(std::string_view body) {
   const auto value = ParseForeignJson(body, kMaxGithubAnswerBytes);
   if (!value) return false;
   for (const json& error : ItemsAt(*value, {"errors"}))
@@ -164,4 +164,4 @@ bool SaysAlreadyExists(std::string_view body) {
   return false;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "forge/forge.h"
 
-namespace warpwright {
+namespace warpwright::forge {
 
 inline constexpr size_t kMaxGithubAnswerBytes = 16u << 20;
 
@@ -68,6 +68,6 @@ Result<std::string> DecodeAppSlug(std::string_view body);             // GET /ap
 Result<int64_t> DecodeInstallation(std::string_view body);            // its id
 Result<GithubInstallationToken> DecodeInstallationToken(std::string_view body);
 // Whether a 422 says that there is such a pull request already.
-bool SaysAlreadyExists(std::string_view body);
+bool IsAlreadyExistsError(std::string_view body);
 
-}  // namespace warpwright
+}  // namespace warpwright::forge

@@ -6,11 +6,11 @@
 #include "forge/forge.h"
 #include "service/job.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
 // One comment for each that asked, found again by its marker. `text`: Markdown of ours.
-CommentRequest MakeAnswer(int64_t issue, int64_t comment, const std::string& text);
+forge::CommentRequest MakeReply(int64_t issue, int64_t comment, const std::string& text);
 // "- `softmax`: improved, 1.64x; <url>".
 std::string DescribeJob(const Job& job);
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -18,13 +18,13 @@
 namespace warpwright::sim {
 
 // All by basic block.
-struct CodeShape {
+struct ScheduleModel {
   std::vector<uint32_t> region;  // the first block of the stretch that is scheduled as one; its blocks follow each other
   std::vector<uint32_t> phase;   // 0, 1, ... in the order of the code
   std::vector<uint8_t> unroll;   // turns of a loop of one block that ptxas makes one
-  std::vector<const MachineLoop*> machine;  // what it made of the loop, where that is known
+  std::vector<const compile::MachineLoop*> machine;  // what it made of the loop, where that is known
 };
 // `loops`: of the machine code; must outlive the shape.
-CodeShape ShapeOf(const KernelCode& kernel, const std::vector<MachineLoop>& loops);
+ScheduleModel ModelSchedule(const KernelCode& kernel, const std::vector<compile::MachineLoop>& loops);
 
 }  // namespace warpwright::sim

@@ -10,7 +10,7 @@
 #include "judge/run_checks.h"
 #include "judge/timing.h"
 
-namespace warpwright {
+namespace warpwright::judge {
 namespace {
 
 constexpr uint64_t kMaxLargeBytes = 256u << 20;
@@ -22,76 +22,76 @@ constexpr double kNearlyBest = 0.99, kNearlyBestOfCases = 0.9;
 
 // During a search, other inputs and odd shapes of a large case are tried on less of it: the full evaluation tries them on
 // all. Nothing where the case is small already.
-std::optional<Case> ReducedForSearch(const KernelSpec& spec, const Case& c) {
+std::optional<core::Case> ReducedForSearch(const core::KernelSpec& spec, const core::Case& c) {
   const auto bytes = CaseBytes(spec, c);
   if (!bytes || *bytes <= kSearchBytes) return std::nullopt;
-  std::vector<Case> shapes = ReducedShapes(spec, c, static_cast<double>(kSearchBytes) / static_cast<double>(*bytes));
+  std::vector<core::Case> shapes = ReducedShapes(spec, c, static_cast<double>(kSearchBytes) / static_cast<double>(*bytes));
   if (shapes.empty()) return std::nullopt;
   return std::move(shapes.front());
 }
 
-class Examination {
+class CandidateEvaluation {
  public:
-  Examination(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort)
+  CandidateEvaluation(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort)
       : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort), timing_(state, candidate, evaluator, effort) {}
 
-  Result<Verdict> Run();
+  Result<core::Verdict> Run();
 
  private:
   Result<Failure> OwnInputs(const VerifiedCase& verified);
-  Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const Executed& run);
-  void NoteAgreement(const Trial& trial, const TrialReference& reference, const Executed& run);
+  Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const core::Executed& run);
+  void NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run);
   enum class Inputs { kAll, kSecretSeeds };
-  Result<Failure> OtherInputs(const Case& c, Inputs which, Effort effort);
-  Result<Failure> OddShapesOf(const Case& c, Effort effort);
+  Result<Failure> OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort);
+  Result<Failure> OddShapesOf(const core::Case& c, VerificationLevel effort);
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
   Result<Failure> ReducedShapesOf();
   Result<Failure> LargeCases();
   void BeginCases();
-  CounterDepth Depth();
+  core::CounterDepth Depth();
   Result<Failure> Measure();
   Result<Failure> TryTrial(const Trial& trial);
 
   struct RunKind {
     bool second = false;   // other guard bands and workspace poison than the first
     bool guarded = false;  // with guard bands on the simulator too, which else faults exactly
-    ExactMemory exact = ExactMemory::kNone;
+    core::PageGuard exact = core::PageGuard::kNone;
     uint32_t runs = 1;
-    Perturbation perturbation = Perturbation::kNone;
+    core::Perturbation perturbation = core::Perturbation::kNone;
   };
-  static ExecuteOptions OptionsOf(const RunKind& kind) {
-    ExecuteOptions options;
-    options.exact_memory = kind.exact;
+  static core::ExecuteOptions OptionsOf(const RunKind& kind) {
+    core::ExecuteOptions options;
+    options.page_guard = kind.exact;
     options.runs = kind.runs;
     options.perturbation = kind.perturbation;
     return options;
   }
-  Result<RunOutcome> Execute(const Trial& trial, const std::vector<BufferContent>& inputs, RunKind kind);
-  Result<RunOutcome> ExecuteExactly(const Trial& trial, const TrialReference& reference, const std::vector<BufferContent>& inputs,
+  Result<RunOutcome> Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs, RunKind kind);
+  Result<RunOutcome> ExecuteExactly(const Trial& trial, const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
                                     RunKind kind);
   uint32_t Runs(const Trial& trial) const;
-  Result<Failure> CheckDeterminism(const Trial& trial, const TrialReference& reference, const Executed& first,
-                                   const Executed& second);
+  Result<Failure> CheckDeterminism(const Trial& trial, const TrialReference& reference, const core::Executed& first,
+                                   const core::Executed& second);
   Result<Failure> Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
-                          const std::vector<Bytes>& first,
-                          const std::vector<Bytes>& other, const std::string& when);
-  Result<Failure> Perturb(const Trial& trial, const TrialReference& reference, const Executed& first);
+                          const std::vector<base::Bytes>& first,
+                          const std::vector<base::Bytes>& other, const std::string& when);
+  Result<Failure> Perturb(const Trial& trial, const TrialReference& reference, const core::Executed& first);
   void Passed(const std::string& check) {
     if (std::find(measured_.checks.begin(), measured_.checks.end(), check) == measured_.checks.end())
       measured_.checks.push_back(check);
   }
 
   Judge::State& state_;
-  const SourceRef& candidate_;
-  Evaluator& evaluator_;
-  const Effort effort_;
+  const core::SourceRef& candidate_;
+  core::Evaluator& evaluator_;
+  const VerificationLevel effort_;
   uint64_t secret_ = 0;
-  Measured measured_;
+  core::Measured measured_;
   PairedTiming timing_;
 };
 
-Result<RunOutcome> Examination::Execute(const Trial& trial, const std::vector<BufferContent>& inputs, RunKind kind) {
-  RunSetting setting{&candidate_, &state_.spec, &trial.c, state_.device, {}};
+Result<RunOutcome> CandidateEvaluation::Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs, RunKind kind) {
+  RunConfiguration setting{&candidate_, &state_.spec, &trial.c, state_.device, {}};
   setting.options = OptionsOf(kind);
   setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
   setting.options.seed = kind.second ? ~trial.seed : trial.seed;
@@ -99,34 +99,34 @@ Result<RunOutcome> Examination::Execute(const Trial& trial, const std::vector<Bu
   for (const VerifiedCase& verified : state_.verified) usual = std::max(usual, verified.instructions);
   setting.options.instruction_limit = 1'000'000'000 + 64 * usual;
   WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
-  if (auto* verdict = std::get_if<Verdict>(&outcome)) {
-    if (auto* faulted = std::get_if<Faulted>(verdict)) faulted->case_name = trial.Describe();
+  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
+    if (auto* faulted = std::get_if<core::Faulted>(verdict)) faulted->case_name = trial.Describe();
   }
   return outcome;
 }
 
 // Simulated ones cost as much as the first: a quick evaluation has one more of the cheapest case.
-uint32_t Examination::Runs(const Trial& trial) const {
-  const bool full = effort_ == Effort::kFull;
+uint32_t CandidateEvaluation::Runs(const Trial& trial) const {
+  const bool full = effort_ == VerificationLevel::kFull;
   if (state_.on_simulator()) return full ? kSimulatedRuns : trial.c.name == state_.verified.front().c->name ? 2 : 1;
   return full ? kFullRuns : kQuickRuns;
 }
 
 // An output of another run: a failure where the original's does not differ in such runs, and nothing allows it; else it must be
 // right too.
-Result<Failure> Examination::Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
-                                     const std::vector<Bytes>& first,
-                                     const std::vector<Bytes>& other, const std::string& when) {
+Result<Failure> CandidateEvaluation::Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
+                                     const std::vector<base::Bytes>& first,
+                                     const std::vector<base::Bytes>& other, const std::string& when) {
   const auto difference = DifferentOutput(reference, first, other);
   if (!difference) return Failure();
-  auto original = Judge::State::Repetition::kWithinTolerance;
+  auto original = Judge::State::Reproducibility::kWithinTolerance;
   if (reference.deterministic) {
-    WW_ASSIGN(original, state_.OriginalRepeats(trial, reference, OptionsOf(kind)));
+    WW_ASSIGN(original, state_.ReproducibilityOfOriginal(trial, reference, OptionsOf(kind)));
   }
-  const bool allowed = state_.spec.allow.contains(Allow::kNondeterministic);
-  if (original == Judge::State::Repetition::kEqual && !allowed)
+  const bool allowed = state_.spec.allow.contains(core::Allow::kNondeterministic);
+  if (original == Judge::State::Reproducibility::kBitIdentical && !allowed)
     return Failure(Wrong("determinism", trial, fmt::format("{} {}, while the original's does not", *difference, when)));
-  if (original != Judge::State::Repetition::kEqual && original != Judge::State::Repetition::kWithinTolerance) {
+  if (original != Judge::State::Reproducibility::kBitIdentical && original != Judge::State::Reproducibility::kWithinTolerance) {
     state_.Note(fmt::format("determinism: not tested with {} {}: the original itself gives other results", trial.Describe(), when));
     return Failure();
   }
@@ -135,8 +135,8 @@ Result<Failure> Examination::Differs(const Trial& trial, const TrialReference& r
   return Failure();
 }
 
-Result<Failure> Examination::CheckDeterminism(const Trial& trial, const TrialReference& reference,
-                                              const Executed& first, const Executed& second) {
+Result<Failure> CandidateEvaluation::CheckDeterminism(const Trial& trial, const TrialReference& reference,
+                                              const core::Executed& first, const core::Executed& second) {
   RunKind kind;
   kind.runs = state_.on_simulator() ? kSimulatedRuns : kFullRuns;  // the original is given every chance to differ
   WW_ASSIGN(Failure failure, Differs(trial, reference, kind, first.buffers, second.buffers, "between two runs on the same inputs"));
@@ -146,21 +146,21 @@ Result<Failure> Examination::CheckDeterminism(const Trial& trial, const TrialRef
 }
 
 // Beside other work on the device.
-Result<Failure> Examination::Perturb(const Trial& trial, const TrialReference& reference, const Executed& first) {
+Result<Failure> CandidateEvaluation::Perturb(const Trial& trial, const TrialReference& reference, const core::Executed& first) {
   for (const auto& [perturbation, when] :
-       {std::pair{Perturbation::kHalfMultiprocessors, "with half of the multiprocessors occupied"},
-        std::pair{Perturbation::kNoise, "beside another kernel"}}) {
+       {std::pair{core::Perturbation::kHalfMultiprocessors, "with half of the multiprocessors occupied"},
+        std::pair{core::Perturbation::kNoise, "beside another kernel"}}) {
     RunKind kind;
     kind.perturbation = perturbation;
     WW_ASSIGN(RunOutcome outcome, Execute(trial, reference.inputs, kind));
-    if (auto* verdict = std::get_if<Verdict>(&outcome)) {
-      WW_ASSIGN(const auto original, state_.OriginalRepeats(trial, reference, OptionsOf(kind)));
-      if (original != Judge::State::Repetition::kFails) return Failure(std::move(*verdict));
+    if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
+      WW_ASSIGN(const auto original, state_.ReproducibilityOfOriginal(trial, reference, OptionsOf(kind)));
+      if (original != Judge::State::Reproducibility::kFaults) return Failure(std::move(*verdict));
       state_.Note(fmt::format("determinism: not tested with {} {}: the original itself fails", trial.Describe(), when));
       continue;
     }
-    const Executed& run = std::get<Executed>(outcome);
-    if (auto failure = CheckSurroundings(state_.spec, trial, reference, reference.inputs, run)) return failure;
+    const core::Executed& run = std::get<core::Executed>(outcome);
+    if (auto failure = CheckSideEffects(state_.spec, trial, reference, reference.inputs, run)) return failure;
     WW_ASSIGN(Failure failure, Differs(trial, reference, kind, first.buffers, run.buffers, when));
     if (failure) return failure;
   }
@@ -168,34 +168,34 @@ Result<Failure> Examination::Perturb(const Trial& trial, const TrialReference& r
 }
 
 // Exactly as `kind` says, where that is not what the device always does; unless the original itself needs what lies around its buffers.
-Result<RunOutcome> Examination::ExecuteExactly(const Trial& trial, const TrialReference& reference, const std::vector<BufferContent>& inputs,
+Result<RunOutcome> CandidateEvaluation::ExecuteExactly(const Trial& trial, const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
                                                RunKind kind) {
-  if (state_.on_simulator()) kind.exact = ExactMemory::kNone;
+  if (state_.on_simulator()) kind.exact = core::PageGuard::kNone;
   WW_ASSIGN(RunOutcome outcome, Execute(trial, inputs, kind));
-  if (kind.exact == ExactMemory::kNone || !std::holds_alternative<Verdict>(outcome)) return outcome;
-  WW_ASSIGN(const auto original, state_.OriginalRepeats(trial, reference, OptionsOf(kind)));
-  if (original != Judge::State::Repetition::kFails) return outcome;
+  if (kind.exact == core::PageGuard::kNone || !std::holds_alternative<core::Verdict>(outcome)) return outcome;
+  WW_ASSIGN(const auto original, state_.ReproducibilityOfOriginal(trial, reference, OptionsOf(kind)));
+  if (original != Judge::State::Reproducibility::kFaults) return outcome;
   state_.Note(fmt::format("guard-bands: not tested exactly with {}: the original itself reads outside its buffers", trial.Describe()));
-  kind.exact = ExactMemory::kNone;
+  kind.exact = core::PageGuard::kNone;
   return Execute(trial, inputs, kind);
 }
 
 // Runs on the case's own inputs: several at once, and one with complementary poison and inputs that may not be written.
-Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
+Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   const Trial& trial = verified.own;
-  WW_ASSIGN(const OracleAnswer answer, state_.oracle.Ask(trial));
-  if (const auto* verdict = std::get_if<Verdict>(&answer))
-    return Fail(ErrorCode::kIo, "the original ran before and does not run now: " + VerdictMessage(*verdict));
+  WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
+  if (const auto* verdict = std::get_if<core::Verdict>(&answer))
+    return Fail(ErrorCode::kIo, "the original ran before and does not run now: " + core::VerdictMessage(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
 
   WW_ASSIGN(RunOutcome outcome, Execute(trial, reference->inputs, {.guarded = true, .runs = Runs(trial)}));
-  if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
-  Executed& first = std::get<Executed>(outcome);
-  if (auto failure = CheckSurroundings(state_.spec, trial, *reference, reference->inputs, first)) {
-    auto* wrong = std::get_if<WrongResult>(&*failure);
+  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
+  core::Executed& first = std::get<core::Executed>(outcome);
+  if (auto failure = CheckSideEffects(state_.spec, trial, *reference, reference->inputs, first)) {
+    auto* wrong = std::get_if<core::WrongResult>(&*failure);
     if (wrong != nullptr && wrong->check == "guard-bands") {  // without the bands the simulator says where
       WW_ASSIGN(const RunOutcome exact, Execute(trial, reference->inputs, {}));
-      if (const auto* verdict = std::get_if<Verdict>(&exact)) wrong->message += "; " + VerdictMessage(*verdict);
+      if (const auto* verdict = std::get_if<core::Verdict>(&exact)) wrong->message += "; " + core::VerdictMessage(*verdict);
     }
     return failure;
   }
@@ -206,22 +206,22 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
     state_.Note(fmt::format("module-state: not tested: the original itself changes {}",
                             reference->changed_globals.front()));
 
-  std::vector<BufferContent> complemented = reference->inputs;
+  std::vector<core::BufferContent> complemented = reference->inputs;
   ComplementPoison(state_.spec, trial.seed, complemented);
   size_t index = 0;
-  for (const Argument& argument : state_.spec.args)
-    if (const auto* buffer = std::get_if<BufferArgument>(&argument.kind))
-      complemented[index++].read_only = buffer->role == Role::kIn;
-  WW_ASSIGN(RunOutcome again, ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = ExactMemory::kEnds}));
-  if (auto* verdict = std::get_if<Verdict>(&again)) return Failure(std::move(*verdict));
-  const Executed& second = std::get<Executed>(again);
-  if (auto failure = CheckSurroundings(state_.spec, trial, *reference, complemented, second)) return failure;
+  for (const core::Argument& argument : state_.spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      complemented[index++].read_only = buffer->role == core::Role::kIn;
+  WW_ASSIGN(RunOutcome again, ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kEnds}));
+  if (auto* verdict = std::get_if<core::Verdict>(&again)) return Failure(std::move(*verdict));
+  const core::Executed& second = std::get<core::Executed>(again);
+  if (auto failure = CheckSideEffects(state_.spec, trial, *reference, complemented, second)) return failure;
   if (auto failure = CheckUnwritten(trial, *reference, first, complemented, second)) return failure;
   Passed("unwritten-output");
   WW_ASSIGN(Failure failure, CheckDeterminism(trial, *reference, first, second));
-  if (!failure && !state_.on_simulator() && effort_ == Effort::kFull) {
-    WW_ASSIGN(RunOutcome before, ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = ExactMemory::kBegins}));
-    if (auto* verdict = std::get_if<Verdict>(&before)) return Failure(std::move(*verdict));
+  if (!failure && !state_.on_simulator() && effort_ == VerificationLevel::kFull) {
+    WW_ASSIGN(RunOutcome before, ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kBegins}));
+    if (auto* verdict = std::get_if<core::Verdict>(&before)) return Failure(std::move(*verdict));
     WW_ASSIGN(failure, Perturb(trial, *reference, first));
   }
   if (failure) return failure;
@@ -237,12 +237,12 @@ Result<Failure> Examination::OwnInputs(const VerifiedCase& verified) {
     if (std::find(measured_.notes.begin(), measured_.notes.end(), note) == measured_.notes.end())
       measured_.notes.push_back(std::move(note));
   if (!state_.on_simulator()) timing_.AddVerified(trial.c.name, *reference, first.buffers);
-  if (effort_ == Effort::kFull) NoteAgreement(trial, *reference, first);
+  if (effort_ == VerificationLevel::kFull) NoteAgreement(trial, *reference, first);
   return Recorded(verified, *reference, first);
 }
 
 // For the reviewer.
-void Examination::NoteAgreement(const Trial& trial, const TrialReference& reference, const Executed& run) {
+void CandidateEvaluation::NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
     const Agreement agreement = Agree(layout, reference.references[o], state_.leniency, state_.TightenOf(layout.name),
@@ -251,8 +251,8 @@ void Examination::NoteAgreement(const Trial& trial, const TrialReference& refere
   }
 }
 
-Result<Failure> Examination::Recorded(const VerifiedCase& verified, const TrialReference& reference,
-                                      const Executed& run) {
+Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, const TrialReference& reference,
+                                      const core::Executed& run) {
   if (verified.recorded) {
     for (size_t o = 0; o < reference.outputs.size(); ++o)
       for (const RecordedOutput& recorded : verified.recorded->outputs)
@@ -266,10 +266,10 @@ Result<Failure> Examination::Recorded(const VerifiedCase& verified, const TrialR
   if (verified.supplied) {
     WW_ASSIGN(const SuppliedTrial supplied, MakeSuppliedTrial(state_.spec, verified, state_.options.repository));
     WW_ASSIGN(RunOutcome outcome, Execute(verified.own, supplied.inputs, {}));
-    if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
+    if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
     for (size_t o = 0; o < supplied.outputs.size(); ++o)
       if (auto mismatch = Comparator(supplied.layouts[o], supplied.references[o], state_.leniency)
-                              .Check(std::get<Executed>(outcome).buffers[supplied.outputs[o]]))
+                              .Check(std::get<core::Executed>(outcome).buffers[supplied.outputs[o]]))
         return Failure(
             Wrong("recorded-reference", verified.own, "against the supplied reference: " + mismatch->message));
     Passed("recorded-reference");
@@ -278,11 +278,11 @@ Result<Failure> Examination::Recorded(const VerifiedCase& verified, const TrialR
 }
 
 // One run of each side. What the original cannot do is not asked of the candidate.
-Result<Failure> Examination::TryTrial(const Trial& trial) {
-  WW_ASSIGN(const OracleAnswer answer, state_.oracle.Ask(trial));
-  if (const auto* verdict = std::get_if<Verdict>(&answer)) {
+Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
+  WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
+  if (const auto* verdict = std::get_if<core::Verdict>(&answer)) {
     state_.Note(fmt::format("{}: not tested with {}: the original itself: {}", trial.check, trial.Describe(),
-                            VerdictMessage(*verdict)));
+                            core::VerdictMessage(*verdict)));
     return Failure();
   }
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
@@ -291,19 +291,19 @@ Result<Failure> Examination::TryTrial(const Trial& trial) {
     return Failure();
   }
   WW_ASSIGN(RunOutcome outcome, Execute(trial, reference->inputs, {}));
-  if (auto* verdict = std::get_if<Verdict>(&outcome)) {
-    if (auto* refused = std::get_if<Refused>(verdict))
+  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
+    if (auto* refused = std::get_if<core::Refused>(verdict))
       refused->reason += fmt::format(" (with {}, which the original handles)", trial.Describe());
     return Failure(std::move(*verdict));
   }
-  const Executed& run = std::get<Executed>(outcome);
-  if (auto failure = CheckSurroundings(state_.spec, trial, *reference, reference->inputs, run)) return failure;
+  const core::Executed& run = std::get<core::Executed>(outcome);
+  if (auto failure = CheckSideEffects(state_.spec, trial, *reference, reference->inputs, run)) return failure;
   if (auto mismatch = state_.Compare(*reference, run.buffers)) {
     // Poison in a wrong place says more than its value.
     for (size_t o = 0; o < reference->outputs.size(); ++o) {
-      const BufferContent& poison = reference->inputs[reference->outputs[o]];
+      const core::BufferContent& poison = reference->inputs[reference->outputs[o]];
       const OutputLayout& layout = reference->layouts[o];
-      const size_t size = SizeOf(layout.dtype), at = mismatch->index * size;
+      const size_t size = core::SizeOf(layout.dtype), at = mismatch->index * size;
       if (poison.uninitialized && mismatch->output == layout.name && at + size <= poison.bytes.size() &&
           std::memcmp(run.buffers[reference->outputs[o]].data() + at, poison.bytes.data() + at, size) == 0)
         mismatch->message =
@@ -318,7 +318,7 @@ Result<Failure> Examination::TryTrial(const Trial& trial) {
   return Failure();
 }
 
-Result<Failure> Examination::OtherInputs(const Case& c, Inputs which, Effort effort) {
+Result<Failure> CandidateEvaluation::OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort) {
   for (const Trial& trial : PlanTrials(state_.spec, c, secret_, effort)) {
     if (which == Inputs::kSecretSeeds && trial.check != "secret-seed") continue;
     WW_ASSIGN(Failure failure, TryTrial(trial));
@@ -327,10 +327,10 @@ Result<Failure> Examination::OtherInputs(const Case& c, Inputs which, Effort eff
   return Failure();
 }
 
-Result<Failure> Examination::OddShapesOf(const Case& c, Effort effort) {
-  const CounterRandom seeds(secret_, 77);
+Result<Failure> CandidateEvaluation::OddShapesOf(const core::Case& c, VerificationLevel effort) {
+  const base::CounterRandom seeds(secret_, 77);
   uint64_t index = 0;
-  for (Case& odd : OddShapes(state_.spec, c, secret_, effort)) {
+  for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort)) {
     const std::string name = odd.name;
     const Trial trial{"odd-shape", std::move(odd), InputVariant::kBase, seeds.Bits(index++)};
     WW_ASSIGN(Failure failure, TryTrial(trial));
@@ -340,10 +340,10 @@ Result<Failure> Examination::OddShapesOf(const Case& c, Effort effort) {
 }
 
 // Small inputs as well: there a summand beside a sum of squares shows.
-Result<Failure> Examination::OtherScalarsOf(const VerifiedCase& verified) {
+Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified) {
   const auto other = OtherScalars(state_.spec, *verified.c);
   if (!other) return Failure();
-  const CounterRandom seeds(secret_, 79);
+  const base::CounterRandom seeds(secret_, 79);
   uint64_t index = 0;
   for (const InputVariant variant : {InputVariant::kBase, InputVariant::kScaleDown}) {
     if (variant != InputVariant::kBase && !VariantApplies(state_.spec)) continue;
@@ -354,13 +354,13 @@ Result<Failure> Examination::OtherScalarsOf(const VerifiedCase& verified) {
 }
 
 // Cases too large to be verified whole, at the lengths that matter: one dimension at a time is cut.
-Result<Failure> Examination::ReducedShapesOf() {
-  const CounterRandom seeds(secret_, 78);
+Result<Failure> CandidateEvaluation::ReducedShapesOf() {
+  const base::CounterRandom seeds(secret_, 78);
   uint64_t index = 0;
   for (const auto& [c, instructions] : state_.large) {
     const double share =
         0.5 * static_cast<double>(state_.options.verify_instructions) / static_cast<double>(instructions);
-    for (Case& reduced : ReducedShapes(state_.spec, *c, share)) {
+    for (core::Case& reduced : ReducedShapes(state_.spec, *c, share)) {
       const Trial trial{"reduced-shape", std::move(reduced), InputVariant::kBase, seeds.Bits(index++)};
       WW_ASSIGN(Failure failure, TryTrial(trial));
       if (failure) return failure;
@@ -371,31 +371,31 @@ Result<Failure> Examination::ReducedShapesOf() {
 
 // What is only measured is at least written: the whole output by a grid that is small enough to run whole, something by
 // the blocks of a sample. A launcher or a kernel may do nothing from some size on.
-Result<Failure> Examination::LargeCases() {
+Result<Failure> CandidateEvaluation::LargeCases() {
   if (state_.large.empty()) return Failure();
-  WW_ASSIGN(const OracleAnswer known, state_.oracle.Ask(state_.verified.front().own));
+  WW_ASSIGN(const OracleResult known, state_.oracle.Query(state_.verified.front().own));
   const auto* reference_of = std::get_if<std::shared_ptr<const TrialReference>>(&known);
   if (reference_of == nullptr) return Failure();
   const std::shared_ptr<const TrialReference> reference = *reference_of;
   for (const auto& [c, instructions] : state_.large) {
     const Trial trial{"large-case", *c, InputVariant::kBase, secret_};
-    WW_ASSIGN(const std::vector<BufferContent> inputs,
+    WW_ASSIGN(const std::vector<core::BufferContent> inputs,
               MakeInputs(state_.spec, *c, trial.variant, trial.seed, state_.options.repository));
     uint64_t bytes = 0;
-    for (const BufferContent& input : inputs) bytes += input.bytes.size();
+    for (const core::BufferContent& input : inputs) bytes += input.bytes.size();
     if (bytes > kMaxLargeBytes) {
       state_.Note(fmt::format("large-case: the outputs of {} are not looked at: {} MiB of buffers", c->name, bytes >> 20));
       continue;
     }
-    RunSetting setting{&candidate_, &state_.spec, c, state_.device, state_.MeasureOptions(*c)};
+    RunConfiguration setting{&candidate_, &state_.spec, c, state_.device, state_.MeasureOptions(*c)};
     setting.options.counters = false;
     setting.options.keep_outputs = true;
     WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
-    if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
-    if (auto idle = FindIdle(*reference, inputs, std::get<Executed>(outcome))) {
+    if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
+    if (auto idle = FindIdle(*reference, inputs, std::get<core::Executed>(outcome))) {
       setting.source = &state_.original;
       WW_ASSIGN(const RunOutcome same, RunKernel(state_.trusted, setting, inputs));
-      const auto* original = std::get_if<Executed>(&same);
+      const auto* original = std::get_if<core::Executed>(&same);
       if (original != nullptr && !FindIdle(*reference, inputs, *original))
         return Failure(Wrong("large-case", trial, std::move(*idle)));
     }
@@ -404,37 +404,37 @@ Result<Failure> Examination::LargeCases() {
   return Failure();
 }
 
-void Examination::BeginCases() {
-  for (const CaseMeasurement& wanted : std::get<Measured>(state_.baseline->original).cases)
+void CandidateEvaluation::BeginCases() {
+  for (const core::CaseMeasurement& wanted : std::get<core::Measured>(state_.baseline->original).cases)
     measured_.cases.push_back({.case_name = wanted.case_name, .weight = wanted.weight});
 }
 
 // Only what is faster than everything before can be built upon, and is worth the counters of evidence.
-CounterDepth Examination::Depth() {
-  if (effort_ == Effort::kFull) return CounterDepth::kSpeedOfLight;
-  if (state_.on_simulator()) return CounterDepth::kEvidence;
-  const double gain = Speedup(std::get<Measured>(state_.baseline->original), measured_);
+core::CounterDepth CandidateEvaluation::Depth() {
+  if (effort_ == VerificationLevel::kFull) return core::CounterDepth::kSpeedOfLight;
+  if (state_.on_simulator()) return core::CounterDepth::kEvidence;
+  const double gain = core::Speedup(std::get<core::Measured>(state_.baseline->original), measured_);
   const bool promising = gain >= state_.best_gain * (measured_.cases.size() > 1 ? kNearlyBestOfCases : kNearlyBest);
   state_.best_gain = std::max(state_.best_gain, gain);
-  return promising ? CounterDepth::kEvidence : CounterDepth::kCore;
+  return promising ? core::CounterDepth::kEvidence : core::CounterDepth::kCore;
 }
 
 // By exactly the means by which the original was measured, so that equal code gives equal numbers.
-Result<Failure> Examination::Measure() {
-  const CounterDepth depth = Depth();
-  const auto& originals = std::get<Measured>(state_.baseline->original).cases;
+Result<Failure> CandidateEvaluation::Measure() {
+  const core::CounterDepth depth = Depth();
+  const auto& originals = std::get<core::Measured>(state_.baseline->original).cases;
   for (size_t i = 0; i < originals.size(); ++i) {
-    const Case& c = *std::find_if(state_.spec.cases.begin(), state_.spec.cases.end(),
-                                  [&](const Case& x) { return x.name == originals[i].case_name; });
+    const core::Case& c = *std::find_if(state_.spec.cases.begin(), state_.spec.cases.end(),
+                                  [&](const core::Case& x) { return x.name == originals[i].case_name; });
     WW_ASSIGN(const auto inputs, state_.oracle.InputsOf({"measurement", c, InputVariant::kBase, state_.options.seed}));
-    RunSetting setting{&candidate_, &state_.spec, &c, state_.device, state_.MeasureOptions(c)};
+    RunConfiguration setting{&candidate_, &state_.spec, &c, state_.device, state_.MeasureOptions(c)};
     setting.options.depth = depth;
     WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, *inputs));
-    if (auto* verdict = std::get_if<Verdict>(&outcome)) return Failure(std::move(*verdict));
-    Executed& run = std::get<Executed>(outcome);
+    if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
+    core::Executed& run = std::get<core::Executed>(outcome);
     measured_.modelled = run.modelled;
     state_.NoteCounters(run);
-    CaseMeasurement& measured = measured_.cases[i];
+    core::CaseMeasurement& measured = measured_.cases[i];
     if (!measured.timing) measured.time_us = run.time_us;
     measured.sampled = run.sampled;
     measured.launches = std::move(run.launches);
@@ -444,7 +444,7 @@ Result<Failure> Examination::Measure() {
   return Failure();
 }
 
-Result<Verdict> Examination::Run() {
+Result<core::Verdict> CandidateEvaluation::Run() {
   measured_.device = state_.device;
   for (const VerifiedCase& verified : state_.verified) {
     WW_ASSIGN(Failure failure, OwnInputs(verified));
@@ -452,31 +452,31 @@ Result<Verdict> Examination::Run() {
   }
   if (state_.options.secret_seed) {
     secret_ = *state_.options.secret_seed;
-  } else if (effort_ == Effort::kQuick) {
+  } else if (effort_ == VerificationLevel::kQuick) {
     secret_ = state_.search_secret;
   } else {  // only now, when the candidate is compiled and has run: nothing in it can know these
-    secret_ = SecretSeed();
+    secret_ = base::SecretSeed();
   }
-  const Case& cheapest = *state_.verified.front().c;
-  const std::optional<Case> reduced = effort_ == Effort::kQuick ? ReducedForSearch(state_.spec, cheapest) : std::nullopt;
+  const core::Case& cheapest = *state_.verified.front().c;
+  const std::optional<core::Case> reduced = effort_ == VerificationLevel::kQuick ? ReducedForSearch(state_.spec, cheapest) : std::nullopt;
   // On a GPU the timed outputs are of secret inputs at full size.
   if (reduced && state_.on_simulator()) {
-    WW_ASSIGN(Failure failure, OtherInputs(cheapest, Inputs::kSecretSeeds, Effort::kQuick));
+    WW_ASSIGN(Failure failure, OtherInputs(cheapest, Inputs::kSecretSeeds, VerificationLevel::kQuick));
     if (failure) return *failure;
   }
   for (const VerifiedCase& verified : state_.verified) {
     const bool first = &verified == &state_.verified.front();
-    if (!first && effort_ == Effort::kQuick) break;
+    if (!first && effort_ == VerificationLevel::kQuick) break;
     WW_ASSIGN(Failure failure, OtherInputs(reduced ? *reduced : *verified.c, first ? Inputs::kAll : Inputs::kSecretSeeds,
-                                           first ? effort_ : Effort::kQuick));
+                                           first ? effort_ : VerificationLevel::kQuick));
     if (failure) return *failure;
   }
   WW_ASSIGN(Failure failure, OddShapesOf(reduced ? *reduced : cheapest, effort_));
   if (failure) return *failure;
-  if (effort_ == Effort::kFull) {
+  if (effort_ == VerificationLevel::kFull) {
     // The neighbours of the largest case too: a launcher may go another way from some size on.
     if (state_.verified.size() > 1) {
-      WW_ASSIGN(failure, OddShapesOf(*state_.verified.back().c, Effort::kQuick));
+      WW_ASSIGN(failure, OddShapesOf(*state_.verified.back().c, VerificationLevel::kQuick));
       if (failure) return *failure;
     }
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
@@ -493,15 +493,15 @@ Result<Verdict> Examination::Run() {
   }
   WW_ASSIGN(failure, Measure());
   if (failure) return *failure;
-  if (effort_ == Effort::kFull)  // what nobody could test belongs to the result
+  if (effort_ == VerificationLevel::kFull)  // what nobody could test belongs to the result
     measured_.notes.insert(measured_.notes.end(), state_.notes.begin(), state_.notes.end());
-  return Verdict(std::move(measured_));
+  return core::Verdict(std::move(measured_));
 }
 
 }  // namespace
 
-Result<Verdict> Examine(Judge::State& state, const SourceRef& candidate, Evaluator& evaluator, Effort effort) {
-  return Examination(state, candidate, evaluator, effort).Run();
+Result<core::Verdict> EvaluateCandidate(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort) {
+  return CandidateEvaluation(state, candidate, evaluator, effort).Run();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::judge

@@ -13,30 +13,30 @@
 #include "nights/night.h"
 #include "nights/night_timer.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 
 // Of everything behind the entry in that tree; empty where the file or the entry is not there. `headers`: the repository's files that it includes.
 struct EntrySlice {
   std::string hash;
   std::vector<std::string> headers;
 };
-Result<EntrySlice> SliceOf(const std::filesystem::path& tree, const KernelSpec& spec, Evaluator& evaluator);
+Result<EntrySlice> SliceOf(const std::filesystem::path& tree, const core::KernelSpec& spec, core::Evaluator& evaluator);
 // The entry's file in a tree.
-Result<SourceRef> SourceIn(const std::filesystem::path& tree, const std::string& file);
+Result<core::SourceRef> SourceIn(const std::filesystem::path& tree, const std::string& file);
 
 // The commits after `from` up to `to`, oldest first, through first parents. nullopt: `from` is not among those of `to`, or it is further
 // than `most` commits away.
-Result<std::optional<std::vector<std::string>>> FirstParents(const Repository& repository, const std::string& from, const std::string& to, int most);
+Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Repository& repository, const std::string& from, const std::string& to, int most);
 
-struct CulpritSearch {
-  const Repository& repository;
-  Evaluator& evaluator;
+struct BisectionContext {
+  const repo::Repository& repository;
+  core::Evaluator& evaluator;
   NightTimer& timer;
   std::function<Result<std::filesystem::path>(const std::string& commit)> tree;  // its sources
   std::function<void(const std::string&)> progress;                             // may be empty
 };
 // `whole`: of tonight's revision against the reference, as it was timed.
-Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& spec, const Anchor& reference, const Anchor& tonight,
+Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const core::KernelSpec& spec, const ReferenceRevision& reference, const ReferenceRevision& tonight,
                                  const CodeJudgement& whole);
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

@@ -1,14 +1,14 @@
-#include "service/answer.h"
+#include "service/comment_reply.h"
 
 #include <fmt/format.h>
 
 #include "report/explanation.h"
 #include "report/markdown.h"
 
-namespace warpwright {
+namespace warpwright::service {
 
-CommentRequest MakeAnswer(int64_t issue, int64_t comment, const std::string& text) {
-  CommentRequest request;
+forge::CommentRequest MakeReply(int64_t issue, int64_t comment, const std::string& text) {
+  forge::CommentRequest request;
   request.issue = issue;
   request.marker = fmt::format("<!-- warpwright:answer {} -->", comment);
   request.body = request.marker + "\n" + text;
@@ -18,14 +18,14 @@ CommentRequest MakeAnswer(int64_t issue, int64_t comment, const std::string& tex
 std::string DescribeJob(const Job& job) {
   const bool ended = IsFinal(job.state) || job.state == JobState::kReported;
   const std::string outcome = !job.outcome.empty() ? job.outcome : job.result.outcome;
-  std::string text = fmt::format("- {}: ", CodeSpan(job.what.kernel));
+  std::string text = fmt::format("- {}: ", report::CodeSpan(job.what.kernel));
   text += ended ? outcome : std::string(PhaseName(job.state));
   if (job.result.outcome == "improved")
-    text += fmt::format(", {} ({})", FormatGain(job.result.gain), job.result.modelled ? "modelled" : "measured");
+    text += fmt::format(", {} ({})", report::FormatGain(job.result.gain), job.result.modelled ? "modelled" : "measured");
   const std::string why = !job.note.empty() ? job.note : job.result.message;
-  if (!why.empty()) text += ". " + EscapeMarkdown(why);
-  if (!job.pull_request_url.empty()) text += " " + SafeUrl(job.pull_request_url);
+  if (!why.empty()) text += ". " + report::EscapeMarkdown(why);
+  if (!job.pull_request_url.empty()) text += " " + report::SafeUrl(job.pull_request_url);
   return text + fmt::format(" (commit {})", job.commit.substr(0, 12));
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

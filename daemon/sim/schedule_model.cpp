@@ -1,4 +1,4 @@
-#include "sim/code_shape.h"
+#include "sim/schedule_model.h"
 
 #include <algorithm>
 #include <set>
@@ -7,8 +7,8 @@ namespace warpwright::sim {
 
 namespace {
 
-constexpr uint32_t kMostPredicated = 12;  // PTX instructions of a stretch under a condition
-constexpr uint32_t kMostUnrolled = 32;    // PTX instructions of a loop
+constexpr uint32_t kMaxPredicated = 12;  // PTX instructions of a stretch under a condition
+constexpr uint32_t kMaxUnrolled = 32;    // PTX instructions of a loop
 constexpr int kPtxasUnroll = 4;
 
 const Instruction& LastOf(const KernelCode& kernel, uint32_t block) { return kernel.code[kernel.blocks[block].end - 1]; }
@@ -43,7 +43,7 @@ bool StaysBranch(const Instruction& in) {
 
 class Shaper {
  public:
-  Shaper(const KernelCode& kernel, const std::vector<MachineLoop>& loops)
+  Shaper(const KernelCode& kernel, const std::vector<compile::MachineLoop>& loops)
       : kernel_(kernel), loops_(loops), count_(static_cast<uint32_t>(kernel.blocks.size())), entries_(count_, 0) {
     for (uint32_t b = 0; b < count_; ++b) {
       const Instruction& last = LastOf(kernel, b);
@@ -54,8 +54,8 @@ class Shaper {
       if (slot.kind == ConstantSlot::Kind::kValue) values_.insert(slot.offset);
   }
 
-  CodeShape Shape() const {
-    CodeShape shape;
+  ScheduleModel Shape() const {
+    ScheduleModel shape;
     shape.region.resize(count_);
     shape.unroll.resize(count_, 1);
     shape.machine.resize(count_);
@@ -72,14 +72,14 @@ class Shaper {
  private:
   bool IsPredicated(uint32_t block) const {
     const BasicBlock& b = kernel_.blocks[block];
-    if (b.end - b.header - 1 > kMostPredicated) return false;
+    if (b.end - b.header - 1 > kMaxPredicated) return false;
     for (uint32_t i = b.header + 1; i < b.end; ++i)
       if (StaysBranch(kernel_.code[i])) return false;
     return true;
   }
 
   // Joins the blocks behind `b` to its region: a stretch under b's condition, and what follows it.
-  void Join(CodeShape& shape, uint32_t b) const {
+  void Join(ScheduleModel& shape, uint32_t b) const {
     const Instruction& last = LastOf(kernel_, b);
     if (IsConditional(last)) {
       if (last.block != b + 2 || entries_[b + 1] != 1 || !IsPredicated(b + 1)) return;
@@ -94,7 +94,7 @@ class Shaper {
   bool IsUnrolled(uint32_t block) const {
     const Instruction& last = LastOf(kernel_, block);
     const BasicBlock& b = kernel_.blocks[block];
-    if (!IsConditional(last) || last.block != block || b.end - b.header - 1 > kMostUnrolled) return false;
+    if (!IsConditional(last) || last.block != block || b.end - b.header - 1 > kMaxUnrolled) return false;
     const Instruction* compare = nullptr;
     for (uint32_t i = b.header + 1; i + 1 < b.end; ++i) {
       const Instruction& in = kernel_.code[i];
@@ -123,7 +123,7 @@ class Shaper {
 
   // Finds the loops of one block in the machine code, in the same order: the assignment that agrees best with what ptxas is expected to do. A
   // loop that it unrolled appears again for the turns that are left over, which match nothing.
-  void MatchLoops(CodeShape& shape) const {
+  void MatchLoops(ScheduleModel& shape) const {
     struct Loop {
       uint32_t block;
       int loads = 0, stores = 0;
@@ -141,12 +141,12 @@ class Shaper {
       if (loop.loads > 0) mine.push_back(loop);
     }
     const size_t n = mine.size(), m = loops_.size();
-    const auto turns = [&](const Loop& loop, const MachineLoop& machine) {  // 0: it is another one
+    const auto turns = [&](const Loop& loop, const compile::MachineLoop& machine) {  // 0: it is another one
       const int factor = machine.global_loads / loop.loads;
       const bool same = factor * loop.loads == machine.global_loads && factor * loop.stores == machine.global_stores;
       return same && (factor == 1 || factor == 2 || factor == kPtxasUnroll) ? factor : 0;
     };
-    const auto value = [&](const Loop& loop, const MachineLoop& machine) {
+    const auto value = [&](const Loop& loop, const compile::MachineLoop& machine) {
       const int found = turns(loop, machine);
       return found == 0 ? 0 : found == shape.unroll[loop.block] ? 4 : 1;
     };
@@ -171,7 +171,7 @@ class Shaper {
   }
 
   // Outermost loops are the stretches of code that backward branches span.
-  void FindPhases(CodeShape& shape) const {
+  void FindPhases(ScheduleModel& shape) const {
     std::vector<uint32_t> loop_end(count_, 0);  // of the loop that begins at a block: behind its last block
     for (uint32_t b = 0; b < count_; ++b)
       if (const Instruction& last = LastOf(kernel_, b); last.op == Op::kBranch && last.block <= b)
@@ -194,7 +194,7 @@ class Shaper {
   }
 
   const KernelCode& kernel_;
-  const std::vector<MachineLoop>& loops_;
+  const std::vector<compile::MachineLoop>& loops_;
   const uint32_t count_;
   std::vector<uint32_t> entries_;  // how many edges lead to each block; the kernel's own entry not counted
   std::set<uint32_t> values_;      // places of constants
@@ -202,6 +202,6 @@ class Shaper {
 
 }  // namespace
 
-CodeShape ShapeOf(const KernelCode& kernel, const std::vector<MachineLoop>& loops) { return Shaper(kernel, loops).Shape(); }
+ScheduleModel ModelSchedule(const KernelCode& kernel, const std::vector<compile::MachineLoop>& loops) { return Shaper(kernel, loops).Shape(); }
 
 }  // namespace warpwright::sim

@@ -8,10 +8,10 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "report/markdown.h"
-#include "service/answer.h"
+#include "service/comment_reply.h"
 #include "service/pipeline.h"
 
-namespace warpwright {
+namespace warpwright::service {
 namespace {
 
 constexpr std::string_view kOurs = "warpwright/";
@@ -30,14 +30,14 @@ std::string Untick(std::string body) {
 
 }  // namespace
 
-Result<bool> Pipeline::AnswerOne() {
+Result<bool> Pipeline::HandleNextDelivery() {
   if (ports_.conversation == nullptr) return false;
   WW_ASSIGN(const auto deliveries, ports_.store.WaitingDeliveries(1, true));
   if (deliveries.empty()) return false;
   const StoredDelivery& delivery = deliveries.front();
-  const LogScope scope({{"delivery", delivery.id}});
-  if (const Status answered = Answer(delivery); !answered) {
-    LogError("delivery_failed", answered.error());
+  const base::LogScope scope({{"delivery", delivery.id}});
+  if (const Status answered = HandleDelivery(delivery); !answered) {
+    base::LogError("delivery_failed", answered.error());
     // What makes no sense to the forge makes none the next time either.
     if (answered.error().code == ErrorCode::kUnsupported || answered.error().code == ErrorCode::kCorrupt)
       WW_TRY(ports_.store.FinishDelivery(delivery.id, "failed: " + answered.error().message));
@@ -47,22 +47,22 @@ Result<bool> Pipeline::AnswerOne() {
   return true;
 }
 
-Status Pipeline::Answer(const StoredDelivery& delivery) {
-  if (delivery.event == Store::kAnswerEvent) {
-    const nlohmann::json body = ParseJson(delivery.body).value_or(nullptr);
+Status Pipeline::HandleDelivery(const StoredDelivery& delivery) {
+  if (delivery.event == Store::kReplyEvent) {
+    const nlohmann::json body = base::ParseJson(delivery.body).value_or(nullptr);
     const auto place = body.is_object() ? FindPlace(body.value("repository", std::string())) : std::nullopt;
     if (!place || !place->on_forge) return ports_.store.FinishDelivery(delivery.id, "unknown repository");
-    WW_TRY(ports_.conversation->PutComment(*place->on_forge, MakeAnswer(body.value("issue", int64_t{0}), body.value("comment", int64_t{0}),
-                                                                        EscapeMarkdown(body.value("text", std::string()), 4'000))));
+    WW_TRY(ports_.conversation->PutComment(*place->on_forge, MakeReply(body.value("issue", int64_t{0}), body.value("comment", int64_t{0}),
+                                                                        report::EscapeMarkdown(body.value("text", std::string()), 4'000))));
     return ports_.store.FinishDelivery(delivery.id, "answered");
   }
-  WW_ASSIGN(const WebhookEvent event, ParseWebhook(delivery.event, delivery.body));
+  WW_ASSIGN(const forge::WebhookEvent event, forge::ParseWebhook(delivery.event, delivery.body));
   return std::visit(
       [&](const auto& e) -> Status {
-        if constexpr (requires { Answer(delivery, std::declval<const Place&>(), e); }) {
+        if constexpr (requires { HandleDelivery(delivery, std::declval<const TrackedRepository&>(), e); }) {
           const auto place = FindPlace(e.repository);
           if (!place) return ports_.store.FinishDelivery(delivery.id, "unknown repository");
-          return Answer(delivery, *place, e);
+          return HandleDelivery(delivery, *place, e);
         } else {
           return ports_.store.FinishDelivery(delivery.id, "ignored");
         }
@@ -70,65 +70,65 @@ Status Pipeline::Answer(const StoredDelivery& delivery) {
       event);
 }
 
-Result<bool> Pipeline::MayCommand(const Place& place, const std::string& login) {
-  WW_ASSIGN(const Permission permission, ports_.conversation->PermissionOf(*place.on_forge, login));
-  return permission >= Permission::kWrite;
+Result<bool> Pipeline::MayCommand(const TrackedRepository& place, const std::string& login) {
+  WW_ASSIGN(const forge::Permission permission, ports_.conversation->PermissionOf(*place.on_forge, login));
+  return permission >= forge::Permission::kWrite;
 }
 
-Status Pipeline::Answer(const StoredDelivery& delivery, const Place& place, const CommentEvent& comment) {
+Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::CommentEvent& comment) {
   if (comment.sender_type == "Bot") return ports_.store.FinishDelivery(delivery.id, "ignored: by a bot");
-  const auto command = ParseSlashCommand(comment.body);
+  const auto command = forge::ParseSlashCommand(comment.body);
   if (command && !*command) return ports_.store.FinishDelivery(delivery.id, "ignored: no command");
   WW_ASSIGN(const bool may, MayCommand(place, comment.sender));
   if (!may) {
     WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, "-1"));
-    Log(LogLevel::kWarning, "command_refused", "a command by somebody without write permission", {{"repo", place.name}, {"sender", comment.sender}});
+    base::Log(base::LogLevel::kWarning, "command_refused", "a command by somebody without write permission", {{"repo", place.name}, {"sender", comment.sender}});
     return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
   }
   Reply reply;
   if (command) {
-    WW_ASSIGN(reply, Obey(place, comment, **command));
+    WW_ASSIGN(reply, HandleCommand(place, comment, **command));
   } else {
-    reply = {EscapeMarkdown(command.error().Format()), {}, true};
+    reply = {report::EscapeMarkdown(command.error().Format()), {}, true};
   }
   WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, reply.refused ? "-1" : "rocket"));
-  if (!reply.text.empty()) WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeAnswer(comment.issue, comment.comment, reply.text)));
-  Log(LogLevel::kInfo, "command", comment.body.substr(0, comment.body.find('\n')), {{"repo", place.name}, {"sender", comment.sender}, {"events", reply.events.size()}});
+  if (!reply.text.empty()) WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeReply(comment.issue, comment.comment, reply.text)));
+  base::Log(base::LogLevel::kInfo, "command", comment.body.substr(0, comment.body.find('\n')), {{"repo", place.name}, {"sender", comment.sender}, {"events", reply.events.size()}});
   return ports_.store.FinishDelivery(delivery.id, reply.refused ? "refused: by what it asks" : "command", reply.events);
 }
 
-Result<Pipeline::Reply> Pipeline::Obey(const Place& place, const CommentEvent& comment, const SlashCommand& command) {
-  SlashCommand full = command;
-  if (full.kernel.empty() && comment.on_pull_request && full.verb != SlashVerb::kOptimize && full.verb != SlashVerb::kRetry) {
-    WW_ASSIGN(const PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
+Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, const forge::CommentEvent& comment, const forge::SlashCommand& command) {
+  forge::SlashCommand full = command;
+  if (full.kernel.empty() && comment.on_pull_request && full.verb != forge::SlashVerb::kOptimize && full.verb != forge::SlashVerb::kRetry) {
+    WW_ASSIGN(const forge::PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
     if (view.head.starts_with(kOurs)) full.kernel = view.head.substr(kOurs.size());
   }
-  const std::string whose = full.kernel.empty() ? std::string("all kernels") : CodeSpan(full.kernel);
+  const std::string whose = full.kernel.empty() ? std::string("all kernels") : report::CodeSpan(full.kernel);
   switch (full.verb) {
-    case SlashVerb::kOptimize:
-    case SlashVerb::kRetry: return ObeyOptimize(place, comment, full);
-    case SlashVerb::kIgnore: {
+    case forge::SlashVerb::kOptimize:
+    case forge::SlashVerb::kRetry: return HandleOptimizeCommand(place, comment, full);
+    case forge::SlashVerb::kIgnore: {
       if (full.kernel.empty()) return Reply{"Which kernel? `/warpwright ignore KERNEL`.", {}, true};
       WW_TRY(ports_.store.Ignore({place.name, full.kernel, "", "told to ignore it in a comment", 0}));
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "ignored"));
       for (const int64_t job : running) StopJob(job);
       return Reply{fmt::format("{} is left alone until somebody asks for it with `/warpwright optimize {}`.", whose, full.kernel), {}, false};
     }
-    case SlashVerb::kStop: {
+    case forge::SlashVerb::kStop: {
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "stopped by a comment"));
       for (const int64_t job : running) StopJob(job);
       return Reply{fmt::format("Stopped what ran or waited for {}.", whose), {}, false};
     }
-    case SlashVerb::kExplain: {
+    case forge::SlashVerb::kExplain: {
       if (full.kernel.empty()) return Reply{"Which kernel? `/warpwright explain KERNEL`.", {}, true};
       WW_ASSIGN(const auto job, ports_.store.LatestJob(place.name, full.kernel));
       if (!job) return Reply{fmt::format("There was no job for {} yet.", whose), {}, false};
       std::string text = DescribeJob(*job) + "\n";
       if (const auto request = MakeRequest(*job, place)) {
-        const CheckText check = RenderCheck(request->explanation, request->provenance);
+        const report::CheckText check = report::RenderCheck(request->explanation, request->provenance);
         text += "\n" + check.summary + "\n\n" + check.text;
       }
-      if (CodePoints(text) > kMaxBodyCharacters) text = DescribeJob(*job);
+      if (base::CodePoints(text) > report::kMaxBodyCharacters) text = DescribeJob(*job);
       return Reply{std::move(text), {}, false};
     }
   }
@@ -136,21 +136,21 @@ Result<Pipeline::Reply> Pipeline::Obey(const Place& place, const CommentEvent& c
 }
 
 // On a pull request: at the commit that the forge says is its head, which must be a branch of this very repository. Else the watched branch.
-Result<Pipeline::Reply> Pipeline::ObeyOptimize(const Place& place, const CommentEvent& comment, const SlashCommand& command) {
+Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository& place, const forge::CommentEvent& comment, const forge::SlashCommand& command) {
   Event event;
   event.repository = place.name;
   event.kernel = command.kernel;
   event.priority = JobPriority::kCommand;
-  event.again = command.verb == SlashVerb::kRetry;
+  event.again = command.verb == forge::SlashVerb::kRetry;
   event.answer_issue = comment.issue;
   event.answer_comment = comment.comment;
-  (void)Look(place.name);  // what cannot be reached now is known from the last look
+  (void)Poll(place.name);  // what cannot be reached now is known from the last look
   WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
   if (comment.on_pull_request) {
-    WW_ASSIGN(const PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
+    WW_ASSIGN(const forge::PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
     if (view.state != "open") return Reply{"This pull request is closed.", {}, true};
-    WW_ASSIGN(const Mirror mirror, place.OpenMirror());
-    WW_ASSIGN(const Refs known, mirror.Known());
+    WW_ASSIGN(const repo::Mirror mirror, place.OpenMirror());
+    WW_ASSIGN(const repo::Refs known, mirror.Known());
     const auto head = known.find(Ref(view.head)), base = known.find(Ref(view.base));
     if (head == known.end() || head->second != view.head_sha)
       return Reply{"The head of this pull request is not a branch of this repository; code of forks is never run.", {}, true};
@@ -170,25 +170,25 @@ Result<Pipeline::Reply> Pipeline::ObeyOptimize(const Place& place, const Comment
     if (!place.branches.empty() && tips.count(Ref(place.branches.front())) == 1) event.ref = Ref(place.branches.front());
     event.to = tips.at(event.ref);
   }
-  return Reply{fmt::format("Queued at {}: {}.", CodeSpan(event.to.substr(0, 12)), event.kernel.empty() ? std::string("every kernel that is concerned") : CodeSpan(event.kernel)), {event}, false};
+  return Reply{fmt::format("Queued at {}: {}.", report::CodeSpan(event.to.substr(0, 12)), event.kernel.empty() ? std::string("every kernel that is concerned") : report::CodeSpan(event.kernel)), {event}, false};
 }
 
-Status Pipeline::Answer(const StoredDelivery& delivery, const Place& place, const PullRequestEvent& event) {
+Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::PullRequestEvent& event) {
   if (event.fork || !event.head.starts_with(kOurs)) return ports_.store.FinishDelivery(delivery.id, "ignored: not ours");
-  WW_ASSIGN(const PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, event.number));
+  WW_ASSIGN(const forge::PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, event.number));
   if (view.head != event.head) return ports_.store.FinishDelivery(delivery.id, "ignored: not what it says");
-  WW_ASSIGN(const auto events, Follow(place, view.head.substr(kOurs.size()), view, event.sender));
+  WW_ASSIGN(const auto events, SyncPullRequest(place, view.head.substr(kOurs.size()), view, event.sender));
   return ports_.store.FinishDelivery(delivery.id, "pull request", events);
 }
 
-Result<std::vector<Event>> Pipeline::Follow(const Place& place, const std::string& kernel, const PullRequestView& view, const std::string& sender) {
+Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& place, const std::string& kernel, const forge::PullRequestView& view, const std::string& sender) {
   std::vector<Event> events;
   WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
   PublicationRow row{place.name, kernel, view.head, view.head_sha, "", "", view.number, view.url, "", 0, 0};
   for (const auto& known : rows)
     if (known.kernel == kernel) row = known;
   if (row.pull_request > view.number) return events;  // an older one
-  const auto body = ParseBody(view.body);
+  const auto body = report::ParseBody(view.body);
   if (row.file_hash.empty() && body && row.base_commit.empty()) row.base_commit = body->base_commit;
   const std::string state = view.state == "open" ? "open" : view.merged ? "merged" : "closed";
   const bool changed = row.state != state || row.pull_request != view.number;
@@ -201,10 +201,10 @@ Result<std::vector<Event>> Pipeline::Follow(const Place& place, const std::strin
     const std::string reason = fmt::format("pull request #{} was closed without merging", view.number);
     // Where nobody knows which version was closed, the publisher finds out when there is something to propose.
     if (!row.file_hash.empty()) WW_TRY(ports_.store.Ignore({place.name, kernel, row.file_hash, reason, 0}));
-    Log(LogLevel::kInfo, "pull_request_closed", reason, {{"repo", place.name}, {"kernel", kernel}});
+    base::Log(base::LogLevel::kInfo, "pull_request_closed", reason, {{"repo", place.name}, {"kernel", kernel}});
   }
   if (state != "open") return events;
-  if (changed && ignored && ignored->reason != kTickedIgnore) WW_TRY(ports_.store.Heed(place.name, kernel));  // opened again
+  if (changed && ignored && ignored->reason != kTickedIgnore) WW_TRY(ports_.store.Unignore(place.name, kernel));  // opened again
   if (!body) return events;
   const bool unticked = ignored && ignored->reason == kTickedIgnore && !body->ignore;
   const bool newly_ticked = body->ignore && !ignored;
@@ -214,7 +214,7 @@ Result<std::vector<Event>> Pipeline::Follow(const Place& place, const std::strin
     WW_ASSIGN(const bool may, MayCommand(place, sender));
     if (!may) return events;
   }
-  if (unticked) WW_TRY(ports_.store.Heed(place.name, kernel));
+  if (unticked) WW_TRY(ports_.store.Unignore(place.name, kernel));
   if (newly_ticked) {
     WW_TRY(ports_.store.Ignore({place.name, kernel, "", kTickedIgnore, 0}));
     WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, kernel, kTickedIgnore));
@@ -232,7 +232,7 @@ Result<std::vector<Event>> Pipeline::Follow(const Place& place, const std::strin
     event.priority = JobPriority::kCommand;
     event.again = true;
     WW_TRY(ports_.store.AddEvent(event));  // before the box is empty again: twice is better than never, and twice is once
-    PullRequestRequest request;
+    forge::PullRequestRequest request;
     request.head = view.head;
     request.base = view.base;
     request.title = view.title;
@@ -244,7 +244,7 @@ Result<std::vector<Event>> Pipeline::Follow(const Place& place, const std::strin
   return events;
 }
 
-Status Pipeline::Answer(const StoredDelivery& delivery, const Place& place, const CheckRerequested& check) {
+Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::CheckRerequested& check) {
   constexpr std::string_view kPrefix = "warpwright-job-";
   WW_ASSIGN(const bool may, MayCommand(place, check.sender));
   if (!may) return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
@@ -264,23 +264,23 @@ Status Pipeline::Answer(const StoredDelivery& delivery, const Place& place, cons
 
 Status Pipeline::Reconcile(const std::atomic<bool>& stop) {
   if (ports_.forge == nullptr) return {};
-  for (const Place& place : Places()) {
-    if (!place.on_forge || place.publish != PublishTo::kPullRequest) continue;
+  for (const TrackedRepository& place : Repositories()) {
+    if (!place.on_forge || place.publish != config::PublishTo::kPullRequest) continue;
     WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
     for (const PublicationRow& row : rows) {
       if (stop) return {};
       if (row.pull_request == 0 || row.state != "open") continue;
       const auto view = ports_.forge->FindPullRequest(*place.on_forge, row.branch);
       if (!view) {
-        LogError("reconcile_failed", view.error(), {{"repo", place.name}, {"kernel", row.kernel}});
+        base::LogError("reconcile_failed", view.error(), {{"repo", place.name}, {"kernel", row.kernel}});
         break;  // the next round comes
       }
       if (!*view) continue;
-      const auto followed = Follow(place, row.kernel, **view, "");
-      if (!followed) LogError("reconcile_failed", followed.error(), {{"repo", place.name}, {"kernel", row.kernel}});
+      const auto followed = SyncPullRequest(place, row.kernel, **view, "");
+      if (!followed) base::LogError("reconcile_failed", followed.error(), {{"repo", place.name}, {"kernel", row.kernel}});
     }
   }
   return {};
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::service

@@ -10,11 +10,11 @@
 #include "base/fd.h"
 #include "base/result.h"
 
-namespace warpwright {
+namespace warpwright::repo {
 
-class RefFiles {
+class RefFileMonitor {
  public:
-  static Result<RefFiles> Create();
+  static Result<RefFileMonitor> Create();
 
   // Watches HEAD, packed-refs and everything below refs/heads of the repository at `path` (bare, with a working tree, or a linked one), in the
   // place of what was watched under this name. Cheap when all is watched already. False: it cannot be watched now.
@@ -23,16 +23,16 @@ class RefFiles {
   bool Watches(const std::string& name) const;
 
   int fd() const { return inotify_.get(); }  // readable: Read
-  struct Noticed {
+  struct Changes {
     std::set<std::string> names;
     bool overflow = false;  // some were lost: any repository may have changed
   };
-  Noticed Read();
+  Changes Read();
 
  private:
-  explicit RefFiles(Fd inotify) : inotify_(std::move(inotify)) {}
+  explicit RefFileMonitor(base::Fd inotify) : inotify_(std::move(inotify)) {}
   enum class Kind { kGitDirectory, kRefs };
-  struct Watched {
+  struct WatchEntry {
     std::string name;
     std::filesystem::path path;
     Kind kind = Kind::kRefs;
@@ -40,9 +40,9 @@ class RefFiles {
   bool Add(const std::string& name, const std::filesystem::path& folder, Kind kind);
   bool AddRefs(const std::string& name, const std::filesystem::path& folder);
 
-  Fd inotify_;
-  std::map<int, Watched> by_watch_;
+  base::Fd inotify_;
+  std::map<int, WatchEntry> by_watch_;
   std::map<std::string, std::set<int>> by_name_;
 };
 
-}  // namespace warpwright
+}  // namespace warpwright::repo

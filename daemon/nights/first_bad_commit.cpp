@@ -1,4 +1,4 @@
-#include "nights/culprit.h"
+#include "nights/first_bad_commit.h"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 
 #include "base/file.h"
 
-namespace warpwright {
+namespace warpwright::nights {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxSourceBytes = 8u << 20;
-constexpr int kMostCommits = 2000;   // looked through
-constexpr size_t kMostSliced = 300;  // whose slice is made
+constexpr int kMaxCommits = 2000;   // looked through
+constexpr size_t kMaxSlices = 300;  // whose slice is made
 
 struct Version {
   std::string commit, slice;
@@ -22,7 +22,7 @@ struct Version {
 
 
 // The commits that may have changed the entry: those that touched its file or a header that it includes now or did before.
-Result<std::vector<std::string>> Relevant(const CulpritSearch& search, const KernelSpec& spec, const std::string& from, const std::vector<std::string>& commits,
+Result<std::vector<std::string>> Relevant(const BisectionContext& search, const core::KernelSpec& spec, const std::string& from, const std::vector<std::string>& commits,
                                           const std::set<std::string>& files) {
   std::vector<std::string> relevant;
   std::string before = from;
@@ -36,7 +36,7 @@ Result<std::vector<std::string>> Relevant(const CulpritSearch& search, const Ker
 }
 
 // The reference, each change of the slice, and tonight's revision.
-Result<std::vector<Version>> Versions(const CulpritSearch& search, const KernelSpec& spec, const Anchor& reference, const Anchor& tonight,
+Result<std::vector<Version>> Versions(const BisectionContext& search, const core::KernelSpec& spec, const ReferenceRevision& reference, const ReferenceRevision& tonight,
                                       const std::vector<std::string>& commits) {
   WW_ASSIGN(const fs::path old_tree, search.tree(reference.commit));
   WW_ASSIGN(const EntrySlice then, SliceOf(old_tree, spec, search.evaluator));
@@ -46,9 +46,9 @@ Result<std::vector<Version>> Versions(const CulpritSearch& search, const KernelS
   files.insert(now.headers.begin(), now.headers.end());
   WW_ASSIGN(std::vector<std::string> relevant, Relevant(search, spec, reference.commit, commits, files));
   // Beyond what is worth slicing, every so many: the answer is then a range.
-  if (relevant.size() > kMostSliced) {
+  if (relevant.size() > kMaxSlices) {
     std::vector<std::string> some;
-    for (size_t i = 0; i < kMostSliced; ++i) some.push_back(relevant[(i + 1) * relevant.size() / kMostSliced - 1]);
+    for (size_t i = 0; i < kMaxSlices; ++i) some.push_back(relevant[(i + 1) * relevant.size() / kMaxSlices - 1]);
     relevant = std::move(some);
   }
   std::vector<Version> versions = {{reference.commit, reference.slice}};
@@ -64,22 +64,22 @@ Result<std::vector<Version>> Versions(const CulpritSearch& search, const KernelS
 
 }  // namespace
 
-Result<SourceRef> SourceIn(const fs::path& tree, const std::string& file) {
-  WW_ASSIGN(std::string text, ReadFile(tree / file, kMaxSourceBytes));
-  return SourceRef{tree.string(), file, std::move(text)};
+Result<core::SourceRef> SourceIn(const fs::path& tree, const std::string& file) {
+  WW_ASSIGN(std::string text, base::ReadFile(tree / file, kMaxSourceBytes));
+  return core::SourceRef{tree.string(), file, std::move(text)};
 }
 
-Result<EntrySlice> SliceOf(const fs::path& tree, const KernelSpec& spec, Evaluator& evaluator) {
+Result<EntrySlice> SliceOf(const fs::path& tree, const core::KernelSpec& spec, core::Evaluator& evaluator) {
   std::error_code error;
   if (!fs::exists(tree / spec.file, error)) return EntrySlice{};
-  WW_ASSIGN(const SourceRef source, SourceIn(tree, spec.file));
-  WW_ASSIGN(const Inspection inspection, evaluator.Inspect(source));
+  WW_ASSIGN(const core::SourceRef source, SourceIn(tree, spec.file));
+  WW_ASSIGN(const core::Inspection inspection, evaluator.Inspect(source));
   for (const auto& entry : inspection.entries)
     if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return EntrySlice{entry.slice_hash, inspection.headers};
   return EntrySlice{{}, inspection.headers};
 }
 
-Result<std::optional<std::vector<std::string>>> FirstParents(const Repository& repository, const std::string& from, const std::string& to, int most) {
+Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Repository& repository, const std::string& from, const std::string& to, int most) {
   std::vector<std::string> commits;
   for (std::string at = to; at != from;) {
     commits.push_back(at);
@@ -92,13 +92,13 @@ Result<std::optional<std::vector<std::string>>> FirstParents(const Repository& r
   return std::optional(std::move(commits));
 }
 
-Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& spec, const Anchor& reference, const Anchor& tonight,
+Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const core::KernelSpec& spec, const ReferenceRevision& reference, const ReferenceRevision& tonight,
                                  const CodeJudgement& whole) {
   const auto progress = [&](const std::string& text) {
     if (search.progress) search.progress(text);
   };
-  CulpritFacts facts;
-  WW_ASSIGN(const auto commits, FirstParents(search.repository, reference.commit, tonight.commit, kMostCommits));
+  FirstBadCommit facts;
+  WW_ASSIGN(const auto commits, FirstParents(search.repository, reference.commit, tonight.commit, kMaxCommits));
   if (!commits) {
     facts.note = fmt::format("the commit was not looked for: {} is not among the first parents of {}", reference.commit.substr(0, 12), tonight.commit.substr(0, 12));
     return facts;
@@ -107,7 +107,7 @@ Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& 
   WW_ASSIGN(const std::vector<Version> versions, Versions(search, spec, reference, tonight, *commits));
   const auto probe = [&](size_t older, size_t newer) -> Result<std::optional<PairProbe>> {
     progress(fmt::format("{}: timing {} against {}", spec.name, versions[newer].commit.substr(0, 12), versions[older].commit.substr(0, 12)));
-    SourceRef sources[2];
+    core::SourceRef sources[2];
     for (const size_t side : {0, 1}) {
       const Version& version = versions[side == 0 ? older : newer];
       if (version.slice.empty()) return std::optional<PairProbe>();  // the entry is not there
@@ -130,8 +130,8 @@ Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& 
     return std::optional(found);
   };
   WW_ASSIGN(const BisectResult result, Bisect(versions.size(), {whole.log_ratio, whole.lower, whole.upper, true}, probe));
-  const std::string& good = versions[result.good].commit;
-  facts.commit = versions[result.culprit].commit;
+  const std::string& good = versions[result.last_good].commit;
+  facts.commit = versions[result.first_bad].commit;
   facts.confirmed = result.confirmed && result.exact;
   facts.log_ratio = result.step.log_ratio;
   facts.lower = result.step.lower;
@@ -142,4 +142,4 @@ Result<CulpritFacts> FindCulprit(const CulpritSearch& search, const KernelSpec& 
   return facts;
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::nights

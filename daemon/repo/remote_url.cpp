@@ -1,8 +1,8 @@
-#include "repo/remote_place.h"
+#include "repo/remote_url.h"
 
 #include <cctype>
 
-namespace warpwright {
+namespace warpwright::repo {
 namespace {
 
 // "%20" to a blank. An incomplete escape stands for itself.
@@ -46,19 +46,19 @@ SshTarget ParseSsh(std::string_view url) {
 
 }  // namespace
 
-Result<RemotePlace> ParseRemote(const std::string& url) {
-  RemotePlace place;
-  WW_ASSIGN(place.kind, CheckRemoteUrl(url));
+Result<RemoteUrl> ParseRemoteUrl(const std::string& url) {
+  RemoteUrl place;
+  WW_ASSIGN(place.kind, config::CheckRemoteUrl(url));
   place.url = url;
-  if (place.kind == RemoteKind::kLocal && url.starts_with("file://")) place.url = Decode(std::string_view(url).substr(7));
+  if (place.kind == config::RemoteKind::kLocal && url.starts_with("file://")) place.url = Decode(std::string_view(url).substr(7));
   if (place.url.find('\0') != std::string::npos) return Fail(ErrorCode::kConfig, "the address holds a zero byte");
-  if (place.kind == RemoteKind::kSsh) place.ssh = ParseSsh(url);
+  if (place.kind == config::RemoteKind::kSsh) place.ssh = ParseSsh(url);
   return place;
 }
 
 std::filesystem::path LocalPath(const std::string& url) {
-  const auto place = ParseRemote(url);
-  return place && place->kind == RemoteKind::kLocal ? std::filesystem::path(place->url) : std::filesystem::path();
+  const auto place = ParseRemoteUrl(url);
+  return place && place->kind == config::RemoteKind::kLocal ? std::filesystem::path(place->url) : std::filesystem::path();
 }
 
-}  // namespace warpwright
+}  // namespace warpwright::repo
