@@ -53,12 +53,14 @@ core::Diagnosis DiagnoseFault(const core::Faulted& faulted) {
       return {Cause::kRace, quote, "threads of a block exchange data without being in step",
               "put a barrier between the write and the read, reached by all threads", 0.7};
     case core::Fault::Kind::kUninitializedRead:
-      return {Cause::kUninitialized, quote, "a value is read that nothing wrote", "initialise it, or guard the read", 0.6};
+      return {Cause::kUninitialized, quote, "a value is read that nothing wrote", "initialise it, or guard the read",
+              0.6};
     case core::Fault::Kind::kResourceLimit:
       return {Cause::kResourceLimit, quote, "a block needs more threads, registers or shared memory than the chip has",
               "use a smaller tile or block", 0.95};
     case core::Fault::Kind::kNotSimulated:
-      return {Cause::kNotSimulable, quote, "the kernel uses an instruction that this device cannot run", "none on this device", 1.0};
+      return {Cause::kNotSimulable, quote, "the kernel uses an instruction that this device cannot run",
+              "none on this device", 1.0};
     case core::Fault::Kind::kInstructionLimit:
     case core::Fault::Kind::kTrap:
     case core::Fault::Kind::kReadOnlyWrite:
@@ -71,18 +73,21 @@ core::Diagnosis DiagnoseFault(const core::Faulted& faulted) {
 
 core::Diagnosis Diagnose(const core::Candidate&, const core::Verdict& verdict) {
   return std::visit(
-      Overload{[](const core::CompileFailed& failed) { return DiagnoseCompile(failed); },
-               [](const core::Faulted& faulted) { return DiagnoseFault(faulted); },
-               [](const core::Refused& refused) {
-                 return core::Diagnosis{Cause::kRefused, refused.reason, "the candidate breaks a rule (" + refused.check + ")", "none", 0.9};
-               },
-               [](const core::WrongResult& wrong) {
-                 return core::Diagnosis{Cause::kWrongResult, wrong.message, "the check '" + wrong.check + "' found a difference",
-                                  wrong.check == "odd-shape" || wrong.check == "unwritten-output" ? "guard the last partial tile"
-                                                                                                  : "none known",
-                                  0.4};
-               },
-               [](const core::Measured&) { return core::Diagnosis{Cause::kUnknown, "", "nothing is wrong", "none", 0}; }},
+      Overload{
+          [](const core::CompileFailed& failed) { return DiagnoseCompile(failed); },
+          [](const core::Faulted& faulted) { return DiagnoseFault(faulted); },
+          [](const core::Refused& refused) {
+            return core::Diagnosis{Cause::kRefused, refused.reason,
+                                   "the candidate breaks a rule (" + refused.check + ")", "none", 0.9};
+          },
+          [](const core::WrongResult& wrong) {
+            return core::Diagnosis{
+                Cause::kWrongResult, wrong.message, "the check '" + wrong.check + "' found a difference",
+                wrong.check == "odd-shape" || wrong.check == "unwritten-output" ? "guard the last partial tile"
+                                                                                : "none known",
+                0.4};
+          },
+          [](const core::Measured&) { return core::Diagnosis{Cause::kUnknown, "", "nothing is wrong", "none", 0}; }},
       verdict);
 }
 

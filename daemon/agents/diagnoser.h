@@ -1,5 +1,5 @@
-// Diagnoser: failed candidate and its verdict -> Diagnosis. The built-in one knows the failures that the built-in transformations can
-// cause; it quotes the evidence verbatim.
+// Diagnoser: failed candidate and its verdict -> Diagnosis. The built-in one knows the failures that the built-in
+// transformations can cause; it quotes the evidence verbatim.
 #pragma once
 
 #include "core/candidate.h"

@@ -12,7 +12,8 @@ constexpr size_t kHotLines = 3;
 const core::CaseMeasurement* CostliestCase(const core::Measured& measured) {
   const core::CaseMeasurement* costliest = nullptr;
   for (const auto& c : measured.cases)
-    if (!c.launches.empty() && (costliest == nullptr || c.weight * c.time_us > costliest->weight * costliest->time_us)) costliest = &c;
+    if (!c.launches.empty() && (costliest == nullptr || c.weight * c.time_us > costliest->weight * costliest->time_us))
+      costliest = &c;
   return costliest;
 }
 
@@ -57,7 +58,8 @@ std::string DescribeStalls(const core::LineCounters& line) {
   const auto worst = std::max_element(line.stalls.begin(), line.stalls.end(),
                                       [](const auto& a, const auto& b) { return a.second < b.second; });
   if (worst == line.stalls.end() || line.samples == 0) return {};
-  return fmt::format(", {:.0f} % of them {}", 100.0 * static_cast<double>(worst->second) / static_cast<double>(line.samples), worst->first);
+  return fmt::format(", {:.0f} % of them {}",
+                     100.0 * static_cast<double>(worst->second) / static_cast<double>(line.samples), worst->first);
 }
 
 std::vector<std::string> DescribeHotLines(const core::LaunchReport& launch) {
@@ -74,19 +76,22 @@ std::vector<std::string> DescribeHotLines(const core::LaunchReport& launch) {
   for (const auto& line : launch.lines) {
     if (lines.size() == kHotLines) break;
     if (samples > 0) {
-      lines.push_back(fmt::format("{}:{}: {:.0f} % of the samples{}", line.file, line.line, percent(line.samples, samples), DescribeStalls(line)));
+      lines.push_back(fmt::format("{}:{}: {:.0f} % of the samples{}", line.file, line.line,
+                                  percent(line.samples, samples), DescribeStalls(line)));
       continue;
     }
-    lines.push_back(fmt::format("{}:{}: {:.0f} % of the warp instructions, {:.0f} % of the global sectors", line.file, line.line,
-                                percent(line.warp_instructions, instructions), percent(line.global_sectors, sectors)));
+    lines.push_back(fmt::format("{}:{}: {:.0f} % of the warp instructions, {:.0f} % of the global sectors", line.file,
+                                line.line, percent(line.warp_instructions, instructions),
+                                percent(line.global_sectors, sectors)));
   }
   return lines;
 }
 
 }  // namespace
 
-Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip, const core::Inspection& inspection,
-                                            const core::Measured& measured, const core::Roofline* roofline) {
+Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip,
+                                            const core::Inspection& inspection, const core::Measured& measured,
+                                            const core::Roofline* roofline) {
   const core::CaseMeasurement* measurement = CostliestCase(measured);
   if (measurement == nullptr) return Fail(ErrorCode::kUnsupported, spec.name + ": no launch was measured");
   const auto found = std::find_if(spec.cases.begin(), spec.cases.end(),

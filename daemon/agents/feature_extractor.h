@@ -1,4 +1,5 @@
-// Feature Extractor: source, counters -> Evidence. The numbers speak of the hottest kernel of the case that costs most (weight x time).
+// Feature Extractor: source, counters -> Evidence. The numbers speak of the hottest kernel of the case that costs most
+// (weight x time).
 #pragma once
 
 #include "base/result.h"
@@ -14,13 +15,14 @@ struct ExtractedFeatures {
   core::Evidence evidence;
   core::Roofline roofline;
   std::string case_name;
-  std::string kernel;                   // qualified name in the source
-  std::vector<std::string> hot_lines;   // "src/softmax.cu:12: 61 % of the sectors", hottest first
+  std::string kernel;                  // qualified name in the source
+  std::vector<std::string> hot_lines;  // "src/softmax.cu:12: 61 % of the sectors", hottest first
 };
 
-// `inspection` is of the text that was measured. Counters of that kernel set the compute part of the roofline only for the
-// original: later versions are held against the floor of the first (`roofline`, where given).
-Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip, const core::Inspection& inspection,
-                                            const core::Measured& measured, const core::Roofline* roofline = nullptr);
+// `inspection` is of the text that was measured. Counters of that kernel set the compute part of the roofline only for
+// the original: later versions are held against the floor of the first (`roofline`, where given).
+Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip,
+                                            const core::Inspection& inspection, const core::Measured& measured,
+                                            const core::Roofline* roofline = nullptr);
 
 }  // namespace warpwright::agents

@@ -9,8 +9,9 @@
 namespace warpwright::agents {
 namespace {
 constexpr size_t kMinSuccesses = 2;
-constexpr size_t kVariants = 5;  // of each method: sizes differ between kernels, so its best parameters get some company
-}
+constexpr size_t kVariants =
+    5;  // of each method: sizes differ between kernels, so its best parameters get some company
+}  // namespace
 
 core::Candidate Original(const std::string& text) {
   core::Candidate original;
@@ -21,7 +22,8 @@ core::Candidate Original(const std::string& text) {
   return original;
 }
 
-std::vector<core::Plan> Generate(const std::string& kernel, const skills::MatchResult& match, const memory::ExperienceMatches& experience, size_t limit) {
+std::vector<core::Plan> Generate(const std::string& kernel, const skills::MatchResult& match,
+                                 const memory::ExperienceMatches& experience, size_t limit) {
   std::vector<memory::GradedExperience> exact;
   for (const auto& sample : experience.samples)
     if (sample.grade == memory::MatchGrade::kExact) exact.push_back(sample);

@@ -1,5 +1,5 @@
-// Generator: the first candidates. The original is always one; the others are what measured experience found to work on kernels of the
-// same kind in the same state, as plans for the Optimizer.
+// Generator: the first candidates. The original is always one; the others are what measured experience found to work on
+// kernels of the same kind in the same state, as plans for the Optimizer.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,9 @@ namespace warpwright::agents {
 
 core::Candidate Original(const std::string& text);
 
-// Plans for at most `limit` methods with at least two successes under the exact key, each with its best parameters first.
-std::vector<core::Plan> Generate(const std::string& kernel, const skills::MatchResult& match, const memory::ExperienceMatches& experience, size_t limit);
+// Plans for at most `limit` methods with at least two successes under the exact key, each with its best parameters
+// first.
+std::vector<core::Plan> Generate(const std::string& kernel, const skills::MatchResult& match,
+                                 const memory::ExperienceMatches& experience, size_t limit);
 
 }  // namespace warpwright::agents

@@ -6,7 +6,8 @@
 
 namespace warpwright::agents {
 
-core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, std::string method, core::Parameters parameters, std::string summary) {
+core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, std::string method,
+                              core::Parameters parameters, std::string summary) {
   core::Candidate candidate;
   candidate.hash = base::Sha256(text);
   candidate.text = std::move(text);
@@ -17,27 +18,27 @@ core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, s
   return candidate;
 }
 
-Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry, const core::Candidate& base, const core::Plan& plan,
-                                      core::Evaluator& evaluator) {
+Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry,
+                                      const core::Candidate& base, const core::Plan& plan, core::Evaluator& evaluator) {
   std::vector<Attempt> attempts;
   std::set<std::string> seen = {base.hash};
   for (const auto& parameters : plan.variants) {
     core::RewriteRequest request{{source.root, source.file, base.text}, entry, plan.kernel, plan.transform, parameters};
     WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
-    attempts.push_back({parameters, std::visit(Overload{[&](core::Rewritten& rewritten) -> std::variant<core::Candidate, core::RewriteRefusal> {
-                                                          std::string summary;
-                                                          for (const auto& note : rewritten.notes)
-                                                            summary += (summary.empty() ? "" : "; ") + note;
-                                                          core::Candidate candidate = MakeCandidate(std::move(rewritten.text), base,
-                                                                                              plan.method, parameters, summary);
-                                                          if (!seen.insert(candidate.hash).second)
-                                                            return core::RewriteRefusal{kChangesNothing, 0};
-                                                          return candidate;
-                                                        },
-                                                        [](core::RewriteRefusal& refusal) -> std::variant<core::Candidate, core::RewriteRefusal> {
-                                                          return refusal;
-                                                        }},
-                                               outcome)});
+    attempts.push_back(
+        {parameters,
+         std::visit(Overload{[&](core::Rewritten& rewritten) -> std::variant<core::Candidate, core::RewriteRefusal> {
+                               std::string summary;
+                               for (const auto& note : rewritten.notes) summary += (summary.empty() ? "" : "; ") + note;
+                               core::Candidate candidate =
+                                   MakeCandidate(std::move(rewritten.text), base, plan.method, parameters, summary);
+                               if (!seen.insert(candidate.hash).second) return core::RewriteRefusal{kChangesNothing, 0};
+                               return candidate;
+                             },
+                             [](core::RewriteRefusal& refusal) -> std::variant<core::Candidate, core::RewriteRefusal> {
+                               return refusal;
+                             }},
+                    outcome)});
   }
   return attempts;
 }

@@ -1,4 +1,5 @@
-// Optimizer: base candidate, Plan -> candidates, one for each parameter set of the plan, by the built-in transformations.
+// Optimizer: base candidate, Plan -> candidates, one for each parameter set of the plan, by the built-in
+// transformations.
 #pragma once
 
 #include <string>
@@ -19,11 +20,12 @@ struct Attempt {
   std::variant<core::Candidate, core::RewriteRefusal> outcome;
 };
 
-core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, std::string method, core::Parameters parameters, std::string summary);
+core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, std::string method,
+                              core::Parameters parameters, std::string summary);
 
-// `source` locates the file; its text is ignored in favour of the base's. Attempts whose text repeats the base's or an earlier attempt's
-// are refusals (kChangesNothing).
-Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry, const core::Candidate& base, const core::Plan& plan,
-                                      core::Evaluator& evaluator);
+// `source` locates the file; its text is ignored in favour of the base's. Attempts whose text repeats the base's or an
+// earlier attempt's are refusals (kChangesNothing).
+Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry,
+                                      const core::Candidate& base, const core::Plan& plan, core::Evaluator& evaluator);
 
 }  // namespace warpwright::agents

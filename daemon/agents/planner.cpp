@@ -26,7 +26,8 @@ std::string ExplainNoMethods(const skills::MatchResult& match) {
 }
 
 // Lines that the reason cites by number.
-std::vector<std::string> EvidenceLines(const ExtractedFeatures& features, const skills::MatchResult& match, const skills::RankedMethod& method) {
+std::vector<std::string> EvidenceLines(const ExtractedFeatures& features, const skills::MatchResult& match,
+                                       const skills::RankedMethod& method) {
   std::vector<std::string> lines;
   if (!match.position.empty()) lines.push_back(match.position);
   if (const skills::Bottleneck* primary = match.primary()) lines.push_back(primary->evidence);
@@ -37,7 +38,8 @@ std::vector<std::string> EvidenceLines(const ExtractedFeatures& features, const 
 
 }  // namespace
 
-std::vector<core::Parameters> ParameterSets(const skills::MethodCard& card, const std::vector<core::Parameters>& best_known, size_t limit) {
+std::vector<core::Parameters> ParameterSets(const skills::MethodCard& card,
+                                            const std::vector<core::Parameters>& best_known, size_t limit) {
   std::vector<core::Parameters> sets;
   const auto add = [&](const core::Parameters& set) {
     if (sets.size() < limit && std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
@@ -78,7 +80,8 @@ memory::ExperienceKey KeyOf(const core::Evidence& evidence, const skills::MatchR
   return {evidence.chip, evidence.dtype, std::string(core::Name(evidence.operation)), match.state};
 }
 
-PlanOutcome MakePlan(const ExtractedFeatures& features, const skills::MatchResult& match, const memory::ExperienceMatches& experience, bool modelled) {
+PlanOutcome MakePlan(const ExtractedFeatures& features, const skills::MatchResult& match,
+                     const memory::ExperienceMatches& experience, bool modelled) {
   if (match.at_roofline) return NoPlan{match.at_roofline->message};
   if (match.methods.empty()) return NoPlan{ExplainNoMethods(match)};
 
@@ -100,12 +103,15 @@ PlanOutcome MakePlan(const ExtractedFeatures& features, const skills::MatchResul
   for (const auto& known : memory::RankParameters(method.card->id, experience.samples, options))
     if (known.posterior > 0) best_known.push_back(known.parameters);
   plan.variants = ParameterSets(*method.card, best_known, kMaxVariants);
-  for (const auto& change : method.card->expected) plan.expected.push_back({change.name, change.up ? 1 : -1, change.factor});
+  for (const auto& change : method.card->expected)
+    plan.expected.push_back({change.name, change.up ? 1 : -1, change.factor});
 
   const size_t position_lines = match.position.empty() ? 0 : 1;
   std::string cited;
-  for (size_t i = position_lines; i < std::min(plan.evidence.size(), position_lines + 3); ++i) cited += fmt::format("[{}]", i + 1);
-  plan.why = fmt::format("{}: {} {}", match.primary() != nullptr ? match.primary()->title : "no single bottleneck", method.card->intent, cited);
+  for (size_t i = position_lines; i < std::min(plan.evidence.size(), position_lines + 3); ++i)
+    cited += fmt::format("[{}]", i + 1);
+  plan.why = fmt::format("{}: {} {}", match.primary() != nullptr ? match.primary()->title : "no single bottleneck",
+                         method.card->intent, cited);
   if (ranked.front().samples > 0) plan.why += " Experience: " + ranked.front().Summary() + ".";
   return plan;
 }

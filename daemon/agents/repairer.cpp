@@ -44,9 +44,10 @@ std::string QuotedName(const std::string& log) {
 }  // namespace
 
 std::optional<core::Parameters> Smaller(const core::Parameters& parameters, Cause cause) {
-  const std::vector<std::string> order = cause == Cause::kMisaligned
-                                             ? std::vector<std::string>{"width"}
-                                             : std::vector<std::string>{"tile", "threads", "block_size", "rows_per_block", "factor", "width"};
+  const std::vector<std::string> order =
+      cause == Cause::kMisaligned
+          ? std::vector<std::string>{"width"}
+          : std::vector<std::string>{"tile", "threads", "block_size", "rows_per_block", "factor", "width"};
   for (const auto& name : order) {
     const auto found = parameters.find(name);
     if (found == parameters.end()) continue;
@@ -60,17 +61,18 @@ std::optional<core::Parameters> Smaller(const core::Parameters& parameters, Caus
   return std::nullopt;
 }
 
-Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base, const core::Candidate& failed,
-                               const core::Plan& plan, const core::Diagnosis& diagnosis, core::Evaluator& evaluator) {
+Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base,
+                               const core::Candidate& failed, const core::Plan& plan, const core::Diagnosis& diagnosis,
+                               core::Evaluator& evaluator) {
   if (diagnosis.cause == Cause::kMissingHelper) {
     const std::string name = QuotedName(diagnosis.quote);
     const auto known = KnownDeclarations().find(name);
     if (known == KnownDeclarations().end()) return Abandon{"no declaration is known for '" + name + "'"};
     const core::RewriteRequest request{.source = {source.root, source.file, failed.text},
-                                 .entry = entry,
-                                 .kernel = {},
-                                 .transform = std::string(core::kDeclaredText),
-                                 .parameters = {{"declaration", known->second}}};
+                                       .entry = entry,
+                                       .kernel = {},
+                                       .transform = std::string(core::kDeclaredText),
+                                       .parameters = {{"declaration", known->second}}};
     WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
     return std::visit(Overload{[&](core::Rewritten& declared) -> Repair {
                                  return MakeCandidate(std::move(declared.text), base, failed.method, failed.parameters,

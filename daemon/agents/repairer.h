@@ -1,5 +1,5 @@
-// Repairer: failed candidate, Diagnosis -> another candidate, or "abandon". The built-in one either adds a missing declaration to the
-// text, or asks the same transformation for a smaller parameter: a smaller tile, a narrower vector.
+// Repairer: failed candidate, Diagnosis -> another candidate, or "abandon". The built-in one either adds a missing
+// declaration to the text, or asks the same transformation for a smaller parameter: a smaller tile, a narrower vector.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,9 @@ struct Abandon {
 using Repair = std::variant<core::Candidate, Abandon>;
 
 // `base` is what the failed candidate was made from; `plan` the plan that it follows.
-Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base, const core::Candidate& failed,
-                               const core::Plan& plan, const core::Diagnosis& diagnosis, core::Evaluator& evaluator);
+Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base,
+                               const core::Candidate& failed, const core::Plan& plan, const core::Diagnosis& diagnosis,
+                               core::Evaluator& evaluator);
 
 // The next smaller value of the parameters that cost resources or alignment; nullopt at the smallest.
 std::optional<core::Parameters> Smaller(const core::Parameters& parameters, core::Diagnosis::Cause cause);

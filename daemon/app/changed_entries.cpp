@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Few sources below the state folder, where workers may read; gone when done. What a killed process left is swept a day later.
+// Few sources below the state folder, where workers may read; gone when done. What a killed process left is swept a day
+// later.
 class Scratch {
  public:
   static Result<Scratch> Create(const fs::path& state) {
@@ -24,7 +25,8 @@ class Scratch {
     for (const auto& entry : fs::directory_iterator(parent, error)) {
       std::error_code ignored;
       const auto written = fs::last_write_time(entry.path(), ignored);
-      if (!ignored && fs::file_time_type::clock::now() - written > std::chrono::hours(24)) fs::remove_all(entry.path(), ignored);
+      if (!ignored && fs::file_time_type::clock::now() - written > std::chrono::hours(24))
+        fs::remove_all(entry.path(), ignored);
     }
     fs::create_directories(parent, error);
     std::string pattern = (parent / "XXXXXX").string();
@@ -44,16 +46,23 @@ class Scratch {
   fs::path path_;
 };
 
-void Add(base::Hasher& hasher, const std::optional<core::Expression>& value) { hasher.Add(value ? "1" + value->text() : std::string("0")); }
+void Add(base::Hasher& hasher, const std::optional<core::Expression>& value) {
+  hasher.Add(value ? "1" + value->text() : std::string("0"));
+}
 void Add(base::Hasher& hasher, const std::vector<core::Expression>& values) {
   hasher.Add(std::to_string(values.size()));
   for (const auto& value : values) hasher.Add(value.text());
 }
 std::string Text(const core::ScalarValue& value) {
-  return std::visit(Overload{[](int64_t v) { return fmt::format("i{}", v); }, [](double v) { return fmt::format("f{:a}", v); }}, value);
+  return std::visit(
+      Overload{[](int64_t v) { return fmt::format("i{}", v); }, [](double v) { return fmt::format("f{:a}", v); }},
+      value);
 }
 void Add(base::Hasher& hasher, const core::BufferArgument& buffer) {
-  hasher.Add("buffer").Add(core::Name(buffer.dtype)).Add(std::to_string(static_cast<int>(buffer.role))).Add(std::to_string(buffer.alignment));
+  hasher.Add("buffer")
+      .Add(core::Name(buffer.dtype))
+      .Add(std::to_string(static_cast<int>(buffer.role)))
+      .Add(std::to_string(buffer.alignment));
   Add(hasher, buffer.shape);
   const core::Init& init = buffer.init;
   hasher.Add(fmt::format("{} {:a} {:a}", static_cast<int>(init.kind), init.a, init.b)).Add(init.path).Add(init.tensor);
@@ -66,8 +75,14 @@ void Add(base::Hasher& hasher, const core::ScalarArgument& scalar) {
 
 class Comparison {
  public:
-  Comparison(const repo::Repository& repository, core::Evaluator& worker, Scratch scratch, RevisionSources now, std::optional<RevisionSources> then, std::optional<core::Manifest> old)
-      : repository_(repository), worker_(worker), scratch_(std::move(scratch)), now_(std::move(now)), then_(std::move(then)), old_manifest_(std::move(old)) {}
+  Comparison(const repo::Repository& repository, core::Evaluator& worker, Scratch scratch, RevisionSources now,
+             std::optional<RevisionSources> then, std::optional<core::Manifest> old)
+      : repository_(repository),
+        worker_(worker),
+        scratch_(std::move(scratch)),
+        now_(std::move(now)),
+        then_(std::move(then)),
+        old_manifest_(std::move(old)) {}
 
   Result<EntryChange> Compare(const core::KernelSpec& spec, bool with_hash) {
     EntryChange change;
@@ -103,7 +118,8 @@ class Comparison {
   }
 
   // Empty where the file or the entry is not there.
-  Result<std::string> SliceHash(const RevisionSources& revision, const SourceClosure& sources, const core::KernelSpec& spec) {
+  Result<std::string> SliceHash(const RevisionSources& revision, const SourceClosure& sources,
+                                const core::KernelSpec& spec) {
     const auto file = sources.files.find(spec.file);
     if (file == sources.files.end() || sources.unreadable.count(spec.file) != 0) return std::string();
     const fs::path root = scratch_.path() / revision.commit().substr(0, 12);
@@ -119,7 +135,9 @@ class Comparison {
     base::Hasher hasher;
     for (const auto& [path, blob] : now_.Below(".warpwright/references/" + spec.name)) hasher.Add(path).Add(blob);
     for (const auto& argument : spec.args)
-      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind); buffer != nullptr && !buffer->init.path.empty()) hasher.Add(now_.Blob(buffer->init.path));
+      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+          buffer != nullptr && !buffer->init.path.empty())
+        hasher.Add(now_.Blob(buffer->init.path));
     if (with_file) hasher.Add(now_.Blob(spec.file));
     return hasher.Finish();
   }
@@ -153,7 +171,8 @@ std::string EntryDigest(const core::KernelSpec& spec) {
   for (const auto& c : spec.cases) {
     hasher.Add(c.name).Add(fmt::format("{:a}", c.weight)).Add(std::to_string(c.scalars.size()));
     for (const auto& [name, value] : c.scalars) hasher.Add(name).Add(Text(value));
-    for (const core::DeviceKind kind : {core::DeviceKind::kSim, core::DeviceKind::kCuda}) hasher.Add(c.on.count(kind) != 0 ? "on" : "off");
+    for (const core::DeviceKind kind : {core::DeviceKind::kSim, core::DeviceKind::kCuda})
+      hasher.Add(c.on.count(kind) != 0 ? "on" : "off");
   }
   hasher.Add(spec.launch ? "launch" : "none");
   if (spec.launch) {
@@ -161,20 +180,24 @@ std::string EntryDigest(const core::KernelSpec& spec) {
     Add(hasher, spec.launch->block);
     Add(hasher, spec.launch->shared_bytes);
   }
-  hasher.Add(spec.tolerance.relative ? fmt::format("{:a}", *spec.tolerance.relative) : std::string()).Add(std::to_string(spec.allow.size()));
+  hasher.Add(spec.tolerance.relative ? fmt::format("{:a}", *spec.tolerance.relative) : std::string())
+      .Add(std::to_string(spec.allow.size()));
   for (const core::Allow allow : spec.allow) hasher.Add(core::Name(allow));
   Add(hasher, spec.accumulation);
   return hasher.Finish();
 }
 
-Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, const core::Manifest& manifest, const ChangeRequest& request, core::Evaluator& worker) {
+Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, const core::Manifest& manifest,
+                                                const ChangeRequest& request, core::Evaluator& worker) {
   const repo::Repository& repository = workspace.repository();
   if (!request.before.empty()) {
-    // Most pushes touch no source: then the trees need not be listed, which takes longer than anything else in a large repository.
+    // Most pushes touch no source: then the trees need not be listed, which takes longer than anything else in a large
+    // repository.
     WW_ASSIGN(const auto touched, repository.TouchedPaths(request.before, request.commit));
     if (std::none_of(touched.begin(), touched.end(), IsSource)) {
       std::vector<EntryChange> unchanged;
-      for (const auto& spec : manifest.kernels) unchanged.push_back({.kernel = spec.name, .changed = false, .reason = "the same files"});
+      for (const auto& spec : manifest.kernels)
+        unchanged.push_back({.kernel = spec.name, .changed = false, .reason = "the same files"});
       return unchanged;
     }
   }
@@ -186,9 +209,11 @@ Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, cons
     WW_ASSIGN(then, RevisionSources::Load(repository, request.before, worker));
     // A manifest that was wrong or not there then says nothing about what its entries were: all of today's are new.
     if (const auto text = repository.Read(request.before, std::string(config::kManifestName)); text && *text)
-      if (auto parsed = config::ParseManifest(**text, std::string(config::kManifestName))) old_manifest = std::move(*parsed);
+      if (auto parsed = config::ParseManifest(**text, std::string(config::kManifestName)))
+        old_manifest = std::move(*parsed);
   }
-  Comparison comparison(repository, worker, std::move(scratch), std::move(now), std::move(then), std::move(old_manifest));
+  Comparison comparison(repository, worker, std::move(scratch), std::move(now), std::move(then),
+                        std::move(old_manifest));
   std::vector<EntryChange> changes;
   for (const auto& spec : manifest.kernels) {
     WW_ASSIGN(EntryChange change, comparison.Compare(spec, request.with_hashes));

@@ -81,7 +81,8 @@ Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& sp
         "launch: {grid: [\"ceil_div(N, 256)\"], block: [256]}"));
   CompareSignature(spec, *entry, errors);
   for (const auto& c : spec.cases) {
-    if (const auto reference = judge::LoadReference(root, spec.name, c.name); !reference) errors.push_back(reference.error());
+    if (const auto reference = judge::LoadReference(root, spec.name, c.name); !reference)
+      errors.push_back(reference.error());
     if (const auto supplied = judge::LoadSupplied(root, spec, c); !supplied) errors.push_back(supplied.error());
   }
   return {};

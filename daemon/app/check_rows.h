@@ -16,10 +16,8 @@ class CheckRows {
   explicit CheckRows(const core::Machine& machine) : machine_(machine) {}
 
   void Add(const char* name, CheckStatus status, std::string message, std::string remedy = {}) {
-    if (status == CheckStatus::kOk)
-      remedy.clear();
-    else if (remedy.empty())
-      remedy = "see what the worker says by hand: warpwright-worker --cache DIR --doctor cuda";
+    if (status == CheckStatus::kOk) remedy.clear();
+    else if (remedy.empty()) remedy = "see what the worker says by hand: warpwright-worker --cache DIR --doctor cuda";
     checks_.push_back({name, status, std::move(message), std::move(remedy)});
   }
   void Ok(const char* name, std::string message) { Add(name, CheckStatus::kOk, std::move(message)); }

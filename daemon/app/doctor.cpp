@@ -104,15 +104,16 @@ Probe TryKernel(core::Evaluator& worker, const core::SourceRef& source, const st
   const std::string remedy =
       "this small kernel works elsewhere: look at the other rows, and report it with the output of doctor --json";
   const auto fail = [&](const std::string& message) { probe.trouble = {"a small kernel " + message, remedy}; };
-  std::visit(Overload{[&](const core::CompileFailed& failed) { fail("does not compile: " + failed.log.substr(0, 500)); },
-                      [&](const core::Refused& refused) { fail("is refused: " + refused.reason); },
-                      [&](const core::Faulted& faulted) { fail("faults: " + faulted.fault.message); },
-                      [&](const core::Executed& executed) {
-                        probe.notes = executed.notes;
-                        if (executed.buffers.empty() || executed.buffers.front() != BytesOf(expected))
-                          fail("gives a wrong result");
-                      }},
-             *outcome);
+  std::visit(
+      Overload{[&](const core::CompileFailed& failed) { fail("does not compile: " + failed.log.substr(0, 500)); },
+               [&](const core::Refused& refused) { fail("is refused: " + refused.reason); },
+               [&](const core::Faulted& faulted) { fail("faults: " + faulted.fault.message); },
+               [&](const core::Executed& executed) {
+                 probe.notes = executed.notes;
+                 if (executed.buffers.empty() || executed.buffers.front() != BytesOf(expected))
+                   fail("gives a wrong result");
+               }},
+      *outcome);
   return probe;
 }
 
@@ -190,8 +191,7 @@ void LookAtRepository(const DoctorRequest& request, DoctorFacts& facts) {
     return;
   }
   const auto author = AuthorOf(*repository);
-  if (author)
-    facts.author = fmt::format("{} <{}>", author->name, author->email);
+  if (author) facts.author = fmt::format("{} <{}>", author->name, author->email);
   else
     facts.repository = {"warpwright.author: " + author.error().message, "git config warpwright.author \"Name <mail>\""};
 }

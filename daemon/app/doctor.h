@@ -27,7 +27,8 @@ struct DoctorWorker {
   std::function<std::string()> hello;  // its greeting: Supervisor::hello
 };
 struct DoctorServices {
-  std::function<Result<base::Completed>(const std::vector<std::string>& question)> ask_worker;  // outside of the sandbox
+  std::function<Result<base::Completed>(const std::vector<std::string>& question)>
+      ask_worker;  // outside of the sandbox
   std::function<DoctorWorker(bool gpu)> make_worker;
   std::function<std::string()> worker_log;  // of all of them so far
   ProgressCallbacks progress = {};

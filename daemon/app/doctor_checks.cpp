@@ -29,10 +29,8 @@ class Doctor {
 
  private:
   void Worker() {
-    if (facts_.worker)
-      rows_.Fail("worker", facts_.worker.message, facts_.worker.remedy);
-    else
-      rows_.Ok("worker", "it looked at everything");
+    if (facts_.worker) rows_.Fail("worker", facts_.worker.message, facts_.worker.remedy);
+    else rows_.Ok("worker", "it looked at everything");
     if (!facts_.start) return;
     if (facts_.start->trouble) return rows_.Fail("start", facts_.start->trouble.message, facts_.start->trouble.remedy);
     const std::string message = fmt::format("a fresh worker answers in {:.2f} s", facts_.start->seconds);
@@ -40,8 +38,7 @@ class Doctor {
       rows_.Warn("start", message,
                  "every candidate that faults costs as much: keep the worker and its cache on a local disk, and on a "
                  "GPU switch persistence mode on");
-    else
-      rows_.Ok("start", message);
+    else rows_.Ok("start", message);
   }
 
   void Sandbox() {
@@ -62,10 +59,8 @@ class Doctor {
       rows_.Unknown("toolkit");
     } else {
       const auto& part = *machine_.toolkit;
-      if (part.problem)
-        rows_.Fail("toolkit", part.problem.message, part.problem.remedy);
-      else
-        rows_.Ok("toolkit", part.root);
+      if (part.problem) rows_.Fail("toolkit", part.problem.message, part.problem.remedy);
+      else rows_.Ok("toolkit", part.root);
       OptionalTool("nvcc", part.nvcc, "nvcc",
                    "NVRTC compiles the kernels; nvcc is for your own build: install cuda-nvcc, or put it on PATH");
       OptionalTool("compute_sanitizer", part.compute_sanitizer, "compute-sanitizer",
@@ -74,10 +69,8 @@ class Doctor {
     }
     if (!machine_.nvrtc) return rows_.Unknown("nvrtc");
     const auto& nvrtc = *machine_.nvrtc;
-    if (nvrtc.problem)
-      rows_.Fail("nvrtc", nvrtc.problem.message, nvrtc.problem.remedy);
-    else
-      rows_.Ok("nvrtc", fmt::format("NVRTC {} compiles for {}", nvrtc.version, nvrtc.arch));
+    if (nvrtc.problem) rows_.Fail("nvrtc", nvrtc.problem.message, nvrtc.problem.remedy);
+    else rows_.Ok("nvrtc", fmt::format("NVRTC {} compiles for {}", nvrtc.version, nvrtc.arch));
   }
 
   // Only a machine with a GPU may have a use for it.
@@ -88,12 +81,10 @@ class Doctor {
   }
 
   void HostTools() {
-    if (!machine_.host_compiler)
-      rows_.Unknown("host_compiler");
+    if (!machine_.host_compiler) rows_.Unknown("host_compiler");
     else if (machine_.host_compiler->problem)
       rows_.Fail("host_compiler", machine_.host_compiler->problem.message, machine_.host_compiler->problem.remedy);
-    else
-      rows_.Ok("host_compiler", machine_.host_compiler->version);
+    else rows_.Ok("host_compiler", machine_.host_compiler->version);
     Tried("libclang", facts_.parsed, "a CUDA file was parsed");
   }
   void Kernels() {
@@ -142,12 +133,9 @@ class Doctor {
 
 const char* Name(CheckStatus status) {
   switch (status) {
-    case CheckStatus::kOk:
-      return "ok";
-    case CheckStatus::kWarning:
-      return "warning";
-    case CheckStatus::kError:
-      return "error";
+    case CheckStatus::kOk: return "ok";
+    case CheckStatus::kWarning: return "warning";
+    case CheckStatus::kError: return "error";
   }
   return "error";
 }

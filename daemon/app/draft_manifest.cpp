@@ -53,14 +53,16 @@ class Draft {
     AddCases(entry, scalars);
   }
   std::string Finish() && {
-    return "# Written by `warpwright init`. Answer each question mark, then run `warpwright check`.\nversion: 1\nkernels:" +
+    return "# Written by `warpwright init`. Answer each question mark, then run `warpwright check`.\nversion: "
+           "1\nkernels:" +
            (names_.empty() ? std::string(" []\n") + text_ : text_) + "\npolicy: {min_speedup: 1.05, max_rounds: 10}\n";
   }
 
  private:
   void AddParameter(const core::ParameterInfo& parameter, const std::vector<std::string>& sizes) {
     const std::string type = parameter.dtype ? std::string(core::Name(*parameter.dtype)) : "?";
-    const std::string unknown = parameter.dtype ? "" : fmt::format("  # which type? the source says {}", parameter.type);
+    const std::string unknown =
+        parameter.dtype ? "" : fmt::format("  # which type? the source says {}", parameter.type);
     if (!parameter.is_pointer) {
       text_ += fmt::format("      {}: {{scalar: {}}}{}\n", parameter.name, type, unknown);
       return;
@@ -68,8 +70,8 @@ class Draft {
     const std::string shape = sizes.size() == 1 ? sizes[0] : "?";
     const std::string question =
         sizes.size() == 1 ? "" : fmt::format("  # how many elements? e.g. [{}]", fmt::join(sizes, ", "));
-    text_ += fmt::format("      {}: {{buffer: {}, shape: [{}], role: {}}}{}{}\n", parameter.name, type, shape, RoleText(parameter),
-                         question, unknown);
+    text_ += fmt::format("      {}: {{buffer: {}, shape: [{}], role: {}}}{}{}\n", parameter.name, type, shape,
+                         RoleText(parameter), question, unknown);
   }
   void AddCases(const core::EntryInfo& entry, const std::vector<std::string>& scalars) {
     std::string values;
@@ -93,7 +95,8 @@ class Draft {
 }  // namespace
 
 bool IsStream(const core::ParameterInfo& parameter) {
-  return parameter.type.find("cudaStream_t") != std::string::npos || parameter.type.find("CUstream") != std::string::npos;
+  return parameter.type.find("cudaStream_t") != std::string::npos ||
+         parameter.type.find("CUstream") != std::string::npos;
 }
 
 std::string DraftManifest(const std::vector<InspectedFile>& files) {
@@ -101,7 +104,8 @@ std::string DraftManifest(const std::vector<InspectedFile>& files) {
   for (const auto& [file, inspection] : files) {
     const auto launched = LaunchedKernels(inspection);
     for (const auto& entry : inspection.entries)
-      if (entry.kind == core::EntryInfo::Kind::kLauncher || launched.count(entry.name) == 0) draft.AddEntry(file, entry);
+      if (entry.kind == core::EntryInfo::Kind::kLauncher || launched.count(entry.name) == 0)
+        draft.AddEntry(file, entry);
   }
   return std::move(draft).Finish();
 }

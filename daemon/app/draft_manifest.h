@@ -1,5 +1,5 @@
-// `warpwright init`: a first .warpwright.yml from what libclang sees. What the source cannot tell (sizes) stands as a question mark, which
-// `warpwright check` points out until somebody answers it.
+// `warpwright init`: a first .warpwright.yml from what libclang sees. What the source cannot tell (sizes) stands as a
+// question mark, which `warpwright check` points out until somebody answers it.
 #pragma once
 
 #include <string>

@@ -11,10 +11,12 @@ namespace warpwright::app {
 namespace {
 
 void ReplaceAll(std::string& text, std::string_view from, const std::string& to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
 }
 
-// A branch may be called `true` or `a, b`: in quotation marks it stays a name. What needs more than those is not a name in YAML's eyes.
+// A branch may be called `true` or `a, b`: in quotation marks it stays a name. What needs more than those is not a name
+// in YAML's eyes.
 std::string Quoted(const std::string& name) {
   std::string text = "\"";
   for (char c : name) {
@@ -32,7 +34,8 @@ std::string UnpinnedAction(std::string_view version) {
 
 std::string DraftWorkflow(const WorkflowDraft& draft) {
   std::string text(embedded::Workflows().at("optimize.yml"));
-  ReplaceAll(text, "branches: [main]", "branches: [" + (draft.branch == "main" ? draft.branch : Quoted(draft.branch)) + "]");
+  ReplaceAll(text, "branches: [main]",
+             "branches: [" + (draft.branch == "main" ? draft.branch : Quoted(draft.branch)) + "]");
   if (!draft.action.empty()) ReplaceAll(text, UnpinnedAction(draft.version), draft.action);
   return text;
 }

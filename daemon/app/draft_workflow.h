@@ -12,9 +12,9 @@ inline constexpr std::string_view kWorkflowFile = ".github/workflows/warpwright.
 std::string UnpinnedAction(std::string_view version);
 
 struct WorkflowDraft {
-  std::string branch;      // pushes to it start the workflow
-  std::string version;     // of this build
-  std::string action;      // how this build knows the Action: a release knows its own commit; empty: as UnpinnedAction
+  std::string branch;   // pushes to it start the workflow
+  std::string version;  // of this build
+  std::string action;   // how this build knows the Action: a release knows its own commit; empty: as UnpinnedAction
 };
 std::string DraftWorkflow(const WorkflowDraft& draft);
 

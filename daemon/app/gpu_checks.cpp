@@ -24,7 +24,8 @@ std::string Dotted(int version) { return fmt::format("{}.{}", version / 1000, ve
 
 class GpuRows {
  public:
-  GpuRows(const core::Machine& machine, const GpuView& gpu, CheckRows& rows) : machine_(machine), gpu_(gpu), rows_(rows) {}
+  GpuRows(const core::Machine& machine, const GpuView& gpu, CheckRows& rows)
+      : machine_(machine), gpu_(gpu), rows_(rows) {}
 
   void Run() {
     Driver();
@@ -63,9 +64,8 @@ class GpuRows {
   void Device() {
     if (!machine_.driver) return rows_.Unknown("gpu");
     if (!gpu_.there)
-      return rows_.Add(
-          "gpu", gpu_.severity, "no GPU: only simulated devices are available",
-          "use --device " + config::SimulatedDevices() + "; in a container, start it with --gpus all");
+      return rows_.Add("gpu", gpu_.severity, "no GPU: only simulated devices are available",
+                       "use --device " + config::SimulatedDevices() + "; in a container, start it with --gpus all");
     const int visible = machine_.driver->gpus;
     if (visible <= 0)
       return rows_.Fail(
@@ -119,12 +119,10 @@ class GpuRows {
     if (gpu.mig.value_or(false))
       rows_.Warn("mig", "MIG is on: times hold for this instance and its neighbours, counters may be missing",
                  "for numbers of the whole GPU: nvidia-smi -mig 0 (as root, with the GPU idle)");
-    else
-      rows_.Ok("mig", gpu.mig ? "off" : "not there");
+    else rows_.Ok("mig", gpu.mig ? "off" : "not there");
     ComputeMode(gpu);
     if (gpu.persistence) {
-      if (*gpu.persistence)
-        rows_.Ok("persistence", "on");
+      if (*gpu.persistence) rows_.Ok("persistence", "on");
       else
         rows_.Warn("persistence", "persistence mode is off: every fresh worker waits for the driver",
                    "nvidia-smi -pm 1, or run nvidia-persistenced");
@@ -217,8 +215,7 @@ class GpuRows {
     if (!machine_.cupti) return rows_.Unknown("cupti");
     if (machine_.cupti->problem)
       rows_.Add("cupti", missing, machine_.cupti->problem.message, machine_.cupti->problem.remedy);
-    else
-      rows_.Ok("cupti", fmt::format("CUPTI {}, {}", machine_.cupti->version, machine_.cupti->path));
+    else rows_.Ok("cupti", fmt::format("CUPTI {}, {}", machine_.cupti->version, machine_.cupti->path));
     if (!gpu_.there || machine_.cupti->problem || !machine_.device || machine_.device->problem) return;
     if (!machine_.counters) return rows_.Unknown("counters");
     if (machine_.counters->problem)
@@ -254,6 +251,8 @@ GpuView ViewGpu(const DoctorFacts& facts) {
   return gpu;
 }
 
-void AddGpuRows(const core::Machine& machine, const GpuView& gpu, CheckRows& rows) { GpuRows(machine, gpu, rows).Run(); }
+void AddGpuRows(const core::Machine& machine, const GpuView& gpu, CheckRows& rows) {
+  GpuRows(machine, gpu, rows).Run();
+}
 
 }  // namespace warpwright::app

@@ -14,8 +14,8 @@ const core::Case* SmallestCase(const core::KernelSpec& spec) {
   for (const core::Case& c : spec.cases) {
     int64_t elements = 0;
     for (const core::Argument& argument : spec.args) {
-      const auto shape =
-          std::holds_alternative<core::BufferArgument>(argument.kind) ? core::ShapeOf(argument, c) : Result<std::vector<int64_t>>();
+      const auto shape = std::holds_alternative<core::BufferArgument>(argument.kind) ? core::ShapeOf(argument, c)
+                                                                                     : Result<std::vector<int64_t>>();
       int64_t product = shape && !shape->empty() ? 1 : 0;
       for (const int64_t extent : shape ? *shape : std::vector<int64_t>()) product *= extent;
       elements += product;
@@ -40,8 +40,8 @@ std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator
   return std::make_unique<judge::Judge>(setup.spec, setup.original, setup.device.name, trusted, options);
 }
 
-nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest, const std::filesystem::path& tree,
-                             std::function<void()> fresh_worker) {
+nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest,
+                                     const std::filesystem::path& tree, std::function<void()> fresh_worker) {
   nights::NightTimerOptions timing;
   timing.device = device.name;
   timing.tree = tree;
@@ -52,25 +52,27 @@ nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Man
 }
 
 std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, const worker::WorkerCommand& worker,
-                                            const core::KernelSpec& spec, const core::SourceRef& winner, const core::Measured& measured) {
+                                                  const core::KernelSpec& spec, const core::SourceRef& winner,
+                                                  const core::Measured& measured) {
   if (!device.gpu) return {};
   const worker::AcceptanceTools tools = worker::FindAcceptanceTools();
   std::vector<core::ToolFinding> findings = {worker::BuildWithNvcc(tools, winner, device.chip.arch)};
   const core::Case* c = SmallestCase(spec);
-  auto inputs =
-      c != nullptr ? judge::MakeInputs(spec, *c, judge::InputVariant::kBase, 1, winner.root) : Result<std::vector<core::BufferContent>>();
+  auto inputs = c != nullptr ? judge::MakeInputs(spec, *c, judge::InputVariant::kBase, 1, winner.root)
+                             : Result<std::vector<core::BufferContent>>();
   if (c == nullptr || !inputs) return findings;
   std::vector<std::string> kernels;
   for (const core::CaseMeasurement& one : measured.cases)
     for (const core::LaunchReport& launch : one.launches) kernels.push_back(launch.kernel);
   const core::ExecuteRequest request{.source = winner,
-                               .spec = spec,
-                               .case_name = c->name,
-                               .scalars = c->scalars,
-                               .buffers = std::move(*inputs),
-                               .device = device.name,
-                               .options = {}};
-  for (core::ToolFinding& finding : worker::RunSanitizers(tools, worker, request, kernels)) findings.push_back(std::move(finding));
+                                     .spec = spec,
+                                     .case_name = c->name,
+                                     .scalars = c->scalars,
+                                     .buffers = std::move(*inputs),
+                                     .device = device.name,
+                                     .options = {}};
+  for (core::ToolFinding& finding : worker::RunSanitizers(tools, worker, request, kernels))
+    findings.push_back(std::move(finding));
   return findings;
 }
 

@@ -39,12 +39,13 @@ struct JudgeSetup {
 std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator& trusted);
 
 // How nights and `--fail-on regression` time two revisions in pairs.
-nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest, const std::filesystem::path& tree,
-                             std::function<void()> fresh_worker);
+nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest,
+                                     const std::filesystem::path& tree, std::function<void()> fresh_worker);
 
 // compute-sanitizer and nvcc over a winner, on the smallest case. Nothing where the device is simulated: its simulator
 // is a sanitizer.
 std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, const worker::WorkerCommand& worker,
-                                            const core::KernelSpec& spec, const core::SourceRef& winner, const core::Measured& measured);
+                                                  const core::KernelSpec& spec, const core::SourceRef& winner,
+                                                  const core::Measured& measured);
 
 }  // namespace warpwright::app

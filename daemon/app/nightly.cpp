@@ -57,7 +57,7 @@ class NightRun {
 
   std::vector<EntryNight> TimeEntries() {
     nights::NightTimer timer(services_.worker.evaluator,
-                     PairTiming(workspace_.device(), manifest_, tree_, services_.worker.restart));
+                             PairTiming(workspace_.device(), manifest_, tree_, services_.worker.restart));
     std::vector<EntryNight> entries;
     for (const core::KernelSpec& spec : manifest_.kernels) {
       EntryNight entry;
@@ -108,13 +108,13 @@ class NightRun {
     return {};
   }
 
-  void AddCulprit(const core::KernelSpec& spec, const nights::History& history, const nights::NightInput& input, nights::NightTimer& timer,
-                  nights::NightOutcome& outcome) {
+  void AddCulprit(const core::KernelSpec& spec, const nights::History& history, const nights::NightInput& input,
+                  nights::NightTimer& timer, nights::NightOutcome& outcome) {
     const nights::BisectionContext search{.repository = workspace_.repository(),
-                               .evaluator = services_.worker.evaluator,
-                               .timer = timer,
-                               .tree = [&](const std::string& commit) { return Tree(commit); },
-                               .progress = progress_.step};
+                                          .evaluator = services_.worker.evaluator,
+                                          .timer = timer,
+                                          .tree = [&](const std::string& commit) { return Tree(commit); },
+                                          .progress = progress_.step};
     auto culprit = nights::FindFirstBadCommit(search, spec, *input.reference, {commit_, input.slice}, *input.code);
     if (!culprit) {  // the regression is known all the same
       outcome.notes.push_back("looking for the commit failed: " + culprit.error().Format());
@@ -125,7 +125,8 @@ class NightRun {
   }
 
   // Tonight's revision, paired with the reference where the code differs.
-  Status Time(const core::KernelSpec& spec, const nights::History& history, nights::NightTimer& timer, nights::NightInput& input) {
+  Status Time(const core::KernelSpec& spec, const nights::History& history, nights::NightTimer& timer,
+              nights::NightInput& input) {
     if (input.slice.empty()) {
       input.failure = fmt::format("{} has no entry {}", spec.file, spec.entry);
       return {};
@@ -137,20 +138,19 @@ class NightRun {
       if (timed) return {};
     }
     WW_ASSIGN(auto measured, timer.Measure(spec, present));
-    if (auto* times = std::get_if<nights::NightTimes>(&measured))
-      input.present = std::move(*times);
-    else
-      input.failure = std::get<nights::NotRunnable>(measured).reason;
+    if (auto* times = std::get_if<nights::NightTimes>(&measured)) input.present = std::move(*times);
+    else input.failure = std::get<nights::NotRunnable>(measured).reason;
     return {};
   }
 
   // False: the reference cannot be timed, and tonight's is to be timed alone.
-  Result<bool> Compare(const core::KernelSpec& spec, const nights::ReferenceRevision& anchor, const core::SourceRef& present, nights::NightTimer& timer,
-                       nights::NightInput& input) {
+  Result<bool> Compare(const core::KernelSpec& spec, const nights::ReferenceRevision& anchor,
+                       const core::SourceRef& present, nights::NightTimer& timer, nights::NightInput& input) {
     auto tree = workspace_.repository().Resolve(anchor.commit)
                     ? Tree(anchor.commit)
                     : Result<fs::path>(Fail(ErrorCode::kIo, "its commit is not in this repository"));
-    const auto then = tree ? nights::SliceOf(*tree, spec, services_.worker.evaluator) : Result<nights::EntrySlice>(Fail(tree.error()));
+    const auto then = tree ? nights::SliceOf(*tree, spec, services_.worker.evaluator)
+                           : Result<nights::EntrySlice>(Fail(tree.error()));
     if (!then || then->hash.empty()) {
       input.reference_error = then ? "the entry is not in it" : then.error().message;
       return false;

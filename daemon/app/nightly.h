@@ -24,7 +24,8 @@ struct NightRequest {
 struct NightServices {
   RestartableEvaluator worker;
   ToolchainSource toolchain;
-  std::function<Result<std::unique_ptr<nights::HistoryStore>>(const core::Manifest&)> history;  // where this repository's is kept
+  std::function<Result<std::unique_ptr<nights::HistoryStore>>(const core::Manifest&)>
+      history;                                  // where this repository's is kept
   std::function<std::string()> driver_release;  // "580.159.04"; empty: not known. Asked where the device is a GPU
   ProgressCallbacks progress = {};
 };

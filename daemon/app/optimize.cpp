@@ -22,7 +22,8 @@ std::vector<CaseOutcome> CompareCases(const search::RefineResult& refined) {
   const auto* original = std::get_if<core::Measured>(&refined.baseline.original);
   for (const core::CaseMeasurement& after : refined.accepted->cases) {
     CaseOutcome c{after.case_name, 0, after.time_us, after.timing};
-    for (const core::CaseMeasurement& before : original != nullptr ? original->cases : std::vector<core::CaseMeasurement>())
+    for (const core::CaseMeasurement& before :
+         original != nullptr ? original->cases : std::vector<core::CaseMeasurement>())
       if (before.case_name == after.case_name)
         c.original_us = after.timing ? after.timing->original_us : before.time_us;
     cases.push_back(std::move(c));
@@ -108,7 +109,7 @@ class Optimization {
     WW_ASSIGN(const std::string before, workspace_.repository().Resolve(request_.changed_since));
     WW_ASSIGN(const fs::path old_tree, workspace_.ExportTree(before));
     nights::NightTimer timer(services_.trusted.evaluator,
-                     PairTiming(workspace_.device(), manifest_, tree_, services_.trusted.restart));
+                             PairTiming(workspace_.device(), manifest_, tree_, services_.trusted.restart));
     for (const auto& spec : manifest_.kernels) {
       std::error_code error;
       if (!fs::exists(old_tree / spec.file, error)) continue;  // new
@@ -157,13 +158,13 @@ class Optimization {
 
   search::RefineTask TaskFor(const core::KernelSpec& spec, const core::SourceRef& original) const {
     search::RefineTask task{.spec = spec,
-                    .original = original,
-                    .policy = manifest_.policy,
-                    .chip = workspace_.device().chip,
-                    .device = workspace_.device().name,
-                    .config_digest = {},
-                    .toolchain = toolchain_,
-                    .version = request_.version};
+                            .original = original,
+                            .policy = manifest_.policy,
+                            .chip = workspace_.device().chip,
+                            .device = workspace_.device().name,
+                            .config_digest = {},
+                            .toolchain = toolchain_,
+                            .version = request_.version};
     if (request_.max_rounds > 0) task.policy.max_rounds = request_.max_rounds;
     if (request_.max_minutes > 0) task.policy.max_minutes = request_.max_minutes;
     task.config_digest = base::Hasher()
@@ -204,15 +205,15 @@ class Optimization {
       return services_.check_winner ? services_.check_winner(spec, winner, measured) : std::vector<core::ToolFinding>();
     };
     const search::RefineServices services{.judge = *judge,
-                                  .candidates = candidates.evaluator,
-                                  .skills = skills_,
-                                  .experience = services_.experience,
-                                  .trajectory = trajectory,
-                                  .clock = services_.clock,
-                                  .fresh_worker = candidates.restart,
-                                  .progress = progress_.step,
-                                  .tools = check_winner,
-                                  .warn = progress_.line};
+                                          .candidates = candidates.evaluator,
+                                          .skills = skills_,
+                                          .experience = services_.experience,
+                                          .trajectory = trajectory,
+                                          .clock = services_.clock,
+                                          .fresh_worker = candidates.restart,
+                                          .progress = progress_.step,
+                                          .tools = check_winner,
+                                          .warn = progress_.line};
     const auto spent_before = Spent();
     WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
@@ -254,27 +255,27 @@ class Optimization {
     return kernel;
   }
 
-  report::Explanation ExplanationOf(const core::KernelSpec& spec, const memory::TrajectoryView& view, const std::string& original,
-                            const std::string& result) const {
+  report::Explanation ExplanationOf(const core::KernelSpec& spec, const memory::TrajectoryView& view,
+                                    const std::string& original, const std::string& result) const {
     return report::Explain(view, {.file = spec.file,
-                          .entry = spec.entry,
-                          .chip = workspace_.device().chip,
-                          .base_commit = commit_,
-                          .version = request_.version,
-                          .toolchain = toolchain_,
-                          .allow = spec.allow,
-                          .tolerance = spec.tolerance,
-                          .original_text = original,
-                          .result_text = result});
+                                  .entry = spec.entry,
+                                  .chip = workspace_.device().chip,
+                                  .base_commit = commit_,
+                                  .version = request_.version,
+                                  .toolchain = toolchain_,
+                                  .allow = spec.allow,
+                                  .tolerance = spec.tolerance,
+                                  .original_text = original,
+                                  .result_text = result});
   }
 
   Status MakeBranch(const core::KernelSpec& spec, const search::RefineResult& refined, OptimizedKernel& kernel) {
     const repo::BranchCommit request{.branch = "warpwright/" + spec.name,
-                               .base = commit_,
-                               .file = spec.file,
-                               .content = refined.text,
-                               .message = report::RenderCommitMessage(kernel.summary.explanation),
-                               .author = author_};
+                                     .base = commit_,
+                                     .file = spec.file,
+                                     .content = refined.text,
+                                     .message = report::RenderCommitMessage(kernel.summary.explanation),
+                                     .author = author_};
     WW_ASSIGN(const repo::PublishedBranch published, workspace_.repository().Publish(request));
     kernel.branch = published.branch;
     kernel.commit = published.commit;

@@ -31,8 +31,8 @@ struct OptimizeRequest {
   std::string version;  // of this build
 };
 
-using WinnerCheck =
-    std::function<std::vector<core::ToolFinding>(const core::KernelSpec&, const core::SourceRef& winner, const core::Measured&)>;
+using WinnerCheck = std::function<std::vector<core::ToolFinding>(const core::KernelSpec&, const core::SourceRef& winner,
+                                                                 const core::Measured&)>;
 
 struct OptimizeServices {
   RestartableEvaluator trusted;  // only ever sees the repository's own code
@@ -63,7 +63,7 @@ struct OptimizedKernel {
   std::vector<CaseOutcome> cases;  // where it improved
   double roofline_pct_before = 0, roofline_pct_after = 0;
   std::map<std::string, double> spent;  // seconds by stage, of both workers
-  report::KernelSummary summary;                // for reports and the pull request
+  report::KernelSummary summary;        // for reports and the pull request
   PublicationOutcome publication;
   double regression = 0;  // times slower than before the change, if that was requested and found
 };

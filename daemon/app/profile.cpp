@@ -2,8 +2,9 @@
 
 namespace warpwright::app {
 
-Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Manifest& manifest, const core::KernelSpec& spec,
-                                     const std::string& toolchain, core::Evaluator& worker) {
+Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Manifest& manifest,
+                                     const core::KernelSpec& spec, const std::string& toolchain,
+                                     core::Evaluator& worker) {
   const std::filesystem::path root = std::filesystem::absolute(workspace.repository().root());
   WW_ASSIGN(const core::SourceRef source, ReadSource(root, spec.file));
   const auto judge = MakeJudge({.device = workspace.device(),
@@ -17,7 +18,8 @@ Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Man
   ProfiledKernel profiled{.spec = spec, .original = std::move(baseline.original), .features = {}};
   if (profiled.measured() == nullptr) return profiled;
   WW_ASSIGN(const core::Inspection inspection, worker.Inspect(source));
-  WW_ASSIGN(profiled.features, agents::ExtractFeaturesOf(spec, workspace.device().chip, inspection, *profiled.measured()));
+  WW_ASSIGN(profiled.features,
+            agents::ExtractFeaturesOf(spec, workspace.device().chip, inspection, *profiled.measured()));
   return profiled;
 }
 
@@ -31,8 +33,7 @@ Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspac
     WW_ASSIGN(ProfiledKernel profiled, ProfileKernel(workspace, manifest, spec, toolchain, services.trusted));
     if (profiled.measured() == nullptr)
       services.progress.line(spec.name + ": " + core::VerdictMessage(profiled.original));
-    else
-      services.progress.finish();
+    else services.progress.finish();
     kernels.push_back(std::move(profiled));
     if (each) each(kernels.back());
   }

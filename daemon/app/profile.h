@@ -13,15 +13,16 @@ namespace warpwright::app {
 
 struct ProfiledKernel {
   core::KernelSpec spec;
-  core::Verdict original;                           // Measured; else why there is nothing to be seen
+  core::Verdict original;                             // Measured; else why there is nothing to be seen
   std::optional<agents::ExtractedFeatures> features;  // where it was measured
 
   const core::Measured* measured() const { return std::get_if<core::Measured>(&original); }
 };
 
 // One kernel of the working tree.
-Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Manifest& manifest, const core::KernelSpec& spec,
-                                     const std::string& toolchain, core::Evaluator& worker);
+Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Manifest& manifest,
+                                     const core::KernelSpec& spec, const std::string& toolchain,
+                                     core::Evaluator& worker);
 
 // All of the working tree's manifest. `each` is called with every kernel as soon as it is done.
 Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspace, const JudgingServices& services,

@@ -36,7 +36,8 @@ Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& pub
   request.opened_today = opened_;
   if (forge_ != nullptr && !publication.commit.empty()) {
     WW_ASSIGN(const repo::Refs refs, mirror_.Known());
-    WW_ASSIGN(request.open_pull_requests, service::CountOpenPullRequests(refs, request.branch, *settings_.repository, *forge_));
+    WW_ASSIGN(request.open_pull_requests,
+              service::CountOpenPullRequests(refs, request.branch, *settings_.repository, *forge_));
   }
   forge::Forge* const forge = settings_.to == config::PublishTo::kPullRequest ? forge_ : nullptr;
   WW_ASSIGN(const service::Publication done, ::warpwright::service::Publish(request, mirror_, forge));
@@ -54,7 +55,8 @@ Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& pub
   return outcome;
 }
 
-Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address, const repo::Signature& author) {
+Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address,
+                                         const repo::Signature& author) {
   if (workspace.repository().shallow())
     return Fail(ErrorCode::kEnvironment,
                 "the history of this clone is cut off, and what is built on it cannot be pushed",

@@ -1,5 +1,5 @@
-// Publishes a result: its branch on the remote, a pull request and a check on the forge. The daemon publishes through the
-// same service/publisher.h, with a store in between; here one process optimizes and publishes.
+// Publishes a result: its branch on the remote, a pull request and a check on the forge. The daemon publishes through
+// the same service/publisher.h, with a store in between; here one process optimizes and publishes.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace warpwright::app {
 struct PublicationSettings {
   config::PublishTo to = config::PublishTo::kPullRequest;
   std::optional<forge::RepositoryName> repository;  // on the forge; none: branches only
-  std::string base_branch;                   // where pull requests go
-  bool draft = false;                        // instead of the manifest's, where it is given, as the next three
+  std::string base_branch;                          // where pull requests go
+  bool draft = false;                               // instead of the manifest's, where it is given, as the next three
   std::optional<std::vector<std::string>> labels, reviewers;
   std::optional<int> max_open;
   bool asked_for = false;  // by a user: a closed pull request is no obstacle
@@ -70,6 +70,7 @@ using PublisherSource = std::function<Result<std::unique_ptr<ResultPublisher>>(c
 
 // A mirror of the remote that borrows the objects of the workspace's repository, so that only what is missing there is
 // fetched.
-Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address, const repo::Signature& author);
+Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address,
+                                         const repo::Signature& author);
 
 }  // namespace warpwright::app

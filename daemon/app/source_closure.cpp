@@ -12,7 +12,8 @@ std::string LastName(std::string_view path) { return std::string(path.substr(pat
 
 }  // namespace
 
-Result<RevisionSources> RevisionSources::Load(const repo::Repository& repository, std::string commit, core::Evaluator& worker) {
+Result<RevisionSources> RevisionSources::Load(const repo::Repository& repository, std::string commit,
+                                              core::Evaluator& worker) {
   RevisionSources sources(repository, std::move(commit), worker);
   WW_ASSIGN(const auto files, repository.Files(sources.commit_));
   for (const auto& file : files) {
@@ -30,14 +31,18 @@ std::string RevisionSources::Blob(const std::string& path) const {
 
 std::map<std::string, std::string> RevisionSources::Below(const std::string& folder) const {
   std::map<std::string, std::string> found;
-  for (auto at = blobs_.lower_bound(folder + "/"); at != blobs_.end() && at->first.starts_with(folder + "/"); ++at) found.insert(*at);
+  for (auto at = blobs_.lower_bound(folder + "/"); at != blobs_.end() && at->first.starts_with(folder + "/"); ++at)
+    found.insert(*at);
   return found;
 }
 
 Result<std::vector<std::string>> RevisionSources::IncludedIn(const std::string& blob, const std::string& path) const {
   WW_ASSIGN(std::string text, repository_->Content(blob, path));
-  const core::RewriteRequest request{
-      .source = {{}, path, std::move(text)}, .entry = {}, .kernel = {}, .transform = std::string(core::kIncludedNames), .parameters = {}};
+  const core::RewriteRequest request{.source = {{}, path, std::move(text)},
+                                     .entry = {},
+                                     .kernel = {},
+                                     .transform = std::string(core::kIncludedNames),
+                                     .parameters = {}};
   WW_ASSIGN(const core::RewriteOutcome outcome, worker_->Rewrite(request));
   const auto* names = std::get_if<core::Rewritten>(&outcome);
   if (names == nullptr) return Fail(ErrorCode::kUnsupported, std::get<core::RewriteRefusal>(outcome).reason);

@@ -1,8 +1,8 @@
 // Which files of a commit an entry can depend on, found from git's tree alone: no checkout and no compiler.
 //
-// It may name too many and never too few: every file whose last name is the last name of anything that looks like an include, in the kernel's
-// file or in what that reaches. So two revisions in which these are the same files with the same content slice alike, and
-// exporting only these gives the same slice as exporting everything.
+// It may name too many and never too few: every file whose last name is the last name of anything that looks like an
+// include, in the kernel's file or in what that reaches. So two revisions in which these are the same files with the
+// same content slice alike, and exporting only these gives the same slice as exporting everything.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 namespace warpwright::app {
 
 struct SourceClosure {
-  std::map<std::string, std::string> files;  // path to blob; empty where the kernel's file is not there
+  std::map<std::string, std::string> files;       // path to blob; empty where the kernel's file is not there
   std::map<std::string, std::string> unreadable;  // those that cannot be read (Git LFS, too large), and why
   bool operator==(const SourceClosure&) const = default;
 };

@@ -13,10 +13,8 @@ report::ExplainContext ContextOf(const Workspace& workspace, const memory::Traje
   report::ExplainContext context;
   const repo::Repository& repository = workspace.repository();
   const std::string& device = view.task.key.device;
-  if (auto chip = config::LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : ""))
-    context.chip = *chip;
-  else if (workspace.device().gpu)
-    context.chip = workspace.device().chip;
+  if (auto chip = config::LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : "")) context.chip = *chip;
+  else if (workspace.device().gpu) context.chip = workspace.device().chip;
   if (context.chip.name.empty()) context.chip.name = device;  // measured on another machine than this one
   const auto head = repository.Resolve("HEAD");
   if (!head) return context;
@@ -42,8 +40,8 @@ report::ExplainContext ContextOf(const Workspace& workspace, const memory::Traje
 
 }  // namespace
 
-report::Explanation ExplainTask(const Workspace& workspace, const memory::TrajectoryView& view, const ToolchainSource& toolchain,
-                        const std::string& version) {
+report::Explanation ExplainTask(const Workspace& workspace, const memory::TrajectoryView& view,
+                                const ToolchainSource& toolchain, const std::string& version) {
   report::ExplainContext context = ContextOf(workspace, view);
   context.version = version;
   context.toolchain = toolchain().value_or("unknown toolchain");

@@ -8,12 +8,13 @@ struct Failure {
 };
 
 Failure FailureOf(const core::Verdict& verdict) {
-  return std::visit(Overload{[](const core::CompileFailed&) { return Failure{"compile", {}}; },
-                             [](const core::Refused& v) { return Failure{v.check, {}}; },
-                             [](const core::WrongResult& v) { return Failure{v.check, v.case_name}; },
-                             [](const core::Faulted& v) { return Failure{std::string(core::Name(v.fault.kind)), v.case_name}; },
-                             [](const core::Measured&) { return Failure{}; }},
-                    verdict);
+  return std::visit(
+      Overload{[](const core::CompileFailed&) { return Failure{"compile", {}}; },
+               [](const core::Refused& v) { return Failure{v.check, {}}; },
+               [](const core::WrongResult& v) { return Failure{v.check, v.case_name}; },
+               [](const core::Faulted& v) { return Failure{std::string(core::Name(v.fault.kind)), v.case_name}; },
+               [](const core::Measured&) { return Failure{}; }},
+      verdict);
 }
 
 // Of a case of a kernel that passed.
@@ -29,7 +30,8 @@ CaseVerdict PassedCase(const std::string& kernel, const judge::CaseStatus& statu
 
 }  // namespace
 
-std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Baseline& baseline, const core::Verdict& verdict) {
+std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Baseline& baseline,
+                                      const core::Verdict& verdict) {
   std::vector<CaseVerdict> cases;
   if (core::Passed(verdict)) {
     for (const judge::CaseStatus& status : baseline.cases) cases.push_back(PassedCase(kernel, status));
@@ -38,10 +40,10 @@ std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Ba
   const Failure failure = FailureOf(verdict);
   const auto failed = [&](const std::string& name) {
     return CaseVerdict{.kernel = kernel,
-                        .name = name,
-                        .verdict = std::string(core::VerdictName(verdict)),
-                        .check = failure.check,
-                        .message = core::VerdictMessage(verdict)};
+                       .name = name,
+                       .verdict = std::string(core::VerdictName(verdict)),
+                       .check = failure.check,
+                       .message = core::VerdictMessage(verdict)};
   };
   bool named = false;
   for (const judge::CaseStatus& status : baseline.cases) {

@@ -23,6 +23,7 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
                                        const JudgingServices& services, const RestartableEvaluator& candidates);
 
 // What a verdict over all cases means for each. A failure stops the judge, so that later cases are "not_reached".
-std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Baseline& baseline, const core::Verdict& verdict);
+std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Baseline& baseline,
+                                      const core::Verdict& verdict);
 
 }  // namespace warpwright::app

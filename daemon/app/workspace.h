@@ -36,7 +36,8 @@ using SkillsSource = std::function<Result<skills::SkillLibrary>()>;
 class Workspace {
  public:
   // `state` exists. `kernels`: only these of a manifest; none: all.
-  Workspace(repo::Repository repository, std::filesystem::path state, TargetDevice device, std::vector<std::string> kernels)
+  Workspace(repo::Repository repository, std::filesystem::path state, TargetDevice device,
+            std::vector<std::string> kernels)
       : repository_(std::move(repository)),
         state_(std::move(state)),
         device_(std::move(device)),

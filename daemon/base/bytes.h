@@ -1,5 +1,5 @@
-// Contents of a buffer that nobody changes any more, shared by all who hold a copy: inputs of a run go through many hands, and are often
-// hundreds of megabytes. Whoever wants other contents makes a vector, fills it, and moves it in.
+// Contents of a buffer that nobody changes any more, shared by all who hold a copy: inputs of a run go through many
+// hands, and are often hundreds of megabytes. Whoever wants other contents makes a vector, fills it, and moves it in.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ class Bytes {
     keeper_ = std::move(kept);
   }
   // What lies in memory that `keeper` keeps.
-  Bytes(std::shared_ptr<const void> keeper, std::span<const std::byte> view) : keeper_(std::move(keeper)), view_(view) {}
+  Bytes(std::shared_ptr<const void> keeper, std::span<const std::byte> view)
+      : keeper_(std::move(keeper)), view_(view) {}
 
   Bytes(const Bytes&) = default;
   Bytes& operator=(const Bytes&) = default;

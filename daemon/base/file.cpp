@@ -28,12 +28,12 @@ Status WriteAll(int fd, std::string_view content, const std::filesystem::path& p
 Result<std::string> ReadFile(const std::filesystem::path& path, uint64_t limit_bytes) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return FailErrno("open " + path.string());
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return FailErrno("stat " + path.string());
   if (!S_ISREG(info.st_mode)) return Fail(ErrorCode::kIo, path.string() + " is not a regular file");
   if (static_cast<uint64_t>(info.st_size) > limit_bytes)
-    return Fail(ErrorCode::kIo, path.string() + " has " + std::to_string(info.st_size) + " bytes, more than the limit of " +
-                                    std::to_string(limit_bytes));
+    return Fail(ErrorCode::kIo, path.string() + " has " + std::to_string(info.st_size) +
+                                    " bytes, more than the limit of " + std::to_string(limit_bytes));
   std::string content(static_cast<size_t>(info.st_size), '\0');
   size_t size = 0;
   while (size < content.size()) {
@@ -74,7 +74,8 @@ Status AppendLine(const std::filesystem::path& path, std::string_view line) {
 
 Result<TemporaryDirectory> TemporaryDirectory::Create(std::string_view prefix) {
   const char* root = std::getenv("TMPDIR");
-  std::string path = std::string(root != nullptr && *root != '\0' ? root : "/tmp") + "/" + std::string(prefix) + ".XXXXXX";
+  std::string path =
+      std::string(root != nullptr && *root != '\0' ? root : "/tmp") + "/" + std::string(prefix) + ".XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return FailErrno("mkdtemp " + path);
   return TemporaryDirectory(path);
 }

@@ -32,9 +32,7 @@ Hasher::~Hasher() = default;
 Hasher::Hasher(Hasher&&) noexcept = default;
 Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 
-Hasher& Hasher::Add(std::string_view field) {
-  return Add(std::as_bytes(std::span(field.data(), field.size())));
-}
+Hasher& Hasher::Add(std::string_view field) { return Add(std::as_bytes(std::span(field.data(), field.size()))); }
 Hasher& Hasher::Add(std::span<const std::byte> field) {
   const uint64_t size = field.size();
   EVP_DigestUpdate(state_->context, &size, sizeof size);
@@ -48,9 +46,7 @@ std::string Hasher::Finish() {
   return Hex(digest.data(), size);
 }
 
-std::string Sha256(std::string_view bytes) {
-  return Sha256(std::as_bytes(std::span(bytes.data(), bytes.size())));
-}
+std::string Sha256(std::string_view bytes) { return Sha256(std::as_bytes(std::span(bytes.data(), bytes.size()))); }
 std::string Sha256(std::span<const std::byte> bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned size = 0;

@@ -52,12 +52,9 @@ class BoundedBuilder final : public nlohmann::json_sax<json> {
   json* Put(json value) {
     if (++values_ > limits_.values) return Refuse(fmt::format("more than {} values", limits_.values)), nullptr;
     json* at = &root_;
-    if (open_.empty())
-      root_ = std::move(value);
-    else if (open_.back()->is_object())
-      *(at = member_) = std::move(value);
-    else
-      at = &open_.back()->emplace_back(std::move(value));
+    if (open_.empty()) root_ = std::move(value);
+    else if (open_.back()->is_object()) *(at = member_) = std::move(value);
+    else at = &open_.back()->emplace_back(std::move(value));
     return at;
   }
   bool Open(json empty) {

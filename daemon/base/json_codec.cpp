@@ -40,28 +40,19 @@ void JsonSource::Complain(std::string_view what) const {
 bool JsonSource::IsNull() const { return at_->is_null(); }
 bool JsonSource::IsInteger() const { return at_->is_number_integer(); }
 void JsonSource::Read(bool& value) const {
-  if (at_->is_boolean())
-    value = at_->get<bool>();
-  else
-    Complain("neither true nor false");
+  if (at_->is_boolean()) value = at_->get<bool>();
+  else Complain("neither true nor false");
 }
 void JsonSource::Read(double& value) const {
-  if (at_->is_number())
-    value = at_->get<double>();
-  else if (at_->is_null())
-    value = std::nan("");
-  else if (*at_ == "inf")
-    value = std::numeric_limits<double>::infinity();
-  else if (*at_ == "-inf")
-    value = -std::numeric_limits<double>::infinity();
-  else
-    Complain("not a number");
+  if (at_->is_number()) value = at_->get<double>();
+  else if (at_->is_null()) value = std::nan("");
+  else if (*at_ == "inf") value = std::numeric_limits<double>::infinity();
+  else if (*at_ == "-inf") value = -std::numeric_limits<double>::infinity();
+  else Complain("not a number");
 }
 void JsonSource::Read(std::string& value) const {
-  if (at_->is_string())
-    value = at_->get_ref<const std::string&>();
-  else
-    Complain("not text");
+  if (at_->is_string()) value = at_->get_ref<const std::string&>();
+  else Complain("not text");
 }
 void JsonSource::Read(int64_t& value, int64_t low, int64_t high) const {
   if (!at_->is_number_integer()) return Complain("not an integer");
@@ -82,10 +73,8 @@ void JsonSource::ReadBlob(Bytes& value) const {
   Read(number, std::numeric_limits<uint64_t>::max());
   if (!ok()) return;
   auto blob = reading_->blobs == nullptr ? std::nullopt : reading_->blobs->Take(number);
-  if (blob)
-    value = std::move(*blob);
-  else
-    Complain("an attachment that is not there");
+  if (blob) value = std::move(*blob);
+  else Complain("an attachment that is not there");
 }
 void JsonSource::ReadBlob(std::string& value) const {
   Bytes bytes;

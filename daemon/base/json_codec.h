@@ -111,12 +111,9 @@ using Scalar = std::variant<int64_t, double>;
 
 template <typename M>
 bool IsEmpty(const M& value) {
-  if constexpr (requires { value.empty(); })
-    return value.empty();
-  else if constexpr (requires { value.has_value(); })
-    return !value.has_value();
-  else
-    return value == M{};
+  if constexpr (requires { value.empty(); }) return value.empty();
+  else if constexpr (requires { value.has_value(); }) return !value.has_value();
+  else return value == M{};
 }
 
 template <typename T>
@@ -165,10 +162,8 @@ class Reader {
   Reader(const JsonSource& from, T& value) : from_(from), value_(value) {}
   template <typename M>
   void operator()(const char* name, M T::* member) {
-    if (const auto at = from_.Find(name))
-      ReadJson(*at, value_.*member);
-    else
-      Missing(name);
+    if (const auto at = from_.Find(name)) ReadJson(*at, value_.*member);
+    else Missing(name);
   }
   template <typename M>
   void operator()(const char* name, M T::* member, Within range) {
@@ -189,10 +184,8 @@ class Reader {
     Optional(name, member);
   }
   void Blob(const char* name, std::string T::* member) {
-    if (const auto at = from_.Find(name))
-      at->ReadBlob(value_.*member);
-    else
-      Missing(name);
+    if (const auto at = from_.Find(name)) at->ReadBlob(value_.*member);
+    else Missing(name);
   }
   template <typename M>
   void Inline(M T::* member) {
@@ -241,10 +234,8 @@ template <typename E>
 void ReadName(const JsonSource& from, E& value) {
   std::string name;
   from.Read(name);
-  if (const auto parsed = ParseName<E>(name))
-    value = *parsed;
-  else
-    from.Complain("unknown '" + name.substr(0, 40) + "'");
+  if (const auto parsed = ParseName<E>(name)) value = *parsed;
+  else from.Complain("unknown '" + name.substr(0, 40) + "'");
 }
 
 template <typename T>
@@ -270,26 +261,16 @@ void ReadMembers(const JsonSource& from, T& map) {
 
 template <typename T>
 void WriteJson(const JsonSink& to, const T& value) {
-  if constexpr (std::is_same_v<T, bool>)
-    to.Bool(value);
-  else if constexpr (std::is_enum_v<T>)
-    to.Text(Name(value));
-  else if constexpr (std::is_unsigned_v<T>)
-    to.Unsigned(value);
-  else if constexpr (std::is_integral_v<T>)
-    to.Integer(value);
-  else if constexpr (std::is_floating_point_v<T>)
-    to.Number(value);
-  else if constexpr (std::is_same_v<T, std::string>)
-    to.Text(value);
-  else if constexpr (std::is_same_v<T, Bytes>)
-    to.Blob({value.data(), value.size()});
-  else if constexpr (codec::Text<T>)
-    to.Text(value.text());
-  else if constexpr (codec::kIs<T, std::optional>)
-    value ? WriteJson(to, *value) : to.Null();
-  else if constexpr (std::is_same_v<T, codec::Scalar>)
-    std::visit([&](auto number) { WriteJson(to, number); }, value);
+  if constexpr (std::is_same_v<T, bool>) to.Bool(value);
+  else if constexpr (std::is_enum_v<T>) to.Text(Name(value));
+  else if constexpr (std::is_unsigned_v<T>) to.Unsigned(value);
+  else if constexpr (std::is_integral_v<T>) to.Integer(value);
+  else if constexpr (std::is_floating_point_v<T>) to.Number(value);
+  else if constexpr (std::is_same_v<T, std::string>) to.Text(value);
+  else if constexpr (std::is_same_v<T, Bytes>) to.Blob({value.data(), value.size()});
+  else if constexpr (codec::Text<T>) to.Text(value.text());
+  else if constexpr (codec::kIs<T, std::optional>) value ? WriteJson(to, *value) : to.Null();
+  else if constexpr (std::is_same_v<T, codec::Scalar>) std::visit([&](auto number) { WriteJson(to, number); }, value);
   else if constexpr (codec::Tagged<T>) {
     to.Object();
     std::visit([&](const auto& v) { to.Member(TagKey(&value)).Text(Tag(&v)), codec::WriteFields(to, v); }, value);
@@ -316,8 +297,7 @@ template <typename T>
 void ReadJson(const JsonSource& from, T& value) {
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, double> || std::is_same_v<T, std::string>)
     from.Read(value);
-  else if constexpr (std::is_enum_v<T>)
-    codec::ReadName(from, value);
+  else if constexpr (std::is_enum_v<T>) codec::ReadName(from, value);
   else if constexpr (std::is_unsigned_v<T>) {
     uint64_t number = 0;
     from.Read(number, std::numeric_limits<T>::max());
@@ -326,30 +306,23 @@ void ReadJson(const JsonSource& from, T& value) {
     int64_t number = 0;
     from.Read(number, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
     value = static_cast<T>(number);
-  } else if constexpr (std::is_same_v<T, Bytes>)
-    from.ReadBlob(value);
+  } else if constexpr (std::is_same_v<T, Bytes>) from.ReadBlob(value);
   else if constexpr (codec::Text<T>) {
     std::string text;
     from.Read(text);
-    if (auto parsed = T::Parse(text))
-      value = std::move(*parsed);
-    else
-      from.Complain(parsed.error().message);
+    if (auto parsed = T::Parse(text)) value = std::move(*parsed);
+    else from.Complain(parsed.error().message);
   } else if constexpr (codec::kIs<T, std::optional>) {
-    if (from.IsNull())
-      value.reset();
+    if (from.IsNull()) value.reset();
     else {
       typename T::value_type present{};
       ReadJson(from, present);
       value = std::move(present);
     }
   } else if constexpr (std::is_same_v<T, codec::Scalar>) {
-    if (from.IsInteger())
-      ReadJson(from, value.template emplace<int64_t>());
-    else
-      ReadJson(from, value.template emplace<double>());
-  } else if constexpr (codec::Tagged<T>)
-    codec::ReadTagged(from, value);
+    if (from.IsInteger()) ReadJson(from, value.template emplace<int64_t>());
+    else ReadJson(from, value.template emplace<double>());
+  } else if constexpr (codec::Tagged<T>) codec::ReadTagged(from, value);
   else if constexpr (codec::NamedNumbers<T>) {
     for (const std::string_view key : from.Keys()) {
       uint64_t number = 0;
@@ -357,15 +330,12 @@ void ReadJson(const JsonSource& from, T& value) {
       at.Read(number, std::numeric_limits<uint64_t>::max());
       if (!SetField(value, key, number)) at.Complain("no such counter");
     }
-  } else if constexpr (codec::kIs<T, std::map>)
-    codec::ReadMembers(from, value);
-  else if constexpr (codec::kIs<T, std::vector> || codec::kIs<T, std::set>)
-    codec::ReadItems(from, value);
+  } else if constexpr (codec::kIs<T, std::map>) codec::ReadMembers(from, value);
+  else if constexpr (codec::kIs<T, std::vector> || codec::kIs<T, std::set>) codec::ReadItems(from, value);
   else if constexpr (std::is_array_v<T>) {
     if (from.Items() != std::extent_v<T>) return from.Complain("a list of another length");
     for (size_t i = 0; i < std::extent_v<T>; ++i) ReadJson(from.Item(i), value[i]);
-  } else if (from.IsObject())
-    codec::ReadFields(from, value);
+  } else if (from.IsObject()) codec::ReadFields(from, value);
 }
 
 // What the two functions below need of nlohmann::json, which is incomplete here.

@@ -84,15 +84,17 @@ std::string Escape(std::string_view text, size_t limit) {
 std::string Safe(std::string_view text, size_t limit) { return Escape(Redact(text.substr(0, kMaxInputBytes)), limit); }
 
 std::string ValueText(const LogField& field, bool json) {
-  return std::visit(Overload{[&](const std::string& text) {
-                               std::string safe = Safe(text, kMaxFieldBytes);
-                               const bool bare = !json && !safe.empty() && safe.find_first_of(" =\"\\") == std::string::npos;
-                               return bare ? safe : '"' + safe + '"';
-                             },
-                             [](int64_t number) { return std::to_string(number); },
-                             [](double number) { return std::isfinite(number) ? fmt::format("{:.6g}", number) : std::string("null"); },
-                             [](bool yes) { return std::string(yes ? "true" : "false"); }},
-                    field.value);
+  return std::visit(
+      Overload{
+          [&](const std::string& text) {
+            std::string safe = Safe(text, kMaxFieldBytes);
+            const bool bare = !json && !safe.empty() && safe.find_first_of(" =\"\\") == std::string::npos;
+            return bare ? safe : '"' + safe + '"';
+          },
+          [](int64_t number) { return std::to_string(number); },
+          [](double number) { return std::isfinite(number) ? fmt::format("{:.6g}", number) : std::string("null"); },
+          [](bool yes) { return std::string(yes ? "true" : "false"); }},
+      field.value);
 }
 
 std::string Milliseconds(std::chrono::system_clock::time_point now) {
@@ -102,7 +104,8 @@ std::string Milliseconds(std::chrono::system_clock::time_point now) {
   return text + fmt::format(".{:03}Z", part);
 }
 
-// The thread's fields and the line's own, each key once (the innermost), in two groups: those that come first, and the rest.
+// The thread's fields and the line's own, each key once (the innermost), in two groups: those that come first, and the
+// rest.
 std::pair<std::vector<const LogField*>, std::vector<const LogField*>> Order(const LogFields& own) {
   std::vector<const LogField*> all;
   for (const LogFields* fields : {&std::as_const(ThreadFields()), &own})
@@ -121,19 +124,24 @@ std::pair<std::vector<const LogField*>, std::vector<const LogField*>> Order(cons
 
 std::string JsonLine(LogLevel level, std::string_view event, std::string_view message, const LogFields& fields) {
   const auto [first, rest] = Order(fields);
-  std::string line = fmt::format(R"({{"ts":"{}","level":"{}","event":"{}")", Milliseconds(std::chrono::system_clock::now()), Name(level), Escape(event, 256));
-  for (const LogField* field : first) line += fmt::format(R"(,"{}":{})", Escape(field->key, 64), ValueText(*field, true));
+  std::string line = fmt::format(R"({{"ts":"{}","level":"{}","event":"{}")",
+                                 Milliseconds(std::chrono::system_clock::now()), Name(level), Escape(event, 256));
+  for (const LogField* field : first)
+    line += fmt::format(R"(,"{}":{})", Escape(field->key, 64), ValueText(*field, true));
   line += fmt::format(R"(,"message":"{}")", Safe(message, kMaxMessageBytes));
-  for (const LogField* field : rest) line += fmt::format(R"(,"{}":{})", Escape(field->key, 64), ValueText(*field, true));
+  for (const LogField* field : rest)
+    line += fmt::format(R"(,"{}":{})", Escape(field->key, 64), ValueText(*field, true));
   return line + "}";
 }
 
 std::string TextLine(LogLevel level, std::string_view event, std::string_view message, const LogFields& fields) {
   const auto [first, rest] = Order(fields);
-  std::string line = fmt::format("{} {:<7} {}", Milliseconds(std::chrono::system_clock::now()).substr(11, 12), Name(level), Escape(event, 256));
+  std::string line = fmt::format("{} {:<7} {}", Milliseconds(std::chrono::system_clock::now()).substr(11, 12),
+                                 Name(level), Escape(event, 256));
   if (!message.empty()) line += ": " + Safe(message, kMaxMessageBytes);
   for (const auto* group : {&first, &rest})
-    for (const LogField* field : *group) line += fmt::format(" {}={}", Escape(field->key, 64), ValueText(*field, false));
+    for (const LogField* field : *group)
+      line += fmt::format(" {}={}", Escape(field->key, 64), ValueText(*field, false));
   return line;
 }
 
@@ -176,12 +184,11 @@ void Log(LogLevel level, std::string_view event, std::string_view message, const
     format = sink.format;
   }
   if (format == LogFormat::kAuto) format = ::isatty(STDERR_FILENO) == 1 ? LogFormat::kText : LogFormat::kJson;
-  std::string line = format == LogFormat::kJson ? JsonLine(level, event, message, fields) : TextLine(level, event, message, fields);
+  std::string line =
+      format == LogFormat::kJson ? JsonLine(level, event, message, fields) : TextLine(level, event, message, fields);
   const std::lock_guard lock(sink.mutex);
-  if (sink.function)
-    sink.function(line);
-  else
-    WriteToStderr(std::move(line));
+  if (sink.function) sink.function(line);
+  else WriteToStderr(std::move(line));
 }
 
 void LogError(std::string_view event, const Error& error, LogFields fields) {

@@ -1,11 +1,13 @@
-// The log: one line per event on stderr, JSON where a machine reads it, text on a terminal. There is one sink; everything that goes through it
-// is redacted (base/redaction.h), bounded and has its control characters escaped, so that no text from outside can forge a line.
-// Own, because spdlog formats text: fields as JSON, redaction and bounds would all be ours in a sink of its own.
+// The log: one line per event on stderr, JSON where a machine reads it, text on a terminal. There is one sink;
+// everything that goes through it is redacted (base/redaction.h), bounded and has its control characters escaped, so
+// that no text from outside can forge a line. Own, because spdlog formats text: fields as JSON, redaction and bounds
+// would all be ours in a sink of its own.
 //
 //   Log(LogLevel::kInfo, "job_started", "started", {{"job", 17}, {"repo", "acme/kernels"}, {"kernel", "softmax"}});
 //   {"ts":"2026-11-21T09:30:00.123Z","level":"info","event":"job_started","job":17,"repo":"acme/kernels","kernel":"softmax","message":"started"}
 //
-// The keys job, repo, kernel, delivery and request_id come first, in this order; others follow the message. Thread-safe.
+// The keys job, repo, kernel, delivery and request_id come first, in this order; others follow the message.
+// Thread-safe.
 #pragma once
 
 #include <concepts>
@@ -43,7 +45,8 @@ struct LogField {
 };
 using LogFields = std::vector<LogField>;
 
-// `event` is a constant of ours in snake_case, by which lines are found; `message` is for people and may hold untrusted text.
+// `event` is a constant of ours in snake_case, by which lines are found; `message` is for people and may hold untrusted
+// text.
 void Log(LogLevel level, std::string_view event, std::string_view message, const LogFields& fields = {});
 // At level error: the message, and as fields the file, line and remedy that are known.
 void LogError(std::string_view event, const Error& error, LogFields fields = {});

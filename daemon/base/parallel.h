@@ -11,8 +11,8 @@
 
 namespace warpwright::base {
 
-// Calls body(begin, end) for pieces that cover [0, count), at the same time. Short ranges stay on the caller's thread. `body` must not
-// throw. `least`: elements that are worth a thread, which takes some 30 us to start.
+// Calls body(begin, end) for pieces that cover [0, count), at the same time. Short ranges stay on the caller's thread.
+// `body` must not throw. `least`: elements that are worth a thread, which takes some 30 us to start.
 template <typename Body>
 void ParallelFor(size_t count, const Body& body, size_t least = 64u << 10) {
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -24,14 +24,17 @@ void ParallelFor(size_t count, const Body& body, size_t least = 64u << 10) {
   std::vector<std::jthread> threads;
   threads.reserve(pieces - 1);
   const auto begin = [&](size_t piece) { return count / pieces * piece + std::min(piece, count % pieces); };
-  for (size_t piece = 1; piece < pieces; ++piece) threads.emplace_back([&, piece] { body(begin(piece), begin(piece + 1)); });
+  for (size_t piece = 1; piece < pieces; ++piece)
+    threads.emplace_back([&, piece] { body(begin(piece), begin(piece + 1)); });
   body(size_t{0}, begin(1));
 }
 
-inline constexpr size_t kParallelChunk = 1u << 15;  // elements whose sums are formed together, where an element is a few operations
+inline constexpr size_t kParallelChunk =
+    1u << 15;  // elements whose sums are formed together, where an element is a few operations
 
-// Sums over [0, count) that are the same however many cores there are: body(begin, end, part) fills one part for each `chunk` of the range,
-// and the parts are merged in order by part.Merge(next). A chunk is about kParallelChunk elements' work.
+// Sums over [0, count) that are the same however many cores there are: body(begin, end, part) fills one part for each
+// `chunk` of the range, and the parts are merged in order by part.Merge(next). A chunk is about kParallelChunk
+// elements' work.
 template <typename Part, typename Body>
 Part ParallelSum(size_t count, size_t chunk, const Body& body) {
   std::vector<Part> parts((count + chunk - 1) / chunk);
@@ -49,16 +52,22 @@ Part ParallelSum(size_t count, size_t chunk, const Body& body) {
 inline bool ParallelEqual(std::span<const std::byte> a, std::span<const std::byte> b) {
   if (a.size() != b.size()) return false;
   std::atomic<bool> equal = true;
-  ParallelFor(a.size(), [&](size_t begin, size_t end) {
-    if (end > begin && std::memcmp(a.data() + begin, b.data() + begin, end - begin) != 0) equal = false;
-  }, 2u << 20);
+  ParallelFor(
+      a.size(),
+      [&](size_t begin, size_t end) {
+        if (end > begin && std::memcmp(a.data() + begin, b.data() + begin, end - begin) != 0) equal = false;
+      },
+      2u << 20);
   return equal;
 }
 
 inline void ParallelCopy(std::byte* to, std::span<const std::byte> from) {
-  ParallelFor(from.size(), [&](size_t begin, size_t end) {
-    if (end > begin) std::memcpy(to + begin, from.data() + begin, end - begin);
-  }, 2u << 20);
+  ParallelFor(
+      from.size(),
+      [&](size_t begin, size_t end) {
+        if (end > begin) std::memcpy(to + begin, from.data() + begin, end - begin);
+      },
+      2u << 20);
 }
 
 }  // namespace warpwright::base

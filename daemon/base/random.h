@@ -1,5 +1,5 @@
-// Counter-based pseudo-random numbers: the value at (seed, stream, index) needs no state, so that inputs can be generated
-// in any order, in pieces, and in another process, and are the same everywhere.
+// Counter-based pseudo-random numbers: the value at (seed, stream, index) needs no state, so that inputs can be
+// generated in any order, in pieces, and in another process, and are the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,7 @@ class CounterRandom {
 
   constexpr uint64_t Bits(uint64_t index) const { return MixBits(key_ + index * 0xd1342543de82ef95ULL); }
   // In [0, 1), 53 bits.
-  constexpr double Uniform(uint64_t index) const {
-    return static_cast<double>(Bits(index) >> 11) * 0x1.0p-53;
-  }
+  constexpr double Uniform(uint64_t index) const { return static_cast<double>(Bits(index) >> 11) * 0x1.0p-53; }
   // In [0, bound); bound > 0. The bias of the multiplication is below bound / 2^64.
   constexpr uint64_t Below(uint64_t index, uint64_t bound) const {
     __extension__ using Wide = unsigned __int128;

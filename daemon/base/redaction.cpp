@@ -106,8 +106,8 @@ Escapes EscapesAt(std::string_view text, size_t at) {
   return out;
 }
 
-// Where the next element of a needle may end, from each place where the last one ended. Several places at once, since a text can be
-// read in more than one way ("%25" is three bytes or one).
+// Where the next element of a needle may end, from each place where the last one ended. Several places at once, since a
+// text can be read in more than one way ("%25" is three bytes or one).
 using Places = std::vector<size_t>;
 void AddPlace(Places& places, size_t place) {
   if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
@@ -122,7 +122,8 @@ void StepText(std::string_view text, const Places& from, char byte, bool base64,
       if (base64 ? Canonical(seen) == byte : seen == byte) AddPlace(to, at + 1);
       const Escapes escapes = EscapesAt(text, at);
       for (size_t i = 0; i < escapes.count; ++i)
-        if ((base64 ? Canonical(escapes.found[i].byte) : escapes.found[i].byte) == byte) AddPlace(to, at + escapes.found[i].length);
+        if ((base64 ? Canonical(escapes.found[i].byte) : escapes.found[i].byte) == byte)
+          AddPlace(to, at + escapes.found[i].length);
       if (!base64 || skipped >= 3 || !IsSpace(seen)) break;
     }
   }
@@ -145,10 +146,8 @@ size_t Match(std::string_view text, size_t at, const SecretPattern& needle) {
   Places places = {at}, next;
   for (const char byte : needle.bytes) {
     next.clear();
-    if (needle.form == Form::kHex)
-      StepHex(text, places, byte, next);
-    else
-      StepText(text, places, byte, needle.form == Form::kBase64, next);
+    if (needle.form == Form::kHex) StepHex(text, places, byte, next);
+    else StepText(text, places, byte, needle.form == Form::kBase64, next);
     if (next.empty()) return 0;
     places.swap(next);
   }
@@ -170,7 +169,9 @@ SecretPattern Base64Needle(std::string_view secret, size_t alignment) {
 }
 
 size_t RunEnd(std::string_view text, size_t at, std::string_view stop) {
-  while (at < text.size() && !IsSpace(text[at]) && static_cast<unsigned char>(text[at]) > 31 && stop.find(text[at]) == std::string_view::npos) ++at;
+  while (at < text.size() && !IsSpace(text[at]) && static_cast<unsigned char>(text[at]) > 31 &&
+         stop.find(text[at]) == std::string_view::npos)
+    ++at;
   return at;
 }
 
@@ -179,7 +180,8 @@ void FindUserInfo(std::string_view text, std::vector<Span>& out) {
   for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
     const size_t begin = at + 3, end = RunEnd(text, begin, "/?#\"'<>\\");
     const size_t sign = text.substr(begin, end - begin).rfind('@');
-    if (sign != std::string_view::npos && sign > 0 && text.substr(begin, sign) != "git") out.push_back({begin, begin + sign});
+    if (sign != std::string_view::npos && sign > 0 && text.substr(begin, sign) != "git")
+      out.push_back({begin, begin + sign});
   }
 }
 
@@ -187,12 +189,9 @@ void FindAccessTokens(std::string_view text, size_t at, std::vector<Span>& out) 
   constexpr std::string_view kUser = "x-access-token";
   if (!StartsWithIgnoringCase(text, at, kUser)) return;
   size_t begin = at + kUser.size();
-  if (begin < text.size() && text[begin] == ':')
-    begin += 1;
-  else if (StartsWithIgnoringCase(text, begin, "%3a"))
-    begin += 3;
-  else
-    return;
+  if (begin < text.size() && text[begin] == ':') begin += 1;
+  else if (StartsWithIgnoringCase(text, begin, "%3a")) begin += 3;
+  else return;
   const size_t end = RunEnd(text, begin, "@\"'<>\\");
   if (end > begin) out.push_back({begin, end});
 }
@@ -225,14 +224,15 @@ void FindAuthorization(std::string_view text, size_t at, std::vector<Span>& out)
 
 void FindGithubTokens(std::string_view text, size_t at, std::vector<Span>& out) {
   size_t begin = 0;
-  if (text.substr(at, 11) == "github_pat_")
-    begin = at + 11;
-  else if (text.substr(at, 2) == "gh" && at + 3 < text.size() && std::string_view("pousr").find(text[at + 2]) != std::string_view::npos && text[at + 3] == '_')
+  if (text.substr(at, 11) == "github_pat_") begin = at + 11;
+  else if (text.substr(at, 2) == "gh" && at + 3 < text.size() &&
+           std::string_view("pousr").find(text[at + 2]) != std::string_view::npos && text[at + 3] == '_')
     begin = at + 4;
-  else
-    return;
+  else return;
   size_t end = begin;
-  while (end < text.size() && text[end] != '-' && (text[end] == '_' || IsBase64(text[end])) && text[end] != '+' && text[end] != '/') ++end;
+  while (end < text.size() && text[end] != '-' && (text[end] == '_' || IsBase64(text[end])) && text[end] != '+' &&
+         text[end] != '/')
+    ++end;
   if (end - begin >= 16) out.push_back({begin, end});
 }
 
@@ -240,10 +240,8 @@ std::string Replace(std::string_view text, std::vector<Span> spans) {
   std::sort(spans.begin(), spans.end());
   std::vector<Span> merged;  // what touches is one
   for (const Span& span : spans) {
-    if (merged.empty() || span.first > merged.back().second)
-      merged.push_back(span);
-    else
-      merged.back().second = std::max(merged.back().second, span.second);
+    if (merged.empty() || span.first > merged.back().second) merged.push_back(span);
+    else merged.back().second = std::max(merged.back().second, span.second);
   }
   std::string out;
   size_t done = 0;
@@ -268,7 +266,8 @@ struct Redactor::State {
   void AddNeedle(SecretPattern needle) {
     std::set<unsigned char> first = {static_cast<unsigned char>(needle.bytes[0])};
     if (needle.form == Form::kHex)
-      first = {static_cast<unsigned char>("0123456789abcdef"[*first.begin() >> 4]), static_cast<unsigned char>("0123456789ABCDEF"[*first.begin() >> 4]), '0'};
+      first = {static_cast<unsigned char>("0123456789abcdef"[*first.begin() >> 4]),
+               static_cast<unsigned char>("0123456789ABCDEF"[*first.begin() >> 4]), '0'};
     if (needle.form == Form::kBase64 && needle.bytes[0] == '+') first.insert('-');
     if (needle.form == Form::kBase64 && needle.bytes[0] == '/') first.insert('_');
     for (const unsigned char c : first) by_first[c].push_back(needles.size());
@@ -300,7 +299,8 @@ struct Redactor::State {
     Escapes begins = EscapesAt(text, at);
     TryNeedles(text, at, text[at], out);
     for (size_t i = 0; i < begins.count; ++i)
-      if (begins.found[i].byte != text[at] && (i == 0 || begins.found[0].byte != begins.found[1].byte)) TryNeedles(text, at, begins.found[i].byte, out);
+      if (begins.found[i].byte != text[at] && (i == 0 || begins.found[0].byte != begins.found[1].byte))
+        TryNeedles(text, at, begins.found[i].byte, out);
   }
 
   void TryNeedles(std::string_view text, size_t at, char first, std::vector<Span>& out) const {

@@ -1,4 +1,5 @@
-// Errors describe us (a full disk, a dead worker, a bad manifest); what a candidate does wrong is a Verdict (core/verdict.h).
+// Errors describe us (a full disk, a dead worker, a bad manifest); what a candidate does wrong is a Verdict
+// (core/verdict.h).
 #pragma once
 
 #include <string>
@@ -71,15 +72,15 @@ using base::Status;
 #define WW_CONCAT(a, b) WW_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` (a Status or Result) to the caller.
-#define WW_TRY(expression)                                              \
-  do {                                                                  \
-    if (auto ww_status = (expression); !ww_status)                      \
+#define WW_TRY(expression)                                                      \
+  do {                                                                          \
+    if (auto ww_status = (expression); !ww_status)                              \
       return tl::unexpected<::warpwright::Error>(std::move(ww_status).error()); \
   } while (false)
 
 // WW_ASSIGN(auto x, F()): x = value of F(), or returns its error.
 #define WW_ASSIGN(target, expression) WW_ASSIGN_INNER(WW_CONCAT(ww_result_, __LINE__), target, expression)
-#define WW_ASSIGN_INNER(name, target, expression)                              \
-  auto name = (expression);                                                    \
+#define WW_ASSIGN_INNER(name, target, expression)                                 \
+  auto name = (expression);                                                       \
   if (!name) return tl::unexpected<::warpwright::Error>(std::move(name).error()); \
   target = std::move(*name)

@@ -22,10 +22,10 @@ namespace warpwright::base {
 namespace {
 
 // Newer than the oldest kernel headers that we build with. The numbers are the kernel's interface and never change.
-constexpr uint64_t kTruncate = 1ULL << 14;       // since Landlock ABI 3
-constexpr uint64_t kDeviceControl = 1ULL << 15;  // ABI 5
+constexpr uint64_t kTruncate = 1ULL << 14;                                        // since Landlock ABI 3
+constexpr uint64_t kDeviceControl = 1ULL << 15;                                   // ABI 5
 constexpr uint64_t kScopeAbstractSockets = 1ULL << 0, kScopeSignals = 1ULL << 1;  // ABI 6
-struct RulesetAttributes {                       // landlock_ruleset_attr of ABI 6; older kernels take a prefix of it
+struct RulesetAttributes {  // landlock_ruleset_attr of ABI 6; older kernels take a prefix of it
   uint64_t files = 0, network = 0, scoped = 0;
 };
 constexpr uint64_t kFileReadRights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE;
@@ -48,7 +48,7 @@ Result<bool> AllowPath(int ruleset, const std::filesystem::path& path, uint64_t 
     if (errno == ENOENT || errno == ENOTDIR || errno == EACCES) return false;
     return FailErrno("open " + path.string());
   }
-  struct stat info {};
+  struct stat info{};
   if (::fstat(target.get(), &info) != 0) return FailErrno("stat " + path.string());
   landlock_path_beneath_attr rule{};
   rule.allowed_access = S_ISDIR(info.st_mode) ? rights : rights & (kFileRights | kDeviceControl);
@@ -64,33 +64,81 @@ struct ReleaseFilter {
 using FilterContext = std::unique_ptr<void, ReleaseFilter>;
 
 // No compiler, parser or recorder has a use for these, and most known ways out of a container begin with one of them.
-constexpr const char* kDeniedCalls[] = {
-    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise",           // other processes
-    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "open_tree",
-    "mount_setattr", "unshare", "setns", "swapon", "swapoff", "quotactl", "quotactl_fd", "acct",          // the system's shape
-    "open_by_handle_at", "name_to_handle_at", "fanotify_init", "lookup_dcookie",                          // around Landlock
-    "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "vhangup", "iopl", "ioperm",
-    "keyctl", "add_key", "request_key", "bpf", "userfaultfd", "perf_event_open", "io_uring_setup", "io_uring_enter",
-    "io_uring_register", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname"};
+constexpr const char* kDeniedCalls[] = {"ptrace",
+                                        "process_vm_readv",
+                                        "process_vm_writev",
+                                        "kcmp",
+                                        "pidfd_getfd",
+                                        "process_madvise",  // other processes
+                                        "mount",
+                                        "umount",
+                                        "umount2",
+                                        "pivot_root",
+                                        "chroot",
+                                        "move_mount",
+                                        "fsopen",
+                                        "fsconfig",
+                                        "fsmount",
+                                        "fspick",
+                                        "open_tree",
+                                        "mount_setattr",
+                                        "unshare",
+                                        "setns",
+                                        "swapon",
+                                        "swapoff",
+                                        "quotactl",
+                                        "quotactl_fd",
+                                        "acct",  // the system's shape
+                                        "open_by_handle_at",
+                                        "name_to_handle_at",
+                                        "fanotify_init",
+                                        "lookup_dcookie",  // around Landlock
+                                        "kexec_load",
+                                        "kexec_file_load",
+                                        "init_module",
+                                        "finit_module",
+                                        "delete_module",
+                                        "reboot",
+                                        "syslog",
+                                        "vhangup",
+                                        "iopl",
+                                        "ioperm",
+                                        "keyctl",
+                                        "add_key",
+                                        "request_key",
+                                        "bpf",
+                                        "userfaultfd",
+                                        "perf_event_open",
+                                        "io_uring_setup",
+                                        "io_uring_enter",
+                                        "io_uring_register",
+                                        "settimeofday",
+                                        "clock_settime",
+                                        "clock_adjtime",
+                                        "adjtimex",
+                                        "sethostname",
+                                        "setdomainname"};
 
 // Threads may be made, namespaces not.
 constexpr uint64_t kNamespaceFlags =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-// Stands for the process's own number in a filter that is made before there is one. Below 2^22, the kernel's largest process number, there
-// could be such a process.
+// Stands for the process's own number in a filter that is made before there is one. Below 2^22, the kernel's largest
+// process number, there could be such a process.
 constexpr uint32_t kOwnProcess = 0x7e57c0de;
 
-// No children, and no signals to others: kill(-1, SIGKILL) would end everything that the user runs. (Landlock scopes signals, but only
-// since Linux 6.12.)
+// No children, and no signals to others: kill(-1, SIGKILL) would end everything that the user runs. (Landlock scopes
+// signals, but only since Linux 6.12.)
 int AddRulesForOneProcess(scmp_filter_ctx filter) {
   const uint32_t deny = SCMP_ACT_ERRNO(EPERM);
-  for (const char* name : {"fork", "vfork", "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal"}) {
+  for (const char* name :
+       {"fork", "vfork", "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal"}) {
     const int call = seccomp_syscall_resolve_name(name);
     if (call == __NR_SCMP_ERROR || call < 0) continue;
     if (const int error = seccomp_rule_add(filter, deny, call, 0)) return error;
   }
-  if (const int error = seccomp_rule_add(filter, deny, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_NE, kOwnProcess))) return error;  // abort()
+  if (const int error = seccomp_rule_add(filter, deny, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_NE, kOwnProcess)))
+    return error;  // abort()
   return seccomp_rule_add(filter, deny, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
 }
 
@@ -101,12 +149,13 @@ int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
     if (call == __NR_SCMP_ERROR || call < 0) continue;  // unknown to this libseccomp or absent on this architecture
     if (const int error = seccomp_rule_add(filter, deny, call, 0)) return error;
   }
-  // All families: a Unix socket reaches the container runtime or the session bus as well as TCP reaches the world. But NVIDIA's driver
-  // asks its persistence daemon by one, and does not start without.
+  // All families: a Unix socket reaches the container runtime or the session bus as well as TCP reaches the world. But
+  // NVIDIA's driver asks its persistence daemon by one, and does not start without.
   if (!sandbox.allow_network) {
     const bool local = !sandbox.devices.empty();
-    const int error = local ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX))
-                            : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 0);
+    const int error =
+        local ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX))
+              : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 0);
     if (error != 0) return error;
   }
   if (const int error =
@@ -123,7 +172,7 @@ int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
 }
 
 const char* Limit(int resource, uint64_t soft, uint64_t hard, const char* name) {
-  struct rlimit current {};
+  struct rlimit current{};
   if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &current) != 0) return name;
   // A limit that is already lower stays.
   const struct rlimit wanted = {std::min<rlim_t>(soft, current.rlim_max), std::min<rlim_t>(hard, current.rlim_max)};
@@ -139,8 +188,9 @@ Result<PreparedSandbox> PreparedSandbox::Prepare(const Sandbox& sandbox, const s
   WW_TRY(prepared.PrepareFiles(program));
   WW_TRY(prepared.PrepareCalls());
   if (sandbox.required && !prepared.notes_.empty())
-    return Fail(ErrorCode::kEnvironment, "the sandbox is required and cannot be set up: " + prepared.notes_.front(),
-                "use a kernel with Landlock and seccomp (Debian 12's has both), or allow them in the container's profile");
+    return Fail(
+        ErrorCode::kEnvironment, "the sandbox is required and cannot be set up: " + prepared.notes_.front(),
+        "use a kernel with Landlock and seccomp (Debian 12's has both), or allow them in the container's profile");
   return prepared;
 }
 
@@ -166,9 +216,11 @@ Status PreparedSandbox::PrepareFiles(const std::filesystem::path& program) {
     WW_ASSIGN(const bool exists, AllowPath(ruleset_.get(), path, handled & ~kDeviceNodes & ~kDeviceControl));
     if (!exists) return Fail(ErrorCode::kIo, "the folder " + path.string() + " for a child to write in does not exist");
   }
-  for (const auto& path : sandbox_.devices) WW_TRY(AllowPath(ruleset_.get(), path, (kFileRights | kReadRights | kDeviceControl) & handled));
+  for (const auto& path : sandbox_.devices)
+    WW_TRY(AllowPath(ruleset_.get(), path, (kFileRights | kReadRights | kDeviceControl) & handled));
   proc_self_rights_ = kReadRights & handled;
-  if (!sandbox_.devices.empty()) proc_self_rights_ |= (LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate) & handled;  // NVIDIA's driver writes there
+  if (!sandbox_.devices.empty())
+    proc_self_rights_ |= (LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate) & handled;  // NVIDIA's driver writes there
   return {};
 }
 
@@ -188,7 +240,8 @@ Status PreparedSandbox::PrepareCalls() {
     return Fail(ErrorCode::kEnvironment, std::string("seccomp_export_bpf: ") + std::strerror(-error));
   const off_t size = ::lseek(memory.get(), 0, SEEK_END);
   filter_.resize(static_cast<size_t>(size) / sizeof(sock_filter));
-  if (::pread(memory.get(), filter_.data(), static_cast<size_t>(size), 0) != size) return FailErrno("read the seccomp filter");
+  if (::pread(memory.get(), filter_.data(), static_cast<size_t>(size), 0) != size)
+    return FailErrno("read the seccomp filter");
   return {};
 }
 
@@ -196,9 +249,11 @@ const char* PreparedSandbox::Apply() {
   if (const char* failed = Limit(RLIMIT_CORE, 0, 0, "setrlimit RLIMIT_CORE")) return failed;
   const int memory = sandbox_.devices.empty() ? RLIMIT_AS : RLIMIT_DATA;
   if (sandbox_.memory_bytes > 0)
-    if (const char* failed = Limit(memory, sandbox_.memory_bytes, sandbox_.memory_bytes, "setrlimit of memory")) return failed;
+    if (const char* failed = Limit(memory, sandbox_.memory_bytes, sandbox_.memory_bytes, "setrlimit of memory"))
+      return failed;
   if (sandbox_.file_bytes > 0)
-    if (const char* failed = Limit(RLIMIT_FSIZE, sandbox_.file_bytes, sandbox_.file_bytes, "setrlimit RLIMIT_FSIZE")) return failed;
+    if (const char* failed = Limit(RLIMIT_FSIZE, sandbox_.file_bytes, sandbox_.file_bytes, "setrlimit RLIMIT_FSIZE"))
+      return failed;
   if (const auto seconds = static_cast<uint64_t>(sandbox_.cpu.count()); sandbox_.cpu.count() > 0)
     if (const char* failed = Limit(RLIMIT_CPU, seconds, seconds + 1, "setrlimit RLIMIT_CPU")) return failed;
   if (!sandbox_.enabled) return nullptr;

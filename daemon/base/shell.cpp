@@ -12,7 +12,8 @@ std::string ShellQuote(std::string_view word) {
 
 std::string ShellWord(std::string_view word) {
   const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-./:+,=@%").find(c) != std::string_view::npos;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./:+,=@%").find(c) != std::string_view::npos;
   };
   if (!word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
   return ShellQuote(word);

@@ -50,7 +50,8 @@ Result<std::string> FindProgram(const std::string& name) {
     if (colon == std::string_view::npos) break;
     folders.remove_prefix(colon + 1);
   }
-  return Fail(ErrorCode::kEnvironment, "the program " + name + " is not on PATH", "install it (script/bootstrap) or extend PATH");
+  return Fail(ErrorCode::kEnvironment, "the program " + name + " is not on PATH",
+              "install it (script/bootstrap) or extend PATH");
 }
 
 // What the child says when it cannot become the program.
@@ -109,7 +110,7 @@ void CloseOnExecFrom(int first) {
   if (::setpgid(0, 0) != 0) Report(report, "setpgid");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Report(report, "prctl PR_SET_PDEATHSIG");
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
-  struct sigaction defaults {};
+  struct sigaction defaults{};
   defaults.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &defaults, nullptr);
   sigset_t none;
@@ -143,13 +144,16 @@ int BeginChild(void* birth) {
   BecomeProgram(*b->launch, b->streams, b->report, b->parent);
 }
 
-// The child has the parent's memory until it is the program, and the calling thread waits for that, as in posix_spawn(). A fork would copy
-// the page tables of a worker that has gigabytes mapped, and have it fault on every page that it writes afterwards.
+// The child has the parent's memory until it is the program, and the calling thread waits for that, as in
+// posix_spawn(). A fork would copy the page tables of a worker that has gigabytes mapped, and have it fault on every
+// page that it writes afterwards.
 pid_t VforkClone(ChildStart& birth) {
   constexpr size_t kStackBytes = 256u << 10;
-  void* const stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  void* const stack =
+      ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return -1;
-  const pid_t pid = ::clone(BeginChild, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
+  const pid_t pid =
+      ::clone(BeginChild, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
   const int error = errno;
   ::munmap(stack, kStackBytes);
   errno = error;
@@ -261,7 +265,8 @@ Result<Completed> Run(const Command& command) {
   completed.notes = launch.sandbox.notes();
   Collector collectors[] = {{std::move(out.read), &completed.out, command.output_limit_bytes, &completed.truncated},
                             {std::move(err.read), &completed.err, command.output_limit_bytes, &completed.truncated}};
-  const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // invalid on kernels before 5.3: then we look often
+  const Fd ended(
+      static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // invalid on kernels before 5.3: then we look often
   std::string_view input = command.input;
   if (input.empty()) in.write.Close();
   while (!HasEnded(pid)) {

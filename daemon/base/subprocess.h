@@ -15,8 +15,8 @@
 
 namespace warpwright::base {
 
-// What a child may do. Zero limits mean "no limit". Landlock and seccomp apply where the kernel has them; Run reports in
-// `notes` what could not be enforced, and never silently continues when `required` is set.
+// What a child may do. Zero limits mean "no limit". Landlock and seccomp apply where the kernel has them; Run reports
+// in `notes` what could not be enforced, and never silently continues when `required` is set.
 struct Sandbox {
   bool enabled = false;
   bool required = false;
@@ -24,25 +24,26 @@ struct Sandbox {
   bool allow_children = true;  // false: it may have threads, but no processes, and signal none but itself
   std::vector<std::filesystem::path> readable;  // beside /usr, /lib*, /bin, /etc/ld.so.cache, /proc/self, /dev/null
   std::vector<std::filesystem::path> writable;
-  std::vector<std::filesystem::path> devices;   // device nodes, or folders of them; those that are not there are left out
-  uint64_t memory_bytes = 0;   // RLIMIT_AS; with `devices` RLIMIT_DATA, since drivers reserve addresses by the terabyte
-  uint64_t file_bytes = 0;     // RLIMIT_FSIZE
+  std::vector<std::filesystem::path>
+      devices;                // device nodes, or folders of them; those that are not there are left out
+  uint64_t memory_bytes = 0;  // RLIMIT_AS; with `devices` RLIMIT_DATA, since drivers reserve addresses by the terabyte
+  uint64_t file_bytes = 0;    // RLIMIT_FSIZE
   std::chrono::seconds cpu{0};  // RLIMIT_CPU
 };
 
 struct Command {
-  std::vector<std::string> argv;            // argv[0] is looked up on PATH of the parent
-  std::map<std::string, std::string> env;   // the whole environment of the child: nothing is inherited
-  std::filesystem::path directory;          // empty: the parent's
-  std::string input;                        // standard input of Run
+  std::vector<std::string> argv;               // argv[0] is looked up on PATH of the parent
+  std::map<std::string, std::string> env;      // the whole environment of the child: nothing is inherited
+  std::filesystem::path directory;             // empty: the parent's
+  std::string input;                           // standard input of Run
   std::chrono::milliseconds deadline{60'000};  // zero: none
-  uint64_t output_limit_bytes = 16u << 20;  // per stream; more is cut and `truncated` set
+  uint64_t output_limit_bytes = 16u << 20;     // per stream; more is cut and `truncated` set
   Sandbox sandbox;
-  std::vector<int> descriptors;             // that the child keeps, under the same numbers, beside 0, 1 and 2
+  std::vector<int> descriptors;  // that the child keeps, under the same numbers, beside 0, 1 and 2
 };
 
 struct Completed {
-  int exit_code = 0;      // 128 + signal where a signal ended it
+  int exit_code = 0;  // 128 + signal where a signal ended it
   int signal = 0;
   bool timed_out = false;
   bool truncated = false;
@@ -58,7 +59,8 @@ Result<Completed> Run(const Command& command);
 std::map<std::string, std::string> MinimalEnvironment();
 
 // A running child with two pipes. The destructor kills it (SIGKILL, process group) and reaps it.
-// The child dies with the thread that started it (PR_SET_PDEATHSIG counts threads). stderr is passed through to the parent's unless stderr_path is set.
+// The child dies with the thread that started it (PR_SET_PDEATHSIG counts threads). stderr is passed through to the
+// parent's unless stderr_path is set.
 class Child {
  public:
   static Result<Child> Start(const Command& command, const std::filesystem::path& stderr_path = {});

@@ -32,10 +32,11 @@ Character DecodeUtf8(std::string_view text, size_t at) {
 }
 
 bool IsDeceptive(uint32_t c) {
-  return (c >= 0x80 && c < 0xa0) || c == 0xad || c == 0x34f || c == 0x61c || c == 0x115f || c == 0x1160 || c == 0x17b4 || c == 0x17b5 ||
-         (c >= 0x180b && c <= 0x180f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
-         c == 0x3164 || (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff || c == 0xffa0 || (c >= 0xfff0 && c <= 0xfffb) ||
-         (c >= 0xe0000 && c <= 0xe0fff) || (c >= 0xe000 && c <= 0xf8ff);
+  return (c >= 0x80 && c < 0xa0) || c == 0xad || c == 0x34f || c == 0x61c || c == 0x115f || c == 0x1160 ||
+         c == 0x17b4 || c == 0x17b5 || (c >= 0x180b && c <= 0x180f) || (c >= 0x200b && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0x3164 || (c >= 0xfe00 && c <= 0xfe0f) ||
+         c == 0xfeff || c == 0xffa0 || (c >= 0xfff0 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe0fff) ||
+         (c >= 0xe000 && c <= 0xf8ff);
 }
 
 std::string ValidUtf8(std::string_view bytes) {
@@ -55,10 +56,8 @@ std::string CleanText(std::string_view text, size_t max_bytes, bool lines) {
   out.reserve(kept.size());
   for (size_t at = 0; at < kept.size();) {
     const Character c = DecodeUtf8(kept, at);
-    if (c.length == 1 && IsControl(kept[at]))
-      out += lines && (kept[at] == '\n' || kept[at] == '\t') ? kept[at] : ' ';
-    else
-      out += c.length == 0 || IsDeceptive(c.code) ? kReplacement : kept.substr(at, c.length);
+    if (c.length == 1 && IsControl(kept[at])) out += lines && (kept[at] == '\n' || kept[at] == '\t') ? kept[at] : ' ';
+    else out += c.length == 0 || IsDeceptive(c.code) ? kReplacement : kept.substr(at, c.length);
     at += std::max<size_t>(c.length, 1);
   }
   if (kept.size() < text.size()) out += kEllipsis;
@@ -71,10 +70,8 @@ std::string Printable(std::string_view text) {
     const auto [code, length] = DecodeUtf8(text, at);
     if (length == 0 || (IsControl(text[at]) && code != '\t'))
       clean += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at]));
-    else if (IsDeceptive(code))
-      clean += fmt::format("\\u{:04x}", code);
-    else
-      clean += text.substr(at, length);
+    else if (IsDeceptive(code)) clean += fmt::format("\\u{:04x}", code);
+    else clean += text.substr(at, length);
     at += std::max<size_t>(length, 1);
   }
   return clean;

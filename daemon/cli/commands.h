@@ -1,4 +1,5 @@
-// The commands. Each prints its result to stdout (one JSON object with --json) and returns the exit code; an Error is printed by main.
+// The commands. Each prints its result to stdout (one JSON object with --json) and returns the exit code; an Error is
+// printed by main.
 #pragma once
 
 #include <string>
@@ -12,53 +13,53 @@ namespace warpwright::cli {
 
 struct InitOptions {
   CommonOptions common;
-  bool force = false;      // replace what is there
-  bool print = false;      // to stdout instead of the files
+  bool force = false;  // replace what is there
+  bool print = false;  // to stdout instead of the files
   bool no_workflow = false;
 };
 struct RevisionOptions {
   CommonOptions common;
-  std::string base = "HEAD";   // the trusted revision
+  std::string base = "HEAD";  // the trusted revision
 };
 struct OptimizeOptions {
   CommonOptions common;
   std::string revision = "HEAD";
-  std::string changed_since;   // only entries whose slice differs from this revision
+  std::string changed_since;  // only entries whose slice differs from this revision
   std::string publish = "branch";
-  std::string author;          // "Name <mail>"; else the repository's warpwright.author, else warpwright
-  int max_rounds = 0;          // 0: the manifest's
+  std::string author;  // "Name <mail>"; else the repository's warpwright.author, else warpwright
+  int max_rounds = 0;  // 0: the manifest's
   double max_minutes = 0;
-  bool again = false;          // forget a finished task and start over
+  bool again = false;  // forget a finished task and start over
   PublicationOptions publication;
 };
 struct PlanOptions {
   CommonOptions common;
   std::string revision = "HEAD";
-  std::string changed_since;   // empty or all zeros: every entry counts as changed
+  std::string changed_since;  // empty or all zeros: every entry counts as changed
   int shards = 0;
 };
 struct ShowOptions {
   CommonOptions common;
-  int64_t task = 0;            // 0: the latest of --kernel, or a list
-  std::string format = "text"; // text, markdown, html, json
-  std::string output;          // file; empty: stdout
+  int64_t task = 0;             // 0: the latest of --kernel, or a list
+  std::string format = "text";  // text, markdown, html, json
+  std::string output;           // file; empty: stdout
 };
 struct SkillsOptions {
   CommonOptions common;
-  std::string action = "list"; // list, show, check, match
-  std::string argument;        // id, folder, or evidence file
+  std::string action = "list";  // list, show, check, match
+  std::string argument;         // id, folder, or evidence file
 };
 struct MemoryOptions {
   CommonOptions common;
-  std::string action = "show"; // show, merge
+  std::string action = "show";  // show, merge
   std::vector<std::string> paths;
 };
 struct ConfigOptions {
   std::string action = "check";  // check, print
   std::string repo;              // where .warpwright.yml is; empty: here, unless an operator's file is given
   std::string operator_file;
-  bool effective = false;        // also defaults, and what holds under the operator's limits
-  bool secrets = false;          // also read every secret
+  bool effective = false;  // also defaults, and what holds under the operator's limits
+  bool secrets = false;    // also read every secret
   bool json = false;
 };
 

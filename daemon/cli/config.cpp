@@ -62,14 +62,19 @@ class Printer {
   }
   // A value of the repository under a limit of the operator.
   template <typename T>
-  void AddLimited(std::string key, T wanted, T holds, const Places& places, const std::string& limit, const Places* limits) {
+  void AddLimited(std::string key, T wanted, T holds, const Places& places, const std::string& limit,
+                  const Places* limits) {
     if (!effective_) holds = wanted;
     if (holds == wanted || limits == nullptr) return Add(std::move(key), wanted, places);
     const std::string place = limits->Of(limit);
     std::string source = places.Of(key);
-    values_.push_back({std::move(key), holds, fmt::format("{} ({}); {} {}", limit, place.empty() ? "default" : place, source.empty() ? "default" : source + " asks for", wanted)});
+    values_.push_back({std::move(key), holds,
+                       fmt::format("{} ({}); {} {}", limit, place.empty() ? "default" : place,
+                                   source.empty() ? "default" : source + " asks for", wanted)});
   }
-  void AddRow(std::string key, json value, std::string source) { values_.push_back({std::move(key), std::move(value), std::move(source)}); }
+  void AddRow(std::string key, json value, std::string source) {
+    values_.push_back({std::move(key), std::move(value), std::move(source)});
+  }
 
   void Print(bool as_json) const {
     if (as_json) {
@@ -79,7 +84,8 @@ class Printer {
       return;
     }
     size_t keys = 0, texts = 0;
-    for (const Value& v : values_) keys = std::max(keys, v.key.size()), texts = std::max(texts, std::min<size_t>(Text(v).size(), 48));
+    for (const Value& v : values_)
+      keys = std::max(keys, v.key.size()), texts = std::max(texts, std::min<size_t>(Text(v).size(), 48));
     for (const Value& v : values_) fmt::print("{:{}}  {:{}}  # {}\n", v.key, keys, Text(v), texts, v.source);
   }
 
@@ -99,7 +105,11 @@ std::string Describe(const config::SecretSource& source) {
   return source.given() ? fmt::format("(secret, systemd's credential {})", source.file.string()) : "none";
 }
 
-std::string Name(config::PublishTo publish) { return publish == config::PublishTo::kNone ? "none" : publish == config::PublishTo::kBranch ? "branch" : "pull_request"; }
+std::string Name(config::PublishTo publish) {
+  return publish == config::PublishTo::kNone     ? "none"
+         : publish == config::PublishTo::kBranch ? "branch"
+                                                 : "pull_request";
+}
 
 void PrintOperator(const config::OperatorConfig& config, const Places& places, Printer& out) {
   out.Add("state", config.state.string(), places);
@@ -115,7 +125,8 @@ void PrintOperator(const config::OperatorConfig& config, const Places& places, P
       out.Add("github.app.id", config.github->app_id, places);
       out.Add("github.app.key", Describe(config.github->app_key), places);
     }
-    if (config.github->webhook_secret.given()) out.Add("github.webhook_secret", Describe(config.github->webhook_secret), places);
+    if (config.github->webhook_secret.given())
+      out.Add("github.webhook_secret", Describe(config.github->webhook_secret), places);
   }
   out.Add("nights.at", config.nights_at.empty() ? "off" : config.nights_at, places);
   out.Add("nights.zone", config.nights_zone, places);
@@ -131,35 +142,45 @@ void PrintOperator(const config::OperatorConfig& config, const Places& places, P
   out.Add("log.level", config.log_level, places);
   for (size_t i = 0; i < config.repositories.size(); ++i) {
     const config::WatchedRepository& repository = config.repositories[i];
-    const std::string prefix = fmt::format("repositories[{}].", i), source = fmt::format("{}:{}", config.path, repository.line);
+    const std::string prefix = fmt::format("repositories[{}].", i),
+                      source = fmt::format("{}:{}", config.path, repository.line);
     out.AddRow(prefix + "url", repository.url, source);
-    out.AddRow(prefix + "branches", repository.branches.empty() ? json("the remote's HEAD") : json(repository.branches), source);
+    out.AddRow(prefix + "branches", repository.branches.empty() ? json("the remote's HEAD") : json(repository.branches),
+               source);
     out.AddRow(prefix + "publish", Name(repository.publish), source);
     if (repository.ssh_key.given()) out.AddRow(prefix + "ssh.key", Describe(repository.ssh_key), source);
-    if (!repository.known_hosts.empty()) out.AddRow(prefix + "ssh.known_hosts", repository.known_hosts.string(), source);
+    if (!repository.known_hosts.empty())
+      out.AddRow(prefix + "ssh.known_hosts", repository.known_hosts.string(), source);
   }
 }
 
-void PrintRepository(const core::Manifest& manifest, const Places& places, const config::OperatorConfig* config, const Places* limits, Printer& out) {
+void PrintRepository(const core::Manifest& manifest, const Places& places, const config::OperatorConfig* config,
+                     const Places* limits, Printer& out) {
   const core::Policy policy = config ? config::Tighten(manifest.policy, config->limits) : manifest.policy;
-  const core::PullRequestPolicy pulls = config ? config::Tighten(manifest.pull_requests, config->limits) : manifest.pull_requests;
+  const core::PullRequestPolicy pulls =
+      config ? config::Tighten(manifest.pull_requests, config->limits) : manifest.pull_requests;
   out.Add("policy.min_speedup", policy.min_speedup, places);
-  out.AddLimited("policy.max_rounds", manifest.policy.max_rounds, policy.max_rounds, places, "limits.max_rounds", limits);
-  out.AddLimited("policy.max_minutes", manifest.policy.max_minutes, policy.max_minutes, places, "limits.max_minutes", limits);
+  out.AddLimited("policy.max_rounds", manifest.policy.max_rounds, policy.max_rounds, places, "limits.max_rounds",
+                 limits);
+  out.AddLimited("policy.max_minutes", manifest.policy.max_minutes, policy.max_minutes, places, "limits.max_minutes",
+                 limits);
   out.Add("policy.max_repairs", policy.max_repairs, places);
   out.Add("pull_requests.enabled", pulls.enabled, places);
   out.Add("pull_requests.draft", pulls.draft, places);
   out.Add("pull_requests.labels", pulls.labels, places);
   out.Add("pull_requests.reviewers", pulls.reviewers, places);
-  out.AddLimited("pull_requests.max_open", manifest.pull_requests.max_open, pulls.max_open, places, "limits.max_open", limits);
-  out.AddLimited("pull_requests.max_per_day", manifest.pull_requests.max_per_day, pulls.max_per_day, places, "limits.max_per_day", limits);
+  out.AddLimited("pull_requests.max_open", manifest.pull_requests.max_open, pulls.max_open, places, "limits.max_open",
+                 limits);
+  out.AddLimited("pull_requests.max_per_day", manifest.pull_requests.max_per_day, pulls.max_per_day, places,
+                 "limits.max_per_day", limits);
   out.Add("nightly.enabled", manifest.nightly.enabled, places);
   out.Add("nightly.threshold", manifest.nightly.threshold, places);
   out.Add("nightly.branch", manifest.nightly.branch, places);
   for (const core::KernelSpec& kernel : manifest.kernels) {
     std::vector<std::string> cases;
     for (const core::Case& c : kernel.cases) cases.push_back(c.name);
-    out.AddRow("kernels." + kernel.name, fmt::format("{} {}: {}", kernel.file, kernel.entry, fmt::join(cases, ", ")), fmt::format("{}:{}", config::kManifestName, kernel.line));
+    out.AddRow("kernels." + kernel.name, fmt::format("{} {}: {}", kernel.file, kernel.entry, fmt::join(cases, ", ")),
+               fmt::format("{}:{}", config::kManifestName, kernel.line));
   }
 }
 
@@ -167,9 +188,12 @@ void PrintRepository(const core::Manifest& manifest, const Places& places, const
 Status CheckSecrets(const config::OperatorConfig& config) {
   std::vector<std::pair<std::string, const config::SecretSource*>> sources;
   if (config.github) {
-    sources = {{"github.token", &config.github->token}, {"github.app.key", &config.github->app_key}, {"github.webhook_secret", &config.github->webhook_secret}};
+    sources = {{"github.token", &config.github->token},
+               {"github.app.key", &config.github->app_key},
+               {"github.webhook_secret", &config.github->webhook_secret}};
   }
-  for (const config::WatchedRepository& repository : config.repositories) sources.emplace_back(fmt::format("the key of line {}", repository.line), &repository.ssh_key);
+  for (const config::WatchedRepository& repository : config.repositories)
+    sources.emplace_back(fmt::format("the key of line {}", repository.line), &repository.ssh_key);
   config::Diagnostics diagnostics;
   for (const auto& [name, source] : sources)
     if (source->given())
@@ -221,7 +245,9 @@ Result<int> RunConfig(const ConfigOptions& options) {
   if (options.action == "print") {
     Printer printer(options.effective);
     if (config) PrintOperator(*config, *config_places, printer);
-    if (manifest) PrintRepository(*manifest, *manifest_places, config ? &*config : nullptr, config ? &*config_places : nullptr, printer);
+    if (manifest)
+      PrintRepository(*manifest, *manifest_places, config ? &*config : nullptr, config ? &*config_places : nullptr,
+                      printer);
     printer.Print(options.json);
     return kExitDone;
   }
@@ -233,8 +259,8 @@ Result<int> RunConfig(const ConfigOptions& options) {
     return kExitDone;
   }
   if (config)
-    fmt::print("{}: good: {} repositories, {} devices{}\n", options.operator_file, config->repositories.size(), config->devices.size(),
-               options.secrets ? ", every secret can be read" : "");
+    fmt::print("{}: good: {} repositories, {} devices{}\n", options.operator_file, config->repositories.size(),
+               config->devices.size(), options.secrets ? ", every secret can be read" : "");
   if (manifest) fmt::print("{}: good: {} kernels\n", manifest->path, manifest->kernels.size());
   return kExitDone;
 }

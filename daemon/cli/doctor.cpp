@@ -30,7 +30,8 @@ void Print(const std::vector<app::Check>& checks) {
   fmt::print("errors: {}, warnings: {}\n", errors, warnings);
 }
 
-app::DoctorWorker MakeDoctorWorker(const CommonOptions& options, const fs::path& scratch, const fs::path& log, bool gpu) {
+app::DoctorWorker MakeDoctorWorker(const CommonOptions& options, const fs::path& scratch, const fs::path& log,
+                                   bool gpu) {
   worker::WorkerCommand command;
   command.argv = WorkerArguments(options);
   command.argv.insert(command.argv.end(), {"--readable", scratch.string()});
@@ -43,7 +44,11 @@ app::DoctorWorker MakeDoctorWorker(const CommonOptions& options, const fs::path&
 
 json ToJson(const std::vector<app::Check>& checks, bool ok) {
   json rows = json::array();
-  for (const app::Check& check : checks) rows.push_back({{"name", check.name}, {"status", app::Name(check.status)}, {"message", check.message}, {"remedy", check.remedy}});
+  for (const app::Check& check : checks)
+    rows.push_back({{"name", check.name},
+                    {"status", app::Name(check.status)},
+                    {"message", check.message},
+                    {"remedy", check.remedy}});
   return {{"ok", ok}, {"checks", rows}};
 }
 
@@ -55,14 +60,19 @@ Result<int> RunDoctor(const CommonOptions& options) {
   Progress progress(options.quiet || options.json);
   // The log is gone when somebody could read it.
   const fs::path log = folder.path() / "worker.log";
-  const app::DoctorRequest request{.device = options.device, .repository = options.repo, .cache = CacheFolder(options), .scratch = folder.path(),
-                              .worker = WorkerArguments(options)};
-  const app::DoctorServices services{.ask_worker = [&](const std::vector<std::string>& question) { return QueryMachine(options, question); },
-                                .make_worker = [&](bool gpu) { return MakeDoctorWorker(options, folder.path(), log, gpu); },
-                                .worker_log = [&] { return base::ReadFile(log).value_or(""); },
-                                .progress = progress.Callbacks()};
+  const app::DoctorRequest request{.device = options.device,
+                                   .repository = options.repo,
+                                   .cache = CacheFolder(options),
+                                   .scratch = folder.path(),
+                                   .worker = WorkerArguments(options)};
+  const app::DoctorServices services{
+      .ask_worker = [&](const std::vector<std::string>& question) { return QueryMachine(options, question); },
+      .make_worker = [&](bool gpu) { return MakeDoctorWorker(options, folder.path(), log, gpu); },
+      .worker_log = [&] { return base::ReadFile(log).value_or(""); },
+      .progress = progress.Callbacks()};
   const std::vector<app::Check> checks = app::MakeChecks(app::ExamineMachine(request, services));
-  const bool ok = std::none_of(checks.begin(), checks.end(), [](const app::Check& check) { return check.status == app::CheckStatus::kError; });
+  const bool ok = std::none_of(checks.begin(), checks.end(),
+                               [](const app::Check& check) { return check.status == app::CheckStatus::kError; });
   if (options.json) fmt::print("{}\n", ToJson(checks, ok).dump(2, ' ', false, json::error_handler_t::replace));
   else Print(checks);
   return ok ? kExitDone : kExitEnvironment;

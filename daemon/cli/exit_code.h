@@ -6,11 +6,11 @@
 namespace warpwright::cli {
 
 enum ExitCode : int {
-  kExitDone = 0,          // also "no improvement found"
-  kExitUnverified = 1,    // verification failed
+  kExitDone = 0,        // also "no improvement found"
+  kExitUnverified = 1,  // verification failed
   kExitUsage = 2,
-  kExitEnvironment = 3,   // something that should be installed, permitted or reachable is not
-  kExitConfig = 78,       // EX_CONFIG: a file that the user wrote is wrong
+  kExitEnvironment = 3,  // something that should be installed, permitted or reachable is not
+  kExitConfig = 78,      // EX_CONFIG: a file that the user wrote is wrong
 };
 
 inline int ExitCodeOf(const Error& error) {

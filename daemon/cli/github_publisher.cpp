@@ -43,7 +43,8 @@ class MaskingTokens final : public forge::TokenSource {
 
 }  // namespace
 
-Result<std::unique_ptr<app::ResultPublisher>> GithubPublisher::Connect(config::PublishTo to, const repo::Signature& author) {
+Result<std::unique_ptr<app::ResultPublisher>> GithubPublisher::Connect(config::PublishTo to,
+                                                                       const repo::Signature& author) {
   ::prctl(PR_SET_DUMPABLE, 0);  // the token stands in this process's memory
   app::PublicationSettings settings;
   settings.to = to;

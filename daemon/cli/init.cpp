@@ -59,14 +59,12 @@ Result<int> RunInit(const InitOptions& options) {
   worker::WorkerEvaluator worker = session.MakeWorker();
   Progress progress(options.common.quiet || options.common.json);
   const app::InitRequest request{.replace = options.print || options.force,
-                            .workflow = !options.no_workflow,
-                            .version = kVersion,
-                            .action = kActionReference};
+                                 .workflow = !options.no_workflow,
+                                 .version = kVersion,
+                                 .action = kActionReference};
   WW_ASSIGN(const app::InitDraft draft, app::DraftFiles(session.workspace(), request, worker, progress.Callbacks()));
-  if (options.print)
-    Print(draft);
-  else
-    WW_TRY(Write(draft, request.workflow));
+  if (options.print) Print(draft);
+  else WW_TRY(Write(draft, request.workflow));
   return kExitDone;
 }
 

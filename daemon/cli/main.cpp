@@ -17,9 +17,13 @@ namespace {
 // What concerns the machine and not a repository's kernels.
 void AddMachine(CLI::App* command, CommonOptions& options) {
   command->add_option("--repo", options.repo, "The git repository")->capture_default_str();
-  command->add_option("--device", options.device, "cuda, cuda:1, " + config::SimulatedDevices())->capture_default_str()->envname("WARPWRIGHT_DEVICE");
-  command->add_option("--cache", options.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]")->envname("WARPWRIGHT_CACHE");
-  command->add_option("--worker", options.worker, "Command line of the worker [warpwright-worker]")->envname("WARPWRIGHT_WORKER");
+  command->add_option("--device", options.device, "cuda, cuda:1, " + config::SimulatedDevices())
+      ->capture_default_str()
+      ->envname("WARPWRIGHT_DEVICE");
+  command->add_option("--cache", options.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]")
+      ->envname("WARPWRIGHT_CACHE");
+  command->add_option("--worker", options.worker, "Command line of the worker [warpwright-worker]")
+      ->envname("WARPWRIGHT_WORKER");
   command->add_flag("--json", options.json, "One JSON object on stdout");
   command->add_flag("--quiet", options.quiet, "No progress on stderr");
 }
@@ -28,11 +32,13 @@ void AddCommon(CLI::App* command, CommonOptions& options) {
   AddMachine(command, options);
   command->add_option("--kernel", options.kernels, "Only this kernel of the manifest (repeatable)");
   command->add_option("--skills", options.skills, "Folder of skills instead of the built-in ones");
-  command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]")->envname("WARPWRIGHT_STATE");
+  command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]")
+      ->envname("WARPWRIGHT_STATE");
 }
 
 struct Program {
-  CLI::App app{"Optimizes the CUDA kernels of a git repository, verifies every candidate, and commits what is faster.", "warpwright"};
+  CLI::App app{"Optimizes the CUDA kernels of a git repository, verifies every candidate, and commits what is faster.",
+               "warpwright"};
   std::function<Result<int>()> run;
   InitOptions init;
   CommonOptions check, doctor, profile;
@@ -55,63 +61,101 @@ struct Program {
 
   Program() {
     app.require_subcommand(1);
-    app.footer("Exit codes: 0 done (also: no improvement found), 1 verification failed, 2 usage, 3 environment, 78 configuration.");
+    app.footer(
+        "Exit codes: 0 done (also: no improvement found), 1 verification failed, 2 usage, 3 environment, 78 "
+        "configuration.");
     app.set_version_flag("--version", std::string("warpwright ") + kVersion);
 
-    CLI::App* command = Add("init", "Write a first .warpwright.yml from the kernels that are there, and a workflow for GitHub", init.common, [this] { return RunInit(init); });
+    CLI::App* command =
+        Add("init", "Write a first .warpwright.yml from the kernels that are there, and a workflow for GitHub",
+            init.common, [this] { return RunInit(init); });
     command->add_flag("--force", init.force, "Replace files that are there");
     command->add_flag("--print", init.print, "Print them instead of writing them");
     command->add_flag("--no-workflow", init.no_workflow, "Leave .github/workflows alone");
 
-    Add("check", "Check the manifest, the kernels behind it, the references and the skills", check, [this] { return RunCheck(check); });
+    Add("check", "Check the manifest, the kernels behind it, the references and the skills", check,
+        [this] { return RunCheck(check); });
 
     doctor.device.clear();  // a GPU where there is one
-    command = app.add_subcommand("doctor", "Check the machine: worker, sandbox, toolkit, GPU, disk, git; exit code 3 where something is in the way");
+    command = app.add_subcommand(
+        "doctor",
+        "Check the machine: worker, sandbox, toolkit, GPU, disk, git; exit code 3 where something is in the way");
     AddMachine(command, doctor);
     command->callback([this] { run = [this] { return RunDoctor(doctor); }; });
 
-    command = Add("record", "Record reference outputs of the trusted revision below .warpwright/references", record.common, [this] { return RunRecord(record); });
+    command = Add("record", "Record reference outputs of the trusted revision below .warpwright/references",
+                  record.common, [this] { return RunRecord(record); });
     command->add_option("--base", record.base, "The trusted revision")->capture_default_str();
 
-    command = Add("verify", "Verify the kernels of the working tree against the trusted revision", verify.common, [this] { return RunVerify(verify); });
+    command = Add("verify", "Verify the kernels of the working tree against the trusted revision", verify.common,
+                  [this] { return RunVerify(verify); });
     command->add_option("--base", verify.base, "The trusted revision")->capture_default_str();
 
-    Add("profile", "Counters, modelled times and evidence of the kernels of the working tree", profile, [this] { return RunProfile(profile); });
+    Add("profile", "Counters, modelled times and evidence of the kernels of the working tree", profile,
+        [this] { return RunProfile(profile); });
 
-    command = Add("optimize", "Optimize kernels of a revision and publish what is faster", optimize.common, [this] { return RunOptimize(optimize); });
-    command->add_option("--revision", optimize.revision, "The revision to optimize; it is the trusted original")->capture_default_str();
+    command = Add("optimize", "Optimize kernels of a revision and publish what is faster", optimize.common,
+                  [this] { return RunOptimize(optimize); });
+    command->add_option("--revision", optimize.revision, "The revision to optimize; it is the trusted original")
+        ->capture_default_str();
     command->add_option("--changed-since", optimize.changed_since, "Only entries that changed since this revision");
-    command->add_option("--publish", optimize.publish, "none, branch (warpwright/<kernel>, pushed where a remote is given) or pull-request")->check(CLI::IsMember({"none", "branch", "pull-request"}))->capture_default_str();
+    command
+        ->add_option("--publish", optimize.publish,
+                     "none, branch (warpwright/<kernel>, pushed where a remote is given) or pull-request")
+        ->check(CLI::IsMember({"none", "branch", "pull-request"}))
+        ->capture_default_str();
     command->add_option("--author", optimize.author, "Author of the commits: \"Name <mail>\"");
-    command->add_option("--max-rounds", optimize.max_rounds, "Instead of the manifest's policy")->check(CLI::Range(1, 1000));
-    command->add_option("--max-minutes", optimize.max_minutes, "Per kernel, instead of the manifest's policy")->check(CLI::PositiveNumber);
+    command->add_option("--max-rounds", optimize.max_rounds, "Instead of the manifest's policy")
+        ->check(CLI::Range(1, 1000));
+    command->add_option("--max-minutes", optimize.max_minutes, "Per kernel, instead of the manifest's policy")
+        ->check(CLI::PositiveNumber);
     command->add_flag("--again", optimize.again, "Start finished tasks over");
     AddPublication(command, optimize.publication);
 
-    command = Add("plan", "Say which entries of a revision changed, without running any", plan.common, [this] { return RunPlan(plan); });
+    command = Add("plan", "Say which entries of a revision changed, without running any", plan.common,
+                  [this] { return RunPlan(plan); });
     command->add_option("--revision", plan.revision, "The revision to plan for")->capture_default_str();
-    command->add_option("--changed-since", plan.changed_since, "The revision to compare with; without it, every entry counts as changed");
-    command->add_option("--shards", plan.shards, "Deal the changed entries out to so many jobs; without --json, prints GitHub's matrix")->check(CLI::Range(1, 256));
+    command->add_option("--changed-since", plan.changed_since,
+                        "The revision to compare with; without it, every entry counts as changed");
+    command
+        ->add_option("--shards", plan.shards,
+                     "Deal the changed entries out to so many jobs; without --json, prints GitHub's matrix")
+        ->check(CLI::Range(1, 256));
 
-    command = Add("show", "Show what was tried and why: a list, or one task", show.common, [this] { return RunShow(show); });
+    command =
+        Add("show", "Show what was tried and why: a list, or one task", show.common, [this] { return RunShow(show); });
     command->add_option("--task", show.task, "Number of the task, from the list");
-    command->add_option("--format", show.format, "text, markdown, html, json or pull-request")->check(CLI::IsMember({"text", "markdown", "html", "json", "pull-request"}))->capture_default_str();
+    command->add_option("--format", show.format, "text, markdown, html, json or pull-request")
+        ->check(CLI::IsMember({"text", "markdown", "html", "json", "pull-request"}))
+        ->capture_default_str();
     command->add_option("--output", show.output, "File to write to");
 
-    command = Add("nightly", "Time every kernel against its history, and say what became slower and since when", nightly.common, [this] { return RunNightly(nightly); });
+    command = Add("nightly", "Time every kernel against its history, and say what became slower and since when",
+                  nightly.common, [this] { return RunNightly(nightly); });
     command->add_option("--revision", nightly.revision, "The revision to time")->capture_default_str();
     command->add_option("--history", nightly.history, "Folder of the history, instead of the branch");
-    command->add_option("--history-branch", nightly.history_branch, "Branch of the history [the manifest's nightly.branch]");
-    command->add_option("--pages", nightly.pages, "Folder for the drawn histories: index.html, and a page and a picture of each kernel");
-    command->add_option("--merge", nightly.merge, "Store of experience to be merged into this repository's (repeatable)");
-    command->add_option("--fail-on", nightly.fail_on, "regression: one that is new or grew gives exit code 1; none")->check(CLI::IsMember({"none", "regression"}))->capture_default_str();
+    command->add_option("--history-branch", nightly.history_branch,
+                        "Branch of the history [the manifest's nightly.branch]");
+    command->add_option("--pages", nightly.pages,
+                        "Folder for the drawn histories: index.html, and a page and a picture of each kernel");
+    command->add_option("--merge", nightly.merge,
+                        "Store of experience to be merged into this repository's (repeatable)");
+    command->add_option("--fail-on", nightly.fail_on, "regression: one that is new or grew gives exit code 1; none")
+        ->check(CLI::IsMember({"none", "regression"}))
+        ->capture_default_str();
     command->add_option("--author", nightly.author, "Author of the commits: \"Name <mail>\"");
-    command->add_flag("--optimize", nightly.optimize, "Optimize what became slower (with --json: the caller does, from findings[])");
+    command->add_flag("--optimize", nightly.optimize,
+                      "Optimize what became slower (with --json: the caller does, from findings[])");
 
-    command = app.add_subcommand("serve", "The daemon: watches repositories, optimizes what changes, opens pull requests");
-    command->add_option("--config", serve.config, "The operator's file")->capture_default_str()->envname("WARPWRIGHT_CONFIG");
-    command->add_option("--cache", serve.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]")->envname("WARPWRIGHT_CACHE");
-    command->add_option("--worker", serve.worker, "Command line of the worker [warpwright-worker]")->envname("WARPWRIGHT_WORKER");
+    command =
+        app.add_subcommand("serve", "The daemon: watches repositories, optimizes what changes, opens pull requests");
+    command->add_option("--config", serve.config, "The operator's file")
+        ->capture_default_str()
+        ->envname("WARPWRIGHT_CONFIG");
+    command->add_option("--cache", serve.cache, "Folder for compiled code [$XDG_CACHE_HOME/warpwright]")
+        ->envname("WARPWRIGHT_CACHE");
+    command->add_option("--worker", serve.worker, "Command line of the worker [warpwright-worker]")
+        ->envname("WARPWRIGHT_WORKER");
     command->callback([this] { run = [this] { return RunServe(serve); }; });
 
     AddSkills();
@@ -127,7 +171,9 @@ struct Program {
 
   static void AddPublication(CLI::App* command, PublicationOptions& to) {
     const std::string group = "On the forge, and in GitHub Actions";
-    const auto add = [&](const char* name, auto& value, const char* help) { return command->add_option(name, value, help)->group(group); };
+    const auto add = [&](const char* name, auto& value, const char* help) {
+      return command->add_option(name, value, help)->group(group);
+    };
     add("--github-repository", to.repository, "owner/name");
     add("--github-api", to.api, "https://HOST/api/v3 for GitHub Enterprise")->capture_default_str();
     add("--remote", to.remote, "Where branches are pushed, if not to that repository");
@@ -139,11 +185,15 @@ struct Program {
     add("--labels", to.labels, "Instead of the manifest's, separated by commas");
     add("--reviewers", to.reviewers, "Instead of the manifest's, separated by commas: logins, or team:slug");
     add("--max-open", to.max_open, "Open pull requests; lowers the manifest's number")->check(CLI::Range(0, 100));
-    command->add_flag("--asked-for", to.asked_for, "A person asked: a closed pull request is no obstacle")->group(group);
-    add("--dry-run", to.dry_run, "detect: say what would be optimized; optimize: publish nothing; full: make branches and texts, send nothing")
+    command->add_flag("--asked-for", to.asked_for, "A person asked: a closed pull request is no obstacle")
+        ->group(group);
+    add("--dry-run", to.dry_run,
+        "detect: say what would be optimized; optimize: publish nothing; full: make branches and texts, send nothing")
         ->check(CLI::IsMember({"detect", "optimize", "full"}));
-    add("--fail-on", to.fail_on, "unverified: a refused kernel gives exit code 1; regression: also a change that made one slower; never")
-        ->check(CLI::IsMember({"regression", "unverified", "never"}))->capture_default_str();
+    add("--fail-on", to.fail_on,
+        "unverified: a refused kernel gives exit code 1; regression: also a change that made one slower; never")
+        ->check(CLI::IsMember({"regression", "unverified", "never"}))
+        ->capture_default_str();
     add("--shard", to.shard, "k/n: only the k-th of n parts of the kernels");
     add("--summary", to.summary, "File that a Markdown summary is appended to");
     add("--output", to.output, "File that step outputs are appended to");
@@ -202,8 +252,10 @@ struct Program {
       });
       return command;
     };
-    add("check", "Says what is wrong, with file, line and remedy; exit code 78")->add_flag("--secrets", config.secrets, "Also read every secret, as the user who runs this");
-    add("print", "What the files say, and where; secrets are never shown")->add_flag("--effective", config.effective, "Also defaults, and what holds under the operator's limits");
+    add("check", "Says what is wrong, with file, line and remedy; exit code 78")
+        ->add_flag("--secrets", config.secrets, "Also read every secret, as the user who runs this");
+    add("print", "What the files say, and where; secrets are never shown")
+        ->add_flag("--effective", config.effective, "Also defaults, and what holds under the operator's limits");
   }
 };
 

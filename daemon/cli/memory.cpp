@@ -38,9 +38,15 @@ Result<int> Show(const std::vector<std::filesystem::path>& paths, bool as_json) 
   json list = json::array();
   for (const auto& [key, line] : lines) {
     const double mean = std::exp(line.log_gain / static_cast<double>(line.samples));
-    list.push_back({{"operation", key.first}, {"method", key.second}, {"samples", line.samples}, {"faster", line.faster}, {"failed", line.failed}, {"geometric_mean_gain", mean}});
+    list.push_back({{"operation", key.first},
+                    {"method", key.second},
+                    {"samples", line.samples},
+                    {"faster", line.faster},
+                    {"failed", line.failed},
+                    {"geometric_mean_gain", mean}});
     if (!as_json)
-      fmt::print("{:20} {:28} {:4} samples, {:4} faster, {:4} failed, geometric mean {:.2f}x\n", base::Printable(key.first), base::Printable(key.second), line.samples, line.faster, line.failed, mean);
+      fmt::print("{:20} {:28} {:4} samples, {:4} faster, {:4} failed, geometric mean {:.2f}x\n",
+                 base::Printable(key.first), base::Printable(key.second), line.samples, line.faster, line.failed, mean);
   }
   if (as_json) std::puts(json({{"experiences", total}, {"methods", list}}).dump(2).c_str());
   else if (total == 0) fmt::print("Nothing was learned here yet.\n");
@@ -52,11 +58,21 @@ Result<int> Show(const std::vector<std::filesystem::path>& paths, bool as_json) 
 Result<int> RunMemory(const MemoryOptions& options) {
   std::vector<std::filesystem::path> paths(options.paths.begin(), options.paths.end());
   if (options.action == "merge") {
-    if (paths.size() < 2) return Fail(ErrorCode::kUsage, "merge needs an output and at least one input", "warpwright memory merge OUTPUT INPUT...");
+    if (paths.size() < 2)
+      return Fail(ErrorCode::kUsage, "merge needs an output and at least one input",
+                  "warpwright memory merge OUTPUT INPUT...");
     WW_ASSIGN(const memory::StoreContent content, memory::MergeStores({paths.begin() + 1, paths.end()}, paths.front()));
     for (const auto& warning : content.warnings) fmt::print(stderr, "warpwright: {}\n", base::Printable(warning));
-    if (options.common.json) std::puts(json({{"experiences", content.experiences.size()}, {"lines", content.lines}, {"duplicates", content.duplicates}, {"bad", content.bad}}).dump(2).c_str());
-    else fmt::print("{} experiences in {} ({} lines read, {} duplicates, {} bad)\n", content.experiences.size(), paths.front().string(), content.lines, content.duplicates, content.bad);
+    if (options.common.json)
+      std::puts(json({{"experiences", content.experiences.size()},
+                      {"lines", content.lines},
+                      {"duplicates", content.duplicates},
+                      {"bad", content.bad}})
+                    .dump(2)
+                    .c_str());
+    else
+      fmt::print("{} experiences in {} ({} lines read, {} duplicates, {} bad)\n", content.experiences.size(),
+                 paths.front().string(), content.lines, content.duplicates, content.bad);
     return kExitDone;
   }
   if (paths.empty()) {

@@ -24,7 +24,8 @@ using nlohmann::json;
 json CasesJson(const app::EntryNight& night) {
   json cases = json::array();
   for (const nights::NightTime& time : night.present) {
-    json row = {{"name", time.name}, {"us", time.median_us}, {"spread", std::expm1(time.log_error)}, {"samples", time.samples}, {"discarded", time.discarded}, {"mhz", time.mhz}};
+    json row = {{"name", time.name},       {"us", time.median_us},        {"spread", std::expm1(time.log_error)},
+                {"samples", time.samples}, {"discarded", time.discarded}, {"mhz", time.mhz}};
     for (const nights::NightTime& then : night.reference)
       if (then.name == time.name) row["reference_us"] = then.median_us;
     cases.push_back(std::move(row));
@@ -35,15 +36,37 @@ json CasesJson(const app::EntryNight& night) {
 json ToJson(const app::EntryNight& night) {
   const nights::NightVerdict& verdict = night.outcome.verdict;
   if (!night.error.empty()) return {{"name", night.kernel}, {"state", "error"}, {"message", night.error}};
-  return {{"name", night.kernel}, {"state", verdict.state}, {"message", verdict.message}, {"finding", verdict.finding}, {"reference", verdict.anchor_commit},
-          {"ratio", std::exp(verdict.log_ratio)}, {"ratio_low", std::exp(verdict.lower)}, {"ratio_high", std::exp(verdict.upper)},
-          {"cases", CasesJson(night)}, {"notes", night.outcome.notes}, {"warnings", night.warnings}, {"comparisons", night.timings}};
+  return {{"name", night.kernel},
+          {"state", verdict.state},
+          {"message", verdict.message},
+          {"finding", verdict.finding},
+          {"reference", verdict.anchor_commit},
+          {"ratio", std::exp(verdict.log_ratio)},
+          {"ratio_low", std::exp(verdict.lower)},
+          {"ratio_high", std::exp(verdict.upper)},
+          {"cases", CasesJson(night)},
+          {"notes", night.outcome.notes},
+          {"warnings", night.warnings},
+          {"comparisons", night.timings}};
 }
 
 json ToJson(const nights::Finding& f) {
-  return {{"kernel", f.kernel}, {"id", f.id}, {"state", f.state}, {"cause", f.cause}, {"commit", f.commit}, {"subject", f.subject}, {"from", f.from},
-          {"to", f.to}, {"case", f.case_name}, {"ratio", std::exp(f.log_ratio)}, {"ratio_low", std::exp(f.lower)}, {"ratio_high", std::exp(f.upper)},
-          {"confirmed", f.confirmed}, {"modelled", f.modelled}, {"message", f.message}, {"optimize", true}};
+  return {{"kernel", f.kernel},
+          {"id", f.id},
+          {"state", f.state},
+          {"cause", f.cause},
+          {"commit", f.commit},
+          {"subject", f.subject},
+          {"from", f.from},
+          {"to", f.to},
+          {"case", f.case_name},
+          {"ratio", std::exp(f.log_ratio)},
+          {"ratio_low", std::exp(f.lower)},
+          {"ratio_high", std::exp(f.upper)},
+          {"confirmed", f.confirmed},
+          {"modelled", f.modelled},
+          {"message", f.message},
+          {"optimize", true}};
 }
 
 std::string Summary(const app::RepositoryNight& night) {
@@ -54,26 +77,43 @@ std::string Summary(const app::RepositoryNight& night) {
   return text + (slower == 0 ? ", no new regression" : fmt::format(", {} became slower", slower));
 }
 
-json ToJson(const app::RepositoryNight& night, const std::string& device, bool modelled, const std::string& time, const std::string& branch) {
+json ToJson(const app::RepositoryNight& night, const std::string& device, bool modelled, const std::string& time,
+            const std::string& branch) {
   json kernels = json::array(), findings = json::array();
   for (const app::EntryNight& entry : night.entries) kernels.push_back(ToJson(entry));
   for (const nights::Finding& finding : night.Reported()) findings.push_back(ToJson(finding));
   const std::string outcome = !findings.empty() ? "regression" : night.Errors() > 0 ? "error" : "checked";
-  return {{"device", device}, {"chip", night.key.chip}, {"driver", night.key.driver}, {"toolkit", night.key.toolkit},
-          {"modelled", modelled}, {"commit", night.commit}, {"time", time}, {"outcome", outcome},
-          {"message", Summary(night)}, {"branch", branch}, {"branch_commit", night.history_tip},
-          {"kernels", kernels}, {"findings", findings}, {"experiences", night.experiences}};
+  return {{"device", device},
+          {"chip", night.key.chip},
+          {"driver", night.key.driver},
+          {"toolkit", night.key.toolkit},
+          {"modelled", modelled},
+          {"commit", night.commit},
+          {"time", time},
+          {"outcome", outcome},
+          {"message", Summary(night)},
+          {"branch", branch},
+          {"branch_commit", night.history_tip},
+          {"kernels", kernels},
+          {"findings", findings},
+          {"experiences", night.experiences}};
 }
 
 void Print(const app::RepositoryNight& night, bool modelled) {
   for (const app::EntryNight& entry : night.entries)
-    fmt::print("{:20} {:8} {}\n", base::Printable(entry.kernel), entry.error.empty() ? entry.outcome.verdict.state : "error",
+    fmt::print("{:20} {:8} {}\n", base::Printable(entry.kernel),
+               entry.error.empty() ? entry.outcome.verdict.state : "error",
                base::Printable(entry.error.empty() ? entry.outcome.verdict.message : entry.error));
   for (const nights::Finding& finding : night.Reported())
-    fmt::print("\n{}: regression ({}): {}{}\n", base::Printable(finding.kernel), finding.cause, base::Printable(finding.message),
-               finding.subject.empty() ? "" : fmt::format("\n  {} {}{}", finding.commit.substr(0, 12), base::Printable(finding.subject), finding.confirmed ? "" : " (not certain)"));
+    fmt::print("\n{}: regression ({}): {}{}\n", base::Printable(finding.kernel), finding.cause,
+               base::Printable(finding.message),
+               finding.subject.empty()
+                   ? ""
+                   : fmt::format("\n  {} {}{}", finding.commit.substr(0, 12), base::Printable(finding.subject),
+                                 finding.confirmed ? "" : " (not certain)"));
   for (const app::EntryNight& entry : night.entries) {
-    for (const auto& note : entry.outcome.notes) fmt::print("{}: {}\n", base::Printable(entry.kernel), base::Printable(note));
+    for (const auto& note : entry.outcome.notes)
+      fmt::print("{}: {}\n", base::Printable(entry.kernel), base::Printable(note));
     for (const auto& warning : entry.warnings) fmt::print(stderr, "warpwright: {}\n", base::Printable(warning));
   }
   fmt::print("\n{}.{}\n", Summary(night), modelled && !night.entries.empty() ? " Times are modelled (simulated)." : "");
@@ -86,7 +126,8 @@ std::string DriverRelease(const CommonOptions& options) {
 }
 
 // A folder that was asked for, else a branch; its name is kept in `branch`.
-Result<std::unique_ptr<nights::HistoryStore>> OpenHistory(const NightlyOptions& options, repo::Repository& repository, const core::Manifest& manifest, std::string& branch) {
+Result<std::unique_ptr<nights::HistoryStore>> OpenHistory(const NightlyOptions& options, repo::Repository& repository,
+                                                          const core::Manifest& manifest, std::string& branch) {
   if (!options.history.empty()) return std::make_unique<nights::DirectoryHistory>(options.history);
   WW_ASSIGN(const repo::Signature author, app::AuthorOf(repository, options.author));
   branch = options.history_branch.empty() ? manifest.nightly.branch : options.history_branch;
@@ -94,12 +135,14 @@ Result<std::unique_ptr<nights::HistoryStore>> OpenHistory(const NightlyOptions& 
 }
 
 // What became slower, as `warpwright optimize` does it.
-Result<int> OptimizeSlower(const NightlyOptions& options, const std::string& commit, const std::vector<nights::Finding>& reported) {
+Result<int> OptimizeSlower(const NightlyOptions& options, const std::string& commit,
+                           const std::vector<nights::Finding>& reported) {
   OptimizeOptions optimize;
   optimize.common = options.common;
   optimize.common.kernels.clear();
   for (const nights::Finding& finding : reported)
-    if (std::find(optimize.common.kernels.begin(), optimize.common.kernels.end(), finding.kernel) == optimize.common.kernels.end())
+    if (std::find(optimize.common.kernels.begin(), optimize.common.kernels.end(), finding.kernel) ==
+        optimize.common.kernels.end())
       optimize.common.kernels.push_back(finding.kernel);
   optimize.revision = commit;
   optimize.author = options.author;
@@ -110,28 +153,37 @@ Result<int> OptimizeSlower(const NightlyOptions& options, const std::string& com
 
 Result<int> RunNightly(const NightlyOptions& options) {
   if (!options.history.empty() && !options.history_branch.empty())
-    return Fail(ErrorCode::kUsage, "--history and --history-branch exclude each other", "keep the history in one place");
+    return Fail(ErrorCode::kUsage, "--history and --history-branch exclude each other",
+                "keep the history in one place");
   if (options.optimize && options.common.json)
-    return Fail(ErrorCode::kUsage, "--optimize does not go with --json", "the kernels are in findings[]: pass them to `warpwright optimize --kernel`");
+    return Fail(ErrorCode::kUsage, "--optimize does not go with --json",
+                "the kernels are in findings[]: pass them to `warpwright optimize --kernel`");
   WW_ASSIGN(Session session, Session::Open(options.common));
   app::Workspace& workspace = session.workspace();
   worker::WorkerEvaluator worker = session.MakeWorker();
   Progress progress(options.common.quiet);
   std::string branch;
-  const app::NightRequest request{.revision = options.revision, .time = base::FormatUtc(base::SystemClock().Now()), .version = kVersion, .pages = options.pages,
-                             .merge = {options.merge.begin(), options.merge.end()}};
+  const app::NightRequest request{.revision = options.revision,
+                                  .time = base::FormatUtc(base::SystemClock().Now()),
+                                  .version = kVersion,
+                                  .pages = options.pages,
+                                  .merge = {options.merge.begin(), options.merge.end()}};
   const app::NightServices services{.worker = Restartable(worker),
-                               .toolchain = session.Toolchain(),
-                               .history = [&](const core::Manifest& manifest) { return OpenHistory(options, workspace.repository(), manifest, branch); },
-                               .driver_release = [&] { return DriverRelease(options.common); },
-                               .progress = progress.Callbacks()};
+                                    .toolchain = session.Toolchain(),
+                                    .history =
+                                        [&](const core::Manifest& manifest) {
+                                          return OpenHistory(options, workspace.repository(), manifest, branch);
+                                        },
+                                    .driver_release = [&] { return DriverRelease(options.common); },
+                                    .progress = progress.Callbacks()};
   WW_ASSIGN(const app::RepositoryNight night, app::RunNight(workspace, request, services));
   for (const auto& warning : night.merge_warnings) fmt::print(stderr, "warpwright: {}\n", base::Printable(warning));
   const bool modelled = !workspace.device().gpu;
   if (options.common.json)
-    std::puts(ToJson(night, options.common.device, modelled, request.time, branch).dump(2, ' ', false, json::error_handler_t::replace).c_str());
-  else
-    Print(night, modelled);
+    std::puts(ToJson(night, options.common.device, modelled, request.time, branch)
+                  .dump(2, ' ', false, json::error_handler_t::replace)
+                  .c_str());
+  else Print(night, modelled);
   const std::vector<nights::Finding> reported = night.Reported();
   int exit_code = kExitDone;
   if (options.optimize && !reported.empty()) {

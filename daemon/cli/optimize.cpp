@@ -21,15 +21,30 @@ namespace {
 using nlohmann::json;
 
 json ToJson(const app::OptimizedKernel& o, const std::string& device) {
-  json j = {{"name", o.name}, {"outcome", o.outcome}, {"message", o.message}, {"gain", o.gain}, {"modelled", device.rfind("sim:", 0) == 0}, {"device", device},
-            {"rounds", o.rounds}, {"evaluations", o.evaluations}, {"seconds", o.seconds}, {"task", o.task}, {"branch", nullptr}, {"commit", nullptr}};
+  json j = {{"name", o.name},
+            {"outcome", o.outcome},
+            {"message", o.message},
+            {"gain", o.gain},
+            {"modelled", device.rfind("sim:", 0) == 0},
+            {"device", device},
+            {"rounds", o.rounds},
+            {"evaluations", o.evaluations},
+            {"seconds", o.seconds},
+            {"task", o.task},
+            {"branch", nullptr},
+            {"commit", nullptr}};
   j["cases"] = json::array();
   for (const app::CaseOutcome& c : o.cases) {
     json row = {{"name", c.name}, {"original_us", c.original_us}, {"us", c.us}};
     if (c.timing)
-      row.update({{"gain", std::exp(c.timing->log_ratio)}, {"gain_low", std::exp(c.timing->lower)}, {"gain_high", std::exp(c.timing->upper)},
-                  {"decision", core::Name(c.timing->decision)}, {"pairs", c.timing->pairs}, {"discarded", c.timing->discarded},
-                  {"hot_original_us", c.timing->hot_original_us}, {"hot_us", c.timing->hot_candidate_us}});
+      row.update({{"gain", std::exp(c.timing->log_ratio)},
+                  {"gain_low", std::exp(c.timing->lower)},
+                  {"gain_high", std::exp(c.timing->upper)},
+                  {"decision", core::Name(c.timing->decision)},
+                  {"pairs", c.timing->pairs},
+                  {"discarded", c.timing->discarded},
+                  {"hot_original_us", c.timing->hot_original_us},
+                  {"hot_us", c.timing->hot_candidate_us}});
     j["cases"].push_back(std::move(row));
   }
   j["roofline_pct"] = {{"before", o.roofline_pct_before}, {"after", o.roofline_pct_after}};
@@ -41,16 +56,24 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   j["counters_missing"] = o.summary.explanation.counter_notes;
   if (o.regression > 0) j["regression"] = o.regression;
   const app::PublicationOutcome& p = o.publication;
-  if (p.disposition || p.failed) j["publication"] = {{"disposition", p.failed ? "error" : service::Name(*p.disposition)}, {"message", p.message}};
+  if (p.disposition || p.failed)
+    j["publication"] = {{"disposition", p.failed ? "error" : service::Name(*p.disposition)}, {"message", p.message}};
   if (p.pull_request != 0)
-    j["pull_request"] = {{"number", p.pull_request}, {"url", p.pull_request_url}, {"operation", p.pull_request_operation}, {"head_sha", p.head_sha}};
+    j["pull_request"] = {{"number", p.pull_request},
+                         {"url", p.pull_request_url},
+                         {"operation", p.pull_request_operation},
+                         {"head_sha", p.head_sha}};
   return j;
 }
 
 int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, const std::string& fail_on) {
   const auto any = [&](auto is) { return std::any_of(kernels.begin(), kernels.end(), is); };
-  if (any([](const app::OptimizedKernel& k) { return k.outcome == "error" || k.publication.failed; })) return kExitEnvironment;
-  return fail_on != "never" && any([](const app::OptimizedKernel& k) { return k.outcome == "refused" || k.regression > 0; }) ? kExitUnverified : kExitDone;
+  if (any([](const app::OptimizedKernel& k) { return k.outcome == "error" || k.publication.failed; }))
+    return kExitEnvironment;
+  return fail_on != "never" &&
+                 any([](const app::OptimizedKernel& k) { return k.outcome == "refused" || k.regression > 0; })
+             ? kExitUnverified
+             : kExitDone;
 }
 
 app::OptimizeRequest RequestOf(const OptimizeOptions& options) {
@@ -72,23 +95,27 @@ app::OptimizeRequest RequestOf(const OptimizeOptions& options) {
 bool Publishes(const OptimizeOptions& options) {
   const PublicationOptions& publication = options.publication;
   const bool has_remote = !publication.remote.empty() || !publication.repository.empty();
-  return publication.dry_run.empty() && (options.publish == "pull-request" || (options.publish == "branch" && has_remote));
+  return publication.dry_run.empty() &&
+         (options.publish == "pull-request" || (options.publish == "branch" && has_remote));
 }
 
-std::map<std::string, double> SecondsOf(const worker::WorkerEvaluator& trusted, const worker::WorkerEvaluator& candidates) {
+std::map<std::string, double> SecondsOf(const worker::WorkerEvaluator& trusted,
+                                        const worker::WorkerEvaluator& candidates) {
   std::map<std::string, double> spent;
   for (const auto* worker : {&trusted, &candidates})
     for (const auto& [stage, seconds] : worker->seconds()) spent[stage] += seconds;
   return spent;
 }
 
-Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& options, Session& session, WorkflowCommands& commands) {
+Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& options, Session& session,
+                                                   WorkflowCommands& commands) {
   worker::WorkerEvaluator trusted = session.MakeWorker(), candidates = session.MakeWorker();
   memory::JsonLinesStore experience = session.Experiences();
   const base::SystemClock clock;
   Progress progress(options.common.quiet);
   GithubPublisher publisher(options.publication, session.workspace(), commands);
-  const config::PublishTo to = options.publish == "branch" ? config::PublishTo::kBranch : config::PublishTo::kPullRequest;
+  const config::PublishTo to =
+      options.publish == "branch" ? config::PublishTo::kBranch : config::PublishTo::kPullRequest;
   app::OptimizeServices services{
       .trusted = Restartable(trusted),
       .candidates = Restartable(candidates),
@@ -103,18 +130,21 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
           },
       .publisher = {},
       .progress = progress.Callbacks()};
-  if (Publishes(options)) services.publisher = [&](const repo::Signature& author) { return publisher.Connect(to, author); };
+  if (Publishes(options))
+    services.publisher = [&](const repo::Signature& author) { return publisher.Connect(to, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);
 }
 
 void Print(const std::vector<app::OptimizedKernel>& kernels, const app::TargetDevice& device) {
   for (const app::OptimizedKernel& k : kernels) {
     const std::string result = k.branch.empty() ? base::Printable(k.message) : k.branch;
-    fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", k.name, k.outcome, k.outcome == "improved" ? report::FormatGain(k.gain) : "", k.rounds,
-               k.evaluations, k.seconds, k.publication.message.empty() ? result : base::Printable(k.publication.message));
+    fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", k.name, k.outcome,
+               k.outcome == "improved" ? report::FormatGain(k.gain) : "", k.rounds, k.evaluations, k.seconds,
+               k.publication.message.empty() ? result : base::Printable(k.publication.message));
   }
   if (!kernels.empty())
-    fmt::print("{}\n", device.gpu ? "Gains were measured on " + device.chip.name + "." : "Gains are modelled on " + device.chip.name + " (simulated).");
+    fmt::print("{}\n", device.gpu ? "Gains were measured on " + device.chip.name + "."
+                                  : "Gains are modelled on " + device.chip.name + " (simulated).");
 }
 
 }  // namespace
@@ -131,14 +161,19 @@ Result<int> RunOptimize(const OptimizeOptions& options) {
 
   json kernels = json::array();
   for (const app::OptimizedKernel& kernel : optimized) kernels.push_back(ToJson(kernel, options.common.device));
-  const auto dump = [](const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); };
+  const auto dump = [](const json& value, int indent) {
+    return value.dump(indent, ' ', false, json::error_handler_t::replace);
+  };
   const std::string report = dump({{"device", options.common.device}, {"kernels", kernels}}, 2);
   if (options.common.json) std::puts(report.c_str());
   else Print(optimized, session.workspace().device());
   if (publication.Reports()) {
-    const app::RunReport run{.report = report, .kernels = dump(kernels, -1), .trajectory = session.workspace().trajectory_file(),
-                        .result = std::string(app::RunResult(optimized))};
-    WW_TRY(app::WriteReports(publication.Places(), optimized, run, [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); }));
+    const app::RunReport run{.report = report,
+                             .kernels = dump(kernels, -1),
+                             .trajectory = session.workspace().trajectory_file(),
+                             .result = std::string(app::RunResult(optimized))};
+    WW_TRY(app::WriteReports(publication.Places(), optimized, run,
+                             [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); }));
     commands.Resume();  // our own, escaped, after everything that others wrote
     if (publication.annotations) commands.Print(report::RenderAnnotations(app::Summaries(optimized)));
   }

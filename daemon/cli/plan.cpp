@@ -56,18 +56,16 @@ Result<int> RunPlan(const PlanOptions& options) {
   WW_ASSIGN(const Session session, Session::Open(common));
   worker::WorkerEvaluator worker = session.MakeWorker();
   const app::PlanRequest request{.revision = options.revision,
-                            .changed_since = options.changed_since,
-                            .device = options.common.device,
-                            .version = kVersion};
+                                 .changed_since = options.changed_since,
+                                 .device = options.common.device,
+                                 .version = kVersion};
   WW_ASSIGN(const app::ChangePlan plan,
             app::PlanChanges(session.workspace(), request, {worker, session.Toolchain(), session.Skills()}));
   const Shards shards = options.shards > 0 ? app::Partition(plan.ChangedKernels(), options.shards) : Shards();
   if (options.common.json)
     fmt::print("{}\n", ToJson(plan, options.common.device, shards).dump(2, ' ', false, json::error_handler_t::replace));
-  else if (options.shards > 0)
-    fmt::print("{}\n", MatrixJson(shards));
-  else
-    Print(plan);
+  else if (options.shards > 0) fmt::print("{}\n", MatrixJson(shards));
+  else Print(plan);
   return kExitDone;
 }
 

@@ -22,11 +22,22 @@ json CaseJson(const core::CaseMeasurement& c) {
     for (const auto& field : core::Fields(launch.counters)) counters[std::string(field.name)] = field.value;
     json lines = json::array();
     for (const auto& line : launch.lines)
-      lines.push_back({{"file", line.file}, {"line", line.line}, {"warp_instructions", line.warp_instructions}, {"global_sectors", line.global_sectors},
-                       {"shared_wavefronts", line.shared_wavefronts}, {"divergent_branches", line.divergent_branches}});
-    launches.push_back({{"kernel", launch.kernel}, {"registers", launch.registers}, {"threads_per_block", launch.threads_per_block},
-                        {"shared_bytes_per_block", launch.shared_bytes_per_block}, {"blocks", launch.blocks_total}, {"blocks_simulated", launch.blocks_run},
-                        {"time_us", launch.time.total_us}, {"limiter", launch.time.limiter}, {"occupancy", launch.occupancy.achieved}, {"counters", counters},
+      lines.push_back({{"file", line.file},
+                       {"line", line.line},
+                       {"warp_instructions", line.warp_instructions},
+                       {"global_sectors", line.global_sectors},
+                       {"shared_wavefronts", line.shared_wavefronts},
+                       {"divergent_branches", line.divergent_branches}});
+    launches.push_back({{"kernel", launch.kernel},
+                        {"registers", launch.registers},
+                        {"threads_per_block", launch.threads_per_block},
+                        {"shared_bytes_per_block", launch.shared_bytes_per_block},
+                        {"blocks", launch.blocks_total},
+                        {"blocks_simulated", launch.blocks_run},
+                        {"time_us", launch.time.total_us},
+                        {"limiter", launch.time.limiter},
+                        {"occupancy", launch.occupancy.achieved},
+                        {"counters", counters},
                         {"lines", lines}});
   }
   return {{"case", c.case_name}, {"time_us", c.time_us}, {"sampled", c.sampled}, {"launches", launches}};
@@ -35,24 +46,35 @@ json CaseJson(const core::CaseMeasurement& c) {
 json ToJson(const app::ProfiledKernel& kernel, const std::string& device) {
   const core::Measured* measured = kernel.measured();
   if (measured == nullptr)
-    return {{"kernel", kernel.spec.name}, {"verdict", core::VerdictName(kernel.original)}, {"message", core::VerdictMessage(kernel.original)}};
+    return {{"kernel", kernel.spec.name},
+            {"verdict", core::VerdictName(kernel.original)},
+            {"message", core::VerdictMessage(kernel.original)}};
   const agents::ExtractedFeatures& features = *kernel.features;
   json cases = json::array();
   for (const auto& c : measured->cases) cases.push_back(CaseJson(c));
   json evidence = json::object();
   for (const auto& [name, value] : features.evidence.values()) evidence[name] = value;
-  return {{"kernel", kernel.spec.name}, {"device", device}, {"modelled", measured->modelled}, {"cases", cases}, {"evidence", evidence},
-          {"hottest", features.kernel}, {"operation", core::Name(features.evidence.operation)}, {"dtype", features.evidence.dtype},
+  return {{"kernel", kernel.spec.name},
+          {"device", device},
+          {"modelled", measured->modelled},
+          {"cases", cases},
+          {"evidence", evidence},
+          {"hottest", features.kernel},
+          {"operation", core::Name(features.evidence.operation)},
+          {"dtype", features.evidence.dtype},
           {"floor_us", features.roofline.floor_us}};
 }
 
-void Print(const core::KernelSpec& spec, const core::Measured& measured, const agents::ExtractedFeatures& features, const core::Chip& chip) {
+void Print(const core::KernelSpec& spec, const core::Measured& measured, const agents::ExtractedFeatures& features,
+           const core::Chip& chip) {
   fmt::print("{} ({}), modelled on {} (simulated)\n", spec.name, spec.entry, chip.name);
   for (const auto& c : measured.cases)
     for (const auto& launch : c.launches)
-      fmt::print("  {:14} {:40} {:10.2f} us  {} bound, {} of {} blocks simulated, occupancy {:.0f} %\n", c.case_name, launch.kernel, launch.time.total_us,
-                 launch.time.limiter, launch.blocks_run, launch.blocks_total, 100 * launch.occupancy.achieved);
-  fmt::print("  roofline floor {:.2f} us; evidence of {} in case {}:\n", features.roofline.floor_us, features.kernel, features.case_name);
+      fmt::print("  {:14} {:40} {:10.2f} us  {} bound, {} of {} blocks simulated, occupancy {:.0f} %\n", c.case_name,
+                 launch.kernel, launch.time.total_us, launch.time.limiter, launch.blocks_run, launch.blocks_total,
+                 100 * launch.occupancy.achieved);
+  fmt::print("  roofline floor {:.2f} us; evidence of {} in case {}:\n", features.roofline.floor_us, features.kernel,
+             features.case_name);
   for (const auto& field : core::EvidenceFields())
     if (const auto value = features.evidence.Get(field.name); value && *value != 0)
       fmt::print("    {:28} {:12.4g} {}\n", field.name, *value, field.unit);
@@ -66,16 +88,19 @@ Result<int> RunProfile(const CommonOptions& options) {
   worker::WorkerEvaluator worker = session.MakeWorker();
   Progress progress(options.quiet || options.json);
   const auto print = [&](const app::ProfiledKernel& kernel) {
-    if (!options.json && kernel.features) Print(kernel.spec, *kernel.measured(), *kernel.features, session.workspace().device().chip);
+    if (!options.json && kernel.features)
+      Print(kernel.spec, *kernel.measured(), *kernel.features, session.workspace().device().chip);
   };
-  const app::JudgingServices services{.trusted = worker, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};
+  const app::JudgingServices services{
+      .trusted = worker, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};
   WW_ASSIGN(const auto profiled, app::ProfileWorkingTree(session.workspace(), services, print));
   if (options.json) {
     json kernels = json::array();
     for (const app::ProfiledKernel& kernel : profiled) kernels.push_back(ToJson(kernel, options.device));
     std::puts(json({{"device", options.device}, {"kernels", kernels}}).dump(2).c_str());
   }
-  const bool all = std::all_of(profiled.begin(), profiled.end(), [](const app::ProfiledKernel& kernel) { return kernel.features.has_value(); });
+  const bool all = std::all_of(profiled.begin(), profiled.end(),
+                               [](const app::ProfiledKernel& kernel) { return kernel.features.has_value(); });
   return all ? kExitDone : kExitUnverified;
 }
 

@@ -41,20 +41,23 @@ double ResidentBytes() {
   const auto statm = base::ReadFile("/proc/self/statm");
   if (!statm) return 0;
   const size_t space = statm->find(' ');
-  return space == std::string::npos ? 0 : std::atof(statm->c_str() + space) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  return space == std::string::npos ? 0
+                                    : std::atof(statm->c_str() + space) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
 int64_t CountLines(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, 65536> buffer;
   int64_t lines = 0;
-  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) lines += std::count(buffer.data(), buffer.data() + file.gcount(), '\n');
+  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0)
+    lines += std::count(buffer.data(), buffer.data() + file.gcount(), '\n');
   return lines;
 }
 
 class Server {
  public:
-  Server(const ServeOptions& options, config::OperatorConfig config) : options_(options), config_(std::move(config)), facts_(options) {}
+  Server(const ServeOptions& options, config::OperatorConfig config)
+      : options_(options), config_(std::move(config)), facts_(options) {}
 
   Result<int> Run() {
     service::StoreLimits limits;
@@ -62,8 +65,15 @@ class Server {
     WW_ASSIGN(store_, service::Store::Open(config_.state, clock_, limits));
     if (config_.github) WW_TRY(ConnectGithub());
     service::ProcessJobRunner runner({fs::canonical("/proc/self/exe").string()}, ChildOptions());
-    const service::PipelinePorts ports{.store = *store_, .runner = runner, .clock = clock_, .forge = github_.get(), .conversation = github_.get(),
-                              .read_facts = [this](const service::TrackedRepository& place, const service::Job& job) { return facts_.Read(place, job); }};
+    const service::PipelinePorts ports{
+        .store = *store_,
+        .runner = runner,
+        .clock = clock_,
+        .forge = github_.get(),
+        .conversation = github_.get(),
+        .read_facts = [this](const service::TrackedRepository& place, const service::Job& job) {
+          return facts_.Read(place, job);
+        }};
     pipeline_ = std::make_unique<service::Pipeline>(ports, Settings());
     WW_TRY(pipeline_->Apply(Settings()));
 
@@ -72,7 +82,9 @@ class Server {
     daemon_options.nights_at = config_.nights_at;
     daemon_options.nights_zone = config_.nights_zone;
     service::DaemonHooks hooks;
-    hooks.ready = [this] { service::NotifyReady(fmt::format("watching {} repositories", config_.repositories.size())); };
+    hooks.ready = [this] {
+      service::NotifyReady(fmt::format("watching {} repositories", config_.repositories.size()));
+    };
     hooks.status_line = [](const std::string& line) { service::NotifyStatus(line); };
     hooks.watchdog = [] { service::NotifyAlive(); };
     hooks.draining = [this] {
@@ -86,7 +98,8 @@ class Server {
       service::NotifyReady(done ? "reloaded" : "the new configuration is not valid; the old one holds");
       return done;
     };
-    WW_ASSIGN(watcher_, repo::RefWatcher::Create({config_.poll_every, config_.poll_at_most, static_cast<uint64_t>(::getpid())}, clock_));
+    WW_ASSIGN(watcher_, repo::RefWatcher::Create(
+                            {config_.poll_every, config_.poll_at_most, static_cast<uint64_t>(::getpid())}, clock_));
     daemon_ = std::make_unique<service::Daemon>(daemon_options, *store_, *pipeline_, *watcher_, clock_, hooks);
     WW_TRY(StartEndpoints());
     const Status done = daemon_->Run();
@@ -102,11 +115,14 @@ class Server {
     if (!options_.cache.empty()) extra.insert(extra.end(), {"--cache", options_.cache});
     return extra;
   }
-  service::PipelineSettings Settings() const { return {TrackedRepositoriesOf(config_, tokens_), config_.limits, config_.devices, kVersion}; }
+  service::PipelineSettings Settings() const {
+    return {TrackedRepositoriesOf(config_, tokens_), config_.limits, config_.devices, kVersion};
+  }
 
   void Sleep(std::chrono::milliseconds time) const {
     const auto until = clock_.Steady() + time;
-    while (!stopping_ && clock_.Steady() < until) std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(time, 50ms));
+    while (!stopping_ && clock_.Steady() < until)
+      std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(time, 50ms));
   }
 
   Status ConnectGithub() {
@@ -142,7 +158,9 @@ class Server {
     options.stopping = stopping;
     options.notice = [](const std::string& text) { base::Log(base::LogLevel::kWarning, "github", text); };
     options.observe = [this](const forge::GithubCall& call) {
-      store_->Count("github_requests_total", call.limited ? "limited" : call.status == 0 ? "no_answer" : std::to_string(call.status));
+      store_->Count("github_requests_total", call.limited       ? "limited"
+                                             : call.status == 0 ? "no_answer"
+                                                                : std::to_string(call.status));
       if (call.remaining >= 0) github_remaining_ = call.remaining;
     };
     forge::UseTokens(tokens_, options);
@@ -179,7 +197,8 @@ class Server {
     };
     hooks.heartbeat_age = [this] { return daemon_->HeartbeatAge(); };
     WW_ASSIGN(endpoints_, service::Endpoints::Start(options, hooks));
-    base::Log(base::LogLevel::kInfo, "listening", "endpoints are up", {{"webhook_port", endpoints_->webhook_port()}, {"status_port", endpoints_->status_port()}});
+    base::Log(base::LogLevel::kInfo, "listening", "endpoints are up",
+              {{"webhook_port", endpoints_->webhook_port()}, {"status_port", endpoints_->status_port()}});
     return {};
   }
 
@@ -191,19 +210,22 @@ class Server {
     if (github_remaining_ >= 0) snapshot.gauges["github_rate_remaining"] = static_cast<double>(github_remaining_);
     const auto resting = pipeline_->Resting();
     snapshot.gauges["devices_resting"] = static_cast<double>(resting.size());
-    if (resting.size() == config_.devices.size()) snapshot.not_ready.insert(snapshot.not_ready.end(), resting.begin(), resting.end());
+    if (resting.size() == config_.devices.size())
+      snapshot.not_ready.insert(snapshot.not_ready.end(), resting.begin(), resting.end());
     if (daemon_->draining()) snapshot.not_ready.emplace_back("draining");
     const std::lock_guard guard(probe_mutex_);
     if (const auto now = clock_.Steady(); now >= next_probe_) {
       next_probe_ = now + kProbeEvery;
       problems_.clear();
       if (!store_->Writable()) problems_.push_back("the state folder cannot be written");
-      if (config_.github && config_.github->app_id.empty() && !config::ReadSecret(config_.github->token)) problems_.push_back("the token cannot be read");
+      if (config_.github && config_.github->app_id.empty() && !config::ReadSecret(config_.github->token))
+        problems_.push_back("the token cannot be read");
     }
     if (const auto now = clock_.Steady(); now >= next_count_) {
       next_count_ = now + kCountEvery;
       experiences_ = 0;
-      for (const service::TrackedRepository& place : pipeline_->Repositories()) experiences_ += CountLines(place.folder / "experience.jsonl");
+      for (const service::TrackedRepository& place : pipeline_->Repositories())
+        experiences_ += CountLines(place.folder / "experience.jsonl");
     }
     snapshot.experiences = experiences_;
     snapshot.not_ready.insert(snapshot.not_ready.end(), problems_.begin(), problems_.end());
@@ -214,15 +236,21 @@ class Server {
   // Only what can change without a restart does; a configuration that is not valid changes nothing.
   Status Reload() {
     WW_ASSIGN(config::OperatorConfig next, config::LoadOperatorConfig(options_.config));
-    const auto same_access = [](const std::optional<config::GithubAccess>& a, const std::optional<config::GithubAccess>& b) {
+    const auto same_access = [](const std::optional<config::GithubAccess>& a,
+                                const std::optional<config::GithubAccess>& b) {
       return a.has_value() == b.has_value() && (!a || (a->api == b->api && a->app_id == b->app_id));
     };
-    if (next.state != config_.state || next.devices != config_.devices || next.listen_webhooks != config_.listen_webhooks ||
-        next.listen_status != config_.listen_status || next.nights_at != config_.nights_at || next.nights_zone != config_.nights_zone ||
-        next.poll_every != config_.poll_every || next.poll_at_most != config_.poll_at_most || !same_access(next.github, config_.github))
-      return Fail(Error{.code = ErrorCode::kConfig,
-                        .message = "state, devices, listen, poll, nights and github's api and app cannot change while the daemon runs",
-                        .file = options_.config, .remedy = "restart the daemon; what runs is resumed"});
+    if (next.state != config_.state || next.devices != config_.devices ||
+        next.listen_webhooks != config_.listen_webhooks || next.listen_status != config_.listen_status ||
+        next.nights_at != config_.nights_at || next.nights_zone != config_.nights_zone ||
+        next.poll_every != config_.poll_every || next.poll_at_most != config_.poll_at_most ||
+        !same_access(next.github, config_.github))
+      return Fail(
+          Error{.code = ErrorCode::kConfig,
+                .message =
+                    "state, devices, listen, poll, nights and github's api and app cannot change while the daemon runs",
+                .file = options_.config,
+                .remedy = "restart the daemon; what runs is resumed"});
     {
       const std::lock_guard guard(probe_mutex_);
       config_ = std::move(next);
@@ -231,7 +259,8 @@ class Server {
       WW_ASSIGN(std::string secret, WebhookSecret());
       endpoints_->SetWebhookSecret(std::move(secret));
     }
-    if (const auto level = base::ParseLogLevel(config_.log_level)) base::ConfigureLog(config_.json_logs ? base::LogFormat::kJson : base::LogFormat::kText, *level);
+    if (const auto level = base::ParseLogLevel(config_.log_level))
+      base::ConfigureLog(config_.json_logs ? base::LogFormat::kJson : base::LogFormat::kText, *level);
     return pipeline_->Apply(Settings());
   }
 
@@ -262,7 +291,8 @@ Result<int> RunServe(const ServeOptions& options) {
   HideMemory();
   service::Daemon::BlockSignals();
   WW_ASSIGN(config::OperatorConfig config, config::LoadOperatorConfig(options.config));
-  base::ConfigureLog(config.json_logs ? base::LogFormat::kJson : base::LogFormat::kText, base::ParseLogLevel(config.log_level).value_or(base::LogLevel::kInfo));
+  base::ConfigureLog(config.json_logs ? base::LogFormat::kJson : base::LogFormat::kText,
+                     base::ParseLogLevel(config.log_level).value_or(base::LogLevel::kInfo));
   for (const std::string& device : config.devices) WW_TRY(CheckDeviceName(device));
   Server server(options, std::move(config));
   return server.Run();

@@ -18,12 +18,14 @@ class Session;
 
 struct ServeOptions {
   std::string config = "/etc/warpwright/config.yml";
-  std::string worker, cache;   // as of the other commands
+  std::string worker, cache;  // as of the other commands
 };
 Result<int> RunServe(const ServeOptions& options);
 
-// The repositories of a configuration. A repository is on the forge, and git gets the forge's token, only where its host is the forge's.
-std::vector<service::TrackedRepository> TrackedRepositoriesOf(const config::OperatorConfig& config, const std::shared_ptr<forge::TokenSource>& tokens);
+// The repositories of a configuration. A repository is on the forge, and git gets the forge's token, only where its
+// host is the forge's.
+std::vector<service::TrackedRepository> TrackedRepositoriesOf(const config::OperatorConfig& config,
+                                                              const std::shared_ptr<forge::TokenSource>& tokens);
 // "github.com" of a URL, an api URL or "git@github.com:..."; empty where there is none.
 std::string HostOf(std::string_view url);
 
@@ -39,7 +41,7 @@ class FactsReader {
   Result<std::string> Toolchain(const Session& session);
   const ServeOptions options_;
   std::mutex mutex_;
-  std::string toolchain_;      // asked once
+  std::string toolchain_;  // asked once
 };
 
 }  // namespace warpwright::cli

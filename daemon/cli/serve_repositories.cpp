@@ -29,7 +29,8 @@ std::string HostOf(std::string_view url) {
   return std::string(url.substr(at + 1, colon - at - 1));
 }
 
-std::vector<service::TrackedRepository> TrackedRepositoriesOf(const config::OperatorConfig& config, const std::shared_ptr<forge::TokenSource>& tokens) {
+std::vector<service::TrackedRepository> TrackedRepositoriesOf(const config::OperatorConfig& config,
+                                                              const std::shared_ptr<forge::TokenSource>& tokens) {
   const std::string api_host = config.github ? HostOf(config.github->api) : std::string();
   std::vector<service::TrackedRepository> places;
   for (const config::WatchedRepository& watched : config.repositories) {
@@ -42,7 +43,8 @@ std::vector<service::TrackedRepository> TrackedRepositoriesOf(const config::Oper
     const auto name = forge::RepositoryName::FromUrl(watched.url);
     if (tokens != nullptr && name && !host.empty() && (host == api_host || "api." + host == api_host)) {
       place.on_forge = *name;
-      if (const auto kind = config::CheckRemoteUrl(watched.url); kind && *kind == config::RemoteKind::kHttp) place.remote.credential.token = forge::TokenFor(tokens, *name);
+      if (const auto kind = config::CheckRemoteUrl(watched.url); kind && *kind == config::RemoteKind::kHttp)
+        place.remote.credential.token = forge::TokenFor(tokens, *name);
     }
     place.name = place.on_forge ? place.on_forge->Full() : watched.url;
     if (watched.ssh_key.given())
@@ -87,7 +89,8 @@ Result<service::JobFacts> FactsReader::Read(const service::TrackedRepository& pl
   context.allow = spec.allow;
   context.tolerance = spec.tolerance;
   const auto text = [&](const std::string& commit) {
-    const auto content = commit.empty() ? Result<std::optional<std::string>>(std::nullopt) : workspace.repository().Read(commit, spec.file);
+    const auto content = commit.empty() ? Result<std::optional<std::string>>(std::nullopt)
+                                        : workspace.repository().Read(commit, spec.file);
     return content ? content->value_or("") : std::string();
   };
   context.original_text = text(job.commit);

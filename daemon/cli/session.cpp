@@ -69,8 +69,7 @@ std::vector<std::string> WorkerArguments(const CommonOptions& options) {
 
 Status CheckDeviceName(const std::string& device) {
   if (device.starts_with("sim:") || device == "cuda" || device.starts_with("cuda:")) return {};
-  return Fail(ErrorCode::kUsage, "unknown device '" + device + "'",
-              "use cuda, cuda:1, " + config::SimulatedDevices());
+  return Fail(ErrorCode::kUsage, "unknown device '" + device + "'", "use cuda, cuda:1, " + config::SimulatedDevices());
 }
 
 Result<Session> Session::Open(const CommonOptions& options) {
@@ -117,7 +116,7 @@ app::SkillsSource Session::Skills() const {
 }
 memory::JsonLinesStore Session::Experiences() const {
   return memory::JsonLinesStore(workspace_.experience_file(),
-                        {workspace_.repository().root() / ".warpwright/experience.jsonl"});
+                                {workspace_.repository().root() / ".warpwright/experience.jsonl"});
 }
 
 app::RestartableEvaluator Restartable(worker::WorkerEvaluator& worker) {

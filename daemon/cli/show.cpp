@@ -19,12 +19,22 @@ using nlohmann::json;
 
 json ToJson(const report::Explanation& e) {
   json cases = json::array(), attempts = json::array();
-  for (const auto& c : e.cases) cases.push_back({{"case", c.name}, {"before_us", c.before_us}, {"after_us", c.after_us}, {"sampled", c.sampled}});
+  for (const auto& c : e.cases)
+    cases.push_back({{"case", c.name}, {"before_us", c.before_us}, {"after_us", c.after_us}, {"sampled", c.sampled}});
   for (const auto& a : e.attempts)
-    attempts.push_back({{"round", a.round}, {"candidate", a.id}, {"parent", a.parent}, {"method", a.method}, {"parameters", a.parameters}, {"outcome", a.outcome},
-                        {"message", a.message}, {"gain", a.gain ? json(*a.gain) : json(nullptr)}, {"accepted", a.accepted}});
-  return {{"kernel", e.kernel}, {"device", e.device}, {"modelled", e.modelled}, {"outcome", e.outcome}, {"reason", e.outcome_reason}, {"gain", e.gain},
-          {"rounds", e.rounds}, {"evaluations", e.evaluations}, {"cases", cases}, {"plans", e.plans}, {"attempts", attempts}, {"checks", e.checks}};
+    attempts.push_back({{"round", a.round},
+                        {"candidate", a.id},
+                        {"parent", a.parent},
+                        {"method", a.method},
+                        {"parameters", a.parameters},
+                        {"outcome", a.outcome},
+                        {"message", a.message},
+                        {"gain", a.gain ? json(*a.gain) : json(nullptr)},
+                        {"accepted", a.accepted}});
+  return {{"kernel", e.kernel},   {"device", e.device},           {"modelled", e.modelled},
+          {"outcome", e.outcome}, {"reason", e.outcome_reason},   {"gain", e.gain},
+          {"rounds", e.rounds},   {"evaluations", e.evaluations}, {"cases", cases},
+          {"plans", e.plans},     {"attempts", attempts},         {"checks", e.checks}};
 }
 
 void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {
@@ -32,9 +42,16 @@ void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {
   for (const auto& task : tasks) {
     const std::string outcome = task.result ? task.result->outcome : "unfinished";
     const double gain = task.result ? task.result->gain : 1;
-    list.push_back({{"task", task.id}, {"kernel", task.key.kernel}, {"device", task.key.device}, {"outcome", outcome}, {"gain", gain}, {"started", task.started}, {"evaluations", task.evaluations}});
+    list.push_back({{"task", task.id},
+                    {"kernel", task.key.kernel},
+                    {"device", task.key.device},
+                    {"outcome", outcome},
+                    {"gain", gain},
+                    {"started", task.started},
+                    {"evaluations", task.evaluations}});
     if (!as_json)
-      fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {} evaluations, started {}\n", task.id, base::Printable(task.key.kernel), task.key.device, outcome,
+      fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {} evaluations, started {}\n", task.id,
+                 base::Printable(task.key.kernel), task.key.device, outcome,
                  outcome == "improved" ? report::FormatGain(gain) : "", task.evaluations, task.started);
   }
   if (as_json) std::puts(json({{"tasks", list}}).dump(2).c_str());
@@ -50,7 +67,10 @@ Result<int> RunShow(const ShowOptions& options) {
   WW_ASSIGN(const Session session, Session::Open(common));
   WW_ASSIGN(memory::Trajectory trajectory, session.workspace().OpenTrajectory());
   WW_ASSIGN(auto tasks, trajectory.Tasks());
-  if (!kernels.empty()) std::erase_if(tasks, [&](const memory::TaskSummary& t) { return std::find(kernels.begin(), kernels.end(), t.key.kernel) == kernels.end(); });
+  if (!kernels.empty())
+    std::erase_if(tasks, [&](const memory::TaskSummary& t) {
+      return std::find(kernels.begin(), kernels.end(), t.key.kernel) == kernels.end();
+    });
   if (options.task == 0 && kernels.empty()) {
     List(tasks, common.json || options.format == "json");
     return kExitDone;
@@ -61,7 +81,8 @@ Result<int> RunShow(const ShowOptions& options) {
   WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(tasks.front().id));
   const report::Explanation explanation = app::ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);
   std::string text;
-  if (common.json || options.format == "json") text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  if (common.json || options.format == "json")
+    text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   else if (options.format == "html") text = report::RenderHtml(explanation);
   else if (options.format == "pull-request") text = app::ProposedText(session.workspace().repository(), explanation);
   else text = report::RenderMarkdown(explanation);

@@ -41,8 +41,7 @@ Result<int> RunVerify(const RevisionOptions& options) {
             app::VerifyWorkingTree(session.workspace(), options.base, services, Restartable(candidates)));
   if (options.common.json)
     std::puts(ToJson(result, options.common.device).dump(2, ' ', false, json::error_handler_t::replace).c_str());
-  else
-    Print(result);
+  else Print(result);
   return result.passed ? kExitDone : kExitUnverified;
 }
 

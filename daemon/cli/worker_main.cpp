@@ -1,7 +1,10 @@
-// warpwright-worker: parses, slices, records, compiles and simulates what it is sent, one call at a time (worker/frame.h).
+// warpwright-worker: parses, slices, records, compiles and simulates what it is sent, one call at a time
+// (worker/frame.h).
 //
-// Options: --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --gpu (it may use one), --memory-gib N,
-// --no-sandbox, --version; --toolchain prints the compiler and exits, --describe-gpu NAME a GPU as JSON (gpu/describe.h),
+// Options: --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --gpu (it may use one),
+// --memory-gib N,
+// --no-sandbox, --version; --toolchain prints the compiler and exits, --describe-gpu NAME a GPU as JSON
+// (gpu/describe.h),
 // --doctor DEVICE everything that `warpwright doctor` asks (worker/machine_json.h).
 // Exit codes: 0 the peer closed the pipe, 2 usage, 3 the environment lacks something.
 #include <fcntl.h>
@@ -92,7 +95,8 @@ Result<std::vector<std::string>> EnterSandbox(const WorkerOptions& options) {
   if (const auto toolkit = compile::FindToolkit()) sandbox.readable.push_back(toolkit->root);
   sandbox.writable = {options.cache};
   if (options.gpu) AllowGpu(sandbox);
-  WW_ASSIGN(base::PreparedSandbox prepared, base::PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
+  WW_ASSIGN(base::PreparedSandbox prepared,
+            base::PreparedSandbox::Prepare(sandbox, std::filesystem::canonical("/proc/self/exe")));
   if (const char* step = prepared.Apply(); step != nullptr) return FailErrno(step);
   return prepared.notes();
 }

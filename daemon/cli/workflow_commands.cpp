@@ -66,7 +66,8 @@ void WorkflowCommands::Print(std::string_view commands) {
 Result<std::string> TakeFromEnvironment(const std::string& name) {
   char* value = std::getenv(name.c_str());
   if (value == nullptr || *value == 0)
-    return Fail(ErrorCode::kEnvironment, fmt::format("${} is not set", name), "put the secret into it; secrets are no command-line options, since those are seen by everybody");
+    return Fail(ErrorCode::kEnvironment, fmt::format("${} is not set", name),
+                "put the secret into it; secrets are no command-line options, since those are seen by everybody");
   std::string secret = value;
   ::explicit_bzero(value, secret.size());
   ::unsetenv(name.c_str());

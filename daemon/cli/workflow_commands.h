@@ -11,7 +11,8 @@
 
 namespace warpwright::cli {
 
-// Between Stop and Resume nothing in the output is taken for a command, whatever a compiler, a kernel or a model says. Thread-safe.
+// Between Stop and Resume nothing in the output is taken for a command, whatever a compiler, a kernel or a model says.
+// Thread-safe.
 class WorkflowCommands {
  public:
   // Where `enabled` is false nothing is ever printed.
@@ -22,19 +23,19 @@ class WorkflowCommands {
 
   void Stop();
   void Resume();
-  void Mask(std::string_view secret);          // every line of it
-  void Print(std::string_view commands);       // whole lines, escaped by report/job_summary.h
+  void Mask(std::string_view secret);     // every line of it
+  void Print(std::string_view commands);  // whole lines, escaped by report/job_summary.h
 
  private:
   void Emit(std::string_view line);
   const bool enabled_;
   std::FILE* const out_;
   std::mutex mutex_;
-  std::string token_;                          // of the Stop that holds; empty: commands are taken
+  std::string token_;  // of the Stop that holds; empty: commands are taken
 };
 
-// The variable's value, which is then wiped out of this process's environment: neither /proc/<pid>/environ nor a child shows it any more.
-// kEnvironment where it is not set or empty.
+// The variable's value, which is then wiped out of this process's environment: neither /proc/<pid>/environ nor a child
+// shows it any more. kEnvironment where it is not set or empty.
 Result<std::string> TakeFromEnvironment(const std::string& name);
 
 }  // namespace warpwright::cli

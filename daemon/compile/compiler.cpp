@@ -42,16 +42,17 @@ std::string ProgramLog(const Nvrtc& nvrtc, nvrtcProgram program) {
 }
 
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
-  // As nvcc compiles by default, except: what has no annotation counts as __device__, since the slice may hold helpers and members of the
-  // host's beside the kernels.
-  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "--ptxas-options=-v", "--device-int128",
-                                      "-default-device"};
+  // As nvcc compiles by default, except: what has no annotation counts as __device__, since the slice may hold helpers
+  // and members of the host's beside the kernels.
+  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "--ptxas-options=-v",
+                                      "--device-int128", "-default-device"};
   if (request.line_info) options.push_back("-lineinfo");
   for (const auto& folder : toolkit.include_folders) options.push_back("-I" + folder.string());
   return options;
 }
 
-// NVRTC writes names below the current folder into .file directives; without that folder the PTX is the same wherever it is made.
+// NVRTC writes names below the current folder into .file directives; without that folder the PTX is the same wherever
+// it is made.
 void MakeFileNamesRelative(const CompileRequest& request, std::string& ptx) {
   std::error_code ignored;
   const std::string folder = std::filesystem::current_path(ignored).string();
@@ -83,8 +84,10 @@ Result<Compiler> Compiler::Create(const std::filesystem::path& cache_folder) {
 
 Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   if (!IsSupportedArch(request.arch)) return Fail(ErrorCode::kUsage, "unsupported architecture '" + request.arch + "'");
-  if (request.text.size() > kMaxSourceBytes) return CompileOutcome(core::CompileFailed{request.file + ": error: larger than 8 MiB"});
-  if (auto message = ForbiddenInclude(request.file, request.text, request.headers)) return CompileOutcome(core::CompileFailed{std::move(*message)});
+  if (request.text.size() > kMaxSourceBytes)
+    return CompileOutcome(core::CompileFailed{request.file + ": error: larger than 8 MiB"});
+  if (auto message = ForbiddenInclude(request.file, request.text, request.headers))
+    return CompileOutcome(core::CompileFailed{std::move(*message)});
 
   const std::string key = Key(request, toolchain_);
   const ModuleCache cache(cache_folder_);
@@ -97,13 +100,15 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
     texts.push_back(text.c_str());
   }
   nvrtcProgram raw = nullptr;
-  const nvrtcResult created = nvrtc->CreateProgram(&raw, request.text.c_str(), request.file.c_str(), static_cast<int>(names.size()),
-                                                   texts.data(), names.data());
-  if (created != NVRTC_SUCCESS) return Fail(ErrorCode::kEnvironment, std::string("NVRTC: ") + nvrtc->GetErrorString(created));
+  const nvrtcResult created = nvrtc->CreateProgram(&raw, request.text.c_str(), request.file.c_str(),
+                                                   static_cast<int>(names.size()), texts.data(), names.data());
+  if (created != NVRTC_SUCCESS)
+    return Fail(ErrorCode::kEnvironment, std::string("NVRTC: ") + nvrtc->GetErrorString(created));
   const NvrtcProgram program(*nvrtc, raw);
   for (const auto& kernel : request.kernels)
     if (nvrtc->AddNameExpression(raw, kernel.c_str()) != NVRTC_SUCCESS)
-      return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not the name of a kernel"});
+      return CompileOutcome(
+          core::CompileFailed{request.file + ": error: '" + kernel + "' is not the name of a kernel"});
 
   std::vector<const char*> options;
   const auto texts_of_options = Options(request, toolkit_);
@@ -111,11 +116,13 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   const nvrtcResult compiled = nvrtc->CompileProgram(raw, static_cast<int>(options.size()), options.data());
   const std::string log = ProgramLog(*nvrtc, raw);
   // With little memory left, NVRTC says so itself; with none, it ends the process, which the supervisor sees.
-  if (compiled == NVRTC_ERROR_OUT_OF_MEMORY || (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
+  if (compiled == NVRTC_ERROR_OUT_OF_MEMORY ||
+      (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
     return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
   if (compiled != NVRTC_SUCCESS) {
     const std::string reason = CutLog(WithoutAssemblerLines(log));
-    return CompileOutcome(core::CompileFailed{reason.empty() ? request.file + ": error: " + nvrtc->GetErrorString(compiled) + "\n" + CutLog(log) : reason});
+    return CompileOutcome(core::CompileFailed{
+        reason.empty() ? request.file + ": error: " + nvrtc->GetErrorString(compiled) + "\n" + CutLog(log) : reason});
   }
 
   core::CompiledModule module;
@@ -135,9 +142,11 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   for (const auto& kernel : request.kernels) {
     const char* symbol = nullptr;
     if (nvrtc->GetLoweredName(raw, kernel.c_str(), &symbol) != NVRTC_SUCCESS)
-      return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
+      return CompileOutcome(
+          core::CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
     const auto found = cubin_kernels.find(symbol);
-    if (found == cubin_kernels.end()) return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
+    if (found == cubin_kernels.end())
+      return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
     module.kernels.push_back(ReadResources(kernel, symbol, log, found->second));
   }
   cache.Store(module);

@@ -16,7 +16,9 @@ namespace {
 enum Attribute : uint8_t { kMaxThreads = 0x05, kFrameSize = 0x11, kRegisterCount = 0x2f };
 constexpr uint8_t kSized = 0x04;  // the format whose value is a size, with the bytes behind it
 
-tl::unexpected<Error> Corrupt(const char* what) { return Fail(ErrorCode::kCorrupt, std::string("a broken cubin: ") + what); }
+tl::unexpected<Error> Corrupt(const char* what) {
+  return Fail(ErrorCode::kCorrupt, std::string("a broken cubin: ") + what);
+}
 
 class Elf {
  public:
@@ -38,7 +40,9 @@ class Elf {
   std::string_view Name(const Elf64_Shdr& section) const { return Text(names_, section.sh_name); }
 
   std::span<const std::byte> Content(const Elf64_Shdr& section) const {
-    if (section.sh_type == SHT_NOBITS || section.sh_offset > bytes_.size() || section.sh_size > bytes_.size() - section.sh_offset) return {};
+    if (section.sh_type == SHT_NOBITS || section.sh_offset > bytes_.size() ||
+        section.sh_size > bytes_.size() - section.sh_offset)
+      return {};
     return bytes_.subspan(section.sh_offset, section.sh_size);
   }
 
@@ -96,8 +100,8 @@ std::string_view Behind(std::string_view name, std::string_view prefix) {
   return name.substr(0, prefix.size()) == prefix ? name.substr(prefix.size()) : std::string_view();
 }
 
-// Machine code of sm_90: instructions of 16 bytes. Of what a loop is, this reads branches, loads and stores, and which registers an
-// instruction reads.
+// Machine code of sm_90: instructions of 16 bytes. Of what a loop is, this reads branches, loads and stores, and which
+// registers an instruction reads.
 class MachineCode {
  public:
   explicit MachineCode(std::span<const std::byte> code) : code_(code) {}
@@ -119,8 +123,15 @@ class MachineCode {
 
  private:
   enum Opcode : uint64_t {
-    kBranch = 0x147, kGlobalLoad = 0x181, kGlobalStore = 0x186, kSharedStore = 0x188,
-    kFma = 0x23, kMad = 0x24, kAdd3 = 0x10, kLogic3 = 0x12, kSelect = 0x08
+    kBranch = 0x147,
+    kGlobalLoad = 0x181,
+    kGlobalStore = 0x186,
+    kSharedStore = 0x188,
+    kFma = 0x23,
+    kMad = 0x24,
+    kAdd3 = 0x10,
+    kLogic3 = 0x12,
+    kSelect = 0x08
   };
   static constexpr uint64_t kBytes = 16, kNoRegister = 255;
 
@@ -143,13 +154,15 @@ class MachineCode {
     return static_cast<size_t>(target);
   }
 
-  // Whether it reads one of these registers. The second operand stands in one place with immediates, the third one with what is none.
+  // Whether it reads one of these registers. The second operand stands in one place with immediates, the third one with
+  // what is none.
   bool Reads(size_t i, const std::bitset<256>& registers) const {
     const uint64_t low = Word(i, 0), opcode = OpcodeOf(i);
     const bool plain = (low >> 9 & 7) == 1, stores = opcode == kGlobalStore || opcode == kSharedStore;
     const bool three = opcode == kFma || opcode == kMad || opcode == kAdd3 || opcode == kLogic3 || opcode == kSelect;
     const auto read = [&](uint64_t reg) { return reg != kNoRegister && registers[reg]; };
-    return read(low >> 24 & 0xff) || ((plain || stores) && read(low >> 32 & 0xff)) || ((plain || three) && read(Word(i, 1) & 0xff));
+    return read(low >> 24 & 0xff) || ((plain || stores) && read(low >> 32 & 0xff)) ||
+           ((plain || three) && read(Word(i, 1) & 0xff));
   }
 
   MachineLoop Describe(size_t first, size_t last) const {
@@ -166,7 +179,8 @@ class MachineCode {
       if (opcode != kGlobalLoad) continue;
       ++loop.global_loads;
       const uint64_t size = high >> 9 & 7, registers = size == 5 ? 2 : size == 6 ? 4 : 1;
-      for (uint64_t k = 0; k < registers && (low >> 16 & 0xff) + k < kNoRegister; ++k) awaited.set((low >> 16 & 0xff) + k);
+      for (uint64_t k = 0; k < registers && (low >> 16 & 0xff) + k < kNoRegister; ++k)
+        awaited.set((low >> 16 & 0xff) + k);
     }
     loop.waits += awaited.any();  // the next turn's beginning, or what follows
     return loop;
@@ -182,7 +196,8 @@ Result<std::map<std::string, CubinKernel>> ReadCubin(std::span<const std::byte> 
   std::map<std::string, CubinKernel> kernels;
   for (const auto& section : elf.sections())
     if (const auto kernel = Behind(elf.Name(section), ".nv.info."); !kernel.empty())
-      ForEachAttribute(elf.Content(section), [&, &entry = kernels[std::string(kernel)]](uint8_t attribute, const std::vector<uint32_t>& words) {
+      ForEachAttribute(elf.Content(section), [&, &entry = kernels[std::string(kernel)]](
+                                                 uint8_t attribute, const std::vector<uint32_t>& words) {
         if (attribute != kMaxThreads || words.size() < 3) return;
         const uint64_t product = static_cast<uint64_t>(words[0] & 0xffff) * (words[1] & 0xffff) * (words[2] & 0xffff);
         if (product > 0 && product <= 1024) entry.max_threads = static_cast<int>(product);

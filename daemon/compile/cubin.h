@@ -1,4 +1,5 @@
-// The resources that a cubin states about its kernels, which is what a driver goes by. A cubin is an ELF file; each kernel K has
+// The resources that a cubin states about its kernels, which is what a driver goes by. A cubin is an ELF file; each
+// kernel K has
 //
 //   .nv.info.K       attributes: format u8, attribute u8, then a u16 value, or a u16 size and as many bytes
 //   .nv.constant0.K  its bank of constants: a part that the driver fills, then the parameters
@@ -19,8 +20,9 @@
 
 namespace warpwright::compile {
 
-// An innermost loop of the machine code. `waits`: how often a turn must wait for loads that are under way before it can go on, if all of
-// those arrive together. ptxas unrolls loops and orders their loads as registers allow, which PTX does not tell.
+// An innermost loop of the machine code. `waits`: how often a turn must wait for loads that are under way before it can
+// go on, if all of those arrive together. ptxas unrolls loops and orders their loads as registers allow, which PTX does
+// not tell.
 struct MachineLoop {
   int instructions = 0;
   int global_loads = 0, global_stores = 0;
@@ -32,7 +34,8 @@ struct CubinKernel {
   int stack_bytes = 0;
   int constant_bytes = 0;
   int max_threads = 0;  // 0: not stated
-  std::vector<MachineLoop> loops;  // those with loads, in the order of their addresses; empty where the code cannot be read
+  std::vector<MachineLoop>
+      loops;  // those with loads, in the order of their addresses; empty where the code cannot be read
 };
 
 // By symbol. The text behind the cubin is untrusted, and so is the cubin: every offset is checked.

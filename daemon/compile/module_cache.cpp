@@ -38,7 +38,8 @@ std::optional<core::CompiledModule> ModuleCache::Load(const std::string& key) co
   if (folder_.empty()) return std::nullopt;
   const auto bytes = base::ReadFile(PathOf(key), 256u << 20);
   // The first 64 bytes are the SHA-256 of the rest: a file cut by a crash or a bad disk is noticed.
-  if (!bytes || bytes->size() < 64 || base::Sha256(std::string_view(*bytes).substr(64)) != bytes->substr(0, 64)) return std::nullopt;
+  if (!bytes || bytes->size() < 64 || base::Sha256(std::string_view(*bytes).substr(64)) != bytes->substr(0, 64))
+    return std::nullopt;
   try {
     auto module = Decode(json::from_cbor(bytes->begin() + 64, bytes->end()));
     if (!module || module->key != key) return std::nullopt;

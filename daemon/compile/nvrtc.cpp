@@ -13,12 +13,13 @@ bool Find(void* library, const char* name, F& function) {
   return function != nullptr;
 }
 
-// NVRTC looks for its built-in headers' library by name only. Where the toolkit is not in the loader's paths (the packages from PyPI), the
-// name is found because the library is there already.
+// NVRTC looks for its built-in headers' library by name only. Where the toolkit is not in the loader's paths (the
+// packages from PyPI), the name is found because the library is there already.
 void LoadBuiltIns(const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (entry.path().filename().string().starts_with("libnvrtc-builtins.so.")) ::dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (entry.path().filename().string().starts_with("libnvrtc-builtins.so."))
+      ::dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 Result<Nvrtc> Open(const Toolkit& toolkit) {
@@ -30,8 +31,10 @@ Result<Nvrtc> Open(const Toolkit& toolkit) {
   const bool complete =
       Find(library, "nvrtcVersion", n.Version) && Find(library, "nvrtcGetErrorString", n.GetErrorString) &&
       Find(library, "nvrtcCreateProgram", n.CreateProgram) && Find(library, "nvrtcDestroyProgram", n.DestroyProgram) &&
-      Find(library, "nvrtcAddNameExpression", n.AddNameExpression) && Find(library, "nvrtcCompileProgram", n.CompileProgram) &&
-      Find(library, "nvrtcGetLoweredName", n.GetLoweredName) && Find(library, "nvrtcGetProgramLogSize", n.GetProgramLogSize) &&
+      Find(library, "nvrtcAddNameExpression", n.AddNameExpression) &&
+      Find(library, "nvrtcCompileProgram", n.CompileProgram) &&
+      Find(library, "nvrtcGetLoweredName", n.GetLoweredName) &&
+      Find(library, "nvrtcGetProgramLogSize", n.GetProgramLogSize) &&
       Find(library, "nvrtcGetProgramLog", n.GetProgramLog) && Find(library, "nvrtcGetPTXSize", n.GetPTXSize) &&
       Find(library, "nvrtcGetPTX", n.GetPTX) && Find(library, "nvrtcGetCUBINSize", n.GetCUBINSize) &&
       Find(library, "nvrtcGetCUBIN", n.GetCUBIN);

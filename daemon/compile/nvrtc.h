@@ -35,7 +35,8 @@ Result<const Nvrtc*> LoadNvrtc(const Toolkit& toolkit);
 class NvrtcProgram {
  public:
   NvrtcProgram(const Nvrtc& nvrtc, nvrtcProgram program) : nvrtc_(&nvrtc), program_(program) {}
-  NvrtcProgram(NvrtcProgram&& other) noexcept : nvrtc_(other.nvrtc_), program_(std::exchange(other.program_, nullptr)) {}
+  NvrtcProgram(NvrtcProgram&& other) noexcept
+      : nvrtc_(other.nvrtc_), program_(std::exchange(other.program_, nullptr)) {}
   NvrtcProgram& operator=(NvrtcProgram&&) = delete;
   ~NvrtcProgram() {
     if (program_ != nullptr) nvrtc_->DestroyProgram(&program_);

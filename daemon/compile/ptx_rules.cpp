@@ -10,14 +10,16 @@
 namespace warpwright::compile {
 namespace {
 
-// Delimiters of PTX tokens. Rules look at whole tokens, so that a kernel may be called "evict_last" and a variable "vprintf_calls".
+// Delimiters of PTX tokens. Rules look at whole tokens, so that a kernel may be called "evict_last" and a variable
+// "vprintf_calls".
 constexpr const char* kBetween = " \t\r\v\f,;{}()[]|!";
 constexpr const char* kBlank = " \t\r\v\f";
 
-// "%clock64", "%globaltimer_lo", "%pm3", "%envreg17": they tell one launch from another. So does the number that the driver gives a grid,
-// and where a block runs tells a device from a simulator.
+// "%clock64", "%globaltimer_lo", "%pm3", "%envreg17": they tell one launch from another. So does the number that the
+// driver gives a grid, and where a block runs tells a device from a simulator.
 bool IsTimeRegister(std::string_view token) {
-  for (const std::string_view name : {"%clock", "%globaltimer", "%pm", "%envreg", "%gridid", "%smid", "%nsmid", "%warpid", "%nwarpid"}) {
+  for (const std::string_view name :
+       {"%clock", "%globaltimer", "%pm", "%envreg", "%gridid", "%smid", "%nsmid", "%warpid", "%nwarpid"}) {
     if (token.substr(0, name.size()) != name) continue;
     const std::string_view rest = token.substr(name.size());
     if (rest.find_first_not_of("0123456789_hilo") == std::string_view::npos) return true;
@@ -27,7 +29,8 @@ bool IsTimeRegister(std::string_view token) {
 
 // An opcode or its modifiers: "nanosleep.u32", "ld.global.L2::evict_last.f32".
 std::optional<core::Allow> NeedOfOpcode(std::string_view token) {
-  if (token.find('.') == std::string_view::npos) return std::nullopt;  // each of them has modifiers; a plain name is a symbol
+  if (token.find('.') == std::string_view::npos)
+    return std::nullopt;  // each of them has modifiers; a plain name is a symbol
   bool opcode = true;
   while (!token.empty()) {
     const size_t dot = std::min(token.find('.'), token.size());
@@ -35,15 +38,17 @@ std::optional<core::Allow> NeedOfOpcode(std::string_view token) {
     if (opcode && part == "nanosleep") return core::Allow::kClock;
     if (opcode && (part == "createpolicy" || part == "applypriority")) return core::Allow::kCachePolicy;
     // A policy for cache_hint need not come from createpolicy: a constant does.
-    if (!opcode && (part.find("evict_last") != std::string_view::npos || part.find("cache_hint") != std::string_view::npos)) return core::Allow::kCachePolicy;
+    if (!opcode &&
+        (part.find("evict_last") != std::string_view::npos || part.find("cache_hint") != std::string_view::npos))
+      return core::Allow::kCachePolicy;
     opcode = false;
     token.remove_prefix(std::min(dot + 1, token.size()));
   }
   return std::nullopt;
 }
 
-// The line with a blank for each comment: inline assembly may put one anywhere between two tokens, and the assembler does not see it.
-// `open` says whether the line begins, and then whether it ends, inside a comment.
+// The line with a blank for each comment: inline assembly may put one anywhere between two tokens, and the assembler
+// does not see it. `open` says whether the line begins, and then whether it ends, inside a comment.
 std::string WithoutComments(std::string_view line, bool& open) {
   std::string kept;
   bool quoted = false;
@@ -99,21 +104,26 @@ std::map<int, std::string> FileTable(const std::string& ptx) {
   return files;
 }
 
-// The assembler takes blanks and line ends before a modifier ("nanosleep .u32 100"): the opcode with its modifiers as one token.
+// The assembler takes blanks and line ends before a modifier ("nanosleep .u32 100"): the opcode with its modifiers as
+// one token.
 std::string WithJoinedModifiers(std::string_view line) {
   std::string joined;
   for (const char c : line) {
     if (c == '.' && !joined.empty()) {
       const size_t word = joined.find_last_not_of(kBlank);
-      if (word != std::string::npos && (std::isalnum(static_cast<unsigned char>(joined[word])) != 0 || joined[word] == '_')) joined.resize(word + 1);
+      if (word != std::string::npos &&
+          (std::isalnum(static_cast<unsigned char>(joined[word])) != 0 || joined[word] == '_'))
+        joined.resize(word + 1);
     }
     joined += c;
   }
   return joined;
 }
-// Whether the line ends behind an opcode or one of its modifiers, so that the next may go on with it. Directives end with their line.
+// Whether the line ends behind an opcode or one of its modifiers, so that the next may go on with it. Directives end
+// with their line.
 bool IsUnfinished(std::string_view line) {
-  const size_t statement = line.find_first_not_of(kBlank, line.find_last_of(";{}") + 1), last = line.find_last_not_of(kBlank);
+  const size_t statement = line.find_first_not_of(kBlank, line.find_last_of(";{}") + 1),
+               last = line.find_last_not_of(kBlank);
   return statement != std::string_view::npos && statement <= last && line[statement] != '.' &&
          (std::isalnum(static_cast<unsigned char>(line[last])) != 0 || line[last] == '_');
 }
@@ -128,7 +138,8 @@ void ForEachLine(const std::string& ptx, Visit visit) {
   std::string pending;
   for (std::string raw; std::getline(lines, raw);) {
     const size_t begin = raw.find_first_not_of(" \t");
-    if (begin != std::string::npos && raw.compare(begin, 4, ".loc") == 0) std::sscanf(raw.c_str() + begin, ".loc %d %d", &file, &source_line);
+    if (begin != std::string::npos && raw.compare(begin, 4, ".loc") == 0)
+      std::sscanf(raw.c_str() + begin, ".loc %d %d", &file, &source_line);
     pending += WithoutComments(raw, comment);
     if (IsUnfinished(pending) && pending.size() < kLongestStatement) {
       pending += ' ';
@@ -146,8 +157,8 @@ struct FloatType {
   std::string_view name;
   int bits;
 };
-constexpr FloatType kFloatTypes[] = {{"f64", 53},  {"f32", 24},   {"tf32", 11}, {"f16", 11},  {"bf16", 8}, {"e4m3", 4},
-                                     {"e5m2", 3},  {"e3m2", 3},   {"e2m3", 4},  {"e2m1", 2},  {"ue8m0", 1}};
+constexpr FloatType kFloatTypes[] = {{"f64", 53}, {"f32", 24}, {"tf32", 11}, {"f16", 11}, {"bf16", 8}, {"e4m3", 4},
+                                     {"e5m2", 3}, {"e3m2", 3}, {"e2m3", 4},  {"e2m1", 2}, {"ue8m0", 1}};
 std::string_view Element(std::string_view type) {
   const size_t x = type.find_last_of('x');
   if (x == std::string_view::npos || x + 2 != type.size() || x < 3) return type;
@@ -164,7 +175,8 @@ std::string_view IntegerInput(std::string_view part) {
   return {};
 }
 bool Rounds(std::string_view operation) {
-  for (const std::string_view name : {"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "tanh", "sin", "cos", "atom", "red"})
+  for (const std::string_view name : {"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
+                                      "tanh", "sin", "cos", "atom", "red"})
     if (operation == name) return true;
   return false;
 }
@@ -190,9 +202,11 @@ void AddProduct(const std::vector<std::string_view>& parts, std::vector<std::str
     const std::string_view input = implied ? "f16" : types[i];
     const FloatType* type = FindFloat(input);
     if (type != nullptr && type->bits < 24) uses.push_back("products in " + std::string(type->name));
-    if (type == nullptr && !IntegerInput(input).empty()) uses.push_back("products in " + std::string(IntegerInput(input)));
+    if (type == nullptr && !IntegerInput(input).empty())
+      uses.push_back("products in " + std::string(IntegerInput(input)));
   }
-  if (const FloatType* sum = FindFloat(types[0]); sum != nullptr && sum->bits < 24) uses.push_back("sums in " + std::string(sum->name));
+  if (const FloatType* sum = FindFloat(types[0]); sum != nullptr && sum->bits < 24)
+    uses.push_back("sums in " + std::string(sum->name));
 }
 
 // What an opcode with its modifiers does less exactly than f32 or f64 would.
@@ -207,7 +221,8 @@ std::vector<std::string> UsesOf(std::string_view opcode) {
     if (to != nullptr && last != nullptr && to->bits < last->bits) uses.push_back("to " + std::string(to->name));
     return uses;
   }
-  if (parts[0] == "mma" || parts[0] == "wgmma" || parts[0] == "tcgen05" || (parts[0] == "wmma" && parts[1] == "mma")) AddProduct(parts, uses);
+  if (parts[0] == "mma" || parts[0] == "wgmma" || parts[0] == "tcgen05" || (parts[0] == "wmma" && parts[1] == "mma"))
+    AddProduct(parts, uses);
   if (last == nullptr) return uses;
   if (Rounds(parts[0]) && last->bits < 24) uses.push_back("arithmetic in " + std::string(last->name));
   if (has("approx") || has("full")) uses.push_back("approximate " + std::string(parts[0]));
@@ -227,7 +242,8 @@ std::map<std::string, core::PrecisionUse> FindPrecision(const std::string& ptx) 
       if (token[0] == '.' || token[0] == '%') continue;
       for (std::string& use : UsesOf(token)) {
         const auto name = files.find(file);
-        found.try_emplace(std::move(use), core::PrecisionUse{Trimmed(line), name != files.end() ? name->second : "", source_line});
+        found.try_emplace(std::move(use),
+                          core::PrecisionUse{Trimmed(line), name != files.end() ? name->second : "", source_line});
       }
     }
   });

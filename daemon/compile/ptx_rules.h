@@ -1,6 +1,7 @@
-// Instructions that an honest kernel rarely needs and a cheating one likes: clocks (behave differently when timed), cache policies (leave
-// data in L2 for the next timed launch), printf (forges output), the device's heap (keeps what the next launch finds), sleeping. They are looked for in PTX, where macros cannot hide them, and
-// each needs an explicit `allow` in the manifest.
+// Instructions that an honest kernel rarely needs and a cheating one likes: clocks (behave differently when timed),
+// cache policies (leave data in L2 for the next timed launch), printf (forges output), the device's heap (keeps what
+// the next launch finds), sleeping. They are looked for in PTX, where macros cannot hide them, and each needs an
+// explicit `allow` in the manifest.
 //
 // And where code computes or stores less exactly: which of that the original does not do is the judge's question.
 #pragma once
@@ -17,10 +18,10 @@
 namespace warpwright::compile {
 
 struct PtxViolation {
-  std::string instruction;   // "mov.u64 %rd1, %globaltimer"
-  core::Allow needs;               // what the manifest would have to allow
+  std::string instruction;  // "mov.u64 %rd1, %globaltimer"
+  core::Allow needs;        // what the manifest would have to allow
   std::string file;
-  int line = 0;              // of the source, from .loc; 0 where there is none
+  int line = 0;  // of the source, from .loc; 0 where there is none
 };
 
 // What `ptx` contains beyond `allowed`; the .file table stands at the end of PTX, so names come from a first pass.

@@ -19,7 +19,8 @@ int NumberBefore(const std::string& line, const std::string& unit) {
 
 }  // namespace
 
-core::KernelResources ReadResources(const std::string& kernel, const std::string& symbol, const std::string& log, const CubinKernel& cubin) {
+core::KernelResources ReadResources(const std::string& kernel, const std::string& symbol, const std::string& log,
+                                    const CubinKernel& cubin) {
   core::KernelResources resources;
   resources.kernel = kernel;
   resources.symbol = symbol;
@@ -30,7 +31,8 @@ core::KernelResources ReadResources(const std::string& kernel, const std::string
   std::istringstream lines(log);
   bool ours = false;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("Compiling entry function '") != std::string::npos) ours = line.find("'" + symbol + "'") != std::string::npos;
+    if (line.find("Compiling entry function '") != std::string::npos)
+      ours = line.find("'" + symbol + "'") != std::string::npos;
     if (!ours) continue;
     if (line.find("bytes stack frame") != std::string::npos) {
       resources.spill_store_bytes = NumberBefore(line, "bytes spill stores");

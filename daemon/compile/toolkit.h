@@ -1,4 +1,5 @@
-// Where the CUDA toolkit is. Nothing of it is linked: NVRTC is opened at run time, so that every program starts without it.
+// Where the CUDA toolkit is. Nothing of it is linked: NVRTC is opened at run time, so that every program starts without
+// it.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +12,12 @@ namespace warpwright::compile {
 
 struct Toolkit {
   std::filesystem::path root;
-  std::filesystem::path nvrtc;                          // libnvrtc.so.13
-  std::vector<std::filesystem::path> include_folders;   // include/, include/cccl
+  std::filesystem::path nvrtc;                         // libnvrtc.so.13
+  std::vector<std::filesystem::path> include_folders;  // include/, include/cccl
 };
 
-// CUDA_HOME, the toolkit of the build, nvcc on PATH, /usr/local/cuda: the first with NVRTC and headers. An Error (kEnvironment) lists what
-// was looked at and how to get one.
+// CUDA_HOME, the toolkit of the build, nvcc on PATH, /usr/local/cuda: the first with NVRTC and headers. An Error
+// (kEnvironment) lists what was looked at and how to get one.
 Result<Toolkit> FindToolkit();
 
 }  // namespace warpwright::compile

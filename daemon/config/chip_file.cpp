@@ -100,8 +100,8 @@ Result<ChipFile> ParseChipFile(std::string_view text, std::string path) {
     const YamlNode* node = map.Require(field.key);
     if (!node) continue;
     ChipFigure figure = ReadFigure(*node, field, diagnostics);
-    std::visit(Overload{[&](int core::Chip::*member) { file.chip.*member = static_cast<int>(figure.value); },
-                        [&](double core::Chip::*member) { file.chip.*member = figure.value; }},
+    std::visit(Overload{[&](int core::Chip::* member) { file.chip.*member = static_cast<int>(figure.value); },
+                        [&](double core::Chip::* member) { file.chip.*member = figure.value; }},
                field.member);
     file.figures.push_back(std::move(figure));
   }

@@ -9,13 +9,15 @@
 namespace warpwright::config {
 namespace {
 
-// Of the data sheet's DRAM bandwidth, what a copy reaches on the chip that was measured (config/chips/h200.yml: 4.27 of 4.8).
+// Of the data sheet's DRAM bandwidth, what a copy reaches on the chip that was measured (config/chips/h200.yml: 4.27
+// of 4.8).
 constexpr double kAttainableBandwidth = 0.89;
 
 std::string IdOf(const std::string& name) {
   std::string id;
   for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) id += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      id += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     else if (!id.empty() && id.back() != '-') id += '-';
   }
   while (id.ends_with('-')) id.pop_back();
@@ -43,7 +45,8 @@ Result<core::Chip> ChipOf(const core::GpuFacts& gpu, const std::vector<core::Chi
   }
   if (named != nullptr) return *named;
   if (same_arch == nullptr)
-    return Fail(ErrorCode::kEnvironment, fmt::format("there is no data for {} ({})", gpu.name, arch), "add a file to config/chips");
+    return Fail(ErrorCode::kEnvironment, fmt::format("there is no data for {} ({})", gpu.name, arch),
+                "add a file to config/chips");
   core::Chip chip = *same_arch;
   const double share = static_cast<double>(gpu.multiprocessors) / chip.multiprocessors;
   chip.id = IdOf(gpu.name);

@@ -124,10 +124,8 @@ class KernelReader {
       core::Argument argument{key.text(), core::ScalarArgument{}, key.line()};
       if (!IsIdentifier(argument.name))
         Note(key, fmt::format("'{}' is not an argument name", argument.name.substr(0, 100)));
-      if (value.Find("scalar"))
-        argument.kind = ReadScalar(key, value);
-      else
-        argument.kind = ReadBuffer(value);
+      if (value.Find("scalar")) argument.kind = ReadScalar(key, value);
+      else argument.kind = ReadBuffer(value);
       spec_.args.push_back(std::move(argument));
     }
     bool has_output = std::any_of(spec_.args.begin(), spec_.args.end(), [](const core::Argument& a) {
@@ -318,7 +316,8 @@ class KernelReader {
     std::vector<std::string_view> names(integer_names_.begin(), integer_names_.end());
     diagnostics_.Add(UnknownName(node, "integer scalar", name, names));
   }
-  std::vector<core::Expression> ReadExpressions(const YamlNode& node, std::string_view what, size_t least, size_t most) {
+  std::vector<core::Expression> ReadExpressions(const YamlNode& node, std::string_view what, size_t least,
+                                                size_t most) {
     std::vector<core::Expression> list;
     if (!node.IsList() || node.items().size() < least || node.items().size() > most) {
       Note(node,
@@ -371,7 +370,9 @@ class KernelReader {
   // A case for the simulator alone is there to be verified whole; unless somebody gives it a weight, its time does not
   // count beside the cases that people wait for.
   void SetDefaultWeights(const YamlNode& node) {
-    const auto only_simulated = [](const core::Case& c) { return c.on == std::set<core::DeviceKind>{core::DeviceKind::kSim}; };
+    const auto only_simulated = [](const core::Case& c) {
+      return c.on == std::set<core::DeviceKind>{core::DeviceKind::kSim};
+    };
     const bool all = std::all_of(spec_.cases.begin(), spec_.cases.end(), only_simulated);
     double sum = 0;
     for (core::Case& c : spec_.cases) {
@@ -440,8 +441,7 @@ class KernelReader {
     for (const YamlNode& item : on->items()) {
       if (item.text() != "sim" && item.text() != "cuda")
         diagnostics_.Add(UnknownName(item, "device", item.text(), kDevices));
-      else
-        c.on.insert(item.text() == "sim" ? core::DeviceKind::kSim : core::DeviceKind::kCuda);
+      else c.on.insert(item.text() == "sim" ? core::DeviceKind::kSim : core::DeviceKind::kCuda);
     }
   }
 
@@ -478,14 +478,13 @@ class KernelReader {
 
   void ReadAllow(const YamlNode& node) {
     std::vector<std::string_view> names;
-    for (int i = 0; i <= static_cast<int>(core::kLastAllow); ++i) names.push_back(core::Name(static_cast<core::Allow>(i)));
+    for (int i = 0; i <= static_cast<int>(core::kLastAllow); ++i)
+      names.push_back(core::Name(static_cast<core::Allow>(i)));
     if (!node.IsList())
       return Note(node, "'allow' must be a list", fmt::format("choose from [{}]", fmt::join(names, ", ")));
     for (const YamlNode& item : node.items()) {
-      if (auto allow = core::ParseAllow(item.text()))
-        spec_.allow.insert(*allow);
-      else
-        diagnostics_.Add(UnknownName(item, "relaxation", item.text(), names));
+      if (auto allow = core::ParseAllow(item.text())) spec_.allow.insert(*allow);
+      else diagnostics_.Add(UnknownName(item, "relaxation", item.text(), names));
     }
   }
 
@@ -526,6 +525,8 @@ class KernelReader {
 
 }  // namespace
 
-core::KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics) { return KernelReader(node, diagnostics).Read(); }
+core::KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics) {
+  return KernelReader(node, diagnostics).Read();
+}
 
 }  // namespace warpwright::config

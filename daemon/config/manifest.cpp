@@ -39,22 +39,31 @@ void CheckNames(const YamlNode* list, const char* what, Good good, Diagnostics& 
 
 core::PullRequestPolicy ReadPullRequests(const YamlNode& node, Diagnostics& diagnostics) {
   core::PullRequestPolicy policy;
-  YamlObject map(node, "pull_requests", {"enabled", "draft", "labels", "reviewers", "max_open", "max_per_day"}, diagnostics);
+  YamlObject map(node, "pull_requests", {"enabled", "draft", "labels", "reviewers", "max_open", "max_per_day"},
+                 diagnostics);
   policy.enabled = map.BoolOr("enabled", policy.enabled);
   policy.draft = map.BoolOr("draft", policy.draft);
   policy.labels = map.StringsOr("labels", policy.labels);
   policy.reviewers = map.StringsOr("reviewers", policy.reviewers);
   policy.max_open = static_cast<int>(map.IntegerOr("max_open", policy.max_open, 0, 100));
   policy.max_per_day = static_cast<int>(map.IntegerOr("max_per_day", policy.max_per_day, 0, 1000));
-  CheckNames(map.Find("labels"), "a label is a line of 1 to 50 characters", [](std::string_view label) {
-    return label.size() <= 50 && std::none_of(label.begin(), label.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f || c == ','; });
-  }, diagnostics);
-  CheckNames(map.Find("reviewers"), "a reviewer is a login without '@', or \"team:name\"", [](std::string_view name) {
-    if (name.starts_with("team:")) name.remove_prefix(5);
-    return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-    });
-  }, diagnostics);
+  CheckNames(
+      map.Find("labels"), "a label is a line of 1 to 50 characters",
+      [](std::string_view label) {
+        return label.size() <= 50 && std::none_of(label.begin(), label.end(),
+                                                  [](unsigned char c) { return c < 0x20 || c == 0x7f || c == ','; });
+      },
+      diagnostics);
+  CheckNames(
+      map.Find("reviewers"), "a reviewer is a login without '@', or \"team:name\"",
+      [](std::string_view name) {
+        if (name.starts_with("team:")) name.remove_prefix(5);
+        return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
+          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                 c == '.';
+        });
+      },
+      diagnostics);
   return policy;
 }
 
@@ -65,9 +74,12 @@ core::NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) 
   policy.threshold = map.DoubleOr("threshold", policy.threshold, 1, 100);
   policy.branch = map.StringOr("branch", policy.branch);
   if (const YamlNode* branch = map.Find("branch"); branch && !policy.branch.empty()) {
-    if (Status named = CheckBranchName(policy.branch); !named) diagnostics.Add(*branch, named.error().message, named.error().remedy);
+    if (Status named = CheckBranchName(policy.branch); !named)
+      diagnostics.Add(*branch, named.error().message, named.error().remedy);
     // Commits are made and pushed there without a question: that must not be a branch of somebody else's.
-    if (!policy.branch.starts_with("warpwright-")) diagnostics.Add(*branch, "the history's branch must have a name that begins with warpwright-", "call it warpwright-history");
+    if (!policy.branch.starts_with("warpwright-"))
+      diagnostics.Add(*branch, "the history's branch must have a name that begins with warpwright-",
+                      "call it warpwright-history");
   }
   return policy;
 }
@@ -97,7 +109,8 @@ Result<core::Manifest> ParseManifest(std::string_view text, std::string path) {
     map.Integer("version", 1, 1);
     if (const YamlNode* kernels = map.Require("kernels")) ReadKernels(*kernels, manifest, diagnostics);
     if (const YamlNode* policy = map.Find("policy")) manifest.policy = ReadPolicy(*policy, diagnostics);
-    if (const YamlNode* policy = map.Find("pull_requests")) manifest.pull_requests = ReadPullRequests(*policy, diagnostics);
+    if (const YamlNode* policy = map.Find("pull_requests"))
+      manifest.pull_requests = ReadPullRequests(*policy, diagnostics);
     if (const YamlNode* policy = map.Find("nightly")) manifest.nightly = ReadNightly(*policy, diagnostics);
   }
   WW_TRY(diagnostics.ToStatus());
@@ -119,8 +132,10 @@ Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root
     return Fail(
         Error{ErrorCode::kConfig, "the manifest is not a regular file", path.string(), 0, 0, "replace it by a file"});
   if (const auto bytes = std::filesystem::file_size(path, code); !code && bytes > kMaxManifestBytes)
-    return Fail(Error{ErrorCode::kConfig, fmt::format("the manifest has {} bytes, more than the {} that one may have", bytes, kMaxManifestBytes),
-                      path.string(), 0, 0, "leave out what it need not say"});
+    return Fail(
+        Error{ErrorCode::kConfig,
+              fmt::format("the manifest has {} bytes, more than the {} that one may have", bytes, kMaxManifestBytes),
+              path.string(), 0, 0, "leave out what it need not say"});
   WW_ASSIGN(std::string text, base::ReadFile(path, kMaxManifestBytes));
   WW_ASSIGN(core::Manifest manifest, ParseManifest(text, path.string()));
   Diagnostics diagnostics;

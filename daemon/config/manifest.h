@@ -19,8 +19,8 @@
 //       allow: [tf32]
 //       accumulation: C                    # length of the longest sum behind an output element
 //   policy: {min_speedup: 1.05, max_rounds: 10, max_minutes: 30, max_repairs: 3}
-//   pull_requests: {enabled: true, draft: false, labels: [performance], reviewers: [ann, "team:gpu"], max_open: 3, max_per_day: 5}
-//   nightly: {enabled: true, threshold: 1.03, branch: warpwright-history}
+//   pull_requests: {enabled: true, draft: false, labels: [performance], reviewers: [ann, "team:gpu"], max_open: 3,
+//   max_per_day: 5} nightly: {enabled: true, threshold: 1.03, branch: warpwright-history}
 //
 // Roles: in, out, inout, scratch. Init: {normal: [mean, deviation]}, {uniform: [low, high]}, {pareto: exponent},
 // {lognormal: [mu, sigma]}, {constant: v}, {integers: [low, high]} (expressions), {file: x.safetensors, tensor: name}.

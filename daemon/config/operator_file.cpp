@@ -29,14 +29,17 @@ bool IsVariableName(std::string_view text) {
   return !text.empty() && text.size() <= 100 && !(text[0] >= '0' && text[0] <= '9') && OnlyHas(text, "_");
 }
 
-// Reads one operator file. Nothing that stands where a secret is expected is ever repeated in a message: people paste tokens there.
+// Reads one operator file. Nothing that stands where a secret is expected is ever repeated in a message: people paste
+// tokens there.
 class OperatorReader {
  public:
   explicit OperatorReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   void Read(const YamlNode& root, OperatorConfig& config) {
     YamlObject map(root, "an operator file",
-                   {"version", "state", "devices", "listen", "poll", "github", "nights", "limits", "author", "log", "repositories"}, diagnostics_);
+                   {"version", "state", "devices", "listen", "poll", "github", "nights", "limits", "author", "log",
+                    "repositories"},
+                   diagnostics_);
     if (!root.IsMap()) return;
     map.Integer("version", 1, 1);
     if (const YamlNode* state = map.Find("state")) config.state = ReadPath(*state, "'state'");
@@ -78,7 +81,8 @@ class OperatorReader {
     for (const auto& [key, value] : node.entries())
       if (key.text() != "file" && key.text() != "env") {
         const auto nearest = NearestName(key.text(), kKeys);
-        Note(key, nearest ? fmt::format("unknown key; did you mean '{}'?", *nearest) : "unknown key", std::string(kRemedy));
+        Note(key, nearest ? fmt::format("unknown key; did you mean '{}'?", *nearest) : "unknown key",
+             std::string(kRemedy));
       }
     const YamlNode *file = node.Find("file"), *environment = node.Find("env");
     if ((file != nullptr) == (environment != nullptr)) {
@@ -86,10 +90,8 @@ class OperatorReader {
       return source;
     }
     if (environment != nullptr) {
-      if (environment->IsScalar() && IsVariableName(environment->text()))
-        source.environment = environment->text();
-      else
-        Note(*environment, "'env' must be the name of an environment variable", std::string(kRemedy));
+      if (environment->IsScalar() && IsVariableName(environment->text())) source.environment = environment->text();
+      else Note(*environment, "'env' must be the name of an environment variable", std::string(kRemedy));
       return source;
     }
     source.file = file->IsScalar() ? std::filesystem::path(file->text()).lexically_normal() : std::filesystem::path();
@@ -117,11 +119,13 @@ class OperatorReader {
     if (app != nullptr) {
       YamlObject values(*app, "an app", {"id", "key"}, diagnostics_);
       access.app_id = values.String("id");
-      if (const YamlNode* id = values.Find("id"); id && access.app_id.size() && (!OnlyHas(access.app_id, ".") || access.app_id.size() > 64))
+      if (const YamlNode* id = values.Find("id");
+          id && access.app_id.size() && (!OnlyHas(access.app_id, ".") || access.app_id.size() > 64))
         Note(*id, "'id' must be an App's client id or number", "it stands on the App's settings page");
       if (const YamlNode* key = values.Require("key")) access.app_key = ReadSource(*key, "the App's private key");
     }
-    if (const YamlNode* secret = map.Find("webhook_secret")) access.webhook_secret = ReadSource(*secret, "the webhook's secret");
+    if (const YamlNode* secret = map.Find("webhook_secret"))
+      access.webhook_secret = ReadSource(*secret, "the webhook's secret");
     return access;
   }
 
@@ -129,7 +133,8 @@ class OperatorReader {
 
   void ReadDevices(const YamlNode& node, OperatorConfig& config) {
     if (!node.IsList() || node.items().empty() || node.items().size() > kMaxDevices)
-      return Note(node, fmt::format("'devices' must be a list of 1 to {} devices", kMaxDevices), "for example [cuda:0], or [sim:h200] without a GPU");
+      return Note(node, fmt::format("'devices' must be a list of 1 to {} devices", kMaxDevices),
+                  "for example [cuda:0], or [sim:h200] without a GPU");
     const std::vector<std::string> chips = ChipIds();
     const std::vector<std::string_view> names(chips.begin(), chips.end());
     std::set<std::string> seen;
@@ -142,11 +147,13 @@ class OperatorReader {
       if (device.starts_with("sim:")) {
         if (std::find(names.begin(), names.end(), std::string_view(device).substr(4)) == names.end())
           diagnostics_.Add(UnknownName(item, "chip", device.substr(4), names));
-      } else if (!device.starts_with("cuda:") || std::from_chars(device.data() + 5, end, number).ptr != end || device.size() > 7 || device.size() < 6 ||
-                 number < 0) {
-        Note(item, fmt::format("'{}' is no device", text->substr(0, 40)), "write cuda:0, cuda:1, " + SimulatedDevices());
+      } else if (!device.starts_with("cuda:") || std::from_chars(device.data() + 5, end, number).ptr != end ||
+                 device.size() > 7 || device.size() < 6 || number < 0) {
+        Note(item, fmt::format("'{}' is no device", text->substr(0, 40)),
+             "write cuda:0, cuda:1, " + SimulatedDevices());
       }
-      if (!seen.insert(device).second) Note(item, fmt::format("'{}' is listed twice", device.substr(0, 40)), "each device does one job at a time");
+      if (!seen.insert(device).second)
+        Note(item, fmt::format("'{}' is listed twice", device.substr(0, 40)), "each device does one job at a time");
       config.devices.push_back(std::move(device));
     }
   }
@@ -157,9 +164,12 @@ class OperatorReader {
     const size_t colon = text->rfind(':');
     int port = -1;
     const char* end = text->data() + text->size();
-    const bool good = colon != text->npos && colon > 0 && colon + 1 < text->size() && std::from_chars(text->data() + colon + 1, end, port).ptr == end && port >= 0 &&
-                      port <= 65535 && OnlyHas(std::string_view(*text).substr(0, colon), ".-:[]");
-    if (!good) Note(node, fmt::format("'{}' must be host:port or off", key), "for example \"127.0.0.1:8421\"; port 0 takes a free one");
+    const bool good = colon != text->npos && colon > 0 && colon + 1 < text->size() &&
+                      std::from_chars(text->data() + colon + 1, end, port).ptr == end && port >= 0 && port <= 65535 &&
+                      OnlyHas(std::string_view(*text).substr(0, colon), ".-:[]");
+    if (!good)
+      Note(node, fmt::format("'{}' must be host:port or off", key),
+           "for example \"127.0.0.1:8421\"; port 0 takes a free one");
     return *text;
   }
 
@@ -170,16 +180,21 @@ class OperatorReader {
     if (const YamlNode* status = map.Find("status")) config.listen_status = ReadAddress(*status, "status");
     if (config.listen_webhooks.empty()) return;
     if (!config.github || !config.github->webhook_secret.given())
-      Note(*webhooks, "webhooks need github.webhook_secret", "without it anybody could send them; add it, or leave 'webhooks' out and poll");
+      Note(*webhooks, "webhooks need github.webhook_secret",
+           "without it anybody could send them; add it, or leave 'webhooks' out and poll");
     if (config.listen_webhooks == config.listen_status && !config.listen_status.ends_with(":0"))
-      Note(*webhooks, "'webhooks' and 'status' listen at the same place", "the status page and /metrics are not for the public: give it another port");
+      Note(*webhooks, "'webhooks' and 'status' listen at the same place",
+           "the status page and /metrics are not for the public: give it another port");
   }
 
   void ReadPoll(const YamlNode& node, OperatorConfig& config) {
     YamlObject map(node, "poll", {"every", "at_most"}, diagnostics_);
     config.poll_every = std::chrono::seconds(map.IntegerOr("every", config.poll_every.count(), 1, 86'400));
-    config.poll_at_most = std::chrono::seconds(map.IntegerOr("at_most", std::max(config.poll_at_most, config.poll_every).count(), 1, 86'400));
-    if (config.poll_at_most < config.poll_every) Note(*map.Find("at_most"), "'at_most' is shorter than 'every'", "it is what 'every' grows to while nothing happens");
+    config.poll_at_most = std::chrono::seconds(
+        map.IntegerOr("at_most", std::max(config.poll_at_most, config.poll_every).count(), 1, 86'400));
+    if (config.poll_at_most < config.poll_every)
+      Note(*map.Find("at_most"), "'at_most' is shorter than 'every'",
+           "it is what 'every' grows to while nothing happens");
   }
 
   // The fields are read by nights/cron.h; here stands only what no schedule can have.
@@ -196,7 +211,9 @@ class OperatorReader {
   }
 
   void ReadLimits(const YamlNode& node, Ceilings& limits) {
-    YamlObject map(node, "limits", {"max_minutes", "max_rounds", "max_open", "max_per_day", "queue", "model_dollars_per_day"}, diagnostics_);
+    YamlObject map(node, "limits",
+                   {"max_minutes", "max_rounds", "max_open", "max_per_day", "queue", "model_dollars_per_day"},
+                   diagnostics_);
     limits.max_minutes = map.DoubleOr("max_minutes", limits.max_minutes, 0.01, 100'000);
     limits.max_rounds = static_cast<int>(map.IntegerOr("max_rounds", limits.max_rounds, 1, 10'000));
     limits.max_open = static_cast<int>(map.IntegerOr("max_open", limits.max_open, 0, 100));
@@ -211,7 +228,8 @@ class OperatorReader {
     config.author_email = map.StringOr("email", config.author_email);
     for (const auto& [key, value] : node.entries())
       if (value.text().find_first_of("<>\n\r") != std::string::npos || value.text().size() > 200)
-        Note(value, fmt::format("'{}' must be one short line without < and >", key.text().substr(0, 40)), "it becomes the author of commits");
+        Note(value, fmt::format("'{}' must be one short line without < and >", key.text().substr(0, 40)),
+             "it becomes the author of commits");
   }
 
   void ReadLog(const YamlNode& node, OperatorConfig& config) {
@@ -220,10 +238,12 @@ class OperatorReader {
     config.log_level = Choice(map, "level", {"debug", "info", "warning", "error"}, config.log_level);
   }
 
-  std::string Choice(const YamlObject& map, std::string_view key, std::initializer_list<std::string_view> choices, std::string fallback) {
+  std::string Choice(const YamlObject& map, std::string_view key, std::initializer_list<std::string_view> choices,
+                     std::string fallback) {
     std::string value = map.StringOr(key, fallback);
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
-    if (!value.empty()) diagnostics_.Add(UnknownName(*map.Find(key), key, value, std::span(choices.begin(), choices.size())));
+    if (!value.empty())
+      diagnostics_.Add(UnknownName(*map.Find(key), key, value, std::span(choices.begin(), choices.size())));
     return fallback;
   }
 
@@ -231,7 +251,8 @@ class OperatorReader {
 
   void ReadRepositories(const YamlNode& node, OperatorConfig& config) {
     if (!node.IsList() || node.items().empty() || node.items().size() > kMaxRepositories)
-      return Note(node, fmt::format("'repositories' must be a list of 1 to {} repositories", kMaxRepositories), "begin each with '- url: ...'");
+      return Note(node, fmt::format("'repositories' must be a list of 1 to {} repositories", kMaxRepositories),
+                  "begin each with '- url: ...'");
     std::set<std::string> seen;
     for (const YamlNode& item : node.items()) {
       WatchedRepository repository = ReadRepository(item, config.github.has_value());
@@ -253,7 +274,8 @@ class OperatorReader {
       if (!kind) Note(*url, kind.error().message, kind.error().remedy);
       local = kind && *kind == RemoteKind::kLocal;
       if (const YamlNode* ssh = map.Find("ssh"); ssh && kind && *kind != RemoteKind::kSsh)
-        Note(*ssh, "'ssh' is given, but the url is not one of ssh", "write ssh://git@host/path or git@host:path, or remove it");
+        Note(*ssh, "'ssh' is given, but the url is not one of ssh",
+             "write ssh://git@host/path or git@host:path, or remove it");
     }
     if (const YamlNode* branches = map.Find("branches")) ReadBranches(*branches, repository);
     if (const YamlNode* ssh = map.Find("ssh")) {
@@ -262,11 +284,15 @@ class OperatorReader {
         repository.ssh_key = ReadSource(*key, "the key");
         if (!repository.ssh_key.environment.empty()) Note(*key, "an ssh key must be in a file", "write {file: /path}");
       }
-      if (const YamlNode* hosts = values.Find("known_hosts")) repository.known_hosts = ReadPath(*hosts, "'known_hosts'");
+      if (const YamlNode* hosts = values.Find("known_hosts"))
+        repository.known_hosts = ReadPath(*hosts, "'known_hosts'");
     }
     const bool can_open = has_github && !local;
-    const std::string publish = Choice(map, "publish", {"none", "branch", "pull_request"}, can_open ? "pull_request" : "branch");
-    repository.publish = publish == "none" ? PublishTo::kNone : publish == "branch" ? PublishTo::kBranch : PublishTo::kPullRequest;
+    const std::string publish =
+        Choice(map, "publish", {"none", "branch", "pull_request"}, can_open ? "pull_request" : "branch");
+    repository.publish = publish == "none"     ? PublishTo::kNone
+                         : publish == "branch" ? PublishTo::kBranch
+                                               : PublishTo::kPullRequest;
     if (repository.publish == PublishTo::kPullRequest && !can_open)
       Note(*map.Find("publish"), has_github ? "a local repository has no pull requests" : "pull requests need 'github'",
            has_github ? "write 'publish: branch'" : "add 'github', or write 'publish: branch'");
@@ -277,12 +303,14 @@ class OperatorReader {
     const auto names = diagnostics_.Take(node.AsStrings());
     if (!names) return;
     if (names->empty() || names->size() > kMaxBranches)
-      return Note(node, fmt::format("'branches' must name 1 to {} branches", kMaxBranches), "leave it out to watch the remote's HEAD");
+      return Note(node, fmt::format("'branches' must name 1 to {} branches", kMaxBranches),
+                  "leave it out to watch the remote's HEAD");
     std::set<std::string> seen;
     for (size_t i = 0; i < names->size(); ++i) {
       const std::string& name = (*names)[i];
       if (Status good = CheckBranchName(name); !good) Note(node.items()[i], good.error().message, good.error().remedy);
-      if (name.starts_with("warpwright/")) Note(node.items()[i], "warpwright's own branches are never watched", "remove it");
+      if (name.starts_with("warpwright/"))
+        Note(node.items()[i], "warpwright's own branches are never watched", "remove it");
       if (!seen.insert(name).second) Note(node.items()[i], "this branch is listed twice", "remove one of them");
     }
     repository.branches = *names;
@@ -297,10 +325,14 @@ Result<std::string> ReadSecretFile(const SecretSource& source) {
     return Fail(Error{ErrorCode::kEnvironment, std::move(message), path.string(), 0, 0, std::move(remedy)});
   };
   const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return refuse(fmt::format("the secret cannot be read: {}", std::strerror(errno)), "put it there, readable only by the user that runs warpwright");
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return refuse("the secret is not in a regular file", "put it into a file of its own");
-  if ((facts.st_mode & (S_IROTH | S_IWOTH)) != 0) return refuse("everybody may read this secret", fmt::format("chmod 600 {}", path.string()));
+  if (!file.valid())
+    return refuse(fmt::format("the secret cannot be read: {}", std::strerror(errno)),
+                  "put it there, readable only by the user that runs warpwright");
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
+    return refuse("the secret is not in a regular file", "put it into a file of its own");
+  if ((facts.st_mode & (S_IROTH | S_IWOTH)) != 0)
+    return refuse("everybody may read this secret", fmt::format("chmod 600 {}", path.string()));
   std::string text(kMaxSecretBytes + 1, '\0');
   size_t size = 0;
   while (size < text.size()) {
@@ -332,9 +364,12 @@ Result<std::string> ReadSecret(const SecretSource& source) {
   if (!source.environment.empty()) {
     const char* value = std::getenv(source.environment.c_str());
     place = "$" + source.environment;
-    if (value == nullptr) return Fail(ErrorCode::kEnvironment, fmt::format("{} is not set", place), fmt::format("export {} with the secret", source.environment));
+    if (value == nullptr)
+      return Fail(ErrorCode::kEnvironment, fmt::format("{} is not set", place),
+                  fmt::format("export {} with the secret", source.environment));
     secret = value;
-    if (secret.size() > kMaxSecretBytes) return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is larger than 64 KiB", place));
+    if (secret.size() > kMaxSecretBytes)
+      return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is larger than 64 KiB", place));
   } else if (!source.file.empty()) {
     place = source.file.string();
     WW_ASSIGN(secret, ReadSecretFile(source));
@@ -342,8 +377,10 @@ Result<std::string> ReadSecret(const SecretSource& source) {
     return Fail(ErrorCode::kEnvironment, "no place for this secret is configured");
   }
   while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
-  if (secret.empty()) return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is empty", place), "put it there");
-  if (secret.find('\0') != std::string::npos) return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is not text", place), "is this the right file?");
+  if (secret.empty())
+    return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is empty", place), "put it there");
+  if (secret.find('\0') != std::string::npos)
+    return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is not text", place), "is this the right file?");
   return secret;
 }
 
@@ -364,8 +401,10 @@ Result<OperatorConfig> LoadOperatorConfig(const std::filesystem::path& path) {
   };
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
-  if (!std::filesystem::exists(status)) return refuse("there is no such file", "copy config/operator.example.yml there and edit it, or give --config");
-  if (!std::filesystem::is_regular_file(status)) return refuse("the operator file is not a regular file", "replace it by a file");
+  if (!std::filesystem::exists(status))
+    return refuse("there is no such file", "copy config/operator.example.yml there and edit it, or give --config");
+  if (!std::filesystem::is_regular_file(status))
+    return refuse("the operator file is not a regular file", "replace it by a file");
   if ((status.permissions() & std::filesystem::perms::others_write) != std::filesystem::perms::none)
     return refuse("everybody may write this file", fmt::format("chmod o-w {}", path.string()));
   auto text = base::ReadFile(path, kMaxFileBytes);

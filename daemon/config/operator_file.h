@@ -1,12 +1,13 @@
-// The operator's file, /etc/warpwright/config.yml or --config. It says what the daemon watches, with which credentials, on which devices,
-// and the ceilings that no repository can exceed: .warpwright.yml, read from the base branch, may only tighten.
+// The operator's file, /etc/warpwright/config.yml or --config. It says what the daemon watches, with which credentials,
+// on which devices, and the ceilings that no repository can exceed: .warpwright.yml, read from the base branch, may
+// only tighten.
 //
 //   version: 1
 //   state: /var/lib/warpwright
 //   devices: [cuda:0, cuda:1]              # one job at a time on each; [sim:h200] where there is no GPU
-//   listen: {webhooks: "0.0.0.0:8420", status: "127.0.0.1:8421"}   # leave webhooks out where only polling is wanted; status: off
-//   poll: {every: 60, at_most: 900}        # seconds; backs off while nothing happens
-//   github:                                # leave it out where branches are enough
+//   listen: {webhooks: "0.0.0.0:8420", status: "127.0.0.1:8421"}   # leave webhooks out where only polling is wanted;
+//   status: off poll: {every: 60, at_most: 900}        # seconds; backs off while nothing happens github: # leave it
+//   out where branches are enough
 //     api: https://api.github.com          # or https://ghe.example.com/api/v3
 //     token: {file: /run/credentials/github-token}        # or {env: NAME}, or
 //     app: {id: "Iv23abc", key: {file: /run/credentials/app.pem}}
@@ -19,7 +20,8 @@
 //     - url: https://github.com/acme/kernels.git          # also ssh://, git@host:..., file://, a path
 //       branches: [main]                                  # default: the remote's HEAD
 //       ssh: {key: {file: /run/credentials/id}, known_hosts: /etc/warpwright/known_hosts}
-//       publish: pull_request                             # none, branch, pull_request; default: pull_request where there is github
+//       publish: pull_request                             # none, branch, pull_request; default: pull_request where
+//       there is github
 #pragma once
 
 #include <chrono>
@@ -41,7 +43,8 @@ struct SecretSource {
 };
 // The file behind a source that has one, with credentials resolved; kEnvironment where they were not passed to us.
 Result<std::filesystem::path> SecretPath(const SecretSource& source);
-// The secret without trailing newline; kEnvironment with the place where it should be. At most 64 KiB; a file that everybody may read is refused.
+// The secret without trailing newline; kEnvironment with the place where it should be. At most 64 KiB; a file that
+// everybody may read is refused.
 Result<std::string> ReadSecret(const SecretSource& source);
 
 struct GithubAccess {

@@ -8,7 +8,9 @@ namespace {
 
 constexpr size_t kMaxUrlBytes = 2048, kMaxBranchBytes = 200;
 
-tl::unexpected<Error> RefuseText(std::string message, std::string remedy) { return Fail(ErrorCode::kConfig, std::move(message), std::move(remedy)); }
+tl::unexpected<Error> RefuseText(std::string message, std::string remedy) {
+  return Fail(ErrorCode::kConfig, std::move(message), std::move(remedy));
+}
 
 // host, host:port or [::1]:port.
 struct Authority {
@@ -21,7 +23,8 @@ Authority ReadAuthority(std::string_view text) {
   if (text.starts_with('[')) end = end == text.npos ? end : end + 1;
   authority.host = text.substr(0, end);
   const std::string_view rest = end == text.npos ? std::string_view() : text.substr(end);
-  const bool port = rest.empty() || (rest.size() > 1 && rest.size() <= 6 && rest[0] == ':' && rest.substr(1).find_first_not_of("0123456789") == rest.npos);
+  const bool port = rest.empty() || (rest.size() > 1 && rest.size() <= 6 && rest[0] == ':' &&
+                                     rest.substr(1).find_first_not_of("0123456789") == rest.npos);
   const bool host = !authority.host.empty() && authority.host[0] != '-' && authority.host[0] != '.' &&
                     OnlyHas(authority.host, authority.host.starts_with('[') ? "[]:." : "-.");
   authority.good = port && host;
@@ -33,11 +36,15 @@ bool IsThisMachine(std::string_view host) { return host == "127.0.0.1" || host =
 Status CheckWeb(std::string_view url, bool secure) {
   const std::string_view rest = url.substr(secure ? 8 : 7);
   const std::string_view authority = rest.substr(0, rest.find('/'));
-  if (authority.find('@') != authority.npos) return RefuseText("the address holds a user or a password", "write it without; the token is configured under 'github'");
-  if (rest.find_first_of("?#") != rest.npos) return RefuseText("the address has a query or a fragment", "end it after the path");
+  if (authority.find('@') != authority.npos)
+    return RefuseText("the address holds a user or a password",
+                      "write it without; the token is configured under 'github'");
+  if (rest.find_first_of("?#") != rest.npos)
+    return RefuseText("the address has a query or a fragment", "end it after the path");
   const Authority parts = ReadAuthority(authority);
   if (!parts.good) return RefuseText("the address names no host", "write https://host/path");
-  if (!secure && !IsThisMachine(parts.host)) return RefuseText("http:// is accepted on this machine only", "write https://");
+  if (!secure && !IsThisMachine(parts.host))
+    return RefuseText("http:// is accepted on this machine only", "write https://");
   return {};
 }
 
@@ -50,8 +57,10 @@ bool OnlyHas(std::string_view text, std::string_view more) {
 }
 
 Result<RemoteKind> CheckRemoteUrl(std::string_view url) {
-  if (url.size() > kMaxUrlBytes || url.empty()) return RefuseText("the address is empty or longer than 2048 bytes", "write https://host/owner/name.git");
-  if (std::any_of(url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '\\'; }))
+  if (url.size() > kMaxUrlBytes || url.empty())
+    return RefuseText("the address is empty or longer than 2048 bytes", "write https://host/owner/name.git");
+  if (std::any_of(url.begin(), url.end(),
+                  [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '\\'; }))
     return RefuseText("the address has a space, a control character or a backslash", "write it percent-encoded");
   if (url.starts_with("/")) return RemoteKind::kLocal;
   if (url.starts_with("file:///")) return RemoteKind::kLocal;
@@ -59,35 +68,47 @@ Result<RemoteKind> CheckRemoteUrl(std::string_view url) {
     WW_TRY(CheckWeb(url, url.starts_with("https://")));
     return RemoteKind::kHttp;
   }
-  constexpr std::string_view kRemedy = "write https://host/owner/name.git, ssh://git@host/owner/name.git, git@host:owner/name.git, file:///path or /path";
+  constexpr std::string_view kRemedy =
+      "write https://host/owner/name.git, ssh://git@host/owner/name.git, git@host:owner/name.git, file:///path or "
+      "/path";
   if (url.starts_with("ssh://")) {
     std::string_view authority = url.substr(6, url.substr(6).find('/'));
     if (const size_t at = authority.rfind('@'); at != authority.npos) {
-      if (at == 0 || !OnlyHas(authority.substr(0, at), "_-.") || authority[0] == '-') return RefuseText("the user in the address is no plain name", std::string(kRemedy));
+      if (at == 0 || !OnlyHas(authority.substr(0, at), "_-.") || authority[0] == '-')
+        return RefuseText("the user in the address is no plain name", std::string(kRemedy));
       authority = authority.substr(at + 1);
     }
-    if (!ReadAuthority(authority).good || url.substr(6).find('/') == url.npos) return RefuseText("the address names no host or no path", std::string(kRemedy));
+    if (!ReadAuthority(authority).good || url.substr(6).find('/') == url.npos)
+      return RefuseText("the address names no host or no path", std::string(kRemedy));
     return RemoteKind::kSsh;
   }
   const size_t at = url.find('@'), colon = url.find(':');
-  if (at != url.npos && colon != url.npos && at > 0 && at < colon && colon + 1 < url.size() && url[0] != '-' && OnlyHas(url.substr(0, at), "_-.") &&
-      url[at + 1] != '-' && colon > at + 1 && OnlyHas(url.substr(at + 1, colon - at - 1), "-.") && !url.substr(colon).starts_with("://"))
+  if (at != url.npos && colon != url.npos && at > 0 && at < colon && colon + 1 < url.size() && url[0] != '-' &&
+      OnlyHas(url.substr(0, at), "_-.") && url[at + 1] != '-' && colon > at + 1 &&
+      OnlyHas(url.substr(at + 1, colon - at - 1), "-.") && !url.substr(colon).starts_with("://"))
     return RemoteKind::kSsh;
   return RefuseText("this is no address of a repository", std::string(kRemedy));
 }
 
 Status CheckApiUrl(std::string_view url) {
   const bool secure = url.starts_with("https://");
-  const bool plain = std::none_of(url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '\\'; });
+  const bool plain = std::none_of(
+      url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '\\'; });
   if ((!secure && !url.starts_with("http://")) || url.size() > kMaxUrlBytes || !plain)
-    return RefuseText("this is no address of an interface", "write https://api.github.com, or https://HOST/api/v3 for GitHub Enterprise");
+    return RefuseText("this is no address of an interface",
+                      "write https://api.github.com, or https://HOST/api/v3 for GitHub Enterprise");
   return CheckWeb(url, secure);
 }
 
 Status CheckBranchName(std::string_view name) {
-  const auto refuse = [] { return RefuseText("this is no name of a branch", "write it as git shows it, without refs/heads/"); };
-  if (name.empty() || name.size() > kMaxBranchBytes || name == "@" || name == "HEAD" || name.starts_with("-") || name.starts_with("refs/")) return refuse();
-  if (name.find("..") != name.npos || name.find("@{") != name.npos || name.find("//") != name.npos || name.starts_with("/") || name.ends_with("/") || name.ends_with("."))
+  const auto refuse = [] {
+    return RefuseText("this is no name of a branch", "write it as git shows it, without refs/heads/");
+  };
+  if (name.empty() || name.size() > kMaxBranchBytes || name == "@" || name == "HEAD" || name.starts_with("-") ||
+      name.starts_with("refs/"))
+    return refuse();
+  if (name.find("..") != name.npos || name.find("@{") != name.npos || name.find("//") != name.npos ||
+      name.starts_with("/") || name.ends_with("/") || name.ends_with("."))
     return refuse();
   for (size_t begin = 0; begin <= name.size();) {
     const size_t end = std::min(name.find('/', begin), name.size());
@@ -96,7 +117,8 @@ Status CheckBranchName(std::string_view name) {
     begin = end + 1;
   }
   const bool bad = std::any_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || std::string_view("~^:?*[\\").find(c) != std::string_view::npos;
+    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f ||
+           std::string_view("~^:?*[\\").find(c) != std::string_view::npos;
   });
   return bad ? Status(refuse()) : Status();
 }

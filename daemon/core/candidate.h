@@ -7,10 +7,10 @@
 namespace warpwright::core {
 
 struct Candidate {
-  std::string hash;     // SHA-256 of text
-  std::string text;     // the whole file
-  std::string parent;   // hash of the text that it was made from; empty for the original
-  std::string method;   // skill id; "original"
+  std::string hash;    // SHA-256 of text
+  std::string text;    // the whole file
+  std::string parent;  // hash of the text that it was made from; empty for the original
+  std::string method;  // skill id; "original"
   std::map<std::string, std::string> parameters;
   std::string summary;  // what was done, one line
 };

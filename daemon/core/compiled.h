@@ -8,14 +8,14 @@
 namespace warpwright::core {
 
 struct KernelResources {
-  std::string kernel;        // the name expression that was asked for: "softmax<float, 4>"
-  std::string symbol;        // mangled, as in PTX and cubin
-  int registers = 0;         // per thread
+  std::string kernel;  // the name expression that was asked for: "softmax<float, 4>"
+  std::string symbol;  // mangled, as in PTX and cubin
+  int registers = 0;   // per thread
   int spill_store_bytes = 0;
   int spill_load_bytes = 0;
   int static_shared_bytes = 0;
-  int local_bytes = 0;       // stack frame per thread
-  int constant_bytes = 0;    // parameters included
+  int local_bytes = 0;               // stack frame per thread
+  int constant_bytes = 0;            // parameters included
   int max_threads_per_block = 1024;  // __launch_bounds__
 };
 
@@ -24,8 +24,8 @@ struct CompiledModule {
   std::string ptx;   // with .loc directives (-lineinfo)
   std::vector<std::byte> cubin;
   std::vector<KernelResources> kernels;
-  std::string log;   // warnings, with the user's file and line
-  std::string key;   // content address of everything that went in
+  std::string log;  // warnings, with the user's file and line
+  std::string key;  // content address of everything that went in
 
   const KernelResources* Find(const std::string& kernel) const {
     for (const auto& k : kernels)

@@ -7,12 +7,13 @@ namespace {
 
 constexpr int kClasses = static_cast<int>(InstructionClass::kCount);
 constexpr std::string_view kClassNames[kClasses] = {
-    "fp32", "fp64", "fp16", "integer", "sfu", "conversion", "move", "control", "global_load", "global_store",
-    "shared_load", "shared_store", "local_load", "local_store", "constant_load", "atomic", "warp", "barrier", "other"};
+    "fp32",          "fp64",        "fp16",         "integer",     "sfu",          "conversion", "move",
+    "control",       "global_load", "global_store", "shared_load", "shared_store", "local_load", "local_store",
+    "constant_load", "atomic",      "warp",         "barrier",     "other"};
 
 struct FieldName {
   std::string_view name;
-  uint64_t Counters::*field;
+  uint64_t Counters::* field;
 };
 constexpr FieldName kFields[] = {
     {"warp_instructions", &Counters::warp_instructions},

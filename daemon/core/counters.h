@@ -1,5 +1,5 @@
-// What a device counted while it ran a kernel. The simulator fills all of it; CUPTI fills what the hardware has. Keyed by field, never
-// by position. `Fields()` gives every number a stable name for JSON, skills and reports.
+// What a device counted while it ran a kernel. The simulator fills all of it; CUPTI fills what the hardware has. Keyed
+// by field, never by position. `Fields()` gives every number a stable name for JSON, skills and reports.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,26 @@
 namespace warpwright::core {
 
 enum class InstructionClass : uint8_t {
-  kFp32, kFp64, kFp16, kInteger, kSfu, kConversion, kMove, kControl, kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore,
-  kLocalLoad, kLocalStore, kConstantLoad, kAtomic, kWarp, kBarrier, kOther, kCount
+  kFp32,
+  kFp64,
+  kFp16,
+  kInteger,
+  kSfu,
+  kConversion,
+  kMove,
+  kControl,
+  kGlobalLoad,
+  kGlobalStore,
+  kSharedLoad,
+  kSharedStore,
+  kLocalLoad,
+  kLocalStore,
+  kConstantLoad,
+  kAtomic,
+  kWarp,
+  kBarrier,
+  kOther,
+  kCount
 };
 std::string_view Name(InstructionClass c);  // "fp32", "global_load", ...
 
@@ -23,7 +41,7 @@ struct Counters {
   uint64_t warp_instructions_by_class[static_cast<int>(InstructionClass::kCount)] = {};
   uint64_t flops_fp64 = 0, flops_fp32 = 0, flops_fp16 = 0;  // per thread; a fused multiply-add is two
   // Global memory. A sector is 32 bytes; a request is one warp instruction.
-  uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_bytes = 0;    // bytes that lanes asked for
+  uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_bytes = 0;  // bytes that lanes asked for
   uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_bytes = 0;
   uint64_t atomic_requests = 0, atomic_sectors = 0;
   uint64_t l1_hit_sectors = 0, l1_miss_sectors = 0;
@@ -48,8 +66,8 @@ struct NamedCounter {
 std::vector<NamedCounter> Fields(const Counters& counters);
 bool SetField(Counters& counters, std::string_view name, uint64_t value);  // false: no such field
 
-// Counters of one source line, in the same units. A GPU does not count by line but samples: how often a warp was seen there, and for
-// what it waited.
+// Counters of one source line, in the same units. A GPU does not count by line but samples: how often a warp was seen
+// there, and for what it waited.
 struct LineCounters {
   std::string file;
   int line = 0;
@@ -71,8 +89,8 @@ struct Occupancy {
 // The modelled time and its parts; every part in microseconds (see sim/model.h for the formula).
 struct TimeBreakdown {
   double total_us = 0;
-  double dram_us = 0, l2_us = 0, l1_us = 0, shared_us = 0, issue_us = 0, fp32_us = 0, fp64_us = 0, fp16_us = 0, integer_us = 0,
-         sfu_us = 0, latency_us = 0, atomic_us = 0, overhead_us = 0;
+  double dram_us = 0, l2_us = 0, l1_us = 0, shared_us = 0, issue_us = 0, fp32_us = 0, fp64_us = 0, fp16_us = 0,
+         integer_us = 0, sfu_us = 0, latency_us = 0, atomic_us = 0, overhead_us = 0;
   std::string limiter;  // the name of the largest part: "dram"
 };
 
@@ -86,9 +104,11 @@ struct LaunchReport {
   std::vector<LineCounters> lines;  // hottest first by warp instructions and sectors, or by samples
   Occupancy occupancy;
   TimeBreakdown time;
-  // Of a real device: what it counted by its own names, and evidence (core/evidence.h) that comes from that alone. Empty on the simulator.
+  // Of a real device: what it counted by its own names, and evidence (core/evidence.h) that comes from that alone.
+  // Empty on the simulator.
   std::map<std::string, double> metrics;
-  // Fields of Counters, parts of `time` and "achieved_occupancy" that the device could not count. They are 0 and mean nothing.
+  // Fields of Counters, parts of `time` and "achieved_occupancy" that the device could not count. They are 0 and mean
+  // nothing.
   std::set<std::string> unmeasured;
 };
 

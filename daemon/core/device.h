@@ -17,8 +17,9 @@ namespace warpwright::core {
 
 struct DeviceRequest {
   const CompiledModule* module = nullptr;
-  const LaunchPlan* plan = nullptr;                 // validated
-  const std::vector<BufferContent>* buffers = nullptr;  // one for each kArgument buffer of the plan, same order and size
+  const LaunchPlan* plan = nullptr;  // validated
+  const std::vector<BufferContent>* buffers =
+      nullptr;  // one for each kArgument buffer of the plan, same order and size
   ExecuteOptions options;
 };
 struct DeviceRun {
@@ -28,7 +29,7 @@ struct DeviceRun {
   double time_us = 0;
   bool sampled = false;
   std::vector<GuardViolation> guards;
-  uint32_t differing_runs = 0;                        // these as in Executed
+  uint32_t differing_runs = 0;  // these as in Executed
   std::vector<std::vector<std::byte>> other_buffers;
   std::vector<std::string> changed_globals;
   std::vector<std::string> notes;

@@ -39,7 +39,8 @@ void Store(std::byte* data, size_t index, T value) {
   std::memcpy(data + index * sizeof(T), &value, sizeof(T));
 }
 
-// Rounds to a binary format with `mantissa` stored bits, minimum exponent `emin` and maximum exponent `emax`, and packs it.
+// Rounds to a binary format with `mantissa` stored bits, minimum exponent `emin` and maximum exponent `emax`, and packs
+// it.
 uint16_t PackSmallFloat(double value, int mantissa, int emin, int emax) {
   const int exponent_bits = 15 - mantissa;
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;

@@ -1,8 +1,8 @@
-// The port through which everything that touches untrusted source or kernels happens, in another process. The daemon's side is
-// worker/worker_evaluator.h; tests use tests/support/fake_evaluator.h.
+// The port through which everything that touches untrusted source or kernels happens, in another process. The daemon's
+// side is worker/worker_evaluator.h; tests use tests/support/fake_evaluator.h.
 //
-// Verbs return an Error when *we* failed (the worker died, a deadline of ours passed) and a value, which may be a refusal, when the
-// candidate is at fault.
+// Verbs return an Error when *we* failed (the worker died, a deadline of ours passed) and a value, which may be a
+// refusal, when the candidate is at fault.
 #pragma once
 
 #include <chrono>
@@ -35,29 +35,31 @@ struct SourceRef {
 struct RewriteRequest {
   SourceRef source;
   std::string entry;
-  std::string kernel;     // empty: the entry's only or hottest
+  std::string kernel;  // empty: the entry's only or hottest
   std::string transform;
   std::map<std::string, std::string> parameters;
 };
-// Texts that are derived from a source without being a transformation's: nobody but the worker lexes what others wrote. Ids beside those of
-// rewrite/ (rewrite/derived_text.h).
-inline constexpr std::string_view kFloat64Text = "float64";           // headers inlined, and all floating-point types made double
-inline constexpr std::string_view kDeclaredText = "declare";          // with the parameter "declaration" behind its includes
-inline constexpr std::string_view kIncludedNames = "included_names";  // only the last names of what it may include, one a line
+// Texts that are derived from a source without being a transformation's: nobody but the worker lexes what others wrote.
+// Ids beside those of rewrite/ (rewrite/derived_text.h).
+inline constexpr std::string_view kFloat64Text =
+    "float64";  // headers inlined, and all floating-point types made double
+inline constexpr std::string_view kDeclaredText = "declare";  // with the parameter "declaration" behind its includes
+inline constexpr std::string_view kIncludedNames =
+    "included_names";  // only the last names of what it may include, one a line
 
 struct Rewritten {
-  std::string text;                 // the whole file
-  std::vector<std::string> notes;   // what was done, for the explanation
-  std::string entry;                // of kFloat64Text: the entry's name in that text
+  std::string text;                // the whole file
+  std::vector<std::string> notes;  // what was done, for the explanation
+  std::string entry;               // of kFloat64Text: the entry's name in that text
 };
 struct RewriteRefusal {
-  std::string reason;               // "the row loop writes shared state (line 31)"
+  std::string reason;  // "the row loop writes shared state (line 31)"
   int line = 0;
 };
 using RewriteOutcome = std::variant<Rewritten, RewriteRefusal>;
 
-// Brings an edited text back to the original as a minimal diff; refuses edits outside the entry, and requires that the spliced
-// file slices to the same device code and host code as the edited one.
+// Brings an edited text back to the original as a minimal diff; refuses edits outside the entry, and requires that the
+// spliced file slices to the same device code and host code as the edited one.
 struct SpliceRequest {
   SourceRef original;
   std::string edited;
@@ -68,19 +70,20 @@ using SpliceOutcome = std::variant<Rewritten, Refused>;
 // One buffer argument of a run.
 struct BufferContent {
   std::string name;
-  base::Bytes bytes;                       // initial content; its size is the buffer's
-  bool uninitialized = false;        // reads before writes are faults (outputs, scratch); `bytes` is then poison
-  bool read_only = false;            // writes are faults
-  int64_t pointer_offset = 0;        // bytes added to the aligned base, for the minimal-alignment case
+  base::Bytes bytes;           // initial content; its size is the buffer's
+  bool uninitialized = false;  // reads before writes are faults (outputs, scratch); `bytes` is then poison
+  bool read_only = false;      // writes are faults
+  int64_t pointer_offset = 0;  // bytes added to the aligned base, for the minimal-alignment case
 };
-// What else goes on while a kernel runs, to bring out what depends on it. The simulator has no neighbours: it ignores them.
+// What else goes on while a kernel runs, to bring out what depends on it. The simulator has no neighbours: it ignores
+// them.
 enum class Perturbation : uint8_t {
   kNone,
   kHalfMultiprocessors,  // the other half is occupied
   kNoise,                // another kernel uses memory beside it
 };
-// Where buffers lie in memory that holds nothing else, so that the first access outside on that side faults; read-only ones are mapped so.
-// The simulator always faults on both sides.
+// Where buffers lie in memory that holds nothing else, so that the first access outside on that side faults; read-only
+// ones are mapped so. The simulator always faults on both sides.
 enum class PageGuard : uint8_t {
   kNone,    // guard bands, if any
   kEnds,    // each ends where its pages end
@@ -97,38 +100,39 @@ std::string_view Name(PageGuard memory);
 std::string_view Name(CounterDepth depth);
 
 struct ExecuteOptions {
-  bool counters = false;             // count, and model or measure a time; else only execute
+  bool counters = false;                         // count, and model or measure a time; else only execute
   CounterDepth depth = CounterDepth::kEvidence;  // with `counters`
-  bool poison = true;                // false: buffers that hold nothing yet are left as allocated, for tools that watch for reads of what
-                                     // was never written
-  bool keep_outputs = true;          // return the buffers
-  uint64_t guard_bytes = 0;          // > 0: bands of random content on both sides of every buffer that the device does not
-                                     // protect otherwise; broken bands come back in ExecuteReply
-  uint64_t seed = 1;                 // of guard bands and workspace poison
+  bool poison = true;  // false: buffers that hold nothing yet are left as allocated, for tools that watch for reads of
+                       // what was never written
+  bool keep_outputs = true;  // return the buffers
+  uint64_t guard_bytes = 0;  // > 0: bands of random content on both sides of every buffer that the device does not
+                             // protect otherwise; broken bands come back in ExecuteReply
+  uint64_t seed = 1;         // of guard bands and workspace poison
   uint64_t sample_instructions = 0;  // > 0: stop launching blocks when about so many thread instructions are spent, and
                                      // extrapolate the counters; outputs are then incomplete
-  uint64_t instruction_limit = 20'000'000'000;  // thread instructions of a whole run before it counts as an endless loop
-  std::optional<Dim3> block_limit;   // of the grid, for tests
+  uint64_t instruction_limit =
+      20'000'000'000;               // thread instructions of a whole run before it counts as an endless loop
+  std::optional<Dim3> block_limit;  // of the grid, for tests
   PageGuard page_guard = PageGuard::kNone;
-  uint32_t runs = 1;                 // so many runs on the same inputs and from the same state; the first one's outputs are returned
+  uint32_t runs = 1;  // so many runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
 };
 struct ExecuteRequest {
   SourceRef source;
   KernelSpec spec;
-  std::string case_name;             // for messages
+  std::string case_name;  // for messages
   std::map<std::string, ScalarValue> scalars;
   std::vector<BufferContent> buffers;  // every buffer argument, in the order of the signature
-  std::string device;                // "sim:h200"
+  std::string device;                  // "sim:h200"
   ExecuteOptions options;
 };
 struct GuardViolation {
   std::string buffer;
-  int64_t offset = 0;                // of the first changed byte: negative before, at least the size behind
+  int64_t offset = 0;  // of the first changed byte: negative before, at least the size behind
   uint64_t bytes = 0;
 };
-// Where a kernel's code first computes or stores in a narrower or less exact way; compile/ptx_rules.h has the names. Also where its text
-// depends on how it is built; source/build_dependence.h has these names, which begin so:
+// Where a kernel's code first computes or stores in a narrower or less exact way; compile/ptx_rules.h has the names.
+// Also where its text depends on how it is built; source/build_dependence.h has these names, which begin so:
 inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ";
 struct PrecisionUse {
   std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
@@ -136,29 +140,30 @@ struct PrecisionUse {
   int line = 0;
 };
 struct Executed {
-  std::vector<base::Bytes> buffers;        // after the run, in the order of the request
-  std::vector<bool> as_sent;         // beside them: true stands for the request's own bytes, which then do not travel back. Empty to callers
+  std::vector<base::Bytes> buffers;  // after the run, in the order of the request
+  std::vector<bool>
+      as_sent;  // beside them: true stands for the request's own bytes, which then do not travel back. Empty to callers
   std::vector<LaunchReport> launches;
-  double time_us = 0;                // sum over the plan; modelled on the simulator
+  double time_us = 0;  // sum over the plan; modelled on the simulator
   bool modelled = true;
   bool sampled = false;
   std::vector<GuardViolation> guards;
   // Of runs after the first that gave other bits in a buffer: how many, and the first such one's buffers.
   uint32_t differing_runs = 0;
   std::vector<base::Bytes> other_buffers;
-  std::vector<std::string> changed_globals;  // module variables that a run left other than it found them
+  std::vector<std::string> changed_globals;       // module variables that a run left other than it found them
   std::map<std::string, PrecisionUse> precision;  // by what it is: "to tf32", "approximate ex2"
-  std::vector<std::string> notes;        // what could not be measured, with its remedy
-  std::string plan_digest, module_key;   // content addresses: identical for identical plan and device code
-  std::map<std::string, double> seconds; // where the time went: slice, record, compile, run, and on a GPU its parts
+  std::vector<std::string> notes;                 // what could not be measured, with its remedy
+  std::string plan_digest, module_key;            // content addresses: identical for identical plan and device code
+  std::map<std::string, double> seconds;  // where the time went: slice, record, compile, run, and on a GPU its parts
 };
 using ExecuteOutcome = std::variant<CompileFailed, Refused, Faulted, Executed>;
 
-// Original against candidate on one device, in one process, by the protocol of core/timing.h. Per sample: fresh contents in rotated
-// buffers, poison in the outputs, the modules' variables as they were loaded, caches flushed.
+// Original against candidate on one device, in one process, by the protocol of core/timing.h. Per sample: fresh
+// contents in rotated buffers, poison in the outputs, the modules' variables as they were loaded, caches flushed.
 struct TimingOptions {
-  uint64_t seed = 1;            // secret: of contents, order, and of the pairs that are kept
-  int first_block = 0;          // blocks before it were timed by earlier calls
+  uint64_t seed = 1;    // secret: of contents, order, and of the pairs that are kept
+  int first_block = 0;  // blocks before it were timed by earlier calls
   int blocks = 10, pairs_per_block = 10;
   int launches_per_sample = 0;  // 0: chosen from the original's time, before the candidate runs
   double original_us = 0;       // that time, as it was measured before; 0: unknown
@@ -171,18 +176,18 @@ struct TimeRequest {
   std::string case_name;
   std::map<std::string, ScalarValue> scalars;
   std::vector<BufferContent> buffers;
-  std::string device;           // "cuda:0"
+  std::string device;  // "cuda:0"
   TimingOptions options;
 };
 struct SampledPair {
-  int pair = 0;                 // index into Timed::pairs
+  int pair = 0;                                  // index into Timed::pairs
   std::vector<base::Bytes> original, candidate;  // every buffer argument after the launch
 };
 struct Timed {
   std::vector<TimedPair> pairs;
   std::vector<SampledPair> kept;
   int launches_per_sample = 1;
-  double empty_us = 0;          // what the events measure with nothing between them
+  double empty_us = 0;  // what the events measure with nothing between them
   double hot_original_us = 0, hot_candidate_us = 0;
   std::vector<GuardViolation> guards;
   std::map<std::string, double> seconds;

@@ -1,5 +1,6 @@
-// The vector of facts that decisions are made from: static features, counters, roofline position, occupancy. Skills name its fields;
-// every field has a unit, a range and a meaning, so that policies can be checked and random vectors drawn.
+// The vector of facts that decisions are made from: static features, counters, roofline position, occupancy. Skills
+// name its fields; every field has a unit, a range and a meaning, so that policies can be checked and random vectors
+// drawn.
 #pragma once
 
 #include <map>
@@ -15,9 +16,9 @@
 namespace warpwright::core {
 
 struct EvidenceField {
-  std::string_view name;     // "dram_throughput_pct"
-  std::string_view unit;     // "%", "count", "ratio", "bool", "us"
-  double low, high;          // the range that values can take
+  std::string_view name;  // "dram_throughput_pct"
+  std::string_view unit;  // "%", "count", "ratio", "bool", "us"
+  double low, high;       // the range that values can take
   std::string_view meaning;
 };
 // In the order in which they are shown. The list stands in evidence.cpp, with the meaning of each.
@@ -34,9 +35,9 @@ class Evidence {
   const std::map<std::string, double, std::less<>>& values() const { return values_; }
 
   OperationClass operation = OperationClass::kOther;
-  std::string dtype = "f32";    // of the largest buffer
-  std::string chip;             // "h200"
-  std::string kernel;           // the hottest kernel of the plan, which the numbers speak of
+  std::string dtype = "f32";  // of the largest buffer
+  std::string chip;           // "h200"
+  std::string kernel;         // the hottest kernel of the plan, which the numbers speak of
   bool modelled = true;
 
   // Content address of the rounded values: two bits of noise do not make new evidence.
@@ -48,15 +49,16 @@ class Evidence {
 
 // The minimum that the task needs on this chip: every input read once, every output written once.
 struct Roofline {
-  double min_bytes = 0;      // of the case's buffers by role
-  double flops = 0;          // counted, of the original
+  double min_bytes = 0;  // of the case's buffers by role
+  double flops = 0;      // counted, of the original
   double memory_us = 0, compute_us = 0;
-  double floor_us = 0;       // the larger of the two, plus the launch
+  double floor_us = 0;  // the larger of the two, plus the launch
 };
 Roofline ComputeRoofline(const Chip& chip, double min_bytes, const Counters& counters);
 double MinimumBytes(const KernelSpec& spec, const Case& c);
 
 // From the hottest launch of a measurement (by time share over the plan) and the static features of its kernel.
-Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeasurement& measurement, const Roofline& roofline);
+Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeasurement& measurement,
+                      const Roofline& roofline);
 
 }  // namespace warpwright::core

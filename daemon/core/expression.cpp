@@ -34,7 +34,11 @@ class Parser {
 
  private:
   tl::unexpected<Error> FailHere(std::string message) {
-    Error error{ErrorCode::kConfig, std::move(message), {}, 0, static_cast<int>(position_) + 1,
+    Error error{ErrorCode::kConfig,
+                std::move(message),
+                {},
+                0,
+                static_cast<int>(position_) + 1,
                 "use integers, names of scalar arguments, + - * / %, ( ), ceil_div(a, b), min(a, b), max(a, b)"};
     return Fail(std::move(error));
   }
@@ -128,7 +132,8 @@ class Parser {
   size_t position_ = 0;
 };
 
-Result<int64_t> EvaluateNode(const Node& node, const std::map<std::string, int64_t>& variables, const std::string& text) {
+Result<int64_t> EvaluateNode(const Node& node, const std::map<std::string, int64_t>& variables,
+                             const std::string& text) {
   const auto fail = [&](const std::string& why) { return Fail(ErrorCode::kConfig, why + " in '" + text + "'"); };
   if (node.kind == Node::Kind::kLiteral) return node.value;
   if (node.kind == Node::Kind::kName) {

@@ -14,12 +14,12 @@ namespace warpwright::core {
 
 struct ParameterInfo {
   std::string name;
-  std::string type;                  // as spelt: "const float *__restrict__"
+  std::string type;  // as spelt: "const float *__restrict__"
   bool is_pointer = false;
-  bool is_const = false;             // of the pointee
+  bool is_const = false;  // of the pointee
   bool is_restrict = false;
-  std::optional<DType> dtype;        // element type of a pointer, type of a scalar; none: a struct or an unknown type
-  std::optional<Role> likely_role;   // pointers: from const and from how it is used
+  std::optional<DType> dtype;       // element type of a pointer, type of a scalar; none: a struct or an unknown type
+  std::optional<Role> likely_role;  // pointers: from const and from how it is used
 };
 
 // One subscript or dereference of a pointer parameter (or of a shared array) inside a kernel.
@@ -36,52 +36,63 @@ struct AccessInfo {
   std::string pointer;
   AccessPattern pattern = AccessPattern::kUnknown;
   bool reads = false, writes = false;
-  int vector_width = 1;       // elements per access: 4 for float4
-  std::string stride;         // source form, where strided: "C"
+  int vector_width = 1;  // elements per access: 4 for float4
+  std::string stride;    // source form, where strided: "C"
   int loop_depth = 0;
   int line = 0;
 };
 struct LoopInfo {
   int line = 0;
-  int depth = 0;                       // 0: outermost
-  std::string bound;                   // source form: "C"
-  std::optional<int64_t> trip_count;   // where it is a constant
-  bool thread_strided = false;         // starts at or steps by threadIdx/blockDim
-  bool unrolled = false;               // #pragma unroll
-  bool accumulates = false;            // carries a sum, a product, a minimum or a maximum
+  int depth = 0;                      // 0: outermost
+  std::string bound;                  // source form: "C"
+  std::optional<int64_t> trip_count;  // where it is a constant
+  bool thread_strided = false;        // starts at or steps by threadIdx/blockDim
+  bool unrolled = false;              // #pragma unroll
+  bool accumulates = false;           // carries a sum, a product, a minimum or a maximum
 };
 
 enum class OperationClass {
-  kElementwise, kRowReduction, kRowNormalization, kFullReduction, kMatmul, kTranspose, kHistogram, kGather, kScan, kStencil, kOther
+  kElementwise,
+  kRowReduction,
+  kRowNormalization,
+  kFullReduction,
+  kMatmul,
+  kTranspose,
+  kHistogram,
+  kGather,
+  kScan,
+  kStencil,
+  kOther
 };
 std::string_view Name(OperationClass operation);
 inline constexpr OperationClass kAllOperationClasses[] = {
-    OperationClass::kElementwise, OperationClass::kRowReduction, OperationClass::kRowNormalization,
-    OperationClass::kFullReduction, OperationClass::kMatmul, OperationClass::kTranspose, OperationClass::kHistogram,
-    OperationClass::kGather, OperationClass::kScan, OperationClass::kStencil, OperationClass::kOther};
+    OperationClass::kElementwise,   OperationClass::kRowReduction, OperationClass::kRowNormalization,
+    OperationClass::kFullReduction, OperationClass::kMatmul,       OperationClass::kTranspose,
+    OperationClass::kHistogram,     OperationClass::kGather,       OperationClass::kScan,
+    OperationClass::kStencil,       OperationClass::kOther};
 
 struct StaticFeatures {
   OperationClass operation = OperationClass::kOther;
   std::vector<LoopInfo> loops;
   std::vector<AccessInfo> accesses;
-  int64_t shared_bytes = 0;            // static arrays whose size is a constant
+  int64_t shared_bytes = 0;  // static arrays whose size is a constant
   bool dynamic_shared = false;
   int barriers = 0, atomics = 0, shuffles = 0, votes = 0;
-  int divergent_branches = 0;          // conditions that depend on threadIdx and hold more than a bounds guard
-  bool bounds_guard = false;           // if (i < n) or if (i >= n) return
-  bool one_thread_per_row = false;     // a serial loop over a row that one thread owns
-  bool const_restrict = false;         // every read-only pointer is const __restrict__
+  int divergent_branches = 0;       // conditions that depend on threadIdx and hold more than a bounds guard
+  bool bounds_guard = false;        // if (i < n) or if (i >= n) return
+  bool one_thread_per_row = false;  // a serial loop over a row that one thread owns
+  bool const_restrict = false;      // every read-only pointer is const __restrict__
   bool launch_bounds = false;
-  bool vectorized = false;             // some global access is wider than one element
+  bool vectorized = false;  // some global access is wider than one element
   bool tensor_cores = false, async_copy = false, cooperative_groups = false;
   int max_vector_width = 1;
-  int independent_accumulators = 0;    // the widest group of accumulators of one loop
-  std::set<std::string> math;          // "expf", "__expf", "rsqrtf", "tanhf", "erff", ...
+  int independent_accumulators = 0;  // the widest group of accumulators of one loop
+  std::set<std::string> math;        // "expf", "__expf", "rsqrtf", "tanhf", "erff", ...
   std::set<DType> dtypes;
 };
 
 struct KernelInfo {
-  std::string name;                    // qualified: "ns::softmax"
+  std::string name;  // qualified: "ns::softmax"
   std::vector<std::string> template_parameters;
   std::vector<ParameterInfo> parameters;
   std::string file;
@@ -94,9 +105,9 @@ struct EntryInfo {
   Kind kind = Kind::kLauncher;
   std::string name;
   std::vector<ParameterInfo> parameters;
-  std::vector<std::string> kernels;    // that it launches, directly or through functions of the repository
-  std::string slice_hash;              // of everything behind the entry: changes exactly when the entry's meaning may have changed
-  std::string refusal;                 // not empty: why it cannot be an entry ("uses cuBLAS (cublasSgemm)")
+  std::vector<std::string> kernels;  // that it launches, directly or through functions of the repository
+  std::string slice_hash;  // of everything behind the entry: changes exactly when the entry's meaning may have changed
+  std::string refusal;     // not empty: why it cannot be an entry ("uses cuBLAS (cublasSgemm)")
   int refusal_line = 0;
   int line = 0, end_line = 0;
 };
@@ -104,10 +115,10 @@ struct EntryInfo {
 std::string_view Name(EntryInfo::Kind kind);
 
 struct Inspection {
-  std::vector<EntryInfo> entries;      // in source order
+  std::vector<EntryInfo> entries;  // in source order
   std::vector<KernelInfo> kernels;
-  std::vector<std::string> headers;    // in-repository files that were included, relative to the root
-  std::vector<std::string> warnings;   // "file:line: message"
+  std::vector<std::string> headers;   // in-repository files that were included, relative to the root
+  std::vector<std::string> warnings;  // "file:line: message"
 };
 
 }  // namespace warpwright::core

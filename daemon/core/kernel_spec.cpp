@@ -6,10 +6,10 @@
 namespace warpwright::core {
 namespace {
 constexpr std::pair<Allow, std::string_view> kAllowNames[] = {
-    {Allow::kTf32, "tf32"},           {Allow::kNondeterministic, "nondeterministic"},
-    {Allow::kClock, "clock"},         {Allow::kCachePolicy, "cache_policy"},
-    {Allow::kPrintf, "printf"},       {Allow::kReducedPrecision, "reduced_precision"},
-    {Allow::kState, "state"},         {Allow::kBuildDependent, "build_dependent"}};
+    {Allow::kTf32, "tf32"},     {Allow::kNondeterministic, "nondeterministic"},
+    {Allow::kClock, "clock"},   {Allow::kCachePolicy, "cache_policy"},
+    {Allow::kPrintf, "printf"}, {Allow::kReducedPrecision, "reduced_precision"},
+    {Allow::kState, "state"},   {Allow::kBuildDependent, "build_dependent"}};
 }
 
 std::string_view Name(Role role) {

@@ -1,4 +1,5 @@
-// What the manifest says about one entry: its arguments, its cases, what is allowed. Values only; config/manifest.h reads them.
+// What the manifest says about one entry: its arguments, its cases, what is allowed. Values only; config/manifest.h
+// reads them.
 #pragma once
 
 #include <map>
@@ -19,11 +20,11 @@ std::string_view Name(Role role);
 // How an input buffer is filled. Integer bounds may use scalar arguments: {integers: [0, "C - 1"]}.
 struct Init {
   enum class Kind { kDefault, kNormal, kUniform, kPareto, kLognormal, kConstant, kIntegers, kFile };
-  Kind kind = Kind::kDefault;  // normal(0, 1) for floats, integers in [0, 127] else
-  double a = 0;                // mean, low, alpha, mu, value
-  double b = 1;                // deviation, high, -, sigma
+  Kind kind = Kind::kDefault;           // normal(0, 1) for floats, integers in [0, 127] else
+  double a = 0;                         // mean, low, alpha, mu, value
+  double b = 1;                         // deviation, high, -, sigma
   std::optional<Expression> low, high;  // kIntegers, inclusive
-  std::string path, tensor;    // kFile: safetensors in the repository, and the tensor's name
+  std::string path, tensor;             // kFile: safetensors in the repository, and the tensor's name
 };
 
 struct BufferArgument {
@@ -49,7 +50,8 @@ enum class DeviceKind { kSim, kCuda };
 struct Case {
   std::string name;  // unique within the kernel; made from the scalars where not given: "N=1024,C=768"
   std::map<std::string, ScalarValue> scalars;  // every scalar argument
-  double weight = 1;  // of its time in the gain; 0: verified only (the default of cases that are for the simulator alone)
+  double weight =
+      1;  // of its time in the gain; 0: verified only (the default of cases that are for the simulator alone)
   std::set<DeviceKind> on = {DeviceKind::kSim, DeviceKind::kCuda};
   int line = 0;
 };
@@ -62,7 +64,16 @@ struct LaunchSpec {
 };
 
 // kState: module variables may be left other than they were found, for the next launch to see.
-enum class Allow { kTf32, kNondeterministic, kClock, kCachePolicy, kPrintf, kReducedPrecision, kState, kBuildDependent };
+enum class Allow {
+  kTf32,
+  kNondeterministic,
+  kClock,
+  kCachePolicy,
+  kPrintf,
+  kReducedPrecision,
+  kState,
+  kBuildDependent
+};
 inline constexpr Allow kLastAllow = Allow::kBuildDependent;
 std::string_view Name(Allow allow);
 std::optional<Allow> ParseAllow(std::string_view name);
@@ -90,8 +101,8 @@ struct KernelSpec {
 struct Policy {
   double min_speedup = 1.05;
   int max_rounds = 10;
-  double max_minutes = 30;    // per kernel
-  int max_repairs = 3;        // per failed candidate
+  double max_minutes = 30;  // per kernel
+  int max_repairs = 3;      // per failed candidate
 };
 
 // What may be said on the forge in this repository's name. An operator's ceilings (config/operator_file.h) win over it.
@@ -107,7 +118,7 @@ struct PullRequestPolicy {
 // Nights: every entry is timed against its own history.
 struct NightlyPolicy {
   bool enabled = true;
-  double threshold = 1.03;            // slower by less than this is not reported, however sure
+  double threshold = 1.03;                    // slower by less than this is not reported, however sure
   std::string branch = "warpwright-history";  // where the history is kept; the last 400 nights
 };
 

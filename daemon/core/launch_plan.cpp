@@ -73,18 +73,20 @@ class Validator {
 
 // Whether the operation reads or writes a buffer argument.
 bool TouchesArgument(const LaunchPlan& plan, const PlanOp& op) {
-  const auto argument = [&](const DevicePointer& pointer) { return plan.buffers[pointer.buffer].kind == PlanBuffer::Kind::kArgument; };
-  return std::visit(Overload{[&](const KernelLaunch& launch) {
-                               for (const auto& parameter : launch.parameters)
-                                 for (const auto& [offset, pointer] : parameter.pointers)
-                                   if (argument(pointer)) return true;
-                               return false;
-                             },
-                             [&](const CopyOp& copy) { return argument(copy.source) || argument(copy.destination); },
-                             [&](const MemsetOp& memset) { return argument(memset.destination); },
-                             [&](const UploadOp& upload) { return argument(upload.destination); },
-                             [](const auto&) { return false; }},
-                    op);
+  const auto argument = [&](const DevicePointer& pointer) {
+    return plan.buffers[pointer.buffer].kind == PlanBuffer::Kind::kArgument;
+  };
+  return std::visit(
+      Overload{[&](const KernelLaunch& launch) {
+                 for (const auto& parameter : launch.parameters)
+                   for (const auto& [offset, pointer] : parameter.pointers)
+                     if (argument(pointer)) return true;
+                 return false;
+               },
+               [&](const CopyOp& copy) { return argument(copy.source) || argument(copy.destination); },
+               [&](const MemsetOp& memset) { return argument(memset.destination); },
+               [&](const UploadOp& upload) { return argument(upload.destination); }, [](const auto&) { return false; }},
+      op);
 }
 
 }  // namespace
@@ -98,7 +100,8 @@ Status ValidatePlan(const LaunchPlan& plan) {
   for (const auto* ops : {&plan.setup, &plan.ops})
     for (const auto& op : *ops) WW_TRY(std::visit(validator, op));
   for (const auto& op : plan.setup)
-    if (TouchesArgument(plan, op)) return Bad("the first call works on its arguments to spare later ones the work, whose arguments may be others");
+    if (TouchesArgument(plan, op))
+      return Bad("the first call works on its arguments to spare later ones the work, whose arguments may be others");
   return {};
 }
 

@@ -1,6 +1,6 @@
-// What a launcher did, recorded: the sequence of device operations for one set of arguments. A plan holds no addresses: each
-// pointer is a buffer and an offset, so that it can be replayed on any device. Plans come from untrusted code and are checked
-// by ValidatePlan before anything is replayed.
+// What a launcher did, recorded: the sequence of device operations for one set of arguments. A plan holds no addresses:
+// each pointer is a buffer and an offset, so that it can be replayed on any device. Plans come from untrusted code and
+// are checked by ValidatePlan before anything is replayed.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +30,13 @@ struct DevicePointer {
 struct PlanBuffer {
   enum class Kind { kArgument, kWorkspace };
   Kind kind = Kind::kArgument;
-  std::string name;        // argument name, or "workspace 0"
+  std::string name;  // argument name, or "workspace 0"
   uint64_t bytes = 0;
   bool operator==(const PlanBuffer&) const = default;
 };
 
-// One parameter of a kernel: its bytes, with the pointers inside it (also inside by-value structs) at their byte offsets.
+// One parameter of a kernel: its bytes, with the pointers inside it (also inside by-value structs) at their byte
+// offsets.
 struct KernelParameter {
   std::vector<std::byte> bytes;
   std::map<uint32_t, DevicePointer> pointers;
@@ -55,8 +56,8 @@ struct KernelLaunch {
 };
 struct MemsetOp {
   DevicePointer destination;
-  uint32_t value = 0;   // of `unit` bytes
-  uint32_t unit = 1;    // 1, 2 or 4
+  uint32_t value = 0;  // of `unit` bytes
+  uint32_t unit = 1;   // 1, 2 or 4
   uint64_t bytes = 0;
   uint32_t stream = 0;
   bool operator==(const MemsetOp&) const = default;
@@ -91,7 +92,8 @@ using PlanOp = std::variant<KernelLaunch, MemsetOp, CopyOp, UploadOp, SymbolUplo
 
 struct LaunchPlan {
   std::vector<PlanBuffer> buffers;  // the buffer arguments in the order of the signature, then workspaces
-  std::vector<PlanOp> setup;        // done once per process (static scratch, symbols), before the first `ops`; never on arguments
+  std::vector<PlanOp>
+      setup;  // done once per process (static scratch, symbols), before the first `ops`; never on arguments
   std::vector<PlanOp> ops;
   bool operator==(const LaunchPlan&) const = default;
 };

@@ -1,5 +1,5 @@
-// How counters and static features become evidence. The roofline floor follows Williams, Waterman and Patterson ("Roofline", CACM 2009):
-// the larger of compulsory traffic over bandwidth and counted arithmetic over peak.
+// How counters and static features become evidence. The roofline floor follows Williams, Waterman and Patterson
+// ("Roofline", CACM 2009): the larger of compulsory traffic over bandwidth and counted arithmetic over peak.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -19,7 +19,8 @@ uint64_t ClassCount(const Counters& c, std::initializer_list<InstructionClass> c
 }
 
 bool UsesPreciseMath(const std::set<std::string>& math) {
-  for (const char* name : {"expf", "logf", "log2f", "log10f", "sinf", "cosf", "tanf", "powf", "exp", "log", "sin", "cos", "pow"})
+  for (const char* name :
+       {"expf", "logf", "log2f", "log10f", "sinf", "cosf", "tanf", "powf", "exp", "log", "sin", "cos", "pow"})
     if (math.count(name) != 0) return true;
   return false;
 }
@@ -91,23 +92,31 @@ void SetUtilization(Evidence& evidence, const LaunchReport& launch) {
   const struct {
     const char *field, *name;
     double part;
-  } parts[] = {{"dram_throughput_pct", "dram_us", t.dram_us},       {"l2_throughput_pct", "l2_us", t.l2_us},
-               {"l1_throughput_pct", "l1_us", t.l1_us},             {"shared_throughput_pct", "shared_us", t.shared_us},
-               {"issue_utilization_pct", "issue_us", t.issue_us},   {"fp32_pct", "fp32_us", t.fp32_us},
-               {"fp64_pct", "fp64_us", t.fp64_us},                  {"fp16_pct", "fp16_us", t.fp16_us},
-               {"integer_pct", "integer_us", t.integer_us},         {"sfu_pct", "sfu_us", t.sfu_us},
-               {"atomic_pct", "atomic_us", t.atomic_us},            {"latency_pct", "latency_us", t.latency_us},
+  } parts[] = {{"dram_throughput_pct", "dram_us", t.dram_us},
+               {"l2_throughput_pct", "l2_us", t.l2_us},
+               {"l1_throughput_pct", "l1_us", t.l1_us},
+               {"shared_throughput_pct", "shared_us", t.shared_us},
+               {"issue_utilization_pct", "issue_us", t.issue_us},
+               {"fp32_pct", "fp32_us", t.fp32_us},
+               {"fp64_pct", "fp64_us", t.fp64_us},
+               {"fp16_pct", "fp16_us", t.fp16_us},
+               {"integer_pct", "integer_us", t.integer_us},
+               {"sfu_pct", "sfu_us", t.sfu_us},
+               {"atomic_pct", "atomic_us", t.atomic_us},
+               {"latency_pct", "latency_us", t.latency_us},
                {"overhead_pct", "overhead_us", t.overhead_us}};
   for (const auto& [field, name, part] : parts) e.Set(field, Percent(part, t.total_us), {name});
   for (const auto& [name, value] : launch.metrics)
-    if (const EvidenceField* field = FindEvidenceField(name)) evidence.Set(name, std::clamp(value, field->low, field->high));
+    if (const EvidenceField* field = FindEvidenceField(name))
+      evidence.Set(name, std::clamp(value, field->low, field->high));
 }
 
 void SetMemory(Evidence& evidence, const LaunchReport& launch, double min_bytes) {
   MeasuredEvidence e(evidence, launch);
   const Counters& c = launch.counters;
   const auto d = [](uint64_t v) { return static_cast<double>(v); };
-  e.Set("memory_excess", std::min(1e4, Ratio(d(c.dram_read_bytes + c.dram_write_bytes), min_bytes)), {"dram_read_bytes", "dram_write_bytes"});
+  e.Set("memory_excess", std::min(1e4, Ratio(d(c.dram_read_bytes + c.dram_write_bytes), min_bytes)),
+        {"dram_read_bytes", "dram_write_bytes"});
   e.Set("load_reuse", std::min(1e5, Ratio(d(c.global_load_bytes), min_bytes)), {"global_load_bytes"});
   e.Set("arithmetic_intensity", std::min(1e4, Ratio(d(c.flops_fp16 + c.flops_fp32 + c.flops_fp64), min_bytes)),
         {"flops_fp16", "flops_fp32", "flops_fp64"});
@@ -115,16 +124,20 @@ void SetMemory(Evidence& evidence, const LaunchReport& launch, double min_bytes)
         {"global_load_sectors", "global_load_requests"});
   e.Set("store_sectors_per_request", std::min(32.0, Ratio(d(c.global_store_sectors), d(c.global_store_requests))),
         {"global_store_sectors", "global_store_requests"});
-  e.Set("load_efficiency_pct", Percent(d(c.global_load_bytes), 32.0 * d(c.global_load_sectors)), {"global_load_bytes", "global_load_sectors"});
+  e.Set("load_efficiency_pct", Percent(d(c.global_load_bytes), 32.0 * d(c.global_load_sectors)),
+        {"global_load_bytes", "global_load_sectors"});
   e.Set("store_efficiency_pct", Percent(d(c.global_store_bytes), 32.0 * d(c.global_store_sectors)),
         {"global_store_bytes", "global_store_sectors"});
   e.Set("store_sector_pct", Percent(d(c.global_store_sectors), d(c.global_store_sectors + c.global_load_sectors)),
         {"global_store_sectors", "global_load_sectors"});
   e.Set("access_bytes", std::min(16.0, Ratio(d(c.global_load_bytes), 32.0 * d(c.global_load_requests))),
         {"global_load_bytes", "global_load_requests"});
-  e.Set("l1_hit_pct", Percent(d(c.l1_hit_sectors), d(c.l1_hit_sectors + c.l1_miss_sectors)), {"l1_hit_sectors", "l1_miss_sectors"});
-  e.Set("l2_hit_pct", Percent(d(c.l2_hit_sectors), d(c.l2_hit_sectors + c.l2_miss_sectors)), {"l2_hit_sectors", "l2_miss_sectors"});
-  e.Set("bank_conflict_pct", Percent(d(c.shared_bank_conflicts), d(c.shared_wavefronts)), {"shared_bank_conflicts", "shared_wavefronts"});
+  e.Set("l1_hit_pct", Percent(d(c.l1_hit_sectors), d(c.l1_hit_sectors + c.l1_miss_sectors)),
+        {"l1_hit_sectors", "l1_miss_sectors"});
+  e.Set("l2_hit_pct", Percent(d(c.l2_hit_sectors), d(c.l2_hit_sectors + c.l2_miss_sectors)),
+        {"l2_hit_sectors", "l2_miss_sectors"});
+  e.Set("bank_conflict_pct", Percent(d(c.shared_bank_conflicts), d(c.shared_wavefronts)),
+        {"shared_bank_conflicts", "shared_wavefronts"});
   const double local = d(c.local_load_bytes + c.local_store_bytes);
   e.Set("local_bytes_pct", Percent(local, local + d(c.global_load_bytes + c.global_store_bytes)),
         {"local_load_bytes", "local_store_bytes", "global_load_bytes", "global_store_bytes"});
@@ -140,7 +153,8 @@ void SetInstructions(Evidence& evidence, const LaunchReport& launch) {
   };
   e.Set("fp_instruction_pct", share({kFp32, kFp64, kFp16, kSfu}), {"warp_instructions_fp32", "warp_instructions_sfu"});
   e.Set("integer_instruction_pct", share({kInteger, kMove}), {"warp_instructions_integer", "warp_instructions_move"});
-  e.Set("memory_instruction_pct", share({kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore, kLocalLoad, kLocalStore, kConstantLoad, kAtomic}),
+  e.Set("memory_instruction_pct",
+        share({kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore, kLocalLoad, kLocalStore, kConstantLoad, kAtomic}),
         {"warp_instructions_global_load", "warp_instructions_shared_load", "warp_instructions_constant_load"});
   e.Set("control_instruction_pct", share({kControl}), {"warp_instructions_control"});
   e.Set("conversion_instruction_pct", share({kConversion}), {"warp_instructions_conversion"});
@@ -148,12 +162,14 @@ void SetInstructions(Evidence& evidence, const LaunchReport& launch) {
         {"divergent_branches", "branches"});
   e.Set("warp_efficiency_pct", Percent(static_cast<double>(c.thread_instructions), 32.0 * total),
         {"thread_instructions", "warp_instructions"});
-  e.Set("barriers_per_warp", std::min(1e6, Ratio(static_cast<double>(c.barriers), static_cast<double>(c.warps))), {"barriers"});
+  e.Set("barriers_per_warp", std::min(1e6, Ratio(static_cast<double>(c.barriers), static_cast<double>(c.warps))),
+        {"barriers"});
 }
 
 void SetParallelism(Evidence& e, const LaunchReport& launch) {
   const Occupancy& o = launch.occupancy;
-  if (launch.unmeasured.count("achieved_occupancy") == 0) e.Set("achieved_occupancy_pct", std::clamp(100 * o.achieved, 0.0, 100.0));
+  if (launch.unmeasured.count("achieved_occupancy") == 0)
+    e.Set("achieved_occupancy_pct", std::clamp(100 * o.achieved, 0.0, 100.0));
   e.Set("theoretical_occupancy_pct", std::clamp(100 * o.theoretical, 0.0, 100.0));
   e.Set("limited_by_registers", o.limiter == "registers");
   e.Set("limited_by_shared", o.limiter == "shared memory");

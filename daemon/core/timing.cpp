@@ -95,7 +95,8 @@ TimingSummary Summarize(std::span<const TimedPair> pairs, const TimingRules& rul
   summary.upper = summary.log_ratio + shown;
   summary.decision_lower = summary.log_ratio - deciding;
   summary.decision_upper = summary.log_ratio + deciding;
-  if (!LostTooMany(summary, rules)) summary.decision = Decide(summary.decision_lower, summary.decision_upper, rules.min_effect);
+  if (!LostTooMany(summary, rules))
+    summary.decision = Decide(summary.decision_lower, summary.decision_upper, rules.min_effect);
   return summary;
 }
 

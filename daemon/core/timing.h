@@ -1,9 +1,10 @@
 // Paired timing of a candidate against its original on a real device, and what may be concluded from it.
 //
-// The protocol (after nvbench's cold measurement and the published lessons of GPU kernel contests): original and candidate run
-// on the same fresh inputs, in pairs, in random order, from cold caches. Pairs come in blocks; a block's value is the difference
-// of its medians of log time, so that slow drift and single outliers cancel. Looks are fixed: after 10, 20 and 40 blocks, with
-// one-sided alpha of 0.01, 0.02 and 0.02, never "until significant". A verdict is never forced: kInconclusive is one.
+// The protocol (after nvbench's cold measurement and the published lessons of GPU kernel contests): original and
+// candidate run on the same fresh inputs, in pairs, in random order, from cold caches. Pairs come in blocks; a block's
+// value is the difference of its medians of log time, so that slow drift and single outliers cancel. Looks are fixed:
+// after 10, 20 and 40 blocks, with one-sided alpha of 0.01, 0.02 and 0.02, never "until significant". A verdict is
+// never forced: kInconclusive is one.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace warpwright::core {
 
-// How far a timed output was from the original's on the same inputs, as the device itself saw it. Every timed output is looked
-// at so; a few are returned whole and compared outside.
+// How far a timed output was from the original's on the same inputs, as the device itself saw it. Every timed output is
+// looked at so; a few are returned whole and compared outside.
 struct OutputDeviation {
   double relative_rms = 0;       // rms(candidate - original) / rms(original), over the elements that are finite in both
   uint64_t different_class = 0;  // elements that are NaN or infinite in one only, or of another sign of infinity
@@ -27,18 +28,18 @@ struct TimedPair {
   bool candidate_first = false;
   double original_us = 0, candidate_us = 0;
   double original_mhz = 0, candidate_mhz = 0;  // clock of the multiprocessors meanwhile; 0: unknown
-  OutputDeviation drift;                            // the worst over the outputs
+  OutputDeviation drift;                       // the worst over the outputs
 };
 
 enum class TimingDecision : uint8_t { kFaster, kSame, kSlower, kInconclusive };
 std::string_view Name(TimingDecision decision);  // "faster"
 
 struct TimingRules {
-  double min_effect = 0.02;            // FASTER must be faster by more than this
-  double throttled_share = 0.75;       // a pair is discarded where a clock is below this share of `nominal_mhz`
-  double clock_difference = 0.03;      // or where the clocks of its two sides differ by more
-  double max_discarded_share = 0.20;   // beyond it nothing is concluded
-  double nominal_mhz = 0;              // 0: only differences are looked at
+  double min_effect = 0.02;           // FASTER must be faster by more than this
+  double throttled_share = 0.75;      // a pair is discarded where a clock is below this share of `nominal_mhz`
+  double clock_difference = 0.03;     // or where the clocks of its two sides differ by more
+  double max_discarded_share = 0.20;  // beyond it nothing is concluded
+  double nominal_mhz = 0;             // 0: only differences are looked at
 };
 
 // The looks, in blocks; at most so many blocks are ever timed.
@@ -50,22 +51,23 @@ std::span<const TimingLook> TimingLooks();
 
 struct TimingSummary {
   TimingDecision decision = TimingDecision::kInconclusive;
-  double log_ratio = 0;              // mean over blocks of log(original / candidate): > 0 is faster
-  double standard_error = 0;         // of log_ratio, over the blocks
-  double lower = 0, upper = 0;       // of log_ratio: two-sided 95 % by Student's t over the blocks
-  double decision_lower = 0;         // one-sided bound at the look's alpha, which decides
+  double log_ratio = 0;         // mean over blocks of log(original / candidate): > 0 is faster
+  double standard_error = 0;    // of log_ratio, over the blocks
+  double lower = 0, upper = 0;  // of log_ratio: two-sided 95 % by Student's t over the blocks
+  double decision_lower = 0;    // one-sided bound at the look's alpha, which decides
   double decision_upper = 0;
-  double original_us = 0, candidate_us = 0;  // medians over the pairs that count
+  double original_us = 0, candidate_us = 0;          // medians over the pairs that count
   double hot_original_us = 0, hot_candidate_us = 0;  // from warm caches, back to back; not part of the decision
   int pairs = 0, discarded = 0, blocks = 0;
   bool operator==(const TimingSummary&) const = default;
 };
 
-// `alpha`: of the look at which the pairs stand. kFaster where the lower bound is above log(1 + min_effect), kSlower where the
-// upper is below -log(1 + min_effect), kSame where both bounds are within that; else kInconclusive.
+// `alpha`: of the look at which the pairs stand. kFaster where the lower bound is above log(1 + min_effect), kSlower
+// where the upper is below -log(1 + min_effect), kSame where both bounds are within that; else kInconclusive.
 TimingSummary Summarize(std::span<const TimedPair> pairs, const TimingRules& rules, double alpha);
 
-// Several cases as one: their mean by weight, with the bound that follows from their standard errors and the fewest blocks of any.
+// Several cases as one: their mean by weight, with the bound that follows from their standard errors and the fewest
+// blocks of any.
 struct WeightedTiming {
   double weight = 1;
   TimingSummary summary;
@@ -75,8 +77,8 @@ struct TimingOverall {
   double log_ratio = 0;
   double decision_lower = 0, decision_upper = 0;  // one-sided, at alpha
 };
-// As Summarize decides; but never kFaster where a case is slower by more than `min_effect`, and kInconclusive where a case has no
-// blocks to speak of or lost too many pairs.
+// As Summarize decides; but never kFaster where a case is slower by more than `min_effect`, and kInconclusive where a
+// case has no blocks to speak of or lost too many pairs.
 TimingOverall Combine(std::span<const WeightedTiming> cases, const TimingRules& rules, double alpha);
 
 // The t for which Student's distribution with `degrees` (at least 1) degrees of freedom has `alpha` (between 0 and 1)

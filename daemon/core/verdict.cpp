@@ -47,8 +47,8 @@ std::string VerdictMessage(const Verdict& verdict) {
                    Location(v.fault.file, v.fault.line);
           },
           [](const Measured& v) {
-            return std::string(v.modelled ? "verified and modelled on " : "verified and measured on ") + v.device + ", " +
-                   std::to_string(v.cases.size()) + (v.cases.size() == 1 ? " case" : " cases") +
+            return std::string(v.modelled ? "verified and modelled on " : "verified and measured on ") + v.device +
+                   ", " + std::to_string(v.cases.size()) + (v.cases.size() == 1 ? " case" : " cases") +
                    (v.decision ? ": " + std::string(Name(*v.decision)) : std::string());
           }},
       verdict);

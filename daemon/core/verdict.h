@@ -14,8 +14,18 @@ namespace warpwright::core {
 // A fault that a device saw while the kernel ran. `line` is the user's where -lineinfo gives one.
 struct Fault {
   enum class Kind {
-    kOutOfBounds, kMisaligned, kUninitializedRead, kSharedRace, kDivergentBarrier, kInactiveShuffle, kInstructionLimit,
-    kTrap, kNotSimulated, kReadOnlyWrite, kResourceLimit, kIllegalInstruction
+    kOutOfBounds,
+    kMisaligned,
+    kUninitializedRead,
+    kSharedRace,
+    kDivergentBarrier,
+    kInactiveShuffle,
+    kInstructionLimit,
+    kTrap,
+    kNotSimulated,
+    kReadOnlyWrite,
+    kResourceLimit,
+    kIllegalInstruction
   };
   Kind kind = Kind::kOutOfBounds;
   std::string message;  // complete: "out-of-bounds write of 4 bytes at out[1024] (buffer of 4096 bytes)"
@@ -30,7 +40,8 @@ std::string_view Name(Fault::Kind kind);  // "out-of-bounds"
 struct CompileFailed {
   std::string log;  // the compiler's, with the user's file and line
 };
-// It may not be run or cannot be sliced or recorded: cuBLAS in the launcher, a forbidden instruction, an edit outside the entry.
+// It may not be run or cannot be sliced or recorded: cuBLAS in the launcher, a forbidden instruction, an edit outside
+// the entry.
 struct Refused {
   std::string check;  // "slice", "record", "splice", "ptx-rules", ...
   std::string reason;
@@ -38,7 +49,7 @@ struct Refused {
   int line = 0;
 };
 struct WrongResult {
-  std::string check;   // "unwritten-output", "comparison", "guard-bands", "input-hash", "secret-seed", ...
+  std::string check;  // "unwritten-output", "comparison", "guard-bands", "input-hash", "secret-seed", ...
   std::string case_name;
   std::string message;  // with the coordinates, the expected and the actual value
 };
@@ -54,7 +65,8 @@ struct CaseMeasurement {
   std::vector<LaunchReport> launches;
   std::optional<TimingSummary> timing;  // against the original, on a real device
 };
-// Begins the notes on what could not be counted: the reason and its remedy follow. They are of the device, not of a kernel.
+// Begins the notes on what could not be counted: the reason and its remedy follow. They are of the device, not of a
+// kernel.
 inline constexpr std::string_view kCountersNote = "counters: ";
 
 struct Measured {
@@ -62,10 +74,11 @@ struct Measured {
   std::string device;  // "sim:h200"
   std::vector<CaseMeasurement> cases;
   std::vector<std::string> checks;  // the checks that ran and passed, in order
-  // Of the paired timing on a real device, over all cases by weight. A full evaluation says kFaster only where a second process
-  // with other seeds said so too.
+  // Of the paired timing on a real device, over all cases by weight. A full evaluation says kFaster only where a second
+  // process with other seeds said so too.
   std::optional<TimingDecision> decision;
-  std::vector<std::string> notes;   // of this candidate, for reviewers: "uses approximate ex2, which the original does not"
+  std::vector<std::string>
+      notes;  // of this candidate, for reviewers: "uses approximate ex2, which the original does not"
 };
 
 using Verdict = std::variant<CompileFailed, Refused, WrongResult, Faulted, Measured>;
@@ -77,11 +90,11 @@ constexpr std::string_view Tag(const WrongResult*) { return "wrong_result"; }
 constexpr std::string_view Tag(const Faulted*) { return "faulted"; }
 constexpr std::string_view Tag(const Measured*) { return "measured"; }
 std::string_view VerdictName(const Verdict& verdict);
-std::string VerdictMessage(const Verdict& verdict);    // one line for people
+std::string VerdictMessage(const Verdict& verdict);  // one line for people
 inline bool Passed(const Verdict& verdict) { return std::holds_alternative<Measured>(verdict); }
 
-// Weighted geometric mean of original / candidate over the cases that both have; > 1 is faster. Where a side was timed against the
-// task's original (CaseMeasurement::timing), those pairs count and not the two times.
+// Weighted geometric mean of original / candidate over the cases that both have; > 1 is faster. Where a side was timed
+// against the task's original (CaseMeasurement::timing), those pairs count and not the two times.
 double LogGain(const CaseMeasurement& before, const CaseMeasurement& after);  // of one case
 double Speedup(const Measured& original, const Measured& candidate);
 

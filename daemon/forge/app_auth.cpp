@@ -24,11 +24,14 @@ class Fixed final : public TokenSource {
   explicit Fixed(std::function<Result<std::string>()> read) : read_(std::move(read)) {}
   Result<std::string> Token(const RepositoryName&) override {
     WW_ASSIGN(std::string token, read_());
-    if (token.empty()) return Fail(ErrorCode::kEnvironment, "the forge's token is empty", "look into the file or variable that holds it");
+    if (token.empty())
+      return Fail(ErrorCode::kEnvironment, "the forge's token is empty",
+                  "look into the file or variable that holds it");
     base::RegisterSecret(token);
     return token;
   }
-  void Reject(const RepositoryName&, const std::string&) override {}  // a replaced file is seen by the next Token anyway
+  void Reject(const RepositoryName&, const std::string&) override {
+  }  // a replaced file is seen by the next Token anyway
   Result<std::string> Login() override { return std::string(); }
 
  private:
@@ -63,7 +66,7 @@ class App final : public TokenSource {
   const AppOptions options_;
   const base::Clock& clock_;
   std::unique_ptr<GithubTransport> transport_;
-  std::mutex mutex_;  // also while a token is made: who waits for it needs no second one
+  std::mutex mutex_;                              // also while a token is made: who waits for it needs no second one
   std::map<std::string, int64_t> installations_;  // by "owner/name"
   std::map<std::string, Held> held_;
   std::string login_;
@@ -92,12 +95,14 @@ Status App::Start(Http& http) {
 
 Result<int64_t> App::Installation(const RepositoryName& repository, RetryBudget& patience) {
   if (const auto known = installations_.find(repository.Full()); known != installations_.end()) return known->second;
-  const std::string path = fmt::format("/repos/{}/{}/installation", PercentEncoded(repository.owner), PercentEncoded(repository.name));
+  const std::string path =
+      fmt::format("/repos/{}/{}/installation", PercentEncoded(repository.owner), PercentEncoded(repository.name));
   WW_ASSIGN(const GithubResponse answer, transport_->Get(repository, path, patience));
   if (answer.status == 404)
     return Fail(ErrorCode::kEnvironment, fmt::format("the GitHub App is not installed on {}", repository.Full()),
                 "install it there: settings of the App on the forge, 'Install App'");
-  if (answer.status != 200) return Fail(transport_->Refusal(answer, fmt::format("find the App's installation on {}", repository.Full())));
+  if (answer.status != 200)
+    return Fail(transport_->Refusal(answer, fmt::format("find the App's installation on {}", repository.Full())));
   WW_ASSIGN(const int64_t id, DecodeInstallation(answer.body));
   installations_[repository.Full()] = id;
   return id;
@@ -105,13 +110,19 @@ Result<int64_t> App::Installation(const RepositoryName& repository, RetryBudget&
 
 Result<App::Held> App::Make(const RepositoryName& repository) {
   const json wanted = {{"repositories", json::array({repository.name})},
-                       {"permissions", {{"contents", "write"}, {"pull_requests", "write"}, {"checks", "write"}, {"issues", "write"}, {"metadata", "read"}}}};
+                       {"permissions",
+                        {{"contents", "write"},
+                         {"pull_requests", "write"},
+                         {"checks", "write"},
+                         {"issues", "write"},
+                         {"metadata", "read"}}}};
   RetryBudget patience = transport_->Begin();
   bool installed_again = false;
   while (true) {
     WW_ASSIGN(const int64_t installation, Installation(repository, patience));
     WW_ASSIGN(const GithubWrite written,
-              transport_->Write(repository, "POST", fmt::format("/app/installations/{}/access_tokens", installation), wanted, patience));
+              transport_->Write(repository, "POST", fmt::format("/app/installations/{}/access_tokens", installation),
+                                wanted, patience));
     if (written.lost) continue;  // a token that nobody knows expires by itself
     if (written.answer.status == 201) {
       WW_ASSIGN(GithubInstallationToken made, DecodeInstallationToken(written.answer.body));
@@ -126,8 +137,10 @@ Result<App::Held> App::Make(const RepositoryName& repository) {
     Error refusal = transport_->Refusal(written.answer, fmt::format("make a token for {}", repository.Full()));
     if (written.answer.status == 422) {
       refusal.code = ErrorCode::kEnvironment;
-      refusal.remedy = "the App needs these permissions: contents, pull requests, checks and issues (read and write), metadata (read); after a change its "
-                       "owner must accept them";
+      refusal.remedy =
+          "the App needs these permissions: contents, pull requests, checks and issues (read and write), metadata "
+          "(read); after a change its "
+          "owner must accept them";
     }
     return Fail(std::move(refusal));
   }
@@ -135,7 +148,8 @@ Result<App::Held> App::Make(const RepositoryName& repository) {
 
 Result<std::string> App::Token(const RepositoryName& repository) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = held_.find(repository.Full()); found != held_.end() && clock_.Now() + kRenewBefore < found->second.expires)
+  if (const auto found = held_.find(repository.Full());
+      found != held_.end() && clock_.Now() + kRenewBefore < found->second.expires)
     return found->second.token;
   WW_ASSIGN(Held made, Make(repository));
   return (held_[repository.Full()] = std::move(made)).token;
@@ -159,7 +173,9 @@ Result<std::string> App::Login() {
 
 }  // namespace
 
-std::shared_ptr<TokenSource> FixedToken(std::function<Result<std::string>()> read) { return std::make_shared<Fixed>(std::move(read)); }
+std::shared_ptr<TokenSource> FixedToken(std::function<Result<std::string>()> read) {
+  return std::make_shared<Fixed>(std::move(read));
+}
 
 Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const base::Clock& clock) {
   auto app = std::make_shared<App>(std::move(options), clock);
@@ -169,7 +185,9 @@ Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, c
 
 void UseTokens(std::shared_ptr<TokenSource> tokens, GithubOptions& options) {
   options.token = [tokens](const RepositoryName& repository) { return tokens->Token(repository); };
-  options.token_rejected = [tokens](const RepositoryName& repository, const std::string& token) { tokens->Reject(repository, token); };
+  options.token_rejected = [tokens](const RepositoryName& repository, const std::string& token) {
+    tokens->Reject(repository, token);
+  };
   options.login = [tokens] { return tokens->Login(); };
 }
 

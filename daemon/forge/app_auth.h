@@ -1,6 +1,7 @@
-// Tokens for the forge's interface and for git over https: a fixed one, or those of a GitHub App, which live an hour and are made for one
-// repository and the permissions that are needed. Every token is registered for redaction before it is handed out.
-// The JWT is signed with OpenSSL itself: libcpp-jwt also reads and verifies tokens, and we only ever write one kind.
+// Tokens for the forge's interface and for git over https: a fixed one, or those of a GitHub App, which live an hour
+// and are made for one repository and the permissions that are needed. Every token is registered for redaction before
+// it is handed out. The JWT is signed with OpenSSL itself: libcpp-jwt also reads and verifies tokens, and we only ever
+// write one kind.
 #pragma once
 
 #include <functional>
@@ -26,19 +27,22 @@ class TokenSource {
   virtual Result<std::string> Login() = 0;
 };
 
-// `read` is asked every time, so that a file may be replaced while the daemon runs: [source] { return ReadSecret(source); }
+// `read` is asked every time, so that a file may be replaced while the daemon runs: [source] { return
+// ReadSecret(source); }
 std::shared_ptr<TokenSource> FixedToken(std::function<Result<std::string>()> read);
 
 struct AppOptions {
   std::string api = "https://api.github.com";
-  std::string app_id;                                  // the client id ("Iv23...") or the numeric id
-  std::function<Result<std::string>()> private_key;    // PEM, PKCS#1 as GitHub gives it or PKCS#8; read for each signature
+  std::string app_id;  // the client id ("Iv23...") or the numeric id
+  std::function<Result<std::string>()>
+      private_key;  // PEM, PKCS#1 as GitHub gives it or PKCS#8; read for each signature
   RetryRules retry = {};
   std::function<void(std::chrono::milliseconds)> sleep = {};
   std::function<bool()> stopping = {};
 };
-// Finds the installation of a repository and makes tokens limited to it and to contents, pull requests, checks and issues (write) and
-// metadata (read). Kept until five minutes before they expire. The key is read and tried at once: kEnvironment where it is none.
+// Finds the installation of a repository and makes tokens limited to it and to contents, pull requests, checks and
+// issues (write) and metadata (read). Kept until five minutes before they expire. The key is read and tried at once:
+// kEnvironment where it is none.
 Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const base::Clock& clock);
 
 // Lets a client ask `tokens`.
@@ -46,8 +50,9 @@ void UseTokens(std::shared_ptr<TokenSource> tokens, GithubOptions& options);
 // For git over https (repo/remote.h, Credential::token).
 std::function<Result<std::string>()> TokenFor(std::shared_ptr<TokenSource> tokens, RepositoryName repository);
 
-// A JSON Web Token, RS256: issued a minute ago (clocks differ), valid for nine minutes. kEnvironment: not an RSA private key of 2,048 bits or more
-// in PEM without passphrase.
-Result<std::string> SignAppJwt(std::string_view private_key_pem, std::string_view issuer, std::chrono::system_clock::time_point now);
+// A JSON Web Token, RS256: issued a minute ago (clocks differ), valid for nine minutes. kEnvironment: not an RSA
+// private key of 2,048 bits or more in PEM without passphrase.
+Result<std::string> SignAppJwt(std::string_view private_key_pem, std::string_view issuer,
+                               std::chrono::system_clock::time_point now);
 
 }  // namespace warpwright::forge

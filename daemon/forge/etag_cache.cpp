@@ -56,7 +56,9 @@ Result<std::unique_ptr<EtagCache>> EtagCache::Open(const fs::path& folder, uint6
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error) fs::permissions(folder, fs::perms::owner_all, error);  // answers about private repositories
-  if (error) return Fail(ErrorCode::kIo, fmt::format("prepare {}: {}", folder.string(), error.message()), "make it writable for this user");
+  if (error)
+    return Fail(ErrorCode::kIo, fmt::format("prepare {}: {}", folder.string(), error.message()),
+                "make it writable for this user");
   std::unique_ptr<EtagCache> cache(new EtagCache(folder, max_bytes));
   // What a killed process left half-written beside its target.
   for (auto at = fs::directory_iterator(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
@@ -104,7 +106,8 @@ uint64_t EtagCache::bytes() const {
 void EtagCache::Measure() {
   bytes_ = 0;
   std::error_code error;
-  for (auto at = fs::directory_iterator(folder_, error); !error && at != fs::directory_iterator(); at.increment(error)) {
+  for (auto at = fs::directory_iterator(folder_, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
     std::error_code gone;
     const uint64_t size = IsAnswerFile(at->path()) ? at->file_size(gone) : 0;
     if (!gone) bytes_ += size;
@@ -121,7 +124,8 @@ void EtagCache::Shrink() {
   };
   std::vector<File> files;
   std::error_code error;
-  for (auto at = fs::directory_iterator(folder_, error); !error && at != fs::directory_iterator(); at.increment(error)) {
+  for (auto at = fs::directory_iterator(folder_, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
     std::error_code gone;
     if (IsAnswerFile(at->path())) files.push_back({at->last_write_time(gone), at->file_size(gone), at->path()});
   }

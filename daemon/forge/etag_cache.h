@@ -1,5 +1,6 @@
-// Answers to questions asked before, with their ETags, so that "nothing changed" (304) costs no request of the hour's allowance. One file
-// for each URL, whole or absent; what does not decode, or belongs to another URL, is as if it were not there. Losing the folder loses nothing.
+// Answers to questions asked before, with their ETags, so that "nothing changed" (304) costs no request of the hour's
+// allowance. One file for each URL, whole or absent; what does not decode, or belongs to another URL, is as if it were
+// not there. Losing the folder loses nothing.
 #pragma once
 
 #include <cstdint>

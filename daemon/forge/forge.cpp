@@ -12,7 +12,8 @@ constexpr size_t kMaxNameBytes = 100;
 bool IsName(std::string_view text) {
   if (text.empty() || text.size() > kMaxNameBytes || text == "." || text == "..") return false;
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
   });
 }
 // What stands after the host; nothing where it is not the URL of a host.
@@ -46,8 +47,9 @@ Result<RepositoryName> RepositoryName::FromUrl(std::string_view url) {
   if (path.ends_with(".git")) path.remove_suffix(4);
   auto name = Parse(path);
   // The URL is not repeated: it may hold a password.
-  if (!name) return Fail(ErrorCode::kUsage, "the URL does not name a repository of a forge",
-                         "use https://HOST/OWNER/NAME.git or git@HOST:OWNER/NAME.git");
+  if (!name)
+    return Fail(ErrorCode::kUsage, "the URL does not name a repository of a forge",
+                "use https://HOST/OWNER/NAME.git or git@HOST:OWNER/NAME.git");
   return name;
 }
 

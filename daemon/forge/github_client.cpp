@@ -40,14 +40,16 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
 
 Status CheckBody(std::string_view body) {
   if (base::CodePoints(body) > kMaxBodyCodePoints)
-    return Fail(ErrorCode::kUnsupported, fmt::format("a text of more than {} characters, which GitHub refuses", kMaxBodyCodePoints));
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("a text of more than {} characters, which GitHub refuses", kMaxBodyCodePoints));
   return {};
 }
 
 GithubClient::GithubClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
 GithubClient::~GithubClient() = default;
 
-Result<std::unique_ptr<GithubClient>> GithubClient::Create(GithubOptions options, Http& http, const base::Clock& clock) {
+Result<std::unique_ptr<GithubClient>> GithubClient::Create(GithubOptions options, Http& http,
+                                                           const base::Clock& clock) {
   auto state = std::make_unique<State>();
   WW_ASSIGN(state->transport, GithubTransport::Create(options, http, clock));
   state->options = std::move(options);

@@ -13,19 +13,24 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 8> kReactions = {"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"};
+constexpr std::array<std::string_view, 8> kReactions = {"+1",    "-1",     "laugh",  "confused",
+                                                        "heart", "hooray", "rocket", "eyes"};
 
 }  // namespace
 
-Result<std::optional<GithubIssue>> GithubClient::State::FindDashboard(const RepositoryName& repository, const std::string& marker, RetryBudget& patience) {
+Result<std::optional<GithubIssue>> GithubClient::State::FindDashboard(const RepositoryName& repository,
+                                                                      const std::string& marker,
+                                                                      RetryBudget& patience) {
   WW_ASSIGN(const std::string us, Login(repository, patience));
   const auto look = [&](const std::string& filter) -> Result<std::optional<GithubIssue>> {
     std::optional<GithubIssue> found;
-    const std::string path = RepositoryPath(repository, fmt::format("/issues?state=all&sort=created&per_page=100{}", filter));
+    const std::string path =
+        RepositoryPath(repository, fmt::format("/issues?state=all&sort=created&per_page=100{}", filter));
     WW_TRY(transport->GetPages(repository, path, kMaxPages, patience, [&](const std::string& body) -> Result<bool> {
       WW_ASSIGN(auto page, DecodeIssues(body));
       for (GithubIssue& issue : page) {
-        if (issue.is_pull_request || !IsOurs(issue.author, us) || issue.body.find(marker) == std::string::npos) continue;
+        if (issue.is_pull_request || !IsOurs(issue.author, us) || issue.body.find(marker) == std::string::npos)
+          continue;
         if (!found || issue.state == "open") found = std::move(issue);
         if (found->state == "open") return false;
       }
@@ -51,8 +56,10 @@ Result<int64_t> GithubClient::PutDashboard(const RepositoryName& repository, con
     WW_ASSIGN(const auto found, state_->FindDashboard(repository, request.marker, patience));
     const std::string what = fmt::format("write the dashboard issue of {}", repository.Full());
     if (!found) {
-      const json body = {{"title", request.title}, {"body", request.body}, {"labels", json::array({state_->options.label})}};
-      WW_ASSIGN(const GithubWrite written, transport.Write(repository, "POST", RepositoryPath(repository, "/issues"), body, patience));
+      const json body = {
+          {"title", request.title}, {"body", request.body}, {"labels", json::array({state_->options.label})}};
+      WW_ASSIGN(const GithubWrite written,
+                transport.Write(repository, "POST", RepositoryPath(repository, "/issues"), body, patience));
       if (written.lost) continue;
       if (written.answer.status != 201) return Fail(transport.Refusal(written.answer, what));
       WW_ASSIGN(const GithubIssue made, DecodeIssue(written.answer.body));
@@ -63,14 +70,16 @@ Result<int64_t> GithubClient::PutDashboard(const RepositoryName& repository, con
     if (!SameText(found->body, request.body)) changes["body"] = request.body;
     if (changes.empty()) return found->number;
     WW_ASSIGN(const GithubWrite written,
-              transport.Write(repository, "PATCH", RepositoryPath(repository, fmt::format("/issues/{}", found->number)), changes, patience));
+              transport.Write(repository, "PATCH", RepositoryPath(repository, fmt::format("/issues/{}", found->number)),
+                              changes, patience));
     if (written.lost) continue;
     if (written.answer.status != 200) return Fail(transport.Refusal(written.answer, what));
     return found->number;
   }
 }
 
-Result<std::optional<GithubComment>> GithubClient::State::FindComment(const RepositoryName& repository, int64_t issue, const std::string& marker,
+Result<std::optional<GithubComment>> GithubClient::State::FindComment(const RepositoryName& repository, int64_t issue,
+                                                                      const std::string& marker,
                                                                       RetryBudget& patience) {
   WW_ASSIGN(const std::string us, Login(repository, patience));
   std::optional<GithubComment> found;
@@ -78,7 +87,8 @@ Result<std::optional<GithubComment>> GithubClient::State::FindComment(const Repo
   WW_TRY(transport->GetPages(repository, path, kMaxPages, patience, [&](const std::string& body) -> Result<bool> {
     WW_ASSIGN(auto page, DecodeComments(body));
     for (GithubComment& comment : page)
-      if (!found && IsOurs(comment.author, us) && (comment.body.find(marker) != std::string::npos || SameText(comment.body, marker)))
+      if (!found && IsOurs(comment.author, us) &&
+          (comment.body.find(marker) != std::string::npos || SameText(comment.body, marker)))
         found = std::move(comment);
     return !found;
   }));
@@ -95,8 +105,10 @@ Result<int64_t> GithubClient::PutComment(const RepositoryName& repository, const
   while (true) {
     WW_ASSIGN(const auto found, state_->FindComment(repository, request.issue, marker, patience));
     if (found && SameText(found->body, request.body)) return found->id;
-    const std::string path = RepositoryPath(repository, found ? fmt::format("/issues/comments/{}", found->id) : fmt::format("/issues/{}/comments", request.issue));
-    WW_ASSIGN(const GithubWrite written, transport.Write(repository, found ? "PATCH" : "POST", path, json{{"body", request.body}}, patience));
+    const std::string path = RepositoryPath(repository, found ? fmt::format("/issues/comments/{}", found->id)
+                                                              : fmt::format("/issues/{}/comments", request.issue));
+    WW_ASSIGN(const GithubWrite written,
+              transport.Write(repository, found ? "PATCH" : "POST", path, json{{"body", request.body}}, patience));
     if (written.lost) continue;
     if (written.answer.status != (found ? 200 : 201))
       return Fail(transport.Refusal(written.answer, fmt::format("comment on {}#{}", repository.Full(), request.issue)));
@@ -112,20 +124,25 @@ Status GithubClient::React(const RepositoryName& repository, int64_t comment, co
   RetryBudget patience = state_->transport->Begin();
   const std::string path = RepositoryPath(repository, fmt::format("/issues/comments/{}/reactions", comment));
   while (true) {  // the same reaction twice is one: the server says 200 instead of 201
-    WW_ASSIGN(const GithubWrite written, state_->transport->Write(repository, "POST", path, json{{"content", reaction}}, patience));
+    WW_ASSIGN(const GithubWrite written,
+              state_->transport->Write(repository, "POST", path, json{{"content", reaction}}, patience));
     if (written.lost) continue;
     if (written.answer.status == 200 || written.answer.status == 201) return {};
-    return Fail(state_->transport->Refusal(written.answer, fmt::format("react to comment {} in {}", comment, repository.Full())));
+    return Fail(state_->transport->Refusal(written.answer,
+                                           fmt::format("react to comment {} in {}", comment, repository.Full())));
   }
 }
 
 Result<Permission> GithubClient::PermissionOf(const RepositoryName& repository, const std::string& login) {
   if (login.empty()) return Permission::kNone;
   RetryBudget patience = state_->transport->Begin();
-  const std::string path = RepositoryPath(repository, fmt::format("/collaborators/{}/permission", PercentEncoded(login)));
+  const std::string path =
+      RepositoryPath(repository, fmt::format("/collaborators/{}/permission", PercentEncoded(login)));
   WW_ASSIGN(const GithubResponse answer, state_->transport->Get(repository, path, patience));
   if (answer.status == 404) return Permission::kNone;  // no such user
-  if (answer.status != 200) return Fail(state_->transport->Refusal(answer, fmt::format("ask what {} may do in {}", base::Clip(login, 100), repository.Full())));
+  if (answer.status != 200)
+    return Fail(state_->transport->Refusal(
+        answer, fmt::format("ask what {} may do in {}", base::Clip(login, 100), repository.Full())));
   return DecodePermission(answer.body);
 }
 

@@ -10,14 +10,18 @@ namespace {
 
 using nlohmann::json;
 
-// 422 is "validation failed, or the endpoint has been spammed": only what is said this often is about the label or the reviewer.
+// 422 is "validation failed, or the endpoint has been spammed": only what is said this often is about the label or the
+// reviewer.
 constexpr int kMaxRefusals = 3;
 
 bool Has(const std::vector<std::string>& names, const std::string& name) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& other) { return SameIgnoringCase(name, other); });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& other) { return SameIgnoringCase(name, other); });
 }
 bool Happened(const std::vector<GithubIssueEvent>& history, std::string_view event, const std::string& subject) {
-  return std::any_of(history.begin(), history.end(), [&](const GithubIssueEvent& e) { return e.event == event && SameIgnoringCase(e.subject, subject); });
+  return std::any_of(history.begin(), history.end(), [&](const GithubIssueEvent& e) {
+    return e.event == event && SameIgnoringCase(e.subject, subject);
+  });
 }
 
 // The open one, best one that has the wanted base already.
@@ -41,27 +45,36 @@ json Difference(const PullRequestView& present, const PullRequestRequest& wanted
 
 }  // namespace
 
-Result<std::vector<GithubPullRequest>> GithubClient::State::PullRequestsOf(const RepositoryName& repository, const std::string& head, RetryBudget& patience) {
-  const std::string path = RepositoryPath(repository, fmt::format("/pulls?state=all&head={}&sort=created&direction=desc&per_page=100",
-                                                                  PercentEncoded(repository.owner + ":" + head)));
+Result<std::vector<GithubPullRequest>> GithubClient::State::PullRequestsOf(const RepositoryName& repository,
+                                                                           const std::string& head,
+                                                                           RetryBudget& patience) {
+  const std::string path =
+      RepositoryPath(repository, fmt::format("/pulls?state=all&head={}&sort=created&direction=desc&per_page=100",
+                                             PercentEncoded(repository.owner + ":" + head)));
   std::vector<GithubPullRequest> all;
   WW_TRY(transport->GetPages(repository, path, kMaxPages, patience, [&](const std::string& body) -> Result<bool> {
     WW_ASSIGN(auto page, DecodePullRequests(body));
-    for (GithubPullRequest& request : page)  // a fork's branch of that name is not ours; nor is anything else that the filter let through
-      if (request.view.head == head && SameIgnoringCase(request.head_repository, repository.Full())) all.push_back(std::move(request));
+    for (GithubPullRequest& request :
+         page)  // a fork's branch of that name is not ours; nor is anything else that the filter let through
+      if (request.view.head == head && SameIgnoringCase(request.head_repository, repository.Full()))
+        all.push_back(std::move(request));
     return true;
   }));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.view.number > b.view.number; });
   return all;
 }
 
-Result<GithubPullRequest> GithubClient::State::PullRequest(const RepositoryName& repository, int64_t number, RetryBudget& patience) {
-  WW_ASSIGN(const GithubResponse answer, transport->Get(repository, RepositoryPath(repository, fmt::format("/pulls/{}", number)), patience));
-  if (answer.status != 200) return Fail(transport->Refusal(answer, fmt::format("read pull request {} of {}", number, repository.Full())));
+Result<GithubPullRequest> GithubClient::State::PullRequest(const RepositoryName& repository, int64_t number,
+                                                           RetryBudget& patience) {
+  WW_ASSIGN(const GithubResponse answer,
+            transport->Get(repository, RepositoryPath(repository, fmt::format("/pulls/{}", number)), patience));
+  if (answer.status != 200)
+    return Fail(transport->Refusal(answer, fmt::format("read pull request {} of {}", number, repository.Full())));
   return DecodePullRequest(answer.body);
 }
 
-Result<std::optional<PullRequestView>> GithubClient::FindPullRequest(const RepositoryName& repository, const std::string& head) {
+Result<std::optional<PullRequestView>> GithubClient::FindPullRequest(const RepositoryName& repository,
+                                                                     const std::string& head) {
   RetryBudget patience = state_->transport->Begin();
   WW_ASSIGN(const auto all, state_->PullRequestsOf(repository, head, patience));
   if (all.empty()) return std::nullopt;
@@ -74,7 +87,8 @@ Result<PullRequestView> GithubClient::ReadPullRequest(const RepositoryName& repo
   return std::move(found.view);
 }
 
-Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& repository, const PullRequestRequest& request) {
+Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& repository,
+                                                          const PullRequestRequest& request) {
   WW_TRY(CheckBody(request.body));
   GithubTransport& transport = *state_->transport;
   RetryBudget patience = transport.Begin();
@@ -83,8 +97,13 @@ Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& 
     WW_ASSIGN(const auto all, state_->PullRequestsOf(repository, request.head, patience));
     const GithubPullRequest* listed = OpenOne(all, request.base);
     if (listed == nullptr) {
-      const json body = {{"title", request.title}, {"head", request.head}, {"base", request.base}, {"body", request.body}, {"draft", request.draft}};
-      WW_ASSIGN(const GithubWrite written, transport.Write(repository, "POST", RepositoryPath(repository, "/pulls"), body, patience));
+      const json body = {{"title", request.title},
+                         {"head", request.head},
+                         {"base", request.base},
+                         {"body", request.body},
+                         {"draft", request.draft}};
+      WW_ASSIGN(const GithubWrite written,
+                transport.Write(repository, "POST", RepositoryPath(repository, "/pulls"), body, patience));
       opened = opened || written.lost;
       if (written.lost) continue;
       const std::string what = fmt::format("open a pull request for {} in {}", request.head, repository.Full());
@@ -100,17 +119,23 @@ Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& 
     }
     // As it is now: people may have ticked something since the list was made.
     WW_ASSIGN(const GithubPullRequest found, state_->PullRequest(repository, listed->view.number, patience));
-    PublishedPullRequest result{found.view, opened ? Operation::kCreated : changed ? Operation::kUpdated : Operation::kUnchanged};
+    PublishedPullRequest result{found.view, opened    ? Operation::kCreated
+                                            : changed ? Operation::kUpdated
+                                                      : Operation::kUnchanged};
     if (found.view.state != "open") return result;  // closed meanwhile: that is an answer to what we would have said
-    result.body_left = request.expected_body && !SameText(found.view.body, *request.expected_body) && !SameText(found.view.body, request.body);
+    result.body_left = request.expected_body && !SameText(found.view.body, *request.expected_body) &&
+                       !SameText(found.view.body, request.body);
     const json changes = Difference(found.view, request, result.body_left);
     if (!changes.empty()) {
-      WW_ASSIGN(const GithubWrite written, transport.Write(repository, "PATCH", RepositoryPath(repository, fmt::format("/pulls/{}", found.view.number)),
-                                                           changes, patience));
+      WW_ASSIGN(
+          const GithubWrite written,
+          transport.Write(repository, "PATCH", RepositoryPath(repository, fmt::format("/pulls/{}", found.view.number)),
+                          changes, patience));
       changed = true;
       if (written.lost) continue;
       if (written.answer.status != 200)
-        return Fail(transport.Refusal(written.answer, fmt::format("change pull request {} of {}", found.view.number, repository.Full())));
+        return Fail(transport.Refusal(
+            written.answer, fmt::format("change pull request {} of {}", found.view.number, repository.Full())));
       WW_ASSIGN(const GithubPullRequest now, DecodePullRequest(written.answer.body));
       result.view = now.view;
       if (!opened) result.operation = Operation::kUpdated;
@@ -120,28 +145,33 @@ Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& 
   }
 }
 
-Result<std::optional<std::vector<GithubIssueEvent>>> GithubClient::State::History(const RepositoryName& repository, int64_t number, RetryBudget& patience) {
+Result<std::optional<std::vector<GithubIssueEvent>>> GithubClient::State::History(const RepositoryName& repository,
+                                                                                  int64_t number,
+                                                                                  RetryBudget& patience) {
   std::vector<GithubIssueEvent> history;
   const std::string path = RepositoryPath(repository, fmt::format("/issues/{}/events?per_page=100", number));
-  const Status read = transport->GetPages(repository, path, kMaxPages, patience, [&](const std::string& body) -> Result<bool> {
-    WW_ASSIGN(auto page, DecodeIssueEvents(body));
-    history.insert(history.end(), page.begin(), page.end());
-    return true;
-  });
+  const Status read =
+      transport->GetPages(repository, path, kMaxPages, patience, [&](const std::string& body) -> Result<bool> {
+        WW_ASSIGN(auto page, DecodeIssueEvents(body));
+        history.insert(history.end(), page.begin(), page.end());
+        return true;
+      });
   if (read) return history;
   const ErrorCode code = read.error().code;
   if (code == ErrorCode::kEnvironment || code == ErrorCode::kUnsupported) return std::nullopt;  // 403, 404, 410
   return Fail(read.error());
 }
 
-Status GithubClient::State::Dress(const RepositoryName& repository, const GithubPullRequest& found, const PullRequestRequest& wanted, bool just_opened,
-                                  RetryBudget& patience) {
+Status GithubClient::State::Dress(const RepositoryName& repository, const GithubPullRequest& found,
+                                  const PullRequestRequest& wanted, bool just_opened, RetryBudget& patience) {
   const int64_t number = found.view.number;
-  const auto open_questions = [&](const std::vector<std::string>& names, const std::vector<std::string>& present, const char* kind) {
+  const auto open_questions = [&](const std::vector<std::string>& names, const std::vector<std::string>& present,
+                                  const char* kind) {
     const std::lock_guard lock(mutex);
     std::vector<std::string> missing;
     for (const std::string& name : names)
-      if (!name.empty() && !Has(present, name) && !Has(missing, name) && !refused.contains(fmt::format("{}#{} {} {}", repository.Full(), number, kind, name)))
+      if (!name.empty() && !Has(present, name) && !Has(missing, name) &&
+          !refused.contains(fmt::format("{}#{} {} {}", repository.Full(), number, kind, name)))
         missing.push_back(name);
     return missing;
   };
@@ -152,32 +182,38 @@ Status GithubClient::State::Dress(const RepositoryName& repository, const Github
     WW_ASSIGN(const auto history, History(repository, number, patience));
     if (!history) return {};
     std::erase_if(labels, [&](const std::string& label) { return Happened(*history, "unlabeled", label); });
-    std::erase_if(reviewers, [&](const std::string& reviewer) { return Happened(*history, "review_requested", reviewer); });
+    std::erase_if(reviewers,
+                  [&](const std::string& reviewer) { return Happened(*history, "review_requested", reviewer); });
   }
   if (!labels.empty()) WW_TRY(AddLabels(repository, number, labels, patience));
   if (!reviewers.empty()) WW_TRY(AskReviewers(repository, number, reviewers, patience));
   return {};
 }
 
-Status GithubClient::State::AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels, RetryBudget& patience) {
+Status GithubClient::State::AddLabels(const RepositoryName& repository, int64_t number,
+                                      const std::vector<std::string>& labels, RetryBudget& patience) {
   const std::string path = RepositoryPath(repository, fmt::format("/issues/{}/labels", number));
   for (int refusals = 0;;) {  // adding a label twice is adding it once
-    WW_ASSIGN(const GithubWrite written, transport->Write(repository, "POST", path, json{{"labels", labels}}, patience));
+    WW_ASSIGN(const GithubWrite written,
+              transport->Write(repository, "POST", path, json{{"labels", labels}}, patience));
     if (written.lost) continue;
     if (written.answer.status == 200) return {};
-    const Error refusal = transport->Refusal(written.answer, fmt::format("label pull request {} of {}", number, repository.Full()));
+    const Error refusal =
+        transport->Refusal(written.answer, fmt::format("label pull request {} of {}", number, repository.Full()));
     if (written.answer.status == 422 && ++refusals < kMaxRefusals) {
       WW_TRY(transport->WaitAfterFailure(patience, refusal));
       continue;
     }
     Say(refusal.Format());
     const std::lock_guard lock(mutex);
-    for (const std::string& label : labels) refused.insert(fmt::format("{}#{} label {}", repository.Full(), number, label));
+    for (const std::string& label : labels)
+      refused.insert(fmt::format("{}#{} label {}", repository.Full(), number, label));
     return {};
   }
 }
 
-Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64_t number, const std::vector<std::string>& reviewers, RetryBudget& patience) {
+Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64_t number,
+                                         const std::vector<std::string>& reviewers, RetryBudget& patience) {
   json users = json::array(), teams = json::array();
   for (const std::string& reviewer : reviewers) {
     if (reviewer.starts_with("team:")) teams.push_back(reviewer.substr(5));
@@ -185,10 +221,14 @@ Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64
   }
   const std::string path = RepositoryPath(repository, fmt::format("/pulls/{}/requested_reviewers", number));
   for (int refusals = 0;;) {
-    WW_ASSIGN(const GithubWrite written, transport->Write(repository, "POST", path, json{{"reviewers", users}, {"team_reviewers", teams}}, patience));
+    WW_ASSIGN(
+        const GithubWrite written,
+        transport->Write(repository, "POST", path, json{{"reviewers", users}, {"team_reviewers", teams}}, patience));
     if (written.lost) {  // who reviewed within that second is asked again; nothing worse
       WW_ASSIGN(const GithubPullRequest now, PullRequest(repository, number, patience));
-      if (std::all_of(reviewers.begin(), reviewers.end(), [&](const std::string& reviewer) { return Has(now.reviewers, reviewer); })) return {};
+      if (std::all_of(reviewers.begin(), reviewers.end(),
+                      [&](const std::string& reviewer) { return Has(now.reviewers, reviewer); }))
+        return {};
       continue;
     }
     if (written.answer.status == 201) return {};
@@ -196,15 +236,17 @@ Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64
       for (const std::string& reviewer : reviewers) WW_TRY(AskReviewers(repository, number, {reviewer}, patience));
       return {};
     }
-    const Error refusal =
-        transport->Refusal(written.answer, fmt::format("ask {} to review pull request {} of {}", fmt::join(reviewers, ", "), number, repository.Full()));
+    const Error refusal = transport->Refusal(
+        written.answer,
+        fmt::format("ask {} to review pull request {} of {}", fmt::join(reviewers, ", "), number, repository.Full()));
     if (written.answer.status == 422 && ++refusals < kMaxRefusals) {
       WW_TRY(transport->WaitAfterFailure(patience, refusal));
       continue;
     }
     Say(refusal.Format());
     const std::lock_guard lock(mutex);
-    for (const std::string& reviewer : reviewers) refused.insert(fmt::format("{}#{} reviewer {}", repository.Full(), number, reviewer));
+    for (const std::string& reviewer : reviewers)
+      refused.insert(fmt::format("{}#{} reviewer {}", repository.Full(), number, reviewer));
     return {};
   }
 }

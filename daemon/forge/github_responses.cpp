@@ -55,7 +55,8 @@ Result<GithubPullRequest> PullRequest(const json& value) {
   request.head_repository = TextAt(value, {"head", "repo", "full_name"});
   for (const json& label : ItemsAt(value, {"labels"})) request.labels.push_back(TextAt(label, {"name"}));
   for (const json& user : ItemsAt(value, {"requested_reviewers"})) request.reviewers.push_back(TextAt(user, {"login"}));
-  for (const json& team : ItemsAt(value, {"requested_teams"})) request.reviewers.push_back("team:" + TextAt(team, {"slug"}));
+  for (const json& team : ItemsAt(value, {"requested_teams"}))
+    request.reviewers.push_back("team:" + TextAt(team, {"slug"}));
   return request;
 }
 
@@ -102,8 +103,8 @@ Result<GithubCheckRun> CheckRun(const json& value) {
 }
 
 Result<GithubStatus> CommitStatus(const json& value) {
-  GithubStatus status{IntegerAt(value, {"id"}), TextAt(value, {"context"}), TextAt(value, {"state"}), TextAt(value, {"description"}),
-                      TextAt(value, {"target_url"})};
+  GithubStatus status{IntegerAt(value, {"id"}), TextAt(value, {"context"}), TextAt(value, {"state"}),
+                      TextAt(value, {"description"}), TextAt(value, {"target_url"})};
   if (status.id <= 0) return Missing("a status", "id");
   return status;
 }
@@ -112,7 +113,8 @@ Result<Permission> PermissionIn(const json& value) {
   // `role_name` may be a role that an organization made up; `permission` is then the basic one below it.
   for (const char* key : {"role_name", "permission"}) {
     const std::string name = TextAt(value, {key});
-    for (Permission permission : {Permission::kNone, Permission::kRead, Permission::kTriage, Permission::kWrite, Permission::kMaintain, Permission::kAdmin})
+    for (Permission permission : {Permission::kNone, Permission::kRead, Permission::kTriage, Permission::kWrite,
+                                  Permission::kMaintain, Permission::kAdmin})
       if (name == Name(permission)) return permission;
   }
   return Missing("a permission", "permission");
@@ -140,27 +142,37 @@ Result<GithubInstallationToken> InstallationTokenIn(const json& value) {
 }  // namespace
 
 Result<GithubPullRequest> DecodePullRequest(std::string_view body) { return One(body, PullRequest); }
-Result<std::vector<GithubPullRequest>> DecodePullRequests(std::string_view body) { return Many(body, nullptr, PullRequest); }
+Result<std::vector<GithubPullRequest>> DecodePullRequests(std::string_view body) {
+  return Many(body, nullptr, PullRequest);
+}
 Result<GithubIssue> DecodeIssue(std::string_view body) { return One(body, Issue); }
 Result<std::vector<GithubIssue>> DecodeIssues(std::string_view body) { return Many(body, nullptr, Issue); }
 Result<GithubComment> DecodeComment(std::string_view body) { return One(body, Comment); }
 Result<std::vector<GithubComment>> DecodeComments(std::string_view body) { return Many(body, nullptr, Comment); }
-Result<std::vector<GithubIssueEvent>> DecodeIssueEvents(std::string_view body) { return Many(body, nullptr, IssueEvent); }
+Result<std::vector<GithubIssueEvent>> DecodeIssueEvents(std::string_view body) {
+  return Many(body, nullptr, IssueEvent);
+}
 Result<GithubCheckRun> DecodeCheckRun(std::string_view body) { return One(body, CheckRun); }
-Result<std::vector<GithubCheckRun>> DecodeCheckRuns(std::string_view body) { return Many(body, "check_runs", CheckRun); }
+Result<std::vector<GithubCheckRun>> DecodeCheckRuns(std::string_view body) {
+  return Many(body, "check_runs", CheckRun);
+}
 Result<GithubStatus> DecodeStatus(std::string_view body) { return One(body, CommitStatus); }
 Result<std::vector<GithubStatus>> DecodeStatuses(std::string_view body) { return Many(body, nullptr, CommitStatus); }
 Result<Permission> DecodePermission(std::string_view body) { return One(body, PermissionIn); }
 Result<std::string> DecodeLogin(std::string_view body) { return One(body, LoginIn); }
 Result<std::string> DecodeAppSlug(std::string_view body) { return One(body, SlugIn); }
 Result<int64_t> DecodeInstallation(std::string_view body) { return One(body, InstallationIn); }
-Result<GithubInstallationToken> DecodeInstallationToken(std::string_view body) { return One(body, InstallationTokenIn); }
+Result<GithubInstallationToken> DecodeInstallationToken(std::string_view body) {
+  return One(body, InstallationTokenIn);
+}
 
 bool IsAlreadyExistsError(std::string_view body) {
   const auto value = ParseForeignJson(body, kMaxGithubAnswerBytes);
   if (!value) return false;
   for (const json& error : ItemsAt(*value, {"errors"}))
-    if (TextAt(error, {"message"}).find("already exists") != std::string::npos || TextAt(error, {"code"}) == "already_exists") return true;
+    if (TextAt(error, {"message"}).find("already exists") != std::string::npos ||
+        TextAt(error, {"code"}) == "already_exists")
+      return true;
   return false;
 }
 

@@ -1,5 +1,6 @@
-// GitHub's answers as values. Each decoder takes the bytes of one answer, bounded (json_text.h), and gives kCorrupt where something is missing
-// without which it means nothing. Everything else is empty where it is missing, since Enterprise servers of several ages answer too.
+// GitHub's answers as values. Each decoder takes the bytes of one answer, bounded (json_text.h), and gives kCorrupt
+// where something is missing without which it means nothing. Everything else is empty where it is missing, since
+// Enterprise servers of several ages answer too.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,9 @@ struct GithubAuthor {
 };
 struct GithubPullRequest {
   PullRequestView view;
-  std::string head_repository;          // "owner/name"; empty: it was deleted
+  std::string head_repository;  // "owner/name"; empty: it was deleted
   std::vector<std::string> labels;
-  std::vector<std::string> reviewers;   // asked for and not yet answered: logins, "team:slug"
+  std::vector<std::string> reviewers;  // asked for and not yet answered: logins, "team:slug"
 };
 struct GithubIssue {
   int64_t number = 0;
@@ -35,8 +36,8 @@ struct GithubComment {
   GithubAuthor author;
 };
 struct GithubIssueEvent {
-  std::string event;                    // "labeled", "unlabeled", "review_requested", ...
-  std::string subject;                  // the label, the login, "team:slug"
+  std::string event;    // "labeled", "unlabeled", "review_requested", ...
+  std::string subject;  // the label, the login, "team:slug"
 };
 struct GithubCheckRun {
   int64_t id = 0;
@@ -63,9 +64,9 @@ Result<std::vector<GithubCheckRun>> DecodeCheckRuns(std::string_view body);
 Result<GithubStatus> DecodeStatus(std::string_view body);
 Result<std::vector<GithubStatus>> DecodeStatuses(std::string_view body);
 Result<Permission> DecodePermission(std::string_view body);
-Result<std::string> DecodeLogin(std::string_view body);               // GET /user
-Result<std::string> DecodeAppSlug(std::string_view body);             // GET /app
-Result<int64_t> DecodeInstallation(std::string_view body);            // its id
+Result<std::string> DecodeLogin(std::string_view body);     // GET /user
+Result<std::string> DecodeAppSlug(std::string_view body);   // GET /app
+Result<int64_t> DecodeInstallation(std::string_view body);  // its id
 Result<GithubInstallationToken> DecodeInstallationToken(std::string_view body);
 // Whether a 422 says that there is such a pull request already.
 bool IsAlreadyExistsError(std::string_view body);

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "forge/github_responses.h"
 #include "forge/github_client.h"
+#include "forge/github_responses.h"
 #include "forge/github_transport.h"
 
 namespace warpwright::forge {
@@ -29,26 +29,35 @@ struct GithubClient::State {
   static bool IsOurs(const GithubAuthor& author, const std::string& login);
 
   // The pull requests of the branch `head` in this repository, newest first.
-  Result<std::vector<GithubPullRequest>> PullRequestsOf(const RepositoryName& repository, const std::string& head, RetryBudget& patience);
+  Result<std::vector<GithubPullRequest>> PullRequestsOf(const RepositoryName& repository, const std::string& head,
+                                                        RetryBudget& patience);
   Result<GithubPullRequest> PullRequest(const RepositoryName& repository, int64_t number, RetryBudget& patience);
   // Labels and reviewers. Their refusal is told, not an Error: the pull request is there.
-  Status Dress(const RepositoryName& repository, const GithubPullRequest& found, const PullRequestRequest& wanted, bool just_opened, RetryBudget& patience);
+  Status Dress(const RepositoryName& repository, const GithubPullRequest& found, const PullRequestRequest& wanted,
+               bool just_opened, RetryBudget& patience);
   // The kinds of answer that `Dress` looks for among the events of the past; nullopt: they cannot be read.
-  Result<std::optional<std::vector<GithubIssueEvent>>> History(const RepositoryName& repository, int64_t number, RetryBudget& patience);
-  Status AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels, RetryBudget& patience);
-  Status AskReviewers(const RepositoryName& repository, int64_t number, const std::vector<std::string>& reviewers, RetryBudget& patience);
+  Result<std::optional<std::vector<GithubIssueEvent>>> History(const RepositoryName& repository, int64_t number,
+                                                               RetryBudget& patience);
+  Status AddLabels(const RepositoryName& repository, int64_t number, const std::vector<std::string>& labels,
+                   RetryBudget& patience);
+  Status AskReviewers(const RepositoryName& repository, int64_t number, const std::vector<std::string>& reviewers,
+                      RetryBudget& patience);
 
   // nullopt of the first: there is none. `forbidden`: this token may not see check runs.
-  Result<std::optional<GithubCheckRun>> FindCheck(const RepositoryName& repository, const CheckRequest& request, bool& forbidden, RetryBudget& patience);
+  Result<std::optional<GithubCheckRun>> FindCheck(const RepositoryName& repository, const CheckRequest& request,
+                                                  bool& forbidden, RetryBudget& patience);
   // nullopt: this token may not write check runs.
-  Result<std::optional<int64_t>> PutCheckRun(const RepositoryName& repository, const CheckRequest& request, RetryBudget& patience);
+  Result<std::optional<int64_t>> PutCheckRun(const RepositoryName& repository, const CheckRequest& request,
+                                             RetryBudget& patience);
   Result<int64_t> PutStatus(const RepositoryName& repository, const CheckRequest& request, RetryBudget& patience);
 
-  Result<std::optional<GithubIssue>> FindDashboard(const RepositoryName& repository, const std::string& marker, RetryBudget& patience);
-  Result<std::optional<GithubComment>> FindComment(const RepositoryName& repository, int64_t issue, const std::string& marker, RetryBudget& patience);
+  Result<std::optional<GithubIssue>> FindDashboard(const RepositoryName& repository, const std::string& marker,
+                                                   RetryBudget& patience);
+  Result<std::optional<GithubComment>> FindComment(const RepositoryName& repository, int64_t issue,
+                                                   const std::string& marker, RetryBudget& patience);
 };
 
-inline constexpr int kMaxPages = 30;             // of 100 items
+inline constexpr int kMaxPages = 30;                  // of 100 items
 inline constexpr size_t kMaxBodyCodePoints = 65'536;  // of pull requests, issues and comments
 
 // "/repos/owner/name" + path.

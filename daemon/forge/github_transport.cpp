@@ -79,7 +79,8 @@ Error Stopped() { return Error{ErrorCode::kTimeout, "broken off, since the progr
 std::string PercentEncoded(std::string_view text) {
   std::string encoded;
   for (const unsigned char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '.' || c == '_' || c == '~';
     if (plain) encoded += static_cast<char>(c);
     else encoded += fmt::format("%{:02X}", c);
   }
@@ -88,14 +89,20 @@ std::string PercentEncoded(std::string_view text) {
 }
 
 GithubTransport::GithubTransport(GithubOptions options, Http& http, const base::Clock& clock)
-    : options_(std::move(options)), http_(http), clock_(clock), host_(HostOf(options_.api)), limits_(options_.retry, clock, base::SecretSeed()) {}
+    : options_(std::move(options)),
+      http_(http),
+      clock_(clock),
+      host_(HostOf(options_.api)),
+      limits_(options_.retry, clock, base::SecretSeed()) {}
 
-Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOptions& options, Http& http, const base::Clock& clock) {
+Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOptions& options, Http& http,
+                                                                 const base::Clock& clock) {
   GithubOptions copy = options;
   while (copy.api.ends_with('/')) copy.api.pop_back();
   const bool known = copy.api.starts_with("https://") || copy.api.starts_with("http://");
   if (!known || HostOf(copy.api).empty() || copy.api.find_first_of("?#@ \r\n") != std::string::npos)
-    return Fail(ErrorCode::kConfig, "the address of the forge's interface is no http(s) URL", "use https://api.github.com or https://HOST/api/v3");
+    return Fail(ErrorCode::kConfig, "the address of the forge's interface is no http(s) URL",
+                "use https://api.github.com or https://HOST/api/v3");
   if (!copy.token) return Fail(ErrorCode::kConfig, "no token for the forge", "configure github.token or github.app");
   std::unique_ptr<GithubTransport> transport(new GithubTransport(std::move(copy), http, clock));
   if (!options.cache.empty()) {
@@ -104,21 +111,25 @@ Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOpt
   return transport;
 }
 
-RetryBudget GithubTransport::Begin() const { return {options_.retry.attempts, 0, clock_.Steady() + options_.retry.total}; }
+RetryBudget GithubTransport::Begin() const {
+  return {options_.retry.attempts, 0, clock_.Steady() + options_.retry.total};
+}
 
 Status GithubTransport::Wait(milliseconds time, const RetryBudget& patience, const Error& cause) {
   if (options_.stopping && options_.stopping()) return Fail(Stopped());
   if (time <= milliseconds{0}) return {};
   if (clock_.Steady() + time > patience.until) {
     Error error = cause;
-    if (error.remedy.empty()) error.remedy = fmt::format("try again in {} s", std::chrono::ceil<std::chrono::seconds>(time).count());
+    if (error.remedy.empty())
+      error.remedy = fmt::format("try again in {} s", std::chrono::ceil<std::chrono::seconds>(time).count());
     return Fail(std::move(error));
   }
   if (options_.sleep) {
     options_.sleep(time);
   } else {
     const auto end = std::chrono::steady_clock::now() + time;
-    for (auto now = std::chrono::steady_clock::now(); now < end && !(options_.stopping && options_.stopping()); now = std::chrono::steady_clock::now())
+    for (auto now = std::chrono::steady_clock::now(); now < end && !(options_.stopping && options_.stopping());
+         now = std::chrono::steady_clock::now())
       std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(end - now, milliseconds(100)));
   }
   if (options_.stopping && options_.stopping()) return Fail(Stopped());
@@ -163,7 +174,8 @@ void GithubTransport::Report(const HttpRequest& request, const HttpResponse* ans
   options_.observe(call);
 }
 
-Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryName& repository, HttpRequest request, RetryBudget& patience) {
+Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryName& repository, HttpRequest request,
+                                                              RetryBudget& patience) {
   const bool write = request.method != "GET";
   const std::string what = fmt::format("{} {}", request.method, PathAndQueryOf(request.url));
   Error limit{ErrorCode::kIo, what + ": GitHub's rate limit", {}, 0, 0, {}};
@@ -198,7 +210,8 @@ GithubResponse GithubTransport::Take(HttpResponse answer) const {
   return taken;
 }
 
-Result<GithubResponse> GithubTransport::Get(const RepositoryName& repository, const std::string& path, RetryBudget& patience) {
+Result<GithubResponse> GithubTransport::Get(const RepositoryName& repository, const std::string& path,
+                                            RetryBudget& patience) {
   HttpRequest request = MakeRequest("GET", path);
   auto kept = cache_ ? cache_->Find(request.url) : std::nullopt;
   if (kept) request.headers.emplace_back("If-None-Match", kept->etag);
@@ -215,12 +228,14 @@ Result<GithubResponse> GithubTransport::Get(const RepositoryName& repository, co
     }
     const std::string etag = Header(*answer, "etag");
     // A cache that cannot be written is no reason not to work.
-    if (cache_ && answer->status == 200 && !etag.empty()) (void)cache_->Store(request.url, {etag, Header(*answer, "link"), answer->body});
+    if (cache_ && answer->status == 200 && !etag.empty())
+      (void)cache_->Store(request.url, {etag, Header(*answer, "link"), answer->body});
     return Take(std::move(*answer));
   }
 }
 
-Status GithubTransport::GetPages(const RepositoryName& repository, const std::string& path, int max_pages, RetryBudget& patience,
+Status GithubTransport::GetPages(const RepositoryName& repository, const std::string& path, int max_pages,
+                                 RetryBudget& patience,
                                  const std::function<Result<bool>(const std::string& body)>& visit, int* refused_with) {
   std::string url = options_.api + path;
   for (int page = 0; page < max_pages && !url.empty(); ++page) {
@@ -233,15 +248,16 @@ Status GithubTransport::GetPages(const RepositoryName& repository, const std::st
     if (!more) return {};
     // The token goes with it: nowhere but to the same interface.
     if (!answer.next.empty() && !answer.next.starts_with(options_.api + "/"))
-      return Fail(ErrorCode::kCorrupt, fmt::format("GET {}: the next page is said to be on another server", PathAndQueryOf(url)),
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("GET {}: the next page is said to be on another server", PathAndQueryOf(url)),
                   "configure github.api with the address that the server calls its own");
     url = answer.next;
   }
   return {};
 }
 
-Result<GithubWrite> GithubTransport::Write(const RepositoryName& repository, const std::string& method, const std::string& path,
-                                           const nlohmann::json& body, RetryBudget& patience) {
+Result<GithubWrite> GithubTransport::Write(const RepositoryName& repository, const std::string& method,
+                                           const std::string& path, const nlohmann::json& body, RetryBudget& patience) {
   HttpRequest request = MakeRequest(method, path);
   request.body = base::DumpJson(body);
   WW_ASSIGN(auto answer, Exchange(repository, request, patience));
@@ -260,18 +276,21 @@ Error GithubTransport::Refusal(const GithubResponse& answer, std::string_view wh
       break;
     case 403:
       error.code = ErrorCode::kEnvironment;
-      error.remedy = "give the token or App write access to contents, pull requests, checks and issues of this repository";
+      error.remedy =
+          "give the token or App write access to contents, pull requests, checks and issues of this repository";
       break;
     case 404:
       error.code = ErrorCode::kEnvironment;
       error.remedy = "check the repository's name; a token that may not see a private repository gets this answer too";
       break;
-    case 301: case 302: case 307: case 308:
+    case 301:
+    case 302:
+    case 307:
+    case 308:
       error.code = ErrorCode::kEnvironment;
       error.remedy = "the repository was renamed or moved: configure its present URL";
       break;
-    default:
-      error.code = answer.status >= 500 || answer.status == 408 ? ErrorCode::kIo : ErrorCode::kUnsupported;
+    default: error.code = answer.status >= 500 || answer.status == 408 ? ErrorCode::kIo : ErrorCode::kUnsupported;
   }
   return error;
 }

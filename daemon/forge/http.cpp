@@ -52,11 +52,14 @@ Result<Target> ParseTarget(const std::string& text) {
   const Url url(curl_url());
   if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK)
     return Fail(ErrorCode::kEnvironment, "not a URL", "use https://HOST/...");
-  Target target{Part(url, CURLUPART_SCHEME), Part(url, CURLUPART_HOST), Part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT), Part(url, CURLUPART_PATH)};
+  Target target{Part(url, CURLUPART_SCHEME), Part(url, CURLUPART_HOST), Part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT),
+                Part(url, CURLUPART_PATH)};
   if (target.scheme != "https" && target.scheme != "http")
-    return Fail(ErrorCode::kEnvironment, fmt::format("{}: only http and https are spoken", target.host), "use https://HOST/...");
+    return Fail(ErrorCode::kEnvironment, fmt::format("{}: only http and https are spoken", target.host),
+                "use https://HOST/...");
   if (!Part(url, CURLUPART_USER).empty() || !Part(url, CURLUPART_PASSWORD).empty())
-    return Fail(ErrorCode::kEnvironment, fmt::format("{}: a URL with a user or password", target.host), "give the token by itself");
+    return Fail(ErrorCode::kEnvironment, fmt::format("{}: a URL with a user or password", target.host),
+                "give the token by itself");
   return target;
 }
 
@@ -93,7 +96,8 @@ size_t OnHeader(char* data, size_t, size_t size, void* context) {
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || headers.size() >= kMaxHeaders) return size;
   std::string name(line.substr(0, colon));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : char(c); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : char(c); });
   std::string_view value = line.substr(colon + 1);
   while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
   headers[name] = std::string(value);
@@ -105,16 +109,22 @@ int OnProgress(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return *exchange.stopping && (*exchange.stopping)() ? 1 : 0;
 }
 
-tl::unexpected<Error> FailCurl(CURLcode code, const char* detail, const HttpRequest& request, const Target& target, const Exchange& exchange) {
+tl::unexpected<Error> FailCurl(CURLcode code, const char* detail, const HttpRequest& request, const Target& target,
+                               const Exchange& exchange) {
   std::string reason = *detail != '\0' ? detail : curl_easy_strerror(code);
   if (!request.bearer.empty())
-    for (size_t at; (at = reason.find(request.bearer)) != std::string::npos;) reason.replace(at, request.bearer.size(), "[redacted]");
+    for (size_t at; (at = reason.find(request.bearer)) != std::string::npos;)
+      reason.replace(at, request.bearer.size(), "[redacted]");
   const std::string what = fmt::format("{} {}: {}", request.method, target.Place(), reason);
   if (exchange.too_large)
-    return Fail(ErrorCode::kCorrupt, fmt::format("{} {}: an answer of more than {} bytes", request.method, target.Place(), exchange.limit));
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("{} {}: an answer of more than {} bytes", request.method, target.Place(), exchange.limit));
   switch (code) {
-    case CURLE_OPERATION_TIMEDOUT: return Fail(ErrorCode::kTimeout, what, "is the server reachable from here, and is it slow?");
-    case CURLE_ABORTED_BY_CALLBACK: return Fail(ErrorCode::kTimeout, fmt::format("{} {}: broken off, since the program ends", request.method, target.Place()));
+    case CURLE_OPERATION_TIMEDOUT:
+      return Fail(ErrorCode::kTimeout, what, "is the server reachable from here, and is it slow?");
+    case CURLE_ABORTED_BY_CALLBACK:
+      return Fail(ErrorCode::kTimeout,
+                  fmt::format("{} {}: broken off, since the program ends", request.method, target.Place()));
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
@@ -183,8 +193,8 @@ void CurlHttp::State::Prepare(const HttpRequest& request, const Target& target, 
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, OnProgress);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
   if (request.method != "GET") {
-    // Where a connection that was used before ends without an answer, libcurl sends the request again on a new one, by itself and whatever the
-    // method: a comment would be there twice. On a connection of its own it does not.
+    // Where a connection that was used before ends without an answer, libcurl sends the request again on a new one, by
+    // itself and whatever the method: a comment would be there twice. On a connection of its own it does not.
     curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
@@ -210,7 +220,8 @@ Result<HttpResponse> CurlHttp::State::SendOnce(const HttpRequest& request, const
   Prepare(request, target, exchange);
   curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, detail);
-  const base::PipeSignalBlocked blocked;  // with NOSIGNAL, curl leaves it to us what a TLS write to a closed connection raises
+  const base::PipeSignalBlocked
+      blocked;  // with NOSIGNAL, curl leaves it to us what a TLS write to a closed connection raises
   const CURLcode code = curl_easy_perform(handle.get());
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);
   if (code != CURLE_OK) return FailCurl(code, detail, request, target, exchange);
@@ -224,17 +235,21 @@ Result<HttpResponse> CurlHttp::Send(const HttpRequest& request) {
   HttpRequest step = request;
   WW_ASSIGN(Target target, ParseTarget(step.url));
   if (HasControl(request.bearer) || request.bearer.find(' ') != std::string::npos)
-    return Fail(ErrorCode::kEnvironment, "the token holds spaces or control characters", "look into the file that holds it: one line, nothing else");
+    return Fail(ErrorCode::kEnvironment, "the token holds spaces or control characters",
+                "look into the file that holds it: one line, nothing else");
   for (const auto& [name, value] : request.headers)
     if (HasControl(name) || HasControl(value)) return Fail(ErrorCode::kUsage, "control characters in a header");
   if (!request.bearer.empty() && target.scheme != "https" && !IsLoopback(target.host))
-    return Fail(ErrorCode::kEnvironment, fmt::format("a token is not sent to {} over plain http", target.host), "use https://");
+    return Fail(ErrorCode::kEnvironment, fmt::format("a token is not sent to {} over plain http", target.host),
+                "use https://");
   const std::lock_guard lock(state_->mutex);
   for (int redirect = 0;; ++redirect) {
     WW_ASSIGN(HttpResponse answer, state_->SendOnce(step, target));
-    const bool moved = answer.status == 301 || answer.status == 302 || answer.status == 303 || answer.status == 307 || answer.status == 308;
+    const bool moved = answer.status == 301 || answer.status == 302 || answer.status == 303 || answer.status == 307 ||
+                       answer.status == 308;
     const auto location = answer.headers.find("location");
-    if (request.method != "GET" || !moved || location == answer.headers.end() || redirect == kMaxRedirects) return answer;
+    if (request.method != "GET" || !moved || location == answer.headers.end() || redirect == kMaxRedirects)
+      return answer;
     const Url url(curl_url());
     if (!url || curl_url_set(url.get(), CURLUPART_URL, step.url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK ||
         curl_url_set(url.get(), CURLUPART_URL, location->second.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK)

@@ -35,7 +35,9 @@ std::string TextAt(const json& value, JsonPath path) {
 int64_t IntegerAt(const json& value, JsonPath path) {
   const json* found = FindJson(value, path);
   if (found == nullptr || !found->is_number_integer()) return 0;
-  if (found->is_number_unsigned() && found->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return 0;
+  if (found->is_number_unsigned() &&
+      found->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    return 0;
   return found->get<int64_t>();
 }
 

@@ -1,5 +1,5 @@
-// JSON that came from outside: bounded in bytes, depth and number of values; bytes that are no UTF-8 are replaced. Access is total: what is
-// missing or of another type is empty.
+// JSON that came from outside: bounded in bytes, depth and number of values; bytes that are no UTF-8 are replaced.
+// Access is total: what is missing or of another type is empty.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include "base/result.h"
 
 namespace warpwright::forge {
-
 
 // kCorrupt.
 Result<nlohmann::json> ParseForeignJson(std::string_view text, size_t max_bytes);

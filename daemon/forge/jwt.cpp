@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "forge/app_auth.h"
 #include "base/json.h"
+#include "forge/app_auth.h"
 #include "forge/json_text.h"
 
 namespace warpwright::forge {
@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kMinimumKeyBits = 2048;
 constexpr std::chrono::seconds kIssuedBefore{60}, kLifetime{9 * 60};
-constexpr const char* kRemedy = "download a private key from the App's settings on the forge, and give that file as it is";
+constexpr const char* kRemedy =
+    "download a private key from the App's settings on the forge, and give that file as it is";
 
 struct FreeKey {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
@@ -47,12 +48,15 @@ std::string Base64Url(std::string_view bytes) {
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Result<std::unique_ptr<EVP_PKEY, FreeKey>> ReadKey(std::string_view pem) {
-  const std::unique_ptr<BIO, FreeBio> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(std::min<size_t>(pem.size(), 64u << 10))));
-  std::unique_ptr<EVP_PKEY, FreeKey> key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr) : nullptr);
+  const std::unique_ptr<BIO, FreeBio> bio(
+      BIO_new_mem_buf(pem.data(), static_cast<int>(std::min<size_t>(pem.size(), 64u << 10))));
+  std::unique_ptr<EVP_PKEY, FreeKey> key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr)
+                                             : nullptr);
   ERR_clear_error();  // its texts may hold parts of the key
   if (!key) return Fail(ErrorCode::kEnvironment, "the App's private key is no PEM without passphrase", kRemedy);
   if (EVP_PKEY_base_id(key.get()) != EVP_PKEY_RSA || EVP_PKEY_bits(key.get()) < kMinimumKeyBits)
-    return Fail(ErrorCode::kEnvironment, fmt::format("the App's private key is not RSA of at least {} bits", kMinimumKeyBits), kRemedy);
+    return Fail(ErrorCode::kEnvironment,
+                fmt::format("the App's private key is not RSA of at least {} bits", kMinimumKeyBits), kRemedy);
   return key;
 }
 
@@ -65,7 +69,8 @@ Result<std::string> Sign(EVP_PKEY* key, std::string_view text) {
               EVP_DigestSign(context.get(), nullptr, &size, bytes, text.size()) == 1;
   if (done) {
     signature.resize(size);
-    done = EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size, bytes, text.size()) == 1;
+    done = EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size, bytes,
+                          text.size()) == 1;
     signature.resize(size);
   }
   ERR_clear_error();
@@ -75,13 +80,15 @@ Result<std::string> Sign(EVP_PKEY* key, std::string_view text) {
 
 }  // namespace
 
-Result<std::string> SignAppJwt(std::string_view private_key_pem, std::string_view issuer, std::chrono::system_clock::time_point now) {
+Result<std::string> SignAppJwt(std::string_view private_key_pem, std::string_view issuer,
+                               std::chrono::system_clock::time_point now) {
   WW_ASSIGN(const auto key, ReadKey(private_key_pem));
   const auto seconds = [](std::chrono::system_clock::time_point time) {
     return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
   };
   const nlohmann::json header = {{"alg", "RS256"}, {"typ", "JWT"}};
-  const nlohmann::json claims = {{"iat", seconds(now - kIssuedBefore)}, {"exp", seconds(now + kLifetime)}, {"iss", std::string(issuer)}};
+  const nlohmann::json claims = {
+      {"iat", seconds(now - kIssuedBefore)}, {"exp", seconds(now + kLifetime)}, {"iss", std::string(issuer)}};
   const std::string content = Base64Url(base::DumpJson(header)) + "." + Base64Url(base::DumpJson(claims));
   WW_ASSIGN(const std::string signature, Sign(key.get(), content));
   return content + "." + Base64Url(signature);

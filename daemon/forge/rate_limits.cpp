@@ -36,7 +36,8 @@ bool SpeaksOfLimits(std::string_view body) {
 
 }  // namespace
 
-RateLimits::RateLimits(RetryRules rules, const base::Clock& clock, uint64_t seed) : rules_(rules), clock_(clock), random_(seed, 0) {}
+RateLimits::RateLimits(RetryRules rules, const base::Clock& clock, uint64_t seed)
+    : rules_(rules), clock_(clock), random_(seed, 0) {}
 
 milliseconds RateLimits::Blocked(const std::string& host, const std::string& account) const {
   const std::lock_guard lock(mutex_);
@@ -56,7 +57,8 @@ milliseconds RateLimits::Reserve(const std::string& host, const std::string& acc
   return std::chrono::ceil<milliseconds>(start - now);
 }
 
-std::optional<milliseconds> RateLimits::Observe(const std::string& host, const std::string& account, const HttpResponse& answer) {
+std::optional<milliseconds> RateLimits::Observe(const std::string& host, const std::string& account,
+                                                const HttpResponse& answer) {
   const std::lock_guard lock(mutex_);
   Account& state = accounts_[host + " " + account];
   const auto remaining = Number(answer, "x-ratelimit-remaining"), reset = Number(answer, "x-ratelimit-reset");
@@ -83,7 +85,8 @@ std::optional<milliseconds> RateLimits::Observe(const std::string& host, const s
 
 milliseconds RateLimits::Backoff(int attempt) {
   const std::lock_guard lock(mutex_);
-  const milliseconds wait = std::min(rules_.first_wait * (int64_t{1} << std::clamp(attempt - 1, 0, 20)), rules_.longest_wait);
+  const milliseconds wait =
+      std::min(rules_.first_wait * (int64_t{1} << std::clamp(attempt - 1, 0, 20)), rules_.longest_wait);
   // Between once and one and a half times: never less, since a look-up after a lost write must not come at once.
   return wait + milliseconds(static_cast<int64_t>(random_.Uniform(drawn_++) * 0.5 * static_cast<double>(wait.count())));
 }

@@ -12,8 +12,9 @@ namespace warpwright::forge {
 namespace {
 
 constexpr std::string_view kWord = "/warpwright";
-constexpr std::array<std::string_view, 5> kVerbs = {"optimize", "retry", "explain", "ignore", "stop"};  // in the order of SlashVerb
-constexpr size_t kMaxKernelBytes = 64;  // as in a manifest (config/kernel_reader.cpp)
+constexpr std::array<std::string_view, 5> kVerbs = {"optimize", "retry", "explain", "ignore",
+                                                    "stop"};  // in the order of SlashVerb
+constexpr size_t kMaxKernelBytes = 64;                        // as in a manifest (config/kernel_reader.cpp)
 constexpr const char* kUsage = "/warpwright optimize|retry|explain|ignore|stop [kernel]";
 
 bool IsSpace(char c) { return c == ' ' || c == '\t'; }
@@ -31,7 +32,8 @@ std::vector<std::string_view> Words(std::string_view line) {
 
 bool IsKernelName(std::string_view text) {
   return !text.empty() && text.size() <= kMaxKernelBytes && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-';
   });
 }
 
@@ -39,7 +41,10 @@ bool IsKernelName(std::string_view text) {
 std::string Quoted(std::string_view text) {
   std::string quoted;
   for (const unsigned char c : text.substr(0, 40))
-    quoted += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' ? static_cast<char>(c) : '?';
+    quoted +=
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'
+            ? static_cast<char>(c)
+            : '?';
   return quoted + (text.size() > 40 ? "..." : "");
 }
 
@@ -60,15 +65,19 @@ Result<std::optional<SlashCommand>> ParseSlashCommand(std::string_view comment) 
   if (verb == kVerbs.end()) {
     const auto nearest = config::NearestName(words[0].substr(0, 40), kVerbs);
     return Fail(ErrorCode::kUsage,
-                fmt::format("unknown command '{}'{}", Quoted(words[0]), nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""),
+                fmt::format("unknown command '{}'{}", Quoted(words[0]),
+                            nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""),
                 fmt::format("write {}", kUsage));
   }
   SlashCommand command;
   command.verb = static_cast<SlashVerb>(verb - kVerbs.begin());
-  if (words.size() > 2) return Fail(ErrorCode::kUsage, fmt::format("'{}' takes one kernel at the most", *verb), fmt::format("write {}", kUsage));
+  if (words.size() > 2)
+    return Fail(ErrorCode::kUsage, fmt::format("'{}' takes one kernel at the most", *verb),
+                fmt::format("write {}", kUsage));
   if (words.size() == 2) {
     if (!IsKernelName(words[1]))
-      return Fail(ErrorCode::kUsage, fmt::format("'{}' cannot be a kernel's name", Quoted(words[1])), "write the kernel's name as in .warpwright.yml");
+      return Fail(ErrorCode::kUsage, fmt::format("'{}' cannot be a kernel's name", Quoted(words[1])),
+                  "write the kernel's name as in .warpwright.yml");
     command.kernel = std::string(words[1]);
   }
   return command;

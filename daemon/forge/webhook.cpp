@@ -33,12 +33,14 @@ IgnoredEvent Ignored(std::string reason) { return {std::move(reason)}; }
 
 // SHA-1 or SHA-256 in lower-case hexadecimal.
 bool IsCommit(std::string_view text) {
-  return (text.size() == 40 || text.size() == 64) && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return (text.size() == 40 || text.size() == 64) &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 bool IsNoCommit(std::string_view text) { return text.find_first_not_of('0') == std::string_view::npos; }
 // Enough for a name of git's in a message or a path: no control characters, of bearable length.
 bool IsRefName(std::string_view text) {
-  return !text.empty() && text.size() <= 1024 && std::none_of(text.begin(), text.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
+  return !text.empty() && text.size() <= 1024 &&
+         std::none_of(text.begin(), text.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
 }
 
 Result<RepositoryName> Repository(std::string_view event, const json& payload) {
@@ -104,7 +106,8 @@ Result<WebhookEvent> Comment(const json& payload) {
   if (event.issue <= 0) return Missing("issue_comment", "issue.number");
   if (event.comment <= 0) return Missing("issue_comment", "comment.id");
   if (action != "created") return Ignored(fmt::format("a comment that was {}", base::Clip(action, 40)));
-  const bool bot = event.sender_type == "Bot" || event.sender.ends_with("[bot]") || FindJson(payload, {"comment", "performed_via_github_app"}) != nullptr ||
+  const bool bot = event.sender_type == "Bot" || event.sender.ends_with("[bot]") ||
+                   FindJson(payload, {"comment", "performed_via_github_app"}) != nullptr ||
                    TextAt(payload, {"sender", "type"}) == "Bot";
   if (bot) return Ignored("a bot's comment");
   if (event.sender.empty()) return Missing("issue_comment", "comment.user.login");
@@ -116,7 +119,8 @@ Result<WebhookEvent> CheckRun(const json& payload) {
   CheckRerequested event;
   WW_ASSIGN(event.repository, Repository("check_run", payload));
   const std::string action = TextAt(payload, {"action"});
-  if (action != "rerequested") return Ignored(fmt::format("a check run that was {}", action.empty() ? "changed" : base::Clip(action, 40)));
+  if (action != "rerequested")
+    return Ignored(fmt::format("a check run that was {}", action.empty() ? "changed" : base::Clip(action, 40)));
   event.name = TextAt(payload, {"check_run", "name"});
   event.sha = TextAt(payload, {"check_run", "head_sha"});
   event.external_id = TextAt(payload, {"check_run", "external_id"});
@@ -129,17 +133,22 @@ Result<WebhookEvent> CheckRun(const json& payload) {
 }  // namespace
 
 bool SignatureMatches(std::string_view secret, std::string_view body, std::string_view signature) {
-  if (secret.empty() || signature.size() != kSignaturePrefix.size() + 2 * kDigestBytes || !signature.starts_with(kSignaturePrefix)) return false;
+  if (secret.empty() || signature.size() != kSignaturePrefix.size() + 2 * kDigestBytes ||
+      !signature.starts_with(kSignaturePrefix))
+    return false;
   std::array<unsigned char, kDigestBytes> given{};
   for (size_t i = 0; i < kDigestBytes; ++i) {
-    const int high = HexDigit(signature[kSignaturePrefix.size() + 2 * i]), low = HexDigit(signature[kSignaturePrefix.size() + 2 * i + 1]);
+    const int high = HexDigit(signature[kSignaturePrefix.size() + 2 * i]),
+              low = HexDigit(signature[kSignaturePrefix.size() + 2 * i + 1]);
     if (high < 0 || low < 0) return false;
     given[i] = static_cast<unsigned char>(high << 4 | low);
   }
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   const auto* bytes = reinterpret_cast<const unsigned char*>(body.data());
-  if (HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes, body.size(), digest.data(), &size) == nullptr || size != kDigestBytes)
+  if (HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes, body.size(), digest.data(), &size) ==
+          nullptr ||
+      size != kDigestBytes)
     return false;
   return CRYPTO_memcmp(digest.data(), given.data(), kDigestBytes) == 0;
 }
@@ -149,7 +158,8 @@ Result<WebhookEvent> ParseWebhook(std::string_view event, std::string_view body)
   if (body.starts_with("payload="))
     return Fail(ErrorCode::kCorrupt, "a delivery as a form", "set the webhook's content type to application/json");
   // Most deliveries are of no use: known by their name, they are not worth parsing, whatever they hold.
-  constexpr std::string_view kUsed[] = {"push", "create", "delete", "pull_request", "issue_comment", "check_run", "ping"};
+  constexpr std::string_view kUsed[] = {"push",          "create",    "delete", "pull_request",
+                                        "issue_comment", "check_run", "ping"};
   if (std::find(std::begin(kUsed), std::end(kUsed), event) == std::end(kUsed))
     return Ignored(fmt::format("events of the kind '{}' are not used", base::Clip(base::ValidUtf8(event), 60)));
   WW_ASSIGN(const json payload, ParseForeignJson(body, kMaxWebhookBytes));

@@ -1,5 +1,6 @@
-// A webhook delivery as a value. The signature is checked over the raw bytes before anything is parsed; what the payload says is a hint
-// where to look: facts (who may do this, what the branch's head is) are asked of the forge again.
+// A webhook delivery as a value. The signature is checked over the raw bytes before anything is parsed; what the
+// payload says is a hint where to look: facts (who may do this, what the branch's head is) are asked of the forge
+// again.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,21 @@ namespace warpwright::forge {
 
 inline constexpr size_t kMaxWebhookBytes = 25u << 20;  // GitHub's own limit
 
-// `signature`: the header X-Hub-Signature-256, "sha256=<64 hex digits>". In constant time. An empty secret never matches.
+// `signature`: the header X-Hub-Signature-256, "sha256=<64 hex digits>". In constant time. An empty secret never
+// matches.
 bool SignatureMatches(std::string_view secret, std::string_view body, std::string_view signature);
 
-struct PushEvent {            // also create and delete: a ref moved
+struct PushEvent {  // also create and delete: a ref moved
   RepositoryName repository;
   std::string ref, before, after;  // before/after: 40 hex digits, empty for created/deleted
 };
-struct PullRequestEvent {     // closed, reopened, edited: the body's task list, or its state
+struct PullRequestEvent {  // closed, reopened, edited: the body's task list, or its state
   RepositoryName repository;
   int64_t number = 0;
   std::string action, head, sender;
-  bool fork = false;          // the head is in another repository
+  bool fork = false;  // the head is in another repository
 };
-struct CommentEvent {         // a new comment on an issue or a pull request
+struct CommentEvent {  // a new comment on an issue or a pull request
   RepositoryName repository;
   int64_t issue = 0, comment = 0;
   bool on_pull_request = false;
@@ -43,7 +45,8 @@ struct IgnoredEvent {
 };
 using WebhookEvent = std::variant<PushEvent, PullRequestEvent, CommentEvent, CheckRerequested, Ping, IgnoredEvent>;
 
-// `event`: the header X-GitHub-Event. kCorrupt: not JSON, too deep, or without what such an event has. Unknown events are IgnoredEvent.
+// `event`: the header X-GitHub-Event. kCorrupt: not JSON, too deep, or without what such an event has. Unknown events
+// are IgnoredEvent.
 Result<WebhookEvent> ParseWebhook(std::string_view event, std::string_view body);
 
 // "/warpwright optimize [kernel]" as the first line of a comment.

@@ -12,12 +12,13 @@ uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 
 uint64_t BufferSet::BytesOf(const core::LaunchPlan& plan, const Layout& layout) {
   uint64_t bytes = RoundUp(layout.guard_bytes, kAlignment);
-  for (const core::PlanBuffer& buffer : plan.buffers) bytes += RoundUp(buffer.bytes, kAlignment) + RoundUp(layout.guard_bytes, kAlignment) + kAlignment;
+  for (const core::PlanBuffer& buffer : plan.buffers)
+    bytes += RoundUp(buffer.bytes, kAlignment) + RoundUp(layout.guard_bytes, kAlignment) + kAlignment;
   return bytes;
 }
 
-Result<BufferSet> BufferSet::Allocate(Context& context, Tools& tools, const core::LaunchPlan& plan, const std::vector<core::BufferContent>& contents,
-                                      const Layout& layout) {
+Result<BufferSet> BufferSet::Allocate(Context& context, Tools& tools, const core::LaunchPlan& plan,
+                                      const std::vector<core::BufferContent>& contents, const Layout& layout) {
   BufferSet set;
   set.tools_ = &tools;
   set.seed_ = layout.seed;

@@ -1,8 +1,9 @@
 // The buffers of a plan on the device, with what surrounds them.
 //
-// Banded: one allocation; a guard band with a pattern that nobody can guess stands before, between and behind the buffers.
-// Exact: each buffer has pages of its own and ends where they end, or begins where they begin (as closely as its alignment allows; the rest
-// of its pages holds the pattern), with nothing mapped around them; read-only buffers are mapped so.
+// Banded: one allocation; a guard band with a pattern that nobody can guess stands before, between and behind the
+// buffers. Exact: each buffer has pages of its own and ends where they end, or begins where they begin (as closely as
+// its alignment allows; the rest of its pages holds the pattern), with nothing mapped around them; read-only buffers
+// are mapped so.
 #pragma once
 
 #include <vector>
@@ -21,8 +22,8 @@ struct Layout {
 class BufferSet {
  public:
   // `contents`: of the plan's argument buffers, for their offsets and rights. Bands are filled; the buffers are not.
-  static Result<BufferSet> Allocate(Context& context, Tools& tools, const core::LaunchPlan& plan, const std::vector<core::BufferContent>& contents,
-                                    const Layout& layout);
+  static Result<BufferSet> Allocate(Context& context, Tools& tools, const core::LaunchPlan& plan,
+                                    const std::vector<core::BufferContent>& contents, const Layout& layout);
   static uint64_t BytesOf(const core::LaunchPlan& plan, const Layout& layout);
 
   size_t size() const { return allocations_.size(); }

@@ -16,20 +16,26 @@ struct FaultRow {
   const char* what;
   bool sticky;
 };
-// What a kernel can do to itself. The driver names no address and no line: the exact run (MappedBuffer) and the simulator do.
+// What a kernel can do to itself. The driver names no address and no line: the exact run (MappedBuffer) and the
+// simulator do.
 constexpr FaultRow kFaults[] = {
     {CUDA_ERROR_ILLEGAL_ADDRESS, core::Fault::Kind::kOutOfBounds, "an access to memory that is not its own", true},
     {CUDA_ERROR_INVALID_ADDRESS_SPACE, core::Fault::Kind::kOutOfBounds, "an access to the wrong address space", true},
     {CUDA_ERROR_MISALIGNED_ADDRESS, core::Fault::Kind::kMisaligned, "a misaligned access", true},
     {CUDA_ERROR_ILLEGAL_INSTRUCTION, core::Fault::Kind::kIllegalInstruction, "an illegal instruction", true},
     {CUDA_ERROR_INVALID_PC, core::Fault::Kind::kIllegalInstruction, "a jump to nowhere", true},
-    {CUDA_ERROR_HARDWARE_STACK_ERROR, core::Fault::Kind::kResourceLimit, "a stack that overflowed or was overwritten", true},
-    {CUDA_ERROR_LAUNCH_FAILED, core::Fault::Kind::kTrap, "it was aborted (trap, or a fault that the driver does not name)", true},
+    {CUDA_ERROR_HARDWARE_STACK_ERROR, core::Fault::Kind::kResourceLimit, "a stack that overflowed or was overwritten",
+     true},
+    {CUDA_ERROR_LAUNCH_FAILED, core::Fault::Kind::kTrap,
+     "it was aborted (trap, or a fault that the driver does not name)", true},
     {CUDA_ERROR_ASSERT, core::Fault::Kind::kTrap, "an assertion failed", true},
     {CUDA_ERROR_LAUNCH_TIMEOUT, core::Fault::Kind::kInstructionLimit, "it ran longer than the driver allows", true},
-    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, core::Fault::Kind::kResourceLimit, "it needs more registers or shared memory than there are", false},
-    {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, core::Fault::Kind::kResourceLimit, "a cooperative grid that does not fit the GPU at once", false},
-    {CUDA_ERROR_INVALID_VALUE, core::Fault::Kind::kResourceLimit, "a launch with a grid, block or shared memory that the GPU does not have", false},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, core::Fault::Kind::kResourceLimit,
+     "it needs more registers or shared memory than there are", false},
+    {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, core::Fault::Kind::kResourceLimit,
+     "a cooperative grid that does not fit the GPU at once", false},
+    {CUDA_ERROR_INVALID_VALUE, core::Fault::Kind::kResourceLimit,
+     "a launch with a grid, block or shared memory that the GPU does not have", false},
 };
 
 }  // namespace
@@ -42,7 +48,8 @@ Result<int> GpuIndex(const std::string& device_name) {
     const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), index);
     if (error != std::errc() || end != name.data() + name.size()) index = -1;
   }
-  if (index < 0) return Fail(ErrorCode::kUsage, "unknown device '" + device_name + "'", "a GPU is cuda, or cuda: and its number");
+  if (index < 0)
+    return Fail(ErrorCode::kUsage, "unknown device '" + device_name + "'", "a GPU is cuda, or cuda: and its number");
   return index;
 }
 
@@ -54,14 +61,16 @@ Result<core::GpuFacts> ReadGpuFacts(const CudaDriver& driver, CUdevice device) {
   CUuuid uuid;
   WW_TRY(driver.Check(driver.DeviceGetUuid(&uuid, device), "cuDeviceGetUuid"));
   for (size_t i = 0; i < sizeof uuid.bytes; ++i)
-    facts.uuid += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", static_cast<unsigned char>(uuid.bytes[i]));
-  for (const auto& [attribute, member] : {std::pair{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &core::GpuFacts::compute_major},
-                                          {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &core::GpuFacts::compute_minor},
-                                          {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &core::GpuFacts::multiprocessors},
-                                          {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &core::GpuFacts::clock_khz},
-                                          {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &core::GpuFacts::l2_bytes},
-                                          {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &core::GpuFacts::memory_clock_khz},
-                                          {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &core::GpuFacts::bus_width_bits}})
+    facts.uuid += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                              static_cast<unsigned char>(uuid.bytes[i]));
+  for (const auto& [attribute, member] :
+       {std::pair{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &core::GpuFacts::compute_major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &core::GpuFacts::compute_minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &core::GpuFacts::multiprocessors},
+        {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &core::GpuFacts::clock_khz},
+        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &core::GpuFacts::l2_bytes},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &core::GpuFacts::memory_clock_khz},
+        {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &core::GpuFacts::bus_width_bits}})
     WW_TRY(driver.Check(driver.DeviceGetAttribute(&(facts.*member), attribute, device), "cuDeviceGetAttribute"));
   size_t total = 0;
   WW_TRY(driver.Check(driver.DeviceTotalMem(&total, device), "cuDeviceTotalMem"));
@@ -77,7 +86,8 @@ Result<Context> Context::Create(int index) {
   int count = 0;
   WW_TRY(driver->Check(driver->DeviceGetCount(&count), "cuDeviceGetCount"));
   if (index >= count)
-    return Fail(ErrorCode::kEnvironment, fmt::format("there is no GPU {}: the driver knows {}", index, count), "look at nvidia-smi -L");
+    return Fail(ErrorCode::kEnvironment, fmt::format("there is no GPU {}: the driver knows {}", index, count),
+                "look at nvidia-smi -L");
   WW_TRY(driver->Check(driver->DeviceGet(&context.device_, index), "cuDeviceGet"));
   WW_ASSIGN(context.facts_, ReadGpuFacts(*driver, context.device_));
   WW_ASSIGN(context.chip_, config::ChipOf(context.facts_));
@@ -93,8 +103,12 @@ Result<Context> Context::Create(int index) {
 }
 
 Context::Context(Context&& other) noexcept
-    : driver_(other.driver_), device_(other.device_), context_(std::exchange(other.context_, nullptr)), chip_(std::move(other.chip_)),
-      facts_(std::move(other.facts_)), lost_(other.lost_) {}
+    : driver_(other.driver_),
+      device_(other.device_),
+      context_(std::exchange(other.context_, nullptr)),
+      chip_(std::move(other.chip_)),
+      facts_(std::move(other.facts_)),
+      lost_(other.lost_) {}
 
 Context::~Context() {
   if (context_ != nullptr && !lost()) driver_->DevicePrimaryCtxRelease(device_);
@@ -117,7 +131,8 @@ Step Context::Judge(CUresult result, const char* call, const std::string& kernel
     return fault;
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
-    return Fail(ErrorCode::kEnvironment, fmt::format("{}: the GPU's memory is full", call), "end other programs on the GPU, or give smaller cases");
+    return Fail(ErrorCode::kEnvironment, fmt::format("{}: the GPU's memory is full", call),
+                "end other programs on the GPU, or give smaller cases");
   lost_ = true;  // the rest of what a driver can say is neither the kernel's doing nor ours
   return Fail(ErrorCode::kEnvironment, fmt::format("{}: {}", call, driver_->Describe(result)));
 }
@@ -125,7 +140,9 @@ Step Context::Judge(CUresult result, const char* call, const std::string& kernel
 Error Context::Explain(Error error) const {
   if (!lost() || error.code != ErrorCode::kEnvironment) return error;
   error.message = fmt::format("the {} (GPU-{}) was lost: {}", facts_.name, facts_.uuid, error.message);
-  error.remedy = "look at nvidia-smi and at the kernel log for Xid lines, and reset the GPU or the machine; run again, the command goes on where it was";
+  error.remedy =
+      "look at nvidia-smi and at the kernel log for Xid lines, and reset the GPU or the machine; run again, the "
+      "command goes on where it was";
   return error;
 }
 
@@ -159,7 +176,8 @@ Stream::~Stream() {
 
 Result<Event> Event::Create(Context& context, bool timing) {
   CUevent handle = nullptr;
-  WW_TRY(context.driver().Check(context.driver().EventCreate(&handle, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING), "cuEventCreate"));
+  WW_TRY(context.driver().Check(
+      context.driver().EventCreate(&handle, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING), "cuEventCreate"));
   return Event(context, handle);
 }
 Event::~Event() {

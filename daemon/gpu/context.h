@@ -36,7 +36,8 @@ class Context {
   const core::GpuFacts& facts() const { return facts_; }
   int Attribute(CUdevice_attribute attribute) const;
 
-  // After a fault that the context does not survive: nothing may be freed any more, for that waits for a kernel that hangs.
+  // After a fault that the context does not survive: nothing may be freed any more, for that waits for a kernel that
+  // hangs.
   bool lost() const { return lost_ || GpuIsLost(); }
   // An error of a call, with the GPU's name and a remedy where it is the GPU that was lost.
   Error Explain(Error error) const;
@@ -44,7 +45,8 @@ class Context {
   // Sorts a result into success, a fault of the kernel, and an error of ours.
   Step Judge(CUresult result, const char* call, const std::string& kernel = {});
   // Waits until the stream is idle or the deadline has passed; the latter is a fault.
-  Step Wait(CUstream stream, std::chrono::steady_clock::duration deadline = kRunDeadline, const std::string& kernel = {});
+  Step Wait(CUstream stream, std::chrono::steady_clock::duration deadline = kRunDeadline,
+            const std::string& kernel = {});
 
  private:
   Context() = default;
@@ -85,11 +87,11 @@ class Event {
 };
 
 // Returns what a Step says, where it says anything.
-#define WW_STEP(expression)                                                                          \
-  do {                                                                                               \
-    auto ww_step = (expression);                                                                     \
-    if (!ww_step) return tl::unexpected<::warpwright::Error>(std::move(ww_step).error());            \
-    if (*ww_step) return std::move(**ww_step);                                                       \
+#define WW_STEP(expression)                                                               \
+  do {                                                                                    \
+    auto ww_step = (expression);                                                          \
+    if (!ww_step) return tl::unexpected<::warpwright::Error>(std::move(ww_step).error()); \
+    if (*ww_step) return std::move(**ww_step);                                            \
   } while (false)
 
 }  // namespace warpwright::gpu

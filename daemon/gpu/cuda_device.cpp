@@ -14,7 +14,10 @@ using gpu::Tools;
 class CudaDevice final : public core::Device {
  public:
   CudaDevice(std::unique_ptr<Context> context, std::unique_ptr<Tools> tools, Lease lease, std::function<void()> on_wait)
-      : context_(std::move(context)), tools_(std::move(tools)), lease_(std::move(lease)), on_wait_(std::move(on_wait)) {}
+      : context_(std::move(context)),
+        tools_(std::move(tools)),
+        lease_(std::move(lease)),
+        on_wait_(std::move(on_wait)) {}
   ~CudaDevice() override {
     // Its members would wait for a kernel that hangs; the process is about to end.
     if (context_->lost()) (void)tools_.release();
@@ -52,7 +55,8 @@ class CudaDevice final : public core::Device {
 
 }  // namespace
 
-Result<std::unique_ptr<core::Device>> MakeCudaDevice(const std::string& name, const compile::Compiler& compiler, std::function<void()> on_wait) {
+Result<std::unique_ptr<core::Device>> MakeCudaDevice(const std::string& name, const compile::Compiler& compiler,
+                                                     std::function<void()> on_wait) {
   WW_ASSIGN(const int index, gpu::GpuIndex(name));
   WW_ASSIGN(Context created, Context::Create(index));
   auto context = std::make_unique<Context>(std::move(created));

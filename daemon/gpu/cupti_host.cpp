@@ -66,8 +66,12 @@ Status CuptiHost::Schedule() {
 }
 
 CuptiHost::CuptiHost(CuptiHost&& other) noexcept
-    : cupti_(other.cupti_), object_(std::exchange(other.object_, nullptr)), metrics_(std::move(other.metrics_)),
-      unknown_(std::move(other.unknown_)), config_(std::move(other.config_)), passes_(other.passes_) {}
+    : cupti_(other.cupti_),
+      object_(std::exchange(other.object_, nullptr)),
+      metrics_(std::move(other.metrics_)),
+      unknown_(std::move(other.unknown_)),
+      config_(std::move(other.config_)),
+      passes_(other.passes_) {}
 
 CuptiHost& CuptiHost::operator=(CuptiHost&& other) noexcept {
   std::swap(cupti_, other.cupti_);

@@ -1,4 +1,5 @@
-// CUPTI's host half: which metrics a chip has, how many passes they cost, and what the counted values are. Needs no GPU.
+// CUPTI's host half: which metrics a chip has, how many passes they cost, and what the counted values are. Needs no
+// GPU.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ Result<std::vector<std::string>> SupportedChips(const Cupti& cupti);
 // The schedule for some metrics on one chip.
 class CuptiHost {
  public:
-  // Metrics that the chip lacks are dropped and listed in unknown(). `availability` is the device's counter availability image; empty
-  // where only the chip's name is known. kUnsupported: none of the metrics is left.
+  // Metrics that the chip lacks are dropped and listed in unknown(). `availability` is the device's counter
+  // availability image; empty where only the chip's name is known. kUnsupported: none of the metrics is left.
   static Result<CuptiHost> Create(const Cupti& cupti, const std::string& chip, std::span<const uint8_t> availability,
                                   std::span<const std::string> wanted);
 

@@ -14,10 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPermissionRemedy =
-    "set NVreg_RestrictProfilingToAdminUsers=0 on the host (a module option of the NVIDIA driver) or give the worker CAP_PERFMON or "
+    "set NVreg_RestrictProfilingToAdminUsers=0 on the host (a module option of the NVIDIA driver) or give the worker "
+    "CAP_PERFMON or "
     "CAP_SYS_ADMIN (docker run --cap-add SYS_ADMIN); without counters, timing and checking go on";
 constexpr const char* kProfilerRemedy =
-    "stop the other profiler (ncu, nsys, compute-sanitizer, DCGM: `dcgmi profile --pause`): counters serve one at a time";
+    "stop the other profiler (ncu, nsys, compute-sanitizer, DCGM: `dcgmi profile --pause`): counters serve one at a "
+    "time";
 
 // In the toolkit's folders first; the plain name finds what the system's loader knows.
 std::vector<std::string> Candidates() {
@@ -27,7 +29,8 @@ std::vector<std::string> Candidates() {
     if (toolkit) {
       for (const char* folder : {"lib64", "extras/CUPTI/lib64", "lib", "targets/x86_64-linux/lib"}) {
         std::error_code ignored;
-        if (const fs::path path = toolkit->root / folder / name; fs::exists(path, ignored)) candidates.push_back(path.string());
+        if (const fs::path path = toolkit->root / folder / name; fs::exists(path, ignored))
+          candidates.push_back(path.string());
       }
     }
     candidates.emplace_back(name);
@@ -39,12 +42,13 @@ Result<Cupti> Bind(void* library, const std::string& path) {
   Cupti cupti;
   cupti.path = path;
   const char* missing = nullptr;
-#define WW_FIND(name)                                                                        \
-  cupti.name = reinterpret_cast<decltype(cupti.name)>(::dlsym(library, "cupti" #name));      \
+#define WW_FIND(name)                                                                   \
+  cupti.name = reinterpret_cast<decltype(cupti.name)>(::dlsym(library, "cupti" #name)); \
   if (cupti.name == nullptr) missing = "cupti" #name;
   WW_CUPTI_FUNCTIONS(WW_FIND)
 #undef WW_FIND
-  if (missing != nullptr) return Fail(ErrorCode::kEnvironment, path + " lacks " + missing, "install CUPTI of CUDA 12.6 or newer");
+  if (missing != nullptr)
+    return Fail(ErrorCode::kEnvironment, path + " lacks " + missing, "install CUPTI of CUDA 12.6 or newer");
   WW_TRY(cupti.Check(cupti.GetVersion(&cupti.version), "cuptiGetVersion"));
   return cupti;
 }
@@ -58,7 +62,8 @@ Result<Cupti> Open() {
     if (first_error.empty()) first_error = ::dlerror();
   }
   return Fail(ErrorCode::kEnvironment, "CUPTI does not load: " + first_error,
-              "install the toolkit's CUPTI (package cuda-cupti-13-0, or `script/bootstrap --cuda-from-pypi`) and set CUDA_HOME");
+              "install the toolkit's CUPTI (package cuda-cupti-13-0, or `script/bootstrap --cuda-from-pypi`) and set "
+              "CUDA_HOME");
 }
 
 }  // namespace
@@ -97,7 +102,8 @@ Status Cupti::Check(CUptiResult result, const char* call) const {
 
 Status Cupti::CheckEnable(CUptiResult result, const char* call) const {
   if (result == CUPTI_ERROR_UNKNOWN)
-    return Fail(ErrorCode::kEnvironment, "counters cannot be switched on: " + std::string(call) + ": " + Describe(result), kPermissionRemedy);
+    return Fail(ErrorCode::kEnvironment,
+                "counters cannot be switched on: " + std::string(call) + ": " + Describe(result), kPermissionRemedy);
   return Check(result, call);
 }
 

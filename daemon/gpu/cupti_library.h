@@ -1,7 +1,7 @@
 // libcupti, opened once per process at run time: nothing links it, so that every program starts without it.
 //
-// Its host half (metric names, schedules, evaluation: cupti_host.h) needs neither a GPU nor a driver. Its target half finds
-// libcuda.so.1 by itself; without a driver those calls fail with CUPTI_ERROR_UNKNOWN (999).
+// Its host half (metric names, schedules, evaluation: cupti_host.h) needs neither a GPU nor a driver. Its target half
+// finds libcuda.so.1 by itself; without a driver those calls fail with CUPTI_ERROR_UNKNOWN (999).
 #pragma once
 
 #include <cuda.h>
@@ -20,16 +20,20 @@
 namespace warpwright::gpu {
 
 // The functions that we call, by the library's own names without "cupti".
-#define WW_CUPTI_FUNCTIONS(X)                                                                                               \
-  X(GetResultString) X(GetVersion) X(DeviceGetChipName) X(ProfilerInitialize)                                       \
-  X(ProfilerDeviceSupported) X(ProfilerGetCounterAvailability) X(ProfilerHostGetSupportedChips) X(ProfilerHostInitialize)   \
-  X(ProfilerHostDeinitialize) X(ProfilerHostGetMetricProperties) X(ProfilerHostConfigAddMetrics)                            \
-  X(ProfilerHostGetConfigImageSize) X(ProfilerHostGetConfigImage) X(ProfilerHostGetNumOfPasses)                             \
-  X(ProfilerHostEvaluateToGpuValues) X(RangeProfilerEnable) X(RangeProfilerDisable) X(RangeProfilerGetCounterDataSize)      \
-  X(RangeProfilerCounterDataImageInitialize) X(RangeProfilerSetConfig) X(RangeProfilerStart) X(RangeProfilerStop)           \
-  X(RangeProfilerDecodeData) X(RangeProfilerGetCounterDataInfo) X(PCSamplingEnable) X(PCSamplingDisable)                    \
-  X(PCSamplingSetConfigurationAttribute) X(PCSamplingGetNumStallReasons) X(PCSamplingGetStallReasons) X(PCSamplingStart)    \
-  X(PCSamplingStop) X(PCSamplingGetData) X(GetSassToSourceCorrelation) X(GetCubinCrc)
+#define WW_CUPTI_FUNCTIONS(X)                                                                                     \
+  X(GetResultString)                                                                                              \
+  X(GetVersion)                                                                                                   \
+  X(DeviceGetChipName) X(ProfilerInitialize) X(ProfilerDeviceSupported) X(ProfilerGetCounterAvailability)         \
+      X(ProfilerHostGetSupportedChips) X(ProfilerHostInitialize) X(ProfilerHostDeinitialize)                      \
+          X(ProfilerHostGetMetricProperties) X(ProfilerHostConfigAddMetrics) X(ProfilerHostGetConfigImageSize)    \
+              X(ProfilerHostGetConfigImage) X(ProfilerHostGetNumOfPasses) X(ProfilerHostEvaluateToGpuValues)      \
+                  X(RangeProfilerEnable) X(RangeProfilerDisable) X(RangeProfilerGetCounterDataSize)               \
+                      X(RangeProfilerCounterDataImageInitialize) X(RangeProfilerSetConfig) X(RangeProfilerStart)  \
+                          X(RangeProfilerStop) X(RangeProfilerDecodeData) X(RangeProfilerGetCounterDataInfo)      \
+                              X(PCSamplingEnable) X(PCSamplingDisable) X(PCSamplingSetConfigurationAttribute)     \
+                                  X(PCSamplingGetNumStallReasons) X(PCSamplingGetStallReasons) X(PCSamplingStart) \
+                                      X(PCSamplingStop) X(PCSamplingGetData) X(GetSassToSourceCorrelation)        \
+                                          X(GetCubinCrc)
 
 struct Cupti {
 #define WW_DECLARE(name) decltype(&::cupti##name) name = nullptr;
@@ -40,10 +44,12 @@ struct Cupti {
 
   std::string Describe(CUptiResult result) const;  // "CUPTI_ERROR_INVALID_METRIC_NAME (17)"
 
-  // kEnvironment, with a remedy, where the system refuses to count: no permission, another profiler, a device that cannot. Callers
-  // turn that into CountersUnavailable: timing and correctness go on without counters. kIo for the rest.
+  // kEnvironment, with a remedy, where the system refuses to count: no permission, another profiler, a device that
+  // cannot. Callers turn that into CountersUnavailable: timing and correctness go on without counters. kIo for the
+  // rest.
   Status Check(CUptiResult result, const char* call) const;
-  // The same for the calls that switch counting on: there, drivers report a lack of permission as an unknown error, too.
+  // The same for the calls that switch counting on: there, drivers report a lack of permission as an unknown error,
+  // too.
   Status CheckEnable(CUptiResult result, const char* call) const;
 };
 

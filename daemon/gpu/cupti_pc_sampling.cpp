@@ -24,7 +24,8 @@ Params PcParams(size_t size, CUcontext context) {
 }
 #define WW_PC_PARAMS(Type, name, context) auto name = PcParams<Type>(Type##Size, context)
 
-// "smsp__pcsamp_warps_issue_stalled_barrier" is "barrier"; names that end in "_not_issued" count a part of the same samples again.
+// "smsp__pcsamp_warps_issue_stalled_barrier" is "barrier"; names that end in "_not_issued" count a part of the same
+// samples again.
 std::string ShortReason(std::string_view name) {
   constexpr std::string_view kSuffix = "_not_issued";
   if (name.size() >= kSuffix.size() && name.substr(name.size() - kSuffix.size()) == kSuffix) return {};
@@ -127,18 +128,23 @@ class PcSampler {
     auto& stall = add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON).stallReasonData;
     stall.stallReasonCount = indices_.size();
     stall.pStallReasonIndex = indices_.data();
-    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE).scratchBufferSizeData.scratchBufferSize = kScratchBytes;
-    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE).hardwareBufferSizeData.hardwareBufferSize = kHardwareBufferBytes;
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE).scratchBufferSizeData.scratchBufferSize =
+        kScratchBytes;
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE).hardwareBufferSizeData.hardwareBufferSize =
+        kHardwareBufferBytes;
     add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE).collectionModeData.collectionMode =
         CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
-    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL).enableStartStopControlData.enableStartStopControl = 1;
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL)
+        .enableStartStopControlData.enableStartStopControl = 1;
     add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT).outputDataFormatData.outputDataFormat =
         CUPTI_PC_SAMPLING_OUTPUT_DATA_FORMAT_PARSED;
-    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER).samplingDataBufferData.samplingDataBuffer = &last_->data();
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER).samplingDataBufferData.samplingDataBuffer =
+        &last_->data();
     WW_PC_PARAMS(CUpti_PCSamplingConfigurationInfoParams, params, context_);
     params.numAttributes = infos.size();
     params.pPCSamplingConfigurationInfo = infos.data();
-    return cupti_.CheckEnable(cupti_.PCSamplingSetConfigurationAttribute(&params), "cuptiPCSamplingSetConfigurationAttribute");
+    return cupti_.CheckEnable(cupti_.PCSamplingSetConfigurationAttribute(&params),
+                              "cuptiPCSamplingSetConfigurationAttribute");
   }
 
   // CUPTI shares the text of function names between records and with later reads: they are copied and never freed.
@@ -194,7 +200,8 @@ Result<PcSamples> SamplePcs(const Cupti& cupti, CUcontext context, const Sampled
   return sampler.Read();
 }
 
-std::optional<SourceLine> LineOf(const Cupti& cupti, std::span<const std::byte> cubin, const std::string& function, uint64_t pc) {
+std::optional<SourceLine> LineOf(const Cupti& cupti, std::span<const std::byte> cubin, const std::string& function,
+                                 uint64_t pc) {
   CUpti_GetSassToSourceCorrelationParams params{};
   params.size = CUpti_GetSassToSourceCorrelationParamsSize;
   params.cubin = cubin.data();
@@ -202,10 +209,12 @@ std::optional<SourceLine> LineOf(const Cupti& cupti, std::span<const std::byte> 
   params.functionName = function.c_str();
   params.pcOffset = pc;
   const CUptiResult result = cupti.GetSassToSourceCorrelation(&params);
-  const std::unique_ptr<char, decltype(&std::free)> file(params.fileName, &std::free), folder(params.dirName, &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> file(params.fileName, &std::free),
+      folder(params.dirName, &std::free);
   if (result != CUPTI_SUCCESS || file == nullptr || params.lineNumber == 0) return std::nullopt;
   const bool in_folder = folder != nullptr && *folder.get() != '\0' && *file.get() != '/';
-  return SourceLine{(in_folder ? std::string(folder.get()) + "/" : std::string()) + file.get(), static_cast<int>(params.lineNumber)};
+  return SourceLine{(in_folder ? std::string(folder.get()) + "/" : std::string()) + file.get(),
+                    static_cast<int>(params.lineNumber)};
 }
 
 std::string NameInModule(const std::string& path, std::string_view ptx) {
@@ -214,14 +223,16 @@ std::string NameInModule(const std::string& path, std::string_view ptx) {
     const size_t open = ptx.find_first_of("\"\n", at);
     if (open == std::string_view::npos || ptx[open] != '"') continue;
     const std::string_view name = ptx.substr(open + 1, ptx.find('"', open + 1) - open - 1);
-    const bool is_tail = path.ends_with(name) && (path.size() == name.size() || path[path.size() - name.size() - 1] == '/');
+    const bool is_tail =
+        path.ends_with(name) && (path.size() == name.size() || path[path.size() - name.size() - 1] == '/');
     if (is_tail && name.size() > best.size()) best = name;
   }
   return best.empty() ? path : best;
 }
 
 std::vector<core::LineCounters> HottestLines(const PcSamples& samples, const std::string& function,
-                                       const std::function<std::optional<SourceLine>(uint64_t pc)>& locate, size_t limit) {
+                                             const std::function<std::optional<SourceLine>(uint64_t pc)>& locate,
+                                             size_t limit) {
   std::map<SourceLine, core::LineCounters> by_line;
   for (const auto& record : samples.records) {
     if (record.function != function) continue;

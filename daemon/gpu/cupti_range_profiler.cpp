@@ -37,7 +37,8 @@ Status RangeProfiler::Configure(const CuptiHost& host, size_t ranges) {
   initialize.pRangeProfilerObject = object_;
   initialize.counterDataSize = data_.size();
   initialize.pCounterData = data_.data();
-  WW_TRY(cupti_->Check(cupti_->RangeProfilerCounterDataImageInitialize(&initialize), "cuptiRangeProfilerCounterDataImageInitialize"));
+  WW_TRY(cupti_->Check(cupti_->RangeProfilerCounterDataImageInitialize(&initialize),
+                       "cuptiRangeProfilerCounterDataImageInitialize"));
   WW_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
   config.pRangeProfilerObject = object_;
   config.configSize = host.config().size();
@@ -70,7 +71,8 @@ Result<size_t> RangeProfiler::Decode() {
   return info.numTotalRanges + decode.numOfRangeDropped;
 }
 
-Result<std::vector<MetricValues>> RangeProfiler::Count(const CuptiHost& host, size_t launches, const std::function<Status()>& launch_all) {
+Result<std::vector<MetricValues>> RangeProfiler::Count(const CuptiHost& host, size_t launches,
+                                                       const std::function<Status()>& launch_all) {
   WW_TRY(Configure(host, launches));
   WW_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, start);
   start.pRangeProfilerObject = object_;
@@ -81,7 +83,8 @@ Result<std::vector<MetricValues>> RangeProfiler::Count(const CuptiHost& host, si
   WW_TRY(stopped);
   WW_ASSIGN(const size_t ranges, Decode());
   if (ranges != launches)
-    return Fail(ErrorCode::kUnsupported, fmt::format("CUPTI counted {} kernels where {} were launched", ranges, launches));
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("CUPTI counted {} kernels where {} were launched", ranges, launches));
   std::vector<MetricValues> values;
   for (size_t range = 0; range < ranges; ++range) {
     WW_ASSIGN(values.emplace_back(), host.Evaluate(data_, range));

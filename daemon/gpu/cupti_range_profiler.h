@@ -1,6 +1,6 @@
-// CUPTI's target half: counts while kernels run. Every launch is a range of its own, replayed once for each pass of the schedule;
-// between the passes CUPTI restores the device memory that the kernel wrote, so that kernels which update in place count right
-// and leave behind what one run leaves. Never time while this is on.
+// CUPTI's target half: counts while kernels run. Every launch is a range of its own, replayed once for each pass of the
+// schedule; between the passes CUPTI restores the device memory that the kernel wrote, so that kernels which update in
+// place count right and leave behind what one run leaves. Never time while this is on.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,10 @@ class RangeProfiler {
   RangeProfiler& operator=(RangeProfiler&&) = delete;
   ~RangeProfiler();
 
-  // Counts `launches` kernels that `launch_all` launches on the context and waits for. One entry per launch, in the order of the
-  // launches. kUnsupported where CUPTI saw another number of kernels.
-  Result<std::vector<MetricValues>> Count(const CuptiHost& host, size_t launches, const std::function<Status()>& launch_all);
+  // Counts `launches` kernels that `launch_all` launches on the context and waits for. One entry per launch, in the
+  // order of the launches. kUnsupported where CUPTI saw another number of kernels.
+  Result<std::vector<MetricValues>> Count(const CuptiHost& host, size_t launches,
+                                          const std::function<Status()>& launch_all);
 
  private:
   RangeProfiler(const Cupti& cupti, CUpti_RangeProfiler_Object* object) : cupti_(&cupti), object_(object) {}

@@ -8,7 +8,9 @@ namespace {
 constexpr size_t kLinesPerKernel = 32;
 
 // Whether an error only means that nothing can be counted here.
-bool MeansUnavailable(const Error& error) { return error.code == ErrorCode::kEnvironment || error.code == ErrorCode::kUnsupported; }
+bool MeansUnavailable(const Error& error) {
+  return error.code == ErrorCode::kEnvironment || error.code == ErrorCode::kUnsupported;
+}
 CountersUnavailable Unavailable(const Error& error) { return {error.message, error.remedy}; }
 
 Status CheckSupport(const Cupti& cupti, CUdevice device) {
@@ -18,16 +20,22 @@ Status CheckSupport(const Cupti& cupti, CUdevice device) {
   WW_TRY(cupti.Check(cupti.ProfilerDeviceSupported(&params), "cuptiProfilerDeviceSupported"));
   if (params.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED) return {};
   const std::pair<const char*, CUpti_Profiler_Support_Level> parts[] = {
-      {"its architecture", params.architecture}, {"SLI", params.sli},     {"a virtual GPU", params.vGpu},
-      {"confidential computing", params.confidentialCompute}, {"a mining processor", params.cmp}, {"WSL", params.wsl}};
+      {"its architecture", params.architecture},
+      {"SLI", params.sli},
+      {"a virtual GPU", params.vGpu},
+      {"confidential computing", params.confidentialCompute},
+      {"a mining processor", params.cmp},
+      {"WSL", params.wsl}};
   std::string why;
   for (const auto& [name, level] : parts)
     if (level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) why += (why.empty() ? "" : ", ") + std::string(name);
-  return Fail(ErrorCode::kEnvironment, "the device does not support counters" + (why.empty() ? "" : " because of " + why),
+  return Fail(ErrorCode::kEnvironment,
+              "the device does not support counters" + (why.empty() ? "" : " because of " + why),
               "switch that off on the host, or go on without counters: timing and checking do not need them");
 }
 
-// Runs `step`, which wraps each of the caller's functions with what it is given: tells an error of the caller's from one of counting.
+// Runs `step`, which wraps each of the caller's functions with what it is given: tells an error of the caller's from
+// one of counting.
 template <typename T, typename Step>
 Result<std::variant<CountersUnavailable, T>> Guarded(Step step) {
   Status callers;
@@ -67,13 +75,15 @@ Status CounterSession::Open(CUdevice device) {
   // The first call that needs permission.
   WW_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, available);
   available.ctx = context_;
-  WW_TRY(cupti_->CheckEnable(cupti_->ProfilerGetCounterAvailability(&available), "cuptiProfilerGetCounterAvailability"));
+  WW_TRY(
+      cupti_->CheckEnable(cupti_->ProfilerGetCounterAvailability(&available), "cuptiProfilerGetCounterAvailability"));
   availability_.resize(available.counterAvailabilityImageSize);
   available.pCounterAvailabilityImage = availability_.data();
   return cupti_->CheckEnable(cupti_->ProfilerGetCounterAvailability(&available), "cuptiProfilerGetCounterAvailability");
 }
 
-Result<CountedLaunches> CounterSession::Count(CounterTier tier, const std::function<Status()>& launch_all, size_t launches) {
+Result<CountedLaunches> CounterSession::Count(CounterTier tier, const std::function<Status()>& launch_all,
+                                              size_t launches) {
   auto host = hosts_.find(tier);
   if (host == hosts_.end()) {
     WW_ASSIGN(CuptiHost made, CuptiHost::Create(*cupti_, chip_, availability_, MetricsOf(tier)));
@@ -87,7 +97,8 @@ Result<CountedLaunches> CounterSession::Count(CounterTier tier, const std::funct
   return counted;
 }
 
-Result<CounterOutcome> CounterSession::Collect(CounterTier tier, const std::function<Status()>& launch_all, size_t launches) {
+Result<CounterOutcome> CounterSession::Collect(CounterTier tier, const std::function<Status()>& launch_all,
+                                               size_t launches) {
   if (unavailable_) return *unavailable_;
   if (launches == 0) return CountedLaunches{};
   return Guarded<CountedLaunches>([&](const auto& guard) { return Count(tier, guard(launch_all), launches); });
@@ -96,7 +107,8 @@ Result<CounterOutcome> CounterSession::Collect(CounterTier tier, const std::func
 Result<SamplingOutcome> CounterSession::Sample(const core::CompiledModule& module, const SampledRun& run) {
   if (unavailable_) return *unavailable_;
   return Guarded<SampledLines>([&](const auto& guard) -> Result<SampledLines> {
-    WW_ASSIGN(const PcSamples samples, SamplePcs(*cupti_, context_, {guard(run.load), guard(run.run), run.expected_us}));
+    WW_ASSIGN(const PcSamples samples,
+              SamplePcs(*cupti_, context_, {guard(run.load), guard(run.run), run.expected_us}));
     SampledLines sampled{{}, samples.total, samples.dropped, samples.foreign, samples.overflow};
     for (const auto& kernel : module.kernels) {
       const auto locate = [&](uint64_t pc) {
@@ -111,7 +123,8 @@ Result<SamplingOutcome> CounterSession::Sample(const core::CompiledModule& modul
 }
 
 Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, CounterTier tier, const core::Chip& chip,
-                                                     const core::CompiledModule& module, const CountedRun& plan, std::vector<core::LaunchReport>& reports) {
+                                                     const core::CompiledModule& module, const CountedRun& plan,
+                                                     std::vector<core::LaunchReport>& reports) {
   if (session.unavailable()) {
     for (auto& report : reports) Fill(report, {}, chip);
     return session.unavailable();

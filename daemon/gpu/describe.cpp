@@ -30,13 +30,15 @@ core::Machine::DriverPart DescribeDriver() {
     return part;
   }
   part.version = (*driver)->version;
-  if (const Status counted = (*driver)->Check((*driver)->DeviceGetCount(&part.gpus), "cuDeviceGetCount"); !counted) part.problem = Of(counted.error());
+  if (const Status counted = (*driver)->Check((*driver)->DeviceGetCount(&part.gpus), "cuDeviceGetCount"); !counted)
+    part.problem = Of(counted.error());
   return part;
 }
 
 // As NVML writes it. The UUID would not do: CUDA gives that of a MIG instance.
 std::string PciId(const Context& context) {
-  return fmt::format("{:08x}:{:02x}:{:02x}.0", context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+  return fmt::format("{:08x}:{:02x}:{:02x}.0", context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                     context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
                      context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
@@ -79,7 +81,8 @@ core::Machine::CountersPart DescribeCounters(const Context& context) {
 
 Result<std::string> DescribeGpu(const std::string& name) {
   WW_ASSIGN(const int index, GpuIndex(name));
-  WW_ASSIGN(const Context context, Context::Create(index));  // not only its facts: a GPU on which no context can be made is none
+  WW_ASSIGN(const Context context,
+            Context::Create(index));  // not only its facts: a GPU on which no context can be made is none
   core::GpuFacts facts = context.facts();
   size_t free = 0, total = 0;
   WW_TRY(context.driver().Check(context.driver().MemGetInfo(&free, &total), "cuMemGetInfo"));
@@ -105,7 +108,8 @@ void DescribeGpus(const std::string& name, const std::function<void(const core::
     else part.device->problem = Of(made.error());
     tell(part);
   }
-  before_counters(context ? fmt::format("sm_{}{}", context->facts().compute_major, context->facts().compute_minor) : "");
+  before_counters(context ? fmt::format("sm_{}{}", context->facts().compute_major, context->facts().compute_minor)
+                          : "");
 
   part = {};
   part.cupti = DescribeCupti();

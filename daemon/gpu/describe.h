@@ -9,12 +9,13 @@
 
 namespace warpwright::gpu {
 
-// For `warpwright-worker --describe-gpu`: one JSON object with the fields of core/chip.h's GpuFacts by their names. `name`: "cuda" or "cuda:1".
+// For `warpwright-worker --describe-gpu`: one JSON object with the fields of core/chip.h's GpuFacts by their names.
+// `name`: "cuda" or "cuda:1".
 Result<std::string> DescribeGpu(const std::string& name);
 
-// For `warpwright-worker --doctor`: the parts nvml, driver, device and, where there is one, counters, each told by `tell` as soon as it is
-// known. `before_counters` is called between, with the device's architecture ("sm_90"; empty: no GPU). CUPTI comes last: it may take the
-// process along.
+// For `warpwright-worker --doctor`: the parts nvml, driver, device and, where there is one, counters, each told by
+// `tell` as soon as it is known. `before_counters` is called between, with the device's architecture ("sm_90"; empty:
+// no GPU). CUPTI comes last: it may take the process along.
 void DescribeGpus(const std::string& name, const std::function<void(const core::Machine&)>& tell,
                   const std::function<void(const std::string&)>& before_counters);
 

@@ -10,9 +10,10 @@ namespace warpwright::gpu {
 namespace {
 
 // What no kernel can bring about. 100 and 101 mean something else while the driver starts, which is not checked here.
-constexpr CUresult kDeviceLostErrors[] = {CUDA_ERROR_DEVICE_UNAVAILABLE,  CUDA_ERROR_NO_DEVICE,        CUDA_ERROR_INVALID_DEVICE,
-                                CUDA_ERROR_ECC_UNCORRECTABLE,   CUDA_ERROR_NVLINK_UNCORRECTABLE, CUDA_ERROR_SYSTEM_NOT_READY,
-                                CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_UNKNOWN};
+constexpr CUresult kDeviceLostErrors[] = {CUDA_ERROR_DEVICE_UNAVAILABLE,     CUDA_ERROR_NO_DEVICE,
+                                          CUDA_ERROR_INVALID_DEVICE,         CUDA_ERROR_ECC_UNCORRECTABLE,
+                                          CUDA_ERROR_NVLINK_UNCORRECTABLE,   CUDA_ERROR_SYSTEM_NOT_READY,
+                                          CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_UNKNOWN};
 std::atomic<bool> gpu_is_lost{false};
 
 // cuda.h redirects names to versions by macros; the text of the expanded name is the symbol.
@@ -26,13 +27,14 @@ Result<CudaDriver> Open() {
                 "install the driver, or choose a simulated device, for example --device sim:h200");
   CudaDriver driver;
   const char* missing = nullptr;
-#define WW_FIND(name)                                                                              \
-  driver.name = reinterpret_cast<decltype(driver.name)>(::dlsym(library, WW_TEXT(cu##name)));      \
+#define WW_FIND(name)                                                                         \
+  driver.name = reinterpret_cast<decltype(driver.name)>(::dlsym(library, WW_TEXT(cu##name))); \
   if (driver.name == nullptr) missing = WW_TEXT(cu##name);
   WW_CUDA_FUNCTIONS(WW_FIND)
 #undef WW_FIND
   if (missing != nullptr)
-    return Fail(ErrorCode::kEnvironment, std::string("the NVIDIA driver lacks ") + missing, "install a driver for CUDA 13 (580 or newer)");
+    return Fail(ErrorCode::kEnvironment, std::string("the NVIDIA driver lacks ") + missing,
+                "install a driver for CUDA 13 (580 or newer)");
   if (const CUresult result = driver.Init(0); result != CUDA_SUCCESS)
     return Fail(ErrorCode::kEnvironment, "the NVIDIA driver does not start: " + driver.Describe(result),
                 "look at nvidia-smi and the kernel log; in a container, start it with --gpus");
@@ -51,7 +53,8 @@ std::string CudaDriver::Describe(CUresult result) const {
 
 Status CudaDriver::Check(CUresult result, const char* call) const {
   if (result == CUDA_SUCCESS) return {};
-  if (std::find(std::begin(kDeviceLostErrors), std::end(kDeviceLostErrors), result) != std::end(kDeviceLostErrors)) gpu_is_lost = true;
+  if (std::find(std::begin(kDeviceLostErrors), std::end(kDeviceLostErrors), result) != std::end(kDeviceLostErrors))
+    gpu_is_lost = true;
   return Fail(ErrorCode::kEnvironment, std::string(call) + ": " + Describe(result), "look at `warpwright doctor`");
 }
 

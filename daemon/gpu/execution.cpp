@@ -15,11 +15,13 @@ constexpr int kTimeSamples = 7;
 std::vector<size_t> FilledWorkspaces(const core::LaunchPlan& plan) {
   std::vector<size_t> filled;
   const auto add = [&](size_t buffer) {
-    if (plan.buffers[buffer].kind == core::PlanBuffer::Kind::kWorkspace && std::find(filled.begin(), filled.end(), buffer) == filled.end())
+    if (plan.buffers[buffer].kind == core::PlanBuffer::Kind::kWorkspace &&
+        std::find(filled.begin(), filled.end(), buffer) == filled.end())
       filled.push_back(buffer);
   };
   for (const core::PlanOp& op : plan.setup)
-    std::visit(Overload{[&](const core::MemsetOp& o) { add(o.destination.buffer); }, [&](const core::CopyOp& o) { add(o.destination.buffer); },
+    std::visit(Overload{[&](const core::MemsetOp& o) { add(o.destination.buffer); },
+                        [&](const core::CopyOp& o) { add(o.destination.buffer); },
                         [&](const core::UploadOp& o) { add(o.destination.buffer); },
                         [&](const core::KernelLaunch& o) {
                           for (const auto& parameter : o.parameters)
@@ -41,7 +43,8 @@ CounterTier TierOf(core::CounterDepth depth) {
 
 }  // namespace
 
-core::LaunchReport DescribeLaunch(const core::Chip& chip, const core::KernelLaunch& launch, const core::KernelResources* resources) {
+core::LaunchReport DescribeLaunch(const core::Chip& chip, const core::KernelLaunch& launch,
+                                  const core::KernelResources* resources) {
   core::LaunchReport report;
   report.kernel = launch.kernel;
   report.threads_per_block = static_cast<int>(launch.block.Count());
@@ -49,7 +52,8 @@ core::LaunchReport DescribeLaunch(const core::Chip& chip, const core::KernelLaun
   if (resources == nullptr) return report;
   report.registers = resources->registers;
   report.shared_bytes_per_block = launch.dynamic_shared_bytes + static_cast<uint32_t>(resources->static_shared_bytes);
-  report.occupancy = core::ComputeOccupancy(chip, {report.threads_per_block, report.registers, report.shared_bytes_per_block}, report.blocks_total);
+  report.occupancy = core::ComputeOccupancy(
+      chip, {report.threads_per_block, report.registers, report.shared_bytes_per_block}, report.blocks_total);
   return report;
 }
 
@@ -59,7 +63,8 @@ Status Execution::Fill() {
     const CUdeviceptr to = buffers_->Address(i);
     if (request_.plan->buffers[i].kind == core::PlanBuffer::Kind::kWorkspace) {
       if (!request_.options.poison) continue;
-      WW_TRY(tools_.FillPattern(to, buffers_->Bytes(i), static_cast<uint32_t>(request_.options.seed) + static_cast<uint32_t>(i)));
+      WW_TRY(tools_.FillPattern(to, buffers_->Bytes(i),
+                                static_cast<uint32_t>(request_.options.seed) + static_cast<uint32_t>(i)));
       continue;
     }
     const core::BufferContent& content = (*request_.buffers)[argument++];
@@ -67,7 +72,9 @@ Status Execution::Fill() {
     if (content.uninitialized && !request_.options.poison) continue;
     // The driver's copy and not a kernel of ours: tools that watch for reads of what was never written know it.
     const CudaDriver& driver = context_.driver();
-    WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to, contents_[argument - 1].address(), content.bytes.size(), tools_.stream()), "cuMemcpyDtoDAsync"));
+    WW_TRY(driver.Check(
+        driver.MemcpyDtoDAsync(to, contents_[argument - 1].address(), content.bytes.size(), tools_.stream()),
+        "cuMemcpyDtoDAsync"));
   }
   return {};
 }
@@ -101,7 +108,8 @@ Step Execution::RunPlan() {
   for (size_t i = filled.size(); i-- > 0;) {
     const uint64_t bytes = buffers_->Bytes(filled[i]);
     at -= bytes;
-    if (!std::equal(before.begin() + static_cast<std::ptrdiff_t>(at), before.begin() + static_cast<std::ptrdiff_t>(at + bytes),
+    if (!std::equal(before.begin() + static_cast<std::ptrdiff_t>(at),
+                    before.begin() + static_cast<std::ptrdiff_t>(at + bytes),
                     after.begin() + static_cast<std::ptrdiff_t>(at)))
       changed.push_back(request_.plan->buffers[filled[i]].name);
   }
@@ -164,7 +172,8 @@ Status Execution::UploadContents() {
 Status Execution::KeepResults() {
   for (size_t a = 0; a < request_.buffers->size(); ++a) {
     WW_ASSIGN(DeviceMemory memory, DeviceMemory::Allocate(context_, buffers_->Bytes(a)));
-    if (buffers_->Bytes(a) > 0) WW_TRY(tools_.CopyMasked(memory.address(), buffers_->Address(a), buffers_->Bytes(a), 0));
+    if (buffers_->Bytes(a) > 0)
+      WW_TRY(tools_.CopyMasked(memory.address(), buffers_->Address(a), buffers_->Bytes(a), 0));
     results_.push_back(std::move(memory));
   }
   return {};
@@ -173,13 +182,15 @@ Status Execution::KeepResults() {
 Result<bool> Execution::SameAsFirst() {
   for (size_t a = 0; a < results_.size(); ++a) {
     if (buffers_->Bytes(a) == 0) continue;
-    WW_ASSIGN(const uint64_t different, tools_.CountDifferent(results_[a].address(), buffers_->Address(a), buffers_->Bytes(a)));
+    WW_ASSIGN(const uint64_t different,
+              tools_.CountDifferent(results_[a].address(), buffers_->Address(a), buffers_->Bytes(a)));
     if (different > 0) return false;
   }
   return true;
 }
 
-// Each launch alone, between events of its own, after everything that came before it and a flush of the caches before the plan.
+// Each launch alone, between events of its own, after everything that came before it and a flush of the caches before
+// the plan.
 Step Execution::Measure() {
   const CudaDriver& driver = context_.driver();
   const auto launches = replay_->Launches();
@@ -196,7 +207,8 @@ Step Execution::Measure() {
     WW_TRY(tools_.Hold());
     WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
     // Marks between the kernels cost time: every other sample goes without, for the total.
-    Step step = i % 2 == 0 || launches.size() == 1 ? replay_->Run(tools_.stream()) : replay_->RunMarked(tools_.stream(), marks);
+    Step step =
+        i % 2 == 0 || launches.size() == 1 ? replay_->Run(tools_.stream()) : replay_->RunMarked(tools_.stream(), marks);
     WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
     tools_.Release();
     if (!step || *step) return step;

@@ -1,5 +1,6 @@
-// One request of core/device.h's Run on the GPU: runs the plan as often as asked, each time from the same state, compares the runs with
-// each other, and reports what surrounded the buffers and what became of the module's variables; with counters, also times and counts.
+// One request of core/device.h's Run on the GPU: runs the plan as often as asked, each time from the same state,
+// compares the runs with each other, and reports what surrounded the buffers and what became of the module's variables;
+// with counters, also times and counts.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,8 @@
 namespace warpwright::gpu {
 
 // What is known of a launch before it is measured: sizes, resources (null: unknown), and how the chip holds it.
-core::LaunchReport DescribeLaunch(const core::Chip& chip, const core::KernelLaunch& launch, const core::KernelResources* resources);
+core::LaunchReport DescribeLaunch(const core::Chip& chip, const core::KernelLaunch& launch,
+                                  const core::KernelResources* resources);
 
 class Execution {
  public:
@@ -25,21 +27,21 @@ class Execution {
 
  private:
   Step Steps();
-  Step Load();                    // the module and the plan over it
-  Status Fill();                  // every buffer as the request has it; workspaces poisoned
-  Step RunOnce(uint32_t index);   // from the same state, under the request's perturbation
+  Step Load();                   // the module and the plan over it
+  Status Fill();                 // every buffer as the request has it; workspaces poisoned
+  Step RunOnce(uint32_t index);  // from the same state, under the request's perturbation
   Step RunPlan();
   // What outlives a launch: the module's variables, and workspaces that the set-up filled.
   Result<std::vector<std::byte>> KeptState();
   Status UploadContents();
   Status Download(std::vector<std::vector<std::byte>>& buffers);
   Status DownloadResults();
-  Status KeepResults();           // of the first run, for the others to be compared with
+  Status KeepResults();  // of the first run, for the others to be compared with
   Result<bool> SameAsFirst();
-  Step Measure();                 // cold times of each launch
-  Step Count();                   // by CUPTI
+  Step Measure();  // cold times of each launch
+  Step Count();    // by CUPTI
 
-  void Spent(const char* part);   // since the last call
+  void Spent(const char* part);  // since the last call
 
   Context& context_;
   Tools& tools_;

@@ -1,5 +1,5 @@
-// A GPU is used by one process of a host at a time: a file named after its UUID is locked for the length of a call. The kernel releases
-// the lock of a process that dies.
+// A GPU is used by one process of a host at a time: a file named after its UUID is locked for the length of a call. The
+// kernel releases the lock of a process that dies.
 #pragma once
 
 #include <functional>

@@ -20,7 +20,8 @@ Result<DeviceMemory> DeviceMemory::Allocate(Context& context, uint64_t bytes) {
   DeviceMemory memory;
   memory.context_ = &context;
   memory.bytes_ = bytes;
-  WW_TRY(Allocated(context, context.driver().MemAlloc(&memory.address_, std::max<uint64_t>(bytes, 1)), "cuMemAlloc", bytes));
+  WW_TRY(Allocated(context, context.driver().MemAlloc(&memory.address_, std::max<uint64_t>(bytes, 1)), "cuMemAlloc",
+                   bytes));
   return memory;
 }
 
@@ -74,13 +75,16 @@ Result<MappedMemory> MappedMemory::Map(Context& context, uint64_t bytes) {
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {context.device()}};
   size_t page = 0;
-  WW_TRY(driver.Check(driver.MemGetAllocationGranularity(&page, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM), "cuMemGetAllocationGranularity"));
+  WW_TRY(driver.Check(driver.MemGetAllocationGranularity(&page, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+                      "cuMemGetAllocationGranularity"));
   MappedMemory memory;
   memory.context_ = &context;
   memory.page_ = page;
   memory.mapped_ = std::max<uint64_t>(1, (bytes + page - 1) / page) * page;
-  WW_TRY(driver.Check(driver.MemAddressReserve(&memory.reserved_, memory.mapped_ + 2 * page, page, 0, 0), "cuMemAddressReserve"));
-  WW_TRY(Allocated(context, driver.MemCreate(&memory.handle_, memory.mapped_, &properties, 0), "cuMemCreate", memory.mapped_));
+  WW_TRY(driver.Check(driver.MemAddressReserve(&memory.reserved_, memory.mapped_ + 2 * page, page, 0, 0),
+                      "cuMemAddressReserve"));
+  WW_TRY(Allocated(context, driver.MemCreate(&memory.handle_, memory.mapped_, &properties, 0), "cuMemCreate",
+                   memory.mapped_));
   memory.has_handle_ = true;
   WW_TRY(driver.Check(driver.MemMap(memory.address(), memory.mapped_, 0, memory.handle_, 0), "cuMemMap"));
   memory.is_mapped_ = true;
@@ -98,8 +102,13 @@ Status MappedMemory::Access(CUmemAccess_flags flags) {
 Status MappedMemory::Protect() { return Access(CU_MEM_ACCESS_FLAGS_PROT_READ); }
 
 MappedMemory::MappedMemory(MappedMemory&& other) noexcept
-    : context_(other.context_), reserved_(std::exchange(other.reserved_, 0)), page_(other.page_), mapped_(other.mapped_),
-      handle_(other.handle_), has_handle_(std::exchange(other.has_handle_, false)), is_mapped_(std::exchange(other.is_mapped_, false)) {}
+    : context_(other.context_),
+      reserved_(std::exchange(other.reserved_, 0)),
+      page_(other.page_),
+      mapped_(other.mapped_),
+      handle_(other.handle_),
+      has_handle_(std::exchange(other.has_handle_, false)),
+      is_mapped_(std::exchange(other.is_mapped_, false)) {}
 
 MappedMemory::~MappedMemory() {
   if (reserved_ == 0 || context_->lost()) return;

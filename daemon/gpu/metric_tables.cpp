@@ -1,6 +1,6 @@
-// The names. Chosen so that on GH100 the core tier takes one pass and the candidate tier six: a pass holds about three warp-stall
-// counters, or two or three pipes of a multiprocessor; units of L1, L2 and DRAM ride along; all instrumented ("sass") counters share one
-// pass of their own. Before a change, look at the pass counts in tests/unit/gpu_counters.
+// The names. Chosen so that on GH100 the core tier takes one pass and the candidate tier six: a pass holds about three
+// warp-stall counters, or two or three pipes of a multiprocessor; units of L1, L2 and DRAM ride along; all instrumented
+// ("sass") counters share one pass of their own. Before a change, look at the pass counts in tests/unit/gpu_counters.
 #include "gpu/metrics.h"
 
 namespace warpwright::gpu {
@@ -13,50 +13,60 @@ std::string Share(std::string_view unit, std::string_view scope = "avg") {
   return std::string(unit) + "." + std::string(scope) + ".pct_of_peak_sustained_elapsed";
 }
 std::string Sum(std::string_view counter) { return std::string(counter) + ".sum"; }
-std::string Threads(std::string_view operation) { return Sum("smsp__sass_thread_inst_executed_op_" + std::string(operation) + "_pred_on"); }
+std::string Threads(std::string_view operation) {
+  return Sum("smsp__sass_thread_inst_executed_op_" + std::string(operation) + "_pred_on");
+}
 std::string Warps(std::string_view operation) { return Sum("smsp__sass_inst_executed_op_" + std::string(operation)); }
 std::string Bytes(std::string_view access) { return Sum("smsp__sass_data_bytes_mem_" + std::string(access)); }
-std::string Sectors(std::string_view access) { return Sum("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_" + std::string(access)); }
+std::string Sectors(std::string_view access) {
+  return Sum("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_" + std::string(access));
+}
 std::string Stall(std::string_view reason) { return Sum("smsp__warps_issue_stalled_" + std::string(reason)); }
-std::string L1Lookup(std::string_view result) { return Sum("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_" + std::string(result)); }
+std::string L1Lookup(std::string_view result) {
+  return Sum("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_" + std::string(result));
+}
 std::string L2FromL1(std::string_view what) { return Sum("lts__t_sectors_srcunit_tex_" + std::string(what)); }
 
 constexpr std::string_view kStallReasons[] = {
-    "long_scoreboard", "short_scoreboard", "barrier", "mio_throttle", "lg_throttle", "math_pipe_throttle",
-    "wait", "not_selected", "no_instruction", "membar", "branch_resolving", "dispatch_stall"};
+    "long_scoreboard", "short_scoreboard", "barrier", "mio_throttle",     "lg_throttle",   "math_pipe_throttle", "wait",
+    "not_selected",    "no_instruction",   "membar",  "branch_resolving", "dispatch_stall"};
 constexpr std::string_view kRareStallReasons[] = {"drain", "imc_miss", "misc", "sleeping", "tex_throttle", "gmma"};
 
 void AddCore(std::vector<std::string>& list) {
-  list.insert(list.end(), {kDurationMetric, Share("dram__throughput"), Sum("dram__bytes_read"), Sum("dram__bytes_write"),
-                           Sum("dram__bytes_op_read"), Sum("dram__bytes_op_write"), kWarpsActiveMetric, Share("smsp__issue_active"),
-                           Sum("l1tex__data_bank_conflicts_pipe_lsu_mem_shared"), Share("lts__t_sectors")});
+  list.insert(list.end(),
+              {kDurationMetric, Share("dram__throughput"), Sum("dram__bytes_read"), Sum("dram__bytes_write"),
+               Sum("dram__bytes_op_read"), Sum("dram__bytes_op_write"), kWarpsActiveMetric, Share("smsp__issue_active"),
+               Sum("l1tex__data_bank_conflicts_pipe_lsu_mem_shared"), Share("lts__t_sectors")});
 }
 
 void AddCandidate(std::vector<std::string>& list) {
   for (const char* pipe : {"fma", "alu", "xu"}) list.push_back(Share("sm__inst_executed_pipe_" + std::string(pipe)));
-  list.insert(list.end(), {Sum("sm__inst_executed_pipe_xu"), Share("l1tex__data_pipe_lsu_wavefronts"),
-                           Share("l1tex__data_pipe_lsu_wavefronts_mem_shared"), Sum("l1tex__data_pipe_lsu_wavefronts_mem_shared"),
-                           Share("l1tex__t_output_wavefronts"), L1Lookup("hit"), L1Lookup("miss"), L2FromL1("op_read"),
-                           L2FromL1("op_write"), L2FromL1("lookup_hit"), L2FromL1("lookup_miss"),
-                           Share("lts__d_atomic_input_cycles_active", "max")});
+  list.insert(list.end(),
+              {Sum("sm__inst_executed_pipe_xu"), Share("l1tex__data_pipe_lsu_wavefronts"),
+               Share("l1tex__data_pipe_lsu_wavefronts_mem_shared"), Sum("l1tex__data_pipe_lsu_wavefronts_mem_shared"),
+               Share("l1tex__t_output_wavefronts"), L1Lookup("hit"), L1Lookup("miss"), L2FromL1("op_read"),
+               L2FromL1("op_write"), L2FromL1("lookup_hit"), L2FromL1("lookup_miss"),
+               Share("lts__d_atomic_input_cycles_active", "max")});
   for (const auto reason : kStallReasons) list.push_back(Stall(reason));
-  list.insert(list.end(), {Sum("smsp__sass_inst_executed"), Sum("smsp__sass_thread_inst_executed_pred_on"),
-                           Sum("smsp__sass_branch_targets_threads_divergent"), Sum("smsp__sass_branch_targets_threads_uniform")});
-  for (const char* operation : {"global_ld", "global_st", "global_atom", "global_red", "ldgsts", "shared", "shared_ld", "shared_st",
-                                "shared_atom", "local_ld", "local_st"})
+  list.insert(list.end(),
+              {Sum("smsp__sass_inst_executed"), Sum("smsp__sass_thread_inst_executed_pred_on"),
+               Sum("smsp__sass_branch_targets_threads_divergent"), Sum("smsp__sass_branch_targets_threads_uniform")});
+  for (const char* operation : {"global_ld", "global_st", "global_atom", "global_red", "ldgsts", "shared", "shared_ld",
+                                "shared_st", "shared_atom", "local_ld", "local_st"})
     list.push_back(Warps(operation));
   for (const char* access : {"ld", "st", "atom", "red", "ldgsts"}) list.push_back(Sectors(access));
   for (const char* access : {"global_op_ld", "global_op_st", "global_op_ldgsts", "local_op_ld", "local_op_st"})
     list.push_back(Bytes(access));
-  for (const char* operation : {"fp16", "fp32", "fp64", "integer", "bit", "conversion", "control", "inter_thread_communication", "misc",
-                                "dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "hadd", "hmul", "hfma"})
+  for (const char* operation :
+       {"fp16", "fp32", "fp64", "integer", "bit", "conversion", "control", "inter_thread_communication", "misc", "dadd",
+        "dmul", "dfma", "fadd", "fmul", "ffma", "hadd", "hmul", "hfma"})
     list.push_back(Threads(operation));
 }
 
 void AddSpeedOfLight(std::vector<std::string>& list) {
   for (const char* unit : {"sm__throughput", "gpu__compute_memory_throughput", "l1tex__throughput", "lts__throughput",
-                           "sm__inst_executed_pipe_fp64", "sm__inst_executed_pipe_fp16", "sm__inst_executed_pipe_fma_type_fp16",
-                           "sm__pipe_tensor_cycles_active"})
+                           "sm__inst_executed_pipe_fp64", "sm__inst_executed_pipe_fp16",
+                           "sm__inst_executed_pipe_fma_type_fp16", "sm__pipe_tensor_cycles_active"})
     list.push_back(Share(unit));
   list.push_back(Sum("smsp__inst_executed_op_ldc"));
   for (const auto reason : kRareStallReasons) list.push_back(Stall(reason));
@@ -77,8 +87,8 @@ std::vector<std::string> MetricsOf(CounterTier tier) {
 }
 
 const std::vector<Formula>& CounterFormulas() {
-  // cp.async is LDGSTS, which CUPTI counts apart from loads. L2 is what L1 asks of it: the traffic between its own halves is left
-  // out. Packed half arithmetic counts once per lane.
+  // cp.async is LDGSTS, which CUPTI counts apart from loads. L2 is what L1 asks of it: the traffic between its own
+  // halves is left out. Packed half arithmetic counts once per lane.
   static const std::vector<Formula> formulas = {
       {"warp_instructions", {{Sum("smsp__sass_inst_executed")}}},
       {"thread_instructions", {{Sum("smsp__sass_thread_inst_executed_pred_on")}}},
@@ -108,7 +118,8 @@ const std::vector<Formula>& CounterFormulas() {
       {"shared_bank_conflicts", {{Sum("l1tex__data_bank_conflicts_pipe_lsu_mem_shared")}}},
       {"local_load_bytes", {{Bytes("local_op_ld")}}},
       {"local_store_bytes", {{Bytes("local_op_st")}}},
-      {"branches", {{Sum("smsp__sass_branch_targets_threads_uniform")}, {Sum("smsp__sass_branch_targets_threads_divergent")}}},
+      {"branches",
+       {{Sum("smsp__sass_branch_targets_threads_uniform")}, {Sum("smsp__sass_branch_targets_threads_divergent")}}},
       {"divergent_branches", {{Sum("smsp__sass_branch_targets_threads_divergent")}}},
       // The XU runs special functions and some conversions, which are in "conversion", too.
       {"warp_instructions_sfu", {{Sum("sm__inst_executed_pipe_xu")}}},
@@ -139,12 +150,13 @@ const std::vector<Formula>& ThreadClassFormulas() {
 }
 
 const std::vector<Formula>& ThroughputFormulas() {
-  // L1's data stage serves shared memory, too: that part is counted apart. Atomics at one address keep one slice of L2 busy, so the
-  // busiest slice is what limits.
+  // L1's data stage serves shared memory, too: that part is counted apart. Atomics at one address keep one slice of L2
+  // busy, so the busiest slice is what limits.
   static const std::vector<Formula> formulas = {
       {"dram_us", {{Share("dram__throughput")}}},
       {"l2_us", {{Share("lts__t_sectors")}}},
-      {"l1_us", {{Share("l1tex__data_pipe_lsu_wavefronts")}, {Share("l1tex__data_pipe_lsu_wavefronts_mem_shared"), -1}}},
+      {"l1_us",
+       {{Share("l1tex__data_pipe_lsu_wavefronts")}, {Share("l1tex__data_pipe_lsu_wavefronts_mem_shared"), -1}}},
       {"l1_us", {{Share("l1tex__t_output_wavefronts")}}},
       {"shared_us", {{Share("l1tex__data_pipe_lsu_wavefronts_mem_shared")}}},
       {"issue_us", {{Share("smsp__issue_active")}}},
@@ -182,14 +194,21 @@ const std::vector<Formula>& StallFormulas() {
 
 const Formula& LatencyStalls() {
   static const Formula formula = {"latency",
-                                  {{Stall("long_scoreboard")}, {Stall("short_scoreboard")}, {Stall("barrier")}, {Stall("wait")},
-                                   {Stall("no_instruction")}, {Stall("membar")}, {Stall("branch_resolving")}, {Stall("dispatch_stall")}}};
+                                  {{Stall("long_scoreboard")},
+                                   {Stall("short_scoreboard")},
+                                   {Stall("barrier")},
+                                   {Stall("wait")},
+                                   {Stall("no_instruction")},
+                                   {Stall("membar")},
+                                   {Stall("branch_resolving")},
+                                   {Stall("dispatch_stall")}}};
   return formula;
 }
 const Formula& AllStalls() {
   static const Formula formula = [] {
     Formula all = LatencyStalls();
-    for (const char* reason : {"mio_throttle", "lg_throttle", "math_pipe_throttle"}) all.terms.push_back({Stall(reason)});
+    for (const char* reason : {"mio_throttle", "lg_throttle", "math_pipe_throttle"})
+      all.terms.push_back({Stall(reason)});
     return all;
   }();
   return formula;
@@ -208,8 +227,8 @@ std::string CuptiChipName(const core::Chip& chip) {
   static const std::map<std::string, std::string, std::less<>> by_id = {{"l4", "AD104"}};
   // One of each architecture: the metrics of its smaller siblings are the same.
   static const std::map<std::string, std::string, std::less<>> by_arch = {
-      {"sm_80", "GA100"}, {"sm_86", "GA102"}, {"sm_89", "AD102"}, {"sm_90", "GH100"}, {"sm_90a", "GH100"}, {"sm_100", "GB100"},
-      {"sm_103", "GB110"}, {"sm_120", "GB202"}};
+      {"sm_80", "GA100"},  {"sm_86", "GA102"},  {"sm_89", "AD102"},  {"sm_90", "GH100"},
+      {"sm_90a", "GH100"}, {"sm_100", "GB100"}, {"sm_103", "GB110"}, {"sm_120", "GB202"}};
   if (const auto found = by_id.find(chip.id); found != by_id.end()) return found->second;
   const auto found = by_arch.find(chip.arch);
   return found == by_arch.end() ? std::string() : found->second;

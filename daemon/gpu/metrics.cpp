@@ -12,14 +12,21 @@ using Numbers = std::map<std::string_view, double>;
 
 struct TimePart {
   std::string_view name;
-  double core::TimeBreakdown::*part;
+  double core::TimeBreakdown::* part;
 };
-constexpr TimePart kTimeParts[] = {
-    {"dram_us", &core::TimeBreakdown::dram_us},       {"l2_us", &core::TimeBreakdown::l2_us},         {"l1_us", &core::TimeBreakdown::l1_us},
-    {"shared_us", &core::TimeBreakdown::shared_us},   {"issue_us", &core::TimeBreakdown::issue_us},   {"fp32_us", &core::TimeBreakdown::fp32_us},
-    {"fp64_us", &core::TimeBreakdown::fp64_us},       {"fp16_us", &core::TimeBreakdown::fp16_us},     {"integer_us", &core::TimeBreakdown::integer_us},
-    {"sfu_us", &core::TimeBreakdown::sfu_us},         {"atomic_us", &core::TimeBreakdown::atomic_us}, {"latency_us", &core::TimeBreakdown::latency_us},
-    {"overhead_us", &core::TimeBreakdown::overhead_us}};
+constexpr TimePart kTimeParts[] = {{"dram_us", &core::TimeBreakdown::dram_us},
+                                   {"l2_us", &core::TimeBreakdown::l2_us},
+                                   {"l1_us", &core::TimeBreakdown::l1_us},
+                                   {"shared_us", &core::TimeBreakdown::shared_us},
+                                   {"issue_us", &core::TimeBreakdown::issue_us},
+                                   {"fp32_us", &core::TimeBreakdown::fp32_us},
+                                   {"fp64_us", &core::TimeBreakdown::fp64_us},
+                                   {"fp16_us", &core::TimeBreakdown::fp16_us},
+                                   {"integer_us", &core::TimeBreakdown::integer_us},
+                                   {"sfu_us", &core::TimeBreakdown::sfu_us},
+                                   {"atomic_us", &core::TimeBreakdown::atomic_us},
+                                   {"latency_us", &core::TimeBreakdown::latency_us},
+                                   {"overhead_us", &core::TimeBreakdown::overhead_us}};
 
 std::optional<double> Evaluate(const Formula& formula, const Values& values) {
   double sum = 0;
@@ -72,7 +79,8 @@ void FillCounters(core::LaunchReport& report, const Values& values) {
   const core::Counters& c = report.counters;
   Numbers classes = EvaluateAll(ThreadClassFormulas(), values);
   if (c.warp_instructions == 0 || c.thread_instructions == 0) classes.clear();
-  const double lanes = static_cast<double>(c.thread_instructions) / static_cast<double>(std::max<uint64_t>(1, c.warp_instructions));
+  const double lanes =
+      static_cast<double>(c.thread_instructions) / static_cast<double>(std::max<uint64_t>(1, c.warp_instructions));
   for (const auto& [name, threads] : classes) core::SetField(report.counters, name, Count(threads / lanes));
   NoteUnmeasured(report, ThreadClassFormulas(), classes);
 
@@ -114,9 +122,9 @@ void FillTime(core::LaunchReport& report, const Values& values, const core::Chip
   for (const auto& [name, us] : parts) busiest_us = std::max(busiest_us, us);
   if (const auto share = LatencyShare(values); share && !parts.empty())
     parts["latency_us"] = *share * std::max(0.0, time.total_us - busiest_us);
-  else
-    report.unmeasured.emplace("latency_us");
-  const double starting_us = static_cast<double>(report.blocks_total) * chip.block_launch_cycles / (chip.clock_ghz * 1e3);
+  else report.unmeasured.emplace("latency_us");
+  const double starting_us =
+      static_cast<double>(report.blocks_total) * chip.block_launch_cycles / (chip.clock_ghz * 1e3);
   parts["overhead_us"] = std::min(time.total_us, chip.launch_overhead_us + starting_us);
 
   double largest = 0;
@@ -138,7 +146,8 @@ std::vector<std::string> Missed(const std::vector<std::string>& absent) {
   for (const auto& metric : absent) {
     bool used = false, gap = false;
     for (const auto* table : {&CounterFormulas(), &ThreadClassFormulas(), &ThroughputFormulas(), &StallFormulas()}) {
-      used = used || std::any_of(table->begin(), table->end(), [&](const Formula& formula) { return NeedsAny(formula, {metric}); });
+      used = used || std::any_of(table->begin(), table->end(),
+                                 [&](const Formula& formula) { return NeedsAny(formula, {metric}); });
       gap = gap || LeavesAGap(*table, metric, absent);
     }
     if (gap || !used) missed.push_back(metric);  // what no formula uses is shown as it is
@@ -153,11 +162,12 @@ void Fill(core::LaunchReport& report, const std::map<std::string, double>& value
   FillTime(report, values, chip);
   if (const auto active = values.find(kWarpsActiveMetric); active != values.end())
     report.occupancy.achieved = std::clamp(active->second / 100, 0.0, 1.0);
-  else
-    report.unmeasured.emplace("achieved_occupancy");
+  else report.unmeasured.emplace("achieved_occupancy");
   if (const auto all = Evaluate(AllStalls(), values); all && *all > 0)
-    for (const auto& [field, cycles] : EvaluateAll(StallFormulas(), values)) report.metrics[std::string(field)] = 100 * cycles / *all;
-  if (const auto tensor = values.find(kTensorMetric); tensor != values.end()) report.metrics["tensor_pct"] = tensor->second;
+    for (const auto& [field, cycles] : EvaluateAll(StallFormulas(), values))
+      report.metrics[std::string(field)] = 100 * cycles / *all;
+  if (const auto tensor = values.find(kTensorMetric); tensor != values.end())
+    report.metrics["tensor_pct"] = tensor->second;
 }
 
 }  // namespace warpwright::gpu

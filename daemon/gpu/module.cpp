@@ -61,7 +61,8 @@ PtxVariables FindPtxVariables(const std::string& ptx) {
   return variables;
 }
 
-Result<std::variant<core::Fault, LoadedModule>> LoadedModule::Load(Context& context, const core::CompiledModule& module) {
+Result<std::variant<core::Fault, LoadedModule>> LoadedModule::Load(Context& context,
+                                                                   const core::CompiledModule& module) {
   using Outcome = std::variant<core::Fault, LoadedModule>;
   const CudaDriver& driver = context.driver();
   LoadedModule loaded;
@@ -79,7 +80,8 @@ Result<std::variant<core::Fault, LoadedModule>> LoadedModule::Load(Context& cont
   if (fault) return Outcome(std::move(*fault));
   for (const core::KernelResources& kernel : module.kernels) {
     CUfunction function = nullptr;
-    WW_TRY(driver.Check(driver.ModuleGetFunction(&function, loaded.module_, kernel.symbol.c_str()), "cuModuleGetFunction"));
+    WW_TRY(driver.Check(driver.ModuleGetFunction(&function, loaded.module_, kernel.symbol.c_str()),
+                        "cuModuleGetFunction"));
     loaded.functions_[kernel.kernel] = function;
   }
   const PtxVariables declared = FindPtxVariables(module.ptx);
@@ -103,7 +105,9 @@ Result<std::variant<core::Fault, LoadedModule>> LoadedModule::Load(Context& cont
     WW_ASSIGN(loaded.snapshot_, DeviceMemory::Allocate(context, loaded.variable_bytes_));
     uint64_t at = 0;
     for (const auto& variable : loaded.variables_) {
-      WW_TRY(driver.Check(driver.MemcpyDtoDAsync(loaded.snapshot_.address() + at, variable.address, variable.bytes, nullptr), "cuMemcpyDtoDAsync"));
+      WW_TRY(driver.Check(
+          driver.MemcpyDtoDAsync(loaded.snapshot_.address() + at, variable.address, variable.bytes, nullptr),
+          "cuMemcpyDtoDAsync"));
       at += variable.bytes;
     }
     WW_TRY(driver.Check(driver.StreamSynchronize(nullptr), "cuStreamSynchronize"));
@@ -112,9 +116,14 @@ Result<std::variant<core::Fault, LoadedModule>> LoadedModule::Load(Context& cont
 }
 
 LoadedModule::LoadedModule(LoadedModule&& other) noexcept
-    : context_(other.context_), compiled_(other.compiled_), module_(std::exchange(other.module_, nullptr)),
-      functions_(std::move(other.functions_)), variables_(std::move(other.variables_)), constants_(std::move(other.constants_)),
-      snapshot_(std::move(other.snapshot_)), variable_bytes_(other.variable_bytes_) {}
+    : context_(other.context_),
+      compiled_(other.compiled_),
+      module_(std::exchange(other.module_, nullptr)),
+      functions_(std::move(other.functions_)),
+      variables_(std::move(other.variables_)),
+      constants_(std::move(other.constants_)),
+      snapshot_(std::move(other.snapshot_)),
+      variable_bytes_(other.variable_bytes_) {}
 
 LoadedModule::~LoadedModule() {
   if (module_ != nullptr && !context_->lost()) context_->driver().ModuleUnload(module_);
@@ -123,7 +132,8 @@ LoadedModule::~LoadedModule() {
 Result<CUfunction> LoadedModule::Function(const std::string& kernel) const {
   const auto found = functions_.find(kernel);
   if (found == functions_.end())
-    return Fail(ErrorCode::kCorrupt, fmt::format("the plan launches '{}', which is not in the compiled module", kernel));
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("the plan launches '{}', which is not in the compiled module", kernel));
   return found->second;
 }
 
@@ -137,8 +147,9 @@ const ModuleVariable* LoadedModule::Symbol(const std::string& source_form) const
 Status LoadedModule::Restore(CUstream stream) {
   uint64_t at = 0;
   for (const auto& variable : variables_) {
-    WW_TRY(context_->driver().Check(context_->driver().MemcpyDtoDAsync(variable.address, snapshot_.address() + at, variable.bytes, stream),
-                                    "cuMemcpyDtoDAsync"));
+    WW_TRY(context_->driver().Check(
+        context_->driver().MemcpyDtoDAsync(variable.address, snapshot_.address() + at, variable.bytes, stream),
+        "cuMemcpyDtoDAsync"));
     at += variable.bytes;
   }
   return {};
@@ -148,15 +159,17 @@ Result<std::vector<std::byte>> LoadedModule::Content(CUstream stream) const {
   std::vector<std::byte> content(variable_bytes_);
   uint64_t at = 0;
   for (const auto& variable : variables_) {
-    WW_TRY(context_->driver().Check(context_->driver().MemcpyDtoHAsync(content.data() + at, variable.address, variable.bytes, stream),
-                                    "cuMemcpyDtoHAsync"));
+    WW_TRY(context_->driver().Check(
+        context_->driver().MemcpyDtoHAsync(content.data() + at, variable.address, variable.bytes, stream),
+        "cuMemcpyDtoHAsync"));
     at += variable.bytes;
   }
   WW_TRY(context_->driver().Check(context_->driver().StreamSynchronize(stream), "cuStreamSynchronize"));
   return content;
 }
 
-std::vector<std::string> LoadedModule::Different(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
+std::vector<std::string> LoadedModule::Different(const std::vector<std::byte>& a,
+                                                 const std::vector<std::byte>& b) const {
   std::vector<std::string> names;
   uint64_t at = 0;
   for (const auto& variable : variables_) {

@@ -39,8 +39,8 @@ class LoadedModule {
   const ModuleVariable* Symbol(const std::string& source_form) const;
 
   bool has_variables() const { return !variables_.empty(); }
-  Status Restore(CUstream stream);                                     // every variable as it was loaded
-  Result<std::vector<std::byte>> Content(CUstream stream) const;       // of all variables, one after the other
+  Status Restore(CUstream stream);                                // every variable as it was loaded
+  Result<std::vector<std::byte>> Content(CUstream stream) const;  // of all variables, one after the other
   // Names of the variables in which two contents differ.
   std::vector<std::string> Different(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const;
 

@@ -12,18 +12,25 @@ constexpr unsigned kMaxGpus = 64;
 constexpr unsigned kMaxProcesses = 1024;
 constexpr unsigned long long kNotTold = ~0ull;
 
-// Reasons for lower clocks that make a time differ from the next one. Not among them: idle (0x1), clocks that somebody set (0x2).
-constexpr std::pair<unsigned long long, const char*> kSlowdowns[] = {
-    {0x4, "power cap"},         {0x8, "hardware slowdown"},          {0x10, "sync boost"},         {0x20, "software thermal slowdown"},
-    {0x40, "hardware thermal slowdown"}, {0x80, "power brake"},      {0x100, "display clocks"}};
+// Reasons for lower clocks that make a time differ from the next one. Not among them: idle (0x1), clocks that somebody
+// set (0x2).
+constexpr std::pair<unsigned long long, const char*> kSlowdowns[] = {{0x4, "power cap"},
+                                                                     {0x8, "hardware slowdown"},
+                                                                     {0x10, "sync boost"},
+                                                                     {0x20, "software thermal slowdown"},
+                                                                     {0x40, "hardware thermal slowdown"},
+                                                                     {0x80, "power brake"},
+                                                                     {0x100, "display clocks"}};
 
 Status Start(const Nvml& nvml) {
   const int result = nvml.Init();
   if (result == kNvmlSuccess) return {};
   const std::string message = "NVML does not start: " + nvml.Describe(result);
   if (result == kNvmlVersionMismatch)
-    return Fail(ErrorCode::kEnvironment, message, "the driver was updated while its old kernel module is loaded: reboot, or reload the nvidia modules");
-  if (result == kNvmlDriverNotLoaded) return Fail(ErrorCode::kEnvironment, message, "load the driver: modprobe nvidia; look at the kernel log");
+    return Fail(ErrorCode::kEnvironment, message,
+                "the driver was updated while its old kernel module is loaded: reboot, or reload the nvidia modules");
+  if (result == kNvmlDriverNotLoaded)
+    return Fail(ErrorCode::kEnvironment, message, "load the driver: modprobe nvidia; look at the kernel log");
   return Fail(ErrorCode::kEnvironment, message, "look at nvidia-smi and the kernel log");
 }
 
@@ -75,7 +82,8 @@ std::optional<std::vector<core::GpuProcess>> Processes(const Nvml& nvml, NvmlHan
   for (int tries = 0; result == kNvmlInsufficientSize && tries < 5; ++tries) {
     count = static_cast<unsigned>(listed.size());
     result = nvml.DeviceGetProcesses(gpu, &count, listed.data());
-    if (result == kNvmlInsufficientSize) listed.resize(std::min<size_t>(kMaxProcesses, std::max<size_t>(count, listed.size()) + 16));
+    if (result == kNvmlInsufficientSize)
+      listed.resize(std::min<size_t>(kMaxProcesses, std::max<size_t>(count, listed.size()) + 16));
   }
   if (result != kNvmlSuccess) return std::nullopt;
   std::vector<core::GpuProcess> processes;
@@ -94,7 +102,8 @@ core::GpuState ReadGpu(const Nvml& nvml, NvmlHandle gpu) {
   core::GpuState state;
   state.name = Text(nvml.DeviceGetName, gpu);
   state.uuid = Text(nvml.DeviceGetUuid, gpu);
-  if (NvmlPci pci{}; QueryNvml(nvml.DeviceGetPciInfo, gpu, &pci)) state.pci = fmt::format("{:08x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+  if (NvmlPci pci{}; QueryNvml(nvml.DeviceGetPciInfo, gpu, &pci))
+    state.pci = fmt::format("{:08x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
   if (NvmlMemory memory{}; QueryNvml(nvml.DeviceGetMemoryInfo, gpu, &memory)) {
     state.memory_bytes = static_cast<int64_t>(memory.total);
     state.free_bytes = static_cast<int64_t>(memory.free);
@@ -132,7 +141,8 @@ Result<Nvml> LoadNvml() {
   void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return Fail(ErrorCode::kEnvironment, std::string("no NVML: ") + ::dlerror(),
-                "it comes with the driver (package libnvidia-ml1, or nvidia-utils); in a container, add the capability `utility` "
+                "it comes with the driver (package libnvidia-ml1, or nvidia-utils); in a container, add the capability "
+                "`utility` "
                 "(NVIDIA_DRIVER_CAPABILITIES=compute,utility)");
   Nvml nvml;
 #define WW_FIND(name, symbol, arguments) nvml.name = reinterpret_cast<decltype(nvml.name)>(::dlsym(library, #symbol));
@@ -140,7 +150,8 @@ Result<Nvml> LoadNvml() {
 #undef WW_FIND
   nvml.ErrorString = reinterpret_cast<decltype(nvml.ErrorString)>(::dlsym(library, "nvmlErrorString"));
   if (nvml.Init == nullptr || nvml.DeviceGetCount == nullptr || nvml.DeviceGetHandleByIndex == nullptr)
-    return Fail(ErrorCode::kEnvironment, "NVML is too old: it cannot count GPUs", "install a driver for CUDA 13 (580 or newer)");
+    return Fail(ErrorCode::kEnvironment, "NVML is too old: it cannot count GPUs",
+                "install a driver for CUDA 13 (580 or newer)");
   WW_TRY(Start(nvml));
   return nvml;
 }
@@ -158,7 +169,8 @@ core::Machine::NvmlPart ReadNvml(const Nvml& nvml) {
     if (const int result = nvml.DeviceGetHandleByIndex(i, &gpu); result == kNvmlSuccess)
       part.gpus.push_back(ReadGpu(nvml, gpu));
     else
-      part.problem = {fmt::format("GPU {} cannot be asked: {}", i, nvml.Describe(result)), "look at the kernel log for Xid lines; a GPU that is lost needs a reboot"};
+      part.problem = {fmt::format("GPU {} cannot be asked: {}", i, nvml.Describe(result)),
+                      "look at the kernel log for Xid lines; a GPU that is lost needs a reboot"};
   }
   return part;
 }

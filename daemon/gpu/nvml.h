@@ -1,7 +1,7 @@
 // libnvidia-ml, opened at run time like the driver (driver.h): what a GPU's clocks, errors, modes and processes are.
 //
-// The declarations stand here because the toolkit's packages that we build with need not hold nvml.h. They are the part of NVML's binary
-// interface that we call, which the library keeps by giving changed functions a new suffix.
+// The declarations stand here because the toolkit's packages that we build with need not hold nvml.h. They are the part
+// of NVML's binary interface that we call, which the library keeps by giving changed functions a new suffix.
 #pragma once
 
 #include <cstdint>
@@ -30,32 +30,39 @@ struct NvmlProcess {  // of _v3
 }
 static_assert(sizeof(NvmlMemory) == 24 && sizeof(NvmlPci) == 68 && sizeof(NvmlProcess) == 24);
 
-enum NvmlResult : int { kNvmlSuccess = 0, kNvmlNotSupported = 3, kNvmlInsufficientSize = 7, kNvmlDriverNotLoaded = 9, kNvmlVersionMismatch = 18 };
+enum NvmlResult : int {
+  kNvmlSuccess = 0,
+  kNvmlNotSupported = 3,
+  kNvmlInsufficientSize = 7,
+  kNvmlDriverNotLoaded = 9,
+  kNvmlVersionMismatch = 18
+};
 enum NvmlClock : int { kNvmlSm = 1, kNvmlMemoryClock = 2 };
 
-// Name, symbol, arguments. Only the first three are required: a function that a driver lacks is a value that it does not tell.
-#define WW_NVML_FUNCTIONS(X)                                                               \
-  X(Init, nvmlInit_v2, ())                                                                 \
-  X(DeviceGetCount, nvmlDeviceGetCount_v2, (unsigned*))                                    \
-  X(DeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2, (unsigned, NvmlHandle*))        \
-  X(SystemGetDriverVersion, nvmlSystemGetDriverVersion, (char*, unsigned))                 \
-  X(SystemGetProcessName, nvmlSystemGetProcessName, (unsigned, char*, unsigned))           \
-  X(DeviceGetName, nvmlDeviceGetName, (NvmlHandle, char*, unsigned))                       \
-  X(DeviceGetUuid, nvmlDeviceGetUUID, (NvmlHandle, char*, unsigned))                       \
-  X(DeviceGetPciInfo, nvmlDeviceGetPciInfo_v3, (NvmlHandle, NvmlPci*))                     \
-  X(DeviceGetMemoryInfo, nvmlDeviceGetMemoryInfo, (NvmlHandle, NvmlMemory*))               \
-  X(DeviceGetEccMode, nvmlDeviceGetEccMode, (NvmlHandle, int*, int*))                      \
+// Name, symbol, arguments. Only the first three are required: a function that a driver lacks is a value that it does
+// not tell.
+#define WW_NVML_FUNCTIONS(X)                                                                           \
+  X(Init, nvmlInit_v2, ())                                                                             \
+  X(DeviceGetCount, nvmlDeviceGetCount_v2, (unsigned*))                                                \
+  X(DeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2, (unsigned, NvmlHandle*))                    \
+  X(SystemGetDriverVersion, nvmlSystemGetDriverVersion, (char*, unsigned))                             \
+  X(SystemGetProcessName, nvmlSystemGetProcessName, (unsigned, char*, unsigned))                       \
+  X(DeviceGetName, nvmlDeviceGetName, (NvmlHandle, char*, unsigned))                                   \
+  X(DeviceGetUuid, nvmlDeviceGetUUID, (NvmlHandle, char*, unsigned))                                   \
+  X(DeviceGetPciInfo, nvmlDeviceGetPciInfo_v3, (NvmlHandle, NvmlPci*))                                 \
+  X(DeviceGetMemoryInfo, nvmlDeviceGetMemoryInfo, (NvmlHandle, NvmlMemory*))                           \
+  X(DeviceGetEccMode, nvmlDeviceGetEccMode, (NvmlHandle, int*, int*))                                  \
   X(DeviceGetTotalEccErrors, nvmlDeviceGetTotalEccErrors, (NvmlHandle, int, int, unsigned long long*)) \
-  X(DeviceGetMigMode, nvmlDeviceGetMigMode, (NvmlHandle, unsigned*, unsigned*))            \
-  X(DeviceGetComputeMode, nvmlDeviceGetComputeMode, (NvmlHandle, int*))                    \
-  X(DeviceGetPersistenceMode, nvmlDeviceGetPersistenceMode, (NvmlHandle, int*))            \
-  X(DeviceGetPowerUsage, nvmlDeviceGetPowerUsage, (NvmlHandle, unsigned*))                 \
-  X(DeviceGetPowerLimit, nvmlDeviceGetEnforcedPowerLimit, (NvmlHandle, unsigned*))         \
-  X(DeviceGetDefaultPowerLimit, nvmlDeviceGetPowerManagementDefaultLimit, (NvmlHandle, unsigned*)) \
-  X(DeviceGetTemperature, nvmlDeviceGetTemperature, (NvmlHandle, int, unsigned*))          \
-  X(DeviceGetClockInfo, nvmlDeviceGetClockInfo, (NvmlHandle, int, unsigned*))              \
-  X(DeviceGetMaxClockInfo, nvmlDeviceGetMaxClockInfo, (NvmlHandle, int, unsigned*))        \
-  X(DeviceGetSlowdown, nvmlDeviceGetCurrentClocksThrottleReasons, (NvmlHandle, unsigned long long*)) \
+  X(DeviceGetMigMode, nvmlDeviceGetMigMode, (NvmlHandle, unsigned*, unsigned*))                        \
+  X(DeviceGetComputeMode, nvmlDeviceGetComputeMode, (NvmlHandle, int*))                                \
+  X(DeviceGetPersistenceMode, nvmlDeviceGetPersistenceMode, (NvmlHandle, int*))                        \
+  X(DeviceGetPowerUsage, nvmlDeviceGetPowerUsage, (NvmlHandle, unsigned*))                             \
+  X(DeviceGetPowerLimit, nvmlDeviceGetEnforcedPowerLimit, (NvmlHandle, unsigned*))                     \
+  X(DeviceGetDefaultPowerLimit, nvmlDeviceGetPowerManagementDefaultLimit, (NvmlHandle, unsigned*))     \
+  X(DeviceGetTemperature, nvmlDeviceGetTemperature, (NvmlHandle, int, unsigned*))                      \
+  X(DeviceGetClockInfo, nvmlDeviceGetClockInfo, (NvmlHandle, int, unsigned*))                          \
+  X(DeviceGetMaxClockInfo, nvmlDeviceGetMaxClockInfo, (NvmlHandle, int, unsigned*))                    \
+  X(DeviceGetSlowdown, nvmlDeviceGetCurrentClocksThrottleReasons, (NvmlHandle, unsigned long long*))   \
   X(DeviceGetProcesses, nvmlDeviceGetComputeRunningProcesses_v3, (NvmlHandle, unsigned*, NvmlProcess*))
 
 struct Nvml {

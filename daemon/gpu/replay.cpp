@@ -16,7 +16,8 @@ uint32_t StreamOfOp(const core::PlanOp& op) {
 
 }  // namespace
 
-Result<std::variant<core::Fault, Replay>> Replay::Create(Context& context, LoadedModule& module, const core::LaunchPlan& plan, const BufferSet& buffers) {
+Result<std::variant<core::Fault, Replay>> Replay::Create(Context& context, LoadedModule& module,
+                                                         const core::LaunchPlan& plan, const BufferSet& buffers) {
   using Outcome = std::variant<core::Fault, Replay>;
   Replay replay(context, module, plan, buffers);
   for (const auto* ops : {&plan.setup, &plan.ops}) {
@@ -109,8 +110,8 @@ Status Replay::Join(CUstream main) {
 
 Step Replay::Enqueue(const std::vector<core::PlanOp>& ops, CUstream main) {
   for (const core::PlanOp& op : ops) {
-    // The default stream waits for the others and they for it, as in the runtime. (For those made as non-blocking that is more order than
-    // was asked for.)
+    // The default stream waits for the others and they for it, as in the runtime. (For those made as non-blocking that
+    // is more order than was asked for.)
     if (StreamOfOp(op) == 0 && !forked_.empty()) WW_TRY(Join(main));
     WW_ASSIGN(const CUstream stream, StreamOf(StreamOfOp(op), main));
     WW_STEP(EnqueueOp(op, stream));
@@ -127,12 +128,12 @@ Step Replay::EnqueueLaunch(const core::KernelLaunch& launch, CUstream stream) {
   const core::Dim3 &g = launch.grid, &b = launch.block;
   WW_TRY(Mark(stream));
   if (launch.cooperative)
-    WW_STEP(context_->Judge(driver.LaunchCooperativeKernel(prepared.function, g.x, g.y, g.z, b.x, b.y, b.z, launch.dynamic_shared_bytes, stream,
-                                                           parameters.data()),
+    WW_STEP(context_->Judge(driver.LaunchCooperativeKernel(prepared.function, g.x, g.y, g.z, b.x, b.y, b.z,
+                                                           launch.dynamic_shared_bytes, stream, parameters.data()),
                             "cuLaunchCooperativeKernel", launch.kernel));
   else
-    WW_STEP(context_->Judge(driver.LaunchKernel(prepared.function, g.x, g.y, g.z, b.x, b.y, b.z, launch.dynamic_shared_bytes, stream,
-                                                parameters.data(), nullptr),
+    WW_STEP(context_->Judge(driver.LaunchKernel(prepared.function, g.x, g.y, g.z, b.x, b.y, b.z,
+                                                launch.dynamic_shared_bytes, stream, parameters.data(), nullptr),
                             "cuLaunchKernel", launch.kernel));
   WW_TRY(Mark(stream));
   return std::nullopt;
@@ -141,46 +142,51 @@ Step Replay::EnqueueLaunch(const core::KernelLaunch& launch, CUstream stream) {
 Step Replay::EnqueueOp(const core::PlanOp& op, CUstream stream) {
   const CudaDriver& driver = context_->driver();
   return std::visit(
-      Overload{
-          [&](const core::KernelLaunch& launch) { return EnqueueLaunch(launch, stream); },
-          [&](const core::MemsetOp& set) -> Step {
-            const CUdeviceptr to = buffers_->Address(set.destination);
-            if (set.bytes == 0) return std::nullopt;
-            const CUresult result = set.unit == 4   ? driver.MemsetD32Async(to, set.value, set.bytes / 4, stream)
-                                    : set.unit == 2 ? driver.MemsetD16Async(to, static_cast<unsigned short>(set.value), set.bytes / 2, stream)
-                                                    : driver.MemsetD8Async(to, static_cast<unsigned char>(set.value), set.bytes, stream);
-            return context_->Judge(result, "cuMemsetAsync");
-          },
-          [&](const core::CopyOp& copy) -> Step {
-            if (copy.bytes == 0) return std::nullopt;
-            return context_->Judge(driver.MemcpyDtoDAsync(buffers_->Address(copy.destination), buffers_->Address(copy.source), copy.bytes, stream),
-                                   "cuMemcpyDtoDAsync");
-          },
-          [&](const core::UploadOp& upload) -> Step {
-            if (upload.bytes.empty()) return std::nullopt;
-            return context_->Judge(
-                driver.MemcpyHtoDAsync(buffers_->Address(upload.destination), upload.bytes.data(), upload.bytes.size(), stream), "cuMemcpyHtoDAsync");
-          },
-          [&](const core::SymbolUploadOp& upload) -> Step {
-            const ModuleVariable* variable = module_->Symbol(upload.symbol);
-            if (variable == nullptr || upload.bytes.empty()) return std::nullopt;  // the compiler drops a variable that no kernel reads
-            if (upload.offset > variable->bytes || upload.bytes.size() > variable->bytes - upload.offset)
-              return Fail(ErrorCode::kCorrupt, fmt::format("an upload leaves the variable '{}'", upload.symbol));
-            return context_->Judge(driver.MemcpyHtoDAsync(variable->address + upload.offset, upload.bytes.data(), upload.bytes.size(), stream),
-                                   "cuMemcpyHtoDAsync");
-          },
-          [&](const core::EventOp& event) -> Step {
-            auto found = events_.find(event.event);
-            if (event.kind == core::EventOp::Kind::kWait) {
-              if (found == events_.end()) return std::nullopt;  // never recorded: nothing to wait for
-              return context_->Judge(driver.StreamWaitEvent(stream, found->second.get(), 0), "cuStreamWaitEvent");
-            }
-            if (found == events_.end()) {
-              WW_ASSIGN(Event made, Event::Create(*context_, false));
-              found = events_.emplace(event.event, std::move(made)).first;
-            }
-            return context_->Judge(driver.EventRecord(found->second.get(), stream), "cuEventRecord");
-          }},
+      Overload{[&](const core::KernelLaunch& launch) { return EnqueueLaunch(launch, stream); },
+               [&](const core::MemsetOp& set) -> Step {
+                 const CUdeviceptr to = buffers_->Address(set.destination);
+                 if (set.bytes == 0) return std::nullopt;
+                 const CUresult result =
+                     set.unit == 4 ? driver.MemsetD32Async(to, set.value, set.bytes / 4, stream)
+                     : set.unit == 2
+                         ? driver.MemsetD16Async(to, static_cast<unsigned short>(set.value), set.bytes / 2, stream)
+                         : driver.MemsetD8Async(to, static_cast<unsigned char>(set.value), set.bytes, stream);
+                 return context_->Judge(result, "cuMemsetAsync");
+               },
+               [&](const core::CopyOp& copy) -> Step {
+                 if (copy.bytes == 0) return std::nullopt;
+                 return context_->Judge(driver.MemcpyDtoDAsync(buffers_->Address(copy.destination),
+                                                               buffers_->Address(copy.source), copy.bytes, stream),
+                                        "cuMemcpyDtoDAsync");
+               },
+               [&](const core::UploadOp& upload) -> Step {
+                 if (upload.bytes.empty()) return std::nullopt;
+                 return context_->Judge(driver.MemcpyHtoDAsync(buffers_->Address(upload.destination),
+                                                               upload.bytes.data(), upload.bytes.size(), stream),
+                                        "cuMemcpyHtoDAsync");
+               },
+               [&](const core::SymbolUploadOp& upload) -> Step {
+                 const ModuleVariable* variable = module_->Symbol(upload.symbol);
+                 if (variable == nullptr || upload.bytes.empty())
+                   return std::nullopt;  // the compiler drops a variable that no kernel reads
+                 if (upload.offset > variable->bytes || upload.bytes.size() > variable->bytes - upload.offset)
+                   return Fail(ErrorCode::kCorrupt, fmt::format("an upload leaves the variable '{}'", upload.symbol));
+                 return context_->Judge(driver.MemcpyHtoDAsync(variable->address + upload.offset, upload.bytes.data(),
+                                                               upload.bytes.size(), stream),
+                                        "cuMemcpyHtoDAsync");
+               },
+               [&](const core::EventOp& event) -> Step {
+                 auto found = events_.find(event.event);
+                 if (event.kind == core::EventOp::Kind::kWait) {
+                   if (found == events_.end()) return std::nullopt;  // never recorded: nothing to wait for
+                   return context_->Judge(driver.StreamWaitEvent(stream, found->second.get(), 0), "cuStreamWaitEvent");
+                 }
+                 if (found == events_.end()) {
+                   WW_ASSIGN(Event made, Event::Create(*context_, false));
+                   found = events_.emplace(event.event, std::move(made)).first;
+                 }
+                 return context_->Judge(driver.EventRecord(found->second.get(), stream), "cuEventRecord");
+               }},
       op);
 }
 

@@ -1,5 +1,5 @@
-// A launch plan, enqueued. Streams and events of the plan are streams and events of the device; everything begins after what is on the
-// main stream, and the main stream goes on after everything.
+// A launch plan, enqueued. Streams and events of the plan are streams and events of the device; everything begins after
+// what is on the main stream, and the main stream goes on after everything.
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@ namespace warpwright::gpu {
 class Replay {
  public:
   // `plan`, `module` and `buffers` must outlive it. Prepares every launch; a Fault where the GPU cannot hold one.
-  static Result<std::variant<core::Fault, Replay>> Create(Context& context, LoadedModule& module, const core::LaunchPlan& plan, const BufferSet& buffers);
+  static Result<std::variant<core::Fault, Replay>> Create(Context& context, LoadedModule& module,
+                                                          const core::LaunchPlan& plan, const BufferSet& buffers);
 
   Step Setup(CUstream main) { return Enqueue(plan_->setup, main); }
   Step Run(CUstream main) { return Enqueue(plan_->ops, main); }
@@ -44,8 +45,8 @@ class Replay {
   std::map<const core::KernelLaunch*, Launch> launches_;
   std::map<uint32_t, Stream> streams_;
   std::map<uint32_t, Event> events_;
-  std::vector<Event> join_;          // one for each stream beside the main one, and one for the fork
-  std::vector<uint32_t> forked_;     // streams in use in this run
+  std::vector<Event> join_;       // one for each stream beside the main one, and one for the fork
+  std::vector<uint32_t> forked_;  // streams in use in this run
   std::vector<Event>* marks_ = nullptr;
 };
 

@@ -13,18 +13,19 @@
 namespace warpwright::gpu {
 namespace {
 
-constexpr double kShortUs = 20;            // below it, one launch is too short for events
-constexpr double kBatchUs = 60;            // what a sample of short launches is filled up to
+constexpr double kShortUs = 20;  // below it, one launch is too short for events
+constexpr double kBatchUs = 60;  // what a sample of short launches is filled up to
 constexpr int kMaxLaunches = 16;
-constexpr size_t kRotation = 4;            // sets of buffers at least, where there is memory
-constexpr double kMemoryShare = 0.6;       // of what is free, for all sets
+constexpr size_t kRotation = 4;       // sets of buffers at least, where there is memory
+constexpr double kMemoryShare = 0.6;  // of what is free, for all sets
 constexpr int kWarmUpLaunches = 3;
 constexpr auto kWarmUp = std::chrono::milliseconds(50);
 constexpr auto kLongWarmUp = std::chrono::milliseconds(200);  // before a decision that counts
 constexpr int kHotLaunches = 20;
 constexpr uint64_t kGuardBytes = 16u << 10;
 // Streams of the counter-based random numbers.
-constexpr uint64_t kOrderStream = 11, kKeepStream = 12, kContentsStream = 13, kRotateStream = 14, kMaskStream = 15, kSetStream = 16;
+constexpr uint64_t kOrderStream = 11, kKeepStream = 12, kContentsStream = 13, kRotateStream = 14, kMaskStream = 15,
+                   kSetStream = 16;
 
 }  // namespace
 
@@ -84,7 +85,8 @@ Step TimingRun::PlanSample() {
   }
   Layout layout;
   layout.guard_bytes = kGuardBytes;
-  const double each = static_cast<double>(BufferSet::BytesOf(*original_.plan, layout) + BufferSet::BytesOf(*candidate_.plan, layout));
+  const double each =
+      static_cast<double>(BufferSet::BytesOf(*original_.plan, layout) + BufferSet::BytesOf(*candidate_.plan, layout));
   size_t free = 0, total = 0;
   WW_TRY(context_.driver().Check(context_.driver().MemGetInfo(&free, &total), "cuMemGetInfo"));
   const auto fits = static_cast<size_t>(std::max(1.0, kMemoryShare * static_cast<double>(free) / each));
@@ -120,14 +122,17 @@ Step TimingRun::Prepare(Side& side, size_t set, uint64_t contents_seed) {
     }
     const uint64_t size = core::SizeOf(role.dtype), count = bytes / size;
     const uint64_t shift = role.rotates && count > 1 ? rotations.Bits(a) % count * size : 0;
-    WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to, contents_[a].address() + shift, bytes - shift, tools_.stream()), "cuMemcpyDtoDAsync"));
+    WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to, contents_[a].address() + shift, bytes - shift, tools_.stream()),
+                        "cuMemcpyDtoDAsync"));
     if (shift > 0)
-      WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to + bytes - shift, contents_[a].address(), shift, tools_.stream()), "cuMemcpyDtoDAsync"));
+      WW_TRY(driver.Check(driver.MemcpyDtoDAsync(to + bytes - shift, contents_[a].address(), shift, tools_.stream()),
+                          "cuMemcpyDtoDAsync"));
   }
   return side.replays[set]->Setup(tools_.stream());
 }
 
-Result<std::variant<core::Fault, TimingRun::Sample>> TimingRun::Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed) {
+Result<std::variant<core::Fault, TimingRun::Sample>> TimingRun::Measure(Side& side, const std::vector<size_t>& sets,
+                                                                        uint64_t contents_seed) {
   using Outcome = std::variant<core::Fault, Sample>;
   const CudaDriver& driver = context_.driver();
   const auto work = [&]() -> Step {
@@ -181,7 +186,9 @@ Result<double> TimingRun::EmptyTime() {
 
 // Clocks rise, caches of instructions fill; interleaved, so that neither side profits.
 Step TimingRun::WarmUp() {
-  const auto span = request_.options.blocks >= core::TimingLooks().front().blocks && request_.options.first_block == 0 ? kLongWarmUp : kWarmUp;
+  const auto span = request_.options.blocks >= core::TimingLooks().front().blocks && request_.options.first_block == 0
+                        ? kLongWarmUp
+                        : kWarmUp;
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < kWarmUpLaunches || std::chrono::steady_clock::now() - begin < span; ++i) {
     for (Side* side : {&original_, &candidate_}) {
@@ -204,8 +211,9 @@ Result<core::OutputDeviation> TimingRun::CompareOutputs(const std::vector<size_t
     const core::TimedBuffer& role = (*request_.roles)[a];
     const BufferSet &original = original_.sets[sets[s]], &candidate = candidate_.sets[sets[s]];
     const CUdeviceptr poison = (*request_.buffers)[a].uninitialized ? contents_[a].address() : 0;
-    WW_TRY(tools_.AddDeviation(slot, original.Address(a), candidate.Address(a), poison, PoisonMask(contents_seed + s, 0),
-                           original.Bytes(a) / core::SizeOf(role.dtype), role.dtype));
+    WW_TRY(tools_.AddDeviation(slot, original.Address(a), candidate.Address(a), poison,
+                               PoisonMask(contents_seed + s, 0), original.Bytes(a) / core::SizeOf(role.dtype),
+                               role.dtype));
   }
   WW_ASSIGN(const auto sums, tools_.ReadDeviation(slots.size()));
   core::OutputDeviation drift;
@@ -262,7 +270,8 @@ Step TimingRun::TimePairs() {
   std::set<int> kept;
   const base::CounterRandom choice(options.seed, kKeepStream);
   for (uint64_t i = 0; count > 0 && static_cast<int>(kept.size()) < std::min(options.kept_pairs, count); ++i)
-    kept.insert(static_cast<int>(choice.Bits(i + 100 * static_cast<uint64_t>(options.first_block)) % static_cast<uint64_t>(count)));
+    kept.insert(static_cast<int>(choice.Bits(i + 100 * static_cast<uint64_t>(options.first_block)) %
+                                 static_cast<uint64_t>(count)));
   for (int i = 0; i < count; ++i) {
     WW_STEP(TimePair(i, options.first_block + i / options.pairs_per_block, kept.contains(i)));
     // Soon, too: each hold that is waited out to its end costs seconds.
@@ -271,7 +280,8 @@ Step TimingRun::TimePairs() {
   return std::nullopt;
 }
 
-// A busy host is our trouble. A launcher whose work on other streams waits for what stands behind the hold is the candidate's.
+// A busy host is our trouble. A launcher whose work on other streams waits for what stands behind the hold is the
+// candidate's.
 Step TimingRun::CheckHolds() {
   WW_ASSIGN(const bool whole, tools_.NoHoldTimedOut());
   if (whole) return std::nullopt;
@@ -282,7 +292,8 @@ Step TimingRun::CheckHolds() {
     return used.size();
   };
   if (streams(candidate_) <= std::max<size_t>(1, streams(original_)))
-    return Fail(ErrorCode::kTimeout, "the host was too slow to enqueue the timed kernels in one piece", "run it on a less busy machine");
+    return Fail(ErrorCode::kTimeout, "the host was too slow to enqueue the timed kernels in one piece",
+                "run it on a less busy machine");
   core::Fault fault;
   fault.kind = core::Fault::Kind::kResourceLimit;
   fault.message = "its launches on several streams cannot be enqueued in one piece, and so not be timed";
@@ -292,7 +303,8 @@ Step TimingRun::CheckHolds() {
 // Back to back on the same buffers: the caches are as warm as they get.
 Step TimingRun::TimeHot() {
   const CudaDriver& driver = context_.driver();
-  for (auto [side, us] : {std::pair{&original_, &timed_.hot_original_us}, std::pair{&candidate_, &timed_.hot_candidate_us}}) {
+  for (auto [side, us] :
+       {std::pair{&original_, &timed_.hot_original_us}, std::pair{&candidate_, &timed_.hot_candidate_us}}) {
     WW_TRY(side->module->Restore(tools_.stream()));
     WW_STEP(Prepare(*side, 0, request_.options.seed));
     for (int i = 0; i < 3; ++i) WW_STEP(side->replays[0]->Run(tools_.stream()));

@@ -1,12 +1,12 @@
 // The timing protocol of core/timing.h on the device.
 //
-// A pair: both sides get the same fresh contents (the inputs, moved round by a secret distance, in buffers of their own that rotate
-// through a pool), poison in the outputs, and their modules' variables as they were loaded. Per side: persisting L2 lines reset, twice
-// the L2 written and twice read, shared memory and registers scrubbed; then stamp, hold, event, the plan, event, stamp, release. After
-// both, the outputs are compared on the device.
+// A pair: both sides get the same fresh contents (the inputs, moved round by a secret distance, in buffers of their own
+// that rotate through a pool), poison in the outputs, and their modules' variables as they were loaded. Per side:
+// persisting L2 lines reset, twice the L2 written and twice read, shared memory and registers scrubbed; then stamp,
+// hold, event, the plan, event, stamp, release. After both, the outputs are compared on the device.
 //
-// Kernels under 20 us are launched several times between the events, each time on buffers of their own that no cache holds. How often,
-// how many pairs and in which order is fixed before the candidate runs.
+// Kernels under 20 us are launched several times between the events, each time on buffers of their own that no cache
+// holds. How often, how many pairs and in which order is fixed before the candidate runs.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,8 @@ namespace warpwright::gpu {
 
 class TimingRun {
  public:
-  TimingRun(Context& context, Tools& tools, const core::DeviceTimingRequest& request) : context_(context), tools_(tools), request_(request) {}
+  TimingRun(Context& context, Tools& tools, const core::DeviceTimingRequest& request)
+      : context_(context), tools_(tools), request_(request) {}
   Result<core::DeviceTimingOutcome> Run();
 
  private:
@@ -39,7 +40,8 @@ class TimingRun {
   Step PlanSample();  // launches per sample, size of the pool
   Step Grow(Side& side, size_t sets);
   Step Prepare(Side& side, size_t set, uint64_t contents_seed);
-  Result<std::variant<core::Fault, Sample>> Measure(Side& side, const std::vector<size_t>& sets, uint64_t contents_seed);
+  Result<std::variant<core::Fault, Sample>> Measure(Side& side, const std::vector<size_t>& sets,
+                                                    uint64_t contents_seed);
   Step WarmUp();
   Step TimePairs();
   Step CheckHolds();

@@ -15,21 +15,28 @@ const std::map<std::string_view, std::string_view>& DeviceTools();
 namespace warpwright::gpu {
 namespace {
 
-constexpr uint64_t kLimitNs = 2'000'000'000;   // of a hold or a neighbour whose release is lost
+constexpr uint64_t kLimitNs = 2'000'000'000;  // of a hold or a neighbour whose release is lost
 constexpr uint32_t kThreads = 256;
-constexpr uint32_t kSlots = 512;               // of stamps; more than any chip has multiprocessors
+constexpr uint32_t kSlots = 512;  // of stamps; more than any chip has multiprocessors
 constexpr uint64_t kNoiseBytes = 64u << 20;
 // The layout of results_: found[2], words for `late`, `arrived` and sinks, then drift slots of four 8-byte numbers.
-constexpr uint64_t kFound = 0, kLate = 16, kArrived = 20, kSink = 24, kDrift = 64, kDriftBytes = 32, kMostDriftSlots = 4096;
+constexpr uint64_t kFound = 0, kLate = 16, kArrived = 20, kSink = 24, kDrift = 64, kDriftBytes = 32,
+                   kMostDriftSlots = 4096;
 
-constexpr const char* kKernels[] = {"fill_pattern", "check_pattern", "copy_masked", "count_different", "flush_write", "flush_read",
-                                    "scrub", "stamp", "hold", "occupy", "make_noise", "drift"};
+constexpr const char* kKernels[] = {"fill_pattern", "check_pattern", "copy_masked", "count_different",
+                                    "flush_write",  "flush_read",    "scrub",       "stamp",
+                                    "hold",         "occupy",        "make_noise",  "drift"};
 
 }  // namespace
 
-Tools::Tools(Context& context, std::unique_ptr<core::CompiledModule> compiled, LoadedModule module, Stream main, Stream side, HostFlag flag)
-    : context_(context), compiled_(std::move(compiled)), module_(std::move(module)), main_(std::move(main)),
-      side_(std::move(side)), flag_(std::move(flag)) {}
+Tools::Tools(Context& context, std::unique_ptr<core::CompiledModule> compiled, LoadedModule module, Stream main,
+             Stream side, HostFlag flag)
+    : context_(context),
+      compiled_(std::move(compiled)),
+      module_(std::move(module)),
+      main_(std::move(main)),
+      side_(std::move(side)),
+      flag_(std::move(flag)) {}
 
 Result<std::unique_ptr<Tools>> Tools::Create(Context& context, const compile::Compiler& compiler) {
   compile::CompileRequest request;
@@ -46,32 +53,39 @@ Result<std::unique_ptr<Tools>> Tools::Create(Context& context, const compile::Co
   WW_ASSIGN(Stream main, Stream::Create(context));
   WW_ASSIGN(Stream side, Stream::Create(context));
   WW_ASSIGN(HostFlag flag, HostFlag::Create(context));
-  std::unique_ptr<Tools> tools(new Tools(context, std::move(compiled), std::move(std::get<LoadedModule>(loaded)), std::move(main),
-                                         std::move(side), std::move(flag)));
+  std::unique_ptr<Tools> tools(new Tools(context, std::move(compiled), std::move(std::get<LoadedModule>(loaded)),
+                                         std::move(main), std::move(side), std::move(flag)));
   tools->multiprocessors_ = static_cast<uint32_t>(context.Attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
-  tools->shared_bytes_ = static_cast<uint32_t>(context.Attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
-  tools->flush_bytes_ = std::max<uint64_t>(2 * static_cast<uint64_t>(context.Attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)), kNoiseBytes);
+  tools->shared_bytes_ =
+      static_cast<uint32_t>(context.Attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  tools->flush_bytes_ =
+      std::max<uint64_t>(2 * static_cast<uint64_t>(context.Attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)), kNoiseBytes);
   WW_ASSIGN(tools->flush_, DeviceMemory::Allocate(context, 2 * tools->flush_bytes_));
   WW_ASSIGN(tools->results_, DeviceMemory::Allocate(context, kDrift + kDriftBytes * kMostDriftSlots));
   WW_ASSIGN(tools->stamps_, DeviceMemory::Allocate(context, 4 * sizeof(uint64_t) * kSlots));
   const CudaDriver& driver = context.driver();
   for (const char* kernel : {"scrub", "occupy"}) {
     WW_ASSIGN(const CUfunction function, tools->module_.Function(kernel));
-    WW_TRY(driver.Check(driver.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(tools->shared_bytes_)),
+    WW_TRY(driver.Check(driver.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                static_cast<int>(tools->shared_bytes_)),
                         "cuFuncSetAttribute"));
   }
   // The first sweep would otherwise read memory that nobody wrote.
-  WW_TRY(driver.Check(driver.MemsetD8Async(tools->flush_.address(), 0, tools->flush_.bytes(), tools->stream()), "cuMemsetD8Async"));
-  WW_TRY(driver.Check(driver.MemsetD8Async(tools->results_.address(), 0, tools->results_.bytes(), tools->stream()), "cuMemsetD8Async"));
+  WW_TRY(driver.Check(driver.MemsetD8Async(tools->flush_.address(), 0, tools->flush_.bytes(), tools->stream()),
+                      "cuMemsetD8Async"));
+  WW_TRY(driver.Check(driver.MemsetD8Async(tools->results_.address(), 0, tools->results_.bytes(), tools->stream()),
+                      "cuMemsetD8Async"));
   WW_TRY(driver.Check(driver.StreamSynchronize(tools->stream()), "cuStreamSynchronize"));
   return tools;
 }
 
 template <typename... Args>
-Status Tools::Launch(const char* kernel, uint32_t grid, uint32_t block, uint32_t shared, CUstream stream, Args... args) {
+Status Tools::Launch(const char* kernel, uint32_t grid, uint32_t block, uint32_t shared, CUstream stream,
+                     Args... args) {
   WW_ASSIGN(const CUfunction function, module_.Function(kernel));
   void* parameters[] = {static_cast<void*>(&args)...};
-  return context_.driver().Check(context_.driver().LaunchKernel(function, grid, 1, 1, block, 1, 1, shared, stream, parameters, nullptr), kernel);
+  return context_.driver().Check(
+      context_.driver().LaunchKernel(function, grid, 1, 1, block, 1, 1, shared, stream, parameters, nullptr), kernel);
 }
 
 template <typename... Args>
@@ -80,7 +94,9 @@ Status Tools::LaunchWide(const char* kernel, uint64_t items, Args... args) {
   return Launch(kernel, static_cast<uint32_t>(blocks), kThreads, 0, stream(), args...);
 }
 
-Status Tools::FillPattern(CUdeviceptr to, uint64_t bytes, uint32_t seed) { return LaunchWide("fill_pattern", bytes, to, bytes, seed); }
+Status Tools::FillPattern(CUdeviceptr to, uint64_t bytes, uint32_t seed) {
+  return LaunchWide("fill_pattern", bytes, to, bytes, seed);
+}
 
 Result<PatternMismatch> Tools::CheckPattern(CUdeviceptr at, uint64_t bytes, uint32_t seed) {
   uint64_t found[2] = {0, UINT64_MAX};
@@ -103,7 +119,8 @@ Result<uint64_t> Tools::CountDifferent(CUdeviceptr a, CUdeviceptr b, uint64_t by
 }
 
 Status Tools::Scrub(uint32_t seed) {
-  return Launch("scrub", multiprocessors_, 1024, shared_bytes_, stream(), seed, shared_bytes_ / 4, results_.address() + kSink);
+  return Launch("scrub", multiprocessors_, 1024, shared_bytes_, stream(), seed, shared_bytes_ / 4,
+                results_.address() + kSink);
 }
 
 Status Tools::Flush(uint32_t seed) {
@@ -126,12 +143,15 @@ Status Tools::Download(void* to, CUdeviceptr from, uint64_t bytes) {
 
 Status Tools::ResetDeviation(size_t slots) {
   if (slots > kMostDriftSlots) return Fail(ErrorCode::kUnsupported, "too many outputs to compare");
-  return context_.driver().Check(context_.driver().MemsetD8Async(results_.address() + kDrift, 0, kDriftBytes * slots, stream()), "cuMemsetD8Async");
+  return context_.driver().Check(
+      context_.driver().MemsetD8Async(results_.address() + kDrift, 0, kDriftBytes * slots, stream()),
+      "cuMemsetD8Async");
 }
-Status Tools::AddDeviation(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask, uint64_t count,
-                       core::DType dtype) {
+Status Tools::AddDeviation(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask,
+                           uint64_t count, core::DType dtype) {
   const CUdeviceptr sums = results_.address() + kDrift + kDriftBytes * slot, counts = sums + 16;
-  return LaunchWide("drift", count, original, candidate, poison, mask, count, static_cast<int>(dtype), static_cast<int>(core::SizeOf(dtype)), sums, counts);
+  return LaunchWide("drift", count, original, candidate, poison, mask, count, static_cast<int>(dtype),
+                    static_cast<int>(core::SizeOf(dtype)), sums, counts);
 }
 Result<std::vector<Tools::DeviationSums>> Tools::ReadDeviation(size_t slots) {
   static_assert(sizeof(DeviationSums) == kDriftBytes);
@@ -151,9 +171,11 @@ Result<double> Tools::MegahertzBetweenStamps() {
   WW_TRY(Download(stamps.data(), stamps_.address(), stamps.size() * sizeof(uint64_t)));
   std::vector<double> rates;
   for (uint32_t sm = 0; sm < kSlots; ++sm) {
-    const uint64_t *clock = stamps.data(), *time = clock + kSlots, *later_clock = time + kSlots, *later_time = later_clock + kSlots;
+    const uint64_t *clock = stamps.data(), *time = clock + kSlots, *later_clock = time + kSlots,
+                   *later_time = later_clock + kSlots;
     if (clock[sm] == 0 || later_clock[sm] <= clock[sm] || later_time[sm] <= time[sm]) continue;
-    rates.push_back(1e3 * static_cast<double>(later_clock[sm] - clock[sm]) / static_cast<double>(later_time[sm] - time[sm]));
+    rates.push_back(1e3 * static_cast<double>(later_clock[sm] - clock[sm]) /
+                    static_cast<double>(later_time[sm] - time[sm]));
   }
   return rates.empty() ? 0.0 : core::Median(std::move(rates));
 }
@@ -178,14 +200,15 @@ Status Tools::OccupyHalf() {
   uint32_t arrived = 0;
   WW_TRY(Upload(results_.address() + kArrived, &arrived, sizeof arrived));
   WW_TRY(context_.driver().Check(context_.driver().StreamSynchronize(stream()), "cuStreamSynchronize"));
-  WW_TRY(Launch("occupy", blocks, 32, shared_bytes_, side_.get(), flag_.address(), flag_value_, kLimitNs, results_.address() + kArrived));
+  WW_TRY(Launch("occupy", blocks, 32, shared_bytes_, side_.get(), flag_.address(), flag_value_, kLimitNs,
+                results_.address() + kArrived));
   while (arrived < blocks) WW_TRY(Download(&arrived, results_.address() + kArrived, sizeof arrived));
   return {};
 }
 Status Tools::StartMemoryTraffic() {
   ++flag_value_;
-  return Launch("make_noise", std::max(1u, multiprocessors_ / 4), kThreads, 0, side_.get(), flag_.address(), flag_value_, kLimitNs,
-                flush_.address(), kNoiseBytes / 16);
+  return Launch("make_noise", std::max(1u, multiprocessors_ / 4), kThreads, 0, side_.get(), flag_.address(),
+                flag_value_, kLimitNs, flush_.address(), kNoiseBytes / 16);
 }
 
 }  // namespace warpwright::gpu

@@ -1,5 +1,5 @@
-// The device's own kernels (device_tools.cu), and what they need: cache flushes, scrubbing, guard patterns, comparisons, the hold that
-// keeps the stream until everything is enqueued.
+// The device's own kernels (device_tools.cu), and what they need: cache flushes, scrubbing, guard patterns,
+// comparisons, the hold that keeps the stream until everything is enqueued.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 namespace warpwright::gpu {
 
 struct PatternMismatch {
-  uint64_t bytes = 0;   // how many differ
-  uint64_t first = 0;   // offset of the first
+  uint64_t bytes = 0;  // how many differ
+  uint64_t first = 0;  // offset of the first
 };
 
 class Tools {
@@ -27,12 +27,13 @@ class Tools {
   Status FillPattern(CUdeviceptr to, uint64_t bytes, uint32_t seed);
   Result<PatternMismatch> CheckPattern(CUdeviceptr at, uint64_t bytes, uint32_t seed);  // waits
   Status CopyMasked(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, uint32_t mask);
-  Result<uint64_t> CountDifferent(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);      // waits
-  // Persisting lines reset, twice the L2 written, then twice read, so that no line is left dirty; then everything else scrubbed.
+  Result<uint64_t> CountDifferent(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);  // waits
+  // Persisting lines reset, twice the L2 written, then twice read, so that no line is left dirty; then everything else
+  // scrubbed.
   Status Flush(uint32_t seed);
   Status Scrub(uint32_t seed);
   Status Upload(CUdeviceptr to, const void* from, uint64_t bytes);
-  Status Download(void* to, CUdeviceptr from, uint64_t bytes);                        // waits
+  Status Download(void* to, CUdeviceptr from, uint64_t bytes);  // waits
 
   // The sums of the kernel `drift`, over every call since the last Reset.
   struct DeviationSums {
@@ -40,7 +41,8 @@ class Tools {
     uint64_t different_class = 0, unwritten = 0;
   };
   Status ResetDeviation(size_t slots);
-  Status AddDeviation(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask, uint64_t count, core::DType dtype);
+  Status AddDeviation(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask,
+                      uint64_t count, core::DType dtype);
   Result<std::vector<DeviationSums>> ReadDeviation(size_t slots);  // waits
 
   // Clocks of the multiprocessors, `which` of two.
@@ -57,7 +59,8 @@ class Tools {
   Status StartMemoryTraffic();
 
  private:
-  Tools(Context& context, std::unique_ptr<core::CompiledModule> compiled, LoadedModule module, Stream main, Stream side, HostFlag flag);
+  Tools(Context& context, std::unique_ptr<core::CompiledModule> compiled, LoadedModule module, Stream main, Stream side,
+        HostFlag flag);
   template <typename... Args>
   Status Launch(const char* kernel, uint32_t grid, uint32_t block, uint32_t shared, CUstream stream, Args... args);
   template <typename... Args>

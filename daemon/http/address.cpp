@@ -30,10 +30,8 @@ Result<HostPort> ParseHostPort(std::string_view text) {
   HostPort out;
   std::string_view host = text.substr(0, colon);
   const std::string_view port = text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']'))
-    host = host.substr(1, host.size() - 2);
-  else if (host.find(':') != std::string_view::npos)
-    return fail("an IPv6 address stands in brackets");
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  else if (host.find(':') != std::string_view::npos) return fail("an IPv6 address stands in brackets");
   if (host.empty()) return fail("the host is missing");
   const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), out.port);
   const bool number = !port.empty() && code == std::errc() && end == port.data() + port.size();

@@ -39,7 +39,7 @@ class Connections {
   void Linger(int fd);
   void Closed(int fd);  // to be called before close()
 
-  void CloseWaiting();         // those without a request
+  void CloseWaiting();          // those without a request
   void WaitUntilAllAnswered();  // no connection has a request
 
  private:
@@ -67,7 +67,7 @@ class Connections {
   std::mutex mutex_;
   std::condition_variable answered_;
   std::unordered_map<int, Connection> open_;
-  size_t alive_ = 0;                  // of open_: not dropped
+  size_t alive_ = 0;  // of open_: not dropped
   size_t lingering_count_ = 0;
   std::vector<Lingering> to_linger_;  // on their way to the watching thread
   bool ending_ = false;

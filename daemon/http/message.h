@@ -15,7 +15,7 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 struct HttpRequest {
   std::string method, path;  // method: GET for a HEAD; path: decoded, without the query
   HttpHeaders headers;
-  std::string_view body;     // empty while it is admitted
+  std::string_view body;  // empty while it is admitted
   size_t content_length = 0;
 
   // The first header of this name, whatever its case; nothing where there is none.

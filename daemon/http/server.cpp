@@ -49,7 +49,7 @@ struct Exchange {
   std::string body;
   size_t reserved = 0;  // bytes of the sum over all bodies
   bool handled = false;
-  HttpResponse answer;    // lives until it is sent
+  HttpResponse answer;  // lives until it is sent
 };
 
 MHD_Result AddHeader(void* headers, MHD_ValueKind, const char* key, size_t key_size, const char* value,
@@ -109,14 +109,11 @@ Status HttpServer::State::Listen() {
   WW_ASSIGN(port, PortOf(listening));
   daemon.reset(::MHD_start_daemon(
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &State::Access, this,
-      MHD_OPTION_LISTEN_SOCKET, listening.get(),
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, options.max_head_memory,
+      MHD_OPTION_LISTEN_SOCKET, listening.get(), MHD_OPTION_CONNECTION_MEMORY_LIMIT, options.max_head_memory,
       MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(options.max_connections) + kPlacesBeingClosed,
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, options.max_connections_per_address,
-      MHD_OPTION_UNESCAPE_CALLBACK, &Unescape, nullptr,
-      MHD_OPTION_NOTIFY_COMPLETED, &State::Completed, this,
-      MHD_OPTION_NOTIFY_CONNECTION, &State::Notified, this,
-      MHD_OPTION_END));
+      MHD_OPTION_PER_IP_CONNECTION_LIMIT, options.max_connections_per_address, MHD_OPTION_UNESCAPE_CALLBACK, &Unescape,
+      nullptr, MHD_OPTION_NOTIFY_COMPLETED, &State::Completed, this, MHD_OPTION_NOTIFY_CONNECTION, &State::Notified,
+      this, MHD_OPTION_END));
   if (!daemon) return FailErrno("start the HTTP server");
   (void)listening.release();  // the daemon's, until it is quiesced
   return {};

@@ -27,7 +27,7 @@ struct HttpServerOptions {
   std::chrono::milliseconds head_deadline{5'000};      // from the connection's begin to the end of its first head
   std::chrono::milliseconds idle_deadline{15'000};     // from an answer to the end of the next head
   std::chrono::milliseconds request_deadline{10'000};  // for the largest body; small ones have a part of it
-  HttpHeaders headers;                 // of every answer
+  HttpHeaders headers;                                 // of every answer
 };
 struct HttpServerHooks {
   // With the head only; an answer refuses the request unread. Called by the thread that moves bytes: it must not wait.

@@ -12,12 +12,14 @@ namespace warpwright::judge {
 namespace {
 
 // Whether the first of two used more of what is allowed.
-bool UsedMore(double error, double allowed, const Agreement& than) { return error * than.allowed > than.error * allowed || than.allowed == 0; }
+bool UsedMore(double error, double allowed, const Agreement& than) {
+  return error * than.allowed > than.error * allowed || than.allowed == 0;
+}
 
 }  // namespace
 
-Agreement Agree(const OutputLayout& layout, const OutputReference& reference, const ToleranceOverrides& leniency, double tighten,
-                std::span<const std::byte> actual) {
+Agreement Agree(const OutputLayout& layout, const OutputReference& reference, const ToleranceOverrides& leniency,
+                double tighten, std::span<const std::byte> actual) {
   const size_t size = core::SizeOf(layout.dtype), count = reference.bytes.size() / size;
   Agreement all;
   all.elements = count;
@@ -33,7 +35,8 @@ Agreement Agree(const OutputLayout& layout, const OutputReference& reference, co
       if (!reference.unwritten.empty() && reference.unwritten[i]) continue;
       ++part.different;
       if (!core::IsFloat(layout.dtype)) continue;
-      const double a = core::LoadAsDouble(layout.dtype, actual.data(), i), r = core::LoadAsDouble(layout.dtype, reference.bytes.data(), i);
+      const double a = core::LoadAsDouble(layout.dtype, actual.data(), i),
+                   r = core::LoadAsDouble(layout.dtype, reference.bytes.data(), i);
       if (!std::isfinite(a) || !std::isfinite(r)) continue;
       const double target = against_truth && std::isfinite(reference.truth[i]) ? reference.truth[i] : r;
       const double error = std::fabs(a - target), allowed = comparator.ToleranceAt(i);
@@ -48,8 +51,8 @@ Agreement Agree(const OutputLayout& layout, const OutputReference& reference, co
 
 std::string AgreementNote(const std::string& case_name, const std::string& output, const Agreement& agreement) {
   if (agreement.different == 0) return fmt::format("agreement: {}: {} is bit-identical", case_name, output);
-  return fmt::format("agreement: {}: {} is off by at most {:.2g} where {:.2g} is allowed ({} of {} elements differ)", case_name, output,
-                     agreement.error, agreement.allowed, agreement.different, agreement.elements);
+  return fmt::format("agreement: {}: {} is off by at most {:.2g} where {:.2g} is allowed ({} of {} elements differ)",
+                     case_name, output, agreement.error, agreement.allowed, agreement.different, agreement.elements);
 }
 
 }  // namespace warpwright::judge

@@ -23,23 +23,19 @@ struct TableRow {
 };
 TableRow Fallback(core::DType dtype) {
   switch (dtype) {
-    case core::DType::kF64:
-      return {1e-10, 16, 0x1.0p-52};
-    case core::DType::kF32:
-      return {2e-6, 16, kEpsilonF32};
-    case core::DType::kF16:
-      return {1e-3, 8, kEpsilonF32};
-    case core::DType::kBF16:
-      return {1e-2, 8, kEpsilonF32};
-    default:
-      return {0, 0, 0};
+    case core::DType::kF64: return {1e-10, 16, 0x1.0p-52};
+    case core::DType::kF32: return {2e-6, 16, kEpsilonF32};
+    case core::DType::kF16: return {1e-3, 8, kEpsilonF32};
+    case core::DType::kBF16: return {1e-2, 8, kEpsilonF32};
+    default: return {0, 0, 0};
   }
 }
 
 bool IsNarrow(core::DType dtype) { return dtype == core::DType::kF16 || dtype == core::DType::kBF16; }
-constexpr double kMaxUlps = 32;           // that a long sum is granted
-// The original's error is that of its own order of a sum, and in some row it is small by luck: another order is off by about sqrt(K)
-// roundings (an online softmax, which scales its sum again and again, by 9 ulps where the original had 2).
+constexpr double kMaxUlps = 32;  // that a long sum is granted
+// The original's error is that of its own order of a sum, and in some row it is small by luck: another order is off by
+// about sqrt(K) roundings (an online softmax, which scales its sum again and again, by 9 ulps where the original had
+// 2).
 double BudgetUlps(const OutputLayout& layout) {
   return IsNarrow(layout.dtype) ? 1.5 : std::clamp(std::sqrt(layout.accumulation), 8.0, kMaxUlps);
 }
@@ -101,11 +97,13 @@ std::string Describe(core::DType dtype, const std::byte* data, size_t index) {
 }  // namespace
 
 ToleranceOverrides ToleranceOverridesOf(const core::KernelSpec& spec) {
-  return {spec.tolerance.relative, spec.allow.contains(core::Allow::kTf32), spec.allow.contains(core::Allow::kReducedPrecision)};
+  return {spec.tolerance.relative, spec.allow.contains(core::Allow::kTf32),
+          spec.allow.contains(core::Allow::kReducedPrecision)};
 }
 
 double UlpOf(core::DType dtype, double value) {
-  const double magnitude = std::fabs(value), normal = core::SmallestNormal(dtype), epsilon = core::MachineEpsilon(dtype);
+  const double magnitude = std::fabs(value), normal = core::SmallestNormal(dtype),
+               epsilon = core::MachineEpsilon(dtype);
   if (!(magnitude > normal)) return normal * epsilon;
   int exponent = 0;
   std::frexp(magnitude, &exponent);
@@ -136,7 +134,8 @@ double EstimateAccumulation(const core::KernelSpec& spec, const core::Case& c, c
   return last ? std::max<double>(1, static_cast<double>(*last)) : 1;
 }
 
-Comparator::Comparator(OutputLayout layout, const OutputReference& reference, const ToleranceOverrides& leniency, double tighten)
+Comparator::Comparator(OutputLayout layout, const OutputReference& reference, const ToleranceOverrides& leniency,
+                       double tighten)
     : layout_(std::move(layout)), reference_(reference) {
   count_ = reference_.bytes.size() / core::SizeOf(layout_.dtype);
   const TableRow row = Fallback(layout_.dtype);
@@ -206,9 +205,10 @@ void Comparator::Measure() {
     group.conditioning = allowance(movement, group.rms);
   };
   const size_t groups = (count_ + group_size_ - 1) / group_size_;
-  const Totals all = base::ParallelSum<Totals>(groups, std::max<size_t>(1, base::kParallelChunk / group_size_), [&](size_t begin, size_t end, Totals& part) {
-    for (size_t g = begin; g < end; ++g) measure(g, part);
-  });
+  const Totals all = base::ParallelSum<Totals>(groups, std::max<size_t>(1, base::kParallelChunk / group_size_),
+                                               [&](size_t begin, size_t end, Totals& part) {
+                                                 for (size_t g = begin; g < end; ++g) measure(g, part);
+                                               });
   rms_truth_ = all.truth.Rms();
   rms_original_error_ = all.errors.Rms();
   all_conditioning_ = allowance(all.conditioning, rms_truth_);
@@ -259,13 +259,14 @@ std::optional<std::string> Comparator::CheckElement(size_t index, const std::byt
 // The rules over the whole output; only with truth, and only after every element passed by itself.
 std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> actual) const {
   if (!budget_ || reference_.exact) return std::nullopt;
-  const Totals all = base::ParallelSum<Totals>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Totals& part) {
-    for (size_t i = begin; i < end; ++i) {
-      if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
-      const double t = reference_.truth[i];
-      part.Add(t, core::LoadAsDouble(layout_.dtype, actual.data(), i) - t);
-    }
-  });
+  const Totals all =
+      base::ParallelSum<Totals>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Totals& part) {
+        for (size_t i = begin; i < end; ++i) {
+          if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
+          const double t = reference_.truth[i];
+          part.Add(t, core::LoadAsDouble(layout_.dtype, actual.data(), i) - t);
+        }
+      });
   const Moments &errors = all.errors, &shrinkage = all.shrinkage;
   if (errors.count() < kShortRow) return std::nullopt;
   const double epsilon = core::MachineEpsilon(layout_.dtype);

@@ -8,7 +8,8 @@
 // Two rules give the tolerance of an element with reference r:
 //  - Accuracy budget, where a float64 shadow of the original gives the truth t. The original's own error measures:
 //      |a - t| <= max(4 * max error of the original in the row, U ulp(t), 2 eps_acc * rms(row), C)
-//    with U = sqrt(K), 8 at least and 32 at most; 1.5 for 16-bit outputs, for which the last rounding is left out of the original's error; and over all
+//    with U = sqrt(K), 8 at least and 32 at most; 1.5 for 16-bit outputs, for which the last rounding is left out of
+//    the original's error; and over all
 //      rms(a - t) <= 2 rms(original - t) + eps_acc * rms(t) + C,
 //    and no bias: a mean signed error of more than 6 standard errors that the original does not have (dropped terms,
 //    truncation).
@@ -78,7 +79,8 @@ double EstimateAccumulation(const core::KernelSpec& spec, const core::Case& c, c
 class Comparator {
  public:
   // `reference` must outlive the comparator.
-  Comparator(OutputLayout layout, const OutputReference& reference, const ToleranceOverrides& leniency, double tighten = 1);
+  Comparator(OutputLayout layout, const OutputReference& reference, const ToleranceOverrides& leniency,
+             double tighten = 1);
 
   std::optional<Mismatch> Check(std::span<const std::byte> actual) const;
   // Whether Check would find nothing; stops at the first wrong element.

@@ -17,23 +17,30 @@ constexpr uint64_t kMaxLargeBytes = 256u << 20;
 constexpr uint32_t kSimulatedRuns = 3, kQuickRuns = 3, kFullRuns = 20;  // for determinism
 
 constexpr uint64_t kSearchBytes = 4u << 20;
-// Of the best gain: timing in a search is that uncertain; with several cases one that gains less may be the sounder one.
+// Of the best gain: timing in a search is that uncertain; with several cases one that gains less may be the sounder
+// one.
 constexpr double kNearlyBest = 0.99, kNearlyBestOfCases = 0.9;
 
-// During a search, other inputs and odd shapes of a large case are tried on less of it: the full evaluation tries them on
-// all. Nothing where the case is small already.
+// During a search, other inputs and odd shapes of a large case are tried on less of it: the full evaluation tries them
+// on all. Nothing where the case is small already.
 std::optional<core::Case> ReducedForSearch(const core::KernelSpec& spec, const core::Case& c) {
   const auto bytes = CaseBytes(spec, c);
   if (!bytes || *bytes <= kSearchBytes) return std::nullopt;
-  std::vector<core::Case> shapes = ReducedShapes(spec, c, static_cast<double>(kSearchBytes) / static_cast<double>(*bytes));
+  std::vector<core::Case> shapes =
+      ReducedShapes(spec, c, static_cast<double>(kSearchBytes) / static_cast<double>(*bytes));
   if (shapes.empty()) return std::nullopt;
   return std::move(shapes.front());
 }
 
 class CandidateEvaluation {
  public:
-  CandidateEvaluation(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort)
-      : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort), timing_(state, candidate, evaluator, effort) {}
+  CandidateEvaluation(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
+                      VerificationLevel effort)
+      : state_(state),
+        candidate_(candidate),
+        evaluator_(evaluator),
+        effort_(effort),
+        timing_(state, candidate, evaluator, effort) {}
 
   Result<core::Verdict> Run();
 
@@ -67,14 +74,14 @@ class CandidateEvaluation {
     return options;
   }
   Result<RunOutcome> Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs, RunKind kind);
-  Result<RunOutcome> ExecuteExactly(const Trial& trial, const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
-                                    RunKind kind);
+  Result<RunOutcome> ExecuteExactly(const Trial& trial, const TrialReference& reference,
+                                    const std::vector<core::BufferContent>& inputs, RunKind kind);
   uint32_t Runs(const Trial& trial) const;
   Result<Failure> CheckDeterminism(const Trial& trial, const TrialReference& reference, const core::Executed& first,
                                    const core::Executed& second);
   Result<Failure> Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
-                          const std::vector<base::Bytes>& first,
-                          const std::vector<base::Bytes>& other, const std::string& when);
+                          const std::vector<base::Bytes>& first, const std::vector<base::Bytes>& other,
+                          const std::string& when);
   Result<Failure> Perturb(const Trial& trial, const TrialReference& reference, const core::Executed& first);
   void Passed(const std::string& check) {
     if (std::find(measured_.checks.begin(), measured_.checks.end(), check) == measured_.checks.end())
@@ -90,7 +97,8 @@ class CandidateEvaluation {
   PairedTiming timing_;
 };
 
-Result<RunOutcome> CandidateEvaluation::Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs, RunKind kind) {
+Result<RunOutcome> CandidateEvaluation::Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs,
+                                                RunKind kind) {
   RunConfiguration setting{&candidate_, &state_.spec, &trial.c, state_.device, {}};
   setting.options = OptionsOf(kind);
   setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
@@ -112,11 +120,11 @@ uint32_t CandidateEvaluation::Runs(const Trial& trial) const {
   return full ? kFullRuns : kQuickRuns;
 }
 
-// An output of another run: a failure where the original's does not differ in such runs, and nothing allows it; else it must be
-// right too.
+// An output of another run: a failure where the original's does not differ in such runs, and nothing allows it; else it
+// must be right too.
 Result<Failure> CandidateEvaluation::Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
-                                     const std::vector<base::Bytes>& first,
-                                     const std::vector<base::Bytes>& other, const std::string& when) {
+                                             const std::vector<base::Bytes>& first,
+                                             const std::vector<base::Bytes>& other, const std::string& when) {
   const auto difference = DifferentOutput(reference, first, other);
   if (!difference) return Failure();
   auto original = Judge::State::Reproducibility::kWithinTolerance;
@@ -126,27 +134,32 @@ Result<Failure> CandidateEvaluation::Differs(const Trial& trial, const TrialRefe
   const bool allowed = state_.spec.allow.contains(core::Allow::kNondeterministic);
   if (original == Judge::State::Reproducibility::kBitIdentical && !allowed)
     return Failure(Wrong("determinism", trial, fmt::format("{} {}, while the original's does not", *difference, when)));
-  if (original != Judge::State::Reproducibility::kBitIdentical && original != Judge::State::Reproducibility::kWithinTolerance) {
-    state_.Note(fmt::format("determinism: not tested with {} {}: the original itself gives other results", trial.Describe(), when));
+  if (original != Judge::State::Reproducibility::kBitIdentical &&
+      original != Judge::State::Reproducibility::kWithinTolerance) {
+    state_.Note(fmt::format("determinism: not tested with {} {}: the original itself gives other results",
+                            trial.Describe(), when));
     return Failure();
   }
   if (auto mismatch = state_.Compare(reference, other))
-    return Failure(Wrong("determinism", trial, fmt::format("{} {}, and is wrong then: {}", *difference, when, mismatch->message)));
+    return Failure(
+        Wrong("determinism", trial, fmt::format("{} {}, and is wrong then: {}", *difference, when, mismatch->message)));
   return Failure();
 }
 
 Result<Failure> CandidateEvaluation::CheckDeterminism(const Trial& trial, const TrialReference& reference,
-                                              const core::Executed& first, const core::Executed& second) {
+                                                      const core::Executed& first, const core::Executed& second) {
   RunKind kind;
   kind.runs = state_.on_simulator() ? kSimulatedRuns : kFullRuns;  // the original is given every chance to differ
-  WW_ASSIGN(Failure failure, Differs(trial, reference, kind, first.buffers, second.buffers, "between two runs on the same inputs"));
+  WW_ASSIGN(Failure failure,
+            Differs(trial, reference, kind, first.buffers, second.buffers, "between two runs on the same inputs"));
   if (failure || first.differing_runs == 0) return failure;
   return Differs(trial, reference, kind, first.buffers, first.other_buffers,
                  fmt::format("in {} of {} further runs on the same inputs", first.differing_runs, Runs(trial) - 1));
 }
 
 // Beside other work on the device.
-Result<Failure> CandidateEvaluation::Perturb(const Trial& trial, const TrialReference& reference, const core::Executed& first) {
+Result<Failure> CandidateEvaluation::Perturb(const Trial& trial, const TrialReference& reference,
+                                             const core::Executed& first) {
   for (const auto& [perturbation, when] :
        {std::pair{core::Perturbation::kHalfMultiprocessors, "with half of the multiprocessors occupied"},
         std::pair{core::Perturbation::kNoise, "beside another kernel"}}) {
@@ -167,15 +180,17 @@ Result<Failure> CandidateEvaluation::Perturb(const Trial& trial, const TrialRefe
   return Failure();
 }
 
-// Exactly as `kind` says, where that is not what the device always does; unless the original itself needs what lies around its buffers.
-Result<RunOutcome> CandidateEvaluation::ExecuteExactly(const Trial& trial, const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
-                                               RunKind kind) {
+// Exactly as `kind` says, where that is not what the device always does; unless the original itself needs what lies
+// around its buffers.
+Result<RunOutcome> CandidateEvaluation::ExecuteExactly(const Trial& trial, const TrialReference& reference,
+                                                       const std::vector<core::BufferContent>& inputs, RunKind kind) {
   if (state_.on_simulator()) kind.exact = core::PageGuard::kNone;
   WW_ASSIGN(RunOutcome outcome, Execute(trial, inputs, kind));
   if (kind.exact == core::PageGuard::kNone || !std::holds_alternative<core::Verdict>(outcome)) return outcome;
   WW_ASSIGN(const auto original, state_.ReproducibilityOfOriginal(trial, reference, OptionsOf(kind)));
   if (original != Judge::State::Reproducibility::kFaults) return outcome;
-  state_.Note(fmt::format("guard-bands: not tested exactly with {}: the original itself reads outside its buffers", trial.Describe()));
+  state_.Note(fmt::format("guard-bands: not tested exactly with {}: the original itself reads outside its buffers",
+                          trial.Describe()));
   kind.exact = core::PageGuard::kNone;
   return Execute(trial, inputs, kind);
 }
@@ -195,7 +210,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
     auto* wrong = std::get_if<core::WrongResult>(&*failure);
     if (wrong != nullptr && wrong->check == "guard-bands") {  // without the bands the simulator says where
       WW_ASSIGN(const RunOutcome exact, Execute(trial, reference->inputs, {}));
-      if (const auto* verdict = std::get_if<core::Verdict>(&exact)) wrong->message += "; " + core::VerdictMessage(*verdict);
+      if (const auto* verdict = std::get_if<core::Verdict>(&exact))
+        wrong->message += "; " + core::VerdictMessage(*verdict);
     }
     return failure;
   }
@@ -203,8 +219,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   Passed("input-hash");
   Passed("module-state");
   if (!reference->changed_globals.empty())
-    state_.Note(fmt::format("module-state: not tested: the original itself changes {}",
-                            reference->changed_globals.front()));
+    state_.Note(
+        fmt::format("module-state: not tested: the original itself changes {}", reference->changed_globals.front()));
 
   std::vector<core::BufferContent> complemented = reference->inputs;
   ComplementPoison(state_.spec, trial.seed, complemented);
@@ -212,7 +228,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   for (const core::Argument& argument : state_.spec.args)
     if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
       complemented[index++].read_only = buffer->role == core::Role::kIn;
-  WW_ASSIGN(RunOutcome again, ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kEnds}));
+  WW_ASSIGN(RunOutcome again,
+            ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kEnds}));
   if (auto* verdict = std::get_if<core::Verdict>(&again)) return Failure(std::move(*verdict));
   const core::Executed& second = std::get<core::Executed>(again);
   if (auto failure = CheckSideEffects(state_.spec, trial, *reference, complemented, second)) return failure;
@@ -220,7 +237,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   Passed("unwritten-output");
   WW_ASSIGN(Failure failure, CheckDeterminism(trial, *reference, first, second));
   if (!failure && !state_.on_simulator() && effort_ == VerificationLevel::kFull) {
-    WW_ASSIGN(RunOutcome before, ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kBegins}));
+    WW_ASSIGN(RunOutcome before,
+              ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kBegins}));
     if (auto* verdict = std::get_if<core::Verdict>(&before)) return Failure(std::move(*verdict));
     WW_ASSIGN(failure, Perturb(trial, *reference, first));
   }
@@ -242,7 +260,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
 }
 
 // For the reviewer.
-void CandidateEvaluation::NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
+void CandidateEvaluation::NoteAgreement(const Trial& trial, const TrialReference& reference,
+                                        const core::Executed& run) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
     const Agreement agreement = Agree(layout, reference.references[o], state_.leniency, state_.TightenOf(layout.name),
@@ -252,7 +271,7 @@ void CandidateEvaluation::NoteAgreement(const Trial& trial, const TrialReference
 }
 
 Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, const TrialReference& reference,
-                                      const core::Executed& run) {
+                                              const core::Executed& run) {
   if (verified.recorded) {
     for (size_t o = 0; o < reference.outputs.size(); ++o)
       for (const RecordedOutput& recorded : verified.recorded->outputs)
@@ -384,7 +403,8 @@ Result<Failure> CandidateEvaluation::LargeCases() {
     uint64_t bytes = 0;
     for (const core::BufferContent& input : inputs) bytes += input.bytes.size();
     if (bytes > kMaxLargeBytes) {
-      state_.Note(fmt::format("large-case: the outputs of {} are not looked at: {} MiB of buffers", c->name, bytes >> 20));
+      state_.Note(
+          fmt::format("large-case: the outputs of {} are not looked at: {} MiB of buffers", c->name, bytes >> 20));
       continue;
     }
     RunConfiguration setting{&candidate_, &state_.spec, c, state_.device, state_.MeasureOptions(*c)};
@@ -425,7 +445,7 @@ Result<Failure> CandidateEvaluation::Measure() {
   const auto& originals = std::get<core::Measured>(state_.baseline->original).cases;
   for (size_t i = 0; i < originals.size(); ++i) {
     const core::Case& c = *std::find_if(state_.spec.cases.begin(), state_.spec.cases.end(),
-                                  [&](const core::Case& x) { return x.name == originals[i].case_name; });
+                                        [&](const core::Case& x) { return x.name == originals[i].case_name; });
     WW_ASSIGN(const auto inputs, state_.oracle.InputsOf({"measurement", c, InputVariant::kBase, state_.options.seed}));
     RunConfiguration setting{&candidate_, &state_.spec, &c, state_.device, state_.MeasureOptions(c)};
     setting.options.depth = depth;
@@ -458,7 +478,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     secret_ = base::SecretSeed();
   }
   const core::Case& cheapest = *state_.verified.front().c;
-  const std::optional<core::Case> reduced = effort_ == VerificationLevel::kQuick ? ReducedForSearch(state_.spec, cheapest) : std::nullopt;
+  const std::optional<core::Case> reduced =
+      effort_ == VerificationLevel::kQuick ? ReducedForSearch(state_.spec, cheapest) : std::nullopt;
   // On a GPU the timed outputs are of secret inputs at full size.
   if (reduced && state_.on_simulator()) {
     WW_ASSIGN(Failure failure, OtherInputs(cheapest, Inputs::kSecretSeeds, VerificationLevel::kQuick));
@@ -467,8 +488,9 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   for (const VerifiedCase& verified : state_.verified) {
     const bool first = &verified == &state_.verified.front();
     if (!first && effort_ == VerificationLevel::kQuick) break;
-    WW_ASSIGN(Failure failure, OtherInputs(reduced ? *reduced : *verified.c, first ? Inputs::kAll : Inputs::kSecretSeeds,
-                                           first ? effort_ : VerificationLevel::kQuick));
+    WW_ASSIGN(Failure failure,
+              OtherInputs(reduced ? *reduced : *verified.c, first ? Inputs::kAll : Inputs::kSecretSeeds,
+                          first ? effort_ : VerificationLevel::kQuick));
     if (failure) return *failure;
   }
   WW_ASSIGN(Failure failure, OddShapesOf(reduced ? *reduced : cheapest, effort_));
@@ -500,7 +522,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
 
 }  // namespace
 
-Result<core::Verdict> EvaluateCandidate(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort) {
+Result<core::Verdict> EvaluateCandidate(Judge::State& state, const core::SourceRef& candidate,
+                                        core::Evaluator& evaluator, VerificationLevel effort) {
   return CandidateEvaluation(state, candidate, evaluator, effort).Run();
 }
 

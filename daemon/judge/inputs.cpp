@@ -93,7 +93,8 @@ void Fill(core::DType dtype, std::span<std::byte> bytes, At at) {
   for (size_t i = 0; i < count; ++i) core::StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(at(i)));
 }
 
-void FillIntegers(core::DType dtype, std::span<std::byte> bytes, const base::CounterRandom& random, int64_t low, int64_t high) {
+void FillIntegers(core::DType dtype, std::span<std::byte> bytes, const base::CounterRandom& random, int64_t low,
+                  int64_t high) {
   const size_t count = bytes.size() / core::SizeOf(dtype);
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;  // 0: all 64 bits
   base::ParallelFor(count, [&](size_t begin, size_t end) {
@@ -135,8 +136,9 @@ Status FillFromFile(const Target& target, const std::filesystem::path& repositor
   const auto found = file.tensors.find(init.tensor.empty() ? target.argument.name : init.tensor);
   if (found == file.tensors.end()) return BadInit(target, "no tensor of this name in " + init.path);
   if (found->second.dtype != target.buffer.dtype || found->second.shape != target.shape)
-    return BadInit(target, fmt::format("the tensor in {} has dtype {} and shape [{}], which is not the argument's",
-                                       init.path, core::Name(found->second.dtype), fmt::join(found->second.shape, ", ")));
+    return BadInit(target,
+                   fmt::format("the tensor in {} has dtype {} and shape [{}], which is not the argument's", init.path,
+                               core::Name(found->second.dtype), fmt::join(found->second.shape, ", ")));
   std::copy(found->second.data.begin(), found->second.data.end(), target.bytes.begin());
   return {};
 }
@@ -165,10 +167,8 @@ Status FillBase(const Target& target, const std::filesystem::path& repository) {
   const core::DType dtype = target.buffer.dtype;
   const base::CounterRandom random(target.seed, target.stream);
   switch (init.kind) {
-    case core::Init::Kind::kFile:
-      return FillFromFile(target, repository);
-    case core::Init::Kind::kIntegers:
-      return FillIntegerRange(target, random);
+    case core::Init::Kind::kFile: return FillFromFile(target, repository);
+    case core::Init::Kind::kIntegers: return FillIntegerRange(target, random);
     case core::Init::Kind::kDefault:
       if (!core::IsFloat(dtype)) return FillIntegerRange(target, random);
       Fill(dtype, target.bytes, [&](uint64_t i) { return NormalAt(random, i); });
@@ -186,9 +186,7 @@ Status FillBase(const Target& target, const std::filesystem::path& repository) {
       Fill(dtype, target.bytes,
            [&](uint64_t i) { return Exp(std::clamp(init.a + init.b * NormalAt(random, i), -600.0, 600.0)); });
       return {};
-    case core::Init::Kind::kConstant:
-      Fill(dtype, target.bytes, [&](uint64_t) { return init.a; });
-      return {};
+    case core::Init::Kind::kConstant: Fill(dtype, target.bytes, [&](uint64_t) { return init.a; }); return {};
   }
   return {};
 }
@@ -222,21 +220,14 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
   const base::CounterRandom random(target.seed, target.stream), second(target.seed ^ kSecondStream, target.stream);
   const bool narrow = dtype == core::DType::kF16;  // overflows at 65504: keep products of a few hundred terms finite
   switch (variant) {
-    case InputVariant::kBase:
-      return FillBase(target, repository);
-    case InputVariant::kNormal:
-      Fill(dtype, bytes, [&](uint64_t i) { return NormalAt(random, i); });
-      break;
-    case InputVariant::kUniform:
-      Fill(dtype, bytes, [&](uint64_t i) { return 2 * random.Uniform(i) - 1; });
-      break;
+    case InputVariant::kBase: return FillBase(target, repository);
+    case InputVariant::kNormal: Fill(dtype, bytes, [&](uint64_t i) { return NormalAt(random, i); }); break;
+    case InputVariant::kUniform: Fill(dtype, bytes, [&](uint64_t i) { return 2 * random.Uniform(i) - 1; }); break;
     case InputVariant::kPareto:
       Fill(dtype, bytes,
            [&](uint64_t i) { return SignAt(second, i) * std::min(ParetoAt(random, i, 1.5), narrow ? 60.0 : 1e4); });
       break;
-    case InputVariant::kLognormal:
-      Fill(dtype, bytes, [&](uint64_t i) { return Exp(NormalAt(random, i)); });
-      break;
+    case InputVariant::kLognormal: Fill(dtype, bytes, [&](uint64_t i) { return Exp(NormalAt(random, i)); }); break;
     case InputVariant::kConstant: {
       constexpr double kValues[] = {1.0, 0.5, -2.0, 0.75};
       Fill(dtype, bytes, [&](uint64_t) { return kValues[target.seed % 4]; });
@@ -267,9 +258,7 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
     case InputVariant::kExactIntegers:
       Fill(dtype, bytes, [&](uint64_t i) { return static_cast<double>(random.Bits(i) & 1); });
       break;
-    case InputVariant::kScaleDown:
-      Fill(dtype, bytes, [&](uint64_t i) { return 1e-3 * NormalAt(random, i); });
-      break;
+    case InputVariant::kScaleDown: Fill(dtype, bytes, [&](uint64_t i) { return 1e-3 * NormalAt(random, i); }); break;
     case InputVariant::kScaleUp:
       Fill(dtype, bytes, [&](uint64_t i) { return (narrow ? 10.0 : 1e3) * NormalAt(random, i); });
       break;
@@ -281,12 +270,8 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
       });
       break;
     }
-    case InputVariant::kSpecialValues:
-      FillSpecial(target, random, true);
-      break;
-    case InputVariant::kSpecialNumbers:
-      FillSpecial(target, random, false);
-      break;
+    case InputVariant::kSpecialValues: FillSpecial(target, random, true); break;
+    case InputVariant::kSpecialNumbers: FillSpecial(target, random, false); break;
     case InputVariant::kMaxFinite: {
       const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
       // A product with it may not overflow: whether a sum of such ones does depends on their order.
@@ -298,7 +283,9 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
   return {};
 }
 
-bool IsFilled(const core::BufferArgument& buffer) { return buffer.role == core::Role::kIn || buffer.role == core::Role::kInOut; }
+bool IsFilled(const core::BufferArgument& buffer) {
+  return buffer.role == core::Role::kIn || buffer.role == core::Role::kInOut;
+}
 
 bool IsReplaceable(const core::BufferArgument& buffer) {
   return IsFilled(buffer) && core::IsFloat(buffer.dtype) &&
@@ -329,9 +316,9 @@ Result<bool> IsElementwise(const core::KernelSpec& spec, const core::Case& c, co
 
 std::string_view Name(InputVariant variant) {
   constexpr std::string_view kNames[] = {
-      "base",     "normal",         "uniform",         "pareto",    "lognormal",      "constant",
-      "ties",     "sorted",         "sign-mix",        "needle",    "exact-integers", "scale-down",
-      "scale-up", "wide",           "special-values",  "special-numbers", "max-finite"};
+      "base",     "normal", "uniform",        "pareto",          "lognormal",      "constant",
+      "ties",     "sorted", "sign-mix",       "needle",          "exact-integers", "scale-down",
+      "scale-up", "wide",   "special-values", "special-numbers", "max-finite"};
   return kNames[static_cast<size_t>(variant)];
 }
 
@@ -345,12 +332,14 @@ bool VariantApplies(const core::KernelSpec& spec) { return AnyBuffer(spec, IsRep
 
 bool SeedMatters(const core::KernelSpec& spec) {
   return AnyBuffer(spec, [](const core::BufferArgument& buffer) {
-    return IsFilled(buffer) && buffer.init.kind != core::Init::Kind::kConstant && buffer.init.kind != core::Init::Kind::kFile;
+    return IsFilled(buffer) && buffer.init.kind != core::Init::Kind::kConstant &&
+           buffer.init.kind != core::Init::Kind::kFile;
   });
 }
 
-Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c, InputVariant variant,
-                                              uint64_t seed, const std::filesystem::path& repository) {
+Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
+                                                    InputVariant variant, uint64_t seed,
+                                                    const std::filesystem::path& repository) {
   std::vector<core::BufferContent> buffers;
   for (const core::Argument& argument : spec.args) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
@@ -417,7 +406,8 @@ void ComplementPoison(const core::KernelSpec& spec, uint64_t seed, std::vector<c
   }
 }
 
-void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed, std::vector<core::BufferContent>& buffers) {
+void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed,
+                   std::vector<core::BufferContent>& buffers) {
   size_t index = 0;
   for (const core::Argument& argument : spec.args) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
@@ -429,7 +419,8 @@ void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed, 
     base::ParallelFor(moved.size() / core::SizeOf(buffer->dtype), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
         const double x = core::LoadAsDouble(buffer->dtype, moved.data(), i);
-        if (std::isfinite(x)) core::StoreFromDouble(buffer->dtype, moved.data(), i, x * (1 + SignAt(random, i) * epsilon));
+        if (std::isfinite(x))
+          core::StoreFromDouble(buffer->dtype, moved.data(), i, x * (1 + SignAt(random, i) * epsilon));
       }
     });
     content.bytes = std::move(moved);

@@ -39,14 +39,14 @@ enum class InputVariant : uint8_t {
   kWide,            // magnitudes from 2^-30 to 2^30, in f16 2^-10 to 2^6
   kSpecialValues,   // normal with +-0, subnormals, +-infinity and NaN, sparse enough that rows without any remain
   kSpecialNumbers,  // the same without NaN
-  kMaxFinite,       // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128 of it
-                    // where values of several buffers may be multiplied
+  kMaxFinite,  // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128
+               // of it where values of several buffers may be multiplied
 };
 inline constexpr InputVariant kAllInputVariants[] = {
-    InputVariant::kBase,      InputVariant::kNormal,        InputVariant::kUniform,        InputVariant::kPareto,
-    InputVariant::kLognormal, InputVariant::kConstant,      InputVariant::kTies,           InputVariant::kSorted,
-    InputVariant::kSignMix,   InputVariant::kNeedle,        InputVariant::kExactIntegers,  InputVariant::kScaleDown,
-    InputVariant::kScaleUp,   InputVariant::kWide,          InputVariant::kSpecialValues,  InputVariant::kSpecialNumbers,
+    InputVariant::kBase,      InputVariant::kNormal,   InputVariant::kUniform,       InputVariant::kPareto,
+    InputVariant::kLognormal, InputVariant::kConstant, InputVariant::kTies,          InputVariant::kSorted,
+    InputVariant::kSignMix,   InputVariant::kNeedle,   InputVariant::kExactIntegers, InputVariant::kScaleDown,
+    InputVariant::kScaleUp,   InputVariant::kWide,     InputVariant::kSpecialValues, InputVariant::kSpecialNumbers,
     InputVariant::kMaxFinite};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
@@ -59,8 +59,9 @@ bool SeedMatters(const core::KernelSpec& spec);
 // Every buffer argument in the order of the signature. `in` and `inout` are filled; `out` and `scratch` are poison
 // (below) and marked uninitialized. Errors are kConfig: a shape that cannot be evaluated, an init file that does not
 // fit.
-Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c, InputVariant variant,
-                                              uint64_t seed, const std::filesystem::path& repository);
+Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
+                                                    InputVariant variant, uint64_t seed,
+                                                    const std::filesystem::path& repository);
 
 // Random bits; the complement differs from them in every byte, so that an element that equals both was not written.
 void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement);
@@ -70,6 +71,7 @@ void ComplementPoison(const core::KernelSpec& spec, uint64_t seed, std::vector<c
 // Every finite element x becomes x (1 +- epsilon), signs at random: inputs that nobody can tell from the given ones at
 // this precision. How far the original's output moves says how well-posed an output element is. Other dtypes than f32
 // and f64 are left alone.
-void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed, std::vector<core::BufferContent>& buffers);
+void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed,
+                   std::vector<core::BufferContent>& buffers);
 
 }  // namespace warpwright::judge

@@ -21,7 +21,6 @@ uint64_t ThreadInstructions(const std::vector<core::LaunchReport>& launches) {
   return sum;
 }
 
-
 }  // namespace
 
 Result<uint64_t> CaseBytes(const core::KernelSpec& spec, const core::Case& c) {
@@ -61,8 +60,8 @@ Result<SuppliedTrial> MakeSuppliedTrial(const core::KernelSpec& spec, const Veri
   return trial;
 }
 
-Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::string device_in, core::Evaluator& trusted_in,
-                    JudgeOptions options_in)
+Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::string device_in,
+                    core::Evaluator& trusted_in, JudgeOptions options_in)
     : spec(std::move(spec_in)),
       original(std::move(original_in)),
       device(std::move(device_in)),
@@ -74,7 +73,9 @@ Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::
              {device, options.repository, device.starts_with("sim") ? 0 : options.guard_bytes}),
       search_secret(base::SecretSeed()) {}
 
-bool Judge::State::SamplesCase(const core::Case& c) const { return on_simulator() && c.on.contains(core::DeviceKind::kCuda); }
+bool Judge::State::SamplesCase(const core::Case& c) const {
+  return on_simulator() && c.on.contains(core::DeviceKind::kCuda);
+}
 
 core::ExecuteOptions Judge::State::MeasureOptions(const core::Case& c) const {
   core::ExecuteOptions execute;
@@ -108,10 +109,12 @@ double Judge::State::AllowedDifference(const TrialReference& reference) const {
     const OutputReference& expected = reference.references[o];
     if (!core::IsFloat(layout.dtype)) continue;
     const Comparator comparator(layout, expected, leniency, TightenOf(layout.name));
-    const size_t count = expected.bytes.size() / core::SizeOf(layout.dtype), step = std::max<size_t>(1, count / kLookedAt);
+    const size_t count = expected.bytes.size() / core::SizeOf(layout.dtype),
+                 step = std::max<size_t>(1, count / kLookedAt);
     double allowed = 0, squares = 0;
     for (size_t i = 0; i < count; i += step) {
-      const double value = core::LoadAsDouble(layout.dtype, expected.bytes.data(), i), tolerance = comparator.ToleranceAt(i);
+      const double value = core::LoadAsDouble(layout.dtype, expected.bytes.data(), i),
+                   tolerance = comparator.ToleranceAt(i);
       if (!std::isfinite(value) || !std::isfinite(tolerance)) continue;
       squares += value * value;
       allowed += tolerance * tolerance;
@@ -121,10 +124,11 @@ double Judge::State::AllowedDifference(const TrialReference& reference) const {
   return largest;
 }
 
-Result<Judge::State::Reproducibility> Judge::State::ReproducibilityOfOriginal(const Trial& trial, const TrialReference& reference,
-                                                               const core::ExecuteOptions& how) {
-  const std::string key =
-      fmt::format("{}/{}/{}/{}", trial.Key(), how.runs, static_cast<int>(how.perturbation), static_cast<int>(how.page_guard));
+Result<Judge::State::Reproducibility> Judge::State::ReproducibilityOfOriginal(const Trial& trial,
+                                                                              const TrialReference& reference,
+                                                                              const core::ExecuteOptions& how) {
+  const std::string key = fmt::format("{}/{}/{}/{}", trial.Key(), how.runs, static_cast<int>(how.perturbation),
+                                      static_cast<int>(how.page_guard));
   if (const auto known = repetitions.find(key); known != repetitions.end()) return known->second;
   WW_ASSIGN(const RunOutcome outcome, oracle.RunAgain(trial, reference, how));
   Reproducibility repetition = Reproducibility::kBitIdentical;
@@ -153,7 +157,8 @@ void Judge::State::NoteCounters(const core::Executed& run) {
 }
 
 // A verdict where the original does not run; status says whether the case may be verified.
-Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::Case& c, CaseStatus& status, core::Measured& measured) {
+Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::Case& c, CaseStatus& status,
+                                                                   core::Measured& measured) {
   const core::DeviceKind kind = on_simulator() ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
   if (!c.on.contains(kind)) {
     status.check = "other-device";
@@ -285,8 +290,9 @@ Result<std::optional<core::Verdict>> Judge::State::CheckHealth(VerifiedCase& can
   if (auto* verdict = std::get_if<core::Verdict>(&answer)) return std::optional<core::Verdict>(std::move(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
   if (!reference->health.empty())
-    return std::optional<core::Verdict>(core::Refused{"original", fmt::format("case {}: {}", candidate.c->name, reference->health),
-                                          kManifestFile, candidate.c->line});
+    return std::optional<core::Verdict>(core::Refused{"original",
+                                                      fmt::format("case {}: {}", candidate.c->name, reference->health),
+                                                      kManifestFile, candidate.c->line});
   WW_TRY(CheckReferences(candidate, *reference));
   std::shared_ptr<const TrialReference> other;
   if (SeedMatters(spec)) {
@@ -319,8 +325,7 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
       return result;
     }
   }
-  std::stable_sort(verified.begin(), verified.end(),
-                   [](const auto& a, const auto& b) {
+  std::stable_sort(verified.begin(), verified.end(), [](const auto& a, const auto& b) {
     return std::pair(a.instructions, a.bytes) < std::pair(b.instructions, b.bytes);
   });
   for (VerifiedCase& candidate : verified) {
@@ -368,7 +373,8 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
   return result;
 }
 
-Judge::Judge(core::KernelSpec spec, core::SourceRef original, std::string device, core::Evaluator& trusted, JudgeOptions options)
+Judge::Judge(core::KernelSpec spec, core::SourceRef original, std::string device, core::Evaluator& trusted,
+             JudgeOptions options)
     : state_(std::make_unique<State>(std::move(spec), std::move(original), std::move(device), trusted,
                                      std::move(options))) {}
 Judge::~Judge() = default;
@@ -380,7 +386,8 @@ Result<Baseline> Judge::Prepare() {
   return *state_->baseline;
 }
 
-Result<core::Verdict> Judge::Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort) {
+Result<core::Verdict> Judge::Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,
+                                      VerificationLevel effort) {
   WW_ASSIGN(const Baseline baseline, Prepare());
   if (!core::Passed(baseline.original)) return baseline.original;
   return EvaluateCandidate(*state_, candidate, evaluator, effort);

@@ -5,30 +5,36 @@
 //
 //   (compile, slice, record, device faults: from the evaluator)
 //   guard-bands, input-hash, module-state   what the candidate wrote beside its outputs
-//   unwritten-output         two runs with complementary poison: an element equal to its poison in both was not written;
-//                            on a GPU the second with nothing mapped around the buffers and inputs that cannot be written
-//   determinism              these and further runs agree bit for bit, unless the original's do not or the manifest allows it.
-//                            Simulated: 2 runs of the cheapest case, or 3 of each (full), in other orders of the blocks.
-//                            On a GPU 3, or 20 (full), and one each with half of the multiprocessors occupied and beside a
-//                            kernel that makes noise (full)
+//   unwritten-output         two runs with complementary poison: an element equal to its poison in both was not
+//   written;
+//                            on a GPU the second with nothing mapped around the buffers and inputs that cannot be
+//                            written
+//   determinism              these and further runs agree bit for bit, unless the original's do not or the manifest
+//   allows it.
+//                            Simulated: 2 runs of the cheapest case, or 3 of each (full), in other orders of the
+//                            blocks. On a GPU 3, or 20 (full), and one each with half of the multiprocessors occupied
+//                            and beside a kernel that makes noise (full)
 //   comparison               every element, by compare.h
-//   build-dependent          no text that other builds compile to something else, where the original has none such (run_checks.h)
-//   ptx-rules                (full and quick) no narrower types than in the original's code (run_checks.h)
-//   recorded-reference       what `warpwright record` or the user stored for the case
-//   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation
+//   build-dependent          no text that other builds compile to something else, where the original has none such
+//   (run_checks.h) ptx-rules                (full and quick) no narrower types than in the original's code
+//   (run_checks.h) recorded-reference       what `warpwright record` or the user stored for the case secret-seed inputs
+//   whose seed was drawn after the candidate had compiled and run (a quick evaluation
 //                            takes one secret for all candidates of this judge: the original answers once)
 //   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case
 //   other-scalars            (full) floating-point scalars that the manifest does not give
 //   large-case               (full) cases too large to be verified are written to at least
 //   reduced-shape            (full) cases too large to be verified, one dimension at a time cut to what can be run
-//   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision says what came of it. A candidate that
+//   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision says what came of it. A
+//   candidate that
 //                            is not faster is still Measured: it is right
-//   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only what is faster than every candidate
+//   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only what is faster
+//   than every candidate
 //                            before it is counted deeply
 //
-// Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (in a quick evaluation on that one
-// alone; where it is large and on a GPU, the timed outputs are what shows secret inputs at full size).
+// Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (in a quick
+// evaluation on that one alone; where it is large and on a GPU, the timed outputs are what shows secret inputs at full
+// size).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
 // marked for the simulator alone; the others are only measured, by sampled blocks. A case whose reference cannot tell
@@ -60,7 +66,7 @@ struct JudgeOptions {
   uint64_t max_case_bytes = 1ull << 30;       // of all buffers; larger cases are skipped on the simulator, and said so
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
-  std::optional<core::Chip> chip;                // of a real device: the limits of what is plausible
+  std::optional<core::Chip> chip;          // of a real device: the limits of what is plausible
   std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator meet a new process
 };
 
@@ -72,7 +78,7 @@ struct CaseStatus {
   std::string note;   // the same for people
 };
 struct Baseline {
-  core::Verdict original;               // Measured; else why no candidate can be judged
+  core::Verdict original;         // Measured; else why no candidate can be judged
   std::vector<CaseStatus> cases;  // of the manifest, in its order
   std::string truth;              // "float64 shadow", or why there is none
 };
@@ -94,14 +100,16 @@ class Reviewer {
  public:
   virtual ~Reviewer() = default;
   virtual Result<Baseline> Prepare() = 0;
-  virtual Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort) = 0;
+  virtual Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,
+                                         VerificationLevel effort) = 0;
   virtual const std::vector<std::string>& notes() const = 0;
 };
 
 class Judge final : public Reviewer {
  public:
   // `trusted` runs the original; it must outlive the judge.
-  Judge(core::KernelSpec spec, core::SourceRef original, std::string device, core::Evaluator& trusted, JudgeOptions options);
+  Judge(core::KernelSpec spec, core::SourceRef original, std::string device, core::Evaluator& trusted,
+        JudgeOptions options);
   ~Judge() override;
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
@@ -110,7 +118,8 @@ class Judge final : public Reviewer {
   Result<Baseline> Prepare() override;
 
   // `evaluator` must not be `trusted`'s process for an untrusted candidate.
-  Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort) override;
+  Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,
+                                 VerificationLevel effort) override;
 
   // Writes .warpwright/references of every case that can be verified. Existing ones are replaced, not consulted.
   Result<RecordReport> Record();

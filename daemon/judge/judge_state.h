@@ -41,7 +41,8 @@ struct Judge::State {
         JudgeOptions options_in);
 
   Result<Baseline> Prepare(bool consult_references);
-  Result<std::optional<core::Verdict>> MeasureOriginal(const core::Case& c, CaseStatus& status, core::Measured& measured);
+  Result<std::optional<core::Verdict>> MeasureOriginal(const core::Case& c, CaseStatus& status,
+                                                       core::Measured& measured);
   Result<std::optional<core::Verdict>> CheckHealth(VerifiedCase& verified, CaseStatus& status);
   Status CheckReferences(VerifiedCase& verified, const TrialReference& answer);
   std::optional<std::string> SelfTestCase(const TrialReference& answer, const TrialReference* other_seed);
@@ -51,8 +52,7 @@ struct Judge::State {
   core::ExecuteOptions MeasureOptions(const core::Case& c) const;
   double TightenOf(const std::string& output) const;
   // The first output that is not the reference's.
-  std::optional<Mismatch> Compare(const TrialReference& reference,
-                                  const std::vector<base::Bytes>& buffers) const;
+  std::optional<Mismatch> Compare(const TrialReference& reference, const std::vector<base::Bytes>& buffers) const;
   // rms of what Compare allows over rms of the original: the largest of the floating-point outputs.
   double AllowedDifference(const TrialReference& reference) const;
   void Note(std::string note);
@@ -61,11 +61,12 @@ struct Judge::State {
   // How the original itself fares in further runs under a trial; asked only where a candidate's differ. Kept.
   enum class Reproducibility {
     kBitIdentical,
-    kWithinTolerance,  // other bits, which the comparison takes
-    kOutsideTolerance,           // other results
+    kWithinTolerance,   // other bits, which the comparison takes
+    kOutsideTolerance,  // other results
     kFaults             // it faults
   };
-  Result<Reproducibility> ReproducibilityOfOriginal(const Trial& trial, const TrialReference& reference, const core::ExecuteOptions& how);
+  Result<Reproducibility> ReproducibilityOfOriginal(const Trial& trial, const TrialReference& reference,
+                                                    const core::ExecuteOptions& how);
 
   const core::KernelSpec spec;
   const core::SourceRef original;
@@ -75,16 +76,17 @@ struct Judge::State {
   const ToleranceOverrides leniency;
   Oracle oracle;
   std::optional<Baseline> baseline;
-  std::vector<VerifiedCase> verified;                   // cheapest first
+  std::vector<VerifiedCase> verified;                         // cheapest first
   std::vector<std::pair<const core::Case*, uint64_t>> large;  // not verified; thread instructions of the original
-  std::map<std::string, double> tighten;                // by output
-  std::map<std::string, Reproducibility> repetitions;        // by trial and manner
+  std::map<std::string, double> tighten;                      // by output
+  std::map<std::string, Reproducibility> repetitions;         // by trial and manner
   std::vector<std::string> notes;
   const uint64_t search_secret;  // of quick evaluations, so that they share the original's answers
   double best_gain = 1;          // of the candidates so far
 };
 
 // One candidate, all stages.
-Result<core::Verdict> EvaluateCandidate(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, VerificationLevel effort);
+Result<core::Verdict> EvaluateCandidate(Judge::State& state, const core::SourceRef& candidate,
+                                        core::Evaluator& evaluator, VerificationLevel effort);
 
 }  // namespace warpwright::judge

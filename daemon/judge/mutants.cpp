@@ -195,7 +195,8 @@ void ForEachMutant(const Comparator& comparator, const MutantSources& sources, c
 
 }  // namespace
 
-std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources, const ToleranceOverrides& leniency) {
+std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources,
+                                const ToleranceOverrides& leniency) {
   std::vector<Mutant> mutants;
   ForEachMutant(comparator, sources, leniency, [&](Mutant mutant) { mutants.push_back(std::move(mutant)); });
   return mutants;

@@ -28,7 +28,8 @@ struct Mutant {
   std::vector<std::byte> bytes;
   bool proves_insensitive = false;  // equality with the reference means that the case tests nothing
 };
-std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources, const ToleranceOverrides& leniency);
+std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources,
+                                const ToleranceOverrides& leniency);
 
 struct SelfTestFailure {
   std::string mutant;

@@ -39,14 +39,15 @@ struct Squares {
   }
 };
 double Rms(core::DType dtype, const base::Bytes& bytes) {
-  const Squares squares = base::ParallelSum<Squares>(bytes.size() / core::SizeOf(dtype), base::kParallelChunk, [&](size_t begin, size_t end, Squares& part) {
-    for (size_t i = begin; i < end; ++i) {
-      const double v = core::LoadAsDouble(dtype, bytes.data(), i);
-      if (!std::isfinite(v)) continue;
-      part.sum += v * v;
-      ++part.finite;
-    }
-  });
+  const Squares squares = base::ParallelSum<Squares>(bytes.size() / core::SizeOf(dtype), base::kParallelChunk,
+                                                     [&](size_t begin, size_t end, Squares& part) {
+                                                       for (size_t i = begin; i < end; ++i) {
+                                                         const double v = core::LoadAsDouble(dtype, bytes.data(), i);
+                                                         if (!std::isfinite(v)) continue;
+                                                         part.sum += v * v;
+                                                         ++part.finite;
+                                                       }
+                                                     });
   return squares.finite == 0 ? 0 : std::sqrt(squares.sum / static_cast<double>(squares.finite));
 }
 
@@ -62,7 +63,8 @@ struct Found {
 };
 
 // Inputs that changed although the manifest calls them `in`; broken guard bands.
-std::string FindOriginalDefect(const core::KernelSpec& spec, const std::vector<core::BufferContent>& inputs, const core::Executed& run) {
+std::string FindOriginalDefect(const core::KernelSpec& spec, const std::vector<core::BufferContent>& inputs,
+                               const core::Executed& run) {
   if (!run.guards.empty())
     return fmt::format("the original writes outside {} (at byte {})", run.guards.front().buffer,
                        run.guards.front().offset);
@@ -96,39 +98,40 @@ Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration&
   request.options = setting.options;
   WW_ASSIGN(core::ExecuteOutcome outcome, evaluator.Execute(request));
   return std::visit(
-      Overload{[&](core::CompileFailed& failed) -> Result<RunOutcome> { return RunOutcome(core::Verdict(std::move(failed))); },
-               [&](core::Refused& refused) -> Result<RunOutcome> { return RunOutcome(core::Verdict(std::move(refused))); },
-               [&](core::Faulted& faulted) -> Result<RunOutcome> {
-                 if (faulted.case_name.empty()) faulted.case_name = setting.c->name;
-                 return RunOutcome(core::Verdict(std::move(faulted)));
-               },
-               [&](core::Executed& executed) -> Result<RunOutcome> {
-                 if (setting.options.keep_outputs) {
-                   bool fits = executed.buffers.size() == buffers.size();
-                   if (executed.differing_runs > 0) fits = fits && executed.other_buffers.size() == buffers.size();
-                   for (size_t i = 0; fits && i < buffers.size(); ++i)
-                     fits = executed.buffers[i].size() == buffers[i].bytes.size() &&
-                            (executed.differing_runs == 0 ||
-                             executed.other_buffers[i].size() == buffers[i].bytes.size());
-                   if (!fits)
-                     return Fail(ErrorCode::kCorrupt, "the worker returned buffers of other sizes than it was sent");
-                 }
-                 return RunOutcome(std::move(executed));
-               }},
+      Overload{
+          [&](core::CompileFailed& failed) -> Result<RunOutcome> {
+            return RunOutcome(core::Verdict(std::move(failed)));
+          },
+          [&](core::Refused& refused) -> Result<RunOutcome> { return RunOutcome(core::Verdict(std::move(refused))); },
+          [&](core::Faulted& faulted) -> Result<RunOutcome> {
+            if (faulted.case_name.empty()) faulted.case_name = setting.c->name;
+            return RunOutcome(core::Verdict(std::move(faulted)));
+          },
+          [&](core::Executed& executed) -> Result<RunOutcome> {
+            if (setting.options.keep_outputs) {
+              bool fits = executed.buffers.size() == buffers.size();
+              if (executed.differing_runs > 0) fits = fits && executed.other_buffers.size() == buffers.size();
+              for (size_t i = 0; fits && i < buffers.size(); ++i)
+                fits = executed.buffers[i].size() == buffers[i].bytes.size() &&
+                       (executed.differing_runs == 0 || executed.other_buffers[i].size() == buffers[i].bytes.size());
+              if (!fits)
+                return Fail(ErrorCode::kCorrupt, "the worker returned buffers of other sizes than it was sent");
+            }
+            return RunOutcome(std::move(executed));
+          }},
       outcome);
 }
 
 uint64_t OracleCacheBytes() { return std::clamp<uint64_t>(base::PhysicalMemoryBytes() / 4, 512u << 20, 16ull << 30); }
 
-Oracle::Oracle(const core::KernelSpec& spec, core::SourceRef original, core::Evaluator& trusted, OracleSettings settings)
+Oracle::Oracle(const core::KernelSpec& spec, core::SourceRef original, core::Evaluator& trusted,
+               OracleSettings settings)
     : spec_(spec), original_(std::move(original)), trusted_(trusted), settings_(std::move(settings)) {}
 
 const Shadow* Oracle::TheShadow() {
   if (!std::exchange(shadow_asked_, true)) {
-    if (auto shadow = MakeShadow(spec_, original_, trusted_))
-      shadow_ = std::move(*shadow);
-    else
-      shadow_note_ = shadow.error().message;
+    if (auto shadow = MakeShadow(spec_, original_, trusted_)) shadow_ = std::move(*shadow);
+    else shadow_note_ = shadow.error().message;
   }
   return shadow_ ? &*shadow_ : nullptr;
 }
@@ -143,26 +146,32 @@ RunConfiguration Oracle::Setting(const Trial& trial) const {
 Result<OracleResult> Oracle::Query(const Trial& trial) {
   const std::string key = trial.Key();
   if (const OracleResult* known = Find(key)) return *known;
-  WW_ASSIGN(std::vector<core::BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+  WW_ASSIGN(std::vector<core::BufferContent> inputs,
+            MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(inputs), true));
   Remember(key, answer);
   return answer;
 }
 
 const OracleResult* Oracle::Find(const std::string& key) {
-  const auto found = std::find_if(cache_.begin(), cache_.end(), [&](const Cached& cached) { return cached.key == key; });
+  const auto found =
+      std::find_if(cache_.begin(), cache_.end(), [&](const Cached& cached) { return cached.key == key; });
   if (found == cache_.end()) return nullptr;
   cache_.splice(cache_.begin(), cache_, found);
   return &cache_.front().answer;
 }
 
-Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents, const std::string& name) {
+Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
+                                               const std::string& name) {
   if (name.empty()) return Compute(trial, std::move(contents), false);
   const std::string key = trial.Key() + "/" + name;
   if (const OracleResult* known = Find(key)) {
     const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(known);
-    const auto same = [](const core::BufferContent& a, const core::BufferContent& b) { return a.uninitialized || a.bytes == b.bytes; };
-    if (reference == nullptr || std::equal(contents.begin(), contents.end(), (*reference)->inputs.begin(), (*reference)->inputs.end(), same))
+    const auto same = [](const core::BufferContent& a, const core::BufferContent& b) {
+      return a.uninitialized || a.bytes == b.bytes;
+    };
+    if (reference == nullptr ||
+        std::equal(contents.begin(), contents.end(), (*reference)->inputs.begin(), (*reference)->inputs.end(), same))
       return *known;
   }
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(contents), false));
@@ -179,7 +188,8 @@ Result<std::shared_ptr<const std::vector<core::BufferContent>>> Oracle::InputsOf
       return std::shared_ptr<const std::vector<core::BufferContent>>(*reference, &(*reference)->inputs);
   const auto found = std::find_if(inputs_.begin(), inputs_.end(), [&](const auto& kept) { return kept.first == key; });
   if (found != inputs_.end()) return found->second;
-  WW_ASSIGN(std::vector<core::BufferContent> inputs, MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+  WW_ASSIGN(std::vector<core::BufferContent> inputs,
+            MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
   inputs_.emplace_front(key, std::make_shared<const std::vector<core::BufferContent>>(std::move(inputs)));
   uint64_t bytes = 0;
   size_t count = 0;
@@ -250,7 +260,8 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
   RunConfiguration setting = Setting(trial);
   ++runs_;
   WW_ASSIGN(RunOutcome first_outcome, RunKernel(trusted_, setting, reference.inputs));
-  if (auto* verdict = std::get_if<core::Verdict>(&first_outcome)) return std::optional<core::Verdict>(std::move(*verdict));
+  if (auto* verdict = std::get_if<core::Verdict>(&first_outcome))
+    return std::optional<core::Verdict>(std::move(*verdict));
   core::Executed& first = std::get<core::Executed>(first_outcome);
   reference.health = FindOriginalDefect(spec_, reference.inputs, first);
   reference.changed_globals = first.changed_globals;
@@ -266,22 +277,27 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
     setting.options.seed = ~trial.seed;
     ++runs_;
     WW_ASSIGN(RunOutcome second_outcome, RunKernel(trusted_, setting, complemented));
-    if (auto* verdict = std::get_if<core::Verdict>(&second_outcome)) return std::optional<core::Verdict>(std::move(*verdict));
+    if (auto* verdict = std::get_if<core::Verdict>(&second_outcome))
+      return std::optional<core::Verdict>(std::move(*verdict));
     const core::Executed& second = std::get<core::Executed>(second_outcome);
     bool everything = true;
     for (size_t o = 0; o < reference.outputs.size(); ++o) {
       const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype);
       const bool poisoned = reference.inputs[i].uninitialized;
       std::vector<bool> unwritten(first.buffers[i].size() / size, false);
-      const Found found = base::ParallelSum<Found>(unwritten.size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
-        for (size_t e = begin; e < end; ++e) {
-          const auto same = [&](const base::Bytes& a, const base::Bytes& b) { return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0; };
-          // Chunks are whole words of the vector of bits, so that no two threads share one.
-          unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) && same(second.buffers[i], complemented[i].bytes);
-          part.unwritten = part.unwritten || unwritten[e];
-          part.differs = part.differs || (!unwritten[e] && !same(first.buffers[i], second.buffers[i]));
-        }
-      });
+      const Found found =
+          base::ParallelSum<Found>(unwritten.size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
+            for (size_t e = begin; e < end; ++e) {
+              const auto same = [&](const base::Bytes& a, const base::Bytes& b) {
+                return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0;
+              };
+              // Chunks are whole words of the vector of bits, so that no two threads share one.
+              unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) &&
+                             same(second.buffers[i], complemented[i].bytes);
+              part.unwritten = part.unwritten || unwritten[e];
+              part.differs = part.differs || (!unwritten[e] && !same(first.buffers[i], second.buffers[i]));
+            }
+          });
       const bool any = found.unwritten;
       if (found.differs) reference.deterministic = false;
       everything = everything && !any;
@@ -322,7 +338,8 @@ Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const 
   const core::Executed& run = std::get<core::Executed>(outcome);
   std::vector<std::vector<double>> values;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const core::DType dtype = core::IsFloat(reference.layouts[o].dtype) ? core::DType::kF64 : reference.layouts[o].dtype;
+    const core::DType dtype =
+        core::IsFloat(reference.layouts[o].dtype) ? core::DType::kF64 : reference.layouts[o].dtype;
     values.push_back(ToDoubles(dtype, run.buffers[reference.outputs[o]]));
   }
   return std::optional(std::move(values));
@@ -334,22 +351,24 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std
     const OutputLayout& layout = reference.layouts[o];
     const Comparator comparator(layout, reference.references[o], {}, 1 / kShadowDistance);
     const auto& unwritten = reference.references[o].unwritten;
-    all.Merge(base::ParallelSum<Found>(truth[o].size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
-      for (size_t i = begin; i < end && !part.disagrees; ++i) {
-        if (!unwritten.empty() && unwritten[i]) continue;
-        const double original = core::LoadAsDouble(layout.dtype, reference.references[o].bytes.data(), i), t = truth[o][i];
-        if (!std::isfinite(original)) continue;
-        if (!core::IsFloat(layout.dtype)) {
-          part.disagrees = original != t;
-          continue;
-        }
-        part.disagrees = !(std::fabs(original - t) <= comparator.ToleranceAt(i));
-        part.differs = part.differs || original != t;
-        std::byte narrowed[8];
-        core::StoreFromDouble(layout.dtype, narrowed, 0, t);
-        part.wider = part.wider || core::LoadAsDouble(layout.dtype, narrowed, 0) != t;
-      }
-    }));
+    all.Merge(
+        base::ParallelSum<Found>(truth[o].size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
+          for (size_t i = begin; i < end && !part.disagrees; ++i) {
+            if (!unwritten.empty() && unwritten[i]) continue;
+            const double original = core::LoadAsDouble(layout.dtype, reference.references[o].bytes.data(), i),
+                         t = truth[o][i];
+            if (!std::isfinite(original)) continue;
+            if (!core::IsFloat(layout.dtype)) {
+              part.disagrees = original != t;
+              continue;
+            }
+            part.disagrees = !(std::fabs(original - t) <= comparator.ToleranceAt(i));
+            part.differs = part.differs || original != t;
+            std::byte narrowed[8];
+            core::StoreFromDouble(layout.dtype, narrowed, 0, t);
+            part.wider = part.wider || core::LoadAsDouble(layout.dtype, narrowed, 0) != t;
+          }
+        }));
     if (all.disagrees) return false;
   }
   return all.wider || !all.differs;  // rounded values that differ from the original's come from a shadow that is none
@@ -396,7 +415,8 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
     r.conditioning = std::move(moved[o]);
     base::ParallelFor(r.conditioning.size(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
-        const double still = r.truth.empty() ? core::LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i) : r.truth[i];
+        const double still =
+            r.truth.empty() ? core::LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i) : r.truth[i];
         r.conditioning[i] = std::fabs(r.conditioning[i] - still);
       }
     });

@@ -22,14 +22,14 @@
 namespace warpwright::judge {
 
 struct TrialReference {
-  std::vector<core::BufferContent> inputs;        // every buffer, as both sides get it; poison included
+  std::vector<core::BufferContent> inputs;  // every buffer, as both sides get it; poison included
   std::vector<size_t> outputs;              // which of them are `out` or `inout`
   std::vector<OutputLayout> layouts;        // beside `outputs`
   std::vector<OutputReference> references;  // beside `outputs`
   bool deterministic = true;                // as far as two runs showed
   std::vector<std::string> changed_globals;
   std::map<std::string, core::PrecisionUse> precision;
-  std::string health;                       // not empty: why the original itself is unfit: "it writes its input x"
+  std::string health;  // not empty: why the original itself is unfit: "it writes its input x"
   uint64_t Bytes() const;
 };
 // A Verdict speaks of the original: it does not run under this trial.
@@ -63,9 +63,11 @@ class Oracle {
 
   // Ask for a case's own inputs before other trials: they give the usual magnitude of each output.
   Result<OracleResult> Query(const Trial& trial);
-  // The original's answer for contents that a device made from this trial's. `trial` must be of the manifest's distribution, and the
-  // case's own inputs must have been asked for. With a name the answer is kept, for whoever brings the same contents under it.
-  Result<OracleResult> QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents, const std::string& name = {});
+  // The original's answer for contents that a device made from this trial's. `trial` must be of the manifest's
+  // distribution, and the case's own inputs must have been asked for. With a name the answer is kept, for whoever
+  // brings the same contents under it.
+  Result<OracleResult> QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
+                                         const std::string& name = {});
   // The trial's inputs; made once, as long as there is room.
   Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, whatever comes of it.
@@ -106,7 +108,8 @@ class Oracle {
   std::map<std::string, bool> writes_everything_;  // by shape
   std::map<std::string, double> typical_rms_;      // by output
   std::list<Cached> cache_;                        // most recent first
-  std::list<std::pair<std::string, std::shared_ptr<const std::vector<core::BufferContent>>>> inputs_;  // of trials that are not asked
+  std::list<std::pair<std::string, std::shared_ptr<const std::vector<core::BufferContent>>>>
+      inputs_;  // of trials that are not asked
   int64_t runs_ = 0;
 };
 

@@ -46,10 +46,8 @@ RecordedReference MakeReference(const Judge::State& state, const VerifiedCase& v
     output.shape = answer.layouts[o].shape;
     std::vector<std::byte> bytes = Recordable(output.dtype, reference, reference.bytes);
     output.sha256 = base::Sha256(std::span<const std::byte>(bytes));
-    if (total <= kMaxWholeBytes)
-      output.whole = std::move(bytes);
-    else
-      output.sketch = MakeSketch(output.dtype, bytes);
+    if (total <= kMaxWholeBytes) output.whole = std::move(bytes);
+    else output.sketch = MakeSketch(output.dtype, bytes);
     MeasureAccuracy(answer.layouts[o], reference, output);
     record.outputs.push_back(std::move(output));
   }
@@ -74,13 +72,13 @@ Result<RecordReport> Judge::Record() {
   if (!core::Passed(prepared.original)) {
     const auto* refused = std::get_if<core::Refused>(&prepared.original);
     if (refused == nullptr || refused->check != "tolerance-self-test")
-      return Fail(Error{
-          ErrorCode::kConfig,
-          fmt::format("kernel {}: the original does not run: {}", state.spec.name, core::VerdictMessage(prepared.original)),
-          state.spec.file,
-          state.spec.line,
-          0,
-          {}});
+      return Fail(Error{ErrorCode::kConfig,
+                        fmt::format("kernel {}: the original does not run: {}", state.spec.name,
+                                    core::VerdictMessage(prepared.original)),
+                        state.spec.file,
+                        state.spec.line,
+                        0,
+                        {}});
   }
   RecordReport report;
   for (const CaseStatus& status : prepared.cases) {
@@ -92,8 +90,8 @@ Result<RecordReport> Judge::Record() {
       WW_ASSIGN(const OracleResult answer, state.oracle.Query(verified.own));
       const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
       if (reference == nullptr)
-        return Fail(ErrorCode::kIo,
-                    "the original ran before and does not run now: " + core::VerdictMessage(std::get<core::Verdict>(answer)));
+        return Fail(ErrorCode::kIo, "the original ran before and does not run now: " +
+                                        core::VerdictMessage(std::get<core::Verdict>(answer)));
       const RecordedReference record = MakeReference(state, verified, **reference);
       WW_TRY(SaveReference(state.options.repository, record));
       const auto path = ReferencePath(state.options.repository, state.spec.name, status.name);

@@ -109,8 +109,8 @@ void AddOutput(TensorFile& file, const RecordedOutput& output) {
   file.tensors[prefix + "largest"] = ToTensor(core::DType::kF64, sketch.largest);
   file.tensors[prefix + "nans"] = ToTensor(core::DType::kI64, sketch.nans);
   file.tensors[prefix + "infinities"] = ToTensor(core::DType::kI64, sketch.infinities);
-  file.tensors[prefix + "samples"] =
-      core::Tensor{output.dtype, {static_cast<int64_t>(sketch.samples.size() / core::SizeOf(output.dtype))}, sketch.samples};
+  file.tensors[prefix + "samples"] = core::Tensor{
+      output.dtype, {static_cast<int64_t>(sketch.samples.size() / core::SizeOf(output.dtype))}, sketch.samples};
 }
 
 Sketch ReadSketch(const TensorFile& file, const RecordedOutput& output, uint64_t elements) {
@@ -159,7 +159,8 @@ RecordedOutput ReadOutput(const json& entry, const TensorFile& file) {
   RecordedOutput output = std::move(*read);
   uint64_t elements = 1;
   for (const int64_t extent : output.shape)
-    if (extent < 0 || __builtin_mul_overflow(elements, static_cast<uint64_t>(extent), &elements) || elements > (1ull << 40))
+    if (extent < 0 || __builtin_mul_overflow(elements, static_cast<uint64_t>(extent), &elements) ||
+        elements > (1ull << 40))
       throw Malformed("an output has an impossible shape");
   output.has_truth = Text(entry, "truth") != "none";
   if (output.has_truth && (!entry.contains("max_error_ulp") || !entry.contains("rms_error")))
@@ -184,7 +185,8 @@ RecordedReference Decode(const std::string& text, const TensorFile& file) {
   const auto parsed = base::ParseJson(text);
   if (!parsed) throw Malformed(parsed.error().message);
   const json& object = *parsed;
-  if (!object.is_object() || object.value("format", json()) != 1) throw Malformed("this is not a reference of format 1");
+  if (!object.is_object() || object.value("format", json()) != 1)
+    throw Malformed("this is not a reference of format 1");
   auto read = base::FromJson<RecordedReference>(object);
   if (!read) throw Malformed(read.error().message);
   RecordedReference reference = std::move(*read);
@@ -198,8 +200,8 @@ RecordedReference Decode(const std::string& text, const TensorFile& file) {
 }
 
 // Tile sums and samples against the recorded ones.
-std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double accumulation, const ToleranceOverrides& leniency,
-                                      std::span<const std::byte> actual) {
+std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double accumulation,
+                                      const ToleranceOverrides& leniency, std::span<const std::byte> actual) {
   const Sketch& expected = *recorded.sketch;
   const uint64_t elements = actual.size() / core::SizeOf(recorded.dtype);
   if (elements != expected.elements)
@@ -316,8 +318,8 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
   }
 }
 
-Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository, const core::KernelSpec& spec,
-                                                      const core::Case& c) {
+Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository,
+                                                      const core::KernelSpec& spec, const core::Case& c) {
   const auto path = WithSuffix(ReferencePath(repository, spec.name, c.name), ".safetensors");
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::optional<SuppliedReference>();
@@ -342,7 +344,8 @@ Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::pat
   return std::optional(SuppliedReference{path.string(), std::move(file.tensors)});
 }
 
-std::vector<std::byte> Recordable(core::DType dtype, const OutputReference& reference, std::span<const std::byte> actual) {
+std::vector<std::byte> Recordable(core::DType dtype, const OutputReference& reference,
+                                  std::span<const std::byte> actual) {
   std::vector<std::byte> bytes(actual.begin(), actual.end());
   const size_t size = core::SizeOf(dtype);
   for (size_t i = 0; i < reference.unwritten.size(); ++i)
@@ -350,8 +353,8 @@ std::vector<std::byte> Recordable(core::DType dtype, const OutputReference& refe
   return bytes;
 }
 
-std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation, const ToleranceOverrides& leniency,
-                                        std::span<const std::byte> actual) {
+std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation,
+                                        const ToleranceOverrides& leniency, std::span<const std::byte> actual) {
   if (base::Sha256(actual) == recorded.sha256) return std::nullopt;
   if (recorded.sketch) return CompareSketch(recorded, accumulation, leniency, actual);
   const OutputReference reference{std::vector(recorded.whole), {}, {}, {}, 0, false, false};

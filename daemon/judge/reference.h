@@ -64,7 +64,7 @@ struct RecordedReference {
   bool operator==(const RecordedReference&) const = default;
 };
 struct SuppliedReference {
-  std::string path;                       // for messages
+  std::string path;                             // for messages
   std::map<std::string, core::Tensor> tensors;  // by argument name
 };
 
@@ -77,15 +77,16 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
                                                        const std::string& kernel, const std::string& case_name);
 // Checks names, dtypes and shapes against the case. At least one output must be given; inputs that are missing are
 // generated.
-Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository, const core::KernelSpec& spec,
-                                                      const core::Case& c);
+Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository,
+                                                      const core::KernelSpec& spec, const core::Case& c);
 
 // `actual` with zeros for the elements that the original leaves alone: poison is no output.
-std::vector<std::byte> Recordable(core::DType dtype, const OutputReference& reference, std::span<const std::byte> actual);
+std::vector<std::byte> Recordable(core::DType dtype, const OutputReference& reference,
+                                  std::span<const std::byte> actual);
 
 // Whether `actual` is what was recorded, within the table of compare.h.
-std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation, const ToleranceOverrides& leniency,
-                                        std::span<const std::byte> actual);
+std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation,
+                                        const ToleranceOverrides& leniency, std::span<const std::byte> actual);
 
 // Of everything in the spec that changes what a run computes: arguments, entry, launch.
 std::string SpecDigest(const core::KernelSpec& spec);

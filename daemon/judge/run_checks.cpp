@@ -12,9 +12,9 @@
 namespace warpwright::judge {
 namespace {
 
-constexpr double kReadShare = 0.9;       // of the bytes that the original needed
-constexpr double kFloorMargin = 0.95;    // of the roofline
-constexpr double kCachesNoMore = 2;      // times the L2: smaller cases may live in it
+constexpr double kReadShare = 0.9;     // of the bytes that the original needed
+constexpr double kFloorMargin = 0.95;  // of the roofline
+constexpr double kCachesNoMore = 2;    // times the L2: smaller cases may live in it
 
 bool SameElement(const base::Bytes& a, const base::Bytes& b, size_t element, size_t size) {
   return std::memcmp(a.data() + element * size, b.data() + element * size, size) == 0;
@@ -38,7 +38,8 @@ uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c, bool inputs)
 }
 
 // Over the plan; nothing where a launch was not counted so.
-std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uint64_t core::Counters::*field, const char* name) {
+std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uint64_t core::Counters::* field,
+                            const char* name) {
   uint64_t sum = 0;
   for (const core::LaunchReport& launch : launches) {
     if (launch.unmeasured.contains(name)) return std::nullopt;
@@ -83,7 +84,7 @@ std::string ElementName(const OutputLayout& layout, size_t index) {
 }
 
 Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial, const TrialReference& reference,
-                          const std::vector<core::BufferContent>& inputs, const core::Executed& run) {
+                         const std::vector<core::BufferContent>& inputs, const core::Executed& run) {
   if (!run.guards.empty()) {
     const core::GuardViolation& broken = run.guards.front();
     size_t size = 0;
@@ -142,8 +143,7 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
   return std::nullopt;
 }
 
-std::optional<std::string> DifferentOutput(const TrialReference& reference,
-                                           const std::vector<base::Bytes>& first,
+std::optional<std::string> DifferentOutput(const TrialReference& reference, const std::vector<base::Bytes>& first,
                                            const std::vector<base::Bytes>& second) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype);
@@ -161,15 +161,17 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
     if (reference.precision.contains(use) || IsNote(use) || IsOfBuild(use)) continue;
     const std::string type = use.substr(use.rfind(' ') + 1);
     const bool tf32 = type == "tf32";
-    if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32))) continue;
+    if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32)))
+      continue;
     if (use.starts_with("products in ") && HasBuffer(spec, type, true)) continue;
     // Where nothing is f64, library functions use it for single steps, and the way back says nothing.
     if (use == "to f32" && !HasBuffer(spec, "f64", false)) continue;
-    return core::Refused{"ptx-rules",
-                   fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
-                               use.starts_with("to ") ? "conversions " + use : use, where.instruction,
-                               core::Name(tf32 ? core::Allow::kTf32 : core::Allow::kReducedPrecision)),
-                   where.file.empty() ? spec.file : where.file, where.line};
+    return core::Refused{
+        "ptx-rules",
+        fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
+                    use.starts_with("to ") ? "conversions " + use : use, where.instruction,
+                    core::Name(tf32 ? core::Allow::kTf32 : core::Allow::kReducedPrecision)),
+        where.file.empty() ? spec.file : where.file, where.line};
   }
   return std::nullopt;
 }
@@ -180,9 +182,11 @@ Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference&
     if (!IsOfBuild(use) || reference.precision.contains(use)) continue;
     const bool is_text = use.starts_with(core::kBuildText);
     return core::Refused{"build-dependent",
-                   fmt::format("{} '{}', which the original has not: other builds may do something else, which needs `allow: [{}]` in the manifest",
-                               is_text ? "it has text that is not compiled here:" : "it depends on", where.instruction, core::Name(core::Allow::kBuildDependent)),
-                   where.file.empty() ? spec.file : where.file, where.line};
+                         fmt::format("{} '{}', which the original has not: other builds may do something else, which "
+                                     "needs `allow: [{}]` in the manifest",
+                                     is_text ? "it has text that is not compiled here:" : "it depends on",
+                                     where.instruction, core::Name(core::Allow::kBuildDependent)),
+                         where.file.empty() ? spec.file : where.file, where.line};
   }
   return std::nullopt;
 }
@@ -193,10 +197,11 @@ std::vector<std::string> PrecisionNotes(const TrialReference& reference, const c
                                   [](const OutputReference& r) { return !r.truth.empty(); });
   for (const auto& [use, where] : run.precision)
     if (IsNote(use) && !reference.precision.contains(use))
-      notes.push_back(fmt::format("precision: {} at line {} ('{}'), which the original has not; its errors are within {}",
-                                  use, where.line, where.instruction,
-                                  budget ? "the budget against the float64 shadow"
-                                         : "the tolerance against the original (there is no float64 shadow)"));
+      notes.push_back(
+          fmt::format("precision: {} at line {} ('{}'), which the original has not; its errors are within {}", use,
+                      where.line, where.instruction,
+                      budget ? "the budget against the float64 shadow"
+                             : "the tolerance against the original (there is no float64 shadow)"));
   return notes;
 }
 
@@ -210,14 +215,15 @@ Failure CheckBytesRead(const core::KernelSpec& spec, const core::Case& c, const 
   const uint64_t dram = Sum(original.launches, &core::Counters::dram_read_bytes, "dram_read_bytes").value_or(*fetched);
   const auto needed = static_cast<double>(std::min({*fetched, dram, BytesOf(spec, c, true)}));
   if (static_cast<double>(*read) >= kReadShare * needed) return std::nullopt;
-  return core::WrongResult{"bytes-read", c.name,
-                     fmt::format("it reads {} bytes where the original needs {:.0f}: its result cannot depend on all of "
-                                 "the inputs",
-                                 *read, needed)};
+  return core::WrongResult{
+      "bytes-read", c.name,
+      fmt::format("it reads {} bytes where the original needs {:.0f}: its result cannot depend on all of "
+                  "the inputs",
+                  *read, needed)};
 }
 
-Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec, const core::Case& c, const core::CaseMeasurement& original,
-                           double candidate_us) {
+Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec, const core::Case& c,
+                           const core::CaseMeasurement& original, double candidate_us) {
   const auto read = Sum(original.launches, &core::Counters::dram_read_bytes, "dram_read_bytes");
   const auto written = Sum(original.launches, &core::Counters::dram_write_bytes, "dram_write_bytes");
   if (!read || !written || original.sampled || !(chip.dram_bytes_per_second > 0)) return std::nullopt;
@@ -227,15 +233,18 @@ Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec,
   const double bytes = in + std::max(0.0, out - chip.l2_bytes);
   const double floor_us = bytes / chip.dram_bytes_per_second * 1e6;
   if (candidate_us >= kFloorMargin * floor_us) return std::nullopt;
-  return core::Refused{"roofline-floor",
-                 fmt::format("case {}: {:.1f} us is less than the {:.1f} us in which {} can move the {:.0f} MB that it must",
-                             c.name, candidate_us, floor_us, chip.name, bytes * 1e-6),
-                 spec.file, 0};
+  return core::Refused{
+      "roofline-floor",
+      fmt::format("case {}: {:.1f} us is less than the {:.1f} us in which {} can move the {:.0f} MB that it must",
+                  c.name, candidate_us, floor_us, chip.name, bytes * 1e-6),
+      spec.file, 0};
 }
 
-std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs, const core::Executed& run) {
+std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
+                                    const core::Executed& run) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
-    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype), count = run.buffers[i].size() / size;
+    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype),
+                 count = run.buffers[i].size() / size;
     const std::string& name = reference.layouts[o].name;
     if (!inputs[i].uninitialized) continue;
     if (run.sampled) {
@@ -259,14 +268,16 @@ double RelativeDifference(const TrialReference& reference, const std::vector<bas
     const base::Bytes& original = reference.references[o].bytes;
     const auto& actual = buffers[reference.outputs[o]];
     if (!core::IsFloat(dtype) || original == actual) continue;
-    const SquareSums sums = base::ParallelSum<SquareSums>(original.size() / core::SizeOf(dtype), base::kParallelChunk, [&](size_t begin, size_t end, SquareSums& part) {
-      for (size_t i = begin; i < end; ++i) {
-        const double a = core::LoadAsDouble(dtype, original.data(), i), b = core::LoadAsDouble(dtype, actual.data(), i);
-        if (!std::isfinite(a) || !std::isfinite(b)) continue;
-        part.values += a * a;
-        part.errors += (a - b) * (a - b);
-      }
-    });
+    const SquareSums sums = base::ParallelSum<SquareSums>(
+        original.size() / core::SizeOf(dtype), base::kParallelChunk, [&](size_t begin, size_t end, SquareSums& part) {
+          for (size_t i = begin; i < end; ++i) {
+            const double a = core::LoadAsDouble(dtype, original.data(), i),
+                         b = core::LoadAsDouble(dtype, actual.data(), i);
+            if (!std::isfinite(a) || !std::isfinite(b)) continue;
+            part.values += a * a;
+            part.errors += (a - b) * (a - b);
+          }
+        });
     if (sums.errors > 0) worst = std::max(worst, sums.values > 0 ? std::sqrt(sums.errors / sums.values) : INFINITY);
   }
   return worst;

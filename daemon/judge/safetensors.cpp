@@ -26,8 +26,9 @@ struct DTypeName {
   std::string_view name;
 };
 constexpr DTypeName kDTypeNames[] = {
-    {core::DType::kF64, "F64"}, {core::DType::kF32, "F32"}, {core::DType::kF16, "F16"}, {core::DType::kBF16, "BF16"}, {core::DType::kI64, "I64"},
-    {core::DType::kI32, "I32"}, {core::DType::kU32, "U32"}, {core::DType::kI8, "I8"},   {core::DType::kU8, "U8"},     {core::DType::kBool, "BOOL"}};
+    {core::DType::kF64, "F64"}, {core::DType::kF32, "F32"},  {core::DType::kF16, "F16"}, {core::DType::kBF16, "BF16"},
+    {core::DType::kI64, "I64"}, {core::DType::kI32, "I32"},  {core::DType::kU32, "U32"}, {core::DType::kI8, "I8"},
+    {core::DType::kU8, "U8"},   {core::DType::kBool, "BOOL"}};
 
 std::string_view FormatName(core::DType dtype) {
   for (const auto& entry : kDTypeNames)
@@ -56,7 +57,8 @@ struct Range {
   std::string name;
 };
 
-core::Tensor DecodeTensor(const std::string& name, const json& entry, std::string_view data, std::vector<Range>& ranges) {
+core::Tensor DecodeTensor(const std::string& name, const json& entry, std::string_view data,
+                          std::vector<Range>& ranges) {
   if (name.empty() || name.size() > kMaxNameLength) throw MalformedFile("a tensor's name is empty or too long");
   if (!entry.is_object() || entry.size() != 3)
     throw MalformedFile("tensor \"" + name + "\" needs dtype, shape and data_offsets, and nothing else");
@@ -70,7 +72,7 @@ core::Tensor DecodeTensor(const std::string& name, const json& entry, std::strin
   });
   if (known == std::end(kDTypeNames))
     throw MalformedFile("tensor \"" + name + "\" has the unsupported dtype \"" +
-                    dtype_name.get<std::string>().substr(0, 32) + "\"");
+                        dtype_name.get<std::string>().substr(0, 32) + "\"");
   if (shape.size() > kMaxRank) throw MalformedFile("tensor \"" + name + "\" has more than 16 dimensions");
 
   core::Tensor tensor;
@@ -83,7 +85,8 @@ core::Tensor DecodeTensor(const std::string& name, const json& entry, std::strin
     tensor.shape.push_back(static_cast<int64_t>(n));
   }
   const uint64_t begin = NaturalNumber(offsets[0], "an offset"), end = NaturalNumber(offsets[1], "an offset");
-  if (begin > end || end > data.size()) throw MalformedFile("the data of tensor \"" + name + "\" lies outside the file");
+  if (begin > end || end > data.size())
+    throw MalformedFile("the data of tensor \"" + name + "\" lies outside the file");
   if (end - begin != bytes)
     throw MalformedFile(fmt::format("tensor \"{}\" has {} bytes where its shape needs {}", name, end - begin, bytes));
   tensor.data.resize(bytes);

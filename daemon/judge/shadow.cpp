@@ -25,7 +25,8 @@ core::KernelSpec ShadowSpec(const core::KernelSpec& original) {
   core::KernelSpec spec = original;
   size_t growth = 2;
   for (core::Argument& argument : spec.args) {
-    if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind); buffer != nullptr && core::IsFloat(buffer->dtype)) {
+    if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+        buffer != nullptr && core::IsFloat(buffer->dtype)) {
       growth = std::max(growth, 8 / core::SizeOf(buffer->dtype));
       buffer->dtype = core::DType::kF64;
       buffer->alignment = std::max<int64_t>(buffer->alignment, 16);
@@ -55,9 +56,14 @@ Result<Shadow> MakeShadow(const core::KernelSpec& spec, const core::SourceRef& o
   bool narrow = false;
   if (!HasFloatOutput(spec, &narrow)) return Fail(ErrorCode::kUnsupported, "no output is of a floating-point type");
   if (!narrow) return Fail(ErrorCode::kUnsupported, "the kernel computes in f64 already");
-  core::RewriteRequest request{.source = original, .entry = spec.entry, .kernel = {}, .transform = std::string(core::kFloat64Text), .parameters = {}};
+  core::RewriteRequest request{.source = original,
+                               .entry = spec.entry,
+                               .kernel = {},
+                               .transform = std::string(core::kFloat64Text),
+                               .parameters = {}};
   WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
-  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return Fail(ErrorCode::kUnsupported, refusal->reason);
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome))
+    return Fail(ErrorCode::kUnsupported, refusal->reason);
   auto& rewritten = std::get<core::Rewritten>(outcome);
   Shadow shadow{.source = original, .spec = ShadowSpec(spec)};
   shadow.source.text = std::move(rewritten.text);
@@ -66,7 +72,7 @@ Result<Shadow> MakeShadow(const core::KernelSpec& spec, const core::SourceRef& o
 }
 
 std::vector<core::BufferContent> ShadowInputs(const core::KernelSpec& spec, uint64_t seed,
-                                        const std::vector<core::BufferContent>& buffers) {
+                                              const std::vector<core::BufferContent>& buffers) {
   std::vector<core::BufferContent> converted;
   size_t index = 0;
   for (const core::Argument& argument : spec.args) {
@@ -77,11 +83,12 @@ std::vector<core::BufferContent> ShadowInputs(const core::KernelSpec& spec, uint
     if (core::IsFloat(buffer->dtype)) {
       const size_t count = content.bytes.size() / core::SizeOf(buffer->dtype);
       std::vector<std::byte> wide(count * 8);
-      if (content.uninitialized)
-        FillPoison(wide, seed, index, false);
+      if (content.uninitialized) FillPoison(wide, seed, index, false);
       else
         base::ParallelFor(count, [&](size_t begin, size_t end) {
-          for (size_t i = begin; i < end; ++i) core::StoreFromDouble(core::DType::kF64, wide.data(), i, core::LoadAsDouble(buffer->dtype, content.bytes.data(), i));
+          for (size_t i = begin; i < end; ++i)
+            core::StoreFromDouble(core::DType::kF64, wide.data(), i,
+                                  core::LoadAsDouble(buffer->dtype, content.bytes.data(), i));
         });
       content.bytes = std::move(wide);
     }

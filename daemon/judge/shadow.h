@@ -1,8 +1,8 @@
 // The float64 shadow of a kernel: its source with every floating-point type made double, so that running it gives what
 // the original would give without rounding. It is the truth that the accuracy budget (compare.h) measures against.
 //
-// The worker rewrites the text (rewrite/float64.h), and refuses where it cannot; a text that does not compile, faults, or disagrees with
-// the original is dropped as well (oracle.h). A shadow is an improvement, never a condition.
+// The worker rewrites the text (rewrite/float64.h), and refuses where it cannot; a text that does not compile, faults,
+// or disagrees with the original is dropped as well (oracle.h). A shadow is an improvement, never a condition.
 #pragma once
 
 #include <vector>
@@ -24,6 +24,6 @@ Result<Shadow> MakeShadow(const core::KernelSpec& spec, const core::SourceRef& o
 
 // Buffers of the original's spec as the shadow's: floating-point ones converted, `out` and `scratch` fresh poison.
 std::vector<core::BufferContent> ShadowInputs(const core::KernelSpec& spec, uint64_t seed,
-                                        const std::vector<core::BufferContent>& buffers);
+                                              const std::vector<core::BufferContent>& buffers);
 
 }  // namespace warpwright::judge

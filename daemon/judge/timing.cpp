@@ -16,7 +16,8 @@ namespace {
 constexpr core::TimingLook kQuickLook = {6, 0.025};
 constexpr int kQuickPairs = 4, kQuickLongPairs = 2, kFewestPairs = 4, kMostPairs = 10;
 constexpr double kLongUs = 1e3;  // long kernels vary less, and cost more
-// What a look of ten blocks may take, and what a sample takes beside the kernel: contents, poison, flushed caches, a comparison.
+// What a look of ten blocks may take, and what a sample takes beside the kernel: contents, poison, flushed caches, a
+// comparison.
 constexpr double kLookUs = 3e6, kSampleUs = 1500, kShortBatchUs = 60, kBytesPerUs = 5e5;
 constexpr double kDriftFactor = 4, kFewElements = 64;
 constexpr double kSuspiciousGain = 10;
@@ -86,8 +87,8 @@ void SparePoison(const OutputReference& reference, size_t size, const base::Byte
 void PairedTiming::AddVerified(const std::string& case_name, const TrialReference& reference,
                                const std::vector<base::Bytes>& buffers) {
   DeviationLimit& limit = limits_[case_name];
-  limit.relative = std::max({limit.relative, kDriftFactor * RelativeDifference(reference, buffers),
-                             state_.AllowedDifference(reference)});
+  limit.relative = std::max(
+      {limit.relative, kDriftFactor * RelativeDifference(reference, buffers), state_.AllowedDifference(reference)});
   for (const OutputLayout& layout : reference.layouts) {
     if (!core::IsFloat(layout.dtype)) continue;
     double elements = 1;
@@ -126,7 +127,8 @@ PairedTiming::DeviationLimit PairedTiming::LimitOf(const std::string& case_name)
   for (const auto& [name, limit] : limits_) {
     largest.relative = std::max(largest.relative, limit.relative);
     largest.small = largest.small || limit.small;
-    for (const auto& [output, rms] : limit.usual_rms) largest.usual_rms[output] = std::max(largest.usual_rms[output], rms);
+    for (const auto& [output, rms] : limit.usual_rms)
+      largest.usual_rms[output] = std::max(largest.usual_rms[output], rms);
   }
   return largest;
 }
@@ -139,7 +141,9 @@ core::TimingRules PairedTiming::Rules() const {
 
 uint64_t PairedTiming::NextSecret() {
   const bool search = effort_ == VerificationLevel::kQuick;  // whose candidates share the original's answers
-  const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed : search ? state_.search_secret : base::SecretSeed();
+  const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed
+                          : search                   ? state_.search_secret
+                                                     : base::SecretSeed();
   return base::CounterRandom(secret, kTimingStream).Bits(passes_++);
 }
 
@@ -159,11 +163,12 @@ std::vector<PairedTiming::Timing> PairedTiming::TimedCases(core::Measured& measu
   return timings;
 }
 
-Failure PairedTiming::CheckDeviation(const Timing& timing, const std::vector<core::TimedPair>& pairs, int launches_per_sample,
-                                 double luck) const {
+Failure PairedTiming::CheckDeviation(const Timing& timing, const std::vector<core::TimedPair>& pairs,
+                                     int launches_per_sample, double luck) const {
   const DeviationLimit limit = LimitOf(timing.c->name);
   const auto wrong = [&](size_t pair, const std::string& what) {
-    return core::WrongResult{"timed-output", timing.c->name, fmt::format("in timed pair {}, {}", timing.pairs.size() + pair, what)};
+    return core::WrongResult{"timed-output", timing.c->name,
+                             fmt::format("in timed pair {}, {}", timing.pairs.size() + pair, what)};
   };
   std::vector<double> differences;
   for (size_t i = 0; i < pairs.size(); ++i) {
@@ -183,12 +188,14 @@ Failure PairedTiming::CheckDeviation(const Timing& timing, const std::vector<cor
   std::nth_element(differences.begin(), middle, differences.end());
   const double allowed = limit.relative * luck * std::max(1, launches_per_sample);
   if (*middle <= allowed) return std::nullopt;
-  return core::WrongResult{"timed-output", timing.c->name,
-                     fmt::format("half of the timed pairs are off by {:.3g} of their size or more; verification allowed {:.3g}",
-                                 *middle, allowed)};
+  return core::WrongResult{
+      "timed-output", timing.c->name,
+      fmt::format("half of the timed pairs are off by {:.3g} of their size or more; verification allowed {:.3g}",
+                  *middle, allowed)};
 }
 
-Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<core::BufferContent>& sent, core::SampledPair& kept) {
+Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<core::BufferContent>& sent,
+                                        core::SampledPair& kept) {
   const Trial trial{"timed-output", *timing.c, InputVariant::kBase, timing.seed};
   const auto buffers = BuffersOf(state_.spec);
   std::vector<core::BufferContent> inputs = sent;
@@ -202,12 +209,14 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
     const size_t size = core::SizeOf(buffers[i]->dtype);
     if (kept.candidate[i] != kept.original[i] ||
         UnorderedDigest(kept.original[i], size) != UnorderedDigest(sent[i].bytes, size))
-      return Failure(Wrong("input-hash", trial, fmt::format("the input {} was changed in a timed launch", sent[i].name)));
+      return Failure(
+          Wrong("input-hash", trial, fmt::format("the input {} was changed in a timed launch", sent[i].name)));
     inputs[i].bytes = kept.original[i];
   }
   std::shared_ptr<const TrialReference> reference;
   if (known) {
-    const std::string name = effort_ == VerificationLevel::kQuick ? fmt::format("timed pair {}", kept.pair) : std::string();
+    const std::string name =
+        effort_ == VerificationLevel::kQuick ? fmt::format("timed pair {}", kept.pair) : std::string();
     WW_ASSIGN(const OracleResult answer, state_.oracle.QueryWithContents(trial, std::move(inputs), name));
     if (const auto* found = std::get_if<std::shared_ptr<const TrialReference>>(&answer)) reference = *found;
   }
@@ -220,13 +229,15 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
       timed.references[o].bytes = kept.original[timed.outputs[o]];
       timed.references[o].truth.clear();
       auto& conditioning = timed.references[o].conditioning;  // of other elements: these were moved round
-      if (!conditioning.empty()) std::fill(conditioning.begin(), conditioning.end(), *std::max_element(conditioning.begin(), conditioning.end()));
+      if (!conditioning.empty())
+        std::fill(conditioning.begin(), conditioning.end(),
+                  *std::max_element(conditioning.begin(), conditioning.end()));
     }
     reference = std::make_shared<const TrialReference>(std::move(timed));
   }
   for (size_t o = 0; o < reference->outputs.size(); ++o)
-    SparePoison(reference->references[o], core::SizeOf(reference->layouts[o].dtype), kept.original[reference->outputs[o]],
-                kept.candidate[reference->outputs[o]]);
+    SparePoison(reference->references[o], core::SizeOf(reference->layouts[o].dtype),
+                kept.original[reference->outputs[o]], kept.candidate[reference->outputs[o]]);
   if (auto mismatch = state_.Compare(*reference, kept.candidate))
     return Failure(Wrong("timed-output", trial, "in a timed launch, " + mismatch->message));
   return Failure();
@@ -259,14 +270,17 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
     return Failure(std::move(*faulted));
   }
   core::Timed& timed = std::get<core::Timed>(outcome);
-  const auto in_range = [&](const core::TimedPair& p) { return p.block >= first_block && p.block < first_block + blocks; };
+  const auto in_range = [&](const core::TimedPair& p) {
+    return p.block >= first_block && p.block < first_block + blocks;
+  };
   if (timed.pairs.size() != static_cast<size_t>(blocks) * static_cast<size_t>(timing.pairs_per_block) ||
       !std::all_of(timed.pairs.begin(), timed.pairs.end(), in_range) || timed.kept.empty())
     return Fail(ErrorCode::kCorrupt, "the worker timed other pairs than it was asked to");
   if (!timed.guards.empty())
-    return Failure(core::WrongResult{"guard-bands", timing.c->name,
-                               fmt::format("{} bytes outside {} were written in a timed launch, first at byte {}",
-                                           timed.guards.front().bytes, timed.guards.front().buffer, timed.guards.front().offset)});
+    return Failure(core::WrongResult{
+        "guard-bands", timing.c->name,
+        fmt::format("{} bytes outside {} were written in a timed launch, first at byte {}", timed.guards.front().bytes,
+                    timed.guards.front().buffer, timed.guards.front().offset)});
   double luck = 1;
   for (const core::SampledPair& kept : timed.kept) luck = std::max(luck, SmallOutputFactor(timing, kept));
   if (auto failure = CheckDeviation(timing, timed.pairs, timed.launches_per_sample, luck)) return failure;
@@ -286,7 +300,8 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
 // All cases, look by look, until their mean is decided.
 Result<Failure> PairedTiming::Pass(uint64_t secret, std::vector<Timing>& timings, core::TimingOverall& overall) {
   const core::TimingRules rules = Rules();
-  const std::span<const core::TimingLook> looks = effort_ == VerificationLevel::kQuick ? std::span(&kQuickLook, 1) : core::TimingLooks();
+  const std::span<const core::TimingLook> looks =
+      effort_ == VerificationLevel::kQuick ? std::span(&kQuickLook, 1) : core::TimingLooks();
   for (size_t i = 0; i < timings.size(); ++i) {
     Timing fresh;
     fresh.measured = timings[i].measured;
@@ -339,11 +354,13 @@ Result<Failure> PairedTiming::Run(core::Measured& measured) {
   measured.checks.emplace_back("timed-output");
   for (const Timing& timing : timings) {
     if (state_.options.chip) {
-      failure = CheckRooflineFloor(*state_.options.chip, state_.spec, *timing.c, *timing.original, timing.measured->time_us);
+      failure =
+          CheckRooflineFloor(*state_.options.chip, state_.spec, *timing.c, *timing.original, timing.measured->time_us);
       if (failure) return failure;
     }
     if (const double gain = std::exp(timing.summary.log_ratio); gain > kSuspiciousGain)
-      measured.notes.push_back(fmt::format("review: case {} is {:.1f} times as fast, which is rare for the same work", timing.c->name, gain));
+      measured.notes.push_back(fmt::format("review: case {} is {:.1f} times as fast, which is rare for the same work",
+                                           timing.c->name, gain));
   }
   if (state_.options.chip) measured.checks.emplace_back("roofline-floor");
   return Failure();

@@ -15,7 +15,8 @@ constexpr uint64_t kTrialStream = 0x747269616cULL, kShapeStream = 0x7368617065UL
 bool HasIntegerOutput(const core::KernelSpec& spec) {
   return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
-    return buffer != nullptr && !core::IsFloat(buffer->dtype) && (buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut);
+    return buffer != nullptr && !core::IsFloat(buffer->dtype) &&
+           (buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut);
   });
 }
 
@@ -62,7 +63,8 @@ std::string Trial::Key() const {
   return key;
 }
 
-std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret, VerificationLevel effort) {
+std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                              VerificationLevel effort) {
   const base::CounterRandom seeds(secret, kTrialStream);
   std::vector<Trial> trials;
   const auto add = [&](const char* check, InputVariant variant, bool offset = false) {
@@ -90,7 +92,8 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   return trials;
 }
 
-std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret, VerificationLevel effort) {
+std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                                  VerificationLevel effort) {
   const std::set<std::string> names = ShapeScalars(spec);
   std::vector<core::Case> shapes;
   std::set<std::map<std::string, core::ScalarValue>> seen = {c.scalars};
@@ -120,7 +123,9 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
   const base::CounterRandom random(secret, kShapeStream);
   for (const uint64_t which : {0, 64})
     add([&](const std::string&, int i, int64_t n) {
-      return n < 2 ? n : 1 + static_cast<int64_t>(random.Below(which + static_cast<uint64_t>(i), static_cast<uint64_t>(n - 1)));
+      return n < 2 ? n
+                   : 1 + static_cast<int64_t>(
+                             random.Below(which + static_cast<uint64_t>(i), static_cast<uint64_t>(n - 1)));
     });
   return shapes;
 }

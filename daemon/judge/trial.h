@@ -28,13 +28,15 @@ enum class VerificationLevel { kQuick, kFull };
 
 // The trials of one case beyond its own inputs: secret seeds of the base distribution, then the other distributions.
 // Seeds are derived from `secret`.
-std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret, VerificationLevel effort);
+std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                              VerificationLevel effort);
 
 // The case with other sizes, consistently: every integer scalar that stands in a buffer's shape becomes n-1; n+1; a
-// prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation two that nobody can know before, drawn
-// from `secret` below n. Other scalars keep their values. The original may refuse or fault there; then the shape is not
-// used.
-std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret, VerificationLevel effort);
+// prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation two that nobody can know before,
+// drawn from `secret` below n. Other scalars keep their values. The original may refuse or fault there; then the shape
+// is not used.
+std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                                  VerificationLevel effort);
 
 // The case with every floating-point scalar at three quarters of its value (zeros stay): one that is the same in all
 // cases may be written down in the candidate. Nothing where there is none.

@@ -86,26 +86,21 @@ Result<Experience> ParseExperience(std::string_view line) {
   const auto version = json.find("v");
   if (version == json.end() || !version->is_number_integer()) return Bad("'v', the version of the format, is missing");
   if (*version != kFormat)
-    return Bad(fmt::format("format {} is not known to this version, which writes {}", base::DumpJson(*version), kFormat));
+    return Bad(
+        fmt::format("format {} is not known to this version, which writes {}", base::DumpJson(*version), kFormat));
   WW_ASSIGN(Experience experience, base::FromJson<Experience>(json));
   WW_TRY(CheckValues(experience));
   return experience;
 }
 
-std::string ExperienceId(const Experience& experience) {
-  return base::Sha256(Line(experience));
-}
+std::string ExperienceId(const Experience& experience) { return base::Sha256(Line(experience)); }
 
 std::string_view Name(MatchGrade grade) {
   switch (grade) {
-    case MatchGrade::kNone:
-      return "none";
-    case MatchGrade::kOperation:
-      return "same operation";
-    case MatchGrade::kSimilar:
-      return "same operation and state";
-    case MatchGrade::kExact:
-      return "same key";
+    case MatchGrade::kNone: return "none";
+    case MatchGrade::kOperation: return "same operation";
+    case MatchGrade::kSimilar: return "same operation and state";
+    case MatchGrade::kExact: return "same key";
   }
   return "?";
 }
@@ -194,7 +189,7 @@ Status JsonLinesStore::Refresh(File& file) {
     file = File{file.path};
     return {};
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return FailErrno("stat " + file.path.string());
   const auto size = static_cast<uint64_t>(status.st_size);
   if (status.st_dev != file.device || status.st_ino != file.inode || size < file.offset) {

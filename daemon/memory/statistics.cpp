@@ -20,17 +20,10 @@ double ValueOf(const Experience& e) {
 double WeightOf(const GradedExperience& sample, const StatisticsOptions& options) {
   double weight = 0;
   switch (sample.grade) {
-    case MatchGrade::kNone:
-      return 0;
-    case MatchGrade::kOperation:
-      weight = options.weight_operation;
-      break;
-    case MatchGrade::kSimilar:
-      weight = options.weight_similar;
-      break;
-    case MatchGrade::kExact:
-      weight = options.weight_exact;
-      break;
+    case MatchGrade::kNone: return 0;
+    case MatchGrade::kOperation: weight = options.weight_operation; break;
+    case MatchGrade::kSimilar: weight = options.weight_similar; break;
+    case MatchGrade::kExact: weight = options.weight_exact; break;
   }
   return sample.experience.modelled && !options.modelled ? weight * options.modelled_weight : weight;
 }

@@ -32,7 +32,7 @@ constexpr const char* kMigrations[] = {
        CREATE INDEX candidate_by_content ON candidate(hash);)"};
 
 constexpr std::pair<StepKind, std::string_view> kStepKinds[] = {
-    {StepKind::kBaseline, "baseline"}, {StepKind::kPlan, "plan"},         {StepKind::kRewrite, "rewrite"},
+    {StepKind::kBaseline, "baseline"}, {StepKind::kPlan, "plan"},     {StepKind::kRewrite, "rewrite"},
     {StepKind::kEvaluate, "evaluate"}, {StepKind::kRepair, "repair"}, {StepKind::kAccept, "accept"}};
 
 std::string TaskIdentity(const TaskKey& key) {
@@ -220,7 +220,7 @@ Result<std::optional<core::Candidate>> Trajectory::FindCandidate(TaskId task, st
                 task, std::string(hash));
     if (!rows.executeStep()) return std::optional<core::Candidate>();
     core::Candidate candidate{rows.getColumn(0), rows.getColumn(1), rows.getColumn(2), rows.getColumn(3), {},
-                        rows.getColumn(5)};
+                              rows.getColumn(5)};
     WW_ASSIGN(candidate.parameters, DecodeParameters(rows.getColumn(4).getString()));
     if (base::Sha256(candidate.text) != candidate.hash)
       return Fail(ErrorCode::kCorrupt,

@@ -19,9 +19,7 @@ std::vector<size_t> Between(size_t good, size_t bad) {
 
 }  // namespace
 
-int MaxTimings(size_t versions) {
-  return static_cast<int>(std::bit_width(versions - 2)) + 2;
-}
+int MaxTimings(size_t versions) { return static_cast<int>(std::bit_width(versions - 2)) + 2; }
 
 Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const ProbePair& probe) {
   BisectResult result;

@@ -20,7 +20,8 @@ constexpr std::chrono::hours kLongestShift{4};
 // The rarest date that can be asked for, 29 February, comes every 8 years at worst; on a given weekday every 40.
 constexpr int kMostDays = 366 * 41;
 
-constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"};
+constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr", "may", "jun",
+                                                      "jul", "aug", "sep", "oct", "nov", "dec"};
 constexpr std::array<std::string_view, 7> kWeekdays = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 
 struct Field {
@@ -29,11 +30,15 @@ struct Field {
   std::span<const std::string_view> names;
   int first_name;
 };
-const Field kFields[] = {{"minute", 0, 59, {}, 0}, {"hour", 0, 23, {}, 0}, {"day of month", 1, 31, {}, 0},
-                         {"month", 1, 12, kMonths, 1}, {"day of week", 0, 7, kWeekdays, 0}};
+const Field kFields[] = {{"minute", 0, 59, {}, 0},
+                         {"hour", 0, 23, {}, 0},
+                         {"day of month", 1, 31, {}, 0},
+                         {"month", 1, 12, kMonths, 1},
+                         {"day of week", 0, 7, kWeekdays, 0}};
 
 tl::unexpected<Error> Wrong(std::string message) {
-  return Fail(ErrorCode::kConfig, "schedule: " + std::move(message), "write five fields, like \"30 2 * * *\" for 02:30 every day, or @daily");
+  return Fail(ErrorCode::kConfig, "schedule: " + std::move(message),
+              "write five fields, like \"30 2 * * *\" for 02:30 every day, or @daily");
 }
 tl::unexpected<Error> Wrong(const Field& field, std::string_view text, std::string_view why) {
   return Wrong(fmt::format("{} '{}': {}", field.name, text, why));
@@ -79,18 +84,23 @@ Result<uint64_t> ParseItem(const Field& field, std::string_view item) {
     if (ends.size() > 2) return Wrong(field, item, "is not a range");
     for (const std::string_view end : ends)
       if (!Value(field, end))
-        return Wrong(field, item, fmt::format("'{}' is not a number{}", end, field.names.empty() ? "" : fmt::format(" or a name like {}", field.names[1])));
+        return Wrong(field, item,
+                     fmt::format("'{}' is not a number{}", end,
+                                 field.names.empty() ? "" : fmt::format(" or a name like {}", field.names[1])));
     low = *Value(field, ends.front());
     high = *Value(field, ends.back());
     for (const int value : {low, high})
-      if (value < field.low || value > field.high) return Wrong(field, item, fmt::format("{} is not within {} to {}", value, field.low, field.high));
+      if (value < field.low || value > field.high)
+        return Wrong(field, item, fmt::format("{} is not within {} to {}", value, field.low, field.high));
     if (low > high) return Wrong(field, item, "the range ends before it begins");
-    if (parts.size() == 2 && ends.size() == 1) return Wrong(field, item, fmt::format("a step needs a range, like {}-{}/{}", low, field.high, parts[1]));
+    if (parts.size() == 2 && ends.size() == 1)
+      return Wrong(field, item, fmt::format("a step needs a range, like {}-{}/{}", low, field.high, parts[1]));
   }
   int step = 1;
   if (parts.size() == 2) {
     const auto given = Number(parts[1]);
-    if (!given || *given < 1 || *given > field.high - field.low) return Wrong(field, item, fmt::format("a step is a number from 1 to {}", field.high - field.low));
+    if (!given || *given < 1 || *given > field.high - field.low)
+      return Wrong(field, item, fmt::format("a step is a number from 1 to {}", field.high - field.low));
     step = *given;
   }
   uint64_t bits = 0;
@@ -110,7 +120,7 @@ Result<uint64_t> ParseField(const Field& field, std::string_view text) {
 
 Result<std::string_view> Expand(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"@hourly", "0 * * * *"}, {"@daily", "0 0 * * *"}, {"@midnight", "0 0 * * *"}, {"@weekly", "0 0 * * 0"},
+      {"@hourly", "0 * * * *"},  {"@daily", "0 0 * * *"},  {"@midnight", "0 0 * * *"}, {"@weekly", "0 0 * * 0"},
       {"@monthly", "0 0 1 * *"}, {"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"}};
   for (const auto& [known, fields] : kNames)
     if (name == known) return fields;
@@ -128,7 +138,8 @@ Result<std::vector<std::string_view>> Fields(std::string_view expression) {
     WW_ASSIGN(const std::string_view expanded, Expand(fields[0]));
     return Fields(expanded);
   }
-  if (fields.size() != std::size(kFields)) return Wrong(fmt::format("'{}' has {} fields instead of 5", expression, fields.size()));
+  if (fields.size() != std::size(kFields))
+    return Wrong(fmt::format("'{}' has {} fields instead of 5", expression, fields.size()));
   return fields;
 }
 
@@ -155,15 +166,18 @@ Result<CronSchedule> ParseCron(std::string_view expression, const std::string& z
 
   constexpr int kLongest[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   bool comes = !schedule.any_day_ && !schedule.any_weekday_;  // then a weekday is enough
-  for (int month = 1; month <= 12; ++month) comes = comes || (Bit(bits[3], month) && std::countr_zero(bits[2]) <= kLongest[month - 1]);
+  for (int month = 1; month <= 12; ++month)
+    comes = comes || (Bit(bits[3], month) && std::countr_zero(bits[2]) <= kLongest[month - 1]);
   if (!comes) return Wrong(fmt::format("day of month '{}', month '{}': no such date ever comes", fields[2], fields[3]));
 
-  if (zone.empty() || zone.size() > 64) return Fail(ErrorCode::kConfig, "the time zone is empty or too long", "name one like Europe/Berlin or UTC");
+  if (zone.empty() || zone.size() > 64)
+    return Fail(ErrorCode::kConfig, "the time zone is empty or too long", "name one like Europe/Berlin or UTC");
   try {
     schedule.zone_ = date::locate_zone(zone);
   } catch (const std::exception&) {
     return Fail(ErrorCode::kConfig, fmt::format("no time zone '{}' in the system's database", zone),
-                "name one like Europe/Berlin or UTC (`timedatectl list-timezones`); where there are none at all, install tzdata");
+                "name one like Europe/Berlin or UTC (`timedatectl list-timezones`); where there are none at all, "
+                "install tzdata");
   }
   return schedule;
 }
@@ -179,7 +193,8 @@ system_clock::time_point CronSchedule::Next(system_clock::time_point after) cons
   const auto now = std::chrono::floor<std::chrono::seconds>(after);
   const auto start = std::chrono::floor<minutes>(zone_->to_local(now)) - kLongestShift;
   const auto first_day = std::chrono::floor<date::days>(start);
-  // The earlier moment of each local minute never falls as local time rises, so that the search ends at the first that is not below the best.
+  // The earlier moment of each local minute never falls as local time rises, so that the search ends at the first that
+  // is not below the best.
   std::optional<date::sys_seconds> best;
   const auto offer = [&](date::sys_seconds moment) {
     if (moment > now && (!best || moment < *best)) best = moment;
@@ -187,7 +202,8 @@ system_clock::time_point CronSchedule::Next(system_clock::time_point after) cons
   for (int offset = 0; offset < kMostDays; ++offset) {
     const auto day = first_day + date::days(offset);
     const date::year_month_day civil{day};
-    if (!DayMatches(static_cast<int>(static_cast<unsigned>(civil.month())), static_cast<int>(static_cast<unsigned>(civil.day())),
+    if (!DayMatches(static_cast<int>(static_cast<unsigned>(civil.month())),
+                    static_cast<int>(static_cast<unsigned>(civil.day())),
                     static_cast<int>(date::weekday(day).c_encoding())))
       continue;
     for (int hour = 0; hour < 24; ++hour) {
@@ -197,11 +213,13 @@ system_clock::time_point CronSchedule::Next(system_clock::time_point after) cons
         if (!Bit(minutes_, minute) || local < start) continue;
         const date::local_info info = zone_->get_info(local);
         const bool skipped = info.result == date::local_info::nonexistent;
-        const date::sys_seconds moment = skipped ? info.second.begin : date::sys_seconds(local.time_since_epoch() - info.first.offset);
+        const date::sys_seconds moment =
+            skipped ? info.second.begin : date::sys_seconds(local.time_since_epoch() - info.first.offset);
         if (best && moment >= *best) return *best;
         if (skipped && every_hour_) continue;
         offer(moment);
-        if (info.result == date::local_info::ambiguous && every_hour_) offer(date::sys_seconds(local.time_since_epoch() - info.second.offset));
+        if (info.result == date::local_info::ambiguous && every_hour_)
+          offer(date::sys_seconds(local.time_since_epoch() - info.second.offset));
       }
     }
   }

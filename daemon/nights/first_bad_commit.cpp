@@ -20,15 +20,17 @@ struct Version {
   std::string commit, slice;
 };
 
-
-// The commits that may have changed the entry: those that touched its file or a header that it includes now or did before.
-Result<std::vector<std::string>> Relevant(const BisectionContext& search, const core::KernelSpec& spec, const std::string& from, const std::vector<std::string>& commits,
+// The commits that may have changed the entry: those that touched its file or a header that it includes now or did
+// before.
+Result<std::vector<std::string>> Relevant(const BisectionContext& search, const core::KernelSpec& spec,
+                                          const std::string& from, const std::vector<std::string>& commits,
                                           const std::set<std::string>& files) {
   std::vector<std::string> relevant;
   std::string before = from;
   for (const std::string& commit : commits) {
     WW_ASSIGN(const auto touched, search.repository.TouchedPaths(before, commit));
-    const bool any = std::any_of(touched.begin(), touched.end(), [&](const std::string& path) { return path == spec.file || files.contains(path); });
+    const bool any = std::any_of(touched.begin(), touched.end(),
+                                 [&](const std::string& path) { return path == spec.file || files.contains(path); });
     if (any) relevant.push_back(commit);
     before = commit;
   }
@@ -36,7 +38,8 @@ Result<std::vector<std::string>> Relevant(const BisectionContext& search, const 
 }
 
 // The reference, each change of the slice, and tonight's revision.
-Result<std::vector<Version>> Versions(const BisectionContext& search, const core::KernelSpec& spec, const ReferenceRevision& reference, const ReferenceRevision& tonight,
+Result<std::vector<Version>> Versions(const BisectionContext& search, const core::KernelSpec& spec,
+                                      const ReferenceRevision& reference, const ReferenceRevision& tonight,
                                       const std::vector<std::string>& commits) {
   WW_ASSIGN(const fs::path old_tree, search.tree(reference.commit));
   WW_ASSIGN(const EntrySlice then, SliceOf(old_tree, spec, search.evaluator));
@@ -75,11 +78,13 @@ Result<EntrySlice> SliceOf(const fs::path& tree, const core::KernelSpec& spec, c
   WW_ASSIGN(const core::SourceRef source, SourceIn(tree, spec.file));
   WW_ASSIGN(const core::Inspection inspection, evaluator.Inspect(source));
   for (const auto& entry : inspection.entries)
-    if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return EntrySlice{entry.slice_hash, inspection.headers};
+    if (entry.name == spec.entry.substr(0, spec.entry.find('<')))
+      return EntrySlice{entry.slice_hash, inspection.headers};
   return EntrySlice{{}, inspection.headers};
 }
 
-Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Repository& repository, const std::string& from, const std::string& to, int most) {
+Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Repository& repository,
+                                                             const std::string& from, const std::string& to, int most) {
   std::vector<std::string> commits;
   for (std::string at = to; at != from;) {
     commits.push_back(at);
@@ -92,21 +97,24 @@ Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Reposit
   return std::optional(std::move(commits));
 }
 
-Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const core::KernelSpec& spec, const ReferenceRevision& reference, const ReferenceRevision& tonight,
-                                 const CodeJudgement& whole) {
+Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const core::KernelSpec& spec,
+                                          const ReferenceRevision& reference, const ReferenceRevision& tonight,
+                                          const CodeJudgement& whole) {
   const auto progress = [&](const std::string& text) {
     if (search.progress) search.progress(text);
   };
   FirstBadCommit facts;
   WW_ASSIGN(const auto commits, FirstParents(search.repository, reference.commit, tonight.commit, kMaxCommits));
   if (!commits) {
-    facts.note = fmt::format("the commit was not looked for: {} is not among the first parents of {}", reference.commit.substr(0, 12), tonight.commit.substr(0, 12));
+    facts.note = fmt::format("the commit was not looked for: {} is not among the first parents of {}",
+                             reference.commit.substr(0, 12), tonight.commit.substr(0, 12));
     return facts;
   }
   progress(fmt::format("{}: looking for the commit among {}", spec.name, commits->size()));
   WW_ASSIGN(const std::vector<Version> versions, Versions(search, spec, reference, tonight, *commits));
   const auto probe = [&](size_t older, size_t newer) -> Result<std::optional<PairProbe>> {
-    progress(fmt::format("{}: timing {} against {}", spec.name, versions[newer].commit.substr(0, 12), versions[older].commit.substr(0, 12)));
+    progress(fmt::format("{}: timing {} against {}", spec.name, versions[newer].commit.substr(0, 12),
+                         versions[older].commit.substr(0, 12)));
     core::SourceRef sources[2];
     for (const size_t side : {0, 1}) {
       const Version& version = versions[side == 0 ? older : newer];
@@ -129,7 +137,8 @@ Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const 
         }
     return std::optional(found);
   };
-  WW_ASSIGN(const BisectResult result, Bisect(versions.size(), {whole.log_ratio, whole.lower, whole.upper, true}, probe));
+  WW_ASSIGN(const BisectResult result,
+            Bisect(versions.size(), {whole.log_ratio, whole.lower, whole.upper, true}, probe));
   const std::string& good = versions[result.last_good].commit;
   facts.commit = versions[result.first_bad].commit;
   facts.confirmed = result.confirmed && result.exact;

@@ -1,5 +1,5 @@
-// The commit that made an entry slower: the first-parent commits between the reference and tonight's revision that changed the entry's
-// slice, and a bisection over them by paired timings.
+// The commit that made an entry slower: the first-parent commits between the reference and tonight's revision that
+// changed the entry's slice, and a bisection over them by paired timings.
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "core/evaluator.h"
-#include "repo/repository.h"
 #include "nights/bisect.h"
 #include "nights/night.h"
 #include "nights/night_timer.h"
+#include "repo/repository.h"
 
 namespace warpwright::nights {
 
-// Of everything behind the entry in that tree; empty where the file or the entry is not there. `headers`: the repository's files that it includes.
+// Of everything behind the entry in that tree; empty where the file or the entry is not there. `headers`: the
+// repository's files that it includes.
 struct EntrySlice {
   std::string hash;
   std::vector<std::string> headers;
@@ -24,19 +25,21 @@ Result<EntrySlice> SliceOf(const std::filesystem::path& tree, const core::Kernel
 // The entry's file in a tree.
 Result<core::SourceRef> SourceIn(const std::filesystem::path& tree, const std::string& file);
 
-// The commits after `from` up to `to`, oldest first, through first parents. nullopt: `from` is not among those of `to`, or it is further
-// than `most` commits away.
-Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Repository& repository, const std::string& from, const std::string& to, int most);
+// The commits after `from` up to `to`, oldest first, through first parents. nullopt: `from` is not among those of `to`,
+// or it is further than `most` commits away.
+Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Repository& repository,
+                                                             const std::string& from, const std::string& to, int most);
 
 struct BisectionContext {
   const repo::Repository& repository;
   core::Evaluator& evaluator;
   NightTimer& timer;
   std::function<Result<std::filesystem::path>(const std::string& commit)> tree;  // its sources
-  std::function<void(const std::string&)> progress;                             // may be empty
+  std::function<void(const std::string&)> progress;                              // may be empty
 };
 // `whole`: of tonight's revision against the reference, as it was timed.
-Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const core::KernelSpec& spec, const ReferenceRevision& reference, const ReferenceRevision& tonight,
-                                 const CodeJudgement& whole);
+Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const core::KernelSpec& spec,
+                                          const ReferenceRevision& reference, const ReferenceRevision& tonight,
+                                          const CodeJudgement& whole);
 
 }  // namespace warpwright::nights

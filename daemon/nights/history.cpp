@@ -29,9 +29,11 @@ const std::string& TimeOf(const HistoryLine& line) {
 Result<HistoryLine> LineOf(const Json& json) {
   if (!json.is_object()) return Fail(ErrorCode::kCorrupt, "it is not a JSON object");
   const auto version = json.find("v");
-  if (version == json.end() || !version->is_number_integer() || *version < kFormat) return Fail(ErrorCode::kCorrupt, "'v' is not 1");
+  if (version == json.end() || !version->is_number_integer() || *version < kFormat)
+    return Fail(ErrorCode::kCorrupt, "'v' is not 1");
   if (*version > kFormat)
-    return Fail(ErrorCode::kUnsupported, fmt::format("format {} was written by a newer warpwright", base::DumpJson(*version)));
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("format {} was written by a newer warpwright", base::DumpJson(*version)));
   WW_ASSIGN(HistoryLine line, base::FromJson<HistoryLine>(json));
   WW_TRY(std::visit([](const auto& l) { return base::CheckTexts(l, kMaxText); }, line));
   WW_TRY(ParseUtc(TimeOf(line)));
@@ -73,7 +75,8 @@ Parsed ParseDated(std::string_view text) {
     if (value) parsed.lines.push_back({line, TimeOf(*value), std::holds_alternative<Finding>(*value)});
     else parsed.newer = parsed.newer || value.error().code == ErrorCode::kUnsupported;
   }
-  std::stable_sort(parsed.lines.begin(), parsed.lines.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+  std::stable_sort(parsed.lines.begin(), parsed.lines.end(),
+                   [](const auto& a, const auto& b) { return a.time < b.time; });
   return parsed;
 }
 
@@ -88,7 +91,8 @@ std::set<std::string> Kept(const Parsed& parsed) {
   std::map<int64_t, std::string> weeks;
   for (auto older = newest; older != nights.rend(); ++older) weeks[WeekOf(*older)] = *older;
   int count = 0;
-  for (auto week = weeks.rbegin(); week != weeks.rend() && count < kWeeksKept; ++week, ++count) kept.insert(week->second);
+  for (auto week = weeks.rbegin(); week != weeks.rend() && count < kWeeksKept; ++week, ++count)
+    kept.insert(week->second);
   return kept;
 }
 
@@ -105,23 +109,28 @@ Result<int64_t> ParseUtc(std::string_view text) {
     for (size_t i = at; i < at + length; ++i) value = 10 * value + (text[i] - '0');
     return value;
   };
-  const std::chrono::year_month_day date{std::chrono::year(number(0, 4)), std::chrono::month(static_cast<unsigned>(number(5, 2))),
+  const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+                                         std::chrono::month(static_cast<unsigned>(number(5, 2))),
                                          std::chrono::day(static_cast<unsigned>(number(8, 2)))};
-  if (!date.ok() || number(0, 4) < 1970 || number(11, 2) > 23 || number(14, 2) > 59 || number(17, 2) > 59) return wrong();
-  return std::chrono::sys_days(date).time_since_epoch().count() * int64_t{86400} + number(11, 2) * 3600 + number(14, 2) * 60 + number(17, 2);
+  if (!date.ok() || number(0, 4) < 1970 || number(11, 2) > 23 || number(14, 2) > 59 || number(17, 2) > 59)
+    return wrong();
+  return std::chrono::sys_days(date).time_since_epoch().count() * int64_t{86400} + number(11, 2) * 3600 +
+         number(14, 2) * 60 + number(17, 2);
 }
 
 Result<std::string> FormatHistoryLine(const HistoryLine& line) {
   Json json = base::ToJson(line);
   json["v"] = kFormat;
   std::string text = base::DumpJson(json);
-  if (text.size() > kMaxLineBytes) return Fail(ErrorCode::kCorrupt, fmt::format("a line of the history has more than {} bytes", kMaxLineBytes));
+  if (text.size() > kMaxLineBytes)
+    return Fail(ErrorCode::kCorrupt, fmt::format("a line of the history has more than {} bytes", kMaxLineBytes));
   WW_TRY(LineOf(json));
   return text;
 }
 
 Result<HistoryLine> ParseHistoryLine(std::string_view line) {
-  if (line.size() > kMaxLineBytes) return Fail(ErrorCode::kCorrupt, fmt::format("it has more than {} bytes", kMaxLineBytes));
+  if (line.size() > kMaxLineBytes)
+    return Fail(ErrorCode::kCorrupt, fmt::format("it has more than {} bytes", kMaxLineBytes));
   WW_ASSIGN(const Json json, base::ParseJson(line));
   return LineOf(json);
 }
@@ -135,14 +144,18 @@ History ParseHistory(std::string_view text, std::string_view name) {
     if (!seen.insert(line).second) continue;
     auto value = ParseHistoryLine(line);
     if (!value) {
-      if (history.warnings.size() < kMaxWarnings) history.warnings.push_back(fmt::format("{}: line {}: {}", name, number, value.error().message));
+      if (history.warnings.size() < kMaxWarnings)
+        history.warnings.push_back(fmt::format("{}: line {}: {}", name, number, value.error().message));
       continue;
     }
-    std::visit(Overload{[&](CaseTime& l) { history.cases.push_back(std::move(l)); }, [&](NightVerdict& l) { history.nights.push_back(std::move(l)); },
+    std::visit(Overload{[&](CaseTime& l) { history.cases.push_back(std::move(l)); },
+                        [&](NightVerdict& l) { history.nights.push_back(std::move(l)); },
                         [&](Finding& l) { history.findings.push_back(std::move(l)); }},
                *value);
   }
-  const auto by_time = [](auto& list) { std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.time < b.time; }); };
+  const auto by_time = [](auto& list) {
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+  };
   by_time(history.cases);
   by_time(history.nights);
   by_time(history.findings);
@@ -154,7 +167,8 @@ std::vector<Finding> History::Open() const {
   for (const Finding& finding : findings) last[finding.id] = &finding;
   std::vector<Finding> open;
   for (const Finding& finding : findings)
-    if (last[finding.id] == &finding && (finding.state == "open" || finding.state == "changed")) open.push_back(finding);
+    if (last[finding.id] == &finding && (finding.state == "open" || finding.state == "changed"))
+      open.push_back(finding);
   return open;
 }
 

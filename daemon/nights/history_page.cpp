@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/file.h"
-#include "report/markdown.h"
 #include "nights/history_plot.h"
+#include "report/markdown.h"
 
 namespace warpwright::nights {
 namespace {
@@ -46,17 +46,22 @@ constexpr double kMargin = 16, kHeading = 30;
 constexpr size_t kMaxPanels = 24, kNightRows = 30;
 
 std::string Head(std::string_view title) {
-  return fmt::format("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                     "<meta name=\"color-scheme\" content=\"light dark\"><title>{}</title>\n<style>{}{}{}</style></head><body>\n",
-                     report::EscapeHtml(title), kColours, kPlot, kPage);
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\"><title>{}</title>\n<style>{}{}{}</style></head><body>\n",
+      report::EscapeHtml(title), kColours, kPlot, kPage);
 }
 
 std::string Percent(const Finding& f) { return fmt::format("+{:.1f} %", 100 * std::expm1(f.log_ratio)); }
 
 std::string FindingItem(const Finding& f) {
-  std::string out = fmt::format("<li><span class=\"bad-text\">{}</span>, {}, {}: {}", Percent(f), report::EscapeHtml(f.cause), report::EscapeHtml(f.time.substr(0, 10)), report::EscapeHtml(f.message));
+  std::string out =
+      fmt::format("<li><span class=\"bad-text\">{}</span>, {}, {}: {}", Percent(f), report::EscapeHtml(f.cause),
+                  report::EscapeHtml(f.time.substr(0, 10)), report::EscapeHtml(f.message));
   if (!f.commit.empty())
-    out += fmt::format("<br><code>{}</code> {}{}", report::EscapeHtml(f.commit.substr(0, 12)), report::EscapeHtml(f.subject), f.confirmed ? "" : " <span class=\"soft\">(not certain)</span>");
+    out += fmt::format("<br><code>{}</code> {}{}", report::EscapeHtml(f.commit.substr(0, 12)),
+                       report::EscapeHtml(f.subject), f.confirmed ? "" : " <span class=\"soft\">(not certain)</span>");
   return out + "</li>\n";
 }
 
@@ -64,28 +69,35 @@ std::string Panels(const std::vector<Panel>& panels) {
   std::string out, machine;
   for (size_t i = 0; i < panels.size() && i < kMaxPanels; ++i) {
     if (panels[i].machine != machine) {
-      out += (machine.empty() ? "" : "</div>\n") + fmt::format("<h2>{}</h2>\n<div class=\"plots\">\n", report::EscapeHtml(panels[i].machine));
+      out += (machine.empty() ? "" : "</div>\n") +
+             fmt::format("<h2>{}</h2>\n<div class=\"plots\">\n", report::EscapeHtml(panels[i].machine));
       machine = panels[i].machine;
     }
-    out += fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n", kPanelWidth, kPanelHeight,
-                       report::EscapeHtml("Times of case " + panels[i].case_name), DrawPanel(panels[i]));
+    out += fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n", kPanelWidth,
+                       kPanelHeight, report::EscapeHtml("Times of case " + panels[i].case_name), DrawPanel(panels[i]));
   }
   if (!machine.empty()) out += "</div>\n";
-  if (panels.size() > kMaxPanels) out += fmt::format("<p class=\"soft\">{} more panels are left out.</p>\n", panels.size() - kMaxPanels);
+  if (panels.size() > kMaxPanels)
+    out += fmt::format("<p class=\"soft\">{} more panels are left out.</p>\n", panels.size() - kMaxPanels);
   return out;
 }
 
 std::string Legend() {
-  return "<p class=\"soft\">Points are medians of a night, the band their 95 % interval within it. Vertical lines: the code changed (dotted), the driver, or the toolkit. "
+  return "<p class=\"soft\">Points are medians of a night, the band their 95 % interval within it. Vertical lines: the "
+         "code changed (dotted), the driver, or the toolkit. "
          "Shaded: a regression was open. Red points: nights that were slower.</p>\n";
 }
 
 std::string NightTable(const History& history) {
-  std::string out = "<details><summary>The last nights</summary><div class=\"scroll\"><table><tr><th>date</th><th>state</th><th class=\"num\">time / reference</th><th>commit</th><th>what</th></tr>\n";
+  std::string out =
+      "<details><summary>The last nights</summary><div class=\"scroll\"><table><tr><th>date</th><th>state</th><th "
+      "class=\"num\">time / reference</th><th>commit</th><th>what</th></tr>\n";
   size_t rows = 0;
   for (auto night = history.nights.rbegin(); night != history.nights.rend() && rows < kNightRows; ++night, ++rows)
-    out += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"num\">{}</td><td><code>{}</code></td><td>{}</td></tr>\n", report::EscapeHtml(night->time.substr(0, 10)), report::EscapeHtml(night->state),
-                       night->log_ratio == 0 ? "" : fmt::format("{:.3f}", std::exp(night->log_ratio)), report::EscapeHtml(night->commit.substr(0, 12)), report::EscapeHtml(night->message));
+    out += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"num\">{}</td><td><code>{}</code></td><td>{}</td></tr>\n",
+                       report::EscapeHtml(night->time.substr(0, 10)), report::EscapeHtml(night->state),
+                       night->log_ratio == 0 ? "" : fmt::format("{:.3f}", std::exp(night->log_ratio)),
+                       report::EscapeHtml(night->commit.substr(0, 12)), report::EscapeHtml(night->message));
   return out + "</table></div></details>\n";
 }
 
@@ -100,24 +112,30 @@ std::string RenderHistorySvg(const EntryHistory& entry) {
   for (const Panel& panel : panels) {
     if (panel.machine != machine) {
       machine = panel.machine;
-      body += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" class=\"heading\">{}</text>\n", kMargin, y + 16, report::EscapeHtml(entry.kernel + ", " + machine, 60));
+      body += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" class=\"heading\">{}</text>\n", kMargin, y + 16,
+                          report::EscapeHtml(entry.kernel + ", " + machine, 60));
       y += kHeading;
     }
     body += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">\n{}</g>\n", kMargin, y, DrawPanel(panel));
     y += kPanelHeight + kMargin;
   }
   const double width = kPanelWidth + 2 * kMargin;
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\">\n<title>{2}</title>\n<style>{3}{4}</style>\n"
-                     "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" class=\"paper\"/>\n{5}</svg>\n",
-                     width, y, report::EscapeHtml("Nightly times of " + entry.kernel), kColours, kPlot, body);
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+      "role=\"img\">\n<title>{2}</title>\n<style>{3}{4}</style>\n"
+      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" class=\"paper\"/>\n{5}</svg>\n",
+      width, y, report::EscapeHtml("Nightly times of " + entry.kernel), kColours, kPlot, body);
 }
 
 std::string RenderHistoryHtml(const EntryHistory& entry) {
   std::string out = Head("warpwright nights: " + entry.kernel);
-  out += fmt::format("<p class=\"soft\"><a href=\"index.html\">All entries</a></p>\n<h1>{}</h1>\n<p class=\"soft\">{}</p>\n", report::EscapeHtml(entry.kernel), report::EscapeHtml(entry.file));
+  out += fmt::format(
+      "<p class=\"soft\"><a href=\"index.html\">All entries</a></p>\n<h1>{}</h1>\n<p class=\"soft\">{}</p>\n",
+      report::EscapeHtml(entry.kernel), report::EscapeHtml(entry.file));
   const auto open = entry.history.Open();
   if (open.empty()) {
-    out += entry.history.nights.empty() ? "<p>No night has timed it yet.</p>\n" : "<p class=\"good-text\">No regression is open.</p>\n";
+    out += entry.history.nights.empty() ? "<p>No night has timed it yet.</p>\n"
+                                        : "<p class=\"good-text\">No regression is open.</p>\n";
   } else {
     out += "<h2>Open regressions</h2>\n<ul>\n";
     for (const Finding& finding : open) out += FindingItem(finding);
@@ -133,26 +151,35 @@ std::string RenderHistoryHtml(const EntryHistory& entry) {
 std::string RenderHistoryIndex(const std::vector<EntryHistory>& entries) {
   std::vector<const EntryHistory*> order;
   for (const EntryHistory& entry : entries) order.push_back(&entry);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return !a->history.Open().empty() && b->history.Open().empty(); });
-  std::string out = Head("warpwright nights") + "<h1>Nights</h1>\n<div class=\"scroll\"><table><tr><th>entry</th><th>last night</th><th>state</th><th>open regressions</th></tr>\n";
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return !a->history.Open().empty() && b->history.Open().empty();
+  });
+  std::string out = Head("warpwright nights") +
+                    "<h1>Nights</h1>\n<div class=\"scroll\"><table><tr><th>entry</th><th>last "
+                    "night</th><th>state</th><th>open regressions</th></tr>\n";
   for (const EntryHistory* entry : order) {
     const auto open = entry->history.Open();
     std::string list;
     for (const Finding& finding : open)
-      list += fmt::format("{}<span class=\"bad-text\">{}</span> {}", list.empty() ? "" : ", ", Percent(finding), report::EscapeHtml(finding.cause));
+      list += fmt::format("{}<span class=\"bad-text\">{}</span> {}", list.empty() ? "" : ", ", Percent(finding),
+                          report::EscapeHtml(finding.cause));
     const NightVerdict* last = entry->history.nights.empty() ? nullptr : &entry->history.nights.back();
-    out += fmt::format("<tr><td><a href=\"{0}.html\">{0}</a></td><td>{1}</td><td>{2}</td><td>{3}</td></tr>\n", report::EscapeHtml(entry->kernel),
-                       last == nullptr ? "" : report::EscapeHtml(last->time.substr(0, 10)), last == nullptr ? "not timed" : report::EscapeHtml(last->state), list);
+    out += fmt::format("<tr><td><a href=\"{0}.html\">{0}</a></td><td>{1}</td><td>{2}</td><td>{3}</td></tr>\n",
+                       report::EscapeHtml(entry->kernel),
+                       last == nullptr ? "" : report::EscapeHtml(last->time.substr(0, 10)),
+                       last == nullptr ? "not timed" : report::EscapeHtml(last->state), list);
   }
   return out + "</table></div>\n</body></html>\n";
 }
 
 Status WriteHistoryPages(const std::vector<EntryHistory>& entries, const std::filesystem::path& folder) {
   for (const EntryHistory& entry : entries) {
-    if (entry.kernel.empty() || entry.kernel.front() == '.' || entry.kernel.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
+    if (entry.kernel.empty() || entry.kernel.front() == '.' ||
+        entry.kernel.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
       return Fail(ErrorCode::kConfig, "'" + entry.kernel + "' cannot be the name of a page");
     WW_TRY(base::WriteFileAtomically(folder / (entry.kernel + ".html"), RenderHistoryHtml(entry)));
-    if (const std::string svg = RenderHistorySvg(entry); !svg.empty()) WW_TRY(base::WriteFileAtomically(folder / (entry.kernel + ".svg"), svg));
+    if (const std::string svg = RenderHistorySvg(entry); !svg.empty())
+      WW_TRY(base::WriteFileAtomically(folder / (entry.kernel + ".svg"), svg));
   }
   return base::WriteFileAtomically(folder / "index.html", RenderHistoryIndex(entries));
 }

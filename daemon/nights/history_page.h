@@ -1,5 +1,6 @@
-// The history of nights, drawn: time against date, one panel for each machine and case. Pages and pictures need nothing beside them, follow
-// the reader's choice of light or dark, and fit a phone. Names, subjects and messages in them come from repositories and are escaped.
+// The history of nights, drawn: time against date, one panel for each machine and case. Pages and pictures need nothing
+// beside them, follow the reader's choice of light or dark, and fit a phone. Names, subjects and messages in them come
+// from repositories and are escaped.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +17,8 @@ struct EntryHistory {
   History history;
 };
 
-// All panels of the entry below each other, as a picture of its own: medians with their 95 % interval, vertical lines where code, driver or
-// toolkit changed, regressions as a shaded time with their size. Empty where nothing was timed.
+// All panels of the entry below each other, as a picture of its own: medians with their 95 % interval, vertical lines
+// where code, driver or toolkit changed, regressions as a shaded time with their size. Empty where nothing was timed.
 std::string RenderHistorySvg(const EntryHistory& entry);
 std::string RenderHistoryHtml(const EntryHistory& entry);
 // Links to the entries' pages, those with an open regression first.

@@ -19,10 +19,13 @@ constexpr int64_t kDay = 86400;
 
 int64_t Seconds(const std::string& time) { return ParseUtc(time).value_or(0); }
 std::string DayMonth(int64_t time, bool with_year) {
-  static constexpr const char* kNames[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const std::chrono::year_month_day date{std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(time)))};
+  static constexpr const char* kNames[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::chrono::year_month_day date{
+      std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(time)))};
   const char* month = kNames[static_cast<unsigned>(date.month()) - 1];
-  return with_year ? fmt::format("{} {}", month, static_cast<int>(date.year())) : fmt::format("{} {}", static_cast<unsigned>(date.day()), month);
+  return with_year ? fmt::format("{} {}", month, static_cast<int>(date.year()))
+                   : fmt::format("{} {}", static_cast<unsigned>(date.day()), month);
 }
 std::string Us(double us) {
   if (us >= 1e6) return fmt::format("{:.3g} s", us / 1e6);
@@ -30,8 +33,10 @@ std::string Us(double us) {
   return fmt::format("{:.4g} µs", us);
 }
 
-std::string Text(double x, double y, std::string_view text, std::string_view anchor, std::string_view css, size_t most = 60) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y, anchor, css, report::EscapeHtml(text, most));
+std::string Text(double x, double y, std::string_view text, std::string_view anchor, std::string_view css,
+                 size_t most = 60) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y, anchor, css,
+                     report::EscapeHtml(text, most));
 }
 std::string Title(std::string_view text) { return fmt::format("<title>{}</title>", report::EscapeHtml(text, 400)); }
 
@@ -47,10 +52,14 @@ struct Axes {
   int64_t first = 0, last = 0;
   double low = 0, high = 1;
   double X(int64_t time) const {
-    const double share = last > first ? static_cast<double>(std::clamp(time, first, last) - first) / static_cast<double>(last - first) : 0.5;
+    const double share =
+        last > first ? static_cast<double>(std::clamp(time, first, last) - first) / static_cast<double>(last - first)
+                     : 0.5;
     return kLeft + share * (kPanelWidth - kLeft - kRight);
   }
-  double Y(double us) const { return kPanelHeight - kBottom - (std::clamp(us, low, high) - low) / (high - low) * (kPanelHeight - kTop - kBottom); }
+  double Y(double us) const {
+    return kPanelHeight - kBottom - (std::clamp(us, low, high) - low) / (high - low) * (kPanelHeight - kTop - kBottom);
+  }
 };
 
 // At least 10 % of the level from bottom to top, so that noise does not look like a change.
@@ -75,7 +84,8 @@ std::string Grid(const Axes& axes) {
   const double step = NiceStep(axes.high - axes.low);
   const double unit = axes.high >= 1e6 ? 1e6 : axes.high >= 1e4 ? 1e3 : 1;
   for (double value = std::ceil(axes.low / step) * step; value <= axes.high; value += step) {
-    out += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"grid\"/>\n", kLeft, axes.Y(value), kPanelWidth - kRight, axes.Y(value));
+    out += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"grid\"/>\n", kLeft,
+                       axes.Y(value), kPanelWidth - kRight, axes.Y(value));
     out += Text(kLeft - 7, axes.Y(value) + 4, fmt::format("{:.6g}", value / unit), "end", "label");
   }
   out += Text(kLeft - 7, kTop - 14, unit == 1e6 ? "s" : unit == 1e3 ? "ms" : "µs", "end", "label");
@@ -97,11 +107,13 @@ std::string Regressions(const Panel& panel, const Axes& axes) {
   double labelled = -1e9;
   for (const PanelRegression& r : panel.regressions) {
     const double from = axes.X(r.from), to = std::max(axes.X(r.to == 0 ? axes.last : r.to), from + 4);
-    out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"bad-area\">{}</rect>\n", from, kTop, to - from,
-                       kPanelHeight - kTop - kBottom, Title(r.title));
+    out +=
+        fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"bad-area\">{}</rect>\n",
+                    from, kTop, to - from, kPanelHeight - kTop - kBottom, Title(r.title));
     if (from - labelled < 46) continue;  // labels that would touch are left out: the titles say it
     const bool room = from < kPanelWidth - kRight - 46;
-    out += Text(room ? from + 3 : kPanelWidth - kRight, kPanelHeight - kBottom - 6, r.label, room ? "start" : "end", "label bad-label", 30);
+    out += Text(room ? from + 3 : kPanelWidth - kRight, kPanelHeight - kBottom - 6, r.label, room ? "start" : "end",
+                "label bad-label", 30);
     labelled = from;
   }
   return out;
@@ -112,11 +124,15 @@ std::string Changes(const Panel& panel, const Axes& axes) {
   std::map<char, double> last;
   for (const PanelChange& change : panel.changes) {
     const double x = axes.X(change.time);
-    out += fmt::format("<g><line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" class=\"change-{3}\"/>{4}</g>\n", x, kTop - 2, kPanelHeight - kBottom,
-                       change.kind, Title(change.label));
+    out += fmt::format(
+        "<g><line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" class=\"change-{3}\"/>{4}</g>\n", x,
+        kTop - 2, kPanelHeight - kBottom, change.kind, Title(change.label));
     if (x - last.try_emplace(change.kind, -1e9).first->second < 16) continue;
     const std::string_view name = change.kind == 'c' ? "code" : change.kind == 'd' ? "driver" : "toolkit";
-    const bool narrow = x - std::max({last.try_emplace('c', -1e9).first->second, last.try_emplace('d', -1e9).first->second, last.try_emplace('t', -1e9).first->second}) < 46;
+    const bool narrow =
+        x - std::max({last.try_emplace('c', -1e9).first->second, last.try_emplace('d', -1e9).first->second,
+                      last.try_emplace('t', -1e9).first->second}) <
+        46;
     out += Text(x, kTop - 6, narrow ? name.substr(0, 1) : name, x > kPanelWidth - 40 ? "end" : "middle", "label");
     last[change.kind] = x;
   }
@@ -136,8 +152,9 @@ std::string Nights(const Panel& panel, const Axes& axes) {
   }
   const double radius = panel.nights.size() > 120 ? 1.6 : panel.nights.size() > 40 ? 2.4 : 3.4;
   for (const PanelNight& night : panel.nights)
-    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\">{}</circle>\n", axes.X(night.time), axes.Y(night.us),
-                       night.slower ? radius + 0.8 : radius, night.slower ? "bad" : "plain", Title(night.label));
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\">{}</circle>\n",
+                       axes.X(night.time), axes.Y(night.us), night.slower ? radius + 0.8 : radius,
+                       night.slower ? "bad" : "plain", Title(night.label));
   return out;
 }
 
@@ -149,9 +166,13 @@ std::string MachineOf(const HistoryKey& key) {
 // What differs between two nights in succession.
 void AddChanges(const CaseTime& before, const CaseTime& now, Panel& panel) {
   const int64_t time = Seconds(now.time);
-  if (before.slice != now.slice) panel.changes.push_back({time, 'c', fmt::format("code changed: {} -> {}", before.commit.substr(0, 12), now.commit.substr(0, 12))});
-  if (before.key.driver != now.key.driver) panel.changes.push_back({time, 'd', fmt::format("driver {} -> {}", before.key.driver, now.key.driver)});
-  if (before.key.toolkit != now.key.toolkit) panel.changes.push_back({time, 't', fmt::format("toolkit {} -> {}", before.key.toolkit, now.key.toolkit)});
+  if (before.slice != now.slice)
+    panel.changes.push_back(
+        {time, 'c', fmt::format("code changed: {} -> {}", before.commit.substr(0, 12), now.commit.substr(0, 12))});
+  if (before.key.driver != now.key.driver)
+    panel.changes.push_back({time, 'd', fmt::format("driver {} -> {}", before.key.driver, now.key.driver)});
+  if (before.key.toolkit != now.key.toolkit)
+    panel.changes.push_back({time, 't', fmt::format("toolkit {} -> {}", before.key.toolkit, now.key.toolkit)});
 }
 
 void AddRegressions(const History& history, const HistoryKey& key, Panel& panel) {
@@ -167,7 +188,8 @@ void AddRegressions(const History& history, const HistoryKey& key, Panel& panel)
       open.erase(found);
     } else if (!ends && found == open.end()) {
       open[finding.id] = panel.regressions.size();
-      panel.regressions.push_back({Seconds(finding.time), 0, fmt::format("+{:.0f} %", 100 * std::expm1(finding.log_ratio)),
+      panel.regressions.push_back({Seconds(finding.time), 0,
+                                   fmt::format("+{:.0f} %", 100 * std::expm1(finding.log_ratio)),
                                    fmt::format("{}: {}", finding.time.substr(0, 10), finding.message)});
     }
   }
@@ -183,18 +205,27 @@ std::vector<Panel> PanelsOf(const History& history) {
   };
   std::vector<Building> building;
   std::map<std::string, bool> slower;  // by time
-  for (const NightVerdict& night : history.nights) slower[night.time + night.key.device] = night.state == "slower" || night.state == "drift";
+  for (const NightVerdict& night : history.nights)
+    slower[night.time + night.key.device] = night.state == "slower" || night.state == "drift";
   for (const CaseTime& time : history.cases) {
     if (time.reference || !(time.median_us > 0)) continue;
-    auto found = std::find_if(building.begin(), building.end(), [&](const Building& b) { return b.key.SameMachine(time.key) && b.panel.case_name == time.case_name; });
+    auto found = std::find_if(building.begin(), building.end(), [&](const Building& b) {
+      return b.key.SameMachine(time.key) && b.panel.case_name == time.case_name;
+    });
     if (found == building.end()) {
       building.push_back({{MachineOf(time.key), time.case_name, time.modelled, {}, {}, {}}, time.key, nullptr});
       found = building.end() - 1;
     }
     const double spread = std::min(kInterval * time.log_error, 1.0);
-    PanelNight night{Seconds(time.time), time.median_us, time.median_us * std::exp(-spread), time.median_us * std::exp(spread), {}, slower[time.time + time.key.device]};
-    night.label = fmt::format("{}: {}{}, commit {}", time.time.substr(0, 10), Us(time.median_us), spread > 0 ? fmt::format(" ± {:.2g} %", 100 * std::expm1(spread)) : "",
-                              time.commit.substr(0, 12));
+    PanelNight night{Seconds(time.time),
+                     time.median_us,
+                     time.median_us * std::exp(-spread),
+                     time.median_us * std::exp(spread),
+                     {},
+                     slower[time.time + time.key.device]};
+    night.label =
+        fmt::format("{}: {}{}, commit {}", time.time.substr(0, 10), Us(time.median_us),
+                    spread > 0 ? fmt::format(" ± {:.2g} %", 100 * std::expm1(spread)) : "", time.commit.substr(0, 12));
     if (found->last != nullptr) AddChanges(*found->last, time, found->panel);
     found->panel.nights.push_back(std::move(night));
     found->last = &time;
@@ -204,7 +235,9 @@ std::vector<Panel> PanelsOf(const History& history) {
     AddRegressions(history, one.key, one.panel);
     panels.push_back(std::move(one.panel));
   }
-  std::stable_sort(panels.begin(), panels.end(), [](const Panel& a, const Panel& b) { return std::tie(a.modelled, a.machine) < std::tie(b.modelled, b.machine); });
+  std::stable_sort(panels.begin(), panels.end(), [](const Panel& a, const Panel& b) {
+    return std::tie(a.modelled, a.machine) < std::tie(b.modelled, b.machine);
+  });
   return panels;
 }
 

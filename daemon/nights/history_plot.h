@@ -12,12 +12,12 @@ namespace warpwright::nights {
 struct PanelNight {
   int64_t time = 0;  // seconds since 1970
   double us = 0, low = 0, high = 0;
-  std::string label; // date, commit, time: shown when pointed at
+  std::string label;  // date, commit, time: shown when pointed at
   bool slower = false;
 };
 struct PanelChange {
   int64_t time = 0;
-  char kind = 'c';   // c, d, t: code, driver, toolkit
+  char kind = 'c';  // c, d, t: code, driver, toolkit
   std::string label;
 };
 struct PanelRegression {

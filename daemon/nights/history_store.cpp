@@ -12,7 +12,8 @@ constexpr uint64_t kMaxHistoryBytes = 16u << 20;
 
 // Names come from manifests: a name is not a path.
 Result<std::string> FileName(const std::string& kernel) {
-  if (kernel.empty() || kernel.size() > 200 || kernel.front() == '.' || kernel.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
+  if (kernel.empty() || kernel.size() > 200 || kernel.front() == '.' ||
+      kernel.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
     return Fail(ErrorCode::kConfig, "'" + kernel + "' cannot be the name of a history's file");
   return kernel + ".jsonl";
 }
@@ -49,7 +50,9 @@ Result<History> DirectoryHistory::Read(const std::string& kernel) {
 Status DirectoryHistory::Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string&) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return Fail(ErrorCode::kIo, "create " + folder_.string() + ": " + error.message(), "name another folder with --history");
+  if (error)
+    return Fail(ErrorCode::kIo, "create " + folder_.string() + ": " + error.message(),
+                "name another folder with --history");
   for (const auto& [kernel, added] : lines) {
     if (added.empty()) continue;
     WW_ASSIGN(const std::string old, Text(kernel));
@@ -84,7 +87,8 @@ Result<History> BranchHistory::Read(const std::string& kernel) {
 }
 
 Status BranchHistory::Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string& time) {
-  const auto theirs = repository_.Resolve("refs/remotes/origin/" + branch_), ours = repository_.Resolve("refs/heads/" + branch_);
+  const auto theirs = repository_.Resolve("refs/remotes/origin/" + branch_),
+             ours = repository_.Resolve("refs/heads/" + branch_);
   repo::FilesCommit commit;
   commit.branch = branch_;
   commit.parent = theirs ? *theirs : ours ? *ours : "";

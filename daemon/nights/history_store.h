@@ -1,4 +1,5 @@
-// Where histories are kept: <entry>.jsonl in a directory, or on a branch of the repository. Port: nights do not care which.
+// Where histories are kept: <entry>.jsonl in a directory, or on a branch of the repository. Port: nights do not care
+// which.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "repo/repository.h"
 #include "nights/history.h"
+#include "repo/repository.h"
 
 namespace warpwright::nights {
 
@@ -35,11 +36,13 @@ class DirectoryHistory final : public HistoryStore {
   std::filesystem::path folder_;
 };
 
-// One commit a night on refs/heads/<branch>. What a fetch brought of it (refs/remotes/origin/<branch>) is joined, and the new commit stands
-// on top of that one, so that it can be pushed; where others push at the same time, fetch and append again.
+// One commit a night on refs/heads/<branch>. What a fetch brought of it (refs/remotes/origin/<branch>) is joined, and
+// the new commit stands on top of that one, so that it can be pushed; where others push at the same time, fetch and
+// append again.
 class BranchHistory final : public HistoryStore {
  public:
-  BranchHistory(repo::Repository& repository, std::string branch, repo::Signature author) : repository_(repository), branch_(std::move(branch)), author_(std::move(author)) {}
+  BranchHistory(repo::Repository& repository, std::string branch, repo::Signature author)
+      : repository_(repository), branch_(std::move(branch)), author_(std::move(author)) {}
   Result<History> Read(const std::string& kernel) override;
   Status Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string& time) override;
   std::string Tip() const override { return tip_; }

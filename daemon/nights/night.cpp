@@ -17,20 +17,33 @@ constexpr double kClockChange = 0.02;
 
 std::string Cut(std::string_view text) { return std::string(base::CutAtCharacter(text, kMaxMessage)); }
 std::string Percent(double log_ratio) { return fmt::format("{:.1f} %", 100 * std::abs(std::expm1(log_ratio))); }
-std::string Interval(double lower, double upper) { return fmt::format("{:.1f} to {:.1f} %", 100 * std::expm1(lower), 100 * std::expm1(upper)); }
-
-std::string IdOf(const Finding& finding) {
-  return base::Hasher().Add(finding.kernel).Add(finding.key.device).Add(finding.cause).Add(finding.commit).Add(finding.from).Add(finding.to)
-      .Add(finding.cause == "code" ? finding.anchor_slice : finding.time).Finish().substr(0, 16);
+std::string Interval(double lower, double upper) {
+  return fmt::format("{:.1f} to {:.1f} %", 100 * std::expm1(lower), 100 * std::expm1(upper));
 }
 
-CaseTime LineOf(const NightInput& input, const NightTime& time, const std::string& commit, const std::string& slice, bool reference) {
-  return {input.time, input.kernel, input.key, commit, slice, reference, input.modelled, time.name, time.weight, time.median_us, time.log_mean,
-          time.log_error, time.samples, time.discarded, time.mhz};
+std::string IdOf(const Finding& finding) {
+  return base::Hasher()
+      .Add(finding.kernel)
+      .Add(finding.key.device)
+      .Add(finding.cause)
+      .Add(finding.commit)
+      .Add(finding.from)
+      .Add(finding.to)
+      .Add(finding.cause == "code" ? finding.anchor_slice : finding.time)
+      .Finish()
+      .substr(0, 16);
+}
+
+CaseTime LineOf(const NightInput& input, const NightTime& time, const std::string& commit, const std::string& slice,
+                bool reference) {
+  return {input.time,    input.kernel,   input.key,    commit,         slice,
+          reference,     input.modelled, time.name,    time.weight,    time.median_us,
+          time.log_mean, time.log_error, time.samples, time.discarded, time.mhz};
 }
 
 // Ends what is open on this machine.
-void Close(const History& history, const NightInput& input, bool code, const std::string& state, const std::string& why, NightOutcome& outcome) {
+void Close(const History& history, const NightInput& input, bool code, const std::string& state, const std::string& why,
+           NightOutcome& outcome) {
   for (Finding finding : history.Open(input.key)) {
     if ((finding.cause == "code") != code) continue;
     finding.time = input.time;
@@ -49,7 +62,8 @@ std::optional<Finding> OpenCodeFinding(const History& history, const HistoryKey&
 
 int NightsSince(const History& history, const HistoryKey& key, const std::string& time) {
   int nights = 0;
-  for (const NightVerdict& night : history.nights) nights += night.key.SameMachine(key) && night.time > time && night.state == "slower";
+  for (const NightVerdict& night : history.nights)
+    nights += night.key.SameMachine(key) && night.time > time && night.state == "slower";
   return nights;
 }
 // When the finding was first open.
@@ -73,7 +87,8 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
   switch (code.decision) {
     case CodeDecision::kFaster:
       verdict.state = "faster";
-      verdict.message = fmt::format("{} less time than {}, which it replaces as the reference", Percent(code.log_ratio), against);
+      verdict.message =
+          fmt::format("{} less time than {}, which it replaces as the reference", Percent(code.log_ratio), against);
       verdict.anchor_commit = input.commit;
       verdict.anchor_slice = input.slice;
       Close(history, input, true, "recovered", "the entry is faster than the reference", outcome);
@@ -85,12 +100,14 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
       return;
     case CodeDecision::kUnclear:
       verdict.state = "unclear";
-      verdict.message = fmt::format("between {} of {}'s time: too uncertain to say", Interval(code.lower, code.upper), against);
+      verdict.message =
+          fmt::format("between {} of {}'s time: too uncertain to say", Interval(code.lower, code.upper), against);
       return;
     case CodeDecision::kSlower: break;
   }
   verdict.state = "slower";
-  verdict.message = fmt::format("{} more time than {}{}", Percent(code.log_ratio), against, code.worst_case.empty() ? "" : ", in case " + code.worst_case);
+  verdict.message = fmt::format("{} more time than {}{}", Percent(code.log_ratio), against,
+                                code.worst_case.empty() ? "" : ", in case " + code.worst_case);
   outcome.needs_bisection = true;
   const auto open = OpenCodeFinding(history, input.key);
   if (!open || open->anchor_slice != input.reference->slice || open->slice != input.slice) return;
@@ -98,7 +115,8 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
   outcome.needs_bisection = false;  // known, and no worse
   verdict.finding = open->id;
   if (NightsSince(history, input.key, Since(history, open->id)) + 1 < kAcceptAfterNights) return;
-  Close(history, input, true, "accepted", fmt::format("nobody changed it for {} nights: it is the reference from now on", kAcceptAfterNights), outcome);
+  Close(history, input, true, "accepted",
+        fmt::format("nobody changed it for {} nights: it is the reference from now on", kAcceptAfterNights), outcome);
   verdict.finding.clear();
   verdict.anchor_commit = input.commit;
   verdict.anchor_slice = input.slice;
@@ -115,14 +133,16 @@ struct DriftCase {
 };
 
 // The last of the nights before that cannot be part of what was noticed tonight.
-const CaseTime* NightBefore(const History& history, const HistoryKey& key, const std::string& slice, const std::string& name) {
+const CaseTime* NightBefore(const History& history, const HistoryKey& key, const std::string& slice,
+                            const std::string& name) {
   std::vector<const CaseTime*> nights;
   for (const CaseTime& time : history.cases)
     if (time.key.SameMachine(key) && time.slice == slice && time.case_name == name) nights.push_back(&time);
   return nights.empty() ? nullptr : nights[nights.size() < 3 ? 0 : nights.size() - 3];
 }
 
-Finding DriftFinding(const History& history, const NightInput& input, const std::string& slice, const DriftCase& worst) {
+Finding DriftFinding(const History& history, const NightInput& input, const std::string& slice,
+                     const DriftCase& worst) {
   Finding finding;
   finding.time = input.time;
   finding.kernel = input.kernel;
@@ -147,11 +167,13 @@ Finding DriftFinding(const History& history, const NightInput& input, const std:
     finding.from = text(before->key);
     finding.to = text(input.key);
     why = fmt::format("since {} -> {}; the code is the same", finding.from, finding.to);
-  } else if (before != nullptr && before->mhz > 0 && worst.time->mhz > 0 && std::abs(worst.time->mhz / before->mhz - 1) > kClockChange) {
+  } else if (before != nullptr && before->mhz > 0 && worst.time->mhz > 0 &&
+             std::abs(worst.time->mhz / before->mhz - 1) > kClockChange) {
     why += fmt::format("; but the clocks went from {:.0f} to {:.0f} MHz", before->mhz, worst.time->mhz);
   }
-  finding.message = Cut(fmt::format("case {} takes {} more time than its level of {} nights ({}), {}", worst.time->name, Percent(worst.result.log_ratio),
-                                    worst.result.nights, Interval(worst.result.lower, worst.result.upper), why));
+  finding.message = Cut(fmt::format("case {} takes {} more time than its level of {} nights ({}), {}", worst.time->name,
+                                    Percent(worst.result.log_ratio), worst.result.nights,
+                                    Interval(worst.result.lower, worst.result.upper), why));
   finding.id = IdOf(finding);
   return finding;
 }
@@ -164,17 +186,22 @@ void DecideDrift(const History& history, const NightInput& input, const EqualCod
   DriftCase slower, faster;
   for (const NightTime& time : equal.times) {
     if (time.samples == 0) continue;
-    const DriftResult result = JudgeDrift(LevelOf(history, input.key, equal.slice, time.name), {time.log_mean, time.log_error}, rules);
+    const DriftResult result =
+        JudgeDrift(LevelOf(history, input.key, equal.slice, time.name), {time.log_mean, time.log_error}, rules);
     if (result.drift == Drift::kSuspect)
-      outcome.notes.push_back(fmt::format("case {} took {} {} time than usual tonight; one night alone is not a change", time.name, Percent(result.log_ratio),
+      outcome.notes.push_back(fmt::format("case {} took {} {} time than usual tonight; one night alone is not a change",
+                                          time.name, Percent(result.log_ratio),
                                           result.log_ratio > 0 ? "more" : "less"));
-    if (result.drift == Drift::kSlower && (slower.time == nullptr || result.log_ratio > slower.result.log_ratio)) slower = {&time, result};
-    if (result.drift == Drift::kFaster && (faster.time == nullptr || result.log_ratio < faster.result.log_ratio)) faster = {&time, result};
+    if (result.drift == Drift::kSlower && (slower.time == nullptr || result.log_ratio > slower.result.log_ratio))
+      slower = {&time, result};
+    if (result.drift == Drift::kFaster && (faster.time == nullptr || result.log_ratio < faster.result.log_ratio))
+      faster = {&time, result};
   }
   if (slower.time == nullptr && faster.time == nullptr) return;
   outcome.verdict.epoch = true;
   if (slower.time == nullptr) {
-    const std::string text = fmt::format("case {} takes {} less time than its level, on equal code", faster.time->name, Percent(faster.result.log_ratio));
+    const std::string text = fmt::format("case {} takes {} less time than its level, on equal code", faster.time->name,
+                                         Percent(faster.result.log_ratio));
     outcome.notes.push_back(text);
     Close(history, input, false, "recovered", text, outcome);
     return;
@@ -193,7 +220,8 @@ void DecideDrift(const History& history, const NightInput& input, const EqualCod
 
 std::optional<ReferenceRevision> ReferenceRevisionOf(const History& history, const HistoryKey& key) {
   for (auto night = history.nights.rbegin(); night != history.nights.rend(); ++night)
-    if (night->key.SameMachine(key) && !night->anchor_commit.empty() && !night->anchor_slice.empty()) return ReferenceRevision{night->anchor_commit, night->anchor_slice};
+    if (night->key.SameMachine(key) && !night->anchor_commit.empty() && !night->anchor_slice.empty())
+      return ReferenceRevision{night->anchor_commit, night->anchor_slice};
   return std::nullopt;
 }
 
@@ -222,9 +250,11 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
     verdict.message = Cut(input.failure);
     return outcome;
   }
-  for (const NightTime& time : input.present) outcome.times.push_back(LineOf(input, time, input.commit, input.slice, false));
+  for (const NightTime& time : input.present)
+    outcome.times.push_back(LineOf(input, time, input.commit, input.slice, false));
   if (input.reference)
-    for (const NightTime& time : input.reference_times) outcome.times.push_back(LineOf(input, time, input.reference->commit, input.reference->slice, true));
+    for (const NightTime& time : input.reference_times)
+      outcome.times.push_back(LineOf(input, time, input.reference->commit, input.reference->slice, true));
   std::erase_if(outcome.times, [](const CaseTime& time) { return time.samples == 0; });
 
   if (input.code) {
@@ -235,19 +265,23 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
     Close(history, input, true, "recovered", "the code is the reference's again", outcome);
   } else {
     verdict.state = "first";
-    verdict.message = anchor ? Cut("this revision is the new reference, since the old one cannot be timed: " + input.reference_error) : "nothing to compare with yet";
+    verdict.message =
+        anchor ? Cut("this revision is the new reference, since the old one cannot be timed: " + input.reference_error)
+               : "nothing to compare with yet";
     verdict.anchor_commit = input.commit;
     verdict.anchor_slice = input.slice;
     if (anchor) Close(history, input, true, "accepted", "the reference cannot be timed any more", outcome);
   }
-  const EqualCode equal = input.code ? EqualCode{input.reference_times, input.reference->slice} : EqualCode{input.present, input.slice};
+  const EqualCode equal =
+      input.code ? EqualCode{input.reference_times, input.reference->slice} : EqualCode{input.present, input.slice};
   DecideDrift(history, input, equal, outcome);
   verdict.message = Cut(verdict.message);
   for (Finding& finding : outcome.findings) finding.message = Cut(finding.message);
   return outcome;
 }
 
-void AddCodeFinding(const History& history, const NightInput& input, const FirstBadCommit& culprit, NightOutcome& outcome) {
+void AddCodeFinding(const History& history, const NightInput& input, const FirstBadCommit& culprit,
+                    NightOutcome& outcome) {
   const CodeJudgement& code = *input.code;
   Finding finding;
   finding.time = input.time;
@@ -267,10 +301,13 @@ void AddCodeFinding(const History& history, const NightInput& input, const First
   finding.upper = code.upper;
   finding.confirmed = culprit.confirmed;
   finding.modelled = input.modelled;
-  finding.message = fmt::format("{} more time than revision {} ({}{}{})", Percent(code.log_ratio), input.reference->commit.substr(0, 12),
-                                input.modelled ? "modelled" : Interval(code.lower, code.upper), code.worst_case.empty() ? "" : ", case ", code.worst_case);
+  finding.message =
+      fmt::format("{} more time than revision {} ({}{}{})", Percent(code.log_ratio),
+                  input.reference->commit.substr(0, 12), input.modelled ? "modelled" : Interval(code.lower, code.upper),
+                  code.worst_case.empty() ? "" : ", case ", code.worst_case);
   if (!culprit.commit.empty()) finding.message += fmt::format(", since commit {}", culprit.commit.substr(0, 12));
-  if (culprit.confirmed && culprit.log_ratio > 0 && std::abs(culprit.log_ratio - code.log_ratio) > std::log(input.threshold))
+  if (culprit.confirmed && culprit.log_ratio > 0 &&
+      std::abs(culprit.log_ratio - code.log_ratio) > std::log(input.threshold))
     finding.message += fmt::format(", which alone costs {}", Percent(culprit.log_ratio));
   if (!culprit.note.empty()) finding.message += "; " + culprit.note;
   finding.message = Cut(finding.message);

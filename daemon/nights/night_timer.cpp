@@ -16,7 +16,9 @@ namespace {
 constexpr int kAloneBlocks = 10, kPairsPerBlock = 6;
 constexpr uint64_t kSeedStream = 0x6e69676874;
 
-std::string Reason(const core::CompileFailed& failed) { return "it does not compile: " + failed.log.substr(0, failed.log.find('\n')); }
+std::string Reason(const core::CompileFailed& failed) {
+  return "it does not compile: " + failed.log.substr(0, failed.log.find('\n'));
+}
 std::string Reason(const core::Refused& refused) { return fmt::format("{}: {}", refused.check, refused.reason); }
 std::string Reason(const core::Faulted& faulted) { return fmt::format("it faults: {}", faulted.fault.message); }
 
@@ -35,7 +37,8 @@ uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c) {
 }
 
 // Of one side, over the blocks: what core/timing.h makes of a ratio, for a time. The same pairs count.
-NightTime TimeOf(const core::Case& c, const std::vector<core::TimedPair>& pairs, const core::TimingRules& rules, bool candidate) {
+NightTime TimeOf(const core::Case& c, const std::vector<core::TimedPair>& pairs, const core::TimingRules& rules,
+                 bool candidate) {
   NightTime time;
   time.name = c.name;
   time.weight = c.weight;
@@ -46,7 +49,8 @@ NightTime TimeOf(const core::Case& c, const std::vector<core::TimedPair>& pairs,
       ++time.discarded;
       continue;
     }
-    const double us = candidate ? pair.candidate_us : pair.original_us, mhz = candidate ? pair.candidate_mhz : pair.original_mhz;
+    const double us = candidate ? pair.candidate_us : pair.original_us,
+                 mhz = candidate ? pair.candidate_mhz : pair.original_mhz;
     blocks[pair.block].push_back(std::log(us));
     all.push_back(us);
     if (mhz > 0) clocks.push_back(mhz);
@@ -61,7 +65,8 @@ NightTime TimeOf(const core::Case& c, const std::vector<core::TimedPair>& pairs,
   for (const double value : medians) sum += value;
   time.log_mean = sum / static_cast<double>(medians.size());
   for (const double value : medians) squares += (value - time.log_mean) * (value - time.log_mean);
-  if (medians.size() > 1) time.log_error = std::sqrt(squares / static_cast<double>(medians.size() * (medians.size() - 1)));
+  if (medians.size() > 1)
+    time.log_error = std::sqrt(squares / static_cast<double>(medians.size() * (medians.size() - 1)));
   return time;
 }
 
@@ -93,7 +98,10 @@ core::TimingRules NightTimer::Rules() const {
   return rules;
 }
 
-uint64_t NightTimer::NextSeed() { return base::CounterRandom(options_.secret_seed ? *options_.secret_seed : base::SecretSeed(), kSeedStream).Bits(passes_++); }
+uint64_t NightTimer::NextSeed() {
+  return base::CounterRandom(options_.secret_seed ? *options_.secret_seed : base::SecretSeed(), kSeedStream)
+      .Bits(passes_++);
+}
 
 Result<NightTimer::Outcome<NightTimes>> NightTimer::Model(const core::KernelSpec& spec, const core::SourceRef& source) {
   const std::string key = fmt::format("{}\n{}\n{}", source.root, source.file, spec.name);
@@ -109,7 +117,8 @@ Result<NightTimer::Outcome<NightTimes>> NightTimer::Model(const core::KernelSpec
     request.options.counters = true;
     request.options.keep_outputs = false;
     request.options.sample_instructions = c->on.contains(core::DeviceKind::kCuda) ? options_.sample_instructions : 0;
-    WW_ASSIGN(request.buffers, judge::MakeInputs(spec, *c, judge::InputVariant::kBase, request.options.seed, options_.tree));
+    WW_ASSIGN(request.buffers,
+              judge::MakeInputs(spec, *c, judge::InputVariant::kBase, request.options.seed, options_.tree));
     WW_ASSIGN(const core::ExecuteOutcome outcome, evaluator_.Execute(request));
     if (const auto* run = std::get_if<core::Executed>(&outcome)) {
       if (run->time_us > 0)
@@ -120,14 +129,18 @@ Result<NightTimer::Outcome<NightTimes>> NightTimer::Model(const core::KernelSpec
                          .samples = 1});
       continue;
     }
-    return NotRunnable{std::visit(Overload{[](const core::Executed&) { return std::string(); }, [](const auto& failed) { return Reason(failed); }}, outcome)};
+    return NotRunnable{std::visit(Overload{[](const core::Executed&) { return std::string(); },
+                                           [](const auto& failed) { return Reason(failed); }},
+                                  outcome)};
   }
   if (times.empty()) return NotRunnable{"no case of the manifest can be timed on " + options_.device};
   modelled_[key] = times;
   return times;
 }
 
-Result<NightTimer::Outcome<NightComparison>> NightTimer::CompareModelled(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present) {
+Result<NightTimer::Outcome<NightComparison>> NightTimer::CompareModelled(const core::KernelSpec& spec,
+                                                                         const core::SourceRef& reference,
+                                                                         const core::SourceRef& present) {
   WW_ASSIGN(auto before, Model(spec, reference));
   if (const auto* failed = std::get_if<NotRunnable>(&before)) return NotRunnable{failed->reason, true};
   WW_ASSIGN(auto after, Model(spec, present));
@@ -142,7 +155,8 @@ Result<NightTimer::Outcome<NightComparison>> NightTimer::CompareModelled(const c
   for (size_t i = 0; i < comparison.present.size(); ++i) {
     const NightTime &then = comparison.reference[i], &now = comparison.present[i];
     core::TimingSummary summary;
-    summary.log_ratio = summary.lower = summary.upper = summary.decision_lower = summary.decision_upper = then.log_mean - now.log_mean;
+    summary.log_ratio = summary.lower = summary.upper = summary.decision_lower = summary.decision_upper =
+        then.log_mean - now.log_mean;
     summary.original_us = then.median_us;
     summary.candidate_us = now.median_us;
     summary.blocks = 2;  // any number: there is no spread
@@ -155,8 +169,8 @@ Result<NightTimer::Outcome<NightComparison>> NightTimer::CompareModelled(const c
   return comparison;
 }
 
-Result<std::optional<NotRunnable>> NightTimer::AddBlocks(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present, CasePairs& pairs,
-                                                         int blocks) {
+Result<std::optional<NotRunnable>> NightTimer::AddBlocks(const core::KernelSpec& spec, const core::SourceRef& reference,
+                                                         const core::SourceRef& present, CasePairs& pairs, int blocks) {
   core::TimeRequest request;
   request.original = reference;
   request.candidate = present;
@@ -174,14 +188,18 @@ Result<std::optional<NotRunnable>> NightTimer::AddBlocks(const core::KernelSpec&
   WW_ASSIGN(core::TimeOutcome outcome, evaluator_.Time(request));
   auto* timed = std::get_if<core::Timed>(&outcome);
   if (timed == nullptr)
-    return std::optional(NotRunnable{std::visit(Overload{[](const core::Timed&) { return std::string(); }, [](const auto& failed) { return Reason(failed); }}, outcome)});
+    return std::optional(NotRunnable{std::visit(
+        Overload{[](const core::Timed&) { return std::string(); }, [](const auto& failed) { return Reason(failed); }},
+        outcome)});
   pairs.launches_per_sample = timed->launches_per_sample;
   pairs.blocks = blocks;
   pairs.pairs.insert(pairs.pairs.end(), timed->pairs.begin(), timed->pairs.end());
   return std::optional<NotRunnable>();
 }
 
-Result<NightTimer::Outcome<NightComparison>> NightTimer::ComparePass(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present) {
+Result<NightTimer::Outcome<NightComparison>> NightTimer::ComparePass(const core::KernelSpec& spec,
+                                                                     const core::SourceRef& reference,
+                                                                     const core::SourceRef& present) {
   const core::TimingRules rules = Rules();
   const uint64_t seed = NextSeed();
   std::vector<CasePairs> cases;
@@ -213,7 +231,8 @@ Result<NightTimer::Outcome<NightComparison>> NightTimer::ComparePass(const core:
   return comparison;
 }
 
-Result<std::variant<NightTimes, NotRunnable>> NightTimer::Measure(const core::KernelSpec& spec, const core::SourceRef& source) {
+Result<std::variant<NightTimes, NotRunnable>> NightTimer::Measure(const core::KernelSpec& spec,
+                                                                  const core::SourceRef& source) {
   if (modelled()) return Model(spec, source);
   const core::TimingRules rules = Rules();
   const uint64_t seed = NextSeed();
@@ -225,13 +244,16 @@ Result<std::variant<NightTimes, NotRunnable>> NightTimer::Measure(const core::Ke
     WW_ASSIGN(const auto failed, AddBlocks(spec, source, source, pairs, kAloneBlocks));
     if (failed) return *failed;
     times.push_back(TimeOf(*c, pairs.pairs, rules, true));
-    if (times.back().samples == 0) return NotRunnable{fmt::format("case {}: every pair was discarded, since the clocks fell or differed", c->name)};
+    if (times.back().samples == 0)
+      return NotRunnable{fmt::format("case {}: every pair was discarded, since the clocks fell or differed", c->name)};
   }
   if (times.empty()) return NotRunnable{"no case of the manifest can be timed on " + options_.device};
   return times;
 }
 
-Result<std::variant<NightComparison, NotRunnable>> NightTimer::Compare(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present) {
+Result<std::variant<NightComparison, NotRunnable>> NightTimer::Compare(const core::KernelSpec& spec,
+                                                                       const core::SourceRef& reference,
+                                                                       const core::SourceRef& present) {
   ++comparisons_;
   if (modelled()) return CompareModelled(spec, reference, present);
   WW_ASSIGN(auto first, ComparePass(spec, reference, present));

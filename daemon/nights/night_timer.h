@@ -1,9 +1,10 @@
-// Times of an entry for the nights: alone, and of two revisions side by side. Both are the repository's own code, which is not verified
-// here; a worker process runs it all the same.
+// Times of an entry for the nights: alone, and of two revisions side by side. Both are the repository's own code, which
+// is not verified here; a worker process runs it all the same.
 //
-// On a GPU everything goes through Evaluator::Time (core/timing.h has the protocol): two revisions in pairs, look by look until their mean
-// is decided, and where tonight's is slower once more in a fresh process with other inputs; one revision is paired with itself. On the
-// simulator times are modelled: one run of each, without any spread, the same every night.
+// On a GPU everything goes through Evaluator::Time (core/timing.h has the protocol): two revisions in pairs, look by
+// look until their mean is decided, and where tonight's is slower once more in a fresh process with other inputs; one
+// revision is paired with itself. On the simulator times are modelled: one run of each, without any spread, the same
+// every night.
 #pragma once
 
 #include <filesystem>
@@ -25,12 +26,12 @@ inline constexpr int kTimingProtocol = 1;
 
 struct NightTimerOptions {
   std::string device;
-  std::filesystem::path tree;          // where the manifest's init files are
-  std::optional<core::Chip> chip;            // of a real device: its nominal clock
+  std::filesystem::path tree;      // where the manifest's init files are
+  std::optional<core::Chip> chip;  // of a real device: its nominal clock
   double threshold = 1.03;
   uint64_t sample_instructions = 20'000'000;  // as the judge measures
   uint64_t max_case_bytes = 1ull << 30;       // larger cases are left out on the simulator
-  std::optional<uint64_t> secret_seed; // for tests
+  std::optional<uint64_t> secret_seed;        // for tests
   std::function<void()> fresh_worker;
 };
 
@@ -48,19 +49,22 @@ struct NotRunnable {
 using NightTimes = std::vector<NightTime>;
 struct NightComparison {
   PairedResult paired;
-  double alpha = 0;        // of the look at which it ended
+  double alpha = 0;  // of the look at which it ended
   CodeJudgement judgement;
   NightTimes present, reference;
 };
 
 class NightTimer {
  public:
-  NightTimer(core::Evaluator& evaluator, NightTimerOptions options) : evaluator_(evaluator), options_(std::move(options)) {}
+  NightTimer(core::Evaluator& evaluator, NightTimerOptions options)
+      : evaluator_(evaluator), options_(std::move(options)) {}
 
   bool modelled() const { return options_.device.starts_with("sim:"); }
   Result<std::variant<NightTimes, NotRunnable>> Measure(const core::KernelSpec& spec, const core::SourceRef& source);
   // Both with tonight's manifest entry: a reference with another signature is NotRunnable.
-  Result<std::variant<NightComparison, NotRunnable>> Compare(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present);
+  Result<std::variant<NightComparison, NotRunnable>> Compare(const core::KernelSpec& spec,
+                                                             const core::SourceRef& reference,
+                                                             const core::SourceRef& present);
   int comparisons() const { return comparisons_; }
 
  private:
@@ -70,9 +74,12 @@ class NightTimer {
 
   std::vector<const core::Case*> CasesOf(const core::KernelSpec& spec) const;
   Result<Outcome<NightTimes>> Model(const core::KernelSpec& spec, const core::SourceRef& source);
-  Result<Outcome<NightComparison>> CompareModelled(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present);
-  Result<Outcome<NightComparison>> ComparePass(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present);
-  Result<std::optional<NotRunnable>> AddBlocks(const core::KernelSpec& spec, const core::SourceRef& reference, const core::SourceRef& present, CasePairs& pairs, int blocks);
+  Result<Outcome<NightComparison>> CompareModelled(const core::KernelSpec& spec, const core::SourceRef& reference,
+                                                   const core::SourceRef& present);
+  Result<Outcome<NightComparison>> ComparePass(const core::KernelSpec& spec, const core::SourceRef& reference,
+                                               const core::SourceRef& present);
+  Result<std::optional<NotRunnable>> AddBlocks(const core::KernelSpec& spec, const core::SourceRef& reference,
+                                               const core::SourceRef& present, CasePairs& pairs, int blocks);
   core::TimingRules Rules() const;
   uint64_t NextSeed();
 

@@ -20,7 +20,9 @@ double Quantile(double alpha, int degrees) {
   return found->second;
 }
 
-double MedianVariance(size_t nights, double qn) { return 0.5 * std::numbers::pi * qn * qn / static_cast<double>(nights); }
+double MedianVariance(size_t nights, double qn) {
+  return 0.5 * std::numbers::pi * qn * qn / static_cast<double>(nights);
+}
 
 // Of the difference of one night from the level: its scale.
 double ExpectedOff(std::span<const NightPoint> level, double qn, const NightPoint& night) {
@@ -42,7 +44,8 @@ double QnScale(std::vector<double> values) {
     for (size_t j = i + 1; j < n; ++j) distances.push_back(std::abs(values[i] - values[j]));
   const size_t h = n / 2 + 1, k = h * (h - 1) / 2;
   std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(k - 1), distances.end());
-  constexpr double kSmall[] = {0, 0, 0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872};  // table of the paper, n = 2 to 9
+  constexpr double kSmall[] = {0,     0,     0.399, 0.994, 0.512,
+                               0.844, 0.611, 0.857, 0.669, 0.872};  // table of the paper, n = 2 to 9
   const double count = static_cast<double>(n);
   const double correction = n <= 9 ? kSmall[n] : n % 2 == 1 ? count / (count + 1.4) : count / (count + 3.8);
   return 2.2219 * correction * distances[k - 1];
@@ -69,16 +72,23 @@ DriftResult JudgeDrift(std::span<const NightPoint> earlier, const NightPoint& to
   result.upper = result.log_ratio + half;
 
   const double cases = std::max(1, rules.cases), limit = std::log(rules.threshold);
-  const auto beyond = [&](double deviations, double alpha) { return std::abs(deviations) >= Quantile(alpha / cases, degrees); };
+  const auto beyond = [&](double deviations, double alpha) {
+    return std::abs(deviations) >= Quantile(alpha / cases, degrees);
+  };
   const double median_variance = MedianVariance(level.size(), result.scale);
-  result.drift = std::abs(result.log_ratio) > limit && beyond(result.deviations, rules.suspect) ? Drift::kSuspect : Drift::kSteady;
-  if (result.drift == Drift::kSuspect && rules.noiseless) result.drift = result.log_ratio > 0 ? Drift::kSlower : Drift::kFaster;
+  result.drift =
+      std::abs(result.log_ratio) > limit && beyond(result.deviations, rules.suspect) ? Drift::kSuspect : Drift::kSteady;
+  if (result.drift == Drift::kSuspect && rules.noiseless)
+    result.drift = result.log_ratio > 0 ? Drift::kSlower : Drift::kFaster;
   if (before == nullptr || rules.noiseless) return result;
   const double last = before->log_us - result.level, mean = 0.5 * (last + result.log_ratio);
   const double last_off = ExpectedOff(level, result.scale, *before);
-  const double both_off = std::sqrt(0.25 * (off * off + last_off * last_off) + 0.5 * median_variance);  // the median is the same one
-  const bool same_side = (last > 0) == (result.log_ratio > 0) && beyond(result.deviations, rules.each) && beyond(last / last_off, rules.each);
-  if (same_side && std::abs(mean) > limit && beyond(mean / both_off, rules.alarm)) result.drift = mean > 0 ? Drift::kSlower : Drift::kFaster;
+  const double both_off =
+      std::sqrt(0.25 * (off * off + last_off * last_off) + 0.5 * median_variance);  // the median is the same one
+  const bool same_side = (last > 0) == (result.log_ratio > 0) && beyond(result.deviations, rules.each) &&
+                         beyond(last / last_off, rules.each);
+  if (same_side && std::abs(mean) > limit && beyond(mean / both_off, rules.alarm))
+    result.drift = mean > 0 ? Drift::kSlower : Drift::kFaster;
   return result;
 }
 
@@ -96,12 +106,14 @@ CodeJudgement JudgeCode(const PairedResult& paired, double threshold, double alp
     case core::TimingDecision::kSlower: judgement.decision = CodeDecision::kSlower; return judgement;
     case core::TimingDecision::kInconclusive: judgement.decision = CodeDecision::kUnclear; break;
   }
-  const double limit = std::log(threshold), share = alpha / static_cast<double>(std::max<size_t>(1, paired.cases.size()));
+  const double limit = std::log(threshold),
+               share = alpha / static_cast<double>(std::max<size_t>(1, paired.cases.size()));
   const PairedCase* worst = nullptr;
   double worst_upper = -limit;
   for (const PairedCase& one : paired.cases) {
     if (one.summary.blocks < 2) continue;
-    const double upper = one.summary.log_ratio + core::StudentQuantile(share, one.summary.blocks - 1) * one.summary.standard_error;
+    const double upper =
+        one.summary.log_ratio + core::StudentQuantile(share, one.summary.blocks - 1) * one.summary.standard_error;
     if (upper >= worst_upper) continue;
     worst_upper = upper;
     worst = &one;
@@ -114,7 +126,8 @@ CodeJudgement JudgeCode(const PairedResult& paired, double threshold, double alp
   return judgement;
 }
 
-std::vector<NightPoint> LevelOf(const History& history, const HistoryKey& key, const std::string& slice, const std::string& name) {
+std::vector<NightPoint> LevelOf(const History& history, const HistoryKey& key, const std::string& slice,
+                                const std::string& name) {
   std::string since;
   for (const NightVerdict& night : history.nights)
     if (night.epoch && night.key.SameMachine(key)) since = std::max(since, night.time);

@@ -5,7 +5,6 @@
 
 #include "base/utf8.h"
 
-
 namespace warpwright::repo {
 namespace {
 
@@ -24,7 +23,8 @@ Connection::~Connection() {
   if (remote_.value != nullptr) git_remote_disconnect(remote_);
 }
 
-Result<std::unique_ptr<Connection>> Connection::Open(git_repository* repository, const RemoteAddress& address, git_direction direction) {
+Result<std::unique_ptr<Connection>> Connection::Open(git_repository* repository, const RemoteAddress& address,
+                                                     git_direction direction) {
   StartGit();
   WW_ASSIGN(RemoteUrl place, ParseRemoteUrl(address.url));
   std::unique_ptr<Connection> connection(new Connection(address, std::move(place)));
@@ -37,14 +37,18 @@ Status Connection::Connect(git_repository* repository, git_direction direction) 
   if (place_.kind == config::RemoteKind::kLocal) {
     GitRepository local;
     if (git_repository_open_ext(local.out(), place_.url.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr) != 0)
-      return FailGit("open the repository " + place_.url, "check the path, and that this user owns it or trusts it (git config --global --add safe.directory)");
+      return FailGit(
+          "open the repository " + place_.url,
+          "check the path, and that this user owns it or trusts it (git config --global --add safe.directory)");
     if (git_repository_is_shallow(local) == 1)
-      return Fail(ErrorCode::kUnsupported, place_.url + " is a shallow clone: its history ends somewhere", "git -C " + place_.url + " fetch --unshallow");
+      return Fail(ErrorCode::kUnsupported, place_.url + " is a shallow clone: its history ends somewhere",
+                  "git -C " + place_.url + " fetch --unshallow");
   }
   if (place_.kind == config::RemoteKind::kSsh) {
     WW_ASSIGN(auto folder, base::TemporaryDirectory::Create("ww-ssh"));
     ssh_messages_.emplace(std::move(folder));
-    ssh_ = {place_.ssh, address_.credential.ssh_key, address_.credential.ssh_known_hosts, ssh_messages_->path() / "stderr"};
+    ssh_ = {place_.ssh, address_.credential.ssh_key, address_.credential.ssh_known_hosts,
+            ssh_messages_->path() / "stderr"};
   }
   const int made = repository == nullptr ? git_remote_create_detached(remote_.out(), place_.url.c_str())
                                          : git_remote_create_anonymous(remote_.out(), repository, place_.url.c_str());
@@ -88,11 +92,15 @@ int Connection::OnCredential(git_credential** out, const char*, const char*, uns
     return -1;
   };
   if (self.place_.kind != config::RemoteKind::kHttp || (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT) == 0)
-    return fail(ErrorCode::kEnvironment, self.address_.url + " asks for a credential of a kind that is not ours to give", "use https with a token, or ssh");
+    return fail(ErrorCode::kEnvironment,
+                self.address_.url + " asks for a credential of a kind that is not ours to give",
+                "use https with a token, or ssh");
   if (!self.address_.credential.token)
-    return fail(ErrorCode::kEnvironment, self.address_.url + " asks for a token", "configure github.token or github.app");
+    return fail(ErrorCode::kEnvironment, self.address_.url + " asks for a token",
+                "configure github.token or github.app");
   if (asked_before)
-    return fail(ErrorCode::kEnvironment, self.address_.url + " refuses the token", "check that it has not expired and may read and write the contents of this repository");
+    return fail(ErrorCode::kEnvironment, self.address_.url + " refuses the token",
+                "check that it has not expired and may read and write the contents of this repository");
   auto token = self.address_.credential.token();
   if (!token) {
     self.failure_ = std::move(token).error();
@@ -103,7 +111,12 @@ int Connection::OnCredential(git_credential** out, const char*, const char*, uns
 
 int Connection::CheckTime() {
   if (std::chrono::steady_clock::now() < deadline_) return 0;
-  failure_ = Error{ErrorCode::kTimeout, fmt::format("{} took longer than {} minutes", address_.url, address_.limits.time.count()), {}, 0, 0, {}};
+  failure_ = Error{ErrorCode::kTimeout,
+                   fmt::format("{} took longer than {} minutes", address_.url, address_.limits.time.count()),
+                   {},
+                   0,
+                   0,
+                   {}};
   return -1;
 }
 
@@ -111,7 +124,13 @@ int Connection::OnTransfer(const git_indexer_progress* progress, void* pointer) 
   Connection& self = *Self(pointer);
   const TransferLimits& limits = self.address_.limits;
   if (progress->received_bytes > limits.bytes || progress->total_objects > limits.objects) {
-    self.failure_ = Error{ErrorCode::kUnsupported, fmt::format("{} sends more than {} MiB or {} objects", self.address_.url, limits.bytes >> 20, limits.objects), {}, 0, 0, {}};
+    self.failure_ = Error{
+        ErrorCode::kUnsupported,
+        fmt::format("{} sends more than {} MiB or {} objects", self.address_.url, limits.bytes >> 20, limits.objects),
+        {},
+        0,
+        0,
+        {}};
     return -1;
   }
   return self.CheckTime();
@@ -134,10 +153,8 @@ int Connection::OnNegotiation(const git_push_update** updates, size_t count, voi
 
 int Connection::OnPushed(const char*, const char* status, void* pointer) {
   Connection& self = *Self(pointer);
-  if (status == nullptr)
-    self.push_.done = true;
-  else
-    self.push_.rejected = "the server refused: " + OneLine(status);
+  if (status == nullptr) self.push_.done = true;
+  else self.push_.rejected = "the server refused: " + OneLine(status);
   return 0;
 }
 
@@ -147,15 +164,23 @@ std::optional<Error> Connection::SshFailure() const {
   if (!text || text->empty()) return std::nullopt;
   std::string remedy;
   if (text->find("Host key verification failed") != std::string::npos)
-    remedy = fmt::format("compare the key of {} with what its owner publishes, then add it: ssh-keyscan {}{} >> {}", place_.ssh.host,
-                         place_.ssh.port.empty() ? "" : "-p " + place_.ssh.port + " ", place_.ssh.host, ssh_.known_hosts.empty() ? "~/.ssh/known_hosts" : ssh_.known_hosts.string());
+    remedy = fmt::format("compare the key of {} with what its owner publishes, then add it: ssh-keyscan {}{} >> {}",
+                         place_.ssh.host, place_.ssh.port.empty() ? "" : "-p " + place_.ssh.port + " ", place_.ssh.host,
+                         ssh_.known_hosts.empty() ? "~/.ssh/known_hosts" : ssh_.known_hosts.string());
   else if (text->find("Permission denied") != std::string::npos)
-    remedy = ssh_.key.empty() ? "give the daemon an agent with the key (SSH_AUTH_SOCK), or configure ssh.key" : "check that the host knows the public part of " + ssh_.key.string();
+    remedy = ssh_.key.empty() ? "give the daemon an agent with the key (SSH_AUTH_SOCK), or configure ssh.key"
+                              : "check that the host knows the public part of " + ssh_.key.string();
   // The last line says what ended it; the one before often why.
   const std::string all = text->substr(0, text->find_last_not_of("\r\n") + 1);
   const size_t line = all.rfind('\n');
   const size_t before = line == std::string::npos || line == 0 ? std::string::npos : all.rfind('\n', line - 1);
-  return Error{ErrorCode::kEnvironment, fmt::format("{}: {}", address_.url, OneLine(std::string_view(all).substr(before == std::string::npos ? 0 : before + 1))), {}, 0, 0, remedy};
+  return Error{ErrorCode::kEnvironment,
+               fmt::format("{}: {}", address_.url,
+                           OneLine(std::string_view(all).substr(before == std::string::npos ? 0 : before + 1))),
+               {},
+               0,
+               0,
+               remedy};
 }
 
 tl::unexpected<Error> Connection::FailRemote(const std::string& what) {
@@ -165,12 +190,22 @@ tl::unexpected<Error> Connection::FailRemote(const std::string& what) {
   const auto says = [&](const char* part) { return message.find(part) != std::string::npos; };
   if (auto ssh = SshFailure()) return Fail(std::move(*ssh));
   if (says("shallow") || says("parsing REF"))  // what its parser says to a shallow server's first words
-    return Fail(ErrorCode::kUnsupported, fmt::format("{}: what the remote sends cannot be read ({})", address_.url, message), "if it is a shallow clone, complete it there: git fetch --unshallow");
-  if (says("did not answer")) return Fail(ErrorCode::kTimeout, fmt::format("{}: {}", address_.url, message), "check the network and the server");
-  if (says("404")) return Fail(ErrorCode::kEnvironment, fmt::format("{}: not found (404)", address_.url), "check the address, and that the token may see this repository");
-  if (says("401") || says("403") || says("authentication")) return Fail(ErrorCode::kEnvironment, fmt::format("{}: {}", address_.url, message), "check the token and its permissions");
-  if (says("redirect")) return Fail(ErrorCode::kEnvironment, fmt::format("{}: the repository has moved ({})", address_.url, message), "write its new address");
-  return Fail(ErrorCode::kIo, fmt::format("{} with {}: {}", what, address_.url, message), says("certificate") ? "name the authority's certificate with SSL_CERT_FILE" : "");
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("{}: what the remote sends cannot be read ({})", address_.url, message),
+                "if it is a shallow clone, complete it there: git fetch --unshallow");
+  if (says("did not answer"))
+    return Fail(ErrorCode::kTimeout, fmt::format("{}: {}", address_.url, message), "check the network and the server");
+  if (says("404"))
+    return Fail(ErrorCode::kEnvironment, fmt::format("{}: not found (404)", address_.url),
+                "check the address, and that the token may see this repository");
+  if (says("401") || says("403") || says("authentication"))
+    return Fail(ErrorCode::kEnvironment, fmt::format("{}: {}", address_.url, message),
+                "check the token and its permissions");
+  if (says("redirect"))
+    return Fail(ErrorCode::kEnvironment, fmt::format("{}: the repository has moved ({})", address_.url, message),
+                "write its new address");
+  return Fail(ErrorCode::kIo, fmt::format("{} with {}: {}", what, address_.url, message),
+              says("certificate") ? "name the authority's certificate with SSL_CERT_FILE" : "");
 }
 
 Result<Refs> Connection::Branches() const {
@@ -206,7 +241,8 @@ Status Connection::Download(const std::vector<std::string>& refs) {
   return {};
 }
 
-Result<PushOutcome> Connection::Push(const std::string& source, const std::string& commit, const std::string& ref, const std::string& expected) {
+Result<PushOutcome> Connection::Push(const std::string& source, const std::string& commit, const std::string& ref,
+                                     const std::string& expected) {
   push_ = {};
   push_commit_ = commit;
   push_expected_ = expected;
@@ -220,7 +256,8 @@ Result<PushOutcome> Connection::Push(const std::string& source, const std::strin
   options.pb_parallelism = 1;
   const int code = git_remote_upload(remote_, &array, &options);
   if (code != 0 && !push_.done && push_.rejected.empty()) return FailRemote("push");
-  if (code == 0 && !push_.done && push_.rejected.empty()) return Fail(ErrorCode::kIo, "push to " + address_.url + ": the server did not say whether it took " + ref);
+  if (code == 0 && !push_.done && push_.rejected.empty())
+    return Fail(ErrorCode::kIo, "push to " + address_.url + ": the server did not say whether it took " + ref);
   return push_;
 }
 

@@ -21,7 +21,8 @@ struct PushOutcome {
 class Connection {
  public:
   // `repository` is null where only refs are asked for. `address` must outlive the connection.
-  static Result<std::unique_ptr<Connection>> Open(git_repository* repository, const RemoteAddress& address, git_direction direction);
+  static Result<std::unique_ptr<Connection>> Open(git_repository* repository, const RemoteAddress& address,
+                                                  git_direction direction);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -31,8 +32,10 @@ class Connection {
   std::string MainBranch() const;
   // The objects behind these refs of the remote.
   Status Download(const std::vector<std::string>& refs);
-  // Sends `commit`, to which `source` points here, to `ref` if the remote says, in this connection, that `ref` is at `expected` (empty: absent).
-  Result<PushOutcome> Push(const std::string& source, const std::string& commit, const std::string& ref, const std::string& expected);
+  // Sends `commit`, to which `source` points here, to `ref` if the remote says, in this connection, that `ref` is at
+  // `expected` (empty: absent).
+  Result<PushOutcome> Push(const std::string& source, const std::string& commit, const std::string& ref,
+                           const std::string& expected);
 
  private:
   Connection(const RemoteAddress& address, RemoteUrl place) : address_(address), place_(std::move(place)) {}

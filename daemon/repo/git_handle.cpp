@@ -32,7 +32,8 @@ std::string ToString(const git_oid* id) {
 Result<GitCommit> LookUpCommit(git_repository* repository, const std::string& id) {
   git_oid oid;
   GitCommit commit;
-  if (git_oid_fromstr(&oid, id.c_str()) != 0 || git_commit_lookup(commit.out(), repository, &oid) != 0) return FailGit("look up commit " + id);
+  if (git_oid_fromstr(&oid, id.c_str()) != 0 || git_commit_lookup(commit.out(), repository, &oid) != 0)
+    return FailGit("look up commit " + id);
   return commit;
 }
 

@@ -12,10 +12,8 @@ void PollSchedule::Set(const std::set<std::string>& names, Time now) {
 bool PollSchedule::Wake(const std::string& name, Time now) {
   const auto found = entries_.find(name);
   if (found == entries_.end()) return false;
-  if (found->second.busy)
-    found->second.woken = true;
-  else
-    found->second.due = std::min(found->second.due, now);
+  if (found->second.busy) found->second.woken = true;
+  else found->second.due = std::min(found->second.due, now);
   return true;
 }
 

@@ -1,8 +1,8 @@
 // When which repository is to be looked at. No I/O and no clock of its own: every call is told what time it is.
 //
-// A repository is looked at after `every`; where nothing had happened, or looking failed, after twice as long as the last time, up to `at_most`,
-// and from `every` again after a change. A wake-up is due at once. Waits are spread by a tenth, so that a hundred repositories do not ask at one
-// moment.
+// A repository is looked at after `every`; where nothing had happened, or looking failed, after twice as long as the
+// last time, up to `at_most`, and from `every` again after a change. A wake-up is due at once. Waits are spread by a
+// tenth, so that a hundred repositories do not ask at one moment.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,8 @@ class PollSchedule {
   // False: there is no such repository.
   bool Wake(const std::string& name, Time now);
   void WakeAll(Time now);
-  // Those that are due, the longest due first. None of them is due again before Finished, whatever wakes it meanwhile; then it is at once.
+  // Those that are due, the longest due first. None of them is due again before Finished, whatever wakes it meanwhile;
+  // then it is at once.
   std::vector<std::string> Due(Time now);
   void Finished(const std::string& name, PollResult outcome, Time now);
   // Nothing: none waits.

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 // git writes beside and renames; other programs may write in place.
-constexpr uint32_t kEvents = IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr uint32_t kEvents =
+    IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 constexpr size_t kMaxFolders = 4096;  // of one repository's branches
 
 }  // namespace
@@ -41,7 +42,8 @@ bool RefFileMonitor::Watch(const std::string& name, const fs::path& path) {
   if (Watches(name)) return true;
   StartGit();
   GitRepository repository;
-  if (git_repository_open_ext(repository.out(), path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr) != 0) return false;
+  if (git_repository_open_ext(repository.out(), path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr) != 0)
+    return false;
   const fs::path common = git_repository_commondir(repository);
   if (Add(name, common, Kind::kGitDirectory) && AddRefs(name, common / "refs/heads")) return true;
   Forget(name);
@@ -53,7 +55,8 @@ bool RefFileMonitor::Add(const std::string& name, const fs::path& folder, Kind k
   const int watch = ::inotify_add_watch(inotify_.get(), folder.c_str(), kEvents);
   if (watch < 0) return false;
   // Two names for one repository share its watches; the later one is noticed, the earlier one is polled.
-  if (const auto other = by_watch_.find(watch); other != by_watch_.end() && other->second.name != name) by_name_[other->second.name].erase(watch);
+  if (const auto other = by_watch_.find(watch); other != by_watch_.end() && other->second.name != name)
+    by_name_[other->second.name].erase(watch);
   by_watch_[watch] = {name, folder, kind};
   by_name_[name].insert(watch);
   return true;
@@ -85,13 +88,15 @@ RefFileMonitor::Changes RefFileMonitor::Read() {
       if (watched.kind == Kind::kGitDirectory) {
         // The index, logs and objects change all the time and say nothing about branches.
         if (file == "HEAD" || file == "packed-refs" || file == "refs") noticed.names.insert(watched.name);
-        if (file == "refs" || (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0) broken.insert(watched.name);
+        if (file == "refs" || (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0)
+          broken.insert(watched.name);
         continue;
       }
       if (file.ends_with(".lock")) continue;
       noticed.names.insert(watched.name);
       // A branch may stand in a new folder before the folder is watched: it is noticed by the folder itself.
-      if ((event->mask & IN_ISDIR) != 0 && (event->mask & (IN_CREATE | IN_MOVED_TO)) != 0 && !AddRefs(watched.name, watched.path / file)) {
+      if ((event->mask & IN_ISDIR) != 0 && (event->mask & (IN_CREATE | IN_MOVED_TO)) != 0 &&
+          !AddRefs(watched.name, watched.path / file)) {
         std::error_code ignored;
         if (fs::exists(watched.path / file, ignored)) broken.insert(watched.name);
       }
@@ -99,7 +104,8 @@ RefFileMonitor::Changes RefFileMonitor::Read() {
         by_watch_.erase(event->wd);
         if (const auto of = by_name_.find(watched.name); of != by_name_.end()) of->second.erase(event->wd);
         // refs/heads itself: git makes it anew when it needs it.
-        if (watched.path.filename() == "heads" && watched.path.parent_path().filename() == "refs") broken.insert(watched.name);
+        if (watched.path.filename() == "heads" && watched.path.parent_path().filename() == "refs")
+          broken.insert(watched.name);
       }
     }
   }

@@ -1,5 +1,6 @@
-// Notices, through inotify, that refs of local repositories may have moved. A hint and nothing more: what moved is found by comparing refs.
-// Repositories that are not there yet, or where the system's watches are used up, are simply not noticed.
+// Notices, through inotify, that refs of local repositories may have moved. A hint and nothing more: what moved is
+// found by comparing refs. Repositories that are not there yet, or where the system's watches are used up, are simply
+// not noticed.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +17,9 @@ class RefFileMonitor {
  public:
   static Result<RefFileMonitor> Create();
 
-  // Watches HEAD, packed-refs and everything below refs/heads of the repository at `path` (bare, with a working tree, or a linked one), in the
-  // place of what was watched under this name. Cheap when all is watched already. False: it cannot be watched now.
+  // Watches HEAD, packed-refs and everything below refs/heads of the repository at `path` (bare, with a working tree,
+  // or a linked one), in the place of what was watched under this name. Cheap when all is watched already. False: it
+  // cannot be watched now.
   bool Watch(const std::string& name, const std::filesystem::path& path);
   void Forget(const std::string& name);
   bool Watches(const std::string& name) const;

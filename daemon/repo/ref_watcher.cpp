@@ -15,7 +15,8 @@
 namespace warpwright::repo {
 
 struct RefWatcher::State {
-  State(PollSchedule::Options options, const base::Clock& the_clock, RefFileMonitor the_files) : clock(the_clock), schedule(options), files(std::move(the_files)) {}
+  State(PollSchedule::Options options, const base::Clock& the_clock, RefFileMonitor the_files)
+      : clock(the_clock), schedule(options), files(std::move(the_files)) {}
 
   const base::Clock& clock;
   mutable std::mutex mutex;
@@ -60,8 +61,10 @@ Result<std::unique_ptr<RefWatcher>> RefWatcher::Create(PollSchedule::Options opt
   state.epoll = base::Fd(::epoll_create1(EPOLL_CLOEXEC));
   state.wake = base::Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   state.timer = base::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-  if (!state.epoll.valid() || !state.wake.valid() || !state.timer.valid()) return FailErrno("make the watcher's descriptors");
-  if (!state.Add(state.wake.get()) || !state.Add(state.timer.get()) || !state.Add(state.files.fd())) return FailErrno("epoll_ctl");
+  if (!state.epoll.valid() || !state.wake.valid() || !state.timer.valid())
+    return FailErrno("make the watcher's descriptors");
+  if (!state.Add(state.wake.get()) || !state.Add(state.timer.get()) || !state.Add(state.files.fd()))
+    return FailErrno("epoll_ctl");
   return watcher;
 }
 
@@ -102,7 +105,8 @@ std::vector<std::string> RefWatcher::Due() {
   auto due = state_->schedule.Due(now);
   // Before they are looked at, so that nothing that moves from now on goes unnoticed.
   for (const auto& name : due)
-    if (const auto path = state_->local.find(name); path != state_->local.end()) state_->files.Watch(name, path->second);
+    if (const auto path = state_->local.find(name); path != state_->local.end())
+      state_->files.Watch(name, path->second);
   state_->Arm();
   return due;
 }

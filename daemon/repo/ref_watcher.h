@@ -1,6 +1,6 @@
-// Says when which repository is to be looked at: by time (repo/poll_schedule.h), because somebody woke it (a webhook), or because the refs of a
-// local one moved (repo/ref_file_monitor.h). A look that comes for nothing costs one listing of refs; one that is missed is made up for by the next,
-// since what moved is found by comparing refs.
+// Says when which repository is to be looked at: by time (repo/poll_schedule.h), because somebody woke it (a webhook),
+// or because the refs of a local one moved (repo/ref_file_monitor.h). A look that comes for nothing costs one listing
+// of refs; one that is missed is made up for by the next, since what moved is found by comparing refs.
 //
 // One file descriptor to poll(): readable when Due() has something to say. All calls are thread-safe.
 #pragma once

@@ -33,9 +33,11 @@ int RetryWhileLocked(git_repository* repository, const std::string& ref, const s
 
 }  // namespace
 
-Result<bool> MoveReference(git_repository* repository, const std::string& ref, const git_oid* to, const std::string* expected, const char* why) {
+Result<bool> MoveReference(git_repository* repository, const std::string& ref, const git_oid* to,
+                           const std::string* expected, const char* why) {
   git_oid from{};
-  if (expected != nullptr && !expected->empty() && git_oid_fromstr(&from, expected->c_str()) != 0) return FailGit("read the id " + *expected);
+  if (expected != nullptr && !expected->empty() && git_oid_fromstr(&from, expected->c_str()) != 0)
+    return FailGit("read the id " + *expected);
   const int code = RetryWhileLocked(repository, ref, [&] {
     GitReference moved;
     if (expected == nullptr) return git_reference_create(moved.out(), repository, ref.c_str(), to, 1, why);

@@ -10,7 +10,8 @@
 namespace warpwright::repo {
 namespace {
 
-constexpr std::string_view kHeads = "refs/heads/", kTracking = "refs/remotes/origin/", kTips = "refs/warpwright/tips/", kPushes = "refs/warpwright/pushes/";
+constexpr std::string_view kHeads = "refs/heads/", kTracking = "refs/remotes/origin/", kTips = "refs/warpwright/tips/",
+                           kPushes = "refs/warpwright/pushes/";
 constexpr const char* kTrackingHead = "refs/remotes/origin/HEAD";
 
 std::string Tracking(const std::string& ref) { return std::string(kTracking) + ref.substr(kHeads.size()); }
@@ -18,7 +19,8 @@ std::string Tracking(const std::string& ref) { return std::string(kTracking) + r
 bool Has(git_repository* repository, const std::string& id) {
   git_oid oid;
   GitOdb odb;
-  return git_oid_fromstr(&oid, id.c_str()) == 0 && git_repository_odb(odb.out(), repository) == 0 && git_odb_exists(odb, &oid) == 1;
+  return git_oid_fromstr(&oid, id.c_str()) == 0 && git_repository_odb(odb.out(), repository) == 0 &&
+         git_odb_exists(odb, &oid) == 1;
 }
 
 bool Descends(git_repository* repository, const std::string& commit, const std::string& ancestor) {
@@ -52,7 +54,8 @@ Result<std::string> DefaultBranch(const RemoteAddress& remote) {
 
 Result<Refs> Mirror::Known() const {
   git_reference_iterator* raw = nullptr;
-  if (git_reference_iterator_glob_new(&raw, git(), (std::string(kTracking) + "*").c_str()) != 0) return FailGit("list what is known of " + remote_.url);
+  if (git_reference_iterator_glob_new(&raw, git(), (std::string(kTracking) + "*").c_str()) != 0)
+    return FailGit("list what is known of " + remote_.url);
   const GitHandle<git_reference_iterator, git_reference_iterator_free> iterator = [&] {
     GitHandle<git_reference_iterator, git_reference_iterator_free> handle;
     handle.value = raw;
@@ -87,7 +90,9 @@ Status Mirror::UpdateTrackingRefs(const Refs& known, const Refs& now, const std:
   if (main == main_before) return {};
   if (main.empty()) return DeleteReference(git(), kTrackingHead);
   GitReference head;
-  if (git_reference_symbolic_create(head.out(), git(), kTrackingHead, Tracking(main).c_str(), 1, "warpwright: fetch") != 0) return FailGit("remember the main branch");
+  if (git_reference_symbolic_create(head.out(), git(), kTrackingHead, Tracking(main).c_str(), 1, "warpwright: fetch") !=
+      0)
+    return FailGit("remember the main branch");
   return {};
 }
 
@@ -127,24 +132,28 @@ Result<Mirror::Tip> Mirror::RemoteTip(const std::string& branch) {
   if (!Has(git(), tip.commit)) WW_TRY(connection->Download({ref}));
   WW_TRY(Point(git(), std::string(kTips) + branch, tip.commit));
   WW_ASSIGN(const GitCommit commit, LookUpCommit(git(), tip.commit));
-  const bool trailer = std::string_view(git_commit_message(commit)).find(Repository::kTrailer) != std::string_view::npos;
-  // Whoever amends a commit of ours becomes its committer, and the message stays. What this mirror's own branch holds was made here.
+  const bool trailer =
+      std::string_view(git_commit_message(commit)).find(Repository::kTrailer) != std::string_view::npos;
+  // Whoever amends a commit of ours becomes its committer, and the message stays. What this mirror's own branch holds
+  // was made here.
   GitReference local;
-  const bool made_here = git_reference_lookup(local.out(), git(), ref.c_str()) == 0 && git_reference_target(local) != nullptr &&
-                         ToString(git_reference_target(local)) == tip.commit;
+  const bool made_here = git_reference_lookup(local.out(), git(), ref.c_str()) == 0 &&
+                         git_reference_target(local) != nullptr && ToString(git_reference_target(local)) == tip.commit;
   const git_signature* committer = git_commit_committer(commit);
   if (trailer && (made_here || (committer != nullptr && us_.email == committer->email))) tip.owner = Owner::kOurs;
   return tip;
 }
 
-Result<Mirror::PushResult> Mirror::Push(const std::string& branch, const std::string& commit, const std::string& expected) {
+Result<Mirror::PushResult> Mirror::Push(const std::string& branch, const std::string& commit,
+                                        const std::string& expected) {
   const std::string ref = std::string(kHeads) + branch;
   WW_TRY(config::CheckBranchName(branch));
   WW_TRY(LookUpCommit(git(), commit));
   if (!branch.starts_with("warpwright/")) {
     WW_ASSIGN(const std::string main, DefaultBranch(remote_));
     if (main == ref) return PushResult{false, branch + " is the main branch, which is never pushed to", expected};
-    if (!expected.empty() && !Descends(git(), commit, expected)) return PushResult{false, "the commit does not follow " + expected, expected};
+    if (!expected.empty() && !Descends(git(), commit, expected))
+      return PushResult{false, "the commit does not follow " + expected, expected};
   }
   PushOutcome outcome;
   if (const auto local = LocalPath(remote_.url); !local.empty()) {

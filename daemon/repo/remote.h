@@ -1,9 +1,9 @@
-// Remote repositories: what their refs are, and moving objects between them and a bare mirror in the state folder. Local paths, file://,
-// https:// (token) and ssh (a key, or the agent), through libgit2's own transports.
+// Remote repositories: what their refs are, and moving objects between them and a bare mirror in the state folder.
+// Local paths, file://, https:// (token) and ssh (a key, or the agent), through libgit2's own transports.
 //
-// Credentials are given to libgit2 in its callback, at the moment when the server asks; they are never part of a URL, a configuration file,
-// an environment or a command line. The event that matters is "ref X moved from A to B" against what the mirror last knew, so that a missed
-// wake-up loses nothing.
+// Credentials are given to libgit2 in its callback, at the moment when the server asks; they are never part of a URL, a
+// configuration file, an environment or a command line. The event that matters is "ref X moved from A to B" against
+// what the mirror last knew, so that a missed wake-up loses nothing.
 #pragma once
 
 #include <chrono>
@@ -20,18 +20,19 @@
 namespace warpwright::repo {
 
 struct Credential {
-  std::function<Result<std::string>()> token;  // for https; asked again for each connection, since an App's lives an hour
-  std::filesystem::path ssh_key;               // private key; empty: the agent
-  std::filesystem::path ssh_known_hosts;       // empty: ~/.ssh/known_hosts; a host that is not in it is refused
+  std::function<Result<std::string>()>
+      token;                              // for https; asked again for each connection, since an App's lives an hour
+  std::filesystem::path ssh_key;          // private key; empty: the agent
+  std::filesystem::path ssh_known_hosts;  // empty: ~/.ssh/known_hosts; a host that is not in it is refused
 };
 // What one connection may cost us. Beyond them it is cut.
 struct TransferLimits {
   uint64_t bytes = 8ull << 30;
   uint32_t objects = 20'000'000;
-  std::chrono::minutes time{60};   // of the whole connection; silence ends it much earlier (repo/timed_stream.h)
+  std::chrono::minutes time{60};  // of the whole connection; silence ends it much earlier (repo/timed_stream.h)
 };
 struct RemoteAddress {
-  std::string url;                 // as config/remote_text.h accepts it
+  std::string url;  // as config/remote_text.h accepts it
   Credential credential;
   TransferLimits limits;
 };
@@ -44,8 +45,8 @@ struct RefMove {
   bool operator==(const RefMove&) const = default;
 };
 
-// One round trip, no objects. Branches only. Errors: kConfig (address), kEnvironment (credentials, host key, no ssh program), kUnsupported (a
-// shallow remote), kTimeout (silence or a limit), kIo.
+// One round trip, no objects. Branches only. Errors: kConfig (address), kEnvironment (credentials, host key, no ssh
+// program), kUnsupported (a shallow remote), kTimeout (silence or a limit), kIo.
 Result<Refs> ListRefs(const RemoteAddress& remote);
 // "refs/heads/main": the branch that the remote's HEAD names; empty where there is no commit yet.
 Result<std::string> DefaultBranch(const RemoteAddress& remote);
@@ -54,8 +55,9 @@ bool IsOwnBranch(std::string_view ref);
 
 class Mirror {
  public:
-  // A bare repository at `path`, made where it is missing. A broken one is kept beside it as `path`.broken and made anew. `us` is the author
-  // of our commits, by which RemoteTip knows them. Cheap; open one for each thread, and for each process as many as it likes.
+  // A bare repository at `path`, made where it is missing. A broken one is kept beside it as `path`.broken and made
+  // anew. `us` is the author of our commits, by which RemoteTip knows them. Cheap; open one for each thread, and for
+  // each process as many as it likes.
   static Result<Mirror> Open(const std::filesystem::path& path, RemoteAddress remote, Signature us = {});
 
   Repository& repository() { return repository_; }
@@ -64,24 +66,28 @@ class Mirror {
   Result<Refs> Known() const;
   // The remote's DefaultBranch as of the last Fetch.
   Result<std::string> MainBranch() const;
-  // Fetches, prunes and says what moved since the last Fetch, sorted by ref. Our own branches are not events. Objects come before refs, so
-  // that it may be cut off anywhere; what it had told nobody yet is then lost as a RefMove, but not in Known(). A first Fetch reports all.
+  // Fetches, prunes and says what moved since the last Fetch, sorted by ref. Our own branches are not events. Objects
+  // come before refs, so that it may be cut off anywhere; what it had told nobody yet is then lost as a RefMove, but
+  // not in Known(). A first Fetch reports all.
   Result<std::vector<RefMove>> Fetch();
 
-  // Every Fetch leaves a pack, and lookups slow down with their number: where there are more, `git gc` joins them if there is a git program.
-  // Fetch calls it. Objects that nothing refers to stay for three months, since events may name them.
+  // Every Fetch leaves a pack, and lookups slow down with their number: where there are more, `git gc` joins them if
+  // there is a git program. Fetch calls it. Objects that nothing refers to stay for three months, since events may name
+  // them.
   Status CollectGarbage(size_t packs_at_most = 64);
 
-  // Pushes commit `commit` (in the mirror) to `branch`. The remote's tip must be `expected` (empty: absent) at the moment of the push, else
-  // nothing is pushed and `rejected` says why; so it does where the server refuses. Pushing what is already there succeeds. Outside warpwright/
-  // only fast-forwards are pushed, and never to the remote's main branch. A local remote's hooks do not run.
+  // Pushes commit `commit` (in the mirror) to `branch`. The remote's tip must be `expected` (empty: absent) at the
+  // moment of the push, else nothing is pushed and `rejected` says why; so it does where the server refuses. Pushing
+  // what is already there succeeds. Outside warpwright/ only fast-forwards are pushed, and never to the remote's main
+  // branch. A local remote's hooks do not run.
   struct PushResult {
     bool done = false;
     std::string rejected;
     std::string remote_tip;  // what was found there
   };
   Result<PushResult> Push(const std::string& branch, const std::string& commit, const std::string& expected);
-  // Whether the remote's tip of `branch` is absent, ours (its message carries Repository::kTrailer and it is our committer) or foreign.
+  // Whether the remote's tip of `branch` is absent, ours (its message carries Repository::kTrailer and it is our
+  // committer) or foreign.
   enum class Owner { kAbsent, kOurs, kForeign };
   struct Tip {
     Owner owner = Owner::kAbsent;
@@ -90,7 +96,8 @@ class Mirror {
   Result<Tip> RemoteTip(const std::string& branch);
 
  private:
-  Mirror(Repository repository, RemoteAddress remote, Signature us) : repository_(std::move(repository)), remote_(std::move(remote)), us_(std::move(us)) {}
+  Mirror(Repository repository, RemoteAddress remote, Signature us)
+      : repository_(std::move(repository)), remote_(std::move(remote)), us_(std::move(us)) {}
   git_repository* git() const { return repository_.repository_.get(); }
   Status UpdateTrackingRefs(const Refs& known, const Refs& now, const std::string& main);
   Repository repository_;

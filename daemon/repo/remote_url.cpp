@@ -50,7 +50,8 @@ Result<RemoteUrl> ParseRemoteUrl(const std::string& url) {
   RemoteUrl place;
   WW_ASSIGN(place.kind, config::CheckRemoteUrl(url));
   place.url = url;
-  if (place.kind == config::RemoteKind::kLocal && url.starts_with("file://")) place.url = Decode(std::string_view(url).substr(7));
+  if (place.kind == config::RemoteKind::kLocal && url.starts_with("file://"))
+    place.url = Decode(std::string_view(url).substr(7));
   if (place.url.find('\0') != std::string::npos) return Fail(ErrorCode::kConfig, "the address holds a zero byte");
   if (place.kind == config::RemoteKind::kSsh) place.ssh = ParseSsh(url);
   return place;
@@ -58,7 +59,8 @@ Result<RemoteUrl> ParseRemoteUrl(const std::string& url) {
 
 std::filesystem::path LocalPath(const std::string& url) {
   const auto place = ParseRemoteUrl(url);
-  return place && place->kind == config::RemoteKind::kLocal ? std::filesystem::path(place->url) : std::filesystem::path();
+  return place && place->kind == config::RemoteKind::kLocal ? std::filesystem::path(place->url)
+                                                            : std::filesystem::path();
 }
 
 }  // namespace warpwright::repo

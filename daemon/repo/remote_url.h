@@ -15,7 +15,7 @@ struct SshTarget {
 };
 struct RemoteUrl {
   config::RemoteKind kind = config::RemoteKind::kLocal;
-  std::string url;               // for libgit2; a local one is its path
+  std::string url;  // for libgit2; a local one is its path
   SshTarget ssh;
 };
 

@@ -22,7 +22,8 @@ Result<std::string> BlobText(git_repository* repository, const git_oid* id, cons
   if (size > kMaxBlobBytes) return Fail(ErrorCode::kUnsupported, name + " is larger than 16 MiB");
   std::string text(static_cast<const char*>(git_blob_rawcontent(blob)), size);
   if (text.rfind("version https://git-lfs.github.com/spec/", 0) == 0)
-    return Fail(ErrorCode::kUnsupported, name + " is a Git LFS pointer, not its content", "run git lfs pull, or keep kernels outside LFS");
+    return Fail(ErrorCode::kUnsupported, name + " is a Git LFS pointer, not its content",
+                "run git lfs pull, or keep kernels outside LFS");
   return text;
 }
 
@@ -47,7 +48,8 @@ Status WriteNewFile(const std::filesystem::path& path, const std::string& text) 
   return {};
 }
 
-Result<GitDiff> DiffOf(git_repository* repository, const std::string& from, const std::string& to, const std::string& file) {
+Result<GitDiff> DiffOf(git_repository* repository, const std::string& from, const std::string& to,
+                       const std::string& file) {
   WW_ASSIGN(GitTree old_tree, TreeOf(repository, from));
   WW_ASSIGN(GitTree new_tree, TreeOf(repository, to));
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
@@ -66,9 +68,10 @@ Result<GitDiff> DiffOf(git_repository* repository, const std::string& from, cons
 
 Result<Signature> Signature::Parse(std::string_view text) {
   const size_t open = text.rfind(" <"), close = text.rfind('>');
-  if (open == std::string_view::npos || open == 0 || close == std::string_view::npos || close != text.size() - 1 || close < open + 3 ||
-      text.find_first_of("\n\r") != std::string_view::npos)
-    return Fail(ErrorCode::kUsage, "'" + std::string(text) + "' is not an author", "write it as \"Name <mail@example.org>\"");
+  if (open == std::string_view::npos || open == 0 || close == std::string_view::npos || close != text.size() - 1 ||
+      close < open + 3 || text.find_first_of("\n\r") != std::string_view::npos)
+    return Fail(ErrorCode::kUsage, "'" + std::string(text) + "' is not an author",
+                "write it as \"Name <mail@example.org>\"");
   return Signature{std::string(text.substr(0, open)), std::string(text.substr(open + 2, close - open - 2))};
 }
 
@@ -99,17 +102,17 @@ Result<Repository> Repository::Open(const std::filesystem::path& path) {
 bool Repository::bare() const { return git_repository_is_bare(repository_.get()) == 1; }
 bool Repository::shallow() const { return git_repository_is_shallow(repository_.get()) == 1; }
 
-std::filesystem::path Repository::common_directory() const {
-  return git_repository_commondir(repository_.get());
-}
+std::filesystem::path Repository::common_directory() const { return git_repository_commondir(repository_.get()); }
 
 Result<std::string> Repository::Resolve(const std::string& revision) const {
   GitObject object, commit;
   if (git_revparse_single(object.out(), repository_.get(), revision.c_str()) != 0 ||
       git_object_peel(commit.out(), object, GIT_OBJECT_COMMIT) != 0) {
-    const char* remedy = shallow()            ? "this is a shallow clone: fetch the rest (git fetch --unshallow; fetch-depth: 0 in actions/checkout)"
-                         : revision == "HEAD" ? "make a first commit"
-                                              : "name a commit, branch or tag that exists";
+    const char* remedy =
+        shallow()
+            ? "this is a shallow clone: fetch the rest (git fetch --unshallow; fetch-depth: 0 in actions/checkout)"
+        : revision == "HEAD" ? "make a first commit"
+                             : "name a commit, branch or tag that exists";
     auto failure = FailGit("'" + revision + "' is not a revision of " + root_.string(), remedy);
     failure.value().code = ErrorCode::kUsage;
     return failure;
@@ -153,7 +156,8 @@ Result<std::optional<std::string>> Repository::Read(const std::string& commit, c
   const int code = git_tree_entry_bypath(entry.out(), tree, file.c_str());
   if (code == GIT_ENOTFOUND) {
     if (const auto module = SubmoduleOnTheWay(tree, file))
-      return Fail(ErrorCode::kUnsupported, file + " is inside the submodule " + *module, "watch the repository that the submodule comes from, or keep the kernel in this one");
+      return Fail(ErrorCode::kUnsupported, file + " is inside the submodule " + *module,
+                  "watch the repository that the submodule comes from, or keep the kernel in this one");
     return std::optional<std::string>();
   }
   if (code != 0) return FailGit("look up " + file + " in " + commit);
@@ -201,7 +205,8 @@ Result<std::vector<TreeFile>> Repository::Files(const std::string& commit) const
     const auto kind = mode == GIT_FILEMODE_LINK     ? TreeFile::Kind::kLink
                       : mode == GIT_FILEMODE_COMMIT ? TreeFile::Kind::kSubmodule
                                                     : TreeFile::Kind::kFile;
-    static_cast<std::vector<TreeFile>*>(payload)->push_back({std::string(folder) + git_tree_entry_name(entry), ToString(git_tree_entry_id(entry)), kind});
+    static_cast<std::vector<TreeFile>*>(payload)->push_back(
+        {std::string(folder) + git_tree_entry_name(entry), ToString(git_tree_entry_id(entry)), kind});
     return 0;
   };
   if (git_tree_walk(tree, GIT_TREEWALK_PRE, visit, &files) != 0) return FailGit("list the files of " + commit);

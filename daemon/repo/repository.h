@@ -1,5 +1,5 @@
-// A git repository, through libgit2. Reads objects; writes objects, refs below refs/heads/warpwright/ and one branch that the caller allows
-// by name; never the index, the working tree or a branch that somebody has checked out.
+// A git repository, through libgit2. Reads objects; writes objects, refs below refs/heads/warpwright/ and one branch
+// that the caller allows by name; never the index, the working tree or a branch that somebody has checked out.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@ struct Signature {
 
 // One file of one commit, to be written on top of `base`.
 struct BranchCommit {
-  std::string branch;   // "warpwright/softmax"
-  std::string base;     // commit id
+  std::string branch;  // "warpwright/softmax"
+  std::string base;    // commit id
   std::string file;
   std::string content;
   std::string message;
@@ -40,8 +40,8 @@ struct PublishedBranch {
 
 // Files of one commit on a branch that is all ours, such as the history of nights.
 struct FilesCommit {
-  std::string branch;   // without refs/heads/
-  std::string parent;   // commit id; empty: the branch begins here, without a parent
+  std::string branch;                        // without refs/heads/
+  std::string parent;                        // commit id; empty: the branch begins here, without a parent
   std::map<std::string, std::string> files;  // by path; the parent's other files stay
   std::string message;
   Signature author;
@@ -51,7 +51,7 @@ struct FilesCommit {
 struct TreeFile {
   enum class Kind { kFile, kLink, kSubmodule };
   std::string path;
-  std::string id;       // 40 hex digits: of the blob, or of the submodule's commit
+  std::string id;  // 40 hex digits: of the blob, or of the submodule's commit
   Kind kind = Kind::kFile;
 };
 
@@ -77,17 +77,21 @@ class Repository {
   Result<std::string> Subject(const std::string& commit) const;
   // Paths that differ between two commits, new names where files were renamed, sorted.
   Result<std::vector<std::string>> ChangedFiles(const std::string& from, const std::string& to) const;
-  // Paths that differ, old and new names alike: without the search for renames, whose time grows with the square of their number.
+  // Paths that differ, old and new names alike: without the search for renames, whose time grows with the square of
+  // their number.
   Result<std::vector<std::string>> TouchedPaths(const std::string& from, const std::string& to) const;
-  // nullopt: no such file in that commit. Refuses blobs over 16 MiB, LFS pointers, symbolic links and files inside submodules (kUnsupported).
+  // nullopt: no such file in that commit. Refuses blobs over 16 MiB, LFS pointers, symbolic links and files inside
+  // submodules (kUnsupported).
   Result<std::optional<std::string>> Read(const std::string& commit, const std::string& file) const;
   // All paths of the commit's tree that `wanted` accepts; symbolic links and submodules are left out.
-  Result<std::vector<std::string>> List(const std::string& commit, const std::function<bool(std::string_view)>& wanted) const;
+  Result<std::vector<std::string>> List(const std::string& commit,
+                                        const std::function<bool(std::string_view)>& wanted) const;
   // Everything in the commit's tree, in git's order.
   Result<std::vector<TreeFile>> Files(const std::string& commit) const;
   // Of a file that Files gave; `name` is for messages. Refuses what Read refuses.
   Result<std::string> Content(const std::string& blob, const std::string& name) const;
-  // Writes those files below `destination`, which is created. Those that Read refuses are left out. On disk when it returns.
+  // Writes those files below `destination`, which is created. Those that Read refuses are left out. On disk when it
+  // returns.
   Status Export(const std::string& commit, const std::function<bool(std::string_view)>& wanted,
                 const std::filesystem::path& destination) const;
   // Unified diff of one file between two commits.
@@ -95,12 +99,13 @@ class Repository {
   // A value of the repository's git configuration.
   std::optional<std::string> Config(const std::string& key) const;
 
-  // Puts one commit on `branch`, whose tip may be absent or a commit of ours (its message carries the trailer kTrailer); a foreign tip,
-  // a branch that is checked out and a name outside warpwright/ are refused. Repeating it changes nothing.
+  // Puts one commit on `branch`, whose tip may be absent or a commit of ours (its message carries the trailer
+  // kTrailer); a foreign tip, a branch that is checked out and a name outside warpwright/ are refused. Repeating it
+  // changes nothing.
   Result<PublishedBranch> Publish(const BranchCommit& request);
-  // One commit on exactly the branch `allowed`, which must be the request's, and may not be checked out. Its tip must be absent, `parent`, an
-  // ancestor of it, or a commit with our trailer (one that lost a race and is done again); anything else is kUnsupported. Without a change
-  // to the parent's files there is no commit: `changed` is false.
+  // One commit on exactly the branch `allowed`, which must be the request's, and may not be checked out. Its tip must
+  // be absent, `parent`, an ancestor of it, or a commit with our trailer (one that lost a race and is done again);
+  // anything else is kUnsupported. Without a change to the parent's files there is no commit: `changed` is false.
   Result<PublishedBranch> CommitFiles(const FilesCommit& request, std::string_view allowed);
 
   static constexpr std::string_view kTrailer = "Optimized-by: warpwright";

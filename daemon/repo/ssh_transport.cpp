@@ -24,9 +24,9 @@ struct SshStream {
   base::Child child;
 };
 struct SshSubtransport {
-  git_smart_subtransport parent{};         // first
+  git_smart_subtransport parent{};  // first
   SshOptions* options = nullptr;
-  SshStream* open = nullptr;               // owned by libgit2
+  SshStream* open = nullptr;  // owned by libgit2
 };
 
 int FailSsh(const std::string& message) {
@@ -58,10 +58,12 @@ int Read(git_smart_subtransport_stream* base, char* buffer, size_t size, size_t*
 
 int Write(git_smart_subtransport_stream* base, const char* buffer, size_t size) {
   SshStream& stream = *reinterpret_cast<SshStream*>(base);
-  const base::PipeSignalBlocked blocked;  // ssh may have ended: that is an error of this connection and not the end of the process
+  const base::PipeSignalBlocked
+      blocked;  // ssh may have ended: that is an error of this connection and not the end of the process
   while (size > 0) {
     if (WaitFor(stream.child.to_child(), POLLOUT) != 0) return -1;
-    const ssize_t count = ::write(stream.child.to_child(), buffer, std::min<size_t>(size, 4096));  // at most PIPE_BUF never blocks after POLLOUT
+    const ssize_t count = ::write(stream.child.to_child(), buffer,
+                                  std::min<size_t>(size, 4096));  // at most PIPE_BUF never blocks after POLLOUT
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return FailSsh(std::string("write to ssh: ") + std::strerror(errno));
     buffer += count;
@@ -76,15 +78,18 @@ void FreeStream(git_smart_subtransport_stream* base) {
   delete stream;
 }
 
-int Action(git_smart_subtransport_stream** out, git_smart_subtransport* base, const char*, git_smart_service_t service) {
+int Action(git_smart_subtransport_stream** out, git_smart_subtransport* base, const char*,
+           git_smart_service_t service) {
   SshSubtransport& transport = *reinterpret_cast<SshSubtransport*>(base);
   const bool goes_on = service == GIT_SERVICE_UPLOADPACK || service == GIT_SERVICE_RECEIVEPACK;
   if (goes_on && transport.open == nullptr) return FailSsh("the connection is not open");
   if (!goes_on) {
     base::Command command;
-    command.argv = SshArguments(*transport.options, service == GIT_SERVICE_UPLOADPACK_LS ? "git-upload-pack" : "git-receive-pack");
+    command.argv =
+        SshArguments(*transport.options, service == GIT_SERVICE_UPLOADPACK_LS ? "git-upload-pack" : "git-receive-pack");
     command.env = base::MinimalEnvironment();
-    if (const char* agent = std::getenv("SSH_AUTH_SOCK"); agent != nullptr && transport.options->key.empty()) command.env["SSH_AUTH_SOCK"] = agent;
+    if (const char* agent = std::getenv("SSH_AUTH_SOCK"); agent != nullptr && transport.options->key.empty())
+      command.env["SSH_AUTH_SOCK"] = agent;
     auto child = base::Child::Start(command, transport.options->stderr_path);
     if (!child) return FailSsh("start ssh: " + child.error().message);
     transport.open = new SshStream{{}, std::move(*child)};

@@ -1,5 +1,6 @@
-// git over ssh through the ssh program, as git itself does it: its configuration, its agents, its key types and above all its check of the
-// host's key hold. (Debian's libgit2 has libssh2 inside, which knows no time limit and only one place for known hosts.)
+// git over ssh through the ssh program, as git itself does it: its configuration, its agents, its key types and above
+// all its check of the host's key hold. (Debian's libgit2 has libssh2 inside, which knows no time limit and only one
+// place for known hosts.)
 #pragma once
 
 #include <filesystem>

@@ -43,7 +43,8 @@ int Wait(const TimedStream& stream, short events, int timeout_ms) {
 }
 
 int ConnectTo(TimedStream& stream, const addrinfo& address) {
-  stream.socket = base::Fd(::socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
+  stream.socket =
+      base::Fd(::socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
   if (!stream.socket.valid()) return FailNet(std::string("socket: ") + std::strerror(errno));
   if (::connect(stream.socket.get(), address.ai_addr, address.ai_addrlen) == 0) return 0;
   int failure = errno;

@@ -18,11 +18,13 @@ constexpr size_t kCounterRows = 8, kUntestedShown = 4;
 
 std::string LeftOut(size_t count, std::string_view what, const Explanation& e) {
   if (count == 0) return {};
-  return fmt::format("\n_{} more {}{} left out to keep this page readable; {} prints everything._\n", count, what, count == 1 ? " is" : "s are",
-                     CodeSpan("warpwright show --kernel " + base::ShellWord(e.kernel)));
+  return fmt::format("\n_{} more {}{} left out to keep this page readable; {} prints everything._\n", count, what,
+                     count == 1 ? " is" : "s are", CodeSpan("warpwright show --kernel " + base::ShellWord(e.kernel)));
 }
 
-bool IsSlower(const CaseRow& row) { return row.decision == "slower" || (row.decision.empty() && row.after_us > row.before_us * 1.005); }
+bool IsSlower(const CaseRow& row) {
+  return row.decision == "slower" || (row.decision.empty() && row.after_us > row.before_us * 1.005);
+}
 
 // Cells of numbers are not broken into lines: on a phone the table scrolls instead.
 std::string Unbroken(std::string_view text) {
@@ -35,13 +37,15 @@ std::string Unbroken(std::string_view text) {
 std::string Step(const std::string& step, size_t max_bytes) {
   const size_t end = std::min(step.find_first_of(" :"), step.size());
   const bool settings = end < step.size() && step[end] == ' ';
-  return CodeSpan(step.substr(0, end)) + (settings ? " " : ": ") + EscapeMarkdown(step.substr(std::min(step.size(), end + 1)), max_bytes);
+  return CodeSpan(step.substr(0, end)) + (settings ? " " : ": ") +
+         EscapeMarkdown(step.substr(std::min(step.size(), end + 1)), max_bytes);
 }
 
 std::string SpeedupCell(const CaseRow& row) {
   if (!(row.after_us > 0)) return "–";
-  std::string cell = row.timing ? fmt::format("{} ({:.2f} to {:.2f})", FormatGain(row.timing->gain), row.timing->low, row.timing->high)
-                                : FormatGain(row.before_us / row.after_us);
+  std::string cell =
+      row.timing ? fmt::format("{} ({:.2f} to {:.2f})", FormatGain(row.timing->gain), row.timing->low, row.timing->high)
+                 : FormatGain(row.before_us / row.after_us);
   if (IsSlower(row)) return "**" + cell + ", slower**";
   if (row.decision == "same") return cell + ", same";
   if (row.decision == "inconclusive") return cell + ", uncertain";
@@ -52,7 +56,8 @@ std::string SpeedupCell(const CaseRow& row) {
 std::string ErrorCell(const CaseRow& row) {
   const OutputError* worst = nullptr;
   for (const auto& error : row.errors)
-    if (!error.identical && (worst == nullptr || error.error * worst->allowed > worst->error * error.allowed)) worst = &error;
+    if (!error.identical && (worst == nullptr || error.error * worst->allowed > worst->error * error.allowed))
+      worst = &error;
   if (worst != nullptr) return fmt::format("{} / {}", FormatError(worst->error), FormatError(worst->allowed));
   return row.errors.empty() ? "–" : "bit-identical";
 }
@@ -65,15 +70,18 @@ std::string Changes(const Provenance& p) {
 std::string HotList(const std::vector<HotLine>& lines, std::string_view when) {
   std::string out;
   for (const auto& line : lines)
-    out += fmt::format("{}line {}{} ({:.0f} % {})", out.empty() ? "" : ", ", line.line, line.text.empty() ? "" : " " + CodeSpan(base::CleanText(line.text, 60)),
-                       100 * line.share, EscapeMarkdown(line.what, 60));
+    out += fmt::format("{}line {}{} ({:.0f} % {})", out.empty() ? "" : ", ", line.line,
+                       line.text.empty() ? "" : " " + CodeSpan(base::CleanText(line.text, 60)), 100 * line.share,
+                       EscapeMarkdown(line.what, 60));
   return out.empty() ? out : fmt::format("- Where the time went {}: {}.\n", when, out);
 }
 
 std::string Ranges(const std::vector<LineRange>& ranges) {
   std::string out;
   for (size_t i = 0; i < ranges.size() && i < 6; ++i)
-    out += (i == 0 ? "" : ", ") + (ranges[i].first == ranges[i].last ? fmt::format("{}", ranges[i].first) : fmt::format("{}–{}", ranges[i].first, ranges[i].last));
+    out += (i == 0 ? "" : ", ") + (ranges[i].first == ranges[i].last
+                                       ? fmt::format("{}", ranges[i].first)
+                                       : fmt::format("{}–{}", ranges[i].first, ranges[i].last));
   if (ranges.size() > 6) out += fmt::format(" and {} more places", ranges.size() - 6);
   return out;
 }
@@ -97,7 +105,8 @@ std::string Numerics(const Explanation& e) {
   for (const auto& row : e.cases)
     for (const auto& error : row.errors)
       if (!error.identical && error.allowed > 0) share = std::max(share, error.error / error.allowed);
-  return fmt::format("**Not bit-identical**: on {} the largest error is {:.0f} % of what is allowed.", CaseNames(e, true), 100 * share);
+  return fmt::format("**Not bit-identical**: on {} the largest error is {:.0f} % of what is allowed.",
+                     CaseNames(e, true), 100 * share);
 }
 
 // A plan's reason with the first two facts that it cites: "round 1, m: why [1][2] [1] fact; [2] fact; [3] fact".
@@ -110,7 +119,8 @@ std::string PlanWords(const std::string& plan, size_t max_bytes) {
     if (end == std::string::npos || end - at > 3) break;
     reason.erase(at, end - at + 1);
   }
-  if (const size_t second = cited.find("; [2] "); second != std::string::npos) cited = cited.substr(0, std::min(cited.find("; [", second + 6), cited.size())).replace(second, 6, "; ");
+  if (const size_t second = cited.find("; [2] "); second != std::string::npos)
+    cited = cited.substr(0, std::min(cited.find("; [", second + 6), cited.size())).replace(second, 6, "; ");
   return EscapeMarkdown(reason, max_bytes) + " (" + EscapeMarkdown(cited, max_bytes / 2) + ")";
 }
 
@@ -144,21 +154,31 @@ std::string GainSentence(const Explanation& e, const Provenance& p) {
 std::string ProgramNote(const Explanation& e) {
   size_t compared = 0;
   for (const auto& row : e.cases) compared += row.errors.empty() ? 0 : 1;
-  const std::string checked = compared > 0 ? fmt::format("checked it against the original on {}", Plural(static_cast<int>(compared), "shape")) : "checked it against the original";
+  const std::string checked =
+      compared > 0 ? fmt::format("checked it against the original on {}", Plural(static_cast<int>(compared), "shape"))
+                   : "checked it against the original";
   if (e.modelled)
-    return fmt::format("> [!NOTE]\n> Written by a program, which {}. **The times are modelled by a simulator of {}; no GPU ran this kernel.** It stays a draft until "
-                       "somebody measures it.\n",
-                       checked, EscapeMarkdown(ChipName(e), 60));
-  return fmt::format("> [!NOTE]\n> Written by a program, which {} and measured both in pairs on {}. Nobody has read it yet: please review it as you would "
-                     "any other change.\n",
-                     checked, EscapeMarkdown(e.chip_name, 60));
+    return fmt::format(
+        "> [!NOTE]\n> Written by a program, which {}. **The times are modelled by a simulator of {}; no GPU ran this "
+        "kernel.** It stays a draft until "
+        "somebody measures it.\n",
+        checked, EscapeMarkdown(ChipName(e), 60));
+  return fmt::format(
+      "> [!NOTE]\n> Written by a program, which {} and measured both in pairs on {}. Nobody has read it yet: please "
+      "review it as you would "
+      "any other change.\n",
+      checked, EscapeMarkdown(e.chip_name, 60));
 }
 
 std::string CaseTable(const Explanation& e, size_t max_rows) {
   if (e.cases.empty()) return {};
-  const bool intervals = std::any_of(e.cases.begin(), e.cases.end(), [](const CaseRow& row) { return row.timing.has_value(); });
+  const bool intervals =
+      std::any_of(e.cases.begin(), e.cases.end(), [](const CaseRow& row) { return row.timing.has_value(); });
   const bool errors = BitIdentical(e).has_value();
-  std::string out = fmt::format("| shape | before | after | {} |{}\n|:--|--:|--:|--:|{}\n", e.modelled ? "speedup, modelled" : intervals ? "speedup (95\u00a0%)" : "speedup",
+  std::string out = fmt::format("| shape | before | after | {} |{}\n|:--|--:|--:|--:|{}\n",
+                                e.modelled  ? "speedup, modelled"
+                                : intervals ? "speedup (95\u00a0%)"
+                                            : "speedup",
                                 errors ? " max\u00a0error\u00a0/\u00a0allowed |" : "", errors ? "--:|" : "");
   bool verified_only = false, sampled = false;
   // Slower rows are never the ones that are left out.
@@ -171,8 +191,10 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
   for (const CaseRow* row : rows) {
     verified_only = verified_only || !(row->weight > 0);
     sampled = sampled || row->sampled;
-    out += fmt::format("| {}{}{} | {} | {} | {} |{}\n", EscapeMarkdown(row->name, 80), row->sampled ? " ¹" : "", row->weight > 0 ? "" : " ²", Unbroken(FormatMicroseconds(row->before_us)),
-                       Unbroken(FormatMicroseconds(row->after_us)), Unbroken(SpeedupCell(*row)), errors ? " " + Unbroken(ErrorCell(*row)) + " |" : "");
+    out += fmt::format("| {}{}{} | {} | {} | {} |{}\n", EscapeMarkdown(row->name, 80), row->sampled ? " ¹" : "",
+                       row->weight > 0 ? "" : " ²", Unbroken(FormatMicroseconds(row->before_us)),
+                       Unbroken(FormatMicroseconds(row->after_us)), Unbroken(SpeedupCell(*row)),
+                       errors ? " " + Unbroken(ErrorCell(*row)) + " |" : "");
   }
   std::vector<std::string> notes;
   if (sampled) notes.emplace_back("¹ counted on part of the grid");
@@ -183,42 +205,54 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
 
 std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t max_bytes) {
   std::string out = "\n### Why it is faster\n\n";
-  for (size_t i = 0; i < e.steps.size() && i < max_steps; ++i) out += fmt::format("{}. {}\n", i + 1, Step(e.steps[i], max_bytes));
+  for (size_t i = 0; i < e.steps.size() && i < max_steps; ++i)
+    out += fmt::format("{}. {}\n", i + 1, Step(e.steps[i], max_bytes));
   out += LeftOut(e.steps.size() - std::min(e.steps.size(), max_steps), "step", e);
   std::string list;
   if (e.roofline_share_after > 0)
-    list += fmt::format("- Of the chip's roofline, {:.0f} % was reached before and {:.0f} % {}.\n", 100 * e.roofline_share_before, 100 * e.roofline_share_after,
+    list += fmt::format("- Of the chip's roofline, {:.0f} % was reached before and {:.0f} % {}.\n",
+                        100 * e.roofline_share_before, 100 * e.roofline_share_after,
                         e.modelled ? "is now (modelled)" : "is now");
   list += HotList(e.hot_before, "before") + HotList(e.hot_after, "now");
   if (!list.empty()) out += "\n" + list;
   if (e.counters.empty()) return out;
-  out += fmt::format("\n| counter{} | before | after | change |\n|:--|--:|--:|--:|\n", e.modelled ? " (simulated)" : "");
+  out +=
+      fmt::format("\n| counter{} | before | after | change |\n|:--|--:|--:|--:|\n", e.modelled ? " (simulated)" : "");
   for (size_t i = 0; i < e.counters.size() && i < kCounterRows; ++i) {
     const CounterRow& c = e.counters[i];
     const std::string unit = c.unit == "count" || c.unit == "ratio" || c.unit == "bool" ? "" : c.unit;
-    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(FieldWords(c.name), 60), unit.empty() ? "" : ", " + EscapeMarkdown(unit, 20), FormatNumber(c.before),
+    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(FieldWords(c.name), 60),
+                       unit.empty() ? "" : ", " + EscapeMarkdown(unit, 20), FormatNumber(c.before),
                        FormatNumber(c.after), Unbroken(FormatChange(c.before, c.after)));
   }
   return out;
 }
 
-std::string MissingCounters(const std::string& note) { return "**Counters are missing**: " + EscapeMarkdown(note, 160) + "."; }
+std::string MissingCounters(const std::string& note) {
+  return "**Counters are missing**: " + EscapeMarkdown(note, 160) + ".";
+}
 
 std::string RenderReviewHints(const Explanation& e, const Provenance& p, size_t max_items, size_t max_bytes) {
   std::vector<std::string> items;
   if (!p.changed.empty()) items.push_back(fmt::format("**Lines** {} of {}.", Ranges(p.changed), CodeSpan(e.file)));
   if (std::string numerics = Numerics(e); !numerics.empty()) items.push_back(std::move(numerics));
   for (const auto& note : e.counter_notes) items.push_back(MissingCounters(note));
-  for (const auto& relaxation : e.relaxations) items.push_back("**Relaxed by the manifest**: " + CodeSpan(base::CleanText(relaxation, 100)) + ".");
-  for (const auto& precondition : e.preconditions) items.push_back("**From now on**: " + EscapeMarkdown(precondition, max_bytes));
-  for (const auto& review : e.review) items.push_back("**The judge asks to look at**: " + EscapeMarkdown(review, max_bytes));
+  for (const auto& relaxation : e.relaxations)
+    items.push_back("**Relaxed by the manifest**: " + CodeSpan(base::CleanText(relaxation, 100)) + ".");
+  for (const auto& precondition : e.preconditions)
+    items.push_back("**From now on**: " + EscapeMarkdown(precondition, max_bytes));
+  for (const auto& review : e.review)
+    items.push_back("**The judge asks to look at**: " + EscapeMarkdown(review, max_bytes));
   std::string untested = fmt::format("**Not tested**: chips other than {}", EscapeMarkdown(ChipName(e), 60));
   if (e.modelled) untested += ", and no real GPU";
-  if (const std::string whole = CaseNames(e, false); !whole.empty() && BitIdentical(e)) untested += fmt::format("; {} whole (too large: other inputs and smaller sizes of it were)", whole);
+  if (const std::string whole = CaseNames(e, false); !whole.empty() && BitIdentical(e))
+    untested += fmt::format("; {} whole (too large: other inputs and smaller sizes of it were)", whole);
   items.push_back(untested + ".");
   for (size_t i = 0; i < e.not_tested.size() && i < kUntestedShown; ++i)
     items.push_back("**Not tested**: " + EscapeMarkdown(e.not_tested[i], max_bytes) +
-                    (i + 1 == kUntestedShown && e.not_tested.size() > kUntestedShown ? fmt::format(", and {} more of this kind", e.not_tested.size() - kUntestedShown) : ""));
+                    (i + 1 == kUntestedShown && e.not_tested.size() > kUntestedShown
+                         ? fmt::format(", and {} more of this kind", e.not_tested.size() - kUntestedShown)
+                         : ""));
   std::string out = "\n### What to look at\n\n";
   for (size_t i = 0; i < items.size() && i < max_items; ++i) out += "- " + items[i] + "\n";
   return out + LeftOut(items.size() - std::min(items.size(), max_items), "point", e);
@@ -231,7 +265,8 @@ std::string RenderSearchHistory(const Explanation& e, size_t max_rounds) {
     accepted += attempt.accepted ? 1 : 0;
     wrong += !attempt.gain && attempt.outcome != "not applicable" ? 1 : 0;
   }
-  out += fmt::format("{} and {}: {} taken, {} rejected as wrong or unusable, the others no faster.\n", Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), accepted, wrong);
+  out += fmt::format("{} and {}: {} taken, {} rejected as wrong or unusable, the others no faster.\n",
+                     Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), accepted, wrong);
   if (max_rounds == 0) return out + "\n_The diagrams are left out to keep this page readable._\n";
   if (const std::string chart = ProgressChart(e); !chart.empty()) out += "\n" + chart;
   if (const std::string flowchart = AttemptFlowchart(e, max_rounds); !flowchart.empty()) out += "\n" + flowchart;
@@ -248,25 +283,30 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
   for (size_t i = e.attempts.size(); i-- > 0 && room > 0;)
     if (!e.attempts[i].accepted) rows.push_back(i), --room;
   std::sort(rows.begin(), rows.end());
-  std::string out = fmt::format("| round | method | verdict | {} | note |\n|--:|:--|:--|--:|:--|\n", e.modelled ? "gain, modelled" : "gain");
+  std::string out = fmt::format("| round | method | verdict | {} | note |\n|--:|:--|:--|--:|:--|\n",
+                                e.modelled ? "gain, modelled" : "gain");
   std::string last;
   for (const size_t i : rows) {
     const AttemptRow& a = e.attempts[i];
     // What a transformation says of itself is the same for each of its settings.
     const std::string note = a.message == last ? "as above" : EscapeMarkdown(a.message, max_bytes);
     last = a.message;
-    out += fmt::format("| {} | {}{} | {} | {} | {} |\n", a.round, EscapeMarkdown(a.method, 60), a.parameters.empty() ? "" : "<br>" + EscapeMarkdown(a.parameters, 80), VerdictWords(a),
+    out += fmt::format("| {} | {}{} | {} | {} | {} |\n", a.round, EscapeMarkdown(a.method, 60),
+                       a.parameters.empty() ? "" : "<br>" + EscapeMarkdown(a.parameters, 80), VerdictWords(a),
                        a.gain ? FormatGain(*a.gain) : "", note);
   }
   return out + LeftOut(e.attempts.size() - rows.size(), "attempt", e);
 }
 
 std::string Trajectory(const Explanation& e, size_t max_plans, size_t max_rows, size_t max_bytes) {
-  std::string body = fmt::format("The planner's own account of why each method was tried; what came of it was {}.\n\n", e.modelled ? "modelled" : "measured");
+  std::string body = fmt::format("The planner's own account of why each method was tried; what came of it was {}.\n\n",
+                                 e.modelled ? "modelled" : "measured");
   for (size_t i = 0; i < e.plans.size() && i < max_plans; ++i) body += "- " + PlanWords(e.plans[i], max_bytes) + "\n";
   body += LeftOut(e.plans.size() - std::min(e.plans.size(), max_plans), "plan", e);
   body += "\n" + AttemptTable(e, max_rows, 100);
-  return Folded(fmt::format("Trajectory: {} in {}", Plural(static_cast<int>(e.attempts.size()), "attempt"), Plural(e.rounds, "round")), body);
+  return Folded(fmt::format("Trajectory: {} in {}", Plural(static_cast<int>(e.attempts.size()), "attempt"),
+                            Plural(e.rounds, "round")),
+                body);
 }
 
 std::string Verification(const Explanation& e, size_t max_items) {
@@ -275,7 +315,8 @@ std::string Verification(const Explanation& e, size_t max_items) {
   for (const auto& check : e.check_table) {
     ran_count += check.ran ? 1 : 0;
     if (shown++ >= max_items) continue;
-    if (check.ran) ran += fmt::format("| {} | {} |\n", EscapeMarkdown(check.name, 40), EscapeMarkdown(check.meaning, 160));
+    if (check.ran)
+      ran += fmt::format("| {} | {} |\n", EscapeMarkdown(check.name, 40), EscapeMarkdown(check.meaning, 160));
     else missing += fmt::format("- {}: {}.\n", EscapeMarkdown(check.name, 40), EscapeMarkdown(check.why_not, 160));
   }
   if (!ran.empty()) body += "| check that ran | what it holds |\n|:--|:--|\n" + ran;
@@ -285,25 +326,34 @@ std::string Verification(const Explanation& e, size_t max_items) {
   for (size_t i = 0; i < e.cases.size() && i < max_items; ++i) {
     const CaseRow& row = e.cases[i];
     if (row.pairs == 0) continue;
-    timing += fmt::format("- {}: {} pairs, {} discarded for clocks; from warm caches {} → {}.\n", EscapeMarkdown(row.name, 60), row.pairs, row.discarded,
-                          FormatMicroseconds(row.hot_before_us), FormatMicroseconds(row.hot_after_us));
+    timing += fmt::format("- {}: {} pairs, {} discarded for clocks; from warm caches {} → {}.\n",
+                          EscapeMarkdown(row.name, 60), row.pairs, row.discarded, FormatMicroseconds(row.hot_before_us),
+                          FormatMicroseconds(row.hot_after_us));
   }
   for (const auto& note : e.timing_notes) timing += "- " + EscapeMarkdown(note, 200) + ".\n";
   if (!timing.empty()) body += "\nTiming in pairs, in random order, on fresh inputs, from cold caches:\n\n" + timing;
   if (!e.predictions.empty()) {
     int held = 0;
     for (const auto& prediction : e.predictions) held += prediction.held ? 1 : 0;
-    body += fmt::format("\nOf {} that the planner made, {} held.\n", Plural(static_cast<int>(e.predictions.size()), "prediction of a counter", "predictions of counters"), held);
+    body += fmt::format(
+        "\nOf {} that the planner made, {} held.\n",
+        Plural(static_cast<int>(e.predictions.size()), "prediction of a counter", "predictions of counters"), held);
   }
-  const std::string title = e.check_table.empty() ? "Verification" : fmt::format("Verification: {} of {} checks ran and passed", ran_count, e.check_table.size());
+  const std::string title = e.check_table.empty() ? "Verification"
+                                                  : fmt::format("Verification: {} of {} checks ran and passed",
+                                                                ran_count, e.check_table.size());
   return Folded(title, body);
 }
 
 std::string Reproduction(const Explanation& e, const Provenance& p) {
-  const std::string branch = p.branch.empty() ? "warpwright/" + e.kernel : p.branch, base = e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12);
-  const std::string command = fmt::format("git fetch origin {} &&\n  git checkout {} &&\n  git checkout FETCH_HEAD -- {} &&\n  warpwright verify --kernel {} --device {}\n",
-                                          base::ShellWord(base::CleanText(branch, 200)), base::ShellWord(base), base::ShellWord(base::CleanText(e.file, 300)), base::ShellWord(base::CleanText(e.kernel, 100)),
-                                          base::ShellWord(base::CleanText(e.device, 60)));
+  const std::string branch = p.branch.empty() ? "warpwright/" + e.kernel : p.branch,
+                    base = e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12);
+  const std::string command = fmt::format(
+      "git fetch origin {} &&\n  git checkout {} &&\n  git checkout FETCH_HEAD -- {} &&\n  warpwright verify --kernel "
+      "{} --device {}\n",
+      base::ShellWord(base::CleanText(branch, 200)), base::ShellWord(base),
+      base::ShellWord(base::CleanText(e.file, 300)), base::ShellWord(base::CleanText(e.kernel, 100)),
+      base::ShellWord(base::CleanText(e.device, 60)));
   return Folded("Reproduce it with one command", CodeBlock(command, "sh"));
 }
 
@@ -312,11 +362,19 @@ std::string CostAndProvenance(const Explanation& e, const Provenance& p) {
   const auto row = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) rows += fmt::format("| {} | {} |\n", name, value);
   };
-  const auto code = [](const std::string& text, size_t bytes) { return text.empty() ? std::string() : CodeCell(base::CleanText(text, bytes)); };
-  row("effort", fmt::format("{}, {}, {:.0f} s", Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), e.seconds));
-  row("GPU time", e.modelled ? "none: modelled" : p.gpu_minutes > 0 ? fmt::format("{:.1f} minutes", p.gpu_minutes) : "");
-  row("language model", p.model.empty() && p.model_dollars == 0 ? "none was asked"
-                                                                : fmt::format("{}{}", EscapeMarkdown(p.model, 60), p.model_dollars > 0 ? fmt::format(", ${:.2f}", p.model_dollars) : ", cost unknown"));
+  const auto code = [](const std::string& text, size_t bytes) {
+    return text.empty() ? std::string() : CodeCell(base::CleanText(text, bytes));
+  };
+  row("effort",
+      fmt::format("{}, {}, {:.0f} s", Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), e.seconds));
+  row("GPU time", e.modelled          ? "none: modelled"
+                  : p.gpu_minutes > 0 ? fmt::format("{:.1f} minutes", p.gpu_minutes)
+                                      : "");
+  row("language model",
+      p.model.empty() && p.model_dollars == 0
+          ? "none was asked"
+          : fmt::format("{}{}", EscapeMarkdown(p.model, 60),
+                        p.model_dollars > 0 ? fmt::format(", ${:.2f}", p.model_dollars) : ", cost unknown"));
   row("device", EscapeMarkdown(e.device, 60) + (p.device_uuid.empty() ? "" : ", " + code(p.device_uuid, 60)));
   row("driver", EscapeMarkdown(p.driver, 60));
   row("toolchain", EscapeMarkdown(e.toolchain, 100));

@@ -1,5 +1,6 @@
-// The sections of which bodies, checks and summaries are put together. Each is whole Markdown by itself: fences, tables and <details> begin
-// and end in it, and it ends with a line feed. What is longer than asked for is left out at a row's border, and it is said how much.
+// The sections of which bodies, checks and summaries are put together. Each is whole Markdown by itself: fences, tables
+// and <details> begin and end in it, and it ends with a line feed. What is longer than asked for is left out at a row's
+// border, and it is said how much.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +11,15 @@
 
 namespace warpwright::report {
 
-// "**1.64x faster, measured on NVIDIA H200**: 100.2 µs → 61.1 µs (95 % interval 1.58x to 1.70x) ..."; one sentence, no line feed.
+// "**1.64x faster, measured on NVIDIA H200**: 100.2 µs → 61.1 µs (95 % interval 1.58x to 1.70x) ..."; one sentence, no
+// line feed.
 std::string GainSentence(const Explanation& explanation, const Provenance& provenance);
 std::string ProgramNote(const Explanation& explanation);  // the one alert
 std::string CaseTable(const Explanation& explanation, size_t max_rows);
 std::string RenderSpeedupReasons(const Explanation& explanation, size_t max_steps, size_t max_bytes);
 std::string MissingCounters(const std::string& note);  // one line, without a list item's dash
-std::string RenderReviewHints(const Explanation& explanation, const Provenance& provenance, size_t max_items, size_t max_bytes);
+std::string RenderReviewHints(const Explanation& explanation, const Provenance& provenance, size_t max_items,
+                              size_t max_bytes);
 std::string RenderSearchHistory(const Explanation& explanation, size_t max_rounds);  // 0: without diagrams
 std::string Trajectory(const Explanation& explanation, size_t max_plans, size_t max_rows, size_t max_bytes);
 std::string Verification(const Explanation& explanation, size_t max_items);

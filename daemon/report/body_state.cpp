@@ -7,15 +7,20 @@
 namespace warpwright::report {
 namespace {
 
-constexpr std::string_view kOpening = "<!-- warpwright:v1 ", kClosing = " -->", kControls = "<!-- warpwright:controls -->";
+constexpr std::string_view kOpening = "<!-- warpwright:v1 ", kClosing = " -->",
+                           kControls = "<!-- warpwright:controls -->";
 constexpr std::string_view kRetry = "<!-- warpwright:retry -->", kIgnore = "<!-- warpwright:ignore -->";
 constexpr size_t kMaxValue = 200, kMaxStateLine = 4096;
 
-bool IsPlain(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '/' || c == ':'; }
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == '/' || c == ':';
+}
 
 std::string Encode(std::string_view text) {
   std::string out;
-  for (const char c : text.substr(0, kMaxValue)) out += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  for (const char c : text.substr(0, kMaxValue))
+    out += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   return out;
 }
 
@@ -45,7 +50,8 @@ bool IsTicked(std::string_view line, std::string_view marker) {
 }  // namespace
 
 std::string StateLine(const BodyState& state) {
-  return fmt::format("{}kernel={} base={} candidate={} run={}{}\n", kOpening, Encode(state.kernel), Encode(state.base_commit), Encode(state.candidate), Encode(state.run_id), kClosing);
+  return fmt::format("{}kernel={} base={} candidate={} run={}{}\n", kOpening, Encode(state.kernel),
+                     Encode(state.base_commit), Encode(state.candidate), Encode(state.run_id), kClosing);
 }
 
 std::string Controls(const Explanation& e, const BodyState& state) {
@@ -53,8 +59,10 @@ std::string Controls(const Explanation& e, const BodyState& state) {
   std::string out = fmt::format("\n---\n{}\n\n", kControls);
   out += fmt::format("- {} {}**Try again**, from the newest base\n", box(state.retry), kRetry);
   out += fmt::format("- {} {}**Ignore** {} until its code changes\n\n", box(state.ignore), kIgnore, CodeSpan(e.kernel));
-  out += "Comments for people with write access: `/warpwright retry`, `/warpwright explain`, `/warpwright ignore`, `/warpwright stop`. Closing this means \"not wanted until the "
-         "kernel changes\". Push a commit of your own to the branch, and warpwright leaves it to you.\n";
+  out +=
+      "Comments for people with write access: `/warpwright retry`, `/warpwright explain`, `/warpwright ignore`, "
+      "`/warpwright stop`. Closing this means \"not wanted until the "
+      "kernel changes\". Push a commit of your own to the branch, and warpwright leaves it to you.\n";
   return out;
 }
 

@@ -1,5 +1,5 @@
-// The hidden parts of a body: the state in its first line and the two boxes that people tick. Values are percent-encoded, so that none can
-// end the comment.
+// The hidden parts of a body: the state in its first line and the two boxes that people tick. Values are
+// percent-encoded, so that none can end the comment.
 #pragma once
 
 #include <string>

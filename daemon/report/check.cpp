@@ -21,15 +21,16 @@ std::string BestTried(const Explanation& e) {
   for (const auto& attempt : e.attempts)
     if (attempt.gain && (best == nullptr || *attempt.gain > *best->gain)) best = &attempt;
   if (best == nullptr) return {};
-  return fmt::format(" The best verified attempt, {}, was {} as fast as the original ({}).", EscapeMarkdown(best->method, 60), FormatGain(*best->gain),
-                     EscapeMarkdown(DevicePhrase(e), 100));
+  return fmt::format(" The best verified attempt, {}, was {} as fast as the original ({}).",
+                     EscapeMarkdown(best->method, 60), FormatGain(*best->gain), EscapeMarkdown(DevicePhrase(e), 100));
 }
 
 std::string FailureSummary(const Explanation& e) {
-  const std::string kernel = CodeSpan(e.kernel), reason = e.outcome_reason.empty() ? "" : " " + EscapeMarkdown(e.outcome_reason, 600) + ".";
+  const std::string kernel = CodeSpan(e.kernel),
+                    reason = e.outcome_reason.empty() ? "" : " " + EscapeMarkdown(e.outcome_reason, 600) + ".";
   if (e.outcome == "unchanged")
-    return fmt::format("{} stays as it is: {} and {} found nothing that is right and faster by enough.{}{}\n", kernel, Plural(e.rounds, "round"),
-                       Plural(e.evaluations, "evaluation"), reason, BestTried(e));
+    return fmt::format("{} stays as it is: {} and {} found nothing that is right and faster by enough.{}{}\n", kernel,
+                       Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), reason, BestTried(e));
   if (e.outcome == "refused") return fmt::format("{} was not optimized.{}\n", kernel, reason);
   if (e.outcome == "unfinished") return fmt::format("{} is not finished.{}\n", kernel, reason);
   return fmt::format("warpwright failed at {}; this says nothing about the kernel.{}\n", kernel, reason);
@@ -49,14 +50,16 @@ std::vector<CheckText::Note> Notes(const Explanation& e) {
   std::vector<CheckText::Note> notes;
   for (const auto& hot : e.hot_before)
     notes.push_back({hot.line, "notice", fmt::format("{:.0f} % {}", 100 * hot.share, base::CleanText(hot.what, 100)),
-                     fmt::format("{} spends {:.0f} % {} here, {}.", base::CleanText(e.kernel, 100), 100 * hot.share, base::CleanText(hot.what, 100), base::CleanText(DevicePhrase(e), 100))});
+                     fmt::format("{} spends {:.0f} % {} here, {}.", base::CleanText(e.kernel, 100), 100 * hot.share,
+                                 base::CleanText(hot.what, 100), base::CleanText(DevicePhrase(e), 100))});
   std::set<std::pair<int, std::string>> said;
   for (const auto& attempt : e.attempts) {
     const int line = LineIn(attempt.message);
     // Lines of a later base are not lines of this file.
     if (line == 0 || attempt.gain || !e.original_hash.starts_with(attempt.parent) || attempt.parent.empty()) continue;
     if (!said.emplace(line, attempt.method).second || notes.size() >= kMaxNotes) continue;
-    notes.push_back({line, "notice", base::CleanText(attempt.method, 60) + " does not apply", base::CleanText(attempt.message, 500)});
+    notes.push_back({line, "notice", base::CleanText(attempt.method, 60) + " does not apply",
+                     base::CleanText(attempt.message, 500)});
   }
   return notes;
 }
@@ -73,8 +76,13 @@ CheckText RenderCheck(const Explanation& e, const Provenance& p) {
     check.text = RenderSpeedupReasons(e, 8, 300) + RenderReviewHints(e, p, 10, 200);
     return check;
   }
-  check.conclusion = e.outcome == "unchanged" || e.outcome == "refused" ? "neutral" : e.outcome == "unfinished" ? "neutral" : "failure";
-  check.title = e.outcome == "unchanged" ? "no improvement found" : e.outcome == "refused" ? "not optimized" : e.outcome == "unfinished" ? "not finished" : "warpwright failed";
+  check.conclusion = e.outcome == "unchanged" || e.outcome == "refused" ? "neutral"
+                     : e.outcome == "unfinished"                        ? "neutral"
+                                                                        : "failure";
+  check.title = e.outcome == "unchanged"    ? "no improvement found"
+                : e.outcome == "refused"    ? "not optimized"
+                : e.outcome == "unfinished" ? "not finished"
+                                            : "warpwright failed";
   check.summary = FailureSummary(e);
   for (const auto& note : e.counter_notes) check.summary += "\n" + MissingCounters(note) + "\n";
   if (e.attempts.empty()) return check;

@@ -16,7 +16,9 @@ namespace {
 constexpr size_t kRows = 40;
 
 std::string Kernel(const DashboardJob& job) { return CodeCell(base::CleanText(job.kernel, 80)); }
-std::string Commit(const DashboardJob& job) { return job.commit.empty() ? "" : CodeCell(base::CleanText(job.commit.substr(0, 12), 12)); }
+std::string Commit(const DashboardJob& job) {
+  return job.commit.empty() ? "" : CodeCell(base::CleanText(job.commit.substr(0, 12), 12));
+}
 
 std::string Gain(const DashboardJob& job) {
   if (!(job.gain > 0)) return "";
@@ -43,11 +45,13 @@ std::string Kind(const DashboardJob& job) { return EscapeMarkdown(job.kind, 20);
 std::string Round(const DashboardJob& job) { return job.round > 0 ? std::to_string(job.round) : ""; }
 
 // A table of the columns in which some row has something to say.
-std::string Table(std::string_view heading, const std::vector<DashboardJob>& jobs, std::initializer_list<Column> columns) {
+std::string Table(std::string_view heading, const std::vector<DashboardJob>& jobs,
+                  std::initializer_list<Column> columns) {
   if (jobs.empty()) return {};
   std::vector<Column> used;
   for (const Column& column : columns)
-    if (std::any_of(jobs.begin(), jobs.end(), [&](const DashboardJob& job) { return !column.cell(job).empty(); })) used.push_back(column);
+    if (std::any_of(jobs.begin(), jobs.end(), [&](const DashboardJob& job) { return !column.cell(job).empty(); }))
+      used.push_back(column);
   std::string out = fmt::format("\n### {} ({})\n\n|", heading, jobs.size()), rule = "|";
   for (const Column& column : used) {
     out += fmt::format(" {} |", column.title);
@@ -71,14 +75,19 @@ std::string Limits(const DashboardInput& in) {
 }
 
 std::string Spend(const DashboardInput& in) {
-  return fmt::format("\n### Spend\n\n| | today | in all |\n|:--|--:|--:|\n| GPU minutes | {:.1f} | {:.1f} |\n| language models | ${:.2f} | ${:.2f} |\n", in.gpu_minutes_today, in.gpu_minutes_total,
-                     in.model_dollars_today, in.model_dollars_total);
+  return fmt::format(
+      "\n### Spend\n\n| | today | in all |\n|:--|--:|--:|\n| GPU minutes | {:.1f} | {:.1f} |\n| language models | "
+      "${:.2f} | ${:.2f} |\n",
+      in.gpu_minutes_today, in.gpu_minutes_total, in.model_dollars_today, in.model_dollars_total);
 }
 
 std::string Ignored(const DashboardInput& in) {
   if (in.ignored.empty()) return {};
-  std::string out = fmt::format("\n### Ignored ({})\n\nPeople said so; a change of the kernel's code, or `/warpwright optimize`, ends it.\n\n", in.ignored.size());
-  for (size_t i = 0; i < in.ignored.size() && i < 2 * kRows; ++i) out += "- " + CodeSpan(base::CleanText(in.ignored[i], 80)) + "\n";
+  std::string out = fmt::format(
+      "\n### Ignored ({})\n\nPeople said so; a change of the kernel's code, or `/warpwright optimize`, ends it.\n\n",
+      in.ignored.size());
+  for (size_t i = 0; i < in.ignored.size() && i < 2 * kRows; ++i)
+    out += "- " + CodeSpan(base::CleanText(in.ignored[i], 80)) + "\n";
   if (in.ignored.size() > 2 * kRows) out += fmt::format("- and {} more\n", in.ignored.size() - 2 * kRows);
   return out;
 }
@@ -89,28 +98,47 @@ DashboardText RenderDashboard(const DashboardInput& in) {
   DashboardText text;
   text.title = "warpwright dashboard";
   text.body = std::string(kDashboardMarker) + "\n";
-  text.body += fmt::format("What warpwright does in this repository: **{} running, {} queued, {} waiting, {} open**.", in.running.size(), in.queued.size(), in.waiting.size(), in.open.size());
+  text.body += fmt::format("What warpwright does in this repository: **{} running, {} queued, {} waiting, {} open**.",
+                           in.running.size(), in.queued.size(), in.waiting.size(), in.open.size());
   if (const std::string limits = Limits(in); !limits.empty()) text.body += " " + limits + ".";
   text.body += "\n";
-  if (!in.last_error.empty()) text.body += "\n> [!WARNING]\n> The repository could not be looked at: " + EscapeMarkdown(in.last_error, 400) + "\n";
+  if (!in.last_error.empty())
+    text.body +=
+        "\n> [!WARNING]\n> The repository could not be looked at: " + EscapeMarkdown(in.last_error, 400) + "\n";
   // What somebody has to act on stands first.
-  text.body += Table("Open pull requests", in.open, {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since", Since}});
-  text.body += Table("Waiting because of a limit", in.waiting, {{"kernel", Kernel}, {"gain", Gain}, {"waits for", Reason}, {"since", Since}});
-  text.body += Table("Running", in.running, {{"kernel", Kernel}, {"kind", Kind}, {"device", Device}, {"commit", Commit}, {"round", Round}, {"since", Since}});
-  text.body += Table("Queued", in.queued, {{"kernel", Kernel}, {"kind", Kind}, {"device", Device}, {"commit", Commit}, {"waits for", Reason}, {"since", Since}});
-  text.body += Table("Failed", in.failed, {{"kernel", Kernel}, {"kind", Kind}, {"commit", Commit}, {"why", Reason}, {"since", Since}});
-  text.body += Table("No improvement found", in.unchanged, {{"kernel", Kernel}, {"commit", Commit}, {"why", Reason}, {"since", Since}});
+  text.body += Table("Open pull requests", in.open,
+                     {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since", Since}});
+  text.body += Table("Waiting because of a limit", in.waiting,
+                     {{"kernel", Kernel}, {"gain", Gain}, {"waits for", Reason}, {"since", Since}});
+  text.body += Table(
+      "Running", in.running,
+      {{"kernel", Kernel}, {"kind", Kind}, {"device", Device}, {"commit", Commit}, {"round", Round}, {"since", Since}});
+  text.body += Table("Queued", in.queued,
+                     {{"kernel", Kernel},
+                      {"kind", Kind},
+                      {"device", Device},
+                      {"commit", Commit},
+                      {"waits for", Reason},
+                      {"since", Since}});
+  text.body += Table("Failed", in.failed,
+                     {{"kernel", Kernel}, {"kind", Kind}, {"commit", Commit}, {"why", Reason}, {"since", Since}});
+  text.body += Table("No improvement found", in.unchanged,
+                     {{"kernel", Kernel}, {"commit", Commit}, {"why", Reason}, {"since", Since}});
   text.body += Ignored(in) + Spend(in);
-  text.body += "\nIn a comment on a pull request: `/warpwright optimize`, `/warpwright retry`, `/warpwright explain`, `/warpwright ignore`, `/warpwright stop`.";
+  text.body +=
+      "\nIn a comment on a pull request: `/warpwright optimize`, `/warpwright retry`, `/warpwright explain`, "
+      "`/warpwright ignore`, `/warpwright stop`.";
   if (!in.version.empty()) text.body += " warpwright " + EscapeMarkdown(in.version, 40) + ".";
   text.body += "\n";
   // Cells are bounded, but the characters of names may all need escapes.
   if (base::CodePoints(text.body) > kMaxBodyCharacters) {
     DashboardInput shorter = in;
-    for (auto* jobs : {&shorter.unchanged, &shorter.failed, &shorter.queued, &shorter.running, &shorter.waiting, &shorter.open})
+    for (auto* jobs :
+         {&shorter.unchanged, &shorter.failed, &shorter.queued, &shorter.running, &shorter.waiting, &shorter.open})
       if (jobs->size() > 5) jobs->resize(5);
     if (shorter.ignored.size() > 5) shorter.ignored.resize(5);
-    shorter.last_error = base::CleanText(in.last_error, 100) + " (this page was too long: only five of each kind are shown)";
+    shorter.last_error =
+        base::CleanText(in.last_error, 100) + " (this page was too long: only five of each kind are shown)";
     return RenderDashboard(shorter);
   }
   return text;

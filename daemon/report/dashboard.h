@@ -1,6 +1,6 @@
-// The one issue that shows the state of a repository: what runs, what waits and for what, what people are asked to look at, what was left
-// alone, what failed, what it cost. Rendered from values that the daemon fills in; the same values give the same text, byte for byte, so
-// that an unchanged state changes nothing on the forge.
+// The one issue that shows the state of a repository: what runs, what waits and for what, what people are asked to look
+// at, what was left alone, what failed, what it cost. Rendered from values that the daemon fills in; the same values
+// give the same text, byte for byte, so that an unchanged state changes nothing on the forge.
 #pragma once
 
 #include <string>
@@ -9,32 +9,33 @@
 
 namespace warpwright::report {
 
-inline constexpr std::string_view kDashboardMarker = "<!-- warpwright:dashboard -->";  // first line of the body; finds the issue again
+inline constexpr std::string_view kDashboardMarker =
+    "<!-- warpwright:dashboard -->";  // first line of the body; finds the issue again
 
 struct DashboardJob {
   std::string kernel;
   std::string kind = "optimize";  // or "nightly"
   std::string device, commit;
-  std::string since;              // UTC; when it was queued, started or ended
-  std::string reason;             // why it waits ("3 of 3 pull requests are open"), or why it failed
+  std::string since;   // UTC; when it was queued, started or ended
+  std::string reason;  // why it waits ("3 of 3 pull requests are open"), or why it failed
   std::string pull_request_url;
   double gain = 0, gain_low = 0, gain_high = 0;  // 0: none
   bool modelled = true;
-  int round = 0;                  // of a running job; 0: not begun. Changes with every round: leave it 0 where writes are dear
+  int round = 0;  // of a running job; 0: not begun. Changes with every round: leave it 0 where writes are dear
 };
 
 struct DashboardInput {
-  std::string repository;                    // "owner/name"
+  std::string repository;  // "owner/name"
   std::string version;
-  std::vector<DashboardJob> running, queued; // in the order in which they will run
-  std::vector<DashboardJob> open;            // open pull requests
-  std::vector<DashboardJob> waiting;         // finished with a gain, held back by a limit: `reason` names it
-  std::vector<DashboardJob> unchanged;       // no improvement found
-  std::vector<DashboardJob> failed;          // errors and refusals, with the reason
-  std::vector<std::string> ignored;          // kernels that people told us to leave alone
+  std::vector<DashboardJob> running, queued;  // in the order in which they will run
+  std::vector<DashboardJob> open;             // open pull requests
+  std::vector<DashboardJob> waiting;          // finished with a gain, held back by a limit: `reason` names it
+  std::vector<DashboardJob> unchanged;        // no improvement found
+  std::vector<DashboardJob> failed;           // errors and refusals, with the reason
+  std::vector<std::string> ignored;           // kernels that people told us to leave alone
   int open_pull_requests = 0, max_open = 0, opened_today = 0, max_per_day = 0;
   double gpu_minutes_today = 0, gpu_minutes_total = 0, model_dollars_today = 0, model_dollars_total = 0;
-  std::string last_error;                    // why the repository could not be looked at; empty: it could
+  std::string last_error;  // why the repository could not be looked at; empty: it could
 };
 
 struct DashboardText {

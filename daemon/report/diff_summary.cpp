@@ -16,7 +16,8 @@ int NewStart(std::string_view line) {
 
 void Touch(std::vector<LineRange>& ranges, int line) {
   constexpr int kNear = 3;  // lines between two places that are read as one
-  if (!ranges.empty() && line >= ranges.back().first && line <= ranges.back().last + kNear) ranges.back().last = std::max(ranges.back().last, line);
+  if (!ranges.empty() && line >= ranges.back().first && line <= ranges.back().last + kNear)
+    ranges.back().last = std::max(ranges.back().last, line);
   else ranges.push_back({line, line});
 }
 

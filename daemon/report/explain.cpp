@@ -43,7 +43,8 @@ const memory::StepView* FindStep(const memory::TrajectoryView& view, memory::Ste
 const core::LaunchReport* Hottest(const core::Measured& measured, double* min_time = nullptr) {
   const core::CaseMeasurement* costliest = nullptr;
   for (const auto& c : measured.cases)
-    if (!c.launches.empty() && (costliest == nullptr || c.weight * c.time_us > costliest->weight * costliest->time_us)) costliest = &c;
+    if (!c.launches.empty() && (costliest == nullptr || c.weight * c.time_us > costliest->weight * costliest->time_us))
+      costliest = &c;
   if (costliest == nullptr) return nullptr;
   if (min_time != nullptr) *min_time = costliest->time_us;
   return &*std::max_element(costliest->launches.begin(), costliest->launches.end(),
@@ -51,22 +52,39 @@ const core::LaunchReport* Hottest(const core::Measured& measured, double* min_ti
 }
 
 RooflinePoint PointOf(const core::LaunchReport& launch) {
-  const auto flops = static_cast<double>(launch.counters.flops_fp16 + launch.counters.flops_fp32 + launch.counters.flops_fp64);
+  const auto flops =
+      static_cast<double>(launch.counters.flops_fp16 + launch.counters.flops_fp32 + launch.counters.flops_fp64);
   const auto bytes = static_cast<double>(launch.counters.dram_read_bytes + launch.counters.dram_write_bytes);
   return {bytes > 0 ? flops / bytes : 0, launch.time.total_us > 0 ? flops / launch.time.total_us / 1e3 : 0};
 }
 
 // The evidence that changed most, in the order of the field list among equals.
-std::vector<CounterRow> ChangedNumbers(const std::map<std::string, double>& before, const std::map<std::string, double>& after) {
+std::vector<CounterRow> ChangedNumbers(const std::map<std::string, double>& before,
+                                       const std::map<std::string, double>& after) {
   struct Change {
     CounterRow row;
     double size;
   };
-  static const std::set<std::string> shown = {
-      "dram_throughput_pct",      "load_sectors_per_request", "store_sectors_per_request", "load_efficiency_pct", "store_efficiency_pct",
-      "achieved_occupancy_pct",   "issue_utilization_pct",    "fp32_pct",                  "memory_excess",       "l1_hit_pct",
-      "l2_hit_pct",               "bank_conflict_pct",        "warp_efficiency_pct",       "latency_pct",         "access_bytes",
-      "registers_per_thread",     "shared_bytes_per_block",   "waves",                     "atomic_pct",          "l1_throughput_pct"};
+  static const std::set<std::string> shown = {"dram_throughput_pct",
+                                              "load_sectors_per_request",
+                                              "store_sectors_per_request",
+                                              "load_efficiency_pct",
+                                              "store_efficiency_pct",
+                                              "achieved_occupancy_pct",
+                                              "issue_utilization_pct",
+                                              "fp32_pct",
+                                              "memory_excess",
+                                              "l1_hit_pct",
+                                              "l2_hit_pct",
+                                              "bank_conflict_pct",
+                                              "warp_efficiency_pct",
+                                              "latency_pct",
+                                              "access_bytes",
+                                              "registers_per_thread",
+                                              "shared_bytes_per_block",
+                                              "waves",
+                                              "atomic_pct",
+                                              "l1_throughput_pct"};
   std::vector<Change> changes;
   for (const auto& field : core::EvidenceFields()) {
     const std::string name(field.name);
@@ -103,7 +121,8 @@ CaseRow RowOf(const core::CaseMeasurement& before, const core::CaseMeasurement& 
   return row;
 }
 
-// The mean over the cases by weight, with the interval that follows from their standard errors and the fewest blocks of any.
+// The mean over the cases by weight, with the interval that follows from their standard errors and the fewest blocks of
+// any.
 std::optional<GainInterval> IntervalOver(const core::Measured& after) {
   double weights = 0, mean = 0, variance = 0;
   int blocks = 0;
@@ -146,7 +165,8 @@ std::string LineOf(const std::string& text, int wanted) {
   return first == std::string::npos ? std::string() : line.substr(first);
 }
 
-// Where the kernel spends its time: by samples where the device takes them, else by the sectors that lines move, else by instructions.
+// Where the kernel spends its time: by samples where the device takes them, else by the sectors that lines move, else
+// by instructions.
 std::vector<HotLine> HotLines(const core::LaunchReport& launch, const Explanation& e, const std::string& text) {
   constexpr size_t kLines = 3;
   constexpr double kLeastShare = 0.05;
@@ -164,8 +184,10 @@ std::vector<HotLine> HotLines(const core::LaunchReport& launch, const Explanatio
     row.text = LineOf(text, line.line);
     if (samples > 0) {
       row.share = static_cast<double>(line.samples) / samples;
-      const auto stall = std::max_element(line.stalls.begin(), line.stalls.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-      row.what = stall == line.stalls.end() || stall->second == 0 ? "of the samples" : "of the samples, mostly " + stall->first;
+      const auto stall = std::max_element(line.stalls.begin(), line.stalls.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+      row.what = stall == line.stalls.end() || stall->second == 0 ? "of the samples"
+                                                                  : "of the samples, mostly " + stall->first;
     } else if (sectors > 0) {
       row.share = static_cast<double>(line.global_sectors) / sectors;
       row.what = "of the global memory traffic";
@@ -219,7 +241,8 @@ AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, doubl
 std::string PlanLine(const memory::StepRecord& record) {
   std::string line = record.round > 0 ? fmt::format("round {}, {}: {}", record.round, record.method, record.reason)
                                       : fmt::format("from experience, {}: {}", record.method, record.reason);
-  for (size_t i = 0; i < record.evidence.size() && i < 5; ++i) line += fmt::format("{} [{}] {}", i == 0 ? "" : ";", i + 1, record.evidence[i]);
+  for (size_t i = 0; i < record.evidence.size() && i < 5; ++i)
+    line += fmt::format("{} [{}] {}", i == 0 ? "" : ";", i + 1, record.evidence[i]);
   return line;
 }
 
@@ -238,7 +261,8 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   e.original_hash = view.task.key.base_hash;
   e.base_blob = context.base_blob.empty() ? e.original_hash : context.base_blob;
   const memory::TaskKey& key = view.task.key;
-  e.run_id = base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish().substr(0, 16);
+  e.run_id =
+      base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish().substr(0, 16);
   e.relaxations = Relaxations(context);
   e.evaluations = view.task.evaluations;
   if (view.task.result) {
@@ -253,7 +277,8 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   const memory::StepView* baseline = FindStep(view, memory::StepKind::kBaseline, 0);
   const memory::StepView* accepted = FindStep(view, memory::StepKind::kAccept, -1);
   const core::Measured* before = baseline != nullptr ? MeasuredOf(*baseline) : nullptr;
-  const core::Measured* after = accepted != nullptr && accepted->outcome && accepted->outcome->accepted ? MeasuredOf(*accepted) : nullptr;
+  const core::Measured* after =
+      accepted != nullptr && accepted->outcome && accepted->outcome->accepted ? MeasuredOf(*accepted) : nullptr;
   if (before != nullptr) e.modelled = before->modelled;
 
   // Gains over the original: each evaluation knows the speed-up over its base only, but also the measured times.
@@ -274,12 +299,16 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
     if (step.record.kind != memory::StepKind::kEvaluate && step.record.kind != memory::StepKind::kRewrite) continue;
     e.attempts.push_back(RowOf(step, speed_of, 1.0, bases));
     const auto& row = e.attempts.back();
-    if (plans.insert(fmt::format("{} {}", row.round, step.record.method)).second) e.plans.push_back(PlanLine(step.record));
+    if (plans.insert(fmt::format("{} {}", row.round, step.record.method)).second)
+      e.plans.push_back(PlanLine(step.record));
     if (!row.accepted) continue;
     for (auto& precondition : Preconditions(step.record.method, row.message))
-      if (std::find(e.preconditions.begin(), e.preconditions.end(), precondition) == e.preconditions.end()) e.preconditions.push_back(std::move(precondition));
-    e.steps.push_back(row.method + (row.parameters.empty() ? "" : " (" + row.parameters + ")") + ": " + row.message + ".");
-    for (const auto& p : step.outcome->prediction) e.predictions.push_back(
+      if (std::find(e.preconditions.begin(), e.preconditions.end(), precondition) == e.preconditions.end())
+        e.preconditions.push_back(std::move(precondition));
+    e.steps.push_back(row.method + (row.parameters.empty() ? "" : " (" + row.parameters + ")") + ": " + row.message +
+                      ".");
+    for (const auto& p : step.outcome->prediction)
+      e.predictions.push_back(
           {.field = p.name, .direction = p.up ? 1 : -1, .before = p.before, .after = p.after, .held = p.held});
   }
   if (before == nullptr) return e;
@@ -293,7 +322,8 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   if (after == nullptr) return e;
   AddCases(e, *before, *after);
   e.checks = after->checks;
-  std::copy_if(after->notes.begin(), after->notes.end(), std::back_inserter(e.checks), [](const std::string& note) { return !note.starts_with(core::kCountersNote); });
+  std::copy_if(after->notes.begin(), after->notes.end(), std::back_inserter(e.checks),
+               [](const std::string& note) { return !note.starts_with(core::kCountersNote); });
   SortNotes(after->notes, e);
   e.check_table = CheckTable(after->checks, e.modelled, after->notes);
   if (const core::LaunchReport* hottest = Hottest(*after)) {
@@ -307,9 +337,10 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   };
   e.roofline_share_before = share(accepted->outcome->before);
   e.roofline_share_after = share(accepted->outcome->after);
-  e.reproduce = {fmt::format("git checkout {}", e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12)),
-                 fmt::format("git checkout {} -- {}", base::ShellWord("warpwright/" + e.kernel), base::ShellWord(e.file)),
-                 fmt::format("warpwright verify --kernel {} --device {}", base::ShellWord(e.kernel), base::ShellWord(e.device))};
+  e.reproduce = {
+      fmt::format("git checkout {}", e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12)),
+      fmt::format("git checkout {} -- {}", base::ShellWord("warpwright/" + e.kernel), base::ShellWord(e.file)),
+      fmt::format("warpwright verify --kernel {} --device {}", base::ShellWord(e.kernel), base::ShellWord(e.device))};
   return e;
 }
 

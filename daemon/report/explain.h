@@ -16,11 +16,11 @@ struct ExplainContext {
   std::string file, entry;
   core::Chip chip;
   std::string base_commit, version, toolchain;
-  std::set<core::Allow> allow = {};           // the manifest's relaxations
+  std::set<core::Allow> allow = {};  // the manifest's relaxations
   core::Tolerance tolerance = {};
-  std::string original_text = {};       // of the file, so that hot lines can be quoted
+  std::string original_text = {};  // of the file, so that hot lines can be quoted
   std::string result_text = {};
-  std::string base_blob = {};           // git's id of the file at the base; empty: the content's hash stands for it
+  std::string base_blob = {};  // git's id of the file at the base; empty: the content's hash stands for it
 };
 
 Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& context);

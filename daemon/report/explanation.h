@@ -1,5 +1,5 @@
-// Everything that a reader of a result wants to know, as values: what changed, why it is faster, what was tried, how it was checked.
-// It is made from a trajectory (memory/trajectory.h); Markdown, HTML and commit messages are made from it.
+// Everything that a reader of a result wants to know, as values: what changed, why it is faster, what was tried, how it
+// was checked. It is made from a trajectory (memory/trajectory.h); Markdown, HTML and commit messages are made from it.
 #pragma once
 
 #include <optional>
@@ -22,9 +22,9 @@ struct CaseRow {
   std::string name;
   double before_us = 0, after_us = 0;
   bool sampled = false;
-  double weight = 1;                    // of its time in the gain; 0: verified only
-  std::optional<GainInterval> timing;   // of paired timing on a real device
-  std::string decision;                 // "faster", "same", "slower", "inconclusive"; empty where nothing was timed
+  double weight = 1;                   // of its time in the gain; 0: verified only
+  std::optional<GainInterval> timing;  // of paired timing on a real device
+  std::string decision;                // "faster", "same", "slower", "inconclusive"; empty where nothing was timed
   double hot_before_us = 0, hot_after_us = 0;  // from warm caches; not part of the gain
   int pairs = 0, discarded = 0;
   std::vector<OutputError> errors = {};  // empty: this case is too large to be compared whole, and was only measured
@@ -36,13 +36,13 @@ struct CounterRow {
 // One attempt: a candidate that was made and judged, or a plan that could not be carried out.
 struct AttemptRow {
   int round = 0;
-  std::string id;         // first digits of the candidate's hash; empty where there was none
+  std::string id;  // first digits of the candidate's hash; empty where there was none
   std::string parent;
   std::string method, parameters;
-  std::string outcome;    // verdict name: "measured", "wrong_result", ...; "not applicable" for a refused transformation
-  std::string message;    // why it was rejected, or what it does
-  std::optional<double> gain;   // over the original
-  bool accepted = false;  // became the base
+  std::string outcome;  // verdict name: "measured", "wrong_result", ...; "not applicable" for a refused transformation
+  std::string message;  // why it was rejected, or what it does
+  std::optional<double> gain;  // over the original
+  bool accepted = false;       // became the base
 };
 struct PredictionRow {
   std::string field;
@@ -53,9 +53,9 @@ struct PredictionRow {
 // A line of the user's file where the kernel spends its time.
 struct HotLine {
   int line = 0;
-  double share = 0;     // of its kernel, 0 to 1
-  std::string what;     // of what: "of the samples, mostly long_scoreboard", "of the memory traffic"
-  std::string text;     // the line itself, where it is known
+  double share = 0;  // of its kernel, 0 to 1
+  std::string what;  // of what: "of the samples, mostly long_scoreboard", "of the memory traffic"
+  std::string text;  // the line itself, where it is known
 };
 // A check of the judge, as people read it.
 struct CheckRow {
@@ -70,11 +70,11 @@ struct RooflinePoint {
 
 struct Explanation {
   std::string kernel, file, entry;
-  std::string device;             // "sim:h200"
-  std::string chip_name;          // "NVIDIA H200"
+  std::string device;     // "sim:h200"
+  std::string chip_name;  // "NVIDIA H200"
   bool modelled = true;
-  std::string outcome;            // "improved", "unchanged", "refused", "error"
-  std::string outcome_reason;     // for the last three
+  std::string outcome;         // "improved", "unchanged", "refused", "error"
+  std::string outcome_reason;  // for the last three
   double gain = 1;
   double roofline_share_before = 0, roofline_share_after = 0;  // 0 to 1
   std::vector<CaseRow> cases;
@@ -93,15 +93,15 @@ struct Explanation {
   std::optional<GainInterval> interval;     // of the gain over all cases; none where it is modelled
   double before_us = 0, after_us = 0;       // geometric mean of the cases by weight: their quotient is the gain
   std::vector<HotLine> hot_before, hot_after;
-  std::vector<CheckRow> check_table;        // every check of the judge, in its order
-  std::vector<std::string> review;          // what the judge asks people to look at
-  std::vector<std::string> timing_notes;    // of the paired timing
-  std::vector<std::string> counter_notes;   // what could not be counted, with its remedy
-  std::vector<std::string> not_tested;      // what could not be tested, and why
-  std::vector<std::string> relaxations;     // of the manifest: "allow: tf32", "tolerance: relative 0.001"
-  std::vector<std::string> preconditions;   // what now must hold that need not have held before
-  std::string base_blob;                    // of the file before: git's id, or the hash of its content
-  std::string run_id;                       // of the task: the same for the same kernel, base, device and configuration
+  std::vector<CheckRow> check_table;       // every check of the judge, in its order
+  std::vector<std::string> review;         // what the judge asks people to look at
+  std::vector<std::string> timing_notes;   // of the paired timing
+  std::vector<std::string> counter_notes;  // what could not be counted, with its remedy
+  std::vector<std::string> not_tested;     // what could not be tested, and why
+  std::vector<std::string> relaxations;    // of the manifest: "allow: tf32", "tolerance: relative 0.001"
+  std::vector<std::string> preconditions;  // what now must hold that need not have held before
+  std::string base_blob;                   // of the file before: git's id, or the hash of its content
+  std::string run_id;                      // of the task: the same for the same kernel, base, device and configuration
 };
 
 // Over all outputs of all compared cases; nothing where none was compared.
@@ -114,7 +114,8 @@ std::string FormatGain(double gain);
 
 // Whole documents. Untrusted text (messages, logs, names) is escaped or fenced.
 std::string RenderMarkdown(const Explanation& explanation);
-std::string RenderHtml(const Explanation& explanation);            // self-contained, light and dark
-std::string RenderCommitMessage(const Explanation& explanation);   // subject of at most 72 columns, wrapped body, our trailer
+std::string RenderHtml(const Explanation& explanation);  // self-contained, light and dark
+std::string RenderCommitMessage(
+    const Explanation& explanation);  // subject of at most 72 columns, wrapped body, our trailer
 
 }  // namespace warpwright::report

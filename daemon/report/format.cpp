@@ -11,7 +11,9 @@ namespace {
 // Three digits, never an exponent for what people compare.
 std::string ThreeDigits(double value) {
   const double size = std::fabs(value);
-  return size >= 99.95 ? fmt::format("{:.0f}", value) : size >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
+  return size >= 99.95   ? fmt::format("{:.0f}", value)
+         : size >= 9.995 ? fmt::format("{:.1f}", value)
+                         : fmt::format("{:.2f}", value);
 }
 
 }  // namespace
@@ -48,9 +50,13 @@ std::optional<bool> BitIdentical(const Explanation& e) {
 
 std::string FormatError(double error) { return error == 0 ? "0" : fmt::format("{:.2g}", error); }
 
-std::string FormatInterval(const GainInterval& interval) { return FormatGain(interval.low) + " to " + FormatGain(interval.high); }
+std::string FormatInterval(const GainInterval& interval) {
+  return FormatGain(interval.low) + " to " + FormatGain(interval.high);
+}
 
-std::string ChipName(const Explanation& e) { return e.chip_name.starts_with("NVIDIA ") ? e.chip_name.substr(7) : e.chip_name; }
+std::string ChipName(const Explanation& e) {
+  return e.chip_name.starts_with("NVIDIA ") ? e.chip_name.substr(7) : e.chip_name;
+}
 
 std::string FieldWords(std::string_view field) {
   if (field.ends_with("_pct")) field.remove_suffix(4);

@@ -10,8 +10,9 @@ namespace warpwright::report {
 
 std::string FormatMicroseconds(double us);  // "61.1 µs", "5.42 ms": three digits
 std::string FormatNumber(double value);     // "786.4 k"
-std::string FormatChange(double before, double after);  // "-88 %", "× 256", "÷ 26"; empty where there is none to speak of
-std::string FormatError(double error);      // "1.2e-07"
+std::string FormatChange(double before,
+                         double after);  // "-88 %", "× 256", "÷ 26"; empty where there is none to speak of
+std::string FormatError(double error);   // "1.2e-07"
 std::string FormatInterval(const GainInterval& interval);  // "1.58x to 1.70x"
 std::string ChipName(const Explanation& explanation);      // "H200"
 // "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" is left to the unit.

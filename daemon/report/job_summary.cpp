@@ -15,11 +15,14 @@ namespace {
 
 constexpr size_t kTableRows = 200;
 
-int Rank(const std::string& outcome) { return outcome == "improved" ? 0 : outcome == "error" ? 1 : outcome == "refused" ? 2 : 3; }
+int Rank(const std::string& outcome) {
+  return outcome == "improved" ? 0 : outcome == "error" ? 1 : outcome == "refused" ? 2 : 3;
+}
 
 std::string Outcome(const KernelSummary& kernel) {
   const Explanation& e = kernel.explanation;
-  if (e.outcome == "improved") return fmt::format("**{} faster**{}", FormatGain(e.gain), e.modelled ? ", modelled" : "");
+  if (e.outcome == "improved")
+    return fmt::format("**{} faster**{}", FormatGain(e.gain), e.modelled ? ", modelled" : "");
   if (e.outcome == "unchanged") return "no improvement found";
   return e.outcome == "error" ? "failed" : EscapeMarkdown(e.outcome, 40);
 }
@@ -29,8 +32,10 @@ std::string Table(const std::vector<const KernelSummary*>& kernels) {
   for (size_t i = 0; i < kernels.size() && i < kTableRows; ++i) {
     const Explanation& e = kernels[i]->explanation;
     const std::string url = SafeUrl(kernels[i]->pull_request_url);
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", CodeCell(base::CleanText(e.kernel, 80)), Outcome(*kernels[i]), e.before_us > 0 ? FormatMicroseconds(e.before_us) : "",
-                       e.after_us > 0 ? FormatMicroseconds(e.after_us) : "", url.empty() ? "" : "<" + url + "> " + EscapeMarkdown(kernels[i]->pull_request_operation, 20));
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", CodeCell(base::CleanText(e.kernel, 80)), Outcome(*kernels[i]),
+                       e.before_us > 0 ? FormatMicroseconds(e.before_us) : "",
+                       e.after_us > 0 ? FormatMicroseconds(e.after_us) : "",
+                       url.empty() ? "" : "<" + url + "> " + EscapeMarkdown(kernels[i]->pull_request_operation, 20));
   }
   if (kernels.size() > kTableRows) out += fmt::format("\n_and {} more_\n", kernels.size() - kTableRows);
   return out;
@@ -43,7 +48,8 @@ std::string Details(const KernelSummary& kernel) {
     const CheckText check = RenderCheck(e, kernel.provenance);
     return out + check.summary + (e.attempts.empty() ? "" : "\n" + Folded("What was tried", AttemptTable(e, 30, 160)));
   }
-  out += GainSentence(e, kernel.provenance) + "\n\n" + CaseTable(e, 20) + RenderSpeedupReasons(e, 5, 300) + RenderReviewHints(e, kernel.provenance, 8, 200) + RenderSearchHistory(e, 8) + "\n";
+  out += GainSentence(e, kernel.provenance) + "\n\n" + CaseTable(e, 20) + RenderSpeedupReasons(e, 5, 300) +
+         RenderReviewHints(e, kernel.provenance, 8, 200) + RenderSearchHistory(e, 8) + "\n";
   return out + Verification(e, 40) + Reproduction(e, kernel.provenance);
 }
 
@@ -63,9 +69,13 @@ std::string EscapeProperty(std::string_view text) {
 std::string RenderJobSummary(const std::vector<KernelSummary>& kernels) {
   std::vector<const KernelSummary*> order;
   for (const auto& kernel : kernels) order.push_back(&kernel);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return Rank(a->explanation.outcome) < Rank(b->explanation.outcome); });
-  const auto improved = std::count_if(order.begin(), order.end(), [](const auto* k) { return k->explanation.outcome == "improved"; });
-  std::string out = fmt::format("# warpwright: {} of {} faster\n\n", improved, Plural(static_cast<int>(kernels.size()), "kernel"));
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return Rank(a->explanation.outcome) < Rank(b->explanation.outcome);
+  });
+  const auto improved =
+      std::count_if(order.begin(), order.end(), [](const auto* k) { return k->explanation.outcome == "improved"; });
+  std::string out =
+      fmt::format("# warpwright: {} of {} faster\n\n", improved, Plural(static_cast<int>(kernels.size()), "kernel"));
   if (kernels.empty()) return out + "No kernel had changed.\n";
   out += Table(order);
   size_t left_out = 0;
@@ -74,13 +84,19 @@ std::string RenderJobSummary(const std::vector<KernelSummary>& kernels) {
     if (out.size() + details.size() + 200 > kMaxSummaryBytes) ++left_out;
     else out += details;
   }
-  if (left_out > 0) out += fmt::format("\n_The details of {} are left out to keep this summary readable._\n", Plural(static_cast<int>(left_out), "kernel"));
+  if (left_out > 0)
+    out += fmt::format("\n_The details of {} are left out to keep this summary readable._\n",
+                       Plural(static_cast<int>(left_out), "kernel"));
   return out;
 }
 
-std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title, std::string_view message) {
-  const std::string_view command = level == "failure" || level == "error" ? "error" : level == "warning" ? "warning" : "notice";
-  return fmt::format("::{} file={},line={},title={}::{}\n", command, EscapeProperty(base::CleanText(file, 1000)), std::max(line, 1), EscapeProperty(base::CleanText(title, 200)),
+std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title,
+                            std::string_view message) {
+  const std::string_view command = level == "failure" || level == "error" ? "error"
+                                   : level == "warning"                   ? "warning"
+                                                                          : "notice";
+  return fmt::format("::{} file={},line={},title={}::{}\n", command, EscapeProperty(base::CleanText(file, 1000)),
+                     std::max(line, 1), EscapeProperty(base::CleanText(title, 200)),
                      EscapeData(base::CleanText(message, 4000, true)));
 }
 
@@ -99,10 +115,12 @@ std::string RenderAnnotations(const std::vector<KernelSummary>& kernels) {
   for (const auto& [level, commands] : by_level) {
     const size_t shown = commands.size() <= kMaxAnnotationsPerLevel ? commands.size() : kMaxAnnotationsPerLevel - 1;
     for (size_t i = 0; i < shown; ++i)
-      out += WorkflowCommand(level, commands[i].kernel->explanation.file, commands[i].note.line, commands[i].note.title, commands[i].note.message);
+      out += WorkflowCommand(level, commands[i].kernel->explanation.file, commands[i].note.line, commands[i].note.title,
+                             commands[i].note.message);
     if (shown < commands.size())
-      out += WorkflowCommand(level, commands[shown].kernel->explanation.file, commands[shown].note.line, "More notes",
-                             fmt::format("{} more notes of this kind are in the summary of the job.", commands.size() - shown));
+      out += WorkflowCommand(
+          level, commands[shown].kernel->explanation.file, commands[shown].note.line, "More notes",
+          fmt::format("{} more notes of this kind are in the summary of the job.", commands.size() - shown));
   }
   return out;
 }

@@ -1,4 +1,5 @@
-// What the Action says beside a pull request: the summary of a step (GITHUB_STEP_SUMMARY) and workflow commands that annotate lines.
+// What the Action says beside a pull request: the summary of a step (GITHUB_STEP_SUMMARY) and workflow commands that
+// annotate lines.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace warpwright::report {
 
-inline constexpr size_t kMaxSummaryBytes = 200'000;  // GitHub drops a summary over 1 MiB whole
+inline constexpr size_t kMaxSummaryBytes = 200'000;    // GitHub drops a summary over 1 MiB whole
 inline constexpr size_t kMaxAnnotationsPerLevel = 10;  // of a step; GitHub drops more without a word
 
 // One kernel of a run. `explanation.outcome` decides how it is shown.
@@ -23,10 +24,12 @@ struct KernelSummary {
 // Markdown, at most kMaxSummaryBytes: a table of all kernels, then what there is to say of each, improved ones first.
 std::string RenderJobSummary(const std::vector<KernelSummary>& kernels);
 
-// "::warning file=src/a.cu,line=3,title=T::message", with `%`, CR, LF, and in properties `:` and `,` escaped. `level`: notice, warning,
-// error ("failure" is said as error); another is a notice.
-std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title, std::string_view message);
-// The notes of all checks as commands, one a line, at most kMaxAnnotationsPerLevel of each level; the last notice says how many are missing.
+// "::warning file=src/a.cu,line=3,title=T::message", with `%`, CR, LF, and in properties `:` and `,` escaped. `level`:
+// notice, warning, error ("failure" is said as error); another is a notice.
+std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title,
+                            std::string_view message);
+// The notes of all checks as commands, one a line, at most kMaxAnnotationsPerLevel of each level; the last notice says
+// how many are missing.
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels);
 
 }  // namespace warpwright::report

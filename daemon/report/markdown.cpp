@@ -7,7 +7,7 @@
 namespace warpwright::report {
 namespace {
 
-constexpr std::string_view kBreak = "&#8203;";             // zero-width space
+constexpr std::string_view kBreak = "&#8203;";  // zero-width space
 
 size_t LongestBacktickRun(std::string_view text) {
   size_t longest = 0, run = 0;
@@ -123,7 +123,8 @@ std::string CodeBlock(std::string_view text, std::string_view language) {
   std::string out = fence + std::string(language) + "\n";
   for (size_t at = 0; at < clean.size(); ++at) {
     const bool line_start = at == 0 || clean[at - 1] == '\n';
-    if (line_start && clean[at] == '/' && at + 1 < clean.size() && IsLetter(clean[at + 1])) out += ' ';  // a quick action of GitLab's
+    if (line_start && clean[at] == '/' && at + 1 < clean.size() && IsLetter(clean[at + 1]))
+      out += ' ';  // a quick action of GitLab's
     out += clean[at];
   }
   if (out.back() != '\n') out += '\n';
@@ -133,7 +134,8 @@ std::string CodeBlock(std::string_view text, std::string_view language) {
 std::string SafeUrl(std::string_view url) {
   if (url.size() > 2000 || !(url.starts_with("https://") || url.starts_with("http://"))) return {};
   for (const char c : url)
-    if (!IsDigit(c) && !IsLetter(c) && std::string_view("-._~:/?#@!$&'*+,;=%").find(c) == std::string_view::npos) return {};
+    if (!IsDigit(c) && !IsLetter(c) && std::string_view("-._~:/?#@!$&'*+,;=%").find(c) == std::string_view::npos)
+      return {};
   return std::string(url);
 }
 

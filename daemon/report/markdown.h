@@ -1,6 +1,7 @@
-// Untrusted text inside Markdown and HTML, as GitHub and GitLab read them. Their mentions, references and links are made from the text
-// *after* escapes are resolved, so `\#1` and `&#64;name` still link: such words are broken by a zero-width space.
-// Own, because cmark-gfm reads Markdown and renders HTML, but escapes no text for others to read as Markdown.
+// Untrusted text inside Markdown and HTML, as GitHub and GitLab read them. Their mentions, references and links are
+// made from the text *after* escapes are resolved, so `\#1` and `&#64;name` still link: such words are broken by a
+// zero-width space. Own, because cmark-gfm reads Markdown and renders HTML, but escapes no text for others to read as
+// Markdown.
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace warpwright::report {
 
-// One line of inline text: every character that Markdown or HTML could read is escaped; @name, #1, GH-1, owner/name#1, URLs and a leading
-// quick action (`/close`) are broken. Longer text is cut with an ellipsis.
+// One line of inline text: every character that Markdown or HTML could read is escaped; @name, #1, GH-1, owner/name#1,
+// URLs and a leading quick action (`/close`) are broken. Longer text is cut with an ellipsis.
 std::string EscapeMarkdown(std::string_view text, size_t max_bytes = 500);
 std::string EscapeHtml(std::string_view text, size_t max_bytes = 20'000);
 // A code span or block whose fence is longer than any run of backticks in the text.

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kTimesShow = 6;  // a larger gain would press all later times onto the axis
 // GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone.
-constexpr size_t kMaxLabelledRounds = 16;     // are drawn; beyond it their names would lie on each other
-constexpr size_t kLabelledBars = 10;  // beyond it their numbers would lie on each other
+constexpr size_t kMaxLabelledRounds = 16;  // are drawn; beyond it their names would lie on each other
+constexpr size_t kLabelledBars = 10;       // beyond it their numbers would lie on each other
 constexpr std::string_view kClasses =
     "  classDef kept fill:#1a7f37,stroke:#1a7f37,color:#ffffff\n"
     "  classDef tried fill:#59636e,stroke:#59636e,color:#ffffff\n"
@@ -80,11 +80,14 @@ std::string AcceptedLabel(const Group& group) {
 
 std::string RejectedLine(const Group& group) {
   std::string line = fmt::format("round {}: {}", group.round, MermaidLabel(group.method));
-  if (group.measured > 0) line += fmt::format("<br>{}{}, not taken", group.measured > 1 ? fmt::format("best of {}: ", group.measured) : "", FormatGain(group.best));
+  if (group.measured > 0)
+    line += fmt::format("<br>{}{}, not taken", group.measured > 1 ? fmt::format("best of {}: ", group.measured) : "",
+                        FormatGain(group.best));
   if (group.wrong > 0) {
     std::string reason = group.reason;
     std::replace(reason.begin(), reason.end(), '_', ' ');
-    line += fmt::format("<br>{}{}", group.wrong > 1 ? fmt::format("{} rejected: ", group.wrong) : "rejected: ", MermaidLabel(reason, 30));
+    line += fmt::format("<br>{}{}", group.wrong > 1 ? fmt::format("{} rejected: ", group.wrong) : "rejected: ",
+                        MermaidLabel(reason, 30));
   }
   return group.measured + group.wrong == 0 ? line + "<br>not applicable" : line;
 }
@@ -95,7 +98,8 @@ std::vector<Group> Shown(std::vector<Group> groups, size_t max_rounds, size_t& h
   while (groups.size() > max_rounds) {
     auto victim = groups.end();
     for (auto group = groups.begin(); group != groups.end(); ++group)
-      if (group->accepted == nullptr && (victim == groups.end() || (group->wrong == 0 && victim->wrong > 0))) victim = group;
+      if (group->accepted == nullptr && (victim == groups.end() || (group->wrong == 0 && victim->wrong > 0)))
+        victim = group;
     if (victim == groups.end()) victim = groups.begin() + static_cast<std::ptrdiff_t>(groups.size() / 2);
     groups.erase(victim);
     ++hidden;
@@ -108,7 +112,8 @@ std::vector<Group> Shown(std::vector<Group> groups, size_t max_rounds, size_t& h
 std::string MermaidLabel(std::string_view text, size_t max_characters) {
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view(" _.,:=+-/()%").find(c) != std::string_view::npos;
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view(" _.,:=+-/()%").find(c) != std::string_view::npos;
     out += plain ? c : ' ';
     if (out.size() == max_characters) break;
   }
@@ -137,12 +142,15 @@ std::string ProgressChart(const Explanation& e) {
     rounds += fmt::format("{}\"{}\"", comma, round == 0 ? "original" : std::to_string(round));
     values += fmt::format("{}{:.3g}", comma, value);
   }
-  // GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone. The default colour is nearly invisible on
-  // white, and the default background of the dark theme is not the page's.
-  return fmt::format("```mermaid\n---\nconfig:\n  xyChart:\n    width: 560\n    height: 260\n    showDataLabel: {}\n  themeVariables:\n    xyChart:\n"
-                     "      backgroundColor: transparent\n      plotColorPalette: \"#2f81f7\"\n---\nxychart-beta\n"
-                     "  x-axis \"best verified version after round\" [{}]\n  y-axis \"{}{}\" 0 --> {:.3g}\n  bar [{}]\n```\n",
-                     best.size() <= kLabelledBars, rounds, e.modelled ? "modelled " : "", times ? "time, µs" : "gain, times", top * 1.1, values);
+  // GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone. The default colour is
+  // nearly invisible on white, and the default background of the dark theme is not the page's.
+  return fmt::format(
+      "```mermaid\n---\nconfig:\n  xyChart:\n    width: 560\n    height: 260\n    showDataLabel: {}\n  "
+      "themeVariables:\n    xyChart:\n"
+      "      backgroundColor: transparent\n      plotColorPalette: \"#2f81f7\"\n---\nxychart-beta\n"
+      "  x-axis \"best verified version after round\" [{}]\n  y-axis \"{}{}\" 0 --> {:.3g}\n  bar [{}]\n```\n",
+      best.size() <= kLabelledBars, rounds, e.modelled ? "modelled " : "", times ? "time, µs" : "gain, times",
+      top * 1.1, values);
 }
 
 std::string AttemptFlowchart(const Explanation& e, size_t max_rounds) {
@@ -150,12 +158,14 @@ std::string AttemptFlowchart(const Explanation& e, size_t max_rounds) {
   const std::vector<Group> groups = Shown(Groups(e), max_rounds, hidden);
   if (groups.empty()) return {};
   std::string out = "```mermaid\nflowchart TD\n";
-  out += fmt::format("  base0[\"original{}\"]:::start\n", e.before_us > 0 ? "<br>" + FormatMicroseconds(e.before_us) : "");
+  out +=
+      fmt::format("  base0[\"original{}\"]:::start\n", e.before_us > 0 ? "<br>" + FormatMicroseconds(e.before_us) : "");
   size_t base = 0, node = 0;
   std::string beside;  // what was tried on the present base and not taken
   bool wrong = false;
   const auto flush = [&] {
-    if (!beside.empty()) out += fmt::format("  base{} -.-> beside{}[\"{}\"]:::{}\n", base, base, beside, wrong ? "wrong" : "tried");
+    if (!beside.empty())
+      out += fmt::format("  base{} -.-> beside{}[\"{}\"]:::{}\n", base, base, beside, wrong ? "wrong" : "tried");
     beside.clear();
     wrong = false;
   };

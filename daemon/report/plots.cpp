@@ -15,25 +15,31 @@ namespace {
 constexpr double kWidth = 720, kHeight = 300, kLeft = 56, kRight = 16, kTop = 16, kBottom = 44;
 
 std::string Open(double width, double height, std::string_view title) {
-  return fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\"><title>{}</title>\n", width, height,
-                     EscapeHtml(title), EscapeHtml(title));
+  return fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\"><title>{}</title>\n", width,
+                     height, EscapeHtml(title), EscapeHtml(title));
 }
-std::string Text(double x, double y, std::string_view text, std::string_view anchor = "middle", std::string_view css = "label") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y, anchor, css, EscapeHtml(text, 120));
+std::string Text(double x, double y, std::string_view text, std::string_view anchor = "middle",
+                 std::string_view css = "label") {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y, anchor, css,
+                     EscapeHtml(text, 120));
 }
 std::string Line(double x1, double y1, double x2, double y2, std::string_view css) {
-  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1, x2, y2, css);
+  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1, x2, y2,
+                     css);
 }
 std::string Dot(double x, double y, double radius, std::string_view css, std::string_view title) {
-  return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\"><title>{}</title></circle>\n", x, y, radius, css,
-                     EscapeHtml(title));
+  return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\"><title>{}</title></circle>\n", x, y,
+                     radius, css, EscapeHtml(title));
 }
 
 // A logarithmic axis over whole decades.
 struct LogAxis {
   double low, high, from, to;
   LogAxis(double smallest, double largest, double from_, double to_)
-      : low(std::floor(std::log10(smallest))), high(std::max(std::ceil(std::log10(largest)), low + 1)), from(from_), to(to_) {}
+      : low(std::floor(std::log10(smallest))),
+        high(std::max(std::ceil(std::log10(largest)), low + 1)),
+        from(from_),
+        to(to_) {}
   double At(double value) const { return from + (std::log10(value) - low) / (high - low) * (to - from); }
 };
 
@@ -97,7 +103,8 @@ std::string RooflinePlot(const Explanation& e) {
   const double ridge = e.peak_gflops / e.peak_gbytes;
   const double left = std::min({positive(e.point_before->intensity), positive(e.point_after->intensity), ridge}) / 3;
   const double right = std::max({e.point_before->intensity, e.point_after->intensity, ridge}) * 3;
-  const double low = std::min({positive(e.point_before->gflops), positive(e.point_after->gflops), left * e.peak_gbytes}) / 2;
+  const double low =
+      std::min({positive(e.point_before->gflops), positive(e.point_after->gflops), left * e.peak_gbytes}) / 2;
   const LogAxis xs(left, right, kLeft, kWidth - kRight), ys(low, e.peak_gflops * 1.5, kHeight - kBottom, kTop);
 
   std::string svg = Open(kWidth, kHeight, "Roofline before and after");
@@ -121,8 +128,10 @@ std::string RooflinePlot(const Explanation& e) {
   svg += point(*e.point_before, "bad", "before", -10);
   svg += point(*e.point_after, "good", "after", 10);
   svg += Text((kLeft + kWidth - kRight) / 2, kHeight - 8, "FLOP per DRAM byte");
-  svg += fmt::format("<text x=\"14\" y=\"{:.1f}\" transform=\"rotate(-90 14 {:.1f})\" text-anchor=\"middle\" class=\"label\">GFLOP/s</text>\n",
-                     kHeight / 2, kHeight / 2);
+  svg += fmt::format(
+      "<text x=\"14\" y=\"{:.1f}\" transform=\"rotate(-90 14 {:.1f})\" text-anchor=\"middle\" "
+      "class=\"label\">GFLOP/s</text>\n",
+      kHeight / 2, kHeight / 2);
   return svg + "</svg>\n";
 }
 
@@ -134,7 +143,8 @@ std::string AttemptTree(const Explanation& e) {
   std::string body;
   double row = 1;
   std::vector<bool> shown(e.attempts.size(), false);
-  const std::function<void(const std::string&, int, double)> walk = [&](const std::string& parent, int depth, double parent_y) {
+  const std::function<void(const std::string&, int, double)> walk = [&](const std::string& parent, int depth,
+                                                                        double parent_y) {
     const auto found = children.find(parent);
     if (found == children.end()) return;
     for (const size_t i : found->second) {
@@ -154,8 +164,8 @@ std::string AttemptTree(const Explanation& e) {
   const std::string root = e.original_hash.substr(0, 10);
   walk(root, 1, 16);
   const double height = 16 + row * kRow;
-  return Open(kTreeWidth, height, "Attempts") + Dot(16, 16, 6, "plain", "the original") + Text(28, 20, "original", "start", "label strong") +
-         body + "</svg>\n";
+  return Open(kTreeWidth, height, "Attempts") + Dot(16, 16, 6, "plain", "the original") +
+         Text(28, 20, "original", "start", "label strong") + body + "</svg>\n";
 }
 
 }  // namespace warpwright::report

@@ -8,7 +8,7 @@
 
 namespace warpwright::report {
 
-std::string GainPlot(const Explanation& explanation);      // gain over the original by attempt, the base as a stepped line
+std::string GainPlot(const Explanation& explanation);  // gain over the original by attempt, the base as a stepped line
 std::string RooflinePlot(const Explanation& explanation);  // log-log, before and after; empty where a point is missing
 std::string AttemptTree(const Explanation& explanation);   // candidates by parent, rejected ones with the reason
 

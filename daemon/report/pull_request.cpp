@@ -29,7 +29,8 @@ struct Part {
 std::string TitleWord(std::string_view text, size_t max_characters) {
   std::string out;
   for (const char c : text.substr(0, max_characters)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_.:-").find(c) != std::string_view::npos;
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("_.:-").find(c) != std::string_view::npos;
     out += plain ? c : '_';
   }
   return out;
@@ -43,11 +44,14 @@ std::string AsciiTime(double us) {
 
 std::string Title(const Explanation& e) {
   constexpr size_t kColumns = 72;
-  const std::string what = fmt::format("perf({}): {} faster{} on {}", TitleWord(e.kernel, 48), FormatGain(e.gain), e.modelled ? ", modelled," : "", TitleWord(ChipName(e), 16));
-  const std::string times = e.before_us > 0 ? fmt::format(" ({} to {})", AsciiTime(e.before_us), AsciiTime(e.after_us)) : "";
+  const std::string what = fmt::format("perf({}): {} faster{} on {}", TitleWord(e.kernel, 48), FormatGain(e.gain),
+                                       e.modelled ? ", modelled," : "", TitleWord(ChipName(e), 16));
+  const std::string times =
+      e.before_us > 0 ? fmt::format(" ({} to {})", AsciiTime(e.before_us), AsciiTime(e.after_us)) : "";
   if (what.size() + times.size() <= kColumns) return what + times;
   if (what.size() <= kColumns) return what;
-  return fmt::format("perf({}): {} faster{}", TitleWord(e.kernel, 40), FormatGain(e.gain), e.modelled ? ", modelled" : "");
+  return fmt::format("perf({}): {} faster{}", TitleWord(e.kernel, 40), FormatGain(e.gain),
+                     e.modelled ? ", modelled" : "");
 }
 
 std::string Join(const std::vector<Part*>& parts) {
@@ -59,13 +63,19 @@ std::string Join(const std::vector<Part*>& parts) {
 }  // namespace
 
 PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
-  const BodyState state{e.kernel, e.base_commit, p.candidate_commit.empty() ? e.result_hash : p.candidate_commit, p.run_id.empty() ? e.run_id : p.run_id, false, false};
+  const BodyState state{e.kernel,
+                        e.base_commit,
+                        p.candidate_commit.empty() ? e.result_hash : p.candidate_commit,
+                        p.run_id.empty() ? e.run_id : p.run_id,
+                        false,
+                        false};
   Part head{{StateLine(state) + GainSentence(e, p) + "\n\n" + ProgramNote(e) + "\n"}};
   Part cases{{CaseTable(e, 60), CaseTable(e, 20), CaseTable(e, 8)}};
   Part why{{RenderSpeedupReasons(e, 12, 500), RenderSpeedupReasons(e, 5, 250), RenderSpeedupReasons(e, 3, 100)}};
   Part look{{RenderReviewHints(e, p, 20, 400), RenderReviewHints(e, p, 10, 200), RenderReviewHints(e, p, 5, 100)}};
   Part found{{RenderSearchHistory(e, 12), RenderSearchHistory(e, 5), RenderSearchHistory(e, 0)}};
-  Part trajectory{{Trajectory(e, 40, 120, 400), Trajectory(e, 20, 60, 300), Trajectory(e, 10, 30, 200), Trajectory(e, 0, 12, 100), Trajectory(e, 0, 0, 0)}};
+  Part trajectory{{Trajectory(e, 40, 120, 400), Trajectory(e, 20, 60, 300), Trajectory(e, 10, 30, 200),
+                   Trajectory(e, 0, 12, 100), Trajectory(e, 0, 0, 0)}};
   Part verification{{Verification(e, 40), Verification(e, 8), Verification(e, 0)}};
   Part rest{{Reproduction(e, p) + CostAndProvenance(e, p) + Controls(e, state)}};
   Part between{{"\n"}};

@@ -1,7 +1,8 @@
-// What is said on the forge about one kernel, made from an Explanation: the title and body of a pull request, a check, the dashboard, the
-// summary of an Action's step. Untrusted text (names, messages, compiler output) is escaped or fenced; nothing in a body can mention a
-// user, close an issue, run a command or break out of its place. Bodies are at most kMaxBodyCharacters, cut in a fixed order (trajectory,
-// then how it was checked, then attempts), never inside a fence, and say what was cut.
+// What is said on the forge about one kernel, made from an Explanation: the title and body of a pull request, a check,
+// the dashboard, the summary of an Action's step. Untrusted text (names, messages, compiler output) is escaped or
+// fenced; nothing in a body can mention a user, close an issue, run a command or break out of its place. Bodies are at
+// most kMaxBodyCharacters, cut in a fixed order (trajectory, then how it was checked, then attempts), never inside a
+// fence, and say what was cut.
 #pragma once
 
 #include <optional>
@@ -19,16 +20,16 @@ struct LineRange {
   int first = 0, last = 0;
 };
 struct Provenance {
-  std::string run_id;          // of the job
+  std::string run_id;  // of the job
   std::string candidate_commit;
   std::string branch, base_branch;
   std::string driver, device_uuid;
   double gpu_minutes = 0;
-  double model_dollars = 0;    // 0: no model was asked
+  double model_dollars = 0;  // 0: no model was asked
   int files_changed = 1, lines_added = 0, lines_removed = 0;
   std::string details_url;
   std::vector<LineRange> changed = {};  // of the new file, see diff_summary.h
-  std::string model;           // the language model that was asked, where one was
+  std::string model;                    // the language model that was asked, where one was
 };
 
 struct PullRequestText {
@@ -48,8 +49,12 @@ std::optional<BodyState> ParseBody(std::string_view body);
 struct CheckText {
   std::string conclusion;  // success: improved; neutral: no improvement, refused; failure: an error of ours
   std::string title, summary, text;
-  struct Note { int line = 1; std::string level, title, message; };
-  std::vector<Note> notes; // on lines of the explanation's file: what limits the kernel there, from the hottest lines and refusals
+  struct Note {
+    int line = 1;
+    std::string level, title, message;
+  };
+  std::vector<Note>
+      notes;  // on lines of the explanation's file: what limits the kernel there, from the hottest lines and refusals
 };
 CheckText RenderCheck(const Explanation& explanation, const Provenance& provenance);
 

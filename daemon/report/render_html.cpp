@@ -46,27 +46,32 @@ std::string Num(const std::string& text) { return "\x01" + EscapeHtml(text); }
 
 std::string Summary(const Explanation& e) {
   std::string out = "<h1>" + EscapeHtml(e.kernel);
-  out += e.outcome == "improved" ? fmt::format(": <span class=\"good-text\">{} faster</span>", FormatGain(e.gain))
+  out += e.outcome == "improved"    ? fmt::format(": <span class=\"good-text\">{} faster</span>", FormatGain(e.gain))
          : e.outcome == "unchanged" ? std::string(": no improvement found")
                                     : ": " + EscapeHtml(e.outcome);
   out += "</h1>\n<p>";
-  for (const auto& badge : {DevicePhrase(e), fmt::format("{} rounds", e.rounds), fmt::format("{} evaluations", e.evaluations),
-                            fmt::format("{:.1f} s", e.seconds)})
+  for (const auto& badge : {DevicePhrase(e), fmt::format("{} rounds", e.rounds),
+                            fmt::format("{} evaluations", e.evaluations), fmt::format("{:.1f} s", e.seconds)})
     out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
-  out += fmt::format("</p>\n<p class=\"soft\">Entry <code>{}</code> in <code>{}</code>. A program wrote and checked this result. {}</p>\n",
-                     EscapeHtml(e.entry), EscapeHtml(e.file), EscapeHtml(e.outcome_reason));
-  for (const auto& note : e.counter_notes) out += "<p><strong>Counters are missing:</strong> " + EscapeHtml(note) + ".</p>\n";
+  out += fmt::format(
+      "</p>\n<p class=\"soft\">Entry <code>{}</code> in <code>{}</code>. A program wrote and checked this result. "
+      "{}</p>\n",
+      EscapeHtml(e.entry), EscapeHtml(e.file), EscapeHtml(e.outcome_reason));
+  for (const auto& note : e.counter_notes)
+    out += "<p><strong>Counters are missing:</strong> " + EscapeHtml(note) + ".</p>\n";
   return out;
 }
 
 std::string Tables(const Explanation& e) {
   std::string out;
   if (!e.cases.empty()) {
-    out += "<h2>Cases</h2>\n<div class=\"scroll\"><table>\n" + Row({"case", Num("before"), Num("after"), Num("gain")}, "th");
+    out += "<h2>Cases</h2>\n<div class=\"scroll\"><table>\n" +
+           Row({"case", Num("before"), Num("after"), Num("gain")}, "th");
     for (const auto& c : e.cases)
-      out += Row({EscapeHtml(c.name) + (c.sampled ? " <span class=\"soft\">(counters from part of the grid)</span>" : ""),
-                  Num(fmt::format("{:.2f} µs", c.before_us)), Num(fmt::format("{:.2f} µs", c.after_us)),
-                  Num(c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "")});
+      out +=
+          Row({EscapeHtml(c.name) + (c.sampled ? " <span class=\"soft\">(counters from part of the grid)</span>" : ""),
+               Num(fmt::format("{:.2f} µs", c.before_us)), Num(fmt::format("{:.2f} µs", c.after_us)),
+               Num(c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "")});
     out += "</table></div>\n";
   }
   if (!e.steps.empty()) {
@@ -75,9 +80,11 @@ std::string Tables(const Explanation& e) {
     out += "</ol>\n";
   }
   if (!e.counters.empty()) {
-    out += "<div class=\"scroll\"><table>\n" + Row({"counter of the hottest kernel", Num("before"), Num("after"), "unit"}, "th");
+    out += "<div class=\"scroll\"><table>\n" +
+           Row({"counter of the hottest kernel", Num("before"), Num("after"), "unit"}, "th");
     for (const auto& c : e.counters)
-      out += Row({EscapeHtml(c.name), Num(fmt::format("{:.4g}", c.before)), Num(fmt::format("{:.4g}", c.after)), EscapeHtml(c.unit)});
+      out += Row({EscapeHtml(c.name), Num(fmt::format("{:.4g}", c.before)), Num(fmt::format("{:.4g}", c.after)),
+                  EscapeHtml(c.unit)});
     out += "</table></div>\n";
   }
   return out;
@@ -92,7 +99,9 @@ std::string AttemptTable(const Explanation& e) {
     const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
                                : a.gain   ? "verified, not taken"
                                           : "<span class=\"bad-text\">" + EscapeHtml(a.outcome) + "</span>";
-    out += Row({Num(std::to_string(a.round)), EscapeHtml(a.method) + (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),
+    out += Row({Num(std::to_string(a.round)),
+                EscapeHtml(a.method) +
+                    (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),
                 result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(a.message, 600)});
   }
   return out + "</table></div>\n";
@@ -108,15 +117,19 @@ std::string List(std::string_view title, const std::vector<std::string>& items) 
 }  // namespace
 
 std::string RenderHtml(const Explanation& e) {
-  std::string out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  out += "<meta name=\"color-scheme\" content=\"light dark\"><title>warpwright: " + EscapeHtml(e.kernel) + "</title>\n<style>" + std::string(kStyle) + "</style></head><body>\n";
+  std::string out =
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\">\n";
+  out += "<meta name=\"color-scheme\" content=\"light dark\"><title>warpwright: " + EscapeHtml(e.kernel) +
+         "</title>\n<style>" + std::string(kStyle) + "</style></head><body>\n";
   out += Summary(e) + Tables(e);
   if (!e.attempts.empty()) out += "<h2>Gain by round</h2>\n<div class=\"scroll\">" + GainPlot(e) + "</div>\n";
   if (const std::string roofline = RooflinePlot(e); !roofline.empty())
     out += "<h2>Roofline</h2>\n<div class=\"scroll\">" + roofline + "</div>\n";
   if (!e.attempts.empty()) out += AttemptTable(e);
   if (!e.predictions.empty()) {
-    out += "<h2>Predicted and measured</h2>\n<div class=\"scroll\"><table>\n" + Row({"evidence", "predicted", Num("before"), Num("after"), "held"}, "th");
+    out += "<h2>Predicted and measured</h2>\n<div class=\"scroll\"><table>\n" +
+           Row({"evidence", "predicted", Num("before"), Num("after"), "held"}, "th");
     for (const auto& p : e.predictions)
       out += Row({EscapeHtml(p.field), p.direction < 0 ? "falls" : "rises", Num(fmt::format("{:.4g}", p.before)),
                   Num(fmt::format("{:.4g}", p.after)), p.held ? "yes" : "no"});
@@ -128,9 +141,11 @@ std::string RenderHtml(const Explanation& e) {
     for (const auto& line : e.reproduce) out += EscapeHtml(line) + "\n";
     out += "</pre>\n";
   }
-  out += fmt::format("<p class=\"soft\">Base commit <code>{}</code>, original <code>{}</code>, result <code>{}</code>, warpwright {}, {}.</p>\n",
-                     EscapeHtml(e.base_commit.substr(0, 12)), EscapeHtml(e.original_hash.substr(0, 10)), EscapeHtml(e.result_hash.substr(0, 10)),
-                     EscapeHtml(e.version), EscapeHtml(e.toolchain));
+  out += fmt::format(
+      "<p class=\"soft\">Base commit <code>{}</code>, original <code>{}</code>, result <code>{}</code>, warpwright {}, "
+      "{}.</p>\n",
+      EscapeHtml(e.base_commit.substr(0, 12)), EscapeHtml(e.original_hash.substr(0, 10)),
+      EscapeHtml(e.result_hash.substr(0, 10)), EscapeHtml(e.version), EscapeHtml(e.toolchain));
   return out + "</body></html>\n";
 }
 

@@ -23,9 +23,9 @@ void Cases(std::string& out, const Explanation& e) {
   out += fmt::format("\n## Cases\n\nTimes are {}.\n\n| case | before | after | gain |\n|---|---:|---:|---:|\n",
                      e.modelled ? "modelled by the simulator, not measured" : "measured");
   for (const auto& c : e.cases)
-    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name), c.sampled ? " (counters from part of the grid)" : "",
-                       FormatMicroseconds(c.before_us), FormatMicroseconds(c.after_us),
-                       c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "");
+    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name),
+                       c.sampled ? " (counters from part of the grid)" : "", FormatMicroseconds(c.before_us),
+                       FormatMicroseconds(c.after_us), c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "");
 }
 
 void Why(std::string& out, const Explanation& e) {
@@ -38,8 +38,9 @@ void Why(std::string& out, const Explanation& e) {
   if (e.counters.empty()) return;
   out += "\n| counter of the hottest kernel | before | after | change |\n|---|---:|---:|---:|\n";
   for (const auto& c : e.counters)
-    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name), c.unit.empty() ? "" : ", " + EscapeMarkdown(c.unit),
-                       FormatNumber(c.before), FormatNumber(c.after), FormatChange(c.before, c.after));
+    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name),
+                       c.unit.empty() ? "" : ", " + EscapeMarkdown(c.unit), FormatNumber(c.before),
+                       FormatNumber(c.after), FormatChange(c.before, c.after));
 }
 
 std::string PlanList(const Explanation& e) {
@@ -50,14 +51,15 @@ std::string PlanList(const Explanation& e) {
 
 void Attempts(std::string& out, const Explanation& e) {
   if (e.attempts.empty()) return;
-  out += fmt::format("\n## What was tried\n\n{} rounds, {} evaluations, {:.1f} s.\n\n"
-                     "{}| round | method | result | gain | note |\n|---:|---|---|---:|---|\n",
-                     e.rounds, e.evaluations, e.seconds, PlanList(e));
+  out += fmt::format(
+      "\n## What was tried\n\n{} rounds, {} evaluations, {:.1f} s.\n\n"
+      "{}| round | method | result | gain | note |\n|---:|---|---|---:|---|\n",
+      e.rounds, e.evaluations, e.seconds, PlanList(e));
   for (const auto& a : e.attempts) {
     const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
     const std::string result = a.accepted ? "**new base**" : a.gain ? "verified, not taken" : EscapeMarkdown(a.outcome);
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result, a.gain ? FormatGain(*a.gain) : "",
-                       EscapeMarkdown(a.message, 300));
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result,
+                       a.gain ? FormatGain(*a.gain) : "", EscapeMarkdown(a.message, 300));
   }
 }
 
@@ -65,8 +67,8 @@ void Predictions(std::string& out, const Explanation& e) {
   if (e.predictions.empty()) return;
   out += "\n## Predicted and measured\n\n| evidence | predicted | before | after | held |\n|---|---|---:|---:|---|\n";
   for (const auto& p : e.predictions)
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", EscapeMarkdown(p.field), p.direction < 0 ? "falls" : "rises", FormatNumber(p.before),
-                       FormatNumber(p.after), p.held ? "yes" : "no");
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", EscapeMarkdown(p.field), p.direction < 0 ? "falls" : "rises",
+                       FormatNumber(p.before), FormatNumber(p.after), p.held ? "yes" : "no");
 }
 
 void Lists(std::string& out, const Explanation& e) {
@@ -79,10 +81,11 @@ void Lists(std::string& out, const Explanation& e) {
     for (const auto& line : e.reproduce) commands += line + "\n";
     out += "\n## Reproduce\n\n" + CodeBlock(commands, "sh");
   }
-  out += fmt::format("\n## Provenance\n\nBase commit {}; original {}; result {}; warpwright {}; {}. A program wrote and checked this "
-                     "change; please review it as you would any other.\n",
-                     CodeSpan(e.base_commit.substr(0, 12)), CodeSpan(e.original_hash.substr(0, 10)),
-                     CodeSpan(e.result_hash.substr(0, 10)), EscapeMarkdown(e.version), EscapeMarkdown(e.toolchain));
+  out += fmt::format(
+      "\n## Provenance\n\nBase commit {}; original {}; result {}; warpwright {}; {}. A program wrote and checked this "
+      "change; please review it as you would any other.\n",
+      CodeSpan(e.base_commit.substr(0, 12)), CodeSpan(e.original_hash.substr(0, 10)),
+      CodeSpan(e.result_hash.substr(0, 10)), EscapeMarkdown(e.version), EscapeMarkdown(e.toolchain));
 }
 
 // Plain text at most `width` columns wide; list items keep their indentation.
@@ -108,7 +111,8 @@ std::string OneLine(std::string_view text) {
   const auto starts = [&](size_t at, std::string_view word) { return lower.compare(at, word.size(), word) == 0; };
   for (size_t i = 0; i < clean.size(); ++i) {
     const char c = clean[i];
-    const bool command = c == '[' && (starts(i, "[skip") || starts(i, "[ci") || starts(i, "[no ci") || starts(i, "[actions"));
+    const bool command =
+        c == '[' && (starts(i, "[skip") || starts(i, "[ci") || starts(i, "[no ci") || starts(i, "[actions"));
     out += command ? '(' : c;
     const bool before_digit = i + 1 < clean.size() && clean[i + 1] >= '0' && clean[i + 1] <= '9';
     const bool issue = before_digit && (c == '#' || (c == '-' && i >= 2 && starts(i - 2, "gh-")));
@@ -121,7 +125,8 @@ std::string OneLine(std::string_view text) {
 std::string TrailerValue(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 100)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_.:/<>-").find(c) != std::string_view::npos;
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("_.:/<>-").find(c) != std::string_view::npos;
     out += plain ? c : '_';
   }
   return out;
@@ -166,26 +171,31 @@ std::string RenderMarkdown(const Explanation& e) {
 std::string RenderCommitMessage(const Explanation& e) {
   constexpr size_t kWidth = 72;
   std::string subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), DevicePhrase(e));
-  if (subject.size() > kWidth) subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), e.modelled ? "modelled" : "measured");
+  if (subject.size() > kWidth)
+    subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), e.modelled ? "modelled" : "measured");
   if (subject.size() > kWidth) subject = fmt::format("Make {} {} faster", e.kernel.substr(0, 50), FormatGain(e.gain));
   std::string out = OneLine(subject) + "\n\n";
-  out += Wrap(OneLine(fmt::format("The entry {} in {} is {} faster over its cases, {}.", e.entry, e.file, FormatGain(e.gain), DevicePhrase(e))),
+  out += Wrap(OneLine(fmt::format("The entry {} in {} is {} faster over its cases, {}.", e.entry, e.file,
+                                  FormatGain(e.gain), DevicePhrase(e))),
               kWidth, "");
   out += "\nWhy:\n";
   for (const auto& step : e.steps) out += Wrap("- " + OneLine(step), kWidth, "  ");
   if (!e.counters.empty()) {
     out += "\nCounters of the hottest kernel, before -> after:\n";
     for (const auto& c : e.counters)
-      out += fmt::format("  {}: {} -> {}{}\n", OneLine(c.name), FormatNumber(c.before), FormatNumber(c.after), c.unit.empty() ? "" : " " + c.unit);
+      out += fmt::format("  {}: {} -> {}{}\n", OneLine(c.name), FormatNumber(c.before), FormatNumber(c.after),
+                         c.unit.empty() ? "" : " " + c.unit);
   }
   out += "\nCases, before -> after:\n";
   for (const auto& c : e.cases)
-    out += fmt::format("  {}: {} -> {}\n", OneLine(c.name), FormatMicroseconds(c.before_us), FormatMicroseconds(c.after_us));
+    out += fmt::format("  {}: {} -> {}\n", OneLine(c.name), FormatMicroseconds(c.before_us),
+                       FormatMicroseconds(c.after_us));
   out += "\nVerified:\n";
   for (const auto& check : e.checks) out += Wrap("- " + OneLine(check), kWidth, "  ");
   out += "\nReproduce:\n";
   for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
-  out += fmt::format("\n{}, {}. A program wrote and checked this change.\n\n{}", Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), Trailers(e));
+  out += fmt::format("\n{}, {}. A program wrote and checked this change.\n\n{}", Plural(e.rounds, "round"),
+                     Plural(e.evaluations, "evaluation"), Trailers(e));
   return out;
 }
 

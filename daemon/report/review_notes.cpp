@@ -26,18 +26,22 @@ constexpr KnownCheck kChecks[] = {
     {"ptx-rules", "no narrower types than in the original's code", ""},
     {"recorded-reference", "the outputs that are recorded in the repository", "none is recorded for these cases"},
     {"secret-seed", "inputs drawn after the candidate was compiled", ""},
-    {"pointer-offset", "pointers at the least alignment that the manifest promises", "the manifest promises no other alignment"},
+    {"pointer-offset", "pointers at the least alignment that the manifest promises",
+     "the manifest promises no other alignment"},
     {"distributions", "inputs of other distributions", "the inputs have one distribution only"},
     {"exact-integers", "inputs for which every sum is exact", "does not apply to these arguments"},
     {"needle", "one large value among small ones", "does not apply to these arguments"},
     {"scale-ladder", "magnitudes over the whole range of the type", "does not apply to these arguments"},
     {"special-values", "NaN, infinities, zeros of both signs, subnormals", "does not apply to these arguments"},
-    {"odd-shape", "sizes n-1, n+1, a prime, 1, less than a warp, and two secret ones", "no size can be changed by itself"},
+    {"odd-shape", "sizes n-1, n+1, a prime, 1, less than a warp, and two secret ones",
+     "no size can be changed by itself"},
     {"other-scalars", "other values of the floating-point scalars", "there is none that could differ"},
     {"large-case", "cases too large to be compared whole are written to", "all cases are compared whole"},
-    {"reduced-shape", "those cases, with one dimension at a time cut to what can be compared", "all cases are compared whole"},
+    {"reduced-shape", "those cases, with one dimension at a time cut to what can be compared",
+     "all cases are compared whole"},
     {"bytes-read", "the inputs that the original reads are read", ""},
-    {"timed-output", "outputs of the timed runs, and paired timing in a second process with other seeds", "needs a GPU", Where::kGpu},
+    {"timed-output", "outputs of the timed runs, and paired timing in a second process with other seeds", "needs a GPU",
+     Where::kGpu},
     {"roofline-floor", "not faster than the chip can move the bytes", "needs a GPU", Where::kGpu},
 };
 
@@ -90,19 +94,26 @@ std::string Untested(std::string note) {
 
 }  // namespace
 
-std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled, const std::vector<std::string>& notes) {
+std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled,
+                                 const std::vector<std::string>& notes) {
   std::vector<CheckRow> rows;
   for (const KnownCheck& check : kChecks) {
-    CheckRow row{std::string(check.name), std::string(check.meaning), std::find(ran.begin(), ran.end(), check.name) != ran.end(), {}};
+    CheckRow row{std::string(check.name),
+                 std::string(check.meaning),
+                 std::find(ran.begin(), ran.end(), check.name) != ran.end(),
+                 {}};
     if (!row.ran) {
-      row.why_not = check.where == Where::kGpu && !modelled ? "did not run" : std::string(check.why_not.empty() ? "did not run" : check.why_not);
+      row.why_not = check.where == Where::kGpu && !modelled
+                        ? "did not run"
+                        : std::string(check.why_not.empty() ? "did not run" : check.why_not);
       for (const auto& note : notes)
         if (note.starts_with(row.name + ": not tested")) row.why_not = note.substr(row.name.size() + 2);
     }
     rows.push_back(std::move(row));
   }
   for (const auto& name : ran)
-    if (std::none_of(rows.begin(), rows.end(), [&](const CheckRow& row) { return row.name == name; })) rows.push_back({name, "", true, ""});
+    if (std::none_of(rows.begin(), rows.end(), [&](const CheckRow& row) { return row.name == name; }))
+      rows.push_back({name, "", true, ""});
   return rows;
 }
 
@@ -113,7 +124,8 @@ void SortNotes(const std::vector<std::string>& notes, Explanation& e) {
     if (TakePrefix(text, "review: ")) e.review.emplace_back(text);
     else if (TakePrefix(text, core::kCountersNote)) AddOnce(e.counter_notes, std::string(text));
     else if (TakePrefix(text, "timing: ")) e.timing_notes.emplace_back(text);
-    else if (note.find("not tested") != std::string::npos || note.starts_with("large-case: ")) e.not_tested.push_back(Untested(note));
+    else if (note.find("not tested") != std::string::npos || note.starts_with("large-case: "))
+      e.not_tested.push_back(Untested(note));
     else e.review.push_back(note);
   }
 }
@@ -122,14 +134,19 @@ std::vector<std::string> Preconditions(std::string_view method, std::string_view
   std::vector<std::string> found;
   const auto has = [&](std::string_view words) { return message.find(words) != std::string_view::npos; };
   if (method == "restrict_readonly")
-    found.push_back(fmt::format("{} must not overlap anything that the kernel writes: __restrict__ promises it to the compiler.",
-                                message.substr(0, message.find(':'))));
+    found.push_back(
+        fmt::format("{} must not overlap anything that the kernel writes: __restrict__ promises it to the compiler.",
+                    message.substr(0, message.find(':'))));
   if (has("another order") || has("combined by"))
-    found.emplace_back("Sums are added in another order than before, so the last bits of a floating-point result may differ.");
+    found.emplace_back(
+        "Sums are added in another order than before, so the last bits of a floating-point result may differ.");
   if (const size_t at = message.find("__launch_bounds__("); at != std::string_view::npos)
-    found.push_back(fmt::format("The kernel cannot be launched with more than {} threads a block.", message.substr(at + 18, message.find(')', at) - at - 18)));
-  if (method == "histogram_privatize") found.emplace_back("Counts are kept in shared memory first; the number of bins decides how much of it is used.");
-  if (has("stays for its other users")) found.emplace_back("The old kernel stays for its other users: there are two to keep in step.");
+    found.push_back(fmt::format("The kernel cannot be launched with more than {} threads a block.",
+                                message.substr(at + 18, message.find(')', at) - at - 18)));
+  if (method == "histogram_privatize")
+    found.emplace_back("Counts are kept in shared memory first; the number of bins decides how much of it is used.");
+  if (has("stays for its other users"))
+    found.emplace_back("The old kernel stays for its other users: there are two to keep in step.");
   return found;
 }
 

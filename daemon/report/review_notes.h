@@ -1,5 +1,5 @@
-// What the judge's verdict holds for a reviewer: which checks ran and what they mean, what was not tested, how close the outputs came, what
-// must hold from now on.
+// What the judge's verdict holds for a reviewer: which checks ran and what they mean, what was not tested, how close
+// the outputs came, what must hold from now on.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@
 namespace warpwright::report {
 
 // Every check of the judge (judge/judge.h), in its order. `notes` say why some did not run.
-std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled, const std::vector<std::string>& notes);
+std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled,
+                                 const std::vector<std::string>& notes);
 
 // Sorts the notes of a verdict into `e`: agreements beside their case, reviews, and what was not tested.
 void SortNotes(const std::vector<std::string>& notes, Explanation& e);

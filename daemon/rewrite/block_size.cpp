@@ -44,7 +44,8 @@ bool IsNamedConstant(const source::Node& literal) {
 // A literal that equals the block size. 16 and 32 mean many things: they count where they scale what belongs to a
 // block.
 bool IsRepeatedSize(const KernelSite& site, const source::Node& node, const std::set<int64_t>& sizes) {
-  if (!node.Is(source::NodeKind::kInteger) || !IsNumber(site.function().Text(node)) || IsNamedConstant(node)) return false;
+  if (!node.Is(source::NodeKind::kInteger) || !IsNumber(site.function().Text(node)) || IsNamedConstant(node))
+    return false;
   const int64_t value = site.analysis().Fold(node).value_or(0);
   if (value <= 1 || !sizes.contains(value)) return false;
   if (value > 32) return true;
@@ -61,7 +62,8 @@ bool RepeatsBlock(const KernelSite& site, const source::Node& node, const std::s
   const source::FunctionAnalysis& analysis = site.analysis();
   const auto named = [&](const source::Node& part) {
     bool found = false;
-    source::ForEach(part, [&](const source::Node& name) { found |= globals.contains(std::string(site.function().Text(name))); });
+    source::ForEach(
+        part, [&](const source::Node& name) { found |= globals.contains(std::string(site.function().Text(name))); });
     return found;
   };
   if (const auto loop = analysis.Counted(node)) {
@@ -84,8 +86,10 @@ bool IsBoundedByLoop(const source::FunctionAnalysis& analysis, const source::Acc
     const auto loop = analysis.Counted(*node);
     if (!loop || !access.index.Mentions(loop->variable + "#")) continue;
     const auto bound = analysis.Fold(*loop->bound);
-    const source::Polynomial step = loop->step == nullptr ? source::Polynomial::Constant(1) : analysis.Index(*loop->step);
-    const source::Polynomial variable = analysis.Index(*loop->start) + step * source::Polynomial::Symbol(loop->variable + "#");
+    const source::Polynomial step =
+        loop->step == nullptr ? source::Polynomial::Constant(1) : analysis.Index(*loop->step);
+    const source::Polynomial variable =
+        analysis.Index(*loop->start) + step * source::Polynomial::Symbol(loop->variable + "#");
     if (bound && *bound <= elements && access.index == variable && loop->relation == "<") return true;
   }
   return false;

@@ -16,7 +16,7 @@ namespace warpwright::rewrite {
 // Where the number of threads along an axis is written.
 struct BlockConstant {
   int64_t value = 0;
-  source::TextRange literal;             // of the main file
+  source::TextRange literal;     // of the main file
   std::string global;            // name of the constant or macro; empty for a literal or a local variable
   std::set<std::string> locals;  // symbols of the local variables that pass it on
 };

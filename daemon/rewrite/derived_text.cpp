@@ -15,22 +15,27 @@ namespace {
 Result<core::RewriteOutcome> Declare(const core::RewriteRequest& request) {
   const auto declaration = request.parameters.find("declaration");
   if (declaration == request.parameters.end()) return Fail(ErrorCode::kUsage, "nothing to declare");
-  return core::RewriteOutcome(core::Rewritten{.text = InsertDeclaration(request.source.text, declaration->second), .notes = {}, .entry = {}});
+  return core::RewriteOutcome(
+      core::Rewritten{.text = InsertDeclaration(request.source.text, declaration->second), .notes = {}, .entry = {}});
 }
 
 Result<core::RewriteOutcome> Names(const core::RewriteRequest& request) {
-  return core::RewriteOutcome(core::Rewritten{.text = fmt::format("{}", fmt::join(IncludedNames(request.source.text), "\n")), .notes = {}, .entry = {}});
+  return core::RewriteOutcome(core::Rewritten{
+      .text = fmt::format("{}", fmt::join(IncludedNames(request.source.text), "\n")), .notes = {}, .entry = {}});
 }
 
 // Of directives and of the operators that ask for a header.
 bool LooksLikeInclude(const source::Token& token) {
   const std::string word = source::Spelling(token);
-  return token.IsIdentifier() && (word.find("include") != std::string::npos || word.find("import") != std::string::npos);
+  return token.IsIdentifier() &&
+         (word.find("include") != std::string::npos || word.find("import") != std::string::npos);
 }
 
 }  // namespace
 
-bool IsDerivedText(std::string_view id) { return id == core::kFloat64Text || id == core::kDeclaredText || id == core::kIncludedNames; }
+bool IsDerivedText(std::string_view id) {
+  return id == core::kFloat64Text || id == core::kDeclaredText || id == core::kIncludedNames;
+}
 
 Result<core::RewriteOutcome> DeriveText(const core::RewriteRequest& request) {
   if (request.transform == core::kFloat64Text) return WidenToFloat64(request.source, request.entry);
@@ -39,7 +44,8 @@ Result<core::RewriteOutcome> DeriveText(const core::RewriteRequest& request) {
 
 std::string InsertDeclaration(const std::string& text, const std::string& declaration) {
   size_t position = 0;
-  for (const source::IncludeDirective& include : source::ScanIncludes(text)) position = std::min(text.find('\n', include.line_range.end), text.size() - 1) + 1;
+  for (const source::IncludeDirective& include : source::ScanIncludes(text))
+    position = std::min(text.find('\n', include.line_range.end), text.size() - 1) + 1;
   return text.substr(0, position) + declaration + text.substr(position);
 }
 

@@ -66,7 +66,8 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
       const source::Node& start = *loop->start;
       const bool from_index =
           IsGlobalThreadIndex(analysis.Index(start)) && loop->declares && loop->relation == "<" && !loop->down;
-      const source::Polynomial block = from_index ? *analysis.Index(start).Coefficient("blockIdx.x") : source::Polynomial();
+      const source::Polynomial block =
+          from_index ? *analysis.Index(start).Coefficient("blockIdx.x") : source::Polynomial();
       if (!from_index || loop->step == nullptr ||
           analysis.Index(*loop->step) != block * source::Polynomial::Symbol("gridDim.x"))
         return Refuse("the loop is not a grid-stride loop over elements", statement.line);
@@ -110,7 +111,8 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
 std::string ElementText(const KernelSite& site, const ElementwiseForm& form,
                         const std::vector<Substitution>& substitutions) {
   std::string code;
-  for (const source::Node* statement : form.prefix) code += Taken(site, statement->begin, statement->end, substitutions) + "\n";
+  for (const source::Node* statement : form.prefix)
+    code += Taken(site, statement->begin, statement->end, substitutions) + "\n";
   return code + Taken(site, form.begin, form.end, substitutions);
 }
 

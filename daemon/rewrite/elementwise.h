@@ -20,7 +20,7 @@ struct ElementwiseForm {
   std::vector<const source::Node*> hoisted;     // declarations that do not depend on i
   std::vector<const source::Node*> prefix;      // declarations between the index and the guard that do
   std::vector<const source::Node*> statements;  // of the element
-  uint32_t begin = 0, end = 0;          // text of `statements`
+  uint32_t begin = 0, end = 0;                  // text of `statements`
 };
 
 using ElementwiseOutcome = std::variant<ElementwiseForm, core::RewriteRefusal>;
@@ -34,7 +34,8 @@ bool IsGlobalThreadIndex(const source::Polynomial& index);
 std::string ElementText(const KernelSite& site, const ElementwiseForm& form,
                         const std::vector<Substitution>& substitutions);
 
-const source::Node* IndexDeclaration(const ElementwiseForm& form);  // the statement; null where the loop declares the index
+const source::Node* IndexDeclaration(
+    const ElementwiseForm& form);  // the statement; null where the loop declares the index
 // The name and the type of the element's index, without const.
 std::string IndexName(const ElementwiseForm& form);
 std::string IndexType(const ElementwiseForm& form);

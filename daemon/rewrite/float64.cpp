@@ -220,7 +220,8 @@ bool IsInclude(const std::vector<source::Token>& tokens, size_t at) {
   return tokens[at].OpensDirective() && at + 1 < tokens.size() && tokens[at + 1].text.starts_with("include");
 }
 bool IsPragmaOnce(const std::vector<source::Token>& tokens, size_t at) {
-  return tokens[at].OpensDirective() && at + 2 < tokens.size() && tokens[at + 1].Is("pragma") && tokens[at + 2].Is("once");
+  return tokens[at].OpensDirective() && at + 2 < tokens.size() && tokens[at + 1].Is("pragma") &&
+         tokens[at + 2].Is("once");
 }
 
 // Puts files together. What a header includes stands where its include stood; a second include of it is dropped.
@@ -289,7 +290,8 @@ Result<std::string> WidenTokens(std::string_view text) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     const source::Token& token = tokens[i];
     if (token.starts_line) in_include = IsInclude(tokens, i);
-    if (in_include || (token.kind != source::Token::Kind::kNumber && token.kind != source::Token::Kind::kIdentifier)) continue;
+    if (in_include || (token.kind != source::Token::Kind::kNumber && token.kind != source::Token::Kind::kIdentifier))
+      continue;
     out += text.substr(copied, token.range.begin - copied);
     copied = token.range.end;
     if (token.kind == source::Token::Kind::kNumber) {

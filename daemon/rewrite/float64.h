@@ -1,5 +1,5 @@
-// The source of a kernel's float64 shadow (judge/shadow.h): every floating-point type made double, so that running it gives what the
-// original would give without rounding.
+// The source of a kernel's float64 shadow (judge/shadow.h): every floating-point type made double, so that running it
+// gives what the original would give without rounding.
 //
 // The rewriting is by token, not by AST: types (float becomes double, half and bfloat16 structs around a double), math
 // functions (expf and __expf become exp), literals (0.5f becomes ((double)0.5f): constants stay as the original rounds

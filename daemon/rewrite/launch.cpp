@@ -33,17 +33,21 @@ bool IsExclusive(const LaunchSite& site, const source::Node& variable, std::set<
   const source::FunctionAnalysis& analysis = site.host->analysis;
   const source::VariableInfo* info = analysis.Find(variable.symbol);
   return std::all_of(info->uses.begin(), info->uses.end(), [&](const source::Node* use) {
-    if (source::Contains((*site.launch)[source::kLaunchGrid], *use) || source::Contains((*site.launch)[source::kLaunchBlock], *use)) return true;
+    if (source::Contains((*site.launch)[source::kLaunchGrid], *use) ||
+        source::Contains((*site.launch)[source::kLaunchBlock], *use))
+      return true;
     for (const size_t part : {source::kLaunchGrid, source::kLaunchBlock}) {
       const source::Node* other = VariableOf(site, (*site.launch)[part]);
-      if (other != nullptr && other != &variable && source::Contains(*other, *use)) return IsExclusive(site, *other, seen);
+      if (other != nullptr && other != &variable && source::Contains(*other, *use))
+        return IsExclusive(site, *other, seen);
     }
     return false;
   });
 }
 
 bool DeclaredAlone(const source::Node& variable) {
-  return variable.parent != nullptr && variable.parent->Is(source::NodeKind::kDeclaration) && variable.parent->size() == 1;
+  return variable.parent != nullptr && variable.parent->Is(source::NodeKind::kDeclaration) &&
+         variable.parent->size() == 1;
 }
 
 std::string Joined(const std::vector<std::string>& axes) {
@@ -54,7 +58,8 @@ std::string Joined(const std::vector<std::string>& axes) {
 
 // "const dim3 grid(a, b)" for the declaration "const dim3 grid((n + 15) / 16)". The declared type follows the number of
 // axes.
-std::string Declaration(const AnalyzedFunction& host, const source::Node& variable, const std::vector<std::string>& axes) {
+std::string Declaration(const AnalyzedFunction& host, const source::Node& variable,
+                        const std::vector<std::string>& axes) {
   const std::string joined = Joined(axes);
   const bool several = joined.find(',') != std::string::npos && axes.size() > 1 && axes.back() != "1";
   const bool is_const = variable.type.starts_with("const ");
@@ -109,9 +114,9 @@ std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const
   const source::Node& numerator = source::StripCasts(grid[0]);
   const auto value = analysis.Fold(divisor);
   // (n + 255) / 256: both literals change.
-  if (divisor.Is(source::NodeKind::kInteger) && !divisor.in_macro && value && numerator.Is(source::NodeKind::kBinary, "+") &&
-      numerator[1].Is(source::NodeKind::kInteger) && divisor.whole && numerator[1].whole &&
-      analysis.Fold(numerator[1]) == *value - 1) {
+  if (divisor.Is(source::NodeKind::kInteger) && !divisor.in_macro && value &&
+      numerator.Is(source::NodeKind::kBinary, "+") && numerator[1].Is(source::NodeKind::kInteger) && divisor.whole &&
+      numerator[1].whole && analysis.Fold(numerator[1]) == *value - 1) {
     return Substitute(
         function, grid,
         {{&numerator[1], std::to_string(*value * factor - 1)}, {&divisor, std::to_string(*value * factor)}});

@@ -18,7 +18,7 @@ enum class LaunchAxisGroup : size_t { kGrid = source::kLaunchGrid, kBlock = sour
 struct LaunchAxis {
   const source::Node* expression = nullptr;  // the value of the axis
   const source::Node* variable = nullptr;    // kVariable in whose initializer it stands; null: in the launch itself
-  bool exclusive = true;             // editing it changes nothing but this launch
+  bool exclusive = true;                     // editing it changes nothing but this launch
 };
 // Nothing where the axis has its default (1) or is not computed by an expression that can be followed.
 std::optional<LaunchAxis> FindAxis(const LaunchSite& site, LaunchAxisGroup group, size_t axis);

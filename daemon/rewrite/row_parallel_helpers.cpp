@@ -11,56 +11,34 @@ bool IsPair(const Reduction& reduction) {
 
 std::string_view Word(ReductionKind kind) {
   switch (kind) {
-    case ReductionKind::kSum:
-      return "sum";
-    case ReductionKind::kProduct:
-      return "product";
-    case ReductionKind::kMax:
-      return "max";
-    case ReductionKind::kMin:
-      return "min";
-    case ReductionKind::kAnd:
-      return "all";
-    case ReductionKind::kOr:
-      return "any";
-    case ReductionKind::kBitAnd:
-      return "and";
-    case ReductionKind::kBitOr:
-      return "or";
-    case ReductionKind::kBitXor:
-      return "xor";
-    case ReductionKind::kArgMax:
-      return "argmax";
-    case ReductionKind::kArgMin:
-      return "argmin";
+    case ReductionKind::kSum: return "sum";
+    case ReductionKind::kProduct: return "product";
+    case ReductionKind::kMax: return "max";
+    case ReductionKind::kMin: return "min";
+    case ReductionKind::kAnd: return "all";
+    case ReductionKind::kOr: return "any";
+    case ReductionKind::kBitAnd: return "and";
+    case ReductionKind::kBitOr: return "or";
+    case ReductionKind::kBitXor: return "xor";
+    case ReductionKind::kArgMax: return "argmax";
+    case ReductionKind::kArgMin: return "argmin";
   }
   return "";
 }
 
 std::string_view Described(ReductionKind kind) {
   switch (kind) {
-    case ReductionKind::kSum:
-      return "The sum of one value per thread";
-    case ReductionKind::kProduct:
-      return "The product of one value per thread";
-    case ReductionKind::kMax:
-      return "The largest of one value per thread";
-    case ReductionKind::kMin:
-      return "The smallest of one value per thread";
-    case ReductionKind::kAnd:
-      return "Whether the value holds in every thread";
-    case ReductionKind::kOr:
-      return "Whether the value holds in any thread";
-    case ReductionKind::kBitAnd:
-      return "The bitwise and of one value per thread";
-    case ReductionKind::kBitOr:
-      return "The bitwise or of one value per thread";
-    case ReductionKind::kBitXor:
-      return "The bitwise exclusive or of one value per thread";
-    case ReductionKind::kArgMax:
-      return "The largest of one value per thread, with its index";
-    case ReductionKind::kArgMin:
-      return "The smallest of one value per thread, with its index";
+    case ReductionKind::kSum: return "The sum of one value per thread";
+    case ReductionKind::kProduct: return "The product of one value per thread";
+    case ReductionKind::kMax: return "The largest of one value per thread";
+    case ReductionKind::kMin: return "The smallest of one value per thread";
+    case ReductionKind::kAnd: return "Whether the value holds in every thread";
+    case ReductionKind::kOr: return "Whether the value holds in any thread";
+    case ReductionKind::kBitAnd: return "The bitwise and of one value per thread";
+    case ReductionKind::kBitOr: return "The bitwise or of one value per thread";
+    case ReductionKind::kBitXor: return "The bitwise exclusive or of one value per thread";
+    case ReductionKind::kArgMax: return "The largest of one value per thread, with its index";
+    case ReductionKind::kArgMin: return "The smallest of one value per thread, with its index";
   }
   return "";
 }
@@ -74,24 +52,15 @@ std::string Combined(const Reduction& reduction, const std::string& other) {
     return fmt::format("{}(value, {})", word, other);
   };
   switch (reduction.kind) {
-    case ReductionKind::kSum:
-      return "value + " + other;
-    case ReductionKind::kProduct:
-      return "value * " + other;
-    case ReductionKind::kMax:
-      return extreme("max", ">");
-    case ReductionKind::kMin:
-      return extreme("min", "<");
-    case ReductionKind::kAnd:
-      return "value && " + other;
-    case ReductionKind::kOr:
-      return "value || " + other;
-    case ReductionKind::kBitAnd:
-      return "value & " + other;
-    case ReductionKind::kBitOr:
-      return "value | " + other;
-    default:
-      return "value ^ " + other;
+    case ReductionKind::kSum: return "value + " + other;
+    case ReductionKind::kProduct: return "value * " + other;
+    case ReductionKind::kMax: return extreme("max", ">");
+    case ReductionKind::kMin: return extreme("min", "<");
+    case ReductionKind::kAnd: return "value && " + other;
+    case ReductionKind::kOr: return "value || " + other;
+    case ReductionKind::kBitAnd: return "value & " + other;
+    case ReductionKind::kBitOr: return "value | " + other;
+    default: return "value ^ " + other;
   }
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 class LoopAnalyzer {
  public:
-  LoopAnalyzer(const source::Ast& ast, const AnalyzedFunction& kernel, const source::CountedLoop& loop) : ast_(ast), kernel_(kernel) {
+  LoopAnalyzer(const source::Ast& ast, const AnalyzedFunction& kernel, const source::CountedLoop& loop)
+      : ast_(ast), kernel_(kernel) {
     result_.loop = loop;
   }
 
@@ -40,8 +41,9 @@ class LoopAnalyzer {
       if (auto refusal = ImpureExpression(ast_, *part))
         return At(refusal->line, "the loop's bounds: it " + refusal->reason);
       for (const auto& [symbol, info] : kernel_.analysis.variables()) {
-        const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(),
-                                                [&](const source::Node* write) { return source::Contains(loop(), *write); });
+        const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(), [&](const source::Node* write) {
+          return source::Contains(loop(), *write);
+        });
         if (symbol != counted.variable && written_inside && MentionsSymbol(*part, symbol))
           return At(part->line, fmt::format("the loop over {} changes its own bound ({})", counted.name, info.name));
       }
@@ -62,8 +64,7 @@ class LoopAnalyzer {
         case source::NodeKind::kBlock:
         case source::NodeKind::kIf:
         case source::NodeKind::kEmpty:
-        case source::NodeKind::kContinue:
-          break;
+        case source::NodeKind::kContinue: break;
         case source::NodeKind::kBreak:
           if (!inner) refusal = At(node.line, "break leaves the loop over " + result_.loop.name);
           return;
@@ -72,9 +73,7 @@ class LoopAnalyzer {
           return;
         case source::NodeKind::kFor:
         case source::NodeKind::kWhile:
-        case source::NodeKind::kDo:
-          inner = true;
-          break;
+        case source::NodeKind::kDo: inner = true; break;
         case source::NodeKind::kSwitch:
         case source::NodeKind::kCase:
           refusal = At(node.line, "switch inside the loop over " + result_.loop.name);
@@ -119,8 +118,9 @@ class LoopAnalyzer {
     for (const auto& [symbol, info] : kernel_.analysis.variables()) {
       if (symbol == result_.loop.variable) continue;
       const bool declared_inside = info.declaration != nullptr && source::Contains(loop(), *info.declaration);
-      const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(),
-                                              [&](const source::Node* write) { return source::Contains(result_.loop.body(), *write); });
+      const bool written_inside = std::any_of(info.writes.begin(), info.writes.end(), [&](const source::Node* write) {
+        return source::Contains(result_.loop.body(), *write);
+      });
       if (!declared_inside && written_inside) carried.emplace_back(&info, symbol);
     }
     std::sort(carried.begin(), carried.end(),
@@ -153,7 +153,9 @@ class LoopAnalyzer {
     return std::nullopt;
   }
 
-  static uint32_t FirstLine(const source::VariableInfo& info) { return info.uses.empty() ? 0 : info.uses.front()->begin; }
+  static uint32_t FirstLine(const source::VariableInfo& info) {
+    return info.uses.empty() ? 0 : info.uses.front()->begin;
+  }
 
   std::optional<Reduction> AsReduction(const source::VariableInfo& info, const std::string& symbol) const {
     std::vector<ReductionUpdate> updates;
@@ -238,7 +240,8 @@ class LoopAnalyzer {
     const source::Node* first = nullptr;
     for (const source::Node* use : info.uses)
       if (source::Contains(result_.loop.body(), *use) && (first == nullptr || use->begin < first->begin)) first = use;
-    if (first == nullptr || first->parent == nullptr || !first->parent->Is(source::NodeKind::kAssign, "=")) return false;
+    if (first == nullptr || first->parent == nullptr || !first->parent->Is(source::NodeKind::kAssign, "="))
+      return false;
     const source::Node& assignment = *first->parent;
     if (&assignment[0] != first) {
       // x = f(x): the value is read before.
@@ -254,7 +257,8 @@ class LoopAnalyzer {
   // The first use behind the loop, if any, is a plain write that no condition guards.
   bool DeadBehind(const source::VariableInfo& info) const {
     for (const source::Node* outer = loop().parent; outer != nullptr; outer = outer->parent)
-      if (outer->Is(source::NodeKind::kFor) || outer->Is(source::NodeKind::kWhile) || outer->Is(source::NodeKind::kDo)) return false;
+      if (outer->Is(source::NodeKind::kFor) || outer->Is(source::NodeKind::kWhile) || outer->Is(source::NodeKind::kDo))
+        return false;
     const source::Node* next = nullptr;
     for (const source::Node* use : info.uses)
       if (use->begin >= loop().end && (next == nullptr || use->begin < next->begin)) next = use;
@@ -277,7 +281,8 @@ class LoopAnalyzer {
     // Where loops stand inside, what they access counts most.
     const std::vector<const source::Node*> inner = source::Collect(result_.loop.body(), source::NodeKind::kFor);
     const auto is_inner = [&](const source::Node& node) {
-      return std::any_of(inner.begin(), inner.end(), [&](const source::Node* other) { return source::Contains(*other, node); });
+      return std::any_of(inner.begin(), inner.end(),
+                         [&](const source::Node* other) { return source::Contains(*other, node); });
     };
     for (const MemoryAccess& access : result_.accesses) {
       if (!access.index || (!inner.empty() && !is_inner(*access.node))) continue;
@@ -406,7 +411,8 @@ class LoopAnalyzer {
 
 std::string IterationSymbol(const source::CountedLoop& loop) { return loop.variable + "#"; }
 
-Checked<ColumnLoop> AnalyzeColumnLoop(const source::Ast& ast, const AnalyzedFunction& kernel, const source::Node& loop) {
+Checked<ColumnLoop> AnalyzeColumnLoop(const source::Ast& ast, const AnalyzedFunction& kernel,
+                                      const source::Node& loop) {
   const auto counted = kernel.analysis.Counted(loop);
   if (!counted) return RefuseAt(loop.line, "a loop that does not count a variable up to a bound");
   return LoopAnalyzer(ast, kernel, *counted).Run();

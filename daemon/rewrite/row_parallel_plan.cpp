@@ -158,28 +158,21 @@ class RowPlanner {
       case source::NodeKind::kEmpty:
       case source::NodeKind::kReturn:
       case source::NodeKind::kBreak:
-      case source::NodeKind::kContinue:
-        return std::nullopt;
+      case source::NodeKind::kContinue: return std::nullopt;
       case source::NodeKind::kBlock:
         for (const auto& child : node.children)
           if (auto refusal = Visit(*child)) return refusal;
         return std::nullopt;
-      case source::NodeKind::kDeclaration:
-        return VisitDeclaration(node);
-      case source::NodeKind::kIf:
-        return VisitIf(node);
-      case source::NodeKind::kFor:
-        return VisitLoop(node);
-      case source::NodeKind::kAssign:
-        return VisitAssignment(node);
+      case source::NodeKind::kDeclaration: return VisitDeclaration(node);
+      case source::NodeKind::kIf: return VisitIf(node);
+      case source::NodeKind::kFor: return VisitLoop(node);
+      case source::NodeKind::kAssign: return VisitAssignment(node);
       case source::NodeKind::kCall:
         if (IsStoreCall(node)) return VisitAssignment(node);
         break;
       case source::NodeKind::kWhile:
-      case source::NodeKind::kDo:
-        return At(node.line, "a while loop over the row");
-      default:
-        break;
+      case source::NodeKind::kDo: return At(node.line, "a while loop over the row");
+      default: break;
     }
     if (auto impure = ImpureExpression(ast_, node)) return At(impure->line, impure->reason);
     return At(node.line, "a statement that is not understood");
@@ -217,7 +210,8 @@ class RowPlanner {
     if (!writes) {
       if (node.Is(source::NodeKind::kAssign)) {
         const source::Node* target = &node[0];
-        while ((target->Is(source::NodeKind::kMember) || target->Is(source::NodeKind::kSubscript)) && target->size() >= 1)
+        while ((target->Is(source::NodeKind::kMember) || target->Is(source::NodeKind::kSubscript)) &&
+               target->size() >= 1)
           target = &(*target)[0];
         if (!target->Is(source::NodeKind::kName) || kernel_.analysis.Find(target->symbol) == nullptr)
           return At(node.line, "writes something that is not a variable of the kernel");
@@ -309,7 +303,8 @@ class RowPlanner {
     const size_t first = log_.size();
     if (auto refusal = Visit(node[source::kLoopBody])) return refusal;
     if (!MeetAcrossIterations(first, IterationSymbol(*kernel_.analysis.Counted(node)))) return std::nullopt;
-    if (!node[source::kLoopBody].Is(source::NodeKind::kBlock)) return At(node.line, "a loop over writes without a block");
+    if (!node[source::kLoopBody].Is(source::NodeKind::kBlock))
+      return At(node.line, "a loop over writes without a block");
     plan_.barriers_at_end.push_back(&node[source::kLoopBody]);
     pending_.clear();
     return std::nullopt;
@@ -332,7 +327,8 @@ class RowPlanner {
     return false;
   }
 
-  Refused Access(const source::Node& node, Executor executor, const std::string& iteration, const source::Node& statement) {
+  Refused Access(const source::Node& node, Executor executor, const std::string& iteration,
+                 const source::Node& statement) {
     for (MemoryAccess& access : GlobalAccesses(kernel_, node))
       Record({std::move(access), executor, iteration}, statement);
     return std::nullopt;
@@ -346,7 +342,8 @@ class RowPlanner {
     });
     if (meets) {
       if (plan_.barriers.empty() || plan_.barriers.back() != &statement) plan_.barriers.push_back(&statement);
-      std::erase_if(pending_, [&](const PendingAccess& earlier) { return !source::Contains(statement, *earlier.access.node); });
+      std::erase_if(pending_,
+                    [&](const PendingAccess& earlier) { return !source::Contains(statement, *earlier.access.node); });
     }
     log_.push_back(access);
     pending_.push_back(std::move(access));

@@ -18,11 +18,11 @@ struct RowPlan {
   const source::Node* row_loop = nullptr;            // the grid-stride loop over rows that declares it, if it does
   const source::Node* row_bound = nullptr;           // number of rows
   std::vector<const source::Node*> unused;           // kDeclaration that served only to compute the row
-  std::vector<ColumnLoop> loops;             // in source order
+  std::vector<ColumnLoop> loops;                     // in source order
   std::vector<const source::Node*> single;           // statements for one thread: writes of one element per row
   std::vector<const source::Node*> barriers;         // statements before which the threads meet
   std::vector<const source::Node*> barriers_at_end;  // blocks of serial loops at whose end the threads meet
-  bool uses_grid_yz = false;                 // blockIdx.y or .z: the grid's other parts keep their meaning
+  bool uses_grid_yz = false;                         // blockIdx.y or .z: the grid's other parts keep their meaning
 };
 
 // `reductions_are_barriers`: combining values synchronizes memory too (it does in a block, it does not in a warp).

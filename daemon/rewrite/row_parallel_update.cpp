@@ -109,7 +109,8 @@ class UpdateMatcher {
     const bool keeps_in_else = IsName(value[2], symbol_);
     const source::Node& taken = value[keeps_in_else ? 1 : 2];
     const source::Node& kept = value[keeps_in_else ? 2 : 1];
-    if (!IsName(kept, symbol_) || !SameExpression(kernel_, source::StripCasts(taken), source::StripCasts(*comparison->other)))
+    if (!IsName(kept, symbol_) ||
+        !SameExpression(kernel_, source::StripCasts(taken), source::StripCasts(*comparison->other)))
       return std::nullopt;
     update.kind = comparison->variable_smaller == keeps_in_else ? ReductionKind::kMax : ReductionKind::kMin;
     update.own_uses.push_back(comparison->use);
@@ -149,7 +150,8 @@ class UpdateMatcher {
     for (const source::Node* statement : statements) {
       if (!statement->Is(source::NodeKind::kAssign, "=")) return std::nullopt;
       if (IsName((*statement)[0], symbol_)) {
-        if (assigned || !SameExpression(kernel_, source::StripCasts((*statement)[1]), source::StripCasts(*comparison->other)))
+        if (assigned ||
+            !SameExpression(kernel_, source::StripCasts((*statement)[1]), source::StripCasts(*comparison->other)))
           return std::nullopt;
         update.own_uses.push_back(&(*statement)[0]);
         assigned = true;

@@ -37,14 +37,17 @@ struct Uses {
 Uses UsesOf(const std::string& kernel, const AnalyzedFunction& host) {
   Uses uses;
   source::ForEach(*host.syntax.body, [&](const source::Node& node) {
-    if (node.Is(source::NodeKind::kLaunch) && UnqualifiedName(node.name) == kernel) uses.launches.push_back({&node, &host});
-    if (node.Is(source::NodeKind::kName) && UnqualifiedName(node.name) == kernel && host.analysis.Find(node.symbol) == nullptr)
+    if (node.Is(source::NodeKind::kLaunch) && UnqualifiedName(node.name) == kernel)
+      uses.launches.push_back({&node, &host});
+    if (node.Is(source::NodeKind::kName) && UnqualifiedName(node.name) == kernel &&
+        host.analysis.Find(node.symbol) == nullptr)
       uses.mentions.push_back({&node, &host});
   });
   return uses;
 }
 
-bool IsFileScopeMention(const source::Ast& ast, const std::string& name, const std::vector<source::TextRange>& functions) {
+bool IsFileScopeMention(const source::Ast& ast, const std::string& name,
+                        const std::vector<source::TextRange>& functions) {
   int count = 0;
   for (const source::Token& token : source::Lex(ast.text())) {
     if (token.text != name) continue;
@@ -56,7 +59,8 @@ bool IsFileScopeMention(const source::Ast& ast, const std::string& name, const s
 }
 
 // Where the name stands in [begin, end): the last token that equals it before `stop` begins to matter.
-std::optional<source::TextRange> FindName(std::string_view text, uint32_t begin, uint32_t end, const std::string& name) {
+std::optional<source::TextRange> FindName(std::string_view text, uint32_t begin, uint32_t end,
+                                          const std::string& name) {
   for (const source::Token& token : source::Lex(text.substr(begin, end - begin)))
     if (token.text == name) return source::TextRange{token.range.begin + begin, token.range.end + begin};
   return std::nullopt;
@@ -77,8 +81,8 @@ std::vector<size_t> Reachable(const Functions& functions, size_t entry) {
 }
 
 std::variant<std::string, core::RewriteRefusal> ChooseKernel(const core::RewriteRequest& request,
-                                                       const std::set<std::string>& launched,
-                                                       const std::set<std::string>& known) {
+                                                             const std::set<std::string>& launched,
+                                                             const std::set<std::string>& known) {
   if (!request.kernel.empty()) return UnqualifiedName(request.kernel);
   std::vector<std::string> candidates;
   for (const std::string& name : launched)
@@ -111,7 +115,8 @@ SiteOutcome FindSite(const source::Ast& ast, const core::RewriteRequest& request
   const std::string entry_name = UnqualifiedName(request.entry);
   std::optional<size_t> entry;
   for (size_t i = 0; i < all.size(); ++i)
-    if (all[i]->syntax.name == entry_name && (!entry || source::ast::QualifiedName(all[i]->syntax.cursor) == request.entry))
+    if (all[i]->syntax.name == entry_name &&
+        (!entry || source::ast::QualifiedName(all[i]->syntax.cursor) == request.entry))
       entry = i;
   if (!entry) return Refuse(fmt::format("no function {} with a body in {}", request.entry, request.source.file));
 
@@ -121,7 +126,8 @@ SiteOutcome FindSite(const source::Ast& ast, const core::RewriteRequest& request
   const std::vector<size_t> behind = Reachable(all, *entry);
   std::set<std::string> launched;
   for (size_t i : behind)
-    for (const source::Node* launch : source::Collect(*all[i]->syntax.body, source::NodeKind::kLaunch)) launched.insert(UnqualifiedName(launch->name));
+    for (const source::Node* launch : source::Collect(*all[i]->syntax.body, source::NodeKind::kLaunch))
+      launched.insert(UnqualifiedName(launch->name));
   if (site->entry_is_kernel) launched = {entry_name};
   auto chosen = ChooseKernel(request, launched, kernels);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&chosen)) return *refusal;
@@ -202,7 +208,7 @@ static uint32_t PlaceForHelpers(const KernelSite& site) {
 }
 
 void InsertKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code,
-                 Edits& edits) {
+                  Edits& edits) {
   const source::SyntaxFunction& old = site.function();
   const std::string indent = IndentAt(site.text, old.begin);
   if (!helpers.empty()) {

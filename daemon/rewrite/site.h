@@ -73,7 +73,7 @@ std::string NewKernelName(const source::Ast& ast, const KernelSite& site, const 
 // and `helpers` (declarations, an empty line behind each) above the old kernel and its comment; changes the name at the
 // launches and mentions behind the entry. Does not touch the launches' parts.
 void InsertKernel(const KernelSite& site, const std::string& name, const std::string& helpers, const std::string& code,
-                 Edits& edits);
+                  Edits& edits);
 
 core::RewriteRefusal Refuse(std::string reason, int line = 0);
 

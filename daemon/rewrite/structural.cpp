@@ -43,10 +43,8 @@ std::string EffectOf(const source::Ast& ast, CXCursor function, int depth) {
     while (target->Is(source::NodeKind::kMember) && target->size() == 1) target = &(*target)[0];
     const bool local = target->Is(source::NodeKind::kName) && analyzed.analysis.Find(target->symbol) != nullptr &&
                        analyzed.analysis.Find(target->symbol)->type.find('&') == std::string::npos;
-    if (!local && !GlobalAccesses(analyzed, *target).empty())
-      reason = "writes memory";
-    else if (!local && target->Is(source::NodeKind::kName))
-      reason = fmt::format("writes {}", target->name);
+    if (!local && !GlobalAccesses(analyzed, *target).empty()) reason = "writes memory";
+    else if (!local && target->Is(source::NodeKind::kName)) reason = fmt::format("writes {}", target->name);
   });
   return reason;
 }
@@ -130,7 +128,8 @@ bool MentionsSymbol(const source::Node& root, const std::string& symbol) {
 
 bool IsLiteral(const source::SyntaxFunction& function, const source::Node& expression, double value) {
   const source::Node* node = &expression;
-  while ((node->Is(source::NodeKind::kCast) || node->Is(source::NodeKind::kConstruct) || node->Is(source::NodeKind::kUnary, "+")) &&
+  while ((node->Is(source::NodeKind::kCast) || node->Is(source::NodeKind::kConstruct) ||
+          node->Is(source::NodeKind::kUnary, "+")) &&
          node->size() == 1)
     node = &(*node)[0];
   if (!node->Is(source::NodeKind::kInteger) && !node->Is(source::NodeKind::kFloating)) return false;
@@ -156,9 +155,11 @@ uint32_t StatementBegin(const source::SyntaxFunction& function, const source::No
 
 uint32_t StatementEnd(const source::SyntaxFunction& function, const source::Node& statement) {
   if (statement.Is(source::NodeKind::kBlock) || statement.Is(source::NodeKind::kDeclaration)) return statement.end;
-  if (statement.Is(source::NodeKind::kFor) || statement.Is(source::NodeKind::kIf) || statement.Is(source::NodeKind::kWhile)) {
+  if (statement.Is(source::NodeKind::kFor) || statement.Is(source::NodeKind::kIf) ||
+      statement.Is(source::NodeKind::kWhile)) {
     const source::Node* last = statement.children.back().get();
-    if (last->Is(source::NodeKind::kEmpty) && statement.size() > 1 && statement.Is(source::NodeKind::kIf)) last = &statement[source::kIfThen];
+    if (last->Is(source::NodeKind::kEmpty) && statement.size() > 1 && statement.Is(source::NodeKind::kIf))
+      last = &statement[source::kIfThen];
     if (!last->Is(source::NodeKind::kEmpty)) return StatementEnd(function, *last);
   }
   size_t at = statement.end;
@@ -194,8 +195,8 @@ std::optional<core::RewriteRefusal> ImpureExpression(const source::Ast& ast, con
 
 std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const source::Node& root) {
   std::vector<MemoryAccess> accesses;
-  const auto add = [&](const source::Node& node, std::optional<source::FunctionAnalysis::Target> target, bool reads, bool writes,
-                       std::string element, bool exact) {
+  const auto add = [&](const source::Node& node, std::optional<source::FunctionAnalysis::Target> target, bool reads,
+                       bool writes, std::string element, bool exact) {
     MemoryAccess access{&node, "", std::nullopt, reads, writes, false, std::move(element), node.line};
     if (target) {
       if (IsDeclaredArray(function.analysis, target->base)) return;
@@ -208,10 +209,12 @@ std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const
   };
   source::Walk(root, [&](const source::Node& node) {
     if (node.Is(source::NodeKind::kSubscript) || node.Is(source::NodeKind::kUnary, "*")) {
-      const bool row = node.parent != nullptr && node.parent->Is(source::NodeKind::kSubscript) && &(*node.parent)[0] == &node;
+      const bool row =
+          node.parent != nullptr && node.parent->Is(source::NodeKind::kSubscript) && &(*node.parent)[0] == &node;
       const bool address = node.parent != nullptr && node.parent->Is(source::NodeKind::kUnary, "&");
       if (!row && !address)
-        add(node, function.analysis.Resolve(node), source::IsLoad(node), source::IsWritten(node), ElementSpelling(node.cursor), true);
+        add(node, function.analysis.Resolve(node), source::IsLoad(node), source::IsWritten(node),
+            ElementSpelling(node.cursor), true);
       return true;
     }
     if (!node.Is(source::NodeKind::kCall)) return true;
@@ -250,7 +253,7 @@ bool IsThreadIndex(const source::FunctionAnalysis& analysis, const source::Node&
 }
 
 std::vector<const source::Node*> DeclarationsUsedOnlyBy(const AnalyzedFunction& kernel,
-                                             const std::vector<const source::Node*>& consumers) {
+                                                        const std::vector<const source::Node*>& consumers) {
   std::vector<const source::Node*> serving;
   const auto is_serving = [&](const source::Node& node) {
     const auto holds = [&](const source::Node* other) { return source::Contains(*other, node); };
@@ -265,7 +268,8 @@ std::vector<const source::Node*> DeclarationsUsedOnlyBy(const AnalyzedFunction& 
       if (is_serving(*variable) || info.uses.empty()) continue;
       bool place = false;
       source::ForEach((*variable)[0], [&](const source::Node& node) { place |= IsThreadOrBlockIndex(node); });
-      if (!place || !std::all_of(info.uses.begin(), info.uses.end(), [&](const source::Node* use) { return is_serving(*use); }))
+      if (!place ||
+          !std::all_of(info.uses.begin(), info.uses.end(), [&](const source::Node* use) { return is_serving(*use); }))
         continue;
       serving.push_back(variable->parent);
       grown = true;
@@ -301,7 +305,8 @@ bool MayAlias(const MemoryAccess& a, const MemoryAccess& b) {
 
 std::string Unwrapped(const std::string& expression) {
   const std::vector<source::Token> tokens = source::Lex(expression);
-  if (tokens.size() < 3 || tokens[0].text != "(" || source::MatchingBracket(tokens, 0) != tokens.size() - 1) return expression;
+  if (tokens.size() < 3 || tokens[0].text != "(" || source::MatchingBracket(tokens, 0) != tokens.size() - 1)
+    return expression;
   return Unwrapped(
       expression.substr(tokens[1].range.begin, tokens[tokens.size() - 2].range.end - tokens[1].range.begin));
 }
@@ -328,7 +333,8 @@ std::string CeilDivText(const LaunchSite& launch, const std::string& count, int 
 }
 
 void AdaptKernelHead(const source::SyntaxFunction& kernel, const std::string& name, Edits& edits) {
-  const std::vector<source::Token> tokens = source::Lex(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
+  const std::vector<source::Token> tokens =
+      source::Lex(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
   std::optional<uint32_t> renamed;  // where the old name stands
   uint32_t removed = 0;             // bytes of its line that go
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -360,16 +366,15 @@ void AdaptKernelHead(const source::SyntaxFunction& kernel, const std::string& na
 }
 
 void InsertRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
-                          const std::string& helpers, Edits& edits) {
+                           const std::string& helpers, Edits& edits) {
   const source::SyntaxFunction& old = site.function();
   if (!helpers.empty()) edits.Insert(WithLeadingComment(site.text, old.begin), helpers);
-  if (site.shared)
-    edits.Insert(old.end, "\n\n" + kernel_text);
-  else
-    edits.Replace(old.begin, old.end, kernel_text);
+  if (site.shared) edits.Insert(old.end, "\n\n" + kernel_text);
+  else edits.Replace(old.begin, old.end, kernel_text);
   for (const auto* uses : {&site.launches, &site.mentions}) {
     for (const LaunchSite& use : *uses) {
-      for (const source::Token& token : source::Lex(site.text.substr(use.launch->begin, use.launch->end - use.launch->begin))) {
+      for (const source::Token& token :
+           source::Lex(site.text.substr(use.launch->begin, use.launch->end - use.launch->begin))) {
         if (token.text != old.name) continue;
         edits.Replace(use.launch->begin + token.range.begin, use.launch->begin + token.range.end, name);
         break;

@@ -34,7 +34,7 @@ bool IsStoreCall(const source::Node& node);
 
 struct MemoryAccess {
   const source::Node* node = nullptr;
-  std::string base;                 // symbol; empty: unknown
+  std::string base;                         // symbol; empty: unknown
   std::optional<source::Polynomial> index;  // nothing: unknown
   bool reads = false, writes = false;
   bool is_restrict = false;  // the base is a __restrict__ parameter
@@ -49,7 +49,8 @@ bool IsThreadOrBlockIndex(const source::Node& node);
 bool IsThreadIndex(const source::FunctionAnalysis& analysis, const source::Node& expression, const std::string& axis);
 // Declarations of single variables that ask for the thread's place and serve only to compute `consumers`: int tid =
 // threadIdx.x;
-std::vector<const source::Node*> DeclarationsUsedOnlyBy(const AnalyzedFunction& kernel, const std::vector<const source::Node*>& consumers);
+std::vector<const source::Node*> DeclarationsUsedOnlyBy(const AnalyzedFunction& kernel,
+                                                        const std::vector<const source::Node*>& consumers);
 // Why the threads of a block already depend on each other: shared memory, barriers, shuffles, atomics, jumps. `where`
 // completes "already parallel ...".
 std::optional<core::RewriteRefusal> UsesBlockCooperation(const AnalyzedFunction& kernel, std::string_view where);
@@ -65,7 +66,7 @@ std::string CeilDivText(const LaunchSite& launch, const std::string& count, int 
 // Puts `kernel_text` in the place of the kernel, or behind it where others still use it, and `helpers` above it;
 // renames the launches.
 void InsertRewrittenKernel(const KernelSite& site, const std::string& name, const std::string& kernel_text,
-                          const std::string& helpers, Edits& edits);
+                           const std::string& helpers, Edits& edits);
 // Adds what renames the kernel and removes its __launch_bounds__, which held for another block size.
 void AdaptKernelHead(const source::SyntaxFunction& kernel, const std::string& name, Edits& edits);
 

@@ -46,7 +46,8 @@ class AxisFinder {
   Refused FindAxes() {
     const source::Node* by_axis[2] = {nullptr, nullptr};
     source::ForEach(root(), [&](const source::Node& node) {
-      if (!node.Is(source::NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
+      if (!node.Is(source::NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty())
+        return;
       if (by_axis[0] == nullptr && IsThreadIndex(analysis(), node[0], "x")) by_axis[0] = &node;
       if (by_axis[1] == nullptr && IsThreadIndex(analysis(), node[0], "y")) by_axis[1] = &node;
     });
@@ -76,7 +77,8 @@ class AxisFinder {
     for (const source::BoundsGuard& guard : guards_) {
       for (const source::BoundsGuard::Limit& limit : guard.limits) {
         const source::Node& index = source::StripCasts(*limit.index);
-        if (index.Is(source::NodeKind::kName) && index.symbol == variable.symbol && !analysis().DependsOn(*limit.bound).thread)
+        if (index.Is(source::NodeKind::kName) && index.symbol == variable.symbol &&
+            !analysis().DependsOn(*limit.bound).thread)
           return limit.bound;
       }
     }
@@ -91,7 +93,8 @@ class AxisFinder {
     };
     const source::Node *width = nullptr, *height = nullptr;
     source::ForEach(root(), [&](const source::Node& node) {
-      if (!node.Is(source::NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty()) return;
+      if (!node.Is(source::NodeKind::kVariable) || node.size() != 1 || !analysis().Find(node.symbol)->writes.empty())
+        return;
       const source::Node& value = source::StripCasts(node[0]);
       if (value.Is(source::NodeKind::kBinary, "%") && is_flat(value[0]) && result_.col.variable == nullptr) {
         result_.col.variable = &node;
@@ -103,7 +106,8 @@ class AxisFinder {
       return At(flat.line, fmt::format("{} is not taken apart into a row and a column by / and %", flat.name));
     const auto is_row_part = [&](const source::Node& node) {
       const source::Node& plain = source::StripCasts(node);
-      return plain.Is(source::NodeKind::kBinary, "/") && is_flat(plain[0]) && SameExpression(kernel_.syntax, plain[1], *width);
+      return plain.Is(source::NodeKind::kBinary, "/") && is_flat(plain[0]) &&
+             SameExpression(kernel_.syntax, plain[1], *width);
     };
     source::ForEach(root(), [&](const source::Node& node) {
       if (!node.Is(source::NodeKind::kVariable) || node.size() != 1 || result_.row.variable != nullptr) return;
@@ -172,7 +176,8 @@ class AxisFinder {
         if (definition == nullptr) continue;
         const source::Node& quotient = source::StripCasts(*definition);
         if (!quotient.Is(source::NodeKind::kBinary, "/") || !is_variable(quotient[0], flat.symbol)) continue;
-        if (!SameExpression(kernel_.syntax, source::StripCasts(quotient[1]), source::StripCasts(product[1 - side]))) continue;
+        if (!SameExpression(kernel_.syntax, source::StripCasts(quotient[1]), source::StripCasts(product[1 - side])))
+          continue;
         result_.col.variable = &node;
         width = &quotient[1];
       }

@@ -12,7 +12,7 @@ namespace warpwright::rewrite {
 struct ResultAxis {
   const source::Node* variable = nullptr;  // kVariable
   std::vector<const source::Node*> bound;  // factors whose product it stays below
-  size_t grid_axis = 0;            // 0: x, 1: y; of the launch that the plan asks for
+  size_t grid_axis = 0;                    // 0: x, 1: y; of the launch that the plan asks for
   const std::string& name() const { return variable->name; }
 };
 

@@ -36,8 +36,9 @@ class TilePlanner {
   Refused FindBody() {
     for (const auto& statement : root().children) {
       const auto guard = statement->Is(source::NodeKind::kIf) ? source::AsBoundsGuard(*statement) : std::nullopt;
-      const bool before_work = std::none_of(guarded_.begin(), guarded_.end(),
-                                            [](const source::Node* node) { return !node->Is(source::NodeKind::kDeclaration); });
+      const bool before_work = std::none_of(guarded_.begin(), guarded_.end(), [](const source::Node* node) {
+        return !node->Is(source::NodeKind::kDeclaration);
+      });
       if (guard && guard->returns_early && before_work && UsesPlace(*guard)) {
         plan_.guards.push_back(*guard);
       } else if (guard && !guard->returns_early && plan_.guards.empty() && before_work && UsesPlace(*guard) &&
@@ -81,7 +82,8 @@ class TilePlanner {
         (counted->step != nullptr && analysis().Fold(*counted->step) != 1))
       return At(loop->line, "the loop does not count one variable upwards by one");
     for (const source::NodeKind kind :
-         {source::NodeKind::kFor, source::NodeKind::kWhile, source::NodeKind::kDo, source::NodeKind::kBreak, source::NodeKind::kContinue, source::NodeKind::kReturn}) {
+         {source::NodeKind::kFor, source::NodeKind::kWhile, source::NodeKind::kDo, source::NodeKind::kBreak,
+          source::NodeKind::kContinue, source::NodeKind::kReturn}) {
       const std::vector<const source::Node*> found = source::Collect((*loop)[source::kLoopBody], kind);
       if (!found.empty()) return At(found[0]->line, "another loop or a jump inside the loop over " + counted->name);
     }
@@ -130,14 +132,10 @@ class TilePlanner {
           return false;
         }
         if (!node.Is(source::NodeKind::kName) || !seen.insert(node.symbol).second) return true;
-        if (node.symbol == plan_.row.variable->symbol)
-          needs.row = true;
-        else if (node.symbol == plan_.col.variable->symbol)
-          needs.col = true;
-        else if (node.symbol == plan_.loop.variable)
-          needs.k = true;
-        else if (plan_.flat != nullptr && node.symbol == plan_.flat->symbol)
-          needs.flat = true;
+        if (node.symbol == plan_.row.variable->symbol) needs.row = true;
+        else if (node.symbol == plan_.col.variable->symbol) needs.col = true;
+        else if (node.symbol == plan_.loop.variable) needs.k = true;
+        else if (plan_.flat != nullptr && node.symbol == plan_.flat->symbol) needs.flat = true;
         else if (const source::VariableInfo* info = analysis().Find(node.symbol);
                  info != nullptr && !batch_.contains(node.symbol)) {
           if (info->declaration != nullptr)
@@ -181,10 +179,8 @@ class TilePlanner {
       if (statement == plan_.loop.loop) {
         behind = true;
       } else if (statement->Is(source::NodeKind::kDeclaration)) {
-        if (behind)
-          plan_.epilogue.push_back(statement);
-        else if (auto refusal = SortDeclaration(*statement))
-          return refusal;
+        if (behind) plan_.epilogue.push_back(statement);
+        else if (auto refusal = SortDeclaration(*statement)) return refusal;
       } else if (!behind && MovesParameter(*statement)) {
         plan_.moves.push_back(statement);
       } else {
@@ -206,7 +202,8 @@ class TilePlanner {
 
   // a += batch * M * K, before anything reads a.
   bool MovesParameter(const source::Node& statement) const {
-    if (!statement.Is(source::NodeKind::kAssign) || statement.size() != 2 || !statement[0].Is(source::NodeKind::kName)) return false;
+    if (!statement.Is(source::NodeKind::kAssign) || statement.size() != 2 || !statement[0].Is(source::NodeKind::kName))
+      return false;
     const source::VariableInfo* info = analysis().Find(statement[0].symbol);
     if (info == nullptr || info->parameter == nullptr || info->writes.size() != 1 ||
         ImpureExpression(ast_, statement[1]))
@@ -227,7 +224,8 @@ class TilePlanner {
   Refused SortDeclaration(const source::Node& declaration) {
     if (std::find(serving_.begin(), serving_.end(), &declaration) != serving_.end()) return std::nullopt;
     for (const auto& variable : declaration.children) {
-      if (!variable->Is(source::NodeKind::kVariable)) return At(declaration.line, "a declaration that is not understood");
+      if (!variable->Is(source::NodeKind::kVariable))
+        return At(declaration.line, "a declaration that is not understood");
       if (variable.get() == plan_.row.variable || variable.get() == plan_.col.variable || variable.get() == plan_.flat)
         continue;
       for (const auto& initializer : variable->children) {
@@ -316,19 +314,19 @@ class TilePlanner {
     if (!(*update)[0].Is(source::NodeKind::kName))
       return At(update->line, "the sum is kept in memory; keep it in a local variable");
     const std::string& symbol = (*update)[0].symbol;
-    const auto is_sum = [&](const source::Node& node) { return node.Is(source::NodeKind::kName) && node.symbol == symbol; };
+    const auto is_sum = [&](const source::Node& node) {
+      return node.Is(source::NodeKind::kName) && node.symbol == symbol;
+    };
     const source::Node& value = (*update)[1];
     static const std::set<std::string> kFused = {"fma", "fmaf", "__fmaf_rn", "__fma_rn"};
     const source::Node* product = nullptr;
     if (update->name == "+=") {
       product = &value;
     } else if (update->name == "=" && value.Is(source::NodeKind::kBinary, "+")) {
-      if (is_sum(value[0]))
-        product = &value[1];
-      else if (is_sum(value[1]))
-        product = &value[0];
-    } else if (update->name == "=" && value.Is(source::NodeKind::kCall) && value.size() == 3 && kFused.contains(value.name) &&
-               is_sum(value[2])) {
+      if (is_sum(value[0])) product = &value[1];
+      else if (is_sum(value[1])) product = &value[0];
+    } else if (update->name == "=" && value.Is(source::NodeKind::kCall) && value.size() == 3 &&
+               kFused.contains(value.name) && is_sum(value[2])) {
       FlattenProduct(analysis(), value[0], false, factors);
       FlattenProduct(analysis(), value[1], false, factors);
     }
@@ -357,7 +355,8 @@ class TilePlanner {
     for (const source::Node* write : info.writes) {
       if (write->begin >= plan_.loop.loop->begin) continue;
       const auto found = std::find(plan_.epilogue.begin(), plan_.epilogue.end(), write);
-      if (found == plan_.epilogue.end() || !write->Is(source::NodeKind::kAssign, "=") || !(*write)[0].Is(source::NodeKind::kName))
+      if (found == plan_.epilogue.end() || !write->Is(source::NodeKind::kAssign, "=") ||
+          !(*write)[0].Is(source::NodeKind::kName))
         return At(write->line, fmt::format("how {} starts is not clear", info.name));
       plan_.start = &(*write)[1];
       plan_.epilogue.erase(found);
@@ -428,8 +427,8 @@ class TilePlanner {
     for (const source::Node* statement : plan_.epilogue) {
       Refused refusal;
       source::Walk(*statement, [&](const source::Node& node) {
-        const bool loop = node.Is(source::NodeKind::kFor) || node.Is(source::NodeKind::kWhile) || node.Is(source::NodeKind::kDo) ||
-                          node.Is(source::NodeKind::kSwitch);
+        const bool loop = node.Is(source::NodeKind::kFor) || node.Is(source::NodeKind::kWhile) ||
+                          node.Is(source::NodeKind::kDo) || node.Is(source::NodeKind::kSwitch);
         if (loop && !source::Collect(node, source::NodeKind::kReturn).empty())
           refusal = At(node.line, "return inside a loop of the epilogue");
         if (node.Is(source::NodeKind::kLambda)) refusal = At(node.line, "holds a lambda");
@@ -439,8 +438,9 @@ class TilePlanner {
       // What stands before the loop moves behind it: it must not change what the loop uses.
       if (statement->begin > plan_.loop.loop->begin) continue;
       for (const auto& [symbol, info] : analysis().variables()) {
-        const bool writes = std::any_of(info.writes.begin(), info.writes.end(),
-                                        [&](const source::Node* write) { return source::Contains(*statement, *write); });
+        const bool writes = std::any_of(info.writes.begin(), info.writes.end(), [&](const source::Node* write) {
+          return source::Contains(*statement, *write);
+        });
         if (writes && MentionsSymbol(*plan_.loop.loop, symbol))
           return At(statement->line, fmt::format("{} is changed before the loop", info.name));
       }
@@ -455,13 +455,14 @@ class TilePlanner {
   std::vector<const source::Node*> guarded_;  // statements around the loop, in source order
   std::vector<const source::Node*> serving_;
   std::vector<const source::Node*> declared_;  // kVariable before the loop
-  std::set<std::string> batch_;        // symbols
+  std::set<std::string> batch_;                // symbols
 };
 
 }  // namespace
 
-std::vector<const source::Node*> NeededDeclarations(const AnalyzedFunction& kernel, const std::vector<const source::Node*>& roots,
-                                            const std::vector<const source::Node*>& candidates) {
+std::vector<const source::Node*> NeededDeclarations(const AnalyzedFunction& kernel,
+                                                    const std::vector<const source::Node*>& roots,
+                                                    const std::vector<const source::Node*>& candidates) {
   std::set<const source::Node*> needed;
   std::vector<const source::Node*> open = roots;
   while (!open.empty()) {

@@ -21,20 +21,22 @@ namespace warpwright::rewrite {
 struct Operand {
   std::vector<const source::Node*> factors;       // multiplied in this order
   std::vector<const source::Node*> declarations;  // kVariable that they need, in source order, none of them uniform
-  std::string type;                       // of the product of the factors; empty: as the sum
-  bool along_k = true;                    // consecutive k lie next to each other in memory
+  std::string type;                               // of the product of the factors; empty: as the sum
+  bool along_k = true;                            // consecutive k lie next to each other in memory
 };
 
 struct TilePlan : ResultAxes {
   std::vector<const source::Node*> uniform;  // kVariable that all threads of a block agree on
-  std::vector<const source::Node*> moves;    // kAssign that move a pointer parameter by a uniform offset (a += batch * M * K)
-  std::vector<const source::Node*> varying;  // kVariable before the loop that differ between results, without row, col, sum
+  std::vector<const source::Node*>
+      moves;  // kAssign that move a pointer parameter by a uniform offset (a += batch * M * K)
+  std::vector<const source::Node*>
+      varying;  // kVariable before the loop that differ between results, without row, col, sum
   std::vector<source::BoundsGuard::Limit> uniform_limits;
   std::vector<source::BoundsGuard> guards;
   const source::Node* sum = nullptr;    // kVariable
   const source::Node* start = nullptr;  // its value before the loop; null: zero
   source::CountedLoop loop;
-  Operand left, right;                // by row, by column
+  Operand left, right;                        // by row, by column
   std::vector<const source::Node*> epilogue;  // statements for each result, in source order
   bool uses_grid_z = false;
 };
@@ -42,7 +44,8 @@ struct TilePlan : ResultAxes {
 Checked<TilePlan> PlanTiles(const source::Ast& ast, const KernelSite& site);
 
 // The kVariables among `candidates` that `root` needs, directly or through their initializers, in source order.
-std::vector<const source::Node*> NeededDeclarations(const AnalyzedFunction& kernel, const std::vector<const source::Node*>& roots,
-                                            const std::vector<const source::Node*>& candidates);
+std::vector<const source::Node*> NeededDeclarations(const AnalyzedFunction& kernel,
+                                                    const std::vector<const source::Node*>& roots,
+                                                    const std::vector<const source::Node*>& candidates);
 
 }  // namespace warpwright::rewrite

@@ -1,6 +1,6 @@
 // What the files of transforms/ share with transform.cpp. Each file there, transforms/launch_retune.cpp, defines one
-// function, `Transform LaunchRetuneTransform()`, which is declared here and called by Transforms(); CMakeLists.txt makes
-// the list from the names of the files, so that a file without its function does not link.
+// function, `Transform LaunchRetuneTransform()`, which is declared here and called by Transforms(); CMakeLists.txt
+// makes the list from the names of the files, so that a file without its function does not link.
 #pragma once
 
 #include <string>

@@ -14,9 +14,7 @@ void AskTools(const RefineRun& run, const core::Candidate& winner, memory::StepO
   for (core::ToolFinding& finding :
        run.services.tools({run.task.original.root, run.task.original.file, winner.text}, measured)) {
     switch (finding.outcome) {
-      case core::ToolFinding::Outcome::kClean:
-        measured.checks.push_back(finding.tool);
-        break;
+      case core::ToolFinding::Outcome::kClean: measured.checks.push_back(finding.tool); break;
       case core::ToolFinding::Outcome::kNotRun:
         measured.notes.push_back(finding.tool + ": did not run: " + finding.message);
         break;

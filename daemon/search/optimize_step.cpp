@@ -8,8 +8,8 @@
 namespace warpwright::search {
 
 Result<std::vector<core::Candidate>> OptimizeStep(RefineRun& run, const PlannedRound& round) {
-  WW_ASSIGN(const auto attempts, agents::Optimize(run.task.original, run.task.spec.entry, run.base().candidate, round.plan,
-                                          run.services.candidates));
+  WW_ASSIGN(const auto attempts, agents::Optimize(run.task.original, run.task.spec.entry, run.base().candidate,
+                                                  round.plan, run.services.candidates));
   std::vector<core::Candidate> candidates;
   std::set<std::string> reasons;
   for (const agents::Attempt& attempt : attempts) {

@@ -18,7 +18,7 @@ std::optional<EvaluatedCandidate> Better(std::optional<EvaluatedCandidate> a, st
 }
 
 struct Tried {
-  size_t candidates = 0;         // that the transformation gave
+  size_t candidates = 0;                   // that the transformation gave
   std::optional<EvaluatedCandidate> best;  // of those that were measured
 };
 
@@ -30,10 +30,8 @@ Result<Tried> Try(RefineRun& run, const PlannedRound& round) {
   for (const core::Candidate& candidate : candidates) {
     if (run.OutOfTime()) break;
     WW_ASSIGN(EvaluatedCandidate reviewed, ReviewStep(run, round, candidate));
-    if (reviewed.gain > 0)
-      tried.best = Better(std::move(tried.best), std::move(reviewed));
-    else if (!failed)
-      failed = std::move(reviewed);
+    if (reviewed.gain > 0) tried.best = Better(std::move(tried.best), std::move(reviewed));
+    else if (!failed) failed = std::move(reviewed);
   }
   if (tried.best) return tried;
   for (int attempt = 1; failed && attempt <= run.task.policy.max_repairs && !run.OutOfTime(); ++attempt) {

@@ -26,7 +26,7 @@
 
 namespace warpwright::search {
 
-inline constexpr double kMinGain = 1.01;    // gain over the base for a new base
+inline constexpr double kMinGain = 1.01;      // gain over the base for a new base
 inline constexpr double kMinCaseGain = 0.98;  // no case may lose more than 2 %
 
 struct RefineTask {
@@ -40,7 +40,7 @@ struct RefineTask {
 };
 
 struct RefineServices {
-  judge::Reviewer& judge;        // of this task's spec and original
+  judge::Reviewer& judge;       // of this task's spec and original
   core::Evaluator& candidates;  // a process that may see candidates
   const skills::SkillLibrary& skills;
   memory::ExperienceStore& experience;
@@ -59,7 +59,7 @@ struct RefineResult {
   memory::TaskResult result;
   std::string text;  // of the accepted candidate; empty unless improved
   judge::Baseline baseline;
-  std::optional<core::Measured> accepted;                        // what the full judge measured of it
+  std::optional<core::Measured> accepted;                  // what the full judge measured of it
   double roofline_pct_before = 0, roofline_pct_after = 0;  // of the hottest kernel; 0: unknown
   int rounds = 0, evaluations = 0;
   double seconds = 0;

@@ -22,7 +22,8 @@ memory::StepOutcome OutcomeOf(const agents::Repair& repair) {
   return outcome;
 }
 
-Result<std::optional<core::Candidate>> CandidateOf(RefineRun& run, const memory::StepOutcome& outcome, const EvaluatedCandidate& failed) {
+Result<std::optional<core::Candidate>> CandidateOf(RefineRun& run, const memory::StepOutcome& outcome,
+                                                   const EvaluatedCandidate& failed) {
   if (outcome.candidate.empty()) return std::optional<core::Candidate>();
   WW_ASSIGN(auto candidate, run.services.trajectory.FindCandidate(run.id, outcome.candidate));
   if (!candidate)
@@ -40,16 +41,17 @@ Result<std::optional<core::Candidate>> CandidateOf(RefineRun& run, const memory:
 }  // namespace
 
 Result<std::optional<core::Candidate>> RepairStep(RefineRun& run, const PlannedRound& round, int attempt,
-                                            const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis) {
+                                                  const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis) {
   memory::StepRecord record = RecordOf(memory::StepKind::kRepair, run, round);
   record.attempt = attempt;
   record.candidate = failed.candidate.hash;
   record.parameters = failed.candidate.parameters;
-  record.reason =
-      fmt::format("{}: {} Fix: {} ({})", agents::Name(diagnosis.cause), diagnosis.root_cause, diagnosis.fix, diagnosis.quote);
+  record.reason = fmt::format("{}: {} Fix: {} ({})", agents::Name(diagnosis.cause), diagnosis.root_cause, diagnosis.fix,
+                              diagnosis.quote);
   const auto repair_it = [&]() -> Result<memory::StepOutcome> {
-    WW_ASSIGN(const agents::Repair repair, agents::RepairCandidate(run.task.original, run.task.spec.entry, run.base().candidate,
-                                                   failed.candidate, round.plan, diagnosis, run.services.candidates));
+    WW_ASSIGN(const agents::Repair repair,
+              agents::RepairCandidate(run.task.original, run.task.spec.entry, run.base().candidate, failed.candidate,
+                                      round.plan, diagnosis, run.services.candidates));
     if (const auto* candidate = std::get_if<core::Candidate>(&repair))
       WW_TRY(run.services.trajectory.PutCandidate(run.id, *candidate));
     return OutcomeOf(repair);

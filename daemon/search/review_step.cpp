@@ -58,7 +58,8 @@ std::string Summarize(const EvaluatedCandidate& reviewed) {
   return reviewed.candidate.summary;
 }
 
-Result<memory::StepOutcome> OutcomeOf(const RefineRun& run, const EvaluatedCandidate& reviewed, const skills::MethodCard* card) {
+Result<memory::StepOutcome> OutcomeOf(const RefineRun& run, const EvaluatedCandidate& reviewed,
+                                      const skills::MethodCard* card) {
   memory::StepOutcome outcome;
   outcome.candidate = reviewed.candidate.hash;
   outcome.verdict = reviewed.verdict;
@@ -98,12 +99,13 @@ double WorstCase(const core::Measured& before, const core::Measured& after) {
   double worst = 1e300;
   for (const auto& b : before.cases)
     for (const auto& a : after.cases)
-      if (a.case_name == b.case_name && a.time_us > 0 && b.weight > 0) worst = std::min(worst, std::exp(core::LogGain(b, a)));
+      if (a.case_name == b.case_name && a.time_us > 0 && b.weight > 0)
+        worst = std::min(worst, std::exp(core::LogGain(b, a)));
   return worst == 1e300 ? 0 : worst;
 }
 
 Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate,
-                            const RepairOf& repair) {
+                                      const RepairOf& repair) {
   const skills::MethodCard* card = run.services.skills.Find(round.plan.method);
   memory::StepRecord record = RecordOf(memory::StepKind::kEvaluate, run, round);
   record.attempt = repair.attempt;
@@ -131,8 +133,9 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
     return Fail(ErrorCode::kCorrupt, fmt::format("step {} of the trajectory has no verdict", step.id));
   EvaluatedCandidate reviewed = Weigh(run.base(), candidate, *step.outcome.verdict);
   reviewed.step = step.id;
-  run.Say(fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
-                      reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : core::VerdictMessage(reviewed.verdict)));
+  run.Say(
+      fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
+                  reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : core::VerdictMessage(reviewed.verdict)));
   if (is_new) WW_TRY(Remember(run, round.key, reviewed));
   return reviewed;
 }

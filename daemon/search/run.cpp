@@ -18,7 +18,8 @@ Result<core::Inspection> RefineRun::Inspect(const core::Candidate& candidate) co
   return services.candidates.Inspect({task.original.root, task.original.file, candidate.text});
 }
 
-Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& candidate, const core::Measured& measured) const {
+Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& candidate,
+                                                     const core::Measured& measured) const {
   WW_ASSIGN(const core::Inspection inspection, Inspect(candidate));
   return agents::ExtractFeaturesOf(task.spec, task.chip, inspection, measured, &original().features.roofline);
 }
@@ -31,7 +32,7 @@ Result<judge::Baseline> RefineRun::ReviewOriginal() {
 
 Result<core::Verdict> RefineRun::Review(const core::Candidate& candidate, judge::VerificationLevel effort) {
   WW_ASSIGN(core::Verdict verdict, services.judge.Evaluate({task.original.root, task.original.file, candidate.text},
-                                                     services.candidates, effort));
+                                                           services.candidates, effort));
   ++evaluations;
   GiveNotice();
   return verdict;

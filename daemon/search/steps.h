@@ -58,11 +58,11 @@ struct RepairOf {
   memory::StepId failed = 0;
 };
 Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate,
-                            const RepairOf& repair = {});
+                                      const RepairOf& repair = {});
 
 // Nothing: abandoned.
 Result<std::optional<core::Candidate>> RepairStep(RefineRun& run, const PlannedRound& round, int attempt,
-                                            const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis);
+                                                  const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis);
 
 // Nothing where the gain is too small, or a case lost.
 Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const EvaluatedCandidate& best);

@@ -21,7 +21,8 @@ std::string DescribeJob(const Job& job) {
   std::string text = fmt::format("- {}: ", report::CodeSpan(job.what.kernel));
   text += ended ? outcome : std::string(PhaseName(job.state));
   if (job.result.outcome == "improved")
-    text += fmt::format(", {} ({})", report::FormatGain(job.result.gain), job.result.modelled ? "modelled" : "measured");
+    text +=
+        fmt::format(", {} ({})", report::FormatGain(job.result.gain), job.result.modelled ? "modelled" : "measured");
   const std::string why = !job.note.empty() ? job.note : job.result.message;
   if (!why.empty()) text += ". " + report::EscapeMarkdown(why);
   if (!job.pull_request_url.empty()) text += " " + report::SafeUrl(job.pull_request_url);

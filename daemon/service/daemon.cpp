@@ -17,7 +17,8 @@ namespace warpwright::service {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kCheckpointEvery = 1s;  // little at a time: what a flush has to write holds up those who append to the log
+constexpr auto kCheckpointEvery =
+    1s;  // little at a time: what a flush has to write holds up those who append to the log
 constexpr auto kRetentionEvery = 1h;
 constexpr auto kStatusEvery = 10s;
 constexpr auto kNightsEvery = 5s;
@@ -37,12 +38,14 @@ void Daemon::BlockSignals() {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-Daemon::Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, repo::RefWatcher& watcher, const base::Clock& clock, DaemonHooks hooks)
+Daemon::Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, repo::RefWatcher& watcher,
+               const base::Clock& clock, DaemonHooks hooks)
     : state_(std::make_unique<State>(std::move(options), store, pipeline, watcher, clock, std::move(hooks))) {
   state_->wake = base::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const sigset_t set = OurSignals();
   state_->signal = base::Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  state_->heartbeat_ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.Steady().time_since_epoch()).count();
+  state_->heartbeat_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(clock.Steady().time_since_epoch()).count();
 }
 Daemon::~Daemon() = default;
 
@@ -56,7 +59,8 @@ void Daemon::Stop() {
 }
 bool Daemon::draining() const { return state_->draining; }
 std::chrono::milliseconds Daemon::HeartbeatAge() const {
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(state_->clock.Steady().time_since_epoch()).count();
+  const auto now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(state_->clock.Steady().time_since_epoch()).count();
   return std::chrono::milliseconds(now - state_->heartbeat_ms);
 }
 
@@ -77,7 +81,8 @@ Status Daemon::Run() {
   State& s = *state_;
   WW_TRY(s.Prepare());
   std::vector<std::thread> threads;
-  for (int i = 0; i <= std::max(1, s.options.poll_threads); ++i) threads.emplace_back([&s, i] { s.RunPollWorker(i == 0); });
+  for (int i = 0; i <= std::max(1, s.options.poll_threads); ++i)
+    threads.emplace_back([&s, i] { s.RunPollWorker(i == 0); });
   threads.emplace_back([&s] { s.Repeat("detect", [&s] { return s.pipeline.DetectNextEvent(s.stop_detection); }); });
   threads.emplace_back([&s] {
     s.Repeat("forge", [&s]() -> Result<bool> {
@@ -86,9 +91,12 @@ Status Daemon::Run() {
     });
   });
   for (const std::string& device : s.options.devices)
-    threads.emplace_back([&s, device] { s.Repeat(("job " + device).substr(0, 15).c_str(), [&s, device] { return s.pipeline.RunNextJob(device); }); });
+    threads.emplace_back([&s, device] {
+      s.Repeat(("job " + device).substr(0, 15).c_str(), [&s, device] { return s.pipeline.RunNextJob(device); });
+    });
   if (s.hooks.ready) s.hooks.ready();
-  base::Log(base::LogLevel::kInfo, "started", "the daemon is up", {{"devices", s.options.devices.size()}, {"repositories", s.pipeline.Repositories().size()}});
+  base::Log(base::LogLevel::kInfo, "started", "the daemon is up",
+            {{"devices", s.options.devices.size()}, {"repositories", s.pipeline.Repositories().size()}});
   s.Loop();
 
   // A running child gets its time; the rest of the work is written down and goes on after the next start.
@@ -176,7 +184,8 @@ void Daemon::State::RunMaintenance(Steady now) {
   if (now >= next_reconcile) {
     next_reconcile = now + options.reconcile_every;
     reconcile = true;
-    for (const TrackedRepository& place : pipeline.Repositories()) (void)watcher.Wake(place.name);  // as if every wake-up had been missed
+    for (const TrackedRepository& place : pipeline.Repositories())
+      (void)watcher.Wake(place.name);  // as if every wake-up had been missed
   }
   if (now >= next_checkpoint) {
     next_checkpoint = now + kCheckpointEvery;

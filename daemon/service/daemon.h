@@ -1,9 +1,8 @@
 // The daemon: threads around the steps of service/pipeline.h.
-//   loop     poll()s signals, a wake-up, the watcher; starts what is due: looks, nights, reconciliation, upkeep; sends the watchdog's sign
-//   look     asks remotes what their branches are, fetches, records what moved
-//   detect   turns events into jobs (child: plan)
-//   job      one for each device: leases a job, runs its child
-//   forge    one: pushes, pull requests, checks, answers, dashboards
+//   loop     poll()s signals, a wake-up, the watcher; starts what is due: looks, nights, reconciliation, upkeep; sends
+//   the watchdog's sign look     asks remotes what their branches are, fetches, records what moved detect   turns
+//   events into jobs (child: plan) job      one for each device: leases a job, runs its child forge    one: pushes,
+//   pull requests, checks, answers, dashboards
 #pragma once
 
 #include <atomic>
@@ -23,29 +22,31 @@ namespace warpwright::service {
 struct DaemonOptions {
   std::vector<std::string> devices;
   std::chrono::seconds reconcile_every{600};
-  std::chrono::seconds grace{60};       // that a running child gets after SIGTERM
+  std::chrono::seconds grace{60};              // that a running child gets after SIGTERM
   std::string nights_at, nights_zone = "UTC";  // cron; empty: none
-  int poll_threads = 4;                 // for remotes; those on this machine have one more
+  int poll_threads = 4;                        // for remotes; those on this machine have one more
 };
 
 // The outside of the process.
 struct DaemonHooks {
-  std::function<void()> ready;                          // after start: told to the service manager
+  std::function<void()> ready;  // after start: told to the service manager
   std::function<void(const std::string&)> status_line;
-  std::function<void()> watchdog;                       // at every turn of the loop
-  std::function<void()> draining;                       // no new deliveries from now on
-  std::function<Status()> reload;                       // SIGHUP
+  std::function<void()> watchdog;  // at every turn of the loop
+  std::function<void()> draining;  // no new deliveries from now on
+  std::function<Status()> reload;  // SIGHUP
 };
 
 class Daemon {
  public:
-  Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, repo::RefWatcher& watcher, const base::Clock& clock, DaemonHooks hooks);
+  Daemon(DaemonOptions options, Store& store, Pipeline& pipeline, repo::RefWatcher& watcher, const base::Clock& clock,
+         DaemonHooks hooks);
   ~Daemon();
-  // Until SIGTERM or SIGINT has drained it, or Stop. SIGTERM, SIGINT and SIGHUP must be blocked in every thread (BlockSignals before the first).
+  // Until SIGTERM or SIGINT has drained it, or Stop. SIGTERM, SIGINT and SIGHUP must be blocked in every thread
+  // (BlockSignals before the first).
   Status Run();
   static void BlockSignals();
-  void Wake();                 // thread-safe: there may be something to do
-  void Stop();                 // as SIGTERM
+  void Wake();  // thread-safe: there may be something to do
+  void Stop();  // as SIGTERM
   std::chrono::milliseconds HeartbeatAge() const;
   bool draining() const;
 

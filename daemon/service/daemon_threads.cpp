@@ -10,8 +10,8 @@
 
 namespace warpwright::service {
 
-constexpr std::chrono::seconds kPatience{1};       // how late something that became due by itself may be seen
-constexpr std::chrono::seconds kAfterError{5};     // between two attempts of a step that we ourselves fail at
+constexpr std::chrono::seconds kPatience{1};    // how late something that became due by itself may be seen
+constexpr std::chrono::seconds kAfterError{5};  // between two attempts of a step that we ourselves fail at
 
 void Daemon::State::Notify() {
   {
@@ -36,10 +36,8 @@ void Daemon::State::Repeat(const char* name, const std::function<Result<bool>()>
     }
     if (!done) base::LogError("step_failed", done.error(), {{"thread", name}});
     std::unique_lock lock(mutex);
-    if (done)
-      work.wait_for(lock, kPatience, [&] { return draining || wakeups != seen; });
-    else
-      work.wait_for(lock, kAfterError, [&] { return draining.load(); });
+    if (done) work.wait_for(lock, kPatience, [&] { return draining || wakeups != seen; });
+    else work.wait_for(lock, kAfterError, [&] { return draining.load(); });
   }
 }
 
@@ -79,7 +77,9 @@ void Daemon::State::EnqueuePoll(const std::string& repository) {
 
 void Daemon::State::PollRepository(const std::string& repository) {
   const Result<bool> moved = pipeline.Poll(repository);
-  watcher.Finished(repository, !moved ? repo::PollResult::kFailed : *moved ? repo::PollResult::kChanged : repo::PollResult::kNothing);
+  watcher.Finished(repository, !moved   ? repo::PollResult::kFailed
+                               : *moved ? repo::PollResult::kChanged
+                                        : repo::PollResult::kNothing);
   if (moved && *moved) Notify();
 }
 

@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kMaxBodiesBytes = 100u << 20;  // four of the largest deliveries at once
 
-const std::vector<std::pair<std::string, std::string>> kPlainHeaders = {{"X-Content-Type-Options", "nosniff"}, {"Cache-Control", "no-store"}};
+const std::vector<std::pair<std::string, std::string>> kPlainHeaders = {{"X-Content-Type-Options", "nosniff"},
+                                                                        {"Cache-Control", "no-store"}};
 
 }  // namespace
 
@@ -36,7 +37,8 @@ struct Endpoints::State {
   Status StartWebhooks() {
     if (options.webhooks.empty()) return {};
     if (options.webhook_secret.empty())
-      return Fail(ErrorCode::kConfig, "webhooks without a secret would be taken from anybody", "give github.webhook_secret, or leave listen.webhooks out and poll");
+      return Fail(ErrorCode::kConfig, "webhooks without a secret would be taken from anybody",
+                  "give github.webhook_secret, or leave listen.webhooks out and poll");
     webhook_route = std::make_unique<WebhookRoute>(options.webhook_secret, hooks.accept, metrics);
     http::HttpServerOptions http;
     WW_ASSIGN(http.address, http::ParseHostPort(options.webhooks));

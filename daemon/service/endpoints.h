@@ -1,7 +1,8 @@
 // The daemon's two HTTP listeners.
 //   webhooks (public):  POST /webhook. Nothing else.
 //   status (loopback):  /healthz /readyz /metrics, the status page at /, /api/snapshot, /api/trajectory/JOB. Read-only.
-// They know nothing of the store: what is accepted and what is shown goes through hooks, which are called from several threads at once.
+// They know nothing of the store: what is accepted and what is shown goes through hooks, which are called from several
+// threads at once.
 #pragma once
 
 #include <chrono>
@@ -32,11 +33,12 @@ struct EndpointOptions {
 };
 
 struct EndpointHooks {
-  // Stores the delivery durably before it returns. False: an earlier one had this id; nothing was stored. An Error is answered by 503.
+  // Stores the delivery durably before it returns. False: an earlier one had this id; nothing was stored. An Error is
+  // answered by 503.
   std::function<Result<bool>(const Delivery&)> accept;
   std::function<DaemonSnapshot()> snapshot;
-  // The trajectory of a job (JobSnapshot::id; tasks are numbered per repository, jobs are not), as TrajectoryJson (service/status_json.h)
-  // writes it. Empty: there is none (yet); it is answered by 204.
+  // The trajectory of a job (JobSnapshot::id; tasks are numbered per repository, jobs are not), as TrajectoryJson
+  // (service/status_json.h) writes it. Empty: there is none (yet); it is answered by 204.
   std::function<Result<std::string>(int64_t job)> trajectory;
   // How long ago the daemon's loop turned the last time. Must not wait for the loop or the store.
   std::function<std::chrono::milliseconds()> heartbeat_age;
@@ -44,8 +46,8 @@ struct EndpointHooks {
 
 class Endpoints {
  public:
-  // Both listeners accept connections when this returns. kConfig: an address that does not parse, no secret; kEnvironment: a port in use, a
-  // host that is not ours.
+  // Both listeners accept connections when this returns. kConfig: an address that does not parse, no secret;
+  // kEnvironment: a port in use, a host that is not ours.
   static Result<std::unique_ptr<Endpoints>> Start(EndpointOptions options, EndpointHooks hooks);
   ~Endpoints();  // as Stop
 

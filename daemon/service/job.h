@@ -20,30 +20,30 @@ inline UnixMs ToMs(std::chrono::system_clock::time_point time) {
 struct Event {
   int64_t id = 0;
   std::string repository;
-  std::string ref;           // "refs/heads/main": the base of what comes of it
-  std::string from, to;      // commits; no `from`: every entry counts as changed
-  std::string kernel;        // only this one; empty: all
+  std::string ref;       // "refs/heads/main": the base of what comes of it
+  std::string from, to;  // commits; no `from`: every entry counts as changed
+  std::string kernel;    // only this one; empty: all
   JobPriority priority = JobPriority::kPush;
-  bool again = false;        // also what was done before
+  bool again = false;                            // also what was done before
   int64_t answer_issue = 0, answer_comment = 0;  // who asked, on the forge; 0: nobody
   UnixMs created = 0;
-  int attempts = 0;          // of looking into it that failed
-  std::string error;         // of the last one
+  int attempts = 0;   // of looking into it that failed
+  std::string error;  // of the last one
 };
 
 // An entry to work on, as detection found it.
 struct NewJob {
   JobKind kind = JobKind::kOptimize;
   std::string kernel, file, entry;
-  std::string key;           // content key (`warpwright plan`): the same key means the same work
-  std::string file_hash;     // SHA-256 of the kernel's file in `commit`
+  std::string key;        // content key (`warpwright plan`): the same key means the same work
+  std::string file_hash;  // SHA-256 of the kernel's file in `commit`
 };
 
 // The outcome of an entry that nobody worked on because people said so; the job only says why.
 inline constexpr char kIgnoredOutcome[] = "ignored";
 
 struct JobResult {
-  std::string outcome;       // improved, unchanged, refused, error; of a night: checked, regression, error
+  std::string outcome;  // improved, unchanged, refused, error; of a night: checked, regression, error
   std::string message;
   std::string branch, branch_commit;  // in the mirror; empty: nothing to publish
   double gain = 0, gain_low = 0, gain_high = 0;
@@ -63,10 +63,10 @@ struct Job {
   int attempts = 0;          // children that failed
   int publish_attempts = 0;  // acts on remote or forge that failed since the last that worked
   UnixMs not_before = 0;
-  std::string device;        // lease; empty: none
+  std::string device;  // lease; empty: none
   JobResult result;
-  std::string note;          // why it waits, why it was left alone, what went wrong last
-  std::string outcome;       // once it ended: result.outcome, or superseded, cancelled, ignored
+  std::string note;     // why it waits, why it was left alone, what went wrong last
+  std::string outcome;  // once it ended: result.outcome, or superseded, cancelled, ignored
   int64_t pull_request = 0;
   std::string pull_request_url;
   int64_t answer_issue = 0, answer_comment = 0;
@@ -77,14 +77,14 @@ struct Job {
 struct PublicationRow {
   std::string repository, kernel, branch, commit, base_commit, file_hash;
   int64_t pull_request = 0;
-  std::string url, state;    // open, merged, closed; empty: a branch only
+  std::string url, state;  // open, merged, closed; empty: a branch only
   UnixMs opened = 0;
   int64_t job = 0;
 };
 
 struct IgnoredKernel {
   std::string repository, kernel;
-  std::string file_hash;     // holds while the kernel's file is this; empty: until somebody asks for it
+  std::string file_hash;  // holds while the kernel's file is this; empty: until somebody asks for it
   std::string reason;
   UnixMs since = 0;
 };
@@ -96,8 +96,8 @@ struct StoredDelivery {
 };
 struct TriagedDelivery {
   std::string id;
-  int64_t bytes = 0;         // of its body
-  std::string outcome;       // empty: it needs questions to the forge, which another thread asks
+  int64_t bytes = 0;    // of its body
+  std::string outcome;  // empty: it needs questions to the forge, which another thread asks
 };
 
 }  // namespace warpwright::service

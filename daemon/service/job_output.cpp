@@ -1,4 +1,5 @@
-// What children print, as values. They work on code that anybody may have written, so their output is data to be checked.
+// What children print, as values. They work on code that anybody may have written, so their output is data to be
+// checked.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,7 +13,9 @@ namespace {
 
 constexpr size_t kMaxEntries = 10'000, kMaxText = 4'000, kMaxName = 1'000;
 
-std::string Limited(std::string_view text, size_t bytes = kMaxText) { return std::string(base::CutAtCharacter(text, bytes)); }
+std::string Limited(std::string_view text, size_t bytes = kMaxText) {
+  return std::string(base::CutAtCharacter(text, bytes));
+}
 
 bool IsHex(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -20,7 +23,9 @@ bool IsHex(std::string_view text, size_t digits) {
 
 // Of untrusted origin, and about to stand in paths, branches and command lines.
 bool IsName(std::string_view name) {
-  if (name.empty() || name.size() > kMaxName || name.front() == '-' || name.front() == '/' || name.find("..") != std::string_view::npos) return false;
+  if (name.empty() || name.size() > kMaxName || name.front() == '-' || name.front() == '/' ||
+      name.find("..") != std::string_view::npos)
+    return false;
   for (const char c : name)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
   return true;
@@ -124,7 +129,8 @@ void Describe(V& field, const NightOutput*) {
 }  // namespace
 
 Result<std::vector<DetectedEntry>> ParsePlan(std::string_view text) {
-  WW_ASSIGN(const PlanOutput plan, base::DecodeJson<PlanOutput>(text));  // without entries it is not one where nothing changed
+  WW_ASSIGN(const PlanOutput plan,
+            base::DecodeJson<PlanOutput>(text));  // without entries it is not one where nothing changed
   if (plan.entries.size() > kMaxEntries) return Wrong("a plan has more than 10,000 entries");
   std::vector<DetectedEntry> entries;
   for (const PlanEntry& item : plan.entries) {
@@ -161,10 +167,12 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
       if (low > 0 && (result.gain_low == 0 || low < result.gain_low)) result.gain_low = low;
       if (high > result.gain_high) result.gain_high = high;
     }
-    if (result.outcome != "improved" && result.outcome != "unchanged" && result.outcome != "refused" && result.outcome != "error")
+    if (result.outcome != "improved" && result.outcome != "unchanged" && result.outcome != "refused" &&
+        result.outcome != "error")
       return Wrong("unknown outcome");
     const bool named = !result.branch.empty(), published = !result.branch_commit.empty();
-    if ((named && result.branch != fmt::format("warpwright/{}", kernel)) || (published && (!named || !IsHex(result.branch_commit, 40))))
+    if ((named && result.branch != fmt::format("warpwright/{}", kernel)) ||
+        (published && (!named || !IsHex(result.branch_commit, 40))))
       return Wrong("the result names a branch or commit that is none of its own");
     return result;
   }
@@ -178,8 +186,10 @@ Result<NightResult> ParseNight(std::string_view text) {
   night.message = Limited(answer.message);
   night.branch = Limited(answer.branch, kMaxName);
   night.branch_commit = answer.branch_commit;
-  if (night.outcome != "checked" && night.outcome != "regression" && night.outcome != "error") return Wrong("unknown outcome of a night");
-  if (!night.branch_commit.empty() && (!IsHex(night.branch_commit, 40) || !IsName(night.branch))) return Wrong("the night names a commit that is none");
+  if (night.outcome != "checked" && night.outcome != "regression" && night.outcome != "error")
+    return Wrong("unknown outcome of a night");
+  if (!night.branch_commit.empty() && (!IsHex(night.branch_commit, 40) || !IsName(night.branch)))
+    return Wrong("the night names a commit that is none");
   if (answer.findings.size() > kMaxEntries) return Wrong("a night has more than 10,000 findings");
   for (const FindingOutput& item : answer.findings) {
     if (!IsName(item.kernel)) return Wrong("a finding has a kernel that is none");

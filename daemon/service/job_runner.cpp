@@ -25,10 +25,8 @@ class LineReader {
   explicit LineReader(const std::function<void(std::string_view)>& each) : each_(each) {}
   void Add(std::string_view bytes) {
     for (const char c : bytes) {
-      if (c == '\n' || c == '\r')
-        Flush();
-      else if (line_.size() < kMaxLine)
-        line_ += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+      if (c == '\n' || c == '\r') Flush();
+      else if (line_.size() < kMaxLine) line_ += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
     }
   }
   void Flush() {
@@ -69,19 +67,22 @@ int ExitCode(const std::string& end) {
 
 std::map<std::string, std::string> ChildEnvironment() {
   std::map<std::string, std::string> env = base::MinimalEnvironment();
-  for (const char* name : {"XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_HOME", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
-                           "LD_LIBRARY_PATH", "TZ"})
+  for (const char* name : {"XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_HOME",
+                           "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "LD_LIBRARY_PATH", "TZ"})
     if (const char* value = std::getenv(name)) env[name] = value;
   return env;
 }
 
-ProcessJobRunner::ProcessJobRunner(std::vector<std::string> program, std::vector<std::string> extra) : program_(std::move(program)), extra_(std::move(extra)) {}
+ProcessJobRunner::ProcessJobRunner(std::vector<std::string> program, std::vector<std::string> extra)
+    : program_(std::move(program)), extra_(std::move(extra)) {}
 
-Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::string> arguments, const JobWorkspace& place, const ChildWatch& watch) const {
+Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::string> arguments,
+                                                            const JobWorkspace& place, const ChildWatch& watch) const {
   base::Command command;
   command.argv = program_;
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-  command.argv.insert(command.argv.end(), {"--repo", place.mirror.string(), "--state", place.state.string(), "--device", place.device, "--json"});
+  command.argv.insert(command.argv.end(), {"--repo", place.mirror.string(), "--state", place.state.string(), "--device",
+                                           place.device, "--json"});
   command.argv.insert(command.argv.end(), extra_.begin(), extra_.end());
   command.env = ChildEnvironment();
   int ends[2];
@@ -108,10 +109,14 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
   };
   const auto start = std::chrono::steady_clock::now();
   while (child.DescribeEnd() == "running") {
-    if (watch.stop != nullptr && watch.stop->load()) return Fail(ErrorCode::kTimeout, std::string(kInterrupted));  // the child dies with `child`
+    if (watch.stop != nullptr && watch.stop->load())
+      return Fail(ErrorCode::kTimeout, std::string(kInterrupted));  // the child dies with `child`
     if (watch.deadline.count() > 0 && std::chrono::steady_clock::now() - start > watch.deadline)
-      return Fail(ErrorCode::kTimeout, fmt::format("the child did not end within {} s; it last said: {}", watch.deadline.count() / 1000, lines.Last()));
-    pollfd watched[] = {{out_open ? child.from_child() : -1, POLLIN, 0}, {errors_open ? errors.get() : -1, POLLIN, 0}, {ended.get(), POLLIN, 0}};
+      return Fail(ErrorCode::kTimeout, fmt::format("the child did not end within {} s; it last said: {}",
+                                                   watch.deadline.count() / 1000, lines.Last()));
+    pollfd watched[] = {{out_open ? child.from_child() : -1, POLLIN, 0},
+                        {errors_open ? errors.get() : -1, POLLIN, 0},
+                        {ended.get(), POLLIN, 0}};
     if (::poll(watched, 3, kTurnMs) < 0 && errno != EINTR) return FailErrno("poll");
     drain();
   }
@@ -121,7 +126,8 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
   const std::string end = child.DescribeEnd();
   output.exit_code = ExitCode(end);
   output.last_lines = lines.Last();
-  if (output.exit_code < 0) return Fail(ErrorCode::kWorkerDied, fmt::format("the child ended by {}; it last said: {}", end, output.last_lines));
+  if (output.exit_code < 0)
+    return Fail(ErrorCode::kWorkerDied, fmt::format("the child ended by {}; it last said: {}", end, output.last_lines));
   return output;
 }
 
@@ -131,20 +137,26 @@ Result<std::vector<DetectedEntry>> ProcessJobRunner::Detect(const DetectRequest&
   if (!request.kernel.empty()) arguments.insert(arguments.end(), {"--kernel", request.kernel});
   WW_ASSIGN(const Output output, RunChild(std::move(arguments), request.place, watch));
   if (output.exit_code != 0)
-    return Fail(output.exit_code == 78 ? ErrorCode::kConfig : output.exit_code == 2 ? ErrorCode::kUsage : ErrorCode::kEnvironment, output.last_lines);
+    return Fail(output.exit_code == 78  ? ErrorCode::kConfig
+                : output.exit_code == 2 ? ErrorCode::kUsage
+                                        : ErrorCode::kEnvironment,
+                output.last_lines);
   return ParsePlan(output.out);
 }
 
 Result<JobResult> ProcessJobRunner::Optimize(const RunRequest& request, const ChildWatch& watch) {
-  std::vector<std::string> arguments = {"optimize", "--revision", request.commit, "--kernel", request.kernel, "--publish", "branch"};
+  std::vector<std::string> arguments = {"optimize",     "--revision", request.commit, "--kernel",
+                                        request.kernel, "--publish",  "branch"};
   if (request.max_rounds > 0) arguments.insert(arguments.end(), {"--max-rounds", std::to_string(request.max_rounds)});
-  if (request.max_minutes > 0) arguments.insert(arguments.end(), {"--max-minutes", fmt::format("{}", request.max_minutes)});
+  if (request.max_minutes > 0)
+    arguments.insert(arguments.end(), {"--max-minutes", fmt::format("{}", request.max_minutes)});
   if (request.again) arguments.emplace_back("--again");
   if (!request.author.empty()) arguments.insert(arguments.end(), {"--author", request.author});
   WW_ASSIGN(const Output output, RunChild(std::move(arguments), request.place, watch));
   auto result = ParseOptimization(output.out, request.kernel);
   if (!result && output.exit_code != 0)
-    return Fail(output.exit_code == 78 ? ErrorCode::kConfig : ErrorCode::kEnvironment, fmt::format("exit code {}: {}", output.exit_code, output.last_lines));
+    return Fail(output.exit_code == 78 ? ErrorCode::kConfig : ErrorCode::kEnvironment,
+                fmt::format("exit code {}: {}", output.exit_code, output.last_lines));
   return result;
 }
 
@@ -154,7 +166,8 @@ Result<NightResult> ProcessJobRunner::Night(const RunRequest& request, const Chi
   WW_ASSIGN(const Output output, RunChild(std::move(arguments), request.place, watch));
   auto night = ParseNight(output.out);
   if (!night && output.exit_code != 0)
-    return Fail(output.exit_code == 78 ? ErrorCode::kConfig : ErrorCode::kEnvironment, fmt::format("exit code {}: {}", output.exit_code, output.last_lines));
+    return Fail(output.exit_code == 78 ? ErrorCode::kConfig : ErrorCode::kEnvironment,
+                fmt::format("exit code {}: {}", output.exit_code, output.last_lines));
   return night;
 }
 

@@ -1,5 +1,6 @@
-// Work in child processes: this program with the commands plan, optimize and nightly. Their environment is an allow-list without secrets,
-// they die with the thread that runs them, and what they print is bounded and parsed as untrusted JSON.
+// Work in child processes: this program with the commands plan, optimize and nightly. Their environment is an
+// allow-list without secrets, they die with the thread that runs them, and what they print is bounded and parsed as
+// untrusted JSON.
 #pragma once
 
 #include <atomic>
@@ -30,11 +31,11 @@ struct DetectedEntry {
 };
 struct RunRequest {
   JobWorkspace place;
-  std::string commit, kernel;   // no kernel: a night of all
-  int max_rounds = 0;           // 0: the manifest's
+  std::string commit, kernel;  // no kernel: a night of all
+  int max_rounds = 0;          // 0: the manifest's
   double max_minutes = 0;
   bool again = false;
-  std::string author;           // "Name <mail>"
+  std::string author;  // "Name <mail>"
 };
 struct NightFinding {
   std::string kernel, cause, message;  // cause: code, driver, toolkit, unknown
@@ -43,16 +44,18 @@ struct NightFinding {
 struct NightResult {
   std::string outcome, message;  // checked, regression, error
   std::vector<NightFinding> findings;
-  std::string branch, branch_commit;   // of the history, in the mirror
+  std::string branch, branch_commit;  // of the history, in the mirror
 };
 
 // The message (kTimeout) where a child was stopped.
 inline constexpr std::string_view kInterrupted = "interrupted";
 
-// How a child is watched. `stop` becoming true kills it and its group; it resumes from its trajectory when it is started again.
+// How a child is watched. `stop` becoming true kills it and its group; it resumes from its trajectory when it is
+// started again.
 struct ChildWatch {
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::string_view line)> progress;  // each line on stderr, control characters removed, at most 500 bytes
+  std::function<void(std::string_view line)>
+      progress;  // each line on stderr, control characters removed, at most 500 bytes
   std::chrono::milliseconds deadline{0};
 };
 

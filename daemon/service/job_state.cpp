@@ -16,13 +16,15 @@ constexpr uint32_t Set(States... states) {
 constexpr uint32_t Followers(JobState state) {
   switch (state) {
     case kQueued: return Set(kRunning, kSuperseded, kCancelled);
-    case kRunning: return Set(kFinished, kFailed, kQueued, kCancelled);  // queued: the daemon ended before the child did
+    case kRunning:
+      return Set(kFinished, kFailed, kQueued, kCancelled);  // queued: the daemon ended before the child did
     case kFinished: return Set(kPushed, kWaiting, kReported, kSuperseded, kCancelled);
     case kWaiting: return Set(kFinished, kSuperseded, kCancelled);
     case kPushed: return Set(kProposed, kReported, kWaiting);  // waiting: others took the last place meanwhile
     case kProposed: return Set(kReported);
     case kReported: return Set(kDone);
-    case kFailed: return Set(kQueued, kFinished, kSuperseded, kCancelled);  // finished: given up, and that is the result
+    case kFailed:
+      return Set(kQueued, kFinished, kSuperseded, kCancelled);  // finished: given up, and that is the result
     case kDone:
     case kSuperseded:
     case kCancelled: return 0;

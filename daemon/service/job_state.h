@@ -1,5 +1,6 @@
-// The life of a job. Each arrow is one transaction of the store, written after what it reports has happened; whoever finds a job in a
-// state looks whether the next act was done already, and does it or goes on. So a job survives the death of the daemon at any moment.
+// The life of a job. Each arrow is one transaction of the store, written after what it reports has happened; whoever
+// finds a job in a state looks whether the next act was done already, and does it or goes on. So a job survives the
+// death of the daemon at any moment.
 //
 //   queued ──▶ running ──▶ finished ──▶ pushed ──▶ proposed ──▶ reported ──▶ done
 //     ▲          │  ▲          │ ▲         └───────────────────────▲
@@ -15,21 +16,22 @@
 namespace warpwright::service {
 
 enum class JobState {
-  kQueued,      // waits for a device
-  kRunning,     // a child process works on it; after a restart it is queued again and resumes from its trajectory
-  kFinished,    // the child's result is stored, its commit is in the mirror; next: publish
-  kWaiting,     // a limit of open or daily pull requests holds it back
-  kPushed,      // the branch is on the remote
-  kProposed,    // the pull request is open and says what the branch holds
-  kReported,    // the check run is there
+  kQueued,    // waits for a device
+  kRunning,   // a child process works on it; after a restart it is queued again and resumes from its trajectory
+  kFinished,  // the child's result is stored, its commit is in the mirror; next: publish
+  kWaiting,   // a limit of open or daily pull requests holds it back
+  kPushed,    // the branch is on the remote
+  kProposed,  // the pull request is open and says what the branch holds
+  kReported,  // the check run is there
   kDone,
   kFailed,      // our error; queued again after a while, or given up
   kSuperseded,  // the entry changed again
   kCancelled,   // a person said stop
 };
-inline constexpr std::array kJobStates = {JobState::kQueued,   JobState::kRunning,  JobState::kFinished, JobState::kWaiting,
-                                          JobState::kPushed,   JobState::kProposed, JobState::kReported, JobState::kDone,
-                                          JobState::kFailed,   JobState::kSuperseded, JobState::kCancelled};
+inline constexpr std::array kJobStates = {JobState::kQueued,     JobState::kRunning,  JobState::kFinished,
+                                          JobState::kWaiting,    JobState::kPushed,   JobState::kProposed,
+                                          JobState::kReported,   JobState::kDone,     JobState::kFailed,
+                                          JobState::kSuperseded, JobState::kCancelled};
 
 // As stored: "queued", "running", ...
 std::string_view Name(JobState state);
@@ -38,7 +40,8 @@ std::optional<JobState> ParseJobState(std::string_view name);
 bool MayFollow(JobState from, JobState to);
 // done, superseded, cancelled: nothing follows.
 bool IsFinal(JobState state);
-// finished, pushed, proposed, reported: the forge thread's turn. Waiting ones are its turn too, when there may be room again.
+// finished, pushed, proposed, reported: the forge thread's turn. Waiting ones are its turn too, when there may be room
+// again.
 bool IsPublishing(JobState state);
 // For people: queued, running, publishing, waiting, done.
 std::string_view PhaseName(JobState state);

@@ -21,7 +21,8 @@ struct Description {
 constexpr std::array kCounters = {
     Description{"jobs_total", "outcome", "Jobs that ended, by outcome."},
     Description{"deliveries_total", "outcome", "Webhook deliveries that were stored, or had been before."},
-    Description{"deliveries_handled_total", "outcome", "Webhook deliveries that were looked into, by what came of them."},
+    Description{"deliveries_handled_total", "outcome",
+                "Webhook deliveries that were looked into, by what came of them."},
     Description{"ref_moves_total", "repository", "Branches that were seen to have moved."},
     Description{"look_failures_total", "repository", "Looks at a remote repository that failed."},
     Description{"entries_total", "outcome", "Changed entries that were found, by what became of them."},
@@ -47,12 +48,9 @@ constexpr std::array kGauges = {
 std::string EscapeLabel(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, kMaxLabelBytes)) {
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else
-      out += static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126 ? '?' : c;
+    if (c == '\n') out += "\\n";
+    else if (c == '"' || c == '\\') out += {'\\', c};
+    else out += static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126 ? '?' : c;
   }
   return out;
 }
@@ -66,11 +64,16 @@ std::string Number(double value) {
 // Letters, digits and underscores.
 std::string MetricName(std::string_view name) {
   std::string out(kPrefix);
-  for (const char c : name.substr(0, 80)) out += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : (c >= 'A' && c <= 'Z') ? static_cast<char>(c + 32) : '_';
+  for (const char c : name.substr(0, 80))
+    out += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c
+           : (c >= 'A' && c <= 'Z')                         ? static_cast<char>(c + 32)
+                                                            : '_';
   return out;
 }
 
-std::string Head(std::string_view name, std::string_view type, std::string_view help) { return fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help); }
+std::string Head(std::string_view name, std::string_view type, std::string_view help) {
+  return fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+}
 std::string Plain(std::string_view name, std::string_view type, std::string_view help, double value) {
   return Head(name, type, help) + fmt::format("{} {}\n", name, Number(value));
 }
@@ -79,11 +82,15 @@ std::string Plain(std::string_view name, std::string_view type, std::string_view
 std::string Labelled(std::string_view name, std::string_view label, const std::map<std::string, double>& values) {
   std::vector<std::pair<double, std::string>> sorted;
   for (const auto& [key, value] : values) sorted.emplace_back(value, key);
-  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   std::map<std::string, double> shown;  // by escaped label: two that become the same are one line
-  for (size_t i = 0; i < sorted.size(); ++i) shown[i < kMaxLabels ? EscapeLabel(sorted[i].second) : "other"] += sorted[i].first;
+  for (size_t i = 0; i < sorted.size(); ++i)
+    shown[i < kMaxLabels ? EscapeLabel(sorted[i].second) : "other"] += sorted[i].first;
   std::string out;
-  for (const auto& [key, value] : shown) out += key.empty() && shown.size() == 1 ? fmt::format("{} {}\n", name, Number(value)) : fmt::format("{}{{{}=\"{}\"}} {}\n", name, label, key, Number(value));
+  for (const auto& [key, value] : shown)
+    out += key.empty() && shown.size() == 1 ? fmt::format("{} {}\n", name, Number(value))
+                                            : fmt::format("{}{{{}=\"{}\"}} {}\n", name, label, key, Number(value));
   return out;
 }
 
@@ -110,7 +117,9 @@ std::string RenderCounters(const DaemonSnapshot& snapshot) {
   for (const auto& [name, metric] : metrics) {
     const auto& [known, values] = metric;
     if (values.empty()) continue;
-    const std::string help = known != nullptr ? std::string(known->help) : "Count of " + Words(name.substr(kPrefix.size(), name.size() - kPrefix.size() - 6)) + ".";
+    const std::string help =
+        known != nullptr ? std::string(known->help)
+                         : "Count of " + Words(name.substr(kPrefix.size(), name.size() - kPrefix.size() - 6)) + ".";
     out += Head(name, "counter", help) + Labelled(name, known != nullptr ? known->label : "kind", values);
   }
   return out;
@@ -142,7 +151,8 @@ std::string RenderSpend(const DaemonSnapshot& snapshot) {
       scaled *= 60;
     }
     const bool total = name.ends_with("_total");
-    out += Plain(MetricName(name), total ? "counter" : "gauge", Words(total ? name.substr(0, name.size() - 6) : name) + " that jobs have cost.", scaled);
+    out += Plain(MetricName(name), total ? "counter" : "gauge",
+                 Words(total ? name.substr(0, name.size() - 6) : name) + " that jobs have cost.", scaled);
   }
   return out;
 }
@@ -155,9 +165,12 @@ std::string RenderRepositories(const DaemonSnapshot& snapshot) {
     today[repository.name] = repository.opened_today;
     failing[repository.name] = repository.last_error.empty() ? 0 : 1;
   }
-  return Head("warpwright_pull_requests_open", "gauge", "Open pull requests of ours.") + Labelled("warpwright_pull_requests_open", "repository", open) +
-         Head("warpwright_pull_requests_today", "gauge", "Pull requests that were opened today.") + Labelled("warpwright_pull_requests_today", "repository", today) +
-         Head("warpwright_repository_failing", "gauge", "1 where the last look at the remote failed.") + Labelled("warpwright_repository_failing", "repository", failing);
+  return Head("warpwright_pull_requests_open", "gauge", "Open pull requests of ours.") +
+         Labelled("warpwright_pull_requests_open", "repository", open) +
+         Head("warpwright_pull_requests_today", "gauge", "Pull requests that were opened today.") +
+         Labelled("warpwright_pull_requests_today", "repository", today) +
+         Head("warpwright_repository_failing", "gauge", "1 where the last look at the remote failed.") +
+         Labelled("warpwright_repository_failing", "repository", failing);
 }
 
 }  // namespace
@@ -176,7 +189,8 @@ std::string LatencyHistogram::Render(std::string_view name, std::string_view hel
     sum += counts_[i].load(std::memory_order_relaxed);
     out += fmt::format("{}_bucket{{le=\"{}\"}} {}\n", name, i < kBounds.size() ? Number(kBounds[i]) : "+Inf", sum);
   }
-  return out + fmt::format("{0}_sum {1}\n{0}_count {2}\n", name, Number(static_cast<double>(nanoseconds_.load()) / 1e9), sum);
+  return out +
+         fmt::format("{0}_sum {1}\n{0}_count {2}\n", name, Number(static_cast<double>(nanoseconds_.load()) / 1e9), sum);
 }
 
 void EndpointMetrics::Answered(std::string_view listener, int status) {
@@ -189,22 +203,29 @@ void EndpointMetrics::Refused(std::string_view listener) {
 }
 
 std::string EndpointMetrics::Render() const {
-  std::string out = webhook_seconds.Render("warpwright_webhook_duration_seconds", "From the last byte of a delivery to its answer.");
+  std::string out =
+      webhook_seconds.Render("warpwright_webhook_duration_seconds", "From the last byte of a delivery to its answer.");
   const std::lock_guard lock(mutex_);
   if (!answers_.empty()) out += Head("warpwright_http_answers_total", "counter", "HTTP requests that were answered.");
-  for (const auto& [key, count] : answers_) out += fmt::format("warpwright_http_answers_total{{listener=\"{}\",code=\"{}\"}} {}\n", key.first, key.second, count);
-  out += Head("warpwright_http_connections_dropped_total", "counter", "Connections that were closed because all places were taken.");
+  for (const auto& [key, count] : answers_)
+    out +=
+        fmt::format("warpwright_http_answers_total{{listener=\"{}\",code=\"{}\"}} {}\n", key.first, key.second, count);
+  out += Head("warpwright_http_connections_dropped_total", "counter",
+              "Connections that were closed because all places were taken.");
   for (const std::string listener : {"webhooks", "status"}) {
     const auto found = refused_.find(listener);
-    out += fmt::format("warpwright_http_connections_dropped_total{{listener=\"{}\"}} {}\n", listener, found == refused_.end() ? 0 : found->second);
+    out += fmt::format("warpwright_http_connections_dropped_total{{listener=\"{}\"}} {}\n", listener,
+                       found == refused_.end() ? 0 : found->second);
   }
   return out;
 }
 
 std::string RenderMetrics(const DaemonSnapshot& snapshot) {
-  return Head("warpwright_build_info", "gauge", "1, with the version.") + fmt::format("warpwright_build_info{{version=\"{}\"}} 1\n", EscapeLabel(snapshot.version)) +
+  return Head("warpwright_build_info", "gauge", "1, with the version.") +
+         fmt::format("warpwright_build_info{{version=\"{}\"}} 1\n", EscapeLabel(snapshot.version)) +
          Plain("warpwright_ready", "gauge", "1 where /readyz says so.", snapshot.ready ? 1 : 0) +
-         Plain("warpwright_experience_lines", "gauge", "Lines of measured experience.", static_cast<double>(snapshot.experiences)) +
+         Plain("warpwright_experience_lines", "gauge", "Lines of measured experience.",
+               static_cast<double>(snapshot.experiences)) +
          RenderGauges(snapshot) + RenderSpend(snapshot) + RenderCounters(snapshot) + RenderRepositories(snapshot);
 }
 

@@ -16,7 +16,8 @@ namespace warpwright::service {
 // Seconds in cumulative buckets. Thread-safe.
 class LatencyHistogram {
  public:
-  static constexpr std::array<double, 12> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5};
+  static constexpr std::array<double, 12> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                                     0.05,   0.1,   0.25,   0.5,   1,    5};
   void Observe(std::chrono::nanoseconds duration);
   // `name` with its _bucket, _sum and _count lines.
   std::string Render(std::string_view name, std::string_view help) const;
@@ -40,8 +41,8 @@ class EndpointMetrics {
   std::map<std::string, uint64_t> refused_;
 };
 
-// At most kMaxLabels values per metric; what goes beyond is summed up as "other". Counters and gauges of the snapshot that this module does
-// not know get a HELP made of their name, so that none is lost.
+// At most kMaxLabels values per metric; what goes beyond is summed up as "other". Counters and gauges of the snapshot
+// that this module does not know get a HELP made of their name, so that none is lost.
 inline constexpr size_t kMaxLabels = 64;
 std::string RenderMetrics(const DaemonSnapshot& snapshot);
 

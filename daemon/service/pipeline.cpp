@@ -20,7 +20,9 @@ constexpr std::string_view kHeads = "refs/heads/";
 repo::Refs Watched(const repo::Refs& known, const std::vector<std::string>& branches, const std::string& main_branch) {
   repo::Refs watched;
   for (const auto& [ref, commit] : known) {
-    const bool named = branches.empty() ? ref == main_branch : std::find(branches.begin(), branches.end(), ref.substr(kHeads.size())) != branches.end();
+    const bool named = branches.empty()
+                           ? ref == main_branch
+                           : std::find(branches.begin(), branches.end(), ref.substr(kHeads.size())) != branches.end();
     if (named && !repo::IsOwnBranch(ref)) watched[ref] = commit;
   }
   return watched;
@@ -29,7 +31,8 @@ repo::Refs Watched(const repo::Refs& known, const std::vector<std::string>& bran
 // Forges do not tell names apart by case.
 bool SameName(const forge::RepositoryName& a, const forge::RepositoryName& b) {
   const auto equal = [](const std::string& x, const std::string& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](unsigned char c, unsigned char d) { return std::tolower(c) == std::tolower(d); });
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](unsigned char c, unsigned char d) { return std::tolower(c) == std::tolower(d); });
   };
   return equal(a.owner, b.owner) && equal(a.name, b.name);
 }
@@ -39,13 +42,15 @@ bool SameName(const forge::RepositoryName& a, const forge::RepositoryName& b) {
 std::string FolderName(const std::string& name, const std::string& url) {
   std::string folder;
   for (const char c : name.substr(name.size() - std::min<size_t>(name.size(), 60))) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     folder += plain ? c : '-';
   }
   return folder + "-" + base::Sha256(url).substr(0, 8);
 }
 
-Pipeline::Pipeline(PipelinePorts ports, PipelineSettings settings) : ports_(std::move(ports)), breaker_(ports_.clock), settings_(std::move(settings)) {}
+Pipeline::Pipeline(PipelinePorts ports, PipelineSettings settings)
+    : ports_(std::move(ports)), breaker_(ports_.clock), settings_(std::move(settings)) {}
 
 Status Pipeline::Apply(PipelineSettings settings) {
   std::vector<TrackedRepository> before;
@@ -61,7 +66,8 @@ Status Pipeline::Apply(PipelineSettings settings) {
   for (const TrackedRepository& place : Repositories()) {
     names.insert(place.name);
     WW_TRY(ports_.store.Watch(place.name, place.remote.url));
-    ports_.store.SetPullRequestLimits(place.name, this->limits().max_open, this->limits().max_per_day);  // until a manifest says less
+    ports_.store.SetPullRequestLimits(place.name, this->limits().max_open,
+                                      this->limits().max_per_day);  // until a manifest says less
   }
   for (const auto& shown : ports_.store.Snapshot().repositories)
     if (names.count(shown.name) == 0) WW_TRY(ports_.store.Forget(shown.name));
@@ -99,7 +105,9 @@ Result<bool> Pipeline::Poll(const std::string& repository) {
     WW_ASSIGN(const std::string main_branch, mirror.MainBranch());
     const repo::Refs watched = Watched(known, place->branches, main_branch);
     for (const auto& branch : place->branches)
-      if (watched.count(std::string(kHeads) + branch) == 0) base::Log(base::LogLevel::kDebug, "branch_missing", "a watched branch is not there", {{"repo", repository}, {"branch", branch}});
+      if (watched.count(std::string(kHeads) + branch) == 0)
+        base::Log(base::LogLevel::kDebug, "branch_missing", "a watched branch is not there",
+                  {{"repo", repository}, {"branch", branch}});
     return ports_.store.RecordTips(repository, watched);
   };
   const Result<int> events = look();
@@ -108,7 +116,8 @@ Result<bool> Pipeline::Poll(const std::string& repository) {
     WW_TRY(ports_.store.RecordPollFailure(repository, events.error().Format()));
     return Fail(events.error());
   }
-  if (*events > 0) base::Log(base::LogLevel::kInfo, "refs_moved", "branches moved", {{"repo", repository}, {"branches", *events}});
+  if (*events > 0)
+    base::Log(base::LogLevel::kInfo, "refs_moved", "branches moved", {{"repo", repository}, {"branches", *events}});
   return *events > 0;
 }
 
@@ -124,10 +133,12 @@ Result<bool> Pipeline::DetectNextEvent(const std::atomic<bool>& stop) {
   const Status detected = Detect(*event, *place, stop);
   if (detected || stop) return true;
   base::LogError("detection_failed", detected.error(), {{"commit", event->to}});
-  // A commit without a manifest, or with one that is wrong, makes no work; there is nothing to try again until it changes.
+  // A commit without a manifest, or with one that is wrong, makes no work; there is nothing to try again until it
+  // changes.
   const bool theirs = detected.error().code == ErrorCode::kConfig || detected.error().code == ErrorCode::kUsage;
   if (theirs && event->answer_issue != 0)
-    WW_TRY(ports_.store.QueueReply(event->repository, event->answer_issue, event->answer_comment, "Nothing was started: " + detected.error().message));
+    WW_TRY(ports_.store.QueueReply(event->repository, event->answer_issue, event->answer_comment,
+                                   "Nothing was started: " + detected.error().message));
   WW_TRY(ports_.store.EventFailed(event->id, detected.error().Format(), theirs ? 1 : kDetectionTries));
   return true;
 }
@@ -140,7 +151,8 @@ Status Pipeline::Detect(const Event& event, const TrackedRepository& place, cons
     if (!settings_.devices.empty()) request.place.device = settings_.devices.front();
   }
   request.to = event.to;
-  // Where the earlier commit is gone (a forced push, then garbage collection), everything counts as changed; keys tell what was done before.
+  // Where the earlier commit is gone (a forced push, then garbage collection), everything counts as changed; keys tell
+  // what was done before.
   request.from = event.attempts > 0 ? "" : event.from;
   request.kernel = event.kernel;
   ChildWatch watch;
@@ -159,12 +171,19 @@ Status Pipeline::Detect(const Event& event, const TrackedRepository& place, cons
     jobs.push_back(std::move(job));
   }
   if (jobs.empty() && event.answer_issue != 0)
-    WW_TRY(ports_.store.QueueReply(event.repository, event.answer_issue, event.answer_comment, "Nothing was started: no such kernel is in the manifest, or none changed."));
+    WW_TRY(ports_.store.QueueReply(event.repository, event.answer_issue, event.answer_comment,
+                                   "Nothing was started: no such kernel is in the manifest, or none changed."));
   WW_ASSIGN(const Detected detected, ports_.store.FinishEvent(event, jobs));
   const double seconds = std::chrono::duration<double>(ports_.clock.Steady() - start).count();
   base::Log(base::LogLevel::kInfo, "detected", "looked for changed entries",
-      {{"commit", event.to}, {"entries", entries.size()}, {"changed", jobs.size()}, {"queued", detected.queued}, {"repeated", detected.repeated},
-       {"superseded", detected.superseded}, {"ignored", detected.ignored}, {"seconds", seconds}});
+            {{"commit", event.to},
+             {"entries", entries.size()},
+             {"changed", jobs.size()},
+             {"queued", detected.queued},
+             {"repeated", detected.repeated},
+             {"superseded", detected.superseded},
+             {"ignored", detected.ignored},
+             {"seconds", seconds}});
   return {};
 }
 
@@ -210,7 +229,8 @@ Status Pipeline::StartNight(UnixMs due) {
     WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
     if (tips.empty()) continue;
     auto tip = tips.begin();
-    if (!place.branches.empty() && tips.count(std::string(kHeads) + place.branches.front()) == 1) tip = tips.find(std::string(kHeads) + place.branches.front());
+    if (!place.branches.empty() && tips.count(std::string(kHeads) + place.branches.front()) == 1)
+      tip = tips.find(std::string(kHeads) + place.branches.front());
     WW_TRY(ports_.store.StartNight(place.name, due, tip->first, tip->second));
   }
   return {};

@@ -1,5 +1,6 @@
-// The steps on the way of a change, one unit of work each: look, detect, run, publish, answer, reconcile. Each may be called from any one
-// thread at a time (run: one for each device) and be cut off anywhere; calling it again goes on from what the store says.
+// The steps on the way of a change, one unit of work each: look, detect, run, publish, answer, reconcile. Each may be
+// called from any one thread at a time (run: one for each device) and be cut off anywhere; calling it again goes on
+// from what the store says.
 #pragma once
 
 #include <atomic>
@@ -28,13 +29,13 @@ namespace warpwright::service {
 
 // A repository that is looked after.
 struct TrackedRepository {
-  std::string name;                        // "acme/kernels"; of a local one its path
+  std::string name;  // "acme/kernels"; of a local one its path
   repo::RemoteAddress remote;
-  std::vector<std::string> branches;       // short names; empty: the remote's main branch
+  std::vector<std::string> branches;  // short names; empty: the remote's main branch
   config::PublishTo publish = config::PublishTo::kPullRequest;
   std::optional<forge::RepositoryName> on_forge;
-  repo::Signature author;                        // of our commits; by it we know our branches
-  std::filesystem::path folder;            // STATE/repos/NAME: mirror.git, trajectory.sqlite, ...
+  repo::Signature author;        // of our commits; by it we know our branches
+  std::filesystem::path folder;  // STATE/repos/NAME: mirror.git, trajectory.sqlite, ...
   std::filesystem::path mirror() const { return folder / "mirror.git"; }
   Result<repo::Mirror> OpenMirror() const { return repo::Mirror::Open(mirror(), remote, author); }
 };
@@ -52,7 +53,7 @@ struct PipelinePorts {
   Store& store;
   JobRunner& runner;
   const base::Clock& clock;
-  forge::Forge* forge = nullptr;                  // null: branches only
+  forge::Forge* forge = nullptr;  // null: branches only
   forge::CommentPort* conversation = nullptr;
   std::function<Result<JobFacts>(const TrackedRepository&, const Job&)> read_facts;
 };
@@ -79,7 +80,8 @@ class Pipeline {
   Result<bool> RunNextJob(const std::string& device);
   // One act of the forge thread: an answer, a publication, a dashboard.
   Result<bool> RunForgeStep();
-  // Deliveries that need no question to the forge; the repositories that moved are answered, to be looked at. The rest is left to RunForgeStep.
+  // Deliveries that need no question to the forge; the repositories that moved are answered, to be looked at. The rest
+  // is left to RunForgeStep.
   Result<std::set<std::string>> TriageDeliveries();
   // Asks the forge about one pull request after the other that was open, as if all webhooks had been missed.
   Status Reconcile(const std::atomic<bool>& stop);
@@ -112,25 +114,31 @@ class Pipeline {
   // pipeline_talk.cpp
   Result<bool> HandleNextDelivery();
   Status HandleDelivery(const StoredDelivery& delivery);
-  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::CommentEvent& event);
-  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::PullRequestEvent& event);
-  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::CheckRerequested& event);
+  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,
+                        const forge::CommentEvent& event);
+  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,
+                        const forge::PullRequestEvent& event);
+  Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,
+                        const forge::CheckRerequested& event);
   struct Reply {
     std::string text;
     std::vector<Event> events;
     bool refused = false;
   };
-  Result<Reply> HandleCommand(const TrackedRepository& place, const forge::CommentEvent& comment, const forge::SlashCommand& command);
-  Result<Reply> HandleOptimizeCommand(const TrackedRepository& place, const forge::CommentEvent& comment, const forge::SlashCommand& command);
+  Result<Reply> HandleCommand(const TrackedRepository& place, const forge::CommentEvent& comment,
+                              const forge::SlashCommand& command);
+  Result<Reply> HandleOptimizeCommand(const TrackedRepository& place, const forge::CommentEvent& comment,
+                                      const forge::SlashCommand& command);
   // What people did to a pull request of ours: closed, merged, ticked. `sender` empty: nobody knows who.
-  Result<std::vector<Event>> SyncPullRequest(const TrackedRepository& place, const std::string& kernel, const forge::PullRequestView& view, const std::string& sender);
+  Result<std::vector<Event>> SyncPullRequest(const TrackedRepository& place, const std::string& kernel,
+                                             const forge::PullRequestView& view, const std::string& sender);
   Result<bool> MayCommand(const TrackedRepository& place, const std::string& login);
 
   PipelinePorts ports_;
   DeviceCircuitBreaker breaker_;
-  mutable std::mutex mutex_;               // of what follows
+  mutable std::mutex mutex_;  // of what follows
   PipelineSettings settings_;
-  std::map<int64_t, std::shared_ptr<std::atomic<bool>>> running_;  // stop flags by job
+  std::map<int64_t, std::shared_ptr<std::atomic<bool>>> running_;                 // stop flags by job
   std::map<std::string, std::chrono::steady_clock::time_point> dashboard_shown_;  // forge thread only
 };
 

@@ -1,5 +1,5 @@
-// What people say on the forge: commands in comments, ticks and closed pull requests. A payload is a hint where to look; who may do this and
-// which commit is meant are asked of the forge and of git.
+// What people say on the forge: commands in comments, ticks and closed pull requests. A payload is a hint where to
+// look; who may do this and which commit is meant are asked of the forge and of git.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -23,7 +23,8 @@ std::string Ref(const std::string& branch) { return "refs/heads/" + branch; }
 std::string Untick(std::string body) {
   for (size_t at = body.find("- [x]"); at != std::string::npos; at = body.find("- [x]", at + 1)) {
     const std::string_view line = std::string_view(body).substr(at, body.find('\n', at) - at);
-    if (line.find("retry") != std::string_view::npos || line.find("Retry") != std::string_view::npos) body[at + 3] = ' ';
+    if (line.find("retry") != std::string_view::npos || line.find("Retry") != std::string_view::npos)
+      body[at + 3] = ' ';
   }
   return body;
 }
@@ -41,8 +42,7 @@ Result<bool> Pipeline::HandleNextDelivery() {
     // What makes no sense to the forge makes none the next time either.
     if (answered.error().code == ErrorCode::kUnsupported || answered.error().code == ErrorCode::kCorrupt)
       WW_TRY(ports_.store.FinishDelivery(delivery.id, "failed: " + answered.error().message));
-    else
-      WW_TRY(ports_.store.DeliveryFailed(delivery.id, answered.error().message));
+    else WW_TRY(ports_.store.DeliveryFailed(delivery.id, answered.error().message));
   }
   return true;
 }
@@ -52,8 +52,9 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery) {
     const nlohmann::json body = base::ParseJson(delivery.body).value_or(nullptr);
     const auto place = body.is_object() ? FindPlace(body.value("repository", std::string())) : std::nullopt;
     if (!place || !place->on_forge) return ports_.store.FinishDelivery(delivery.id, "unknown repository");
-    WW_TRY(ports_.conversation->PutComment(*place->on_forge, MakeReply(body.value("issue", int64_t{0}), body.value("comment", int64_t{0}),
-                                                                        report::EscapeMarkdown(body.value("text", std::string()), 4'000))));
+    WW_TRY(ports_.conversation->PutComment(
+        *place->on_forge, MakeReply(body.value("issue", int64_t{0}), body.value("comment", int64_t{0}),
+                                    report::EscapeMarkdown(body.value("text", std::string()), 4'000))));
     return ports_.store.FinishDelivery(delivery.id, "answered");
   }
   WW_ASSIGN(const forge::WebhookEvent event, forge::ParseWebhook(delivery.event, delivery.body));
@@ -75,14 +76,16 @@ Result<bool> Pipeline::MayCommand(const TrackedRepository& place, const std::str
   return permission >= forge::Permission::kWrite;
 }
 
-Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::CommentEvent& comment) {
+Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,
+                                const forge::CommentEvent& comment) {
   if (comment.sender_type == "Bot") return ports_.store.FinishDelivery(delivery.id, "ignored: by a bot");
   const auto command = forge::ParseSlashCommand(comment.body);
   if (command && !*command) return ports_.store.FinishDelivery(delivery.id, "ignored: no command");
   WW_ASSIGN(const bool may, MayCommand(place, comment.sender));
   if (!may) {
     WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, "-1"));
-    base::Log(base::LogLevel::kWarning, "command_refused", "a command by somebody without write permission", {{"repo", place.name}, {"sender", comment.sender}});
+    base::Log(base::LogLevel::kWarning, "command_refused", "a command by somebody without write permission",
+              {{"repo", place.name}, {"sender", comment.sender}});
     return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
   }
   Reply reply;
@@ -92,14 +95,18 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRep
     reply = {report::EscapeMarkdown(command.error().Format()), {}, true};
   }
   WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, reply.refused ? "-1" : "rocket"));
-  if (!reply.text.empty()) WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeReply(comment.issue, comment.comment, reply.text)));
-  base::Log(base::LogLevel::kInfo, "command", comment.body.substr(0, comment.body.find('\n')), {{"repo", place.name}, {"sender", comment.sender}, {"events", reply.events.size()}});
+  if (!reply.text.empty())
+    WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeReply(comment.issue, comment.comment, reply.text)));
+  base::Log(base::LogLevel::kInfo, "command", comment.body.substr(0, comment.body.find('\n')),
+            {{"repo", place.name}, {"sender", comment.sender}, {"events", reply.events.size()}});
   return ports_.store.FinishDelivery(delivery.id, reply.refused ? "refused: by what it asks" : "command", reply.events);
 }
 
-Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, const forge::CommentEvent& comment, const forge::SlashCommand& command) {
+Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, const forge::CommentEvent& comment,
+                                                const forge::SlashCommand& command) {
   forge::SlashCommand full = command;
-  if (full.kernel.empty() && comment.on_pull_request && full.verb != forge::SlashVerb::kOptimize && full.verb != forge::SlashVerb::kRetry) {
+  if (full.kernel.empty() && comment.on_pull_request && full.verb != forge::SlashVerb::kOptimize &&
+      full.verb != forge::SlashVerb::kRetry) {
     WW_ASSIGN(const forge::PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
     if (view.head.starts_with(kOurs)) full.kernel = view.head.substr(kOurs.size());
   }
@@ -112,7 +119,10 @@ Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, 
       WW_TRY(ports_.store.Ignore({place.name, full.kernel, "", "told to ignore it in a comment", 0}));
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "ignored"));
       for (const int64_t job : running) StopJob(job);
-      return Reply{fmt::format("{} is left alone until somebody asks for it with `/warpwright optimize {}`.", whose, full.kernel), {}, false};
+      return Reply{fmt::format("{} is left alone until somebody asks for it with `/warpwright optimize {}`.", whose,
+                               full.kernel),
+                   {},
+                   false};
     }
     case forge::SlashVerb::kStop: {
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "stopped by a comment"));
@@ -135,8 +145,11 @@ Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, 
   return Reply{};
 }
 
-// On a pull request: at the commit that the forge says is its head, which must be a branch of this very repository. Else the watched branch.
-Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository& place, const forge::CommentEvent& comment, const forge::SlashCommand& command) {
+// On a pull request: at the commit that the forge says is its head, which must be a branch of this very repository.
+// Else the watched branch.
+Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository& place,
+                                                        const forge::CommentEvent& comment,
+                                                        const forge::SlashCommand& command) {
   Event event;
   event.repository = place.name;
   event.kernel = command.kernel;
@@ -153,7 +166,8 @@ Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository&
     WW_ASSIGN(const repo::Refs known, mirror.Known());
     const auto head = known.find(Ref(view.head)), base = known.find(Ref(view.base));
     if (head == known.end() || head->second != view.head_sha)
-      return Reply{"The head of this pull request is not a branch of this repository; code of forks is never run.", {}, true};
+      return Reply{
+          "The head of this pull request is not a branch of this repository; code of forks is never run.", {}, true};
     if (view.head.starts_with(kOurs)) {
       if (base == known.end()) return Reply{"The base branch is gone.", {}, true};
       if (event.kernel.empty()) event.kernel = view.head.substr(kOurs.size());
@@ -167,21 +181,29 @@ Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository&
   } else {
     if (tips.empty()) return Reply{"No branch of this repository is known yet.", {}, true};
     event.ref = tips.begin()->first;
-    if (!place.branches.empty() && tips.count(Ref(place.branches.front())) == 1) event.ref = Ref(place.branches.front());
+    if (!place.branches.empty() && tips.count(Ref(place.branches.front())) == 1)
+      event.ref = Ref(place.branches.front());
     event.to = tips.at(event.ref);
   }
-  return Reply{fmt::format("Queued at {}: {}.", report::CodeSpan(event.to.substr(0, 12)), event.kernel.empty() ? std::string("every kernel that is concerned") : report::CodeSpan(event.kernel)), {event}, false};
+  return Reply{fmt::format("Queued at {}: {}.", report::CodeSpan(event.to.substr(0, 12)),
+                           event.kernel.empty() ? std::string("every kernel that is concerned")
+                                                : report::CodeSpan(event.kernel)),
+               {event},
+               false};
 }
 
-Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::PullRequestEvent& event) {
-  if (event.fork || !event.head.starts_with(kOurs)) return ports_.store.FinishDelivery(delivery.id, "ignored: not ours");
+Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,
+                                const forge::PullRequestEvent& event) {
+  if (event.fork || !event.head.starts_with(kOurs))
+    return ports_.store.FinishDelivery(delivery.id, "ignored: not ours");
   WW_ASSIGN(const forge::PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, event.number));
   if (view.head != event.head) return ports_.store.FinishDelivery(delivery.id, "ignored: not what it says");
   WW_ASSIGN(const auto events, SyncPullRequest(place, view.head.substr(kOurs.size()), view, event.sender));
   return ports_.store.FinishDelivery(delivery.id, "pull request", events);
 }
 
-Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& place, const std::string& kernel, const forge::PullRequestView& view, const std::string& sender) {
+Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& place, const std::string& kernel,
+                                                     const forge::PullRequestView& view, const std::string& sender) {
   std::vector<Event> events;
   WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
   PublicationRow row{place.name, kernel, view.head, view.head_sha, "", "", view.number, view.url, "", 0, 0};
@@ -204,7 +226,8 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
     base::Log(base::LogLevel::kInfo, "pull_request_closed", reason, {{"repo", place.name}, {"kernel", kernel}});
   }
   if (state != "open") return events;
-  if (changed && ignored && ignored->reason != kTickedIgnore) WW_TRY(ports_.store.Unignore(place.name, kernel));  // opened again
+  if (changed && ignored && ignored->reason != kTickedIgnore)
+    WW_TRY(ports_.store.Unignore(place.name, kernel));  // opened again
   if (!body) return events;
   const bool unticked = ignored && ignored->reason == kTickedIgnore && !body->ignore;
   const bool newly_ticked = body->ignore && !ignored;
@@ -231,7 +254,8 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
     event.kernel = kernel;
     event.priority = JobPriority::kCommand;
     event.again = true;
-    WW_TRY(ports_.store.AddEvent(event));  // before the box is empty again: twice is better than never, and twice is once
+    WW_TRY(
+        ports_.store.AddEvent(event));  // before the box is empty again: twice is better than never, and twice is once
     forge::PullRequestRequest request;
     request.head = view.head;
     request.base = view.base;
@@ -244,14 +268,17 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   return events;
 }
 
-Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place, const forge::CheckRerequested& check) {
+Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,
+                                const forge::CheckRerequested& check) {
   constexpr std::string_view kPrefix = "warpwright-job-";
   WW_ASSIGN(const bool may, MayCommand(place, check.sender));
   if (!may) return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
   int64_t id = 0;
-  if (check.external_id.starts_with(kPrefix) && check.external_id.size() < 40) id = std::strtoll(check.external_id.c_str() + kPrefix.size(), nullptr, 10);
+  if (check.external_id.starts_with(kPrefix) && check.external_id.size() < 40)
+    id = std::strtoll(check.external_id.c_str() + kPrefix.size(), nullptr, 10);
   const auto job = ports_.store.FindJob(id);
-  if (!job || job->repository != place.name || job->commit != check.sha) return ports_.store.FinishDelivery(delivery.id, "ignored: no check of ours");
+  if (!job || job->repository != place.name || job->commit != check.sha)
+    return ports_.store.FinishDelivery(delivery.id, "ignored: no check of ours");
   Event event;
   event.repository = place.name;
   event.ref = job->ref;
@@ -277,7 +304,8 @@ Status Pipeline::Reconcile(const std::atomic<bool>& stop) {
       }
       if (!*view) continue;
       const auto followed = SyncPullRequest(place, row.kernel, **view, "");
-      if (!followed) base::LogError("reconcile_failed", followed.error(), {{"repo", place.name}, {"kernel", row.kernel}});
+      if (!followed)
+        base::LogError("reconcile_failed", followed.error(), {{"repo", place.name}, {"kernel", row.kernel}});
     }
   }
   return {};

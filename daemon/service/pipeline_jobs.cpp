@@ -11,11 +11,15 @@ namespace warpwright::service {
 namespace {
 
 constexpr int kJobTries = 3;
-constexpr UnixMs kDeviceSuspicionMs = 24 * 3'600'000;  // after so long, failures on a suspected device count as the job's own
+constexpr UnixMs kDeviceSuspicionMs =
+    24 * 3'600'000;  // after so long, failures on a suspected device count as the job's own
 
-base::LogFields Fields(const Job& job) { return {{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}}; }
+base::LogFields Fields(const Job& job) {
+  return {{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}};
+}
 
-// What the repository asks for at that commit, as far as the operator allows it. A manifest that cannot be read is the child's to complain about.
+// What the repository asks for at that commit, as far as the operator allows it. A manifest that cannot be read is the
+// child's to complain about.
 core::Policy PolicyOf(const TrackedRepository& place, const std::string& commit, const config::Ceilings& limits) {
   core::Policy policy;
   if (const auto mirror = repo::Repository::Open(place.mirror()))
@@ -42,7 +46,10 @@ Result<bool> Pipeline::RunNextJob(const std::string& device) {
     WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));  // somebody may have said stop before the flag was there
     if (now.state != JobState::kRunning) return {};
     if (!place) return Fail(ErrorCode::kConfig, "the repository is not in the configuration");
-    base::Log(base::LogLevel::kInfo, "job_started", "started", {{"device", device}, {"commit", job.commit}, {"waited_seconds", static_cast<double>(job.started - job.queued) / 1000}});
+    base::Log(base::LogLevel::kInfo, "job_started", "started",
+              {{"device", device},
+               {"commit", job.commit},
+               {"waited_seconds", static_cast<double>(job.started - job.queued) / 1000}});
     switch (job.what.kind) {
       case JobKind::kOptimize: return Optimize(job, *place, *flag);
       case JobKind::kNightly: return Night(job, *place, *flag);
@@ -71,7 +78,8 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   bool again = job.again;
   ChildWatch watch;
   watch.stop = &stop;
-  watch.deadline = std::chrono::minutes(10) + std::chrono::milliseconds(static_cast<int64_t>(policy.max_minutes * 1.5 * 60'000));
+  watch.deadline =
+      std::chrono::minutes(10) + std::chrono::milliseconds(static_cast<int64_t>(policy.max_minutes * 1.5 * 60'000));
   watch.progress = [&](std::string_view line) {
     // Its first word comes after it has forgotten what was done before: from now on a restart resumes.
     if (std::exchange(again, false)) (void)ports_.store.ClearRerunFlag(job.id);
@@ -80,8 +88,11 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   const auto start = ports_.clock.Steady();
   WW_ASSIGN(const JobResult result, ports_.runner.Optimize(request, watch));
   if (!job.device.starts_with("sim:"))
-    WW_TRY(ports_.store.Spend(job.repository, std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60, 0));
-  base::Log(base::LogLevel::kInfo, "job_finished", result.message, {{"outcome", result.outcome}, {"gain", result.gain}, {"rounds", result.rounds}, {"seconds", result.seconds}});
+    WW_TRY(ports_.store.Spend(job.repository, std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60,
+                              0));
+  base::Log(
+      base::LogLevel::kInfo, "job_finished", result.message,
+      {{"outcome", result.outcome}, {"gain", result.gain}, {"rounds", result.rounds}, {"seconds", result.seconds}});
   if (result.outcome == "error") return Fail(ErrorCode::kEnvironment, result.message);
   breaker_.RecordSuccess(job.device);
   JobChange change;
@@ -114,18 +125,21 @@ Status Pipeline::Night(const Job& job, const TrackedRepository& place, const std
   }
   JobChange change;
   std::string message = night.message;
-  for (const NightFinding& finding : night.findings) message += fmt::format("\n{} ({}): {}", finding.kernel, finding.cause, finding.message);
+  for (const NightFinding& finding : night.findings)
+    message += fmt::format("\n{} ({}): {}", finding.kernel, finding.cause, finding.message);
   change.result = JobResult{.outcome = night.outcome,
                             .message = message,
                             .branch = night.branch,
                             .branch_commit = night.branch_commit,
                             .modelled = job.device.starts_with("sim:")};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, change));
-  base::Log(base::LogLevel::kInfo, "night_finished", night.message, {{"outcome", night.outcome}, {"findings", night.findings.size()}});
+  base::Log(base::LogLevel::kInfo, "night_finished", night.message,
+            {{"outcome", night.outcome}, {"findings", night.findings.size()}});
   return {};
 }
 
-// Interrupted ones go on where they were. Others are tried again, except where the cause stands in the repository; in the end the error is the result.
+// Interrupted ones go on where they were. Others are tried again, except where the cause stands in the repository; in
+// the end the error is the result.
 Status Pipeline::Failed(const Job& job, const Error& error) {
   WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
   if (now.state != JobState::kRunning) return {};  // stopped by somebody
@@ -141,14 +155,17 @@ Status Pipeline::Failed(const Job& job, const Error& error) {
   const bool suspected = !in_repository && breaker_.RecordFailure(job.device, job.repository + " " + job.what.kernel);
   const UnixMs time = ToMs(ports_.clock.Now());
   const bool of_device = suspected && time - job.queued < kDeviceSuspicionMs;
-  if (suspected) base::Log(base::LogLevel::kError, "device_rests", fmt::format("{}", fmt::join(breaker_.OpenCircuits(), "; ")), {{"device", job.device}});
+  if (suspected)
+    base::Log(base::LogLevel::kError, "device_rests", fmt::format("{}", fmt::join(breaker_.OpenCircuits(), "; ")),
+              {{"device", job.device}});
   change.failed_attempt = !of_device;
-  if (of_device) change.not_before = time + std::chrono::milliseconds(2 * DeviceCircuitBreaker::kLongest).count();  // others show first whether it is the device
+  if (of_device)
+    change.not_before = time + std::chrono::milliseconds(2 * DeviceCircuitBreaker::kLongest)
+                                   .count();  // others show first whether it is the device
   WW_TRY(ports_.store.Advance(job.id, JobState::kFailed, change));
   if (of_device || (job.attempts + 1 < kJobTries && !in_repository)) return {};
   JobChange result;
-  result.result = JobResult{
-      .outcome = "error", .message = error.Format(), .modelled = job.device.starts_with("sim:")};
+  result.result = JobResult{.outcome = "error", .message = error.Format(), .modelled = job.device.starts_with("sim:")};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, result));
   return {};
 }

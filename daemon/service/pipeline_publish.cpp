@@ -13,13 +13,15 @@
 namespace warpwright::service {
 namespace {
 
-constexpr int kPublishTries = 5;                       // of what the forge says makes no sense
-constexpr int64_t kWaitMs = 60'000;                    // until limits are looked at again
+constexpr int kPublishTries = 5;     // of what the forge says makes no sense
+constexpr int64_t kWaitMs = 60'000;  // until limits are looked at again
 constexpr std::chrono::seconds kDashboardEvery{20};
 
 std::string ShortRef(const std::string& ref) { return ref.starts_with("refs/heads/") ? ref.substr(11) : ref; }
 
-bool OnForge(const TrackedRepository& place, const forge::Forge* forge) { return forge != nullptr && place.on_forge && place.publish == config::PublishTo::kPullRequest; }
+bool OnForge(const TrackedRepository& place, const forge::Forge* forge) {
+  return forge != nullptr && place.on_forge && place.publish == config::PublishTo::kPullRequest;
+}
 
 // What can be said of a result without its trajectory.
 report::Explanation Sketch(const Job& job, const std::string& version) {
@@ -55,15 +57,17 @@ Result<bool> Pipeline::PublishNextJob() {
   const auto place = FindPlace(job.repository);
   if (!place) {
     const bool untouched = job.state == JobState::kFinished;
-    const JobState to = untouched ? JobState::kCancelled : job.state == JobState::kReported ? JobState::kDone : JobState::kReported;
+    const JobState to = untouched                          ? JobState::kCancelled
+                        : job.state == JobState::kReported ? JobState::kDone
+                                                           : JobState::kReported;
     JobChange change;
     change.note = "the repository is no longer in the configuration";
     WW_TRY(ports_.store.Advance(job.id, to, change));
     return true;
   }
-  const Status done = job.state == JobState::kReported             ? Report(job, *place)
-                      : job.what.kind == JobKind::kNightly         ? PublishNight(job, *place)
-                                                                   : PublishJob(job, *place);
+  const Status done = job.state == JobState::kReported     ? Report(job, *place)
+                      : job.what.kind == JobKind::kNightly ? PublishNight(job, *place)
+                                                           : PublishJob(job, *place);
   if (done) return true;
   WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
   if (IsFinal(now.state)) return true;  // superseded or cancelled meanwhile
@@ -72,7 +76,8 @@ Result<bool> Pipeline::PublishNextJob() {
     JobChange change;
     change.note = "given up: " + done.error().Format();
     change.outcome = "error";
-    WW_TRY(ports_.store.Advance(job.id, now.state == JobState::kReported ? JobState::kDone : JobState::kReported, change));
+    WW_TRY(
+        ports_.store.Advance(job.id, now.state == JobState::kReported ? JobState::kDone : JobState::kReported, change));
     return true;
   }
   WW_TRY(ports_.store.PublishFailed(job.id, done.error().Format()));
@@ -114,7 +119,8 @@ Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const TrackedReposi
   request.open_pull_requests = usage.open;
   request.opened_today = usage.opened_today;
   WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(job.repository, job.what.kernel));
-  if (ignored && !request.asked_for && (ignored->file_hash.empty() || ignored->file_hash == job.what.file_hash)) request.ignored_because = ignored->reason;
+  if (ignored && !request.asked_for && (ignored->file_hash.empty() || ignored->file_hash == job.what.file_hash))
+    request.ignored_because = ignored->reason;
   if (job.result.outcome == kIgnoredOutcome) request.ignored_because = job.result.message;
   WW_ASSIGN(const auto publications, ports_.store.Publications(job.repository));
   for (const auto& row : publications)
@@ -145,7 +151,12 @@ Status Pipeline::PublishJob(const Job& job, const TrackedRepository& place) {
       case PublicationStep::kPushed: return advance(JobState::kPushed, change);
       case PublicationStep::kProposed: {
         const forge::PullRequestView& view = so_far.pull_request->view;
-        change.publication = PublicationRow{job.repository, job.what.kernel, request.branch, request.commit, job.commit, job.what.file_hash, view.number, view.url, "open", 0, job.id};
+        change.publication = PublicationRow{job.repository, job.what.kernel,
+                                            request.branch, request.commit,
+                                            job.commit,     job.what.file_hash,
+                                            view.number,    view.url,
+                                            "open",         0,
+                                            job.id};
         return advance(JobState::kProposed, change);
       }
       case PublicationStep::kReported: return {};  // written with its conclusion, below
@@ -154,7 +165,8 @@ Status Pipeline::PublishJob(const Job& job, const TrackedRepository& place) {
   };
   auto publication = warpwright::service::Publish(request, mirror, ports_.forge, observer);
   if (!publication) return Fail(publication.error());
-  base::Log(base::LogLevel::kInfo, "published", publication->message, {{"disposition", Name(publication->disposition)}, {"branch", request.branch}});
+  base::Log(base::LogLevel::kInfo, "published", publication->message,
+            {{"disposition", Name(publication->disposition)}, {"branch", request.branch}});
   WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
   return Conclude(now, *publication);
 }
@@ -164,7 +176,17 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
   change.note = publication.message;
   JobState to = JobState::kReported;
   const auto row = [&](const std::string& state, int64_t number) {
-    return PublicationRow{job.repository, job.what.kernel, job.result.branch, job.result.branch_commit, job.commit, job.what.file_hash, number, "", state, 0, job.id};
+    return PublicationRow{job.repository,
+                          job.what.kernel,
+                          job.result.branch,
+                          job.result.branch_commit,
+                          job.commit,
+                          job.what.file_hash,
+                          number,
+                          "",
+                          state,
+                          0,
+                          job.id};
   };
   switch (publication.disposition) {
     case Disposition::kProposed:
@@ -198,14 +220,16 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
 // The history's branch; where somebody else was faster the next night joins both.
 Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
   JobChange change;
-  const bool pushes = !job.result.branch_commit.empty() && place.publish != config::PublishTo::kNone && job.state == JobState::kFinished;
+  const bool pushes = !job.result.branch_commit.empty() && place.publish != config::PublishTo::kNone &&
+                      job.state == JobState::kFinished;
   if (pushes && !job.result.branch.starts_with("warpwright-")) {
     change.note = "the history was not pushed: its branch must have a name that begins with warpwright-";
   } else if (pushes) {
     WW_ASSIGN(repo::Mirror mirror, place.OpenMirror());
     WW_ASSIGN(const repo::Mirror::Tip tip, mirror.RemoteTip(job.result.branch));
     if (tip.commit != job.result.branch_commit) {
-      WW_ASSIGN(const repo::Mirror::PushResult pushed, mirror.Push(job.result.branch, job.result.branch_commit, tip.commit));
+      WW_ASSIGN(const repo::Mirror::PushResult pushed,
+                mirror.Push(job.result.branch, job.result.branch_commit, tip.commit));
       if (!pushed.done) change.note = "the history was not pushed: " + pushed.rejected;
     }
   }
@@ -255,7 +279,8 @@ report::DashboardJob ShowOnDashboard(const JobSnapshot& job) {
   return shown;
 }
 
-report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySnapshot& repository, const std::vector<PublicationRow>& publications) {
+report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySnapshot& repository,
+                                     const std::vector<PublicationRow>& publications) {
   report::DashboardInput input;
   input.repository = repository.name;
   input.version = snapshot.version;
@@ -280,14 +305,19 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
     if (job.state == "running" || job.state == "publishing") input.running.push_back(shown);
     if (job.state == "queued") input.queued.insert(input.queued.begin(), shown);
     if (job.state == "waiting") input.waiting.push_back(shown);
-    if (job.state != "done" || job.outcome == "superseded" || job.outcome == "cancelled" || !latest.insert(job.kernel).second) continue;
-    const bool open = std::any_of(publications.begin(), publications.end(), [&](const auto& row) { return row.kernel == job.kernel && row.state == "open"; });
+    if (job.state != "done" || job.outcome == "superseded" || job.outcome == "cancelled" ||
+        !latest.insert(job.kernel).second)
+      continue;
+    const bool open = std::any_of(publications.begin(), publications.end(),
+                                  [&](const auto& row) { return row.kernel == job.kernel && row.state == "open"; });
     if (open && job.outcome == "improved") input.open.push_back(shown);
     if (job.outcome == "unchanged") input.unchanged.push_back(shown);
     if (job.outcome == "error" || job.outcome == "refused") input.failed.push_back(shown);
   }
   for (const PublicationRow& row : publications) {  // older than the jobs that are shown
-    if (row.state != "open" || std::any_of(input.open.begin(), input.open.end(), [&](const auto& shown) { return shown.kernel == row.kernel; })) continue;
+    if (row.state != "open" || std::any_of(input.open.begin(), input.open.end(),
+                                           [&](const auto& shown) { return shown.kernel == row.kernel; }))
+      continue;
     report::DashboardJob shown;
     shown.kernel = row.kernel;
     shown.commit = row.base_commit;
@@ -310,21 +340,25 @@ Result<bool> Pipeline::UpdateNextDashboard() {
       continue;
     }
     const auto now = ports_.clock.Steady();
-    if (const auto shown = dashboard_shown_.find(name); shown != dashboard_shown_.end() && now - shown->second < kDashboardEvery) continue;
+    if (const auto shown = dashboard_shown_.find(name);
+        shown != dashboard_shown_.end() && now - shown->second < kDashboardEvery)
+      continue;
     dashboard_shown_[name] = now;
     DaemonSnapshot snapshot = ports_.store.Snapshot();
     {
       const std::lock_guard guard(mutex_);
       snapshot.version = settings_.version;
     }
-    const auto repository = std::find_if(snapshot.repositories.begin(), snapshot.repositories.end(), [&wanted = name](const auto& r) { return r.name == wanted; });
+    const auto repository = std::find_if(snapshot.repositories.begin(), snapshot.repositories.end(),
+                                         [&wanted = name](const auto& r) { return r.name == wanted; });
     if (repository == snapshot.repositories.end()) continue;
     WW_ASSIGN(const auto publications, ports_.store.Publications(name));
     const report::DashboardText text = report::RenderDashboard(MakeDashboard(snapshot, *repository, publications));
     const std::string digest = base::Sha256(text.title + "\n" + text.body);
     WW_ASSIGN(const std::string before, ports_.store.DashboardDigest(name));
     if (digest != before) {
-      const auto put = ports_.forge->PutDashboard(*place->on_forge, {text.title, text.body, std::string(report::kDashboardMarker)});
+      const auto put =
+          ports_.forge->PutDashboard(*place->on_forge, {text.title, text.body, std::string(report::kDashboardMarker)});
       if (!put) {
         base::LogError("dashboard_failed", put.error(), {{"repo", name}});
         return true;  // stale still; its turn comes again

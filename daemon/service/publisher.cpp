@@ -9,25 +9,26 @@
 namespace warpwright::service {
 namespace {
 
-
 class Publisher {
  public:
-  Publisher(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge, const PublicationObserver& observer)
+  Publisher(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge,
+            const PublicationObserver& observer)
       : request_(request), mirror_(mirror), forge_(forge), observer_(observer) {}
 
   Result<Publication> Run() {
     const bool gained = !request_.commit.empty() && request_.to != config::PublishTo::kNone;
     if (request_.to != config::PublishTo::kNone && !request_.ignored_because.empty())
       End(Disposition::kIgnored, request_.ignored_because);
-    else if (gained)
-      WW_TRY(Gain());
+    else if (gained) WW_TRY(Gain());
     if (done_.disposition == Disposition::kWaiting) return done_;
     if (Speaks()) WW_TRY(Check());
     return done_;
   }
 
  private:
-  bool Speaks() const { return forge_ != nullptr && request_.repository && request_.to == config::PublishTo::kPullRequest; }
+  bool Speaks() const {
+    return forge_ != nullptr && request_.repository && request_.to == config::PublishTo::kPullRequest;
+  }
   bool Proposes() const { return Speaks() && request_.policy.enabled; }
   void End(Disposition disposition, std::string message) {
     done_.disposition = disposition;
@@ -39,8 +40,9 @@ class Publisher {
   Status Gain() {
     WW_ASSIGN(repo::Mirror::Tip tip, mirror_.RemoteTip(request_.branch));
     if (tip.owner == repo::Mirror::Owner::kForeign) {
-      End(Disposition::kForeignBranch, fmt::format("{} holds commit {}, which is not by warpwright; the branch is left alone until it is deleted", request_.branch,
-                                               tip.commit.substr(0, 12)));
+      End(Disposition::kForeignBranch,
+          fmt::format("{} holds commit {}, which is not by warpwright; the branch is left alone until it is deleted",
+                      request_.branch, tip.commit.substr(0, 12)));
       return {};
     }
     if (Proposes()) {
@@ -71,29 +73,34 @@ class Publisher {
     if (existing && !open && !existing->merged && !request_.asked_for) {
       WW_ASSIGN(const bool changed, FileChangedSince(body));
       if (!changed) {
-        End(Disposition::kIgnored, fmt::format("pull request #{} was closed without merging, and {} is as it was", existing->number, request_.file));
+        End(Disposition::kIgnored, fmt::format("pull request #{} was closed without merging, and {} is as it was",
+                                               existing->number, request_.file));
         done_.closed_pull_request = existing->number;
         return false;
       }
     }
     if (open) return true;
     if (request_.open_pull_requests >= request_.policy.max_open) {
-      End(Disposition::kWaiting, fmt::format("{} of {} pull requests are open", request_.open_pull_requests, request_.policy.max_open));
+      End(Disposition::kWaiting,
+          fmt::format("{} of {} pull requests are open", request_.open_pull_requests, request_.policy.max_open));
       return false;
     }
     if (request_.opened_today >= request_.policy.max_per_day) {
-      End(Disposition::kWaiting, fmt::format("{} of {} pull requests of today were opened", request_.opened_today, request_.policy.max_per_day));
+      End(Disposition::kWaiting, fmt::format("{} of {} pull requests of today were opened", request_.opened_today,
+                                             request_.policy.max_per_day));
       return false;
     }
     return true;
   }
 
-  // Where nobody knows what the closed pull request was about, it counts as the same: a second unwanted one costs more than a missed one.
+  // Where nobody knows what the closed pull request was about, it counts as the same: a second unwanted one costs more
+  // than a missed one.
   Result<bool> FileChangedSince(const std::optional<report::BodyState>& body) {
     WW_ASSIGN(const std::string now, FileHash(mirror_.repository(), request_.base_commit, request_.file));
     std::string then = request_.closed_file_hash;
     if (body && !body->base_commit.empty()) {
-      const auto hash = FileHash(mirror_.repository(), body->base_commit, request_.file);  // the commit may be gone from the mirror
+      const auto hash =
+          FileHash(mirror_.repository(), body->base_commit, request_.file);  // the commit may be gone from the mirror
       if (hash) then = *hash;
     }
     return !then.empty() && then != now;
@@ -104,11 +111,14 @@ class Publisher {
       WW_ASSIGN(const repo::Mirror::PushResult pushed, mirror_.Push(request_.branch, request_.commit, tip.commit));
       if (pushed.done) break;
       if (attempt == 1)
-        return Fail(ErrorCode::kEnvironment, fmt::format("{} was not accepted by the remote: {}", request_.branch, pushed.rejected),
+        return Fail(ErrorCode::kEnvironment,
+                    fmt::format("{} was not accepted by the remote: {}", request_.branch, pushed.rejected),
                     "see whether the credentials may push, and whether a rule protects warpwright/*");
       WW_ASSIGN(tip, mirror_.RemoteTip(request_.branch));  // somebody was faster; once more from what is there
       if (tip.owner == repo::Mirror::Owner::kForeign)
-        return Fail(ErrorCode::kIo, request_.branch + " was changed by somebody else at the same moment");  // the next attempt sees it at once
+        return Fail(
+            ErrorCode::kIo,
+            request_.branch + " was changed by somebody else at the same moment");  // the next attempt sees it at once
     }
     done_.pushed = request_.commit;
     return Tell(PublicationStep::kPushed);
@@ -121,7 +131,8 @@ class Publisher {
     provenance.candidate_commit = request_.commit;
     if (provenance.run_id.empty()) provenance.run_id = request_.external_id;
     if (request_.commit.empty()) return provenance;
-    if (const auto diff = mirror_.repository().Diff(request_.base_commit, request_.commit, request_.file)) report::AddDiff(*diff, provenance);
+    if (const auto diff = mirror_.repository().Diff(request_.base_commit, request_.commit, request_.file))
+      report::AddDiff(*diff, provenance);
     return provenance;
   }
 
@@ -141,9 +152,11 @@ class Publisher {
       if (!done_.pull_request->body_left) break;
       if (attempt == 3) return Fail(ErrorCode::kIo, "the pull request's body is being edited by somebody else");
       request.expected_body = done_.pull_request->view.body;  // a tick since we read it: noticed, and then replaced
-      if (const auto body = report::ParseBody(*request.expected_body); body && !request_.asked_for) done_.retry_ticked |= body->retry;
+      if (const auto body = report::ParseBody(*request.expected_body); body && !request_.asked_for)
+        done_.retry_ticked |= body->retry;
     }
-    End(Disposition::kProposed, fmt::format("pull request #{} {}", done_.pull_request->view.number, forge::Name(done_.pull_request->operation)));
+    End(Disposition::kProposed, fmt::format("pull request #{} {}", done_.pull_request->view.number,
+                                            forge::Name(done_.pull_request->operation)));
     return Tell(PublicationStep::kProposed);
   }
 
@@ -163,7 +176,8 @@ class Publisher {
     }
     if (request_.explanation.outcome == "ignored") {  // nothing was tried
       check.title = "Left alone";
-      check.summary = "Left alone: " + report::EscapeMarkdown(done_.message) + ". `/warpwright optimize` asks for it again.";
+      check.summary =
+          "Left alone: " + report::EscapeMarkdown(done_.message) + ". `/warpwright optimize` asks for it again.";
       check.text.clear();
     }
     if (done_.pull_request) check.details_url = done_.pull_request->view.url;
@@ -200,7 +214,8 @@ std::string_view Name(Disposition disposition) {
   return "";
 }
 
-Result<Publication> Publish(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge, const PublicationObserver& observer) {
+Result<Publication> Publish(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge,
+                            const PublicationObserver& observer) {
   return Publisher(request, mirror, forge, observer).Run();
 }
 
@@ -209,7 +224,8 @@ Result<std::string> FileHash(const repo::Repository& repository, const std::stri
   return content ? base::Sha256(*content) : std::string();
 }
 
-Result<int> CountOpenPullRequests(const repo::Refs& remote_refs, const std::string& except_branch, const forge::RepositoryName& repository, forge::Forge& forge) {
+Result<int> CountOpenPullRequests(const repo::Refs& remote_refs, const std::string& except_branch,
+                                  const forge::RepositoryName& repository, forge::Forge& forge) {
   int open = 0;
   constexpr std::string_view kHeads = "refs/heads/";
   for (const auto& [ref, commit] : remote_refs) {

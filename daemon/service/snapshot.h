@@ -1,5 +1,5 @@
-// What the daemon is doing, as values: the status page, /metrics and the dashboard issue are made from one of these. Taken under the store's
-// lock by the daemon (service/store.h), read by everybody else.
+// What the daemon is doing, as values: the status page, /metrics and the dashboard issue are made from one of these.
+// Taken under the store's lock by the daemon (service/store.h), read by everybody else.
 #pragma once
 
 #include <cstdint>
@@ -11,36 +11,37 @@ namespace warpwright::service {
 
 struct JobSnapshot {
   int64_t id = 0;
-  std::string repository, kernel, kind;      // kind: optimize, nightly
-  std::string state;                         // queued, running, publishing, waiting, done
-  std::string outcome, message;              // improved, unchanged, refused, error, superseded, ignored; why
+  std::string repository, kernel, kind;  // kind: optimize, nightly
+  std::string state;                     // queued, running, publishing, waiting, done
+  std::string outcome, message;          // improved, unchanged, refused, error, superseded, ignored; why
   std::string device, commit, branch, pull_request_url;
-  std::string queued, started, finished;     // UTC; empty: not yet
+  std::string queued, started, finished;         // UTC; empty: not yet
   double gain = 0, gain_low = 0, gain_high = 0;  // 0: none
   bool modelled = true;
   int rounds = 0, evaluations = 0, attempts = 0;
   double seconds = 0;
-  std::string progress;                      // the last line of a running job
+  std::string progress;  // the last line of a running job
   int64_t trajectory_task = 0;
 };
 struct RepositorySnapshot {
   std::string name, url;
-  std::map<std::string, std::string> tips;   // branch -> commit
-  std::string last_seen, last_error;         // UTC; why the last look failed
+  std::map<std::string, std::string> tips;  // branch -> commit
+  std::string last_seen, last_error;        // UTC; why the last look failed
   int open_pull_requests = 0, opened_today = 0, max_open = 0, max_per_day = 0;
-  std::vector<std::string> ignored;          // kernels that people told us to leave alone
+  std::vector<std::string> ignored;  // kernels that people told us to leave alone
 };
 // Gauges and counters that are no rows. Names as in /metrics without the prefix warpwright_.
 struct DaemonSnapshot {
   std::string version, started, now;
   bool ready = false;
-  std::vector<std::string> not_ready;        // reasons
-  std::vector<JobSnapshot> jobs;             // queued and running ones, and the last 200 that ended; newest first
+  std::vector<std::string> not_ready;  // reasons
+  std::vector<JobSnapshot> jobs;       // queued and running ones, and the last 200 that ended; newest first
   std::vector<RepositorySnapshot> repositories;
-  std::map<std::string, std::map<std::string, double>> counters;  // "jobs_total" -> {outcome: count}, "deliveries_total" -> {accepted: n, ...}
-  std::map<std::string, double> gauges;      // "queue_depth", "resident_bytes", "last_success_timestamp_seconds"
-  std::map<std::string, double> spend;       // "gpu_minutes_today", "model_dollars_today", "gpu_minutes_total"
-  int64_t experiences = 0;                   // lines of measured experience
+  std::map<std::string, std::map<std::string, double>>
+      counters;                          // "jobs_total" -> {outcome: count}, "deliveries_total" -> {accepted: n, ...}
+  std::map<std::string, double> gauges;  // "queue_depth", "resident_bytes", "last_success_timestamp_seconds"
+  std::map<std::string, double> spend;   // "gpu_minutes_today", "model_dollars_today", "gpu_minutes_total"
+  int64_t experiences = 0;               // lines of measured experience
 };
 
 }  // namespace warpwright::service

@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxQueued = 100, kMaxDone = 200, kMaxRepositories = 200, kMaxTips = 20, kMaxIgnored = 50, kMaxText = 600;
+constexpr size_t kMaxQueued = 100, kMaxDone = 200, kMaxRepositories = 200, kMaxTips = 20, kMaxIgnored = 50,
+                 kMaxText = 600;
 
 // Bounded, cut at a character.
 std::string Text(std::string_view text, size_t limit = kMaxText) {
@@ -83,9 +84,14 @@ double WeightedTime(const memory::StepOutcome& outcome) {
 }
 
 json StepJson(const memory::StepView& step, const std::set<std::string>& bases) {
-  json out = {{"id", step.id},           {"kind", std::string(memory::Name(step.record.kind))},      {"round", step.record.round},
-              {"attempt", step.record.attempt}, {"method", Text(step.record.method, 100)}, {"running", !step.outcome.has_value()},
-              {"started", step.started}, {"finished", step.finished}};
+  json out = {{"id", step.id},
+              {"kind", std::string(memory::Name(step.record.kind))},
+              {"round", step.record.round},
+              {"attempt", step.record.attempt},
+              {"method", Text(step.record.method, 100)},
+              {"running", !step.outcome.has_value()},
+              {"started", step.started},
+              {"finished", step.finished}};
   out["reason"] = Text(step.record.reason);
   if (!step.outcome) return out;
   const memory::StepOutcome& outcome = *step.outcome;
@@ -94,7 +100,8 @@ json StepJson(const memory::StepView& step, const std::set<std::string>& bases) 
   out["gain"] = outcome.gain > 0 ? NumberOrNull(outcome.gain) : json(nullptr);
   const double time = outcome.time_after_us > 0 ? outcome.time_after_us : WeightedTime(outcome);
   out["time_us"] = time > 0 ? NumberOrNull(time) : json(nullptr);
-  out["accepted"] = outcome.accepted || (step.record.kind == memory::StepKind::kEvaluate && bases.contains(outcome.candidate));
+  out["accepted"] =
+      outcome.accepted || (step.record.kind == memory::StepKind::kEvaluate && bases.contains(outcome.candidate));
   return out;
 }
 
@@ -142,7 +149,8 @@ std::string TrajectoryJson(const memory::TrajectoryView& view) {
   std::set<std::string> bases;  // what was taken, and what later steps built on
   for (const memory::StepView& step : view.steps) {
     bases.insert(step.record.base);
-    if (step.record.kind == memory::StepKind::kAccept && step.outcome && step.outcome->accepted) bases.insert(step.outcome->candidate);
+    if (step.record.kind == memory::StepKind::kAccept && step.outcome && step.outcome->accepted)
+      bases.insert(step.outcome->candidate);
   }
   bases.erase(view.task.key.base_hash);
   bases.erase("");
@@ -150,7 +158,8 @@ std::string TrajectoryJson(const memory::TrajectoryView& view) {
   const size_t left_out = view.steps.size() > kMaxTrajectorySteps ? view.steps.size() - kMaxTrajectorySteps : 0;
   double original = 0;
   for (const memory::StepView& step : view.steps)
-    if (step.record.kind == memory::StepKind::kBaseline && step.outcome && original == 0) original = WeightedTime(*step.outcome);
+    if (step.record.kind == memory::StepKind::kBaseline && step.outcome && original == 0)
+      original = WeightedTime(*step.outcome);
   for (size_t i = left_out; i < view.steps.size(); ++i) steps.push_back(StepJson(view.steps[i], bases));
   const auto& result = view.task.result;
   return Dump({{"task", view.task.id},

@@ -15,12 +15,14 @@ namespace warpwright::service {
 
 class StatusRoutes {
  public:
-  // `host`: what it listens on. On a loopback address only requests that name this machine are answered, so that no web page can
-  // read from it by giving its own name our address. `hooks` and `metrics` must outlive it.
-  StatusRoutes(const std::string& host, std::chrono::milliseconds oldest_heartbeat, const EndpointHooks& hooks, const EndpointMetrics& metrics);
+  // `host`: what it listens on. On a loopback address only requests that name this machine are answered, so that no web
+  // page can read from it by giving its own name our address. `hooks` and `metrics` must outlive it.
+  StatusRoutes(const std::string& host, std::chrono::milliseconds oldest_heartbeat, const EndpointHooks& hooks,
+               const EndpointMetrics& metrics);
   std::optional<http::HttpResponse> Admit(const http::HttpRequest& head) const;
   http::HttpResponse Answer(const http::HttpRequest& request) const;
-  static std::vector<std::pair<std::string, std::string>> Headers();  // of every answer: the Content-Security-Policy and its like
+  static std::vector<std::pair<std::string, std::string>>
+  Headers();  // of every answer: the Content-Security-Policy and its like
 
  private:
   http::HttpResponse Health() const;

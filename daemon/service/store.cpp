@@ -83,12 +83,14 @@ Result<base::Fd> LockFolder(const fs::path& state) {
     if (errno != EWOULDBLOCK) return FailErrno("lock " + path.string());
     char pid[32] = {};
     const ssize_t got = ::pread(lock.get(), pid, sizeof pid - 1, 0);
-    const std::string holder = got > 0 ? std::string(pid, static_cast<size_t>(got)).substr(0, std::string_view(pid).find('\n')) : "unknown";
-    return Fail(Error{ErrorCode::kEnvironment, "another daemon works on this state folder (process " + holder + ")", path.string(), 0, 0,
-                      "stop it first, or give this one a state folder of its own"});
+    const std::string holder =
+        got > 0 ? std::string(pid, static_cast<size_t>(got)).substr(0, std::string_view(pid).find('\n')) : "unknown";
+    return Fail(Error{ErrorCode::kEnvironment, "another daemon works on this state folder (process " + holder + ")",
+                      path.string(), 0, 0, "stop it first, or give this one a state folder of its own"});
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(lock.get(), 0) != 0 || ::pwrite(lock.get(), pid.data(), pid.size(), 0) < 0) return FailErrno("write " + path.string());
+  if (::ftruncate(lock.get(), 0) != 0 || ::pwrite(lock.get(), pid.data(), pid.size(), 0) < 0)
+    return FailErrno("write " + path.string());
   return lock;
 }
 
@@ -108,7 +110,8 @@ Result<std::unique_ptr<Store>> Store::Open(const fs::path& folder, const base::C
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    return Fail(ErrorCode::kEnvironment, "create " + folder.string() + ": " + error.message(), "give another folder as `state` in the configuration");
+    return Fail(ErrorCode::kEnvironment, "create " + folder.string() + ": " + error.message(),
+                "give another folder as `state` in the configuration");
   fs::permissions(folder, fs::perms::owner_all, error);  // deliveries and results are nobody else's business
   WW_ASSIGN(base::Fd lock, LockFolder(folder));
   const fs::path path = folder / "daemon.sqlite";

@@ -1,8 +1,10 @@
-// What the daemon must not forget, in STATE/daemon.sqlite: tips of branches, events that nobody looked into yet, jobs, what stands on the
-// forge, deliveries, counters. Thread-safe: one mutex, one connection; every public function is one transaction and is short.
+// What the daemon must not forget, in STATE/daemon.sqlite: tips of branches, events that nobody looked into yet, jobs,
+// what stands on the forge, deliveries, counters. Thread-safe: one mutex, one connection; every public function is one
+// transaction and is short.
 //
-// One daemon works on a state folder (flock on STATE/daemon.lock). WAL with synchronous=NORMAL: what was written survives the death of the
-// process at any moment; a power cut may take the last moments, which reconciliation then finds again.
+// One daemon works on a state folder (flock on STATE/daemon.lock). WAL with synchronous=NORMAL: what was written
+// survives the death of the process at any moment; a power cut may take the last moments, which reconciliation then
+// finds again.
 #pragma once
 
 #include <filesystem>
@@ -21,11 +23,11 @@
 namespace warpwright::service {
 
 struct StoreLimits {
-  int queue = 1000;                  // jobs that wait; what does not fit stays an event
-  int waiting_deliveries = 20'000;   // beyond, RememberDelivery fails and the sender is told to come again
+  int queue = 1000;                 // jobs that wait; what does not fit stays an event
+  int waiting_deliveries = 20'000;  // beyond, RememberDelivery fails and the sender is told to come again
   int64_t waiting_delivery_bytes = 512 << 20;
   int remembered_deliveries = 500'000;
-  int kept_jobs = 5'000;             // that ended
+  int kept_jobs = 5'000;  // that ended
 };
 
 // What is written together with a change of state.
@@ -46,17 +48,21 @@ struct Detected {
 
 class Store {
  public:
-  // kEnvironment where another daemon holds the folder (it is named by its pid); kUnsupported where a newer version wrote the database.
-  // Before a migration the file is copied to daemon.sqlite.schema-N. Jobs that were running are queued again. `clock` must outlive it.
-  static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& state, const base::Clock& clock, StoreLimits limits = {});
+  // kEnvironment where another daemon holds the folder (it is named by its pid); kUnsupported where a newer version
+  // wrote the database. Before a migration the file is copied to daemon.sqlite.schema-N. Jobs that were running are
+  // queued again. `clock` must outlive it.
+  static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& state, const base::Clock& clock,
+                                             StoreLimits limits = {});
   ~Store();
   void SetLimits(const StoreLimits& limits);
 
   // --- Repositories and their branches (store_events.cpp)
   Status Watch(const std::string& repository, const std::string& url);
-  Status Forget(const std::string& repository);  // no longer configured: its waiting work is cancelled, its history stays
-  // `tips`: of the watched branches, by full ref. What differs from what was known becomes an event, in the transaction that makes it known;
-  // several moves of a branch that nobody looked into are one event. A branch that is seen for the first time makes none. Returns how many.
+  Status Forget(
+      const std::string& repository);  // no longer configured: its waiting work is cancelled, its history stays
+  // `tips`: of the watched branches, by full ref. What differs from what was known becomes an event, in the transaction
+  // that makes it known; several moves of a branch that nobody looked into are one event. A branch that is seen for the
+  // first time makes none. Returns how many.
   Result<int> RecordTips(const std::string& repository, const std::map<std::string, std::string>& tips);
   Status RecordPollFailure(const std::string& repository, const std::string& error);
   Result<std::map<std::string, std::string>> Tips(const std::string& repository);
@@ -73,18 +79,20 @@ class Store {
 
   // --- Jobs (store_jobs.cpp). Every change of state goes through Advance, which refuses illegal ones (kUnsupported).
   Result<Job> FindJob(int64_t id);
-  // The next queued job becomes running on `device`: by priority, then the repository that was served longest ago, then age. One job at a
-  // time for a device, and for an entry.
+  // The next queued job becomes running on `device`: by priority, then the repository that was served longest ago, then
+  // age. One job at a time for a device, and for an entry.
   Result<std::optional<Job>> Lease(const std::string& device);
   Result<Job> Advance(int64_t job, JobState to, const JobChange& change = {});
-  Status ClearRerunFlag(int64_t job);       // the child has begun anew; from now on it resumes
+  Status ClearRerunFlag(int64_t job);  // the child has begun anew; from now on it resumes
   // Of a running or publishing job: an act did not work; tried again after a growing time.
   Status PublishFailed(int64_t job, const std::string& error);
-  // The next job in a publishing state that is due, oldest first; waiting and failed ones that are due become finished and queued first.
+  // The next job in a publishing state that is due, oldest first; waiting and failed ones that are due become finished
+  // and queued first.
   Result<std::optional<Job>> NextPublication();
   // A later job of the same entry is queued, running or ended.
   Result<bool> IsOutdated(const Job& job);
-  // Stops what has not been pushed; answers the running ones among them, whose children are to be killed. Empty kernel: all.
+  // Stops what has not been pushed; answers the running ones among them, whose children are to be killed. Empty kernel:
+  // all.
   Result<std::vector<int64_t>> Cancel(const std::string& repository, const std::string& kernel, const std::string& why);
   Result<std::optional<Job>> LatestJob(const std::string& repository, const std::string& kernel);
   void SetProgress(int64_t job, std::string line, int64_t task);  // in memory only
@@ -106,13 +114,16 @@ class Store {
   Result<std::string> DashboardDigest(const std::string& repository);
 
   // --- Deliveries (store_deliveries.cpp)
-  Result<bool> RememberDelivery(const std::string& id, const std::string& event, const std::string& body);  // false: seen before
+  Result<bool> RememberDelivery(const std::string& id, const std::string& event,
+                                const std::string& body);  // false: seen before
   Result<std::vector<StoredDelivery>> WaitingDeliveries(size_t limit, bool for_forge);
-  Status TriageDeliveries(const std::vector<TriagedDelivery>& deliveries);  // one transaction: those who bring deliveries wait for each
+  Status TriageDeliveries(
+      const std::vector<TriagedDelivery>& deliveries);  // one transaction: those who bring deliveries wait for each
   // `events` and the end of the delivery are one transaction.
   Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {});
   Status DeliveryFailed(const std::string& id, const std::string& error);
-  // An answer that the forge thread is to write, once per comment that asked; waits among the deliveries for the forge, with event kReplyEvent.
+  // An answer that the forge thread is to write, once per comment that asked; waits among the deliveries for the forge,
+  // with event kReplyEvent.
   Status QueueReply(const std::string& repository, int64_t issue, int64_t comment, const std::string& text);
   static constexpr std::string_view kReplyEvent = "warpwright answer";
   // All jobs that this comment asked for.
@@ -121,13 +132,14 @@ class Store {
   // --- Figures
   void Count(const std::string& name, const std::string& label, double amount = 1);
   Status Spend(const std::string& repository, double gpu_minutes, double model_dollars);
-  Result<UnixMs> NightStarted(const std::string& repository);   // 0: never
-  Status StartNight(const std::string& repository, UnixMs due, const std::string& ref, const std::string& commit);  // with its job
+  Result<UnixMs> NightStarted(const std::string& repository);  // 0: never
+  Status StartNight(const std::string& repository, UnixMs due, const std::string& ref,
+                    const std::string& commit);  // with its job
   DaemonSnapshot Snapshot();
 
   // --- Upkeep
-  Status ApplyRetention();      // drops what is too old
-  Status Checkpoint();  // moves the log into the file, on a connection of its own, without holding others up
+  Status ApplyRetention();  // drops what is too old
+  Status Checkpoint();      // moves the log into the file, on a connection of its own, without holding others up
   bool Writable();
   // For tests: called after every transaction that changed something.
   void OnCommit(std::function<void()> hook);

@@ -18,7 +18,8 @@ constexpr int kMaxTries = 8;
 Result<bool> Store::RememberDelivery(const std::string& id, const std::string& event, const std::string& body) {
   State& s = *state_;
   return s.Write([&]() -> Result<bool> {
-    if (s.waiting_deliveries >= s.limits.waiting_deliveries || s.waiting_delivery_bytes + static_cast<int64_t>(body.size()) > s.limits.waiting_delivery_bytes)
+    if (s.waiting_deliveries >= s.limits.waiting_deliveries ||
+        s.waiting_delivery_bytes + static_cast<int64_t>(body.size()) > s.limits.waiting_delivery_bytes)
       return Fail(ErrorCode::kEnvironment, "too many deliveries wait already");
     const bool added = s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received) VALUES(?, ?, ?, ?)", id, event,
                             body, s.Now()) > 0;
@@ -98,7 +99,8 @@ Status Store::DeliveryFailed(const std::string& id, const std::string& error) {
 
 Status Store::QueueReply(const std::string& repository, int64_t issue, int64_t comment, const std::string& text) {
   State& s = *state_;
-  const nlohmann::json body = {{"repository", repository}, {"issue", issue}, {"comment", comment}, {"text", Bounded(text, kMaxNoteBytes)}};
+  const nlohmann::json body = {
+      {"repository", repository}, {"issue", issue}, {"comment", comment}, {"text", Bounded(text, kMaxNoteBytes)}};
   return s.Write([&] {
     const std::string dumped = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     const int added = s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received, state) VALUES(?, ?, ?, ?, ?)",

@@ -13,7 +13,8 @@ constexpr int64_t kFirstRetryMs = 5'000, kLastRetryMs = 900'000;
 int64_t RetryAfter(int attempts) { return std::min(kLastRetryMs, kFirstRetryMs << std::min(attempts, 10)); }
 
 constexpr char kEventColumns[] =
-    "id, repository, ref, from_commit, to_commit, kernel, priority, again, answer_issue, answer_comment, created, attempts, error";
+    "id, repository, ref, from_commit, to_commit, kernel, priority, again, answer_issue, answer_comment, created, "
+    "attempts, error";
 
 Event ReadEvent(const SQLite::Statement& rows) {
   Event e;
@@ -49,7 +50,8 @@ Status Store::Forget(const std::string& repository) {
     s.Do("UPDATE repositories SET watched = 0 WHERE name = ?", repository);
     s.Do("DELETE FROM events WHERE repository = ?", repository);
     s.Do("DELETE FROM tips WHERE repository = ?", repository);  // a later return begins anew
-    WW_ASSIGN(const auto jobs, s.LoadJobs("WHERE repository = ? AND state IN ('queued', 'failed', 'waiting', 'finished')", repository));
+    WW_ASSIGN(const auto jobs,
+              s.LoadJobs("WHERE repository = ? AND state IN ('queued', 'failed', 'waiting', 'finished')", repository));
     JobChange change;
     change.note = "the repository is no longer in the configuration";
     for (const Job& job : jobs) WW_TRY(s.Move(job, JobState::kCancelled, change));
@@ -180,9 +182,11 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
   }
   if (!ignored.empty()) return MakeIgnoredJob(event, job, ignored, detected);
   Do("DELETE FROM ignored WHERE repository = ? AND kernel = ?", event.repository, job.kernel);
-  WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('superseded', 'cancelled') ORDER BY id DESC LIMIT 200",
-                                          event.repository, job.kernel, job.kind));
-  bool published_since = false;  // another version of the entry: then what was done for this one no longer stands on the branch
+  WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN "
+                                        "('superseded', 'cancelled') ORDER BY id DESC LIMIT 200",
+                                        event.repository, job.kernel, job.kind));
+  bool published_since =
+      false;  // another version of the entry: then what was done for this one no longer stands on the branch
   for (const Job& other : before) {
     if (other.what.key != job.key) {
       published_since |= other.state == JobState::kDone && other.result.outcome == "improved";
@@ -210,8 +214,10 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
 }
 
 // No work, but a word on the commit that says why there was none.
-Result<bool> Store::State::MakeIgnoredJob(const Event& event, const NewJob& job, const std::string& reason, Detected& detected) {
-  WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('done', 'superseded', 'cancelled') LIMIT 200",
+Result<bool> Store::State::MakeIgnoredJob(const Event& event, const NewJob& job, const std::string& reason,
+                                          Detected& detected) {
+  WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('done', "
+                                        "'superseded', 'cancelled') LIMIT 200",
                                         event.repository, job.kernel, job.kind));
   for (const Job& other : before)
     if (other.commit == event.to && other.result.outcome == kIgnoredOutcome) return true;  // said already

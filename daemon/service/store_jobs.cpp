@@ -34,7 +34,8 @@ Result<std::vector<Job>> Store::JobsAskedBy(const std::string& repository, int64
 // The only place where a job's state is written.
 Result<Job> Store::State::Move(const Job& job, JobState to, const JobChange& change) {
   if (!MayFollow(job.state, to))
-    return Fail(ErrorCode::kUnsupported, fmt::format("job {} cannot become {}: it is {}", job.id, Name(to), Name(job.state)));
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("job {} cannot become {}: it is {}", job.id, Name(to), Name(job.state)));
   const UnixMs now = Now();
   const bool starts = to == JobState::kRunning;
   Do("UPDATE jobs SET state = ?, not_before = ?, publish_attempts = 0 WHERE id = ?", to, change.not_before.value_or(0),
@@ -96,11 +97,12 @@ Result<std::optional<Job>> Store::Lease(const std::string& device) {
   return s.Write([&]() -> Result<std::optional<Job>> {
     WW_ASSIGN(const auto again, s.LoadJobs("WHERE state = 'failed' AND not_before <= ?", now));
     for (const Job& job : again) WW_TRY(s.Move(job, JobState::kQueued, {}));
-    WW_ASSIGN(const auto next,
-              s.LoadJobs("WHERE id = (SELECT j.id FROM jobs j JOIN repositories r ON r.name = j.repository WHERE j.state = 'queued' AND j.not_before <= ? AND NOT EXISTS "
-                         "(SELECT 1 FROM jobs k WHERE k.state = 'running' AND (k.device = ? OR (k.repository = j.repository AND k.kernel = j.kernel))) "
-                         "ORDER BY j.priority DESC, r.served, j.id LIMIT 1)",
-                         now, device));
+    WW_ASSIGN(const auto next, s.LoadJobs("WHERE id = (SELECT j.id FROM jobs j JOIN repositories r ON r.name = "
+                                          "j.repository WHERE j.state = 'queued' AND j.not_before <= ? AND NOT EXISTS "
+                                          "(SELECT 1 FROM jobs k WHERE k.state = 'running' AND (k.device = ? OR "
+                                          "(k.repository = j.repository AND k.kernel = j.kernel))) "
+                                          "ORDER BY j.priority DESC, r.served, j.id LIMIT 1)",
+                                          now, device));
     if (next.empty()) return std::optional<Job>();
     s.Do("UPDATE jobs SET device = ? WHERE id = ?", device, next.front().id);
     const int64_t last = s.Number("SELECT max(served) FROM repositories");
@@ -131,7 +133,9 @@ Result<std::optional<Job>> Store::NextPublication() {
   State& s = *state_;
   const UnixMs now = s.Now();
   WW_ASSIGN(std::optional<Job> next, s.Read([&]() -> Result<std::optional<Job>> {
-    WW_ASSIGN(auto due, s.LoadJobs("WHERE state IN ('finished', 'pushed', 'proposed', 'reported') AND not_before <= ? ORDER BY not_before, id LIMIT 1", now));
+    WW_ASSIGN(auto due, s.LoadJobs("WHERE state IN ('finished', 'pushed', 'proposed', 'reported') AND not_before <= ? "
+                                   "ORDER BY not_before, id LIMIT 1",
+                                   now));
     if (!due.empty()) return std::optional<Job>(std::move(due.front()));
     WW_ASSIGN(const auto held, s.LoadJobs("WHERE state = 'waiting' AND not_before <= ? ORDER BY id", now));
     std::map<std::string, bool> room;
@@ -139,7 +143,8 @@ Result<std::optional<Job>> Store::NextPublication() {
       if (room.count(job.repository) == 0) {
         const Usage usage = s.CountRequests(job.repository, "");
         const auto limits = s.request_limits.find(job.repository);
-        room[job.repository] = limits == s.request_limits.end() || (usage.open < limits->second.max_open && usage.opened_today < limits->second.max_per_day);
+        room[job.repository] = limits == s.request_limits.end() || (usage.open < limits->second.max_open &&
+                                                                    usage.opened_today < limits->second.max_per_day);
       }
       if (room[job.repository]) return std::optional<Job>(job);
     }
@@ -159,13 +164,15 @@ Result<bool> Store::IsOutdated(const Job& job) {
   });
 }
 
-Result<std::vector<int64_t>> Store::Cancel(const std::string& repository, const std::string& kernel, const std::string& why) {
+Result<std::vector<int64_t>> Store::Cancel(const std::string& repository, const std::string& kernel,
+                                           const std::string& why) {
   State& s = *state_;
   return s.Write([&]() -> Result<std::vector<int64_t>> {
     std::vector<int64_t> running;
     s.Do("DELETE FROM events WHERE repository = ? AND (? = '' OR kernel = ?) AND priority = ?", repository, kernel,
          kernel, JobPriority::kCommand);
-    WW_ASSIGN(const auto jobs, s.LoadJobs("WHERE repository = ? AND (? = '' OR kernel = ?) AND state IN ('queued', 'running', 'finished', 'waiting', 'failed')",
+    WW_ASSIGN(const auto jobs, s.LoadJobs("WHERE repository = ? AND (? = '' OR kernel = ?) AND state IN ('queued', "
+                                          "'running', 'finished', 'waiting', 'failed')",
                                           repository, kernel, kernel));
     for (const Job& job : jobs) {
       if (job.state == JobState::kRunning) running.push_back(job.id);

@@ -13,16 +13,17 @@ std::string Store::State::Today() const { return base::FormatUtc(clock.Now()).su
 
 std::string FormatUnixMs(UnixMs time) {
   if (time == 0) return {};
-  return base::FormatUtc(std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::milliseconds(time))));
+  return base::FormatUtc(std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::milliseconds(time))));
 }
 
-std::string Bounded(std::string_view text, size_t bytes) {
-  return std::string(base::CutAtCharacter(text, bytes));
-}
+std::string Bounded(std::string_view text, size_t bytes) { return std::string(base::CutAtCharacter(text, bytes)); }
 
 const char Store::State::kJobColumns[] =
-    "id, repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, again, attempts, publish_attempts, not_before, "
-    "device, note, outcome, result_outcome, result_message, branch, branch_commit, gain, gain_low, gain_high, modelled, rounds, evaluations, seconds, task, "
+    "id, repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, again, "
+    "attempts, publish_attempts, not_before, "
+    "device, note, outcome, result_outcome, result_message, branch, branch_commit, gain, gain_low, gain_high, "
+    "modelled, rounds, evaluations, seconds, task, "
     "pull_request, pull_request_url, answer_issue, answer_comment, queued, started, finished";
 
 Result<std::vector<Job>> Store::State::ReadJobs(SQLite::Statement rows) {
@@ -45,7 +46,8 @@ Result<std::vector<Job>> Store::State::ReadJobs(SQLite::Statement rows) {
     job.what.file_hash = text();
     job.priority = static_cast<JobPriority>(number());
     const auto state = ParseJobState(text());
-    if (!kind || !state) return Fail(ErrorCode::kCorrupt, fmt::format("job {} has a kind or state that is unknown", job.id));
+    if (!kind || !state)
+      return Fail(ErrorCode::kCorrupt, fmt::format("job {} has a kind or state that is unknown", job.id));
     job.what.kind = *kind;
     job.state = *state;
     job.again = number() != 0;

@@ -37,8 +37,10 @@ JobSnapshot ShowJob(const Job& job) {
 }  // namespace
 
 Status Store::State::ShowJobs(DaemonSnapshot& snapshot) {
-  WW_ASSIGN(auto jobs, LoadJobs("WHERE state NOT IN ('done', 'superseded', 'cancelled') ORDER BY id DESC LIMIT ?", kUnfinishedJobs));
-  WW_ASSIGN(auto ended, LoadJobs("WHERE state IN ('done', 'superseded', 'cancelled') ORDER BY id DESC LIMIT ?", kEndedJobs));
+  WW_ASSIGN(auto jobs, LoadJobs("WHERE state NOT IN ('done', 'superseded', 'cancelled') ORDER BY id DESC LIMIT ?",
+                                kUnfinishedJobs));
+  WW_ASSIGN(auto ended,
+            LoadJobs("WHERE state IN ('done', 'superseded', 'cancelled') ORDER BY id DESC LIMIT ?", kEndedJobs));
   jobs.insert(jobs.end(), std::make_move_iterator(ended.begin()), std::make_move_iterator(ended.end()));
   for (const Job& job : jobs) {
     snapshot.jobs.push_back(ShowJob(job));
@@ -107,9 +109,9 @@ DaemonSnapshot Store::Snapshot() {
   const std::lock_guard guard(s.mutex);
   DaemonSnapshot snapshot;
   snapshot.now = base::FormatUtc(s.clock.Now());
-  for (const Status& shown :
-       {memory::Guarded(s.db, [&] { return s.ShowJobs(snapshot); }), memory::Guarded(s.db, [&] { s.ShowRepositories(snapshot); }),
-        memory::Guarded(s.db, [&] { s.ShowFigures(snapshot); })})
+  for (const Status& shown : {memory::Guarded(s.db, [&] { return s.ShowJobs(snapshot); }),
+                              memory::Guarded(s.db, [&] { s.ShowRepositories(snapshot); }),
+                              memory::Guarded(s.db, [&] { s.ShowFigures(snapshot); })})
     if (!shown) snapshot.not_ready.push_back("the state cannot be read: " + shown.error().message);
   return snapshot;
 }

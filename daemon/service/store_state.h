@@ -28,14 +28,14 @@ struct Store::State {
 
   const base::Clock& clock;
   StoreLimits limits;
-  std::mutex mutex;             // of everything but checkpoint_db
+  std::mutex mutex;  // of everything but checkpoint_db
   SQLite::Database db;
   std::mutex checkpoint_mutex;
   SQLite::Database checkpoint_db;
   base::Fd lock;
   std::function<void()> on_commit;
-  std::map<int64_t, Progress> progress;                    // of running jobs
-  std::map<std::string, PullRequestLimits> request_limits; // by repository
+  std::map<int64_t, Progress> progress;                     // of running jobs
+  std::map<std::string, PullRequestLimits> request_limits;  // by repository
   // Sums of what waits, so that accepting a delivery needs no scan.
   int64_t waiting_deliveries = 0, waiting_delivery_bytes = 0;
 

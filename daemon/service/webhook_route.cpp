@@ -30,7 +30,8 @@ http::HttpResponse Busy(std::string_view reason) {
 
 }  // namespace
 
-WebhookRoute::WebhookRoute(std::string secret, std::function<Result<bool>(const Delivery&)> accept, EndpointMetrics& metrics)
+WebhookRoute::WebhookRoute(std::string secret, std::function<Result<bool>(const Delivery&)> accept,
+                           EndpointMetrics& metrics)
     : secret_(std::move(secret)), accept_(std::move(accept)), metrics_(metrics) {
   base::RegisterSecret(secret_);
 }
@@ -55,20 +56,26 @@ std::optional<http::HttpResponse> WebhookRoute::Admit(const http::HttpRequest& h
     return answer;
   }
   if (refusing_) return Busy("the daemon is stopping");
-  if (!IsJson(head.Header("Content-Type").value_or(""))) return http::ErrorResponse(415, "set the webhook's content type to application/json");
-  if (!IsName(head.Header("X-GitHub-Event").value_or(""))) return http::ErrorResponse(400, "the header X-GitHub-Event is missing or malformed");
-  if (!IsName(head.Header("X-GitHub-Delivery").value_or(""))) return http::ErrorResponse(400, "the header X-GitHub-Delivery is missing or malformed");
-  if (!head.Header("X-Hub-Signature-256")) return http::ErrorResponse(401, "the header X-Hub-Signature-256 is missing: set a secret for the webhook");
+  if (!IsJson(head.Header("Content-Type").value_or("")))
+    return http::ErrorResponse(415, "set the webhook's content type to application/json");
+  if (!IsName(head.Header("X-GitHub-Event").value_or("")))
+    return http::ErrorResponse(400, "the header X-GitHub-Event is missing or malformed");
+  if (!IsName(head.Header("X-GitHub-Delivery").value_or("")))
+    return http::ErrorResponse(400, "the header X-GitHub-Delivery is missing or malformed");
+  if (!head.Header("X-Hub-Signature-256"))
+    return http::ErrorResponse(401, "the header X-Hub-Signature-256 is missing: set a secret for the webhook");
   if (head.content_length == 0) return http::ErrorResponse(400, "the payload is empty");
   return std::nullopt;
 }
 
 http::HttpResponse WebhookRoute::Answer(const http::HttpRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
-  const Delivery delivery{std::string(*request.Header("X-GitHub-Delivery")), std::string(*request.Header("X-GitHub-Event")), std::string(request.body)};
+  const Delivery delivery{std::string(*request.Header("X-GitHub-Delivery")),
+                          std::string(*request.Header("X-GitHub-Event")), std::string(request.body)};
   const base::LogScope scope({{"delivery", delivery.id}});
   if (!forge::SignatureMatches(Secret(), delivery.body, *request.Header("X-Hub-Signature-256"))) {
-    base::Log(base::LogLevel::kWarning, "delivery_refused", "the signature of a webhook is wrong", {{"webhook_event", delivery.event}});
+    base::Log(base::LogLevel::kWarning, "delivery_refused", "the signature of a webhook is wrong",
+              {{"webhook_event", delivery.event}});
     return http::ErrorResponse(401, "the signature does not match the payload and the secret");
   }
   const Result<bool> fresh = accept_(delivery);
@@ -77,7 +84,8 @@ http::HttpResponse WebhookRoute::Answer(const http::HttpRequest& request) {
     base::LogError("delivery_not_stored", fresh.error());
     return Busy("the delivery could not be stored; send it again");
   }
-  base::Log(base::LogLevel::kDebug, *fresh ? "delivery_accepted" : "delivery_seen", "", {{"webhook_event", delivery.event}});
+  base::Log(base::LogLevel::kDebug, *fresh ? "delivery_accepted" : "delivery_seen", "",
+            {{"webhook_event", delivery.event}});
   return {202, "application/json", *fresh ? "{\"status\":\"accepted\"}\n" : "{\"status\":\"seen\"}\n", {}};
 }
 

@@ -1,5 +1,5 @@
-// POST /webhook, as functions of a request: what is refused by its head, and what happens to the rest. No payload and no header of a
-// request is ever repeated in an answer.
+// POST /webhook, as functions of a request: what is refused by its head, and what happens to the rest. No payload and
+// no header of a request is ever repeated in an answer.
 #pragma once
 
 #include <atomic>

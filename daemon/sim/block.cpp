@@ -16,9 +16,9 @@ namespace {
 using Stop = Context::Stop;
 using Wait = StackEntry::Wait;
 
-constexpr int64_t kSlice = 20'000;      // warp instructions
-// A warp whose lanes went apart and that runs so many slices without a barrier may spin on a lock that another of its lanes holds:
-// then those run too. Rotating costs nothing but a later reconvergence.
+constexpr int64_t kSlice = 20'000;  // warp instructions
+// A warp whose lanes went apart and that runs so many slices without a barrier may spin on a lock that another of its
+// lanes holds: then those run too. Rotating costs nothing but a later reconvergence.
 constexpr uint64_t kSpinLimit = 64, kContendedSpin = 16;
 
 bool IsBarrier(const Instruction& in) {
@@ -128,7 +128,8 @@ bool BlockRunner::RunWarp(Warp& warp) {
         top->next = c_.resume;
         if (c_.budget < 0) {
           StopWithFault(c_, c_.resume, core::Fault::Kind::kInstructionLimit, kLanes,
-                        "the limit of thread instructions is reached: an endless loop, or more work than the simulator was given");
+                        "the limit of thread instructions is reached: an endless loop, or more work than the simulator "
+                        "was given");
           return false;
         }
         warp.spins += c_.contended ? kContendedSpin : 1;
@@ -139,7 +140,8 @@ bool BlockRunner::RunWarp(Warp& warp) {
           top->wait = Wait::kBarrier;
           if (!SelectEntry(warp)) RunAhead(warp);
           for (StackEntry& entry : warp.stack)
-            if (entry.wait == Wait::kBarrier && entry.next == running.next && entry.mask == running.mask) entry.wait = Wait::kNone;
+            if (entry.wait == Wait::kBarrier && entry.next == running.next && entry.mask == running.mask)
+              entry.wait = Wait::kNone;
         }
         return true;
       case Stop::kBarrier:
@@ -156,7 +158,8 @@ bool BlockRunner::RunWarp(Warp& warp) {
         if (!HandleWaitingLanes(warp)) return false;
         if (warp.barrier >= 0) return true;
         break;
-      case Stop::kNone: case Stop::kTaint: return true;
+      case Stop::kNone:
+      case Stop::kTaint: return true;
     }
     c_.stop = Stop::kNone;
   }
@@ -177,8 +180,9 @@ bool BlockRunner::HandleWaitingLanes(Warp& warp) {
   }
   const bool may_run_ahead = !waiting || waiting->next->op == Op::kWarpBarrier || !waiting->next->aligned;
   if (may_run_ahead && RunAhead(warp)) return true;
-  if (waiting && IsBarrier(*waiting->next) &&
-      RunAhead(warp, [&, barrier = waiting->next](const Instruction* tail) { return IsJoinedReturn(*c_.kernel, barrier, tail); }))
+  if (waiting && IsBarrier(*waiting->next) && RunAhead(warp, [&, barrier = waiting->next](const Instruction* tail) {
+        return IsJoinedReturn(*c_.kernel, barrier, tail);
+      }))
     return true;
   if (!waiting && at_barrier == warp.live) return true;  // all are at barriers of the block
   // __syncwarp at different places of the code: who is here is all that come.
@@ -209,7 +213,8 @@ bool BlockRunner::Arrive(Warp& warp) {
   StackEntry& top = warp.stack.back();
   const auto& arrival = c_.arrival;
   if (arrival.number >= barriers_.size()) {
-    StopWithFault(c_, i, core::Fault::Kind::kDivergentBarrier, kLanes, fmt::format("barrier {}: there are 16, numbered from 0", arrival.number));
+    StopWithFault(c_, i, core::Fault::Kind::kDivergentBarrier, kLanes,
+                  fmt::format("barrier {}: there are 16, numbered from 0", arrival.number));
     return false;
   }
   ++c_.barriers;
@@ -223,8 +228,8 @@ bool BlockRunner::Arrive(Warp& warp) {
   }
   if (barrier.arrived != 0 && barrier.expected != arrival.count && barrier.expected != 0 && arrival.count != 0) {
     StopWithFault(c_, i, core::Fault::Kind::kDivergentBarrier, kLanes,
-                  fmt::format("barrier {} with a count of {} threads while others expect {}", arrival.number, arrival.count,
-                              barrier.expected));
+                  fmt::format("barrier {} with a count of {} threads while others expect {}", arrival.number,
+                              arrival.count, barrier.expected));
     return false;
   }
   if (!barrier.first) barrier.first = i;
@@ -322,12 +327,13 @@ void ReportUnsatisfiableWait(Context& c, const Instruction* i) {
   const uint32_t missing = warp.live & ~here;
   SetMask(c, here);
   if (IsBarrier(*i)) {
-    StopWithFault(c, i, core::Fault::Kind::kDivergentBarrier, kLanes,
-                  fmt::format("divergent barrier: lanes {:#010x} of the warp reach it, lanes {:#010x} do not", here, missing));
+    StopWithFault(
+        c, i, core::Fault::Kind::kDivergentBarrier, kLanes,
+        fmt::format("divergent barrier: lanes {:#010x} of the warp reach it, lanes {:#010x} do not", here, missing));
   } else {
     StopWithFault(c, i, core::Fault::Kind::kInactiveShuffle, kLanes,
-                  fmt::format("{} waits for lanes {:#010x}, which are not active here (active: {:#010x})", InstructionName(*i),
-                              missing, here));
+                  fmt::format("{} waits for lanes {:#010x}, which are not active here (active: {:#010x})",
+                              InstructionName(*i), missing, here));
   }
 }
 

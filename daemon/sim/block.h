@@ -15,11 +15,11 @@ class BlockRunner {
 
  private:
   struct Barrier {
-    uint32_t arrived = 0;        // warps; those that only arrive too
-    uint32_t waiting = 0;        // warps
-    uint32_t threads = 0;        // that arrived: a warp counts 32
-    uint32_t expected = 0;       // 0: all warps that live
-    uint32_t true_lanes = 0;     // of a reduction
+    uint32_t arrived = 0;     // warps; those that only arrive too
+    uint32_t waiting = 0;     // warps
+    uint32_t threads = 0;     // that arrived: a warp counts 32
+    uint32_t expected = 0;    // 0: all warps that live
+    uint32_t true_lanes = 0;  // of a reduction
     bool all = true;
     const Instruction* first = nullptr;
   };

@@ -27,7 +27,8 @@ void Traffic::Add(const Traffic& other) {
 
 uint32_t LineTag(uint64_t line) {
   const uint64_t offset = line - kGlobalBaseLine;
-  return offset < 0x7fff'ffff ? static_cast<uint32_t>(offset) + 1 : static_cast<uint32_t>(base::MixBits(line)) | 0x8000'0000;
+  return offset < 0x7fff'ffff ? static_cast<uint32_t>(offset) + 1
+                              : static_cast<uint32_t>(base::MixBits(line)) | 0x8000'0000;
 }
 
 L1Model::L1Model(const core::Chip& chip, uint64_t share_bytes)
@@ -57,7 +58,8 @@ void L1Model::Replay() {
   if (held_ == 0) return;
   std::vector<Cursor> running;
   for (const WarpLog& log : warps_)
-    if (log.requests.size() > 0) running.push_back({log.requests.begin(), log.requests.end(), log.tags.begin(), log.sectors.begin()});
+    if (log.requests.size() > 0)
+      running.push_back({log.requests.begin(), log.requests.end(), log.tags.begin(), log.sectors.begin()});
   misses_.MakeRoom(held_ + 1);
   while (!running.empty()) {
     ReplayRounds(CacheOf(block_), running);

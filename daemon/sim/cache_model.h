@@ -13,10 +13,11 @@
 //  - A block has its share of L1 for itself: the L1 that shared memory leaves, over the blocks that are resident
 //  together. Block b
 //    inherits the content from block b - multiprocessors, which ran on the same multiprocessor.
-//  - What misses L1 is replayed into L2 block by block, in ascending order. But resident blocks run in step: until a block comes back to
-//    a line of its own, all of them have touched as much as it has. Where that is more than L2 holds, the line is gone (LRU).
-//    L2 has two halves, and each keeps what its multiprocessors read of the other's memory: a line that was read takes one
-//    and a half places on average, a written one takes one.
+//  - What misses L1 is replayed into L2 block by block, in ascending order. But resident blocks run in step: until a
+//  block comes back to
+//    a line of its own, all of them have touched as much as it has. Where that is more than L2 holds, the line is gone
+//    (LRU). L2 has two halves, and each keeps what its multiprocessors read of the other's memory: a line that was read
+//    takes one and a half places on average, a written one takes one.
 // L1 therefore runs on as many host threads as there are (one L1Model each), L2 on one, and the counters do not depend
 // on how many.
 //
@@ -53,7 +54,8 @@ class RawVector {
   void MakeRoom(size_t more) {
     if (room() >= more) return;
     capacity_ = 2 * capacity_ + more;
-    void* larger = std::realloc(data_.get(), capacity_ * sizeof(T));  // moves pages where it can, and does not copy them
+    void* larger =
+        std::realloc(data_.get(), capacity_ * sizeof(T));  // moves pages where it can, and does not copy them
     if (!larger) throw std::bad_alloc();
     static_cast<void>(data_.release());
     data_.reset(static_cast<T*>(larger));
@@ -108,9 +110,9 @@ inline constexpr size_t kMaxHeldAccesses = 4 << 20;  // lines of a block's reque
 // How often the data paths were used, in the units that they are limited by. What a warp's request costs depends on how
 // many 128-byte lines it spreads over; the weights were measured on an H200 (tests/unit/sim_model/calibration).
 struct Traffic {
-  uint64_t l1_tags = 0;         // lines of requests, loads and stores: L1 looks up one a cycle
-  uint64_t l2_read_slots = 0;   // 32 bytes; one sector alone takes two
-  uint64_t l2_write_slots = 0;  // twentieths of the time that a whole line takes: 8, and 3 for each sector
+  uint64_t l1_tags = 0;          // lines of requests, loads and stores: L1 looks up one a cycle
+  uint64_t l2_read_slots = 0;    // 32 bytes; one sector alone takes two
+  uint64_t l2_write_slots = 0;   // twentieths of the time that a whole line takes: 8, and 3 for each sector
   uint64_t l2_atomic_slots = 0;  // sectors, and each turn that lanes at one address must wait for
   void Add(const Traffic& other);
 };
@@ -191,9 +193,9 @@ class L2Model {
   const core::Counters& counters() const { return result_.counters; }
   // The kernel has ended: writes back, returns the kernel's counters and forgets them.
   struct KernelResult {
-    core::Counters counters;               // l2_*_sectors and dram_*
+    core::Counters counters;           // l2_*_sectors and dram_*
     std::vector<LoadsByLevel> levels;  // l2 and dram
-    uint64_t hottest_atomics = 0;    // sectors of requests that meet at one place, 1 KiB
+    uint64_t hottest_atomics = 0;      // sectors of requests that meet at one place, 1 KiB
   };
   KernelResult FinishKernel();
   // A memset or a copy between kernels.
@@ -213,8 +215,8 @@ class L2Model {
   SectorCache cache_;
   KernelResult result_;
   std::vector<LastAccess> touches_;
-  uint32_t block_ = 0;  // counts
-  uint32_t touched_ = 0;  // by it so far, in kTouchUnit bytes of L2
+  uint32_t block_ = 0;                                        // counts
+  uint32_t touched_ = 0;                                      // by it so far, in kTouchUnit bytes of L2
   std::vector<std::pair<uint64_t, uint64_t>> atomic_counts_;  // open-addressed: place + 1, sectors
   size_t atomic_used_ = 0;
   void CountAtomics(uint32_t tag, uint64_t sectors);

@@ -1,5 +1,5 @@
-// The inner loops of the model of the caches. Compiled for AVX2 like the executor's handlers, under the same rule: nothing of the
-// standard library that is not inlined (exec/lanes.h).
+// The inner loops of the model of the caches. Compiled for AVX2 like the executor's handlers, under the same rule:
+// nothing of the standard library that is not inlined (exec/lanes.h).
 #include <cstring>
 
 #include "sim/cache_model.h"
@@ -10,8 +10,8 @@ namespace {
 
 using Kind = MemoryRequest::Kind;
 
-constexpr size_t kChunk = 64;            // accesses to L2 whose sets are found together, and fetched ahead
-constexpr uint32_t kFewLines = 4;        // below, finding the sets together does not pay
+constexpr size_t kChunk = 64;      // accesses to L2 whose sets are found together, and fetched ahead
+constexpr uint32_t kFewLines = 4;  // below, finding the sets together does not pay
 
 // L2's room for a line, in units of 64 bytes: half of what is read lies in both halves.
 constexpr uint32_t kTouchUnit = 64, kReadTouch = 3, kWriteTouch = 2;
@@ -25,11 +25,12 @@ void L1Model::OnRequest(const MemoryRequest& request) {
   WarpLog* log = request.warp < warps_.size() ? &warps_[request.warp] : nullptr;
   constexpr uint32_t kStep = MemoryRequest::kPadding + 1;
   const size_t room = request.count + MemoryRequest::kPadding;
-  if (!log || log->requests.room() == 0 || log->tags.room() < room || log->sectors.room() < room || held_ >= kMaxHeldAccesses ||
-      block_ != request.block)
+  if (!log || log->requests.room() == 0 || log->tags.room() < room || log->sectors.room() < room ||
+      held_ >= kMaxHeldAccesses || block_ != request.block)
     log = &LogOf(request);
-  *log->requests.end() = {request.line & LineAccess::kMaxLine, static_cast<uint8_t>(request.count), static_cast<uint8_t>(request.kind),
-                          request.cached_in_l1, static_cast<uint8_t>(request.collisions & 31)};
+  *log->requests.end() = {request.line & LineAccess::kMaxLine, static_cast<uint8_t>(request.count),
+                          static_cast<uint8_t>(request.kind), request.cached_in_l1,
+                          static_cast<uint8_t>(request.collisions & 31)};
   uint32_t* tags = log->tags.end();
   uint8_t* sectors = log->sectors.end();
   for (uint32_t k = 0; k < request.count; k += kStep) {  // whole steps: the next request overwrites the rest
@@ -47,10 +48,8 @@ void L1Model::ReplayRounds(SectorCache& cache, std::vector<Cursor>& warps) {
   for (bool ended = false; !ended;) {
     for (Cursor& warp : warps) {
       const Request& request = *warp.next;
-      if (request.kind == static_cast<uint8_t>(Kind::kRead))
-        ReplayRead(cache, request, warp);
-      else
-        ReplayWrite(cache, request, warp);
+      if (request.kind == static_cast<uint8_t>(Kind::kRead)) ReplayRead(cache, request, warp);
+      else ReplayWrite(cache, request, warp);
       warp.tags += request.lines;
       warp.sectors += request.lines;
       ended |= ++warp.next == warp.end;
@@ -160,7 +159,8 @@ void L2Model::Consume(std::span<const LineAccess> misses, uint64_t together) {
       const uint32_t sectors = access.sectors();
       if (access.first()) missed_before = missed_sectors;
       if (kind == Kind::kAtomic) CountAtomics(access.tag(), Count(sectors) + access.collisions());
-      const SectorCache::Outcome outcome = cache_.Touch(sets[k], access.tag(), sectors, kind == Kind::kRead ? 0 : sectors);
+      const SectorCache::Outcome outcome =
+          cache_.Touch(sets[k], access.tag(), sectors, kind == Kind::kRead ? 0 : sectors);
       const uint32_t before = in_step && IsEvictedBeforeReuse(access, together, evicted_sectors) ? 0 : outcome.before;
       const uint32_t missing = kind == Kind::kWrite ? 0 : sectors & ~before;  // a plain store needs nothing from memory
       hit_sectors += Count(sectors & ~missing);
@@ -176,7 +176,8 @@ void L2Model::Consume(std::span<const LineAccess> misses, uint64_t together) {
       }
       const bool last = begin + k + 1 == misses.size() || misses[begin + k + 1].first();
       if (last && kind == Kind::kRead) {
-        LoadsByLevel& levels = access.line() < result_.levels.size() ? result_.levels[access.line()] : LevelsOf(access.line());
+        LoadsByLevel& levels =
+            access.line() < result_.levels.size() ? result_.levels[access.line()] : LevelsOf(access.line());
         ++(missed_sectors > missed_before ? levels.dram : levels.l2);
       }
     }

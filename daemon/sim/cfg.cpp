@@ -13,12 +13,15 @@ bool Falls(const Instruction& in) {
   return in.op != Op::kEnd;
 }
 
-// Immediate post-dominators by Cooper, Harvey and Kennedy's iteration ("A Simple, Fast Dominance Algorithm", 2001) on the reversed
-// graph, whose root is the end of the kernel (index n).
+// Immediate post-dominators by Cooper, Harvey and Kennedy's iteration ("A Simple, Fast Dominance Algorithm", 2001) on
+// the reversed graph, whose root is the end of the kernel (index n).
 class PostDominators {
  public:
   explicit PostDominators(const std::vector<std::vector<uint32_t>>& successors)
-      : n_(static_cast<uint32_t>(successors.size())), predecessors_(n_ + 1), order_of_(n_ + 1, kNoBlock), parent_(n_ + 1, kNoBlock) {
+      : n_(static_cast<uint32_t>(successors.size())),
+        predecessors_(n_ + 1),
+        order_of_(n_ + 1, kNoBlock),
+        parent_(n_ + 1, kNoBlock) {
     for (uint32_t b = 0; b < n_; ++b)
       for (uint32_t s : successors[b]) predecessors_[s == kNoBlock ? n_ : s].push_back(b);
     Order();
@@ -79,7 +82,8 @@ class PostDominators {
 
 }  // namespace
 
-void Successors(const Lowered& lowered, const std::vector<BasicBlock>& blocks, uint32_t block, std::vector<uint32_t>& out) {
+void Successors(const Lowered& lowered, const std::vector<BasicBlock>& blocks, uint32_t block,
+                std::vector<uint32_t>& out) {
   out.clear();
   const Instruction& last = lowered.code[blocks[block].end - 1];
   if (last.op == Op::kBranch) out.push_back(last.block);

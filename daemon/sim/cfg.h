@@ -5,11 +5,13 @@
 
 namespace warpwright::sim {
 
-// Replaces `lowered.code` by one with a kHeader before every block and kEnd behind, labels replaced by blocks, and reconvergence
-// points set. A branch to a block that only exits reconverges nowhere, so that lanes that are done never wait for others.
+// Replaces `lowered.code` by one with a kHeader before every block and kEnd behind, labels replaced by blocks, and
+// reconvergence points set. A branch to a block that only exits reconverges nowhere, so that lanes that are done never
+// wait for others.
 Status BuildBlocks(Lowered& lowered, std::vector<BasicBlock>& blocks);
 
 // The blocks that may follow `block`; kNoBlock is the end of the kernel.
-void Successors(const Lowered& lowered, const std::vector<BasicBlock>& blocks, uint32_t block, std::vector<uint32_t>& out);
+void Successors(const Lowered& lowered, const std::vector<BasicBlock>& blocks, uint32_t block,
+                std::vector<uint32_t>& out);
 
 }  // namespace warpwright::sim

@@ -84,8 +84,7 @@ Cost Load(const Instruction& instruction, const core::Chip& chip, const LineCost
   }
 }
 
-Cost CostOf(const Instruction& i, const core::Chip& chip, int warps_per_block,
-            const LineCost& line) {
+Cost CostOf(const Instruction& i, const core::Chip& chip, int warps_per_block, const LineCost& line) {
   switch (i.op) {
     case Op::kHeader:
     case Op::kNop:
@@ -187,7 +186,8 @@ class PathFinder {
     auto found = ready_.find(reg);
     return found == ready_.end() ? 0 : found->second;
   }
-  // Memory accesses issue no earlier. Shared memory is never the same place as global memory; a generic address may be either.
+  // Memory accesses issue no earlier. Shared memory is never the same place as global memory; a generic address may be
+  // either.
   double FloorOf(Space space) const {
     if (space == Space::kShared) return shared_floor_;
     return space == Space::kGeneric ? std::max(shared_floor_, other_floor_) : other_floor_;
@@ -246,12 +246,14 @@ bool IsLoopControl(const KernelCode& kernel, const BasicBlock& block, const Inst
   if (&i == &branch) return true;
   if (i.op == Op::kSetPredicate) return i.defs > 0 && i.reg[0] == branch.reg[0];
   // A register that grows by itself: ptxas adds the constant in the addresses of what it unrolls.
-  return i.op == Op::kAdd && i.operands == i.defs + 2 && i.reg[0] == i.reg[i.defs] && i.reg[i.defs + 1] < kernel.constants_bytes;
+  return i.op == Op::kAdd && i.operands == i.defs + 2 && i.reg[0] == i.reg[i.defs] &&
+         i.reg[i.defs + 1] < kernel.constants_bytes;
 }
 
-// Of one turn of a loop of one block. The machine code, where it is known, says how often loads make the warp wait: for the slowest of them.
-double LoopPath(const KernelCode& kernel, const ScheduleModel& shape, uint32_t b, const core::Chip& chip, int warps_per_block,
-                const std::function<LineCost(uint32_t)>& line_cost) {
+// Of one turn of a loop of one block. The machine code, where it is known, says how often loads make the warp wait: for
+// the slowest of them.
+double LoopPath(const KernelCode& kernel, const ScheduleModel& shape, uint32_t b, const core::Chip& chip,
+                int warps_per_block, const std::function<LineCost(uint32_t)>& line_cost) {
   const BasicBlock& block = kernel.blocks[b];
   const compile::MachineLoop* machine = shape.machine[b];
   PathFinder path;
@@ -301,15 +303,15 @@ double& On(Work& work, Unit unit, double& none) {
 }  // namespace
 
 void Work::Add(const Work& other, double factor) {
-  for (double Work::*member :
-       {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu, &Work::conversion, &Work::shuffle,
-        &Work::merged_shared_loads, &Work::path_cycles, &Work::dram_cycles, &Work::load_sectors, &Work::l2_sectors, &Work::dram_sectors,
-        &Work::store_sectors, &Work::wavefronts})
+  for (double Work::* member :
+       {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu, &Work::conversion,
+        &Work::shuffle, &Work::merged_shared_loads, &Work::path_cycles, &Work::dram_cycles, &Work::load_sectors,
+        &Work::l2_sectors, &Work::dram_sectors, &Work::store_sectors, &Work::wavefronts})
     this->*member += other.*member * factor;
 }
 
-std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip, int warps_per_block,
-                            const std::function<LineCost(uint32_t)>& line_cost) {
+std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip,
+                            int warps_per_block, const std::function<LineCost(uint32_t)>& line_cost) {
   std::vector<Work> result(kernel.blocks.size());
   PathFinder path;
   double issue = 0;  // of the region
@@ -341,7 +343,8 @@ std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape
     issue += work.issue;
     double& region_path = result[shape.region[b]].path_cycles;
     region_path = std::max(path.end(), issue);
-    if (shape.unroll[b] > 1 || shape.machine[b]) region_path = std::max(LoopPath(kernel, shape, b, chip, warps_per_block, line_cost), issue);
+    if (shape.unroll[b] > 1 || shape.machine[b])
+      region_path = std::max(LoopPath(kernel, shape, b, chip, warps_per_block, line_cost), issue);
     if (b + 1 < result.size() && shape.region[b + 1] != shape.region[b]) {
       path = PathFinder();
       issue = 0;
@@ -350,7 +353,8 @@ std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape
   return result;
 }
 
-std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const ScheduleModel& shape, const std::vector<uint64_t>& counts) {
+std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const ScheduleModel& shape,
+                            const std::vector<uint64_t>& counts) {
   std::vector<Work> phases(shape.phase.empty() ? 0 : shape.phase.back() + 1);
   for (size_t i = 0; i < std::min(blocks.size(), counts.size()); ++i)
     phases[shape.phase[i]].Add(blocks[i], static_cast<double>(counts[i]));

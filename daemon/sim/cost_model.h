@@ -3,11 +3,11 @@
 // the unit that runs them and the cycles until its result can be used; per basic block, so that the executor needs to
 // count blocks only.
 //
-// A block's `path` is the longest chain of dependent results in it: what one warp alone needs for it. Within a region of
-// code_shape.h (a block, with the stretches that ptxas predicates, or four turns of a loop that it unrolls) ptxas is taken
-// to schedule freely, except that a load does not pass an earlier store or barrier of its space (that is why __restrict__
-// and unrolling help: read-only loads, ld.global.nc, do pass). Nothing overlaps across regions, which is right for a loop
-// without software pipelining.
+// A block's `path` is the longest chain of dependent results in it: what one warp alone needs for it. Within a region
+// of code_shape.h (a block, with the stretches that ptxas predicates, or four turns of a loop that it unrolls) ptxas is
+// taken to schedule freely, except that a load does not pass an earlier store or barrier of its space (that is why
+// __restrict__ and unrolling help: read-only loads, ld.global.nc, do pass). Nothing overlaps across regions, which is
+// right for a loop without software pipelining.
 //
 // Scalar loads of adjacent words of shared memory within a block become one wider load, as ptxas does where the
 // alignment is known.
@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "core/chip.h"
-#include "sim/schedule_model.h"
 #include "sim/instruction.h"
+#include "sim/schedule_model.h"
 
 namespace warpwright::sim {
 
@@ -47,17 +47,19 @@ struct Work {
 struct LineCost {
   double load_cycles = 0;  // latency of a global or local load
   double dram_cycles = 0;  // of these, DRAM's
-  double sectors = 0, l2_sectors = 0, dram_sectors = 0;  // that a request to global memory asks for, and of a load's those that come from afar
-  double wavefronts = 1;   // of a request to shared memory
+  double sectors = 0, l2_sectors = 0,
+         dram_sectors = 0;  // that a request to global memory asks for, and of a load's those that come from afar
+  double wavefronts = 1;    // of a request to shared memory
 };
 
 // The result has one element for each basic block. The path of a region is that of its first block.
-std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip, int warps_per_block,
-                            const std::function<LineCost(uint32_t)>& line_cost);
+std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip,
+                            int warps_per_block, const std::function<LineCost(uint32_t)>& line_cost);
 
 // Sum over the blocks, each `counts[block]` times.
 Work TotalWork(const std::vector<Work>& blocks, const std::vector<uint64_t>& counts);
 // The same by phase.
-std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const ScheduleModel& shape, const std::vector<uint64_t>& counts);
+std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const ScheduleModel& shape,
+                            const std::vector<uint64_t>& counts);
 
 }  // namespace warpwright::sim

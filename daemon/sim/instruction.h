@@ -1,10 +1,11 @@
-// The decoded form of PTX that the executor runs. One Instruction is one warp instruction with its operands resolved to byte offsets
-// in a warp's register file, where a 32-bit register is 32 lanes of 4 bytes, a 64-bit one 32 lanes of 8, and a predicate one word
-// with a bit for each lane. 8- and 16-bit registers live zero-extended in 32-bit lanes. Constants and special registers are
-// read-only slots of the same file, filled when a Machine is made, so that handlers know one kind of operand only.
+// The decoded form of PTX that the executor runs. One Instruction is one warp instruction with its operands resolved to
+// byte offsets in a warp's register file, where a 32-bit register is 32 lanes of 4 bytes, a 64-bit one 32 lanes of 8,
+// and a predicate one word with a bit for each lane. 8- and 16-bit registers live zero-extended in 32-bit lanes.
+// Constants and special registers are read-only slots of the same file, filled when a Machine is made, so that handlers
+// know one kind of operand only.
 //
-// Every basic block begins with a kHeader instruction: it counts for the whole block (its instructions run under one mask) and
-// notices that a point of reconvergence is reached.
+// Every basic block begins with a kHeader instruction: it counts for the whole block (its instructions run under one
+// mask) and notices that a point of reconvergence is reached.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,27 @@
 namespace warpwright::sim {
 
 enum class Type : uint8_t {
-  kNone, kPred, kB8, kB16, kB32, kB64, kB128, kU8, kU16, kU32, kU64, kS8, kS16, kS32, kS64, kF16, kF16x2, kBf16, kBf16x2,
-  kF32, kF64
+  kNone,
+  kPred,
+  kB8,
+  kB16,
+  kB32,
+  kB64,
+  kB128,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kS8,
+  kS16,
+  kS32,
+  kS64,
+  kF16,
+  kF16x2,
+  kBf16,
+  kBf16x2,
+  kF32,
+  kF64
 };
 int ByteSize(Type type);  // kPred: 1
 bool IsSigned(Type type);
@@ -29,26 +49,131 @@ enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam 
 
 enum class Op : uint8_t {
   // Inserted by us.
-  kHeader, kUnsupported, kEnd,
+  kHeader,
+  kUnsupported,
+  kEnd,
   // Control.
-  kBranch, kExit, kBarrier, kBarrierArrive, kBarrierReduce, kWarpBarrier, kTrap, kPrint, kAssertFail, kNop, kFence,
+  kBranch,
+  kExit,
+  kBarrier,
+  kBarrierArrive,
+  kBarrierReduce,
+  kWarpBarrier,
+  kTrap,
+  kPrint,
+  kAssertFail,
+  kNop,
+  kFence,
   // Moves and comparisons.
-  kMove, kPack, kUnpack, kSelect, kSlct, kSetPredicate, kSet, kPredicateLogic, kClock, kIsSpace,
+  kMove,
+  kPack,
+  kUnpack,
+  kSelect,
+  kSlct,
+  kSetPredicate,
+  kSet,
+  kPredicateLogic,
+  kClock,
+  kIsSpace,
   // Integers.
-  kAdd, kSub, kMul, kMad, kMul24, kMad24, kSad, kDiv, kRem, kAbs, kNeg, kMin, kMax, kPopc, kClz, kBfind, kBrev, kFns,
-  kBfe, kBfi, kBmsk, kSzext, kDp4a, kDp2a, kAnd, kOr, kXor, kNot, kCnot, kLop3, kShl, kShr, kShf, kPrmt, kAddCarry,
-  kSubCarry, kMadCarry,
+  kAdd,
+  kSub,
+  kMul,
+  kMad,
+  kMul24,
+  kMad24,
+  kSad,
+  kDiv,
+  kRem,
+  kAbs,
+  kNeg,
+  kMin,
+  kMax,
+  kPopc,
+  kClz,
+  kBfind,
+  kBrev,
+  kFns,
+  kBfe,
+  kBfi,
+  kBmsk,
+  kSzext,
+  kDp4a,
+  kDp2a,
+  kAnd,
+  kOr,
+  kXor,
+  kNot,
+  kCnot,
+  kLop3,
+  kShl,
+  kShr,
+  kShf,
+  kPrmt,
+  kAddCarry,
+  kSubCarry,
+  kMadCarry,
   // Floats.
-  kFma, kRcp, kSqrt, kRsqrt, kSin, kCos, kLg2, kEx2, kTanh, kTestp, kCopysign, kConvert, kConvertPack,
+  kFma,
+  kRcp,
+  kSqrt,
+  kRsqrt,
+  kSin,
+  kCos,
+  kLg2,
+  kEx2,
+  kTanh,
+  kTestp,
+  kCopysign,
+  kConvert,
+  kConvertPack,
   // Memory.
-  kLoad, kStore, kAtomic, kReduction, kCvta,
+  kLoad,
+  kStore,
+  kAtomic,
+  kReduction,
+  kCvta,
   // Across lanes.
-  kShuffle, kVote, kMatchAny, kMatchAll, kRedux, kActiveMask, kElect
+  kShuffle,
+  kVote,
+  kMatchAny,
+  kMatchAll,
+  kRedux,
+  kActiveMask,
+  kElect
 };
 
-enum class Rounding : uint8_t { kDefault, kNearest, kZero, kDown, kUp, kNearestAway, kIntNearest, kIntZero, kIntDown, kIntUp };
+enum class Rounding : uint8_t {
+  kDefault,
+  kNearest,
+  kZero,
+  kDown,
+  kUp,
+  kNearestAway,
+  kIntNearest,
+  kIntZero,
+  kIntDown,
+  kIntUp
+};
 enum class Compare : uint8_t {
-  kEq, kNe, kLt, kLe, kGt, kGe, kLo, kLs, kHi, kHs, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kLo,
+  kLs,
+  kHi,
+  kHs,
+  kEqu,
+  kNeu,
+  kLtu,
+  kLeu,
+  kGtu,
+  kGeu,
+  kNum,
+  kNan
 };
 enum class BoolOp : uint8_t { kNone, kAnd, kOr, kXor };
 enum class MulMode : uint8_t { kNone, kLo, kHi, kWide };
@@ -80,55 +205,81 @@ struct Instruction {
   // kHeader: own block. kBranch: the blocks when taken and not, and where they meet again. Memory: the pattern cache.
   uint32_t block = kNoBlock, fall_through = kNoBlock, reconverge = kNoBlock;
   uint32_t site = 0;
-  uint32_t index = 0;     // in KernelCode::code
-  uint32_t line = 0;      // into ProgramCode::locations
-  uint32_t text = 0;      // kUnsupported, kTrap: into ProgramCode::texts
+  uint32_t index = 0;  // in KernelCode::code
+  uint32_t line = 0;   // into ProgramCode::locations
+  uint32_t text = 0;   // kUnsupported, kTrap: into ProgramCode::texts
   Op op = Op::kNop;
   Type type = Type::kNone, from = Type::kNone;
   uint8_t defs = 0, operands = 0;  // reg[0, defs) are written, reg[defs, operands) read
   core::InstructionClass count_as = core::InstructionClass::kOther;
-  uint8_t counted = 1;    // 0: not an instruction of the program
-  uint8_t flops = 0;      // per thread, in the precision that `type` says
+  uint8_t counted = 1;  // 0: not an instruction of the program
+  uint8_t flops = 0;    // per thread, in the precision that `type` says
   Space space = Space::kGeneric;
   Rounding rounding = Rounding::kDefault;
   Compare compare = Compare::kEq;
   BoolOp bool_op = BoolOp::kNone;
   MulMode mul = MulMode::kNone;
-  uint8_t mode = 0;       // AtomicOp, ShuffleMode, VoteMode, TestMode, PrmtMode, set's and convert's third type
-  uint8_t vector = 1;     // elements of a load, store, pack or unpack
+  uint8_t mode = 0;    // AtomicOp, ShuffleMode, VoteMode, TestMode, PrmtMode, set's and convert's third type
+  uint8_t vector = 1;  // elements of a load, store, pack or unpack
   bool guard_negated = false;
   bool negate_predicate = false;  // of the last operand, a predicate
-  bool ftz = false, sat = false, approx = false, full_range = false, relu = false, nan = false, xorsign = false, abs = false;
-  bool wrap = false;      // shf.wrap
+  bool ftz = false, sat = false, approx = false, full_range = false, relu = false, nan = false, xorsign = false,
+       abs = false;
+  bool wrap = false;  // shf.wrap
   bool carry_in = false, carry_out = false;
   bool is_volatile = false;  // volatile, relaxed, acquire, release: not a plain access
   bool bypass_l1 = false;
-  bool read_only = false;  // ld.global.nc: nothing writes there while the kernel runs
-  bool address64 = true;  // the address register's width
-  bool aligned = true;    // bar.sync and barrier.sync.aligned: the whole warp together
+  bool read_only = false;                       // ld.global.nc: nothing writes there while the kernel runs
+  bool address64 = true;                        // the address register's width
+  bool aligned = true;                          // bar.sync and barrier.sync.aligned: the whole warp together
   bool wide_source[3] = {false, false, false};  // a 64-bit register where the type is narrower (ld, st, cvt)
   bool wide_result = false;
 };
 
 struct BasicBlock {
-  uint32_t header = 0;       // index of its kHeader
-  uint32_t end = 0;          // index behind its last instruction
+  uint32_t header = 0;  // index of its kHeader
+  uint32_t end = 0;     // index behind its last instruction
 };
 
 // A slot that is filled before execution.
 struct ConstantSlot {
   enum class Kind : uint8_t {
-    kValue, kVariable,  // value: the bits; variable: address of ProgramCode::variables[index] + value
-    kTidX, kTidY, kTidZ, kNtidX, kNtidY, kNtidZ, kCtaidX, kCtaidY, kCtaidZ, kNctaidX, kNctaidY, kNctaidZ, kLaneId, kWarpId,
-    kNWarpId, kLanemaskEq, kLanemaskLe, kLanemaskLt, kLanemaskGe, kLanemaskGt, kSmId, kNSmId, kGridId, kTotalSharedSize,
-    kDynamicSharedSize, kPredicateTrue,
-    kParameter, kDynamicShared  // parameter: value is the offset, index the bytes, negative where signed; dynamic: value added
+    kValue,
+    kVariable,  // value: the bits; variable: address of ProgramCode::variables[index] + value
+    kTidX,
+    kTidY,
+    kTidZ,
+    kNtidX,
+    kNtidY,
+    kNtidZ,
+    kCtaidX,
+    kCtaidY,
+    kCtaidZ,
+    kNctaidX,
+    kNctaidY,
+    kNctaidZ,
+    kLaneId,
+    kWarpId,
+    kNWarpId,
+    kLanemaskEq,
+    kLanemaskLe,
+    kLanemaskLt,
+    kLanemaskGe,
+    kLanemaskGt,
+    kSmId,
+    kNSmId,
+    kGridId,
+    kTotalSharedSize,
+    kDynamicSharedSize,
+    kPredicateTrue,
+    kParameter,
+    kDynamicShared  // parameter: value is the offset, index the bytes, negative where signed; dynamic: value added
   };
   Kind kind = Kind::kValue;
-  bool wide = false;         // 64 bits
+  bool wide = false;  // 64 bits
   uint64_t value = 0;
   uint32_t index = 0;
-  uint32_t offset = 0;       // in the register file
+  uint32_t offset = 0;  // in the register file
 };
 
 struct KernelCode {
@@ -136,9 +287,10 @@ struct KernelCode {
   std::vector<Instruction> code;  // ends with kEnd
   std::vector<BasicBlock> blocks;
   std::vector<ConstantSlot> constants;
-  uint32_t constants_bytes = 0;   // they come first
-  uint32_t register_bytes = 0;    // of the file of one warp, a multiple of 64
-  std::vector<std::pair<uint32_t, uint32_t>> undefined;  // offset and bytes of slots that may be read before they are written
+  uint32_t constants_bytes = 0;  // they come first
+  uint32_t register_bytes = 0;   // of the file of one warp, a multiple of 64
+  std::vector<std::pair<uint32_t, uint32_t>>
+      undefined;  // offset and bytes of slots that may be read before they are written
   uint32_t sites = 0;
   uint32_t shared_minimum_width = 4;  // bytes of the narrowest access to shared memory
   // Fences, and what they could order in shared memory: atomics or volatile accesses.

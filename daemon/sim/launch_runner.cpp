@@ -1,5 +1,5 @@
-#include "core/occupancy.h"
 #include "sim/launch_runner.h"
+#include "core/occupancy.h"
 
 #include <fmt/format.h>
 
@@ -22,8 +22,8 @@ namespace {
 constexpr uint64_t kFirstGroup = 16;          // blocks; later groups follow from what these needed
 constexpr uint64_t kGroupAccesses = 1 << 20;  // that are held for L2: 8 MiB
 constexpr uint64_t kLastBlocks = 4;           // run at the end of a sampled grid
-constexpr uint64_t kIdleFactor = 16;          // an idle block runs fewer instructions than the beginning's average by this
-constexpr uint64_t kIdleProbes = 8;           // places behind the first idle block that must be idle as well
+constexpr uint64_t kIdleFactor = 16;  // an idle block runs fewer instructions than the beginning's average by this
+constexpr uint64_t kIdleProbes = 8;   // places behind the first idle block that must be idle as well
 constexpr size_t kReportedLines = 50;
 
 core::Fault ResourceFault(const core::KernelLaunch& launch, std::string message) {
@@ -36,8 +36,9 @@ core::Fault ResourceFault(const core::KernelLaunch& launch, std::string message)
   return fault;
 }
 
-std::optional<core::Fault> CheckResources(const core::Chip& chip, const core::KernelLaunch& launch, const core::KernelResources& resources,
-                                    const core::BlockNeeds& needs, const core::Occupancy& occupancy) {
+std::optional<core::Fault> CheckResources(const core::Chip& chip, const core::KernelLaunch& launch,
+                                          const core::KernelResources& resources, const core::BlockNeeds& needs,
+                                          const core::Occupancy& occupancy) {
   if (needs.threads > resources.max_threads_per_block)
     return ResourceFault(launch, fmt::format("a block of {} threads; the kernel was compiled for at most {}",
                                              needs.threads, resources.max_threads_per_block));
@@ -107,7 +108,7 @@ class LaunchRunner {
   std::vector<Worker> workers_;
   std::atomic<uint64_t> fault_place_{UINT64_MAX};
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
-  uint64_t stride_ = 1;  // of the order of blocks
+  uint64_t stride_ = 1;              // of the order of blocks
   uint64_t group_blocks_ = kFirstGroup;
   std::vector<Snapshot> snapshots_;  // after each group of the beginning
   Snapshot tail_begin_, tail_end_;   // around the last blocks of a sampled grid
@@ -140,11 +141,13 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
   return {};
 }
 
-// Which block runs at a place of the order: with a stride that has no factor in common with their number, each runs once.
+// Which block runs at a place of the order: with a stride that has no factor in common with their number, each runs
+// once.
 uint64_t LaunchRunner::BlockAt(uint64_t place) const {
   const uint64_t blocks = launch_.grid.Count();
   if (limits_.block_order == 0 || limits_.counters || blocks < 2) return place;
-  return static_cast<uint64_t>((static_cast<__uint128_t>(place) * stride_ + blocks - limits_.block_order % blocks) % blocks);
+  return static_cast<uint64_t>((static_cast<__uint128_t>(place) * stride_ + blocks - limits_.block_order % blocks) %
+                               blocks);
 }
 
 // The blocks at the places of [first, last) whose multiprocessor belongs to this thread.
@@ -258,7 +261,7 @@ std::optional<core::Fault> LaunchRunner::Probe(uint64_t block, uint64_t idle_bel
 // to be idle: halving finds the first such block. Where work is spread otherwise (rows of a grid of two dimensions that
 // end with idle blocks) a later block is not idle, and all count as working.
 std::optional<core::Fault> LaunchRunner::FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below,
-                                                  uint64_t spendable) {
+                                                        uint64_t spendable) {
   const uint64_t stop = Instructions() + spendable, blocks = launch_.grid.Count();
   uint64_t low = first, high = last;  // blocks below `low` work
   std::set<uint64_t> probed;
@@ -285,7 +288,8 @@ std::optional<core::Fault> LaunchRunner::FindIdleBlocks(uint64_t first, uint64_t
 
 const KernelCode& LaunchRunner::Code() const {
   const auto& kernels = context_.program.code().kernels;
-  return *std::find_if(kernels.begin(), kernels.end(), [&](const KernelCode& k) { return k.info.symbol == resources_.symbol; });
+  return *std::find_if(kernels.begin(), kernels.end(),
+                       [&](const KernelCode& k) { return k.info.symbol == resources_.symbol; });
 }
 
 const std::vector<compile::MachineLoop>& LaunchRunner::Loops() const {
@@ -308,13 +312,15 @@ BlockCounts LaunchRunner::Counts() const {
   return sum;
 }
 
-// How many blocks stand between a block and the lines that it comes back to. Resident blocks begin together, but in a phase of n loads that
-// wait for each other, the first to be served are an n-th of it ahead of the last.
+// How many blocks stand between a block and the lines that it comes back to. Resident blocks begin together, but in a
+// phase of n loads that wait for each other, the first to be served are an n-th of it ahead of the last.
 uint64_t LaunchRunner::BlocksInStep() const {
   double blocks = 0;
   for (const Worker& worker : workers_) blocks += static_cast<double>(worker.machine->counters().blocks);
-  const double n = std::max(1.0, WaitsOfFirstPhase(Code(), ModelSchedule(Code(), Loops()), context_.chip, Counts(), blocks));
-  const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) * static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
+  const double n =
+      std::max(1.0, WaitsOfFirstPhase(Code(), ModelSchedule(Code(), Loops()), context_.chip, Counts(), blocks));
+  const auto wave = static_cast<uint64_t>(context_.chip.multiprocessors) *
+                    static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor);
   return static_cast<uint64_t>(static_cast<double>(std::min(wave, launch_.grid.Count())) * (1 - 1 / n));
 }
 
@@ -348,10 +354,11 @@ Snapshot LaunchRunner::Take() {
   return snapshot;
 }
 
-constexpr uint64_t core::LineCounters::*kLineFields[] = {&core::LineCounters::warp_instructions, &core::LineCounters::thread_instructions,
-                                                   &core::LineCounters::global_requests,   &core::LineCounters::global_sectors,
-                                                   &core::LineCounters::shared_requests,   &core::LineCounters::shared_wavefronts,
-                                                   &core::LineCounters::divergent_branches};
+constexpr uint64_t core::LineCounters::* kLineFields[] = {
+    &core::LineCounters::warp_instructions, &core::LineCounters::thread_instructions,
+    &core::LineCounters::global_requests,   &core::LineCounters::global_sectors,
+    &core::LineCounters::shared_requests,   &core::LineCounters::shared_wavefronts,
+    &core::LineCounters::divergent_branches};
 
 core::Counters Difference(const core::Counters& a, const core::Counters& b) {
   core::Counters result;
@@ -368,7 +375,8 @@ void Extrapolate(Snapshot& all, const Snapshot& from, const Snapshot& to, double
   const auto scaled = [&](uint64_t a, uint64_t b) {
     return static_cast<uint64_t>(std::llround(factor * static_cast<double>(a - b)));
   };
-  for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots, &Traffic::l2_atomic_slots})
+  for (uint64_t Traffic::* field :
+       {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots, &Traffic::l2_atomic_slots})
     all.traffic.*field += scaled(to.traffic.*field, from.traffic.*field);
   for (size_t warp = 0; warp < to.block_counts.size(); ++warp)
     for (size_t i = 0; i < to.block_counts[warp].size(); ++i)
@@ -419,7 +427,8 @@ void LaunchRunner::BoundDramReads(core::Counters& counters, std::vector<LoadsByL
 // PTX knows no spills, the cubin does: 4 bytes each, and we take them to run as often as the average instruction.
 void LaunchRunner::AddSpills(const KernelInfo& info, TimeInputs& inputs) const {
   const double spills = (resources_.spill_load_bytes + resources_.spill_store_bytes) / 4.0;
-  const double runs = static_cast<double>(inputs.counters.warp_instructions) / static_cast<double>(std::max<size_t>(info.instructions, 1));
+  const double runs = static_cast<double>(inputs.counters.warp_instructions) /
+                      static_cast<double>(std::max<size_t>(info.instructions, 1));
   inputs.work.issue += spills * runs;
   inputs.traffic.l1_tags += static_cast<uint64_t>(std::llround(spills * runs));
 }
@@ -457,7 +466,9 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result) {
   const auto line_cost = [&](uint32_t line) {
     const LoadsByLevel at = line < levels.size() ? levels[line] : LoadsByLevel{};
     const core::LineCounters* counted = line < all.lines.size() ? &all.lines[line] : nullptr;
-    const auto ratio = [](uint64_t a, uint64_t b, double otherwise) { return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : otherwise; };
+    const auto ratio = [](uint64_t a, uint64_t b, double otherwise) {
+      return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : otherwise;
+    };
     LineCost cost;
     cost.sectors = counted ? ratio(counted->global_sectors, counted->global_requests, 4) : 4;
     cost.wavefronts = counted ? ratio(counted->shared_wavefronts, counted->shared_requests, 1) : 1;
@@ -475,8 +486,8 @@ void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result) {
   inputs.threads_per_block = needs_.threads;
   inputs.occupancy = occupancy_;
   inputs.counters = report.counters;
-  inputs.phases =
-      WorkByPhase(Code(), ModelSchedule(Code(), Loops()), context_.chip, (needs_.threads + 31) / 32, all.block_counts, line_cost);
+  inputs.phases = WorkByPhase(Code(), ModelSchedule(Code(), Loops()), context_.chip, (needs_.threads + 31) / 32,
+                              all.block_counts, line_cost);
   for (const Work& phase : inputs.phases) inputs.work.Add(phase, 1);
   inputs.traffic = all.traffic;
   AddSpills(info, inputs);

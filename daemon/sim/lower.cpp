@@ -23,16 +23,31 @@ struct SpecialName {
   ConstantSlot::Kind kind;
 };
 using Kind = ConstantSlot::Kind;
-constexpr SpecialName kSpecials[] = {
-    {"%tid.x", Kind::kTidX}, {"%tid.y", Kind::kTidY}, {"%tid.z", Kind::kTidZ},
-    {"%ntid.x", Kind::kNtidX}, {"%ntid.y", Kind::kNtidY}, {"%ntid.z", Kind::kNtidZ},
-    {"%ctaid.x", Kind::kCtaidX}, {"%ctaid.y", Kind::kCtaidY}, {"%ctaid.z", Kind::kCtaidZ},
-    {"%nctaid.x", Kind::kNctaidX}, {"%nctaid.y", Kind::kNctaidY}, {"%nctaid.z", Kind::kNctaidZ},
-    {"%laneid", Kind::kLaneId}, {"%warpid", Kind::kWarpId}, {"%nwarpid", Kind::kNWarpId},
-    {"%lanemask_eq", Kind::kLanemaskEq}, {"%lanemask_le", Kind::kLanemaskLe}, {"%lanemask_lt", Kind::kLanemaskLt},
-    {"%lanemask_ge", Kind::kLanemaskGe}, {"%lanemask_gt", Kind::kLanemaskGt}, {"%smid", Kind::kSmId}, {"%nsmid", Kind::kNSmId},
-    {"%gridid", Kind::kGridId}, {"%total_smem_size", Kind::kTotalSharedSize},
-    {"%dynamic_smem_size", Kind::kDynamicSharedSize}};
+constexpr SpecialName kSpecials[] = {{"%tid.x", Kind::kTidX},
+                                     {"%tid.y", Kind::kTidY},
+                                     {"%tid.z", Kind::kTidZ},
+                                     {"%ntid.x", Kind::kNtidX},
+                                     {"%ntid.y", Kind::kNtidY},
+                                     {"%ntid.z", Kind::kNtidZ},
+                                     {"%ctaid.x", Kind::kCtaidX},
+                                     {"%ctaid.y", Kind::kCtaidY},
+                                     {"%ctaid.z", Kind::kCtaidZ},
+                                     {"%nctaid.x", Kind::kNctaidX},
+                                     {"%nctaid.y", Kind::kNctaidY},
+                                     {"%nctaid.z", Kind::kNctaidZ},
+                                     {"%laneid", Kind::kLaneId},
+                                     {"%warpid", Kind::kWarpId},
+                                     {"%nwarpid", Kind::kNWarpId},
+                                     {"%lanemask_eq", Kind::kLanemaskEq},
+                                     {"%lanemask_le", Kind::kLanemaskLe},
+                                     {"%lanemask_lt", Kind::kLanemaskLt},
+                                     {"%lanemask_ge", Kind::kLanemaskGe},
+                                     {"%lanemask_gt", Kind::kLanemaskGt},
+                                     {"%smid", Kind::kSmId},
+                                     {"%nsmid", Kind::kNSmId},
+                                     {"%gridid", Kind::kGridId},
+                                     {"%total_smem_size", Kind::kTotalSharedSize},
+                                     {"%dynamic_smem_size", Kind::kDynamicSharedSize}};
 
 // "_ZZ6kernelE4tile" is tile.
 std::string PlainName(std::string_view name) {
@@ -64,9 +79,19 @@ uint64_t LiteralBits(const PtxOperand& operand, Type type) {
 int ByteSize(Type type) {
   switch (type) {
     case Type::kNone: return 0;
-    case Type::kPred: case Type::kB8: case Type::kU8: case Type::kS8: return 1;
-    case Type::kB16: case Type::kU16: case Type::kS16: case Type::kF16: case Type::kBf16: return 2;
-    case Type::kB64: case Type::kU64: case Type::kS64: case Type::kF64: return 8;
+    case Type::kPred:
+    case Type::kB8:
+    case Type::kU8:
+    case Type::kS8: return 1;
+    case Type::kB16:
+    case Type::kU16:
+    case Type::kS16:
+    case Type::kF16:
+    case Type::kBf16: return 2;
+    case Type::kB64:
+    case Type::kU64:
+    case Type::kS64:
+    case Type::kF64: return 8;
     case Type::kB128: return 16;
     default: return 4;
   }
@@ -77,7 +102,9 @@ bool IsSigned(Type type) { return type == Type::kS8 || type == Type::kS16 || typ
 bool IsFloat(Type type) { return type >= Type::kF16; }
 
 RegisterClass ClassOf(Type type) {
-  return type == Type::kPred ? RegisterClass::kPredicate : ByteSize(type) == 8 ? RegisterClass::k64 : RegisterClass::k32;
+  return type == Type::kPred   ? RegisterClass::kPredicate
+         : ByteSize(type) == 8 ? RegisterClass::k64
+                               : RegisterClass::k32;
 }
 
 uint32_t Lowering::NewRegister(RegisterClass cls) {
@@ -140,7 +167,8 @@ bool Lowering::Unsupported(const PtxStatement& statement, std::string_view why) 
 }
 
 uint32_t Lowering::AnyRegister(const PtxOperand& operand) const {
-  return operand.kind == PtxOperand::Kind::kRegister && !operand.memory ? frame_->register_base + operand.index : kNoOperand;
+  return operand.kind == PtxOperand::Kind::kRegister && !operand.memory ? frame_->register_base + operand.index
+                                                                        : kNoOperand;
 }
 
 bool Lowering::UseRegister(Instruction& in, uint32_t id) {
@@ -153,7 +181,8 @@ bool Lowering::Def(Instruction& in, const PtxOperand& operand, RegisterClass cls
   if (in.operands != in.defs || operand.memory || operand.negated) return false;
   uint32_t id = kNoOperand;
   if (operand.kind == PtxOperand::Kind::kSink) id = NewRegister(cls);
-  else if (operand.kind == PtxOperand::Kind::kRegister && operand.offset == 0) id = frame_->register_base + operand.index;
+  else if (operand.kind == PtxOperand::Kind::kRegister && operand.offset == 0)
+    id = frame_->register_base + operand.index;
   if (id == kNoOperand || out_.registers[id].cls != cls) return false;
   ++in.defs;
   return UseRegister(in, id);
@@ -169,7 +198,9 @@ bool Lowering::Use(Instruction& in, const PtxOperand& operand, Type type) {
       if (operand.offset != 0) return false;
       id = frame_->register_base + operand.index;
       break;
-    case PtxOperand::Kind::kInteger: case PtxOperand::Kind::kFloat32: case PtxOperand::Kind::kFloat64:
+    case PtxOperand::Kind::kInteger:
+    case PtxOperand::Kind::kFloat32:
+    case PtxOperand::Kind::kFloat64:
       if (cls == RegisterClass::kPredicate) return false;
       id = Immediate(LiteralBits(operand, type), wide);
       break;
@@ -186,8 +217,7 @@ bool Lowering::Use(Instruction& in, const PtxOperand& operand, Type type) {
         id = Constant(slot);
       }
       break;
-    default:
-      return false;
+    default: return false;
   }
   if (out_.registers[id].cls != cls) return false;
   return UseRegister(in, id);
@@ -254,12 +284,11 @@ bool Lowering::VariableAddress(uint32_t variable, int64_t offset, uint32_t& id) 
         slot.value = SharedOffset(variable) + static_cast<uint64_t>(offset);
       }
       break;
-    case Space::kLocal:
-      slot.value = LocalOffset(variable) + static_cast<uint64_t>(offset);
-      break;
+    case Space::kLocal: slot.value = LocalOffset(variable) + static_cast<uint64_t>(offset); break;
     case Space::kParam: {
       auto parameter = parameters_.find(variable);
-      slot.value = (parameter != parameters_.end() ? parameter->second : LocalOffset(variable)) + static_cast<uint64_t>(offset);
+      slot.value =
+          (parameter != parameters_.end() ? parameter->second : LocalOffset(variable)) + static_cast<uint64_t>(offset);
       break;
     }
     default:
@@ -309,7 +338,8 @@ bool Lowering::Address(Instruction& in, const PtxOperand& operand) {
   return UseRegister(in, id);
 }
 
-bool Lowering::Operands(Instruction in, const Opcode& opcode, const PtxStatement& statement, std::initializer_list<Type> uses) {
+bool Lowering::Operands(Instruction in, const Opcode& opcode, const PtxStatement& statement,
+                        std::initializer_list<Type> uses) {
   if (!opcode.Empty() || statement.operands.size() != uses.size() + 1) return false;
   const bool wide_product = in.mul == MulMode::kWide;
   RegisterClass result = ClassOf(in.type);
@@ -323,7 +353,8 @@ bool Lowering::Operands(Instruction in, const Opcode& opcode, const PtxStatement
 }
 
 void Lowering::Statement(const PtxStatement& statement) {
-  if (statement.guard != UINT32_MAX && out_.registers[frame_->register_base + statement.guard].cls != RegisterClass::kPredicate) {
+  if (statement.guard != UINT32_MAX &&
+      out_.registers[frame_->register_base + statement.guard].cls != RegisterClass::kPredicate) {
     Unsupported(statement, "its guard is not a predicate");
     return;
   }
@@ -372,7 +403,8 @@ Result<Lowered> Lowering::Lower(uint32_t index) {
     parameters_[variable] = static_cast<uint32_t>(offset);
     out_.info.parameters.push_back({static_cast<uint32_t>(offset), static_cast<uint32_t>(v.bytes)});
     offset += v.bytes;
-    if (offset > 64 * 1024) return Fail(ErrorCode::kCorrupt, "kernel " + out_.info.symbol + " has too many parameter bytes");
+    if (offset > 64 * 1024)
+      return Fail(ErrorCode::kCorrupt, "kernel " + out_.info.symbol + " has too many parameter bytes");
   }
   out_.info.parameter_bytes = static_cast<uint32_t>(offset);
   Frame frame;

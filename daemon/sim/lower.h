@@ -1,8 +1,9 @@
-// From the tree to instructions over virtual registers: calls inlined, constants and special registers interned, branches to labels.
-// Internal to DecodePtx.
+// From the tree to instructions over virtual registers: calls inlined, constants and special registers interned,
+// branches to labels. Internal to DecodePtx.
 //
-// `.param` variables of calls live in the thread's local memory; an entry's parameters are constants. A call to a function that is
-// on the stack of inlined ones already (recursion), and everything else that we do not execute, becomes Op::kUnsupported.
+// `.param` variables of calls live in the thread's local memory; an entry's parameters are constants. A call to a
+// function that is on the stack of inlined ones already (recursion), and everything else that we do not execute,
+// becomes Op::kUnsupported.
 #pragma once
 
 #include <map>
@@ -25,8 +26,8 @@ struct VirtualRegister {
 
 struct Lowered {
   KernelInfo info;
-  std::vector<Instruction> code;          // reg[]: virtual registers; branches: `block` is a label
-  std::vector<uint32_t> labels;           // label -> position in code
+  std::vector<Instruction> code;  // reg[]: virtual registers; branches: `block` is a label
+  std::vector<uint32_t> labels;   // label -> position in code
   std::vector<VirtualRegister> registers;
   std::vector<ConstantSlot> constants;
   std::vector<std::pair<uint32_t, std::string>> shared_names;

@@ -1,4 +1,5 @@
-// Families that compute: which of their forms we execute, and how they are counted. A form that is not listed is not simulated.
+// Families that compute: which of their forms we execute, and how they are counted. A form that is not listed is not
+// simulated.
 #include "sim/lower.h"
 #include "sim/lower_types.h"
 
@@ -15,11 +16,11 @@ bool RoundingFits(Type type, Rounding rounding) {
 constexpr std::pair<std::string_view, MulMode> kMulModes[] = {
     {"lo", MulMode::kLo}, {"hi", MulMode::kHi}, {"wide", MulMode::kWide}};
 constexpr std::pair<std::string_view, TestMode> kTests[] = {
-    {"finite", TestMode::kFinite},  {"infinite", TestMode::kInfinite}, {"number", TestMode::kNumber},
-    {"notanumber", TestMode::kNotANumber}, {"normal", TestMode::kNormal}, {"subnormal", TestMode::kSubnormal}};
-constexpr std::pair<std::string_view, PrmtMode> kPrmtModes[] = {
-    {"f4e", PrmtMode::kF4e}, {"b4e", PrmtMode::kB4e}, {"rc8", PrmtMode::kRc8}, {"ecl", PrmtMode::kEcl},
-    {"ecr", PrmtMode::kEcr}, {"rc16", PrmtMode::kRc16}};
+    {"finite", TestMode::kFinite},         {"infinite", TestMode::kInfinite}, {"number", TestMode::kNumber},
+    {"notanumber", TestMode::kNotANumber}, {"normal", TestMode::kNormal},     {"subnormal", TestMode::kSubnormal}};
+constexpr std::pair<std::string_view, PrmtMode> kPrmtModes[] = {{"f4e", PrmtMode::kF4e}, {"b4e", PrmtMode::kB4e},
+                                                                {"rc8", PrmtMode::kRc8}, {"ecl", PrmtMode::kEcl},
+                                                                {"ecr", PrmtMode::kEcr}, {"rc16", PrmtMode::kRc16}};
 
 }  // namespace
 
@@ -102,7 +103,8 @@ bool Lowering::MulMad(Opcode& opcode, const PtxStatement& statement) {
   if (!mad) return Operands(in, opcode, statement, {type, type});
   Type addend = type;
   if (in.mul == MulMode::kWide) {
-    addend = ByteSize(type) == 4 ? (IsSigned(type) ? Type::kS64 : Type::kU64) : (IsSigned(type) ? Type::kS32 : Type::kU32);
+    addend =
+        ByteSize(type) == 4 ? (IsSigned(type) ? Type::kS64 : Type::kU64) : (IsSigned(type) ? Type::kS32 : Type::kU32);
   }
   return Operands(in, opcode, statement, {type, type, addend});
 }
@@ -130,7 +132,8 @@ bool Lowering::DivRem(Opcode& opcode, const PtxStatement& statement) {
     in.count_as = FloatClass(type);
     in.flops = 1;
     const int forms = (in.approx ? 1 : 0) + (in.full_range ? 1 : 0) + (opcode.rounding != Rounding::kDefault ? 1 : 0);
-    if (opcode.sat || forms > 1 || (type == Type::kF64 && (in.approx || in.full_range)) || !RoundingFits(type, in.rounding))
+    if (opcode.sat || forms > 1 || (type == Type::kF64 && (in.approx || in.full_range)) ||
+        !RoundingFits(type, in.rounding))
       return false;
   } else if (!IsInteger(type) || in.approx || in.full_range || in.ftz || in.sat || in.rounding != Rounding::kDefault) {
     return false;
@@ -175,9 +178,14 @@ bool Lowering::SpecialFunction(Opcode& opcode, const PtxStatement& statement) {
   const Type type = opcode.type();
   const std::string_view family = opcode.family();
   if (opcode.type_count() != 1 || opcode.sat) return false;
-  const Op op = family == "rcp" ? Op::kRcp : family == "sqrt" ? Op::kSqrt : family == "rsqrt" ? Op::kRsqrt
-              : family == "sin" ? Op::kSin : family == "cos" ? Op::kCos : family == "lg2" ? Op::kLg2
-              : family == "ex2" ? Op::kEx2 : Op::kTanh;
+  const Op op = family == "rcp"     ? Op::kRcp
+                : family == "sqrt"  ? Op::kSqrt
+                : family == "rsqrt" ? Op::kRsqrt
+                : family == "sin"   ? Op::kSin
+                : family == "cos"   ? Op::kCos
+                : family == "lg2"   ? Op::kLg2
+                : family == "ex2"   ? Op::kEx2
+                                    : Op::kTanh;
   Instruction in = Start(op, type, core::InstructionClass::kSfu);
   CopyFloatModifiers(in, opcode);
   in.approx = opcode.approx;
@@ -201,8 +209,8 @@ bool Lowering::Bits(Opcode& opcode, const PtxStatement& statement) {
   Instruction in = Start(Op::kPopc, type, core::InstructionClass::kInteger);
   const bool bits = type == Type::kB32 || type == Type::kB64;
   auto narrow_result = [&]() {  // popc, clz and bfind give 32 bits whatever they read
-    return opcode.Empty() && operands.size() == 2 && Def(in, operands[0], RegisterClass::k32) && Use(in, operands[1], type) &&
-           (Emit(in), true);
+    return opcode.Empty() && operands.size() == 2 && Def(in, operands[0], RegisterClass::k32) &&
+           Use(in, operands[1], type) && (Emit(in), true);
   };
   if (family == "popc" || family == "clz") {
     in.op = family == "popc" ? Op::kPopc : Op::kClz;
@@ -274,9 +282,11 @@ bool Lowering::Bits(Opcode& opcode, const PtxStatement& statement) {
     in.op = Op::kTestp;
     in.count_as = type == Type::kF64 ? core::InstructionClass::kFp64 : core::InstructionClass::kFp32;
     TestMode mode = TestMode::kFinite;
-    if (!opcode.TakeOne(kTests, mode) || (type != Type::kF32 && type != Type::kF64) || operands.size() != 2) return false;
+    if (!opcode.TakeOne(kTests, mode) || (type != Type::kF32 && type != Type::kF64) || operands.size() != 2)
+      return false;
     in.mode = static_cast<uint8_t>(mode);
-    return opcode.Empty() && Def(in, operands[0], RegisterClass::kPredicate) && Use(in, operands[1], type) && (Emit(in), true);
+    return opcode.Empty() && Def(in, operands[0], RegisterClass::kPredicate) && Use(in, operands[1], type) &&
+           (Emit(in), true);
   }
   return false;
 }
@@ -287,8 +297,13 @@ bool Lowering::Logic(Opcode& opcode, const PtxStatement& statement) {
   const std::string_view family = opcode.family();
   const auto& operands = statement.operands;
   if (opcode.type_count() != 1 || opcode.sat || opcode.ftz) return false;
-  const Op op = family == "and" ? Op::kAnd : family == "or" ? Op::kOr : family == "xor" ? Op::kXor : family == "not" ? Op::kNot
-              : family == "cnot" ? Op::kCnot : family == "shl" ? Op::kShl : Op::kShr;
+  const Op op = family == "and"    ? Op::kAnd
+                : family == "or"   ? Op::kOr
+                : family == "xor"  ? Op::kXor
+                : family == "not"  ? Op::kNot
+                : family == "cnot" ? Op::kCnot
+                : family == "shl"  ? Op::kShl
+                                   : Op::kShr;
   Instruction in = Start(op, type, core::InstructionClass::kInteger);
   if (type == Type::kPred) {
     if (op == Op::kShl || op == Op::kShr || op == Op::kCnot || !opcode.Empty()) return false;
@@ -309,7 +324,8 @@ bool Lowering::Logic(Opcode& opcode, const PtxStatement& statement) {
 
 bool Lowering::Dot(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.type_count() != 2) return false;
-  Instruction in = Start(opcode.family() == "dp4a" ? Op::kDp4a : Op::kDp2a, Type::kB32, core::InstructionClass::kInteger);
+  Instruction in =
+      Start(opcode.family() == "dp4a" ? Op::kDp4a : Op::kDp2a, Type::kB32, core::InstructionClass::kInteger);
   const bool a_signed = opcode.type(0) == Type::kS32, b_signed = opcode.type(1) == Type::kS32;
   if ((!a_signed && opcode.type(0) != Type::kU32) || (!b_signed && opcode.type(1) != Type::kU32)) return false;
   if (in.op == Op::kDp2a && !opcode.TakeOne(kMulModes, in.mul)) return false;
@@ -331,8 +347,8 @@ const std::unordered_map<std::string_view, Lowering::Builder>& Lowering::Builder
     add(&Lowering::Unary, {"abs", "neg"});
     add(&Lowering::MinMax, {"min", "max"});
     add(&Lowering::SpecialFunction, {"rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"});
-    add(&Lowering::Bits, {"popc", "clz", "bfind", "brev", "bfe", "bfi", "bmsk", "szext", "prmt", "lop3", "shf", "fns", "sad",
-                          "copysign", "testp"});
+    add(&Lowering::Bits, {"popc", "clz", "bfind", "brev", "bfe", "bfi", "bmsk", "szext", "prmt", "lop3", "shf", "fns",
+                          "sad", "copysign", "testp"});
     add(&Lowering::Logic, {"and", "or", "xor", "not", "cnot", "shl", "shr"});
     add(&Lowering::Dot, {"dp4a", "dp2a"});
     add(&Lowering::Set, {"set", "setp"});
@@ -343,8 +359,8 @@ const std::unordered_map<std::string_view, Lowering::Builder>& Lowering::Builder
     add(&Lowering::Atomic, {"atom", "red"});
     add(&Lowering::Cvta, {"cvta"});
     add(&Lowering::IsSpace, {"isspacep"});
-    add(&Lowering::NoOperation, {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "pmevent", "discard", "applypriority",
-                                 "createpolicy", "griddepcontrol", "setmaxnreg"});
+    add(&Lowering::NoOperation, {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "pmevent", "discard",
+                                 "applypriority", "createpolicy", "griddepcontrol", "setmaxnreg"});
     add(&Lowering::Branch, {"bra"});
     add(&Lowering::Exit, {"exit", "ret", "trap", "brkpt"});
     add(&Lowering::Barrier, {"bar", "barrier"});

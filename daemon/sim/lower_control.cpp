@@ -17,7 +17,8 @@ constexpr size_t kDepthLimit = 64;
 // The guard of a branch is its operand.
 bool Lowering::Branch(Opcode& opcode, const PtxStatement& statement) {
   opcode.Take("uni");
-  if (!opcode.Empty() || statement.operands.size() != 1 || statement.operands[0].kind != PtxOperand::Kind::kLabel) return false;
+  if (!opcode.Empty() || statement.operands.size() != 1 || statement.operands[0].kind != PtxOperand::Kind::kLabel)
+    return false;
   Instruction in = Start(Op::kBranch, Type::kNone, core::InstructionClass::kControl);
   if (in.guard != kNoOperand) {
     UseRegister(in, in.guard);
@@ -44,7 +45,8 @@ bool Lowering::Exit(Opcode& opcode, const PtxStatement& statement) {
     Emit(in);
     return true;
   }
-  Instruction in = Start(family == "ret" || family == "exit" ? Op::kExit : Op::kTrap, Type::kNone, core::InstructionClass::kControl);
+  Instruction in =
+      Start(family == "ret" || family == "exit" ? Op::kExit : Op::kTrap, Type::kNone, core::InstructionClass::kControl);
   if (in.op == Op::kTrap) {
     in.text = static_cast<uint32_t>(texts_.size());
     texts_.push_back(std::string(family) + " executed");
@@ -55,7 +57,8 @@ bool Lowering::Exit(Opcode& opcode, const PtxStatement& statement) {
 
 // The value that the caller stored in a .param variable.
 bool Lowering::LoadArgument(const PtxOperand& operand, Type type, uint32_t& id) {
-  if (operand.kind != PtxOperand::Kind::kVariable || module_.variables[operand.index].space != Space::kParam) return false;
+  if (operand.kind != PtxOperand::Kind::kVariable || module_.variables[operand.index].space != Space::kParam)
+    return false;
   Instruction in = Start(Op::kLoad, type, core::InstructionClass::kMove);
   in.counted = 0;
   in.space = Space::kLocal;
@@ -73,7 +76,8 @@ bool Lowering::CallKnown(const PtxStatement& statement, std::string_view name) {
   const auto& arguments = statement.arguments;
   if (name == "vprintf") {
     uint32_t format = 0, list = 0;
-    if (arguments.size() != 2 || !LoadArgument(arguments[0], Type::kU64, format) || !LoadArgument(arguments[1], Type::kU64, list))
+    if (arguments.size() != 2 || !LoadArgument(arguments[0], Type::kU64, format) ||
+        !LoadArgument(arguments[1], Type::kU64, list))
       return false;
     Instruction in = Start(Op::kPrint, Type::kU64, core::InstructionClass::kControl);
     UseRegister(in, format);
@@ -113,7 +117,8 @@ bool Lowering::Call(const PtxStatement& statement) {
   for (const PtxFunction* active : stack_)
     if (active == &callee) return Unsupported(statement, fmt::format("{} calls itself", callee.name));
   if (stack_.size() >= kDepthLimit) return Unsupported(statement, "calls nested too deeply");
-  if (statement.arguments.size() != callee.parameters.size() || statement.results.size() != callee.results.size()) return false;
+  if (statement.arguments.size() != callee.parameters.size() || statement.results.size() != callee.results.size())
+    return false;
   Frame frame;
   auto bind = [&](const std::vector<PtxOperand>& actual, const std::vector<uint32_t>& formal) {
     for (size_t i = 0; i < actual.size(); ++i) {
@@ -165,7 +170,8 @@ bool Lowering::Barrier(Opcode& opcode, const PtxStatement& statement) {
     else if (!opcode.Take("popc")) return false;
     in.mode = static_cast<uint8_t>(mode);
     if (operands.size() < 3 || operands.size() > 4) return false;
-    if (!Def(in, operands[at++], mode == VoteMode::kBallot ? RegisterClass::k32 : RegisterClass::kPredicate)) return false;
+    if (!Def(in, operands[at++], mode == VoteMode::kBallot ? RegisterClass::k32 : RegisterClass::kPredicate))
+      return false;
   } else {
     opcode.Take("sync");
     if (operands.empty() || operands.size() > 2) return false;
@@ -185,7 +191,8 @@ bool Lowering::Barrier(Opcode& opcode, const PtxStatement& statement) {
 bool Lowering::Shuffle(Opcode& opcode, const PtxStatement& statement) {
   const auto& operands = statement.operands;
   ShuffleMode mode = ShuffleMode::kIdx;
-  if (!opcode.Take("sync") || !opcode.TakeOne(kShuffles, mode) || !opcode.Empty() || opcode.type() != Type::kB32) return false;
+  if (!opcode.Take("sync") || !opcode.TakeOne(kShuffles, mode) || !opcode.Empty() || opcode.type() != Type::kB32)
+    return false;
   if (operands.size() != 5) return false;
   Instruction in = Start(Op::kShuffle, Type::kB32, core::InstructionClass::kWarp);
   in.mode = static_cast<uint8_t>(mode);

@@ -6,11 +6,13 @@ namespace warpwright::sim {
 namespace {
 
 constexpr std::pair<std::string_view, Compare> kCompares[] = {
-    {"eq", Compare::kEq},   {"ne", Compare::kNe},   {"lt", Compare::kLt},   {"le", Compare::kLe},   {"gt", Compare::kGt},
-    {"ge", Compare::kGe},   {"lo", Compare::kLo},   {"ls", Compare::kLs},   {"hi", Compare::kHi},   {"hs", Compare::kHs},
-    {"equ", Compare::kEqu}, {"neu", Compare::kNeu}, {"ltu", Compare::kLtu}, {"leu", Compare::kLeu}, {"gtu", Compare::kGtu},
-    {"geu", Compare::kGeu}, {"num", Compare::kNum}, {"nan", Compare::kNan}};
-constexpr std::pair<std::string_view, BoolOp> kBoolOps[] = {{"and", BoolOp::kAnd}, {"or", BoolOp::kOr}, {"xor", BoolOp::kXor}};
+    {"eq", Compare::kEq},   {"ne", Compare::kNe},   {"lt", Compare::kLt},   {"le", Compare::kLe},
+    {"gt", Compare::kGt},   {"ge", Compare::kGe},   {"lo", Compare::kLo},   {"ls", Compare::kLs},
+    {"hi", Compare::kHi},   {"hs", Compare::kHs},   {"equ", Compare::kEqu}, {"neu", Compare::kNeu},
+    {"ltu", Compare::kLtu}, {"leu", Compare::kLeu}, {"gtu", Compare::kGtu}, {"geu", Compare::kGeu},
+    {"num", Compare::kNum}, {"nan", Compare::kNan}};
+constexpr std::pair<std::string_view, BoolOp> kBoolOps[] = {
+    {"and", BoolOp::kAnd}, {"or", BoolOp::kOr}, {"xor", BoolOp::kXor}};
 
 }  // namespace
 
@@ -39,7 +41,8 @@ bool Lowering::Set(Opcode& opcode, const PtxStatement& statement) {
   if (predicate) {
     const PtxOperand& result = operands[0];
     if (result.kind == PtxOperand::Kind::kVector && result.text == "|" && result.elements.size() == 2) {
-      if (!Def(in, result.elements[0], RegisterClass::kPredicate) || !Def(in, result.elements[1], RegisterClass::kPredicate))
+      if (!Def(in, result.elements[0], RegisterClass::kPredicate) ||
+          !Def(in, result.elements[1], RegisterClass::kPredicate))
         return false;
     } else if (packed || !Def(in, result, RegisterClass::kPredicate)) {
       return false;  // a packed comparison always has two results
@@ -48,7 +51,8 @@ bool Lowering::Set(Opcode& opcode, const PtxStatement& statement) {
     in.from = opcode.type(0);
     const bool ok = in.from == Type::kU32 || in.from == Type::kS32 || in.from == Type::kF32 ||
                     (in.from == Type::kF16 && type == Type::kF16) || (in.from == Type::kBf16 && type == Type::kBf16) ||
-                    (in.from == Type::kF16x2 && type == Type::kF16x2) || (in.from == Type::kBf16x2 && type == Type::kBf16x2) ||
+                    (in.from == Type::kF16x2 && type == Type::kF16x2) ||
+                    (in.from == Type::kBf16x2 && type == Type::kBf16x2) ||
                     ((in.from == Type::kU16 || in.from == Type::kS16) && (type == Type::kF16 || type == Type::kBf16));
     if (!ok || !Def(in, operands[0], RegisterClass::k32)) return false;
     if (packed && in.from == Type::kF32) return false;
@@ -67,10 +71,12 @@ bool Lowering::Set(Opcode& opcode, const PtxStatement& statement) {
 bool Lowering::Select(Opcode& opcode, const PtxStatement& statement) {
   const Type type = opcode.type();
   const auto& operands = statement.operands;
-  if (type == Type::kPred || type == Type::kNone || ByteSize(type) < 2 || ByteSize(type) > 8 || opcode.sat) return false;
+  if (type == Type::kPred || type == Type::kNone || ByteSize(type) < 2 || ByteSize(type) > 8 || opcode.sat)
+    return false;
   if (opcode.family() == "slct") {
     const Type selector = opcode.type(1);
-    if (opcode.type_count() != 2 || ByteSize(type) < 4 || (selector != Type::kS32 && selector != Type::kF32)) return false;
+    if (opcode.type_count() != 2 || ByteSize(type) < 4 || (selector != Type::kS32 && selector != Type::kF32))
+      return false;
     Instruction in = Start(Op::kSlct, type, core::InstructionClass::kInteger);
     in.from = selector;
     in.ftz = opcode.ftz;
@@ -99,7 +105,8 @@ bool Lowering::Convert(Opcode& opcode, const PtxStatement& statement) {
     in.op = Op::kConvertPack;
     if (from != Type::kF32 || operands.size() != 3 || opcode.ftz || opcode.sat) return false;
     if (in.rounding != Rounding::kNearest && in.rounding != Rounding::kZero) return false;
-    if (!Def(in, operands[0], RegisterClass::k32) || !Use(in, operands[1], from) || !Use(in, operands[2], from)) return false;
+    if (!Def(in, operands[0], RegisterClass::k32) || !Use(in, operands[1], from) || !Use(in, operands[2], from))
+      return false;
     Emit(in);
     return true;
   }
@@ -136,7 +143,8 @@ bool Lowering::Move(Opcode& opcode, const PtxStatement& statement) {
   const Type type = opcode.type();
   const auto& operands = statement.operands;
   if (opcode.type_count() != 1 || operands.size() != 2 || !opcode.Empty() || type == Type::kB128) return false;
-  const bool pack = operands[1].kind == PtxOperand::Kind::kVector, unpack = operands[0].kind == PtxOperand::Kind::kVector;
+  const bool pack = operands[1].kind == PtxOperand::Kind::kVector,
+             unpack = operands[0].kind == PtxOperand::Kind::kVector;
   if (pack || unpack) {
     const auto& elements = operands[pack ? 1 : 0].elements;
     const auto count = static_cast<int>(elements.size());

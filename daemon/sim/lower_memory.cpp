@@ -8,13 +8,15 @@ namespace warpwright::sim {
 namespace {
 
 constexpr std::pair<std::string_view, AtomicOp> kAtomics[] = {
-    {"add", AtomicOp::kAdd}, {"min", AtomicOp::kMin}, {"max", AtomicOp::kMax}, {"inc", AtomicOp::kInc}, {"dec", AtomicOp::kDec},
-    {"and", AtomicOp::kAnd}, {"or", AtomicOp::kOr},   {"xor", AtomicOp::kXor}, {"exch", AtomicOp::kExch}, {"cas", AtomicOp::kCas}};
+    {"add", AtomicOp::kAdd},   {"min", AtomicOp::kMin}, {"max", AtomicOp::kMax}, {"inc", AtomicOp::kInc},
+    {"dec", AtomicOp::kDec},   {"and", AtomicOp::kAnd}, {"or", AtomicOp::kOr},   {"xor", AtomicOp::kXor},
+    {"exch", AtomicOp::kExch}, {"cas", AtomicOp::kCas}};
 
 bool TakeSpace(Opcode& opcode, Space& space) {
   static constexpr std::pair<std::string_view, Space> kSpaces[] = {
-      {"global", Space::kGlobal},      {"shared", Space::kShared}, {"shared::cta", Space::kShared}, {"local", Space::kLocal},
-      {"const", Space::kConst},        {"param", Space::kParam},   {"param::entry", Space::kParam}, {"param::func", Space::kParam}};
+      {"global", Space::kGlobal},      {"shared", Space::kShared},    {"shared::cta", Space::kShared},
+      {"local", Space::kLocal},        {"const", Space::kConst},      {"param", Space::kParam},
+      {"param::entry", Space::kParam}, {"param::func", Space::kParam}};
   return opcode.TakeOne(kSpaces, space);
 }
 
@@ -22,7 +24,8 @@ core::InstructionClass LoadClass(Space space) {
   switch (space) {
     case Space::kShared: return core::InstructionClass::kSharedLoad;
     case Space::kLocal: return core::InstructionClass::kLocalLoad;
-    case Space::kConst: case Space::kParam: return core::InstructionClass::kConstantLoad;
+    case Space::kConst:
+    case Space::kParam: return core::InstructionClass::kConstantLoad;
     default: return core::InstructionClass::kGlobalLoad;
   }
 }
@@ -36,9 +39,11 @@ core::InstructionClass StoreClass(Space space) {
 
 // Hints that change neither the result nor what we count; false where one remains.
 void TakeHints(Opcode& opcode, Instruction& in, bool& acquires, bool& releases) {
-  for (std::string_view word : {"weak", "cta", "gpu", "sys", "cluster", "unified", "ca", "cs", "lu", "wb", "mmio"}) opcode.Take(word);
+  for (std::string_view word : {"weak", "cta", "gpu", "sys", "cluster", "unified", "ca", "cs", "lu", "wb", "mmio"})
+    opcode.Take(word);
   in.read_only |= opcode.Take("nc");
-  while (opcode.TakeStartingWith("L1::") || opcode.TakeStartingWith("L2::")) {}
+  while (opcode.TakeStartingWith("L1::") || opcode.TakeStartingWith("L2::")) {
+  }
   acquires = opcode.Take("acquire");
   releases = opcode.Take("release");
   if (acquires || releases || opcode.Take("volatile") || opcode.Take("relaxed")) in.is_volatile = in.bypass_l1 = true;
@@ -54,10 +59,13 @@ bool Lowering::LoadParameter(const Opcode& opcode, const PtxStatement& statement
   const uint32_t size = static_cast<uint32_t>(ByteSize(type));
   const auto place = parameters_.find(address.index);
   const PtxVariable& variable = module_.variables[address.index];
-  if (address.offset < 0 || static_cast<uint64_t>(address.offset) + size * static_cast<uint64_t>(vector) > variable.bytes) return false;
+  if (address.offset < 0 ||
+      static_cast<uint64_t>(address.offset) + size * static_cast<uint64_t>(vector) > variable.bytes)
+    return false;
   if (address.offset % size != 0) return false;
   for (int i = 0; i < vector; ++i) {
-    const PtxOperand& target = vector == 1 ? statement.operands[0] : statement.operands[0].elements[static_cast<size_t>(i)];
+    const PtxOperand& target =
+        vector == 1 ? statement.operands[0] : statement.operands[0].elements[static_cast<size_t>(i)];
     const uint32_t id = AnyRegister(target);
     if (id == kNoOperand && target.kind != PtxOperand::Kind::kSink) return false;
     const bool wide = id == kNoOperand ? size == 8 : out_.registers[id].cls == RegisterClass::k64;
@@ -115,7 +123,8 @@ bool Lowering::LoadStore(Opcode& opcode, const PtxStatement& statement) {
   for (int i = 0; i < vector; ++i) {
     const PtxOperand& element = vector == 1 ? data : data.elements[static_cast<size_t>(i)];
     const uint32_t id = AnyRegister(element);
-    const bool element_wide = id == kNoOperand ? (first ? wide_type : wide) : out_.registers[id].cls == RegisterClass::k64;
+    const bool element_wide =
+        id == kNoOperand ? (first ? wide_type : wide) : out_.registers[id].cls == RegisterClass::k64;
     if (!first && element_wide != wide) return false;
     wide = element_wide;
     first = false;
@@ -127,7 +136,8 @@ bool Lowering::LoadStore(Opcode& opcode, const PtxStatement& statement) {
   if (!Address(in, address)) return false;
   if (!load) {
     for (int i = 0; i < vector; ++i)
-      if (!Use(in, vector == 1 ? data : data.elements[static_cast<size_t>(i)], wide && !wide_type ? Type::kB64 : type)) return false;
+      if (!Use(in, vector == 1 ? data : data.elements[static_cast<size_t>(i)], wide && !wide_type ? Type::kB64 : type))
+        return false;
   }
   out_.has_strong_shared |= in.is_volatile && (space == Space::kShared || space == Space::kGeneric);
   if (space == Space::kShared || space == Space::kGeneric)
@@ -161,14 +171,18 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
   bool ok = false;
   switch (type) {
     case Type::kB16: ok = op == AtomicOp::kCas; break;
-    case Type::kB32: case Type::kB64: ok = bitwise; break;
+    case Type::kB32:
+    case Type::kB64: ok = bitwise; break;
     case Type::kU32: ok = true; break;
     case Type::kS32: ok = op <= AtomicOp::kMax; break;
     case Type::kU64: ok = op <= AtomicOp::kMax || op == AtomicOp::kExch || op == AtomicOp::kCas; break;
     case Type::kS64: ok = op == AtomicOp::kMin || op == AtomicOp::kMax || op == AtomicOp::kAdd; break;
-    case Type::kF32: case Type::kF64: case Type::kF16: case Type::kF16x2: case Type::kBf16: case Type::kBf16x2:
-      ok = op == AtomicOp::kAdd || (type == Type::kF32 && op == AtomicOp::kExch);
-      break;
+    case Type::kF32:
+    case Type::kF64:
+    case Type::kF16:
+    case Type::kF16x2:
+    case Type::kBf16:
+    case Type::kBf16x2: ok = op == AtomicOp::kAdd || (type == Type::kF32 && op == AtomicOp::kExch); break;
     default: break;
   }
   if (!ok || (reduction && (op == AtomicOp::kExch || op == AtomicOp::kCas))) return false;
@@ -181,14 +195,16 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
     if (!Use(in, operands[first + 1 + i], type)) return false;
   if (space != Space::kShared) out_.info.uses_global_atomics = true;
   out_.has_strong_shared |= space != Space::kGlobal;
-  if (ByteSize(type) == 2 && space != Space::kGlobal) out_.shared_minimum_width = std::min(out_.shared_minimum_width, 2u);
+  if (ByteSize(type) == 2 && space != Space::kGlobal)
+    out_.shared_minimum_width = std::min(out_.shared_minimum_width, 2u);
   if (releases) EmitFence(false);
   Emit(in);
   if (acquires) EmitFence(false);
   return true;
 }
 
-// `counted`: an instruction of the program; else what `acquire` and `release` stand for, which is a little less than a fence.
+// `counted`: an instruction of the program; else what `acquire` and `release` stand for, which is a little less than a
+// fence.
 void Lowering::EmitFence(bool counted) {
   Instruction fence = Start(Op::kFence, Type::kNone, core::InstructionClass::kOther);
   fence.counted = counted ? 1 : 0;
@@ -202,21 +218,26 @@ bool Lowering::Cvta(Opcode& opcode, const PtxStatement& statement) {
   Space space = Space::kGeneric;
   if (!TakeSpace(opcode, space) || opcode.type_count() != 1 || opcode.type() != Type::kU64) return false;
   Instruction in = Start(Op::kCvta, Type::kU64, core::InstructionClass::kMove);
-  const uint64_t window = space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow
-                        : space == Space::kParam ? kParamWindow : 0;
+  const uint64_t window = space == Space::kShared  ? kSharedWindow
+                          : space == Space::kLocal ? kLocalWindow
+                          : space == Space::kParam ? kParamWindow
+                                                   : 0;
   in.immediate = static_cast<int64_t>(to ? 0 - window : window);
   return Operands(in, opcode, statement, {Type::kU64});
 }
 
 bool Lowering::IsSpace(Opcode& opcode, const PtxStatement& statement) {
   Instruction in = Start(Op::kIsSpace, Type::kU64, core::InstructionClass::kInteger);
-  if (!TakeSpace(opcode, in.space) || !opcode.Empty() || opcode.type_count() != 0 || statement.operands.size() != 2) return false;
-  if (!Def(in, statement.operands[0], RegisterClass::kPredicate) || !Use(in, statement.operands[1], Type::kU64)) return false;
+  if (!TakeSpace(opcode, in.space) || !opcode.Empty() || opcode.type_count() != 0 || statement.operands.size() != 2)
+    return false;
+  if (!Def(in, statement.operands[0], RegisterClass::kPredicate) || !Use(in, statement.operands[1], Type::kU64))
+    return false;
   Emit(in);
   return true;
 }
 
-// Ordering and hints: the simulator runs in order, and a fence matters to the check of races alone. createpolicy's result is a hint too.
+// Ordering and hints: the simulator runs in order, and a fence matters to the check of races alone. createpolicy's
+// result is a hint too.
 bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.family() == "createpolicy") {
     if (statement.operands.empty()) return false;

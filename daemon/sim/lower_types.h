@@ -8,15 +8,23 @@ namespace warpwright::sim {
 
 inline bool IsInteger(Type type, bool sixteen = true) {
   switch (type) {
-    case Type::kU16: case Type::kS16: return sixteen;
-    case Type::kU32: case Type::kS32: case Type::kU64: case Type::kS64: return true;
+    case Type::kU16:
+    case Type::kS16: return sixteen;
+    case Type::kU32:
+    case Type::kS32:
+    case Type::kU64:
+    case Type::kS64: return true;
     default: return false;
   }
 }
-inline bool IsHalf(Type type) { return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2; }
+inline bool IsHalf(Type type) {
+  return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2;
+}
 
 inline core::InstructionClass FloatClass(Type type) {
-  return type == Type::kF64 ? core::InstructionClass::kFp64 : type == Type::kF32 ? core::InstructionClass::kFp32 : core::InstructionClass::kFp16;
+  return type == Type::kF64   ? core::InstructionClass::kFp64
+         : type == Type::kF32 ? core::InstructionClass::kFp32
+                              : core::InstructionClass::kFp16;
 }
 inline uint8_t Lanes(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2 ? 2 : 1; }
 inline void CopyFloatModifiers(Instruction& in, const Opcode& opcode) {

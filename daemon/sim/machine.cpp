@@ -21,9 +21,7 @@ class AlignedBytes {
  public:
   AlignedBytes() = default;
   explicit AlignedBytes(size_t bytes) : data_(std::make_unique<std::byte[]>(bytes + 128)) {}
-  std::byte* get() const {
-    return reinterpret_cast<std::byte*>(AlignUp(reinterpret_cast<uintptr_t>(data_.get()), 64));
-  }
+  std::byte* get() const { return reinterpret_cast<std::byte*>(AlignUp(reinterpret_cast<uintptr_t>(data_.get()), 64)); }
 
  private:
   std::unique_ptr<std::byte[]> data_;
@@ -78,7 +76,8 @@ uint64_t SlotValue(const ConstantSlot& slot, const Context& c, uint32_t warp, ui
     case SlotKind::kLanemaskGt: return ~(((1u << lane) - 1) | (1u << lane));
     case SlotKind::kLanemaskGe: return ~((1u << lane) - 1);
     case SlotKind::kTotalSharedSize: return c.shared_bytes;
-    case SlotKind::kDynamicSharedSize: return c.shared_bytes - std::min<uint64_t>(c.shared_bytes, AlignUp(c.kernel->info.static_shared_bytes, 16));
+    case SlotKind::kDynamicSharedSize:
+      return c.shared_bytes - std::min<uint64_t>(c.shared_bytes, AlignUp(c.kernel->info.static_shared_bytes, 16));
     case SlotKind::kNSmId: return 1;
     case SlotKind::kParameter: {
       const uint32_t bytes = slot.index & 0xff;
@@ -108,17 +107,22 @@ void FillConstants(Context& c) {
   }
 }
 
-Status CheckLaunch(const KernelCode* kernel, const Launch& launch, const RunOptions& options, const Program& program, const Memory& memory) {
+Status CheckLaunch(const KernelCode* kernel, const Launch& launch, const RunOptions& options, const Program& program,
+                   const Memory& memory) {
   if (!CpuIsSupported())
     return Fail(ErrorCode::kEnvironment, "the simulator needs a CPU with AVX2, FMA, F16C and BMI2",
                 "run on an x86-64-v3 machine (Intel Haswell or AMD Zen, or newer)");
   if (!kernel) return Fail(ErrorCode::kUsage, fmt::format("the PTX has no kernel {}", launch.kernel));
   const KernelInfo& info = kernel->info;
-  auto refuse = [&](std::string why) { return Fail(ErrorCode::kUsage, fmt::format("kernel {}: {}", info.symbol, why)); };
+  auto refuse = [&](std::string why) {
+    return Fail(ErrorCode::kUsage, fmt::format("kernel {}: {}", info.symbol, why));
+  };
   const uint64_t threads = launch.block.Count();
-  if (threads == 0 || threads > 1024 || launch.block.z > 64) return refuse(fmt::format("a block of {} threads", threads));
+  if (threads == 0 || threads > 1024 || launch.block.z > 64)
+    return refuse(fmt::format("a block of {} threads", threads));
   if (info.max_threads_per_block != 0 && threads > info.max_threads_per_block)
-    return refuse(fmt::format("a block of {} threads, while it is compiled for {}", threads, info.max_threads_per_block));
+    return refuse(
+        fmt::format("a block of {} threads, while it is compiled for {}", threads, info.max_threads_per_block));
   if (launch.grid.Count() == 0 || launch.grid.x > INT32_MAX || launch.grid.y > 65535 || launch.grid.z > 65535)
     return refuse("an empty or too large grid");
   if (launch.parameters.size() < info.parameter_bytes)
@@ -141,7 +145,8 @@ Result<Machine> Machine::Create(const Program& program, Memory& memory, const La
   try {
     return Make(program, memory, launch, std::move(options));
   } catch (const std::bad_alloc&) {
-    return Fail(ErrorCode::kEnvironment, fmt::format("out of memory for the registers and the local memory of {}", launch.kernel));
+    return Fail(ErrorCode::kEnvironment,
+                fmt::format("out of memory for the registers and the local memory of {}", launch.kernel));
   }
 }
 
@@ -170,8 +175,9 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
   c.warps.resize(warps);
   c.lanes_known.resize(warps);
   state->registers = AlignedBytes(warps * kernel->register_bytes);
-  c.shared_bytes = launch.dynamic_shared_bytes == 0 ? kernel->info.static_shared_bytes
-                                                    : AlignUp(kernel->info.static_shared_bytes, 16) + launch.dynamic_shared_bytes;
+  c.shared_bytes = launch.dynamic_shared_bytes == 0
+                       ? kernel->info.static_shared_bytes
+                       : AlignUp(kernel->info.static_shared_bytes, 16) + launch.dynamic_shared_bytes;
   state->shared = AlignedBytes(c.shared_bytes);
   c.shared = state->shared.get();
   state->shared_written.resize(c.shared_bytes + 16);
@@ -191,7 +197,8 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
     c.race.granule = std::min<uint32_t>(kernel->shared_minimum_width, 4);
     c.race.quiet = c.race.granule;
     const size_t granules = c.shared_bytes / c.race.granule + 16;
-    for (auto* v : {&c.race.write_time, &c.race.write_thread, &c.race.read_time, &c.race.read_warps, &c.race.read_lanes})
+    for (auto* v :
+         {&c.race.write_time, &c.race.write_thread, &c.race.read_time, &c.race.read_warps, &c.race.read_lanes})
       v->assign(granules, 0);
     if (kernel->has_fences && kernel->has_strong_shared) c.order = MakeOrder(warps, granules);
   }
@@ -334,7 +341,8 @@ std::vector<core::LineCounters> Machine::line_counters() const {
   return lines;
 }
 
-const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane, std::string message) {
+const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane,
+                                 std::string message) {
   if (lane >= kLanes) lane = c.mask ? static_cast<uint32_t>(std::countr_zero(c.mask)) : 0;
   core::Fault& fault = c.fault;
   fault.kind = kind;

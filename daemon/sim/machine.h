@@ -1,6 +1,6 @@
-// Runs blocks of one kernel launch. A Machine is the state of one host thread: registers, shared and local memory, counters. Several
-// machines may run disjoint ranges of blocks of one launch at the same time over one Memory, except where
-// Program::UsesGlobalAtomics says that the blocks must run in order.
+// Runs blocks of one kernel launch. A Machine is the state of one host thread: registers, shared and local memory,
+// counters. Several machines may run disjoint ranges of blocks of one launch at the same time over one Memory, except
+// where Program::UsesGlobalAtomics says that the blocks must run in order.
 #pragma once
 
 #include <functional>
@@ -17,24 +17,26 @@
 
 namespace warpwright::sim {
 
-// The models of the caches name 128-byte lines by 32 bits. Global lines are less than 2^31 behind the base and have a tag of their
-// own, neighbours have neighbouring ones; those of local memory are hashed into the upper half.
+// The models of the caches name 128-byte lines by 32 bits. Global lines are less than 2^31 behind the base and have a
+// tag of their own, neighbours have neighbouring ones; those of local memory are hashed into the upper half.
 uint32_t LineTag(uint64_t line);
 
-// One warp instruction that reached global memory (local memory too: its addresses are per warp and interleaved by lane).
+// One warp instruction that reached global memory (local memory too: its addresses are per warp and interleaved by
+// lane).
 struct MemoryRequest {
   enum class Kind : uint8_t { kRead, kWrite, kAtomic };
   Kind kind = Kind::kRead;
   bool cached_in_l1 = true;  // false: volatile, .cg, .cv and the like
-  uint64_t block = 0;  // linear index
-  uint32_t warp = 0;   // in the block
-  // The lines that it touches, each once, at most kMaxLines: the tag of the k-th is first_tag + lines[k], and sectors[k] is a mask of
-  // the 32-byte sectors that are touched in it. Both arrays can be read up to kPadding elements beyond `count`.
+  uint64_t block = 0;        // linear index
+  uint32_t warp = 0;         // in the block
+  // The lines that it touches, each once, at most kMaxLines: the tag of the k-th is first_tag + lines[k], and
+  // sectors[k] is a mask of the 32-byte sectors that are touched in it. Both arrays can be read up to kPadding elements
+  // beyond `count`.
   static constexpr uint32_t kMaxLines = 128, kPadding = 3;
   uint32_t first_tag = 0, count = 0;
   const uint32_t* lines = nullptr;
   const uint8_t* sectors = nullptr;
-  uint32_t line = 0;   // of the source: index into Machine::lines()
+  uint32_t line = 0;        // of the source: index into Machine::lines()
   uint32_t collisions = 0;  // of an atomic: lanes that meet at one address and take turns, beyond the first
 };
 class MemoryObserver {
@@ -52,7 +54,8 @@ struct Launch {
 
 struct RunOptions {
   bool counters = true;
-  bool checks = true;  // uninitialised reads and shared-memory races; bounds, alignment and read-only are always checked
+  bool checks =
+      true;  // uninitialised reads and shared-memory races; bounds, alignment and read-only are always checked
   uint64_t instruction_limit = 20'000'000'000;  // thread instructions of this machine
   MemoryObserver* observer = nullptr;           // needs counters
   std::function<void(std::string_view)> print;  // what the kernel's printf writes
@@ -61,22 +64,23 @@ struct RunOptions {
 
 class Machine {
  public:
-  // Refuses what the launch may not be (unknown symbol, wrong parameter size, too many threads) and a CPU without AVX2 and FMA.
-  // `program` and `memory` outlive the machine; LoadModule has run.
+  // Refuses what the launch may not be (unknown symbol, wrong parameter size, too many threads) and a CPU without AVX2
+  // and FMA. `program` and `memory` outlive the machine; LoadModule has run.
   static Result<Machine> Create(const Program& program, Memory& memory, const Launch& launch, RunOptions options);
   Machine(Machine&&) noexcept;
   Machine& operator=(Machine&&) noexcept;
   ~Machine();
 
-  // Runs the blocks [first, last) in the order of their linear index. After a Fault the machine is done. May be called again.
+  // Runs the blocks [first, last) in the order of their linear index. After a Fault the machine is done. May be called
+  // again.
   std::variant<std::monostate, core::Fault> Run(uint64_t first, uint64_t last);
 
   // Sums over all runs so far. The memory hierarchy's hits and misses are the observer's to fill in.
   core::Counters counters() const;
   std::vector<core::LineCounters> line_counters() const;  // index = MemoryRequest::line; file and line set
   uint64_t thread_instructions() const;
-  // How often each basic block of KernelCode::blocks was entered, by warp of a block: [warp][basic block]. The cost model weighs
-  // instructions with it.
+  // How often each basic block of KernelCode::blocks was entered, by warp of a block: [warp][basic block]. The cost
+  // model weighs instructions with it.
   std::vector<std::vector<uint64_t>> block_counts() const;
 
  private:

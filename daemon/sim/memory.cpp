@@ -51,7 +51,8 @@ Status Memory::LoadModule(const Program& program) {
     WW_ASSIGN(uint64_t base, Allocate(variable.name, variable.bytes, options));
     const Allocation* allocation = Find(base);
     if (allocation && !variable.initial.empty())
-      std::memcpy(allocation->data, variable.initial.data(), std::min<uint64_t>(variable.initial.size(), variable.bytes));
+      std::memcpy(allocation->data, variable.initial.data(),
+                  std::min<uint64_t>(variable.initial.size(), variable.bytes));
     variables_.push_back(base);
   }
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -80,7 +81,9 @@ const Allocation* Memory::FindNearest(uint64_t address) const {
   uint64_t best_distance = kGuardGap;
   for (const Allocation& allocation : allocations_) {
     const uint64_t end = allocation.base + allocation.bytes;
-    const uint64_t distance = address < allocation.base ? allocation.base - address : address >= end ? address - end : 0;
+    const uint64_t distance = address < allocation.base ? allocation.base - address
+                              : address >= end          ? address - end
+                                                        : 0;
     if (distance < best_distance) {
       best = &allocation;
       best_distance = distance;

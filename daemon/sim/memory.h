@@ -1,6 +1,6 @@
-// The device's address space. Allocations have a name for messages, a guard gap around them (no two are adjacent, so that an access
-// past the end of one never lands in another), and, unless wholly initialised, a shadow byte for every byte that says whether it was
-// ever written.
+// The device's address space. Allocations have a name for messages, a guard gap around them (no two are adjacent, so
+// that an access past the end of one never lands in another), and, unless wholly initialised, a shadow byte for every
+// byte that says whether it was ever written.
 //
 // Generic addresses are 64 bits; windows are told apart by their upper half:
 //   [kSharedWindow, +4 GiB)  the block's shared memory        [kLocalWindow, +4 GiB)  the thread's local memory
@@ -25,21 +25,23 @@ inline constexpr uint64_t kLocalWindow = 0x0000'0200'0000'0000;
 inline constexpr uint64_t kParamWindow = 0x0000'0300'0000'0000;
 inline constexpr uint64_t kGlobalBase = 0x0000'7000'0000'0000;
 
-constexpr uint64_t AlignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+constexpr uint64_t AlignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 struct Allocation {
   std::string name;
-  uint64_t base = 0;         // device address of the first byte
+  uint64_t base = 0;  // device address of the first byte
   uint64_t bytes = 0;
   bool read_only = false;
-  std::byte* data = nullptr;      // host address of the first byte; congruent to `base` modulo 64
-  uint8_t* written = nullptr;     // 0xff for each byte that holds a value; nullptr: all do
+  std::byte* data = nullptr;   // host address of the first byte; congruent to `base` modulo 64
+  uint8_t* written = nullptr;  // 0xff for each byte that holds a value; nullptr: all do
 };
 
 struct AllocationOptions {
   bool read_only = false;
-  bool initialized = true;       // false: reads before writes are faults
-  uint64_t misalignment = 0;     // added to the 256-byte aligned base
+  bool initialized = true;    // false: reads before writes are faults
+  uint64_t misalignment = 0;  // added to the 256-byte aligned base
 };
 
 class Memory {
@@ -50,13 +52,14 @@ class Memory {
 
   // Zeroed. Refuses more than 64 GiB in all.
   Result<uint64_t> Allocate(std::string_view name, uint64_t bytes, const AllocationOptions& options = {});
-  // Allocates the module's variables and writes their initial values; once per Memory. `Machine` finds their addresses here.
+  // Allocates the module's variables and writes their initial values; once per Memory. `Machine` finds their addresses
+  // here.
   Status LoadModule(const Program& program);
   uint64_t variable_address(uint32_t variable) const { return variables_[variable]; }
   size_t variable_count() const { return variables_.size(); }
 
-  const Allocation* Find(uint64_t address) const;            // nullptr: no allocation holds it
-  const Allocation* FindNearest(uint64_t address) const;     // for messages
+  const Allocation* Find(uint64_t address) const;         // nullptr: no allocation holds it
+  const Allocation* FindNearest(uint64_t address) const;  // for messages
   const Allocation* FindByName(std::string_view name) const;
   // The host bytes at [address, address + bytes); empty where that is not inside one allocation.
   std::span<std::byte> Bytes(uint64_t address, uint64_t bytes) const;

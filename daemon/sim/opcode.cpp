@@ -8,9 +8,9 @@ namespace warpwright::sim {
 namespace {
 
 constexpr std::pair<std::string_view, Rounding> kRoundings[] = {
-    {"rn", Rounding::kNearest},    {"rz", Rounding::kZero},     {"rm", Rounding::kDown},    {"rp", Rounding::kUp},
-    {"rna", Rounding::kNearestAway}, {"rni", Rounding::kIntNearest}, {"rzi", Rounding::kIntZero}, {"rmi", Rounding::kIntDown},
-    {"rpi", Rounding::kIntUp}};
+    {"rn", Rounding::kNearest},  {"rz", Rounding::kZero},         {"rm", Rounding::kDown},
+    {"rp", Rounding::kUp},       {"rna", Rounding::kNearestAway}, {"rni", Rounding::kIntNearest},
+    {"rzi", Rounding::kIntZero}, {"rmi", Rounding::kIntDown},     {"rpi", Rounding::kIntUp}};
 
 }  // namespace
 
@@ -48,7 +48,8 @@ bool Opcode::Take(std::string_view word) {
 }
 
 bool Opcode::TakeStartingWith(std::string_view prefix) {
-  auto found = std::find_if(rest_.begin(), rest_.end(), [&](std::string_view part) { return part.starts_with(prefix); });
+  auto found =
+      std::find_if(rest_.begin(), rest_.end(), [&](std::string_view part) { return part.starts_with(prefix); });
   if (found == rest_.end()) return false;
   rest_.erase(found);
   return true;

@@ -24,7 +24,8 @@ bool IsToolkitHeader(std::string_view path) {
   const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
   for (std::string_view prefix : {"cuda_", "device_", "math_functions", "sm_", "vector_", "cooperative_groups", "crt_"})
     if (name.starts_with(prefix) && (name.ends_with(".h") || name.ends_with(".hpp"))) return true;
-  return path.find("/cuda/include/") != std::string_view::npos || path.find("cooperative_groups/") != std::string_view::npos ||
+  return path.find("/cuda/include/") != std::string_view::npos ||
+         path.find("cooperative_groups/") != std::string_view::npos ||
          (path.find("/cuda-") != std::string_view::npos && path.find("/include/") != std::string_view::npos);
 }
 
@@ -74,9 +75,10 @@ Status AddVariables(const PtxModule& module, ProgramCode& code, std::vector<uint
     for (const auto& reference : module.variables[i].references) {
       auto target = by_name.find(reference.name);
       if (target == by_name.end())
-        return Fail(ErrorCode::kUnsupported,
-                    fmt::format("variable {} is initialised with the address of {}, which is no variable in global memory",
-                                module.variables[i].name, reference.name));
+        return Fail(
+            ErrorCode::kUnsupported,
+            fmt::format("variable {} is initialised with the address of {}, which is no variable in global memory",
+                        module.variables[i].name, reference.name));
       code.variables[variable_index[i]].pointers.push_back({reference.offset, target->second, reference.addend});
     }
   }
@@ -100,7 +102,8 @@ Result<KernelCode> MakeKernel(Lowered lowered, const std::vector<uint32_t>& loca
     in.line = location_index[in.line];
     if (!BindHandlers(in)) {
       in.text = static_cast<uint32_t>(program.texts.size());
-      program.texts.push_back(fmt::format("not simulated: a form of instruction {} that the executor lacks", static_cast<int>(in.op)));
+      program.texts.push_back(
+          fmt::format("not simulated: a form of instruction {} that the executor lacks", static_cast<int>(in.op)));
       in.op = Op::kUnsupported;
       BindHandlers(in);
     }

@@ -1,7 +1,8 @@
-// A PTX module, decoded once and run many times. Decoding resolves everything that does not depend on a launch: calls are inlined,
-// virtual registers become slots of a warp's register file, branches know their point of reconvergence. What we cannot
-// execute (tensor-core instructions, indirect calls, ...) does not fail the decode: it becomes an instruction that stops the kernel
-// with Fault::kNotSimulated when it is reached, so that a module is refused only for what it really runs.
+// A PTX module, decoded once and run many times. Decoding resolves everything that does not depend on a launch: calls
+// are inlined, virtual registers become slots of a warp's register file, branches know their point of reconvergence.
+// What we cannot execute (tensor-core instructions, indirect calls, ...) does not fail the decode: it becomes an
+// instruction that stops the kernel with Fault::kNotSimulated when it is reached, so that a module is refused only for
+// what it really runs.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +28,9 @@ struct ParameterInfo {
 };
 
 struct KernelInfo {
-  std::string symbol;                  // mangled, as in the PTX
-  uint32_t static_shared_bytes = 0;    // dynamic shared memory begins behind it, aligned
-  uint32_t local_bytes = 0;            // per thread
+  std::string symbol;                // mangled, as in the PTX
+  uint32_t static_shared_bytes = 0;  // dynamic shared memory begins behind it, aligned
+  uint32_t local_bytes = 0;          // per thread
   uint32_t parameter_bytes = 0;
   std::vector<ParameterInfo> parameters;
   uint32_t max_threads_per_block = 0;  // .maxntid or .reqntid; 0: not given
@@ -37,7 +38,8 @@ struct KernelInfo {
   bool uses_global_atomics = false;    // also through generic addresses
 };
 
-// A module variable in global or constant memory. `pointers` are places inside it that hold the address of another variable.
+// A module variable in global or constant memory. `pointers` are places inside it that hold the address of another
+// variable.
 struct ModuleVariable {
   struct Pointer {
     uint64_t offset = 0;

@@ -58,7 +58,8 @@ void PtxReader::Statement() {
     if (!FindRegister(token_.text, statement.guard)) return Error(fmt::format("unknown predicate '{}'", token_.text));
     Advance();
   }
-  if (token_.kind != Token::Kind::kWord) return Error(fmt::format("an instruction is missing before '{}'", token_.text));
+  if (token_.kind != Token::Kind::kWord)
+    return Error(fmt::format("an instruction is missing before '{}'", token_.text));
   const std::string_view word = token_.text;
   Advance();
   if (Accept(":")) {
@@ -82,7 +83,8 @@ void PtxReader::Instruction(PtxStatement statement) {
   Expect(";");
   if (failed_) return;
   for (size_t i = 0; i < statement.operands.size(); ++i)
-    if (statement.operands[i].kind == PtxOperand::Kind::kLabel) fixups_.push_back({function_->statements.size(), i, scope_});
+    if (statement.operands[i].kind == PtxOperand::Kind::kLabel)
+      fixups_.push_back({function_->statements.size(), i, scope_});
   function_->statements.push_back(std::move(statement));
 }
 
@@ -188,8 +190,7 @@ PtxOperand PtxReader::Atom() {
       ResolveWord(operand);
       Advance();
       break;
-    default:
-      Error(fmt::format("an operand is missing before '{}'", token_.text));
+    default: Error(fmt::format("an operand is missing before '{}'", token_.text));
   }
   return operand;
 }
@@ -236,7 +237,8 @@ PtxOperand PtxReader::Operand() {
     pair.elements = {std::move(operand), std::move(second)};
     return pair;
   }
-  if ((operand.kind == PtxOperand::Kind::kVariable || operand.kind == PtxOperand::Kind::kRegister) && (Is("+") || Is("-")))
+  if ((operand.kind == PtxOperand::Kind::kVariable || operand.kind == PtxOperand::Kind::kRegister) &&
+      (Is("+") || Is("-")))
     operand.offset = SignedInteger();
   return operand;
 }

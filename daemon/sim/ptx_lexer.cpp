@@ -8,7 +8,9 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-bool IsWordStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%'; }
+bool IsWordStart(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
 bool IsWord(char c) { return IsWordStart(c) || IsDigit(c); }
 
 }  // namespace
@@ -39,9 +41,7 @@ bool Lexer::SkipSpace() {
   return false;
 }
 
-Token Lexer::Make(Token::Kind kind, size_t begin) {
-  return Token{kind, text_.substr(begin, at_ - begin), 0, line_};
-}
+Token Lexer::Make(Token::Kind kind, size_t begin) { return Token{kind, text_.substr(begin, at_ - begin), 0, line_}; }
 
 Token Lexer::Number() {
   const size_t begin = at_;
@@ -104,7 +104,8 @@ Token Lexer::Next() {
       const char d = text_[at_];
       const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : ' ';
       if (c == '.' && d == '.') break;  // ".reg.b32" is two directives
-      if (IsWord(d) || (d == '.' && IsWord(next)) || (d == ':' && next == ':' && at_ + 2 < text_.size() && IsWord(text_[at_ + 2]))) {
+      if (IsWord(d) || (d == '.' && IsWord(next)) ||
+          (d == ':' && next == ':' && at_ + 2 < text_.size() && IsWord(text_[at_ + 2]))) {
         at_ += d == ':' ? 2 : 1;
       } else {
         break;

@@ -16,10 +16,11 @@ struct NamedType {
   Type type;
 };
 constexpr NamedType kTypes[] = {
-    {"pred", Type::kPred}, {"b8", Type::kB8},   {"b16", Type::kB16},     {"b32", Type::kB32},   {"b64", Type::kB64},
-    {"b128", Type::kB128}, {"u8", Type::kU8},   {"u16", Type::kU16},     {"u32", Type::kU32},   {"u64", Type::kU64},
-    {"s8", Type::kS8},     {"s16", Type::kS16}, {"s32", Type::kS32},     {"s64", Type::kS64},   {"f16", Type::kF16},
-    {"f16x2", Type::kF16x2}, {"bf16", Type::kBf16}, {"bf16x2", Type::kBf16x2}, {"f32", Type::kF32}, {"f64", Type::kF64}};
+    {"pred", Type::kPred}, {"b8", Type::kB8},         {"b16", Type::kB16}, {"b32", Type::kB32},
+    {"b64", Type::kB64},   {"b128", Type::kB128},     {"u8", Type::kU8},   {"u16", Type::kU16},
+    {"u32", Type::kU32},   {"u64", Type::kU64},       {"s8", Type::kS8},   {"s16", Type::kS16},
+    {"s32", Type::kS32},   {"s64", Type::kS64},       {"f16", Type::kF16}, {"f16x2", Type::kF16x2},
+    {"bf16", Type::kBf16}, {"bf16x2", Type::kBf16x2}, {"f32", Type::kF32}, {"f64", Type::kF64}};
 }  // namespace
 
 uint64_t PtxReader::Integer() {
@@ -58,7 +59,8 @@ void PtxReader::SkipBraces() {
 uint32_t PtxReader::AddVariable(PtxVariable variable, bool in_module) {
   const auto index = static_cast<uint32_t>(module_.variables.size());
   variable_bytes_ += variable.bytes;
-  if (variable.bytes > kVariableBytesLimit || variable_bytes_ > kVariableBytesLimit) Error("variables of more than 256 MiB");
+  if (variable.bytes > kVariableBytesLimit || variable_bytes_ > kVariableBytesLimit)
+    Error("variables of more than 256 MiB");
   if (in_module) module_variables_[variable.name] = index;
   else scopes_[scope_][variable.name] = Name{Name::Kind::kVariable, index, 0};
   module_.variables.push_back(std::move(variable));
@@ -234,7 +236,8 @@ void PtxReader::Registers() {
       Expect(">");
       entry.kind = Name::Kind::kRegisterRange;
     }
-    if (count > kRegisterLimit || function_->registers.size() + count > kRegisterLimit) return Error("too many registers");
+    if (count > kRegisterLimit || function_->registers.size() + count > kRegisterLimit)
+      return Error("too many registers");
     entry.count = static_cast<uint32_t>(count);
     function_->registers.resize(function_->registers.size() + count, type);
     scopes_[scope_][name] = entry;

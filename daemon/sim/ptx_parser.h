@@ -1,6 +1,6 @@
-// PTX text to a tree with all names resolved: registers, variables and labels become numbers, so that the lowering never looks at
-// scopes. Views point into the text.
-// Own, because no library of Debian reads PTX, and LLVM only writes it.
+// PTX text to a tree with all names resolved: registers, variables and labels become numbers, so that the lowering
+// never looks at scopes. Views point into the text. Own, because no library of Debian reads PTX, and LLVM only writes
+// it.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,33 @@
 namespace warpwright::sim {
 
 struct PtxOperand {
-  enum class Kind : uint8_t { kNone, kRegister, kSpecial, kInteger, kFloat32, kFloat64, kVariable, kFunction, kLabel, kVector, kSink };
+  enum class Kind : uint8_t {
+    kNone,
+    kRegister,
+    kSpecial,
+    kInteger,
+    kFloat32,
+    kFloat64,
+    kVariable,
+    kFunction,
+    kLabel,
+    kVector,
+    kSink
+  };
   Kind kind = Kind::kNone;
-  bool memory = false;       // in brackets
-  bool negated = false;      // !%p
-  uint32_t index = 0;        // register, variable, function or statement of a label
-  uint64_t bits = 0;         // number
-  int64_t offset = 0;        // behind a register or a variable
+  bool memory = false;   // in brackets
+  bool negated = false;  // !%p
+  uint32_t index = 0;    // register, variable, function or statement of a label
+  uint64_t bits = 0;     // number
+  int64_t offset = 0;    // behind a register or a variable
   std::string_view text;
   std::vector<PtxOperand> elements;  // of a vector; of "a|b": both
 };
 
 struct PtxStatement {
-  std::string_view opcode;   // empty: a label stands here
+  std::string_view opcode;  // empty: a label stands here
   int line = 0;
-  uint32_t location = 0;     // into PtxModule::locations
+  uint32_t location = 0;  // into PtxModule::locations
   uint32_t guard = UINT32_MAX;
   bool guard_negated = false;
   std::vector<PtxOperand> operands;
@@ -42,7 +54,7 @@ struct PtxVariable {
   Space space = Space::kGlobal;
   uint64_t bytes = 0;
   uint32_t alignment = 1;
-  bool external = false;     // extern .shared x[]: dynamic shared memory
+  bool external = false;  // extern .shared x[]: dynamic shared memory
   std::vector<std::byte> initial;
   struct Reference {
     uint64_t offset = 0;
@@ -67,13 +79,13 @@ struct PtxFunction {
 struct PtxLocation {
   uint32_t file = 0;
   int line = 0, column = 0;
-  uint32_t caller = 0;       // index of the location that it was inlined at; 0: none
+  uint32_t caller = 0;  // index of the location that it was inlined at; 0: none
 };
 
 struct PtxModule {
-  std::vector<PtxVariable> variables;   // of the module and of all functions
+  std::vector<PtxVariable> variables;  // of the module and of all functions
   std::vector<PtxFunction> functions;
-  std::vector<PtxLocation> locations;   // [0] is unknown
+  std::vector<PtxLocation> locations;  // [0] is unknown
   std::vector<std::pair<uint32_t, std::string>> files;
   std::string_view target;
 };

@@ -11,7 +11,9 @@ constexpr uint32_t kMaxPredicated = 12;  // PTX instructions of a stretch under 
 constexpr uint32_t kMaxUnrolled = 32;    // PTX instructions of a loop
 constexpr int kPtxasUnroll = 4;
 
-const Instruction& LastOf(const KernelCode& kernel, uint32_t block) { return kernel.code[kernel.blocks[block].end - 1]; }
+const Instruction& LastOf(const KernelCode& kernel, uint32_t block) {
+  return kernel.code[kernel.blocks[block].end - 1];
+}
 bool IsConditional(const Instruction& in) { return in.op == Op::kBranch && in.operands > 0; }
 bool FallsThrough(const Instruction& in) {
   if (in.op == Op::kBranch) return in.operands > 0;
@@ -121,8 +123,9 @@ class Shaper {
     return (a == reg && values_.contains(c)) || (c == reg && values_.contains(a));
   }
 
-  // Finds the loops of one block in the machine code, in the same order: the assignment that agrees best with what ptxas is expected to do. A
-  // loop that it unrolled appears again for the turns that are left over, which match nothing.
+  // Finds the loops of one block in the machine code, in the same order: the assignment that agrees best with what
+  // ptxas is expected to do. A loop that it unrolled appears again for the turns that are left over, which match
+  // nothing.
   void MatchLoops(ScheduleModel& shape) const {
     struct Loop {
       uint32_t block;
@@ -202,6 +205,8 @@ class Shaper {
 
 }  // namespace
 
-ScheduleModel ModelSchedule(const KernelCode& kernel, const std::vector<compile::MachineLoop>& loops) { return Shaper(kernel, loops).Shape(); }
+ScheduleModel ModelSchedule(const KernelCode& kernel, const std::vector<compile::MachineLoop>& loops) {
+  return Shaper(kernel, loops).Shape();
+}
 
 }  // namespace warpwright::sim

@@ -1,6 +1,8 @@
-// Tags of a sectored set-associative cache: lines of 128 bytes in four sectors, 16 ways, hashed indices, LRU within the set.
+// Tags of a sectored set-associative cache: lines of 128 bytes in four sectors, 16 ways, hashed indices, LRU within the
+// set.
 //
-// The hot functions are always inlined: cache_replay.cpp is compiled for AVX2, and no other part of the program may get its version.
+// The hot functions are always inlined: cache_replay.cpp is compiled for AVX2, and no other part of the program may get
+// its version.
 #pragma once
 
 #include <emmintrin.h>
@@ -25,8 +27,8 @@ class SectorCache {
   // The sectors of `valid` are there afterwards, those of `dirty` are dirty, too. `index` is SetIndex(tag).
   Outcome Touch(uint32_t index, uint32_t tag, uint32_t valid, uint32_t dirty);
   static void AddValid(const Outcome& touched, uint32_t valid) { *touched.sectors |= static_cast<uint8_t>(valid); }
-  // Returns Outcome::before. ReadAgain is the faster one where the line is likely the one that was read last, Read where it is not;
-  // BeforeReads must be called between the former and the latter.
+  // Returns Outcome::before. ReadAgain is the faster one where the line is likely the one that was read last, Read
+  // where it is not; BeforeReads must be called between the former and the latter.
   uint32_t ReadAgain(uint32_t tag, uint32_t valid);
   void BeforeReads() { latest_tag_ = 0; }
   uint32_t Read(uint32_t index, uint32_t tag, uint32_t valid);
@@ -41,7 +43,9 @@ class SectorCache {
   }
 
   // Of a mask of four. (x86-64 without POPCNT calls a library for it.)
-  [[gnu::always_inline]] static uint32_t Count(uint32_t sectors) { return (0x4332322132212110ULL >> (4 * (sectors & 15))) & 15; }
+  [[gnu::always_inline]] static uint32_t Count(uint32_t sectors) {
+    return (0x4332322132212110ULL >> (4 * (sectors & 15))) & 15;
+  }
 
  private:
   static constexpr int kWays = 16;
@@ -60,7 +64,8 @@ class SectorCache {
   std::unique_ptr<Set[], Free> sets_;
   uint32_t group_bits_ = 0, groups_ = 1, set_count_ = 1;
   bool any_dirty_ = false;
-  uint32_t latest_tag_ = 0;  // of the latest ReadAgain, if nothing else was touched since: the most recently used of its set
+  uint32_t latest_tag_ =
+      0;  // of the latest ReadAgain, if nothing else was touched since: the most recently used of its set
   uint8_t* latest_sectors_ = nullptr;
 };
 
@@ -77,16 +82,17 @@ class SectorCache {
 [[gnu::always_inline]] inline uint32_t SectorCache::Match(const Set& set, uint32_t tag) {
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
   const auto* tags = reinterpret_cast<const __m128i*>(set.tags.data());
-  const auto equal = [&](int i) __attribute__((always_inline)) { return _mm_cmpeq_epi32(_mm_load_si128(tags + i), wanted); };
+  const auto equal = [&](int i)
+                         __attribute__((always_inline)) { return _mm_cmpeq_epi32(_mm_load_si128(tags + i), wanted); };
   const __m128i low = _mm_packs_epi32(equal(0), equal(1)), high = _mm_packs_epi32(equal(2), equal(3));
   return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
 }
 
 [[gnu::always_inline]] inline uint64_t SectorCache::MovedToFront(uint64_t order, uint32_t way) {
   constexpr uint64_t kOnes = 0x1111'1111'1111'1111;
-  const uint64_t other = order ^ (kOnes * way);                              // 0 where the way is
-  const uint64_t zero = (other - kOnes) & ~other & (kOnes << 3);             // its lowest bit is in that place
-  const uint64_t below = ((zero & -zero) >> 3) - 1;                          // the places in front of it
+  const uint64_t other = order ^ (kOnes * way);                   // 0 where the way is
+  const uint64_t zero = (other - kOnes) & ~other & (kOnes << 3);  // its lowest bit is in that place
+  const uint64_t below = ((zero & -zero) >> 3) - 1;               // the places in front of it
   return (order & ~(below << 4 | 15)) | (order & below) << 4 | way;
 }
 

@@ -37,8 +37,8 @@ void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
 class PlanRun {
  public:
   // `order`: of the blocks; 0 is the usual one.
-  PlanRun(const core::DeviceRequest& request, const core::Chip& chip, const sim::Program& program, sim::WorkerPool& pool,
-          uint64_t order = 0)
+  PlanRun(const core::DeviceRequest& request, const core::Chip& chip, const sim::Program& program,
+          sim::WorkerPool& pool, uint64_t order = 0)
       : request_(request), chip_(chip), program_(program), l2_(chip), pool_(pool), order_(order) {}
   uint64_t instructions() const { return instructions_; }
 
@@ -74,8 +74,9 @@ class PlanRun {
   uint64_t CountLaunches() const {
     uint64_t launches = 0;
     for (const auto* ops : {&request_.plan->setup, &request_.plan->ops})
-      launches += static_cast<uint64_t>(std::count_if(
-          ops->begin(), ops->end(), [](const core::PlanOp& op) { return std::holds_alternative<core::KernelLaunch>(op); }));
+      launches += static_cast<uint64_t>(std::count_if(ops->begin(), ops->end(), [](const core::PlanOp& op) {
+        return std::holds_alternative<core::KernelLaunch>(op);
+      }));
     return launches;
   }
 
@@ -109,10 +110,8 @@ class PlanRun {
     buffer.address = base + buffer.guard;
     const std::span<std::byte> bytes = memory_.Bytes(buffer.address, buffer.bytes);
     const uint64_t index = buffers_.size();
-    if (content)
-      std::copy(content->bytes.begin(), content->bytes.end(), bytes.begin());
-    else
-      FillRandom(bytes, request_.options.seed, kWorkspaceStream + index);
+    if (content) std::copy(content->bytes.begin(), content->bytes.end(), bytes.begin());
+    else FillRandom(bytes, request_.options.seed, kWorkspaceStream + index);
     for (const uint64_t band : {base, buffer.address + buffer.bytes}) {
       FillRandom(memory_.Bytes(band, buffer.guard), request_.options.seed, kGuardStream + 2 * index + (band != base));
       if (buffer.guard > 0) memory_.MarkWritten(band, buffer.guard);
@@ -120,8 +119,8 @@ class PlanRun {
     return buffer;
   }
 
-  // What outlives a launch of the plan's operations: the module's variables that kernels can write, and what was written into
-  // workspaces once and for all.
+  // What outlives a launch of the plan's operations: the module's variables that kernels can write, and what was
+  // written into workspaces once and for all.
   struct Kept {
     std::string name;
     std::span<const std::byte> now;
@@ -160,12 +159,12 @@ class PlanRun {
 
   Result<std::optional<core::Fault>> RunOp(const core::PlanOp& op, bool timed) {
     if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch, timed);
-    WW_TRY(std::visit(
-        Overload{[&](const core::MemsetOp& o) { return Memset(o, timed); }, [&](const core::CopyOp& o) { return Copy(o, timed); },
-                 [&](const core::UploadOp& o) { return Upload(o.destination, o.bytes, timed); },
-                 [&](const core::SymbolUploadOp& o) { return UploadSymbol(o); },
-                 [](const auto&) { return Status(); }},  // events: operations run in order anyway
-        op));
+    WW_TRY(std::visit(Overload{[&](const core::MemsetOp& o) { return Memset(o, timed); },
+                               [&](const core::CopyOp& o) { return Copy(o, timed); },
+                               [&](const core::UploadOp& o) { return Upload(o.destination, o.bytes, timed); },
+                               [&](const core::SymbolUploadOp& o) { return UploadSymbol(o); },
+                               [](const auto&) { return Status(); }},  // events: operations run in order anyway
+                      op));
     return std::nullopt;
   }
 
@@ -381,7 +380,7 @@ class SimDevice : public core::Device {
  private:
   // Every run is the same here unless blocks race for the same memory, or streams do: another order of them shows it.
   Result<std::optional<core::Fault>> RunAgain(const core::DeviceRequest& request, const sim::Program& program,
-                                        uint64_t instructions, core::DeviceOutcome& outcome) {
+                                              uint64_t instructions, core::DeviceOutcome& outcome) {
     auto* run = std::get_if<core::DeviceRun>(&outcome);
     if (!run || !request.options.keep_outputs) return std::optional<core::Fault>();
     core::DeviceRequest again = request;

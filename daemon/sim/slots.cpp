@@ -13,11 +13,20 @@ uint32_t SlotBytes(RegisterClass cls) { return cls == RegisterClass::k64 ? 256 :
 // A result of these is written before all sources are read, or lanes read other lanes: it may not share their slots.
 bool ClobbersEarly(const Instruction& in) {
   switch (in.op) {
-    case Op::kLoad: case Op::kAtomic: case Op::kShuffle: case Op::kVote: case Op::kMatchAny: case Op::kMatchAll: case Op::kRedux:
-    case Op::kPack: case Op::kUnpack: case Op::kBarrierReduce: case Op::kAddCarry: case Op::kSubCarry: case Op::kMadCarry:
-      return true;
-    default:
-      return in.defs > 1;
+    case Op::kLoad:
+    case Op::kAtomic:
+    case Op::kShuffle:
+    case Op::kVote:
+    case Op::kMatchAny:
+    case Op::kMatchAll:
+    case Op::kRedux:
+    case Op::kPack:
+    case Op::kUnpack:
+    case Op::kBarrierReduce:
+    case Op::kAddCarry:
+    case Op::kSubCarry:
+    case Op::kMadCarry: return true;
+    default: return in.defs > 1;
   }
 }
 
@@ -179,7 +188,9 @@ Status AllocateSlots(Lowered& lowered, const std::vector<BasicBlock>& blocks, Ke
   for (int pass = 0; pass < 3; ++pass) {
     for (uint32_t id = 0; id < lowered.registers.size(); ++id) {
       const VirtualRegister& r = lowered.registers[id];
-      const RegisterClass wanted = pass == 0 ? RegisterClass::k64 : pass == 1 ? RegisterClass::k32 : RegisterClass::kPredicate;
+      const RegisterClass wanted = pass == 0   ? RegisterClass::k64
+                                   : pass == 1 ? RegisterClass::k32
+                                               : RegisterClass::kPredicate;
       if (r.constant < 0 || r.cls != wanted || intervals[id].begin == UINT32_MAX) continue;
       ConstantSlot slot = lowered.constants[static_cast<size_t>(r.constant)];
       slot.offset = place[id] = offset;
@@ -217,9 +228,11 @@ Status AllocateSlots(Lowered& lowered, const std::vector<BasicBlock>& blocks, Ke
     }
     offset = (offset + 63) / 64 * 64;
   }
-  if (offset > 64u << 20) return Fail(ErrorCode::kUnsupported, "kernel " + lowered.info.symbol + " needs too many registers");
+  if (offset > 64u << 20)
+    return Fail(ErrorCode::kUnsupported, "kernel " + lowered.info.symbol + " needs too many registers");
   kernel.register_bytes = std::max<uint32_t>(offset, 64);
-  for (uint32_t id : liveness.undefined()) kernel.undefined.emplace_back(place[id], SlotBytes(lowered.registers[id].cls));
+  for (uint32_t id : liveness.undefined())
+    kernel.undefined.emplace_back(place[id], SlotBytes(lowered.registers[id].cls));
   for (Instruction& in : lowered.code) {
     for (int i = 0; i < in.operands; ++i) in.reg[i] = place[in.reg[i]];
     if (in.guard != kNoOperand) in.guard = place[in.guard];

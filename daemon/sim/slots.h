@@ -1,5 +1,5 @@
-// Register slots: virtual registers whose lives do not overlap share one. 32-bit, 64-bit and predicate slots are separate, so that a
-// handler that writes lanes of one width never disturbs the other. Internal to DecodePtx.
+// Register slots: virtual registers whose lives do not overlap share one. 32-bit, 64-bit and predicate slots are
+// separate, so that a handler that writes lanes of one width never disturbs the other. Internal to DecodePtx.
 #pragma once
 
 #include "sim/cfg.h"

@@ -12,7 +12,8 @@ double D(uint64_t value) { return static_cast<double>(value); }
 // What a kernel, or a phase of it, asks of the chip.
 struct Demand {
   Work work;
-  double dram_bytes = 0, l2_bytes = 0, l2_write_bytes = 0, l2_read_slots = 0, l2_write_slots = 0, l1_sectors = 0, l1_tags = 0;
+  double dram_bytes = 0, l2_bytes = 0, l2_write_bytes = 0, l2_read_slots = 0, l2_write_slots = 0, l1_sectors = 0,
+         l1_tags = 0;
   double wavefronts = 0, atomic_slots = 0, hottest_atomics = 0;
 };
 
@@ -32,11 +33,13 @@ Demand WholeDemand(const TimeInputs& inputs) {
           D(inputs.hottest_atomics)};
 }
 
-// A phase's part of what the kernel asks for: what was counted, as the phase's loads and stores have their part in all of them.
+// A phase's part of what the kernel asks for: what was counted, as the phase's loads and stores have their part in all
+// of them.
 Demand PhaseDemand(const TimeInputs& inputs, const Demand& whole, const Work& phase) {
   const Work& work = inputs.work;
   const auto share = [](double part, double all) { return all > 0 ? part / all : 0.0; };
-  const double loads = share(phase.load_sectors, work.load_sectors), stores = share(phase.store_sectors, work.store_sectors);
+  const double loads = share(phase.load_sectors, work.load_sectors),
+               stores = share(phase.store_sectors, work.store_sectors);
   const double from_l2 = share(phase.l2_sectors, work.l2_sectors);
   const double requests = share(phase.load_sectors + phase.store_sectors, work.load_sectors + work.store_sectors);
   const core::Counters& c = inputs.counters;
@@ -45,7 +48,8 @@ Demand PhaseDemand(const TimeInputs& inputs, const Demand& whole, const Work& ph
   double issue = 0;  // without spills, which the phases do not know
   for (const Work& each : inputs.phases) issue += each.issue;
   demand.work.issue *= share(work.issue, issue);
-  demand.dram_bytes = D(c.dram_read_bytes) * share(phase.dram_sectors, work.dram_sectors) + D(c.dram_write_bytes) * stores;
+  demand.dram_bytes =
+      D(c.dram_read_bytes) * share(phase.dram_sectors, work.dram_sectors) + D(c.dram_write_bytes) * stores;
   demand.l2_bytes = D(c.l2_read_bytes) * from_l2 + D(c.l2_write_bytes) * stores;
   demand.l2_write_bytes = D(c.l2_write_bytes) * stores;
   demand.l2_read_slots = whole.l2_read_slots * from_l2;
@@ -79,11 +83,12 @@ core::TimeBreakdown PartsOf(const core::Chip& chip, const TimeInputs& inputs, co
   time.fp32_us = unit_us(work.fp32, chip.fp32_lanes);
   time.fp64_us = unit_us(work.fp64, chip.fp64_lanes);
   time.fp16_us = unit_us(2 * work.fp16, chip.fp16_lanes);
-  time.integer_us =
-      std::max(unit_us(work.integer, 2 * chip.int_lanes), unit_us(work.integer + work.fp32, chip.int_lanes + chip.fp32_lanes));
+  time.integer_us = std::max(unit_us(work.integer, 2 * chip.int_lanes),
+                             unit_us(work.integer + work.fp32, chip.int_lanes + chip.fp32_lanes));
   time.sfu_us = std::max(unit_us(work.sfu, chip.sfu_lanes), unit_us(work.conversion, chip.conversion_lanes));
   time.atomic_us =
-      std::max(demand.atomic_slots / chip.l2_atomics_per_cycle, demand.hottest_atomics / chip.atomics_per_cycle) / cycles_per_us;
+      std::max(demand.atomic_slots / chip.l2_atomics_per_cycle, demand.hottest_atomics / chip.atomics_per_cycle) /
+      cycles_per_us;
   const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
   const double rounds = std::ceil(blocks_of_busiest / inputs.occupancy.blocks_per_multiprocessor);
   time.latency_us = rounds * work.path_cycles / warps / cycles_per_us;
@@ -96,22 +101,25 @@ double Eighth(double x) {
 }
 
 // Parts that overlap, but not perfectly.
-double Overlapped(const core::Chip& chip, const Demand& demand, const core::TimeBreakdown& time, double block_launch_us) {
+double Overlapped(const core::Chip& chip, const Demand& demand, const core::TimeBreakdown& time,
+                  double block_launch_us) {
   // Loads wait longer the busier the memory is.
-  const double dram_latency_us = demand.work.path_cycles > 0 ? time.latency_us * demand.work.dram_cycles / demand.work.path_cycles : 0;
+  const double dram_latency_us =
+      demand.work.path_cycles > 0 ? time.latency_us * demand.work.dram_cycles / demand.work.path_cycles : 0;
   const double queue = chip.dram_latency_ns > 0 ? chip.dram_queue_ns / chip.dram_latency_ns : 0;
   const double apart = time.latency_us - time.dram_us;
   const double memory_us =
       0.5 * (time.latency_us + time.dram_us + std::sqrt(apart * apart + 4 * queue * dram_latency_us * time.dram_us));
   double sum = 0;  // no std::pow, whose last bit depends on the host
-  for (const double part : {memory_us, time.l2_us, time.l1_us + time.shared_us, time.issue_us, time.fp32_us, time.fp64_us, time.fp16_us,
-                            time.integer_us, time.sfu_us, time.atomic_us, block_launch_us})
+  for (const double part : {memory_us, time.l2_us, time.l1_us + time.shared_us, time.issue_us, time.fp32_us,
+                            time.fp64_us, time.fp16_us, time.integer_us, time.sfu_us, time.atomic_us, block_launch_us})
     sum += Eighth(part);
   return std::sqrt(std::sqrt(std::sqrt(sum)));
 }
 
 // Each phase of a kernel by itself.
-double Separate(const core::Chip& chip, const TimeInputs& inputs, const Demand& whole, double block_launch_us, double& weight) {
+double Separate(const core::Chip& chip, const TimeInputs& inputs, const Demand& whole, double block_launch_us,
+                double& weight) {
   const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
   const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
   const double resident = inputs.occupancy.blocks_per_multiprocessor;

@@ -5,14 +5,16 @@
 
 namespace warpwright::sim {
 
-std::vector<Work> WorkByPhase(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip, int warps_per_block, const BlockCounts& counts,
+std::vector<Work> WorkByPhase(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip,
+                              int warps_per_block, const BlockCounts& counts,
                               const std::function<LineCost(uint32_t)>& line_cost) {
   const std::vector<Work> blocks = BlockWork(kernel, shape, chip, warps_per_block, line_cost);
-  const std::vector<Work> slower = BlockWork(kernel, shape, chip, warps_per_block, [&](uint32_t line) {  // DRAM takes twice as long
-    LineCost cost = line_cost(line);
-    cost.load_cycles += cost.dram_cycles;
-    return cost;
-  });
+  const std::vector<Work> slower =
+      BlockWork(kernel, shape, chip, warps_per_block, [&](uint32_t line) {  // DRAM takes twice as long
+        LineCost cost = line_cost(line);
+        cost.load_cycles += cost.dram_cycles;
+        return cost;
+      });
   std::vector<Work> phases, longest;
   double longest_path = -1;
   for (const auto& of_warp : counts) {
@@ -35,7 +37,8 @@ std::vector<Work> WorkByPhase(const KernelCode& kernel, const ScheduleModel& sha
   return phases;
 }
 
-double WaitsOfFirstPhase(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip, const BlockCounts& counts, double blocks) {
+double WaitsOfFirstPhase(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip,
+                         const BlockCounts& counts, double blocks) {
   constexpr double kLong = 1e6;  // cycles: a latency beside which nothing else counts
   const std::vector<Work> work = BlockWork(kernel, shape, chip, 1, [](uint32_t) {
     LineCost cost;

@@ -46,7 +46,8 @@ class CardReader {
       card.preconditions.push_back(ReadCondition(node, diagnostics_));
       if (card.preconditions.back().reason.empty()) diagnostics_.Add(node, "a precondition needs a 'reason'");
     }
-    if (const config::YamlNode* node = map.Find("already_applied")) card.already_applied = ReadCondition(*node, diagnostics_);
+    if (const config::YamlNode* node = map.Find("already_applied"))
+      card.already_applied = ReadCondition(*node, diagnostics_);
     for (const config::YamlNode& node : List(map, "parameters", false)) card.parameters.push_back(ReadParameter(node));
     for (const config::YamlNode& node : List(map, "expected", true)) card.expected.push_back(ReadExpected(node));
     for (const config::YamlNode& node : List(map, "failures", true)) card.failures.push_back(ReadFailure(node));

@@ -10,8 +10,9 @@
 namespace warpwright::skills {
 namespace {
 
-constexpr core::Allow kAllowances[] = {core::Allow::kTf32,        core::Allow::kNondeterministic, core::Allow::kClock,
-                                 core::Allow::kCachePolicy, core::Allow::kPrintf,           core::Allow::kReducedPrecision};
+constexpr core::Allow kAllowances[] = {core::Allow::kTf32,   core::Allow::kNondeterministic,
+                                       core::Allow::kClock,  core::Allow::kCachePolicy,
+                                       core::Allow::kPrintf, core::Allow::kReducedPrecision};
 constexpr std::string_view kComparisons[] = {"is", "below", "at_most", "above", "at_least", "equals", "between"};
 
 const std::map<std::string_view, size_t>& FieldPositions() {
@@ -54,9 +55,9 @@ class Reader {
 
   Condition Read(const config::YamlNode& node) {
     const config::YamlObject map(node, "a condition",
-                         {"field", "is", "below", "at_most", "above", "at_least", "equals", "between", "operation",
-                          "allow", "all", "any", "not", "reason"},
-                         diagnostics_);
+                                 {"field", "is", "below", "at_most", "above", "at_least", "equals", "between",
+                                  "operation", "allow", "all", "any", "not", "reason"},
+                                 diagnostics_);
     Condition condition;
     if (!node.IsMap()) return condition;
     std::string kind;
@@ -220,10 +221,8 @@ TriState Evaluate(const Condition& condition, const Facts& facts) {
     case Condition::Kind::kCompare:
       if (!facts.known(condition.field)) return TriState::kUnknown;
       return FromBool(condition.interval.Contains(facts.value(condition.field)));
-    case Condition::Kind::kAllow:
-      return FromBool(facts.allows(condition.allow));
-    case Condition::Kind::kNot:
-      return Negate(Evaluate(condition.parts[0], facts));
+    case Condition::Kind::kAllow: return FromBool(facts.allows(condition.allow));
+    case Condition::Kind::kNot: return Negate(Evaluate(condition.parts[0], facts));
     case Condition::Kind::kAll: {
       TriState truth = TriState::kTrue;
       for (const Condition& part : condition.parts) truth = std::min(truth, Evaluate(part, facts));
@@ -252,12 +251,12 @@ std::string Cite(const Condition& condition, const Facts& facts) {
       const std::string value = ShowValue(condition.field, facts.value(condition.field));
       if (IsBoolean(condition.field) && facts.known(condition.field))
         return fmt::format("{} = {}", core::EvidenceFields()[condition.field].name, value);
-      return fmt::format("{} = {} ({})", core::EvidenceFields()[condition.field].name, value, DescribeInterval(condition));
+      return fmt::format("{} = {} ({})", core::EvidenceFields()[condition.field].name, value,
+                         DescribeInterval(condition));
     }
     case Condition::Kind::kAllow:
       return fmt::format("allow {}: {}", core::Name(condition.allow), facts.allows(condition.allow) ? "yes" : "no");
-    case Condition::Kind::kNot:
-      return Cite(condition.parts[0], facts);
+    case Condition::Kind::kNot: return Cite(condition.parts[0], facts);
     case Condition::Kind::kAll:
     case Condition::Kind::kAny: {
       // Only the parts that make it what it is: the false ones of a false "all", the true ones of a true "any".
@@ -275,10 +274,8 @@ std::string Describe(const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::kCompare:
       return fmt::format("{} {}", core::EvidenceFields()[condition.field].name, DescribeInterval(condition));
-    case Condition::Kind::kAllow:
-      return fmt::format("the manifest allows {}", core::Name(condition.allow));
-    case Condition::Kind::kNot:
-      return fmt::format("not ({})", Describe(condition.parts[0]));
+    case Condition::Kind::kAllow: return fmt::format("the manifest allows {}", core::Name(condition.allow));
+    case Condition::Kind::kNot: return fmt::format("not ({})", Describe(condition.parts[0]));
     case Condition::Kind::kAll:
     case Condition::Kind::kAny: {
       std::vector<std::string> texts;
@@ -303,6 +300,8 @@ size_t ReadField(const config::YamlNode& node, config::Diagnostics& diagnostics)
   return 0;
 }
 
-Condition ReadCondition(const config::YamlNode& node, config::Diagnostics& diagnostics) { return Reader(diagnostics).Read(node); }
+Condition ReadCondition(const config::YamlNode& node, config::Diagnostics& diagnostics) {
+  return Reader(diagnostics).Read(node);
+}
 
 }  // namespace warpwright::skills

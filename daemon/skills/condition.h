@@ -34,10 +34,10 @@ struct Interval {
 struct Condition {
   enum class Kind { kCompare, kAllow, kAll, kAny, kNot };
   Kind kind = Kind::kAll;
-  size_t field = 0;              // kCompare: position in EvidenceFields()
-  Interval interval;             // kCompare
-  core::Allow allow = core::Allow::kTf32;    // kAllow
-  std::vector<Condition> parts;  // kAll, kAny, kNot (one)
+  size_t field = 0;                        // kCompare: position in EvidenceFields()
+  Interval interval;                       // kCompare
+  core::Allow allow = core::Allow::kTf32;  // kAllow
+  std::vector<Condition> parts;            // kAll, kAny, kNot (one)
   std::string reason;
 };
 

@@ -25,7 +25,8 @@ Error LibraryError(const SkillLibrary& library, std::string file, std::string me
   return {ErrorCode::kConfig, std::move(message), std::move(file), 0, 0, std::move(remedy)};
 }
 
-void CheckReferences(const SkillLibrary& library, const MethodReferences& references, config::Diagnostics& diagnostics) {
+void CheckReferences(const SkillLibrary& library, const MethodReferences& references,
+                     config::Diagnostics& diagnostics) {
   std::vector<std::string_view> ids;
   for (const auto& [id, card] : library.methods) ids.push_back(id);
   for (const auto& [node, name] : references)
@@ -116,7 +117,8 @@ Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files
   std::map<std::string, std::vector<std::string>> before;
   for (const auto& [name, text] : files) {
     hasher.Add(name).Add(text);
-    const auto root = diagnostics.Take(config::ParseYaml(text, origin == "built in" ? "skills/" + name : origin + "/" + name));
+    const auto root =
+        diagnostics.Take(config::ParseYaml(text, origin == "built in" ? "skills/" + name : origin + "/" + name));
     if (!root) continue;
     if (name == "policy.yml") {
       library.policy = ReadPolicy(*root, references, diagnostics);

@@ -41,7 +41,7 @@ struct MethodCard {
   double gain_low = 1, gain_typical = 1, gain_high = 1;  // speedup where it applies, by the literature
   int min_capability = 0, max_capability = 0;            // 0: no limit
   bool raises_roof = false;              // may beat the roofline of the present arithmetic (tensor cores)
-  std::set<core::Allow> needs;                 // relaxations that the manifest must grant
+  std::set<core::Allow> needs;           // relaxations that the manifest must grant
   std::vector<Condition> preconditions;  // all must hold; each with a reason
   std::optional<Condition> already_applied;
   std::vector<MethodParameter> parameters;

@@ -8,16 +8,17 @@
 namespace warpwright::skills {
 namespace {
 
-constexpr double kMinSeverity = 0.1;    // a bottleneck that holds always weighs something
+constexpr double kMinSeverity = 0.1;      // a bottleneck that holds always weighs something
 constexpr double kUnknownSeverity = 0.4;  // the fields that it is read from are absent
-constexpr double kMinChange = 0.02;    // relative change from which a prediction counts as tested
+constexpr double kMinChange = 0.02;       // relative change from which a prediction counts as tested
 
 size_t HeadroomField() {
   static const auto field = static_cast<size_t>(core::FindEvidenceField("headroom") - core::EvidenceFields().data());
   return field;
 }
 size_t CapabilityField() {
-  static const auto field = static_cast<size_t>(core::FindEvidenceField("compute_capability") - core::EvidenceFields().data());
+  static const auto field =
+      static_cast<size_t>(core::FindEvidenceField("compute_capability") - core::EvidenceFields().data());
   return field;
 }
 
@@ -56,9 +57,9 @@ class Matcher {
     Order();
     Position();
     if (at_roof && result_.methods.empty())
-      result_.at_roofline =
-          AtRoofline{share, fmt::format("at {:.1f} % of the roofline ({} at least {:g}): nothing left to gain", share,
-                                        core::EvidenceFields()[policy_.roofline_field].name, policy_.roofline_at_least)};
+      result_.at_roofline = AtRoofline{
+          share, fmt::format("at {:.1f} % of the roofline ({} at least {:g}): nothing left to gain", share,
+                             core::EvidenceFields()[policy_.roofline_field].name, policy_.roofline_at_least)};
     return std::move(result_);
   }
 
@@ -108,7 +109,8 @@ class Matcher {
       return Reject(card, Kind::kNoTransform, "has no built-in transformation; a language model could try it"), true;
     for (const core::Allow allow : card.needs)
       if (!facts_.allows(allow))
-        return Reject(card, Kind::kAllowance, fmt::format("needs `allow: [{}]` in the manifest", core::Name(allow))), true;
+        return Reject(card, Kind::kAllowance, fmt::format("needs `allow: [{}]` in the manifest", core::Name(allow))),
+               true;
     const size_t capability = CapabilityField();
     if (facts_.known(capability)) {
       const int chip = static_cast<int>(facts_.value(capability));
@@ -222,22 +224,14 @@ class Matcher {
 
 std::string_view Name(VetoedMethod::Kind kind) {
   switch (kind) {
-    case VetoedMethod::Kind::kPrecondition:
-      return "precondition";
-    case VetoedMethod::Kind::kAlreadyApplied:
-      return "already applied";
-    case VetoedMethod::Kind::kPolicy:
-      return "veto";
-    case VetoedMethod::Kind::kAllowance:
-      return "not allowed";
-    case VetoedMethod::Kind::kArchitecture:
-      return "architecture";
-    case VetoedMethod::Kind::kConflict:
-      return "conflict";
-    case VetoedMethod::Kind::kExcluded:
-      return "excluded";
-    case VetoedMethod::Kind::kNoTransform:
-      return "no transformation";
+    case VetoedMethod::Kind::kPrecondition: return "precondition";
+    case VetoedMethod::Kind::kAlreadyApplied: return "already applied";
+    case VetoedMethod::Kind::kPolicy: return "veto";
+    case VetoedMethod::Kind::kAllowance: return "not allowed";
+    case VetoedMethod::Kind::kArchitecture: return "architecture";
+    case VetoedMethod::Kind::kConflict: return "conflict";
+    case VetoedMethod::Kind::kExcluded: return "excluded";
+    case VetoedMethod::Kind::kNoTransform: return "no transformation";
   }
   return "?";
 }

@@ -20,7 +20,7 @@
 namespace warpwright::skills {
 
 struct MatchContext {
-  std::set<core::Allow> allow;                        // of the manifest
+  std::set<core::Allow> allow;                  // of the manifest
   bool built_in_only = false;                   // only methods with a transformation: no language model is there
   std::set<std::string> applied;                // methods behind the present base: what conflicts with them is vetoed
   std::map<std::string, std::string> excluded;  // method -> why: tried on this base with this evidence, say

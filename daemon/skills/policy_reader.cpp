@@ -14,9 +14,9 @@ class PolicyReader {
 
   SkillPolicy Read(const config::YamlNode& root) {
     const config::YamlObject map(root, "the policy",
-                         {"version", "roofline", "unknown_factor", "unknown_bottleneck", "order_binds_at", "stages",
-                          "state", "bottlenecks", "fallback", "vetoes"},
-                         diagnostics_);
+                                 {"version", "roofline", "unknown_factor", "unknown_bottleneck", "order_binds_at",
+                                  "stages", "state", "bottlenecks", "fallback", "vetoes"},
+                                 diagnostics_);
     map.Integer("version", 1, 1);
     SkillPolicy policy;
     policy.unknown_factor = map.Double("unknown_factor", 0.01, 1);
@@ -77,7 +77,8 @@ class PolicyReader {
   }
 
   BottleneckRule ReadBottleneck(const config::YamlNode& node) {
-    const config::YamlObject map(node, "a bottleneck", {"id", "title", "stage", "when", "severity", "methods"}, diagnostics_);
+    const config::YamlObject map(node, "a bottleneck", {"id", "title", "stage", "when", "severity", "methods"},
+                                 diagnostics_);
     BottleneckRule rule;
     rule.id = map.String("id");
     rule.title = map.String("title");

@@ -53,8 +53,7 @@ class Solver {
     goals.pop_back();
     const Condition& c = *goal.condition;
     switch (c.kind) {
-      case Condition::Kind::kCompare:
-        return SolveComparison(c, goal.wanted, goals, assignment);
+      case Condition::Kind::kCompare: return SolveComparison(c, goal.wanted, goals, assignment);
       case Condition::Kind::kAllow:
         if ((goal.wanted ? assignment.denied : assignment.allow).count(c.allow) != 0) return std::nullopt;
         (goal.wanted ? assignment.allow : assignment.denied).insert(c.allow);
@@ -63,8 +62,7 @@ class Solver {
         goals.push_back({&c.parts[0], !goal.wanted});
         return Solve(std::move(goals), std::move(assignment));
       case Condition::Kind::kAll:
-      case Condition::Kind::kAny:
-        break;
+      case Condition::Kind::kAny: break;
     }
     const bool every_part = (c.kind == Condition::Kind::kAll) == goal.wanted;
     if (every_part) {
@@ -154,8 +152,8 @@ std::optional<Witness> Try(const SkillLibrary& library, const MethodCard& card, 
 
 std::optional<Witness> FindWitness(const SkillLibrary& library, const MethodCard& card) {
   for (const BottleneckRule& rule : library.policy.bottlenecks) {
-    const bool calls =
-        std::any_of(rule.methods.begin(), rule.methods.end(), [&](const MethodProposal& call) { return call.method == card.id; });
+    const bool calls = std::any_of(rule.methods.begin(), rule.methods.end(),
+                                   [&](const MethodProposal& call) { return call.method == card.id; });
     if (!calls) continue;
     if (auto witness = Try(library, card, &rule)) return witness;
   }

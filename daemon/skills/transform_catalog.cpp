@@ -19,7 +19,8 @@ T& FindOrAdd(std::vector<T>& entries, const Predicate& is_it) {
   return found == entries.end() ? entries.emplace_back() : *found;
 }
 
-// Several cards may name one transformation, each with the parameters that suit it: the signature is what they say together.
+// Several cards may name one transformation, each with the parameters that suit it: the signature is what they say
+// together.
 void AddCard(const config::YamlNode& card, std::vector<TransformSignature>& catalog) {
   const config::YamlNode* transform = card.Find("transform");
   if (transform == nullptr) return;

@@ -135,7 +135,8 @@ std::vector<Accumulator> AccumulatorsOf(const FunctionAnalysis& analysis, const 
       update = candidate;
       at = node;
     }
-    if (only_updates && update) found.push_back({.kind = update->kind,
+    if (only_updates && update)
+      found.push_back({.kind = update->kind,
                        .symbol = symbol,
                        .name = info.name,
                        .type = info.type,

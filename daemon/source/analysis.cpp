@@ -203,8 +203,7 @@ Polynomial FunctionAnalysis::Index(const Node& expression) const {
     case NodeKind::kSizeof:
       if (const auto value = Fold(expression)) return Polynomial::Constant(*value);
       return Opaque(expression);
-    case NodeKind::kName:
-      return IndexOfName(expression);
+    case NodeKind::kName: return IndexOfName(expression);
     case NodeKind::kMember:
       return IsBuiltin(expression.name) ? Polynomial::Symbol(expression.name) : Opaque(expression);
     case NodeKind::kCast:
@@ -224,8 +223,7 @@ Polynomial FunctionAnalysis::Index(const Node& expression) const {
       if (shift && *shift >= 0 && *shift < 62) return Index(expression[0]) * Polynomial::Constant(int64_t{1} << *shift);
       return Opaque(expression);
     }
-    default:
-      return Opaque(expression);
+    default: return Opaque(expression);
   }
 }
 
@@ -283,8 +281,7 @@ std::optional<int64_t> FunctionAnalysis::Fold(const Node& expression) const {
   const DepthGuard guard(depth_);
   switch (expression.kind) {
     case NodeKind::kInteger:
-    case NodeKind::kSizeof:
-      return Evaluate(expression.cursor);
+    case NodeKind::kSizeof: return Evaluate(expression.cursor);
     case NodeKind::kCast:
       return expression.size() == 1 && IsIntegerType(expression) ? Fold(expression[0]) : std::nullopt;
     case NodeKind::kUnary: {
@@ -313,8 +310,7 @@ std::optional<int64_t> FunctionAnalysis::Fold(const Node& expression) const {
       if (expression.name == ">>" && *b >= 0 && *b < 31) return *a >> *b;
       return std::nullopt;
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -384,12 +380,9 @@ bool CollectLimits(const Node& condition, bool returns, std::vector<BoundsGuard:
     return CollectLimits(condition[0], returns, limits) && CollectLimits(condition[1], returns, limits);
   if (!condition.Is(NodeKind::kBinary)) return false;
   const std::string straight = returns ? ">=" : "<", mirrored = returns ? "<=" : ">";
-  if (condition.name == straight)
-    limits.push_back({&condition[0], &condition[1]});
-  else if (condition.name == mirrored)
-    limits.push_back({&condition[1], &condition[0]});
-  else
-    return false;
+  if (condition.name == straight) limits.push_back({&condition[0], &condition[1]});
+  else if (condition.name == mirrored) limits.push_back({&condition[1], &condition[0]});
+  else return false;
   return true;
 }
 

@@ -149,7 +149,7 @@ bool IsThreadSymbol(std::string_view symbol);  // threadIdx.*
 bool IsBlockSymbol(std::string_view symbol);   // blockIdx.*
 bool IsLoad(const Node& node);                 // a kSubscript or unary * that is read
 bool IsWritten(const Node& access);            // the target of an assignment or of an atomic
-bool IsAtomic(const Node& node);              // a call of atomicAdd and the like
+bool IsAtomic(const Node& node);               // a call of atomicAdd and the like
 const Node& StripCasts(const Node& expression);
 
 }  // namespace warpwright::source

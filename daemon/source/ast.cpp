@@ -260,10 +260,8 @@ bool IsFunction(CXCursor cursor) {
     case CXCursor_CXXMethod:
     case CXCursor_Constructor:
     case CXCursor_Destructor:
-    case CXCursor_ConversionFunction:
-      return true;
-    default:
-      return false;
+    case CXCursor_ConversionFunction: return true;
+    default: return false;
   }
 }
 

@@ -8,15 +8,19 @@
 namespace warpwright::source {
 namespace {
 
-// __CUDACC__ is not among them: every compiler of device code has it. These are beginnings: __CUDA_ARCH_LIST__, __CUDACC_VER_MAJOR__.
-constexpr std::string_view kBuildMacros[] = {"__CUDA_ARCH", "__CUDACC_RTC__", "__CUDACC_VER", "__CUDACC_DEBUG__", "__NVCC__",
-                                             "__NVCOMPILER", "__clang", "__GNUC", "_MSC_VER", "__DATE__", "__TIME__", "__TIMESTAMP__"};
+// __CUDACC__ is not among them: every compiler of device code has it. These are beginnings: __CUDA_ARCH_LIST__,
+// __CUDACC_VER_MAJOR__.
+constexpr std::string_view kBuildMacros[] = {"__CUDA_ARCH", "__CUDACC_RTC__", "__CUDACC_VER", "__CUDACC_DEBUG__",
+                                             "__NVCC__",    "__NVCOMPILER",   "__clang",      "__GNUC",
+                                             "_MSC_VER",    "__DATE__",       "__TIME__",     "__TIMESTAMP__"};
 bool DependsOnBuild(std::string_view name) {
-  return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros), [&](std::string_view macro) { return name.starts_with(macro); });
+  return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros),
+                     [&](std::string_view macro) { return name.starts_with(macro); });
 }
 // What a name is pasted together from begins with a piece of its beginning.
 bool MayBegin(std::string_view piece) {
-  return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros), [&](std::string_view macro) { return macro.starts_with(piece); });
+  return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros),
+                     [&](std::string_view macro) { return macro.starts_with(piece); });
 }
 
 // Between the directives: the parser's range begins with one and ends before or behind another.
@@ -48,7 +52,8 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
   const std::vector<Token> tokens = Lex(ast.text());
   const bool pastes = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.Is("##"); });
   for (const Token& token : tokens)
-    if (const std::string name = token.IsIdentifier() ? Spelling(token) : ""; DependsOnBuild(name) || (pastes && !name.empty() && MayBegin(name)))
+    if (const std::string name = token.IsIdentifier() ? Spelling(token) : "";
+        DependsOnBuild(name) || (pastes && !name.empty() && MayBegin(name)))
       add(core::kBuildPrefix, name, name, token.line);
   for (const TextRange& skipped : ast.InactiveRanges(file)) {
     const TextRange range = WithoutDirectives(ast.text(), skipped);
@@ -56,7 +61,8 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
     const std::string normalized = NormalizedText(text);
     if (normalized.empty()) continue;
     const auto first = static_cast<uint32_t>(text.find_first_not_of(" \t\r\n"));
-    add(core::kBuildText, base::Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text), LineAt(ast.text(), range.begin + first));
+    add(core::kBuildText, base::Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text),
+        LineAt(ast.text(), range.begin + first));
   }
   return uses;
 }

@@ -126,8 +126,9 @@ std::optional<core::Refused> FindBan(const SourceUnits& units, const std::set<co
     // Written by the host without a call that could be recorded.
     const bool managed = unit->kind == Unit::Kind::kVariable && (unit->attributes & kManaged) != 0;
     if (managed && !(first && std::tie(first->file, first->line) <= std::tie(unit->path, unit->line))) {
-      first = core::Refused{"slice", fmt::format("the launcher uses the __managed__ variable {}", unit->QualifiedName()),
-                      unit->path, unit->line};
+      first =
+          core::Refused{"slice", fmt::format("the launcher uses the __managed__ variable {}", unit->QualifiedName()),
+                        unit->path, unit->line};
     }
   }
   if (first) return first;
@@ -146,9 +147,9 @@ std::optional<core::Refused> FindCluster(const std::set<const Unit*>& device) {
   }
   if (first == nullptr) return std::nullopt;
   return core::Refused{"slice",
-                 fmt::format("{} asks for clusters of thread blocks (__cluster_dims__), which are not supported",
-                             first->QualifiedName()),
-                 first->path, first->line};
+                       fmt::format("{} asks for clusters of thread blocks (__cluster_dims__), which are not supported",
+                                   first->QualifiedName()),
+                       first->path, first->line};
 }
 
 std::string PlainEntry(const std::string& entry) {
@@ -257,8 +258,9 @@ ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std
   if (auto refused = CheckEntry(*reach.entries.front(), reach.entry_is_kernel)) reach.refusal = std::move(refused);
   if (reach.entry_is_kernel && reach.entries.front()->is_template && entry.find('<') == std::string::npos) {
     const Unit& unit = *reach.entries.front();
-    reach.refusal = core::Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),
-                            unit.path, unit.line};
+    reach.refusal =
+        core::Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),
+                      unit.path, unit.line};
   }
   if (!reach.refusal && !reach.entry_is_kernel && reach.kernels.empty()) {
     const Unit& unit = *reach.entries.front();

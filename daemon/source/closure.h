@@ -16,9 +16,9 @@ struct ReachableUnits {
   std::vector<const Unit*> entries;  // definitions of the entry (several: overloads); empty: there is none
   bool entry_is_kernel = false;
   std::set<const Unit*> host, device;
-  std::vector<std::string> kernels;  // qualified, in source order
-  std::vector<std::string> symbols;  // __device__ and __constant__ variables that the host side names
-  std::optional<core::Refused> refusal;    // something reached on the host side that is not supported, with its line
+  std::vector<std::string> kernels;      // qualified, in source order
+  std::vector<std::string> symbols;      // __device__ and __constant__ variables that the host side names
+  std::optional<core::Refused> refusal;  // something reached on the host side that is not supported, with its line
 };
 
 // `entry` as in the manifest: "f", "ns::f", "f<float, 4>".

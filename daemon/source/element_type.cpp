@@ -20,38 +20,30 @@ std::optional<core::DType> ElementTypeOf(CXType type) {
                                       ? clang_getPointeeType(type)
                                       : clang_getArrayElementType(type));
   switch (type.kind) {
-    case CXType_Bool:
-      return core::DType::kBool;
+    case CXType_Bool: return core::DType::kBool;
     case CXType_Char_S:
-    case CXType_SChar:
-      return core::DType::kI8;
+    case CXType_SChar: return core::DType::kI8;
     case CXType_Char_U:
-    case CXType_UChar:
-      return core::DType::kU8;
-    case CXType_Int:
-      return core::DType::kI32;
-    case CXType_UInt:
-      return core::DType::kU32;
+    case CXType_UChar: return core::DType::kU8;
+    case CXType_Int: return core::DType::kI32;
+    case CXType_UInt: return core::DType::kU32;
     case CXType_Long:
     case CXType_LongLong:
     case CXType_ULong:
-    case CXType_ULongLong:
-      return core::DType::kI64;
-    case CXType_Float:
-      return core::DType::kF32;
-    case CXType_Double:
-      return core::DType::kF64;
-    default:
-      break;
+    case CXType_ULongLong: return core::DType::kI64;
+    case CXType_Float: return core::DType::kF32;
+    case CXType_Double: return core::DType::kF64;
+    default: break;
   }
-  static const std::map<std::string, core::DType> kNames = {{"__half", core::DType::kF16},         {"__half2", core::DType::kF16},
-                                                      {"__nv_bfloat16", core::DType::kBF16}, {"__nv_bfloat162", core::DType::kBF16},
-                                                      {"float2", core::DType::kF32},         {"float3", core::DType::kF32},
-                                                      {"float4", core::DType::kF32},         {"double2", core::DType::kF64},
-                                                      {"double4", core::DType::kF64},        {"int2", core::DType::kI32},
-                                                      {"int4", core::DType::kI32},           {"uint2", core::DType::kU32},
-                                                      {"uint4", core::DType::kU32},          {"uchar4", core::DType::kU8},
-                                                      {"char4", core::DType::kI8},           {"longlong2", core::DType::kI64}};
+  static const std::map<std::string, core::DType> kNames = {
+      {"__half", core::DType::kF16},         {"__half2", core::DType::kF16},
+      {"__nv_bfloat16", core::DType::kBF16}, {"__nv_bfloat162", core::DType::kBF16},
+      {"float2", core::DType::kF32},         {"float3", core::DType::kF32},
+      {"float4", core::DType::kF32},         {"double2", core::DType::kF64},
+      {"double4", core::DType::kF64},        {"int2", core::DType::kI32},
+      {"int4", core::DType::kI32},           {"uint2", core::DType::kU32},
+      {"uint4", core::DType::kU32},          {"uchar4", core::DType::kU8},
+      {"char4", core::DType::kI8},           {"longlong2", core::DType::kI64}};
   std::string name = UnqualifiedSpelling(type);
   if (name.starts_with("struct ")) name = name.substr(7);
   const auto found = kNames.find(name);

@@ -218,10 +218,8 @@ void ReadBranches(const FunctionAnalysis& analysis, core::StaticFeatures& featur
           return analysis.DependsOn(*limit.index).thread && !analysis.DependsOn(*limit.bound).thread &&
                  !analysis.Fold(*limit.bound).has_value();
         });
-    if (on_thread && plain_guard)
-      features.bounds_guard = true;
-    else if (on_thread)
-      ++features.divergent_branches;
+    if (on_thread && plain_guard) features.bounds_guard = true;
+    else if (on_thread) ++features.divergent_branches;
   });
 }
 
@@ -248,10 +246,8 @@ void ReadInstances(const Ast& ast, const SyntaxFunction& kernel, const std::vect
       for (size_t i : dependent) {
         if (kLaunchArguments + i >= launch->size()) continue;
         const Node& argument = (*launch)[kLaunchArguments + i];
-        if (const auto dtype = ElementTypeOf(clang_getCursorType(argument.cursor)))
-          features.dtypes.insert(*dtype);
-        else
-          add_caller_types(host, argument);
+        if (const auto dtype = ElementTypeOf(clang_getCursorType(argument.cursor))) features.dtypes.insert(*dtype);
+        else add_caller_types(host, argument);
       }
     }
   }
@@ -271,10 +267,8 @@ void ReadParameters(const Ast& ast, const FunctionAnalysis& analysis, core::Stat
     const bool is_const = clang_isConstQualifiedType(clang_getPointeeType(type)) != 0;
     if (is_const || (!written.contains(parameter.symbol) && !unresolved.contains(parameter.symbol)))
       features.const_restrict &= is_const && clang_isRestrictQualifiedType(type) != 0;
-    if (const auto dtype = ElementTypeOf(type))
-      features.dtypes.insert(*dtype);
-    else
-      dependent.push_back(i);
+    if (const auto dtype = ElementTypeOf(type)) features.dtypes.insert(*dtype);
+    else dependent.push_back(i);
   }
   if (!dependent.empty()) ReadInstances(ast, kernel, dependent, features);
 }

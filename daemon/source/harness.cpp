@@ -9,26 +9,16 @@ namespace {
 
 std::string_view HostType(core::DType dtype) {
   switch (dtype) {
-    case core::DType::kF64:
-      return "double";
-    case core::DType::kF32:
-      return "float";
-    case core::DType::kF16:
-      return "__half";
-    case core::DType::kBF16:
-      return "__nv_bfloat16";
-    case core::DType::kI64:
-      return "long long";
-    case core::DType::kI32:
-      return "int";
-    case core::DType::kU32:
-      return "unsigned int";
-    case core::DType::kI8:
-      return "signed char";
-    case core::DType::kU8:
-      return "unsigned char";
-    case core::DType::kBool:
-      return "bool";
+    case core::DType::kF64: return "double";
+    case core::DType::kF32: return "float";
+    case core::DType::kF16: return "__half";
+    case core::DType::kBF16: return "__nv_bfloat16";
+    case core::DType::kI64: return "long long";
+    case core::DType::kI32: return "int";
+    case core::DType::kU32: return "unsigned int";
+    case core::DType::kI8: return "signed char";
+    case core::DType::kU8: return "unsigned char";
+    case core::DType::kBool: return "bool";
   }
   return "float";
 }
@@ -68,7 +58,8 @@ std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const
                                : fmt::format("::ww::AnyPointer{{{}}}", buffers));
       ++buffers;
     } else {
-      add(fmt::format("::ww::Scalar<{}>({})", HostType(std::get<core::ScalarArgument>(argument.kind).dtype), scalars++));
+      add(fmt::format("::ww::Scalar<{}>({})", HostType(std::get<core::ScalarArgument>(argument.kind).dtype),
+                      scalars++));
     }
   }
   if (next < spec.args.size()) {

@@ -9,10 +9,10 @@ namespace warpwright::source {
 
 struct HeaderUse {
   enum class Kind {
-    kKeep,     // the compiler of that side finds it: the toolkit's device headers, the standard library for the host
+    kKeep,  // the compiler of that side finds it: the toolkit's device headers, the standard library for the host
     kReplacement,  // replaced by one of ours
-    kDrop,     // its content is built in (cuda_runtime.h) or is not for that side (stdio.h on the device)
-    kUnknown,  // left out; say so
+    kDrop,         // its content is built in (cuda_runtime.h) or is not for that side (stdio.h on the device)
+    kUnknown,      // left out; say so
   };
   Kind kind = Kind::kUnknown;
   std::string stand_in;  // "ww_device/cstdint.h"

@@ -48,7 +48,8 @@ std::optional<std::string> Resolve(const fs::path& root, const fs::path& include
 std::optional<HeaderName> NamedFile(std::string_view text, const Token& token) {
   const char open = token.range.size() > 0 ? text[token.range.begin] : ' ';
   if (open != '"' && (open != '<' || token.kind != Token::Kind::kPunctuation)) return std::nullopt;
-  // The lexer's tokens would split "sys/types.h" and take a backslash for an escape: what stands before the next mark is the name.
+  // The lexer's tokens would split "sys/types.h" and take a backslash for an escape: what stands before the next mark
+  // is the name.
   const size_t begin = token.range.begin + 1;
   const size_t end = text.find_first_of(open == '"' ? "\"\n" : ">\n", begin);
   if (end == std::string_view::npos || text[end] == '\n') return std::nullopt;
@@ -127,11 +128,13 @@ std::optional<core::Refused> FindOutsideInclude(const SourceTree& tree) {
   for (const auto& [path, file] : tree.files) {
     for (const IncludeDirective& include : file.includes) {
       if (IsAmbiguousName(include.name))
-        return core::Refused{"slice", fmt::format("#include of '{}', which is no plain name", include.name), path, include.line};
+        return core::Refused{"slice", fmt::format("#include of '{}', which is no plain name", include.name), path,
+                             include.line};
       if (!include.resolved.empty() || include.name.empty()) continue;
       const std::string meant = (fs::path(path).parent_path() / include.name).lexically_normal().generic_string();
       if (meant[0] != '/' && !meant.starts_with("../")) continue;
-      return core::Refused{"slice", fmt::format("#include of '{}', which is outside the repository", include.name), path, include.line};
+      return core::Refused{"slice", fmt::format("#include of '{}', which is outside the repository", include.name),
+                           path, include.line};
     }
   }
   return std::nullopt;

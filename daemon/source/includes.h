@@ -37,7 +37,8 @@ struct SourceTree {
   std::map<std::string, SourceFile> files;  // by path
 };
 
-// "name" or <name> that begins with `token`, a token of `text`. Nothing: a macro stands there, or it has no end on its line.
+// "name" or <name> that begins with `token`, a token of `text`. Nothing: a macro stands there, or it has no end on its
+// line.
 struct HeaderName {
   std::string name;
   TextRange range;  // with the quotes or angle brackets
@@ -49,11 +50,12 @@ std::vector<IncludeDirective> ScanIncludes(std::string_view text);
 // Limits: 4 MiB per file, 512 files. A header beyond a limit is an Error.
 Result<SourceTree> ReadSourceTree(const core::SourceRef& source);
 
-// A quote, a backslash or the beginning of a comment in a header's name: whether it is one depends on whether the directive is active.
+// A quote, a backslash or the beginning of a comment in a header's name: whether it is one depends on whether the
+// directive is active.
 bool IsAmbiguousName(std::string_view name);
 
-// An include of an absolute path, or of one that climbs out of the root, or whose name is ambiguous. We would leave it out like any header
-// that is not there; a compiler that runs with the user's rights would not.
+// An include of an absolute path, or of one that climbs out of the root, or whose name is ambiguous. We would leave it
+// out like any header that is not there; a compiler that runs with the user's rights would not.
 std::optional<core::Refused> FindOutsideInclude(const SourceTree& tree);
 
 }  // namespace warpwright::source

@@ -317,7 +317,8 @@ class Inspector {
   }
 
   // What the kernels do with the parameter of the same name; a const pointer is an input whatever its name.
-  std::optional<core::Role> LauncherRole(const core::ParameterInfo& parameter, const std::vector<std::string>& kernels) const {
+  std::optional<core::Role> LauncherRole(const core::ParameterInfo& parameter,
+                                         const std::vector<std::string>& kernels) const {
     if (parameter.is_const) return core::Role::kIn;
     bool in = false, out = false, found = false;
     for (const std::string& kernel : kernels) {
@@ -327,7 +328,8 @@ class Inspector {
         if (other.name != parameter.name || !other.likely_role) continue;
         found = true;
         // A later kernel that reads what an earlier one wrote does not make it an input.
-        in = in || (*other.likely_role == core::Role::kInOut && !out) || (*other.likely_role == core::Role::kIn && !out);
+        in =
+            in || (*other.likely_role == core::Role::kInOut && !out) || (*other.likely_role == core::Role::kIn && !out);
         out = out || *other.likely_role != core::Role::kIn;
       }
     }

@@ -22,15 +22,19 @@ namespace {
 constexpr size_t kOutputLimitBytes = 512u << 20;
 constexpr uint64_t kMemoryBytes = 4ull << 30;
 constexpr size_t kServedLimitBytes = 1u << 20;
-// Where device memory seems to be (shim/host/recorder.h): far from where the system places programs, libraries and heaps,
-// the second one where drivers place it too. A launcher that asks whether it is being recorded shall not find out: what is
-// added below each is drawn anew, and the two runs, which must agree, have unlike environments.
+// Where device memory seems to be (shim/host/recorder.h): far from where the system places programs, libraries and
+// heaps, the second one where drivers place it too. A launcher that asks whether it is being recorded shall not find
+// out: what is added below each is drawn anew, and the two runs, which must agree, have unlike environments.
 constexpr uint64_t kBases[] = {0x1000'0000'0000, 0x5000'0000'0000};
 constexpr uint64_t kBaseUnits = 1ull << 30, kBaseUnit = 512;  // cudaMalloc's alignment
-const std::map<std::string, std::string> kEnvironments[] = {
-    {{"LANG", "C"}},
-    {{"LANG", "en_US.UTF-8"}, {"HOME", "/root"}, {"USER", "root"}, {"SHELL", "/bin/bash"}, {"TERM", "xterm"},
-     {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
+const std::map<std::string, std::string> kEnvironments[] = {{{"LANG", "C"}},
+                                                            {{"LANG", "en_US.UTF-8"},
+                                                             {"HOME", "/root"},
+                                                             {"USER", "root"},
+                                                             {"SHELL", "/bin/bash"},
+                                                             {"TERM", "xterm"},
+                                                             {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"},
+                                                             {"CUDA_VISIBLE_DEVICES", "0"}}};
 // What device-to-host copies return: zeros, and 1.0f, which is also a large integer.
 constexpr uint32_t kGarbage[] = {0, 0x3f800000};
 
@@ -48,12 +52,11 @@ Result<std::string> Input(const RecordRequest& request, const HostProgram& host,
   const core::Chip& chip = request.chip;
   const std::string digits = chip.arch.size() > 3 ? chip.arch.substr(3) : "90";
   const int arch = std::atoi(digits.c_str());
-  std::string text =
-      fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n",
-                  kBases[run] + base::SecretSeed() % kBaseUnits * kBaseUnit, kGarbage[run],
-                  chip.multiprocessors, chip.max_warps, chip.max_blocks, arch / 10, arch % 10, chip.registers,
-                  chip.shared_bytes, chip.shared_bytes_per_block_optin, chip.shared_bytes_reserved_per_block,
-                  static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
+  std::string text = fmt::format(
+      "base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n",
+      kBases[run] + base::SecretSeed() % kBaseUnits * kBaseUnit, kGarbage[run], chip.multiprocessors, chip.max_warps,
+      chip.max_blocks, arch / 10, arch % 10, chip.registers, chip.shared_bytes, chip.shared_bytes_per_block_optin,
+      chip.shared_bytes_reserved_per_block, static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
   for (const auto& [file, lines] : host.lines)
     text += fmt::format("lines {} {} {}\n", lines.size(), fmt::join(lines, " "), file);
   for (const RecordBuffer& buffer : request.buffers) {
@@ -97,7 +100,7 @@ int LineOf(const std::filesystem::path& program, const HostProgram& host, const 
 }
 
 core::Refused DescribeFault(const Slices& slices, const RecordRequest& request, const RecordedFault& fault,
-                      const std::filesystem::path& program, const HostProgram& host) {
+                            const std::filesystem::path& program, const HostProgram& host) {
   const int line = LineOf(program, host, fault.stack, slices.file);
   if (fault.buffer >= 0) {
     const bool argument = static_cast<size_t>(fault.buffer) < request.buffers.size();
@@ -114,8 +117,8 @@ core::Refused DescribeFault(const Slices& slices, const RecordRequest& request, 
 }
 
 Result<std::variant<Recording, core::Refused>> RunOnce(const Slices& slices, const RecordRequest& request,
-                                                 const std::filesystem::path& program, const HostProgram& host,
-                                                 int run) {
+                                                       const std::filesystem::path& program, const HostProgram& host,
+                                                       int run) {
   using Outcome = std::variant<Recording, core::Refused>;
   base::Command command;
   command.argv = {program.string()};
@@ -152,7 +155,7 @@ Result<std::variant<Recording, core::Refused>> RunOnce(const Slices& slices, con
     if (!recording.readbacks.empty() && done.timed_out) {
       const Readback& readback = recording.readbacks.front();
       return Outcome(core::Refused{"record", "the launcher decides by a value that it copies back from the device",
-                             readback.file, readback.line});
+                                   readback.file, readback.line});
     }
     return Outcome(Refuse(
         slices, done.timed_out ? fmt::format("the launcher did not end within {} ms", request.run_deadline.count())
@@ -254,7 +257,8 @@ Result<RecordOutcome> Validated(const Slices& slices, Result<RecordOutcome> outc
   if (!outcome) return outcome;
   const auto* plan = std::get_if<core::LaunchPlan>(&*outcome);
   if (plan == nullptr) return outcome;
-  if (const Status valid = core::ValidatePlan(*plan); !valid) return RecordOutcome(Refuse(slices, valid.error().message));
+  if (const Status valid = core::ValidatePlan(*plan); !valid)
+    return RecordOutcome(Refuse(slices, valid.error().message));
   return outcome;
 }
 
@@ -295,7 +299,8 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
 
 Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request) {
   size_t buffers = 0;
-  for (const core::Argument& argument : request.spec->args) buffers += std::holds_alternative<core::BufferArgument>(argument.kind);
+  for (const core::Argument& argument : request.spec->args)
+    buffers += std::holds_alternative<core::BufferArgument>(argument.kind);
   if (buffers != request.buffers.size())
     return Fail(ErrorCode::kUsage, "the recorder needs every buffer argument of the manifest");
   return Validated(slices, slices.entry_is_kernel ? PlanOfKernel(slices, request) : RecordLauncher(slices, request));
@@ -316,31 +321,34 @@ std::string PlanDigest(const core::LaunchPlan& plan) {
     number(ops->size());
     for (const core::PlanOp& op : *ops) {
       number(op.index());
-      std::visit(
-          Overload{
-              [&](const core::KernelLaunch& x) {
-                hasher.Add(x.kernel);
-                for (const core::Dim3& d : {x.grid, x.block}) number(d.x), number(d.y), number(d.z);
-                number(x.dynamic_shared_bytes), number(x.stream), number(x.cooperative), number(x.parameters.size());
-                for (const core::KernelParameter& parameter : x.parameters) {
-                  hasher.Add(std::span<const std::byte>(parameter.bytes));
-                  number(parameter.pointers.size());
-                  for (const auto& [offset, p] : parameter.pointers) number(offset), pointer(p);
-                }
-              },
-              [&](const core::MemsetOp& x) {
-                pointer(x.destination), number(x.value), number(x.unit), number(x.bytes), number(x.stream);
-              },
-              [&](const core::CopyOp& x) { pointer(x.destination), pointer(x.source), number(x.bytes), number(x.stream); },
-              [&](const core::UploadOp& x) {
-                pointer(x.destination), hasher.Add(std::span<const std::byte>(x.bytes)), number(x.stream);
-              },
-              [&](const core::SymbolUploadOp& x) {
-                hasher.Add(x.symbol), number(x.offset), hasher.Add(std::span<const std::byte>(x.bytes)),
-                    number(x.stream);
-              },
-              [&](const core::EventOp& x) { number(static_cast<int>(x.kind)), number(x.event), number(x.stream); }},
-          op);
+      std::visit(Overload{[&](const core::KernelLaunch& x) {
+                            hasher.Add(x.kernel);
+                            for (const core::Dim3& d : {x.grid, x.block}) number(d.x), number(d.y), number(d.z);
+                            number(x.dynamic_shared_bytes), number(x.stream), number(x.cooperative),
+                                number(x.parameters.size());
+                            for (const core::KernelParameter& parameter : x.parameters) {
+                              hasher.Add(std::span<const std::byte>(parameter.bytes));
+                              number(parameter.pointers.size());
+                              for (const auto& [offset, p] : parameter.pointers) number(offset), pointer(p);
+                            }
+                          },
+                          [&](const core::MemsetOp& x) {
+                            pointer(x.destination), number(x.value), number(x.unit), number(x.bytes), number(x.stream);
+                          },
+                          [&](const core::CopyOp& x) {
+                            pointer(x.destination), pointer(x.source), number(x.bytes), number(x.stream);
+                          },
+                          [&](const core::UploadOp& x) {
+                            pointer(x.destination), hasher.Add(std::span<const std::byte>(x.bytes)), number(x.stream);
+                          },
+                          [&](const core::SymbolUploadOp& x) {
+                            hasher.Add(x.symbol), number(x.offset), hasher.Add(std::span<const std::byte>(x.bytes)),
+                                number(x.stream);
+                          },
+                          [&](const core::EventOp& x) {
+                            number(static_cast<int>(x.kind)), number(x.event), number(x.stream);
+                          }},
+                 op);
     }
   }
   return hasher.Finish();

@@ -40,9 +40,9 @@ struct RecordBuffer {
 struct RecordRequest {
   const core::KernelSpec* spec = nullptr;
   std::map<std::string, core::ScalarValue> scalars;  // of the case
-  std::vector<RecordBuffer> buffers;           // every buffer argument, in the order of the signature
+  std::vector<RecordBuffer> buffers;                 // every buffer argument, in the order of the signature
   core::Chip chip;                                   // answers device and occupancy queries, limits launches
-  std::filesystem::path cache;                 // compiled recorders and the precompiled shim, by content
+  std::filesystem::path cache;                       // compiled recorders and the precompiled shim, by content
   std::chrono::milliseconds compile_deadline{60'000};
   std::chrono::milliseconds run_deadline{10'000};
 };

@@ -57,7 +57,7 @@ Result<fs::path> NewFolder(const fs::path& cache) {
 }
 
 Result<base::Completed> Compile(std::vector<std::string> arguments, const fs::path& folder, const fs::path& shim,
-                          std::chrono::milliseconds deadline) {
+                                std::chrono::milliseconds deadline) {
   base::Command command;
   command.argv = {"g++"};
   command.argv.insert(command.argv.end(), kFlags.begin(), kFlags.end());

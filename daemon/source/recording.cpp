@@ -91,19 +91,20 @@ core::PlanOp Operation(const json& object, std::vector<std::vector<bool>>& is_po
   const uint32_t stream = Unsigned<uint32_t>(object.at("stream"));
   if (op == "memset") {
     return core::MemsetOp{Pointer(object.at("to")), Unsigned<uint32_t>(object.at("value")), 1,
-                    Unsigned<uint64_t>(object.at("bytes")), stream};
+                          Unsigned<uint64_t>(object.at("bytes")), stream};
   }
   if (op == "copy") {
-    return core::CopyOp{Pointer(object.at("to")), Pointer(object.at("from")), Unsigned<uint64_t>(object.at("bytes")), stream};
+    return core::CopyOp{Pointer(object.at("to")), Pointer(object.at("from")), Unsigned<uint64_t>(object.at("bytes")),
+                        stream};
   }
   if (op == "upload") return core::UploadOp{Pointer(object.at("to")), Bytes(String(object, "data")), stream};
   if (op == "symbol") {
     return core::SymbolUploadOp{String(object, "symbol"), Unsigned<uint64_t>(object.at("offset")),
-                          Bytes(String(object, "data")), stream};
+                                Bytes(String(object, "data")), stream};
   }
   Expect(op == "record" || op == "wait", "an operation");
-  return core::EventOp{op == "record" ? core::EventOp::Kind::kRecord : core::EventOp::Kind::kWait, Unsigned<uint32_t>(object.at("event")),
-                 stream};
+  return core::EventOp{op == "record" ? core::EventOp::Kind::kRecord : core::EventOp::Kind::kWait,
+                       Unsigned<uint32_t>(object.at("event")), stream};
 }
 
 void DecodeLine(const json& object, size_t arguments, const std::string& file, Recording& recording) {
@@ -125,8 +126,8 @@ void DecodeLine(const json& object, size_t arguments, const std::string& file, R
     recording.readbacks.push_back({static_cast<int>(Integer(object, "readback")), place(String(object, "file")),
                                    Unsigned<int>(object.at("line"))});
   } else if (object.contains("refuse")) {
-    recording.refused =
-        core::Refused{"record", String(object, "refuse"), place(String(object, "file")), Unsigned<int>(object.at("line"))};
+    recording.refused = core::Refused{"record", String(object, "refuse"), place(String(object, "file")),
+                                      Unsigned<int>(object.at("line"))};
   } else if (object.contains("fault")) {
     RecordedFault fault;
     fault.signal = Unsigned<int>(object.at("fault"));
@@ -229,7 +230,9 @@ class Matcher {
     return true;
   }
   bool Rename(core::MemsetOp& a, const core::MemsetOp& b) { return Map(a.destination, b.destination); }
-  bool Rename(core::CopyOp& a, const core::CopyOp& b) { return Map(a.destination, b.destination) && Map(a.source, b.source); }
+  bool Rename(core::CopyOp& a, const core::CopyOp& b) {
+    return Map(a.destination, b.destination) && Map(a.source, b.source);
+  }
   bool Rename(core::UploadOp& a, const core::UploadOp& b) { return Map(a.destination, b.destination); }
   bool Rename(core::SymbolUploadOp&, const core::SymbolUploadOp&) { return true; }
   bool Rename(core::EventOp&, const core::EventOp&) { return true; }
@@ -264,7 +267,8 @@ void RenumberWorkspaces(core::LaunchPlan& plan, size_t arguments) {
                             visit(x.destination);
                             visit(x.source);
                           },
-                          [&](core::UploadOp& x) { visit(x.destination); }, [](core::SymbolUploadOp&) {}, [](core::EventOp&) {}},
+                          [&](core::UploadOp& x) { visit(x.destination); }, [](core::SymbolUploadOp&) {},
+                          [](core::EventOp&) {}},
                  op);
     }
   }
@@ -294,8 +298,9 @@ Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, cons
   return recording;
 }
 
-std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Recording& b, std::vector<core::PlanBuffer> arguments,
-                                           const std::string& file) {
+std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Recording& b,
+                                                       std::vector<core::PlanBuffer> arguments,
+                                                       const std::string& file) {
   if (a.workspaces != b.workspaces || a.calls.size() != b.calls.size()) return Differs(a, b, nullptr, file);
   for (size_t call = 0; call < a.calls.size(); ++call) {
     if (a.calls[call].size() != b.calls[call].size()) return Differs(a, b, nullptr, file);
@@ -328,8 +333,8 @@ std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Record
   }
   const size_t setup = first.size() < second.size() ? 0 : first.size() - second.size();
   if (!matcher.Same(first, setup, second)) {
-    return core::Refused{"record", "the launcher's first call differs from later ones in more than a set-up in front", file,
-                   0};
+    return core::Refused{"record", "the launcher's first call differs from later ones in more than a set-up in front",
+                         file, 0};
   }
   plan.setup.assign(first.begin(), first.begin() + static_cast<long>(setup));
   // With nothing set up, the first call is the plan; else a later one, which works on what the set-up made.

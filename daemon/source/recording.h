@@ -25,7 +25,7 @@ struct RecordedFault {
   std::vector<uint64_t> stack;
 };
 struct Recording {
-  std::vector<uint64_t> workspaces;        // bytes, behind the arguments
+  std::vector<uint64_t> workspaces;              // bytes, behind the arguments
   std::vector<std::vector<core::PlanOp>> calls;  // pointers in by-value structures keep their bytes and are listed
   std::vector<std::vector<std::vector<bool>>> is_pointer;  // [call][launch][parameter]: declared as a pointer
   std::vector<Readback> readbacks;
@@ -37,7 +37,8 @@ struct Recording {
 Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, const std::string& file);
 
 // The plan that both runs agree on. Refused where they do not, or where the calls after the first differ.
-std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Recording& b, std::vector<core::PlanBuffer> arguments,
-                                           const std::string& file);
+std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Recording& b,
+                                                       std::vector<core::PlanBuffer> arguments,
+                                                       const std::string& file);
 
 }  // namespace warpwright::source

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "base/hash.h"
-#include "source/build_dependence.h"
 #include "source/ast.h"
+#include "source/build_dependence.h"
 #include "source/closure.h"
 #include "source/headers.h"
 #include "source/signature.h"
@@ -133,12 +133,9 @@ class FileSlicer {
     if (!include.resolved.empty()) return replace(include.resolved);
     const HeaderUse use = side_ == Side::kDevice ? DeviceHeader(include.name) : HostHeader(include.name);
     switch (use.kind) {
-      case HeaderUse::Kind::kKeep:
-        return;
-      case HeaderUse::Kind::kReplacement:
-        return replace(use.stand_in);
-      case HeaderUse::Kind::kDrop:
-        break;
+      case HeaderUse::Kind::kKeep: return;
+      case HeaderUse::Kind::kReplacement: return replace(use.stand_in);
+      case HeaderUse::Kind::kDrop: break;
       case HeaderUse::Kind::kUnknown:
         slices.notes.push_back(fmt::format("{}:{}: <{}> is not available and was left out of the {} slice",
                                            file_.file->path, include.line, include.name,
@@ -255,16 +252,17 @@ Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& ent
   const SourceUnits units = ReadUnits(parsed);
   const auto function = ast::FindFunction(parsed, entry);
   if (function && clang_getCursorKind(*function) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(*function)) {
-    return SliceOutcome(core::Refused{"slice", fmt::format("{} needs an object: name a free or a static function", entry),
-                                ast::FileOf(*function), ast::Line(*function)});
+    return SliceOutcome(core::Refused{"slice",
+                                      fmt::format("{} needs an object: name a free or a static function", entry),
+                                      ast::FileOf(*function), ast::Line(*function)});
   }
   const ReachableUnits reach = FindReachable(parsed, units, entry);
   if (reach.entries.empty()) {
     std::string known;
     for (const std::string& name : EntryNames(units, parsed.tree().main)) known += (known.empty() ? "" : ", ") + name;
-    return SliceOutcome(
-        core::Refused{"slice", fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
-                source.file, 0});
+    return SliceOutcome(core::Refused{
+        "slice", fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
+        source.file, 0});
   }
   if (reach.refusal) return SliceOutcome(*reach.refusal);
 

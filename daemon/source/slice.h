@@ -37,7 +37,7 @@ struct Slices {
   std::string entry_name;  // qualified, with the template arguments that were asked for
   bool entry_is_kernel = false;
   bool entry_deduces = false;  // a template without arguments, or overloaded: the types of the arguments choose
-  std::vector<core::ParameterInfo> parameters;               // of the entry
+  std::vector<core::ParameterInfo> parameters;         // of the entry
   std::map<size_t, UnsupportedParameter> unsupported;  // of these, by index
   int entry_line = 0;
 

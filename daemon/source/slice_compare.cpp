@@ -47,16 +47,17 @@ std::string Quoted(const Token* token) {
 }
 
 std::optional<core::Refused> CompareText(const char* side, const std::string& file, std::string_view first,
-                                   std::string_view second, const std::set<std::string>& kept) {
+                                         std::string_view second, const std::set<std::string>& kept) {
   const std::vector<Token> a = Compared(WithoutPrelude(first), kept), b = Compared(WithoutPrelude(second), kept);
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     const Token *x = i < a.size() ? &a[i] : nullptr, *y = i < b.size() ? &b[i] : nullptr;
     if (x != nullptr && y != nullptr && Same(*x, *y)) continue;
-    return core::Refused{"splice",
-                   fmt::format("put back into the original file, the edit does not give the same {} code: it has {} "
-                               "where the edited file has {} (line {}); declarations may stand in another order",
-                               side, Quoted(x), Quoted(y), y == nullptr ? 0 : y->line),
-                   file, x == nullptr ? 0 : x->line};
+    return core::Refused{
+        "splice",
+        fmt::format("put back into the original file, the edit does not give the same {} code: it has {} "
+                    "where the edited file has {} (line {}); declarations may stand in another order",
+                    side, Quoted(x), Quoted(y), y == nullptr ? 0 : y->line),
+        file, x == nullptr ? 0 : x->line};
   }
   return std::nullopt;
 }
@@ -88,7 +89,7 @@ std::optional<Token> FindEffect(std::string_view text, const std::set<std::strin
 }
 
 std::optional<core::Refused> Compare(const char* side, const Program& first, const Program& second,
-                               const std::set<std::string>& kept) {
+                                     const std::set<std::string>& kept) {
   if (auto differs = CompareText(side, first.file, first.text, second.text, kept)) return differs;
   std::set<std::string> names;
   AddNames(second.text, names);
@@ -101,11 +102,12 @@ std::optional<core::Refused> Compare(const char* side, const Program& first, con
     if (other != second.headers.end()) {
       if (auto differs = CompareText(side, name, text, other->second, kept)) return differs;
     } else if (const auto effect = FindEffect(text, names)) {
-      return core::Refused{"splice",
-                     fmt::format("the edit drops the include of {}, which stays for the rest of the file and could "
-                                 "change the {} code ('{}', line {}): keep it in the edit",
-                                 name, side, std::string(effect->text), effect->line),
-                     first.file, 0};
+      return core::Refused{
+          "splice",
+          fmt::format("the edit drops the include of {}, which stays for the rest of the file and could "
+                      "change the {} code ('{}', line {}): keep it in the edit",
+                      name, side, std::string(effect->text), effect->line),
+          first.file, 0};
     }
   }
   return std::nullopt;
@@ -113,7 +115,8 @@ std::optional<core::Refused> Compare(const char* side, const Program& first, con
 
 }  // namespace
 
-std::optional<core::Refused> FindDifference(const Slices& first, const Slices& second, const std::set<std::string>& kept) {
+std::optional<core::Refused> FindDifference(const Slices& first, const Slices& second,
+                                            const std::set<std::string>& kept) {
   auto differs = Compare("device", {first.file, first.device, first.device_headers},
                          {second.file, second.device, second.device_headers}, kept);
   if (differs) return differs;

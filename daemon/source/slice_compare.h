@@ -20,6 +20,7 @@ namespace warpwright::source {
 
 // What differs, with the line in `first`; nothing where the slices are alike. `kept` holds names as in the slices:
 // "kernels/common.cuh", "stdio.h".
-std::optional<core::Refused> FindDifference(const Slices& first, const Slices& second, const std::set<std::string>& kept);
+std::optional<core::Refused> FindDifference(const Slices& first, const Slices& second,
+                                            const std::set<std::string>& kept);
 
 }  // namespace warpwright::source

@@ -288,7 +288,7 @@ class Splicer {
 
 // The promise of the header: what the compilers see of the spliced file is what they saw of the edited one.
 Result<std::optional<core::Refused>> CheckSlices(const core::SpliceRequest& request, const std::string& spliced,
-                                           const std::set<std::string>& kept) {
+                                                 const std::set<std::string>& kept) {
   core::SourceRef ours = request.original, theirs = request.original;
   ours.text = spliced;
   theirs.text = request.edited;

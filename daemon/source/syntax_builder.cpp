@@ -18,7 +18,9 @@ std::optional<LoopHeader> ReadLoopHeader(std::string_view text, const NodeExtent
   const auto open = static_cast<size_t>(std::find_if(tokens.begin(), tokens.end(), is_open) - tokens.begin());
   const size_t close = MatchingBracket(tokens, open);
   if (close >= tokens.size()) return std::nullopt;
-  LoopHeader header{.open = extent.begin + tokens[open].range.begin, .close = extent.begin + tokens[close].range.begin, .semicolons = {}};
+  LoopHeader header{.open = extent.begin + tokens[open].range.begin,
+                    .close = extent.begin + tokens[close].range.begin,
+                    .semicolons = {}};
   int depth = 0;
   for (size_t i = open; i < close; ++i) {
     const Token& token = tokens[i];
@@ -95,73 +97,44 @@ void SyntaxBuilder::AddChildren(Node& node, const std::vector<CXCursor>& cursors
 std::unique_ptr<Node> SyntaxBuilder::Dispatch(CXCursorKind kind, CXCursor cursor, const NodeExtent& extent,
                                               const NodeExtent* around) {
   switch (kind) {
-    case CXCursor_CompoundStmt:
-      return Simple(NodeKind::kBlock, cursor, extent);
-    case CXCursor_DeclStmt:
-      return Simple(NodeKind::kDeclaration, cursor, extent);
-    case CXCursor_VarDecl:
-      return Variable(cursor, extent);
-    case CXCursor_IfStmt:
-      return If(cursor, extent);
-    case CXCursor_ForStmt:
-      return For(cursor, extent);
-    case CXCursor_WhileStmt:
-      return Simple(NodeKind::kWhile, cursor, extent);
-    case CXCursor_DoStmt:
-      return Simple(NodeKind::kDo, cursor, extent);
-    case CXCursor_ReturnStmt:
-      return Simple(NodeKind::kReturn, cursor, extent);
-    case CXCursor_BreakStmt:
-      return Simple(NodeKind::kBreak, cursor, extent);
-    case CXCursor_ContinueStmt:
-      return Simple(NodeKind::kContinue, cursor, extent);
-    case CXCursor_SwitchStmt:
-      return Simple(NodeKind::kSwitch, cursor, extent);
+    case CXCursor_CompoundStmt: return Simple(NodeKind::kBlock, cursor, extent);
+    case CXCursor_DeclStmt: return Simple(NodeKind::kDeclaration, cursor, extent);
+    case CXCursor_VarDecl: return Variable(cursor, extent);
+    case CXCursor_IfStmt: return If(cursor, extent);
+    case CXCursor_ForStmt: return For(cursor, extent);
+    case CXCursor_WhileStmt: return Simple(NodeKind::kWhile, cursor, extent);
+    case CXCursor_DoStmt: return Simple(NodeKind::kDo, cursor, extent);
+    case CXCursor_ReturnStmt: return Simple(NodeKind::kReturn, cursor, extent);
+    case CXCursor_BreakStmt: return Simple(NodeKind::kBreak, cursor, extent);
+    case CXCursor_ContinueStmt: return Simple(NodeKind::kContinue, cursor, extent);
+    case CXCursor_SwitchStmt: return Simple(NodeKind::kSwitch, cursor, extent);
     case CXCursor_CaseStmt:
-    case CXCursor_DefaultStmt:
-      return Simple(NodeKind::kCase, cursor, extent);
-    case CXCursor_NullStmt:
-      return Empty(extent.begin);
-    case CXCursor_DeclRefExpr:
-      return Name(cursor, extent);
-    case CXCursor_MemberRefExpr:
-      return Member(cursor, extent);
-    case CXCursor_ArraySubscriptExpr:
-      return Simple(NodeKind::kSubscript, cursor, extent);
-    case CXCursor_CallExpr:
-      return Call(cursor, extent, around);
+    case CXCursor_DefaultStmt: return Simple(NodeKind::kCase, cursor, extent);
+    case CXCursor_NullStmt: return Empty(extent.begin);
+    case CXCursor_DeclRefExpr: return Name(cursor, extent);
+    case CXCursor_MemberRefExpr: return Member(cursor, extent);
+    case CXCursor_ArraySubscriptExpr: return Simple(NodeKind::kSubscript, cursor, extent);
+    case CXCursor_CallExpr: return Call(cursor, extent, around);
     case CXCursor_BinaryOperator:
-    case CXCursor_CompoundAssignOperator:
-      return Binary(cursor, extent);
-    case CXCursor_UnaryOperator:
-      return Unary(cursor, extent);
-    case CXCursor_ConditionalOperator:
-      return Simple(NodeKind::kConditional, cursor, extent);
+    case CXCursor_CompoundAssignOperator: return Binary(cursor, extent);
+    case CXCursor_UnaryOperator: return Unary(cursor, extent);
+    case CXCursor_ConditionalOperator: return Simple(NodeKind::kConditional, cursor, extent);
     case CXCursor_IntegerLiteral:
     case CXCursor_CXXBoolLiteralExpr:
-    case CXCursor_CharacterLiteral:
-      return Simple(NodeKind::kInteger, cursor, extent);
-    case CXCursor_FloatingLiteral:
-      return Simple(NodeKind::kFloating, cursor, extent);
+    case CXCursor_CharacterLiteral: return Simple(NodeKind::kInteger, cursor, extent);
+    case CXCursor_FloatingLiteral: return Simple(NodeKind::kFloating, cursor, extent);
     case CXCursor_CStyleCastExpr:
     case CXCursor_CXXStaticCastExpr:
     case CXCursor_CXXReinterpretCastExpr:
     case CXCursor_CXXConstCastExpr:
-    case CXCursor_CXXFunctionalCastExpr:
-      return Cast(cursor, extent);
-    case CXCursor_InitListExpr:
-      return Simple(NodeKind::kInitList, cursor, extent);
-    case CXCursor_UnaryExpr:
-      return Simple(NodeKind::kSizeof, cursor, extent);
-    case CXCursor_LambdaExpr:
-      return Simple(NodeKind::kLambda, cursor, extent);
-    case CXCursor_ParenExpr:
-      return Paren(cursor, extent);
+    case CXCursor_CXXFunctionalCastExpr: return Cast(cursor, extent);
+    case CXCursor_InitListExpr: return Simple(NodeKind::kInitList, cursor, extent);
+    case CXCursor_UnaryExpr: return Simple(NodeKind::kSizeof, cursor, extent);
+    case CXCursor_LambdaExpr: return Simple(NodeKind::kLambda, cursor, extent);
+    case CXCursor_ParenExpr: return Paren(cursor, extent);
     case CXCursor_UnexposedExpr:
-    case CXCursor_UnexposedStmt:
-      return Unexposed(kind, cursor, extent, around);
-    default:
-      return Simple(NodeKind::kOther, cursor, extent);
+    case CXCursor_UnexposedStmt: return Unexposed(kind, cursor, extent, around);
+    default: return Simple(NodeKind::kOther, cursor, extent);
   }
 }
 

@@ -199,7 +199,7 @@ class Lexer {
   std::string_view meant_;  // by the digraph that was scanned
   bool raw_ = false;        // a raw string was scanned
   int line_ = 1;
-  uint32_t counted_ = 0;    // line breaks before this byte of the original are in line_
+  uint32_t counted_ = 0;  // line breaks before this byte of the original are in line_
   bool at_line_start_ = true;
   bool in_directive_ = false;
   std::vector<Token> tokens_;

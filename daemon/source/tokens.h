@@ -1,5 +1,5 @@
-// A raw C++ lexer, the only one: tokens by byte offset, before any macro is expanded. The slicer, the splicer, the slice hash and what
-// looks for includes work on these, because what a macro hides has no extent in the AST.
+// A raw C++ lexer, the only one: tokens by byte offset, before any macro is expanded. The slicer, the splicer, the
+// slice hash and what looks for includes work on these, because what a macro hides has no extent in the AST.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,9 @@ struct Token {
 };
 
 // Comments and white space are left out. Operators are whole ("<<<", ">>>", "==", "->", "##"), but ">>" is two tokens.
-// An unterminated literal ends with its line, an unterminated comment or raw string with the text. Lines that a backslash continues are one
-// line, as to a compiler, also where blanks stand behind the backslash, and also within comments and names.
+// An unterminated literal ends with its line, an unterminated comment or raw string with the text. Lines that a
+// backslash continues are one line, as to a compiler, also where blanks stand behind the backslash, and also within
+// comments and names.
 std::vector<Token> Lex(std::string_view text);
 
 // The token's text without the backslashes and line breaks in it.

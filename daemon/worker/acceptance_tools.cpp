@@ -22,7 +22,8 @@ constexpr uint64_t kMaxLogBytes = 4u << 20;
 
 fs::path FindProgram(const char* name) {
   std::vector<fs::path> folders;
-  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') folders.push_back(fs::path(home) / "bin");
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0')
+    folders.push_back(fs::path(home) / "bin");
   const char* path = std::getenv("PATH");
   for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
     const size_t colon = std::min(rest.find(':'), rest.size());
@@ -36,9 +37,7 @@ fs::path FindProgram(const char* name) {
 }
 
 // The first lines that say something, on one line.
-std::string Shorten(std::string_view text) {
-  return base::CleanText(text, kMaxMessage);
-}
+std::string Shorten(std::string_view text) { return base::CleanText(text, kMaxMessage); }
 
 // "========= ERROR SUMMARY: 3 errors", "========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)".
 std::optional<uint64_t> CountIn(std::string_view log) {
@@ -68,8 +67,8 @@ std::string PlainName(const std::string& kernel) {
   return name;
 }
 
-core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& tool, const WorkerCommand& worker, core::ExecuteRequest request,
-                         const std::vector<std::string>& kernels) {
+core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& tool, const WorkerCommand& worker,
+                               core::ExecuteRequest request, const std::vector<std::string>& kernels) {
   core::ToolFinding finding{"compute-sanitizer " + tool, core::ToolFinding::Outcome::kNotRun, {}};
   const auto folder = base::TemporaryDirectory::Create("warpwright-sanitizer");
   if (!folder) {
@@ -78,7 +77,8 @@ core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& 
   }
   const fs::path log = folder->path() / "log";
   WorkerCommand wrapped = worker;
-  std::vector<std::string> prefix = {tools.compute_sanitizer.string(), "--tool", tool, "--log-file", log.string(), "--print-limit", "10"};
+  std::vector<std::string> prefix = {
+      tools.compute_sanitizer.string(), "--tool", tool, "--log-file", log.string(), "--print-limit", "10"};
   std::set<std::string> names;
   for (const std::string& kernel : kernels) names.insert("kns=" + PlainName(kernel));
   if (!names.empty()) prefix.insert(prefix.end(), {"--kernel-name", fmt::format("{}", fmt::join(names, ","))});
@@ -110,22 +110,25 @@ std::optional<core::ToolFinding> ReadSanitizerLog(const std::string& tool, std::
   const auto count = CountIn(log);
   if (!count) return std::nullopt;
   if (*count == 0) return core::ToolFinding{"compute-sanitizer " + tool, core::ToolFinding::Outcome::kClean, {}};
-  return core::ToolFinding{"compute-sanitizer " + tool, core::ToolFinding::Outcome::kFound, fmt::format("{} findings, first: {}", *count, FirstComplaint(log))};
+  return core::ToolFinding{"compute-sanitizer " + tool, core::ToolFinding::Outcome::kFound,
+                           fmt::format("{} findings, first: {}", *count, FirstComplaint(log))};
 }
 
-std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker, const core::ExecuteRequest& request,
-                                       const std::vector<std::string>& kernels) {
+std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker,
+                                             const core::ExecuteRequest& request,
+                                             const std::vector<std::string>& kernels) {
   std::vector<core::ToolFinding> findings;
   for (const char* tool : {"memcheck", "racecheck", "synccheck", "initcheck"}) {
     if (tools.compute_sanitizer.empty())
-      findings.push_back({std::string("compute-sanitizer ") + tool, core::ToolFinding::Outcome::kNotRun, "it is not installed"});
-    else
-      findings.push_back(RunSanitizer(tools, tool, worker, request, kernels));
+      findings.push_back(
+          {std::string("compute-sanitizer ") + tool, core::ToolFinding::Outcome::kNotRun, "it is not installed"});
+    else findings.push_back(RunSanitizer(tools, tool, worker, request, kernels));
   }
   return findings;
 }
 
-core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source, const std::string& architecture) {
+core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source,
+                                const std::string& architecture) {
   core::ToolFinding finding{"nvcc -arch=" + architecture, core::ToolFinding::Outcome::kNotRun, {}};
   if (tools.nvcc.empty()) {
     finding.message = "it is not installed";
@@ -133,13 +136,15 @@ core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::Source
   }
   const auto folder = base::TemporaryDirectory::Create("warpwright-nvcc");
   const fs::path beside = fs::path(source.root) / fs::path(source.file).parent_path();
-  Status written = folder ? base::WriteFileAtomically(folder->path() / "winner.cu", source.text) : Status(tl::unexpected(folder.error()));
+  Status written = folder ? base::WriteFileAtomically(folder->path() / "winner.cu", source.text)
+                          : Status(tl::unexpected(folder.error()));
   if (!written) {
     finding.message = written.error().Format();
     return finding;
   }
   base::Command command;
-  command.argv = {tools.nvcc.string(), "-std=c++17", "-arch=" + architecture, "-c", "winner.cu", "-o", "winner.o", "-I" + beside.string(), "-I" + source.root};
+  command.argv = {tools.nvcc.string(), "-std=c++17",           "-arch=" + architecture, "-c", "winner.cu", "-o",
+                  "winner.o",          "-I" + beside.string(), "-I" + source.root};
   command.env = base::MinimalEnvironment();
   command.env["TMPDIR"] = folder->path().string();
   command.directory = folder->path();

@@ -1,9 +1,10 @@
-// The toolkit's own tools look at an accepted winner once more: compute-sanitizer's four over a worker that runs the smallest case, and
-// nvcc over the file as it will be committed. The judge has checked all that they check; they are there for reviewers who know them, and
-// because two implementations seldom have the same hole. Each says whether it ran.
+// The toolkit's own tools look at an accepted winner once more: compute-sanitizer's four over a worker that runs the
+// smallest case, and nvcc over the file as it will be committed. The judge has checked all that they check; they are
+// there for reviewers who know them, and because two implementations seldom have the same hole. Each says whether it
+// ran.
 //
-// The worker under compute-sanitizer is the same program in the same sandbox, with the tool as a prefix of its command line; candidate host
-// code is compiled by nvcc and never run.
+// The worker under compute-sanitizer is the same program in the same sandbox, with the tool as a prefix of its command
+// line; candidate host code is compiled by nvcc and never run.
 #pragma once
 
 #include <filesystem>
@@ -24,11 +25,14 @@ struct AcceptanceTools {
 // In $CUDA_HOME/bin, on PATH, in /usr/local/cuda/bin.
 AcceptanceTools FindAcceptanceTools();
 
-// `request`: one run of the winner on a small case, on a real device. `kernels`: names of its kernels; only these are watched.
-std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker, const core::ExecuteRequest& request,
-                                       const std::vector<std::string>& kernels);
+// `request`: one run of the winner on a small case, on a real device. `kernels`: names of its kernels; only these are
+// watched.
+std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker,
+                                             const core::ExecuteRequest& request,
+                                             const std::vector<std::string>& kernels);
 // `architecture`: "sm_90".
-core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source, const std::string& architecture);
+core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source,
+                                const std::string& architecture);
 
 // What a log of compute-sanitizer says; nothing where it holds no summary, since the tool then did not get to its end.
 std::optional<core::ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log);

@@ -1,5 +1,5 @@
-// Keeps the worker's cache from growing for ever. Modules bound themselves (compile/module_cache.h); recorders and the precompiled shims
-// of earlier versions are folders, of which the newest stay.
+// Keeps the worker's cache from growing for ever. Modules bound themselves (compile/module_cache.h); recorders and the
+// precompiled shims of earlier versions are folders, of which the newest stay.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
-// Calls and answers as frames. {"verb": "execute", ...} goes out; {"ok": ...} or {"error": ...} comes back. Encoders refer to the bytes of
-// what they encode, which must live until the frame is written. Decoders take untrusted frames and never throw.
+// Calls and answers as frames. {"verb": "execute", ...} goes out; {"ok": ...} or {"error": ...} comes back. Encoders
+// refer to the bytes of what they encode, which must live until the frame is written. Decoders take untrusted frames
+// and never throw.
 #pragma once
 
 #include <string_view>
@@ -21,7 +22,8 @@ inline constexpr std::string_view kRunStage = "run";
 struct InspectCall {
   core::SourceRef source;
 };
-using Call = std::variant<InspectCall, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest>;
+using Call =
+    std::variant<InspectCall, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest>;
 
 FrameView EncodeInspect(const core::SourceRef& source);
 FrameView EncodeCall(const core::RewriteRequest& request);

@@ -34,10 +34,8 @@ bool OnPath(const std::string& program) {
 core::Machine::ToolkitPart DescribeToolkit() {
   core::Machine::ToolkitPart part;
   const auto toolkit = compile::FindToolkit();
-  if (toolkit)
-    part.root = toolkit->root.string();
-  else
-    part.problem = Of(toolkit.error());
+  if (toolkit) part.root = toolkit->root.string();
+  else part.problem = Of(toolkit.error());
   const auto has = [&](const char* program) {
     if (toolkit)
       for (const char* folder : {"bin", "compute-sanitizer"})
@@ -56,11 +54,12 @@ core::Machine::HostCompilerPart DescribeHostCompiler() {
   command.env = base::MinimalEnvironment();
   command.deadline = std::chrono::seconds(10);
   const auto done = base::Run(command);
-  if (done && done->exit_code == 0)
-    part.version = done->out.substr(0, done->out.find('\n'));
+  if (done && done->exit_code == 0) part.version = done->out.substr(0, done->out.find('\n'));
   else
-    part.problem = {std::string("no host compiler: ") + (done ? std::string(kHostCompiler) + " fails: " + done->err.substr(0, 300) : done.error().message),
-                    "install g++ 12 or newer with its standard library: it compiles the recorders of launches"};
+    part.problem = {
+        std::string("no host compiler: ") +
+            (done ? std::string(kHostCompiler) + " fails: " + done->err.substr(0, 300) : done.error().message),
+        "install g++ 12 or newer with its standard library: it compiles the recorders of launches"};
   return part;
 }
 
@@ -70,10 +69,8 @@ core::Machine::SandboxPart DescribeSandbox() {
   part.landlock = static_cast<int>(std::max(abi, 0L));
   base::Sandbox sandbox;
   sandbox.enabled = true;
-  if (const auto prepared = base::PreparedSandbox::Prepare(sandbox))
-    part.missing = prepared->notes();
-  else
-    part.missing = {prepared.error().message};
+  if (const auto prepared = base::PreparedSandbox::Prepare(sandbox)) part.missing = prepared->notes();
+  else part.missing = {prepared.error().message};
   return part;
 }
 
@@ -92,8 +89,7 @@ core::Machine::NvrtcPart DescribeNvrtc(const std::string& arch) {
   request.kernels = {"doctor"};
   request.arch = arch;
   const auto outcome = compiler->Compile(request);
-  if (!outcome)
-    part.problem = Of(outcome.error());
+  if (!outcome) part.problem = Of(outcome.error());
   else if (const auto* failed = std::get_if<core::CompileFailed>(&*outcome))
     part.problem = {"NVRTC cannot compile a kernel for " + arch + ": " + failed->log.substr(0, 500),
                     "the toolkit is incomplete or too old for the GPU: install CUDA 13, and set CUDA_HOME"};
@@ -111,7 +107,9 @@ void DescribeMachine(const DeviceDescriber& describe_device, const MachineTeller
   one([](core::Machine& m) { m.toolkit = DescribeToolkit(); });
   one([](core::Machine& m) { m.host_compiler = DescribeHostCompiler(); });
   one([](core::Machine& m) { m.sandbox = DescribeSandbox(); });
-  describe_device(tell, [&](const std::string& arch) { one([&](core::Machine& m) { m.nvrtc = DescribeNvrtc(arch.empty() ? kAnyArch : arch); }); });
+  describe_device(tell, [&](const std::string& arch) {
+    one([&](core::Machine& m) { m.nvrtc = DescribeNvrtc(arch.empty() ? kAnyArch : arch); });
+  });
 }
 
 }  // namespace warpwright::worker

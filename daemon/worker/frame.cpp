@@ -35,10 +35,13 @@ static_assert(sizeof(Head) == 16);
 
 using Reader = std::function<Status(void*, size_t)>;
 
-tl::unexpected<Error> Corrupt(const char* what) { return Fail(ErrorCode::kCorrupt, std::string("a broken frame: ") + what); }
+tl::unexpected<Error> Corrupt(const char* what) {
+  return Fail(ErrorCode::kCorrupt, std::string("a broken frame: ") + what);
+}
 
-// Memory is touched as bytes arrive, not on the word of a size field. A piece that was just cleared by resize() is still in the cache when
-// it is read into; addresses are reserved at once, so that nothing is copied when the buffer grows.
+// Memory is touched as bytes arrive, not on the word of a size field. A piece that was just cleared by resize() is
+// still in the cache when it is read into; addresses are reserved at once, so that nothing is copied when the buffer
+// grows.
 template <typename Buffer>
 Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
   buffer.reserve(std::min(size, kReserved));
@@ -63,12 +66,15 @@ class Places {
  private:
   uint64_t end_ = 0;
 };
-bool GoesToArea(std::span<const std::byte> attachment, const SharedArea* area) { return area != nullptr && attachment.size() >= kMinSharedBytes; }
+bool GoesToArea(std::span<const std::byte> attachment, const SharedArea* area) {
+  return area != nullptr && attachment.size() >= kMinSharedBytes;
+}
 
 Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
   Head head;
   WW_TRY(read(&head, sizeof head));
-  if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0) return Corrupt("wrong magic; not a worker, or one of another version");
+  if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0)
+    return Corrupt("wrong magic; not a worker, or one of another version");
   if (head.kind > static_cast<uint32_t>(FrameKind::kStage)) return Corrupt("unknown kind");
   if (head.header_bytes > kMaxHeaderBytes) return Corrupt("a header over 64 MiB");
   if (head.attachments > kMaxAttachments) return Corrupt("over 4,096 attachments");
@@ -77,7 +83,8 @@ Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
   uint64_t total = 0;
   for (const uint64_t field : sizes) {
     const uint64_t size = field & ~kInArea;
-    if (size > kMaxAttachmentBytes || (total += size) > kMaxAttachmentBytes) return Corrupt("over 8 GiB of attachments");
+    if (size > kMaxAttachmentBytes || (total += size) > kMaxAttachmentBytes)
+      return Corrupt("over 8 GiB of attachments");
     if (field != size && area == nullptr) return Corrupt("shared memory where there is none");
   }
   Frame frame;
@@ -99,8 +106,11 @@ Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
 
 // Everything before the attachments.
 Result<std::string> EncodeHead(const FrameView& frame, const SharedArea* area) {
-  if (frame.header.size() > kMaxHeaderBytes || frame.attachments.size() > kMaxAttachments) return Corrupt("too large to send");
-  Head head{{}, static_cast<uint32_t>(frame.kind), static_cast<uint32_t>(frame.header.size()),
+  if (frame.header.size() > kMaxHeaderBytes || frame.attachments.size() > kMaxAttachments)
+    return Corrupt("too large to send");
+  Head head{{},
+            static_cast<uint32_t>(frame.kind),
+            static_cast<uint32_t>(frame.header.size()),
             static_cast<uint32_t>(frame.attachments.size())};
   std::memcpy(head.magic, kMagic, sizeof kMagic);
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
@@ -108,7 +118,8 @@ Result<std::string> EncodeHead(const FrameView& frame, const SharedArea* area) {
   for (const auto& attachment : frame.attachments) {
     uint64_t size = attachment.size();
     if ((total += size) > kMaxAttachmentBytes)
-      return Fail(ErrorCode::kUnsupported, "the buffers of this case are larger than 8 GiB together", "use a smaller case");
+      return Fail(ErrorCode::kUnsupported, "the buffers of this case are larger than 8 GiB together",
+                  "use a smaller case");
     if (GoesToArea(attachment, area)) size |= kInArea;
     bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
   }
@@ -143,20 +154,22 @@ Status WriteAll(int fd, std::span<const std::byte> bytes, Clock::time_point dead
 }  // namespace
 
 Result<Frame> ReadFrame(int fd, Clock::time_point deadline, SharedArea* area) {
-  return ReadWith([&](void* data, size_t size) -> Status {
-    auto* bytes = static_cast<char*>(data);
-    while (size > 0) {
-      WW_TRY(WaitFor(fd, POLLIN, deadline));
-      const ssize_t got = ::read(fd, bytes, size);
-      if (got == 0) return Fail(ErrorCode::kWorkerDied, "the peer closed its pipe");
-      if (got < 0 && errno != EINTR && errno != EAGAIN) return FailErrno("read a frame");
-      if (got > 0) {
-        bytes += got;
-        size -= static_cast<size_t>(got);
-      }
-    }
-    return {};
-  }, area);
+  return ReadWith(
+      [&](void* data, size_t size) -> Status {
+        auto* bytes = static_cast<char*>(data);
+        while (size > 0) {
+          WW_TRY(WaitFor(fd, POLLIN, deadline));
+          const ssize_t got = ::read(fd, bytes, size);
+          if (got == 0) return Fail(ErrorCode::kWorkerDied, "the peer closed its pipe");
+          if (got < 0 && errno != EINTR && errno != EAGAIN) return FailErrno("read a frame");
+          if (got > 0) {
+            bytes += got;
+            size -= static_cast<size_t>(got);
+          }
+        }
+        return {};
+      },
+      area);
 }
 
 Status WriteFrame(int fd, const FrameView& frame, Clock::time_point deadline, SharedArea* area) {
@@ -172,19 +185,22 @@ Status WriteFrame(int fd, const FrameView& frame, Clock::time_point deadline, Sh
 }
 
 Result<Frame> DecodeFrame(std::string_view bytes) {
-  auto frame = ReadWith([&](void* data, size_t size) -> Status {
-    if (size > bytes.size()) return Corrupt("it ends early");
-    std::memcpy(data, bytes.data(), size);
-    bytes.remove_prefix(size);
-    return {};
-  }, nullptr);
+  auto frame = ReadWith(
+      [&](void* data, size_t size) -> Status {
+        if (size > bytes.size()) return Corrupt("it ends early");
+        std::memcpy(data, bytes.data(), size);
+        bytes.remove_prefix(size);
+        return {};
+      },
+      nullptr);
   if (frame && !bytes.empty()) return Corrupt("bytes behind the end");
   return frame;
 }
 
 Result<std::string> EncodeFrame(const FrameView& frame) {
   WW_ASSIGN(std::string bytes, EncodeHead(frame, nullptr));
-  for (const auto& attachment : frame.attachments) bytes.append(reinterpret_cast<const char*>(attachment.data()), attachment.size());
+  for (const auto& attachment : frame.attachments)
+    bytes.append(reinterpret_cast<const char*>(attachment.data()), attachment.size());
   return bytes;
 }
 

@@ -13,7 +13,9 @@ struct Output {
   int pipe;
   SharedArea* area;
 };
-Status Write(const Output& out, const FrameView& frame) { return WriteFrame(out.pipe, frame, Clock::now() + kForever, out.area); }
+Status Write(const Output& out, const FrameView& frame) {
+  return WriteFrame(out.pipe, frame, Clock::now() + kForever, out.area);
+}
 
 template <typename T>
 Status Answer(const Output& out, const Result<T>& result) {

@@ -56,7 +56,8 @@ void AddExpressions(base::Hasher& hasher, const std::vector<core::Expression>& e
 }
 
 // Everything that RecordPlan depends on.
-std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec, const std::map<std::string, core::ScalarValue>& scalars,
+std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec,
+                    const std::map<std::string, core::ScalarValue>& scalars,
                     const std::vector<source::RecordBuffer>& buffers, const core::Chip& chip) {
   base::Hasher hasher;
   hasher.Add(slices.Digest()).Add(slices.entry).Add(chip.id);
@@ -70,9 +71,14 @@ std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec, 
     hasher.Add(launch->shared_bytes ? launch->shared_bytes->text() : "");
   }
   for (const auto& [name, value] : scalars)
-    hasher.Add(name).Add(std::visit([](auto v) { return fmt::format("{}", v); }, value)).Add(std::to_string(value.index()));
+    hasher.Add(name)
+        .Add(std::visit([](auto v) { return fmt::format("{}", v); }, value))
+        .Add(std::to_string(value.index()));
   for (const auto& buffer : buffers)
-    hasher.Add(buffer.name).Add(std::to_string(buffer.bytes)).Add(std::to_string(buffer.pointer_offset)).Add(std::span<const std::byte>(buffer.content));
+    hasher.Add(buffer.name)
+        .Add(std::to_string(buffer.bytes))
+        .Add(std::to_string(buffer.pointer_offset))
+        .Add(std::span<const std::byte>(buffer.content));
   return hasher.Finish();
 }
 
@@ -87,12 +93,15 @@ std::vector<std::string> LaunchedKernels(const core::LaunchPlan& plan) {
   return kernels;
 }
 
-std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const core::KernelSpec& spec, const std::string& file) {
+std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const core::KernelSpec& spec,
+                                      const std::string& file) {
   const auto violations = compile::FindPtxViolations(module.ptx, spec.allow);
   if (violations.empty()) return std::nullopt;
   const auto& first = violations.front();
-  return core::Refused{"ptx-rules", fmt::format("it uses '{}', which needs `allow: [{}]` in the manifest", first.instruction, core::Name(first.needs)),
-                 first.file.empty() ? file : first.file, first.line};
+  return core::Refused{"ptx-rules",
+                       fmt::format("it uses '{}', which needs `allow: [{}]` in the manifest", first.instruction,
+                                   core::Name(first.needs)),
+                       first.file.empty() ? file : first.file, first.line};
 }
 
 // Random contents stay what they are when they are moved round; those from a file may be sorted, or offsets.
@@ -127,7 +136,9 @@ Result<core::Inspection> Service::Inspect(const core::SourceRef& source) { retur
 Result<core::RewriteOutcome> Service::Rewrite(const core::RewriteRequest& request) {
   return rewrite::IsDerivedText(request.transform) ? rewrite::DeriveText(request) : rewrite::ApplyTransform(request);
 }
-Result<core::SpliceOutcome> Service::Splice(const core::SpliceRequest& request) { return ::warpwright::source::Splice(request); }
+Result<core::SpliceOutcome> Service::Splice(const core::SpliceRequest& request) {
+  return ::warpwright::source::Splice(request);
+}
 
 Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& source, const std::string& entry) {
   // By the content of everything that is included, since a root may be a folder that someone edits.
@@ -146,7 +157,8 @@ Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& so
   return &found->second;
 }
 
-Result<std::variant<core::LaunchPlan, core::Refused>> Service::RecordOnce(const source::Slices& slices, const Work& work, const core::Chip& chip) {
+Result<std::variant<core::LaunchPlan, core::Refused>> Service::RecordOnce(const source::Slices& slices,
+                                                                          const Work& work, const core::Chip& chip) {
   std::vector<source::RecordBuffer> buffers = RecordBuffers(work.buffers);
   const std::string key = PlanKey(slices, work.spec, work.scalars, buffers, chip);
   if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
@@ -162,13 +174,14 @@ Result<std::variant<core::LaunchPlan, core::Refused>> Service::RecordOnce(const 
   return plans_.emplace(key, std::move(outcome)).first->second;
 }
 
-Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch) {
+Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan,
+                                                    const std::string& arch) {
   WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
   const compile::CompileRequest compile{.file = slices.file,
-                               .text = slices.device,
-                               .headers = slices.device_headers,
-                               .kernels = LaunchedKernels(plan),
-                               .arch = arch};
+                                        .text = slices.device,
+                                        .headers = slices.device_headers,
+                                        .kernels = LaunchedKernels(plan),
+                                        .arch = arch};
   base::Hasher hasher;
   hasher.Add(slices.Digest()).Add(compile.arch);
   for (const auto& kernel : compile.kernels) hasher.Add(kernel);
@@ -177,10 +190,12 @@ Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices
   announce_(kCompileStage);
   WW_ASSIGN(compile::CompileOutcome outcome, compiler->Compile(compile));
   Bound(modules_);
-  ModuleOutcome kept = std::visit(
-      Overload{[](core::CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
-               [](core::CompiledModule& module) -> ModuleOutcome { return std::make_shared<const core::CompiledModule>(std::move(module)); }},
-      outcome);
+  ModuleOutcome kept =
+      std::visit(Overload{[](core::CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
+                          [](core::CompiledModule& module) -> ModuleOutcome {
+                            return std::make_shared<const core::CompiledModule>(std::move(module));
+                          }},
+                 outcome);
   return modules_.emplace(key, std::move(kept)).first->second;
 }
 
@@ -205,7 +220,8 @@ bool Service::usable() const {
   return std::all_of(devices_.begin(), devices_.end(), [](const auto& item) { return item.second->usable(); });
 }
 
-Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::Chip& chip, std::map<std::string, double>& seconds) {
+Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::Chip& chip,
+                                                 std::map<std::string, double>& seconds) {
   Stopwatch watch;
   WW_ASSIGN(const source::SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
   if (const auto* refused = std::get_if<core::Refused>(sliced)) return PrepareOutcome(*refused);
@@ -233,17 +249,19 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
 Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
   WW_ASSIGN(core::Device * device, DeviceFor(request.device));
   core::Executed executed;
-  WW_ASSIGN(const PrepareOutcome outcome,
-            Prepare({request.source, request.spec, request.scalars, request.buffers}, device->chip(), executed.seconds));
+  WW_ASSIGN(const PrepareOutcome outcome, Prepare({request.source, request.spec, request.scalars, request.buffers},
+                                                  device->chip(), executed.seconds));
   if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) return core::ExecuteOutcome(*failed);
   if (const auto* refused = std::get_if<core::Refused>(&outcome)) return core::ExecuteOutcome(*refused);
   const auto& prepared = std::get<Prepared>(outcome);
 
   announce_(kRunStage);
   Stopwatch watch;
-  WW_ASSIGN(core::DeviceOutcome ran, device->Run({prepared.module.get(), &prepared.plan, &request.buffers, request.options}));
+  WW_ASSIGN(core::DeviceOutcome ran,
+            device->Run({prepared.module.get(), &prepared.plan, &request.buffers, request.options}));
   executed.seconds["run"] = watch.Lap();
-  if (auto* fault = std::get_if<core::Fault>(&ran)) return core::ExecuteOutcome(core::Faulted{std::move(*fault), request.case_name});
+  if (auto* fault = std::get_if<core::Fault>(&ran))
+    return core::ExecuteOutcome(core::Faulted{std::move(*fault), request.case_name});
   auto& run = std::get<core::DeviceRun>(ran);
   if (request.options.keep_outputs) {
     executed.buffers = Shared(std::move(run.buffers));
@@ -273,7 +291,8 @@ Result<core::TimeOutcome> Service::Time(const core::TimeRequest& request) {
   Prepared sides[2];
   const core::SourceRef* sources[2] = {&request.original, &request.candidate};
   for (int i = 0; i < 2; ++i) {
-    WW_ASSIGN(PrepareOutcome outcome, Prepare({*sources[i], request.spec, request.scalars, request.buffers}, device->chip(), seconds));
+    WW_ASSIGN(PrepareOutcome outcome,
+              Prepare({*sources[i], request.spec, request.scalars, request.buffers}, device->chip(), seconds));
     if (auto* failed = std::get_if<core::CompileFailed>(&outcome)) return core::TimeOutcome(std::move(*failed));
     if (auto* refused = std::get_if<core::Refused>(&outcome)) return core::TimeOutcome(std::move(*refused));
     sides[i] = std::move(std::get<Prepared>(outcome));
@@ -290,7 +309,8 @@ Result<core::TimeOutcome> Service::Time(const core::TimeRequest& request) {
   timing.options = request.options;
   WW_ASSIGN(core::DeviceTimingOutcome outcome, device->Time(timing));
   seconds["run"] = watch.Lap();
-  if (auto* fault = std::get_if<core::Fault>(&outcome)) return core::TimeOutcome(core::Faulted{std::move(*fault), request.case_name});
+  if (auto* fault = std::get_if<core::Fault>(&outcome))
+    return core::TimeOutcome(core::Faulted{std::move(*fault), request.case_name});
   core::Timed& timed = std::get<core::Timed>(outcome);
   for (const auto& [part, spent] : timed.seconds) seconds["run: " + part] += spent;
   timed.seconds = std::move(seconds);

@@ -1,5 +1,5 @@
-// The worker's side of the verbs: slices, records, compiles and runs. What a candidate shares with the one before (the recorder, the
-// compiled module, the slices) is remembered by content, so that a repeated source costs only its run.
+// The worker's side of the verbs: slices, records, compiles and runs. What a candidate shares with the one before (the
+// recorder, the compiled module, the slices) is remembered by content, so that a repeated source costs only its run.
 #pragma once
 
 #include <filesystem>
@@ -17,17 +17,21 @@ namespace warpwright::worker {
 
 // What a device may need of the service.
 struct DeviceNeeds {
-  std::function<Result<const compile::Compiler*>()> compiler;  // which outlives the device; looked for when it is first asked for
-  std::function<void()> on_wait;                      // to be called before waiting for hardware that others use
+  std::function<Result<const compile::Compiler*>()>
+      compiler;                   // which outlives the device; looked for when it is first asked for
+  std::function<void()> on_wait;  // to be called before waiting for hardware that others use
 };
-// The device of a request by its name, "sim:h200" or "cuda:1". Which ones there are, the worker's main says (cli/worker_devices.h).
-using DeviceOpener = std::function<Result<std::unique_ptr<core::Device>>(const std::string& name, const DeviceNeeds& needs)>;
+// The device of a request by its name, "sim:h200" or "cuda:1". Which ones there are, the worker's main says
+// (cli/worker_devices.h).
+using DeviceOpener =
+    std::function<Result<std::unique_ptr<core::Device>>(const std::string& name, const DeviceNeeds& needs)>;
 
 class Service {
  public:
-  // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker without a toolkit can
-  // still inspect.
-  Service(std::filesystem::path cache, DeviceOpener open_device) : cache_(std::move(cache)), open_device_(std::move(open_device)) {}
+  // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker
+  // without a toolkit can still inspect.
+  Service(std::filesystem::path cache, DeviceOpener open_device)
+      : cache_(std::move(cache)), open_device_(std::move(open_device)) {}
   // Called before work that takes long or can exceed a limit: the stages of worker/codec.h.
   void OnStage(std::function<void(std::string_view)> announce) { announce_ = std::move(announce); }
 
@@ -55,9 +59,11 @@ class Service {
   using PrepareOutcome = std::variant<core::CompileFailed, core::Refused, Prepared>;
   Result<PrepareOutcome> Prepare(const Work& work, const core::Chip& chip, std::map<std::string, double>& seconds);
   Result<const source::SliceOutcome*> SliceOnce(const core::SourceRef& source, const std::string& entry);
-  Result<std::variant<core::LaunchPlan, core::Refused>> RecordOnce(const source::Slices& slices, const Work& work, const core::Chip& chip);
+  Result<std::variant<core::LaunchPlan, core::Refused>> RecordOnce(const source::Slices& slices, const Work& work,
+                                                                   const core::Chip& chip);
   using ModuleOutcome = std::variant<std::shared_ptr<const core::CompiledModule>, core::CompileFailed>;
-  Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch);
+  Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan,
+                                    const std::string& arch);
   Result<core::Device*> DeviceFor(const std::string& name);
   Result<const compile::Compiler*> TheCompiler();
 

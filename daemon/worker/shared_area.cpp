@@ -16,8 +16,9 @@ namespace warpwright::worker {
 namespace {
 
 constexpr uint64_t kMinMappedBytes = 64u << 20;
-constexpr uint64_t kKept = 512u << 20;     // of memory, between calls
-constexpr uint64_t kUncheckedBytes = 1ull << 30;  // a peer's word is enough for so much: beyond, it must have spent the memory itself
+constexpr uint64_t kKept = 512u << 20;  // of memory, between calls
+constexpr uint64_t kUncheckedBytes =
+    1ull << 30;  // a peer's word is enough for so much: beyond, it must have spent the memory itself
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool Fits(uint64_t at, uint64_t size) { return at <= SharedArea::kBytes && size <= SharedArea::kBytes - at; }
@@ -35,15 +36,18 @@ struct SharedArea::Mapping {
 
 Result<SharedArea> SharedArea::Create(Use use) {
   base::Fd file(::memfd_create("warpwright-frames", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(kBytes)) != 0 || ::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0)
+  if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(kBytes)) != 0 ||
+      ::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0)
     return Fail(ErrorCode::kEnvironment, "no memory can be shared with the worker");
   return SharedArea(std::move(file), use);
 }
 
 std::optional<SharedArea> SharedArea::Adopt(int descriptor, Use use) {
-  struct stat info {};
+  struct stat info{};
   const int seals = ::fcntl(descriptor, F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(descriptor, &info) != 0 || info.st_size != static_cast<off_t>(kBytes)) return std::nullopt;
+  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(descriptor, &info) != 0 ||
+      info.st_size != static_cast<off_t>(kBytes))
+    return std::nullopt;
   ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   return SharedArea(base::Fd(descriptor), use);
 }
@@ -68,8 +72,9 @@ Status SharedArea::Put(uint64_t at, std::span<const std::byte> bytes) {
 
 Result<base::Bytes> SharedArea::Get(uint64_t at, uint64_t size) {
   if (!Fits(at, size)) return Fail(ErrorCode::kCorrupt, "a broken frame: outside of the shared memory");
-  struct stat info {};
-  if (at + size > kUncheckedBytes && (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 < at + size))
+  struct stat info{};
+  if (at + size > kUncheckedBytes &&
+      (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 < at + size))
     return Fail(ErrorCode::kCorrupt, "a broken frame: more shared memory than was written");
   WW_TRY(Map(at + size));
   const std::span<const std::byte> there(mapping_->base + at, size);
@@ -81,7 +86,7 @@ Result<base::Bytes> SharedArea::Get(uint64_t at, uint64_t size) {
 }
 
 void SharedArea::Trim() {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 <= kKept) return;
   ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(kBytes));
 }
@@ -90,7 +95,8 @@ std::optional<WorkerAreas> AdoptAreas() {
   const char* text = std::getenv(kAreasVariable);
   int reads = -1, writes = -1;
   if (text == nullptr || std::sscanf(text, "%d %d", &reads, &writes) != 2) return std::nullopt;
-  auto in = SharedArea::Adopt(reads, SharedArea::Use::kReadInPlace), out = SharedArea::Adopt(writes, SharedArea::Use::kWrite);
+  auto in = SharedArea::Adopt(reads, SharedArea::Use::kReadInPlace),
+       out = SharedArea::Adopt(writes, SharedArea::Use::kWrite);
   if (!in || !out) return std::nullopt;
   return WorkerAreas{std::move(*in), std::move(*out)};
 }

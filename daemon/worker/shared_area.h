@@ -1,9 +1,11 @@
-// Memory that a supervisor and its worker both map, one area for each direction, for attachments that a pipe would carry slowly (about
-// 1 GB/s, beside 10 and more). The supervisor makes both areas and gives the worker their descriptors; frame.h says when they are used.
+// Memory that a supervisor and its worker both map, one area for each direction, for attachments that a pipe would
+// carry slowly (about 1 GB/s, beside 10 and more). The supervisor makes both areas and gives the worker their
+// descriptors; frame.h says when they are used.
 //
-// An area is a sealed memory file of kBytes addresses and no more memory than was written to. It cannot shrink, so that no reader can be
-// killed by it. The peer may change it at any time: the supervisor takes copies and looks at those alone. The worker, which trusts its
-// supervisor, reads where the bytes lie: they stay as they are until it has answered, since one call is in flight at a time.
+// An area is a sealed memory file of kBytes addresses and no more memory than was written to. It cannot shrink, so that
+// no reader can be killed by it. The peer may change it at any time: the supervisor takes copies and looks at those
+// alone. The worker, which trusts its supervisor, reads where the bytes lie: they stay as they are until it has
+// answered, since one call is in flight at a time.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +48,8 @@ class SharedArea {
   std::shared_ptr<Mapping> mapping_;  // of the beginning
 };
 
-// How a worker learns of its areas, and says in its hello that it took them: one behind ssh does not, and everything goes through the pipe.
+// How a worker learns of its areas, and says in its hello that it took them: one behind ssh does not, and everything
+// goes through the pipe.
 inline constexpr const char* kAreasVariable = "WARPWRIGHT_AREAS";  // two descriptors: what it reads, what it writes
 inline constexpr std::string_view kSharesMemory = "shares memory\n";
 

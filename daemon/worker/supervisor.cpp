@@ -64,7 +64,8 @@ Status Supervisor::Start() {
   Error error = DescribeLoss(hello.error());
   error.code = ErrorCode::kEnvironment;
   error.message = "the worker does not start: " + error.message;
-  if (error.remedy.empty()) error.remedy = "run it by hand and see what it says: " + command_.argv.front() + " --version";
+  if (error.remedy.empty())
+    error.remedy = "run it by hand and see what it says: " + command_.argv.front() + " --version";
   return Fail(std::move(error));
 }
 
@@ -116,7 +117,8 @@ void Supervisor::Finish() {
   if (!child_) return;
   child_->CloseInput();
   const auto until = Clock::now() + kStartLimit;
-  while (child_->DescribeEnd() == "running" && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (child_->DescribeEnd() == "running" && Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   child_.reset();
 }
 

@@ -1,5 +1,6 @@
-// Keeps one worker process: starts it when it is needed, gives each call a deadline, kills it on the first missed deadline, broken frame or
-// death, and starts a new one for the next call. One call at a time; a call from another thread waits.
+// Keeps one worker process: starts it when it is needed, gives each call a deadline, kills it on the first missed
+// deadline, broken frame or death, and starts a new one for the next call. One call at a time; a call from another
+// thread waits.
 //
 // The worker dies with the thread that started it: call from a thread that lives as long as the Supervisor.
 #pragma once
@@ -20,8 +21,9 @@
 namespace warpwright::worker {
 
 struct WorkerCommand {
-  std::vector<std::string> argv;     // {"warpwright-worker", "--cache", "..."}, or with a prefix such as {"ssh", "gpu7", ...}
-  std::filesystem::path log;         // its stderr is appended here; empty: ours
+  std::vector<std::string>
+      argv;                   // {"warpwright-worker", "--cache", "..."}, or with a prefix such as {"ssh", "gpu7", ...}
+  std::filesystem::path log;  // its stderr is appended here; empty: ours
 };
 
 // What a worker gets of our environment: where to find compilers and the driver, and no secret.
@@ -36,15 +38,18 @@ class Supervisor {
  public:
   explicit Supervisor(WorkerCommand command) : command_(std::move(command)) {}
 
-  // kEnvironment: the worker did not start. kTimeout, kWorkerDied and kCorrupt: the worker is gone, and the next call starts another.
+  // kEnvironment: the worker did not start. kTimeout, kWorkerDied and kCorrupt: the worker is gone, and the next call
+  // starts another.
   Result<Frame> Call(const FrameView& frame, const CallLimits& limits);
   void Stop();
-  // Ends the worker by closing its input, and waits for it: for tools that write something when it exits. Kills it after a minute.
+  // Ends the worker by closing its input, and waits for it: for tools that write something when it exits. Kills it
+  // after a minute.
   void Finish();
 
   // Of the last call: the last stage that the worker announced; empty where there was none.
   const std::string& stage() const { return stage_; }
-  // What the running worker said when it was ready: "warpwright-worker 1.0", then notes of what its sandbox lacks, one per line.
+  // What the running worker said when it was ready: "warpwright-worker 1.0", then notes of what its sandbox lacks, one
+  // per line.
   const std::string& hello() const { return hello_; }
   int starts() const { return starts_; }
   std::optional<pid_t> pid() const { return child_ ? std::optional(child_->pid()) : std::nullopt; }

@@ -37,7 +37,8 @@ Result<core::SpliceOutcome> WorkerEvaluator::Splice(const core::SpliceRequest& r
   return DecodeSplice(std::move(answer));
 }
 
-Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator::Run(const FrameView& frame, const std::string& file) {
+Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator::Run(const FrameView& frame,
+                                                                                     const std::string& file) {
   using Outcome = std::variant<Frame, core::CompileFailed, core::Refused>;
   const std::map<std::string, std::chrono::milliseconds> stages = {{std::string(kParseStage), deadlines_.parse},
                                                                    {std::string(kCompileStage), deadlines_.compile}};
@@ -49,11 +50,17 @@ Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator:
 
   if (const auto limited = stages.find(supervisor_.stage()); limited != stages.end()) {
     const char* who = limited->first == kParseStage ? "parser" : "compiler";
-    if (late) return Outcome(core::CompileFailed{fmt::format("{}: error: the {} exceeded its limit of {} s", file, who, Seconds(limited->second))});
-    return Outcome(core::CompileFailed{fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
+    if (late)
+      return Outcome(core::CompileFailed{
+          fmt::format("{}: error: the {} exceeded its limit of {} s", file, who, Seconds(limited->second))});
+    return Outcome(core::CompileFailed{
+        fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
   }
   if (supervisor_.stage() == kLeaseStage) return Fail(error);  // it never came to run
-  if (late) return Outcome(core::Refused{"deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file, 0});
+  if (late)
+    return Outcome(core::Refused{
+        "deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file,
+        0});
   return Outcome(core::Refused{"crash", "it ended its worker twice: " + error.message, file, 0});
 }
 

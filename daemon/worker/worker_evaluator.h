@@ -1,8 +1,9 @@
 // The Evaluator port over a worker process.
 //
-// What happens to the worker is the candidate's fault only if it happens twice: a worker that dies is started again and asked once more. A
-// second death is Refused{"crash"}, or CompileFailed where it happened in the parser or the compiler (which a template bomb drives beyond
-// their memory). A missed deadline is CompileFailed or Refused{"deadline"} at once. For verbs without such outcomes both are Errors, and so is a worker that does not start.
+// What happens to the worker is the candidate's fault only if it happens twice: a worker that dies is started again and
+// asked once more. A second death is Refused{"crash"}, or CompileFailed where it happened in the parser or the compiler
+// (which a template bomb drives beyond their memory). A missed deadline is CompileFailed or Refused{"deadline"} at
+// once. For verbs without such outcomes both are Errors, and so is a worker that does not start.
 #pragma once
 
 #include <chrono>
@@ -13,10 +14,10 @@
 namespace warpwright::worker {
 
 struct WorkerDeadlines {
-  std::chrono::milliseconds source{60'000};    // Inspect, Rewrite, Splice
+  std::chrono::milliseconds source{60'000};  // Inspect, Rewrite, Splice
   std::chrono::milliseconds execute{300'000};
-  std::chrono::milliseconds parse{30'000};     // libclang and
-  std::chrono::milliseconds compile{90'000};   // NVRTC, within `execute`
+  std::chrono::milliseconds parse{30'000};    // libclang and
+  std::chrono::milliseconds compile{90'000};  // NVRTC, within `execute`
 };
 
 class WorkerEvaluator final : public core::Evaluator {
@@ -33,7 +34,8 @@ class WorkerEvaluator final : public core::Evaluator {
   // The next call meets a fresh process: for the final acceptance of a candidate.
   void Restart() { supervisor_.Stop(); }
   Supervisor& supervisor() { return supervisor_; }
-  // Where the time of all calls went: the worker's stages, their parts as "run: time", and "transfer" for what the worker did not see.
+  // Where the time of all calls went: the worker's stages, their parts as "run: time", and "transfer" for what the
+  // worker did not see.
   const std::map<std::string, double>& seconds() const { return seconds_; }
 
  private:

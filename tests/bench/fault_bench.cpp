@@ -2,10 +2,12 @@
 //
 //   bench_fault [SHARE [ITEMS]]       0.3 and 60
 //
-// 1. The real client, over loopback, to the stand-in (tests/support/github_stand_in): 403, 422, 429, 502, timeouts and broken connections for that
-//    share of the calls, half of the lost answers after the act was done. ITEMS kernels get a pull request, a check with 60 annotations and an
-//    answer to a comment; the dashboard is changed after each. A verb that fails is called again, as the daemon does. Counted by the stand-in.
-//    The waits between writes and after a limit are shortened (RetryRules), so that what is measured is what arrives, not how long GitHub asks to wait.
+// 1. The real client, over loopback, to the stand-in (tests/support/github_stand_in): 403, 422, 429, 502, timeouts and
+// broken connections for that
+//    share of the calls, half of the lost answers after the act was done. ITEMS kernels get a pull request, a check
+//    with 60 annotations and an answer to a comment; the dashboard is changed after each. A verb that fails is called
+//    again, as the daemon does. Counted by the stand-in. The waits between writes and after a limit are shortened
+//    (RetryRules), so that what is measured is what arrives, not how long GitHub asks to wait.
 // 2. 1,000 jobs through the store, in the steps of the daemon, with a runner that does nothing.
 // Prints one JSON object; 1 where something is missing or doubled.
 #include <fmt/format.h>
@@ -34,7 +36,9 @@ using Instant = std::chrono::steady_clock::time_point;
 
 const forge::RepositoryName kRepository{"acme", "kernels"};
 
-double Seconds(Instant since) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count(); }
+double Seconds(Instant since) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+}
 
 template <typename T>
 T Must(Result<T> result) {
@@ -89,13 +93,16 @@ std::vector<std::string> Count(const json& dump, int items) {
     if (pull.at("state") == "open") {
       const std::string head = pull.at("head").at("ref");
       ++open[head];
-      if (pull.at("body") != "body 2 of " + head) wrong.push_back(fmt::format("{}: body {}", head, pull.at("body").dump()));
+      if (pull.at("body") != "body 2 of " + head)
+        wrong.push_back(fmt::format("{}: body {}", head, pull.at("body").dump()));
     }
   for (const json& check : dump.at("checks")) {
     ++checks[check.at("external_id")];
     std::set<std::string> notes;
     for (const json& note : check.at("output").at("annotations")) notes.insert(note.at("message"));
-    if (notes.size() != 60 || check.at("output").at("annotations").size() != 60) wrong.push_back(fmt::format("{} has {} annotations", check.at("external_id").dump(), check.at("output").at("annotations").size()));
+    if (notes.size() != 60 || check.at("output").at("annotations").size() != 60)
+      wrong.push_back(fmt::format("{} has {} annotations", check.at("external_id").dump(),
+                                  check.at("output").at("annotations").size()));
   }
   for (const json& comment : dump.at("comments")) ++comments[comment.at("body")];
   const auto expect = [&](const char* what, const std::map<std::string, int>& found) {
@@ -107,7 +114,8 @@ std::vector<std::string> Count(const json& dump, int items) {
   expect("checks", checks);
   expect("comments", comments);
   if (dump.at("issues").size() != 1) wrong.push_back(fmt::format("{} dashboards", dump.at("issues").size()));
-  else if (dump.at("issues")[0].at("body") != fmt::format("<!-- board --> {} of {}", items, items)) wrong.emplace_back("the dashboard is not the last one");
+  else if (dump.at("issues")[0].at("body") != fmt::format("<!-- board --> {} of {}", items, items))
+    wrong.emplace_back("the dashboard is not the last one");
   if (!dump.at("statuses").empty()) wrong.emplace_back("commit statuses instead of checks");
   return wrong;
 }
@@ -144,9 +152,17 @@ json BenchForge(double share, int items) {
   github.cache = root.path() / "etags";
   github.token = [](const forge::RepositoryName&) -> Result<std::string> { return std::string("bot"); };
   github.login = []() -> Result<std::string> { return std::string("warpwright[bot]"); };
-  github.retry = {.attempts = 6, .total = 5s, .between_writes = 1ms, .first_wait = 1ms, .longest_wait = 5ms, .secondary_wait = 5ms, .longest_secondary_wait = 20ms};
+  github.retry = {.attempts = 6,
+                  .total = 5s,
+                  .between_writes = 1ms,
+                  .first_wait = 1ms,
+                  .longest_wait = 5ms,
+                  .secondary_wait = 5ms,
+                  .longest_secondary_wait = 20ms};
   std::map<std::string, int> answers;
-  github.observe = [&](const forge::GithubCall& call) { ++answers[call.status == 0 ? "none" : std::to_string(call.status)]; };
+  github.observe = [&](const forge::GithubCall& call) {
+    ++answers[call.status == 0 ? "none" : std::to_string(call.status)];
+  };
   auto client = Must(forge::GithubClient::Create(github, *http, clock));
 
   const Instant begin = std::chrono::steady_clock::now();
@@ -155,14 +171,32 @@ json BenchForge(double share, int items) {
     const std::string head = fmt::format("warpwright/k{}", i), sha = refs.at("refs/heads/" + head);
     for (int version = 1; version <= 2; ++version)
       Insist(calls, [&] {
-        return client->PutPullRequest(kRepository, {.head = head, .base = "main", .title = "title", .body = fmt::format("body {} of {}", version, head), .draft = true, .labels = {"performance"}});
+        return client->PutPullRequest(kRepository, {.head = head,
+                                                    .base = "main",
+                                                    .title = "title",
+                                                    .body = fmt::format("body {} of {}", version, head),
+                                                    .draft = true,
+                                                    .labels = {"performance"}});
       });
-    forge::CheckRequest check{.name = "warpwright / k", .sha = sha, .external_id = "job-" + std::to_string(i), .conclusion = "success", .title = "t", .summary = "s"};
-    for (int n = 0; n < 60; ++n) check.annotations.push_back({"k.cu", n + 1, n + 1, "notice", "", fmt::format("note {}", n)});
+    forge::CheckRequest check{.name = "warpwright / k",
+                              .sha = sha,
+                              .external_id = "job-" + std::to_string(i),
+                              .conclusion = "success",
+                              .title = "t",
+                              .summary = "s"};
+    for (int n = 0; n < 60; ++n)
+      check.annotations.push_back({"k.cu", n + 1, n + 1, "notice", "", fmt::format("note {}", n)});
     Insist(calls, [&] { return client->PutCheck(kRepository, check); });
     const auto dump = hub->Dump(kRepository.Full());
-    Insist(calls, [&] { return client->PutComment(kRepository, {dump.at("pulls").back().at("number").get<int64_t>(), fmt::format("<!-- answer {} --> done", i), fmt::format("<!-- answer {} -->", i)}); });
-    Insist(calls, [&] { return client->PutDashboard(kRepository, {"warpwright", fmt::format("<!-- board --> {} of {}", i + 1, items), "<!-- board -->"}); });
+    Insist(calls, [&] {
+      return client->PutComment(
+          kRepository, {dump.at("pulls").back().at("number").get<int64_t>(), fmt::format("<!-- answer {} --> done", i),
+                        fmt::format("<!-- answer {} -->", i)});
+    });
+    Insist(calls, [&] {
+      return client->PutDashboard(
+          kRepository, {"warpwright", fmt::format("<!-- board --> {} of {}", i + 1, items), "<!-- board -->"});
+    });
   }
   const double seconds = Seconds(begin);
 
@@ -173,9 +207,19 @@ json BenchForge(double share, int items) {
     if (entry.fault != Fault::kNone) ++faults[std::string(Name(entry.fault))];
     lost_but_done += entry.fault != Fault::kNone && entry.done && entry.method != "GET";
   }
-  return {{"share", share}, {"items", items}, {"requests", requests}, {"faults", faults}, {"writes_done_whose_answer_was_lost", lost_but_done}, {"answers", answers},
-          {"verbs", calls.verbs}, {"verbs_called_again", calls.repeated}, {"verbs_given_up", calls.given_up}, {"seconds", seconds},
-          {"pull_requests_without_label", WithoutLabel(hub->Dump(kRepository.Full()))}, {"wrong", Count(hub->Dump(kRepository.Full()), items)}, {"violations", hub->Violations()}};
+  return {{"share", share},
+          {"items", items},
+          {"requests", requests},
+          {"faults", faults},
+          {"writes_done_whose_answer_was_lost", lost_but_done},
+          {"answers", answers},
+          {"verbs", calls.verbs},
+          {"verbs_called_again", calls.repeated},
+          {"verbs_given_up", calls.given_up},
+          {"seconds", seconds},
+          {"pull_requests_without_label", WithoutLabel(hub->Dump(kRepository.Full()))},
+          {"wrong", Count(hub->Dump(kRepository.Full()), items)},
+          {"violations", hub->Violations()}};
 }
 
 json BenchQueue(int jobs) {
@@ -186,7 +230,9 @@ json BenchQueue(int jobs) {
   auto store = Must(service::Store::Open(root.path(), clock, limits));
   constexpr int kRepositories = 10;
   std::vector<service::NewJob> entries;
-  for (int i = 0; i < jobs / kRepositories; ++i) entries.push_back({service::JobKind::kOptimize, fmt::format("k{}", i), "k.cu", "entry", fmt::format("{:064x}", i), fmt::format("{:064x}", i)});
+  for (int i = 0; i < jobs / kRepositories; ++i)
+    entries.push_back({service::JobKind::kOptimize, fmt::format("k{}", i), "k.cu", "entry", fmt::format("{:064x}", i),
+                       fmt::format("{:064x}", i)});
   const Instant begin = std::chrono::steady_clock::now();
   int queued = 0;
   for (int r = 0; r < kRepositories; ++r) {
@@ -226,8 +272,15 @@ json BenchQueue(int jobs) {
     for (int r = 0; r < kRepositories; ++r) least = std::min(least, served[fmt::format("acme/r{}", r)]);
     most_unfair = std::max(most_unfair, served[repository] - least);
   }
-  return {{"jobs", jobs}, {"repositories", kRepositories}, {"queued", queued}, {"run", run}, {"done", done}, {"load_seconds", load_seconds}, {"drain_seconds", drain_seconds},
-          {"milliseconds_per_job", 1e3 * drain_seconds / std::max(1, run)}, {"served_ahead_of_the_last_repository_at_most", most_unfair}};
+  return {{"jobs", jobs},
+          {"repositories", kRepositories},
+          {"queued", queued},
+          {"run", run},
+          {"done", done},
+          {"load_seconds", load_seconds},
+          {"drain_seconds", drain_seconds},
+          {"milliseconds_per_job", 1e3 * drain_seconds / std::max(1, run)},
+          {"served_ahead_of_the_last_repository_at_most", most_unfair}};
 }
 
 }  // namespace
@@ -237,8 +290,11 @@ int main(int count, char** values) {
   using namespace warpwright;
   const double share = count > 1 ? std::atof(values[1]) : 0.3;
   const int items = count > 2 ? std::atoi(values[2]) : 60;
-  const json result = {{"command", fmt::format("build/tests/bench/bench_fault {} {}", share, items)}, {"forge", BenchForge(share, items)}, {"queue", BenchQueue(1000)}};
+  const json result = {{"command", fmt::format("build/tests/bench/bench_fault {} {}", share, items)},
+                       {"forge", BenchForge(share, items)},
+                       {"queue", BenchQueue(1000)}};
   fmt::print("{}\n", result.dump(1));
-  const bool good = result["forge"]["wrong"].empty() && result["forge"]["violations"].empty() && result["forge"]["verbs_given_up"] == 0 && result["queue"]["done"] == 1000;
+  const bool good = result["forge"]["wrong"].empty() && result["forge"]["violations"].empty() &&
+                    result["forge"]["verbs_given_up"] == 0 && result["queue"]["done"] == 1000;
   return good ? 0 : 1;
 }

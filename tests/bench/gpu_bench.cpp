@@ -1,9 +1,11 @@
 // What a real GPU's timing decides and what faults cost, through the real worker. Prints one JSON object.
 //
-//   bench_gpu WORKER CACHE aa [REPEATS]   identical copies, a copy that does 3 % less, and one that does 3 % more: decisions by the looks
+//   bench_gpu WORKER CACHE aa [REPEATS]   identical copies, a copy that does 3 % less, and one that does 3 % more:
+//   decisions by the looks
 //                                         of core/timing.h
 //   bench_gpu WORKER CACHE faults         50 kernels that trap, hang or leave their memory, between good ones
-//   bench_gpu WORKER CACHE soak [N]       N evaluations of one kernel; memory of the worker and of the GPU before and after
+//   bench_gpu WORKER CACHE soak [N]       N evaluations of one kernel; memory of the worker and of the GPU before and
+//   after
 #include <fmt/format.h>
 
 #include <chrono>
@@ -27,7 +29,8 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// Dependent multiply-adds: the time is their number, which is therefore the difference by construction. What comes out is of no account here.
+// Dependent multiply-adds: the time is their number, which is therefore the difference by construction. What comes out
+// is of no account here.
 std::string Chain(int steps) {
   return fmt::format(R"(__global__ void scale(float* out, const float* in, const float* pad, int n, int m) {{
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -39,7 +42,8 @@ std::string Chain(int steps) {
 void scale_all(float* out, const float* in, const float* pad, int n, int m) {{
   scale<<<(n + 255) / 256, 256>>>(out, in, pad, n, m);
 }}
-)", steps);
+)",
+                     steps);
 }
 
 std::string Bad(int kind) {
@@ -57,7 +61,8 @@ std::string Bad(int kind) {
 void scale_all(float* out, const float* in, const float* pad, int n, int m) {{
   scale<<<(n + 255) / 256, 256>>>(out, in, pad, n, m);
 }}
-)", kBodies[kind]);
+)",
+                     kBodies[kind]);
 }
 
 core::BufferContent Floats(const std::string& name, size_t count, bool out) {
@@ -91,7 +96,8 @@ Setting MakeSetting(int64_t n, int64_t m) {
   }
   for (const char* name : {"n", "m"}) s.spec.args.push_back({name, core::ScalarArgument{}, 0});
   s.scalars = {{"n", n}, {"m", m}};
-  s.buffers = {Floats("out", static_cast<size_t>(n), true), Floats("in", static_cast<size_t>(n), false), Floats("pad", static_cast<size_t>(m), false)};
+  s.buffers = {Floats("out", static_cast<size_t>(n), true), Floats("in", static_cast<size_t>(n), false),
+               Floats("pad", static_cast<size_t>(m), false)};
   return s;
 }
 
@@ -102,12 +108,14 @@ struct Decided {
   core::TimingSummary summary;
   int looks = 0;
 };
-Result<Decided> Decide(core::Evaluator& evaluator, const Setting& setting, const std::string& original, const std::string& candidate, uint64_t seed) {
+Result<Decided> Decide(core::Evaluator& evaluator, const Setting& setting, const std::string& original,
+                       const std::string& candidate, uint64_t seed) {
   Decided decided;
   std::vector<core::TimedPair> pairs;
   int launches = 0, blocks = 0;
   for (const core::TimingLook& look : core::TimingLooks()) {
-    core::TimeRequest request{Source(original), Source(candidate), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
+    core::TimeRequest request{Source(original), Source(candidate), setting.spec, "bench",
+                              setting.scalars,  setting.buffers,   "cuda",       {}};
     request.options.seed = seed;
     request.options.first_block = blocks;
     request.options.blocks = look.blocks - blocks;
@@ -142,16 +150,22 @@ Result<json> AgainstItself(core::Evaluator& evaluator, int repeats) {
     std::vector<double> ratios, widths;
     const auto begin = Clock::now();
     for (int i = 0; i < row.repeats; ++i) {
-      WW_ASSIGN(const Decided decided, Decide(evaluator, setting, Chain(row.original), Chain(row.candidate), 1000 + static_cast<uint64_t>(i)));
+      WW_ASSIGN(const Decided decided,
+                Decide(evaluator, setting, Chain(row.original), Chain(row.candidate), 1000 + static_cast<uint64_t>(i)));
       ++decisions[std::string(core::Name(decided.summary.decision))];
       ratios.push_back(std::exp(decided.summary.log_ratio));
       widths.push_back(decided.summary.upper - decided.summary.lower);
     }
     std::sort(ratios.begin(), ratios.end());
     std::sort(widths.begin(), widths.end());
-    rows.push_back({{"pair", row.name}, {"repeats", row.repeats}, {"decisions", decisions},
-                    {"ratio_min", ratios.front()}, {"ratio_median", ratios[ratios.size() / 2]}, {"ratio_max", ratios.back()},
-                    {"interval_width_median", widths[widths.size() / 2]}, {"seconds", SecondsSince(begin)}});
+    rows.push_back({{"pair", row.name},
+                    {"repeats", row.repeats},
+                    {"decisions", decisions},
+                    {"ratio_min", ratios.front()},
+                    {"ratio_median", ratios[ratios.size() / 2]},
+                    {"ratio_max", ratios.back()},
+                    {"interval_width_median", widths[widths.size() / 2]},
+                    {"seconds", SecondsSince(begin)}});
   }
   return json{{"aa", rows}};
 }
@@ -173,7 +187,8 @@ Result<json> Faults(worker::WorkerEvaluator& evaluator) {
   int affected = 0;
   for (int i = 0; i < 50; ++i) {
     const int kind = i < 2 ? 3 : (i % 4 == 3 ? 4 : i % 4);  // two hang: each takes the whole deadline
-    core::ExecuteRequest request{Source(Bad(kind)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
+    core::ExecuteRequest request{Source(Bad(kind)), setting.spec, "bench", setting.scalars,
+                                 setting.buffers,   "cuda",       {}};
     request.options.guard_bytes = 64u << 10;
     WW_ASSIGN(const core::ExecuteOutcome outcome, evaluator.Execute(request));
     const auto* fault = std::get_if<core::Faulted>(&outcome);
@@ -184,8 +199,12 @@ Result<json> Faults(worker::WorkerEvaluator& evaluator) {
     affected += !good || *good != expected;
   }
   std::sort(recovery.begin(), recovery.end());
-  return json{{"faults", {{"bad_kernels", 50}, {"outcomes", outcomes}, {"good_ones_affected", affected}, {"workers_started", evaluator.supervisor().starts()},
-                          {"seconds_to_next_good_result", {{"median", recovery[25]}, {"max", recovery.back()}}}}}};
+  return json{{"faults",
+               {{"bad_kernels", 50},
+                {"outcomes", outcomes},
+                {"good_ones_affected", affected},
+                {"workers_started", evaluator.supervisor().starts()},
+                {"seconds_to_next_good_result", {{"median", recovery[25]}, {"max", recovery.back()}}}}}};
 }
 
 int64_t ResidentKiB(pid_t pid) {
@@ -201,7 +220,8 @@ Result<json> Soak(worker::WorkerEvaluator& evaluator, int count) {
   int64_t early = 0;
   double seconds_run = 0;
   for (int i = 0; i < count; ++i) {
-    core::ExecuteRequest request{Source(Chain(10 + i % 2)), setting.spec, "bench", setting.scalars, setting.buffers, "cuda", {}};
+    core::ExecuteRequest request{Source(Chain(10 + i % 2)), setting.spec, "bench", setting.scalars,
+                                 setting.buffers,           "cuda",       {}};
     request.options.runs = 2;
     request.options.counters = i % 50 == 0;
     WW_ASSIGN(const core::ExecuteOutcome outcome, evaluator.Execute(request));
@@ -210,9 +230,13 @@ Result<json> Soak(worker::WorkerEvaluator& evaluator, int count) {
     seconds_run += run->seconds.at("run");
     if (i == count / 10) early = ResidentKiB(*evaluator.supervisor().pid());
   }
-  return json{{"soak", {{"evaluations", count}, {"seconds", SecondsSince(begin)}, {"seconds_on_the_device", seconds_run},
-                        {"worker_resident_kib_after_a_tenth", early}, {"worker_resident_kib", ResidentKiB(*evaluator.supervisor().pid())},
-                        {"workers_started", evaluator.supervisor().starts()}}}};
+  return json{{"soak",
+               {{"evaluations", count},
+                {"seconds", SecondsSince(begin)},
+                {"seconds_on_the_device", seconds_run},
+                {"worker_resident_kib_after_a_tenth", early},
+                {"worker_resident_kib", ResidentKiB(*evaluator.supervisor().pid())},
+                {"workers_started", evaluator.supervisor().starts()}}}};
 }
 
 }  // namespace

@@ -1,14 +1,15 @@
-// The simulated GPU's times beside a real one's: every version of a kernel that `warpwright optimize --device cuda` measured is modelled
-// on the simulator. Prints one JSON object; rows are variants, families are kernels.
+// The simulated GPU's times beside a real one's: every version of a kernel that `warpwright optimize --device cuda`
+// measured is modelled on the simulator. Prints one JSON object; rows are variants, families are kernels.
 //
-//   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY... [without TRAJECTORY...]    (versions that those have, too, are left out)
-//   bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]
+//   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY... [without TRAJECTORY...]    (versions that those have, too,
+//   are left out) bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]
 //
-// REPOSITORY: the folder of the kernels and of their .warpwright.yml. DEVICE: "sim:h200". Nothing is fitted here, but constants of the model
-// may have been: never on the third of the variants for which HeldOut is true. Both parts have figures of their own.
+// REPOSITORY: the folder of the kernels and of their .warpwright.yml. DEVICE: "sim:h200". Nothing is fitted here, but
+// constants of the model may have been: never on the third of the variants for which HeldOut is true. Both parts have
+// figures of their own.
 //
-// The second form makes versions of the kernels (model_sweep.h) and measures them; there DEVICE is "cuda", or "none" to make them only. Run again,
-// it goes on where it stopped. The TRAJECTORY that it writes is one for the first form.
+// The second form makes versions of the kernels (model_sweep.h) and measures them; there DEVICE is "cuda", or "none" to
+// make them only. Run again, it goes on where it stopped. The TRAJECTORY that it writes is one for the first form.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +34,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kEventOverheadUs = 1.7;  // of a measurement, beyond the launch overhead that the model knows (tests/unit/sim_model/calibration)
+constexpr double kEventOverheadUs =
+    1.7;  // of a measurement, beyond the launch overhead that the model knows (tests/unit/sim_model/calibration)
 
 struct Variant {
   std::string kernel, method, parameters, case_name, text;
@@ -44,7 +46,8 @@ struct Variant {
   // What kernel, method and parameters hash to decides, so that a variant stays in its part.
   bool HeldOut() const {
     int sum = 0;  // of hexadecimal digits: 16 is 1 modulo 3
-    for (const char digit : base::Sha256(kernel + " " + method + " " + parameters)) sum += digit <= '9' ? digit - '0' : digit - 'a' + 10;
+    for (const char digit : base::Sha256(kernel + " " + method + " " + parameters))
+      sum += digit <= '9' ? digit - '0' : digit - 'a' + 10;
     return sum % 3 == 0;
   }
 };
@@ -77,8 +80,8 @@ double Correlation(const std::vector<double>& x, const std::vector<double>& y) {
 // Pearson's correlation of the ranks; equal values have their mean rank.
 double Spearman(const std::vector<double>& a, const std::vector<double>& b) { return Correlation(Ranks(a), Ranks(b)); }
 
-// The same where a variant's rank counts those that are faster, and by half those that the measurement cannot tell from it, on both sides: 1
-// where all others are in the right order. Null where all are tied.
+// The same where a variant's rank counts those that are faster, and by half those that the measurement cannot tell from
+// it, on both sides: 1 where all others are in the right order. Null where all are tied.
 json TieAwareSpearman(const std::vector<const Variant*>& variants) {
   std::vector<double> measured, modelled;
   bool any = false;
@@ -86,7 +89,8 @@ json TieAwareSpearman(const std::vector<const Variant*>& variants) {
     double rank[2] = {0, 0};
     for (const Variant* other : variants) {
       if (other == v) continue;
-      const bool tied = std::abs(std::log(v->measured_us / other->measured_us)) <= std::hypot(v->uncertainty, other->uncertainty);
+      const bool tied =
+          std::abs(std::log(v->measured_us / other->measured_us)) <= std::hypot(v->uncertainty, other->uncertainty);
       any |= !tied;
       rank[0] += tied ? 0.5 : other->measured_us < v->measured_us;
       rank[1] += tied ? 0.5 : other->modelled_us < v->modelled_us;
@@ -111,17 +115,20 @@ Status Collect(const std::filesystem::path& path, std::set<std::string>& seen, s
       WW_ASSIGN(const auto candidate, trajectory.FindCandidate(task.id, hash));
       if (!candidate) continue;
       std::string parameters;
-      for (const auto& [name, value] : step.record.parameters) parameters += (parameters.empty() ? "" : " ") + name + "=" + value;
+      for (const auto& [name, value] : step.record.parameters)
+        parameters += (parameters.empty() ? "" : " ") + name + "=" + value;
       for (const core::CaseMeasurement& c : measured->cases)
-        variants.push_back({task.key.kernel, step.record.method.empty() ? "original" : step.record.method, parameters, c.case_name, candidate->text,
-                            c.timing ? c.timing->candidate_us : c.time_us, 0, c.timing ? (c.timing->upper - c.timing->lower) / 2 : 0});
+        variants.push_back({task.key.kernel, step.record.method.empty() ? "original" : step.record.method, parameters,
+                            c.case_name, candidate->text, c.timing ? c.timing->candidate_us : c.time_us, 0,
+                            c.timing ? (c.timing->upper - c.timing->lower) / 2 : 0});
     }
   }
   return {};
 }
 
 // Fills in the modelled time; 0: not simulated.
-Status Model(core::Evaluator& evaluator, const core::KernelSpec& spec, Variant& variant, const std::string& root, const std::string& device) {
+Status Model(core::Evaluator& evaluator, const core::KernelSpec& spec, Variant& variant, const std::string& root,
+             const std::string& device) {
   for (const core::Case& c : spec.cases) {
     if (c.name != variant.case_name) continue;
     core::ExecuteRequest request{{root, spec.file, variant.text}, spec, c.name, c.scalars, {}, device, {}};
@@ -144,8 +151,8 @@ Status Model(core::Evaluator& evaluator, const core::KernelSpec& spec, Variant& 
   return Fail(ErrorCode::kConfig, "the manifest has no case " + variant.case_name);
 }
 
-// The share of pairs, measured to differ by more than 5 %, that the model orders the same way; null where there is no such pair. Ranks of
-// variants that are equally fast say nothing.
+// The share of pairs, measured to differ by more than 5 %, that the model orders the same way; null where there is no
+// such pair. Ranks of variants that are equally fast say nothing.
 json Agreement(const std::vector<const Variant*>& variants) {
   uint64_t pairs = 0, agreed = 0;
   for (const Variant* faster : variants)
@@ -168,9 +175,13 @@ json Describe(const std::vector<const Variant*>& variants) {
   }
   std::sort(ratios.begin(), ratios.end());
   std::sort(errors.begin(), errors.end());
-  return {{"variants", variants.size()}, {"spearman", Spearman(measured, modelled)}, {"spearman_with_ties", TieAwareSpearman(variants)},
+  return {{"variants", variants.size()},
+          {"spearman", Spearman(measured, modelled)},
+          {"spearman_with_ties", TieAwareSpearman(variants)},
           {"agreement", Agreement(variants)},
-          {"ratio_median", ratios[ratios.size() / 2]}, {"factor_median", errors[errors.size() / 2]}, {"factor_max", errors.back()}};
+          {"ratio_median", ratios[ratios.size() / 2]},
+          {"factor_median", errors[errors.size() / 2]},
+          {"factor_max", errors.back()}};
 }
 
 // Of one part: over all, and with the share of rightly ordered pairs only of the same kernel and case.
@@ -179,7 +190,9 @@ json WithinFamilies(const std::vector<const Variant*>& variants) {
   uint64_t pairs = 0, agreed = 0;
   for (const Variant* faster : variants)
     for (const Variant* slower : variants) {
-      if (faster->kernel != slower->kernel || faster->case_name != slower->case_name || faster->measured_us * 1.05 >= slower->measured_us) continue;
+      if (faster->kernel != slower->kernel || faster->case_name != slower->case_name ||
+          faster->measured_us * 1.05 >= slower->measured_us)
+        continue;
       ++pairs;
       agreed += faster->modelled_us < slower->modelled_us;
     }
@@ -205,7 +218,8 @@ Result<json> Compare(int argc, char** argv) {
   std::vector<const Variant*> all, parts[2];
   json rows = json::array();
   for (Variant& variant : variants) {
-    const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const core::KernelSpec& k) { return k.name == variant.kernel; });
+    const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(),
+                                   [&](const core::KernelSpec& k) { return k.name == variant.kernel; });
     if (spec == manifest.kernels.end()) continue;
     WW_TRY(Model(evaluator, *spec, variant, root, device));
     if (variant.modelled_us <= 0) {
@@ -215,24 +229,34 @@ Result<json> Compare(int argc, char** argv) {
     families[variant.kernel].push_back(&variant);
     all.push_back(&variant);
     parts[variant.HeldOut()].push_back(&variant);
-    rows.push_back({{"kernel", variant.kernel}, {"case", variant.case_name}, {"method", variant.method},
-                    {"parameters", variant.parameters}, {"measured_us", variant.measured_us}, {"uncertainty", variant.uncertainty},
-                    {"modelled_us", variant.modelled_us}, {"limiter", variant.limiter}, {"held_out", variant.HeldOut()}});
+    rows.push_back({{"kernel", variant.kernel},
+                    {"case", variant.case_name},
+                    {"method", variant.method},
+                    {"parameters", variant.parameters},
+                    {"measured_us", variant.measured_us},
+                    {"uncertainty", variant.uncertainty},
+                    {"modelled_us", variant.modelled_us},
+                    {"limiter", variant.limiter},
+                    {"held_out", variant.HeldOut()}});
   }
   if (all.empty()) return Fail(ErrorCode::kUsage, "the trajectories hold nothing that a GPU measured");
   json by_family = json::object();
   for (const auto& [name, members] : families) by_family[name] = Describe(members);
-  return json{{"device", device}, {"all", Describe(all)}, {"fitted", WithinFamilies(parts[0])}, {"held_out", WithinFamilies(parts[1])}, {"families", by_family}, {"not_simulated", not_simulated}, {"rows", rows}};
+  return json{{"device", device},
+              {"all", Describe(all)},
+              {"fitted", WithinFamilies(parts[0])},
+              {"held_out", WithinFamilies(parts[1])},
+              {"families", by_family},
+              {"not_simulated", not_simulated},
+              {"rows", rows}};
 }
 
 Result<json> SweepAsAsked(int argc, char** argv) {
   SweepSetting setting{argv[2], argv[3], std::filesystem::absolute(argv[4]).string(), argv[5], argv[6], {}, 0};
   for (int i = 7; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument.starts_with("minutes="))
-      setting.minutes = std::atof(argv[i] + std::string_view("minutes=").size());
-    else
-      setting.kernels.emplace(argument);
+    if (argument.starts_with("minutes=")) setting.minutes = std::atof(argv[i] + std::string_view("minutes=").size());
+    else setting.kernels.emplace(argument);
   }
   return Sweep(setting);
 }
@@ -243,8 +267,10 @@ Result<json> SweepAsAsked(int argc, char** argv) {
 int main(int argc, char** argv) {
   const bool sweep = argc > 1 && std::string_view(argv[1]) == "sweep";
   if (argc < (sweep ? 7 : 6)) {
-    std::fputs("usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY... [without TRAJECTORY...]\n"
-               "       bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]\n", stderr);
+    std::fputs(
+        "usage: bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY... [without TRAJECTORY...]\n"
+        "       bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]\n",
+        stderr);
     return 2;
   }
   const auto result = sweep ? warpwright::SweepAsAsked(argc, argv) : warpwright::Compare(argc, argv);

@@ -26,9 +26,9 @@ using SweepClock = std::chrono::steady_clock;
 
 constexpr int kTimedBlocks = 8, kTimedPairs = 5;
 constexpr double kTimedAlpha = 0.01;  // of the decision, which is not used
-constexpr double kMostDrift = 0.01;   // of results against the original's; the judge is stricter, but this is about time
+constexpr double kMostDrift = 0.01;  // of results against the original's; the judge is stricter, but this is about time
 constexpr uint64_t kSampledInstructions = 20'000'000;
-constexpr size_t kKeptLines = 24;     // of a launch's hottest source lines
+constexpr size_t kKeptLines = 24;  // of a launch's hottest source lines
 
 struct Edit {
   const char* transform;
@@ -38,8 +38,10 @@ struct Edit {
 // What gives a kernel its shape. The parameters that a mode does not look at are left out.
 std::vector<std::optional<Edit>> Shapes() {
   std::vector<std::optional<Edit>> shapes = {std::nullopt};
-  for (const char* threads : {"128", "256", "512", "1024"}) shapes.push_back(Edit{"row_parallel", {{"mode", "block"}, {"threads", threads}}});
-  for (const char* rows : {"4", "8"}) shapes.push_back(Edit{"row_parallel", {{"mode", "warp"}, {"rows_per_block", rows}}});
+  for (const char* threads : {"128", "256", "512", "1024"})
+    shapes.push_back(Edit{"row_parallel", {{"mode", "block"}, {"threads", threads}}});
+  for (const char* rows : {"4", "8"})
+    shapes.push_back(Edit{"row_parallel", {{"mode", "warp"}, {"rows_per_block", rows}}});
   for (const char* tile : {"64x64x16", "128x128x8", "64x64x8", "128x64x16", "32x32x32"})
     shapes.push_back(Edit{"tile_matmul", {{"tile", tile}}});
   for (const char* width : {"2", "4", "8"}) shapes.push_back(Edit{"vectorize_elementwise", {{"width", width}}});
@@ -79,8 +81,13 @@ struct Version {
 };
 
 // Nothing where a rewrite refuses.
-Result<std::optional<Version>> ApplyEdit(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, Version from, const Edit& edit) {
-  core::RewriteRequest request{{setting.repository, task.spec->file, std::move(from.text)}, task.spec->entry, {}, edit.transform, edit.parameters};
+Result<std::optional<Version>> ApplyEdit(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
+                                         Version from, const Edit& edit) {
+  core::RewriteRequest request{{setting.repository, task.spec->file, std::move(from.text)},
+                               task.spec->entry,
+                               {},
+                               edit.transform,
+                               edit.parameters};
   WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
   auto* rewritten = std::get_if<core::Rewritten>(&outcome);
   if (rewritten == nullptr) return std::optional<Version>();
@@ -92,7 +99,7 @@ Result<std::optional<Version>> ApplyEdit(core::Evaluator& evaluator, const Sweep
 
 // Puts every version into the trajectory, each text once. That is a step of its own, so that it is done once.
 Result<memory::StepOutcome> MakeVersions(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
-                                 memory::Trajectory& trajectory) {
+                                         memory::Trajectory& trajectory) {
   int made = 0;
   for (const std::optional<Edit>& shape : Shapes()) {
     std::optional<Version> base = Version{task.original, "", {}};
@@ -111,7 +118,8 @@ Result<memory::StepOutcome> MakeVersions(core::Evaluator& evaluator, const Sweep
       WW_ASSIGN(const auto known, trajectory.FindCandidate(task.id, hash));
       if (known) continue;
       const std::string parent = version->method.empty() ? "" : base::Sha256(task.original);
-      WW_TRY(trajectory.PutCandidate(task.id, {hash, std::move(version->text), parent, version->method, version->parameters, "sweep"}));
+      WW_TRY(trajectory.PutCandidate(
+          task.id, {hash, std::move(version->text), parent, version->method, version->parameters, "sweep"}));
       ++made;
     }
   }
@@ -121,18 +129,26 @@ Result<memory::StepOutcome> MakeVersions(core::Evaluator& evaluator, const Sweep
 }
 
 // Against the original, from cold caches and from warm ones; something where the version cannot be timed.
-Result<std::optional<core::Verdict>> TimeVersion(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, const std::string& text,
-                                           const core::Case& c, const std::vector<core::BufferContent>& buffers, core::CaseMeasurement& result,
-                                           std::vector<std::string>& notes) {
+Result<std::optional<core::Verdict>> TimeVersion(core::Evaluator& evaluator, const SweepSetting& setting,
+                                                 const SweepTask& task, const std::string& text, const core::Case& c,
+                                                 const std::vector<core::BufferContent>& buffers,
+                                                 core::CaseMeasurement& result, std::vector<std::string>& notes) {
   const core::KernelSpec& spec = *task.spec;
-  core::TimeRequest request{{setting.repository, spec.file, task.original}, {setting.repository, spec.file, text}, spec, c.name, c.scalars, buffers,
-                      setting.device, {}};
+  core::TimeRequest request{{setting.repository, spec.file, task.original},
+                            {setting.repository, spec.file, text},
+                            spec,
+                            c.name,
+                            c.scalars,
+                            buffers,
+                            setting.device,
+                            {}};
   request.options.blocks = kTimedBlocks;
   request.options.pairs_per_block = kTimedPairs;
   request.options.kept_pairs = 0;
   request.options.hot = true;
   WW_ASSIGN(core::TimeOutcome outcome, evaluator.Time(request));
-  if (auto* failed = std::get_if<core::CompileFailed>(&outcome)) return std::optional<core::Verdict>(std::move(*failed));
+  if (auto* failed = std::get_if<core::CompileFailed>(&outcome))
+    return std::optional<core::Verdict>(std::move(*failed));
   if (auto* refused = std::get_if<core::Refused>(&outcome)) return std::optional<core::Verdict>(std::move(*refused));
   if (auto* faulted = std::get_if<core::Faulted>(&outcome)) return std::optional<core::Verdict>(std::move(*faulted));
   const core::Timed& timed = std::get<core::Timed>(outcome);
@@ -149,15 +165,18 @@ Result<std::optional<core::Verdict>> TimeVersion(core::Evaluator& evaluator, con
   }
   // A block size that a kernel was not written for leaves rows out: that is no version of it.
   if (wrong > 0 || drift > kMostDrift)
-    return std::optional<core::Verdict>(core::WrongResult{"comparison", c.name, fmt::format("differs from the original by {:.2g} (rms) and in {} elements", drift, wrong)});
-  notes.push_back(fmt::format("{}: {:.0f} MHz, {} launches a sample, {:.2f} us between events alone", c.name, megahertz, timed.launches_per_sample,
-                              timed.empty_us));
+    return std::optional<core::Verdict>(
+        core::WrongResult{"comparison", c.name,
+                          fmt::format("differs from the original by {:.2g} (rms) and in {} elements", drift, wrong)});
+  notes.push_back(fmt::format("{}: {:.0f} MHz, {} launches a sample, {:.2f} us between events alone", c.name, megahertz,
+                              timed.launches_per_sample, timed.empty_us));
   return std::optional<core::Verdict>();
 }
 
 // Time against the original, then what the device counts.
-Result<core::Verdict> MeasureVersion(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task, const std::string& text,
-                               std::map<std::string, std::vector<core::BufferContent>>& inputs) {
+Result<core::Verdict> MeasureVersion(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
+                                     const std::string& text,
+                                     std::map<std::string, std::vector<core::BufferContent>>& inputs) {
   const core::KernelSpec& spec = *task.spec;
   core::Measured measured;
   measured.device = setting.device;
@@ -176,7 +195,8 @@ Result<core::Verdict> MeasureVersion(core::Evaluator& evaluator, const SweepSett
       WW_ASSIGN(const auto failure, TimeVersion(evaluator, setting, task, text, c, buffers, result, measured.notes));
       if (failure) return core::Verdict(*failure);
     }
-    core::ExecuteRequest counted{{setting.repository, spec.file, text}, spec, c.name, c.scalars, buffers, setting.device, {}};
+    core::ExecuteRequest counted{
+        {setting.repository, spec.file, text}, spec, c.name, c.scalars, buffers, setting.device, {}};
     counted.options.counters = true;
     counted.options.keep_outputs = false;
     if (simulated) counted.options.sample_instructions = kSampledInstructions;
@@ -201,7 +221,8 @@ struct Pending {
 };
 
 // True: measured now or before.
-Result<bool> MeasureOnce(core::Evaluator& evaluator, const SweepSetting& setting, const Pending& pending, memory::Trajectory& trajectory,
+Result<bool> MeasureOnce(core::Evaluator& evaluator, const SweepSetting& setting, const Pending& pending,
+                         memory::Trajectory& trajectory,
                          std::map<std::string, std::vector<core::BufferContent>>& inputs) {
   WW_ASSIGN(const auto candidate, trajectory.FindCandidate(pending.task->id, pending.candidate.hash));
   if (!candidate) return Fail(ErrorCode::kCorrupt, "a version without its text");
@@ -256,7 +277,8 @@ Result<json> Sweep(const SweepSetting& setting) {
       ++versions[task.spec->name];
     }
   }
-  std::sort(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) { return a.candidate.hash < b.candidate.hash; });
+  std::sort(pending.begin(), pending.end(),
+            [](const Pending& a, const Pending& b) { return a.candidate.hash < b.candidate.hash; });
   int measured = 0, failed = 0;
   std::map<std::string, std::vector<core::BufferContent>> inputs;
   for (const Pending& one : pending) {
@@ -264,8 +286,10 @@ Result<json> Sweep(const SweepSetting& setting) {
     WW_ASSIGN(const bool passed, MeasureOnce(evaluator, setting, one, trajectory, inputs));
     ++(passed ? measured : failed);
   }
-  return json{{"device", setting.device}, {"trajectory", setting.path}, {"versions", versions}, {"measured", measured}, {"not_measurable", failed},
-              {"left", static_cast<int>(pending.size()) - measured - failed}, {"minutes", minutes()}};
+  return json{{"device", setting.device}, {"trajectory", setting.path},
+              {"versions", versions},     {"measured", measured},
+              {"not_measurable", failed}, {"left", static_cast<int>(pending.size()) - measured - failed},
+              {"minutes", minutes()}};
 }
 
 }  // namespace warpwright

@@ -1,5 +1,6 @@
-// Versions of every kernel with a real spread: block sizes, tiles, factors, good and bad, made by the built-in rewrites alone or one on top of
-// another. They and what a GPU measured of them are kept in a trajectory, which `bench_model` compares with the simulator like any other.
+// Versions of every kernel with a real spread: block sizes, tiles, factors, good and bad, made by the built-in rewrites
+// alone or one on top of another. They and what a GPU measured of them are kept in a trajectory, which `bench_model`
+// compares with the simulator like any other.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,8 @@ struct SweepSetting {
   double minutes = 0;             // > 0: begin no further version after so many
 };
 
-// Makes what is lacking, measures what is not measured yet, in an order that covers all kernels early, and says what there is.
+// Makes what is lacking, measures what is not measured yet, in an order that covers all kernels early, and says what
+// there is.
 Result<nlohmann::json> Sweep(const SweepSetting& setting);
 
 }  // namespace warpwright

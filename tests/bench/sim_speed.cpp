@@ -1,7 +1,7 @@
-// Speed of the simulator on one core, in thread instructions per second: the executor bare, with counters, with counters and checks,
-// and the whole device with counters, checks and the model of the caches. Time is the processor's, so that others on the machine do
-// not count; of the device it is given by the wall clock, too. Prints one JSON object. `bench_sim [seconds per figure
-// [part of a kernel's name]]`
+// Speed of the simulator on one core, in thread instructions per second: the executor bare, with counters, with
+// counters and checks, and the whole device with counters, checks and the model of the caches. Time is the processor's,
+// so that others on the machine do not count; of the device it is given by the wall clock, too. Prints one JSON object.
+// `bench_sim [seconds per figure [part of a kernel's name]]`
 #include <time.h>
 
 #include <chrono>
@@ -18,8 +18,8 @@
 namespace warpwright::sim {
 namespace {
 
-constexpr size_t kElements = 1 << 20;                   // of each buffer
-constexpr uint64_t kPlanInstructions = 200'000'000;     // thread instructions that outweigh the set-up of a plan's buffers
+constexpr size_t kElements = 1 << 20;                // of each buffer
+constexpr uint64_t kPlanInstructions = 200'000'000;  // thread instructions that outweigh the set-up of a plan's buffers
 
 struct Case {
   const char* name;
@@ -107,10 +107,12 @@ core::KernelParameter Pointer(uint32_t buffer) {
   return parameter;
 }
 
-// What the worker runs: a plan on the simulated device, here with one thread. A plan launches short kernels several times.
+// What the worker runs: a plan on the simulated device, here with one thread. A plan launches short kernels several
+// times.
 class WholeDevice {
  public:
-  explicit WholeDevice(const core::CompiledModule& module) : module_(module), device_(sim::MakeSimDevice(Must(config::LoadChip("h200")), 1)) {
+  explicit WholeDevice(const core::CompiledModule& module)
+      : module_(module), device_(sim::MakeSimDevice(Must(config::LoadChip("h200")), 1)) {
     for (const char* name : {"out", "a", "b"}) {
       const bool output = buffers_.empty();
       plan_.buffers.push_back({core::PlanBuffer::Kind::kArgument, name, kElements * 4});
@@ -132,7 +134,8 @@ class WholeDevice {
     const core::DeviceOutcome outcome = Must(device_->Run({&module_, &plan_, &buffers_, options}));
     if (const core::Fault* fault = std::get_if<core::Fault>(&outcome)) Die(c.name, fault->message);
     uint64_t instructions = 0;
-    for (const core::LaunchReport& report : std::get<core::DeviceRun>(outcome).launches) instructions += report.counters.thread_instructions;
+    for (const core::LaunchReport& report : std::get<core::DeviceRun>(outcome).launches)
+      instructions += report.counters.thread_instructions;
     return instructions;
   }
 
@@ -171,11 +174,14 @@ int Main(double seconds, std::string_view wanted) {
                      {"device", whole.processor},
                      {"device_by_wall_clock", whole.wall}});
   }
-  std::printf("%s\n", nlohmann::json{{"unit", "thread instructions per second, one core"}, {"kernels", table}}.dump(2).c_str());
+  std::printf("%s\n",
+              nlohmann::json{{"unit", "thread instructions per second, one core"}, {"kernels", table}}.dump(2).c_str());
   return 0;
 }
 
 }  // namespace
 }  // namespace warpwright::sim
 
-int main(int argc, char** argv) { return warpwright::sim::Main(argc > 1 ? std::atof(argv[1]) : 0.3, argc > 2 ? argv[2] : ""); }
+int main(int argc, char** argv) {
+  return warpwright::sim::Main(argc > 1 ? std::atof(argv[1]) : 0.3, argc > 2 ? argv[2] : "");
+}

@@ -1,5 +1,6 @@
-// How many candidates a minute the judge takes: slice, record, compile, verify, time and profile, through the real workers. Prints one JSON
-// object with the seconds of every candidate and where they went. usual_harness.py does the same to the same files in the usual way.
+// How many candidates a minute the judge takes: slice, record, compile, verify, time and profile, through the real
+// workers. Prints one JSON object with the seconds of every candidate and where they went. usual_harness.py does the
+// same to the same files in the usual way.
 //
 //   bench_throughput WORKER CACHE REPOSITORY KERNEL DEVICE CANDIDATE.cu...
 //
@@ -48,8 +49,10 @@ std::map<std::string, double> Sum(const worker::WorkerEvaluator& a, const worker
 Result<json> Measure(const Setting& setting) {
   fs::create_directories(setting.cache);
   WW_ASSIGN(const core::Manifest manifest, config::LoadManifest(setting.repository));
-  const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(), [&](const core::KernelSpec& k) { return k.name == setting.kernel; });
-  if (spec == manifest.kernels.end()) return Fail(ErrorCode::kUsage, "the manifest has no kernel '" + setting.kernel + "'");
+  const auto spec = std::find_if(manifest.kernels.begin(), manifest.kernels.end(),
+                                 [&](const core::KernelSpec& k) { return k.name == setting.kernel; });
+  if (spec == manifest.kernels.end())
+    return Fail(ErrorCode::kUsage, "the manifest has no kernel '" + setting.kernel + "'");
   WW_ASSIGN(std::string text, base::ReadFile(fs::path(setting.repository) / spec->file));
   const core::SourceRef original{setting.repository, spec->file, std::move(text)};
   worker::WorkerEvaluator trusted(Worker(setting)), untrusted(Worker(setting));
@@ -67,8 +70,11 @@ Result<json> Measure(const Setting& setting) {
   for (const std::string& path : setting.candidates) {
     WW_ASSIGN(std::string candidate, base::ReadFile(path));
     const auto begin = Clock::now();
-    WW_ASSIGN(const core::Verdict verdict, judge.Evaluate({setting.repository, spec->file, std::move(candidate)}, untrusted, judge::VerificationLevel::kQuick));
-    json row = {{"candidate", fs::path(path).stem().string()}, {"verdict", core::VerdictName(verdict)}, {"seconds", SecondsSince(begin)}};
+    WW_ASSIGN(const core::Verdict verdict, judge.Evaluate({setting.repository, spec->file, std::move(candidate)},
+                                                          untrusted, judge::VerificationLevel::kQuick));
+    json row = {{"candidate", fs::path(path).stem().string()},
+                {"verdict", core::VerdictName(verdict)},
+                {"seconds", SecondsSince(begin)}};
     if (const auto* measured = std::get_if<core::Measured>(&verdict)) {
       row["gain"] = core::Speedup(*before, *measured);
       row["us"] = measured->cases.empty() ? 0 : measured->cases.front().time_us;
@@ -78,8 +84,13 @@ Result<json> Measure(const Setting& setting) {
     rows.push_back(std::move(row));
   }
   const double total = SecondsSince(start);
-  return json{{"device", setting.device}, {"kernel", setting.kernel}, {"candidates", rows}, {"seconds_of_the_original", prepare}, {"seconds", total},
-              {"candidates_per_minute", 60.0 * static_cast<double>(rows.size()) / total}, {"seconds_by_stage", Sum(trusted, untrusted)}};
+  return json{{"device", setting.device},
+              {"kernel", setting.kernel},
+              {"candidates", rows},
+              {"seconds_of_the_original", prepare},
+              {"seconds", total},
+              {"candidates_per_minute", 60.0 * static_cast<double>(rows.size()) / total},
+              {"seconds_by_stage", Sum(trusted, untrusted)}};
 }
 
 }  // namespace

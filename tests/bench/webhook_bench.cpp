@@ -1,10 +1,11 @@
-// How fast webhooks are answered, and whether any is lost: the daemon's endpoints with its real store on disk in this process, a sender in
-// another one, on loopback. Two threads take deliveries out of the store and move its log into its file, as the daemon does.
+// How fast webhooks are answered, and whether any is lost: the daemon's endpoints with its real store on disk in this
+// process, a sender in another one, on loopback. Two threads take deliveries out of the store and move its log into its
+// file, as the daemon does.
 //
 //   bench_webhook [RATE [SECONDS [FOLDER]]]     prints JSON
 //
-// The sender has a time for each request and measures from that time, so that a stall counts for every request that it holds up. Each
-// request is a connection of its own, as with GitHub.
+// The sender has a time for each request and measures from that time, so that a stall counts for every request that it
+// holds up. Each request is a connection of its own, as with GitHub.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -39,7 +40,9 @@ constexpr int kWarmUpSeconds = 3;
 std::string DeliveryId(int64_t i) { return fmt::format("00000000-0000-4000-8000-{:012}", i); }
 // About as long as the payload of a push of a few commits.
 std::string Payload(int64_t i) {
-  return fmt::format(R"({{"ref":"refs/heads/main","before":"{0:040}","after":"{1:040}","repository":{{"full_name":"acme/kernels"}},"padding":"{2}"}})", i, i + 1, std::string(8000, 'x'));
+  return fmt::format(
+      R"({{"ref":"refs/heads/main","before":"{0:040}","after":"{1:040}","repository":{{"full_name":"acme/kernels"}},"padding":"{2}"}})",
+      i, i + 1, std::string(8000, 'x'));
 }
 
 int64_t ResidentKib() {
@@ -62,10 +65,12 @@ struct Outcome {
   double late_ms = 0;  // the worst delay of a sender before its own request, which is not the daemon's
 };
 
-void Send(int port, double rate, int64_t first, int64_t count, int sender, steady_clock::time_point begin, Outcome& out) {
+void Send(int port, double rate, int64_t first, int64_t count, int sender, steady_clock::time_point begin,
+          Outcome& out) {
   for (int64_t i = sender; i < count; i += kSenders) {
     const std::string request = testing::WebhookRequest(kSecret, DeliveryId(first + i), Payload(first + i));
-    const auto due = begin + std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(static_cast<double>(i) / rate));
+    const auto due = begin + std::chrono::duration_cast<steady_clock::duration>(
+                                 std::chrono::duration<double>(static_cast<double>(i) / rate));
     std::this_thread::sleep_until(due);
     out.late_ms = std::max(out.late_ms, std::chrono::duration<double, std::milli>(steady_clock::now() - due).count());
     const testing::HttpReply reply = testing::Exchange(port, request);
@@ -79,7 +84,8 @@ int RunSender(int port, double rate, int64_t first, int64_t count) {
   {
     std::vector<std::jthread> threads;
     const auto begin = steady_clock::now() + std::chrono::milliseconds(50);
-    for (int s = 0; s < kSenders; ++s) threads.emplace_back([&, s] { Send(port, rate, first, count, s, begin, outcomes[static_cast<size_t>(s)]); });
+    for (int s = 0; s < kSenders; ++s)
+      threads.emplace_back([&, s] { Send(port, rate, first, count, s, begin, outcomes[static_cast<size_t>(s)]); });
   }
   std::vector<double> all;
   int64_t accepted = 0, failed = 0;
@@ -91,15 +97,24 @@ int RunSender(int port, double rate, int64_t first, int64_t count) {
     late = std::max(late, o.late_ms);
   }
   std::sort(all.begin(), all.end());
-  const auto at = [&](double share) { return all.empty() ? 0 : all[std::min(all.size() - 1, static_cast<size_t>(share * static_cast<double>(all.size())))]; };
-  std::cout << nlohmann::json{{"sent", all.size()}, {"accepted", accepted}, {"failed", failed}, {"sender_latest_ms", late},
-                              {"answer_ms", {{"p50", at(0.5)}, {"p90", at(0.9)}, {"p99", at(0.99)}, {"p999", at(0.999)}, {"max", at(1)}}}};
+  const auto at = [&](double share) {
+    return all.empty() ? 0
+                       : all[std::min(all.size() - 1, static_cast<size_t>(share * static_cast<double>(all.size())))];
+  };
+  std::cout << nlohmann::json{
+      {"sent", all.size()},
+      {"accepted", accepted},
+      {"failed", failed},
+      {"sender_latest_ms", late},
+      {"answer_ms", {{"p50", at(0.5)}, {"p90", at(0.9)}, {"p99", at(0.99)}, {"p999", at(0.999)}, {"max", at(1)}}}};
   return 0;
 }
 
-Result<nlohmann::json> StartSender(const std::string& self, int port, double rate, int64_t first, int64_t count, double seconds) {
+Result<nlohmann::json> StartSender(const std::string& self, int port, double rate, int64_t first, int64_t count,
+                                   double seconds) {
   base::Command command;
-  command.argv = {self, "--send", std::to_string(port), std::to_string(rate), std::to_string(first), std::to_string(count)};
+  command.argv = {
+      self, "--send", std::to_string(port), std::to_string(rate), std::to_string(first), std::to_string(count)};
   command.env = base::MinimalEnvironment();
   command.deadline = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000) + 60'000);
   WW_ASSIGN(const base::Completed done, base::Run(command));
@@ -124,7 +139,8 @@ struct Drain {
         continue;
       }
       std::vector<service::TriagedDelivery> sorted;
-      for (const service::StoredDelivery& delivery : *waiting) sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), "ignored"});
+      for (const service::StoredDelivery& delivery : *waiting)
+        sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), "ignored"});
       if (store.TriageDeliveries(sorted)) handled += static_cast<int64_t>(sorted.size());
     }
   }
@@ -139,7 +155,8 @@ struct Drain {
   }
 };
 
-Result<nlohmann::json> Measure(const std::string& self, double rate, double seconds, const std::filesystem::path& folder) {
+Result<nlohmann::json> Measure(const std::string& self, double rate, double seconds,
+                               const std::filesystem::path& folder) {
   const base::SystemClock clock;
   WW_ASSIGN(const std::unique_ptr<service::Store> store, service::Store::Open(folder, clock));
   service::EndpointOptions options;
@@ -159,7 +176,8 @@ Result<nlohmann::json> Measure(const std::string& self, double rate, double seco
   const double load_before = LoadAverage();
   WW_ASSIGN(nlohmann::json out, StartSender(self, endpoints->webhook_port(), rate, warm_up, count, seconds));
   const int64_t at_end = ResidentKib();
-  for (int i = 0; i < 500 && drain.handled < warm_up + count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int i = 0; i < 500 && drain.handled < warm_up + count; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   drain.stop = true;
   drainer.join();
   checkpoints.join();
@@ -187,14 +205,18 @@ Result<nlohmann::json> Measure(const std::string& self, double rate, double seco
 int main(int argc, char** argv) {
   using namespace warpwright;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() == 5 && arguments[0] == "--send") return RunSender(std::stoi(arguments[1]), std::stod(arguments[2]), std::stoll(arguments[3]), std::stoll(arguments[4]));
-  const double rate = !arguments.empty() ? std::stod(arguments[0]) : 500, seconds = arguments.size() > 1 ? std::stod(arguments[1]) : 60;
+  if (arguments.size() == 5 && arguments[0] == "--send")
+    return RunSender(std::stoi(arguments[1]), std::stod(arguments[2]), std::stoll(arguments[3]),
+                     std::stoll(arguments[4]));
+  const double rate = !arguments.empty() ? std::stod(arguments[0]) : 500,
+               seconds = arguments.size() > 1 ? std::stod(arguments[1]) : 60;
   auto temporary = base::TemporaryDirectory::Create("ww-webhooks");
   if (!temporary) {
     std::cerr << temporary.error().Format() << "\n";
     return 3;
   }
-  const auto result = Measure(std::filesystem::read_symlink("/proc/self/exe"), rate, seconds, arguments.size() > 2 ? std::filesystem::path(arguments[2]) : temporary->path());
+  const auto result = Measure(std::filesystem::read_symlink("/proc/self/exe"), rate, seconds,
+                              arguments.size() > 2 ? std::filesystem::path(arguments[2]) : temporary->path());
   if (!result) {
     std::cerr << result.error().Format() << "\n";
     return 1;

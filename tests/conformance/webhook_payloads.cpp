@@ -1,4 +1,5 @@
-// webhook_payloads FOLDER: every EVENT--NUMBER.json through the webhook parser. Each must be an event for us or ignored with a reason.
+// webhook_payloads FOLDER: every EVENT--NUMBER.json through the webhook parser. Each must be an event for us or ignored
+// with a reason.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -22,7 +23,8 @@ int main(int argc, char** argv) {
   for (const auto& file : files) {
     const std::string name = file.filename().string(), event = name.substr(0, name.find("--"));
     const auto body = warpwright::base::ReadFile(file);
-    const auto parsed = body ? warpwright::forge::ParseWebhook(event, *body) : tl::unexpected<warpwright::Error>(body.error());
+    const auto parsed =
+        body ? warpwright::forge::ParseWebhook(event, *body) : tl::unexpected<warpwright::Error>(body.error());
     if (!parsed) {
       ++failed;
       std::printf("%s: %s\n", name.c_str(), parsed.error().Format().c_str());

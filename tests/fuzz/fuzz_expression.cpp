@@ -1,4 +1,5 @@
-// Expressions of the manifest: what parses evaluates to a number or an Error for any values, and parses again from its own text.
+// Expressions of the manifest: what parses evaluates to a number or an Error for any values, and parses again from its
+// own text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Both ends of the pipe: whatever arrives is a frame or an Error, whatever the frame holds is a call, an answer or an Error; and a call
-// that decodes survives another trip.
+// Both ends of the pipe: whatever arrives is a frame or an Error, whatever the frame holds is a call, an answer or an
+// Error; and a call that decodes survives another trip.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11,7 +11,9 @@ namespace {
 using namespace warpwright;
 
 worker::FrameView Encode(const worker::Call& call) {
-  return std::visit(Overload{[](const worker::InspectCall& c) { return worker::EncodeInspect(c.source); }, [](const auto& r) { return worker::EncodeCall(r); }}, call);
+  return std::visit(Overload{[](const worker::InspectCall& c) { return worker::EncodeInspect(c.source); },
+                             [](const auto& r) { return worker::EncodeCall(r); }},
+                    call);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Answers of a forge, or of whatever stands in its place, through every decoder: no crash; an error is kCorrupt; numbers that name things are
-// positive.
+// Answers of a forge, or of whatever stands in its place, through every decoder: no crash; an error is kCorrupt;
+// numbers that name things are positive.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,7 +15,8 @@ using namespace warpwright;
 
 template <typename T, typename F>
 void Check(const Result<T>& result, F&& holds) {
-  if (result ? !holds(*result) : result.error().code != ErrorCode::kCorrupt || result.error().message.empty()) std::abort();
+  if (result ? !holds(*result) : result.error().code != ErrorCode::kCorrupt || result.error().message.empty())
+    std::abort();
 }
 template <typename T, typename F>
 void CheckAll(const Result<std::vector<T>>& result, F&& holds) {
@@ -30,7 +31,9 @@ void CheckAll(const Result<std::vector<T>>& result, F&& holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
-  const auto request = [](const forge::GithubPullRequest& r) { return r.view.number > 0 && (r.view.state == "open" || r.view.state == "closed"); };
+  const auto request = [](const forge::GithubPullRequest& r) {
+    return r.view.number > 0 && (r.view.state == "open" || r.view.state == "closed");
+  };
   const auto issue = [](const forge::GithubIssue& i) { return i.number > 0; };
   const auto identified = [](const auto& value) { return value.id > 0; };
   const auto any = [](const auto&) { return true; };
@@ -49,7 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Check(forge::DecodeLogin(body), [](const std::string& login) { return !login.empty(); });
   Check(forge::DecodeAppSlug(body), [](const std::string& slug) { return !slug.empty(); });
   Check(forge::DecodeInstallation(body), [](int64_t id) { return id > 0; });
-  Check(forge::DecodeInstallationToken(body), [](const forge::GithubInstallationToken& token) { return !token.token.empty(); });
+  Check(forge::DecodeInstallationToken(body),
+        [](const forge::GithubInstallationToken& token) { return !token.token.empty(); });
   (void)forge::IsAlreadyExistsError(body);
 
   const std::string valid = base::ValidUtf8(body);

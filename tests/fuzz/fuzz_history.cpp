@@ -1,5 +1,5 @@
-// Any line of a night's history: parsed or refused, and what is parsed is written back the same. Whole files: joined with themselves they
-// stay what they are.
+// Any line of a night's history: parsed or refused, and what is parsed is written back the same. Whole files: joined
+// with themselves they stay what they are.
 #include <cstdlib>
 
 #include "nights/history.h"

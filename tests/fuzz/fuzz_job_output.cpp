@@ -1,5 +1,6 @@
-// What a child printed: the first line is the kernel that was asked for, the rest its answer. Whatever it holds: no crash, an error is kCorrupt,
-// and what was accepted is bounded and can stand in paths, branches, command lines and the store.
+// What a child printed: the first line is the kernel that was asked for, the rest its answer. Whatever it holds: no
+// crash, an error is kCorrupt, and what was accepted is bounded and can stand in paths, branches, command lines and the
+// store.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,9 +28,12 @@ bool Accepted(const Result<T>& result) {
   if (!result) Require(result.error().code == ErrorCode::kCorrupt && !result.error().message.empty());
   return result.has_value();
 }
-bool IsHex(std::string_view text, size_t digits) { return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
+bool IsHex(std::string_view text, size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 bool IsName(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxName && text.front() != '-' && text.front() != '/' && text.find("..") == std::string_view::npos &&
+  return !text.empty() && text.size() <= kMaxName && text.front() != '-' && text.front() != '/' &&
+         text.find("..") == std::string_view::npos &&
          std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 // Cut at a character, not within one.
@@ -43,7 +47,8 @@ void Check(const service::JobResult& result, std::string_view kernel) {
   constexpr std::array<std::string_view, 4> kOutcomes = {"improved", "unchanged", "refused", "error"};
   Require(std::find(kOutcomes.begin(), kOutcomes.end(), result.outcome) != kOutcomes.end());
   Require(IsText(result.message, kMaxText));
-  for (const double value : {result.gain, result.gain_low, result.gain_high, result.seconds}) Require(std::isfinite(value));
+  for (const double value : {result.gain, result.gain_low, result.gain_high, result.seconds})
+    Require(std::isfinite(value));
   Require(result.gain_low >= 0 && result.gain_high >= 0);
   // A branch is this kernel's own, or there is none and nothing to publish.
   Require(result.branch.empty() ? result.branch_commit.empty() : result.branch == "warpwright/" + std::string(kernel));
@@ -53,7 +58,8 @@ void Check(const service::NightResult& night) {
   Require(night.outcome == "checked" || night.outcome == "regression" || night.outcome == "error");
   Require(IsText(night.message, kMaxText) && IsText(night.branch, kMaxName) && night.findings.size() <= kMaxEntries);
   if (!night.branch_commit.empty()) Require(IsHex(night.branch_commit, 40) && IsName(night.branch));
-  for (const service::NightFinding& finding : night.findings) Require(IsName(finding.kernel) && IsText(finding.cause, kMaxName) && IsText(finding.message, kMaxText));
+  for (const service::NightFinding& finding : night.findings)
+    Require(IsName(finding.kernel) && IsText(finding.cause, kMaxName) && IsText(finding.message, kMaxText));
 }
 
 }  // namespace

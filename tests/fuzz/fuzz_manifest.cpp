@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const auto& kernel : manifest->kernels)
       for (const auto& argument : kernel.args)
         for (const auto& c : kernel.cases)  // what was accepted has sizes in every case
-          if (std::holds_alternative<warpwright::core::BufferArgument>(argument.kind) && !warpwright::core::ShapeOf(argument, c))
+          if (std::holds_alternative<warpwright::core::BufferArgument>(argument.kind) &&
+              !warpwright::core::ShapeOf(argument, c))
             std::abort();
   return 0;
 }

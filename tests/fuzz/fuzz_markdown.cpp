@@ -1,5 +1,5 @@
-// Any text, wherever a body takes text from somebody else: nothing in it mentions, links or breaks out, fences and details are closed, the
-// body keeps its limit, and the state in its first line is read back.
+// Any text, wherever a body takes text from somebody else: nothing in it mentions, links or breaks out, fences and
+// details are closed, the body keeps its limit, and the state in its first line is read back.
 #include <cstdlib>
 
 #include "base/utf8.h"
@@ -107,14 +107,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CheckMarkdown(report::EscapeMarkdown(text) + "\n", false);
   CheckMarkdown(report::CodeSpan(text) + "\n", false);
   CheckMarkdown(report::CodeBlock(text, "text"), false);
-  for (const char c : report::MermaidLabel(text)) Require(c != '"' && c != '\n' && c != '<' && c != '#' && c != '`' && c != ';');
+  for (const char c : report::MermaidLabel(text))
+    Require(c != '"' && c != '\n' && c != '<' && c != '#' && c != '`' && c != ';');
 
   const report::Explanation e = Everywhere(text, size % 2 == 0);
   report::Provenance p;
   p.branch = p.base_branch = p.driver = p.device_uuid = p.model = p.details_url = text;
   const report::PullRequestText pull_request = report::RenderPullRequest(e, p);
   Require(base::CodePoints(pull_request.body) <= report::kMaxBodyCharacters);
-  Require(pull_request.title.size() <= 72 && pull_request.title.find('\n') == std::string::npos && pull_request.title.find('@') == std::string::npos);
+  Require(pull_request.title.size() <= 72 && pull_request.title.find('\n') == std::string::npos &&
+          pull_request.title.find('@') == std::string::npos);
   CheckMarkdown(pull_request.body, true);
   const auto state = report::ParseBody(pull_request.body);
   Require(text.empty() || (state && state->kernel == text.substr(0, 200) && !state->retry && !state->ignore));

@@ -1,4 +1,5 @@
-// The operator's file. Whatever it holds: no crash, an error has its code and a text, and what was accepted is fit for use.
+// The operator's file. Whatever it holds: no crash, an error has its code and a text, and what was accepted is fit for
+// use.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (config.error().code != warpwright::ErrorCode::kConfig || config.error().message.empty()) std::abort();
     return 0;
   }
-  if (config->devices.empty() || config->repositories.empty() || !config->state.is_absolute() || config->poll_every > config->poll_at_most) std::abort();
+  if (config->devices.empty() || config->repositories.empty() || !config->state.is_absolute() ||
+      config->poll_every > config->poll_at_most)
+    std::abort();
   if (!config->listen_webhooks.empty() && !config->github->webhook_secret.given()) std::abort();
   for (const auto& repository : config->repositories) {
     if (!warpwright::config::CheckRemoteUrl(repository.url)) std::abort();

@@ -44,24 +44,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 6) {
-    case 0:
-      RoundTrip(text, memory::DecodeVerdict, memory::EncodeVerdict);
-      break;
-    case 1:
-      RoundTrip(text, memory::DecodeStep, memory::EncodeStep);
-      break;
-    case 2:
-      RoundTrip(text, memory::DecodeOutcome, memory::EncodeOutcome);
-      break;
-    case 3:
-      RoundTrip(text, memory::DecodeResult, memory::EncodeResult);
-      break;
-    case 4:
-      RoundTrip(text, memory::DecodeParameters, memory::EncodeParameters);
-      break;
-    default:
-      OpenDatabase(text);
-      break;
+    case 0: RoundTrip(text, memory::DecodeVerdict, memory::EncodeVerdict); break;
+    case 1: RoundTrip(text, memory::DecodeStep, memory::EncodeStep); break;
+    case 2: RoundTrip(text, memory::DecodeOutcome, memory::EncodeOutcome); break;
+    case 3: RoundTrip(text, memory::DecodeResult, memory::EncodeResult); break;
+    case 4: RoundTrip(text, memory::DecodeParameters, memory::EncodeParameters); break;
+    default: OpenDatabase(text); break;
   }
   return 0;
 }

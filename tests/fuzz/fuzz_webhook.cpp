@@ -1,5 +1,6 @@
-// A delivery: the first line is the event's name, the rest its payload; and the same bytes as a comment. Whatever they hold: no crash, an error
-// has its code and a text, and what was accepted can stand in a path, a branch's name and a log.
+// A delivery: the first line is the event's name, the rest its payload; and the same bytes as a comment. Whatever they
+// hold: no crash, an error has its code and a text, and what was accepted can stand in a path, a branch's name and a
+// log.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +19,17 @@ void Require(bool holds) {
 bool IsPrintable(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
-void RequireRepository(const forge::RepositoryName& repository) { Require(forge::RepositoryName::Parse(repository.Full()).has_value()); }
+void RequireRepository(const forge::RepositoryName& repository) {
+  Require(forge::RepositoryName::Parse(repository.Full()).has_value());
+}
 
 struct Check {
   void operator()(const forge::PushEvent& event) const {
     RequireRepository(event.repository);
     Require(event.ref.starts_with("refs/heads/") && IsPrintable(event.ref));
     for (const std::string& commit : {event.before, event.after})
-      Require(commit.empty() || (commit.size() >= 40 && commit.find_first_not_of("0123456789abcdef") == std::string::npos));
+      Require(commit.empty() ||
+              (commit.size() >= 40 && commit.find_first_not_of("0123456789abcdef") == std::string::npos));
   }
   void operator()(const forge::PullRequestEvent& event) const {
     RequireRepository(event.repository);
@@ -53,8 +57,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   else Require(event.error().code == ErrorCode::kCorrupt && !event.error().message.empty());
 
   const auto command = forge::ParseSlashCommand(text);
-  if (!command) Require(command.error().code == ErrorCode::kUsage && IsPrintable(command.error().message) && command.error().message.size() < 300);
-  else if (*command) Require(text.starts_with("/warpwright") && IsPrintable((*command)->kernel) && (*command)->kernel.size() <= 64);
+  if (!command)
+    Require(command.error().code == ErrorCode::kUsage && IsPrintable(command.error().message) &&
+            command.error().message.size() < 300);
+  else if (*command)
+    Require(text.starts_with("/warpwright") && IsPrintable((*command)->kernel) && (*command)->kernel.size() <= 64);
   Require(!forge::SignatureMatches("secret", text, text));
   return 0;
 }

@@ -1,4 +1,5 @@
-// Runs a fuzz target once over every file of a folder, and over cuts and small changes of each: what libFuzzer would try first.
+// Runs a fuzz target once over every file of a folder, and over cuts and small changes of each: what libFuzzer would
+// try first.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-void Try(const std::string& bytes) { LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()); }
+void Try(const std::string& bytes) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+}
 
 void TryChanges(const std::string& bytes, uint64_t seed) {
   const warpwright::base::CounterRandom random(seed, 0);
@@ -26,7 +29,10 @@ void TryChanges(const std::string& bytes, uint64_t seed) {
       case 0: changed.resize(at); break;
       case 1: changed[at] = static_cast<char>(random.Bits(4 * round + 2)); break;
       case 2: changed.erase(at, 1 + random.Below(4 * round + 3, 16)); break;
-      case 3: changed.insert(at, bytes.substr(random.Below(4 * round + 2, bytes.size()), 1 + random.Below(4 * round + 3, 32))); break;
+      case 3:
+        changed.insert(at,
+                       bytes.substr(random.Below(4 * round + 2, bytes.size()), 1 + random.Below(4 * round + 3, 32)));
+        break;
     }
     Try(changed);
   }

@@ -14,8 +14,8 @@ namespace {
 constexpr int kSide = 2048;
 constexpr uint64_t kElements = uint64_t{kSide} * kSide;
 
-// `straight` and `padded` differ in one word of padding: 32-way conflicts in a column of shared memory, or none. `accumulate` updates in
-// place, so that its result is right only if memory is restored between the passes.
+// `straight` and `padded` differ in one word of padding: 32-way conflicts in a column of shared memory, or none.
+// `accumulate` updates in place, so that its result is right only if memory is restored between the passes.
 constexpr const char* kSource = R"(
 template <int kPadding>
 __device__ void turn(float* out, const float* in, int side) {
@@ -44,7 +44,8 @@ class CountersGpu : public GpuTest {
     ASSERT_TRUE(session) << session.error().Format();
     session_.emplace(std::move(*session));
     if (session_->unavailable())
-      GTEST_SKIP() << "counters are unavailable: " << session_->unavailable()->reason << "\n  remedy: " << session_->unavailable()->remedy;
+      GTEST_SKIP() << "counters are unavailable: " << session_->unavailable()->reason
+                   << "\n  remedy: " << session_->unavailable()->remedy;
   }
   void TearDown() override {
     session_.reset();
@@ -81,8 +82,9 @@ class CountersGpu : public GpuTest {
       return {};
     }
     auto counted = std::get<CountedLaunches>(*outcome);
-    fmt::print("{}: tier {}, {} passes, {} unknown metrics, {:.3f} s\n", session_->chip(), static_cast<int>(tier), counted.passes,
-               counted.unknown.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    fmt::print("{}: tier {}, {} passes, {} unknown metrics, {:.3f} s\n", session_->chip(), static_cast<int>(tier),
+               counted.passes, counted.unknown.size(),
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     for (const auto& name : counted.unknown) fmt::print("  unknown: {}\n", name);
     return counted;
   }
@@ -111,8 +113,9 @@ TEST_F(CountersGpu, CandidateTierCountsWhatTheKernelsDo) {
   Upload(in_, Matrix());
   const auto counted = Count(CounterTier::kCandidate, [&] { return LaunchMatrixKernels(); }, 3);
   ASSERT_EQ(counted.launches.size(), 3u);
-  const core::LaunchReport straight = Report("straight", counted.launches[0]), padded = Report("padded", counted.launches[1]),
-                     accumulate = Report("accumulate", counted.launches[2]);
+  const core::LaunchReport straight = Report("straight", counted.launches[0]),
+                           padded = Report("padded", counted.launches[1]),
+                           accumulate = Report("accumulate", counted.launches[2]);
   for (const auto* report : {&straight, &padded, &accumulate}) Print(*report);
 
   EXPECT_GT(straight.counters.shared_bank_conflicts, 10 * (padded.counters.shared_bank_conflicts + 1));
@@ -134,7 +137,9 @@ TEST_F(CountersGpu, CandidateTierCountsWhatTheKernelsDo) {
   EXPECT_EQ(accumulate.counters.global_store_bytes, 4 * kElements);
   EXPECT_EQ(accumulate.counters.shared_requests, 0u);
   EXPECT_EQ(accumulate.counters.divergent_branches, 0u);
-  EXPECT_NEAR(static_cast<double>(accumulate.counters.thread_instructions) / static_cast<double>(accumulate.counters.warp_instructions), 32, 0.5);
+  EXPECT_NEAR(static_cast<double>(accumulate.counters.thread_instructions) /
+                  static_cast<double>(accumulate.counters.warp_instructions),
+              32, 0.5);
   for (const auto* report : {&straight, &padded, &accumulate}) {
     EXPECT_GT(report->occupancy.achieved, 0.1) << report->kernel;
     EXPECT_LE(report->time.dram_us, report->time.total_us) << report->kernel;
@@ -153,8 +158,8 @@ TEST_F(CountersGpu, ReplayLeavesWhatOneRunLeaves) {
     uint64_t wrong = 0;
     for (uint64_t y = 0; y < kSide; ++y)
       for (uint64_t x = 0; x < kSide; ++x) wrong += out[y * kSide + x] != in[x * kSide + y] + in[y * kSide + x];
-    EXPECT_EQ(wrong, 0u) << "of " << kElements << " elements, after " << counted.passes << " passes; out[1] is " << out[1] << ", expected "
-                         << in[kSide] + in[1];
+    EXPECT_EQ(wrong, 0u) << "of " << kElements << " elements, after " << counted.passes << " passes; out[1] is "
+                         << out[1] << ", expected " << in[kSide] + in[1];
   }
 }
 
@@ -168,7 +173,8 @@ TEST_F(CountersGpu, APlanGetsCountersAndLines) {
     reports[i].blocks_total = reports[i].blocks_run = kElements / 1024;
   }
   int prepared = 0;
-  const CountedRun plan{[&]() -> Status { return ++prepared, Wait(); }, [&] { return LaunchMatrixKernels(); }, [&] { return Load(); }, 100};
+  const CountedRun plan{[&]() -> Status { return ++prepared, Wait(); }, [&] { return LaunchMatrixKernels(); },
+                        [&] { return Load(); }, 100};
   const auto chip = config::LoadChip("h200");
   ASSERT_TRUE(chip) << chip.error().Format();
   const auto unavailable = CountPlan(*session_, CounterTier::kCandidate, *chip, compiled_, plan, reports);
@@ -189,26 +195,33 @@ TEST_F(CountersGpu, APlanGetsCountersAndLines) {
 TEST_F(CountersGpu, PassesAreAsPlanned) {
   if (session_->chip() != "GH100") GTEST_SKIP() << "the numbers are those of GH100, not " << session_->chip();
   Upload(in_, Matrix());
-  const std::pair<CounterTier, size_t> rows[] = {{CounterTier::kCore, 1}, {CounterTier::kCandidate, 6}, {CounterTier::kSpeedOfLight, 17}};
+  const std::pair<CounterTier, size_t> rows[] = {
+      {CounterTier::kCore, 1}, {CounterTier::kCandidate, 6}, {CounterTier::kSpeedOfLight, 17}};
   for (const auto& [tier, passes] : rows) {
     const auto counted = Count(tier, [&] { return LaunchMatrixKernels(); }, 3);
     EXPECT_LE(counted.passes, passes);
     const auto host = CuptiHost::Create(**LoadCupti(), session_->chip(), {}, MetricsOf(tier));
     ASSERT_TRUE(host) << host.error().Format();
     for (const auto& values : counted.launches) EXPECT_EQ(values.size(), host->metrics().size()) << "some had no value";
-    for (const auto& name : counted.unknown) EXPECT_EQ(name.rfind("dram__", 0), std::string::npos) << name << " has another";
+    for (const auto& name : counted.unknown)
+      EXPECT_EQ(name.rfind("dram__", 0), std::string::npos) << name << " has another";
   }
 }
 
 TEST_F(CountersGpu, AFailingLaunchIsTheCallersError) {
-  const auto failed = session_->Collect(CounterTier::kCore, [] { return Fail(ErrorCode::kEnvironment, "on purpose"); }, 1);
+  const auto failed =
+      session_->Collect(CounterTier::kCore, [] { return Fail(ErrorCode::kEnvironment, "on purpose"); }, 1);
   ASSERT_FALSE(failed) << "an error of the launch must not look like counters that are unavailable";
   EXPECT_EQ(failed.error().message, "on purpose");
   const auto miscounted = session_->Collect(CounterTier::kCore, [&] { return LaunchMatrixKernels(); }, 4);
   ASSERT_TRUE(miscounted) << miscounted.error().Format();
   ASSERT_TRUE(std::holds_alternative<CountersUnavailable>(*miscounted));
   fmt::print("{}\n", std::get<CountersUnavailable>(*miscounted).reason);
-  EXPECT_EQ(Count(CounterTier::kCore, [&] { return LaunchMatrixKernels(); }, 3).launches.size(), 3u) << "the session goes on";
+  EXPECT_EQ(Count(
+                CounterTier::kCore, [&] { return LaunchMatrixKernels(); }, 3)
+                .launches.size(),
+            3u)
+      << "the session goes on";
 }
 
 TEST_F(CountersGpu, SamplingNamesTheHotLine) {
@@ -217,10 +230,12 @@ TEST_F(CountersGpu, SamplingNamesTheHotLine) {
   ASSERT_TRUE(run());  // warm
   const auto outcome = session_->Sample(compiled_, {[&] { return Load(); }, run, 1000});
   ASSERT_TRUE(outcome) << outcome.error().Format();
-  if (const auto* no = std::get_if<CountersUnavailable>(&*outcome)) FAIL() << no->reason << "\n  remedy: " << no->remedy;
+  if (const auto* no = std::get_if<CountersUnavailable>(&*outcome))
+    FAIL() << no->reason << "\n  remedy: " << no->remedy;
   const auto& sampled = std::get<SampledLines>(*outcome);
   const auto& lines = sampled.kernels.at(compiled_.Find("chase")->symbol);
-  fmt::print("{} samples, {} dropped, {} not attributed, overflow {}\n", sampled.samples, sampled.dropped, sampled.foreign, sampled.overflow);
+  fmt::print("{} samples, {} dropped, {} not attributed, overflow {}\n", sampled.samples, sampled.dropped,
+             sampled.foreign, sampled.overflow);
   uint64_t all = 0;
   for (const auto& line : lines) {
     all += line.samples;
@@ -233,7 +248,8 @@ TEST_F(CountersGpu, SamplingNamesTheHotLine) {
   // The wait shows where the loaded value is used: in the load's own line, for the next step's address is made from it.
   EXPECT_EQ(lines[0].line, HotLine(std::string(kSource) + kChase));
   EXPECT_GT(lines[0].samples, all / 2);
-  EXPECT_GT(lines[0].stalls.count("long_scoreboard") != 0 ? lines[0].stalls.at("long_scoreboard") : 0, lines[0].samples / 2);
+  EXPECT_GT(lines[0].stalls.count("long_scoreboard") != 0 ? lines[0].stalls.at("long_scoreboard") : 0,
+            lines[0].samples / 2);
   EXPECT_EQ(Count(CounterTier::kCore, run, 1).launches.size(), 1u) << "counting goes on after sampling";
 }
 

@@ -1,5 +1,5 @@
-// What a worker tells `warpwright doctor` of a real GPU. The numbers that NVML and the driver both know must agree: the declarations of NVML
-// are our own (gpu/nvml.h).
+// What a worker tells `warpwright doctor` of a real GPU. The numbers that NVML and the driver both know must agree: the
+// declarations of NVML are our own (gpu/nvml.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,8 @@ TEST(DescribeGpu, DriverAndNvmlAgree) {
   if (machine.nvml->problem) GTEST_SKIP() << machine.nvml->problem.message;
 
   const auto& gpus = machine.nvml->gpus;
-  const auto gpu = std::find_if(gpus.begin(), gpus.end(), [&](const core::GpuState& state) { return state.pci == machine.device->pci; });
+  const auto gpu = std::find_if(gpus.begin(), gpus.end(),
+                                [&](const core::GpuState& state) { return state.pci == machine.device->pci; });
   ASSERT_NE(gpu, gpus.end()) << "NVML knows no GPU at " << machine.device->pci;
   const core::GpuFacts& facts = machine.device->facts;
   EXPECT_FALSE(machine.nvml->driver_release.empty());
@@ -54,7 +55,8 @@ TEST(DescribeGpu, DriverAndNvmlAgree) {
   EXPECT_EQ(gpu->name, facts.name);
   EXPECT_EQ(gpu->uuid, "GPU-" + facts.uuid);
   ASSERT_TRUE(gpu->memory_bytes.has_value());
-  EXPECT_NEAR(static_cast<double>(*gpu->memory_bytes), static_cast<double>(facts.memory_bytes), 0.05 * static_cast<double>(facts.memory_bytes));
+  EXPECT_NEAR(static_cast<double>(*gpu->memory_bytes), static_cast<double>(facts.memory_bytes),
+              0.05 * static_cast<double>(facts.memory_bytes));
 }
 
 TEST(DescribeGpu, AGpuThatIsNotThereIsAPartOfItsOwn) {

@@ -1,4 +1,5 @@
-// The hold of the stream on a real GPU: what ran behind one that was waited out to its end had gaps, and is told so once.
+// The hold of the stream on a real GPU: what ran behind one that was waited out to its end had gaps, and is told so
+// once.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -27,7 +28,8 @@ TEST(HoldGpu, OneThatRanOutIsNoticedOnce) {
       const auto begin = std::chrono::steady_clock::now();
       const auto fault = context->Wait(tools.stream(), std::chrono::seconds(60));
       EXPECT_TRUE(fault && !*fault);
-      std::printf("an unreleased hold ended after %.2f s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      std::printf("an unreleased hold ended after %.2f s\n",
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
     tools.Release();
     const auto result = tools.NoHoldTimedOut();

@@ -1,6 +1,7 @@
-// A library that is loaded before all others and takes a GPU away: from the call WW_LOSE_AT on (of those that are made while the file
-// WW_LOSE_FILE exists, counted from 0 in each process) the driver's functions answer WW_LOSE_WITH, a CUresult, instead of working. With
-// WW_LOSE_CALL only that function does, by the name that is looked up, such as cuMemcpyDtoHAsync_v2.
+// A library that is loaded before all others and takes a GPU away: from the call WW_LOSE_AT on (of those that are made
+// while the file WW_LOSE_FILE exists, counted from 0 in each process) the driver's functions answer WW_LOSE_WITH, a
+// CUresult, instead of working. With WW_LOSE_CALL only that function does, by the name that is looked up, such as
+// cuMemcpyDtoHAsync_v2.
 //
 // The functions are found by dlsym, so that is what is replaced; whatever else is looked up is passed on.
 #include <dlfcn.h>
@@ -73,8 +74,9 @@ __attribute__((visibility("default"))) void* dlsym(void* library, const char* na
   void* found = real(library, name);
   // Only what gpu/driver.cpp asks of libcuda: CUPTI and the driver look for each other's parts too.
   Dl_info info;
-  if (found == nullptr || !IsDriverFunction(name) || ::dladdr(found, &info) == 0 || std::strstr(info.dli_fname, "libcuda.so") == nullptr ||
-      ::dladdr(__builtin_return_address(0), &info) == 0 || std::strstr(info.dli_fname, "libcu") != nullptr)
+  if (found == nullptr || !IsDriverFunction(name) || ::dladdr(found, &info) == 0 ||
+      std::strstr(info.dli_fname, "libcuda.so") == nullptr || ::dladdr(__builtin_return_address(0), &info) == 0 ||
+      std::strstr(info.dli_fname, "libcu") != nullptr)
     return found;
   const std::lock_guard lock(mutex);
   for (std::size_t i = 0; i < count; ++i)

@@ -1,4 +1,5 @@
-// A real GPU is taken away in the middle of an optimization (tests/gpu/lose_gpu.cpp, loaded before the candidates' worker), and given back.
+// A real GPU is taken away in the middle of an optimization (tests/gpu/lose_gpu.cpp, loaded before the candidates'
+// worker), and given back.
 //
 //   WW_WORKER    warpwright-worker; unless given, that of the build folder, or the one beside this program
 //   WW_LOSE_GPU  liblose_gpu.so; unless given, the one beside this program
@@ -97,15 +98,18 @@ class LossGpu : public testing::Test {
     facts_ = context->facts();
     chip_ = context->chip();
     worker_ = Program("WW_WORKER", fs::path(WW_BINARY_DIR) / "daemon/cli/warpwright-worker", "warpwright-worker");
-    const fs::path library = Program("WW_LOSE_GPU", fs::path(WW_BINARY_DIR) / "tests/gpu/liblose_gpu.so", "liblose_gpu.so");
+    const fs::path library =
+        Program("WW_LOSE_GPU", fs::path(WW_BINARY_DIR) / "tests/gpu/liblose_gpu.so", "liblose_gpu.so");
     for (const fs::path& needed : {worker_, library}) ASSERT_TRUE(fs::exists(needed)) << needed << " is missing";
     for (const char* folder : {"tree", "cache"}) fs::create_directories(folder_->path() / folder);
     ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "tree" / config::kManifestName, kManifest));
     ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "tree/row_sum.cu", kSource));
     // The worker's environment is minimal: what the library wants is set here.
     const fs::path wrapper = folder_->path() / "worker.sh";
-    ASSERT_TRUE(base::WriteFileAtomically(wrapper, fmt::format("#!/bin/sh\nexport LD_PRELOAD='{}' WW_LOSE_FILE='{}' WW_LOSE_AT=100 WW_LOSE_WITH=${{WW_LOSE_WITH:-214}}\nexec '{}' \"$@\"\n",
-                                                         library.string(), Lost().string(), worker_.string())));
+    ASSERT_TRUE(base::WriteFileAtomically(
+        wrapper, fmt::format("#!/bin/sh\nexport LD_PRELOAD='{}' WW_LOSE_FILE='{}' WW_LOSE_AT=100 "
+                             "WW_LOSE_WITH=${{WW_LOSE_WITH:-214}}\nexec '{}' \"$@\"\n",
+                             library.string(), Lost().string(), worker_.string())));
     ASSERT_EQ(::chmod(wrapper.c_str(), 0755), 0);
     losing_ = wrapper;
   }
@@ -115,7 +119,12 @@ class LossGpu : public testing::Test {
 
   worker::WorkerCommand Command(const fs::path& program) const {
     worker::WorkerCommand command;
-    command.argv = {program.string(), "--cache", (folder_->path() / "cache").string(), "--readable", (folder_->path() / "tree").string(), "--gpu"};
+    command.argv = {program.string(),
+                    "--cache",
+                    (folder_->path() / "cache").string(),
+                    "--readable",
+                    (folder_->path() / "tree").string(),
+                    "--gpu"};
     command.log = folder_->path() / "worker.log";
     return command;
   }
@@ -146,11 +155,19 @@ class LossGpu : public testing::Test {
     const base::SystemClock clock;
     const auto say = [&](const std::string& text) {
       std::printf("  %s\n", text.c_str());
-      if (text.find("): ") != std::string::npos && ++outcome.evaluations == lose_after) (void)base::WriteFileAtomically(Lost(), "");
+      if (text.find("): ") != std::string::npos && ++outcome.evaluations == lose_after)
+        (void)base::WriteFileAtomically(Lost(), "");
     };
-    const search::RefineServices services{.judge = judge, .candidates = watched, .skills = *skills, .experience = experience,
-                                  .trajectory = *trajectory, .clock = clock, .fresh_worker = [&] { candidates.Restart(); },
-                                  .progress = say, .tools = {}, .warn = {}};
+    const search::RefineServices services{.judge = judge,
+                                          .candidates = watched,
+                                          .skills = *skills,
+                                          .experience = experience,
+                                          .trajectory = *trajectory,
+                                          .clock = clock,
+                                          .fresh_worker = [&] { candidates.Restart(); },
+                                          .progress = say,
+                                          .tools = {},
+                                          .warn = {}};
     outcome.refined = search::Refine(task, services);
     outcome.executed = watched.executed;
     if (const auto tasks = trajectory->Tasks(); tasks && !tasks->empty())
@@ -161,7 +178,8 @@ class LossGpu : public testing::Test {
   static std::map<std::string, std::string> Verdicts(const memory::TrajectoryView& view) {
     std::map<std::string, std::string> found;  // by candidate
     for (const memory::StepView& step : view.steps)
-      if (step.record.kind == memory::StepKind::kEvaluate && step.outcome && step.outcome->verdict) found[step.record.candidate] = core::VerdictName(*step.outcome->verdict);
+      if (step.record.kind == memory::StepKind::kEvaluate && step.outcome && step.outcome->verdict)
+        found[step.record.candidate] = core::VerdictName(*step.outcome->verdict);
     return found;
   }
 
@@ -183,7 +201,8 @@ TEST_F(LossGpu, IsAnErrorAndTheNextRunGoesOn) {
   const Error& error = lost.refined.error();
   std::printf("%s\n", error.Format().c_str());
   EXPECT_EQ(error.code, ErrorCode::kEnvironment);
-  EXPECT_NE(error.message.find(fmt::format("the {} (GPU-{}) was lost", facts_.name, facts_.uuid)), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find(fmt::format("the {} (GPU-{}) was lost", facts_.name, facts_.uuid)), std::string::npos)
+      << error.message;
   EXPECT_NE(error.message.find("CUDA_ERROR_ECC_UNCORRECTABLE (214)"), std::string::npos) << error.message;
   EXPECT_NE(error.remedy.find("Xid"), std::string::npos) << error.remedy;
   EXPECT_FALSE(lost.view.task.result) << "a lost GPU finishes no task";
@@ -205,7 +224,8 @@ TEST_F(LossGpu, IsAnErrorAndTheNextRunGoesOn) {
   for (const auto& [candidate, verdict] : judged) {
     EXPECT_EQ(finished.count(candidate), 1u);
     // The winner is judged once more, fully, as in every run.
-    EXPECT_TRUE(candidate == resumed.refined->result.best_hash || resumed.executed.count(candidate) == 0) << "evaluated again: " << candidate;
+    EXPECT_TRUE(candidate == resumed.refined->result.best_hash || resumed.executed.count(candidate) == 0)
+        << "evaluated again: " << candidate;
   }
 }
 

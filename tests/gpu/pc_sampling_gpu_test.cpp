@@ -1,5 +1,5 @@
-// When CUPTI attributes PC samples to a kernel: ways to load a module and to switch sampling on, with what each gave. Each way
-// stands alone under --gtest_filter, for what CUPTI learns of a process may stay.
+// When CUPTI attributes PC samples to a kernel: ways to load a module and to switch sampling on, with what each gave.
+// Each way stands alone under --gtest_filter, for what CUPTI learns of a process may stay.
 #include <elf.h>
 
 #include <chrono>
@@ -21,12 +21,12 @@ enum class Moment { kNever, kBeforeEnable, kAfterEnable, kAfterConfigure, kAfter
 struct Way {
   const char* name;
   bool must_attribute;  // what SamplePcs relies on
-  Moment load;            // of the copy that is sampled
+  Moment load;          // of the copy that is sampled
   bool older_copy;      // loaded and run before sampling is enabled
-  Moment unload_older;    // kNever: after sampling is disabled
+  Moment unload_older;  // kNever: after sampling is disabled
   CUpti_PCSamplingCollectionMode mode;
   bool start_stop;
-  int ranges;           // starts and stops
+  int ranges;  // starts and stops
 };
 void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 constexpr auto kContinuous = CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
@@ -146,9 +146,11 @@ class PcSamplingGpu : public GpuTest, public testing::WithParamInterface<Way> {
   }
 
   static void Show(const char* what, const CUpti_PCSamplingData& data) {
-    fmt::print("  {}: {} samples, {} dropped, {} foreign; {} instructions, {} remain; range {}, hardware buffer full {}\n", what,
-               uint64_t{data.totalSamples}, uint64_t{data.droppedSamples}, uint64_t{data.nonUsrKernelsTotalSamples},
-               size_t{data.totalNumPcs}, size_t{data.remainingNumPcs}, uint64_t{data.rangeId}, data.hardwareBufferFull != 0);  // packed
+    fmt::print(
+        "  {}: {} samples, {} dropped, {} foreign; {} instructions, {} remain; range {}, hardware buffer full {}\n",
+        what, uint64_t{data.totalSamples}, uint64_t{data.droppedSamples}, uint64_t{data.nonUsrKernelsTotalSamples},
+        size_t{data.totalNumPcs}, size_t{data.remainingNumPcs}, uint64_t{data.rangeId},
+        data.hardwareBufferFull != 0);  // packed
   }
   void Take(const char* what, CUpti_PCSamplingData& data) {
     Show(what, data);
@@ -183,11 +185,12 @@ class PcSamplingGpu : public GpuTest, public testing::WithParamInterface<Way> {
     uint64_t with_line = 0, hot = 0;
     for (const auto& [function, pcs] : places_) {
       const auto& [crc, name, index] = function;
-      fmt::print("  seen: crc {:#x}, function {} (index {}), {} instructions from {:#x} to {:#x}\n", crc, name, index, pcs.size(),
-                 pcs.begin()->first, pcs.rbegin()->first);
+      fmt::print("  seen: crc {:#x}, function {} (index {}), {} instructions from {:#x} to {:#x}\n", crc, name, index,
+                 pcs.size(), pcs.begin()->first, pcs.rbegin()->first);
       for (const auto& [pc, samples] : pcs) {
         const auto line = LineOf(*cupti_, compiled_.cubin, compiled_.kernels[0].symbol, pc);
-        fmt::print("    {:#6x} {:8} {}\n", pc, samples, line ? fmt::format("{}:{}", NameInModule(line->file, compiled_.ptx), line->line) : "no line");
+        fmt::print("    {:#6x} {:8} {}\n", pc, samples,
+                   line ? fmt::format("{}:{}", NameInModule(line->file, compiled_.ptx), line->line) : "no line");
         if (name != compiled_.kernels[0].symbol || !line) continue;
         with_line += samples;
         if (line->line == HotLine(kChase)) hot += samples;
@@ -233,7 +236,8 @@ TEST_P(PcSamplingGpu, Attributes) {
   EXPECT_GT(hot, with_line / 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, PcSamplingGpu, testing::ValuesIn(kWays), [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(Ways, PcSamplingGpu, testing::ValuesIn(kWays),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
 }  // namespace warpwright::gpu

@@ -24,7 +24,8 @@ __global__ void chase(int* out, const int* next, int steps) {
 }
 )";
 inline int HotLine(const std::string& source) {
-  return 1 + static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(source.find("// HOT")), '\n'));
+  return 1 + static_cast<int>(
+                 std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(source.find("// HOT")), '\n'));
 }
 inline std::vector<int> Chain() {
   std::vector<int> next(kChain);
@@ -56,21 +57,27 @@ class GpuTest : public testing::Test {
     if (context_ != nullptr) cuda_->DevicePrimaryCtxRelease(device_);
   }
 
-  void Must(CUresult result, const char* call) { ASSERT_EQ(result, CUDA_SUCCESS) << call << ": " << cuda_->Describe(result); }
+  void Must(CUresult result, const char* call) {
+    ASSERT_EQ(result, CUDA_SUCCESS) << call << ": " << cuda_->Describe(result);
+  }
 
   void Compile(const char* source, const std::vector<std::string>& kernels) {
     int major = 0, minor = 0;
-    Must(cuda_->DeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_), "cuDeviceGetAttribute");
-    Must(cuda_->DeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_), "cuDeviceGetAttribute");
+    Must(cuda_->DeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_),
+         "cuDeviceGetAttribute");
+    Must(cuda_->DeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_),
+         "cuDeviceGetAttribute");
     const auto compiler = compile::Compiler::Create({});
     ASSERT_TRUE(compiler) << compiler.error().Format();
-    const auto outcome = compiler->Compile({"src/kernels.cu", source, {}, kernels, fmt::format("sm_{}{}", major, minor)});
+    const auto outcome =
+        compiler->Compile({"src/kernels.cu", source, {}, kernels, fmt::format("sm_{}{}", major, minor)});
     ASSERT_TRUE(outcome) << outcome.error().Format();
     ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
     compiled_ = std::get<core::CompiledModule>(*outcome);
   }
 
-  // A copy of the module with addresses of its own; Launch takes the last one. The driver loads lazily: code comes with its function.
+  // A copy of the module with addresses of its own; Launch takes the last one. The driver loads lazily: code comes with
+  // its function.
   Status Load() {
     CUmodule module = nullptr;
     WW_TRY(cuda_->Check(cuda_->ModuleLoadData(&module, compiled_.cubin.data()), "cuModuleLoadData"));
@@ -87,9 +94,11 @@ class GpuTest : public testing::Test {
   }
   Status Launch(const char* kernel, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned block_y, int number) {
     CUfunction function = nullptr;
-    WW_TRY(cuda_->Check(cuda_->ModuleGetFunction(&function, modules_.back(), compiled_.Find(kernel)->symbol.c_str()), "cuModuleGetFunction"));
+    WW_TRY(cuda_->Check(cuda_->ModuleGetFunction(&function, modules_.back(), compiled_.Find(kernel)->symbol.c_str()),
+                        "cuModuleGetFunction"));
     void* parameters[] = {&out_, &in_, &number};
-    return cuda_->Check(cuda_->LaunchKernel(function, grid_x, grid_y, 1, block_x, block_y, 1, 0, nullptr, parameters, nullptr), kernel);
+    return cuda_->Check(
+        cuda_->LaunchKernel(function, grid_x, grid_y, 1, block_x, block_y, 1, 0, nullptr, parameters, nullptr), kernel);
   }
   Status Wait() { return cuda_->Check(cuda_->CtxSynchronize(), "cuCtxSynchronize"); }
   Status RunChase() {

@@ -1,5 +1,5 @@
-// The Action as its steps run it, without a runner: guard decides who may, run turns inputs into one command, and that optimizes a kernel on
-// the simulator and opens a pull request at a stand-in for GitHub.
+// The Action as its steps run it, without a runner: guard decides who may, run turns inputs into one command, and that
+// optimizes a kernel on the simulator and opens a pull request at a stand-in for GitHub.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
@@ -40,10 +40,8 @@ pull_requests: {labels: [speed], max_open: 1}
 
 std::string Pem(EVP_PKEY* key, bool public_half) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new(BIO_s_mem()), BIO_free);
-  if (public_half)
-    PEM_write_bio_PUBKEY(bio.get(), key);
-  else
-    PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
+  if (public_half) PEM_write_bio_PUBKEY(bio.get(), key);
+  else PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
   char* text = nullptr;
   const long size = BIO_get_mem_data(bio.get(), &text);
   return {text, static_cast<size_t>(size)};
@@ -93,8 +91,11 @@ class Action : public testing::Test {
     command.directory = directory;
     command.env = base::MinimalEnvironment();
     command.env["PATH"] = std::string(WW_BINARY_DIR) + "/daemon/cli:" + command.env["PATH"];
-    command.env.merge(std::map<std::string, std::string>{{"GITHUB_OUTPUT", output.string()}, {"GITHUB_STEP_SUMMARY", summary.string()}, {"GITHUB_ACTIONS", "true"},
-                                                         {"RUNNER_TEMP", folder_->path().string()}, {"XDG_CACHE_HOME", Cache().string()}});
+    command.env.merge(std::map<std::string, std::string>{{"GITHUB_OUTPUT", output.string()},
+                                                         {"GITHUB_STEP_SUMMARY", summary.string()},
+                                                         {"GITHUB_ACTIONS", "true"},
+                                                         {"RUNNER_TEMP", folder_->path().string()},
+                                                         {"XDG_CACHE_HOME", Cache().string()}});
     for (const auto& [key, value] : environment) command.env[key] = value;
     command.deadline = std::chrono::minutes(5);
     const auto done = warpwright::base::Run(command);
@@ -113,8 +114,13 @@ class Action : public testing::Test {
     static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-action-cache"));
     return cache.path();
   }
-  Step Guard(const std::string& event, const std::string& pull_request_head, const std::string& workflow_run_head = "") {
-    return RunStep("guard", {{"WW_EVENT", event}, {"WW_REPOSITORY", kRepository}, {"WW_PULL_REQUEST_HEAD", pull_request_head}, {"WW_WORKFLOW_RUN_HEAD", workflow_run_head}},
+  Step Guard(const std::string& event, const std::string& pull_request_head,
+             const std::string& workflow_run_head = "") {
+    return RunStep("guard",
+                   {{"WW_EVENT", event},
+                    {"WW_REPOSITORY", kRepository},
+                    {"WW_PULL_REQUEST_HEAD", pull_request_head},
+                    {"WW_WORKFLOW_RUN_HEAD", workflow_run_head}},
                    folder_->path());
   }
   std::optional<base::TemporaryDirectory> folder_;
@@ -167,12 +173,38 @@ class ActionRun : public Action {
     clone_.Git({"push", "-q", hub_->GitFolder(kRepository).string(), "main"});
   }
   std::map<std::string, std::string> Inputs() const {
-    return {{"WW_COMMAND", "optimize"}, {"WW_DEVICE", "sim:h200"}, {"WW_KERNELS", ""}, {"WW_SHARD", ""}, {"WW_REVISION", "HEAD"}, {"WW_CHANGED_SINCE", "auto"},
-            {"WW_EVENT_BEFORE", "0000000000000000000000000000000000000000"}, {"WW_PUBLISH", "pull-request"}, {"WW_DRY_RUN", "off"}, {"WW_BASE_BRANCH", ""},
-            {"WW_PULL_REQUEST_HEAD_REF", ""}, {"WW_PULL_REQUEST_HEAD_SHA", ""}, {"WW_DEFAULT_BRANCH", "main"}, {"WW_DRAFT", "false"}, {"WW_LABELS", ""}, {"WW_REVIEWERS", ""},
-            {"WW_MAX_OPEN", ""}, {"WW_MAX_ROUNDS", ""}, {"WW_MAX_MINUTES", ""}, {"WW_FAIL_ON", "unverified"}, {"WW_TOKEN", kToken}, {"WW_APP_ID", ""}, {"WW_APP_KEY", ""},
-            {"WW_API_URL", hub_->api()}, {"WW_SERVER_URL", hub_->url()}, {"WW_ANNOTATIONS", "true"}, {"WW_JOB_SUMMARY", "true"}, {"WW_STATE", ""},
-            {"GITHUB_REPOSITORY", kRepository}, {"GITHUB_REF", "refs/heads/main"}, {"GITHUB_REF_TYPE", "branch"}, {"GITHUB_EVENT_NAME", "push"}};
+    return {{"WW_COMMAND", "optimize"},
+            {"WW_DEVICE", "sim:h200"},
+            {"WW_KERNELS", ""},
+            {"WW_SHARD", ""},
+            {"WW_REVISION", "HEAD"},
+            {"WW_CHANGED_SINCE", "auto"},
+            {"WW_EVENT_BEFORE", "0000000000000000000000000000000000000000"},
+            {"WW_PUBLISH", "pull-request"},
+            {"WW_DRY_RUN", "off"},
+            {"WW_BASE_BRANCH", ""},
+            {"WW_PULL_REQUEST_HEAD_REF", ""},
+            {"WW_PULL_REQUEST_HEAD_SHA", ""},
+            {"WW_DEFAULT_BRANCH", "main"},
+            {"WW_DRAFT", "false"},
+            {"WW_LABELS", ""},
+            {"WW_REVIEWERS", ""},
+            {"WW_MAX_OPEN", ""},
+            {"WW_MAX_ROUNDS", ""},
+            {"WW_MAX_MINUTES", ""},
+            {"WW_FAIL_ON", "unverified"},
+            {"WW_TOKEN", kToken},
+            {"WW_APP_ID", ""},
+            {"WW_APP_KEY", ""},
+            {"WW_API_URL", hub_->api()},
+            {"WW_SERVER_URL", hub_->url()},
+            {"WW_ANNOTATIONS", "true"},
+            {"WW_JOB_SUMMARY", "true"},
+            {"WW_STATE", ""},
+            {"GITHUB_REPOSITORY", kRepository},
+            {"GITHUB_REF", "refs/heads/main"},
+            {"GITHUB_REF_TYPE", "branch"},
+            {"GITHUB_EVENT_NAME", "push"}};
   }
   Step Optimize(const std::map<std::string, std::string>& changes = {}) {
     auto inputs = Inputs();
@@ -214,7 +246,8 @@ TEST_F(ActionRun, OpensOnePullRequestAndBringsItUpToDate) {
   EXPECT_EQ(pull["draft"], true) << "a modelled gain is a draft";
   EXPECT_EQ(std::to_string(pull["number"].get<int>()), first.outputs["pull-request-number"]);
   EXPECT_EQ(there["checks"].size(), 1u);
-  const std::string diff = clone_.Git({"--git-dir", hub_->GitFolder(kRepository).string(), "diff", "--stat", "main", "warpwright/transpose"});
+  const std::string diff = clone_.Git(
+      {"--git-dir", hub_->GitFolder(kRepository).string(), "diff", "--stat", "main", "warpwright/transpose"});
   EXPECT_NE(diff.find("src/transpose.cu"), std::string::npos);
   EXPECT_NE(diff.find("1 file changed"), std::string::npos) << diff;
 
@@ -255,7 +288,8 @@ TEST_F(ActionRun, SaysWhatItWouldDoAndDoesIt) {
   EXPECT_TRUE(fs::exists(fs::path(full.outputs["report-path"]) / "transpose.md"));
   EXPECT_EQ(hub_->Log().size(), 0u) << "nothing was sent";
 
-  Step other_shard = Optimize({{"WW_SHARD", "1/2"}, {"WW_DRY_RUN", "detect"}}), this_shard = Optimize({{"WW_SHARD", "2/2"}, {"WW_DRY_RUN", "detect"}});
+  Step other_shard = Optimize({{"WW_SHARD", "1/2"}, {"WW_DRY_RUN", "detect"}}),
+       this_shard = Optimize({{"WW_SHARD", "2/2"}, {"WW_DRY_RUN", "detect"}});
   EXPECT_EQ(json::parse(other_shard.outputs["kernels"]).size() + json::parse(this_shard.outputs["kernels"]).size(), 1u);
 }
 
@@ -265,14 +299,19 @@ TEST_F(ActionRun, SpeaksAsAnApp) {
   ASSERT_TRUE(key);
   hub_->SetApp("Iv1.abc", "warpwright", Pem(key.get(), true), std::chrono::seconds(3600));
   const std::string secret = Pem(key.get(), false);
-  Step step = Optimize({{"WW_APP_ID", "Iv1.abc"}, {"WW_APP_KEY", secret}, {"WW_TOKEN", "not used"}, {"WW_DRAFT", "true"}, {"WW_LABELS", "fast, cuda"}});
+  Step step = Optimize({{"WW_APP_ID", "Iv1.abc"},
+                        {"WW_APP_KEY", secret},
+                        {"WW_TOKEN", "not used"},
+                        {"WW_DRAFT", "true"},
+                        {"WW_LABELS", "fast, cuda"}});
   ASSERT_EQ(step.exit_code, 0) << step.out << step.err;
   EXPECT_EQ(step.outputs["pull-request-operation"], "created");
   EXPECT_GE(hub_->minted_tokens(), 1);
   const json pull = hub_->Dump(kRepository)["pulls"][0];
   EXPECT_NE(pull["labels"].dump().find("cuda"), std::string::npos) << pull["labels"];
   size_t masks = 0;
-  for (size_t at = step.out.find("::add-mask::"); at != std::string::npos; at = step.out.find("::add-mask::", at + 1)) ++masks;
+  for (size_t at = step.out.find("::add-mask::"); at != std::string::npos; at = step.out.find("::add-mask::", at + 1))
+    ++masks;
   EXPECT_GT(masks, 20u) << "lines of the key, and a token";
   // The key is nowhere but in masks.
   const std::string line = secret.substr(secret.find('\n') + 1, 60);
@@ -286,10 +325,13 @@ TEST_F(ActionRun, FailsOnARegressionWhereAsked) {
   const std::string block = "dim3 block(";
   const size_t at = text.find(block);
   ASSERT_NE(at, std::string::npos);
-  text.insert(text.find("  dim3 block("), "  cudaMemsetAsync(out, 0, sizeof(float) * rows * cols);\n  cudaMemsetAsync(out, 0, sizeof(float) * rows * cols);\n");
+  text.insert(text.find("  dim3 block("),
+              "  cudaMemsetAsync(out, 0, sizeof(float) * rows * cols);\n  cudaMemsetAsync(out, 0, sizeof(float) * rows "
+              "* cols);\n");
   clone_.Write("src/transpose.cu", text);
   clone_.Commit("Clear the output first, twice");
-  const std::map<std::string, std::string> changed = {{"WW_CHANGED_SINCE", head_}, {"WW_PUBLISH", "none"}, {"WW_FAIL_ON", "regression"}};
+  const std::map<std::string, std::string> changed = {
+      {"WW_CHANGED_SINCE", head_}, {"WW_PUBLISH", "none"}, {"WW_FAIL_ON", "regression"}};
   Step step = Optimize(changed);
   EXPECT_EQ(step.exit_code, 1) << step.out << step.err;
   EXPECT_EQ(step.outputs["result"], "regression");

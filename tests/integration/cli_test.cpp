@@ -1,4 +1,5 @@
-// The programs as a user runs them, on copies of the example repository: real workers, real git, exit codes, JSON, wrong input.
+// The programs as a user runs them, on copies of the example repository: real workers, real git, exit codes, JSON,
+// wrong input.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -21,7 +22,8 @@ using nlohmann::json;
 class CliTest : public testing::Test {
  protected:
   void SetUp() override {
-    fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels", repository.path(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels", repository.path(),
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
     first = repository.Commit("kernels");
   }
 
@@ -29,7 +31,8 @@ class CliTest : public testing::Test {
     base::Command command;
     command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", Cache().c_str(), "--quiet"}) command.argv.push_back(argument);
+    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", Cache().c_str(), "--quiet"})
+      command.argv.push_back(argument);
     command.env = base::MinimalEnvironment();
     command.deadline = std::chrono::minutes(10);
     return command;
@@ -71,7 +74,8 @@ TEST_F(CliTest, ChangedKernelBecomesABranchAndTheWorkingTreeIsLeftAlone) {
   const json result = RunJson({"optimize", "--changed-since", "HEAD~1"});
   ASSERT_EQ(result.at("kernels").size(), 1u) << result.dump(2);
   const json& kernel = result.at("kernels").at(0);
-  for (const char* key : {"name", "outcome", "gain", "modelled", "device", "rounds", "evaluations", "seconds", "branch", "message", "commit", "task"})
+  for (const char* key : {"name", "outcome", "gain", "modelled", "device", "rounds", "evaluations", "seconds", "branch",
+                          "message", "commit", "task"})
     EXPECT_TRUE(kernel.contains(key)) << key;
   EXPECT_EQ(kernel.at("name"), "softmax");
   EXPECT_EQ(kernel.at("outcome"), "improved") << kernel.dump(2);
@@ -84,7 +88,8 @@ TEST_F(CliTest, ChangedKernelBecomesABranchAndTheWorkingTreeIsLeftAlone) {
   EXPECT_EQ(repository.Git({"rev-list", "--count", "main..warpwright/softmax"}), "1\n");
   const std::string message = repository.Git({"log", "-1", "--format=%B", "warpwright/softmax"});
   EXPECT_NE(message.find("modelled on H200 (simulated)"), std::string::npos) << message;
-  for (const char* part : {"Why:", "Counters", "Verified:", "secret-seed", "Reproduce:", "Optimized-by: warpwright"}) EXPECT_NE(message.find(part), std::string::npos) << part;
+  for (const char* part : {"Why:", "Counters", "Verified:", "secret-seed", "Reproduce:", "Optimized-by: warpwright"})
+    EXPECT_NE(message.find(part), std::string::npos) << part;
 
   // Again: the finished task answers, and the branch stays where it is.
   const json again = RunJson({"optimize", "--changed-since", "HEAD~1"});
@@ -111,7 +116,8 @@ TEST_F(CliTest, NothingChangedMeansNothingToDo) {
   // A header that several kernels include changes all of them, as far as their slices do.
   Edit("include/common.cuh", "return (a + b - 1) / b", "return a / b + (a % b != 0)");
   repository.Commit("ceil_div");
-  const json result = RunJson({"optimize", "--changed-since", "HEAD~1", "--publish", "none", "--max-rounds", "1", "--kernel", "row_sum", "--kernel", "transpose"});
+  const json result = RunJson({"optimize", "--changed-since", "HEAD~1", "--publish", "none", "--max-rounds", "1",
+                               "--kernel", "row_sum", "--kernel", "transpose"});
   ASSERT_EQ(result.at("kernels").size(), 1u) << "transpose does not use ceil_div";
   EXPECT_EQ(result.at("kernels").at(0).at("name"), "row_sum");
   EXPECT_EQ(result.at("kernels").at(0).at("branch"), nullptr);
@@ -136,7 +142,10 @@ TEST_F(CliTest, AKilledRunGoesOnWhereItWas) {
   EXPECT_GT(evaluated.size(), 2u);
   for (const auto& [candidate, times] : evaluated) EXPECT_EQ(times, 1) << candidate;
 
-  const json fresh = RunJson({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--state", (scratch.path() / "fresh").string()}).at("kernels").at(0);
+  const json fresh =
+      RunJson({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--state", (scratch.path() / "fresh").string()})
+          .at("kernels")
+          .at(0);
   EXPECT_EQ(fresh.at("gain"), resumed.at("gain"));
   EXPECT_EQ(fresh.at("rounds"), RunJson({"show", "--kernel", "row_sum"}).at("rounds"));
 }
@@ -177,7 +186,8 @@ TEST_F(CliTest, InitDraftsAManifestWithQuestions) {
   fs::remove(repository.path() / ".warpwright.yml");
   EXPECT_EQ(Run_({"init"}).exit_code, 0);
   const std::string text = *base::ReadFile(repository.path() / ".warpwright.yml");
-  for (const char* part : {"entry: softmax_forward", "file: src/gelu.cu", "buffer: f16", "buffer: bf16", "role: out", "scalar: i32"})
+  for (const char* part :
+       {"entry: softmax_forward", "file: src/gelu.cu", "buffer: f16", "buffer: bf16", "role: out", "scalar: i32"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
   const base::Completed checked = Run_({"check"});
   EXPECT_EQ(checked.exit_code, 78);
@@ -195,8 +205,11 @@ TEST_F(CliTest, DoctorTriesEverythingWithoutAManifest) {
   fs::remove(repository.path() / ".warpwright.yml");
   const json answer = RunJson({"doctor", "--device", "sim:h200"});
   EXPECT_EQ(answer.at("ok"), true);
-  for (const char* check : {"worker", "start", "toolkit", "nvrtc", "host_compiler", "libclang", "simulator", "cache", "git_identity"}) EXPECT_EQ(StatusOf(answer, check), "ok") << check;
-  for (const json& row : answer.at("checks")) EXPECT_EQ(row.at("remedy").get<std::string>().empty(), row.at("status") == "ok") << row;
+  for (const char* check :
+       {"worker", "start", "toolkit", "nvrtc", "host_compiler", "libclang", "simulator", "cache", "git_identity"})
+    EXPECT_EQ(StatusOf(answer, check), "ok") << check;
+  for (const json& row : answer.at("checks"))
+    EXPECT_EQ(row.at("remedy").get<std::string>().empty(), row.at("status") == "ok") << row;
   EXPECT_EQ(StatusOf(answer, "gpu"), "") << "not asked for";
 
   repository.Git({"config", "warpwright.author", "me"});
@@ -207,7 +220,8 @@ TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
   if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
   const auto doctor = [&](std::vector<std::string> more, int exit_code) {
     base::Command command = Warpwright({});
-    command.argv = {command.argv.front(), "doctor", "--json", "--repo", scratch.path().string(), "--cache", scratch.path().string()};
+    command.argv = {command.argv.front(),   "doctor", "--json", "--repo", scratch.path().string(), "--cache",
+                    scratch.path().string()};
     command.argv.insert(command.argv.end(), more.begin(), more.end());
     const auto done = ::warpwright::base::Run(command);
     EXPECT_TRUE(done);
@@ -225,7 +239,9 @@ TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
 
   // A library that ends the worker takes only the rows behind it along.
   const fs::path dying = scratch.path() / "dying-worker";
-  ASSERT_TRUE(base::WriteFileAtomically(dying, "#!/bin/sh\necho 'hello from a library'\necho '{\"toolkit\": {\"root\": \"/opt/cuda\"}}'\nkill -SEGV $$\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(
+      dying,
+      "#!/bin/sh\necho 'hello from a library'\necho '{\"toolkit\": {\"root\": \"/opt/cuda\"}}'\nkill -SEGV $$\n"));
   fs::permissions(dying, fs::perms::owner_all);
   const json died = doctor({"--worker", dying.string()}, 3);
   EXPECT_EQ(StatusOf(died, "toolkit"), "ok");
@@ -243,20 +259,23 @@ class CliErrors : public CliTest, public testing::WithParamInterface<WrongInput>
 TEST_P(CliErrors, AreSaidOnStderrWithTheirExitCode) {
   const base::Completed done = Run_(GetParam().arguments);
   EXPECT_EQ(done.exit_code, GetParam().exit_code) << done.err;
-  EXPECT_NE((done.err + (GetParam().exit_code == 2 ? done.out : "")).find(GetParam().message), std::string::npos) << done.err;
+  EXPECT_NE((done.err + (GetParam().exit_code == 2 ? done.out : "")).find(GetParam().message), std::string::npos)
+      << done.err;
 }
-INSTANTIATE_TEST_SUITE_P(All, CliErrors,
-                         testing::Values(WrongInput{"no_kernel", {"optimize", "--kernel", "softmx"}, 2, "the manifest has no kernel 'softmx'"},
-                                         WrongInput{"no_revision", {"optimize", "--revision", "nope"}, 2, "'nope' is not a revision"},
-                                         WrongInput{"no_device", {"profile", "--device", "sim:h300"}, 2, "h300"},
-                                         WrongInput{"no_kind_of_device", {"optimize", "--device", "gpu"}, 2, "unknown device"},
-                                         WrongInput{"no_such_gpu", {"optimize", "--device", "cuda:99"}, 3, "remedy: "},  // nor, perhaps, a driver
-                                         WrongInput{"no_command", {"optimise"}, 2, "subcommand"},
-                                         WrongInput{"no_author", {"optimize", "--author", "me"}, 2, "not an author"},
-                                         WrongInput{"no_worker", {"check", "--worker", "/no/such/worker"}, 3, "/no/such/worker"},
-                                         WrongInput{"no_skills", {"skills", "check", "/no/such/folder"}, 3, "/no/such/folder"},
-                                         WrongInput{"no_method", {"skills", "show", "magic"}, 2, "no method 'magic'"}),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, CliErrors,
+    testing::Values(
+        WrongInput{"no_kernel", {"optimize", "--kernel", "softmx"}, 2, "the manifest has no kernel 'softmx'"},
+        WrongInput{"no_revision", {"optimize", "--revision", "nope"}, 2, "'nope' is not a revision"},
+        WrongInput{"no_device", {"profile", "--device", "sim:h300"}, 2, "h300"},
+        WrongInput{"no_kind_of_device", {"optimize", "--device", "gpu"}, 2, "unknown device"},
+        WrongInput{"no_such_gpu", {"optimize", "--device", "cuda:99"}, 3, "remedy: "},  // nor, perhaps, a driver
+        WrongInput{"no_command", {"optimise"}, 2, "subcommand"},
+        WrongInput{"no_author", {"optimize", "--author", "me"}, 2, "not an author"},
+        WrongInput{"no_worker", {"check", "--worker", "/no/such/worker"}, 3, "/no/such/worker"},
+        WrongInput{"no_skills", {"skills", "check", "/no/such/folder"}, 3, "/no/such/folder"},
+        WrongInput{"no_method", {"skills", "show", "magic"}, 2, "no method 'magic'"}),
+    [](const auto& row) { return row.param.name; });
 
 struct BadManifest {
   const char* name;
@@ -272,15 +291,19 @@ TEST_P(CliManifests, NameFileLineAndRemedy) {
   EXPECT_NE(done.err.find(".warpwright.yml:"), std::string::npos) << done.err;
   EXPECT_NE(done.err.find(GetParam().message), std::string::npos) << done.err;
 }
-INSTANTIATE_TEST_SUITE_P(All, CliManifests,
-                         testing::Values(BadManifest{"key", "entry: softmax_forward", "entri: softmax_forward", "did you mean 'entry'"},
-                                         BadManifest{"entry", "entry: softmax_forward", "entry: softmax_backward", "has no entry 'softmax_backward'"},
-                                         BadManifest{"dtype", "out: {buffer: f32, shape: [N, C], role: out}", "out: {buffer: f16, shape: [N, C], role: out}", "is f32 in the source"},
-                                         BadManifest{"count", "      C: {scalar: i32}\n", "", "C"},
-                                         BadManifest{"file", "file: src/softmax.cu", "file: src/../../softmax.cu", "src/../../softmax.cu"}),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, CliManifests,
+    testing::Values(BadManifest{"key", "entry: softmax_forward", "entri: softmax_forward", "did you mean 'entry'"},
+                    BadManifest{"entry", "entry: softmax_forward", "entry: softmax_backward",
+                                "has no entry 'softmax_backward'"},
+                    BadManifest{"dtype", "out: {buffer: f32, shape: [N, C], role: out}",
+                                "out: {buffer: f16, shape: [N, C], role: out}", "is f32 in the source"},
+                    BadManifest{"count", "      C: {scalar: i32}\n", "", "C"},
+                    BadManifest{"file", "file: src/softmax.cu", "file: src/../../softmax.cu", "src/../../softmax.cu"}),
+    [](const auto& row) { return row.param.name; });
 
-// One example for each kind of kernel, one round: none slower, all verified, much faster (modelled). All examples: README.
+// One example for each kind of kernel, one round: none slower, all verified, much faster (modelled). All examples:
+// README.
 TEST_F(CliTest, EveryKindOfExampleIsOptimized) {
   std::vector<std::string> arguments = {"optimize", "--max-rounds", "1"};
   const std::set<std::string> kinds = {"gelu", "histogram", "layernorm", "matmul", "row_sum", "transpose"};

@@ -1,5 +1,5 @@
-// The daemon from end to end, without a network: the real programs, git over smart HTTP, and a stand-in for GitHub that checks every request.
-// A kernel changes; what follows is what people see.
+// The daemon from end to end, without a network: the real programs, git over smart HTTP, and a stand-in for GitHub that
+// checks every request. A kernel changes; what follows is what people see.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ constexpr char kBranch[] = "warpwright/row_sum";
 
 class DaemonTest : public testing::Test {
  protected:
-  DaemonTest() : kit({.programs = std::string(WW_BINARY_DIR) + "/daemon/cli", .source = WW_SOURCE_DIR}), hub(kit.hub()) {}
+  DaemonTest()
+      : kit({.programs = std::string(WW_BINARY_DIR) + "/daemon/cli", .source = WW_SOURCE_DIR}), hub(kit.hub()) {}
 
   json Dump() { return hub.Dump(DaemonKit::kRepository); }
   json Pull(int64_t number) {
@@ -36,8 +37,12 @@ class DaemonTest : public testing::Test {
       if (check.at("head_sha") == commit && check.at("name") == name && check.at("status") == "completed") return check;
     return nullptr;
   }
-  std::string Branch(const std::string& branch) { return ReadRefs(hub.GitFolder(DaemonKit::kRepository))["refs/heads/" + branch]; }
-  std::string AskHub(std::vector<std::string> arguments) { return AskGit(hub.GitFolder(DaemonKit::kRepository), std::move(arguments)); }
+  std::string Branch(const std::string& branch) {
+    return ReadRefs(hub.GitFolder(DaemonKit::kRepository))["refs/heads/" + branch];
+  }
+  std::string AskHub(std::vector<std::string> arguments) {
+    return AskGit(hub.GitFolder(DaemonKit::kRepository), std::move(arguments));
+  }
   void Reported(const std::string& commit) {
     ASSERT_TRUE(kit.Wait([&] { return !CheckOf(commit).is_null(); })) << "no check of " << commit << "\n" << Tail();
     ASSERT_TRUE(kit.Wait([&] { return kit.Idle(); })) << Tail();
@@ -76,7 +81,8 @@ void DaemonTest::FirstChange() {
   EXPECT_EQ(pull.at("user").at("login"), "warpwright[bot]");
   EXPECT_TRUE(pull.at("title").get<std::string>().starts_with("perf(row_sum): ")) << pull.at("title");
   const std::string body = pull.at("body");
-  for (const char* part : {"<!--", "row_sum", "modelled", "| ", "```mermaid", "<details>", "Reproduce", "- [ ] "}) EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
+  for (const char* part : {"<!--", "row_sum", "modelled", "| ", "```mermaid", "<details>", "Reproduce", "- [ ] "})
+    EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
   EXPECT_NE(body.find(first), std::string::npos) << "the base commit";
 
   // One commit of ours upon the commit that was pushed, which changes that file alone.
@@ -84,7 +90,8 @@ void DaemonTest::FirstChange() {
   EXPECT_EQ(AskHub({"diff", "--name-only", "main", kBranch}), "src/row_sum.cu");
   EXPECT_EQ(AskHub({"log", "-1", "--format=%cn <%ce>", kBranch}), "warpwright <warpwright@example.com>");
   const std::string message = AskHub({"log", "-1", "--format=%B", kBranch});
-  for (const char* trailer : {"Kernel-Id:", "Base-Blob:", "Run-Id:", "Optimized-by: warpwright"}) EXPECT_NE(message.find(trailer), std::string::npos) << message;
+  for (const char* trailer : {"Kernel-Id:", "Base-Blob:", "Run-Id:", "Optimized-by: warpwright"})
+    EXPECT_NE(message.find(trailer), std::string::npos) << message;
   for (const char* other : {"warpwright/softmax", "warpwright/transpose"}) EXPECT_EQ(Branch(other), "") << other;
 
   const json check = CheckOf(first);
@@ -92,7 +99,8 @@ void DaemonTest::FirstChange() {
   EXPECT_EQ(check.at("details_url"), pull.at("html_url"));
   EXPECT_EQ(Dump().at("checks").size(), 1u);
 
-  ASSERT_TRUE(kit.Wait([&] { return !Dump().at("issues").empty(); }, std::chrono::seconds(40))) << "no dashboard\n" << Tail();
+  ASSERT_TRUE(kit.Wait([&] { return !Dump().at("issues").empty(); }, std::chrono::seconds(40))) << "no dashboard\n"
+                                                                                                << Tail();
   const json issue = Dump().at("issues")[0];
   EXPECT_NE(issue.at("body").get<std::string>().find("row_sum"), std::string::npos);
 }
@@ -130,7 +138,8 @@ void DaemonTest::CommandsAreForThoseWhoMay() {
   const auto reactions = [&](int64_t comment) {
     std::set<std::string> found;
     const json dump = Dump();
-    for (const json& reaction : dump.at("reactions").value(std::to_string(comment), json::array())) found.insert(reaction.at("content"));
+    for (const json& reaction : dump.at("reactions").value(std::to_string(comment), json::array()))
+      found.insert(reaction.at("content"));
     return found;
   };
   const int64_t stranger = say("stranger", "/warpwright ignore row_sum", "d-stranger");
@@ -142,8 +151,14 @@ void DaemonTest::CommandsAreForThoseWhoMay() {
   EXPECT_TRUE(reactions(writer).contains("rocket"));
   EXPECT_EQ(Dump().at("comments")[2].at("user").at("login"), "warpwright[bot]");
   // The same delivery again, and the same comment under another delivery: answered once.
-  EXPECT_EQ(kit.Deliver("issue_comment", kit.CommentPayload(request, writer, "writer", "/warpwright explain row_sum\nthanks"), "d-writer"), 202);
-  EXPECT_EQ(kit.Deliver("issue_comment", kit.CommentPayload(request, writer, "writer", "/warpwright explain row_sum\nthanks"), "d-writer-2"), 202);
+  EXPECT_EQ(
+      kit.Deliver("issue_comment", kit.CommentPayload(request, writer, "writer", "/warpwright explain row_sum\nthanks"),
+                  "d-writer"),
+      202);
+  EXPECT_EQ(
+      kit.Deliver("issue_comment", kit.CommentPayload(request, writer, "writer", "/warpwright explain row_sum\nthanks"),
+                  "d-writer-2"),
+      202);
   const int64_t last = say("writer", "/warpwright nonsense", "d-nonsense");
   ASSERT_TRUE(kit.Wait([&] { return reactions(last).contains("-1"); })) << Tail();
   ASSERT_TRUE(kit.Wait([&] { return Dump().at("comments").size() == 5; })) << Dump().at("comments").dump(1);
@@ -169,7 +184,9 @@ void DaemonTest::ClosedMeansNo() {
   EXPECT_EQ(Pull(request).at("state"), "closed");
   EXPECT_EQ(Branch(kBranch), before);
   EXPECT_EQ(CheckOf(commit).at("conclusion"), "neutral");
-  EXPECT_NE(CheckOf(commit).at("output").at("summary").get<std::string>().find("closed without merging"), std::string::npos) << CheckOf(commit).dump(1);
+  EXPECT_NE(CheckOf(commit).at("output").at("summary").get<std::string>().find("closed without merging"),
+            std::string::npos)
+      << CheckOf(commit).dump(1);
 }
 
 void DaemonTest::AnotherVersionIsProposedAgain() {
@@ -196,7 +213,8 @@ void DaemonTest::ForeignCommitsAreLeftAlone() {
   Reported(commit);
   EXPECT_EQ(Branch(kBranch), theirs);
   EXPECT_EQ(Pulls(), 2u);
-  EXPECT_NE(CheckOf(commit).at("output").at("summary").get<std::string>().find("not by warpwright"), std::string::npos) << CheckOf(commit).dump(1);
+  EXPECT_NE(CheckOf(commit).at("output").at("summary").get<std::string>().find("not by warpwright"), std::string::npos)
+      << CheckOf(commit).dump(1);
 }
 
 void DaemonTest::NobodyWasAnnoyed() {
@@ -205,11 +223,16 @@ void DaemonTest::NobodyWasAnnoyed() {
   std::set<std::string> checks;
   const json dump = Dump();
   for (const json& check : dump.at("checks"))
-    EXPECT_TRUE(checks.insert(fmt::format("{} {} {}", check.at("name").dump(), check.at("head_sha").dump(), check.at("external_id").dump())).second) << check.dump();
+    EXPECT_TRUE(checks
+                    .insert(fmt::format("{} {} {}", check.at("name").dump(), check.at("head_sha").dump(),
+                                        check.at("external_id").dump()))
+                    .second)
+        << check.dump();
   EXPECT_EQ(Dump().at("issues").size(), 1u) << "one dashboard";
   EXPECT_EQ(Dump().at("statuses").size(), 0u);
   const std::string log = kit.log();
-  for (const char* secret : {"ghs_", "It's a Secret", "BEGIN RSA"}) EXPECT_EQ(log.find(secret), std::string::npos) << secret;
+  for (const char* secret : {"ghs_", "It's a Secret", "BEGIN RSA"})
+    EXPECT_EQ(log.find(secret), std::string::npos) << secret;
 }
 
 TEST_F(DaemonTest, TheWayOfAChange) {

@@ -47,7 +47,9 @@ std::vector<Row> Rows(const std::string& suite) {
   std::vector<Row> rows;
   for (const YAML::Node& node : YAML::LoadFile((Tests() / suite / "expected.yml").string())) {
     const auto text = [&](const char* key) { return node[key] ? node[key].as<std::string>() : std::string(); };
-    Row row{suite, text("group"), text("candidate"), text("kernel"), text("case"), text("on"), text("pending"), text("slow"), {}, false};
+    Row row{suite,        text("group"), text("candidate"), text("kernel"),
+            text("case"), text("on"),    text("pending"),   text("slow"),
+            {},           false};
     if (node["check"]) row.checks = node["check"].as<std::vector<std::string>>();
     row.full_only = text("effort") == "full";
     if (node["pending_on"] && text("pending_on") != (OnSimulator() ? "sim" : "cuda")) row.pending.clear();
@@ -106,11 +108,12 @@ Court& TheCourt() {
 }
 
 std::string CheckOf(const core::Verdict& verdict) {
-  return std::visit(Overload{[](const core::CompileFailed&) { return std::string("compile"); },
-                             [](const core::Refused& v) { return v.check; }, [](const core::WrongResult& v) { return v.check; },
-                             [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
-                             [](const core::Measured&) { return std::string(); }},
-                    verdict);
+  return std::visit(
+      Overload{[](const core::CompileFailed&) { return std::string("compile"); },
+               [](const core::Refused& v) { return v.check; }, [](const core::WrongResult& v) { return v.check; },
+               [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
+               [](const core::Measured&) { return std::string(); }},
+      verdict);
 }
 std::string CaseOf(const core::Verdict& verdict) {
   if (const auto* wrong = std::get_if<core::WrongResult>(&verdict)) return wrong->case_name;
@@ -155,7 +158,8 @@ void Log(const Row& row, const Judged& judged) {
 
 // Rows for another device, and slow ones without WW_SLOW, are no tests here at all.
 bool RunsHere(const Row& row) {
-  return (row.on.empty() || row.on == (OnSimulator() ? "sim" : "cuda")) && (row.slow.empty() || std::getenv("WW_SLOW") != nullptr);
+  return (row.on.empty() || row.on == (OnSimulator() ? "sim" : "cuda")) &&
+         (row.slow.empty() || std::getenv("WW_SLOW") != nullptr);
 }
 std::vector<Row> RowsHere(const std::string& suite) {
   std::vector<Row> rows = Rows(suite);
@@ -163,7 +167,8 @@ std::vector<Row> RowsHere(const std::string& suite) {
   return rows;
 }
 bool IsExpected(const Row& row, const core::Verdict& verdict) {
-  return !core::Passed(verdict) && std::find(row.checks.begin(), row.checks.end(), CheckOf(verdict)) != row.checks.end() &&
+  return !core::Passed(verdict) &&
+         std::find(row.checks.begin(), row.checks.end(), CheckOf(verdict)) != row.checks.end() &&
          CaseOf(verdict).find(row.case_part) != std::string::npos;
 }
 
@@ -179,7 +184,8 @@ TEST_P(Hostile, IsStoppedByItsCheck) {
     std::cout << "pending: " << row.pending << " (" << said << ")\n";
     return;
   }
-  EXPECT_TRUE(IsExpected(row, full->verdict)) << "by " << fmt::format("{}", fmt::join(row.checks, " or ")) << ", not by " << said;
+  EXPECT_TRUE(IsExpected(row, full->verdict))
+      << "by " << fmt::format("{}", fmt::join(row.checks, " or ")) << ", not by " << said;
   if (row.full_only) return;
   const auto quick = JudgeRow(row, judge::VerificationLevel::kQuick);
   ASSERT_TRUE(quick);
@@ -217,7 +223,8 @@ class EditedRepository : public testing::Test {
   static std::string ManifestWith(const std::string& line) {
     return "version: 1\nkernels:\n  - name: scale\n    file: scale.cu\n    entry: scale\n    args:\n"
            "      out: {buffer: f32, shape: [n], role: out}\n      x: {buffer: f32, shape: [n], role: in}\n"
-           "      n: {scalar: i32}\n    cases:\n      - {n: 4000}\n" + line;
+           "      n: {scalar: i32}\n    cases:\n      - {n: 4000}\n" +
+           line;
   }
 
   base::TemporaryDirectory folder_ = std::move(*base::TemporaryDirectory::Create("edited"));
@@ -253,9 +260,9 @@ TEST(Suites, NameEveryFile) {
   for (const std::string suite : {"hostile", "honest"}) {
     const std::vector<Row> rows = Rows(suite);
     for (const auto& entry : std::filesystem::directory_iterator(Tests() / suite / "candidate"))
-      EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
-                              [&](const Row& row) { return row.candidate == entry.path().stem().string(); }))
-          << entry.path();
+      EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.candidate == entry.path().stem().string();
+      })) << entry.path();
   }
 }
 
@@ -265,10 +272,12 @@ TEST(Identity, IsAcceptedAndNoFaster) {
     if (!RunsHere(row)) continue;
     const core::KernelSpec& spec = *TheCourt().Find(row.kernel);
     judge::Judge& judge = TheCourt().JudgeOf(spec);
-    const auto verdict = judge.Evaluate(Court::Source(spec, Originals() / spec.file), TheCourt().untrusted(), judge::VerificationLevel::kQuick);
+    const auto verdict = judge.Evaluate(Court::Source(spec, Originals() / spec.file), TheCourt().untrusted(),
+                                        judge::VerificationLevel::kQuick);
     ASSERT_TRUE(verdict) << verdict.error().Format();
     ASSERT_TRUE(core::Passed(*verdict)) << spec.name << ": " << core::VerdictMessage(*verdict);
-    const double speedup = core::Speedup(std::get<core::Measured>(judge.Prepare()->original), std::get<core::Measured>(*verdict));
+    const double speedup =
+        core::Speedup(std::get<core::Measured>(judge.Prepare()->original), std::get<core::Measured>(*verdict));
     if (!OnSimulator()) continue;  // a measured one has noise
     EXPECT_DOUBLE_EQ(speedup, 1) << spec.name;
   }

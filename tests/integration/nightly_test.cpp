@@ -1,4 +1,5 @@
-// Nights over a throw-away repository on the simulator: a slowed kernel is found, attributed to its commit by bisection, and reported once.
+// Nights over a throw-away repository on the simulator: a slowed kernel is found, attributed to its commit by
+// bisection, and reported once.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -41,8 +42,12 @@ std::string Scale(const std::string& factor, int stride) {
   const std::string s = std::to_string(stride);
   return "__global__ void scale_kernel(float* out, const float* in, int n) {\n"
          "  int t = blockIdx.x * blockDim.x + threadIdx.x;\n"
-         "  int i = (t % (n / " + s + ")) * " + s + " + t / (n / " + s + ");\n"
-         "  if (t < n) out[i] = in[i] * " + factor + ";\n"
+         "  int i = (t % (n / " +
+         s + ")) * " + s + " + t / (n / " + s +
+         ");\n"
+         "  if (t < n) out[i] = in[i] * " +
+         factor +
+         ";\n"
          "}\n"
          "void scale(float* out, const float* in, int N) { scale_kernel<<<(N + 255) / 256, 256>>>(out, in, N); }\n";
 }
@@ -67,7 +72,13 @@ class NightlyTest : public testing::Test {
     const auto turn = last + std::chrono::milliseconds(1100);
     while (std::chrono::steady_clock::now() < turn) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     base::Command command;
-    command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright", "nightly", "--repo", repository.path().string(), "--cache", cache.path().string(), "--quiet"};
+    command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright",
+                    "nightly",
+                    "--repo",
+                    repository.path().string(),
+                    "--cache",
+                    cache.path().string(),
+                    "--quiet"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     command.env = base::MinimalEnvironment();
     command.deadline = std::chrono::minutes(5);
@@ -79,7 +90,8 @@ class NightlyTest : public testing::Test {
     return *done;
   }
   json Night(int exit_code = 0) {
-    return json::parse(Nightly({"--json", "--fail-on", "regression", "--pages", pages.path().string()}, exit_code).out, nullptr, false);
+    return json::parse(Nightly({"--json", "--fail-on", "regression", "--pages", pages.path().string()}, exit_code).out,
+                       nullptr, false);
   }
   static json Kernel(const json& night, const std::string& name) {
     for (const json& kernel : night.at("kernels"))
@@ -145,21 +157,26 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   EXPECT_EQ(repository.Git({"rev-list", "--count", "warpwright-history"}), "4\n");
   EXPECT_EQ(repository.Git({"ls-tree", "--name-only", "warpwright-history"}), "relu.jsonl\nscale.jsonl\n");
   const std::string history = repository.Git({"show", "warpwright-history:scale.jsonl"});
-  for (const char* word : {"\"state\":\"open\"", "\"state\":\"recovered\""}) EXPECT_NE(history.find(word), std::string::npos) << word;
+  for (const char* word : {"\"state\":\"open\"", "\"state\":\"recovered\""})
+    EXPECT_NE(history.find(word), std::string::npos) << word;
   EXPECT_EQ(repository.Git({"status", "--porcelain"}), "");
   // Trees that only the bisection needed are gone: those of four nights' tips and of the reference stay.
   size_t trees = 0;
-  for (const auto& entry : fs::directory_iterator(repository.path() / ".git/warpwright/trees")) trees += entry.is_directory();
+  for (const auto& entry : fs::directory_iterator(repository.path() / ".git/warpwright/trees"))
+    trees += entry.is_directory();
   EXPECT_LE(trees, 3u);
 
-  for (const char* page : {"index.html", "scale.html", "scale.svg", "relu.html"}) EXPECT_TRUE(fs::exists(pages.path() / page)) << page;
+  for (const char* page : {"index.html", "scale.html", "scale.svg", "relu.html"})
+    EXPECT_TRUE(fs::exists(pages.path() / page)) << page;
   const std::string html = *base::ReadFile(pages.path() / "scale.html");
   EXPECT_EQ(html.find("<b>transposed"), std::string::npos);
 }
 
 TEST_F(NightlyTest, HistoryInAFolderUsageAndEntriesThatFail) {
   const base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-nightly-history"));
-  repository.Write("relu.cu", "__global__ void relu_kernel(float* out) { out[0] = undeclared; }\nvoid relu(float* out, const float* in, int N) { relu_kernel<<<1, 1>>>(out); }\n");
+  repository.Write("relu.cu",
+                   "__global__ void relu_kernel(float* out) { out[0] = undeclared; }\nvoid relu(float* out, const "
+                   "float* in, int N) { relu_kernel<<<1, 1>>>(out); }\n");
   repository.Commit("relu: broken");
   const base::Completed text = Nightly({"--history", folder.path().string(), "--kernel", "relu"}, 0);
   EXPECT_NE(text.out.find("failed"), std::string::npos) << text.out;

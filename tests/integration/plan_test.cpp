@@ -21,14 +21,16 @@ using Names = std::set<std::string>;
 class PlanTest : public testing::Test {
  protected:
   void SetUp() override {
-    fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels", repository.path(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels", repository.path(),
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
     first = repository.Commit("kernels");
   }
   base::Completed Plan(std::vector<std::string> arguments) {
     base::Command command;
     command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright", "plan"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", cache.path().c_str()}) command.argv.push_back(argument);
+    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", cache.path().c_str()})
+      command.argv.push_back(argument);
     command.env = base::MinimalEnvironment();
     const auto done = ::warpwright::base::Run(command);
     EXPECT_TRUE(done);

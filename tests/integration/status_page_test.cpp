@@ -1,5 +1,5 @@
-// The status page in a real browser: what it shows in each state, that no text becomes markup, and that the browser has nothing to complain
-// about. Skipped where there is no Chromium.
+// The status page in a real browser: what it shows in each state, that no text becomes markup, and that the browser has
+// nothing to complain about. Skipped where there is no Chromium.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,9 @@ class StatusPageTest : public ::testing::Test {
     base::SetLogSink([](std::string_view) {});
     options_.status = "127.0.0.1:0";
     hooks_.heartbeat_age = [] { return std::chrono::milliseconds(0); };
-    hooks_.trajectory = [](int64_t job) -> Result<std::string> { return job == 120 ? service::TrajectoryJson(testing::BusyTrajectory()) : std::string(); };
+    hooks_.trajectory = [](int64_t job) -> Result<std::string> {
+      return job == 120 ? service::TrajectoryJson(testing::BusyTrajectory()) : std::string();
+    };
   }
   void TearDown() override { base::SetLogSink({}); }
 
@@ -53,8 +55,17 @@ class StatusPageTest : public ::testing::Test {
     const auto profile = base::TemporaryDirectory::Create("ww-chromium");
     EXPECT_TRUE(profile);
     base::Command command;
-    command.argv = {chromium_, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr", "--user-data-dir=" + profile->path().string(),
-                    "--window-size=" + size, fmt::format("--virtual-time-budget={}", budget_ms), "--dump-dom", fmt::format("http://127.0.0.1:{}/", endpoints_->status_port())};
+    command.argv = {chromium_,
+                    "--headless=new",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--no-first-run",
+                    "--enable-logging=stderr",
+                    "--user-data-dir=" + profile->path().string(),
+                    "--window-size=" + size,
+                    fmt::format("--virtual-time-budget={}", budget_ms),
+                    "--dump-dom",
+                    fmt::format("http://127.0.0.1:{}/", endpoints_->status_port())};
     command.env = base::MinimalEnvironment();
     command.env["HOME"] = profile->path().string();
     command.deadline = std::chrono::seconds(90);
@@ -82,9 +93,12 @@ TEST_F(StatusPageTest, ShowsWhatTheDaemonDoes) {
   Start();
   const std::string dom = Dom();
   EXPECT_EQ(console_, "");
-  for (const char* text : {"<title>running · warpwright</title>", ">Ready<", "layernorm_forward", "round 3: vectorize_loads (width=4): 1.08x", "softmax_online", "dequantize_q4",
-                           "10 of 10 pull requests are open: merge or close one", "https://github.com/acme/kernels/pull/90", "cannot be recorded", "legacy_scan, old_gemm",
-                           "as many pull requests are open as may be", "Name or service not known", "4,312 lines", "new base", "wrong result", "does not compile", "Best so far", "$1.23"})
+  for (const char* text : {"<title>running · warpwright</title>", ">Ready<", "layernorm_forward",
+                           "round 3: vectorize_loads (width=4): 1.08x", "softmax_online", "dequantize_q4",
+                           "10 of 10 pull requests are open: merge or close one",
+                           "https://github.com/acme/kernels/pull/90", "cannot be recorded", "legacy_scan, old_gemm",
+                           "as many pull requests are open as may be", "Name or service not known", "4,312 lines",
+                           "new base", "wrong result", "does not compile", "Best so far", "$1.23"})
     EXPECT_NE(dom.find(text), std::string::npos) << text << "\n" << dom;
   EXPECT_EQ(Count(dom, "role=\"img\""), 2u);  // the attempts of the running job, and the gains
   EXPECT_GT(Count(dom, "class=\"taken\""), 5u);
@@ -117,13 +131,19 @@ TEST_F(StatusPageTest, SaysThatThereIsNothing) {
   Start();
   const std::string dom = Dom();
   EXPECT_EQ(console_, "");
-  for (const char* text : {"No job is running", "Nothing waits.", "No job has ended yet.", "No repository is watched.", "Nothing has been measured yet."}) EXPECT_NE(dom.find(text), std::string::npos) << text;
+  for (const char* text : {"No job is running", "Nothing waits.", "No job has ended yet.", "No repository is watched.",
+                           "Nothing has been measured yet."})
+    EXPECT_NE(dom.find(text), std::string::npos) << text;
 }
 
 TEST_F(StatusPageTest, TextNeverBecomesMarkup) {
-  const std::string evil = "\"'><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script><svg onload=alert(1)>\xe2\x80\xae\x07&lt;b&gt;";
+  const std::string evil =
+      "\"'><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script><svg "
+      "onload=alert(1)>\xe2\x80\xae\x07&lt;b&gt;";
   hooks_.snapshot = [&] { return testing::SnapshotOf(evil); };
-  hooks_.trajectory = [&](int64_t) -> Result<std::string> { return service::TrajectoryJson(testing::BusyTrajectory(evil)); };
+  hooks_.trajectory = [&](int64_t) -> Result<std::string> {
+    return service::TrajectoryJson(testing::BusyTrajectory(evil));
+  };
   Start();
   const std::string dom = Dom();
   EXPECT_EQ(console_, "");
@@ -181,7 +201,8 @@ TEST_F(StatusPageTest, SaysThatTheDaemonStoppedAndKeepsWhatItSaid) {
   });
   const std::string dom = Dom(60'000);
   stopper.join();
-  EXPECT_NE(dom.find("The daemon has stopped, or cannot be reached. What is shown is what it said "), std::string::npos) << dom;
+  EXPECT_NE(dom.find("The daemon has stopped, or cannot be reached. What is shown is what it said "), std::string::npos)
+      << dom;
   EXPECT_NE(dom.find("<title>stopped · warpwright</title>"), std::string::npos);
   EXPECT_NE(dom.find("layernorm_forward"), std::string::npos);
   EXPECT_NE(dom.find("class=\"stale\""), std::string::npos);

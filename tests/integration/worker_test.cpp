@@ -13,7 +13,9 @@ namespace {
 constexpr const char* kSource = R"(#include <cuda_runtime.h>
 #include <stdio.h>
 #include "scale.cuh"
-// caf\xe9: a byte that is not UTF-8 follows: )" "\xe9" R"(
+// caf\xe9: a byte that is not UTF-8 follows: )"
+                                "\xe9"
+                                R"(
 __global__ void scale_kernel(float* out, const float* in, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = kScale * in[i];
@@ -57,7 +59,8 @@ class WorkerTest : public testing::Test {
       const float value = static_cast<float>(i) / 4;
       std::memcpy(&in[4 * static_cast<size_t>(i)], &value, 4);
     }
-    r.buffers = {{"out", std::vector<std::byte>(in.size(), std::byte{0xcc}), true, false, 0}, {"in", std::move(in), false, true, 0}};
+    r.buffers = {{"out", std::vector<std::byte>(in.size(), std::byte{0xcc}), true, false, 0},
+                 {"in", std::move(in), false, true, 0}};
     r.device = "sim:h200";
     r.options.counters = true;
     return r;
@@ -143,7 +146,8 @@ TEST_F(WorkerTest, RewritesAndSplicesWithTheUsersBytes) {
 TEST_F(WorkerTest, AKernelThatDoesNotCompile) {
   const auto outcome = Execute(Request(With("out[i] = nonsense;")));
   ASSERT_TRUE(std::holds_alternative<core::CompileFailed>(outcome));
-  EXPECT_NE(std::get<core::CompileFailed>(outcome).log.find("src/scale.cu(7): error"), std::string::npos) << std::get<core::CompileFailed>(outcome).log;
+  EXPECT_NE(std::get<core::CompileFailed>(outcome).log.find("src/scale.cu(7): error"), std::string::npos)
+      << std::get<core::CompileFailed>(outcome).log;
 }
 
 TEST_F(WorkerTest, AForbiddenInstruction) {
@@ -165,8 +169,8 @@ TEST_F(WorkerTest, AnOutOfBoundsWriteIsAFault) {
 }
 
 TEST_F(WorkerTest, FilesOfTheMachineCannotBeIncluded) {
-  for (const char* include : {"#include \"/etc/passwd\"\n", "%:include </etc/hostname>\n", "#inc\\\nlude \"/proc/self/environ\"\n",
-                              "#include \"../../../../../../etc/passwd\"\n"}) {
+  for (const char* include : {"#include \"/etc/passwd\"\n", "%:include </etc/hostname>\n",
+                              "#inc\\\nlude \"/proc/self/environ\"\n", "#include \"../../../../../../etc/passwd\"\n"}) {
     const auto outcome = Execute(Request(include + std::string(kSource)));
     std::string said;  // a header that is not in the repository may also be left out
     if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) said = failed->log;
@@ -176,8 +180,8 @@ TEST_F(WorkerTest, FilesOfTheMachineCannotBeIncluded) {
   }
 }
 
-// 2^30 instantiations, hidden from all but one of those that read the text: the parser or NVRTC would take hours and all memory. Each has a
-// worker of its own, with limits that a test can wait for.
+// 2^30 instantiations, hidden from all but one of those that read the text: the parser or NVRTC would take hours and
+// all memory. Each has a worker of its own, with limits that a test can wait for.
 const std::string kBomb = R"(
 template <class A, class B> struct Pair {};
 template <int N, class T> struct Bomb { static constexpr int value = Bomb<N - 1, Pair<T, int>>::value + Bomb<N - 1, Pair<T, char>>::value; };
@@ -189,7 +193,8 @@ struct BombRow {
 };
 class WorkerMeets : public WorkerTest, public testing::WithParamInterface<BombRow> {};
 TEST_P(WorkerMeets, ATemplateBomb) {
-  const auto request = Request(kBomb + With(std::string("\n#if ") + GetParam().condition + "\nout[i] = Bomb<30, float>::value;\n#endif\n"));
+  const auto request = Request(
+      kBomb + With(std::string("\n#if ") + GetParam().condition + "\nout[i] = Bomb<30, float>::value;\n#endif\n"));
   worker::WorkerCommand command = WorkerCommandFor(folder_->path());
   command.argv.insert(command.argv.end(), {"--memory-gib", std::to_string(GetParam().memory_gib)});
   const std::chrono::milliseconds limit(GetParam().memory_gib == 1 ? 20'000 : 1'000);
@@ -202,17 +207,19 @@ TEST_P(WorkerMeets, ATemplateBomb) {
   EXPECT_NE(log.find(GetParam().message), std::string::npos) << log;
   EXPECT_NE(log.find("exceeded its limit"), std::string::npos) << log;
 }
-INSTANTIATE_TEST_SUITE_P(All, WorkerMeets,
-                         testing::Values(BombRow{"parser_time", "!defined(__CUDACC_RTC__)", "the parser exceeded", 16},
-                                         BombRow{"compiler_time", "defined(__CUDACC_RTC__)", "the compiler exceeded", 16},
-                                         BombRow{"compiler_memory", "defined(__CUDACC_RTC__)", "the compiler exceeded", 1}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, WorkerMeets,
+    testing::Values(BombRow{"parser_time", "!defined(__CUDACC_RTC__)", "the parser exceeded", 16},
+                    BombRow{"compiler_time", "defined(__CUDACC_RTC__)", "the compiler exceeded", 16},
+                    BombRow{"compiler_memory", "defined(__CUDACC_RTC__)", "the compiler exceeded", 1}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(WorkerProgram, LinksNoCudaLibrary) {
   const auto program = std::filesystem::path(WW_BINARY_DIR) / "daemon/cli/warpwright-worker";
   const auto dynamic = warpwright::base::Run({{"readelf", "-d", program.string()}, base::MinimalEnvironment()});
   ASSERT_TRUE(dynamic && dynamic->exit_code == 0);
-  for (const char* library : {"libcuda", "libnvrtc", "libcupti", "libcudart"}) EXPECT_EQ(dynamic->out.find(library), std::string::npos) << library;
+  for (const char* library : {"libcuda", "libnvrtc", "libcupti", "libcudart"})
+    EXPECT_EQ(dynamic->out.find(library), std::string::npos) << library;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The shell in the shipped workflows, taken from their files and run as a runner runs it: who may start a job by a comment and what that job is
-// handed, and a night whose history outlives its clone. The Action's own steps are in action_test.cpp.
+// The shell in the shipped workflows, taken from their files and run as a runner runs it: who may start a job by a
+// comment and what that job is handed, and a night whose history outlives its clone. The Action's own steps are in
+// action_test.cpp.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -60,7 +61,8 @@ class WorkflowShell : public testing::Test {
   }
   // `values`: of the step's expressions, for each name in its env. `settings`: of the runner.
   Step RunStep(const YAML::Node& step, const Variables& values, const fs::path& directory, const Variables& settings) {
-    const fs::path script = folder_.path() / "script", output = folder_.path() / "output", summary = folder_.path() / "summary";
+    const fs::path script = folder_.path() / "script", output = folder_.path() / "output",
+                   summary = folder_.path() / "summary";
     EXPECT_TRUE(base::WriteFileAtomically(script, step["run"].as<std::string>()));
     for (const fs::path& file : {output, summary}) EXPECT_TRUE(base::WriteFileAtomically(file, ""));
     base::Command command;
@@ -80,15 +82,18 @@ class WorkflowShell : public testing::Test {
     const auto done = warpwright::base::Run(command);
     EXPECT_TRUE(done);
     if (!done) return {};
-    return {done->exit_code, done->out, done->err, base::ReadFile(output).value_or("?"), base::ReadFile(summary).value_or("?")};
+    return {done->exit_code, done->out, done->err, base::ReadFile(output).value_or("?"),
+            base::ReadFile(summary).value_or("?")};
   }
   const base::TemporaryDirectory folder_ = std::move(*base::TemporaryDirectory::Create("ww-workflow"));
 };
 
-// --- /warpwright in a comment -------------------------------------------------------------------------------------------------------------------
+// --- /warpwright in a comment
+// -------------------------------------------------------------------------------------------------------------------
 
 const std::string kHead(40, 'a'), kBaseHead(40, 'b');
-constexpr const char* kHeadFilter = R"([.head.repo.full_name // "", .head.sha, .head.ref, .base.ref, (.base.ref | @uri)] | @tsv)";
+constexpr const char* kHeadFilter =
+    R"([.head.repo.full_name // "", .head.sha, .head.ref, .base.ref, (.base.ref | @uri)] | @tsv)";
 
 // Says what it was asked, and answers from files named like the paths.
 constexpr const char* kGh = R"sh(#!/bin/bash
@@ -98,8 +103,8 @@ cat "$GH_ANSWERS/$2" 2>/dev/null || { printf 'gh: Not Found (HTTP 404)\n' >&2; e
 )sh";
 
 // As kHeadFilter gives it.
-std::string Pull(const std::string& owner, const std::string& sha, const std::string& branch, const std::string& base = "main",
-                 const std::string& base_in_path = "main") {
+std::string Pull(const std::string& owner, const std::string& sha, const std::string& branch,
+                 const std::string& base = "main", const std::string& base_in_path = "main") {
   return fmt::format("{}\t{}\t{}\t{}\t{}\n", owner, sha, branch, base, base_in_path);
 }
 
@@ -107,7 +112,7 @@ class SlashWorkflow : public WorkflowShell {
  protected:
   struct Comment {
     std::string body, permission = "write", pull = Pull(kRepository, kHead, "feature");  // empty: GitHub answers 404
-    std::string ref_path = "main", ref_sha = kBaseHead;                                   // of the base
+    std::string ref_path = "main", ref_sha = kBaseHead;                                  // of the base
   };
   // What was asked of GitHub stands in asked_ afterwards.
   Step Check(const Comment& comment) {
@@ -122,18 +127,27 @@ class SlashWorkflow : public WorkflowShell {
     answer("pulls/7", comment.pull);
     answer("git/ref/heads/" + comment.ref_path, comment.ref_sha.empty() ? "" : comment.ref_sha + "\n");
     Program("gh", kGh);
-    const Variables values = {{"GH_TOKEN", kToken}, {"REPOSITORY", kRepository}, {"NUMBER", "7"}, {"COMMENT", "77"}, {"LOGIN", "ann"}, {"BODY", comment.body}};
-    const Step step = RunStep(ShippedStep("slash.yml", "check"), values, folder_.path() / "work", {{"GH_LOG", log.string()}, {"GH_ANSWERS", answers.string()}});
+    const Variables values = {{"GH_TOKEN", kToken}, {"REPOSITORY", kRepository}, {"NUMBER", "7"}, {"COMMENT", "77"},
+                              {"LOGIN", "ann"},     {"BODY", comment.body}};
+    const Step step = RunStep(ShippedStep("slash.yml", "check"), values, folder_.path() / "work",
+                              {{"GH_LOG", log.string()}, {"GH_ANSWERS", answers.string()}});
     asked_ = base::ReadFile(log).value_or("");
     return step;
   }
-  static std::string Asked(const std::string& path, const std::string& filter) { return fmt::format("api repos/{}/{} --jq {}\n", kRepository, path, filter); }
+  static std::string Asked(const std::string& path, const std::string& filter) {
+    return fmt::format("api repos/{}/{} --jq {}\n", kRepository, path, filter);
+  }
   static std::string Reaction(const std::string& content) {
-    return content.empty() ? "" : fmt::format("api --silent --method POST repos/{}/issues/comments/77/reactions -f content={}\n", kRepository, content);
+    return content.empty()
+               ? ""
+               : fmt::format("api --silent --method POST repos/{}/issues/comments/77/reactions -f content={}\n",
+                             kRepository, content);
   }
   static std::string AskedPermission() { return Asked("collaborators/ann/permission", ".permission"); }
   static std::string AskedPull() { return AskedPermission() + Asked("pulls/7", kHeadFilter); }
-  static std::string AskedRef(const std::string& path) { return AskedPull() + Asked("git/ref/heads/" + path, ".object.sha"); }
+  static std::string AskedRef(const std::string& path) {
+    return AskedPull() + Asked("git/ref/heads/" + path, ".object.sha");
+  }
   // What comments and branches below try is to make a file.
   void ExpectNothingRan() { EXPECT_TRUE(fs::is_empty(folder_.path() / "work")); }
   std::string asked_;
@@ -157,7 +171,8 @@ TEST_F(SlashWorkflow, HandsTheCommitAndTheKernelToTheJob) {
       {{"/warpwright optimize   "}, ""},
       {{"/warpwright\toptimize"}, ""},
       {{"/warpwright\t optimize \tsoftmax\t"}, "softmax"},
-      {{"/warpwright  retry\tlayer_norm.v2-a  \r\nand more"}, "layer_norm.v2-a"},  // as in the test of the daemon's reader
+      {{"/warpwright  retry\tlayer_norm.v2-a  \r\nand more"},
+       "layer_norm.v2-a"},  // as in the test of the daemon's reader
       {{"/warpwright optimize softmax   "}, "softmax"},
       {{"/warpwright optimize softmax\r\nPlease."}, "softmax"},
       {{"/warpwright optimize softmax\nsha=" + kBaseHead + "\nkernel=other\n"}, "softmax"},
@@ -167,7 +182,8 @@ TEST_F(SlashWorkflow, HandsTheCommitAndTheKernelToTheJob) {
       {{"/warpwright optimize\n" + std::string(10'000, 'x')}, ""},
       {{"/warpwright optimize" + std::string(10'000, ' ')}, ""},
       // Names of branches are as odd as git lets them be.
-      {of_pull(Pull(kRepository, kHead, "fix/$(touch ran)`touch ran`;touch${IFS}ran&|'\"")), "", "fix/$(touch ran)`touch ran`;touch${IFS}ran&|'\""},
+      {of_pull(Pull(kRepository, kHead, "fix/$(touch ran)`touch ran`;touch${IFS}ran&|'\"")), "",
+       "fix/$(touch ran)`touch ran`;touch${IFS}ran&|'\""},
       {of_pull(Pull(kRepository, kHead, "sha=" + kBaseHead)), "", "sha=" + kBaseHead},
       {of_pull(Pull(kRepository, kHead, "a<<EOF")), "", "a<<EOF"},
       {of_pull(Pull(kRepository, kHead, "-n")), "", "-n"},
@@ -175,10 +191,18 @@ TEST_F(SlashWorkflow, HandsTheCommitAndTheKernelToTheJob) {
       {of_pull(Pull(kRepository, kHead, "warpwright-notes")), "", "warpwright-notes"},
       // warpwright's own: the kernel of its name, from where it goes.
       {of_pull(Pull(kRepository, kHead, "warpwright/softmax")), "softmax", "main", kBaseHead, "main"},
-      {{"/warpwright retry relu", "write", Pull(kRepository, kHead, "warpwright/softmax")}, "relu", "main", kBaseHead, "main"},
+      {{"/warpwright retry relu", "write", Pull(kRepository, kHead, "warpwright/softmax")},
+       "relu",
+       "main",
+       kBaseHead,
+       "main"},
       {of_pull(Pull(kRepository, kHead, "warpwright/$(touch ran)")), "$(touch ran)", "main", kBaseHead, "main"},
-      {{"/warpwright retry", "write", Pull(kRepository, kHead, "warpwright/softmax", "release/1#2%", "release%2F1%232%25"), "release%2F1%232%25"},
-       "softmax", "release/1#2%", kBaseHead, "release%2F1%232%25"},
+      {{"/warpwright retry", "write",
+        Pull(kRepository, kHead, "warpwright/softmax", "release/1#2%", "release%2F1%232%25"), "release%2F1%232%25"},
+       "softmax",
+       "release/1#2%",
+       kBaseHead,
+       "release%2F1%232%25"},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.comment.body.substr(0, 100) + " on " + row.comment.pull);
@@ -192,7 +216,8 @@ TEST_F(SlashWorkflow, HandsTheCommitAndTheKernelToTheJob) {
 }
 
 TEST_F(SlashWorkflow, RefusesWhatIsNoCommandOrNotForTheOneWhoAsks) {
-  const std::string usage = "write: /warpwright optimize", access = "only people with write access", fork = "comes from a fork", head = "has no head, or";
+  const std::string usage = "write: /warpwright optimize", access = "only people with write access",
+                    fork = "comes from a fork", head = "has no head, or";
   const auto of_pull = [](std::string pull) { return Comment{"/warpwright optimize", "write", std::move(pull)}; };
   const std::string softmax = Pull(kRepository, kHead, "warpwright/softmax");
   struct Row {
@@ -269,7 +294,8 @@ TEST_F(SlashWorkflow, TheFilterGivesTheFieldsOfAPullRequest) {
   deleted["repo"] = nullptr;
   const std::pair<json, std::string> kRows[] = {
       {{{"head", head}, {"base", {{"ref", "main"}}}}, Pull(kRepository, kHead, "a\"b")},
-      {{{"head", head}, {"base", {{"ref", "release/1#2%"}}}}, Pull(kRepository, kHead, "a\"b", "release/1#2%", "release%2F1%232%25")},
+      {{{"head", head}, {"base", {{"ref", "release/1#2%"}}}},
+       Pull(kRepository, kHead, "a\"b", "release/1#2%", "release%2F1%232%25")},
       {{{"head", deleted}, {"base", {{"ref", "main"}}}}, Pull("", kHead, "a\"b")},
   };
   for (const auto& [pull, fields] : kRows) {
@@ -283,7 +309,8 @@ TEST_F(SlashWorkflow, TheFilterGivesTheFieldsOfAPullRequest) {
   }
 }
 
-// --- nights -------------------------------------------------------------------------------------------------------------------------------------
+// --- nights
+// -------------------------------------------------------------------------------------------------------------------------------------
 
 constexpr const char* kManifest = R"(version: 1
 kernels:
@@ -311,21 +338,22 @@ constexpr const char* kBroken = "#pragma clang __debug crash\nvoid broken(float*
 constexpr const char* kKeep = "Keep the history";
 // `stride` spreads what neighbours read.
 std::string Scale(int stride) {
-  return fmt::format("__global__ void scale_kernel(float* out, const float* in, int n) {{\n"
-                     "  int t = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                     "  int i = (t % (n / {0})) * {0} + t / (n / {0});\n"
-                     "  if (t < n) out[i] = in[i] * 2.0f;\n"
-                     "}}\n"
-                     "void scale(float* out, const float* in, int N) {{ scale_kernel<<<(N + 255) / 256, 256>>>(out, in, N); }}\n",
-                     stride);
+  return fmt::format(
+      "__global__ void scale_kernel(float* out, const float* in, int n) {{\n"
+      "  int t = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  int i = (t % (n / {0})) * {0} + t / (n / {0});\n"
+      "  if (t < n) out[i] = in[i] * 2.0f;\n"
+      "}}\n"
+      "void scale(float* out, const float* in, int N) {{ scale_kernel<<<(N + 255) / 256, 256>>>(out, in, N); }}\n",
+      stride);
 }
 
 class NightlyWorkflow : public WorkflowShell {
  protected:
   struct Night {
     Step night, keep;
-    std::string history;          // the output
-    bool kept = false;            // that step ran
+    std::string history;  // the output
+    bool kept = false;    // that step ran
     json report;
     fs::path clone;
   };
@@ -339,7 +367,9 @@ class NightlyWorkflow : public WorkflowShell {
     hub_ = std::move(*hub);
     hub_->AddToken(kToken, "github-actions[bot]", true);
     // There is no GPU here; all else is as shipped.
-    Program("warpwright", fmt::format("#!/bin/bash\nexec '{}/daemon/cli/warpwright' \"${{@/%--device=cuda/--device=sim:h200}}\"\n", WW_BINARY_DIR));
+    Program("warpwright",
+            fmt::format("#!/bin/bash\nexec '{}/daemon/cli/warpwright' \"${{@/%--device=cuda/--device=sim:h200}}\"\n",
+                        WW_BINARY_DIR));
     kernels_.Write(".warpwright.yml", kManifest);
     kernels_.Write("scale.cu", Scale(1));
   }
@@ -359,15 +389,18 @@ class NightlyWorkflow : public WorkflowShell {
     return clone;
   }
   Step Keep(const fs::path& clone, const std::string& history, const std::string& token) {
-    return RunStep(ShippedStep("nightly.yml", kKeep), {{"HISTORY", history}, {"TOKEN", token}, {"SERVER", hub_->url()}}, clone, {{"GIT_TERMINAL_PROMPT", "0"}});
+    return RunStep(ShippedStep("nightly.yml", kKeep), {{"HISTORY", history}, {"TOKEN", token}, {"SERVER", hub_->url()}},
+                   clone, {{"GIT_TERMINAL_PROMPT", "0"}});
   }
   Night Time(const fs::path& clone) {
     Night job;
     job.clone = clone;
     const fs::path pages = job.clone.string() + "-pages";
     // A night is known by its second.
-    while (base::FormatUtc(base::SystemClock().Now()) == last_) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    job.night = RunStep(ShippedStep("nightly.yml", "night"), {{"PAGES", pages.string()}}, job.clone, {{"XDG_CACHE_HOME", Cache().string()}});
+    while (base::FormatUtc(base::SystemClock().Now()) == last_)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    job.night = RunStep(ShippedStep("nightly.yml", "night"), {{"PAGES", pages.string()}}, job.clone,
+                        {{"XDG_CACHE_HOME", Cache().string()}});
     job.report = json::parse(base::ReadFile(pages / "night.json").value_or(""), nullptr, false);
     if (job.report.is_object()) last_ = job.report.value("time", "");
     job.history = Output(job.night, "history");
@@ -449,11 +482,13 @@ TEST_F(NightlyWorkflow, TheHistoryOutlivesTheCloneAndWhatBecameSlowerIsNamedOnce
     ASSERT_EQ(hub_->Pushes().size(), static_cast<size_t>(count));
     EXPECT_EQ(hub_->Pushes().back().login, "github-actions[bot]");
     ASSERT_TRUE(job.keep.out.starts_with("::add-mask::")) << job.keep.out;
-    const std::string mask = job.keep.out.substr(12, job.keep.out.find('\n') - 12), config = base::ReadFile(job.clone / ".git/config").value_or("");
+    const std::string mask = job.keep.out.substr(12, job.keep.out.find('\n') - 12),
+                      config = base::ReadFile(job.clone / ".git/config").value_or("");
     EXPECT_GT(mask.size(), 40u);
     EXPECT_NE(config, "");
     for (const std::string& secret : {std::string(kToken), mask})
-      for (const std::string& text : {config, job.keep.err, job.keep.out.substr(12 + mask.size())}) EXPECT_EQ(text.find(secret), std::string::npos) << text;
+      for (const std::string& text : {config, job.keep.err, job.keep.out.substr(12 + mask.size())})
+        EXPECT_EQ(text.find(secret), std::string::npos) << text;
   }
 }
 
@@ -465,7 +500,8 @@ TEST_F(NightlyWorkflow, KeepsWhatThereIsToKeep) {
   };
   const Row kRows[] = {
       {"acme/switched-off", "nightly: {enabled: false}\n", 0, "", "nights are switched off in the manifest\n"},
-      {"acme/other-branch", "nightly: {branch: warpwright-perf/times}\n", 0, "warpwright-perf/times", "1 entry timed, no new regression\n"},
+      {"acme/other-branch", "nightly: {branch: warpwright-perf/times}\n", 0, "warpwright-perf/times",
+       "1 entry timed, no new regression\n"},
       // One entry that failed fails the job, and the others' night is kept all the same.
       {"acme/one-fails", kBrokenEntry, 3, "warpwright-history", "1 entry timed, 1 failed, no new regression\n"},
       {"acme/wrong", "nightly: 3\n", 78, "", ""},
@@ -490,7 +526,8 @@ TEST_F(NightlyWorkflow, KeepsWhatThereIsToKeep) {
   }
 }
 
-// Two runners, one checkout that stays: what could not be pushed because somebody was faster is pushed with the next night.
+// Two runners, one checkout that stays: what could not be pushed because somebody was faster is pushed with the next
+// night.
 TEST_F(NightlyWorkflow, ANightThatLostTheRaceIsJoinedByTheNext) {
   ASSERT_TRUE(hub_->AddRepository(kRepository));
   Push(kRepository, "A kernel");
@@ -503,7 +540,8 @@ TEST_F(NightlyWorkflow, ANightThatLostTheRaceIsJoinedByTheNext) {
   const Step kept = Keep(clone, next.history, kToken);
   EXPECT_EQ(kept.exit_code, 0) << kept.err;
   const std::string lines = Bare(kRepository, {"show", "warpwright-history:scale.jsonl"});
-  for (const Night* night : {&lost, &faster, &next}) EXPECT_NE(lines.find(night->report.value("time", "?")), std::string::npos) << lines;
+  for (const Night* night : {&lost, &faster, &next})
+    EXPECT_NE(lines.find(night->report.value("time", "?")), std::string::npos) << lines;
 }
 
 // A push that GitHub refuses fails the job: nobody would notice otherwise that every night is the first.

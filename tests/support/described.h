@@ -15,9 +15,8 @@ namespace warpwright::testing {
 #define WW_BRACES_4 \
   {}, {}, {}, {}
 #define WW_BRACES_20 WW_BRACES_4, WW_BRACES_4, WW_BRACES_4, WW_BRACES_4, WW_BRACES_4
-#define WW_TRY_COUNT(n, ...)                  \
-  if constexpr (requires { T{__VA_ARGS__}; }) \
-    return n;                                 \
+#define WW_TRY_COUNT(n, ...)                            \
+  if constexpr (requires { T{__VA_ARGS__}; }) return n; \
   else
 template <typename T>
 constexpr int Members() {
@@ -93,33 +92,22 @@ class Filler {
   template <typename T>
   void Fill(T& value) {
     ++next_;
-    if constexpr (std::is_same_v<T, bool>)
-      value = !value;
-    else if constexpr (std::is_enum_v<T>)
-      value = value == Last(T{}) ? T{} : Last(T{});
-    else if constexpr (std::is_integral_v<T>)
-      value = static_cast<T>(next_);
-    else if constexpr (std::is_floating_point_v<T>)
-      value = next_ + 0.1;
-    else if constexpr (std::is_same_v<T, std::string>)
-      value = "text \xc3\xb6 " + std::to_string(next_);
+    if constexpr (std::is_same_v<T, bool>) value = !value;
+    else if constexpr (std::is_enum_v<T>) value = value == Last(T{}) ? T{} : Last(T{});
+    else if constexpr (std::is_integral_v<T>) value = static_cast<T>(next_);
+    else if constexpr (std::is_floating_point_v<T>) value = next_ + 0.1;
+    else if constexpr (std::is_same_v<T, std::string>) value = "text \xc3\xb6 " + std::to_string(next_);
     else if constexpr (std::is_same_v<T, base::Bytes>)
       value = std::vector<std::byte>(static_cast<size_t>(next_ % 7 + 1), std::byte{0xff});
-    else if constexpr (base::codec::Text<T>)
-      value = T::Parse("N + " + std::to_string(next_)).value();
-    else if constexpr (base::codec::kIs<T, std::optional>)
-      Fill(value.emplace());
-    else if constexpr (std::is_same_v<T, base::codec::Scalar>)
-      value = 1.0;
-    else if constexpr (base::codec::Tagged<T>)
-      Fill(value.template emplace<std::variant_size_v<T> - 1>());
+    else if constexpr (base::codec::Text<T>) value = T::Parse("N + " + std::to_string(next_)).value();
+    else if constexpr (base::codec::kIs<T, std::optional>) Fill(value.emplace());
+    else if constexpr (std::is_same_v<T, base::codec::Scalar>) value = 1.0;
+    else if constexpr (base::codec::Tagged<T>) Fill(value.template emplace<std::variant_size_v<T> - 1>());
     else if constexpr (base::codec::NamedNumbers<T>) {
       for (const auto& [name, number] : core::Fields(value))
         core::SetField(value, name, ~uint64_t{0} - static_cast<uint64_t>(++next_));
-    } else if constexpr (base::codec::kIs<T, std::map>)
-      Fill(value["key " + std::to_string(next_)]);
-    else if constexpr (std::is_same_v<T, std::vector<bool>>)
-      value = {true, false};
+    } else if constexpr (base::codec::kIs<T, std::map>) Fill(value["key " + std::to_string(next_)]);
+    else if constexpr (std::is_same_v<T, std::vector<bool>>) value = {true, false};
     else if constexpr (base::codec::kIs<T, std::vector> || base::codec::kIs<T, std::set>) {
       for (int i = 0; i < 2; ++i) {
         typename T::value_type item{};

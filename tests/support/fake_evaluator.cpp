@@ -43,7 +43,8 @@ void FakeEvaluator::Add(std::string marker, FakeKernel kernel, uint64_t instruct
 Result<core::Inspection> FakeEvaluator::Inspect(const core::SourceRef&) { return core::Inspection{}; }
 Result<core::RewriteOutcome> FakeEvaluator::Rewrite(const core::RewriteRequest& request) {
   // A kernel is the same function in float64, but for assembly, which has no counterpart there.
-  if (request.transform == core::kFloat64Text && request.source.text.find("asm(") == std::string::npos) return core::RewriteOutcome(core::Rewritten{request.source.text, {}, request.entry});
+  if (request.transform == core::kFloat64Text && request.source.text.find("asm(") == std::string::npos)
+    return core::RewriteOutcome(core::Rewritten{request.source.text, {}, request.entry});
   return core::RewriteOutcome(core::RewriteRefusal{"not here", 0});
 }
 Result<core::SpliceOutcome> FakeEvaluator::Splice(const core::SpliceRequest& request) {
@@ -67,8 +68,9 @@ Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& 
   for (size_t i = 0; i < run.buffers.size(); ++i) {
     bytes += run.buffers[i].size();
     if (request.buffers[i].read_only && !(request.buffers[i].bytes == run.buffers[i]))
-      return core::ExecuteOutcome(core::Faulted{
-          {core::Fault::Kind::kReadOnlyWrite, "write to " + request.buffers[i].name, entry->marker}, request.case_name});
+      return core::ExecuteOutcome(
+          core::Faulted{{core::Fault::Kind::kReadOnlyWrite, "write to " + request.buffers[i].name, entry->marker},
+                        request.case_name});
   }
   core::Executed executed;
   executed.modelled = request.device.starts_with("sim");
@@ -127,7 +129,8 @@ Result<core::TimeOutcome> FakeEvaluator::Time(const core::TimeRequest& request) 
     const core::DType dtype = std::get<core::BufferArgument>(request.spec.Find(inputs.buffers[i].name)->kind).dtype;
     double squares = 0, errors = 0;
     for (size_t e = 0; e < first.buffers[i].size() / core::SizeOf(dtype); ++e) {
-      const double a = core::LoadAsDouble(dtype, first.buffers[i].data(), e), b = core::LoadAsDouble(dtype, second.buffers[i].data(), e);
+      const double a = core::LoadAsDouble(dtype, first.buffers[i].data(), e),
+                   b = core::LoadAsDouble(dtype, second.buffers[i].data(), e);
       if (std::isfinite(a) != std::isfinite(b)) ++drift.different_class;
       if (!std::isfinite(a) || !std::isfinite(b)) continue;
       squares += a * a;

@@ -29,15 +29,17 @@ class FakeRun {
   std::vector<std::vector<std::byte>> buffers;
   std::vector<core::GuardViolation> guards;
   std::vector<std::string> changed_globals;
-  std::vector<std::string> notes;         // of what could not be counted
+  std::vector<std::string> notes;  // of what could not be counted
   std::map<std::string, core::PrecisionUse> precision;
-  core::Counters counters;                      // of the one launch, beside its instructions
+  core::Counters counters;  // of the one launch, beside its instructions
   // What the run leaves, to be given away.
-  std::vector<base::Bytes> Results() { return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())}; }
+  std::vector<base::Bytes> Results() {
+    return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())};
+  }
 
-  uint32_t run = 0;                       // of those that the request asks for at once
+  uint32_t run = 0;                             // of those that the request asks for at once
   std::optional<core::ExecuteOutcome> outcome;  // set: the run ends with it
-  bool timed = false;                     // as the candidate or the original of a pair
+  bool timed = false;                           // as the candidate or the original of a pair
 
  private:
   size_t IndexOf(const std::string& buffer) const;
@@ -50,7 +52,8 @@ class FakeEvaluator final : public core::Evaluator {
   void Add(std::string marker, FakeKernel kernel, uint64_t instructions_per_byte = 4);
 
   Result<core::Inspection> Inspect(const core::SourceRef& source) override;
-  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override;  // kFloat64Text; refuses all others
+  Result<core::RewriteOutcome> Rewrite(
+      const core::RewriteRequest& request) override;  // kFloat64Text; refuses all others
   Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override;
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override;
   Result<core::TimeOutcome> Time(const core::TimeRequest& request) override;
@@ -66,7 +69,7 @@ class FakeEvaluator final : public core::Evaluator {
   // What the clock says of a pair; outputs and their drift come from the kernels. `us` is set to 100 and 100 before.
   struct ScriptedPair {
     core::TimedPair& pair;
-    int index = 0;          // over all calls of a process
+    int index = 0;  // over all calls of a process
     const core::TimeRequest& request;
   };
   std::function<void(ScriptedPair)> timing;

@@ -6,7 +6,8 @@
 
 namespace warpwright {
 
-Result<std::optional<forge::PullRequestView>> FakeForge::FindPullRequest(const forge::RepositoryName&, const std::string& head) {
+Result<std::optional<forge::PullRequestView>> FakeForge::FindPullRequest(const forge::RepositoryName&,
+                                                                         const std::string& head) {
   WW_TRY(Begin("find pull request"));
   std::optional<forge::PullRequestView> found;
   for (const auto& view : pull_requests)
@@ -15,7 +16,8 @@ Result<std::optional<forge::PullRequestView>> FakeForge::FindPullRequest(const f
   return found;
 }
 
-Result<forge::PublishedPullRequest> FakeForge::PutPullRequest(const forge::RepositoryName& repository, const forge::PullRequestRequest& request) {
+Result<forge::PublishedPullRequest> FakeForge::PutPullRequest(const forge::RepositoryName& repository,
+                                                              const forge::PullRequestRequest& request) {
   WW_TRY(Begin("put pull request"));
   forge::PublishedPullRequest published;
   for (size_t i = pull_requests.size(); i-- > 0;) {
@@ -26,7 +28,8 @@ Result<forge::PublishedPullRequest> FakeForge::PutPullRequest(const forge::Repos
       published.body_left = true;
       return published;
     }
-    published.operation = view.title == request.title && view.body == request.body ? forge::Operation::kUnchanged : forge::Operation::kUpdated;
+    published.operation = view.title == request.title && view.body == request.body ? forge::Operation::kUnchanged
+                                                                                   : forge::Operation::kUpdated;
     if (published.operation == forge::Operation::kUpdated) log.push_back("update pull request " + request.head);
     view.title = request.title;
     view.body = request.body;
@@ -57,7 +60,8 @@ Result<forge::PublishedPullRequest> FakeForge::PutPullRequest(const forge::Repos
 Result<int64_t> FakeForge::PutCheck(const forge::RepositoryName& repository, const forge::CheckRequest& request) {
   WW_TRY(Begin("put check"));
   auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) {
-    return check.request.name == request.name && check.request.sha == request.sha && check.request.external_id == request.external_id;
+    return check.request.name == request.name && check.request.sha == request.sha &&
+           check.request.external_id == request.external_id;
   });
   if (found == checks.end()) {
     log.push_back("create check " + request.name);
@@ -70,7 +74,8 @@ Result<int64_t> FakeForge::PutCheck(const forge::RepositoryName& repository, con
   return id;
 }
 
-Result<int64_t> FakeForge::PutDashboard(const forge::RepositoryName& repository, const forge::DashboardRequest& request) {
+Result<int64_t> FakeForge::PutDashboard(const forge::RepositoryName& repository,
+                                        const forge::DashboardRequest& request) {
   WW_TRY(Begin("put dashboard"));
   log.push_back(dashboards.count(repository.Full()) == 0 ? "create dashboard" : "update dashboard");
   dashboards[repository.Full()] = request;
@@ -86,14 +91,16 @@ Result<forge::Permission> FakeForge::PermissionOf(const forge::RepositoryName&, 
 
 Result<forge::PullRequestView> FakeForge::ReadPullRequest(const forge::RepositoryName&, int64_t number) {
   WW_TRY(Begin("read pull request"));
-  if (number < 1 || number > static_cast<int64_t>(pull_requests.size())) return Fail(ErrorCode::kUnsupported, "404: there is no such pull request");
+  if (number < 1 || number > static_cast<int64_t>(pull_requests.size()))
+    return Fail(ErrorCode::kUnsupported, "404: there is no such pull request");
   return PullRequest(number);
 }
 
 Result<int64_t> FakeForge::PutComment(const forge::RepositoryName& repository, const forge::CommentRequest& request) {
   WW_TRY(Begin("put comment"));
-  auto found = std::find_if(comments.begin(), comments.end(),
-                            [&](const Comment& c) { return c.request.issue == request.issue && c.request.marker == request.marker; });
+  auto found = std::find_if(comments.begin(), comments.end(), [&](const Comment& c) {
+    return c.request.issue == request.issue && c.request.marker == request.marker;
+  });
   if (found == comments.end()) {
     log.push_back("create comment");
     found = comments.insert(comments.end(), Comment{repository.Full(), request});
@@ -111,7 +118,9 @@ Status FakeForge::React(const forge::RepositoryName&, int64_t comment, const std
   return End("react");
 }
 
-forge::PullRequestView& FakeForge::PullRequest(int64_t number) { return pull_requests.at(static_cast<size_t>(number - 1)); }
+forge::PullRequestView& FakeForge::PullRequest(int64_t number) {
+  return pull_requests.at(static_cast<size_t>(number - 1));
+}
 
 void FakeForge::Close(int64_t number, bool merged) {
   PullRequest(number).state = "closed";

@@ -1,4 +1,5 @@
-// A forge in memory that behaves as the port promises (looks first, changes in place) and records every act that changed something.
+// A forge in memory that behaves as the port promises (looks first, changes in place) and records every act that
+// changed something.
 #pragma once
 
 #include <functional>
@@ -13,10 +14,13 @@ namespace warpwright {
 
 class FakeForge final : public forge::Forge, public forge::CommentPort {
  public:
-  Result<std::optional<forge::PullRequestView>> FindPullRequest(const forge::RepositoryName& repository, const std::string& head) override;
-  Result<forge::PublishedPullRequest> PutPullRequest(const forge::RepositoryName& repository, const forge::PullRequestRequest& request) override;
+  Result<std::optional<forge::PullRequestView>> FindPullRequest(const forge::RepositoryName& repository,
+                                                                const std::string& head) override;
+  Result<forge::PublishedPullRequest> PutPullRequest(const forge::RepositoryName& repository,
+                                                     const forge::PullRequestRequest& request) override;
   Result<int64_t> PutCheck(const forge::RepositoryName& repository, const forge::CheckRequest& request) override;
-  Result<int64_t> PutDashboard(const forge::RepositoryName& repository, const forge::DashboardRequest& request) override;
+  Result<int64_t> PutDashboard(const forge::RepositoryName& repository,
+                               const forge::DashboardRequest& request) override;
   Result<forge::Permission> PermissionOf(const forge::RepositoryName& repository, const std::string& login) override;
   Result<forge::PullRequestView> ReadPullRequest(const forge::RepositoryName& repository, int64_t number) override;
   Result<int64_t> PutComment(const forge::RepositoryName& repository, const forge::CommentRequest& request) override;
@@ -34,16 +38,16 @@ class FakeForge final : public forge::Forge, public forge::CommentPort {
     std::string repository;
     forge::CommentRequest request;
   };
-  std::vector<forge::PullRequestView> pull_requests;    // of all repositories; the number is the place + 1
-  std::vector<forge::PullRequestRequest> requests;      // the last that each was made or changed with
-  std::vector<Check> checks;                     // one for each (name, sha, external id)
+  std::vector<forge::PullRequestView> pull_requests;          // of all repositories; the number is the place + 1
+  std::vector<forge::PullRequestRequest> requests;            // the last that each was made or changed with
+  std::vector<Check> checks;                                  // one for each (name, sha, external id)
   std::map<std::string, forge::DashboardRequest> dashboards;  // by repository
-  std::vector<Comment> comments;                 // one for each (issue, marker)
-  std::set<std::string> reactions;               // "comment reaction"
-  std::map<std::string, forge::Permission> permissions; // by login; others: read
-  std::vector<std::string> log;                  // every call that changed something: "create pull request warpwright/k", ...
-  // Called before and after each verb, with its name; an Error before it is the verb's answer (nothing was done), one after it as well (it was done,
-  // but the answer was lost). May throw, as a crash.
+  std::vector<Comment> comments;                              // one for each (issue, marker)
+  std::set<std::string> reactions;                            // "comment reaction"
+  std::map<std::string, forge::Permission> permissions;       // by login; others: read
+  std::vector<std::string> log;  // every call that changed something: "create pull request warpwright/k", ...
+  // Called before and after each verb, with its name; an Error before it is the verb's answer (nothing was done), one
+  // after it as well (it was done, but the answer was lost). May throw, as a crash.
   std::function<Status(const std::string& verb)> before, after;
 
  private:

@@ -16,7 +16,8 @@ namespace warpwright::testing {
 namespace {
 
 bool Readable(const base::Fd& fd, std::chrono::steady_clock::time_point deadline) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
   pollfd entry{fd.get(), POLLIN, 0};
   return ::poll(&entry, 1, static_cast<int>(std::max<int64_t>(0, left))) > 0;
 }
@@ -91,22 +92,28 @@ HttpReply Exchange(int port, std::string_view request) {
 }
 
 HttpReply Get(int port, std::string_view path, std::string_view headers) {
-  return Exchange(port, fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{}\r\n", path, headers));
+  return Exchange(port,
+                  fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{}\r\n", path, headers));
 }
 
 std::string SignWebhook(std::string_view secret, std::string_view body) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned size = 0;
-  ::HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest.data(), &size);
+  ::HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+         reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest.data(), &size);
   std::string out = "sha256=";
   for (unsigned i = 0; i < size; ++i) out += fmt::format("{:02x}", digest[i]);
   return out;
 }
 
-std::string WebhookRequest(std::string_view secret, std::string_view id, std::string_view body, std::string_view event) {
-  return fmt::format("POST /webhook HTTP/1.1\r\nHost: hooks\r\nUser-Agent: GitHub-Hookshot/0\r\nContent-Type: application/json\r\nX-GitHub-Event: {}\r\n"
-                     "X-GitHub-Delivery: {}\r\n{}Content-Length: {}\r\n\r\n{}",
-                     event, id, secret.empty() ? "" : fmt::format("X-Hub-Signature-256: {}\r\n", SignWebhook(secret, body)), body.size(), body);
+std::string WebhookRequest(std::string_view secret, std::string_view id, std::string_view body,
+                           std::string_view event) {
+  return fmt::format(
+      "POST /webhook HTTP/1.1\r\nHost: hooks\r\nUser-Agent: GitHub-Hookshot/0\r\nContent-Type: "
+      "application/json\r\nX-GitHub-Event: {}\r\n"
+      "X-GitHub-Delivery: {}\r\n{}Content-Length: {}\r\n\r\n{}",
+      event, id, secret.empty() ? "" : fmt::format("X-Hub-Signature-256: {}\r\n", SignWebhook(secret, body)),
+      body.size(), body);
 }
 
 }  // namespace warpwright::testing

@@ -29,7 +29,8 @@ HttpReply Exchange(int port, std::string_view request);
 HttpReply Get(int port, std::string_view path, std::string_view headers = {});
 
 // A signed delivery as GitHub sends it. `secret`: empty: without a signature.
-std::string WebhookRequest(std::string_view secret, std::string_view id, std::string_view body, std::string_view event = "push");
+std::string WebhookRequest(std::string_view secret, std::string_view id, std::string_view body,
+                           std::string_view event = "push");
 std::string SignWebhook(std::string_view secret, std::string_view body);  // "sha256=..."
 
 }  // namespace warpwright::testing

@@ -20,7 +20,9 @@ class Table {
   std::vector<InstructionCase> cases;
 
  private:
-  void Add(char kind, std::string text, double tolerance = 0) { cases.push_back({kind, std::move(text) + ";", tolerance}); }
+  void Add(char kind, std::string text, double tolerance = 0) {
+    cases.push_back({kind, std::move(text) + ";", tolerance});
+  }
 
   void Integers() {
     for (std::string t : {"u16", "s16", "u32", "s32", "u64", "s64"}) {
@@ -82,8 +84,10 @@ class Table {
         Add('i', "bfind.shiftamt." + u + " D4, A" + n);
       }
     }
-    for (int table : {0x01, 0x1e, 0x96, 0xca, 0xe8, 0xfe}) Add('i', "lop3.b32 D4, A4, B4, C4, " + std::to_string(table));
-    for (std::string mode : {"", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"}) Add('i', "prmt.b32" + mode + " D4, A4, B4, C4");
+    for (int table : {0x01, 0x1e, 0x96, 0xca, 0xe8, 0xfe})
+      Add('i', "lop3.b32 D4, A4, B4, C4, " + std::to_string(table));
+    for (std::string mode : {"", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"})
+      Add('i', "prmt.b32" + mode + " D4, A4, B4, C4");
     for (std::string dir : {"l", "r"})
       for (std::string mode : {"wrap", "clamp"}) Add('i', "shf." + dir + "." + mode + ".b32 D4, A4, B4, C4");
     Add('i', "and.b32 B4, B4, 31; rem.s32 C4, C4, 9; fns.b32 D4, A4, B4, C4");
@@ -166,7 +170,8 @@ class Table {
   void Comparisons() {
     for (std::string t : {"u16", "s16", "u32", "s32", "u64", "s64"}) {
       const std::string n = t.substr(1) == "16" ? "2" : t.substr(1) == "32" ? "4" : "8";
-      for (std::string c : {"eq", "ne", "lt", "le", "gt", "ge"}) Add('i', "setp." + c + "." + t + " DP, A" + n + ", B" + n);
+      for (std::string c : {"eq", "ne", "lt", "le", "gt", "ge"})
+        Add('i', "setp." + c + "." + t + " DP, A" + n + ", B" + n);
       if (t[0] == 'u')
         for (std::string c : {"lo", "ls", "hi", "hs"}) Add('i', "setp." + c + "." + t + " DP, A" + n + ", B" + n);
     }
@@ -191,10 +196,12 @@ class Table {
       char kind;
       int bytes;
     };
-    const T integers[] = {{"u8", 'i', 1}, {"s8", 'i', 1}, {"u16", 'i', 2}, {"s16", 'i', 2}, {"u32", 'i', 4}, {"s32", 'i', 4},
-                          {"u64", 'i', 8}, {"s64", 'i', 8}};
+    const T integers[] = {{"u8", 'i', 1},  {"s8", 'i', 1},  {"u16", 'i', 2}, {"s16", 'i', 2},
+                          {"u32", 'i', 4}, {"s32", 'i', 4}, {"u64", 'i', 8}, {"s64", 'i', 8}};
     const T floats[] = {{"f16", 'h', 2}, {"bf16", 'b', 2}, {"f32", 's', 4}, {"f64", 'd', 8}};
-    auto reg = [](char letter, const T& t) { return std::string(1, letter) + std::to_string(t.bytes == 1 ? 4 : t.bytes); };
+    auto reg = [](char letter, const T& t) {
+      return std::string(1, letter) + std::to_string(t.bytes == 1 ? 4 : t.bytes);
+    };
     for (const T& to : integers) {
       for (const T& from : integers) {
         if (to.name == from.name) continue;
@@ -265,24 +272,77 @@ uint64_t Next(uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-constexpr uint64_t kIntegers[] = {0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff,
-                                  0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000,
-                                  0xffffffffffffffff, 0xfffffffffffffffe, 0x123456789abcdef0, 0xdeadbeefcafebabe};
-constexpr uint32_t kSingles[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x3f000000, 0xbf000000, 0x3fc00000, 0x40200000,
-                                 0xc0200000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff,
-                                 0x7f800000, 0xff800000, 0x7fc00000, 0x4b000001, 0x4f000000, 0xcf000000, 0x5f000000, 0x477fe000,
+constexpr uint64_t kIntegers[] = {0,
+                                  1,
+                                  2,
+                                  3,
+                                  7,
+                                  8,
+                                  15,
+                                  16,
+                                  31,
+                                  32,
+                                  33,
+                                  63,
+                                  64,
+                                  65,
+                                  0x7f,
+                                  0x80,
+                                  0xff,
+                                  0x7fff,
+                                  0x8000,
+                                  0xffff,
+                                  0x7fffffff,
+                                  0x80000000,
+                                  0xffffffff,
+                                  0x100000000,
+                                  0x7fffffffffffffff,
+                                  0x8000000000000000,
+                                  0xffffffffffffffff,
+                                  0xfffffffffffffffe,
+                                  0x123456789abcdef0,
+                                  0xdeadbeefcafebabe};
+constexpr uint32_t kSingles[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x3f000000, 0xbf000000,
+                                 0x3fc00000, 0x40200000, 0xc0200000, 1,          0x80000001, 0x007fffff,
+                                 0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
+                                 0x7fc00000, 0x4b000001, 0x4f000000, 0xcf000000, 0x5f000000, 0x477fe000,
                                  0x477ff000, 0x33000000, 0x33000001, 0x3f7fffff, 0x42c80000, 0x437f0000};
-constexpr uint64_t kDoubles[] = {0, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x3fe0000000000000,
-                                 0xbfe0000000000000, 0x3ff8000000000000, 0x4004000000000000, 1, 0x8000000000000001,
-                                 0x000fffffffffffff, 0x0010000000000000, 0x7fefffffffffffff, 0xffefffffffffffff,
-                                 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0x41e0000000000000,
-                                 0xc1e0000000000000, 0x43e0000000000000, 0xc3e0000000000000, 0x43f0000000000000,
-                                 0x40effc0000000000, 0x40effe0000000000, 0x380fffffe0000000, 0x3ff0000010000000,
-                                 0x3ff0000030000000, 0x47efffffe0000000, 0x47efffffefffffff, 0x47effffff0000000};
-constexpr uint16_t kHalves[] = {0,      0x8000, 0x3c00, 0xbc00, 0x3800, 0xb800, 0x3e00, 0x4100, 0xc100, 1,      0x8001, 0x03ff,
-                                0x0400, 0x8400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x6400, 0x7800, 0x5bf8, 0x3bff, 0x1000};
-constexpr uint16_t kBrains[] = {0,      0x8000, 0x3f80, 0xbf80, 0x3f00, 0xbf00, 0x3fc0, 0x4020, 0xc020, 1,      0x8001, 0x007f,
-                                0x0080, 0x8080, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0x4b00, 0x4f00, 0x437f, 0x3f7f, 0x3300};
+constexpr uint64_t kDoubles[] = {0,
+                                 0x8000000000000000,
+                                 0x3ff0000000000000,
+                                 0xbff0000000000000,
+                                 0x3fe0000000000000,
+                                 0xbfe0000000000000,
+                                 0x3ff8000000000000,
+                                 0x4004000000000000,
+                                 1,
+                                 0x8000000000000001,
+                                 0x000fffffffffffff,
+                                 0x0010000000000000,
+                                 0x7fefffffffffffff,
+                                 0xffefffffffffffff,
+                                 0x7ff0000000000000,
+                                 0xfff0000000000000,
+                                 0x7ff8000000000000,
+                                 0x41e0000000000000,
+                                 0xc1e0000000000000,
+                                 0x43e0000000000000,
+                                 0xc3e0000000000000,
+                                 0x43f0000000000000,
+                                 0x40effc0000000000,
+                                 0x40effe0000000000,
+                                 0x380fffffe0000000,
+                                 0x3ff0000010000000,
+                                 0x3ff0000030000000,
+                                 0x47efffffe0000000,
+                                 0x47efffffefffffff,
+                                 0x47effffff0000000};
+constexpr uint16_t kHalves[] = {0,      0x8000, 0x3c00, 0xbc00, 0x3800, 0xb800, 0x3e00, 0x4100,
+                                0xc100, 1,      0x8001, 0x03ff, 0x0400, 0x8400, 0x7bff, 0xfbff,
+                                0x7c00, 0xfc00, 0x7e00, 0x6400, 0x7800, 0x5bf8, 0x3bff, 0x1000};
+constexpr uint16_t kBrains[] = {0,      0x8000, 0x3f80, 0xbf80, 0x3f00, 0xbf00, 0x3fc0, 0x4020,
+                                0xc020, 1,      0x8001, 0x007f, 0x0080, 0x8080, 0x7f7f, 0xff7f,
+                                0x7f80, 0xff80, 0x7fc0, 0x4b00, 0x4f00, 0x437f, 0x3f7f, 0x3300};
 
 uint64_t Value(char kind, uint64_t& state) {
   const uint64_t choice = Next(state), r = Next(state);
@@ -334,17 +394,21 @@ std::string InstructionModule(size_t begin, size_t end) {
     const std::string& body = InstructionTable()[i].text;
     text += ".visible .entry " + InstructionKernel(i) + "(.param .u64 out, .param .u64 in) {\n";
     text +=
-        ".reg .b64 A8, B8, C8, D8, X, Y; .reg .b32 A4, B4, C4, D4, T, U; .reg .b16 A2, B2, C2, D2; .reg .pred P, DP, DQ;\n"
+        ".reg .b64 A8, B8, C8, D8, X, Y; .reg .b32 A4, B4, C4, D4, T, U; .reg .b16 A2, B2, C2, D2; .reg .pred P, DP, "
+        "DQ;\n"
         "mov.u32 T, %tid.x; mov.u32 U, %ctaid.x; shl.b32 U, U, 8; add.u32 T, T, U;\n"
         "ld.param.u64 X, [in]; mul.wide.u32 Y, T, 24; add.u64 X, X, Y;\n"
         "ld.global.u64 A8, [X]; ld.global.u64 B8, [X+8]; ld.global.u64 C8, [X+16];\n"
-        "cvt.u32.u64 A4, A8; cvt.u32.u64 B4, B8; cvt.u32.u64 C4, C8; cvt.u16.u64 A2, A8; cvt.u16.u64 B2, B8; cvt.u16.u64 C2, C8;\n"
+        "cvt.u32.u64 A4, A8; cvt.u32.u64 B4, B8; cvt.u32.u64 C4, C8; cvt.u16.u64 A2, A8; cvt.u16.u64 B2, B8; "
+        "cvt.u16.u64 C2, C8;\n"
         "and.b32 U, C4, 1; setp.ne.u32 P, U, 0; setp.ne.u32 DP, U, U; setp.ne.u32 DQ, U, U;\n"
         "mov.u64 D8, 0; mov.u32 D4, 0; mov.u16 D2, 0;\n";
     text += body + "\n";
     // What the text writes to, the widest first.
-    if (body.find("DQ") != std::string::npos) text += "selp.u32 U, 2, 0, DQ; selp.u32 D4, 1, 0, DP; add.u32 D4, D4, U; cvt.u64.u32 D8, D4;\n";
-    else if (body.find("DP, ") != std::string::npos && body.find(" D4") == std::string::npos && body.find(" D8") == std::string::npos)
+    if (body.find("DQ") != std::string::npos)
+      text += "selp.u32 U, 2, 0, DQ; selp.u32 D4, 1, 0, DP; add.u32 D4, D4, U; cvt.u64.u32 D8, D4;\n";
+    else if (body.find("DP, ") != std::string::npos && body.find(" D4") == std::string::npos &&
+             body.find(" D8") == std::string::npos)
       text += "selp.u64 D8, 1, 0, DP;\n";
     else if (body.find("D4") != std::string::npos) text += "cvt.u64.u32 D8, D4;\n";
     else if (body.find("D2") != std::string::npos) text += "cvt.u64.u16 D8, D2;\n";

@@ -36,7 +36,8 @@ std::string CompileToPtx(std::string_view source, std::string_view arch) {
   void* lib = Library();
   nvrtcProgram program = nullptr;
   const std::string text(source), target = "--gpu-architecture=" + std::string(arch);
-  Symbol<decltype(&nvrtcCreateProgram)>(lib, "nvrtcCreateProgram")(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr);
+  Symbol<decltype(&nvrtcCreateProgram)>(lib, "nvrtcCreateProgram")(&program, text.c_str(), "kernel.cu", 0, nullptr,
+                                                                   nullptr);
   const char* options[] = {target.c_str(), "-lineinfo", "-default-device", "-std=c++17", "-I" WW_CUDA_ROOT "/include"};
   const auto result = Symbol<decltype(&nvrtcCompileProgram)>(lib, "nvrtcCompileProgram")(program, 5, options);
   size_t size = 0;
@@ -72,8 +73,8 @@ uint64_t SimKit::Allocate(std::string_view name, size_t bytes, const AllocationO
   return *address;
 }
 
-Machine SimKit::PrepareRaw(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, RunOptions run,
-                           const std::vector<std::byte>& parameters) {
+Machine SimKit::PrepareRaw(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared,
+                           RunOptions run, const std::vector<std::byte>& parameters) {
   if (!run.print) run.print = [this](std::string_view text) { printed += text; };
   Launch launch{kernel, grid, block, dynamic_shared, parameters};
   auto machine = Machine::Create(program_, memory_, launch, std::move(run));

@@ -13,7 +13,8 @@
 
 namespace warpwright::sim {
 
-// PTX with .loc directives; ends the process with NVRTC's log where it does not compile. The file is called "kernel.cu".
+// PTX with .loc directives; ends the process with NVRTC's log where it does not compile. The file is called
+// "kernel.cu".
 std::string CompileToPtx(std::string_view source, std::string_view arch = "compute_90");
 
 // A buffer on the device with host access by element.
@@ -47,7 +48,8 @@ class SimKit {
   }
 
   template <typename... Args>
-  Machine Prepare(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, RunOptions run, Args... args) {
+  Machine Prepare(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, RunOptions run,
+                  Args... args) {
     const KernelInfo* info = program_.Find(kernel);
     std::vector<std::byte> bytes(info ? info->parameter_bytes : 0);
     size_t k = 0;
@@ -72,14 +74,15 @@ class SimKit {
 
  private:
   uint64_t Allocate(std::string_view name, size_t bytes, const AllocationOptions& allocation);
-  Machine PrepareRaw(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, RunOptions run,
-                     const std::vector<std::byte>& parameters);
+  Machine PrepareRaw(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared,
+                     RunOptions run, const std::vector<std::byte>& parameters);
   bool Finish(Machine& machine, core::Dim3 grid);
 
   template <typename T>
   static void Put(std::vector<std::byte>& bytes, const KernelInfo* info, size_t k, const T& value) {
     if (!info || k >= info->parameters.size()) return;
-    std::memcpy(bytes.data() + info->parameters[k].offset, &value, std::min<size_t>(sizeof(T), info->parameters[k].bytes));
+    std::memcpy(bytes.data() + info->parameters[k].offset, &value,
+                std::min<size_t>(sizeof(T), info->parameters[k].bytes));
   }
   template <typename T>
   static void Put(std::vector<std::byte>& bytes, const KernelInfo* info, size_t k, const Buffer<T>& buffer) {

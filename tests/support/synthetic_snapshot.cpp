@@ -7,7 +7,9 @@
 namespace warpwright::testing {
 namespace {
 
-std::string Ago(int seconds) { return base::FormatUtc(std::chrono::system_clock::now() - std::chrono::seconds(seconds)); }
+std::string Ago(int seconds) {
+  return base::FormatUtc(std::chrono::system_clock::now() - std::chrono::seconds(seconds));
+}
 
 service::JobSnapshot MakeJob(int64_t id, const char* kernel, const char* state) {
   service::JobSnapshot job;
@@ -23,7 +25,8 @@ service::JobSnapshot MakeJob(int64_t id, const char* kernel, const char* state) 
 
 void AddEnded(service::DaemonSnapshot& snapshot) {
   constexpr std::array kKernels = {"softmax", "gelu_half", "layernorm", "rope", "welford", "mandelbrot"};
-  constexpr std::array kOutcomes = {"improved", "unchanged", "improved", "refused", "improved", "error", "improved", "unchanged"};
+  constexpr std::array kOutcomes = {"improved", "unchanged", "improved", "refused",
+                                    "improved", "error",     "improved", "unchanged"};
   for (int i = 0; i < 40; ++i) {
     service::JobSnapshot job = MakeJob(100 - i, kKernels[static_cast<size_t>(i) % kKernels.size()], "done");
     job.outcome = kOutcomes[static_cast<size_t>(i) % kOutcomes.size()];
@@ -36,7 +39,9 @@ void AddEnded(service::DaemonSnapshot& snapshot) {
       job.branch = "warpwright/" + job.kernel;
       if (i % 4 == 0) job.pull_request_url = "https://github.com/acme/kernels/pull/" + std::to_string(90 - i);
     } else {
-      job.message = job.outcome == "refused" ? "the launcher calls cublasSgemm, which cannot be recorded" : job.outcome == "error" ? "the worker ended before it answered: signal 9" : "no improvement in 10 rounds";
+      job.message = job.outcome == "refused" ? "the launcher calls cublasSgemm, which cannot be recorded"
+                    : job.outcome == "error" ? "the worker ended before it answered: signal 9"
+                                             : "no improvement in 10 rounds";
     }
     job.trajectory_task = job.outcome == "error" ? 0 : 1;
     snapshot.jobs.push_back(std::move(job));
@@ -71,7 +76,9 @@ service::DaemonSnapshot IdleSnapshot() {
 
 service::DaemonSnapshot BusySnapshot() {
   service::DaemonSnapshot snapshot = IdleSnapshot();
-  for (const auto& [id, kernel] : std::array<std::pair<int64_t, const char*>, 3>{{{125, "row_sum"}, {124, "dequantize_q4"}, {123, "rope"}}}) snapshot.jobs.push_back(MakeJob(id, kernel, "queued"));
+  for (const auto& [id, kernel] :
+       std::array<std::pair<int64_t, const char*>, 3>{{{125, "row_sum"}, {124, "dequantize_q4"}, {123, "rope"}}})
+    snapshot.jobs.push_back(MakeJob(id, kernel, "queued"));
   service::JobSnapshot running = MakeJob(120, "layernorm_forward", "running");
   running.device = "cuda:0";
   running.started = Ago(412);
@@ -88,21 +95,29 @@ service::DaemonSnapshot BusySnapshot() {
   waiting.message = "10 of 10 pull requests are open: merge or close one";
   snapshot.jobs.push_back(waiting);
   AddEnded(snapshot);
-  snapshot.repositories = {MakeRepository("acme/kernels", 3), MakeRepository("acme/attention", 10), MakeRepository("lab/stencils", 0)};
+  snapshot.repositories = {MakeRepository("acme/kernels", 3), MakeRepository("acme/attention", 10),
+                           MakeRepository("lab/stencils", 0)};
   snapshot.repositories[1].ignored = {"legacy_scan", "old_gemm"};
   snapshot.repositories[2].last_error = "resolve address for git.lab.example: Name or service not known";
   snapshot.counters = {{"jobs_total", {{"improved", 41}, {"unchanged", 60}, {"refused", 9}, {"error", 3}}},
                        {"deliveries_total", {{"accepted", 1200}, {"seen", 4}}},
                        {"ref_moves_total", {{"acme/kernels", 71}}}};
-  snapshot.gauges = {{"queue_depth", 3}, {"resident_bytes", 41e6}, {"last_success_timestamp_seconds", 1.7953e9}, {"deliveries_waiting", 0}};
-  snapshot.spend = {{"gpu_minutes_today", 137.4}, {"gpu_minutes_total", 9120}, {"model_dollars_today", 1.234}, {"model_dollars_total", 88.1}};
+  snapshot.gauges = {{"queue_depth", 3},
+                     {"resident_bytes", 41e6},
+                     {"last_success_timestamp_seconds", 1.7953e9},
+                     {"deliveries_waiting", 0}};
+  snapshot.spend = {{"gpu_minutes_today", 137.4},
+                    {"gpu_minutes_total", 9120},
+                    {"model_dollars_today", 1.234},
+                    {"model_dollars_total", 88.1}};
   snapshot.experiences = 4312;
   return snapshot;
 }
 
 service::DaemonSnapshot SnapshotOf(const std::string& text) {
   service::DaemonSnapshot snapshot = BusySnapshot();
-  for (service::JobSnapshot& job : snapshot.jobs) job.repository = job.kernel = job.message = job.device = job.branch = job.progress = job.pull_request_url = text;
+  for (service::JobSnapshot& job : snapshot.jobs)
+    job.repository = job.kernel = job.message = job.device = job.branch = job.progress = job.pull_request_url = text;
   for (service::RepositorySnapshot& repository : snapshot.repositories) {
     repository.name = repository.url = repository.last_error = text;
     repository.tips = {{text, text}};

@@ -20,7 +20,9 @@ class TempRepository {
     Git({"config", "user.email", "test@example.org"});
   }
   const std::filesystem::path& path() const { return folder_.path(); }
-  void Write(const std::string& file, const std::string& text) { ASSERT_TRUE(base::WriteFileAtomically(path() / file, text)); }
+  void Write(const std::string& file, const std::string& text) {
+    ASSERT_TRUE(base::WriteFileAtomically(path() / file, text));
+  }
   // Adds everything and returns the new commit's id.
   std::string Commit(const std::string& message) {
     Git({"add", "-A"});

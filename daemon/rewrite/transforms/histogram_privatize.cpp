@@ -35,7 +35,8 @@ struct HistogramForm {
 using HistogramOutcome = std::variant<HistogramForm, core::RewriteRefusal>;
 
 // Values of an expression lie in [0, bound). Negative indices would be faults of the original too.
-std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const source::Node& expression, int depth = 0) {
+std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const source::Node& expression,
+                               int depth = 0) {
   if (depth > 8) return std::nullopt;
   const source::Node& node = source::StripCasts(expression);
   if (source::IsLoad(node)) {
@@ -67,7 +68,8 @@ std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const s
       for (size_t side : {0, 1}) {  // min(x, bins - 1)
         const source::Node& limit = source::StripCasts(node[side]);
         if (const auto value = analysis.Fold(limit)) return Bins{*value + 1, nullptr};
-        if (limit.Is(source::NodeKind::kBinary, "-") && analysis.Fold(limit[1]) == 1) return Bins{std::nullopt, &limit[0]};
+        if (limit.Is(source::NodeKind::kBinary, "-") && analysis.Fold(limit[1]) == 1)
+          return Bins{std::nullopt, &limit[0]};
       }
       return a ? a : b;
     }
@@ -129,7 +131,8 @@ std::optional<core::RewriteRefusal> FindObstacle(const KernelSite& site, const H
     if (collective) refusal = Refuse(fmt::format("{} couples the threads", node.name), node.line);
   };
   source::ForEach(*site.function().body, [&](const source::Node& node) {
-    if (form.element.guard && form.element.guard->returns_early && source::Contains(*form.element.guard->statement, node))
+    if (form.element.guard && form.element.guard->returns_early &&
+        source::Contains(*form.element.guard->statement, node))
       return;
     check(node);
   });
@@ -178,18 +181,18 @@ HistogramOutcome RecognizeHistogram(const KernelSite& site) {
 
   form.type = source::ElementSpelling(*form.counts);
   const auto dtype = source::ElementTypeOf(clang_getCursorType(form.counts->cursor));
-  if (!dtype || (*dtype != core::DType::kI32 && *dtype != core::DType::kU32 && *dtype != core::DType::kI64 && *dtype != core::DType::kF32))
+  if (!dtype || (*dtype != core::DType::kI32 && *dtype != core::DType::kU32 && *dtype != core::DType::kI64 &&
+                 *dtype != core::DType::kF32))
     return Refuse(fmt::format("counts of type {} have no atomics in shared memory", form.type), form.call->line);
   form.bytes = static_cast<int64_t>(core::SizeOf(*dtype));
 
   // The bin: &counts[bin] or counts + bin.
   const source::Node& pointer = (*form.call)[0];
-  if (pointer.Is(source::NodeKind::kUnary, "&") && pointer[0].Is(source::NodeKind::kSubscript) && pointer[0][0].Is(source::NodeKind::kName))
+  if (pointer.Is(source::NodeKind::kUnary, "&") && pointer[0].Is(source::NodeKind::kSubscript) &&
+      pointer[0][0].Is(source::NodeKind::kName))
     form.bin = &pointer[0][1];
-  else if (pointer.Is(source::NodeKind::kBinary, "+") && pointer[0].Is(source::NodeKind::kName))
-    form.bin = &pointer[1];
-  else
-    return Refuse("the address of the count cannot be followed", form.call->line);
+  else if (pointer.Is(source::NodeKind::kBinary, "+") && pointer[0].Is(source::NodeKind::kName)) form.bin = &pointer[1];
+  else return Refuse("the address of the count cannot be followed", form.call->line);
   if (!analysis.DependsOn(*form.bin).memory) return Refuse("the bin does not come from the data", form.call->line);
 
   auto bins = BoundFromGuard(analysis, form);
@@ -243,24 +246,26 @@ std::string Kernel(const source::Ast& ast, const KernelSite& site, const Histogr
 
 // The launch with shared memory by the number of bins, and the original for more bins than fit.
 std::optional<core::RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const HistogramForm& form,
-                                              const std::string& name, Edits& edits) {
+                                                    const std::string& name, Edits& edits) {
   for (const LaunchSite& launch : site.launches) {
     const source::Node& node = *launch.launch;
     const source::SyntaxFunction& host = launch.host->syntax;
     const auto bins = HostText(site, launch, *form.bins.expression);
     if (!bins) return Refuse("the number of bins is not known at the launch", node.line);
-    if (!node[source::kLaunchShared].Is(source::NodeKind::kEmpty) && launch.host->analysis.Fold(node[source::kLaunchShared]) != 0)
+    if (!node[source::kLaunchShared].Is(source::NodeKind::kEmpty) &&
+        launch.host->analysis.Fold(node[source::kLaunchShared]) != 0)
       return Refuse("the launch uses dynamic shared memory already", node.line);
-    if (!node.parent->Is(source::NodeKind::kBlock)) return Refuse("the launch is not a statement of its own", node.line);
+    if (!node.parent->Is(source::NodeKind::kBlock))
+      return Refuse("the launch is not a statement of its own", node.line);
     const bool atom = bins->find(' ') == std::string::npos;
     const std::string bytes = fmt::format("{} * sizeof({})", atom ? *bins : "(" + *bins + ")", form.type);
     Edits inside;
     if (node[source::kLaunchShared].Is(source::NodeKind::kEmpty))
       inside.Insert(node[source::kLaunchBlock].end, ", " + bytes);
-    else
-      inside.Replace(node[source::kLaunchShared], bytes);
+    else inside.Replace(node[source::kLaunchShared], bytes);
     const std::string grid(host.Text(node[source::kLaunchGrid]));
-    inside.Replace(node[source::kLaunchGrid], fmt::format("({} + {}) / {}", grid, kElementsPerThread - 1, kElementsPerThread));
+    inside.Replace(node[source::kLaunchGrid],
+                   fmt::format("({} + {}) / {}", grid, kElementsPerThread - 1, kElementsPerThread));
     std::string shared = inside.ApplyWithin(host.text, node.begin, node.end).value_or("");
     shared.replace(shared.find(site.function().name), site.function().name.size(), name);
     const std::string indent = IndentAt(site.text, node.begin);

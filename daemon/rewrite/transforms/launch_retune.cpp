@@ -32,7 +32,8 @@ std::optional<source::TextRange> MacroLiteral(const source::Ast& ast, std::strin
   return found;
 }
 
-ConstantOutcome FindConstant(const source::Ast& ast, const LaunchSite& site, const source::Node& expression, int depth = 0) {
+ConstantOutcome FindConstant(const source::Ast& ast, const LaunchSite& site, const source::Node& expression,
+                             int depth = 0) {
   const source::Node& node = source::StripCasts(expression);
   const auto value = site.host->analysis.Fold(node);
   const auto refuse = [&] {
@@ -70,14 +71,14 @@ ConstantOutcome FindConstant(const source::Ast& ast, const LaunchSite& site, con
 }
 
 // Uses of the constant that must not change with it.
-std::optional<core::RewriteRefusal> FindForeignUse(const source::Ast& ast, const KernelSite& site, const LaunchSite& launch,
-                                             const BlockConstant& constant) {
+std::optional<core::RewriteRefusal> FindForeignUse(const source::Ast& ast, const KernelSite& site,
+                                                   const LaunchSite& launch, const BlockConstant& constant) {
   for (const std::string& symbol : constant.locals) {
     for (const source::Node* use : launch.host->analysis.Find(symbol)->uses) {
       for (const source::Node* at = use; at != nullptr; at = at->parent) {
         const bool other =
             at->Is(source::NodeKind::kLaunch) && std::none_of(site.launches.begin(), site.launches.end(),
-                                                      [&](const LaunchSite& own) { return own.launch == at; });
+                                                              [&](const LaunchSite& own) { return own.launch == at; });
         if (other)
           return Refuse(fmt::format("{} launches {} with the same block size", launch.host->syntax.name, at->name),
                         at->line);
@@ -164,7 +165,7 @@ void ChangeSharedLiterals(const LaunchSite& site, int64_t from, int64_t to, Edit
 
 // The grid's axis is computed from the block size, or is made to follow.
 std::optional<core::RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSite& launch, size_t axis,
-                                         const BlockConstant& constant, int64_t to, Edits& edits) {
+                                               const BlockConstant& constant, int64_t to, Edits& edits) {
   const std::string name(1, "xyz"[axis]);
   const bool needed = NeedsWholeGrid(site, name);
   const auto grid = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
@@ -179,7 +180,8 @@ std::optional<core::RewriteRefusal> FollowGrid(const KernelSite& site, const Lau
   follows |= block.Is(source::NodeKind::kName) && depends.On(block.symbol);
   source::ForEach(*grid->expression, [&](const source::Node& node) {
     follows |= !constant.global.empty() && MentionsToken(launch.host->syntax.Text(node), constant.global);
-    const source::Node* definition = node.Is(source::NodeKind::kName) ? launch.host->analysis.Definition(node.symbol) : nullptr;
+    const source::Node* definition =
+        node.Is(source::NodeKind::kName) ? launch.host->analysis.Definition(node.symbol) : nullptr;
     follows |= definition != nullptr && !constant.global.empty() &&
                MentionsToken(launch.host->syntax.Text(*definition), constant.global);
   });

@@ -29,8 +29,8 @@ bool AcceptsConst(const KernelSite& site, const std::string& symbol) {
     return target && target->base == symbol;
   };
   source::ForEach(*site.function().body, [&](const source::Node& node) {
-    const bool makes_pointer =
-        (node.Is(source::NodeKind::kVariable) && node.size() == 1) || (node.Is(source::NodeKind::kCast) && node.size() == 1);
+    const bool makes_pointer = (node.Is(source::NodeKind::kVariable) && node.size() == 1) ||
+                               (node.Is(source::NodeKind::kCast) && node.size() == 1);
     if (!makes_pointer || !derives(node[0])) return;
     const CXType type = clang_getCanonicalType(clang_getCursorType(node.cursor));
     if (type.kind == CXType_Pointer && clang_isConstQualifiedType(clang_getPointeeType(type)) == 0) accepts = false;
@@ -64,7 +64,7 @@ Pointers Classify(const KernelSite& site) {
 
 // The launch hands the same array to a pointer that is read and to one that is written.
 std::optional<core::RewriteRefusal> FindAlias(const std::vector<LaunchSite>& launches, const Pointers& pointers,
-                                        const source::SyntaxFunction& kernel) {
+                                              const source::SyntaxFunction& kernel) {
   for (const LaunchSite& site : launches) {
     const auto base = [&](size_t i) -> std::string {
       if (source::kLaunchArguments + i >= site.launch->size()) return "";
@@ -94,7 +94,7 @@ void Qualify(std::string_view text, uint32_t begin, uint32_t end, const std::str
 
 // Other declarations of the kernel in the file take the same qualifiers; one in a header cannot.
 std::optional<core::RewriteRefusal> QualifyDeclarations(const source::Ast& ast, const KernelSite& site,
-                                                  const std::vector<size_t>& chosen, Edits& edits) {
+                                                        const std::vector<size_t>& chosen, Edits& edits) {
   std::optional<core::RewriteRefusal> refusal;
   const CXCursor definition = site.function().cursor;
   source::ast::ForEachDescendant(ast.root(), [&](CXCursor cursor) {

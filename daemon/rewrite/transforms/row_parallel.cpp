@@ -99,10 +99,8 @@ class RowParallelWriter {
       const auto blank = [&](uint32_t from, uint32_t to) {
         return kernel_.text.substr(from, to - from).find_first_not_of(" \t\r\n") == std::string_view::npos;
       };
-      if (blank(begin, unused->begin) && blank(unused->end, end))
-        edits_.Replace(begin, end, "");
-      else
-        edits_.Replace(*unused, "");
+      if (blank(begin, unused->begin) && blank(unused->end, end)) edits_.Replace(begin, end, "");
+      else edits_.Replace(*unused, "");
     }
   }
 
@@ -111,8 +109,8 @@ class RowParallelWriter {
     const source::Node& node = *loop.loop;
     const auto text = [&](const source::Node& part) { return std::string(kernel_.Text(part)); };
     const auto grouped = [&](const source::Node& part) {
-      const bool simple = part.Is(source::NodeKind::kName) || part.Is(source::NodeKind::kInteger) || part.Is(source::NodeKind::kMember) ||
-                          part.Is(source::NodeKind::kCall);
+      const bool simple = part.Is(source::NodeKind::kName) || part.Is(source::NodeKind::kInteger) ||
+                          part.Is(source::NodeKind::kMember) || part.Is(source::NodeKind::kCall);
       return simple ? text(part) : "(" + text(part) + ")";
     };
     const std::string step =
@@ -138,8 +136,7 @@ class RowParallelWriter {
       }
       if (reduction.index_name.empty())
         behind += fmt::format("\n{}{} = {}({});", indent, reduction.name, helper, reduction.name);
-      else
-        behind += fmt::format("\n{}{}({}, {});", indent, helper, reduction.name, reduction.index_name);
+      else behind += fmt::format("\n{}{}({}, {});", indent, helper, reduction.name, reduction.index_name);
     }
     if (!behind.empty()) around_[&node].behind = behind;
   }
@@ -182,7 +179,8 @@ class RowParallelWriter {
     const double neutral = reduction.kind == ReductionKind::kProduct ? 1 : 0;
     const source::Node* inner = &loop;
     for (const source::Node* outer = loop.parent; outer != nullptr; inner = outer, outer = outer->parent) {
-      if (outer->Is(source::NodeKind::kFor) || outer->Is(source::NodeKind::kWhile) || outer->Is(source::NodeKind::kDo)) {
+      if (outer->Is(source::NodeKind::kFor) || outer->Is(source::NodeKind::kWhile) ||
+          outer->Is(source::NodeKind::kDo)) {
         if (outer != plan_.row_loop) return false;
       }
       if (!outer->Is(source::NodeKind::kBlock)) continue;
@@ -209,8 +207,8 @@ class RowParallelWriter {
     const bool writes = std::any_of(info->writes.begin(), info->writes.end(),
                                     [&](const source::Node* write) { return source::Contains(statement, *write); });
     if (!writes) return std::nullopt;
-    const bool plain =
-        statement.Is(source::NodeKind::kAssign, "=") && statement[0].Is(source::NodeKind::kName) && statement[0].symbol == symbol;
+    const bool plain = statement.Is(source::NodeKind::kAssign, "=") && statement[0].Is(source::NodeKind::kName) &&
+                       statement[0].symbol == symbol;
     return plain ? &statement[1] : nullptr;
   }
 
@@ -250,7 +248,9 @@ class RowParallelWriter {
   }
 
   std::optional<core::RewriteRefusal> EditLaunch(const LaunchSite& launch, Edits& file) const {
-    const auto at = [](const source::Node& node, std::string reason) { return RefuseAt(node.line, std::move(reason)).value(); };
+    const auto at = [](const source::Node& node, std::string reason) {
+      return RefuseAt(node.line, std::move(reason)).value();
+    };
     const auto rows = HostText(site_, launch, *plan_.row_bound);
     if (!rows) {
       return at(*plan_.row_bound,

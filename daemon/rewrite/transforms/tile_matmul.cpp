@@ -117,11 +117,13 @@ class TileWriter {
 
   std::string Text(const source::Node& node) const { return std::string(kernel_.Text(node)); }
   std::string Grouped(const source::Node& node) const {
-    const bool simple = node.Is(source::NodeKind::kName) || node.Is(source::NodeKind::kInteger) || node.Is(source::NodeKind::kMember) ||
-                        node.Is(source::NodeKind::kCall) || node.Is(source::NodeKind::kSubscript);
+    const bool simple = node.Is(source::NodeKind::kName) || node.Is(source::NodeKind::kInteger) ||
+                        node.Is(source::NodeKind::kMember) || node.Is(source::NodeKind::kCall) ||
+                        node.Is(source::NodeKind::kSubscript);
     const std::string text = Text(node);
-    return simple || (text.starts_with("(") && text.ends_with(")") && !node.Is(source::NodeKind::kCast)) ? text
-                                                                                                 : "(" + text + ")";
+    return simple || (text.starts_with("(") && text.ends_with(")") && !node.Is(source::NodeKind::kCast))
+               ? text
+               : "(" + text + ")";
   }
   std::string Bound(const ResultAxis& axis) const {
     if (axis.bound.size() == 1) return Text(*axis.bound[0]);
@@ -131,7 +133,8 @@ class TileWriter {
   }
   std::string Limit(const ResultAxis& axis) const {
     const bool simple = axis.bound.size() > 1 || axis.bound[0]->Is(source::NodeKind::kName) ||
-                        axis.bound[0]->Is(source::NodeKind::kInteger) || axis.bound[0]->Is(source::NodeKind::kBinary, "*") ||
+                        axis.bound[0]->Is(source::NodeKind::kInteger) ||
+                        axis.bound[0]->Is(source::NodeKind::kBinary, "*") ||
                         axis.bound[0]->Is(source::NodeKind::kMember);
     return fmt::format("{} < {}", axis.name(), simple ? Bound(axis) : "(" + Bound(axis) + ")");
   }
@@ -188,14 +191,17 @@ class TileWriter {
     for (const auto* more : {&plan_.left.factors, &plan_.left.declarations, &plan_.right.factors,
                              &plan_.right.declarations, &plan_.row.bound, &plan_.col.bound, &plan_.varying})
       users.insert(users.end(), more->begin(), more->end());
-    for (const source::BoundsGuard::Limit& limit : plan_.uniform_limits) users.insert(users.end(), {limit.index, limit.bound});
+    for (const source::BoundsGuard::Limit& limit : plan_.uniform_limits)
+      users.insert(users.end(), {limit.index, limit.bound});
     users.insert(users.end(), {plan_.loop.start, plan_.loop.bound});
     if (plan_.start != nullptr) users.push_back(plan_.start);
     users.insert(users.end(), plan_.moves.begin(), plan_.moves.end());
     std::vector<const source::Node*> needed = NeededDeclarations(*site_.kernel, users, plan_.uniform);
     needed.insert(needed.end(), plan_.moves.begin(), plan_.moves.end());
-    std::stable_sort(needed.begin(), needed.end(), [](const source::Node* a, const source::Node* b) { return a->begin < b->begin; });
-    for (const source::Node* node : needed) Copied(1, node->Is(source::NodeKind::kVariable) ? Declaration(*node) : Text(*node) + ";");
+    std::stable_sort(needed.begin(), needed.end(),
+                     [](const source::Node* a, const source::Node* b) { return a->begin < b->begin; });
+    for (const source::Node* node : needed)
+      Copied(1, node->Is(source::NodeKind::kVariable) ? Declaration(*node) : Text(*node) + ";");
     for (const source::BoundsGuard::Limit& limit : plan_.uniform_limits)
       Line(1, fmt::format("if ({} >= {}) return;", Grouped(*limit.index), Grouped(*limit.bound)));
   }
@@ -337,7 +343,8 @@ class TileWriter {
     Line(3, fmt::format("{} {} = {}[{}][{}];", SumType(), plan_.sum->name, sums_, m_, n_));
     for (const source::Node* statement : plan_.epilogue) {
       Edits edits;
-      for (const source::Node* exit : source::Collect(*statement, source::NodeKind::kReturn)) edits.Replace(*exit, "continue");
+      for (const source::Node* exit : source::Collect(*statement, source::NodeKind::kReturn))
+        edits.Replace(*exit, "continue");
       const uint32_t end = StatementEnd(kernel_, *statement);
       auto text = edits.ApplyWithin(kernel_.text, statement->begin, end);
       Copied(3, text ? *text : Text(*statement));

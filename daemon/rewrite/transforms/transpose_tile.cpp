@@ -14,12 +14,12 @@ namespace {
 // One of the two indices of the kernel: int x = blockIdx.x * blockDim.x + threadIdx.x, bounded by x < W.
 struct Index {
   const source::Node* variable = nullptr;  // kVariable
-  char axis = 'x';                 // of blockIdx
+  char axis = 'x';                         // of blockIdx
   const source::Node* bound = nullptr;
 };
 
 struct TransposeForm {
-  Index column, row;            // of the input: in[row * W + column]
+  Index column, row;                    // of the input: in[row * W + column]
   const source::Node* store = nullptr;  // the assignment
   const source::Node* load = nullptr;   // the access to the input
   const source::SyntaxParameter* in = nullptr;
@@ -34,9 +34,10 @@ std::optional<Index> AsIndex(const source::FunctionAnalysis& analysis, const sou
   for (const char axis : {'x', 'y'}) {
     const std::string thread = std::string("threadIdx.") + axis, block = std::string("blockIdx.") + axis;
     const auto by_thread = value.Coefficient(thread), by_block = value.Coefficient(block);
-    const bool global = by_thread && by_block && *by_thread == source::Polynomial::Constant(1) && *by_block != source::Polynomial() &&
-                        (by_block->constant() || *by_block == source::Polynomial::Symbol(std::string("blockDim.") + axis)) &&
-                        value.Without(thread).Without(block) == source::Polynomial();
+    const bool global =
+        by_thread && by_block && *by_thread == source::Polynomial::Constant(1) && *by_block != source::Polynomial() &&
+        (by_block->constant() || *by_block == source::Polynomial::Symbol(std::string("blockDim.") + axis)) &&
+        value.Without(thread).Without(block) == source::Polynomial();
     if (global) return Index{&variable, axis, nullptr};
   }
   return std::nullopt;
@@ -63,10 +64,8 @@ TransposeOutcome RecognizeTranspose(const KernelSite& site) {
     if (statement.Is(source::NodeKind::kDeclaration)) {
       for (const auto& variable : statement.children) {
         const auto index = variable->size() == 1 ? AsIndex(analysis, *variable) : std::nullopt;
-        if (index)
-          indices.push_back(*index);
-        else if (variable->size() != 1 || analysis.Definition(variable->symbol) == nullptr)
-          return false;
+        if (index) indices.push_back(*index);
+        else if (variable->size() != 1 || analysis.Definition(variable->symbol) == nullptr) return false;
       }
       return true;
     }
@@ -133,8 +132,8 @@ TransposeOutcome RecognizeTranspose(const KernelSite& site) {
 std::string LocalName(const TransposeForm& form, const KernelSite& site, std::string name) {
   const auto taken = [&] {
     const auto& parameters = site.function().parameters;
-    const bool parameter =
-        std::any_of(parameters.begin(), parameters.end(), [&](const source::SyntaxParameter& p) { return p.name == name; });
+    const bool parameter = std::any_of(parameters.begin(), parameters.end(),
+                                       [&](const source::SyntaxParameter& p) { return p.name == name; });
     bool used = false;
     for (const source::Node* part : {&(*form.store)[1], form.column.bound, form.row.bound})
       source::ForEach(*part, [&](const source::Node& node) {

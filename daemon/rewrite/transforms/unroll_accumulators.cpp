@@ -65,7 +65,8 @@ std::string Obstacle(const KernelSite& site, const source::CountedLoop& loop, in
 
 std::string FreshLocal(const KernelSite& site, const std::string& base) {
   std::set<std::string> taken;
-  for (const source::Token& token : source::Lex(site.text.substr(site.function().begin, site.function().end - site.function().begin)))
+  for (const source::Token& token :
+       source::Lex(site.text.substr(site.function().begin, site.function().end - site.function().begin)))
     taken.insert(std::string(token.text));
   std::string name = base;
   for (int i = 2; taken.contains(name); ++i) name = base + std::to_string(i);

@@ -23,7 +23,7 @@ constexpr int64_t kLongestLoop = 8;  // iterations per element, beyond which mem
 
 struct PackedArray {
   const source::SyntaxParameter* parameter = nullptr;
-  std::string element;         // "float", "T"
+  std::string element;               // "float", "T"
   std::optional<core::DType> dtype;  // none: depends on a template parameter
   bool loaded = false, stored = false;
   std::vector<const source::Node*> accesses;
@@ -77,7 +77,8 @@ const source::Node* ConditionOf(const source::Node& access, const ElementwiseFor
         (parent.Is(source::NodeKind::kConditional) && node != &parent[source::kIfCondition]) ||
         (parent.Is(source::NodeKind::kBinary) && (parent.name == "&&" || parent.name == "||") && node == &parent[1]);
     if (conditional) return &parent[0];
-    if (parent.Is(source::NodeKind::kFor) || parent.Is(source::NodeKind::kWhile) || parent.Is(source::NodeKind::kDo)) return &parent;
+    if (parent.Is(source::NodeKind::kFor) || parent.Is(source::NodeKind::kWhile) || parent.Is(source::NodeKind::kDo))
+      return &parent;
   }
   return nullptr;
 }
@@ -92,7 +93,8 @@ bool IsStoredBefore(const source::Access& access, const std::vector<source::Acce
 }
 
 // Is the pointer itself looked at (`bias != nullptr`), and not only what it points at?
-bool TestsPointer(const source::Node& condition, const std::string& symbol, const std::vector<source::Access>& accesses) {
+bool TestsPointer(const source::Node& condition, const std::string& symbol,
+                  const std::vector<source::Access>& accesses) {
   bool tests = false;
   source::ForEach(condition, [&](const source::Node& node) {
     if (!node.Is(source::NodeKind::kName) || node.symbol != symbol) return;
@@ -111,8 +113,8 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
   // In the grid-stride form the loop's variable is start + step * iteration.
   const auto is_element = [&](const source::Polynomial& index) {
     if (!form.stride_loop) return index == element;
-    return index ==
-           element + analysis.Index(*form.stride_loop->step) * source::Polynomial::Symbol(form.stride_loop->variable + "#");
+    return index == element + analysis.Index(*form.stride_loop->step) *
+                                  source::Polynomial::Symbol(form.stride_loop->variable + "#");
   };
   std::set<std::string> unresolved;
   std::map<std::string, std::vector<source::Access>> by_base;
@@ -156,7 +158,8 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
           return Refuse(fmt::format("{} is written under a condition", parameter.name), access.node->line);
         // Loading what the original would not have loaded is safe where only data decides, for then the element exists.
         packable &= analysis.DependsOn(*condition).memory &&
-                    !TestsPointer(*condition, parameter.symbol, found->second) && !condition->Is(source::NodeKind::kFor);
+                    !TestsPointer(*condition, parameter.symbol, found->second) &&
+                    !condition->Is(source::NodeKind::kFor);
       } else {
         always = true;  // the element is touched in any case
       }
@@ -179,14 +182,16 @@ std::optional<std::vector<core::DType>> InstancesOf(const KernelSite& site, cons
   const size_t position = static_cast<size_t>(array.parameter - site.function().parameters.data());
   for (const LaunchSite& launch : site.launches) {
     if (source::kLaunchArguments + position >= launch.launch->size()) return std::nullopt;
-    const auto dtype = source::ElementTypeOf(clang_getCursorType((*launch.launch)[source::kLaunchArguments + position].cursor));
+    const auto dtype =
+        source::ElementTypeOf(clang_getCursorType((*launch.launch)[source::kLaunchArguments + position].cursor));
     if (!dtype) return std::nullopt;
     dtypes.push_back(*dtype);
   }
   return dtypes;
 }
 
-std::optional<core::RewriteRefusal> CheckWidth(const KernelSite& site, const std::vector<PackedArray>& arrays, int width) {
+std::optional<core::RewriteRefusal> CheckWidth(const KernelSite& site, const std::vector<PackedArray>& arrays,
+                                               int width) {
   for (const PackedArray& array : arrays) {
     const auto dtypes = InstancesOf(site, array);
     if (!dtypes && width > 4)
@@ -201,8 +206,8 @@ std::optional<core::RewriteRefusal> CheckWidth(const KernelSite& site, const std
 
 class Emitter {
  public:
-  Emitter(const source::Ast& ast, const KernelSite& site, const ElementwiseForm& form, const std::vector<PackedArray>& arrays,
-          int width)
+  Emitter(const source::Ast& ast, const KernelSite& site, const ElementwiseForm& form,
+          const std::vector<PackedArray>& arrays, int width)
       : ast_(ast), site_(site), form_(form), arrays_(arrays), width_(width) {
     vector_ = PackTypeName();
     first_ = FreshName(ast, "first");
@@ -307,7 +312,8 @@ class Emitter {
       return found;
     };
     return std::any_of(form_.prefix.begin(), form_.prefix.end(), [&](const source::Node* s) { return uses(*s); }) ||
-           std::any_of(form_.statements.begin(), form_.statements.end(), [&](const source::Node* s) { return uses(*s); });
+           std::any_of(form_.statements.begin(), form_.statements.end(),
+                       [&](const source::Node* s) { return uses(*s); });
   }
 
   std::string Branches() const {
@@ -379,7 +385,8 @@ core::RewriteOutcome ApplyVectorizeElementwise(const source::Ast& ast, const cor
 }  // namespace
 
 Transform VectorizeElementwiseTransform() {
-  return {.id = "vectorize_elementwise", .parameters = {{"width", {"4", "2", "8"}}}, .apply = ApplyVectorizeElementwise};
+  return {
+      .id = "vectorize_elementwise", .parameters = {{"width", {"4", "2", "8"}}}, .apply = ApplyVectorizeElementwise};
 }
 
 }  // namespace warpwright::rewrite

@@ -35,12 +35,14 @@ void FillPattern(AddressPattern& p, const uint64_t* address, uint32_t mask, uint
     if (l != first) increasing &= delta - previous >= static_cast<int64_t>(bytes);
     previous = delta;
   }
-  // Deltas that are multiples of some power of two up to a sector cannot carry the phase's lower bits into another sector.
+  // Deltas that are multiples of some power of two up to a sector cannot carry the phase's lower bits into another
+  // sector.
   const uint64_t cell = std::min<uint64_t>(32, p.alignment & -p.alignment);
   p.phase_mask = p.alignment == 0 ? 96 : 127 & ~(static_cast<uint32_t>(cell) - 1);
   const int lanes = std::popcount(mask);
-  p.kind = uniform ? AddressPattern::Kind::kUniform
-           : contiguous ? AddressPattern::Kind::kContiguous : AddressPattern::Kind::kGeneral;
+  p.kind = uniform      ? AddressPattern::Kind::kUniform
+           : contiguous ? AddressPattern::Kind::kContiguous
+                        : AddressPattern::Kind::kGeneral;
   if (lanes == 1) p.kind = AddressPattern::Kind::kUniform;
   p.overlaps = false;
   if (!increasing) {
@@ -96,7 +98,8 @@ void FindLines(const AddressPattern& p, uint32_t phase, AddressPattern::Lines& o
   }
 }
 
-// Accesses of up to 4 bytes go in one pass if no bank has two different words; 8 bytes go by half warps, 16 by quarter warps.
+// Accesses of up to 4 bytes go in one pass if no bank has two different words; 8 bytes go by half warps, 16 by quarter
+// warps.
 void CountWavefronts(AddressPattern& p, uint64_t first_address, uint32_t bytes, bool atomic) {
   p.shared_phase = static_cast<uint32_t>(first_address & 3);
   const uint32_t lanes_per_pass = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
@@ -154,7 +157,8 @@ uint32_t CountCollisions(const AddressPattern& p) {
 }
 
 void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes, bool write) {
-  // 4-byte words interleaved by lane: a word of 32 lanes is 4 sectors. The place repeats every 64 K warps; only reuse matters.
+  // 4-byte words interleaved by lane: a word of 32 lanes is 4 sectors. The place repeats every 64 K warps; only reuse
+  // matters.
   const uint64_t warp = (c.block_index * c.warps.size() + c.warp->index) & 0xffff;
   const uint64_t base = (1ull << 58) + warp * (c.local_bytes / 4) * 4;
   uint64_t sectors[MemoryRequest::kMaxLines];
@@ -199,7 +203,8 @@ std::string Place(const Context& c, uint64_t address, Space space, uint32_t byte
   switch (space) {
     case Space::kShared: {
       const auto& names = c.kernel->shared_names;
-      auto next = std::upper_bound(names.begin(), names.end(), address, [](uint64_t a, const auto& n) { return a < n.first; });
+      auto next =
+          std::upper_bound(names.begin(), names.end(), address, [](uint64_t a, const auto& n) { return a < n.first; });
       if (next == names.begin()) return fmt::format("shared memory at offset {}", address);
       --next;
       return At(next->second, static_cast<int64_t>(address - next->first), bytes);
@@ -210,12 +215,15 @@ std::string Place(const Context& c, uint64_t address, Space space, uint32_t byte
   }
   const Allocation* near = c.memory->FindNearest(address);
   if (!near) return fmt::format("address {:#x}, where no buffer is", address);
-  return fmt::format("{} (buffer of {} bytes)", At(near->name, static_cast<int64_t>(address - near->base), bytes), near->bytes);
+  return fmt::format("{} (buffer of {} bytes)", At(near->name, static_cast<int64_t>(address - near->base), bytes),
+                     near->bytes);
 }
 
-const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, Space space,
-                                   AccessKind kind) {
-  const uint64_t size = space == Space::kShared ? c.shared_bytes : space == Space::kLocal ? c.local_bytes : c.parameter_bytes;
+const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes,
+                                   Space space, AccessKind kind) {
+  const uint64_t size = space == Space::kShared  ? c.shared_bytes
+                        : space == Space::kLocal ? c.local_bytes
+                                                 : c.parameter_bytes;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(c.mask >> l & 1) || (address[l] <= size && bytes <= size - address[l])) continue;
     const std::string_view name = space == Space::kShared ? "shared" : space == Space::kLocal ? "local" : "parameter";
@@ -227,19 +235,21 @@ const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint6
                        fmt::format("an {} in {} memory", Verb(kind), space == Space::kLocal ? "local" : "parameter"));
 }
 
-const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, Space space,
-                                  AccessKind kind) {
+const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes,
+                                  Space space, AccessKind kind) {
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(c.mask >> l & 1) || (address[l] & (bytes - 1)) == 0) continue;
-    return StopWithFault(c, i, core::Fault::Kind::kMisaligned, l,
-                         fmt::format("misaligned {} of {} bytes at {}", Verb(kind), bytes, Place(c, address[l], space, 1)));
+    return StopWithFault(
+        c, i, core::Fault::Kind::kMisaligned, l,
+        fmt::format("misaligned {} of {} bytes at {}", Verb(kind), bytes, Place(c, address[l], space, 1)));
   }
   return nullptr;
 }
 
 const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane) {
-  return StopWithFault(c, i, core::Fault::Kind::kReadOnlyWrite, lane,
-                       fmt::format("write to {}, which is read-only", Place(c, address, Space::kGlobal, AccessBytes(i))));
+  return StopWithFault(
+      c, i, core::Fault::Kind::kReadOnlyWrite, lane,
+      fmt::format("write to {}, which is read-only", Place(c, address, Space::kGlobal, AccessBytes(i))));
 }
 
 const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space) {
@@ -247,7 +257,8 @@ const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t 
                        fmt::format("read of {}, which was never written", Place(c, address, space, AccessBytes(i))));
 }
 
-std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind, int64_t* delta) {
+std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind,
+                        int64_t* delta) {
   std::byte* first = nullptr;
   for (uint32_t l = 0; l < kLanes; ++l) {
     delta[l] = 0;
@@ -285,23 +296,29 @@ std::string InstructionName(const Instruction& i) {
   switch (i.op) {
     case Op::kShuffle: return "shfl.sync";
     case Op::kVote: return "vote.sync";
-    case Op::kMatchAny: case Op::kMatchAll: return "match.sync";
+    case Op::kMatchAny:
+    case Op::kMatchAll: return "match.sync";
     case Op::kRedux: return "redux.sync";
     case Op::kWarpBarrier: return "__syncwarp";
-    case Op::kBarrier: case Op::kBarrierArrive: case Op::kBarrierReduce: return "barrier";
+    case Op::kBarrier:
+    case Op::kBarrierArrive:
+    case Op::kBarrierReduce: return "barrier";
     default: return "instruction";
   }
 }
 
 const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lane, uint32_t members) {
   return StopWithFault(c, i, core::Fault::Kind::kInactiveShuffle, lane,
-                       fmt::format("{} executed by lane {}, which is not in its member mask {:#010x}", InstructionName(*i), lane, members));
+                       fmt::format("{} executed by lane {}, which is not in its member mask {:#010x}",
+                                   InstructionName(*i), lane, members));
 }
 
-const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source, uint32_t members) {
+const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source,
+                                    uint32_t members) {
   return StopWithFault(
       c, i, core::Fault::Kind::kInactiveShuffle, lane,
-      fmt::format("shfl.sync: lane {} reads from lane {}, which does not take part (member mask {:#010x})", lane, source, members));
+      fmt::format("shfl.sync: lane {} reads from lane {}, which does not take part (member mask {:#010x})", lane,
+                  source, members));
 }
 
 const Instruction* StopWithText(Context& c, const Instruction* i, core::Fault::Kind kind) {

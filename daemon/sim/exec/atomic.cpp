@@ -17,7 +17,8 @@ float AddFloat(float a, float b, bool flush) {
   return flush ? Flush(r) : r;
 }
 
-// What memory holds afterwards. `global`: f32 additions in global memory flush subnormals, those in shared memory do not.
+// What memory holds afterwards. `global`: f32 additions in global memory flush subnormals, those in shared memory do
+// not.
 uint64_t Updated(const Instruction* i, uint64_t old, uint64_t b, uint64_t c, bool global) {
   const auto op = static_cast<AtomicOp>(i->mode);
   switch (op) {
@@ -28,7 +29,8 @@ uint64_t Updated(const Instruction* i, uint64_t old, uint64_t b, uint64_t c, boo
     case AtomicOp::kCas: return old == b ? c : old;
     case AtomicOp::kInc: return static_cast<uint32_t>(old) >= static_cast<uint32_t>(b) ? 0 : old + 1;
     case AtomicOp::kDec: return old == 0 || static_cast<uint32_t>(old) > static_cast<uint32_t>(b) ? b : old - 1;
-    case AtomicOp::kMin: case AtomicOp::kMax: {
+    case AtomicOp::kMin:
+    case AtomicOp::kMax: {
       bool less = old < b;
       if (i->type == Type::kS32) less = static_cast<int32_t>(old) < static_cast<int32_t>(b);
       if (i->type == Type::kS64) less = static_cast<int64_t>(old) < static_cast<int64_t>(b);

@@ -6,23 +6,33 @@ namespace {
 
 struct And {
   template <typename T>
-  static T Run(T a, T b) { return a & b; }
+  static T Run(T a, T b) {
+    return a & b;
+  }
 };
 struct Or {
   template <typename T>
-  static T Run(T a, T b) { return a | b; }
+  static T Run(T a, T b) {
+    return a | b;
+  }
 };
 struct Xor {
   template <typename T>
-  static T Run(T a, T b) { return a ^ b; }
+  static T Run(T a, T b) {
+    return a ^ b;
+  }
 };
 struct Not {
   template <typename T>
-  static T Run(T a) { return static_cast<T>(~a); }
+  static T Run(T a) {
+    return static_cast<T>(~a);
+  }
 };
 struct Cnot {
   template <typename T>
-  static T Run(T a) { return a == 0 ? 1 : 0; }
+  static T Run(T a) {
+    return a == 0 ? 1 : 0;
+  }
 };
 struct Shl {
   template <typename T>
@@ -197,7 +207,8 @@ struct Dp2a {
   }
 };
 
-// The table's bit (a << 2 | b << 1 | c) is the result for these bits; the sum of products is evaluated over the eight terms.
+// The table's bit (a << 2 | b << 1 | c) is the result for these bits; the sum of products is evaluated over the eight
+// terms.
 template <bool kFull>
 const Instruction* Lop3(Context& c, const Instruction* i) {
   uint32_t* d = Reg<uint32_t>(c, i->reg[0]);
@@ -256,7 +267,9 @@ HandlerPair SelectShift(const Instruction& in) {
                      : Of2<uint64_t, uint64_t, uint32_t, Shr>();
 }
 template <typename F>
-HandlerPair Word3() { return Of3<uint32_t, uint32_t, uint32_t, uint32_t, F>(); }
+HandlerPair Word3() {
+  return Of3<uint32_t, uint32_t, uint32_t, uint32_t, F>();
+}
 
 HandlerPair SelectPrmt(const Instruction& in) {
   switch (static_cast<PrmtMode>(in.mode)) {
@@ -289,10 +302,16 @@ HandlerPair SelectDot(const Instruction& in) {
 }
 HandlerPair SelectBfind(const Instruction& in) {
   switch (in.type) {
-    case Type::kU32: return in.wrap ? Of1<uint32_t, uint32_t, Bfind<uint32_t, true>>() : Of1<uint32_t, uint32_t, Bfind<uint32_t, false>>();
-    case Type::kS32: return in.wrap ? Of1<uint32_t, int32_t, Bfind<int32_t, true>>() : Of1<uint32_t, int32_t, Bfind<int32_t, false>>();
-    case Type::kU64: return in.wrap ? Of1<uint32_t, uint64_t, Bfind<uint64_t, true>>() : Of1<uint32_t, uint64_t, Bfind<uint64_t, false>>();
-    case Type::kS64: return in.wrap ? Of1<uint32_t, int64_t, Bfind<int64_t, true>>() : Of1<uint32_t, int64_t, Bfind<int64_t, false>>();
+    case Type::kU32:
+      return in.wrap ? Of1<uint32_t, uint32_t, Bfind<uint32_t, true>>()
+                     : Of1<uint32_t, uint32_t, Bfind<uint32_t, false>>();
+    case Type::kS32:
+      return in.wrap ? Of1<uint32_t, int32_t, Bfind<int32_t, true>>() : Of1<uint32_t, int32_t, Bfind<int32_t, false>>();
+    case Type::kU64:
+      return in.wrap ? Of1<uint32_t, uint64_t, Bfind<uint64_t, true>>()
+                     : Of1<uint32_t, uint64_t, Bfind<uint64_t, false>>();
+    case Type::kS64:
+      return in.wrap ? Of1<uint32_t, int64_t, Bfind<int64_t, true>>() : Of1<uint32_t, int64_t, Bfind<int64_t, false>>();
     default: return {};
   }
 }
@@ -307,7 +326,8 @@ HandlerPair SelectBits(const Instruction& in) {
     case Op::kXor: return Bitwise2<Xor>(in.type);
     case Op::kNot: return Bitwise1<Not>(in.type);
     case Op::kCnot: return Bitwise1<Cnot>(in.type);
-    case Op::kShl: case Op::kShr: return SelectShift(in);
+    case Op::kShl:
+    case Op::kShr: return SelectShift(in);
     case Op::kPopc: return wide ? Of1<uint32_t, uint64_t, Popc<uint64_t>>() : Of1<uint32_t, uint32_t, Popc<uint32_t>>();
     case Op::kClz: return wide ? Of1<uint32_t, uint64_t, Clz<uint64_t>>() : Of1<uint32_t, uint32_t, Clz<uint32_t>>();
     case Op::kBfind: return SelectBfind(in);
@@ -322,18 +342,23 @@ HandlerPair SelectBits(const Instruction& in) {
     case Op::kBfi:
       return wide ? HandlerPair{BfiLanes<uint64_t, false>, BfiLanes<uint64_t, true>}
                   : HandlerPair{BfiLanes<uint32_t, false>, BfiLanes<uint32_t, true>};
-    case Op::kBmsk: return in.wrap ? Of2<uint32_t, uint32_t, uint32_t, Bmsk<true>>() : Of2<uint32_t, uint32_t, uint32_t, Bmsk<false>>();
+    case Op::kBmsk:
+      return in.wrap ? Of2<uint32_t, uint32_t, uint32_t, Bmsk<true>>()
+                     : Of2<uint32_t, uint32_t, uint32_t, Bmsk<false>>();
     case Op::kSzext:
       if (in.type == Type::kS32)
-        return in.wrap ? Of2<int32_t, int32_t, uint32_t, Szext<true>>() : Of2<int32_t, int32_t, uint32_t, Szext<false>>();
-      return in.wrap ? Of2<uint32_t, uint32_t, uint32_t, Szext<true>>() : Of2<uint32_t, uint32_t, uint32_t, Szext<false>>();
+        return in.wrap ? Of2<int32_t, int32_t, uint32_t, Szext<true>>()
+                       : Of2<int32_t, int32_t, uint32_t, Szext<false>>();
+      return in.wrap ? Of2<uint32_t, uint32_t, uint32_t, Szext<true>>()
+                     : Of2<uint32_t, uint32_t, uint32_t, Szext<false>>();
     case Op::kFns: return Of3<uint32_t, uint32_t, uint32_t, int32_t, Fns>();
     case Op::kShf:
       if (in.mode == 1) return in.wrap ? Word3<Shf<true, true>>() : Word3<Shf<true, false>>();
       return in.wrap ? Word3<Shf<false, true>>() : Word3<Shf<false, false>>();
     case Op::kPrmt: return SelectPrmt(in);
     case Op::kLop3: return {Lop3<false>, Lop3<true>};
-    case Op::kDp4a: case Op::kDp2a: return SelectDot(in);
+    case Op::kDp4a:
+    case Op::kDp2a: return SelectDot(in);
     default: return {};
   }
 }

@@ -123,17 +123,22 @@ HandlerPair SelectType(const Instruction& in) {
   switch (in.type) {
     case Type::kF32: return in.ftz ? one(FlushedFloat<kCompare>) : one(Wide<kCompare, float>);
     case Type::kF64: return one(Wide<kCompare, double>);
-    case Type::kF16: case Type::kF16x2: return one(Half<kCompare, HalfFormat>);
-    case Type::kBf16: case Type::kBf16x2: return one(Half<kCompare, Bf16Format>);
+    case Type::kF16:
+    case Type::kF16x2: return one(Half<kCompare, HalfFormat>);
+    case Type::kBf16:
+    case Type::kBf16x2: return one(Half<kCompare, Bf16Format>);
     default: break;
   }
   if constexpr (kCompare <= Compare::kGe) {
     switch (in.type) {
-      case Type::kU16: case Type::kB16: return one(Short<kCompare, uint16_t>);
+      case Type::kU16:
+      case Type::kB16: return one(Short<kCompare, uint16_t>);
       case Type::kS16: return one(Short<kCompare, int16_t>);
-      case Type::kU32: case Type::kB32: return one(Wide<kCompare, uint32_t>);
+      case Type::kU32:
+      case Type::kB32: return one(Wide<kCompare, uint32_t>);
       case Type::kS32: return one(Wide<kCompare, int32_t>);
-      case Type::kU64: case Type::kB64: return one(Wide<kCompare, uint64_t>);
+      case Type::kU64:
+      case Type::kB64: return one(Wide<kCompare, uint64_t>);
       case Type::kS64: return one(Wide<kCompare, int64_t>);
       default: break;
     }

@@ -1,8 +1,8 @@
 // What handlers see of the machine: the current warp's hot state and the block's memory. One per Machine.
 //
-// A warp's lanes that run together are an entry of its stack. On a divergent branch the entry becomes the continuation at the point
-// of reconvergence, and both sides are put above it; a side that reaches that point leaves the stack. An entry waits as long as one
-// above it has lanes of it.
+// A warp's lanes that run together are an entry of its stack. On a divergent branch the entry becomes the continuation
+// at the point of reconvergence, and both sides are put above it; a side that reaches that point leaves the stack. An
+// entry waits as long as one above it has lanes of it.
 #pragma once
 
 #include <cstddef>
@@ -29,39 +29,40 @@ struct StackEntry {
   uint32_t mask = 0;
   uint32_t reconverge = kNoBlock;
   enum class Wait : uint8_t { kNone, kOthers, kBarrier } wait = Wait::kNone;
-  uint32_t live_when_waiting = 0;      // when lanes have exited since, kOthers is tried again
+  uint32_t live_when_waiting = 0;  // when lanes have exited since, kOthers is tried again
 };
 
 struct Warp {
   std::byte* registers = nullptr;
-  std::byte* local = nullptr;          // [word][lane] of 4 bytes
+  std::byte* local = nullptr;  // [word][lane] of 4 bytes
   uint8_t* local_written = nullptr;
   uint32_t index = 0;
-  uint32_t live = 0;                   // lanes that have not exited
+  uint32_t live = 0;  // lanes that have not exited
   std::vector<StackEntry> stack;
-  int barrier = -1;                    // the one that it waits at
-  uint32_t synchronized = 0;           // Context::time of the last synchronisation of all its lanes
-  uint64_t spins = 0;                  // slices without a barrier; those with contention weigh more
+  int barrier = -1;           // the one that it waits at
+  uint32_t synchronized = 0;  // Context::time of the last synchronisation of all its lanes
+  uint64_t spins = 0;         // slices without a barrier; those with contention weigh more
   // Lanes of registers whose value comes from memory that was never written; see exec/taint.h.
   bool tainted = false;
   std::vector<uint32_t> taint;         // by offset in the register file / 4
   std::vector<uint16_t> taint_origin;  // into Context::taint_origins
-  uint64_t* block_entries = nullptr;  // of this warp, where they are counted per warp
+  uint64_t* block_entries = nullptr;   // of this warp, where they are counted per warp
 };
 
-// How the lanes' addresses of a memory instruction lie to each other. Mostly the same every time: then its figures are reused.
+// How the lanes' addresses of a memory instruction lie to each other. Mostly the same every time: then its figures are
+// reused.
 struct AddressPattern {
   enum class Kind : uint8_t { kGeneral, kUniform, kContiguous };
   alignas(64) int64_t delta[kLanes] = {};  // to the first active lane's address
   uint32_t mask = 0;                       // 0: never filled
   uint32_t first = 0;
-  int64_t low = 0, high = 0;               // of the touched bytes, relative to the first lane's address
-  uint64_t alignment = 0;                  // all deltas or-ed
+  int64_t low = 0, high = 0;  // of the touched bytes, relative to the first lane's address
+  uint64_t alignment = 0;     // all deltas or-ed
   Kind kind = Kind::kGeneral;
-  bool dense = false;                      // the active lanes' bytes fill [low, high) without holes
-  bool overlaps = false;                   // two lanes touch the same byte
-  // Lines of 128 bytes that are touched, relative to the first address' one, and the sectors in each, by where in its line that address
-  // is: its `phase`, of which only the bits count that the deltas do not fill.
+  bool dense = false;     // the active lanes' bytes fill [low, high) without holes
+  bool overlaps = false;  // two lanes touch the same byte
+  // Lines of 128 bytes that are touched, relative to the first address' one, and the sectors in each, by where in its
+  // line that address is: its `phase`, of which only the bits count that the deltas do not fill.
   struct Lines {
     uint32_t sector_count = 0, count = 0;
     uint32_t delta[kLanes + MemoryRequest::kPadding] = {};
@@ -69,9 +70,9 @@ struct AddressPattern {
   };
   static constexpr uint32_t kKnownPhases = 8;
   uint32_t phase_mask = 0;
-  uint32_t phases[kKnownPhases] = {};      // of lines[]; UINT32_MAX: not known
+  uint32_t phases[kKnownPhases] = {};  // of lines[]; UINT32_MAX: not known
   Lines lines[kKnownPhases];
-  uint32_t shared_phase = UINT32_MAX;      // of the first address, for which the following holds
+  uint32_t shared_phase = UINT32_MAX;  // of the first address, for which the following holds
   uint32_t wavefronts = 0, conflicts = 0;
   const Allocation* allocation = nullptr;
 };
@@ -92,14 +93,14 @@ struct HappensBeforeState;  // exec/order.h
 struct Context {
   // Hot.
   std::byte* registers = nullptr;
-  uint32_t mask = 0;                   // the lanes that run
+  uint32_t mask = 0;  // the lanes that run
   uint32_t live = 0;
-  uint32_t full = 0;                   // 1: mask == live, handlers may write all lanes
-  uint32_t reconverge = kNoBlock;      // of the running entry
-  int64_t slice = 0;                   // warp instructions until another warp's turn
-  bool contended = false;              // atomics or volatile accesses ran in this slice
-  int64_t budget = 0;                  // thread instructions until the limit
-  uint64_t* block_entries = nullptr;   // by basic block: times entered, lanes
+  uint32_t full = 0;                  // 1: mask == live, handlers may write all lanes
+  uint32_t reconverge = kNoBlock;     // of the running entry
+  int64_t slice = 0;                  // warp instructions until another warp's turn
+  bool contended = false;             // atomics or volatile accesses ran in this slice
+  int64_t budget = 0;                 // thread instructions until the limit
+  uint64_t* block_entries = nullptr;  // by basic block: times entered, lanes
   uint64_t* block_lanes = nullptr;
   const Instruction* code = nullptr;
   const BasicBlock* blocks = nullptr;
@@ -116,18 +117,18 @@ struct Context {
   std::byte* shared = nullptr;
   uint8_t* shared_written = nullptr;
   uint64_t shared_bytes = 0;
-  uint64_t local_bytes = 0;            // per lane
+  uint64_t local_bytes = 0;  // per lane
   const std::byte* parameters = nullptr;
   uint64_t parameter_bytes = 0;
   uint64_t block_index = 0;
-  uint32_t time = 1;                   // advances with every synchronisation; see exec/race.h
-  uint32_t barrier_time = 1;           // of the last barrier of the whole block
-  bool partial_barriers = false;       // since then
-  std::vector<uint32_t> known;         // [warp][warp]: time up to which the first knows the second, with partial barriers
+  uint32_t time = 1;              // advances with every synchronisation; see exec/race.h
+  uint32_t barrier_time = 1;      // of the last barrier of the whole block
+  bool partial_barriers = false;  // since then
+  std::vector<uint32_t> known;    // [warp][warp]: time up to which the first knows the second, with partial barriers
   std::vector<std::vector<uint32_t>> lanes_known;  // by warp, [lane][lane]; empty without partial __syncwarp
   RaceShadow race;
-  bool ordering = false;               // since the last barrier of the block there were fences or strong accesses to shared memory
-  bool race_found = false;             // by a barrier
+  bool ordering = false;    // since the last barrier of the block there were fences or strong accesses to shared memory
+  bool race_found = false;  // by a barrier
   std::shared_ptr<HappensBeforeState> order;  // nullptr: the kernel has no such, or is not checked
   Warp* warp = nullptr;
   std::vector<Warp> warps;
@@ -139,22 +140,23 @@ struct Context {
   MemoryObserver* observer = nullptr;
   const std::function<void(std::string_view)>* print = nullptr;
   core::Dim3 grid, block;
-  std::vector<uint64_t> guard_off;     // by instruction: lanes that the guard switched off
-  std::vector<uint64_t> divergent;     // by instruction: branches that diverged
+  std::vector<uint64_t> guard_off;  // by instruction: lanes that the guard switched off
+  std::vector<uint64_t> divergent;  // by instruction: branches that diverged
   uint64_t barriers = 0;
-  // A barrier that the running entry has reached: number, count of threads (0: all), and the lanes' predicate for a reduction.
+  // A barrier that the running entry has reached: number, count of threads (0: all), and the lanes' predicate for a
+  // reduction.
   struct Arrival {
     uint32_t number = 0, count = 0, predicate = 0;
     bool waits = true;
   } arrival;
   core::Fault fault;
   struct TaintOrigin {
-    core::Fault fault;                       // what to report where the value matters
+    core::Fault fault;  // what to report where the value matters
     bool shared = false;
   };
   std::vector<TaintOrigin> taint_origins;
-  // A value from shared memory that nobody had written was used. The run goes on: if another thread writes the place before the next
-  // barrier, it is a race, which says more.
+  // A value from shared memory that nobody had written was used. The run goes on: if another thread writes the place
+  // before the next barrier, it is a race, which says more.
   bool unwritten_read = false;
   core::Fault unwritten_fault;
 };
@@ -166,10 +168,12 @@ struct Context {
   for (uint32_t l = 0; l < kLanes; ++l) c.lanes[l] = -static_cast<int32_t>((mask >> l) & 1);
 }
 
-// Stops the kernel. `lane` is the one to blame; kLanes: the first active one. Returns nullptr for the handler to return.
-const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane, std::string message);
-// The instruction needs lanes that are not here (a barrier of the warp, a shuffle): others run first, then it is tried again.
-// When they cannot come, `ReportUnsatisfiableWait` names the fault.
+// Stops the kernel. `lane` is the one to blame; kLanes: the first active one. Returns nullptr for the handler to
+// return.
+const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane,
+                                 std::string message);
+// The instruction needs lanes that are not here (a barrier of the warp, a shuffle): others run first, then it is tried
+// again. When they cannot come, `ReportUnsatisfiableWait` names the fault.
 const Instruction* WaitForLanes(Context& c, const Instruction* i);
 void ReportUnsatisfiableWait(Context& c, const Instruction* i);
 
@@ -180,7 +184,8 @@ const Instruction* ReachReconvergence(Context& c);  // the running entry leaves 
 const Instruction* ResumeTop(Context& c);
 // Puts an entry that can run on top of the stack. False: all wait.
 bool SelectEntry(Warp& warp);
-// Lets lanes that wait at a point of reconvergence, which `may_run` admits, run ahead of those that they wait for; false: there are none.
+// Lets lanes that wait at a point of reconvergence, which `may_run` admits, run ahead of those that they wait for;
+// false: there are none.
 bool RunAhead(Warp& warp, const std::function<bool(const Instruction*)>& may_run = {});
 // Do lanes that went round `barrier` and wait at `tail` do there what they would before an early return?
 bool IsJoinedReturn(const KernelCode& kernel, const Instruction* barrier, const Instruction* tail);

@@ -72,7 +72,8 @@ const Instruction* Trap(Context& c, const Instruction* i) { return StopWithText(
 HandlerPair SelectControl(const Instruction& in) {
   switch (in.op) {
     case Op::kHeader:
-      return in.reconverge != kNoBlock ? HandlerPair{Header<true>, Header<true>} : HandlerPair{Header<false>, Header<false>};
+      return in.reconverge != kNoBlock ? HandlerPair{Header<true>, Header<true>}
+                                       : HandlerPair{Header<false>, Header<false>};
     case Op::kBranch: return in.operands > 0 ? HandlerPair{Branch, Branch} : HandlerPair{BranchAlways, BranchAlways};
     case Op::kEnd: return {Exit, Exit};
     case Op::kExit: return in.guard != kNoOperand ? HandlerPair{GuardedExit, GuardedExit} : HandlerPair{Exit, Exit};
@@ -88,8 +89,8 @@ HandlerPair GuardedHandlers();
 HandlerPair GuardedHandlers() { return {Guarded<false>, Guarded<true>}; }
 
 HandlerPair Select(const Instruction& in) {
-  for (auto select : {SelectControl, SelectMove, SelectInteger, SelectBits, SelectFloat, SelectMath, SelectHalf, SelectCompare,
-                      SelectConvert, SelectMemory, SelectAtomic, SelectWarp}) {
+  for (auto select : {SelectControl, SelectMove, SelectInteger, SelectBits, SelectFloat, SelectMath, SelectHalf,
+                      SelectCompare, SelectConvert, SelectMemory, SelectAtomic, SelectWarp}) {
     if (const HandlerPair pair = select(in); pair.masked) return pair;
   }
   return {};

@@ -1,6 +1,7 @@
 // cvt between all types. The common forms have vector code; the rest goes through one general routine, lane by lane.
 //
-// Floats to integers saturate. A NaN becomes 0, or, from f64 or to 64 bits, the lowest signed number, as on the hardware. f64 to 16 bits goes through f32 rounded to odd, which makes it one rounding.
+// Floats to integers saturate. A NaN becomes 0, or, from f64 or to 64 bits, the lowest signed number, as on the
+// hardware. f64 to 16 bits goes through f32 rounded to odd, which makes it one rounding.
 #include <limits>
 
 #include "sim/exec/float_lanes.h"
@@ -186,7 +187,8 @@ uint32_t ToSixteen(const Instruction* i, const Value& v) {
 uint64_t ConvertOne(const Instruction* i, uint64_t raw) {
   const Value v = Read(i, raw);
   switch (i->type) {
-    case Type::kF16: case Type::kBf16: {
+    case Type::kF16:
+    case Type::kBf16: {
       Value w = v;
       if (i->rounding >= Rounding::kIntNearest) w.real = RoundToInteger(v.real, i->rounding);
       uint32_t bits = ToSixteen(i, w);
@@ -221,11 +223,13 @@ uint64_t ConvertOne(const Instruction* i, uint64_t raw) {
 
 const Instruction* ConvertLanes(Context& c, const Instruction* i) {
   alignas(64) uint64_t out[kLanes];
-  const bool directed = i->rounding == Rounding::kZero || i->rounding == Rounding::kDown || i->rounding == Rounding::kUp;
+  const bool directed =
+      i->rounding == Rounding::kZero || i->rounding == Rounding::kDown || i->rounding == Rounding::kUp;
   const unsigned before = _mm_getcsr();
   if (directed) {
-    const unsigned mode = i->rounding == Rounding::kZero ? _MM_ROUND_TOWARD_ZERO
-                        : i->rounding == Rounding::kDown ? _MM_ROUND_DOWN : _MM_ROUND_UP;
+    const unsigned mode = i->rounding == Rounding::kZero   ? _MM_ROUND_TOWARD_ZERO
+                          : i->rounding == Rounding::kDown ? _MM_ROUND_DOWN
+                                                           : _MM_ROUND_UP;
     _mm_setcsr((before & ~static_cast<unsigned>(_MM_ROUND_MASK)) | mode);
   }
   ConvertAll(c, i, out);
@@ -246,7 +250,8 @@ const Instruction* PackLanes(Context& c, const Instruction* i) {
   Instruction one = *i;
   one.type = kHalf ? Type::kF16 : Type::kBf16;
   const unsigned before = _mm_getcsr();
-  if (i->rounding == Rounding::kZero) _mm_setcsr((before & ~static_cast<unsigned>(_MM_ROUND_MASK)) | _MM_ROUND_TOWARD_ZERO);
+  if (i->rounding == Rounding::kZero)
+    _mm_setcsr((before & ~static_cast<unsigned>(_MM_ROUND_MASK)) | _MM_ROUND_TOWARD_ZERO);
   alignas(64) uint64_t high[kLanes], low[kLanes];
   one.wide_source[0] = false;
   ConvertAll(c, &one, high);
@@ -261,7 +266,8 @@ const Instruction* PackLanes(Context& c, const Instruction* i) {
 HandlerPair Fast(const Instruction& in) {
   const bool plain = !in.ftz && !in.sat && !in.relu;
   const bool nearest = in.rounding == Rounding::kDefault || in.rounding == Rounding::kNearest;
-  if (in.type == Type::kF32 && in.from == Type::kF32 && in.sat && !in.ftz && nearest) return Of1<float, float, SatFloat>();
+  if (in.type == Type::kF32 && in.from == Type::kF32 && in.sat && !in.ftz && nearest)
+    return Of1<float, float, SatFloat>();
   if (!plain) return {};
   const bool natural = in.wide_result == (ByteSize(in.type) == 8) && in.wide_source[0] == (ByteSize(in.from) == 8);
   if (!natural) return {};
@@ -271,8 +277,10 @@ HandlerPair Fast(const Instruction& in) {
     if (in.type == Type::kF64 && in.from == Type::kF32) return Of1<double, float, Cast<double, float>>();
     if (in.type == Type::kF64 && in.from == Type::kS32) return Of1<double, int32_t, Cast<double, int32_t>>();
     if (in.type == Type::kF64 && in.from == Type::kU32) return Of1<double, uint32_t, Cast<double, uint32_t>>();
-    if (in.type == Type::kF32 && in.from == Type::kF16) return {FromHalf<HalfFormat, false>, FromHalf<HalfFormat, true>};
-    if (in.type == Type::kF32 && in.from == Type::kBf16) return {FromHalf<Bf16Format, false>, FromHalf<Bf16Format, true>};
+    if (in.type == Type::kF32 && in.from == Type::kF16)
+      return {FromHalf<HalfFormat, false>, FromHalf<HalfFormat, true>};
+    if (in.type == Type::kF32 && in.from == Type::kBf16)
+      return {FromHalf<Bf16Format, false>, FromHalf<Bf16Format, true>};
     if (in.type == Type::kF16 && in.from == Type::kF32) return {ToHalf<HalfFormat, false>, ToHalf<HalfFormat, true>};
     if (in.type == Type::kBf16 && in.from == Type::kF32) return {ToHalf<Bf16Format, false>, ToHalf<Bf16Format, true>};
   }
@@ -296,7 +304,8 @@ HandlerPair Fast(const Instruction& in) {
 HandlerPair SelectConvert(const Instruction& in) {
   if (in.op == Op::kConvertPack) {
     const bool half = in.type == Type::kF16x2;
-    if (in.rounding != Rounding::kNearest || in.relu) return half ? HandlerPair{PackLanes<true>, PackLanes<true>} : HandlerPair{PackLanes<false>, PackLanes<false>};
+    if (in.rounding != Rounding::kNearest || in.relu)
+      return half ? HandlerPair{PackLanes<true>, PackLanes<true>} : HandlerPair{PackLanes<false>, PackLanes<false>};
     return half ? HandlerPair{ToPair<HalfFormat, false>, ToPair<HalfFormat, true>}
                 : HandlerPair{ToPair<Bf16Format, false>, ToPair<Bf16Format, true>};
   }

@@ -8,8 +8,15 @@ namespace {
 
 bool NeedsOtherLanes(const Instruction& in) {
   switch (in.op) {
-    case Op::kBarrier: case Op::kBarrierArrive: case Op::kBarrierReduce: case Op::kWarpBarrier: case Op::kShuffle: case Op::kVote:
-    case Op::kMatchAny: case Op::kMatchAll: case Op::kRedux: return true;
+    case Op::kBarrier:
+    case Op::kBarrierArrive:
+    case Op::kBarrierReduce:
+    case Op::kWarpBarrier:
+    case Op::kShuffle:
+    case Op::kVote:
+    case Op::kMatchAny:
+    case Op::kMatchAll:
+    case Op::kRedux: return true;
     default: return false;
   }
 }
@@ -20,7 +27,8 @@ uint32_t BlockOf(const KernelCode& kernel, const Instruction* i) {
   return static_cast<uint32_t>(next - kernel.blocks.begin()) - 1;
 }
 
-// Calls `visit` with every instruction that can run from `first` on, once, without what lies behind block `limit`; until it says no.
+// Calls `visit` with every instruction that can run from `first` on, once, without what lies behind block `limit`;
+// until it says no.
 template <typename F>
 bool Walk(const KernelCode& kernel, const Instruction* first, uint32_t limit, F visit) {
   std::vector<bool> seen(kernel.blocks.size());
@@ -50,7 +58,9 @@ bool Walk(const KernelCode& kernel, const Instruction* first, uint32_t limit, F 
 // Does the block at `tail` read a register that is written between `barrier` and it?
 bool ReadsWhatFollows(const KernelCode& kernel, const Instruction* barrier, const Instruction* tail) {
   std::vector<uint32_t> read, written;
-  const auto has = [](const std::vector<uint32_t>& list, uint32_t r) { return std::find(list.begin(), list.end(), r) != list.end(); };
+  const auto has = [](const std::vector<uint32_t>& list, uint32_t r) {
+    return std::find(list.begin(), list.end(), r) != list.end();
+  };
   for (uint32_t k = tail->index; k < kernel.blocks[tail->block].end; ++k) {
     const Instruction& in = kernel.code[k];
     for (int r = in.defs; r < in.operands; ++r)
@@ -134,11 +144,12 @@ bool SelectEntry(Warp& warp) {
   return false;
 }
 
-// Where a kernel stores a value and returns before a barrier, and stores another one at its end, compilers join both stores: what was a
-// return then looks like a way round the barrier. It is taken for one if nothing behind waits for other lanes, and the joined end
-// reads what was computed behind the barrier.
+// Where a kernel stores a value and returns before a barrier, and stores another one at its end, compilers join both
+// stores: what was a return then looks like a way round the barrier. It is taken for one if nothing behind waits for
+// other lanes, and the joined end reads what was computed behind the barrier.
 bool IsJoinedReturn(const KernelCode& kernel, const Instruction* barrier, const Instruction* tail) {
-  return tail->op == Op::kHeader && Walk(kernel, tail, kNoBlock, [](const Instruction& in) { return !NeedsOtherLanes(in); }) &&
+  return tail->op == Op::kHeader &&
+         Walk(kernel, tail, kNoBlock, [](const Instruction& in) { return !NeedsOtherLanes(in); }) &&
          ReadsWhatFollows(kernel, barrier, tail);
 }
 

@@ -1,4 +1,5 @@
-// Arithmetic of 32 and 64 bits. The host's operations are IEEE exact, and so are PTX's, except for what is called approx.
+// Arithmetic of 32 and 64 bits. The host's operations are IEEE exact, and so are PTX's, except for what is called
+// approx.
 #include "sim/exec/float_lanes.h"
 
 namespace warpwright::sim::v3 {
@@ -6,19 +7,27 @@ namespace {
 
 struct Add {
   template <typename T>
-  static T Op(T a, T b) { return a + b; }
+  static T Op(T a, T b) {
+    return a + b;
+  }
 };
 struct Sub {
   template <typename T>
-  static T Op(T a, T b) { return a - b; }
+  static T Op(T a, T b) {
+    return a - b;
+  }
 };
 struct Mul {
   template <typename T>
-  static T Op(T a, T b) { return a * b; }
+  static T Op(T a, T b) {
+    return a * b;
+  }
 };
 struct Div {
   template <typename T>
-  static T Op(T a, T b) { return a / b; }
+  static T Op(T a, T b) {
+    return a / b;
+  }
 };
 // The quick division: a divisor above 2^126 gives 0, or NaN for an infinite dividend.
 struct DivApprox {
@@ -51,7 +60,9 @@ struct FmaFlush {
 };
 struct Rcp {
   template <typename T>
-  static T Op(T a) { return T(1) / a; }
+  static T Op(T a) {
+    return T(1) / a;
+  }
 };
 struct Sqrt {
   static float Op(float a) { return __builtin_sqrtf(a); }
@@ -61,7 +72,9 @@ struct Sqrt {
 template <typename F, bool kFtz, bool kSat>
 struct Shaped {
   template <typename T>
-  static T In(T a) { return kFtz ? Flush(a) : a; }
+  static T In(T a) {
+    return kFtz ? Flush(a) : a;
+  }
   template <typename T>
   static T Out(T r) {
     r = Canonical(r);
@@ -69,20 +82,30 @@ struct Shaped {
     return kSat ? Saturate(r) : r;
   }
   template <typename T>
-  static T Run(T a) { return Out(F::Op(In(a))); }
+  static T Run(T a) {
+    return Out(F::Op(In(a)));
+  }
   template <typename T>
-  static T Run(T a, T b) { return Out(F::Op(In(a), In(b))); }
+  static T Run(T a, T b) {
+    return Out(F::Op(In(a), In(b)));
+  }
   template <typename T>
-  static T Run(T a, T b, T c) { return Out(F::Op(In(a), In(b), In(c))); }
+  static T Run(T a, T b, T c) {
+    return Out(F::Op(In(a), In(b), In(c)));
+  }
 };
 
-// With another rounding mode around it. The handler is not inlined, so that its operations stay between the two writes of MXCSR.
-[[gnu::noinline]] const Instruction* CallHandler(Handler handler, Context& c, const Instruction* i) { return handler(c, i); }
+// With another rounding mode around it. The handler is not inlined, so that its operations stay between the two writes
+// of MXCSR.
+[[gnu::noinline]] const Instruction* CallHandler(Handler handler, Context& c, const Instruction* i) {
+  return handler(c, i);
+}
 template <Handler kHandler>
 const Instruction* Directed(Context& c, const Instruction* i) {
   const unsigned before = _mm_getcsr();
-  const unsigned mode = i->rounding == Rounding::kZero ? _MM_ROUND_TOWARD_ZERO
-                      : i->rounding == Rounding::kDown ? _MM_ROUND_DOWN : _MM_ROUND_UP;
+  const unsigned mode = i->rounding == Rounding::kZero   ? _MM_ROUND_TOWARD_ZERO
+                        : i->rounding == Rounding::kDown ? _MM_ROUND_DOWN
+                                                         : _MM_ROUND_UP;
   _mm_setcsr((before & ~static_cast<unsigned>(_MM_ROUND_MASK)) | mode);
   const Instruction* next = CallHandler(kHandler, c, i);
   _mm_setcsr(before);
@@ -107,9 +130,12 @@ HandlerPair Make(const Instruction& in) {
 template <int kArity, typename F>
 HandlerPair Choose(const Instruction& in) {
   if constexpr (!std::is_same_v<F, MulFlush> && !std::is_same_v<F, FmaFlush>)
-    if (in.type == Type::kF64) return in.sat ? Make<kArity, double, Shaped<F, false, true>>(in) : Make<kArity, double, Shaped<F, false, false>>(in);
+    if (in.type == Type::kF64)
+      return in.sat ? Make<kArity, double, Shaped<F, false, true>>(in)
+                    : Make<kArity, double, Shaped<F, false, false>>(in);
   if (in.type != Type::kF32) return {};
-  if (in.ftz) return in.sat ? Make<kArity, float, Shaped<F, true, true>>(in) : Make<kArity, float, Shaped<F, true, false>>(in);
+  if (in.ftz)
+    return in.sat ? Make<kArity, float, Shaped<F, true, true>>(in) : Make<kArity, float, Shaped<F, true, false>>(in);
   return in.sat ? Make<kArity, float, Shaped<F, false, true>>(in) : Make<kArity, float, Shaped<F, false, false>>(in);
 }
 
@@ -133,11 +159,17 @@ HandlerPair SelectMinMax(const Instruction& in) {
   if (in.type == Type::kF64) return Of2<double, double, double, MinMax<kMax, false, false, false>>();
   if (in.type != Type::kF32) return {};
   if (in.xorsign) {
-    if (in.nan) return in.ftz ? Of2<float, float, float, MinMax<kMax, true, true, true>>() : Of2<float, float, float, MinMax<kMax, true, false, true>>();
-    return in.ftz ? Of2<float, float, float, MinMax<kMax, false, true, true>>() : Of2<float, float, float, MinMax<kMax, false, false, true>>();
+    if (in.nan)
+      return in.ftz ? Of2<float, float, float, MinMax<kMax, true, true, true>>()
+                    : Of2<float, float, float, MinMax<kMax, true, false, true>>();
+    return in.ftz ? Of2<float, float, float, MinMax<kMax, false, true, true>>()
+                  : Of2<float, float, float, MinMax<kMax, false, false, true>>();
   }
-  if (in.nan) return in.ftz ? Of2<float, float, float, MinMax<kMax, true, true, false>>() : Of2<float, float, float, MinMax<kMax, true, false, false>>();
-  return in.ftz ? Of2<float, float, float, MinMax<kMax, false, true, false>>() : Of2<float, float, float, MinMax<kMax, false, false, false>>();
+  if (in.nan)
+    return in.ftz ? Of2<float, float, float, MinMax<kMax, true, true, false>>()
+                  : Of2<float, float, float, MinMax<kMax, true, false, false>>();
+  return in.ftz ? Of2<float, float, float, MinMax<kMax, false, true, false>>()
+                : Of2<float, float, float, MinMax<kMax, false, false, false>>();
 }
 
 template <typename T>
@@ -161,7 +193,9 @@ struct NegBits {
 };
 struct CopySign {  // the sign of the first, the value of the second
   template <typename T>
-  static T Run(T a, T b) { return (a & kSign<T>) | (b & ~kSign<T>); }
+  static T Run(T a, T b) {
+    return (a & kSign<T>) | (b & ~kSign<T>);
+  }
 };
 
 template <typename U>
@@ -202,16 +236,20 @@ HandlerPair SelectFloat(const Instruction& in) {
     case Op::kFma: return in.ftz ? Choose<3, FmaFlush>(in) : Choose<3, Fma>(in);
     case Op::kDiv:
       if (in.approx && in.type == Type::kF32)
-        return in.ftz ? Of2<float, float, float, Shaped<DivApprox, true, false>>() : Of2<float, float, float, Shaped<DivApprox, false, false>>();
+        return in.ftz ? Of2<float, float, float, Shaped<DivApprox, true, false>>()
+                      : Of2<float, float, float, Shaped<DivApprox, false, false>>();
       return Choose<2, Div>(in);
     case Op::kRcp: return Choose<1, Rcp>(in);
     case Op::kSqrt: return Choose<1, Sqrt>(in);
     case Op::kMin: return SelectMinMax<false>(in);
     case Op::kMax: return SelectMinMax<true>(in);
-    case Op::kAbs: return in.ftz ? Bitwise1<AbsBits<true>, AbsBits<false>>(in) : Bitwise1<AbsBits<false>, AbsBits<false>>(in);
-    case Op::kNeg: return in.ftz ? Bitwise1<NegBits<true>, NegBits<false>>(in) : Bitwise1<NegBits<false>, NegBits<false>>(in);
+    case Op::kAbs:
+      return in.ftz ? Bitwise1<AbsBits<true>, AbsBits<false>>(in) : Bitwise1<AbsBits<false>, AbsBits<false>>(in);
+    case Op::kNeg:
+      return in.ftz ? Bitwise1<NegBits<true>, NegBits<false>>(in) : Bitwise1<NegBits<false>, NegBits<false>>(in);
     case Op::kCopysign:
-      return in.type == Type::kF64 ? Of2<uint64_t, uint64_t, uint64_t, CopySign>() : Of2<uint32_t, uint32_t, uint32_t, CopySign>();
+      return in.type == Type::kF64 ? Of2<uint64_t, uint64_t, uint64_t, CopySign>()
+                                   : Of2<uint32_t, uint32_t, uint32_t, CopySign>();
     case Op::kTestp:
       return in.type == Type::kF64 ? HandlerPair{TestProperty<uint64_t>, TestProperty<uint64_t>}
                                    : HandlerPair{TestProperty<uint32_t>, TestProperty<uint32_t>};

@@ -61,14 +61,17 @@ template <bool kMax, bool kNan, typename T>
   const double t = s - p;
   const double error = (p - (s - t)) + (c - t);
   const auto bits = std::bit_cast<uint64_t>(s);
-  const bool inexact = error != 0 && error == error && (bits & 1) == 0 && (bits & 0x7ff0000000000000ull) != 0x7ff0000000000000ull;
+  const bool inexact =
+      error != 0 && error == error && (bits & 1) == 0 && (bits & 0x7ff0000000000000ull) != 0x7ff0000000000000ull;
   const bool outwards = (error > 0) == (s > 0);
   return std::bit_cast<double>(inexact ? bits + (outwards ? 1 : ~0ull) : bits);
 }
 
 struct HalfFormat {
   static float ToFloat(uint32_t bits) { return _cvtsh_ss(static_cast<unsigned short>(bits)); }
-  static uint32_t FromFloat(float v) { return v != v ? 0x7fffu : static_cast<uint32_t>(_cvtss_sh(v, _MM_FROUND_TO_NEAREST_INT)); }
+  static uint32_t FromFloat(float v) {
+    return v != v ? 0x7fffu : static_cast<uint32_t>(_cvtss_sh(v, _MM_FROUND_TO_NEAREST_INT));
+  }
   static void Load(const uint32_t* lanes, int shift, float* out) {
     for (int k = 0; k < 4; ++k) {
       __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lanes + 8 * k));
@@ -97,9 +100,7 @@ struct Bf16Format {
   static void Load(const uint32_t* lanes, int shift, float* out) {
     WW_LANES out[l] = std::bit_cast<float>((lanes[l] >> shift) << 16);
   }
-  static void Store(const float* in, uint32_t* out) {
-    WW_LANES out[l] = FromFloat(in[l]);
-  }
+  static void Store(const float* in, uint32_t* out) { WW_LANES out[l] = FromFloat(in[l]); }
   static constexpr uint32_t kExponent = 0x7f80;
 };
 
@@ -109,7 +110,7 @@ struct Bf16Format {
   const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
   const double shifted = clamped + magic;
   const double f = clamped - (shifted - magic);
-  double p = 7.0549116208011233e-9;          // ln(2)^k / k!, from k = 10 down
+  double p = 7.0549116208011233e-9;  // ln(2)^k / k!, from k = 10 down
   p = p * f + 1.0178086009239699e-7;
   p = p * f + 1.3215486790144309e-6;
   p = p * f + 1.5252733804059841e-5;

@@ -1,5 +1,5 @@
-// f16 and bf16 arithmetic, single and packed: computed in double, rounded to odd, then once to 16 bits, which is what one correct
-// rounding gives (a detour over f32 alone is wrong for fused operations).
+// f16 and bf16 arithmetic, single and packed: computed in double, rounded to odd, then once to 16 bits, which is what
+// one correct rounding gives (a detour over f32 alone is wrong for fused operations).
 #include "sim/exec/float_lanes.h"
 
 namespace warpwright::sim::v3 {
@@ -45,7 +45,9 @@ struct Mul {
 };
 struct Fma {
   static constexpr int kArity = 3;
-  static float Run(float a, float b, float c) { return OddFloat(OddSum(static_cast<double>(a) * static_cast<double>(b), c)); }
+  static float Run(float a, float b, float c) {
+    return OddFloat(OddSum(static_cast<double>(a) * static_cast<double>(b), c));
+  }
 };
 template <bool kMax, bool kNan>
 struct MinMax {
@@ -77,7 +79,9 @@ const Instruction* HalfOp(Context& c, const Instruction* i) {
       WW_LANES a[l] = F::Run(a[l], b[l], 0);
     }
     // With .ftz: flushed before the last rounding. bf16 arithmetic has no .ftz.
-    if (i->ftz) WW_LANES a[l] = std::fabs(a[l]) < 0x1p-14f ? std::bit_cast<float>(std::bit_cast<uint32_t>(a[l]) & 0x80000000u) : a[l];
+    if (i->ftz)
+      WW_LANES a[l] =
+          std::fabs(a[l]) < 0x1p-14f ? std::bit_cast<float>(std::bit_cast<uint32_t>(a[l]) & 0x80000000u) : a[l];
     Format::Store(a, part[k]);
     Shape<Format>(i, part[k]);
   }
@@ -123,8 +127,10 @@ HandlerPair SelectFormat(const Instruction& in) {
     case Op::kFma: return Make<Format, Fma>(in);
     case Op::kMin: return SelectMinMax<Format, false>(in);
     case Op::kMax: return SelectMinMax<Format, true>(in);
-    case Op::kAbs: return in.ftz ? Of1<uint32_t, uint32_t, FlushedBits<Format, AbsBits>>() : Of1<uint32_t, uint32_t, AbsBits>();
-    case Op::kNeg: return in.ftz ? Of1<uint32_t, uint32_t, FlushedBits<Format, NegBits>>() : Of1<uint32_t, uint32_t, NegBits>();
+    case Op::kAbs:
+      return in.ftz ? Of1<uint32_t, uint32_t, FlushedBits<Format, AbsBits>>() : Of1<uint32_t, uint32_t, AbsBits>();
+    case Op::kNeg:
+      return in.ftz ? Of1<uint32_t, uint32_t, FlushedBits<Format, NegBits>>() : Of1<uint32_t, uint32_t, NegBits>();
     default: return {};
   }
 }

@@ -1,5 +1,5 @@
-// Integer arithmetic. Everything is computed on unsigned values, so that overflow wraps; the host's traps (division by zero,
-// INT_MIN / -1) are kept away.
+// Integer arithmetic. Everything is computed on unsigned values, so that overflow wraps; the host's traps (division by
+// zero, INT_MIN / -1) are kept away.
 #include <limits>
 
 #include "sim/exec/lanes.h"
@@ -13,17 +13,22 @@ __extension__ typedef unsigned __int128 Uint128;
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
 template <typename T>
-using Wide = std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
-                                std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
-                                                   std::conditional_t<std::is_signed_v<T>, Int128, Uint128>>>;
+using Wide =
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
+                       std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                                          std::conditional_t<std::is_signed_v<T>, Int128, Uint128>>>;
 
 struct Add {
   template <typename T>
-  static T Run(T a, T b) { return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b)); }
+  static T Run(T a, T b) {
+    return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b));
+  }
 };
 struct Sub {
   template <typename T>
-  static T Run(T a, T b) { return static_cast<T>(static_cast<Unsigned<T>>(a) - static_cast<Unsigned<T>>(b)); }
+  static T Run(T a, T b) {
+    return static_cast<T>(static_cast<Unsigned<T>>(a) - static_cast<Unsigned<T>>(b));
+  }
 };
 int32_t Clamp(int64_t v) { return static_cast<int32_t>(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v); }
 struct AddSat {
@@ -44,24 +49,36 @@ T MulHi(T a, T b) {
 }
 struct Lo {
   template <typename T>
-  static T Run(T a, T b) { return MulLo(a, b); }
+  static T Run(T a, T b) {
+    return MulLo(a, b);
+  }
   template <typename T>
-  static T Run(T a, T b, T c) { return Add::Run(MulLo(a, b), c); }
+  static T Run(T a, T b, T c) {
+    return Add::Run(MulLo(a, b), c);
+  }
 };
 struct Hi {
   template <typename T>
-  static T Run(T a, T b) { return MulHi(a, b); }
+  static T Run(T a, T b) {
+    return MulHi(a, b);
+  }
   template <typename T>
-  static T Run(T a, T b, T c) { return Add::Run(MulHi(a, b), c); }
+  static T Run(T a, T b, T c) {
+    return Add::Run(MulHi(a, b), c);
+  }
 };
 struct HiSat {
   static int32_t Run(int32_t a, int32_t b, int32_t c) { return Clamp(static_cast<int64_t>(MulHi(a, b)) + c); }
 };
 struct WideMul {
   template <typename T>
-  static Wide<T> Run(T a, T b) { return static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b); }
+  static Wide<T> Run(T a, T b) {
+    return static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b);
+  }
   template <typename T>
-  static Wide<T> Run(T a, T b, Wide<T> c) { return Add::Run(static_cast<Wide<T>>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b)), c); }
+  static Wide<T> Run(T a, T b, Wide<T> c) {
+    return Add::Run(static_cast<Wide<T>>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b)), c);
+  }
 };
 template <bool kHigh, typename T>
 T Product24(T a, T b) {
@@ -77,16 +94,22 @@ T Product24(T a, T b) {
 template <bool kHigh>
 struct Mul24 {
   template <typename T>
-  static T Run(T a, T b) { return Product24<kHigh>(a, b); }
+  static T Run(T a, T b) {
+    return Product24<kHigh>(a, b);
+  }
   template <typename T>
-  static T Run(T a, T b, T c) { return Add::Run(Product24<kHigh>(a, b), c); }
+  static T Run(T a, T b, T c) {
+    return Add::Run(Product24<kHigh>(a, b), c);
+  }
 };
 struct Sad {
   template <typename T>
-  static T Run(T a, T b, T c) { return Add::Run(c, a < b ? Sub::Run(b, a) : Sub::Run(a, b)); }
+  static T Run(T a, T b, T c) {
+    return Add::Run(c, a < b ? Sub::Run(b, a) : Sub::Run(a, b));
+  }
 };
-// 32-bit quotients through double are exact: 53 bits hold the operands, and a quotient that is no integer is further from the next
-// one than the rounding error.
+// 32-bit quotients through double are exact: 53 bits hold the operands, and a quotient that is no integer is further
+// from the next one than the rounding error.
 template <typename T>
 T Quotient(T a, T b) {
   if constexpr (sizeof(T) <= 4) {
@@ -94,7 +117,8 @@ T Quotient(T a, T b) {
       const double q = b == 0 ? -1.0 : static_cast<double>(a) / static_cast<double>(b);
       return static_cast<T>(static_cast<int64_t>(q));
     } else {
-      return b == 0 ? static_cast<T>(~T{0}) : static_cast<T>(static_cast<int64_t>(static_cast<double>(a) / static_cast<double>(b)));
+      return b == 0 ? static_cast<T>(~T{0})
+                    : static_cast<T>(static_cast<int64_t>(static_cast<double>(a) / static_cast<double>(b)));
     }
   } else {
     if (b == 0) return static_cast<T>(~T{0});
@@ -105,7 +129,9 @@ T Quotient(T a, T b) {
 }
 struct Div {
   template <typename T>
-  static T Run(T a, T b) { return Quotient(a, b); }
+  static T Run(T a, T b) {
+    return Quotient(a, b);
+  }
 };
 struct Rem {
   template <typename T>
@@ -122,19 +148,27 @@ struct Rem {
 };
 struct Abs {
   template <typename T>
-  static T Run(T a) { return a < 0 ? Sub::Run(T{0}, a) : a; }
+  static T Run(T a) {
+    return a < 0 ? Sub::Run(T{0}, a) : a;
+  }
 };
 struct Neg {
   template <typename T>
-  static T Run(T a) { return Sub::Run(T{0}, a); }
+  static T Run(T a) {
+    return Sub::Run(T{0}, a);
+  }
 };
 struct Min {
   template <typename T>
-  static T Run(T a, T b) { return a < b ? a : b; }
+  static T Run(T a, T b) {
+    return a < b ? a : b;
+  }
 };
 struct Max {
   template <typename T>
-  static T Run(T a, T b) { return a < b ? b : a; }
+  static T Run(T a, T b) {
+    return a < b ? b : a;
+  }
 };
 struct MinRelu {
   static int32_t Run(int32_t a, int32_t b) { return Max::Run(Min::Run(a, b), 0); }
@@ -159,13 +193,11 @@ const Instruction* Carry(Context& c, const Instruction* i) {
       using S = std::make_signed_t<T>;
       if (i->mul == MulMode::kHi)
         x = is_signed ? static_cast<T>(MulHi(static_cast<S>(x), static_cast<S>(y))) : MulHi(x, y);
-      else
-        x = x * y;
+      else x = x * y;
       y = addend[l];
     }
     const Uint128 carry = (in >> l) & 1;
-    const Uint128 sum = subtract ? static_cast<Uint128>(x) - y - carry
-                                           : static_cast<Uint128>(x) + y + carry;
+    const Uint128 sum = subtract ? static_cast<Uint128>(x) - y - carry : static_cast<Uint128>(x) + y + carry;
     d[l] = static_cast<T>(sum);
     out |= static_cast<uint32_t>((sum >> (8 * sizeof(T))) & 1) << l;
   }
@@ -240,7 +272,8 @@ HandlerPair SelectMul24(const Instruction& in) {
     return high ? Of2<uint32_t, uint32_t, uint32_t, Mul24<true>>() : Of2<uint32_t, uint32_t, uint32_t, Mul24<false>>();
   }
   if (is_signed)
-    return high ? Of3<int32_t, int32_t, int32_t, int32_t, Mul24<true>>() : Of3<int32_t, int32_t, int32_t, int32_t, Mul24<false>>();
+    return high ? Of3<int32_t, int32_t, int32_t, int32_t, Mul24<true>>()
+                : Of3<int32_t, int32_t, int32_t, int32_t, Mul24<false>>();
   return high ? Of3<uint32_t, uint32_t, uint32_t, uint32_t, Mul24<true>>()
               : Of3<uint32_t, uint32_t, uint32_t, uint32_t, Mul24<false>>();
 }
@@ -254,7 +287,8 @@ HandlerPair SelectInteger(const Instruction& in) {
     case Op::kSub: return in.sat ? Of2<int32_t, int32_t, int32_t, SubSat>() : ByType2<Sub>(in.type);
     case Op::kMul: return SelectMul(in);
     case Op::kMad: return SelectMad(in);
-    case Op::kMul24: case Op::kMad24: return SelectMul24(in);
+    case Op::kMul24:
+    case Op::kMad24: return SelectMul24(in);
     case Op::kSad: return ByType3<Sad>(in.type);
     case Op::kDiv: return ByType2<Div>(in.type);
     case Op::kRem: return ByType2<Rem>(in.type);
@@ -262,8 +296,11 @@ HandlerPair SelectInteger(const Instruction& in) {
     case Op::kNeg: return BySigned1<Neg>(in.type);
     case Op::kMin: return in.relu ? Of2<int32_t, int32_t, int32_t, MinRelu>() : ByType2<Min>(in.type);
     case Op::kMax: return in.relu ? Of2<int32_t, int32_t, int32_t, MaxRelu>() : ByType2<Max>(in.type);
-    case Op::kAddCarry: case Op::kSubCarry: case Op::kMadCarry:
-      return ByteSize(in.type) == 8 ? HandlerPair{Carry<uint64_t>, Carry<uint64_t>} : HandlerPair{Carry<uint32_t>, Carry<uint32_t>};
+    case Op::kAddCarry:
+    case Op::kSubCarry:
+    case Op::kMadCarry:
+      return ByteSize(in.type) == 8 ? HandlerPair{Carry<uint64_t>, Carry<uint64_t>}
+                                    : HandlerPair{Carry<uint32_t>, Carry<uint32_t>};
     default: return {};
   }
 }

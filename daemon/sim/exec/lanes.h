@@ -1,15 +1,16 @@
-// How handlers of arithmetic are made: a functor over the values of one lane, applied to 32 lanes. The loops are written so that the
-// compiler turns them into vector code; `kFull` handlers write all lanes, the others blend by the mask of active ones.
+// How handlers of arithmetic are made: a functor over the values of one lane, applied to 32 lanes. The loops are
+// written so that the compiler turns them into vector code; `kFull` handlers write all lanes, the others blend by the
+// mask of active ones.
 //
-// These files are compiled for x86-64-v3 (daemon/sim/CMakeLists.txt) and live in a namespace of that name; they use nothing of the
-// standard library that is not inlined, so that no other part of the program can pick up a function with instructions that its
-// CPU lacks. A build for x86-64-v4 was measured no faster.
+// These files are compiled for x86-64-v3 (daemon/sim/CMakeLists.txt) and live in a namespace of that name; they use
+// nothing of the standard library that is not inlined, so that no other part of the program can pick up a function with
+// instructions that its CPU lacks. A build for x86-64-v4 was measured no faster.
 #pragma once
 
+#include <immintrin.h>
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <immintrin.h>
 #include <type_traits>
 
 #include "sim/exec/context.h"
@@ -70,11 +71,17 @@ const Instruction* Map3(Context& c, const Instruction* i) {
 }
 
 template <typename R, typename A, typename F>
-HandlerPair Of1() { return {Map1<R, A, F, false>, Map1<R, A, F, true>}; }
+HandlerPair Of1() {
+  return {Map1<R, A, F, false>, Map1<R, A, F, true>};
+}
 template <typename R, typename A, typename B, typename F>
-HandlerPair Of2() { return {Map2<R, A, B, F, false>, Map2<R, A, B, F, true>}; }
+HandlerPair Of2() {
+  return {Map2<R, A, B, F, false>, Map2<R, A, B, F, true>};
+}
 template <typename R, typename A, typename B, typename C, typename F>
-HandlerPair Of3() { return {Map3<R, A, B, C, F, false>, Map3<R, A, B, C, F, true>}; }
+HandlerPair Of3() {
+  return {Map3<R, A, B, C, F, false>, Map3<R, A, B, C, F, true>};
+}
 
 // The bits of 32 lanes that are -1 or 0.
 [[gnu::always_inline]] inline uint32_t MaskOf(const int32_t* lanes) {

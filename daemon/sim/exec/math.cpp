@@ -1,4 +1,5 @@
-// The approximate functions. The hardware's results differ from ours in the last bits, whatever we do: compare with a tolerance.
+// The approximate functions. The hardware's results differ from ours in the last bits, whatever we do: compare with a
+// tolerance.
 #include "sim/exec/float_lanes.h"
 
 namespace warpwright::sim::v3 {
@@ -121,8 +122,10 @@ const Instruction* HalfLanes(Context& c, const Instruction* i) {
 }
 template <typename F>
 HandlerPair MakeHalf(const Instruction& in) {
-  if (in.type == Type::kF16 || in.type == Type::kF16x2) return {HalfLanes<HalfFormat, F, false>, HalfLanes<HalfFormat, F, true>};
-  if (in.type == Type::kBf16 || in.type == Type::kBf16x2) return {HalfLanes<Bf16Format, F, false>, HalfLanes<Bf16Format, F, true>};
+  if (in.type == Type::kF16 || in.type == Type::kF16x2)
+    return {HalfLanes<HalfFormat, F, false>, HalfLanes<HalfFormat, F, true>};
+  if (in.type == Type::kBf16 || in.type == Type::kBf16x2)
+    return {HalfLanes<Bf16Format, F, false>, HalfLanes<Bf16Format, F, true>};
   return {};
 }
 

@@ -1,6 +1,7 @@
-// Loads and stores. The lanes' addresses are compared with the pattern that the same instruction had last time; where it is the same,
-// as it mostly is, bounds are one comparison and counting is a few additions. A pattern's lowest and highest byte inside one
-// allocation mean that every lane is; where they are not, each lane is looked up by itself, so that there is no false report.
+// Loads and stores. The lanes' addresses are compared with the pattern that the same instruction had last time; where
+// it is the same, as it mostly is, bounds are one comparison and counting is a few additions. A pattern's lowest and
+// highest byte inside one allocation mean that every lane is; where they are not, each lane is looked up by itself, so
+// that there is no false report.
 #include "sim/exec/lanes.h"
 #include "sim/exec/quiet_races.h"
 #include "sim/exec/race.h"
@@ -31,12 +32,14 @@ inline void NoteContention(Context& c, const Instruction* i) {
   if (c.order && i->space != Space::kGlobal) StartOrdering(c);
 }
 
-[[gnu::always_inline]] inline AddressPattern& Match(Context& c, const Instruction* i, const uint64_t* a, uint32_t bytes) {
+[[gnu::always_inline]] inline AddressPattern& Match(Context& c, const Instruction* i, const uint64_t* a,
+                                                    uint32_t bytes) {
   AddressPattern& p = c.sites[i->site];
   if (p.mask == c.mask) {
     const uint64_t a0 = a[p.first];
     uint64_t different = 0;
-    WW_LANES different |= ((a[l] - a0) ^ static_cast<uint64_t>(p.delta[l])) & static_cast<uint64_t>(static_cast<int64_t>(c.lanes[l]));
+    WW_LANES different |=
+        ((a[l] - a0) ^ static_cast<uint64_t>(p.delta[l])) & static_cast<uint64_t>(static_cast<int64_t>(c.lanes[l]));
     if (different == 0) return p;
   }
   FillPattern(p, a, c.mask, bytes);
@@ -47,12 +50,13 @@ inline void NoteContention(Context& c, const Instruction* i) {
 struct Target {
   std::byte* base = nullptr;  // of the first active lane; nullptr: a fault was reported
   const int64_t* delta = nullptr;
-  bool simple = true;         // the pattern's kind holds for host addresses too
+  bool simple = true;  // the pattern's kind holds for host addresses too
 };
 
 template <bool kWrite>
-[[gnu::always_inline]] inline Target ResolveGlobal(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p, uint32_t element,
-                                                   uint32_t bytes, int64_t* scratch) {
+[[gnu::always_inline]] inline Target ResolveGlobal(Context& c, const Instruction* i, const uint64_t* a,
+                                                   AddressPattern& p, uint32_t element, uint32_t bytes,
+                                                   int64_t* scratch) {
   const uint64_t a0 = a[p.first];
   constexpr AccessKind kAccess = kWrite ? AccessKind::kWrite : AccessKind::kRead;
   const uint64_t low = a0 + static_cast<uint64_t>(p.low), high = a0 + static_cast<uint64_t>(p.high);
@@ -85,7 +89,8 @@ template <bool kWrite>
 }
 
 template <bool kWrite>
-[[gnu::always_inline]] inline void CountGlobal(Context& c, const Instruction* i, AddressPattern& p, uint64_t a0, uint32_t bytes) {
+[[gnu::always_inline]] inline void CountGlobal(Context& c, const Instruction* i, AddressPattern& p, uint64_t a0,
+                                               uint32_t bytes) {
   const AddressPattern::Lines& touched = LinesOf(p, a0);
   SiteCounters& n = c.site_counters[i->site];
   n.requests += 1;
@@ -94,8 +99,8 @@ template <bool kWrite>
   if (c.observer) NotifyObserver(c, i, touched, a0, kWrite ? MemoryRequest::Kind::kWrite : MemoryRequest::Kind::kRead);
 }
 
-[[gnu::always_inline]] inline bool ResolveShared(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p, uint32_t bytes,
-                                                 AccessKind kind) {
+[[gnu::always_inline]] inline bool ResolveShared(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p,
+                                                 uint32_t bytes, AccessKind kind) {
   const uint64_t a0 = a[p.first];
   const uint64_t low = a0 + static_cast<uint64_t>(p.low), high = a0 + static_cast<uint64_t>(p.high);
   if (low > c.shared_bytes || high > c.shared_bytes || high < low) [[unlikely]] {
@@ -114,7 +119,8 @@ template <bool kWrite>
 
 // Moves one element of every active lane.
 template <typename M, typename S>
-[[gnu::always_inline]] inline void MoveIn(Context& c, S* d, const std::byte* base, const Target& t, const AddressPattern& p, uint32_t stride) {
+[[gnu::always_inline]] inline void MoveIn(Context& c, S* d, const std::byte* base, const Target& t,
+                                          const AddressPattern& p, uint32_t stride) {
   auto read = [](const std::byte* from) {
     M v;
     std::memcpy(&v, from, sizeof(M));
@@ -135,7 +141,8 @@ template <typename M, typename S>
   }
 }
 template <typename M, typename S>
-[[gnu::always_inline]] inline void MoveOut(Context& c, const S* s, std::byte* base, const Target& t, const AddressPattern& p, uint32_t stride) {
+[[gnu::always_inline]] inline void MoveOut(Context& c, const S* s, std::byte* base, const Target& t,
+                                           const AddressPattern& p, uint32_t stride) {
   auto write = [](std::byte* to, S value) {
     const M v = static_cast<M>(value);
     std::memcpy(to, &v, sizeof(M));
@@ -150,7 +157,8 @@ template <typename M, typename S>
   }
 }
 template <typename M, typename S>
-[[gnu::always_inline]] inline void MoveInVector(Context& c, const Instruction* i, const Target& t, const AddressPattern& p) {
+[[gnu::always_inline]] inline void MoveInVector(Context& c, const Instruction* i, const Target& t,
+                                                const AddressPattern& p) {
   if (i->vector == 1) return MoveIn<M, S>(c, Reg<S>(c, i->reg[0]), t.base, t, p, sizeof(M));
   for (uint32_t k = 0; k < i->vector; ++k)
     MoveIn<M, S>(c, Reg<S>(c, i->reg[k]), t.base + k * sizeof(M), t, p, static_cast<uint32_t>(sizeof(M)) * i->vector);
@@ -163,8 +171,8 @@ template <typename T>
 }
 
 // `unwritten`: by element, lanes whose value was never written.
-bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const AddressPattern& p, uint32_t element, uint32_t bytes, bool write,
-                  uint32_t* unwritten) {
+bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const AddressPattern& p, uint32_t element,
+                  uint32_t bytes, bool write, uint32_t* unwritten) {
   const uint64_t a0 = a[p.first];
   const uint64_t low = a0 + static_cast<uint64_t>(p.low), high = a0 + static_cast<uint64_t>(p.high);
   if (low > c.local_bytes || high > c.local_bytes || high < low) {
@@ -200,7 +208,8 @@ bool ResolveLocal(Context& c, const Instruction* i, const uint64_t* a, const Add
 template <typename M, typename S>
 const Instruction* LoadLocal(Context& c, const Instruction* i, const uint64_t* a, AddressPattern& p) {
   uint32_t unwritten[4] = {};
-  if (!ResolveLocal(c, i, a, p, sizeof(M), static_cast<uint32_t>(sizeof(M)) * i->vector, false, unwritten)) return nullptr;
+  if (!ResolveLocal(c, i, a, p, sizeof(M), static_cast<uint32_t>(sizeof(M)) * i->vector, false, unwritten))
+    return nullptr;
   for (uint32_t k = 0; k < i->vector; ++k) {
     S* d = Reg<S>(c, i->reg[k]);
     if (sizeof(M) == 4 && sizeof(S) == 4 && p.kind == Kind::kUniform) {
@@ -223,7 +232,8 @@ const Instruction* LoadLocal(Context& c, const Instruction* i, const uint64_t* a
       }
     }
   }
-  if ((unwritten[0] | unwritten[1] | unwritten[2] | unwritten[3]) == 0) [[likely]] return i + 1;
+  if ((unwritten[0] | unwritten[1] | unwritten[2] | unwritten[3]) == 0) [[likely]]
+    return i + 1;
   return TaintResult(c, i, a, unwritten, Space::kLocal) ? LeaveTainted(c, i) : i + 1;
 }
 template <typename M, typename S>
@@ -248,11 +258,13 @@ const Instruction* StoreLocal(Context& c, const Instruction* i, const uint64_t* 
 }
 
 template <typename M, typename S>
-[[gnu::always_inline]] inline const Instruction* LoadFrom(Context& c, const Instruction* i, const uint64_t* a, Space space) {
+[[gnu::always_inline]] inline const Instruction* LoadFrom(Context& c, const Instruction* i, const uint64_t* a,
+                                                          Space space) {
   const uint32_t bytes = static_cast<uint32_t>(sizeof(M)) * i->vector;
   AddressPattern& p = Match(c, i, a, bytes);
   const uint64_t a0 = a[p.first];
-  if (((a0 | p.alignment) & (bytes - 1)) != 0) [[unlikely]] return StopMisaligned(c, i, a, bytes, space, AccessKind::kRead);
+  if (((a0 | p.alignment) & (bytes - 1)) != 0) [[unlikely]]
+    return StopMisaligned(c, i, a, bytes, space, AccessKind::kRead);
   switch (space) {
     case Space::kShared: {
       if (!ResolveShared(c, i, a, p, bytes, AccessKind::kRead)) return nullptr;
@@ -271,7 +283,8 @@ template <typename M, typename S>
     }
     case Space::kLocal: return LoadLocal<M, S>(c, i, a, p);
     case Space::kParam: {
-      if (a0 + static_cast<uint64_t>(p.low) > c.parameter_bytes || a0 + static_cast<uint64_t>(p.high) > c.parameter_bytes)
+      if (a0 + static_cast<uint64_t>(p.low) > c.parameter_bytes ||
+          a0 + static_cast<uint64_t>(p.high) > c.parameter_bytes)
         return StopOutOfBounds(c, i, a, bytes, Space::kParam, AccessKind::kRead);
       MoveInVector<M, S>(c, i, Target{const_cast<std::byte*>(c.parameters) + a0, p.delta, true}, p);
       return i + 1;
@@ -288,11 +301,13 @@ template <typename M, typename S>
 }
 
 template <typename M, typename S>
-[[gnu::always_inline]] inline const Instruction* StoreTo(Context& c, const Instruction* i, const uint64_t* a, Space space) {
+[[gnu::always_inline]] inline const Instruction* StoreTo(Context& c, const Instruction* i, const uint64_t* a,
+                                                         Space space) {
   const uint32_t bytes = static_cast<uint32_t>(sizeof(M)) * i->vector;
   AddressPattern& p = Match(c, i, a, bytes);
   const uint64_t a0 = a[p.first];
-  if (((a0 | p.alignment) & (bytes - 1)) != 0) [[unlikely]] return StopMisaligned(c, i, a, bytes, space, AccessKind::kWrite);
+  if (((a0 | p.alignment) & (bytes - 1)) != 0) [[unlikely]]
+    return StopMisaligned(c, i, a, bytes, space, AccessKind::kWrite);
   alignas(64) int64_t scratch[kLanes];
   Target t;
   switch (space) {
@@ -315,7 +330,8 @@ template <typename M, typename S>
       break;
     }
     case Space::kLocal: return StoreLocal<M, S>(c, i, a, p);
-    case Space::kParam: case Space::kConst: return StopReadOnly(c, i, a0, p.first);
+    case Space::kParam:
+    case Space::kConst: return StopReadOnly(c, i, a0, p.first);
     default:
       t = ResolveGlobal<true>(c, i, a, p, sizeof(M), bytes, scratch);
       if (!t.base) return nullptr;
@@ -338,7 +354,10 @@ template <typename F>
     }
   };
   auto window_of = [](Space space) {
-    return space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow : space == Space::kParam ? kParamWindow : 0;
+    return space == Space::kShared  ? kSharedWindow
+           : space == Space::kLocal ? kLocalWindow
+           : space == Space::kParam ? kParamWindow
+                                    : 0;
   };
   const uint32_t before = c.mask;
   uint32_t left = before;
@@ -369,8 +388,10 @@ template <typename M, typename S>
 const Instruction* Load(Context& c, const Instruction* i) {
   alignas(64) uint64_t a[kLanes];
   LoadAddresses(c, i, i->defs, a);
-  if (i->is_volatile) [[unlikely]] NoteContention(c, i);
-  if (i->space == Space::kGeneric) return ByWindow(c, i, a, [&](Space space) { return LoadFrom<M, S>(c, i, a, space); });
+  if (i->is_volatile) [[unlikely]]
+    NoteContention(c, i);
+  if (i->space == Space::kGeneric)
+    return ByWindow(c, i, a, [&](Space space) { return LoadFrom<M, S>(c, i, a, space); });
   return LoadFrom<M, S>(c, i, a, i->space);
 }
 template <typename M, typename S>
@@ -407,9 +428,13 @@ HandlerPair SelectMemory(const Instruction& in) {
   Handler handler = nullptr;
   const bool eight = ByteSize(in.type) == 8;
   if (in.op == Op::kLoad)
-    handler = eight ? Load<uint64_t, uint64_t> : in.wide_result ? LoadHandler<uint64_t>(in.type) : LoadHandler<uint32_t>(in.type);
+    handler = eight            ? Load<uint64_t, uint64_t>
+              : in.wide_result ? LoadHandler<uint64_t>(in.type)
+                               : LoadHandler<uint32_t>(in.type);
   else if (in.op == Op::kStore)
-    handler = eight ? Store<uint64_t, uint64_t> : in.wide_source[0] ? StoreHandler<uint64_t>(in.type) : StoreHandler<uint32_t>(in.type);
+    handler = eight               ? Store<uint64_t, uint64_t>
+              : in.wide_source[0] ? StoreHandler<uint64_t>(in.type)
+                                  : StoreHandler<uint32_t>(in.type);
   return {handler, handler};
 }
 

@@ -6,7 +6,9 @@ namespace {
 
 struct Copy {
   template <typename T>
-  static T Run(T a) { return a; }
+  static T Run(T a) {
+    return a;
+  }
 };
 
 template <bool kFull>
@@ -66,8 +68,10 @@ const Instruction* Pack4To64(Context& c, const Instruction* i) {
   uint64_t* d = Reg<uint64_t>(c, i->reg[0]);
   const uint32_t *p = Reg<uint32_t>(c, i->reg[1]), *q = Reg<uint32_t>(c, i->reg[2]), *r = Reg<uint32_t>(c, i->reg[3]),
                  *s = Reg<uint32_t>(c, i->reg[4]);
-  WW_LANES Write<kFull>(c, d, l, (p[l] & 0xffff) | (static_cast<uint64_t>(q[l] & 0xffff) << 16) |
-                                     (static_cast<uint64_t>(r[l] & 0xffff) << 32) | (static_cast<uint64_t>(s[l] & 0xffff) << 48));
+  WW_LANES Write<kFull>(c, d, l,
+                        (p[l] & 0xffff) | (static_cast<uint64_t>(q[l] & 0xffff) << 16) |
+                            (static_cast<uint64_t>(r[l] & 0xffff) << 32) |
+                            (static_cast<uint64_t>(s[l] & 0xffff) << 48));
   return i + 1;
 }
 
@@ -123,7 +127,10 @@ const Instruction* IsSpaceOf(Context& c, const Instruction* i) {
   uint32_t mask = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
     const uint64_t window = a[l] >> 40;
-    const Space space = window == 1 ? Space::kShared : window == 2 ? Space::kLocal : window == 3 ? Space::kParam : Space::kGlobal;
+    const Space space = window == 1   ? Space::kShared
+                        : window == 2 ? Space::kLocal
+                        : window == 3 ? Space::kParam
+                                      : Space::kGlobal;
     mask |= static_cast<uint32_t>(space == i->space) << l;
   }
   WritePredicate(c, i->reg[0], mask);
@@ -150,7 +157,8 @@ HandlerPair SelectMove(const Instruction& in) {
                   : HandlerPair{Slct<uint32_t, false, false>, Slct<uint32_t, false, true>};
     case Op::kPack:
       if (!wide) return {Pack2To32<false>, Pack2To32<true>};
-      return in.vector == 2 ? HandlerPair{Pack2To64<false>, Pack2To64<true>} : HandlerPair{Pack4To64<false>, Pack4To64<true>};
+      return in.vector == 2 ? HandlerPair{Pack2To64<false>, Pack2To64<true>}
+                            : HandlerPair{Pack4To64<false>, Pack4To64<true>};
     case Op::kUnpack:
       if (!wide) return {UnpackLanes<uint32_t, 16, false>, UnpackLanes<uint32_t, 16, true>};
       return in.vector == 2 ? HandlerPair{UnpackLanes<uint64_t, 32, false>, UnpackLanes<uint64_t, 32, true>}

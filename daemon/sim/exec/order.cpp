@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kNoRead = UINT32_MAX;
 constexpr size_t kMaxClockBytes = 32 << 20;  // of places; what is released in further ones is not followed
-constexpr uint32_t kSearched = 4;  // entries of a list of reads that are compared with a new one
+constexpr uint32_t kSearched = 4;            // entries of a list of reads that are compared with a new one
 
 void JoinInto(uint32_t* into, const uint32_t* from, size_t count) {
   for (size_t i = 0; i < count; ++i) into[i] = std::max(into[i], from[i]);
@@ -18,7 +18,9 @@ void JoinInto(uint32_t* into, const uint32_t* from, size_t count) {
 
 uint32_t ThreadOf(const Context& c, uint32_t lane) { return c.warp->index * kLanes + lane; }
 
-uint64_t PollKey(const Context& c, size_t granule, uint32_t lane) { return granule * c.order->threads + ThreadOf(c, lane); }
+uint64_t PollKey(const Context& c, size_t granule, uint32_t lane) {
+  return granule * c.order->threads + ThreadOf(c, lane);
+}
 
 // Adds what the lane knows, and what it did before its last fence, to a clock.
 void Publish(const Context& c, uint32_t lane, std::vector<uint32_t>& clock) {
@@ -27,7 +29,8 @@ void Publish(const Context& c, uint32_t lane, std::vector<uint32_t>& clock) {
   const uint32_t warp = c.warp->index, thread = ThreadOf(c, lane);
   if (c.partial_barriers) {
     for (size_t w = 0; w < c.warps.size(); ++w)
-      for (size_t l = 0; l < kLanes; ++l) clock[w * kLanes + l] = std::max(clock[w * kLanes + l], c.known[warp * c.warps.size() + w]);
+      for (size_t l = 0; l < kLanes; ++l)
+        clock[w * kLanes + l] = std::max(clock[w * kLanes + l], c.known[warp * c.warps.size() + w]);
   }
   uint32_t* own_warp = clock.data() + warp * kLanes;
   for (size_t l = 0; l < kLanes; ++l) own_warp[l] = std::max(own_warp[l], c.warp->synchronized);
@@ -133,7 +136,9 @@ uint32_t* VectorClocks::Make(size_t row, uint32_t phase) {
   return times;
 }
 
-std::shared_ptr<HappensBeforeState> MakeOrder(size_t warps, size_t granules) { return std::make_shared<HappensBeforeState>(warps, granules); }
+std::shared_ptr<HappensBeforeState> MakeOrder(size_t warps, size_t granules) {
+  return std::make_shared<HappensBeforeState>(warps, granules);
+}
 
 void StartOrdering(Context& c) {
   c.ordering = true;
@@ -141,7 +146,8 @@ void StartOrdering(Context& c) {
 }
 
 bool HappensBefore(const Context& c, uint32_t thread, uint32_t other, uint32_t time) {
-  for (const uint32_t* row : {c.order->of_warp.Find(thread / kLanes, c.barrier_time), c.order->of_lane.Find(thread, c.barrier_time)})
+  for (const uint32_t* row :
+       {c.order->of_warp.Find(thread / kLanes, c.barrier_time), c.order->of_lane.Find(thread, c.barrier_time)})
     if (row && row[other] > time) return true;
   return false;
 }
@@ -158,7 +164,8 @@ bool IsSynchronizationPair(const Context& c, const Instruction* i, uint32_t lane
 bool HasAcquired(const Context& c, uint32_t lane, ThreadId writer, size_t granule) {
   const HappensBeforeState::SyncLocation* place = FindPlace(c, granule);
   const uint32_t thread = writer.warp * kLanes + writer.lane;
-  return place && !place->clock.empty() && place->writer == thread && HappensBefore(c, ThreadOf(c, lane), thread, place->time - 1);
+  return place && !place->clock.empty() && place->writer == thread &&
+         HappensBefore(c, ThreadOf(c, lane), thread, place->time - 1);
 }
 
 void NoteOrderedRead(Context& c, const Instruction* i, uint32_t lane, size_t granule) {
@@ -179,20 +186,22 @@ void NoteOrderedRead(Context& c, const Instruction* i, uint32_t lane, size_t gra
       return read.lanes == 0;
     });
     o.polls.erase(PollKey(c, granule, lane));
-    if (!answered && !Ordered(c, lane, writer, c.race.write_time[granule])) o.polls[PollKey(c, granule, lane)] = {i, writer};
+    if (!answered && !Ordered(c, lane, writer, c.race.write_time[granule]))
+      o.polls[PollKey(c, granule, lane)] = {i, writer};
   }
   uint32_t at = reads.head;
   for (uint32_t k = 0; k < kSearched && at != kNoRead; ++k, at = o.pool[at].next) {
     HappensBeforeState::Read& read = o.pool[at];
-    if (read.warp != c.warp->index || read.time != c.time || read.lanes == 0 || read.strong != strong || read.answered != answered ||
-        (strong && read.at != i))
+    if (read.warp != c.warp->index || read.time != c.time || read.lanes == 0 || read.strong != strong ||
+        read.answered != answered || (strong && read.at != i))
       continue;
     read.lanes |= 1u << lane;
     return;
   }
   if (reads.length >= reads.limit) {
     // What is ordered before this read is ordered before all that comes after it.
-    DropReads(o, reads, [&](const HappensBeforeState::Read& read) { return !read.strong && IsOrderedRead(c, lane, read); });
+    DropReads(o, reads,
+              [&](const HappensBeforeState::Read& read) { return !read.strong && IsOrderedRead(c, lane, read); });
     reads.limit = std::max(8u, 2 * reads.length);
   }
   AddRead(o, reads, {kNoRead, c.time, 1u << lane, static_cast<uint16_t>(c.warp->index), strong, answered, i});
@@ -202,8 +211,9 @@ bool CheckOrderedReads(Context& c, const Instruction* i, uint32_t lane, size_t g
                        std::string_view what, uint32_t write_flags) {
   HappensBeforeState& o = *c.order;
   const HappensBeforeState::SyncLocation* place = FindPlace(c, granule);
-  const bool used_by_atomics = (write_flags & kAtomicWrite) || (place && place->atomic) ||
-                               ((c.race.write_thread[granule] & kAtomicWrite) && c.race.write_time[granule] >= c.barrier_time);
+  const bool used_by_atomics =
+      (write_flags & kAtomicWrite) || (place && place->atomic) ||
+      ((c.race.write_thread[granule] & kAtomicWrite) && c.race.write_time[granule] >= c.barrier_time);
   for (uint32_t at = ReadsOf(c, granule).head; at != kNoRead; at = o.pool[at].next) {
     const HappensBeforeState::Read& read = o.pool[at];
     if (IsOrderedRead(c, lane, read)) continue;
@@ -213,7 +223,8 @@ bool CheckOrderedReads(Context& c, const Instruction* i, uint32_t lane, size_t g
       if (Ordered(c, lane, reader, read.time)) continue;
       if (!read.strong || write_flags == 0 || (reader.warp == c.warp->index && !used_by_atomics))
         return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
-      if (!read.answered) o.polls[granule * o.threads + reader.warp * kLanes + reader.lane] = {read.at, {c.warp->index, lane}};
+      if (!read.answered)
+        o.polls[granule * o.threads + reader.warp * kLanes + reader.lane] = {read.at, {c.warp->index, lane}};
     }
   }
   return true;
@@ -297,18 +308,20 @@ void JoinLaneClocks(Context& c, uint32_t members) {
   }
   if (joined.empty()) return;
   for (uint32_t m = members; m != 0; m &= m - 1)
-    std::copy(joined.begin(), joined.end(), o.of_lane.Make(ThreadOf(c, static_cast<uint32_t>(std::countr_zero(m))), c.barrier_time));
+    std::copy(joined.begin(), joined.end(),
+              o.of_lane.Make(ThreadOf(c, static_cast<uint32_t>(std::countr_zero(m))), c.barrier_time));
 }
 
 void EndOrdering(Context& c, bool report) {
   HappensBeforeState& o = *c.order;
   if (report && !o.polls.empty() && !c.race_found) {
-    const auto first = std::min_element(o.polls.begin(), o.polls.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto first = std::min_element(o.polls.begin(), o.polls.end(),
+                                        [](const auto& a, const auto& b) { return a.first < b.first; });
     const auto thread = static_cast<uint32_t>(first->first % o.threads);
     c.warp = &c.warps[thread / kLanes];
     c.race_found = true;
-    ReportRace(c, first->second.at, thread % kLanes, first->first / o.threads * c.race.granule, c.race.granule, "a read of",
-               first->second.other, "may or may not have written");
+    ReportRace(c, first->second.at, thread % kLanes, first->first / o.threads * c.race.granule, c.race.granule,
+               "a read of", first->second.other, "may or may not have written");
   }
   o.polls.clear();
   o.locations.clear();

@@ -1,4 +1,5 @@
-// printf and assert of the device: the format and its arguments lie in device memory, arguments at their natural alignment.
+// printf and assert of the device: the format and its arguments lie in device memory, arguments at their natural
+// alignment.
 #include <cstring>
 #include <optional>
 
@@ -44,8 +45,8 @@ std::optional<std::string> ReadString(const Context& c, uint32_t lane, uint64_t 
   return text;
 }
 
-// One conversion with the host's snprintf; the specification has been taken apart and is made anew, so that nothing unknown
-// reaches it.
+// One conversion with the host's snprintf; the specification has been taken apart and is made anew, so that nothing
+// unknown reaches it.
 template <typename T>
 void Append(std::string& out, const std::string& specification, T value) {
   char buffer[512];
@@ -55,9 +56,11 @@ void Append(std::string& out, const std::string& specification, T value) {
 
 }  // namespace
 
-const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lane, uint64_t format, uint64_t arguments) {
+const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lane, uint64_t format,
+                                  uint64_t arguments) {
   auto bad = [&](std::string_view what) {
-    return StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, lane, fmt::format("printf: {} is not readable memory", what));
+    return StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, lane,
+                         fmt::format("printf: {} is not readable memory", what));
   };
   const auto text = ReadString(c, lane, format);
   if (!text) return bad("the format");
@@ -119,9 +122,12 @@ const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lan
   return i;
 }
 
-const Instruction* StopWithAssertion(Context& c, const Instruction* i, uint32_t lane, uint64_t message, uint64_t file, uint32_t line) {
-  const std::string condition = ReadString(c, lane, message).value_or("?"), name = ReadString(c, lane, file).value_or("?");
-  StopWithFault(c, i, core::Fault::Kind::kTrap, lane, fmt::format("assertion failed: {} at {}:{}", condition, name, line));
+const Instruction* StopWithAssertion(Context& c, const Instruction* i, uint32_t lane, uint64_t message, uint64_t file,
+                                     uint32_t line) {
+  const std::string condition = ReadString(c, lane, message).value_or("?"),
+                    name = ReadString(c, lane, file).value_or("?");
+  StopWithFault(c, i, core::Fault::Kind::kTrap, lane,
+                fmt::format("assertion failed: {} at {}:{}", condition, name, line));
   if (c.fault.line == 0) {
     c.fault.file = name;
     c.fault.line = static_cast<int>(line);

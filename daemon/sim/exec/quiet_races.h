@@ -5,8 +5,8 @@
 
 namespace warpwright::sim::v3 {
 
-// The common cases of race checks: one word for all lanes, or 32 lanes on 32 neighbouring words, none of them touched by others since
-// the last barrier.
+// The common cases of race checks: one word for all lanes, or 32 lanes on 32 neighbouring words, none of them touched
+// by others since the last barrier.
 [[gnu::always_inline]] inline bool ReadsAreQuiet(Context& c, const AddressPattern& p, uint64_t a0, uint32_t bytes) {
   if (p.kind == AddressPattern::Kind::kUniform && bytes == c.race.quiet) {
     const size_t k = a0 / bytes;

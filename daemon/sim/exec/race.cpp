@@ -29,14 +29,16 @@ bool Ordered(const Context& c, uint32_t lane, ThreadId other, uint32_t time) {
   return c.ordering && HappensBefore(c, warp * kLanes + lane, other.warp * kLanes + other.lane, time);
 }
 
-bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, ThreadId other,
-                std::string_view did) {
+bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what,
+                ThreadId other, std::string_view did) {
   const bool same = other.warp == c.warp->index;
   std::string_view hint;
   if (same && i->is_volatile)
     hint = ": since Volta a warp's lanes need not run in step, and volatile does not order them";
   else if (c.kernel->has_strong_shared)
-    hint = "; a lock or a flag orders it with __threadfence_block() before it is set and after it was seen, for what is done in between";
+    hint =
+        "; a lock or a flag orders it with __threadfence_block() before it is set and after it was seen, for what is "
+        "done in between";
   StopWithFault(c, i, core::Fault::Kind::kSharedRace, lane,
                 fmt::format("race on shared memory: {} {} while thread {} {} it, without {} in between{}", what,
                             Place(c, offset, Space::kShared, bytes), ThreadName(c, other.warp, other.lane), did,
@@ -73,9 +75,11 @@ bool CheckAgainstReads(Context& c, const Instruction* i, uint32_t lane, size_t g
     // Which lane of the other warp it was is known only where no third one read.
     const auto warp = static_cast<uint32_t>(std::countr_zero(others));
     const bool exact = r.read_warps[granule] == 1u << warp;
-    const ThreadId reader{warp, exact && r.read_lanes[granule] ? static_cast<uint32_t>(std::countr_zero(r.read_lanes[granule])) : 0};
+    const ThreadId reader{
+        warp, exact && r.read_lanes[granule] ? static_cast<uint32_t>(std::countr_zero(r.read_lanes[granule])) : 0};
     // The time is of the last reader: for an earlier one, any barrier with it since the block's last one counts.
-    if (!Ordered(c, lane, reader, exact ? time : c.barrier_time)) return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
+    if (!Ordered(c, lane, reader, exact ? time : c.barrier_time))
+      return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
   }
   if (r.read_warps[granule] != own) return true;
   for (uint32_t lanes = r.read_lanes[granule] & ~(1u << lane); lanes != 0; lanes &= lanes - 1) {
@@ -109,7 +113,9 @@ bool RecordWritesOfLanes(Context& c, const Instruction* i, const AddressPattern&
   const uint32_t granule = c.race.granule;
   const std::string_view what = "a write of";
   auto offset_of = [&](uint32_t lane) { return base + static_cast<uint64_t>(pattern.delta[lane]); };
-  auto flags_of = [&](uint32_t lane) { return kOrdering && i->is_volatile && IsReleased(c, lane) ? kReleasingWrite : 0; };
+  auto flags_of = [&](uint32_t lane) {
+    return kOrdering && i->is_volatile && IsReleased(c, lane) ? kReleasingWrite : 0;
+  };
   for (uint32_t m = c.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const uint64_t offset = offset_of(lane);
@@ -150,7 +156,8 @@ bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern
     for (size_t g = base / granule; g <= (base + bytes - 1) / granule; ++g) {
       if (c.race.write_time[g] >= c.barrier_time)
         for (uint32_t m = c.mask; m != 0; m &= m - 1)
-          if (!CheckAgainstWrite(c, i, static_cast<uint32_t>(std::countr_zero(m)), g, base, bytes, what, false)) return false;
+          if (!CheckAgainstWrite(c, i, static_cast<uint32_t>(std::countr_zero(m)), g, base, bytes, what, false))
+            return false;
       NoteRead(c, i, g, pattern.first);
       if (c.race.read_warps[g] == 1u << c.warp->index) c.race.read_lanes[g] |= c.mask;
     }
@@ -184,7 +191,8 @@ bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& patter
       }
     }
   }
-  return c.ordering ? RecordWritesOfLanes<true>(c, i, pattern, base, bytes, values) : RecordWritesOfLanes<false>(c, i, pattern, base, bytes, values);
+  return c.ordering ? RecordWritesOfLanes<true>(c, i, pattern, base, bytes, values)
+                    : RecordWritesOfLanes<false>(c, i, pattern, base, bytes, values);
 }
 
 bool RecordAtomics(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes) {

@@ -1,16 +1,17 @@
-// Races on shared memory. Two accesses of different threads to the same bytes, one of them a write, need a barrier between them, or
-// a __syncwarp where both are of one warp.
+// Races on shared memory. Two accesses of different threads to the same bytes, one of them a write, need a barrier
+// between them, or a __syncwarp where both are of one warp.
 //
-// Context::time advances with every synchronisation. For each granule (the narrowest access that the kernel makes, at most 4 bytes)
-// the shadow holds when and by whom it was last written, and when and by which warps it was read since; where only one warp read it,
-// also by which of its lanes. An access stamped before the last barrier of the block, or, within a warp, before the last
-// synchronisation of the warp, is ordered before everything that comes now. Barriers of part of the block, and __syncwarp of part
-// of a warp, keep for each pair up to which time the one knows the other.
+// Context::time advances with every synchronisation. For each granule (the narrowest access that the kernel makes, at
+// most 4 bytes) the shadow holds when and by whom it was last written, and when and by which warps it was read since;
+// where only one warp read it, also by which of its lanes. An access stamped before the last barrier of the block, or,
+// within a warp, before the last synchronisation of the warp, is ordered before everything that comes now. Barriers of
+// part of the block, and __syncwarp of part of a warp, keep for each pair up to which time the one knows the other.
 //
-// Code that counts on a warp's lanes to run in step (volatile shared memory without __syncwarp) has been undefined since Volta: it is
-// reported, and the message says why.
+// Code that counts on a warp's lanes to run in step (volatile shared memory without __syncwarp) has been undefined
+// since Volta: it is reported, and the message says why.
 //
-// Atomic operations do not race with each other. What a program orders by locks and flags of its own, exec/order.h follows.
+// Atomic operations do not race with each other. What a program orders by locks and flags of its own, exec/order.h
+// follows.
 #pragma once
 
 #include "sim/exec/context.h"
@@ -20,24 +21,26 @@ namespace warpwright::sim {
 struct ThreadId {
   uint32_t warp, lane;
 };
-inline constexpr uint32_t kAtomicWrite = 0x80000000u, kReleasingWrite = 0x40000000u, kWriteFlags = kAtomicWrite | kReleasingWrite;  // in write_thread
+inline constexpr uint32_t kAtomicWrite = 0x80000000u, kReleasingWrite = 0x40000000u,
+                          kWriteFlags = kAtomicWrite | kReleasingWrite;  // in write_thread
 
 // Is what `other` did at `time` ordered before what this lane does now?
 bool Ordered(const Context& c, uint32_t lane, ThreadId other, uint32_t time);
-bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what, ThreadId other,
-                std::string_view did);
+bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what,
+                ThreadId other, std::string_view did);
 std::string ThreadName(const Context& c, uint32_t warp, uint32_t lane);
 
-// Each is exact, lane by lane, for the active lanes; false after a fault. `base` is the first lane's offset in shared memory.
+// Each is exact, lane by lane, for the active lanes; false after a fault. `base` is the first lane's offset in shared
+// memory.
 bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes);
 bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes,
                   const std::byte* const* values);
 bool RecordAtomics(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes);
 std::shared_ptr<HappensBeforeState> MakeOrder(size_t warps, size_t granules);
-void ResetRaces(Context& c);           // at the start of a block
-void FinishRaces(Context& c);          // at its end
+void ResetRaces(Context& c);   // at the start of a block
+void FinishRaces(Context& c);  // at its end
 void AdvanceTime(Context& c);
-void SynchronizeBlock(Context& c);     // a barrier of all warps
+void SynchronizeBlock(Context& c);                  // a barrier of all warps
 void SynchronizeWarps(Context& c, uint32_t warps);  // a barrier of some
 
 }  // namespace warpwright::sim

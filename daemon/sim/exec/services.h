@@ -1,4 +1,5 @@
-// The cold side of the executor: messages, patterns that changed, counting, calls into the host. Compiled once, for any CPU.
+// The cold side of the executor: messages, patterns that changed, counting, calls into the host. Compiled once, for any
+// CPU.
 #pragma once
 
 #include <string>
@@ -31,13 +32,14 @@ void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint3
 // What an access does, for messages.
 enum class AccessKind : uint8_t { kRead, kWrite, kAtomic };
 
-// Finds each lane's allocation: `delta` gets host addresses relative to the first lane's, which is returned. A lane outside all
-// allocations, or one that writes what is read-only or reads what was never written, is a fault: nullptr.
-std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind, int64_t* delta);
-const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, Space space,
-                                   AccessKind kind);
-const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, Space space,
-                                  AccessKind kind);
+// Finds each lane's allocation: `delta` gets host addresses relative to the first lane's, which is returned. A lane
+// outside all allocations, or one that writes what is read-only or reads what was never written, is a fault: nullptr.
+std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind,
+                        int64_t* delta);
+const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes,
+                                   Space space, AccessKind kind);
+const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes,
+                                  Space space, AccessKind kind);
 const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane);
 const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space);
 // "shared memory at tile + 128" for messages.
@@ -45,20 +47,22 @@ std::string Place(const Context& c, uint64_t address, Space space, uint32_t byte
 
 const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lane, uint32_t members);
 const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source, uint32_t members);
-const Instruction* StopWithText(Context& c, const Instruction* i, core::Fault::Kind kind);  // ProgramCode::texts[i->text]
+const Instruction* StopWithText(Context& c, const Instruction* i,
+                                core::Fault::Kind kind);  // ProgramCode::texts[i->text]
 std::string InstructionName(const Instruction& i);
 
 // __syncwarp: exec/race.cpp.
 void SynchronizeLanes(Context& c, uint32_t members);
 
-// exec/order.cpp. What threads order among each other by atomics, strong accesses and fences: a fence of the active lanes; an atomic of
-// one, whose check has passed; a strong access is about to run.
+// exec/order.cpp. What threads order among each other by atomics, strong accesses and fences: a fence of the active
+// lanes; an atomic of one, whose check has passed; a strong access is about to run.
 void OrderFence(Context& c);
 void OrderAtomic(Context& c, uint32_t lane, uint64_t offset, uint32_t bytes, bool wrote);
 void StartOrdering(Context& c);
 
 // printf of one lane. Returns `i`, or nullptr after a fault.
 const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lane, uint64_t format, uint64_t arguments);
-const Instruction* StopWithAssertion(Context& c, const Instruction* i, uint32_t lane, uint64_t message, uint64_t file, uint32_t line);
+const Instruction* StopWithAssertion(Context& c, const Instruction* i, uint32_t lane, uint64_t message, uint64_t file,
+                                     uint32_t line);
 
 }  // namespace warpwright::sim

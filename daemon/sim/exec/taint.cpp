@@ -82,11 +82,21 @@ class Tracker {
       for (int k = i->defs; k < i->operands; ++k) flow.stopped |= !Use(i->reg[k], lanes);
     };
     switch (i->op) {
-      case Op::kBranch: case Op::kAtomic: case Op::kReduction: case Op::kShuffle: case Op::kVote: case Op::kMatchAny: case Op::kMatchAll:
-      case Op::kRedux: case Op::kWarpBarrier: case Op::kBarrier: case Op::kBarrierArrive: case Op::kBarrierReduce: case Op::kPrint:
-      case Op::kAssertFail: case Op::kLoad:
-        use_all();
-        break;
+      case Op::kBranch:
+      case Op::kAtomic:
+      case Op::kReduction:
+      case Op::kShuffle:
+      case Op::kVote:
+      case Op::kMatchAny:
+      case Op::kMatchAll:
+      case Op::kRedux:
+      case Op::kWarpBarrier:
+      case Op::kBarrier:
+      case Op::kBarrierArrive:
+      case Op::kBarrierReduce:
+      case Op::kPrint:
+      case Op::kAssertFail:
+      case Op::kLoad: use_all(); break;
       case Op::kStore: flow.stopped = !Use(i->reg[0], lanes); break;
       case Op::kSelect: {
         const uint32_t first = Predicate(c_, i->reg[3], false);
@@ -141,7 +151,8 @@ class Tracker {
         if (space == Space::kShared) {
           if (c_.checking) std::memset(c_.shared_written + address, 0, bytes);
         } else if (space == Space::kLocal) {
-          for (uint64_t b = address; b < address + bytes; ++b) warp_.local_written[(b >> 2) * 128 + lane * 4 + (b & 3)] = 0;
+          for (uint64_t b = address; b < address + bytes; ++b)
+            warp_.local_written[(b >> 2) * 128 + lane * 4 + (b & 3)] = 0;
         } else {
           if (!Use(offset, lanes)) return false;
           break;
@@ -173,7 +184,8 @@ bool TaintResult(Context& c, const Instruction* i, const uint64_t* address, cons
     uint32_t element = 0;
     const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
     while (!(unwritten[element] >> lane & 1)) ++element;
-    StopUninitialized(c, i, address[lane] + static_cast<uint64_t>(element) * static_cast<uint64_t>(ByteSize(i->type)), lane, space);
+    StopUninitialized(c, i, address[lane] + static_cast<uint64_t>(element) * static_cast<uint64_t>(ByteSize(i->type)),
+                      lane, space);
     c.stop = Context::Stop::kNone;
     c.taint_origins.push_back({c.fault, space == Space::kShared});
   }

@@ -5,10 +5,11 @@
 namespace warpwright::sim::v3 {
 namespace {
 
-// Runs `work` for each group of lanes with the same member mask (tiles of a warp have masks of their own). The members that have not
-// exited must run together here, or we wait for them.
+// Runs `work` for each group of lanes with the same member mask (tiles of a warp have masks of their own). The members
+// that have not exited must run together here, or we wait for them.
 template <typename F>
-[[gnu::always_inline]] inline const Instruction* ForGroups(Context& c, const Instruction* i, const uint32_t* member_mask, F work) {
+[[gnu::always_inline]] inline const Instruction* ForGroups(Context& c, const Instruction* i,
+                                                           const uint32_t* member_mask, F work) {
   const uint32_t before = c.mask;
   uint32_t masks[kLanes], groups[kLanes];
   int count = 0;
@@ -77,7 +78,8 @@ const Instruction* ShuffleGroup(Context& c, const Instruction* i, uint32_t membe
   return i + 1;
 }
 const Instruction* Shuffle(Context& c, const Instruction* i) {
-  return ForGroups(c, i, Reg<uint32_t>(c, i->reg[i->defs + 3]), [&](uint32_t members) { return ShuffleGroup(c, i, members); });
+  return ForGroups(c, i, Reg<uint32_t>(c, i->reg[i->defs + 3]),
+                   [&](uint32_t members) { return ShuffleGroup(c, i, members); });
 }
 
 const Instruction* VoteGroup(Context& c, const Instruction* i) {
@@ -206,11 +208,14 @@ HandlerPair SelectWarp(const Instruction& in) {
   switch (in.op) {
     case Op::kShuffle: return one(Shuffle);
     case Op::kVote: return one(Vote);
-    case Op::kMatchAny: case Op::kMatchAll: return ByteSize(in.type) == 8 ? one(Match<uint64_t>) : one(Match<uint32_t>);
+    case Op::kMatchAny:
+    case Op::kMatchAll: return ByteSize(in.type) == 8 ? one(Match<uint64_t>) : one(Match<uint32_t>);
     case Op::kRedux: return one(Redux);
     case Op::kActiveMask: return one(ActiveMask);
     case Op::kWarpBarrier: return one(WarpBarrier);
-    case Op::kBarrier: case Op::kBarrierArrive: case Op::kBarrierReduce: return one(Barrier);
+    case Op::kBarrier:
+    case Op::kBarrierArrive:
+    case Op::kBarrierReduce: return one(Barrier);
     case Op::kPrint: return one(Print);
     case Op::kAssertFail: return one(AssertFail);
     default: return {};

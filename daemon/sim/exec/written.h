@@ -17,9 +17,11 @@ namespace warpwright::sim::v3 {
   return all == UINT64_MAX;
 }
 
-// kLanes: every element that the lanes read holds a value; else the first lane for which one does not. Elements of 8 bytes are looked
-// at as two halves of which some byte must be written, because compilers copy structs with their padding.
-[[gnu::noinline]] inline uint32_t FirstUnwritten(const uint8_t* written, const int64_t* delta, uint32_t mask, uint32_t element, uint32_t bytes) {
+// kLanes: every element that the lanes read holds a value; else the first lane for which one does not. Elements of 8
+// bytes are looked at as two halves of which some byte must be written, because compilers copy structs with their
+// padding.
+[[gnu::noinline]] inline uint32_t FirstUnwritten(const uint8_t* written, const int64_t* delta, uint32_t mask,
+                                                 uint32_t element, uint32_t bytes) {
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(mask >> l & 1)) continue;
     const uint8_t* w = written + delta[l];
@@ -38,8 +40,8 @@ namespace warpwright::sim::v3 {
   return kLanes;
 }
 // For each element of a vector, the lanes for which it holds no value.
-[[gnu::noinline]] inline void UnwrittenElements(const uint8_t* written, const int64_t* delta, uint32_t mask, uint32_t element, uint32_t count,
-                                         uint32_t* out) {
+[[gnu::noinline]] inline void UnwrittenElements(const uint8_t* written, const int64_t* delta, uint32_t mask,
+                                                uint32_t element, uint32_t count, uint32_t* out) {
   for (uint32_t k = 0; k < count; ++k) {
     out[k] = 0;
     for (uint32_t left = mask; left != 0;) {
@@ -50,12 +52,14 @@ namespace warpwright::sim::v3 {
     }
   }
 }
-[[gnu::always_inline]] inline uint32_t FindUnwritten(const uint8_t* written, const int64_t* delta, const AddressPattern& p, uint32_t mask,
-                                                     uint32_t element, uint32_t bytes) {
+[[gnu::always_inline]] inline uint32_t FindUnwritten(const uint8_t* written, const int64_t* delta,
+                                                     const AddressPattern& p, uint32_t mask, uint32_t element,
+                                                     uint32_t bytes) {
   if (p.high - p.low <= 1024 && AllOnes(written + p.low, p.high - p.low)) return kLanes;
   return FirstUnwritten(written, delta, mask, element, bytes);
 }
-[[gnu::always_inline]] inline void MarkWritten(uint8_t* written, const int64_t* delta, const AddressPattern& p, uint32_t mask, uint32_t bytes) {
+[[gnu::always_inline]] inline void MarkWritten(uint8_t* written, const int64_t* delta, const AddressPattern& p,
+                                               uint32_t mask, uint32_t bytes) {
   if (p.dense) {
     std::memset(written + p.low, 0xff, static_cast<size_t>(p.high - p.low));
     return;

@@ -3,9 +3,9 @@
 // Run on a machine with an NVIDIA driver: record_instructions > instructions.txt. Needs nothing but libcuda.so.1.
 #include <dlfcn.h>
 
+#include <cuda.h>
 #include <cstdio>
 #include <cstdlib>
-#include <cuda.h>
 
 #include "tests/support/instruction_table.h"
 
@@ -55,16 +55,19 @@ int main() {
       continue;
     }
     CUfunction function;
-    Check(Get<decltype(&cuModuleGetFunction)>("cuModuleGetFunction")(&function, module, InstructionKernel(i).c_str()), "function");
+    Check(Get<decltype(&cuModuleGetFunction)>("cuModuleGetFunction")(&function, module, InstructionKernel(i).c_str()),
+          "function");
     const auto inputs = InstructionInputs(table[i].inputs);
     Check(to_device(in, inputs.data(), inputs.size() * sizeof(Triple)), "copy");
     void* arguments[] = {&out, &in};
     Check(launch(function, kHashedResults / 256, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr), "launch");
     std::vector<uint64_t> results(kHashedResults);
     Check(to_host(results.data(), out, results.size() * 8), "copy back");
-    std::printf("%s|%016llx|", table[i].text.c_str(), static_cast<unsigned long long>(HashResults(results.data(), results.size())));
+    std::printf("%s|%016llx|", table[i].text.c_str(),
+                static_cast<unsigned long long>(HashResults(results.data(), results.size())));
     const int explicit_results = table[i].tolerance != 0 ? kExplicitResults : kExplicitResults / 4;
-    for (int k = 0; k < explicit_results; ++k) std::printf("%s%llx", k ? " " : "", static_cast<unsigned long long>(results[static_cast<size_t>(k)]));
+    for (int k = 0; k < explicit_results; ++k)
+      std::printf("%s%llx", k ? " " : "", static_cast<unsigned long long>(results[static_cast<size_t>(k)]));
     std::printf("\n");
     if (std::getenv("RECORD_ALL")) {  // for looking into a difference
       std::fprintf(stderr, "#%s|", table[i].text.c_str());

@@ -28,7 +28,8 @@ using std::chrono::steady_clock;
 
 namespace {
 
-constexpr char kWebhookSecret[] = "It's a Secret to Everybody", kAppId[] = "Iv23liStandIn", kPersonToken[] = "person-token";
+constexpr char kWebhookSecret[] = "It's a Secret to Everybody", kAppId[] = "Iv23liStandIn",
+               kPersonToken[] = "person-token";
 
 constexpr char kManifest[] = R"(version: 1
 kernels:
@@ -81,7 +82,9 @@ void Must(const Status& status, const char* what) {
 std::string PemOf(EVP_PKEY* key, bool is_public) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new(BIO_s_mem()), BIO_free);
   if (is_public) PEM_write_bio_PUBKEY(bio.get(), key);
-  else PEM_write_bio_PrivateKey_traditional(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);  // PKCS#1, as GitHub gives it
+  else
+    PEM_write_bio_PrivateKey_traditional(bio.get(), key, nullptr, nullptr, 0, nullptr,
+                                         nullptr);  // PKCS#1, as GitHub gives it
   char* data = nullptr;
   const long size = BIO_get_mem_data(bio.get(), &data);
   return {data, static_cast<size_t>(size)};
@@ -100,17 +103,20 @@ int FreePort() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
     throw std::runtime_error("no free port");
   return ntohs(address.sin_port);
 }
 
-DaemonKit::DaemonKit(DaemonKitOptions options) : options_(std::move(options)), root_(Must(base::TemporaryDirectory::Create("ww-daemon"), "folder")) {
+DaemonKit::DaemonKit(DaemonKitOptions options)
+    : options_(std::move(options)), root_(Must(base::TemporaryDirectory::Create("ww-daemon"), "folder")) {
   StandInOptions hub;
   hub.repositories = folder() / "hub";
   hub.rules = options_.source / "tests/support/github_stand_in/rules.json";
   hub.faults = options_.faults;
-  hub.hourly_limit = 1'000'000;  // a client that slows down because an hour's requests run out is not what is tested here
+  hub.hourly_limit =
+      1'000'000;  // a client that slows down because an hour's requests run out is not what is tested here
   hub_ = Must(GithubStandIn::Start(hub), "stand-in");
   Must(hub_->AddRepository(kRepository), "repository");
   hub_->AddToken(kPersonToken, "writer");
@@ -119,7 +125,8 @@ DaemonKit::DaemonKit(DaemonKitOptions options) : options_(std::move(options)), r
   hub_->SetApp(kAppId, "warpwright", MakeAppKey(), std::chrono::seconds(3600));
   // Of its own: a build beside a test that runs replaces the programs.
   fs::create_directories(folder() / "bin");
-  for (const char* program : {"warpwright", "warpwright-worker"}) fs::copy_file(options_.programs / program, folder() / "bin" / program);
+  for (const char* program : {"warpwright", "warpwright-worker"})
+    fs::copy_file(options_.programs / program, folder() / "bin" / program);
   webhook_port_ = FreePort();
   status_port_ = FreePort();
   WriteConfig();
@@ -138,15 +145,18 @@ std::string DaemonKit::MakeAppKey() const {
 
 void DaemonKit::WriteConfig() {
   const std::string webhooks = options_.webhooks ? fmt::format("webhooks: \"127.0.0.1:{}\", ", webhook_port_) : "";
-  const std::string secret = options_.webhooks ? fmt::format("  webhook_secret: {{file: {}/webhook-secret}}\n", folder().string()) : "";
-  Must(base::WriteFileAtomically(folder() / "config.yml",
-                           fmt::format("version: 1\nstate: {0}/state\ndevices: [\"sim:h200\"]\npoll: {{every: 1, at_most: 1}}\n"
-                                       "listen: {{{1}status: \"127.0.0.1:{2}\"}}\n"
-                                       "github:\n  api: {3}\n  app: {{id: \"{4}\", key: {{file: {0}/app-key.pem}}}}\n{5}"
-                                       "limits: {{max_minutes: 10, max_rounds: 5, max_open: 100, max_per_day: 1000, queue: 100}}\n"
-                                       "author: {{name: warpwright, email: warpwright@example.com}}\nlog: {{format: json, level: info}}\n"
-                                       "repositories:\n  - url: {6}\n    branches: [main]\n",
-                                       folder().string(), webhooks, status_port_, hub_->api(), kAppId, secret, hub_->CloneUrl(kRepository))),
+  const std::string secret =
+      options_.webhooks ? fmt::format("  webhook_secret: {{file: {}/webhook-secret}}\n", folder().string()) : "";
+  Must(base::WriteFileAtomically(
+           folder() / "config.yml",
+           fmt::format(
+               "version: 1\nstate: {0}/state\ndevices: [\"sim:h200\"]\npoll: {{every: 1, at_most: 1}}\n"
+               "listen: {{{1}status: \"127.0.0.1:{2}\"}}\n"
+               "github:\n  api: {3}\n  app: {{id: \"{4}\", key: {{file: {0}/app-key.pem}}}}\n{5}"
+               "limits: {{max_minutes: 10, max_rounds: 5, max_open: 100, max_per_day: 1000, queue: 100}}\n"
+               "author: {{name: warpwright, email: warpwright@example.com}}\nlog: {{format: json, level: info}}\n"
+               "repositories:\n  - url: {6}\n    branches: [main]\n",
+               folder().string(), webhooks, status_port_, hub_->api(), kAppId, secret, hub_->CloneUrl(kRepository))),
        "configuration");
 }
 
@@ -171,14 +181,19 @@ void DaemonKit::MakeClone() {
 
 void DaemonKit::Start(bool wait_until_seen) {
   base::Command command;
-  command.argv = {(folder() / "bin/warpwright").string(), "serve", "--config", (folder() / "config.yml").string(), "--cache",
+  command.argv = {(folder() / "bin/warpwright").string(),
+                  "serve",
+                  "--config",
+                  (folder() / "config.yml").string(),
+                  "--cache",
                   (options_.cache.empty() ? folder() / "cache" : options_.cache).string()};
   command.env = base::MinimalEnvironment();
   daemon_.emplace(Must(base::Child::Start(command, folder() / fmt::format("daemon-{}.log", starts_++)), "daemon"));
   if (!wait_until_seen) return;
   const bool seen = Wait([&] {
     const json snapshot = Snapshot();
-    return snapshot.is_object() && !snapshot.at("repositories").empty() && !snapshot.at("repositories")[0].at("tips").empty();
+    return snapshot.is_object() && !snapshot.at("repositories").empty() &&
+           !snapshot.at("repositories")[0].at("tips").empty();
   });
   if (!seen) throw std::runtime_error("the daemon did not come up:\n" + log());
 }
@@ -193,12 +208,14 @@ void DaemonKit::Kill() {
 int DaemonKit::Stop(std::chrono::seconds deadline) {
   ::kill(daemon_->pid(), SIGTERM);
   int code = -1;
-  Wait([&] {
-    const std::string end = daemon_->DescribeEnd();
-    if (end == "running") return false;
-    if (end.starts_with("exit code ")) code = std::stoi(end.substr(10));
-    return true;
-  }, deadline);
+  Wait(
+      [&] {
+        const std::string end = daemon_->DescribeEnd();
+        if (end == "running") return false;
+        if (end.starts_with("exit code ")) code = std::stoi(end.substr(10));
+        return true;
+      },
+      deadline);
   daemon_.reset();
   return code;
 }
@@ -224,7 +241,8 @@ std::string ReadProc(int pid, const char* file, char zero) {
 std::vector<int> AllProcesses() {
   std::vector<int> found;
   for (const auto& entry : fs::directory_iterator("/proc"))
-    if (const std::string name = entry.path().filename(); name.find_first_not_of("0123456789") == name.npos) found.push_back(std::stoi(name));
+    if (const std::string name = entry.path().filename(); name.find_first_not_of("0123456789") == name.npos)
+      found.push_back(std::stoi(name));
   return found;
 }
 int ParentOf(int pid) {
@@ -256,7 +274,8 @@ std::vector<DaemonKit::Process> DaemonKit::Descendants() const {
     if (ancestor != daemon_->pid()) continue;
     Process process{pid, ReadProc(pid, "cmdline", ' '), ReadProc(pid, "environ", '\n'), {}};
     std::error_code error;
-    for (fs::directory_iterator fd(fmt::format("/proc/{}/fd", pid), error), end; !error && fd != end; fd.increment(error)) {
+    for (fs::directory_iterator fd(fmt::format("/proc/{}/fd", pid), error), end; !error && fd != end;
+         fd.increment(error)) {
       std::error_code gone;
       process.descriptors.push_back(fs::read_symlink(fd->path(), gone).string());
     }
@@ -316,7 +335,9 @@ void DaemonKit::ChangeKernel(int version) const {
 }
 
 void DaemonKit::ChangeHeader(int version) const {
-  Must(base::WriteFileAtomically(clone() / "include/edition.cuh", fmt::format("#pragma once\nconstexpr int kEdition = {};\n", version)), "write");
+  Must(base::WriteFileAtomically(clone() / "include/edition.cuh",
+                                 fmt::format("#pragma once\nconstexpr int kEdition = {};\n", version)),
+       "write");
 }
 
 std::string DaemonKit::CommitAndPush(const std::string& message) const {
@@ -326,15 +347,22 @@ std::string DaemonKit::CommitAndPush(const std::string& message) const {
   return Git({"rev-parse", "HEAD"});
 }
 
-int DaemonKit::Deliver(const std::string& event, const json& payload, const std::string& id, const std::string& signature) const {
-  return SendWebhook({fmt::format("http://127.0.0.1:{}/webhook", webhook_port_), kWebhookSecret, event, payload.dump(), id, signature});
+int DaemonKit::Deliver(const std::string& event, const json& payload, const std::string& id,
+                       const std::string& signature) const {
+  return SendWebhook({fmt::format("http://127.0.0.1:{}/webhook", webhook_port_), kWebhookSecret, event, payload.dump(),
+                      id, signature});
 }
 
-json DaemonKit::CommentPayload(int64_t issue, int64_t comment, const std::string& login, const std::string& body) const {
+json DaemonKit::CommentPayload(int64_t issue, int64_t comment, const std::string& login,
+                               const std::string& body) const {
   const json user = {{"login", login}, {"type", "User"}};
   return {{"action", "created"},
           {"issue", {{"number", issue}, {"pull_request", {{"url", hub_->api()}}}, {"user", user}}},
-          {"comment", {{"id", comment}, {"body", body}, {"user", user}, {"author_association", "OWNER"}}},  // a claim that is not to be believed
+          {"comment",
+           {{"id", comment},
+            {"body", body},
+            {"user", user},
+            {"author_association", "OWNER"}}},  // a claim that is not to be believed
           {"repository", {{"full_name", kRepository}, {"name", "kernels"}, {"owner", {{"login", "acme"}}}}},
           {"sender", user}};
 }
@@ -343,7 +371,10 @@ json DaemonKit::PullRequestPayload(int64_t number, const std::string& action, co
   const json dump = hub_->Dump(kRepository);
   for (const json& pull : dump.at("pulls"))
     if (pull.at("number") == number)
-      return {{"action", action}, {"number", number}, {"pull_request", pull}, {"sender", {{"login", login}, {"type", "User"}}},
+      return {{"action", action},
+              {"number", number},
+              {"pull_request", pull},
+              {"sender", {{"login", login}, {"type", "User"}}},
               {"repository", {{"full_name", kRepository}, {"name", "kernels"}, {"owner", {{"login", "acme"}}}}}};
   throw std::runtime_error("no such pull request");
 }

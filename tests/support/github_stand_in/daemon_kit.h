@@ -1,5 +1,5 @@
-// A daemon of the real programs, watching a repository of three small kernels on a stand-in for GitHub, as a GitHub App; and the person who
-// pushes to it. For end-to-end tests and the benchmarks of kills.
+// A daemon of the real programs, watching a repository of three small kernels on a stand-in for GitHub, as a GitHub
+// App; and the person who pushes to it. For end-to-end tests and the benchmarks of kills.
 #pragma once
 
 #include <chrono>
@@ -18,18 +18,20 @@
 namespace warpwright {
 
 struct DaemonKitOptions {
-  std::filesystem::path programs;   // the folder of warpwright and warpwright-worker
-  std::filesystem::path source;     // the project's folder: example kernels, rules
-  std::filesystem::path cache;      // of compiled code; empty: a new one
+  std::filesystem::path programs;  // the folder of warpwright and warpwright-worker
+  std::filesystem::path source;    // the project's folder: example kernels, rules
+  std::filesystem::path cache;     // of compiled code; empty: a new one
   bool webhooks = true;
   int max_rounds = 1;
   FaultOptions faults;
 };
 
-// Kernels "row_sum", "softmax" and "transpose" of config/examples/kernels with small cases; row_sum is the one that changes, and is faster in seconds.
+// Kernels "row_sum", "softmax" and "transpose" of config/examples/kernels with small cases; row_sum is the one that
+// changes, and is faster in seconds.
 class DaemonKit {
  public:
-  // Everything but the daemon runs when this returns. Throws std::runtime_error: a test without its surroundings makes no sense.
+  // Everything but the daemon runs when this returns. Throws std::runtime_error: a test without its surroundings makes
+  // no sense.
   explicit DaemonKit(DaemonKitOptions options);
   ~DaemonKit();
 
@@ -43,17 +45,17 @@ class DaemonKit {
   void Kill();                              // SIGKILL to the daemon alone
   int Stop(std::chrono::seconds deadline);  // SIGTERM; the exit code, -1 where it did not end in time
   bool running() const;
-  std::string log() const;                  // of all daemons so far
+  std::string log() const;  // of all daemons so far
   // Processes that have our state folder in their command line, other than the daemon.
   std::vector<std::string> Leftovers() const;
   // The daemon's children and theirs, as others on the machine could see them.
   struct Process {
     int pid = 0;
-    std::string command, environment;       // with spaces and line ends for zeros
-    std::vector<std::string> descriptors;   // what they point to
+    std::string command, environment;      // with spaces and line ends for zeros
+    std::vector<std::string> descriptors;  // what they point to
   };
   std::vector<Process> Descendants() const;
-  nlohmann::json Snapshot() const;          // null where there is no answer
+  nlohmann::json Snapshot() const;  // null where there is no answer
   int StatusOf(const std::string& path, std::string* body = nullptr) const;
 
   // --- The person
@@ -66,8 +68,10 @@ class DaemonKit {
   std::string CommitAndPush(const std::string& message) const;  // the commit's id
 
   // --- Webhooks. The status of the answer.
-  int Deliver(const std::string& event, const nlohmann::json& payload, const std::string& id, const std::string& signature = {}) const;
-  nlohmann::json CommentPayload(int64_t issue, int64_t comment, const std::string& login, const std::string& body) const;
+  int Deliver(const std::string& event, const nlohmann::json& payload, const std::string& id,
+              const std::string& signature = {}) const;
+  nlohmann::json CommentPayload(int64_t issue, int64_t comment, const std::string& login,
+                                const std::string& body) const;
   nlohmann::json PullRequestPayload(int64_t number, const std::string& action, const std::string& login) const;
 
   // Looks at `done` until it is true; false at the deadline.

@@ -26,7 +26,8 @@ struct FaultOptions {
   double share = 0;      // of the requests to the interface
   double git_share = 0;  // of git's requests: 502 and resets
   uint64_t seed = 1;
-  std::vector<Fault> kinds = {Fault::kSecondaryLimit, Fault::kPrimaryLimit, Fault::kUnprocessable, Fault::kTooMany, Fault::kBadGateway, Fault::kTimeout, Fault::kReset};
+  std::vector<Fault> kinds = {Fault::kSecondaryLimit, Fault::kPrimaryLimit, Fault::kUnprocessable, Fault::kTooMany,
+                              Fault::kBadGateway,     Fault::kTimeout,      Fault::kReset};
   int retry_after_s = 1;
   std::chrono::milliseconds hang{1'000};
 };

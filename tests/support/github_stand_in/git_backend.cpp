@@ -60,7 +60,8 @@ Status MakeBareRepository(const fs::path& path) {
   fs::create_directories(path, error);
   AskGit(path, {"init", "-q", "--bare", "-b", "main", "."});
   AskGit(path, {"config", "http.receivepack", "true"});
-  if (AskGit(path, {"config", "http.receivepack"}) != "true") return Fail(ErrorCode::kEnvironment, "cannot make a repository in " + path.string(), "install git");
+  if (AskGit(path, {"config", "http.receivepack"}) != "true")
+    return Fail(ErrorCode::kEnvironment, "cannot make a repository in " + path.string(), "install git");
   return {};
 }
 
@@ -68,7 +69,8 @@ std::map<std::string, std::string> ReadRefs(const fs::path& repository) {
   std::map<std::string, std::string> refs;
   std::istringstream lines(AskGit(repository, {"for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/"}));
   for (std::string line; std::getline(lines, line);)
-    if (const size_t space = line.find(' '); space != std::string::npos) refs[line.substr(0, space)] = line.substr(space + 1);
+    if (const size_t space = line.find(' '); space != std::string::npos)
+      refs[line.substr(0, space)] = line.substr(space + 1);
   return refs;
 }
 

@@ -27,15 +27,18 @@ namespace {
 
 constexpr std::string_view kBase = "/api/v3";
 
-// Ends the connection of a request under way without an answer. cpp-httplib does not say which socket it is: it is found by its peer.
+// Ends the connection of a request under way without an answer. cpp-httplib does not say which socket it is: it is
+// found by its peer.
 void Drop(const httplib::Request& request) {
   for (int fd = 3; fd < 1024; ++fd) {
     sockaddr_in peer{};
     socklen_t size = sizeof peer;
-    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0 && peer.sin_family == AF_INET && ntohs(peer.sin_port) == request.remote_port) {
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0 && peer.sin_family == AF_INET &&
+        ntohs(peer.sin_port) == request.remote_port) {
       sockaddr_in own{};
       size = sizeof own;
-      if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &size) == 0 && ntohs(own.sin_port) == request.local_port) ::shutdown(fd, SHUT_RDWR);
+      if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &size) == 0 && ntohs(own.sin_port) == request.local_port)
+        ::shutdown(fd, SHUT_RDWR);
     }
   }
 }
@@ -44,7 +47,8 @@ std::string BasicPassword(const std::string& authorization) {
   if (!authorization.starts_with("Basic ")) return {};
   const std::string text = authorization.substr(6);
   std::string out(text.size(), '\0');
-  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   if (size < 0) return {};
   out.resize(static_cast<size_t>(size));
   while (out.ends_with('\0')) out.pop_back();
@@ -61,12 +65,15 @@ std::string NeededPermission(const std::string& operation) {
   if (operation.find("/issues") != operation.npos) return "issues";
   return {};
 }
-bool NeedsJwt(const std::string& operation) { return operation.find(" /app") != operation.npos || operation.ends_with("/installation"); }
+bool NeedsJwt(const std::string& operation) {
+  return operation.find(" /app") != operation.npos || operation.ends_with("/installation");
+}
 
 }  // namespace
 
 struct GithubStandIn::State {
-  State(StandInOptions o, InterfaceRules r) : options(std::move(o)), rules(std::move(r)), faults(std::make_shared<FaultPlan>(options.faults)) {}
+  State(StandInOptions o, InterfaceRules r)
+      : options(std::move(o)), rules(std::move(r)), faults(std::make_shared<FaultPlan>(options.faults)) {}
 
   StandInOptions options;
   InterfaceRules rules;
@@ -100,7 +107,8 @@ struct GithubStandIn::State {
   }
 
   void HandleApi(const httplib::Request& request, httplib::Response& response);
-  Answer Serve(const httplib::Request& request, const std::string& token, const DrawnFault& fault, LoggedRequest& entry);
+  Answer Serve(const httplib::Request& request, const std::string& token, const DrawnFault& fault,
+               LoggedRequest& entry);
   Answer Act(Call& call, LoggedRequest& entry);
   void NoteConduct(const std::string& token, const httplib::Request& request, LoggedRequest& entry);
   std::optional<Answer> Injected(const DrawnFault& fault, const Token* token) const;
@@ -113,17 +121,22 @@ struct GithubStandIn::State {
 };
 
 // Under the mutex.
-void GithubStandIn::State::NoteConduct(const std::string& token, const httplib::Request& request, LoggedRequest& entry) {
+void GithubStandIn::State::NoteConduct(const std::string& token, const httplib::Request& request,
+                                       LoggedRequest& entry) {
   for (const char* header : {"User-Agent", "Accept", "X-GitHub-Api-Version"})
     if (!request.has_header(header)) entry.violations.push_back(fmt::format("no header {}", header));
   if (request.has_header("X-GitHub-Api-Version") && request.get_header_value("X-GitHub-Api-Version") != "2022-11-28")
     entry.violations.push_back("X-GitHub-Api-Version is not 2022-11-28");
-  if (request.target.find("ghs_") != std::string::npos || (token.size() >= 12 && request.target.find(token) != std::string::npos))
+  if (request.target.find("ghs_") != std::string::npos ||
+      (token.size() >= 12 && request.target.find(token) != std::string::npos))
     entry.violations.push_back("a token in the URL");
   if (in_flight[token] > 1) entry.conduct.push_back("while another request of this token was under way");
   if (request.method == "GET") return;
-  if (const auto last = last_write.find(token); last != last_write.end() && steady_clock::now() - last->second < options.between_writes)
-    entry.conduct.push_back(fmt::format("{} ms after the last write", std::chrono::duration_cast<milliseconds>(steady_clock::now() - last->second).count()));
+  if (const auto last = last_write.find(token);
+      last != last_write.end() && steady_clock::now() - last->second < options.between_writes)
+    entry.conduct.push_back(
+        fmt::format("{} ms after the last write",
+                    std::chrono::duration_cast<milliseconds>(steady_clock::now() - last->second).count()));
   last_write[token] = steady_clock::now();
 }
 
@@ -138,7 +151,9 @@ std::optional<Answer> GithubStandIn::State::Injected(const DrawnFault& fault, co
     case Fault::kPrimaryLimit:
       answer = Refuse(403, "API rate limit exceeded for installation ID 1.");
       answer.headers["x-ratelimit-remaining"] = "0";
-      answer.headers["x-ratelimit-reset"] = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(hub.Now().time_since_epoch()).count() + faults->options().retry_after_s);
+      answer.headers["x-ratelimit-reset"] =
+          std::to_string(std::chrono::duration_cast<std::chrono::seconds>(hub.Now().time_since_epoch()).count() +
+                         faults->options().retry_after_s);
       return answer;
     case Fault::kTooMany:
       answer = Refuse(429, "Too many requests");
@@ -175,21 +190,28 @@ Answer GithubStandIn::State::Act(Call& call, LoggedRequest& entry) {
   }
   if (!NeedsJwt(entry.operation)) {
     if (call.token == nullptr) return Refuse(401, "Bad credentials");
-    if (call.repo != nullptr && !call.token->repositories.empty() && !call.token->repositories.contains(call.repo->name)) return Refuse(404, "Not Found");
+    if (call.repo != nullptr && !call.token->repositories.empty() &&
+        !call.token->repositories.contains(call.repo->name))
+      return Refuse(404, "Not Found");
     const std::string needed = NeededPermission(entry.operation);
-    if (!needed.empty() && !call.token->permissions.empty() && (!call.token->permissions.contains(needed) || call.token->permissions.at(needed) != "write"))
+    if (!needed.empty() && !call.token->permissions.empty() &&
+        (!call.token->permissions.contains(needed) || call.token->permissions.at(needed) != "write"))
       return Refuse(403, "Resource not accessible by integration");
   }
-  for (std::string& problem : rules.CheckRequest(entry.operation, call.query, call.body.is_null() ? nullptr : &call.body)) entry.violations.push_back(std::move(problem));
+  for (std::string& problem :
+       rules.CheckRequest(entry.operation, call.query, call.body.is_null() ? nullptr : &call.body))
+    entry.violations.push_back(std::move(problem));
   if (!entry.violations.empty()) return Refuse(422, "Invalid request.\n\n" + entry.violations.front());
   Answer answer = route->second(hub, call);
   entry.done = answer.status < 300;
   if (entry.done)
-    for (const std::string& problem : rules.CheckAnswer(entry.operation, answer.status, answer.body)) entry.violations.push_back("the stand-in: " + problem);
+    for (const std::string& problem : rules.CheckAnswer(entry.operation, answer.status, answer.body))
+      entry.violations.push_back("the stand-in: " + problem);
   return answer;
 }
 
-Answer GithubStandIn::State::Serve(const httplib::Request& request, const std::string& token_text, const DrawnFault& fault, LoggedRequest& entry) {
+Answer GithubStandIn::State::Serve(const httplib::Request& request, const std::string& token_text,
+                                   const DrawnFault& fault, LoggedRequest& entry) {
   const std::lock_guard guard(mutex);
   Call call;
   call.method = request.method;
@@ -211,7 +233,8 @@ Answer GithubStandIn::State::Serve(const httplib::Request& request, const std::s
       return Refuse(400, "Problems parsing JSON");
     }
   }
-  if (const auto found = hub.tokens.find(token_text); found != hub.tokens.end() && (!found->second.expires || *found->second.expires > hub.Now())) {
+  if (const auto found = hub.tokens.find(token_text);
+      found != hub.tokens.end() && (!found->second.expires || *found->second.expires > hub.Now())) {
     call.token = &found->second;
     entry.login = found->second.login;
   }
@@ -258,7 +281,8 @@ void GithubStandIn::State::HandleApi(const httplib::Request& request, httplib::R
   }
   response.status = entry.status = unchanged ? 304 : answer.status;
   for (const auto& [name, value] : answer.headers) response.set_header(name, value);
-  if (!unchanged) response.set_content(answer.body.is_null() ? "" : answer.body.dump(), "application/json; charset=utf-8");
+  if (!unchanged)
+    response.set_content(answer.body.is_null() ? "" : answer.body.dump(), "application/json; charset=utf-8");
   if (fault.fault == Fault::kTimeout || fault.fault == Fault::kReset) {
     entry.status = 0;
     Drop(request);
@@ -272,7 +296,8 @@ void GithubStandIn::State::HandleGit(const httplib::Request& request, httplib::R
   entry.git = true;
   entry.method = request.method;
   entry.path = request.target;
-  const std::string token_text = BasicPassword(request.get_header_value("Authorization")), repository = request.matches[1];
+  const std::string token_text = BasicPassword(request.get_header_value("Authorization")),
+                    repository = request.matches[1];
   bool known = false, writes = request.target.find("git-receive-pack") != std::string::npos;
   fs::path folder;
   {
@@ -282,7 +307,9 @@ void GithubStandIn::State::HandleGit(const httplib::Request& request, httplib::R
     if (token != hub.tokens.end() && (!token->second.expires || *token->second.expires > hub.Now())) {
       const Token& who = token->second;
       const auto contents = who.permissions.find("contents");
-      known = (who.repositories.empty() || who.repositories.contains(repository)) && (!writes || who.permissions.empty() || (contents != who.permissions.end() && contents->second == "write"));
+      known =
+          (who.repositories.empty() || who.repositories.contains(repository)) &&
+          (!writes || who.permissions.empty() || (contents != who.permissions.end() && contents->second == "write"));
       entry.login = who.login;
     }
   }
@@ -299,19 +326,24 @@ void GithubStandIn::State::HandleGit(const httplib::Request& request, httplib::R
   } else {
     const auto before = writes ? ReadRefs(folder) : std::map<std::string, std::string>();
     const size_t query = request.target.find('?');
-    const auto answer = ServeGit(options.repositories, {request.method, request.path, query == std::string::npos ? "" : request.target.substr(query + 1),
-                                                       request.get_header_value("Content-Type"), request.get_header_value("Git-Protocol"), entry.login, request.body});
+    const auto answer =
+        ServeGit(options.repositories,
+                 {request.method, request.path, query == std::string::npos ? "" : request.target.substr(query + 1),
+                  request.get_header_value("Content-Type"), request.get_header_value("Git-Protocol"), entry.login,
+                  request.body});
     response.status = entry.status = answer ? answer->status : 500;
     if (answer) {
       entry.done = true;
       std::string type = "application/octet-stream";
-      for (const auto& [name, value] : answer->headers) name == "Content-Type" ? void(type = value) : response.set_header(name, value);
+      for (const auto& [name, value] : answer->headers)
+        name == "Content-Type" ? void(type = value) : response.set_header(name, value);
       response.set_content(answer->body, type);
     }
     const std::lock_guard guard(mutex);
     const auto after = writes ? ReadRefs(folder) : std::map<std::string, std::string>();
     for (const auto& [ref, commit] : after)
-      if (const auto old = before.find(ref); old == before.end() || old->second != commit) pushes.push_back({repository, ref, old == before.end() ? "" : old->second, commit, entry.login});
+      if (const auto old = before.find(ref); old == before.end() || old->second != commit)
+        pushes.push_back({repository, ref, old == before.end() ? "" : old->second, commit, entry.login});
     for (const auto& [ref, commit] : before)
       if (!after.contains(ref)) pushes.push_back({repository, ref, commit, "", entry.login});
     if (fault.fault == Fault::kBadGateway) response.status = entry.status = 502;
@@ -334,13 +366,20 @@ Result<std::unique_ptr<GithubStandIn>> GithubStandIn::Start(StandInOptions optio
   server.set_keep_alive_max_count(10'000);
   server.set_tcp_nodelay(true);
   State* const s = state.get();
-  const auto api = [s](const httplib::Request& request, httplib::Response& response) { s->HandleApi(request, response); };
+  const auto api = [s](const httplib::Request& request, httplib::Response& response) {
+    s->HandleApi(request, response);
+  };
   const std::string everything = std::string(kBase) + "/.*", git = R"(/([^/]+/[^/]+)\.git/.*)";
   server.Get(everything, api).Post(everything, api).Patch(everything, api).Put(everything, api).Delete(everything, api);
-  const auto smart = [s](const httplib::Request& request, httplib::Response& response) { s->HandleGit(request, response); };
+  const auto smart = [s](const httplib::Request& request, httplib::Response& response) {
+    s->HandleGit(request, response);
+  };
   server.Get(git, smart).Post(git, smart);
-  state->port = state->options.port != 0 ? (server.bind_to_port("127.0.0.1", state->options.port) ? state->options.port : -1) : server.bind_to_any_port("127.0.0.1");
-  if (state->port <= 0) return Fail(ErrorCode::kEnvironment, "the stand-in cannot listen on 127.0.0.1", "choose another port");
+  state->port = state->options.port != 0
+                    ? (server.bind_to_port("127.0.0.1", state->options.port) ? state->options.port : -1)
+                    : server.bind_to_any_port("127.0.0.1");
+  if (state->port <= 0)
+    return Fail(ErrorCode::kEnvironment, "the stand-in cannot listen on 127.0.0.1", "choose another port");
   state->hub.url = fmt::format("http://127.0.0.1:{}", state->port);
   state->thread = std::thread([s] { s->server.listen_after_bind(); });
   return std::unique_ptr<GithubStandIn>(new GithubStandIn(std::move(state)));
@@ -348,7 +387,8 @@ Result<std::unique_ptr<GithubStandIn>> GithubStandIn::Start(StandInOptions optio
 
 GithubStandIn::~GithubStandIn() {
   state_->stopping = true;
-  while (!state_->server.is_running()) std::this_thread::sleep_for(milliseconds(1));  // stop() before that would be lost
+  while (!state_->server.is_running())
+    std::this_thread::sleep_for(milliseconds(1));  // stop() before that would be lost
   state_->server.stop();
   state_->thread.join();
 }
@@ -357,7 +397,9 @@ int GithubStandIn::port() const { return state_->port; }
 std::string GithubStandIn::url() const { return state_->hub.url; }
 std::string GithubStandIn::api() const { return url() + std::string(kBase); }
 std::string GithubStandIn::CloneUrl(const std::string& repository) const { return url() + "/" + repository + ".git"; }
-fs::path GithubStandIn::GitFolder(const std::string& repository) const { return state_->options.repositories / (repository + ".git"); }
+fs::path GithubStandIn::GitFolder(const std::string& repository) const {
+  return state_->options.repositories / (repository + ".git");
+}
 
 Status GithubStandIn::AddRepository(const std::string& name) {
   WW_TRY(MakeBareRepository(GitFolder(name)));
@@ -373,7 +415,8 @@ void GithubStandIn::AddToken(const std::string& token, const std::string& login,
   state_->hub.tokens[token] = {login, app, {}, {}, {}};
 }
 
-void GithubStandIn::SetApp(const std::string& id, const std::string& slug, const std::string& public_key_pem, std::chrono::seconds token_life) {
+void GithubStandIn::SetApp(const std::string& id, const std::string& slug, const std::string& public_key_pem,
+                           std::chrono::seconds token_life) {
   const std::lock_guard guard(state_->mutex);
   state_->hub.app = App{id, slug, public_key_pem, 77, token_life};
 }
@@ -389,17 +432,20 @@ void GithubStandIn::AddPerson(const std::string& login, const std::string& repos
   if (!role.empty()) state_->hub.repos.at(repository).permissions[login] = role;
 }
 
-int64_t GithubStandIn::Comment(const std::string& repository, int64_t issue, const std::string& login, const std::string& body) {
+int64_t GithubStandIn::Comment(const std::string& repository, int64_t issue, const std::string& login,
+                               const std::string& body) {
   const std::lock_guard guard(state_->mutex);
   return MakeComment(state_->hub, state_->hub.repos.at(repository), issue, login, body).at("id");
 }
 
-void GithubStandIn::SetPullRequestState(const std::string& repository, int64_t number, const std::string& to, const std::string& login, bool merged) {
+void GithubStandIn::SetPullRequestState(const std::string& repository, int64_t number, const std::string& to,
+                                        const std::string& login, bool merged) {
   const std::lock_guard guard(state_->mutex);
   SetPullState(state_->hub, state_->hub.repos.at(repository), number, to, merged, login);
 }
 
-void GithubStandIn::EditBody(const std::string& repository, int64_t number, const std::function<std::string(std::string)>& edit) {
+void GithubStandIn::EditBody(const std::string& repository, int64_t number,
+                             const std::function<std::string(std::string)>& edit) {
   const std::lock_guard guard(state_->mutex);
   Repo& repo = state_->hub.repos.at(repository);
   json& issue = repo.issues.at(number);
@@ -407,7 +453,8 @@ void GithubStandIn::EditBody(const std::string& repository, int64_t number, cons
   if (repo.pulls.contains(number)) repo.pulls.at(number)["body"] = issue.at("body");
 }
 
-void GithubStandIn::RemoveLabel(const std::string& repository, int64_t number, const std::string& label, const std::string& login) {
+void GithubStandIn::RemoveLabel(const std::string& repository, int64_t number, const std::string& label,
+                                const std::string& login) {
   const std::lock_guard guard(state_->mutex);
   Repo& repo = state_->hub.repos.at(repository);
   json& labels = repo.issues.at(number).at("labels");
@@ -425,8 +472,9 @@ json GithubStandIn::Dump(const std::string& repository) const {
   const std::lock_guard guard(state_->mutex);
   Repo& repo = state_->hub.repos.at(repository);
   Refresh(state_->hub, repo);
-  json all = {{"pulls", json::array()}, {"issues", json::array()}, {"comments", json::array()}, {"checks", json::array()}, {"statuses", repo.statuses},
-              {"reactions", json::object()}, {"events", json::object()}};
+  json all = {{"pulls", json::array()},  {"issues", json::array()},   {"comments", json::array()},
+              {"checks", json::array()}, {"statuses", repo.statuses}, {"reactions", json::object()},
+              {"events", json::object()}};
   for (const auto& [number, pull] : repo.pulls) {
     all["pulls"].push_back(pull);
     all["pulls"].back()["labels"] = repo.issues.at(number).at("labels");
@@ -454,10 +502,11 @@ int GithubStandIn::minted_tokens() const {
 }
 
 namespace {
-std::vector<std::string> Gather(const std::vector<LoggedRequest>& log, std::vector<std::string> LoggedRequest::*list) {
+std::vector<std::string> Gather(const std::vector<LoggedRequest>& log, std::vector<std::string> LoggedRequest::* list) {
   std::vector<std::string> all;
   for (const LoggedRequest& entry : log)
-    for (const std::string& line : entry.*list) all.push_back(fmt::format("{} ms {} {}: {}", entry.ms, entry.method, entry.path, line));
+    for (const std::string& line : entry.*list)
+      all.push_back(fmt::format("{} ms {} {}: {}", entry.ms, entry.method, entry.path, line));
   return all;
 }
 }  // namespace
@@ -467,7 +516,8 @@ std::vector<std::string> GithubStandIn::Conduct() const { return Gather(Log(), &
 std::string WebhookSignature(const std::string& secret, const std::string& body) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
-  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest, &size);
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+       reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest, &size);
   std::string text = "sha256=";
   for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
   return text;
@@ -476,10 +526,14 @@ std::string WebhookSignature(const std::string& secret, const std::string& body)
 int SendWebhook(const WebhookDelivery& delivery) {
   const size_t path = delivery.url.find('/', delivery.url.find("://") + 3);
   httplib::Client client(delivery.url.substr(0, path));
-  httplib::Headers headers = {{"User-Agent", "GitHub-Hookshot/stand-in"}, {"X-GitHub-Event", delivery.event}, {"X-GitHub-Delivery", delivery.id}};
-  if (delivery.signature.empty()) headers.emplace("X-Hub-Signature-256", WebhookSignature(delivery.secret, delivery.body));
+  httplib::Headers headers = {{"User-Agent", "GitHub-Hookshot/stand-in"},
+                              {"X-GitHub-Event", delivery.event},
+                              {"X-GitHub-Delivery", delivery.id}};
+  if (delivery.signature.empty())
+    headers.emplace("X-Hub-Signature-256", WebhookSignature(delivery.secret, delivery.body));
   else if (delivery.signature != "none") headers.emplace("X-Hub-Signature-256", delivery.signature);
-  const auto answer = client.Post(path == std::string::npos ? "/" : delivery.url.substr(path), headers, delivery.body, "application/json");
+  const auto answer = client.Post(path == std::string::npos ? "/" : delivery.url.substr(path), headers, delivery.body,
+                                  "application/json");
   return answer ? answer->status : 0;
 }
 

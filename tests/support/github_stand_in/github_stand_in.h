@@ -1,6 +1,7 @@
-// A server on loopback that behaves as GitHub does for what warpwright asks of it: the REST interface below /api/v3 (as on an Enterprise
-// server), and git over smart HTTP at /OWNER/NAME.git. Requests are held against GitHub's OpenAPI description; what breaks a rule is answered
-// 422 and kept as a violation. What GitHub only asks clients to do (a second between writes, one request at a time) is kept as conduct.
+// A server on loopback that behaves as GitHub does for what warpwright asks of it: the REST interface below /api/v3 (as
+// on an Enterprise server), and git over smart HTTP at /OWNER/NAME.git. Requests are held against GitHub's OpenAPI
+// description; what breaks a rule is answered 422 and kept as a violation. What GitHub only asks clients to do (a
+// second between writes, one request at a time) is kept as conduct.
 #pragma once
 
 #include <chrono>
@@ -17,20 +18,20 @@
 namespace warpwright {
 
 struct StandInOptions {
-  std::filesystem::path repositories;            // OWNER/NAME.git are made here
-  std::filesystem::path rules;                   // rules.json
+  std::filesystem::path repositories;  // OWNER/NAME.git are made here
+  std::filesystem::path rules;         // rules.json
   int port = 0;
-  bool enforce_secondary = false;                // a write within `between_writes` of the last is 403 with retry-after: 1
-  std::chrono::milliseconds between_writes{900}; // a client waits 1 s; what it sends may arrive a little closer
-  int hourly_limit = 5000;                       // requests of one token; a 304 is free
+  bool enforce_secondary = false;  // a write within `between_writes` of the last is 403 with retry-after: 1
+  std::chrono::milliseconds between_writes{900};  // a client waits 1 s; what it sends may arrive a little closer
+  int hourly_limit = 5000;                        // requests of one token; a 304 is free
   FaultOptions faults;
 };
 
 struct LoggedRequest {
-  int64_t ms = 0;                                // since the start
-  std::string method, path, operation, login;    // path with its query
+  int64_t ms = 0;                              // since the start
+  std::string method, path, operation, login;  // path with its query
   int status = 0;
-  bool git = false, done = false;                // done: its act took place
+  bool git = false, done = false;  // done: its act took place
   Fault fault = Fault::kNone;
   std::vector<std::string> violations, conduct;
 };
@@ -44,27 +45,30 @@ class GithubStandIn {
   ~GithubStandIn();
 
   int port() const;
-  std::string url() const;                                     // "http://127.0.0.1:1234"
-  std::string api() const;                                     // url() + "/api/v3"
-  std::string CloneUrl(const std::string& repository) const;   // url() + "/acme/kernels.git"
+  std::string url() const;                                    // "http://127.0.0.1:1234"
+  std::string api() const;                                    // url() + "/api/v3"
+  std::string CloneUrl(const std::string& repository) const;  // url() + "/acme/kernels.git"
   std::filesystem::path GitFolder(const std::string& repository) const;
 
-  Status AddRepository(const std::string& name);               // with its bare repository
+  Status AddRepository(const std::string& name);  // with its bare repository
   // permissions empty: all. `app`: may write check runs, as an Action's own token may.
   void AddToken(const std::string& token, const std::string& login, bool app = false);
-  void SetApp(const std::string& id, const std::string& slug, const std::string& public_key_pem, std::chrono::seconds token_life);
-  void RevokeTokens();                                         // those that the App made
+  void SetApp(const std::string& id, const std::string& slug, const std::string& public_key_pem,
+              std::chrono::seconds token_life);
+  void RevokeTokens();  // those that the App made
   void AddPerson(const std::string& login, const std::string& repository = {}, const std::string& role = {});
 
   // What people do.
   int64_t Comment(const std::string& repository, int64_t issue, const std::string& login, const std::string& body);
-  void SetPullRequestState(const std::string& repository, int64_t number, const std::string& state, const std::string& login, bool merged = false);
+  void SetPullRequestState(const std::string& repository, int64_t number, const std::string& state,
+                           const std::string& login, bool merged = false);
   void EditBody(const std::string& repository, int64_t number, const std::function<std::string(std::string)>& edit);
   void RemoveLabel(const std::string& repository, int64_t number, const std::string& label, const std::string& login);
   void SetFaults(FaultOptions options);
 
-  // What there is: {"pulls": [...], "issues": [...], "comments": [...], "checks": [...], "statuses": {sha: [...]}, "reactions": {id: [...]},
-  // "events": {number: [...]}}. Checks with their annotations; issues without the pull requests.
+  // What there is: {"pulls": [...], "issues": [...], "comments": [...], "checks": [...], "statuses": {sha: [...]},
+  // "reactions": {id: [...]}, "events": {number: [...]}}. Checks with their annotations; issues without the pull
+  // requests.
   nlohmann::json Dump(const std::string& repository) const;
   std::vector<LoggedRequest> Log() const;
   std::vector<Push> Pushes() const;
@@ -79,7 +83,8 @@ class GithubStandIn {
   std::unique_ptr<State> state_;
 };
 
-// As GitHub sends a webhook. `signature` empty: made with `secret`; "none": no header. The status of the answer, 0 without one.
+// As GitHub sends a webhook. `signature` empty: made with `secret`; "none": no header. The status of the answer, 0
+// without one.
 struct WebhookDelivery {
   std::string url, secret, event, body, id, signature;
 };

@@ -14,7 +14,10 @@ std::string Hub::NowText() const { return base::FormatUtc(Now()); }
 
 json Hub::User(const std::string& login) const {
   const bool bot = login.ends_with("[bot]");
-  return {{"login", login}, {"id", 100 + std::hash<std::string>()(login) % 1'000'000}, {"type", bot ? "Bot" : "User"}, {"site_admin", false}};
+  return {{"login", login},
+          {"id", 100 + std::hash<std::string>()(login) % 1'000'000},
+          {"type", bot ? "Bot" : "User"},
+          {"site_admin", false}};
 }
 
 std::string Call::Query(const std::string& name, const std::string& otherwise) const {
@@ -30,10 +33,14 @@ int64_t Call::Number(const std::string& parameter) const {
 }
 
 Answer Refuse(int status, const std::string& message) {
-  return {status, {{"message", message}, {"documentation_url", "https://docs.github.com/rest"}, {"status", std::to_string(status)}}, {}};
+  return {
+      status,
+      {{"message", message}, {"documentation_url", "https://docs.github.com/rest"}, {"status", std::to_string(status)}},
+      {}};
 }
 
-Answer Invalid(const std::string& resource, const std::string& field, const std::string& code, const std::string& message) {
+Answer Invalid(const std::string& resource, const std::string& field, const std::string& code,
+               const std::string& message) {
   Answer answer = Refuse(422, "Validation Failed");
   json error = {{"resource", resource}, {"code", code}};
   if (!field.empty()) error["field"] = field;
@@ -67,7 +74,8 @@ std::optional<Answer> TooLong(const Call& call, const std::string& resource, con
   return Invalid(resource, field, "custom", fmt::format("{} is too long (maximum is {} characters)", field, limit));
 }
 
-void AddEvent(Hub& hub, Repo& repo, int64_t number, const std::string& event, const std::string& actor, const json& more) {
+void AddEvent(Hub& hub, Repo& repo, int64_t number, const std::string& event, const std::string& actor,
+              const json& more) {
   json made = {{"id", hub.next_id++}, {"event", event}, {"actor", hub.User(actor)}, {"created_at", hub.NowText()}};
   made.update(more);
   repo.events[number].push_back(std::move(made));
@@ -83,7 +91,8 @@ void Refresh(Hub& hub, Repo& repo) {
   }
 }
 
-void SetPullState(Hub& hub, Repo& repo, int64_t number, const std::string& state, bool merged, const std::string& actor) {
+void SetPullState(Hub& hub, Repo& repo, int64_t number, const std::string& state, bool merged,
+                  const std::string& actor) {
   json& pull = repo.pulls.at(number);
   if (pull.at("state") == state) return;
   json& issue = repo.issues.at(number);

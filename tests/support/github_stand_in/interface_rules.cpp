@@ -54,7 +54,8 @@ void Checker::CheckSizes(const json& schema, const json& value, const std::strin
   const auto limit = [&](const char* name, size_t size, bool most) {
     if (!schema.contains(name)) return;
     const size_t bound = schema.at(name).get<size_t>();
-    if (most ? size > bound : size < bound) wrong.push_back(fmt::format("{} has {} of {} {}", place, size, most ? "at most" : "at least", bound));
+    if (most ? size > bound : size < bound)
+      wrong.push_back(fmt::format("{} has {} of {} {}", place, size, most ? "at most" : "at least", bound));
   };
   if (value.is_string()) {
     limit("maxLength", CodePoints(value.get<std::string>()), true);
@@ -68,7 +69,8 @@ void Checker::CheckSizes(const json& schema, const json& value, const std::strin
 
 void Checker::CheckObject(const json& schema, const json& value, const std::string& place) {
   for (const json& name : schema.value("required", json::array()))
-    if (!value.contains(name.get<std::string>())) wrong.push_back(fmt::format("{} lacks '{}'", place, name.get<std::string>()));
+    if (!value.contains(name.get<std::string>()))
+      wrong.push_back(fmt::format("{} lacks '{}'", place, name.get<std::string>()));
   if (!schema.contains("properties")) return;
   for (const auto& [name, member] : value.items()) {
     const std::string there = place + "." + name;
@@ -88,7 +90,8 @@ void Checker::Check(const json& schema, const json& value, const std::string& pl
   }
   if (schema.contains("enum")) {
     const json& allowed = schema.at("enum");
-    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) wrong.push_back(fmt::format("{} is {}, of {}", place, value.dump(), allowed.dump()));
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+      wrong.push_back(fmt::format("{} is {}, of {}", place, value.dump(), allowed.dump()));
   }
   CheckSizes(schema, value, place);
   if (value.is_object()) CheckObject(schema, value, place);
@@ -161,7 +164,8 @@ InterfaceRules::Match InterfaceRules::Find(const std::string& method, const std:
   return best;
 }
 
-std::vector<std::string> InterfaceRules::CheckRequest(const std::string& operation, const std::multimap<std::string, std::string>& query,
+std::vector<std::string> InterfaceRules::CheckRequest(const std::string& operation,
+                                                      const std::multimap<std::string, std::string>& query,
                                                       const json* body) const {
   const json& rule = state_->operations.at(operation).rule;
   Checker checker;
@@ -173,7 +177,8 @@ std::vector<std::string> InterfaceRules::CheckRequest(const std::string& operati
     const json& schema = rule.at("query").at(name);
     const json read = ReadParameter(schema, value);
     checker.Check(schema, read, "query parameter '" + name + "'");
-    if (name == "per_page" && read.is_number() && (read < 1 || read > 100)) checker.wrong.push_back("per_page is not between 1 and 100");
+    if (name == "per_page" && read.is_number() && (read < 1 || read > 100))
+      checker.wrong.push_back("per_page is not between 1 and 100");
     if (query.count(name) > 1) checker.wrong.push_back(fmt::format("query parameter '{}' is given twice", name));
   }
   if (body != nullptr && !rule.contains("body")) checker.wrong.push_back("a body where none belongs");
@@ -202,7 +207,8 @@ std::vector<std::string> InterfaceRules::CheckAnswer(const std::string& operatio
 }
 
 size_t CodePoints(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace warpwright

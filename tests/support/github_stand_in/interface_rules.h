@@ -24,7 +24,9 @@ class InterfaceRules {
   };
   Match Find(const std::string& method, const std::string& path) const;
   // What the description does not allow, one sentence each. `body` is null where there is none.
-  std::vector<std::string> CheckRequest(const std::string& operation, const std::multimap<std::string, std::string>& query, const nlohmann::json* body) const;
+  std::vector<std::string> CheckRequest(const std::string& operation,
+                                        const std::multimap<std::string, std::string>& query,
+                                        const nlohmann::json* body) const;
   // The same of our own answers: names at the first level that no such answer has.
   std::vector<std::string> CheckAnswer(const std::string& operation, int status, const nlohmann::json& body) const;
 

@@ -30,8 +30,12 @@ class KillRun {
     while (kills_ < options_.kills && wrong_.empty()) Version();
     Settle();
     CountEverything();
-    return {{"kills", kills_}, {"versions", version_}, {"killed_in", killed_in_}, {"requests", kit_.hub().Log().size()},
-            {"seconds", std::chrono::duration<double>(steady_clock::now() - begin).count()}, {"wrong", wrong_}};
+    return {{"kills", kills_},
+            {"versions", version_},
+            {"killed_in", killed_in_},
+            {"requests", kit_.hub().Log().size()},
+            {"seconds", std::chrono::duration<double>(steady_clock::now() - begin).count()},
+            {"wrong", wrong_}};
   }
 
  private:
@@ -56,7 +60,8 @@ class KillRun {
     ++killed_in_[StateNow()];
     kit_.Kill();
     ++kills_;
-    if (!kit_.Wait([&] { return kit_.Leftovers().empty(); }, std::chrono::seconds(10))) wrong_.push_back("children outlive the daemon: " + kit_.Leftovers().front());
+    if (!kit_.Wait([&] { return kit_.Leftovers().empty(); }, std::chrono::seconds(10)))
+      wrong_.push_back("children outlive the daemon: " + kit_.Leftovers().front());
     kit_.Start(false);
   }
   void Version() {
@@ -102,8 +107,10 @@ class KillRun {
       return;
     }
     const std::string tip = refs.at(std::string("refs/heads/") + kBranch);
-    if (AskGit(kit_.hub().GitFolder(DaemonKit::kRepository), {"rev-parse", tip + "^"}) != commits_.back()) wrong_.emplace_back("the branch is not upon the last version");
-    if (dump.at("pulls").size() == 1 && dump.at("pulls")[0].at("body").get<std::string>().find(commits_.back()) == std::string::npos)
+    if (AskGit(kit_.hub().GitFolder(DaemonKit::kRepository), {"rev-parse", tip + "^"}) != commits_.back())
+      wrong_.emplace_back("the branch is not upon the last version");
+    if (dump.at("pulls").size() == 1 &&
+        dump.at("pulls")[0].at("body").get<std::string>().find(commits_.back()) == std::string::npos)
       wrong_.emplace_back("the pull request does not speak of the last version");
     // Each version's result was pushed once: the same work has the same commit, and nothing was pushed twice.
     size_t pushes = 0;

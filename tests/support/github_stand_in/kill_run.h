@@ -1,5 +1,5 @@
-// The daemon, killed at random moments of the whole way from a push to its pull request, and what is left of it. Used by a test (few kills) and by
-// tests/bench/kill_bench.cpp (many).
+// The daemon, killed at random moments of the whole way from a push to its pull request, and what is left of it. Used
+// by a test (few kills) and by tests/bench/kill_bench.cpp (many).
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ struct KillOptions {
   std::function<void(const std::string&)> progress;
 };
 
-// {"kills", "versions", "killed_in": {state of the job: times}, "seconds", "evaluations_repeated", "wrong": [...]}. `wrong` names all that is
-// missing, doubled or left over.
+// {"kills", "versions", "killed_in": {state of the job: times}, "seconds", "evaluations_repeated", "wrong": [...]}.
+// `wrong` names all that is missing, doubled or left over.
 nlohmann::json RunKills(const KillOptions& options);
 
 }  // namespace warpwright

@@ -1,4 +1,5 @@
-// The stand-in as a program, for trying things by hand: prints its port, and at the end (SIGINT, SIGTERM) what it saw as JSON.
+// The stand-in as a program, for trying things by hand: prints its port, and at the end (SIGINT, SIGTERM) what it saw
+// as JSON.
 //   github_stand_in --root /tmp/hub --repository acme/kernels --token t0ken=octocat --app-token bot=warpwright[bot]
 #include <fmt/format.h>
 #include <signal.h>
@@ -34,11 +35,13 @@ int Serve(const Arguments& arguments) {
       return 3;
     }
   for (const auto* list : {&arguments.tokens, &arguments.app_tokens})
-    for (const std::string& pair : *list) (*hub)->AddToken(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1), list == &arguments.app_tokens);
+    for (const std::string& pair : *list)
+      (*hub)->AddToken(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1), list == &arguments.app_tokens);
   std::cout << (*hub)->port() << std::endl;
   int signal = 0;
   ::sigwait(&signals, &signal);
-  nlohmann::json seen = {{"violations", (*hub)->Violations()}, {"conduct", (*hub)->Conduct()}, {"requests", (*hub)->Log().size()}};
+  nlohmann::json seen = {
+      {"violations", (*hub)->Violations()}, {"conduct", (*hub)->Conduct()}, {"requests", (*hub)->Log().size()}};
   for (const std::string& name : arguments.repositories) seen["repositories"][name] = (*hub)->Dump(name);
   std::cout << seen.dump(1) << std::endl;
   return 0;

@@ -32,8 +32,10 @@ std::optional<std::string> Decode(std::string_view text) {
 }
 
 bool SignatureHolds(const std::string& pem, std::string_view text, const std::string& signature) {
-  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
-  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(PEM_read_bio_PUBKEY(bio.get(), nullptr, nullptr, nullptr), EVP_PKEY_free);
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())),
+                                                      BIO_free);
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
+      PEM_read_bio_PUBKEY(bio.get(), nullptr, nullptr, nullptr), EVP_PKEY_free);
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   return key && EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, key.get()) == 1 &&
          EVP_DigestVerify(context.get(), reinterpret_cast<const unsigned char*>(signature.data()), signature.size(),
@@ -43,23 +45,41 @@ bool SignatureHolds(const std::string& pem, std::string_view text, const std::st
 // With a JWT alone.
 std::optional<Answer> NoJwt(const Hub& hub, const Call& call) {
   if (!hub.app) return Refuse(404, "Integration not found");
-  if (auto problem = JwtProblem(*hub.app, call.authorization.starts_with("Bearer ") ? call.authorization.substr(7) : "", hub.Now())) return Refuse(401, *problem);
+  if (auto problem = JwtProblem(*hub.app, call.authorization.starts_with("Bearer ") ? call.authorization.substr(7) : "",
+                                hub.Now()))
+    return Refuse(401, *problem);
   return std::nullopt;
 }
 
 json AllowedPermissions() {
-  return {{"metadata", "read"}, {"contents", "write"}, {"pull_requests", "write"}, {"issues", "write"}, {"checks", "write"}};
+  return {{"metadata", "read"},
+          {"contents", "write"},
+          {"pull_requests", "write"},
+          {"issues", "write"},
+          {"checks", "write"}};
 }
 
 Answer ReadApp(Hub& hub, const Call& call) {
   if (auto refused = NoJwt(hub, call)) return *refused;
-  return {200, {{"id", 1}, {"slug", hub.app->slug}, {"client_id", hub.app->id}, {"name", hub.app->slug}, {"permissions", AllowedPermissions()}}, {}};
+  return {200,
+          {{"id", 1},
+           {"slug", hub.app->slug},
+           {"client_id", hub.app->id},
+           {"name", hub.app->slug},
+           {"permissions", AllowedPermissions()}},
+          {}};
 }
 
 Answer Installation(Hub& hub, const Call& call) {
   if (auto refused = NoJwt(hub, call)) return *refused;
   if (call.repo == nullptr) return Refuse(404, "Not Found");
-  return {200, {{"id", hub.app->installation}, {"app_slug", hub.app->slug}, {"repository_selection", "selected"}, {"permissions", AllowedPermissions()}, {"events", json::array()}}, {}};
+  return {200,
+          {{"id", hub.app->installation},
+           {"app_slug", hub.app->slug},
+           {"repository_selection", "selected"},
+           {"permissions", AllowedPermissions()},
+           {"events", json::array()}},
+          {}};
 }
 
 Answer MakeToken(Hub& hub, const Call& call) {
@@ -73,7 +93,9 @@ Answer MakeToken(Hub& hub, const Call& call) {
     std::string full;
     for (const auto& [known, repo] : hub.repos)
       if (known.ends_with("/" + name.get<std::string>())) full = known;
-    if (full.empty()) return Refuse(422, "There is at least one repository that does not exist or is not accessible to the parent installation.");
+    if (full.empty())
+      return Refuse(
+          422, "There is at least one repository that does not exist or is not accessible to the parent installation.");
     token.repositories.insert(full);
     repositories.push_back({{"name", name}, {"full_name", full}});
   }
@@ -87,7 +109,8 @@ Answer MakeToken(Hub& hub, const Call& call) {
   token.expires = hub.Now() + hub.app->token_life;
   const std::string text = "ghs_" + base::Sha256(fmt::format("{} {}", hub.url, ++hub.minted_tokens)).substr(0, 36);
   hub.tokens[text] = token;
-  Answer answer{201, {{"token", text}, {"expires_at", base::FormatUtc(*token.expires)}, {"permissions", token.permissions}}, {}};
+  Answer answer{
+      201, {{"token", text}, {"expires_at", base::FormatUtc(*token.expires)}, {"permissions", token.permissions}}, {}};
   if (!repositories.empty()) answer.body["repositories"] = repositories;
   answer.body["repository_selection"] = repositories.empty() ? "all" : "selected";
   return answer;
@@ -101,8 +124,14 @@ Answer ReadUser(Hub& hub, const Call& call) {
 Answer RateLimit(Hub&, const Call&) { return {200, {{"resources", json::object()}, {"rate", json::object()}}, {}}; }
 
 Answer ReadRepository(Hub& hub, const Call& call) {
-  return {200, {{"full_name", call.repo->name}, {"name", call.repo->name.substr(call.repo->name.find('/') + 1)}, {"private", false}, {"fork", false},
-                {"default_branch", call.repo->default_branch}, {"clone_url", fmt::format("{}/{}.git", hub.url, call.repo->name)}}, {}};
+  return {200,
+          {{"full_name", call.repo->name},
+           {"name", call.repo->name.substr(call.repo->name.find('/') + 1)},
+           {"private", false},
+           {"fork", false},
+           {"default_branch", call.repo->default_branch},
+           {"clone_url", fmt::format("{}/{}.git", hub.url, call.repo->name)}},
+          {}};
 }
 
 // The repository is public: everybody who exists may read it.
@@ -121,19 +150,24 @@ std::optional<std::string> JwtProblem(const App& app, const std::string& jwt, Ti
   const char* const kUndecodable = "A JSON web token could not be decoded";
   const size_t first = jwt.find('.'), last = jwt.rfind('.');
   if (first == std::string::npos || first == last) return kUndecodable;
-  const auto head_text = Decode(std::string_view(jwt).substr(0, first)), body_text = Decode(std::string_view(jwt).substr(first + 1, last - first - 1));
+  const auto head_text = Decode(std::string_view(jwt).substr(0, first)),
+             body_text = Decode(std::string_view(jwt).substr(first + 1, last - first - 1));
   const auto signature = Decode(std::string_view(jwt).substr(last + 1));
   if (!head_text || !body_text || !signature) return kUndecodable;
   const json head = json::parse(*head_text, nullptr, false), body = json::parse(*body_text, nullptr, false);
   if (!head.is_object() || !body.is_object() || head.value("alg", "") != "RS256") return kUndecodable;
   if (!SignatureHolds(app.public_key_pem, std::string_view(jwt).substr(0, last), *signature)) return kUndecodable;
   const int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
-  if (!body.contains("iat") || !body.at("iat").is_number_integer()) return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
+  if (!body.contains("iat") || !body.at("iat").is_number_integer())
+    return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
   if (body.at("iat") > seconds) return "'Issued at' claim ('iat') must be an Integer representing a time in the past";
-  if (!body.contains("exp") || !body.at("exp").is_number_integer() || body.at("exp") <= seconds) return "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires";
+  if (!body.contains("exp") || !body.at("exp").is_number_integer() || body.at("exp") <= seconds)
+    return "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the "
+           "assertion expires";
   if (body.at("exp") > seconds + 600) return "'Expiration time' claim ('exp') is too far in the future";
   const json issuer = body.value("iss", json());
-  if (issuer != json(app.id) && !(issuer.is_number() && issuer.dump() == app.id)) return "'Issuer' claim ('iss') must be an Integer or a client ID";
+  if (issuer != json(app.id) && !(issuer.is_number() && issuer.dump() == app.id))
+    return "'Issuer' claim ('iss') must be an Integer or a client ID";
   return std::nullopt;
 }
 

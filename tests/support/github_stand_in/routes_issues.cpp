@@ -9,7 +9,8 @@ namespace warpwright::stand_in {
 namespace {
 
 bool HasLabel(const json& issue, const std::string& name) {
-  return std::any_of(issue.at("labels").begin(), issue.at("labels").end(), [&](const json& label) { return label.at("name") == name; });
+  return std::any_of(issue.at("labels").begin(), issue.at("labels").end(),
+                     [&](const json& label) { return label.at("name") == name; });
 }
 
 void PutLabels(Hub& hub, Repo& repo, int64_t number, const json& labels, const std::string& actor) {
@@ -24,7 +25,8 @@ void PutLabels(Hub& hub, Repo& repo, int64_t number, const json& labels, const s
 
 Answer ListIssues(Hub& hub, const Call& call) {
   Refresh(hub, *call.repo);
-  const std::string state = call.Query("state", "open"), creator = call.Query("creator", ""), label = call.Query("labels", "");
+  const std::string state = call.Query("state", "open"), creator = call.Query("creator", ""),
+                    label = call.Query("labels", "");
   std::vector<json> found;
   for (const auto& [number, issue] : call.repo->issues) {
     if (state != "all" && issue.at("state") != state) continue;
@@ -42,9 +44,18 @@ Answer CreateIssue(Hub& hub, const Call& call) {
   Repo& repo = *call.repo;
   const int64_t number = repo.next_number++;
   const std::string now = hub.NowText();
-  repo.issues[number] = {{"id", hub.next_id++}, {"number", number}, {"title", call.body.at("title")}, {"body", call.body.value("body", json())}, {"state", "open"},
-                         {"user", hub.User(call.token->login)}, {"labels", json::array()}, {"comments", 0}, {"created_at", now}, {"updated_at", now},
-                         {"closed_at", nullptr}, {"html_url", fmt::format("{}/{}/issues/{}", hub.url, repo.name, number)}};
+  repo.issues[number] = {{"id", hub.next_id++},
+                         {"number", number},
+                         {"title", call.body.at("title")},
+                         {"body", call.body.value("body", json())},
+                         {"state", "open"},
+                         {"user", hub.User(call.token->login)},
+                         {"labels", json::array()},
+                         {"comments", 0},
+                         {"created_at", now},
+                         {"updated_at", now},
+                         {"closed_at", nullptr},
+                         {"html_url", fmt::format("{}/{}/issues/{}", hub.url, repo.name, number)}};
   PutLabels(hub, repo, number, call.body.value("labels", json::array()), call.token->login);
   return {201, repo.issues.at(number), {}};
 }
@@ -76,7 +87,8 @@ Answer Events(Hub& hub, const Call& call) {
 Answer AddLabels(Hub& hub, const Call& call) {
   const int64_t number = call.Number("issue_number");
   if (!call.repo->issues.contains(number)) return Refuse(404, "Not Found");
-  PutLabels(hub, *call.repo, number, call.body.is_array() ? call.body : call.body.value("labels", json::array()), call.token->login);
+  PutLabels(hub, *call.repo, number, call.body.is_array() ? call.body : call.body.value("labels", json::array()),
+            call.token->login);
   return {200, call.repo->issues.at(number).at("labels"), {}};
 }
 
@@ -85,7 +97,8 @@ Answer Comments(Hub& hub, const Call& call) {
   if (!call.repo->issues.contains(number)) return Refuse(404, "Not Found");
   std::vector<json> found;
   for (const auto& [id, comment] : call.repo->comments)
-    if (comment.at("issue_url").get<std::string>().ends_with("/issues/" + std::to_string(number))) found.push_back(comment);
+    if (comment.at("issue_url").get<std::string>().ends_with("/issues/" + std::to_string(number)))
+      found.push_back(comment);
   return Page(hub, call, found);
 }
 
@@ -122,15 +135,20 @@ Answer React(Hub& hub, const Call& call) {
   if (!call.repo->comments.contains(id)) return Refuse(404, "Not Found");
   std::vector<json>& reactions = call.repo->reactions[id];
   for (const json& reaction : reactions)
-    if (reaction.at("content") == call.body.at("content") && reaction.at("user").at("login") == call.token->login) return {200, reaction, {}};
-  reactions.push_back({{"id", hub.next_id++}, {"content", call.body.at("content")}, {"user", hub.User(call.token->login)}, {"created_at", hub.NowText()}});
+    if (reaction.at("content") == call.body.at("content") && reaction.at("user").at("login") == call.token->login)
+      return {200, reaction, {}};
+  reactions.push_back({{"id", hub.next_id++},
+                       {"content", call.body.at("content")},
+                       {"user", hub.User(call.token->login)},
+                       {"created_at", hub.NowText()}});
   return {201, reactions.back(), {}};
 }
 
 }  // namespace
 
 void AddIssueRoutes(RouteTable& routes) {
-  const std::string issues = " /repos/{owner}/{repo}/issues", issue = issues + "/{issue_number}", comment = issues + "/comments/{comment_id}";
+  const std::string issues = " /repos/{owner}/{repo}/issues", issue = issues + "/{issue_number}",
+                    comment = issues + "/comments/{comment_id}";
   routes["GET" + issues] = ListIssues;
   routes["POST" + issues] = CreateIssue;
   routes["GET" + issue] = ReadIssue;

@@ -35,7 +35,8 @@ Answer ListPulls(Hub& hub, const Call& call) {
     if (!base.empty() && pull.at("base").at("ref") != base) continue;
     found.push_back(Shown(repo, number));
   }
-  if (call.Query("direction", call.Query("sort", "created") == "created" ? "desc" : "asc") == "desc") std::reverse(found.begin(), found.end());
+  if (call.Query("direction", call.Query("sort", "created") == "created" ? "desc" : "asc") == "desc")
+    std::reverse(found.begin(), found.end());
   return Page(hub, call, found);
 }
 
@@ -43,16 +44,34 @@ json MakePull(Hub& hub, Repo& repo, const Call& call, const std::map<std::string
   const int64_t number = repo.next_number++;
   const std::string head = call.body.at("head"), base = call.body.at("base"), now = hub.NowText();
   const auto side = [&](const std::string& ref) {
-    return json{{"ref", ref}, {"label", OwnerOf(repo) + ":" + ref}, {"sha", refs.at("refs/heads/" + ref)}, {"user", hub.User(OwnerOf(repo))},
-                {"repo", {{"full_name", repo.name}, {"name", repo.name.substr(repo.name.find('/') + 1)}, {"fork", false}}}};
+    return json{
+        {"ref", ref},
+        {"label", OwnerOf(repo) + ":" + ref},
+        {"sha", refs.at("refs/heads/" + ref)},
+        {"user", hub.User(OwnerOf(repo))},
+        {"repo", {{"full_name", repo.name}, {"name", repo.name.substr(repo.name.find('/') + 1)}, {"fork", false}}}};
   };
-  const json shared = {{"number", number}, {"title", call.body.at("title")}, {"body", call.body.value("body", json())}, {"state", "open"},
-                       {"user", hub.User(call.token->login)}, {"created_at", now}, {"updated_at", now}, {"closed_at", nullptr},
+  const json shared = {{"number", number},
+                       {"title", call.body.at("title")},
+                       {"body", call.body.value("body", json())},
+                       {"state", "open"},
+                       {"user", hub.User(call.token->login)},
+                       {"created_at", now},
+                       {"updated_at", now},
+                       {"closed_at", nullptr},
                        {"html_url", fmt::format("{}/{}/pull/{}", hub.url, repo.name, number)}};
   json pull = shared, issue = shared;
-  pull.update({{"id", hub.next_id++}, {"head", side(head)}, {"base", side(base)}, {"draft", call.body.value("draft", false)}, {"merged_at", nullptr},
-               {"requested_reviewers", json::array()}, {"requested_teams", json::array()}});
-  issue.update({{"id", hub.next_id++}, {"labels", json::array()}, {"comments", 0}, {"pull_request", {{"html_url", shared.at("html_url")}}}});
+  pull.update({{"id", hub.next_id++},
+               {"head", side(head)},
+               {"base", side(base)},
+               {"draft", call.body.value("draft", false)},
+               {"merged_at", nullptr},
+               {"requested_reviewers", json::array()},
+               {"requested_teams", json::array()}});
+  issue.update({{"id", hub.next_id++},
+                {"labels", json::array()},
+                {"comments", 0},
+                {"pull_request", {{"html_url", shared.at("html_url")}}}});
   repo.pulls[number] = pull;
   repo.issues[number] = issue;
   return Whole(repo, number);
@@ -66,11 +85,13 @@ Answer CreatePull(Hub& hub, const Call& call) {
   if (!call.body.contains("title")) return Invalid("PullRequest", "title", "missing_field");
   const auto refs = ReadRefs(repo.git);
   for (const char* side : {"head", "base"})
-    if (!refs.contains("refs/heads/" + call.body.at(side).get<std::string>())) return Invalid("PullRequest", side, "invalid");
+    if (!refs.contains("refs/heads/" + call.body.at(side).get<std::string>()))
+      return Invalid("PullRequest", side, "invalid");
   const std::string head = call.body.at("head"), base = call.body.at("base");
   for (const auto& [number, pull] : repo.pulls)
     if (pull.at("state") == "open" && pull.at("head").at("ref") == head && pull.at("base").at("ref") == base)
-      return Invalid("PullRequest", "", "custom", fmt::format("A pull request already exists for {}:{}.", OwnerOf(repo), head));
+      return Invalid("PullRequest", "", "custom",
+                     fmt::format("A pull request already exists for {}:{}.", OwnerOf(repo), head));
   if (AskGit(repo.git, {"rev-list", "--count", "refs/heads/" + base + "..refs/heads/" + head}) == "0")
     return Invalid("PullRequest", "", "custom", fmt::format("No commits between {} and {}", base, head));
   return {201, MakePull(hub, repo, call, refs), {}};
@@ -112,8 +133,12 @@ Answer RequestReviews(Hub& hub, const Call& call) {
   json& pull = repo.pulls.at(number);
   for (const json& login : call.body.value("reviewers", json::array())) {
     if (!repo.permissions.contains(login.get<std::string>()))
-      return Refuse(422, "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the " + repo.name + " repository.");
-    if (login == pull.at("user").at("login")) return Refuse(422, "Review cannot be requested from pull request author.");
+      return Refuse(422,
+                    "Reviews may only be requested from collaborators. One or more of the users or teams you specified "
+                    "is not a collaborator of the " +
+                        repo.name + " repository.");
+    if (login == pull.at("user").at("login"))
+      return Refuse(422, "Review cannot be requested from pull request author.");
     pull["requested_reviewers"].push_back(hub.User(login));
     AddEvent(hub, repo, number, "review_requested", call.token->login, {{"requested_reviewer", hub.User(login)}});
   }

@@ -64,13 +64,17 @@ class StandInTest : public testing::Test {
     json body;
     httplib::Headers headers;
   };
-  Reply Send(const std::string& method, const std::string& path, const json& body = nullptr, const std::string& token = "bot", const std::string& etag = {}) {
+  Reply Send(const std::string& method, const std::string& path, const json& body = nullptr,
+             const std::string& token = "bot", const std::string& etag = {}) {
     httplib::Client client(hub->url());
     client.set_read_timeout(10);
     httplib::Request request;
     request.method = method;
     request.path = "/api/v3" + path;
-    request.headers = {{"Authorization", "Bearer " + token}, {"Accept", "application/vnd.github+json"}, {"User-Agent", "test"}, {"X-GitHub-Api-Version", "2022-11-28"}};
+    request.headers = {{"Authorization", "Bearer " + token},
+                       {"Accept", "application/vnd.github+json"},
+                       {"User-Agent", "test"},
+                       {"X-GitHub-Api-Version", "2022-11-28"}};
     if (!etag.empty()) request.headers.emplace("If-None-Match", etag);
     if (!body.is_null()) {
       request.body = body.dump();
@@ -118,7 +122,10 @@ TEST_F(StandInTest, WhatTheDescriptionDoesNotKnowIsAViolation) {
       {"PATCH", "/pulls/1", {{"state", "merged"}}, "body.state is \"merged\""},
       {"GET", "/pulls?stat=all", nullptr, "query parameter 'stat' is not known"},
       {"GET", "/issues?per_page=101", nullptr, "per_page is not between 1 and 100"},
-      {"POST", "/check-runs", {{"name", "n"}, {"head_sha", "x"}, {"conclusion", "good"}}, "body.conclusion is \"good\""},
+      {"POST",
+       "/check-runs",
+       {{"name", "n"}, {"head_sha", "x"}, {"conclusion", "good"}},
+       "body.conclusion is \"good\""},
       {"POST", "/issues/comments/1/reactions", {{"content", "wave"}}, "body.content is \"wave\""},
       {"POST", "/statuses/abc", {{"state", "neutral"}}, "body.state is \"neutral\""},
   };
@@ -141,8 +148,13 @@ TEST_F(StandInTest, LimitsOfGithubHold) {
   pull["body"] = body.substr(2);
   EXPECT_EQ(Send("POST", std::string(kRepo) + "/pulls", pull).status, 201);
 
-  json check = {{"name", "n"}, {"head_sha", Head()}, {"status", "completed"}, {"conclusion", "success"}, {"output", {{"title", "t"}, {"summary", "s"}, {"annotations", json::array()}}}};
-  const json note = {{"path", "a.cu"}, {"start_line", 1}, {"end_line", 1}, {"annotation_level", "notice"}, {"message", "m"}};
+  json check = {{"name", "n"},
+                {"head_sha", Head()},
+                {"status", "completed"},
+                {"conclusion", "success"},
+                {"output", {{"title", "t"}, {"summary", "s"}, {"annotations", json::array()}}}};
+  const json note = {
+      {"path", "a.cu"}, {"start_line", 1}, {"end_line", 1}, {"annotation_level", "notice"}, {"message", "m"}};
   for (int i = 0; i < 50; ++i) check["output"]["annotations"].push_back(note);
   EXPECT_EQ(Send("POST", std::string(kRepo) + "/check-runs", check, "a-person").status, 403) << "only Apps may";
   const Reply made = Send("POST", std::string(kRepo) + "/check-runs", check);
@@ -151,7 +163,10 @@ TEST_F(StandInTest, LimitsOfGithubHold) {
   check["output"]["annotations"].push_back(note);
   EXPECT_EQ(Send("POST", std::string(kRepo) + "/check-runs", check).status, 422);
   check = {{"output", {{"title", "t"}, {"summary", "s"}, {"annotations", json::array({note})}}}};
-  EXPECT_EQ(Send("PATCH", fmt::format("{}/check-runs/{}", kRepo, made.body.at("id").get<int64_t>()), check).body.at("output").at("annotations_count"), 51);
+  EXPECT_EQ(Send("PATCH", fmt::format("{}/check-runs/{}", kRepo, made.body.at("id").get<int64_t>()), check)
+                .body.at("output")
+                .at("annotations_count"),
+            51);
   check = {{"name", "n"}, {"head_sha", std::string(40, 'a')}};
   EXPECT_EQ(Send("POST", std::string(kRepo) + "/check-runs", check).status, 422) << "no such commit";
 }
@@ -159,13 +174,15 @@ TEST_F(StandInTest, LimitsOfGithubHold) {
 TEST_F(StandInTest, UnchangedAnswersAreFreeAndPagesAreLinked) {
   const Reply first = Send("GET", std::string(kRepo) + "/pulls");
   ASSERT_EQ(first.status, 200);
-  const std::string remaining = Header(Send("GET", std::string(kRepo) + "/pulls", nullptr, "bot", Header(first, "ETag")), "x-ratelimit-remaining");
+  const std::string remaining = Header(
+      Send("GET", std::string(kRepo) + "/pulls", nullptr, "bot", Header(first, "ETag")), "x-ratelimit-remaining");
   EXPECT_EQ(remaining, Header(first, "x-ratelimit-remaining"));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(Send("POST", std::string(kRepo) + "/issues", {{"title", "t"}}).status, 201);
   const Reply page = Send("GET", std::string(kRepo) + "/issues?state=all&per_page=2&page=2");
   EXPECT_EQ(page.body.size(), 2u);
   EXPECT_NE(Header(page, "Link").find("page=3>; rel=\"next\""), std::string::npos) << Header(page, "Link");
-  EXPECT_EQ(Header(Send("GET", std::string(kRepo) + "/issues?state=all&per_page=2&page=3"), "Link").find("next"), std::string::npos);
+  EXPECT_EQ(Header(Send("GET", std::string(kRepo) + "/issues?state=all&per_page=2&page=3"), "Link").find("next"),
+            std::string::npos);
 }
 
 TEST_F(StandInTest, ReactionsAndPermissions) {
@@ -192,7 +209,9 @@ TEST_F(StandInTest, GitNeedsAToken) {
 
 std::string Base64Url(const std::string& text) {
   std::string out((text.size() + 2) / 3 * 4 + 1, '\0');
-  out.resize(static_cast<size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()))));
+  out.resize(static_cast<size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                                 reinterpret_cast<const unsigned char*>(text.data()),
+                                                 static_cast<int>(text.size()))));
   for (char& c : out) c = c == '+' ? '-' : c == '/' ? '_' : c;
   while (out.ends_with('=')) out.pop_back();
   return out;
@@ -206,16 +225,20 @@ TEST(StandInJwt, OnlyWhatGithubTakes) {
   const auto size = static_cast<size_t>(BIO_get_mem_data(bio.get(), &data));
   const stand_in::App app{"Iv1", "warpwright", std::string(data, size)};
   const auto sign = [&](const std::string& algorithm, const json& claims) {
-    const std::string text = Base64Url(json{{"alg", algorithm}, {"typ", "JWT"}}.dump()) + "." + Base64Url(claims.dump());
+    const std::string text =
+        Base64Url(json{{"alg", algorithm}, {"typ", "JWT"}}.dump()) + "." + Base64Url(claims.dump());
     const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
     EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, key.get());
     std::string signature(256, '\0');
     size_t length = signature.size();
-    EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &length, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &length,
+                   reinterpret_cast<const unsigned char*>(text.data()), text.size());
     return text + "." + Base64Url(signature.substr(0, length));
   };
   const int64_t now = 1'800'000'000;
-  const auto problem = [&](const std::string& jwt) { return stand_in::JwtProblem(app, jwt, stand_in::Time(std::chrono::seconds(now))); };
+  const auto problem = [&](const std::string& jwt) {
+    return stand_in::JwtProblem(app, jwt, stand_in::Time(std::chrono::seconds(now)));
+  };
   EXPECT_EQ(problem(sign("RS256", {{"iat", now - 60}, {"exp", now + 540}, {"iss", "Iv1"}})), std::nullopt);
   EXPECT_NE(problem(sign("none", {{"iat", now - 60}, {"exp", now + 540}, {"iss", "Iv1"}})), std::nullopt);
   EXPECT_NE(problem(sign("RS256", {{"iat", now + 10}, {"exp", now + 540}, {"iss", "Iv1"}})), std::nullopt);
@@ -235,10 +258,12 @@ TEST_F(StandInTest, FaultsAreDrawnFromTheSeedAndSayWhetherTheActWasDone) {
   options.faults.seed = 7;
   Begin(options);
   int failed = 0;
-  for (int i = 0; i < 30; ++i) failed += Send("POST", std::string(kRepo) + "/issues", {{"title", std::to_string(i)}}).status != 201;
+  for (int i = 0; i < 30; ++i)
+    failed += Send("POST", std::string(kRepo) + "/issues", {{"title", std::to_string(i)}}).status != 201;
   // A request that hangs is noted when its hanging ends, which its sender does not wait for.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (hub->Log().size() < 30 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (hub->Log().size() < 30 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   int done = 0, faulty = 0;
   for (const LoggedRequest& entry : hub->Log()) {
     done += entry.done;

@@ -16,7 +16,8 @@ class GeneratorTest : public testing::Test {
     match.bottlenecks = {{"latency", "Exposed latency", "memory", 0.9, true, "latency_pct = 80 %"}};
     match.methods = {{&wide, 0.8, 0.5, {}, {}}, {&tiled, 0.5, 0.4, {}, {}}};
   }
-  void Sample(const std::string& method, const std::string& parameter, double gain, memory::MatchGrade grade = memory::MatchGrade::kExact) {
+  void Sample(const std::string& method, const std::string& parameter, double gain,
+              memory::MatchGrade grade = memory::MatchGrade::kExact) {
     memory::GradedExperience sample;
     sample.grade = grade;
     sample.experience.method = method;
@@ -36,7 +37,8 @@ class GeneratorTest : public testing::Test {
     for (const core::Plan& plan : agents::Generate("ns::k", match, experience, limit)) methods.push_back(plan.method);
     return methods;
   }
-  skills::MethodCard wide = Card("wide", {"width", {"2", "4", "8"}, ""}), tiled = Card("tiled", {"tile", {"16", "32"}, ""});
+  skills::MethodCard wide = Card("wide", {"width", {"2", "4", "8"}, ""}),
+                     tiled = Card("tiled", {"tile", {"16", "32"}, ""});
   skills::MatchResult match;
   memory::ExperienceMatches experience;
 };

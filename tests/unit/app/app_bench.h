@@ -94,7 +94,8 @@ class AppTest : public testing::Test {
   }
   app::Workspace Open(std::vector<std::string> kernels = {}) const {
     return app::Workspace(std::move(*repo::Repository::Open(repository_.path())), folder_.path(),
-                     app::TargetDevice{.name = "sim:h200", .chip = *config::LoadChip("h200"), .gpu = {}}, std::move(kernels));
+                          app::TargetDevice{.name = "sim:h200", .chip = *config::LoadChip("h200"), .gpu = {}},
+                          std::move(kernels));
   }
   app::ToolchainSource toolchain() {
     return [this]() -> Result<std::string> {

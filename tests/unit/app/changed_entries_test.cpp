@@ -18,7 +18,9 @@ using Names = std::vector<std::string>;
 // Knows includes where a line begins with one.
 class IncludesEvaluator final : public core::Evaluator {
  public:
-  Result<core::Inspection> Inspect(const core::SourceRef&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
+  Result<core::Inspection> Inspect(const core::SourceRef&) override {
+    return Fail(ErrorCode::kUnsupported, "not in this test");
+  }
   Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
     EXPECT_EQ(request.transform, core::kIncludedNames);
     core::Rewritten names;
@@ -28,9 +30,15 @@ class IncludesEvaluator final : public core::Evaluator {
         names.text += line.substr(before + 1, line.size() - before - 2) + "\n";
     return core::RewriteOutcome(std::move(names));
   }
-  Result<core::SpliceOutcome> Splice(const core::SpliceRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
-  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
-  Result<core::TimeOutcome> Time(const core::TimeRequest&) override { return Fail(ErrorCode::kUnsupported, "not in this test"); }
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest&) override {
+    return Fail(ErrorCode::kUnsupported, "not in this test");
+  }
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest&) override {
+    return Fail(ErrorCode::kUnsupported, "not in this test");
+  }
+  Result<core::TimeOutcome> Time(const core::TimeRequest&) override {
+    return Fail(ErrorCode::kUnsupported, "not in this test");
+  }
 };
 
 class SourceClosureTest : public testing::Test {
@@ -116,12 +124,20 @@ TEST(EntryDigest, ChangesWithEverythingThatSaysSomethingAboutTheEntry) {
     const char *from, *to;
     bool same;
   };
-  for (const Row& row : {Row{"file: scale.cu", "file: kernels/moved.cu", true}, {"version: 1", "# a comment\nversion: 1", true}, {"entry: scale", "entry: scale2", false},
-                         {"{N: 1024}", "{N: 1025}", false}, {"{N: 1024}", "{N: 1024, weight: 2}", false}, {"{N: 1024}", "{N: 1024, on: [sim]}", false},
-                         {"{N: 1024}", "{name: n, N: 1024}", false}, {"buffer: f32, shape: [N], role: out", "buffer: f16, shape: [N], role: out", false},
-                         {"shape: [N], role: in}", "shape: [N], role: in, init: {normal: [0, 2]}}", false}, {"shape: [N], role: in}", "shape: [N], role: inout}", false},
-                         {"shape: [N], role: in}", "shape: [\"2 * N\"], role: in}", false}, {"    cases:", "    allow: [tf32]\n    cases:", false},
-                         {"    cases:", "    tolerance: {relative: 1e-3}\n    cases:", false}, {"    cases:", "    launch: {grid: [N], block: [256]}\n    cases:", false},
+  for (const Row& row : {Row{"file: scale.cu", "file: kernels/moved.cu", true},
+                         {"version: 1", "# a comment\nversion: 1", true},
+                         {"entry: scale", "entry: scale2", false},
+                         {"{N: 1024}", "{N: 1025}", false},
+                         {"{N: 1024}", "{N: 1024, weight: 2}", false},
+                         {"{N: 1024}", "{N: 1024, on: [sim]}", false},
+                         {"{N: 1024}", "{name: n, N: 1024}", false},
+                         {"buffer: f32, shape: [N], role: out", "buffer: f16, shape: [N], role: out", false},
+                         {"shape: [N], role: in}", "shape: [N], role: in, init: {normal: [0, 2]}}", false},
+                         {"shape: [N], role: in}", "shape: [N], role: inout}", false},
+                         {"shape: [N], role: in}", "shape: [\"2 * N\"], role: in}", false},
+                         {"    cases:", "    allow: [tf32]\n    cases:", false},
+                         {"    cases:", "    tolerance: {relative: 1e-3}\n    cases:", false},
+                         {"    cases:", "    launch: {grid: [N], block: [256]}\n    cases:", false},
                          {"    cases:", "    accumulation: N\n    cases:", false}})
     EXPECT_EQ(digest(kManifest, row.from, row.to) == before, row.same) << row.to;
 }
@@ -148,7 +164,8 @@ TEST(Shards, AreBalancedAndMostlyStay) {
 }
 
 TEST(Shards, EveryKernelIsInOne) {
-  const std::vector<std::string> kernels = {"softmax", "layernorm", "rmsnorm", "gelu", "matmul", "transpose", "row_sum", "argmax", "histogram"};
+  const std::vector<std::string> kernels = {"softmax",   "layernorm", "rmsnorm", "gelu",     "matmul",
+                                            "transpose", "row_sum",   "argmax",  "histogram"};
   std::multiset<std::string> dealt;
   for (int k = 1; k <= 4; ++k) {
     const auto mine = app::KernelsOfShard(app::ParseShard(std::to_string(k) + "/4"), kernels);

@@ -33,11 +33,11 @@ class CheckTest : public AppTest {
   }
   app::CheckReport Check() {
     auto report = app::CheckRepository(Open(), {device_,
-                                           [this]() -> Result<skills::SkillLibrary> {
-                                             if (!skills_) return Fail(skills_.error());
-                                             return skills::SkillLibrary();
-                                           },
-                                           toolchain()});
+                                                [this]() -> Result<skills::SkillLibrary> {
+                                                  if (!skills_) return Fail(skills_.error());
+                                                  return skills::SkillLibrary();
+                                                },
+                                                toolchain()});
     EXPECT_TRUE(report) << report.error().Format();
     return report.value_or(app::CheckReport());
   }

@@ -72,7 +72,8 @@ const app::Check* Find(const std::vector<app::Check>& checks, const std::string&
   return nullptr;
 }
 size_t Count(const std::vector<app::Check>& checks, app::CheckStatus status) {
-  return static_cast<size_t>(std::count_if(checks.begin(), checks.end(), [&](const app::Check& check) { return check.status == status; }));
+  return static_cast<size_t>(
+      std::count_if(checks.begin(), checks.end(), [&](const app::Check& check) { return check.status == status; }));
 }
 
 TEST(DoctorChecks, AHealthyGpuNodeHasEveryRowAndNoComplaint) {
@@ -84,9 +85,12 @@ TEST(DoctorChecks, AHealthyGpuNodeHasEveryRowAndNoComplaint) {
     EXPECT_FALSE(check.message.empty()) << check.name;
     EXPECT_TRUE(names.insert(check.name).second) << check.name << " twice";
   }
-  EXPECT_EQ(names, (std::set<std::string>{"worker", "start", "sandbox", "toolkit", "nvcc", "compute_sanitizer", "nvrtc", "host_compiler", "libclang", "simulator", "gpu_kernel",
-                                          "driver", "gpu", "nvml", "memory", "ecc", "mig", "compute_mode", "persistence", "power", "clocks", "processes", "cupti",
-                                          "counters", "cache", "disk", "git_identity"}));
+  EXPECT_EQ(names, (std::set<std::string>{
+                       "worker",      "start",         "sandbox",     "toolkit",   "nvcc",       "compute_sanitizer",
+                       "nvrtc",       "host_compiler", "libclang",    "simulator", "gpu_kernel", "driver",
+                       "gpu",         "nvml",          "memory",      "ecc",       "mig",        "compute_mode",
+                       "persistence", "power",         "clocks",      "processes", "cupti",      "counters",
+                       "cache",       "disk",          "git_identity"}));
 }
 
 TEST(DoctorChecks, WithoutAGpuOnlyItsAbsenceIsAWarning) {
@@ -131,58 +135,127 @@ core::GpuState& Gpu(app::DoctorFacts& f) { return f.machine.nvml->gpus.front(); 
 constexpr auto kOk = app::CheckStatus::kOk, kWarning = app::CheckStatus::kWarning, kError = app::CheckStatus::kError;
 
 const Row kRows[] = {
-    {"worker_ended", [](auto& f) { f.worker = {"ended with 139; the last part was: device", "run it by hand"}; f.machine.counters.reset(); }, "worker", kError, "139", "by hand"},
-    {"part_not_told", [](auto& f) { f.worker = {"ended", "x"}; f.machine.counters.reset(); }, "counters", kWarning, "not known", "worker"},
-    {"worker_ended_in_the_driver", [](auto& f) { f.worker = {"ended", "x"}; f.machine.driver.reset(); f.machine.device.reset(); }, "gpu", kWarning, "not known", "worker"},
-    {"trouble_without_remedy", [](auto& f) { f.machine.counters->trouble = {"CUPTI_ERROR_UNKNOWN", ""}; }, "counters", kWarning, "UNKNOWN", "--doctor cuda"},
-    {"worker_does_not_start", [](auto& f) { f.start->trouble = {"the worker does not start", "run it"}; }, "start", kError, "does not start", "run it"},
+    {"worker_ended",
+     [](auto& f) {
+       f.worker = {"ended with 139; the last part was: device", "run it by hand"};
+       f.machine.counters.reset();
+     },
+     "worker", kError, "139", "by hand"},
+    {"part_not_told",
+     [](auto& f) {
+       f.worker = {"ended", "x"};
+       f.machine.counters.reset();
+     },
+     "counters", kWarning, "not known", "worker"},
+    {"worker_ended_in_the_driver",
+     [](auto& f) {
+       f.worker = {"ended", "x"};
+       f.machine.driver.reset();
+       f.machine.device.reset();
+     },
+     "gpu", kWarning, "not known", "worker"},
+    {"trouble_without_remedy", [](auto& f) { f.machine.counters->trouble = {"CUPTI_ERROR_UNKNOWN", ""}; }, "counters",
+     kWarning, "UNKNOWN", "--doctor cuda"},
+    {"worker_does_not_start", [](auto& f) { f.start->trouble = {"the worker does not start", "run it"}; }, "start",
+     kError, "does not start", "run it"},
     {"slow_start", [](auto& f) { f.start->seconds = 9; }, "start", kWarning, "9.00 s", "persistence"},
-    {"no_landlock", [](auto& f) { f.machine.sandbox = {0, {"Landlock is not available"}}; }, "sandbox", kWarning, "Landlock is not", "lsm=landlock"},
-    {"notes_of_the_running_worker", [](auto& f) { f.sandbox_notes = {"seccomp is not available"}; }, "sandbox", kWarning, "seccomp is not", "seccomp"},
+    {"no_landlock", [](auto& f) { f.machine.sandbox = {0, {"Landlock is not available"}}; }, "sandbox", kWarning,
+     "Landlock is not", "lsm=landlock"},
+    {"notes_of_the_running_worker", [](auto& f) { f.sandbox_notes = {"seccomp is not available"}; }, "sandbox",
+     kWarning, "seccomp is not", "seccomp"},
     {"sandbox", [](auto&) {}, "sandbox", kOk, "Landlock 4", ""},
-    {"no_toolkit", [](auto& f) { f.machine.toolkit->trouble = {"no CUDA toolkit", "set CUDA_HOME"}; }, "toolkit", kError, "no CUDA", "CUDA_HOME"},
+    {"no_toolkit", [](auto& f) { f.machine.toolkit->trouble = {"no CUDA toolkit", "set CUDA_HOME"}; }, "toolkit",
+     kError, "no CUDA", "CUDA_HOME"},
     {"no_nvcc", [](auto& f) { f.machine.toolkit->nvcc = false; }, "nvcc", kWarning, "no nvcc", "cuda-nvcc"},
-    {"no_compute_sanitizer", [](auto& f) { f.machine.toolkit->compute_sanitizer = false; }, "compute_sanitizer", kWarning, "no compute-sanitizer", "cuda-sanitizer"},
-    {"nvrtc_fails", [](auto& f) { f.machine.nvrtc->trouble = {"NVRTC cannot compile", "install"}; }, "nvrtc", kError, "cannot compile", "install"},
+    {"no_compute_sanitizer", [](auto& f) { f.machine.toolkit->compute_sanitizer = false; }, "compute_sanitizer",
+     kWarning, "no compute-sanitizer", "cuda-sanitizer"},
+    {"nvrtc_fails", [](auto& f) { f.machine.nvrtc->trouble = {"NVRTC cannot compile", "install"}; }, "nvrtc", kError,
+     "cannot compile", "install"},
     {"nvrtc", [](auto&) {}, "nvrtc", kOk, "NVRTC 13.0 compiles for sm_90", ""},
-    {"no_host_compiler", [](auto& f) { f.machine.host_compiler->trouble = {"no host compiler", "install g++"}; }, "host_compiler", kError, "no host", "g++"},
-    {"no_libclang", [](auto& f) { f.parsed->trouble = {"libclang sees nothing", "install libclang-19"}; }, "libclang", kError, "sees nothing", "libclang-19"},
-    {"simulation_fails", [](auto& f) { f.simulated->trouble = {"wrong result", "report it"}; }, "simulator", kError, "wrong", "report"},
+    {"no_host_compiler", [](auto& f) { f.machine.host_compiler->trouble = {"no host compiler", "install g++"}; },
+     "host_compiler", kError, "no host", "g++"},
+    {"no_libclang", [](auto& f) { f.parsed->trouble = {"libclang sees nothing", "install libclang-19"}; }, "libclang",
+     kError, "sees nothing", "libclang-19"},
+    {"simulation_fails", [](auto& f) { f.simulated->trouble = {"wrong result", "report it"}; }, "simulator", kError,
+     "wrong", "report"},
     {"gpu_kernel_fails", [](auto& f) { f.ran->trouble = {"faults", "look"}; }, "gpu_kernel", kError, "faults", "look"},
-    {"gpu_kernel_counts_only_outside", [](auto& f) { f.ran->notes = {"no counters"}; }, "gpu_kernel", kWarning, "no counters", "sandbox"},
-    {"old_driver", [](auto& f) { f.machine.driver->version = 12080; }, "driver", kError, "CUDA 12.8: older than the toolkit's CUDA 13.0", "580"},
-    {"slightly_old_driver", [](auto& f) { f.machine.nvrtc->version = "13.2"; }, "driver", kWarning, "toolkit's CUDA 13.2", "update the driver"},
+    {"gpu_kernel_counts_only_outside", [](auto& f) { f.ran->notes = {"no counters"}; }, "gpu_kernel", kWarning,
+     "no counters", "sandbox"},
+    {"old_driver", [](auto& f) { f.machine.driver->version = 12080; }, "driver", kError,
+     "CUDA 12.8: older than the toolkit's CUDA 13.0", "580"},
+    {"slightly_old_driver", [](auto& f) { f.machine.nvrtc->version = "13.2"; }, "driver", kWarning,
+     "toolkit's CUDA 13.2", "update the driver"},
     {"new_driver", [](auto& f) { f.machine.driver->version = 13020; }, "driver", kOk, "580.159.04, CUDA 13.2", ""},
-    {"broken_driver", [](auto& f) { f.machine.driver = {0, 0, {"does not start", "nvidia-smi"}}; }, "driver", kError, "does not start", "nvidia-smi"},
-    {"hidden_gpu", [](auto& f) { f.machine.driver->gpus = 0; f.machine.device.reset(); }, "gpu", kError, "CUDA sees none", "CUDA_VISIBLE_DEVICES"},
-    {"no_such_gpu", [](auto& f) { f.machine.device->trouble = {"there is no GPU 3", ""}; }, "gpu", kError, "no GPU 3", "nvidia-smi"},
-    {"no_nvml", [](auto& f) { f.machine.nvml = core::Machine::NvmlPart{"", {}, {"no NVML", "utility"}}; }, "nvml", kWarning, "stay unknown", "utility"},
-    {"another_gpu_of_nvml", [](auto& f) { Gpu(f).pci = "x"; f.machine.nvml->gpus.push_back(Gpu(f)); }, "nvml", kWarning, "does not know this GPU", "nvidia-smi -L"},
-    {"low_memory", [](auto& f) { f.machine.device->facts.free_bytes = 5 * kGib; }, "memory", kWarning, "5.0 GiB of 140.0 GiB", "--device cuda:1"},
-    {"no_memory", [](auto& f) { f.machine.device->facts.free_bytes = kGib / 2; }, "memory", kError, "0.5 GiB", "end other programs"},
-    {"memory_by_nvml", [](auto& f) { f.machine.device->trouble = {"out of memory", ""}; Gpu(f).free_bytes = 0; }, "memory", kError, "0.0 GiB", "end other"},
-    {"ecc_errors", [](auto& f) { Gpu(f).uncorrected_errors = 3; }, "ecc", kError, "3 uncorrected memory errors", "--gpu-reset"},
+    {"broken_driver", [](auto& f) { f.machine.driver = {0, 0, {"does not start", "nvidia-smi"}}; }, "driver", kError,
+     "does not start", "nvidia-smi"},
+    {"hidden_gpu",
+     [](auto& f) {
+       f.machine.driver->gpus = 0;
+       f.machine.device.reset();
+     },
+     "gpu", kError, "CUDA sees none", "CUDA_VISIBLE_DEVICES"},
+    {"no_such_gpu", [](auto& f) { f.machine.device->trouble = {"there is no GPU 3", ""}; }, "gpu", kError, "no GPU 3",
+     "nvidia-smi"},
+    {"no_nvml", [](auto& f) { f.machine.nvml = core::Machine::NvmlPart{"", {}, {"no NVML", "utility"}}; }, "nvml",
+     kWarning, "stay unknown", "utility"},
+    {"another_gpu_of_nvml",
+     [](auto& f) {
+       Gpu(f).pci = "x";
+       f.machine.nvml->gpus.push_back(Gpu(f));
+     },
+     "nvml", kWarning, "does not know this GPU", "nvidia-smi -L"},
+    {"low_memory", [](auto& f) { f.machine.device->facts.free_bytes = 5 * kGib; }, "memory", kWarning,
+     "5.0 GiB of 140.0 GiB", "--device cuda:1"},
+    {"no_memory", [](auto& f) { f.machine.device->facts.free_bytes = kGib / 2; }, "memory", kError, "0.5 GiB",
+     "end other programs"},
+    {"memory_by_nvml",
+     [](auto& f) {
+       f.machine.device->trouble = {"out of memory", ""};
+       Gpu(f).free_bytes = 0;
+     },
+     "memory", kError, "0.0 GiB", "end other"},
+    {"ecc_errors", [](auto& f) { Gpu(f).uncorrected_errors = 3; }, "ecc", kError, "3 uncorrected memory errors",
+     "--gpu-reset"},
     {"old_ecc_errors", [](auto& f) { Gpu(f).lifetime_uncorrected_errors = 2; }, "ecc", kOk, "2 before", ""},
     {"ecc_off", [](auto& f) { Gpu(f).ecc = false; }, "ecc", kWarning, "ECC is off", "-e 1"},
     {"no_ecc", [](auto& f) { Gpu(f).ecc.reset(); }, "ecc", kOk, "not there", ""},
     {"mig", [](auto& f) { Gpu(f).mig = true; }, "mig", kWarning, "MIG is on", "-mig 0"},
-    {"exclusive", [](auto& f) { Gpu(f).compute_mode = "exclusive process"; }, "compute_mode", kError, "two processes", "-c DEFAULT"},
-    {"prohibited", [](auto& f) { Gpu(f).compute_mode = "prohibited"; }, "compute_mode", kError, "prohibited", "-c DEFAULT"},
+    {"exclusive", [](auto& f) { Gpu(f).compute_mode = "exclusive process"; }, "compute_mode", kError, "two processes",
+     "-c DEFAULT"},
+    {"prohibited", [](auto& f) { Gpu(f).compute_mode = "prohibited"; }, "compute_mode", kError, "prohibited",
+     "-c DEFAULT"},
     {"no_persistence", [](auto& f) { Gpu(f).persistence = false; }, "persistence", kWarning, "off", "-pm 1"},
     {"hot", [](auto& f) { Gpu(f).temperature_celsius = 90; }, "power", kWarning, "90 °C", "cooling"},
-    {"power_limit", [](auto& f) { Gpu(f).power_limit_watts = 400; }, "power", kWarning, "default limit is 700 W", "-pl 700"},
-    {"throttled", [](auto& f) { Gpu(f).slowed_by = {"power cap", "power brake"}; }, "clocks", kWarning, "slowed by power cap, power brake", "PERFORMANCE"},
+    {"power_limit", [](auto& f) { Gpu(f).power_limit_watts = 400; }, "power", kWarning, "default limit is 700 W",
+     "-pl 700"},
+    {"throttled", [](auto& f) { Gpu(f).slowed_by = {"power cap", "power brake"}; }, "clocks", kWarning,
+     "slowed by power cap, power brake", "PERFORMANCE"},
     {"clocks", [](auto&) {}, "clocks", kOk, "SM 345 of 1980 MHz, memory 3201 of 3201 MHz", ""},
     {"clocks_not_told", [](auto& f) { Gpu(f).sm_mhz.reset(); }, "clocks", kOk, "SM ? of 1980", ""},
-    {"another_process", [](auto& f) { Gpu(f).processes->push_back({4711, "python", int64_t{2 * kGib}}); }, "processes", kWarning, "4711 (python, 2.0 GiB)", "scatter"},
+    {"another_process", [](auto& f) { Gpu(f).processes->push_back({4711, "python", int64_t{2 * kGib}}); }, "processes",
+     kWarning, "4711 (python, 2.0 GiB)", "scatter"},
     {"processes_not_told", [](auto& f) { Gpu(f).processes.reset(); }, "processes", kOk, "does not list", ""},
-    {"no_cupti", [](auto& f) { f.machine.cupti->trouble = {"CUPTI does not load", "cuda-cupti"}; f.machine.counters.reset(); }, "cupti", kWarning, "does not load", "cuda-cupti"},
-    {"no_permission", [](auto& f) { f.machine.counters->trouble = {"no permission", "NVreg_RestrictProfilingToAdminUsers=0"}; }, "counters", kWarning, "no permission", "NVreg"},
-    {"read_only_cache", [](auto& f) { f.cache_trouble = {"Read-only file system", "--cache"}; }, "cache", kError, "Read-only", "--cache"},
+    {"no_cupti",
+     [](auto& f) {
+       f.machine.cupti->trouble = {"CUPTI does not load", "cuda-cupti"};
+       f.machine.counters.reset();
+     },
+     "cupti", kWarning, "does not load", "cuda-cupti"},
+    {"no_permission",
+     [](auto& f) { f.machine.counters->trouble = {"no permission", "NVreg_RestrictProfilingToAdminUsers=0"}; },
+     "counters", kWarning, "no permission", "NVreg"},
+    {"read_only_cache", [](auto& f) { f.cache_trouble = {"Read-only file system", "--cache"}; }, "cache", kError,
+     "Read-only", "--cache"},
     {"disk_full", [](auto& f) { f.free_disk_bytes = 0; }, "disk", kError, "0.0 GiB", "make room"},
     {"little_disk", [](auto& f) { f.free_disk_bytes = 4 * kGib; }, "disk", kWarning, "4.0 GiB", "make room"},
-    {"no_repository", [](auto& f) { f.has_repository = false; f.repository = {"no git repository", "--repo"}; }, "git_identity", kWarning, "no git", "--repo"},
-    {"bad_author", [](auto& f) { f.repository = {"'me' is not an author", "git config"}; }, "git_identity", kError, "not an author", "git config"},
+    {"no_repository",
+     [](auto& f) {
+       f.has_repository = false;
+       f.repository = {"no git repository", "--repo"};
+     },
+     "git_identity", kWarning, "no git", "--repo"},
+    {"bad_author", [](auto& f) { f.repository = {"'me' is not an author", "git config"}; }, "git_identity", kError,
+     "not an author", "git config"},
 };
 
 class DoctorRows : public testing::TestWithParam<Row> {};

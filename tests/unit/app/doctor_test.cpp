@@ -16,23 +16,24 @@ class DoctorTest : public AppTest {
   }
   app::DoctorFacts Examine(const std::string& device = "") {
     const app::DoctorRequest request{.device = device,
-                                .repository = repository_.path(),
-                                .cache = folder_.path() / "cache",
-                                .scratch = folder_.path(),
-                                .worker = {"worker", "--cache", "c"}};
-    const app::DoctorServices services{
-        .ask_worker =
-            [&](const std::vector<std::string>& question) {
-              question_ = question;
-              return answer_failure_ ? Result<base::Completed>(Fail(*answer_failure_)) : Result<base::Completed>(answer_);
-            },
-        .make_worker =
-            [&](bool gpu) {
-              workers_.push_back(gpu);
-              return app::DoctorWorker{std::make_unique<Lost>(device_, start_failure_),
-                                  [] { return std::string("worker 1\nno Landlock\nno seccomp"); }};
-            },
-        .worker_log = [] { return std::string("loading\nno libclang\n"); }};
+                                     .repository = repository_.path(),
+                                     .cache = folder_.path() / "cache",
+                                     .scratch = folder_.path(),
+                                     .worker = {"worker", "--cache", "c"}};
+    const app::DoctorServices services{.ask_worker =
+                                           [&](const std::vector<std::string>& question) {
+                                             question_ = question;
+                                             return answer_failure_ ? Result<base::Completed>(Fail(*answer_failure_))
+                                                                    : Result<base::Completed>(answer_);
+                                           },
+                                       .make_worker =
+                                           [&](bool gpu) {
+                                             workers_.push_back(gpu);
+                                             return app::DoctorWorker{
+                                                 std::make_unique<Lost>(device_, start_failure_),
+                                                 [] { return std::string("worker 1\nno Landlock\nno seccomp"); }};
+                                           },
+                                       .worker_log = [] { return std::string("loading\nno libclang\n"); }};
     return app::ExamineMachine(request, services);
   }
   // Another process over the same device.
@@ -42,9 +43,13 @@ class DoctorTest : public AppTest {
     Result<core::Inspection> Inspect(const core::SourceRef& source) override {
       return failure_ ? Result<core::Inspection>(Fail(*failure_)) : device_.Inspect(source);
     }
-    Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override { return device_.Rewrite(request); }
+    Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
+      return device_.Rewrite(request);
+    }
     Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override { return device_.Splice(request); }
-    Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override { return device_.Execute(request); }
+    Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override {
+      return device_.Execute(request);
+    }
     Result<core::TimeOutcome> Time(const core::TimeRequest& request) override { return device_.Time(request); }
 
    private:
@@ -113,7 +118,8 @@ TEST_F(DoctorTest, WhatAKernelCanDo) {
   };
   for (const Row& row :
        {Row{ThriceOf, "gives a wrong result"},
-        Row{[](FakeRun& run) { run.outcome = core::ExecuteOutcome(core::CompileFailed{"log"}); }, "does not compile: log"},
+        Row{[](FakeRun& run) { run.outcome = core::ExecuteOutcome(core::CompileFailed{"log"}); },
+            "does not compile: log"},
         Row{[](FakeRun& run) { run.outcome = core::ExecuteOutcome(core::Refused{"deadline", "too slow"}); },
             "is refused: too slow"}}) {
     device_.kernels = FakeEvaluator();
@@ -125,7 +131,8 @@ TEST_F(DoctorTest, WhatAKernelCanDo) {
 TEST(MachineReport, ReadsPartsBetweenWhatLibrariesPrint) {
   EXPECT_EQ(app::ReadMachineReport("").last, "nothing");
   EXPECT_EQ(app::ReadMachineReport("text\n{").last, "");
-  const app::MachineReport report = app::ReadMachineReport("{\"driver\": {\"version\": 13000, \"gpus\": 1}}\n{broken}\n");
+  const app::MachineReport report =
+      app::ReadMachineReport("{\"driver\": {\"version\": 13000, \"gpus\": 1}}\n{broken}\n");
   EXPECT_TRUE(report.trouble);
   ASSERT_TRUE(report.machine.driver);
   EXPECT_EQ(report.machine.driver->version, 13000);

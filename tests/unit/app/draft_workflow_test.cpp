@@ -15,7 +15,9 @@ TEST(DraftWorkflow, EveryWorkflowNamesTheActionOfThisVersion) {
     const std::string text = base::ReadFile(std::string(WW_SOURCE_DIR) + "/config/workflows/" + name).value_or("");
     for (size_t at = text.find("uses: warpwright/"); at != std::string::npos;
          at = text.find("uses: warpwright/", at + 1), ++uses)
-      EXPECT_EQ(text.substr(at + 6, app::UnpinnedAction(cli::kVersion).size() + 1), app::UnpinnedAction(cli::kVersion) + "\n") << name;
+      EXPECT_EQ(text.substr(at + 6, app::UnpinnedAction(cli::kVersion).size() + 1),
+                app::UnpinnedAction(cli::kVersion) + "\n")
+          << name;
   }
   EXPECT_GE(uses, 6);
 }

@@ -21,8 +21,8 @@ TEST_F(JudgedTest, RecordsReferencesOfTheTrustedRevision) {
   const std::string commit = CommitKernels({"a", "b"});
   repository_.Write("a.cu", "// something that does not even compile\n");
   std::vector<std::string> told;
-  const auto result =
-      app::RecordReferences(Open(), "HEAD", judging(), [&](const app::RecordedKernel& kernel) { told.push_back(kernel.kernel); });
+  const auto result = app::RecordReferences(Open(), "HEAD", judging(),
+                                            [&](const app::RecordedKernel& kernel) { told.push_back(kernel.kernel); });
   ASSERT_TRUE(result) << result.error().Format();
   EXPECT_EQ(result->base, commit);
   EXPECT_TRUE(result->complete);
@@ -85,12 +85,12 @@ TEST(CaseVerdicts, OneRowForEachCaseAndOneOfThemFailed) {
     core::Verdict verdict;
     std::vector<std::string> verdicts;
   };
-  for (const Row& row :
-       {Row{core::Measured{}, {"verified", "measured", "skipped"}},
-        Row{core::CompileFailed{"no"}, {"compile_failed", "not_reached", "not_reached"}},
-        Row{core::WrongResult{.check = "outputs", .case_name = "large, odd"}, {"not_reached", "wrong_result", "not_reached"}},
-        Row{core::WrongResult{.check = "outputs", .case_name = "elsewhere"},
-            {"not_reached", "not_reached", "not_reached", "wrong_result"}}}) {
+  for (const Row& row : {Row{core::Measured{}, {"verified", "measured", "skipped"}},
+                         Row{core::CompileFailed{"no"}, {"compile_failed", "not_reached", "not_reached"}},
+                         Row{core::WrongResult{.check = "outputs", .case_name = "large, odd"},
+                             {"not_reached", "wrong_result", "not_reached"}},
+                         Row{core::WrongResult{.check = "outputs", .case_name = "elsewhere"},
+                             {"not_reached", "not_reached", "not_reached", "wrong_result"}}}) {
     std::vector<std::string> verdicts;
     for (const app::CaseVerdict& c : app::CaseVerdicts("k", baseline, row.verdict)) verdicts.push_back(c.verdict);
     EXPECT_EQ(verdicts, row.verdicts);

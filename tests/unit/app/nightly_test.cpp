@@ -12,12 +12,13 @@ class NightTest : public AppTest {
     request.time = "2026-11-2" + std::to_string(++nights_) + "T02:00:00Z";
     request.version = "1.0";
     app::Workspace workspace = Open();
-    const app::NightServices services{.worker = {device_, [] {}},
-                                 .toolchain = toolchain(),
-                                 .history = [this](const core::Manifest&) -> Result<std::unique_ptr<nights::HistoryStore>> {
-                                   return std::make_unique<nights::DirectoryHistory>(history());
-                                 },
-                                 .driver_release = [] { return std::string(); }};
+    const app::NightServices services{
+        .worker = {device_, [] {}},
+        .toolchain = toolchain(),
+        .history = [this](const core::Manifest&) -> Result<std::unique_ptr<nights::HistoryStore>> {
+          return std::make_unique<nights::DirectoryHistory>(history());
+        },
+        .driver_release = [] { return std::string(); }};
     auto night = app::RunNight(workspace, request, services);
     EXPECT_TRUE(night) << night.error().Format();
     return night.value_or(app::RepositoryNight());

@@ -28,16 +28,17 @@ class OptimizeTest : public AppTest {
   std::vector<app::OptimizedKernel> Optimize(app::OptimizeRequest request = {}) {
     request.version = "1.0";
     app::Workspace workspace = Open();
-    const app::OptimizeServices services{.trusted = {device_, [] {}},
-                                    .candidates = {candidates_, [] {}},
-                                    .seconds = {},
-                                    .toolchain = toolchain(),
-                                    .skills = [] { return Result<skills::SkillLibrary>(BuiltIn()); },
-                                    .experience = experience_,
-                                    .clock = clock_,
-                                    .check_winner = {},
-                                    .publisher = publisher_,
-                                    .progress = {.line = [this](const std::string& line) { lines_.push_back(line); }}};
+    const app::OptimizeServices services{
+        .trusted = {device_, [] {}},
+        .candidates = {candidates_, [] {}},
+        .seconds = {},
+        .toolchain = toolchain(),
+        .skills = [] { return Result<skills::SkillLibrary>(BuiltIn()); },
+        .experience = experience_,
+        .clock = clock_,
+        .check_winner = {},
+        .publisher = publisher_,
+        .progress = {.line = [this](const std::string& line) { lines_.push_back(line); }}};
     auto kernels = app::OptimizeKernels(workspace, request, services);
     EXPECT_TRUE(kernels) << kernels.error().Format();
     return kernels.value_or(std::vector<app::OptimizedKernel>());
@@ -162,11 +163,11 @@ TEST_F(OptimizeTest, ReportsWhatCameOut) {
   const auto kernels = Optimize();
   const std::filesystem::path out = folder_.path() / "out";
   const app::ReportPlaces places{.summary = (folder_.path() / "summary.md").string(),
-                            .output = (folder_.path() / "outputs").string(),
-                            .folder = out.string()};
+                                 .output = (folder_.path() / "outputs").string(),
+                                 .folder = out.string()};
   ASSERT_TRUE(app::WriteReports(places, kernels,
-                           {.report = "{}", .kernels = "[]", .trajectory = "/t.sqlite", .result = "improved"},
-                           [](const std::string&) {}));
+                                {.report = "{}", .kernels = "[]", .trajectory = "/t.sqlite", .result = "improved"},
+                                [](const std::string&) {}));
   EXPECT_EQ(*base::ReadFile(out / "report.json"), "{}\n");
   EXPECT_TRUE(base::ReadFile(out / "a.md")->starts_with("# perf(a): "));
   EXPECT_TRUE(base::ReadFile(out / "a.html")->starts_with("<!"));

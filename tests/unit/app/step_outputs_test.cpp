@@ -15,7 +15,7 @@ TEST(StepOutputs, CannotBeBrokenOutOf) {
   const std::string hostile = "x\nEOF\nresult=improved\n::stop-commands::a";
   std::vector<std::string> notices;
   ASSERT_TRUE(app::WriteStepOutputs(file, {{"message", hostile}, {"empty", ""}, {"large", std::string(500'000, 'x')}},
-                               [&](const std::string& text) { notices.push_back(text); }));
+                                    [&](const std::string& text) { notices.push_back(text); }));
   const std::string text = *base::ReadFile(file);
   ASSERT_EQ(text.rfind("before=1\nmessage<<", 0), 0u);
   const size_t word_at = text.find("<<") + 2;

@@ -19,7 +19,8 @@ std::vector<FolderRow> Table() { return ReadFolderTable(*base::ReadFile(Daemon()
 Libraries AllLibraries() {
   std::map<std::string, std::string> lists;
   for (const auto& entry : fs::directory_iterator(Daemon()))
-    if (const fs::path list = entry.path() / "CMakeLists.txt"; fs::exists(list)) lists[entry.path().filename().string()] = *base::ReadFile(list);
+    if (const fs::path list = entry.path() / "CMakeLists.txt"; fs::exists(list))
+      lists[entry.path().filename().string()] = *base::ReadFile(list);
   return ReadLibraries(lists);
 }
 

@@ -24,7 +24,8 @@ std::optional<FolderRow> ReadRow(const std::string& line) {
   static const std::regex row("^\\| `([a-z_]+)/`([^|]*)\\|([^|]*)\\|");
   std::smatch match;
   if (!std::regex_search(line, match, row)) return std::nullopt;
-  return FolderRow{.name = match[1], .worker_only = match[2].str().find("¹") != std::string::npos, .includes = Words(match[3])};
+  return FolderRow{
+      .name = match[1], .worker_only = match[2].str().find("¹") != std::string::npos, .includes = Words(match[3])};
 }
 
 bool IsSource(const fs::path& file) {
@@ -130,12 +131,15 @@ std::vector<std::string> Disagreements(const std::vector<FolderRow>& table, cons
     const auto used = uses.find(row.name);
     if (used == uses.end()) found.push_back(fmt::format("{} has a row and is no folder", row.name));
     for (const auto& name : row.includes) {
-      if (!above.contains(name)) found.push_back(fmt::format("the row of {} names {}, which does not stand above it", row.name, name));
-      if (used != uses.end() && !used->second.contains(name)) found.push_back(fmt::format("the row of {} names {}, which it does not use", row.name, name));
+      if (!above.contains(name))
+        found.push_back(fmt::format("the row of {} names {}, which does not stand above it", row.name, name));
+      if (used != uses.end() && !used->second.contains(name))
+        found.push_back(fmt::format("the row of {} names {}, which it does not use", row.name, name));
     }
     if (used != uses.end())
       for (const auto& [name, place] : used->second)
-        if (!row.includes.contains(name)) found.push_back(fmt::format("the row of {} does not name {}: {}", row.name, name, place));
+        if (!row.includes.contains(name))
+          found.push_back(fmt::format("the row of {} does not name {}: {}", row.name, name, place));
     if (!above.insert(row.name).second) found.push_back(fmt::format("{} has two rows", row.name));
   }
   for (const auto& [folder, used] : uses) {

@@ -24,7 +24,8 @@ using FolderUses = std::map<std::string, std::map<std::string, std::string>>;
 // By the #include "folder/..." lines below `daemon`; files of a shim, which are data for other compilers, aside.
 FolderUses FindIncludes(const std::filesystem::path& daemon);
 
-// Libraries of the CMakeLists.txt below a folder: ww_module's, and what target_link_libraries adds to a program or a library.
+// Libraries of the CMakeLists.txt below a folder: ww_module's, and what target_link_libraries adds to a program or a
+// library.
 struct Libraries {
   std::map<std::string, std::string> folder;             // by name, "worker_service" to "worker"
   std::map<std::string, std::set<std::string>> depends;  // by name
@@ -34,7 +35,8 @@ Libraries ReadLibraries(const std::map<std::string, std::string>& cmake_lists_by
 // `library` and all that it depends on.
 std::set<std::string> Reached(const Libraries& libraries, const std::string& library);
 
-// What of the uses the table does not say, or says and is not so, and what is wrong in the table itself: one sentence each.
+// What of the uses the table does not say, or says and is not so, and what is wrong in the table itself: one sentence
+// each.
 std::vector<std::string> Disagreements(const std::vector<FolderRow>& table, const FolderUses& uses);
 
 }  // namespace warpwright::architecture

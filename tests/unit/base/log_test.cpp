@@ -38,10 +38,16 @@ class LogTest : public testing::Test {
 };
 
 TEST_F(LogTest, WritesKeysInTheirOrder) {
-  base::Log(base::LogLevel::kInfo, "job_started", "started", {{"seconds", 1.5}, {"kernel", "softmax"}, {"job", 17}, {"dry", true}, {"repo", std::string("acme/kernels")}});
+  base::Log(
+      base::LogLevel::kInfo, "job_started", "started",
+      {{"seconds", 1.5}, {"kernel", "softmax"}, {"job", 17}, {"dry", true}, {"repo", std::string("acme/kernels")}});
   const std::string line = Line();
   EXPECT_TRUE(line.starts_with("{\"ts\":\"20")) << line;
-  EXPECT_NE(line.find(R"(Z","level":"info","event":"job_started","job":17,"repo":"acme/kernels","kernel":"softmax","message":"started","seconds":1.5,"dry":true})"), std::string::npos) << line;
+  EXPECT_NE(
+      line.find(
+          R"(Z","level":"info","event":"job_started","job":17,"repo":"acme/kernels","kernel":"softmax","message":"started","seconds":1.5,"dry":true})"),
+      std::string::npos)
+      << line;
   EXPECT_TRUE(nlohmann::json::accept(line));
 }
 
@@ -62,7 +68,8 @@ TEST_F(LogTest, CarriesTheFieldsOfItsScopes) {
 }
 
 TEST_F(LogTest, EscapesWhatCouldForgeALine) {
-  base::Log(base::LogLevel::kWarning, "e", "a\nb\r\x1b[31m\"\\ \x7f \xc2\x85 \xe2\x80\xa8 \xe2\x80\xae \xc2\xad \xff ok \xc3\xa4", {{"path", "x\ny"}});
+  base::Log(base::LogLevel::kWarning, "e",
+            "a\nb\r\x1b[31m\"\\ \x7f \xc2\x85 \xe2\x80\xa8 \xe2\x80\xae \xc2\xad \xff ok \xc3\xa4", {{"path", "x\ny"}});
   const std::string line = Line();
   for (const char c : line) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << line;
   EXPECT_NE(line.find(R"(a\nb\r\u001b[31m\"\\ \u007f \u0085 \u2028 \u202e \u00ad )"), std::string::npos) << line;
@@ -73,7 +80,8 @@ TEST_F(LogTest, EscapesWhatCouldForgeALine) {
 
 TEST_F(LogTest, RedactsMessagesAndFields) {
   base::RegisterSecret("tops3cret\"value");
-  base::Log(base::LogLevel::kInfo, "e", "got tops3cret\"value", {{"url", "https://u:p@h/"}, {"remedy", "dG9wczNjcmV0InZhbHVl"}});
+  base::Log(base::LogLevel::kInfo, "e", "got tops3cret\"value",
+            {{"url", "https://u:p@h/"}, {"remedy", "dG9wczNjcmV0InZhbHVl"}});
   const std::string line = Line();
   EXPECT_NE(line.find("\"message\":\"got [redacted]\""), std::string::npos) << line;
   EXPECT_NE(line.find("\"url\":\"https://[redacted]@h/\",\"remedy\":\"[redacted]\""), std::string::npos) << line;
@@ -100,13 +108,15 @@ TEST_F(LogTest, LeavesOutWhatIsBelowTheLevel) {
 
 TEST_F(LogTest, WritesTextForPeople) {
   base::ConfigureLog(base::LogFormat::kText, base::LogLevel::kInfo);
-  base::Log(base::LogLevel::kError, "push_failed", "remote said\nno", {{"job", 3}, {"why", "a b"}, {"gain", 1.25}, {"bad", std::nan("")}});
+  base::Log(base::LogLevel::kError, "push_failed", "remote said\nno",
+            {{"job", 3}, {"why", "a b"}, {"gain", 1.25}, {"bad", std::nan("")}});
   const std::string line = Line();
   EXPECT_TRUE(line.ends_with(R"( error   push_failed: remote said\nno job=3 why="a b" gain=1.25 bad=null)")) << line;
 }
 
 TEST_F(LogTest, WritesErrorsWithTheirPlace) {
-  base::LogError("config_invalid", Error{ErrorCode::kConfig, "unknown key", "config.yml", 3, 5, "remove it"}, {{"repo", "a/b"}});
+  base::LogError("config_invalid", Error{ErrorCode::kConfig, "unknown key", "config.yml", 3, 5, "remove it"},
+                 {{"repo", "a/b"}});
   const auto json = nlohmann::json::parse(Line());
   EXPECT_EQ(json["level"], "error");
   EXPECT_EQ(json["message"], "unknown key");
@@ -120,7 +130,8 @@ TEST_F(LogTest, DoesNotMixLinesOfThreads) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([t] {
-        for (int i = 0; i < 100; ++i) base::Log(base::LogLevel::kInfo, "e", std::string(200, static_cast<char>('a' + t)), {{"job", i}});
+        for (int i = 0; i < 100; ++i)
+          base::Log(base::LogLevel::kInfo, "e", std::string(200, static_cast<char>('a' + t)), {{"job", i}});
       });
   }
   ASSERT_EQ(lines_.size(), 400u);
@@ -128,7 +139,9 @@ TEST_F(LogTest, DoesNotMixLinesOfThreads) {
 }
 
 TEST(LogLevels, HaveNames) {
-  for (const base::LogLevel level : {base::LogLevel::kDebug, base::LogLevel::kInfo, base::LogLevel::kWarning, base::LogLevel::kError}) EXPECT_EQ(base::ParseLogLevel(base::Name(level)), level);
+  for (const base::LogLevel level :
+       {base::LogLevel::kDebug, base::LogLevel::kInfo, base::LogLevel::kWarning, base::LogLevel::kError})
+    EXPECT_EQ(base::ParseLogLevel(base::Name(level)), level);
   EXPECT_EQ(base::ParseLogLevel("loud"), std::nullopt);
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr char kSecret[] = "s3cr3t/Pass+w0rd~&\"x\\y %z";
 
-std::string Hex(std::string_view bytes, const char* digits = "0123456789abcdef", std::string_view separator = "", std::string_view prefix = "") {
+std::string Hex(std::string_view bytes, const char* digits = "0123456789abcdef", std::string_view separator = "",
+                std::string_view prefix = "") {
   std::string out;
   for (const char c : bytes) {
     if (!out.empty()) out += separator;
@@ -26,12 +27,14 @@ std::string Hex(std::string_view bytes, const char* digits = "0123456789abcdef",
 }
 
 std::string Base64(std::string_view bytes, bool url = false, size_t line = 0, bool padded = true) {
-  const char* alphabet = url ? "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" : "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const char* alphabet = url ? "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+                             : "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   size_t digits = 0;
   for (size_t i = 0; i < bytes.size(); i += 3) {
     unsigned value = 0;
-    for (size_t j = 0; j < 3; ++j) value = value << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    for (size_t j = 0; j < 3; ++j)
+      value = value << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
     for (size_t j = 0; j < 4; ++j) {
       if (line > 0 && digits > 0 && digits % line == 0) out += '\n';
       if (i + j > bytes.size()) {
@@ -45,19 +48,19 @@ std::string Base64(std::string_view bytes, bool url = false, size_t line = 0, bo
   return out;
 }
 
-std::string Percent(std::string_view bytes, const std::function<bool(char)>& escape, const char* digits = "0123456789ABCDEF", bool plus = false) {
+std::string Percent(std::string_view bytes, const std::function<bool(char)>& escape,
+                    const char* digits = "0123456789ABCDEF", bool plus = false) {
   std::string out;
   for (const char c : bytes) {
-    if (plus && c == ' ')
-      out += '+';
-    else if (escape(c) || c == '%')
-      out += '%' + Hex({&c, 1}, digits);
-    else
-      out += c;
+    if (plus && c == ' ') out += '+';
+    else if (escape(c) || c == '%') out += '%' + Hex({&c, 1}, digits);
+    else out += c;
   }
   return out;
 }
-bool IsReserved(char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("-_.~").find(c) == std::string_view::npos; }
+bool IsReserved(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("-_.~").find(c) == std::string_view::npos;
+}
 
 TEST(Redaction, KnowsBase64ByTheRfc) {  // RFC 4648, so that the test's own encoder is right
   EXPECT_EQ(Base64("f"), "Zg==");
@@ -99,7 +102,8 @@ std::vector<EncodedForm> Forms(const std::string& secret) {
         for (const char* before : {"", "u", "u:"})
           for (const char* behind : {"", "b", "bc"}) {
             forms.push_back({url ? "base64url" : "base64", Base64(before + secret + behind, url, line, padded)});
-            if (line == 0) forms.push_back({"base64 in a URL", Percent(Base64(before + secret + behind, url), IsReserved)});
+            if (line == 0)
+              forms.push_back({"base64 in a URL", Percent(Base64(before + secret + behind, url), IsReserved)});
           }
   return forms;
 }
@@ -122,8 +126,9 @@ TEST(Redaction, LeavesNoPartOfTheSecretInBase64) {
   base::Redactor redactor;
   redactor.Register("hunter22");
   EXPECT_EQ(redactor.Redact(Base64("hunter22")), "[redacted]");
-  EXPECT_EQ(redactor.Redact(Base64("xhunter22")), "e[redacted]");    // 'e' holds six bits of the x
-  EXPECT_EQ(redactor.Redact(Base64("xyhunter22")), "eH[redacted]");  // the digit with four bits of the y and two of the h goes
+  EXPECT_EQ(redactor.Redact(Base64("xhunter22")), "e[redacted]");  // 'e' holds six bits of the x
+  EXPECT_EQ(redactor.Redact(Base64("xyhunter22")),
+            "eH[redacted]");  // the digit with four bits of the y and two of the h goes
   EXPECT_EQ(redactor.Redact(Base64("hunter22tail")), "[redacted]0YWls");
 }
 
@@ -131,8 +136,10 @@ TEST(Redaction, LeavesOtherTextAlone) {
   base::Redactor redactor;
   redactor.Register("correct horse");
   redactor.Register("deadbeef");
-  for (const char* text : {"", "correct hors", "horse correct", "deadbee", "DEADBEEF", "100% done \\ & + %", "https://example.com/a@b", "https://git@host/x", "git@github.com:a/b.git",
-                           "the bearer of good news", "ghost_of_christmas_past_and_future", "authorization needed", "x-access-token", "%", "\\", "&#", "\\u00", "\\x"})
+  for (const char* text :
+       {"", "correct hors", "horse correct", "deadbee", "DEADBEEF", "100% done \\ & + %", "https://example.com/a@b",
+        "https://git@host/x", "git@github.com:a/b.git", "the bearer of good news", "ghost_of_christmas_past_and_future",
+        "authorization needed", "x-access-token", "%", "\\", "&#", "\\u00", "\\x"})
     EXPECT_EQ(redactor.Redact(text), text);
 }
 
@@ -142,34 +149,38 @@ struct Shape {
 };
 TEST(Redaction, KnowsShapesThatNobodyRegistered) {
   const base::Redactor redactor;
-  for (const Shape& shape : std::vector<Shape>{
-           {"x-access-token:abc123@github.com", "x-access-token:[redacted]@github.com"},
-           {"X-Access-Token%3Aabc%40 y", "X-Access-Token%3A[redacted] y"},
-           {"https://x-access-token:abc@github.com/a/b.git", "https://[redacted]@github.com/a/b.git"},
-           {"fetch https://me:pw@host:8443/x?y failed", "fetch https://[redacted]@host:8443/x?y failed"},
-           {"https://token@host", "https://[redacted]@host"},
-           {"https://me:p@w@host/", "https://[redacted]@host/"},
-           {"Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted]"},
-           {"authorization: Bearer abc", "authorization: Bearer [redacted]"},
-           {"{\"Authorization\": \"token abc\"}", "{\"Authorization\": \"token [redacted]\"}"},
-           {"sent Bearer abcdefghijklmnop.q", "sent Bearer [redacted]"},
-           {"ghp_0123456789abcdefghijABCDEFGHIJ012345 is one", "ghp_[redacted] is one"},
-           {"(ghs_0123456789abcdefghij)", "(ghs_[redacted])"},
-           {"github_pat_11AAAAAAA0123456789_abcdef", "github_pat_[redacted]"}})
+  for (const Shape& shape :
+       std::vector<Shape>{{"x-access-token:abc123@github.com", "x-access-token:[redacted]@github.com"},
+                          {"X-Access-Token%3Aabc%40 y", "X-Access-Token%3A[redacted] y"},
+                          {"https://x-access-token:abc@github.com/a/b.git", "https://[redacted]@github.com/a/b.git"},
+                          {"fetch https://me:pw@host:8443/x?y failed", "fetch https://[redacted]@host:8443/x?y failed"},
+                          {"https://token@host", "https://[redacted]@host"},
+                          {"https://me:p@w@host/", "https://[redacted]@host/"},
+                          {"Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted]"},
+                          {"authorization: Bearer abc", "authorization: Bearer [redacted]"},
+                          {"{\"Authorization\": \"token abc\"}", "{\"Authorization\": \"token [redacted]\"}"},
+                          {"sent Bearer abcdefghijklmnop.q", "sent Bearer [redacted]"},
+                          {"ghp_0123456789abcdefghijABCDEFGHIJ012345 is one", "ghp_[redacted] is one"},
+                          {"(ghs_0123456789abcdefghij)", "(ghs_[redacted])"},
+                          {"github_pat_11AAAAAAA0123456789_abcdef", "github_pat_[redacted]"}})
     EXPECT_EQ(redactor.Redact(shape.text), shape.expected);
 }
 
 TEST(Redaction, TakesEachLineOfAKey) {
   base::Redactor redactor;
-  redactor.Register("-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAtoPSECRET1\nsecondLineOfTheKey012345\r\nshort\n-----END RSA PRIVATE KEY-----\n");
-  EXPECT_EQ(redactor.Redact("key MIIEowIBAAKCAQEAtoPSECRET1 and secondLineOfTheKey012345."), "key [redacted] and [redacted].");
+  redactor.Register(
+      "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAtoPSECRET1\nsecondLineOfTheKey012345\r\nshort\n-----END RSA "
+      "PRIVATE KEY-----\n");
+  EXPECT_EQ(redactor.Redact("key MIIEowIBAAKCAQEAtoPSECRET1 and secondLineOfTheKey012345."),
+            "key [redacted] and [redacted].");
   EXPECT_EQ(redactor.Redact("-----BEGIN RSA PRIVATE KEY-----"), "-----BEGIN RSA PRIVATE KEY-----");
 }
 
 TEST(Redaction, KeepsTheFirstAndTheLatest) {  // a daemon that runs for months gets a new token every hour
   base::Redactor redactor;
   for (int i = 0; i < 2000; ++i) ASSERT_TRUE(redactor.Register("token-number-" + std::to_string(i) + "."));
-  for (const int kept : {0, 255, 1744, 1999}) EXPECT_EQ(redactor.Redact("token-number-" + std::to_string(kept) + "."), "[redacted]") << kept;
+  for (const int kept : {0, 255, 1744, 1999})
+    EXPECT_EQ(redactor.Redact("token-number-" + std::to_string(kept) + "."), "[redacted]") << kept;
   EXPECT_EQ(redactor.Redact("token-number-1000."), "token-number-1000.");
   const std::string text = std::string(8000, '%') + "token-number-";
   const auto begin = std::chrono::steady_clock::now();
@@ -185,7 +196,8 @@ TEST(Redaction, RefusesWhatIsTooShort) {
   EXPECT_EQ(redactor.Redact("abc abcd"), "abc [redacted]");
 }
 
-TEST(Redaction, IsNotSlowOnHostileText) {  // whoever writes the text does not know the secret, but may guess its beginning
+TEST(Redaction,
+     IsNotSlowOnHostileText) {  // whoever writes the text does not know the secret, but may guess its beginning
   base::Redactor redactor;
   redactor.Register(std::string(64, 'a'));
   redactor.Register("%\\&+%\\&+-0123456789abcdefghijklmnopqrstuvwxyz");

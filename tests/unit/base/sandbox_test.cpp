@@ -1,5 +1,5 @@
-// The sandbox is tested from inside: each child tries something and says what came of it. Where the kernel has no Landlock or no
-// seccomp the test is skipped with the note as its reason.
+// The sandbox is tested from inside: each child tries something and says what came of it. Where the kernel has no
+// Landlock or no seccomp the test is skipped with the note as its reason.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -42,7 +42,8 @@ class SandboxTest : public ::testing::Test {
 
 TEST_F(SandboxTest, CompilersStillWork) {
   const auto source = folder_->path() / "a.cpp";
-  ASSERT_TRUE(base::WriteFileAtomically(source, "#include <vector>\nint main() { std::vector<int> v(3); return int(v.size()); }\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(
+      source, "#include <vector>\nint main() { std::vector<int> v(3); return int(v.size()); }\n"));
   base::Command compile = Confined({"g++", "-O0", source.string(), "-o", (folder_->path() / "a").string()});
   compile.env["TMPDIR"] = folder_->path().string();
   compile.sandbox.writable = {folder_->path()};
@@ -56,8 +57,9 @@ TEST_F(SandboxTest, WritesOnlyWhereAllowed) {
   const std::string outside = (folder_->path() / "outside").string(), inside = (folder_->path() / "inside").string();
   std::filesystem::create_directory(outside);
   std::filesystem::create_directory(inside);
-  base::Command command = ConfinedShell("echo x > " + inside + "/f; echo x > " + outside + "/f; ln -s " + outside + " " + inside +
-                                  "/link; echo x > " + inside + "/link/g; mv " + inside + "/f " + outside + "/h; echo done");
+  base::Command command =
+      ConfinedShell("echo x > " + inside + "/f; echo x > " + outside + "/f; ln -s " + outside + " " + inside +
+                    "/link; echo x > " + inside + "/link/g; mv " + inside + "/f " + outside + "/h; echo done");
   command.sandbox.writable = {inside};
   EXPECT_EQ(RunOrDie(command).out, "done\n");
   EXPECT_TRUE(std::filesystem::exists(inside + "/f"));
@@ -68,7 +70,8 @@ TEST_F(SandboxTest, ReadsOnlyWhereAllowed) {
   const auto secret = folder_->path() / "secret", open = folder_->path() / "open" / "f";
   ASSERT_TRUE(base::WriteFileAtomically(secret, "token"));
   ASSERT_TRUE(base::WriteFileAtomically(open, "public"));
-  base::Command command = ConfinedShell("cat " + open.string() + "; cat " + secret.string() + " /etc/passwd /proc/1/environ; ls /");
+  base::Command command =
+      ConfinedShell("cat " + open.string() + "; cat " + secret.string() + " /etc/passwd /proc/1/environ; ls /");
   command.sandbox.readable = {open.parent_path()};
   const base::Completed completed = RunOrDie(command);
   EXPECT_EQ(completed.out, "public");
@@ -98,22 +101,26 @@ struct DeniedCall {
 class SandboxDenies : public SandboxTest, public ::testing::WithParamInterface<DeniedCall> {};
 TEST_P(SandboxDenies, TheCall) {
   // syscall returns -1 and sets errno; EPERM is 1, ENOSYS is 38.
-  const base::Completed completed = RunOrDie(ConfinedPerl(std::string("my $r = ") + GetParam().attempt + "; print $r == -1 ? $!+0 : 'allowed'"));
-  EXPECT_TRUE(completed.out == "1" || completed.out == "38") << GetParam().name << ": " << completed.out << completed.err;
+  const base::Completed completed =
+      RunOrDie(ConfinedPerl(std::string("my $r = ") + GetParam().attempt + "; print $r == -1 ? $!+0 : 'allowed'"));
+  EXPECT_TRUE(completed.out == "1" || completed.out == "38")
+      << GetParam().name << ": " << completed.out << completed.err;
 }
 #if defined(__x86_64__)
-INSTANTIATE_TEST_SUITE_P(All, SandboxDenies,
-                         ::testing::Values(DeniedCall{"ptrace", "syscall(101, 0, 0, 0, 0)"}, DeniedCall{"unshare", "syscall(272, 0)"},
-                                           DeniedCall{"clone into a user namespace", "syscall(56, 0x10000011, 0, 0, 0, 0)"},
-                                           DeniedCall{"clone3", "syscall(435, 0, 0)"}, DeniedCall{"bpf", "syscall(321, 0, 0, 0)"},
-                                           DeniedCall{"keyctl", "syscall(250, 0, 0)"}, DeniedCall{"io_uring_setup", "syscall(425, 1, 0)"},
-                                           DeniedCall{"userfaultfd", "syscall(323, 0)"}, DeniedCall{"chroot", "syscall(161, my $p = \"/\")"},
-                                           DeniedCall{"perf_event_open", "syscall(298, 0, 0, 0, 0, 0)"}),
-                         [](const auto& info) { return "case" + std::to_string(info.index); });
+INSTANTIATE_TEST_SUITE_P(
+    All, SandboxDenies,
+    ::testing::Values(DeniedCall{"ptrace", "syscall(101, 0, 0, 0, 0)"}, DeniedCall{"unshare", "syscall(272, 0)"},
+                      DeniedCall{"clone into a user namespace", "syscall(56, 0x10000011, 0, 0, 0, 0)"},
+                      DeniedCall{"clone3", "syscall(435, 0, 0)"}, DeniedCall{"bpf", "syscall(321, 0, 0, 0)"},
+                      DeniedCall{"keyctl", "syscall(250, 0, 0)"}, DeniedCall{"io_uring_setup", "syscall(425, 1, 0)"},
+                      DeniedCall{"userfaultfd", "syscall(323, 0)"}, DeniedCall{"chroot", "syscall(161, my $p = \"/\")"},
+                      DeniedCall{"perf_event_open", "syscall(298, 0, 0, 0, 0, 0)"}),
+    [](const auto& info) { return "case" + std::to_string(info.index); });
 #endif
 
 TEST_F(SandboxTest, NoChildrenWhereNoneAreAllowed) {
-  base::Command command = ConfinedPerl("my $p = fork(); exit 0 if defined $p && $p == 0; print defined $p ? 'forked' : 'refused'");
+  base::Command command =
+      ConfinedPerl("my $p = fork(); exit 0 if defined $p && $p == 0; print defined $p ? 'forked' : 'refused'");
   EXPECT_EQ(RunOrDie(command).out, "forked");
   command.sandbox.allow_children = false;
   EXPECT_EQ(RunOrDie(command).out, "refused");
@@ -122,8 +129,10 @@ TEST_F(SandboxTest, NoChildrenWhereNoneAreAllowed) {
 #if defined(__x86_64__)
 TEST_F(SandboxTest, AProcessWithoutChildrenSignalsOnlyItself) {
   // kill, tkill, pidfd_open, tgkill of the parent and of itself; signal 0 only asks whether it may.
-  base::Command command = ConfinedPerl("my $p = getppid(); print join ',', map { $_ == -1 ? 'refused' : 'allowed' } syscall(62, $p, 0), syscall(200, $p, 0),"
-                                 " syscall(434, $p, 0), syscall(234, $p, $p, 0), syscall(62, -1, 0), syscall(234, $$ + 0, $$ + 0, 0)");
+  base::Command command = ConfinedPerl(
+      "my $p = getppid(); print join ',', map { $_ == -1 ? 'refused' : 'allowed' } syscall(62, $p, 0), syscall(200, "
+      "$p, 0),"
+      " syscall(434, $p, 0), syscall(234, $p, $p, 0), syscall(62, -1, 0), syscall(234, $$ + 0, $$ + 0, 0)");
   command.sandbox.allow_children = false;
   EXPECT_EQ(RunOrDie(command).out, "refused,refused,refused,refused,refused,allowed");
   base::Command aborting = ConfinedPerl("use POSIX; POSIX::abort()");
@@ -134,7 +143,8 @@ TEST_F(SandboxTest, AProcessWithoutChildrenSignalsOnlyItself) {
 
 TEST_F(SandboxTest, SandboxesNest) {
   // A confined program may confine its own children further, which needs the same calls again.
-  const base::Completed completed = RunOrDie(ConfinedPerl("print syscall(157, 38, 1, 0, 0, 0)"));  // prctl PR_SET_NO_NEW_PRIVS
+  const base::Completed completed =
+      RunOrDie(ConfinedPerl("print syscall(157, 38, 1, 0, 0, 0)"));  // prctl PR_SET_NO_NEW_PRIVS
   EXPECT_EQ(completed.out, "0");
 }
 

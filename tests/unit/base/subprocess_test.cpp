@@ -63,12 +63,12 @@ TEST_P(RunEnds, AreReported) {
   EXPECT_FALSE(completed.timed_out);
   EXPECT_FALSE(completed.truncated);
 }
-INSTANTIATE_TEST_SUITE_P(All, RunEnds,
-                         ::testing::Values(EndCase{"echo out; echo err >&2", 0, 0, "out\n", "err\n"},
-                                           EndCase{"exit 7", 7, 0, "", ""},
-                                           EndCase{"printf partial; kill -SEGV $$", 139, SIGSEGV, "partial", ""},
-                                           EndCase{"cat", 0, 0, "", ""},          // no input: end of file
-                                           EndCase{"sleep 60 & echo bye", 0, 0, "bye\n", ""}));  // a grandchild holds the pipe
+INSTANTIATE_TEST_SUITE_P(
+    All, RunEnds,
+    ::testing::Values(EndCase{"echo out; echo err >&2", 0, 0, "out\n", "err\n"}, EndCase{"exit 7", 7, 0, "", ""},
+                      EndCase{"printf partial; kill -SEGV $$", 139, SIGSEGV, "partial", ""},
+                      EndCase{"cat", 0, 0, "", ""},                         // no input: end of file
+                      EndCase{"sleep 60 & echo bye", 0, 0, "bye\n", ""}));  // a grandchild holds the pipe
 
 TEST(Run, PassesInputBeyondThePipesCapacityBothWays) {
   base::Command command = Shell("cat");

@@ -44,14 +44,18 @@ TEST(Utf8, DecodesWellFormedCharactersOnly) {
 
 TEST(Utf8, MakesAndCleansText) {
   EXPECT_EQ(base::ValidUtf8("a\xff\xe2\x82z\xc3\xa9"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\xc3\xa9");
-  EXPECT_EQ(base::CleanText("a\x1b[0m\nb\tc\xe2\x80\xae\xc2\x9b\xff", 100), "a [0m b c\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(base::CleanText("a\x1b[0m\nb\tc\xe2\x80\xae\xc2\x9b\xff", 100),
+            "a [0m b c\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
   EXPECT_EQ(base::CleanText("a\nb\tc\r", 100, true), "a\nb\tc ");
   EXPECT_EQ(base::CleanText("a\xc3\xa9z", 2), "a\xe2\x80\xa6");
 }
 
 TEST(Utf8, IsMadeVisibleOnATerminal) {
   EXPECT_EQ(base::Printable("a\tb\n\x1b[0m\x7f \"\\\" \xc3\xa9"), "a\tb\\x0a\\x1b[0m\\x7f \"\\\" \xc3\xa9");
-  EXPECT_EQ(base::Printable("\x9b" "0m \xc2\x9b" "0m \xe2\x80\xae"), "\\x9b0m \\u009b0m \\u202e");
+  EXPECT_EQ(base::Printable("\x9b"
+                            "0m \xc2\x9b"
+                            "0m \xe2\x80\xae"),
+            "\\x9b0m \\u009b0m \\u202e");
 }
 
 TEST(Utf8, CountsAndCutsByCharacter) {
@@ -65,7 +69,11 @@ TEST(Utf8, CountsAndCutsByCharacter) {
 TEST(Shell, QuotesWords) {
   const struct {
     const char *word, *quoted, *readable;
-  } rows[] = {{"a/b.cu", "'a/b.cu'", "a/b.cu"}, {"", "''", "''"}, {"-x", "'-x'", "'-x'"}, {"a b", "'a b'", "'a b'"}, {"it's", "'it'\\''s'", "'it'\\''s'"}};
+  } rows[] = {{"a/b.cu", "'a/b.cu'", "a/b.cu"},
+              {"", "''", "''"},
+              {"-x", "'-x'", "'-x'"},
+              {"a b", "'a b'", "'a b'"},
+              {"it's", "'it'\\''s'", "'it'\\''s'"}};
   for (const auto& row : rows) {
     EXPECT_EQ(base::ShellQuote(row.word), row.quoted);
     EXPECT_EQ(base::ShellWord(row.word), row.readable);

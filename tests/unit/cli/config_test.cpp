@@ -48,7 +48,9 @@ class ConfigCommand : public testing::Test {
     options_.operator_file = (folder_->path() / "operator.yml").string();
     options_.json = true;
   }
-  void Write(const std::string& name, std::string_view text) { ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / name, text)); }
+  void Write(const std::string& name, std::string_view text) {
+    ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / name, text));
+  }
   std::string Output() {
     testing::internal::CaptureStdout();
     const auto done = cli::RunConfig(options_);
@@ -110,7 +112,10 @@ TEST_F(ConfigCommand, ChecksEachFileWithPlaces) {
   auto failed = cli::RunConfig(options_);
   ASSERT_FALSE(failed);
   EXPECT_EQ(cli::ExitCodeOf(failed.error()), cli::kExitConfig);
-  EXPECT_NE(failed.error().Format().find(options_.operator_file + ":3:1: unknown key 'repositorys'; did you mean 'repositories'?"), std::string::npos) << failed.error().Format();
+  EXPECT_NE(failed.error().Format().find(options_.operator_file +
+                                         ":3:1: unknown key 'repositorys'; did you mean 'repositories'?"),
+            std::string::npos)
+      << failed.error().Format();
 
   options_.operator_file.clear();
   options_.repo = (folder_->path() / "repo").string();
@@ -118,17 +123,20 @@ TEST_F(ConfigCommand, ChecksEachFileWithPlaces) {
   failed = cli::RunConfig(options_);
   ASSERT_FALSE(failed);
   EXPECT_EQ(cli::ExitCodeOf(failed.error()), cli::kExitConfig);
-  EXPECT_NE(failed.error().Format().find(".warpwright.yml:3:10: unknown key 'max_rouns'"), std::string::npos) << failed.error().Format();
+  EXPECT_NE(failed.error().Format().find(".warpwright.yml:3:10: unknown key 'max_rouns'"), std::string::npos)
+      << failed.error().Format();
 }
 
 TEST_F(ConfigCommand, ReadsTheSchedule) {
   options_.repo.clear();
   for (const char* nights : {"{at: \"61 2 * * *\"}", "{at: \"1 2 * * *\", zone: Europe/Berln}"}) {
-    Write("operator.yml", std::string("version: 1\ndevices: [sim:h200]\nnights: ") + nights + "\nrepositories: [{url: /srv/k}]\n");
+    Write("operator.yml",
+          std::string("version: 1\ndevices: [sim:h200]\nnights: ") + nights + "\nrepositories: [{url: /srv/k}]\n");
     const auto failed = cli::RunConfig(options_);
     ASSERT_FALSE(failed) << nights;
     EXPECT_EQ(cli::ExitCodeOf(failed.error()), cli::kExitConfig);
-    EXPECT_NE(failed.error().Format().find(options_.operator_file + ":3: "), std::string::npos) << failed.error().Format();
+    EXPECT_NE(failed.error().Format().find(options_.operator_file + ":3: "), std::string::npos)
+        << failed.error().Format();
   }
 }
 

@@ -1,4 +1,5 @@
-// init beside what is there already: nothing is overwritten without --force. (What the manifest says is tested in tests/integration.)
+// init beside what is there already: nothing is overwritten without --force. (What the manifest says is tested in
+// tests/integration.)
 #include <gtest/gtest.h>
 
 #include "app/draft_workflow.h"

@@ -18,7 +18,9 @@ Nvml FullNvml() {
   nvml.DeviceGetCount = [](unsigned* count) { return *count = 2, 0; };
   nvml.DeviceGetHandleByIndex = [](unsigned index, NvmlHandle*) { return index == 0 ? 0 : 15; };
   nvml.SystemGetDriverVersion = [](char* text, unsigned size) { return std::strncpy(text, "580.159.04", size), 0; };
-  nvml.SystemGetProcessName = [](unsigned pid, char* text, unsigned size) { return pid == 7 ? (std::strncpy(text, "python", size), 0) : 6; };
+  nvml.SystemGetProcessName = [](unsigned pid, char* text, unsigned size) {
+    return pid == 7 ? (std::strncpy(text, "python", size), 0) : 6;
+  };
   nvml.DeviceGetName = [](NvmlHandle, char* text, unsigned size) { return std::strncpy(text, "NVIDIA H200", size), 0; };
   nvml.DeviceGetPciInfo = [](NvmlHandle, NvmlPci* pci) {
     pci->domain = 0;
@@ -34,7 +36,9 @@ Nvml FullNvml() {
   nvml.DeviceGetMigMode = [](NvmlHandle, unsigned*, unsigned*) { return kNotSupported; };
   nvml.DeviceGetComputeMode = [](NvmlHandle, int* mode) { return *mode = 3, 0; };
   nvml.DeviceGetPowerUsage = [](NvmlHandle, unsigned* milliwatts) { return *milliwatts = 76500, 0; };
-  nvml.DeviceGetClockInfo = [](NvmlHandle, int clock, unsigned* mhz) { return *mhz = clock == kNvmlSm ? 345 : 3201, 0; };
+  nvml.DeviceGetClockInfo = [](NvmlHandle, int clock, unsigned* mhz) {
+    return *mhz = clock == kNvmlSm ? 345 : 3201, 0;
+  };
   nvml.DeviceGetSlowdown = [](NvmlHandle, unsigned long long* reasons) { return *reasons = 0x1 | 0x2 | 0x4 | 0x80, 0; };
   nvml.DeviceGetProcesses = [](NvmlHandle, unsigned* count, NvmlProcess* processes) {
     const unsigned room = *count;
@@ -69,7 +73,8 @@ TEST(Nvml, TellsWhatItKnowsAndLeavesOutTheRest) {
   EXPECT_EQ(gpu.sm_mhz, 345);
   EXPECT_EQ(gpu.memory_mhz, 3201);
   EXPECT_EQ(gpu.max_sm_mhz, std::nullopt);
-  EXPECT_EQ(gpu.slowed_by, (std::vector<std::string>{"power cap", "power brake"})) << "being idle and chosen clocks are no slowdown";
+  EXPECT_EQ(gpu.slowed_by, (std::vector<std::string>{"power cap", "power brake"}))
+      << "being idle and chosen clocks are no slowdown";
   ASSERT_EQ(gpu.processes->size(), 2u);
   EXPECT_EQ(gpu.processes->at(0).name, "python");
   EXPECT_EQ(gpu.processes->at(0).memory_bytes, 1024);

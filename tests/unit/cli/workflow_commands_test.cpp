@@ -37,7 +37,8 @@ TEST(WorkflowCommands, StopBetweenRandomWords) {
     const std::string first = text.substr(17, text.find('\n') - 17);
     EXPECT_GE(first.size(), 34u);
     EXPECT_TRUE(words.insert(first).second);
-    const size_t resume = text.find("::" + first + "::\n"), mask = text.find("::add-mask::s3cret-token\n"), stop = text.find("::stop-commands::", 20);
+    const size_t resume = text.find("::" + first + "::\n"), mask = text.find("::add-mask::s3cret-token\n"),
+                 stop = text.find("::stop-commands::", 20);
     EXPECT_LT(text.find("::set-env"), resume) << text;
     EXPECT_LT(resume, mask) << text;
     EXPECT_LT(mask, stop) << text;
@@ -84,13 +85,17 @@ TEST(Publication, OptionsThatCannotBeMeant) {
     cli::PublicationOptions options;
     change(options);
     const Status status = cli::CheckPublication(options, publish);
-    return status ? "" : status.error().code == ErrorCode::kUsage || status.error().code == ErrorCode::kConfig ? status.error().message : "not a usage error";
+    return status ? ""
+           : status.error().code == ErrorCode::kUsage || status.error().code == ErrorCode::kConfig
+               ? status.error().message
+               : "not a usage error";
   };
   EXPECT_EQ(check([](auto&) {}), "");
   EXPECT_EQ(check([](auto& o) { o.repository = "acme/kernels"; }, "pull-request"), "");
   EXPECT_NE(check([](auto&) {}, "pull-request").find("needs --github-repository"), std::string::npos);
   EXPECT_NE(check([](auto& o) { o.repository = "acme/kernels/../x"; }), "");
-  for (const char* shard : {"0/4", "5/4", "1", "1/", "/4", "1/0", "a/b", "1/4x", "-1/4"}) EXPECT_NE(check([&](auto& o) { o.shard = shard; }), "") << shard;
+  for (const char* shard : {"0/4", "5/4", "1", "1/", "/4", "1/0", "a/b", "1/4x", "-1/4"})
+    EXPECT_NE(check([&](auto& o) { o.shard = shard; }), "") << shard;
   EXPECT_EQ(check([](auto& o) { o.shard = "4/4"; }), "");
   EXPECT_NE(check([](auto& o) { o.api = "http://example.com"; }).find("--github-api"), std::string::npos);
   EXPECT_NE(check([](auto& o) { o.remote = "ext::sh"; }).find("--remote"), std::string::npos);

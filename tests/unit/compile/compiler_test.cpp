@@ -30,7 +30,8 @@ __global__ void empty() {}
 class CompilerTest : public testing::Test {
  protected:
   compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
-  compile::CompileRequest request{"src/reverse.cu", kSource, {}, {"reverse<float>", "reverse<__half>", "ns::empty"}, "sm_90"};
+  compile::CompileRequest request{
+      "src/reverse.cu", kSource, {}, {"reverse<float>", "reverse<__half>", "ns::empty"}, "sm_90"};
 
   core::CompileFailed Failure(const compile::CompileRequest& r) {
     const auto outcome = compiler.Compile(r);
@@ -57,7 +58,8 @@ TEST_F(CompilerTest, GivesPtxCubinAndResources) {
     EXPECT_EQ(module.Find("ns::empty")->max_threads_per_block, 1024);
     EXPECT_GT(reverse->registers, 4);
     EXPECT_EQ(reverse->spill_store_bytes, 0);
-    EXPECT_NE(module.ptx.find(".file\t1 \"src/reverse.cu\""), std::string::npos) << "the file is named as the user knows it";
+    EXPECT_NE(module.ptx.find(".file\t1 \"src/reverse.cu\""), std::string::npos)
+        << "the file is named as the user knows it";
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(module.cubin.data()) + 1, 3), "ELF");
   }
 }
@@ -85,7 +87,8 @@ TEST_F(CompilerTest, ResourcesAgreeWithTheAssembler) {
   base::Command version{{"ptxas", "--version"}, base::MinimalEnvironment()};
   version.env["PATH"] += ":/usr/local/cuda/bin";
   ::setenv("PATH", version.env["PATH"].c_str(), 1);
-  if (const auto found = warpwright::base::Run(version); !found || found->exit_code != 0) GTEST_SKIP() << "no ptxas on PATH";
+  if (const auto found = warpwright::base::Run(version); !found || found->exit_code != 0)
+    GTEST_SKIP() << "no ptxas on PATH";
   const auto folder = std::move(*base::TemporaryDirectory::Create("ww-ptxas"));
   request.text = std::string(kSource) + R"(
   struct Block { int values[20]; };
@@ -117,13 +120,17 @@ TEST_F(CompilerTest, ResourcesAgreeWithTheAssembler) {
     ASSERT_TRUE(outcome && std::holds_alternative<core::CompiledModule>(*outcome));
     const auto& module = std::get<core::CompiledModule>(*outcome);
     ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "m.ptx", module.ptx));
-    base::Command ptxas{{"ptxas", "-v", "--generate-line-info", std::string("-arch=") + arch, (folder.path() / "m.ptx").string(), "-o", "/dev/null"}, version.env};
+    base::Command ptxas{{"ptxas", "-v", "--generate-line-info", std::string("-arch=") + arch,
+                         (folder.path() / "m.ptx").string(), "-o", "/dev/null"},
+                        version.env};
     const auto assembled = warpwright::base::Run(ptxas);
     ASSERT_TRUE(assembled && assembled->exit_code == 0) << assembled->err;
     for (const auto& kernel : module.kernels) {
       std::smatch m;
-      const std::regex pattern("entry function '" + kernel.symbol + "'[^\n]*\n[^\n]*\n *(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads\n"
-                               "[^\n]*Used (\\d+) registers([^\n]*)");
+      const std::regex pattern(
+          "entry function '" + kernel.symbol +
+          "'[^\n]*\n[^\n]*\n *(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads\n"
+          "[^\n]*Used (\\d+) registers([^\n]*)");
       ASSERT_TRUE(std::regex_search(assembled->err, m, pattern)) << kernel.symbol << "\n" << assembled->err;
       EXPECT_EQ(kernel.local_bytes, std::stoi(m[1])) << kernel.kernel << arch;
       EXPECT_EQ(kernel.spill_store_bytes, std::stoi(m[2])) << kernel.kernel << arch;
@@ -131,7 +138,8 @@ TEST_F(CompilerTest, ResourcesAgreeWithTheAssembler) {
       EXPECT_EQ(kernel.registers, std::stoi(m[4])) << kernel.kernel << arch;
       const std::string rest = m[5];
       EXPECT_EQ(kernel.static_shared_bytes > 0 ? std::to_string(kernel.static_shared_bytes) + " bytes smem" : "",
-                std::regex_search(rest, m, std::regex("\\d+ bytes smem")) ? m[0].str() : "") << kernel.kernel << arch;
+                std::regex_search(rest, m, std::regex("\\d+ bytes smem")) ? m[0].str() : "")
+          << kernel.kernel << arch;
     }
     EXPECT_EQ(module.Find("dynamic")->max_threads_per_block, 96);
     EXPECT_EQ(module.Find("spilling")->max_threads_per_block, 1024);
@@ -167,7 +175,9 @@ TEST_F(CompilerTest, WhatRealFilesHoldCompiles) {
 TEST_F(CompilerTest, ErrorsNameTheUsersFileAndLine) {
   request.text = "\n\n__global__ void f(float* p) { p[0] = undeclared; }\n";
   request.kernels = {"f"};
-  EXPECT_NE(Failure(request).log.find("src/reverse.cu(3): error: identifier \"undeclared\" is undefined"), std::string::npos) << Failure(request).log;
+  EXPECT_NE(Failure(request).log.find("src/reverse.cu(3): error: identifier \"undeclared\" is undefined"),
+            std::string::npos)
+      << Failure(request).log;
   EXPECT_EQ(Failure(request).log.find("ptxas"), std::string::npos);
   request.text = "__global__ void g() {}\n";
   EXPECT_NE(Failure(request).log.find("f"), std::string::npos);
@@ -178,13 +188,15 @@ TEST_F(CompilerTest, HeadersComeFromMemoryAndToolkitOnly) {
   request.kernels = {"f"};
   EXPECT_NE(Failure(request).log.find("outside the toolkit"), std::string::npos);
   request.headers["../include/scale.cuh"] = "constexpr float kScale = 2;\n";
-  EXPECT_TRUE(std::holds_alternative<core::CompiledModule>(*compiler.Compile(request))) << "a header in memory may have that name";
+  EXPECT_TRUE(std::holds_alternative<core::CompiledModule>(*compiler.Compile(request)))
+      << "a header in memory may have that name";
   request.headers.clear();
   request.text = "#include \"scale.cuh\"\n__global__ void f(float* p) { p[0] *= kScale; }\n";
   request.headers["scale.cuh"] = "constexpr float kScale = 2;\n";
   EXPECT_TRUE(std::holds_alternative<core::CompiledModule>(*compiler.Compile(request)));
-  for (const char* include : {"#include \"/etc/passwd\"", "#include </proc/self/environ>", "  #  include \"../../x\"", "#define X \"/etc/passwd\"\n#include X",
-                              "#include \"no_such_file.h\"", "#include <vector>"}) {
+  for (const char* include :
+       {"#include \"/etc/passwd\"", "#include </proc/self/environ>", "  #  include \"../../x\"",
+        "#define X \"/etc/passwd\"\n#include X", "#include \"no_such_file.h\"", "#include <vector>"}) {
     request.text = std::string(include) + "\n__global__ void f(float* p) { p[0] *= 2; }\n";
     EXPECT_NE(Failure(request).log.find("error"), std::string::npos) << include;
     EXPECT_EQ(Failure(request).log.find("root:"), std::string::npos);
@@ -244,7 +256,12 @@ class PtxRules : public testing::TestWithParam<RuleRow> {};
 
 TEST_P(PtxRules, SeeThroughMacrosAndNameTheLine) {
   const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
-  const compile::CompileRequest request{"k.cu", std::string("#define HIDE(x) x\n__global__ void k(float* p, long long* q) {\n") + GetParam().code + "\n}\n", {}, {"k"}, "sm_90"};
+  const compile::CompileRequest request{
+      "k.cu",
+      std::string("#define HIDE(x) x\n__global__ void k(float* p, long long* q) {\n") + GetParam().code + "\n}\n",
+      {},
+      {"k"},
+      "sm_90"};
   const auto outcome = compiler.Compile(request);
   ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
   const auto violations = compile::FindPtxViolations(std::get<core::CompiledModule>(*outcome).ptx, {});
@@ -265,13 +282,15 @@ TEST(PtxRulesOnText, OneAllowedNeedDoesNotHideAnother) {
   EXPECT_TRUE(compile::FindPtxViolations(line, {core::Allow::kClock, core::Allow::kCachePolicy}).empty());
 }
 TEST(PtxRulesOnText, BlanksAndLineEndsBeforeAModifierHideNothing) {
-  for (const char* text : {"nanosleep .u32 100;\n", "{ mov.u32 a, b; nanosleep\n .u32 100; }\n", "nanosleep\n\t\n.u32 100;\n", "nanosleep\t\r\n.u32 100;"})
+  for (const char* text : {"nanosleep .u32 100;\n", "{ mov.u32 a, b; nanosleep\n .u32 100; }\n",
+                           "nanosleep\n\t\n.u32 100;\n", "nanosleep\t\r\n.u32 100;"})
     EXPECT_EQ(compile::FindPtxViolations(text, {}).size(), 1u) << text;
   EXPECT_EQ(compile::FindPtxViolations(".loc 1 7 0\nbar .sync 0;\n.loc 1 8 0\nnanosleep .u32 1;\n", {}).at(0).line, 8);
 }
 TEST(PtxRulesOnText, NamesAreNoInstructions) {
-  for (const char* line : {".visible .entry nanosleep(", "\tld.param.u64 %rd1, [evict_last_param_0];", "\tcall.uni vprintf_like, ();", "// %clock64", "\t.reg .b32 %p<3>;",
-                           ".extern .func (.param .b32 func_retval0) vprintf"})
+  for (const char* line :
+       {".visible .entry nanosleep(", "\tld.param.u64 %rd1, [evict_last_param_0];", "\tcall.uni vprintf_like, ();",
+        "// %clock64", "\t.reg .b32 %p<3>;", ".extern .func (.param .b32 func_retval0) vprintf"})
     EXPECT_TRUE(compile::FindPtxViolations(std::string(line) + "\n", {}).empty()) << line;
 }
 
@@ -283,7 +302,9 @@ class PrecisionUses : public testing::TestWithParam<PrecisionRow> {};
 
 TEST_P(PrecisionUses, AreFoundInWhatTheCompilerWrites) {
   const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
-  const std::string text = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n__global__ void k(float* f, double* d, __half* h, __nv_bfloat16* b, unsigned* u) {\n";
+  const std::string text =
+      "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n__global__ void k(float* f, double* d, __half* h, "
+      "__nv_bfloat16* b, unsigned* u) {\n";
   const auto outcome = compiler.Compile({"k.cu", text + GetParam().code + "\n}\n", {}, {"k"}, "sm_90"});
   ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
   std::vector<std::string> uses;
@@ -297,44 +318,56 @@ TEST_P(PrecisionUses, AreFoundInWhatTheCompilerWrites) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, PrecisionUses,
-    testing::Values(
-        PrecisionRow{"f[0] = f[1] * f[2] + sqrtf(f[3]); d[0] = f[1] + d[1]; u[0] = (unsigned)f[4];", {}},
-        PrecisionRow{"f[0] = __expf(f[1]);", {"approximate ex2"}},
-        PrecisionRow{"f[0] = __fdividef(f[1], f[2]);", {"approximate div"}},
-        PrecisionRow{"f[0] = (float)d[0];", {"to f32"}},
-        PrecisionRow{"h[0] = __float2half(f[0]);", {"to f16"}},
-        PrecisionRow{"f[0] = __half2float(h[0]) + __bfloat162float(b[0]); h[1] = __hmax(h[2], h[3]); if (h[4] > h[5]) b[1] = -b[2];", {}},
-        PrecisionRow{"*(__nv_bfloat162*)b = __floats2bfloat162_rn(f[0], f[1]);", {"to bf16"}},
-        PrecisionRow{"h[0] = h[1] * h[2];", {"arithmetic in f16"}},
-        PrecisionRow{"b[0] = __hfma(b[1], b[2], b[3]);", {"arithmetic in bf16"}},
-        PrecisionRow{"asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(u[0]) : \"f\"(f[0]));", {"to tf32"}},
-        PrecisionRow{"asm(\"cvt /* */ .rn\\n.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(*(unsigned short*)u) : \"f\"(f[0]), \"f\"(f[1]));", {"to e4m3"}},
-        PrecisionRow{"asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};\" : \"+f\"(f[0]), \"+f\"(f[1]), "
-                     "\"+f\"(f[2]), \"+f\"(f[3]) : \"r\"(u[0]));",
-                     {"products in tf32"}},
-        PrecisionRow{"asm(\"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%2,%2,%2}, {%2,%2}, {%0,%1};\" : \"+r\"(u[0]), \"+r\"(u[1]) : \"r\"(u[2]));",
-                     {"products in f16", "sums in f16"}},
-        PrecisionRow{"asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};\" : \"+f\"(f[0]), \"+f\"(f[1]), "
-                     "\"+f\"(f[2]), \"+f\"(f[3]) : \"r\"(u[0]));",
-                     {"products in bf16"}},
-        PrecisionRow{"asm(\"add.ftz.f32 %0, %1, %1;\" : \"=f\"(f[0]) : \"f\"(f[1]));", {"flushed subnormals"}}));
+    testing::Values(PrecisionRow{"f[0] = f[1] * f[2] + sqrtf(f[3]); d[0] = f[1] + d[1]; u[0] = (unsigned)f[4];", {}},
+                    PrecisionRow{"f[0] = __expf(f[1]);", {"approximate ex2"}},
+                    PrecisionRow{"f[0] = __fdividef(f[1], f[2]);", {"approximate div"}},
+                    PrecisionRow{"f[0] = (float)d[0];", {"to f32"}},
+                    PrecisionRow{"h[0] = __float2half(f[0]);", {"to f16"}},
+                    PrecisionRow{"f[0] = __half2float(h[0]) + __bfloat162float(b[0]); h[1] = __hmax(h[2], h[3]); if "
+                                 "(h[4] > h[5]) b[1] = -b[2];",
+                                 {}},
+                    PrecisionRow{"*(__nv_bfloat162*)b = __floats2bfloat162_rn(f[0], f[1]);", {"to bf16"}},
+                    PrecisionRow{"h[0] = h[1] * h[2];", {"arithmetic in f16"}},
+                    PrecisionRow{"b[0] = __hfma(b[1], b[2], b[3]);", {"arithmetic in bf16"}},
+                    PrecisionRow{"asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(u[0]) : \"f\"(f[0]));", {"to tf32"}},
+                    PrecisionRow{"asm(\"cvt /* */ .rn\\n.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(*(unsigned "
+                                 "short*)u) : \"f\"(f[0]), \"f\"(f[1]));",
+                                 {"to e4m3"}},
+                    PrecisionRow{"asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, "
+                                 "{%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};\" : \"+f\"(f[0]), \"+f\"(f[1]), "
+                                 "\"+f\"(f[2]), \"+f\"(f[3]) : \"r\"(u[0]));",
+                                 {"products in tf32"}},
+                    PrecisionRow{"asm(\"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%2,%2,%2}, "
+                                 "{%2,%2}, {%0,%1};\" : \"+r\"(u[0]), \"+r\"(u[1]) : \"r\"(u[2]));",
+                                 {"products in f16", "sums in f16"}},
+                    PrecisionRow{"asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, "
+                                 "{%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};\" : \"+f\"(f[0]), \"+f\"(f[1]), "
+                                 "\"+f\"(f[2]), \"+f\"(f[3]) : \"r\"(u[0]));",
+                                 {"products in bf16"}},
+                    PrecisionRow{"asm(\"add.ftz.f32 %0, %1, %1;\" : \"=f\"(f[0]) : \"f\"(f[1]));",
+                                 {"flushed subnormals"}}));
 
-INSTANTIATE_TEST_SUITE_P(All, PtxRules,
-                         testing::Values(RuleRow{"p[0] = __expf(p[1]);", {}},
-                                         RuleRow{"q[0] = clock64();", core::Allow::kClock},
-                                         RuleRow{"HIDE(__nanosleep)(100);", core::Allow::kClock},
-                                         RuleRow{"asm volatile(\"/* // */ mov.u64 %0, %%globaltimer;\" : \"=l\"(q[0]));", core::Allow::kClock},
-                                         RuleRow{"asm volatile(\"mov.u64 %0,/**/%%clock64;\" : \"=l\"(q[0]));", core::Allow::kClock},
-                                         RuleRow{"asm volatile(\"/* %%clock64\\n %%smid */ mov.u64 %0, 1; // %%clock\" : \"=l\"(q[0]));", {}},
-                                         RuleRow{"asm volatile(\"mov.u64 %0, %%gridid;\" : \"=l\"(q[0]));", core::Allow::kClock},
-                                         RuleRow{"q[0] = (long long)malloc(64);", core::Allow::kState},
-                                         RuleRow{"printf(\"check: pass\");", core::Allow::kPrintf},
-                                         RuleRow{"long long evict_last = q[1]; q[0] = evict_last + __ldcs(q + 2);", {}},
-                                         RuleRow{"int x; asm volatile(\"mov.u32 %0, %%globaltimer_lo;\" : \"=r\"(x)); q[0] = x;", core::Allow::kClock},
-                                         RuleRow{"asm volatile(\"{ .reg .u32 a; .reg .u32 b; mov.u32 a, 1; add.u32 b, a, a; add.u32 a, a, b; add.u32 b, a, a; add.u32 a, a, b; mov.u32 a, %clock; }\");", core::Allow::kClock},
-                                         RuleRow{"asm volatile(\".reg .u32 zz;\\n mov.u32 zz, %pm0;\");", core::Allow::kClock},
-                                         RuleRow{"asm volatile(\"st.global.L2::cache_hint.f32 [%0], %1, %2;\" :: \"l\"(p), \"f\"(p[1]), \"l\"(0x14F0000000000000LL));", core::Allow::kCachePolicy},
-                                         RuleRow{"asm volatile(\"prefetch.global.L2::evict_last [%0];\" ::\"l\"(p));", core::Allow::kCachePolicy}));
+INSTANTIATE_TEST_SUITE_P(
+    All, PtxRules,
+    testing::Values(
+        RuleRow{"p[0] = __expf(p[1]);", {}}, RuleRow{"q[0] = clock64();", core::Allow::kClock},
+        RuleRow{"HIDE(__nanosleep)(100);", core::Allow::kClock},
+        RuleRow{"asm volatile(\"/* // */ mov.u64 %0, %%globaltimer;\" : \"=l\"(q[0]));", core::Allow::kClock},
+        RuleRow{"asm volatile(\"mov.u64 %0,/**/%%clock64;\" : \"=l\"(q[0]));", core::Allow::kClock},
+        RuleRow{"asm volatile(\"/* %%clock64\\n %%smid */ mov.u64 %0, 1; // %%clock\" : \"=l\"(q[0]));", {}},
+        RuleRow{"asm volatile(\"mov.u64 %0, %%gridid;\" : \"=l\"(q[0]));", core::Allow::kClock},
+        RuleRow{"q[0] = (long long)malloc(64);", core::Allow::kState},
+        RuleRow{"printf(\"check: pass\");", core::Allow::kPrintf},
+        RuleRow{"long long evict_last = q[1]; q[0] = evict_last + __ldcs(q + 2);", {}},
+        RuleRow{"int x; asm volatile(\"mov.u32 %0, %%globaltimer_lo;\" : \"=r\"(x)); q[0] = x;", core::Allow::kClock},
+        RuleRow{"asm volatile(\"{ .reg .u32 a; .reg .u32 b; mov.u32 a, 1; add.u32 b, a, a; add.u32 a, a, b; add.u32 b, "
+                "a, a; add.u32 a, a, b; mov.u32 a, %clock; }\");",
+                core::Allow::kClock},
+        RuleRow{"asm volatile(\".reg .u32 zz;\\n mov.u32 zz, %pm0;\");", core::Allow::kClock},
+        RuleRow{"asm volatile(\"st.global.L2::cache_hint.f32 [%0], %1, %2;\" :: \"l\"(p), \"f\"(p[1]), "
+                "\"l\"(0x14F0000000000000LL));",
+                core::Allow::kCachePolicy},
+        RuleRow{"asm volatile(\"prefetch.global.L2::evict_last [%0];\" ::\"l\"(p));", core::Allow::kCachePolicy}));
 
 }  // namespace
 }  // namespace warpwright

@@ -11,7 +11,13 @@ namespace {
 
 std::vector<std::byte> RealCubin() {
   const auto compiler = compile::Compiler::Create({});
-  const auto outcome = compiler->Compile({"k.cu", "__global__ void __launch_bounds__(64) k(float* p, int n) { float a[90]; for (int i = 0; i < 90; ++i) a[i] = p[i]; for (int i = 0; i < 90; ++i) a[(i * n) % 90] += a[i]; p[0] = a[n]; }", {}, {"k"}, "sm_90"});
+  const auto outcome =
+      compiler->Compile({"k.cu",
+                         "__global__ void __launch_bounds__(64) k(float* p, int n) { float a[90]; for (int i = 0; i < "
+                         "90; ++i) a[i] = p[i]; for (int i = 0; i < 90; ++i) a[(i * n) % 90] += a[i]; p[0] = a[n]; }",
+                         {},
+                         {"k"},
+                         "sm_90"});
   return std::get<core::CompiledModule>(*outcome).cubin;
 }
 

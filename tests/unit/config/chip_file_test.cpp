@@ -61,7 +61,8 @@ TEST(ChipFile, FilesThatNameChipsNameEveryChip) {
     const std::string list = text.substr(begin, text.find(row.end, begin + std::strlen(row.begin)) - begin);
     std::set<std::string> named;
     const std::regex chip(std::string(row.chip) + "([a-z0-9-]+)");
-    for (std::sregex_iterator match(list.begin(), list.end(), chip), end; match != end; ++match) named.insert((*match)[1]);
+    for (std::sregex_iterator match(list.begin(), list.end(), chip), end; match != end; ++match)
+      named.insert((*match)[1]);
     EXPECT_EQ(named, chips) << row.file << " must name the chips of config/chips: " << config::SimulatedDevices();
   }
 }

@@ -79,15 +79,16 @@ TEST(OperatorFile, LittleIsNeeded) {
 }
 
 TEST(OperatorFile, OffSwitchesThePageOff) {
-  auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\nlisten: {status: off}\nrepositories: [{url: /srv/k}]\n", "c.yml");
+  auto config = config::ParseOperatorConfig(
+      "version: 1\ndevices: [cuda]\nlisten: {status: off}\nrepositories: [{url: /srv/k}]\n", "c.yml");
   ASSERT_TRUE(config) << config.error().Format();
   EXPECT_EQ(config->listen_status, "");
 }
 
 struct Mistake {
-  const char *from, *to;   // in kAll
-  const char* place;       // file:line:column
-  const char* words;       // of the message or the remedy
+  const char *from, *to;  // in kAll
+  const char* place;      // file:line:column
+  const char* words;      // of the message or the remedy
 };
 
 TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
@@ -122,7 +123,8 @@ TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
       {"[main, release/1.x]", "[main, a..b]", "c.yml:16:22", "no name of a branch"},
       {"[main, release/1.x]", "[]", "c.yml:16:15", "leave it out"},
       {"publish: branch", "publish: pr", "c.yml:19:14", "unknown publish 'pr'"},
-      {"- url: /srv/git/local.git", "- url: /srv/git/local.git\n    publish: pull_request", "c.yml:21:14", "no pull requests"},
+      {"- url: /srv/git/local.git", "- url: /srv/git/local.git\n    publish: pull_request", "c.yml:21:14",
+       "no pull requests"},
       {"- url: /srv/git/local.git", "- url: git@ghe.example.com:acme/private.git", "c.yml:20:10", "listed twice"},
       {"- url: /srv/git/local.git", "- url: srv/git", "c.yml:20:10", "no address of a repository"},
       {"- url: /srv/git/local.git", "- url: /srv/git\n    ssh: {}", "c.yml:21:10", "not one of ssh"},
@@ -142,7 +144,8 @@ TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
 }
 
 TEST(OperatorFile, PullRequestsNeedGithub) {
-  auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\nrepositories: [{url: 'https://h/a/b', publish: pull_request}]\n", "c.yml");
+  auto config = config::ParseOperatorConfig(
+      "version: 1\ndevices: [cuda]\nrepositories: [{url: 'https://h/a/b', publish: pull_request}]\n", "c.yml");
   ASSERT_FALSE(config);
   EXPECT_NE(config.error().Format().find("pull requests need 'github'"), std::string::npos);
 }
@@ -150,33 +153,59 @@ TEST(OperatorFile, PullRequestsNeedGithub) {
 // A token that was pasted in the wrong place must not be printed, since what we print becomes a log.
 TEST(OperatorFile, NeverRepeatsWhatMayBeASecret) {
   const std::string secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-  for (const std::string& github : {"{token: " + secret + "}", "{token: {file: " + secret + "/x}}", "{token: {env: " + secret + "-}}", "{token: {" + secret + ": 1}}",
-                                    "{token: [" + secret + "]}", "{token: {file: [" + secret + "]}}"}) {
-    auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\ngithub: " + github + "\nrepositories: [{url: /srv/k}]\n", "c.yml");
+  for (const std::string& github :
+       {"{token: " + secret + "}", "{token: {file: " + secret + "/x}}", "{token: {env: " + secret + "-}}",
+        "{token: {" + secret + ": 1}}", "{token: [" + secret + "]}", "{token: {file: [" + secret + "]}}"}) {
+    auto config = config::ParseOperatorConfig(
+        "version: 1\ndevices: [cuda]\ngithub: " + github + "\nrepositories: [{url: /srv/k}]\n", "c.yml");
     ASSERT_FALSE(config) << github;
     EXPECT_EQ(config.error().Format().find(secret), std::string::npos) << config.error().Format();
     EXPECT_NE(config.error().Format().find("c.yml:3:"), std::string::npos) << config.error().Format();
   }
-  auto config = config::ParseOperatorConfig("version: 1\ndevices: [cuda]\nrepositories: [{url: 'https://x:" + secret + "@github.com/a/b'}]\n", "c.yml");
+  auto config = config::ParseOperatorConfig(
+      "version: 1\ndevices: [cuda]\nrepositories: [{url: 'https://x:" + secret + "@github.com/a/b'}]\n", "c.yml");
   ASSERT_FALSE(config);
   EXPECT_EQ(config.error().Format().find(secret), std::string::npos) << config.error().Format();
 }
 
 TEST(RemoteText, Addresses) {
-  for (const char* url : {"/srv/a", "file:///srv/a"}) EXPECT_EQ(config::CheckRemoteUrl(url).value_or(config::RemoteKind::kSsh), config::RemoteKind::kLocal) << url;
-  for (const char* url : {"https://github.com/a/b.git", "https://h:8443/a/b", "http://127.0.0.1:80/a", "http://localhost/a", "http://[::1]:5/a"})
+  for (const char* url : {"/srv/a", "file:///srv/a"})
+    EXPECT_EQ(config::CheckRemoteUrl(url).value_or(config::RemoteKind::kSsh), config::RemoteKind::kLocal) << url;
+  for (const char* url : {"https://github.com/a/b.git", "https://h:8443/a/b", "http://127.0.0.1:80/a",
+                          "http://localhost/a", "http://[::1]:5/a"})
     EXPECT_EQ(config::CheckRemoteUrl(url).value_or(config::RemoteKind::kSsh), config::RemoteKind::kHttp) << url;
   for (const char* url : {"ssh://git@h/a/b", "ssh://h:22/a", "git@github.com:a/b.git", "me@h:path"})
     EXPECT_EQ(config::CheckRemoteUrl(url).value_or(config::RemoteKind::kLocal), config::RemoteKind::kSsh) << url;
-  for (const char* url : {"", "a/b", "./a", "--upload-pack=x", "-oProxyCommand=x@h:a", "ssh://-oProxyCommand=x/a", "ssh://-x@h/a", "git@-oProxyCommand=x:a", "ext::sh -c x",
-                          "http://example.com/a", "http://127.0.0.1.example.com/a", "http://localhost@example.com/a", "https://u:p@h/a", "https:///a", "https://h/a?x", "https://h/a b",
-                          "ftp://h/a", "file://h/a", "https://h:port/a", "git@h:", "git://h/a"})
+  for (const char* url : {"",
+                          "a/b",
+                          "./a",
+                          "--upload-pack=x",
+                          "-oProxyCommand=x@h:a",
+                          "ssh://-oProxyCommand=x/a",
+                          "ssh://-x@h/a",
+                          "git@-oProxyCommand=x:a",
+                          "ext::sh -c x",
+                          "http://example.com/a",
+                          "http://127.0.0.1.example.com/a",
+                          "http://localhost@example.com/a",
+                          "https://u:p@h/a",
+                          "https:///a",
+                          "https://h/a?x",
+                          "https://h/a b",
+                          "ftp://h/a",
+                          "file://h/a",
+                          "https://h:port/a",
+                          "git@h:",
+                          "git://h/a"})
     EXPECT_FALSE(config::CheckRemoteUrl(url)) << url;
 }
 
 TEST(RemoteText, Branches) {
-  for (const char* name : {"main", "release/1.x", "a-b_c", "feature/\xc3\xa4"}) EXPECT_TRUE(config::CheckBranchName(name)) << name;
-  for (const char* name : {"", "-x", "a..b", "a b", "a~", "a^", "a:b", "a?", "a*", "a[", "a\\b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.lock/b", "a.", "@", "HEAD", "a@{1}", "refs/heads/a", "a\x01"})
+  for (const char* name : {"main", "release/1.x", "a-b_c", "feature/\xc3\xa4"})
+    EXPECT_TRUE(config::CheckBranchName(name)) << name;
+  for (const char* name :
+       {"",   "-x",   "a..b", "a b",  "a~",     "a^",       "a:b", "a?", "a*",   "a[",    "a\\b",         "/a",
+        "a/", "a//b", ".a",   "a/.b", "a.lock", "a.lock/b", "a.",  "@",  "HEAD", "a@{1}", "refs/heads/a", "a\x01"})
     EXPECT_FALSE(config::CheckBranchName(name)) << name;
 }
 

@@ -1,5 +1,5 @@
-// The published schemas and the parsers say the same of the same file. The schemas are checked by python3-jsonschema; where it is missing
-// the parsers' half still runs.
+// The published schemas and the parsers say the same of the same file. The schemas are checked by python3-jsonschema;
+// where it is missing the parsers' half still runs.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -209,8 +209,10 @@ const Row kOperatorRows[] = {
     {"name: kernel bot", "name: \"a <b\"", Verdict::kBad},
     {"level: debug", "level: trace", Verdict::kBad},
     {"format: text", "format: xml", Verdict::kBad},
-    {"- url: https://ghe.example.com/acme/kernels.git", "- url: http://ghe.example.com/acme/kernels.git", Verdict::kBad},
-    {"- url: https://ghe.example.com/acme/kernels.git", "- url: https://tok@ghe.example.com/acme/kernels.git", Verdict::kBad},
+    {"- url: https://ghe.example.com/acme/kernels.git", "- url: http://ghe.example.com/acme/kernels.git",
+     Verdict::kBad},
+    {"- url: https://ghe.example.com/acme/kernels.git", "- url: https://tok@ghe.example.com/acme/kernels.git",
+     Verdict::kBad},
     {"- url: https://ghe.example.com/acme/kernels.git", "- url: ext::sh", Verdict::kBad},
     {"- url: https://ghe.example.com/acme/kernels.git", "- url: /srv/a.git", Verdict::kGood},
     {"- url: https://ghe.example.com/acme/kernels.git", "- url: file:///srv/a.git", Verdict::kGood},
@@ -268,7 +270,8 @@ class Schemas : public testing::Test {
 };
 
 template <typename Parse>
-void CheckRows(std::span<const Row> rows, std::string_view base, Parse parse, const std::function<void(const std::string&, const std::string&, bool)>& add) {
+void CheckRows(std::span<const Row> rows, std::string_view base, Parse parse,
+               const std::function<void(const std::string&, const std::string&, bool)>& add) {
   for (const Row& row : rows) {
     std::string text(base);
     ASSERT_NE(text.find(row.from), std::string::npos) << row.from;
@@ -280,14 +283,18 @@ void CheckRows(std::span<const Row> rows, std::string_view base, Parse parse, co
 }
 
 TEST_F(Schemas, AgreeWithTheParserOfRepositoryFiles) {
-  CheckRows(kRepositoryRows, kRepository, [](const std::string& text) { return config::ParseManifest(text, "m.yml").has_value(); },
-            [&](const std::string& name, const std::string& text, bool good) { Add(name, kRepositorySchema, text, good); });
+  CheckRows(
+      kRepositoryRows, kRepository,
+      [](const std::string& text) { return config::ParseManifest(text, "m.yml").has_value(); },
+      [&](const std::string& name, const std::string& text, bool good) { Add(name, kRepositorySchema, text, good); });
   Validate();
 }
 
 TEST_F(Schemas, AgreeWithTheParserOfOperatorFiles) {
-  CheckRows(kOperatorRows, kOperator, [](const std::string& text) { return config::ParseOperatorConfig(text, "c.yml").has_value(); },
-            [&](const std::string& name, const std::string& text, bool good) { Add(name, kOperatorSchema, text, good); });
+  CheckRows(
+      kOperatorRows, kOperator,
+      [](const std::string& text) { return config::ParseOperatorConfig(text, "c.yml").has_value(); },
+      [&](const std::string& name, const std::string& text, bool good) { Add(name, kOperatorSchema, text, good); });
   Validate();
 }
 
@@ -306,7 +313,8 @@ TEST_F(Schemas, AcceptTheExamples) {
 TEST(SchemaDefaults, AreTheParsers) {
   const json repository = json::parse(ReadText(kSchemas + kRepositorySchema))["definitions"];
   const core::Manifest manifest;
-  const json policy = repository["policy"]["properties"], pull = repository["pull_requests"]["properties"], nightly = repository["nightly"]["properties"];
+  const json policy = repository["policy"]["properties"], pull = repository["pull_requests"]["properties"],
+             nightly = repository["nightly"]["properties"];
   EXPECT_EQ(policy["min_speedup"]["default"], manifest.policy.min_speedup);
   EXPECT_EQ(policy["max_rounds"]["default"], manifest.policy.max_rounds);
   EXPECT_EQ(policy["max_minutes"]["default"], manifest.policy.max_minutes);

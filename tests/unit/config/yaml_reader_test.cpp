@@ -61,7 +61,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(YamlReader, AcceptsTwentyLevels) { EXPECT_TRUE(config::ParseYaml(Nested(20), "m.yml")); }
 
 TEST(YamlReader, NumbersAndBooleans) {
-  auto root = config::ParseYaml("[10, -3, 1.5, 2e-3, 0x10, 1_000, .inf, true, yes, 99999999999999999999, '7']", "m.yml");
+  auto root =
+      config::ParseYaml("[10, -3, 1.5, 2e-3, 0x10, 1_000, .inf, true, yes, 99999999999999999999, '7']", "m.yml");
   ASSERT_TRUE(root);
   const auto& items = root->items();
   EXPECT_EQ(*items[0].AsInteger(), 10);

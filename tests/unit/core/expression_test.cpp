@@ -21,11 +21,14 @@ TEST_P(ExpressionValues, Evaluate) {
   EXPECT_EQ(*value, GetParam().value);
 }
 INSTANTIATE_TEST_SUITE_P(All, ExpressionValues,
-                         testing::Values(ValueRow{"7", 7}, ValueRow{"N", 1000}, ValueRow{" N * C + 1 ", 33001}, ValueRow{"N - C - 1", 966},
-                                         ValueRow{"2 + 3 * 4", 14}, ValueRow{"(2 + 3) * 4", 20}, ValueRow{"-N", -1000}, ValueRow{"7 - -2", 9},
-                                         ValueRow{"N / C", 30}, ValueRow{"N % C", 10}, ValueRow{"-7 / 2", -3}, ValueRow{"100 / 10 / 5", 2},
-                                         ValueRow{"ceil_div(N, 256)", 4}, ValueRow{"ceil_div(1024, 256)", 4}, ValueRow{"ceil_div(0, 8)", 0},
-                                         ValueRow{"ceil_div(-7, 2)", -3}, ValueRow{"min(N, C)", 33}, ValueRow{"max(min(N, 5), 2 + 1)", 5}));
+                         testing::Values(ValueRow{"7", 7}, ValueRow{"N", 1000}, ValueRow{" N * C + 1 ", 33001},
+                                         ValueRow{"N - C - 1", 966}, ValueRow{"2 + 3 * 4", 14},
+                                         ValueRow{"(2 + 3) * 4", 20}, ValueRow{"-N", -1000}, ValueRow{"7 - -2", 9},
+                                         ValueRow{"N / C", 30}, ValueRow{"N % C", 10}, ValueRow{"-7 / 2", -3},
+                                         ValueRow{"100 / 10 / 5", 2}, ValueRow{"ceil_div(N, 256)", 4},
+                                         ValueRow{"ceil_div(1024, 256)", 4}, ValueRow{"ceil_div(0, 8)", 0},
+                                         ValueRow{"ceil_div(-7, 2)", -3}, ValueRow{"min(N, C)", 33},
+                                         ValueRow{"max(min(N, 5), 2 + 1)", 5}));
 
 struct BadRow {
   const char* text;

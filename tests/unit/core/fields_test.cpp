@@ -14,16 +14,18 @@ namespace {
 
 template <typename T>
 class Described : public ::testing::Test {};
-using Types =
-    ::testing::Types<core::LineCounters, core::Occupancy, core::TimeBreakdown, core::LaunchReport, core::Fault, core::TimingSummary, core::CaseMeasurement,
-                     core::CompileFailed, core::Refused, core::WrongResult, core::Faulted, core::Measured, core::Prediction, core::Plan, core::ParameterInfo,
-                     core::AccessInfo, core::LoopInfo, core::StaticFeatures, core::KernelInfo, core::EntryInfo, core::Inspection, core::Problem, core::GpuProcess,
-                     core::GpuState, core::GpuFacts, core::Machine::ToolkitPart, core::Machine::HostCompilerPart, core::Machine::SandboxPart,
-                     core::Machine::NvmlPart, core::Machine::DriverPart, core::Machine::DevicePart, core::Machine::NvrtcPart,
-                     core::Machine::CuptiPart, core::Machine::CountersPart, core::Machine, Error, core::SourceRef, core::Dim3, core::ScalarArgument,
-                     core::LaunchSpec, core::KernelSpec, core::BufferContent, core::ExecuteOptions, core::TimingOptions, core::RewriteRequest,
-                     core::SpliceRequest, core::ExecuteRequest, core::TimeRequest, core::Rewritten, core::RewriteRefusal, core::GuardViolation,
-                     core::PrecisionUse, core::Executed, core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument>;
+using Types = ::testing::Types<
+    core::LineCounters, core::Occupancy, core::TimeBreakdown, core::LaunchReport, core::Fault, core::TimingSummary,
+    core::CaseMeasurement, core::CompileFailed, core::Refused, core::WrongResult, core::Faulted, core::Measured,
+    core::Prediction, core::Plan, core::ParameterInfo, core::AccessInfo, core::LoopInfo, core::StaticFeatures,
+    core::KernelInfo, core::EntryInfo, core::Inspection, core::Problem, core::GpuProcess, core::GpuState,
+    core::GpuFacts, core::Machine::ToolkitPart, core::Machine::HostCompilerPart, core::Machine::SandboxPart,
+    core::Machine::NvmlPart, core::Machine::DriverPart, core::Machine::DevicePart, core::Machine::NvrtcPart,
+    core::Machine::CuptiPart, core::Machine::CountersPart, core::Machine, Error, core::SourceRef, core::Dim3,
+    core::ScalarArgument, core::LaunchSpec, core::KernelSpec, core::BufferContent, core::ExecuteOptions,
+    core::TimingOptions, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest,
+    core::Rewritten, core::RewriteRefusal, core::GuardViolation, core::PrecisionUse, core::Executed,
+    core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument>;
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
@@ -70,14 +72,14 @@ TEST(Names, OfEveryEnumeration) {
 TEST(Scalars, KeepTheirTypeAndEveryValue) {
   const double infinity = std::numeric_limits<double>::infinity();
   const core::ScalarValue values[] = {int64_t{1},
-                                1.0,
-                                std::numeric_limits<int64_t>::min(),
-                                std::numeric_limits<int64_t>::max(),
-                                1e300,
-                                5e-324,
-                                -0.0,
-                                infinity,
-                                -infinity};
+                                      1.0,
+                                      std::numeric_limits<int64_t>::min(),
+                                      std::numeric_limits<int64_t>::max(),
+                                      1e300,
+                                      5e-324,
+                                      -0.0,
+                                      infinity,
+                                      -infinity};
   for (const core::ScalarValue& value : values) {
     const auto back = base::DecodeJson<core::ScalarValue>(base::EncodeJson(value));
     ASSERT_TRUE(back);

@@ -9,7 +9,8 @@ namespace {
 
 core::LaunchPlan ValidPlan() {
   core::LaunchPlan plan;
-  plan.buffers = {{core::PlanBuffer::Kind::kArgument, "out", 4096}, {core::PlanBuffer::Kind::kWorkspace, "workspace 0", 256}};
+  plan.buffers = {{core::PlanBuffer::Kind::kArgument, "out", 4096},
+                  {core::PlanBuffer::Kind::kWorkspace, "workspace 0", 256}};
   core::KernelLaunch launch;
   launch.kernel = "k<float>";
   launch.grid = {4, 1, 1};
@@ -49,12 +50,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadPlan{"empty", [](core::LaunchPlan& p) { Launch(p).grid.x = 0; }, "empty grid"},
         BadPlan{"grid", [](core::LaunchPlan& p) { Launch(p).grid.y = 70000; }, "beyond the limits"},
         BadPlan{"name", [](core::LaunchPlan& p) { Launch(p).kernel.clear(); }, "kernel name"},
-        BadPlan{"buffer", [](core::LaunchPlan& p) { Launch(p).parameters[0].pointers[0].buffer = 2; }, "unknown buffer"},
-        BadPlan{"inside", [](core::LaunchPlan& p) { Launch(p).parameters[1].pointers[0] = {0, 0}; }, "outside its parameter"},
-        BadPlan{"memset", [](core::LaunchPlan& p) { std::get<core::MemsetOp>(p.ops[1]).destination.offset = 4; }, "leaves the buffer"},
-        BadPlan{"negative", [](core::LaunchPlan& p) { std::get<core::MemsetOp>(p.ops[1]).destination.offset = -4; }, "leaves the buffer"},
+        BadPlan{"buffer", [](core::LaunchPlan& p) { Launch(p).parameters[0].pointers[0].buffer = 2; },
+                "unknown buffer"},
+        BadPlan{"inside", [](core::LaunchPlan& p) { Launch(p).parameters[1].pointers[0] = {0, 0}; },
+                "outside its parameter"},
+        BadPlan{"memset", [](core::LaunchPlan& p) { std::get<core::MemsetOp>(p.ops[1]).destination.offset = 4; },
+                "leaves the buffer"},
+        BadPlan{"negative", [](core::LaunchPlan& p) { std::get<core::MemsetOp>(p.ops[1]).destination.offset = -4; },
+                "leaves the buffer"},
         BadPlan{"unit", [](core::LaunchPlan& p) { std::get<core::MemsetOp>(p.ops[1]).unit = 3; }, "unknown width"},
-        BadPlan{"huge", [](core::LaunchPlan& p) { std::get<core::CopyOp>(p.ops[2]).bytes = ~0ull; }, "leaves the buffer"},
+        BadPlan{"huge", [](core::LaunchPlan& p) { std::get<core::CopyOp>(p.ops[2]).bytes = ~0ull; },
+                "leaves the buffer"},
         BadPlan{"many", [](core::LaunchPlan& p) { p.ops.resize(5000, p.ops[1]); }, "4,096 operations"},
         BadPlan{"prepared_launch", [](core::LaunchPlan& p) { p.setup = {p.ops[0]}; }, "works on its arguments"},
         BadPlan{"prepared_memset", [](core::LaunchPlan& p) { p.setup = {p.ops[1]}; }, "works on its arguments"},

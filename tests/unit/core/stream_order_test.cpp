@@ -7,14 +7,17 @@
 namespace warpwright {
 namespace {
 
-// "a1" is a memset named a on stream 1; "r1" and "w2" record and wait for event 0 on those streams, "R" and "W" do so for event 1.
+// "a1" is a memset named a on stream 1; "r1" and "w2" record and wait for event 0 on those streams, "R" and "W" do so
+// for event 1.
 std::vector<core::PlanOp> Ops(const std::string& text) {
   std::vector<core::PlanOp> ops;
   for (size_t i = 0; i + 1 < text.size(); i += 3) {
     const auto stream = static_cast<uint32_t>(text[i + 1] - '0');
     switch (text[i]) {
-      case 'r': case 'R': ops.emplace_back(core::EventOp{core::EventOp::Kind::kRecord, text[i] == 'R', stream}); break;
-      case 'w': case 'W': ops.emplace_back(core::EventOp{core::EventOp::Kind::kWait, text[i] == 'W', stream}); break;
+      case 'r':
+      case 'R': ops.emplace_back(core::EventOp{core::EventOp::Kind::kRecord, text[i] == 'R', stream}); break;
+      case 'w':
+      case 'W': ops.emplace_back(core::EventOp{core::EventOp::Kind::kWait, text[i] == 'W', stream}); break;
       default: ops.emplace_back(core::MemsetOp{{}, static_cast<uint32_t>(text[i]), 1, 0, stream});
     }
   }
@@ -25,8 +28,7 @@ std::string Text(const std::vector<core::PlanOp>& ops) {
   for (const core::PlanOp& op : ops) {
     if (const auto* event = std::get_if<core::EventOp>(&op))
       text += event->kind == core::EventOp::Kind::kRecord ? (event->event ? 'R' : 'r') : (event->event ? 'W' : 'w');
-    else
-      text += static_cast<char>(std::get<core::MemsetOp>(op).value);
+    else text += static_cast<char>(std::get<core::MemsetOp>(op).value);
     text += std::to_string(std::visit([](const auto& o) { return o.stream; }, op)) + " ";
   }
   if (!text.empty()) text.pop_back();

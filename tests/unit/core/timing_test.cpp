@@ -36,7 +36,8 @@ TEST(StudentQuantile, FarOutInTheTail) {
   }
 }
 
-core::TimedPair Pair(int block, double original_us, double candidate_us, double original_mhz = 0, double candidate_mhz = 0) {
+core::TimedPair Pair(int block, double original_us, double candidate_us, double original_mhz = 0,
+                     double candidate_mhz = 0) {
   return {block, false, original_us, candidate_us, original_mhz, candidate_mhz, {}};
 }
 
@@ -63,17 +64,20 @@ TEST(Summarize, Decisions) {
     double ratio, spread;
     core::TimingDecision decision;
   };
-  for (const Row& row : {Row{1.05, 0.001, core::TimingDecision::kFaster}, Row{1.021, 0.0001, core::TimingDecision::kFaster},
-                         Row{1.019, 0.0001, core::TimingDecision::kSame}, Row{1, 0.001, core::TimingDecision::kSame},
-                         Row{0.985, 0.001, core::TimingDecision::kSame}, Row{0.95, 0.001, core::TimingDecision::kSlower},
-                         Row{1.05, 0.2, core::TimingDecision::kInconclusive}, Row{1, 0.2, core::TimingDecision::kInconclusive},
-                         Row{1.02, 0.001, core::TimingDecision::kInconclusive}}) {
+  for (const Row& row :
+       {Row{1.05, 0.001, core::TimingDecision::kFaster}, Row{1.021, 0.0001, core::TimingDecision::kFaster},
+        Row{1.019, 0.0001, core::TimingDecision::kSame}, Row{1, 0.001, core::TimingDecision::kSame},
+        Row{0.985, 0.001, core::TimingDecision::kSame}, Row{0.95, 0.001, core::TimingDecision::kSlower},
+        Row{1.05, 0.2, core::TimingDecision::kInconclusive}, Row{1, 0.2, core::TimingDecision::kInconclusive},
+        Row{1.02, 0.001, core::TimingDecision::kInconclusive}}) {
     std::vector<core::TimedPair> pairs;
-    for (int block = 0; block < 10; ++block) pairs.push_back(Pair(block, 100 * row.ratio * (1 + row.spread * (block % 2 == 0 ? 1 : -1)), 100));
+    for (int block = 0; block < 10; ++block)
+      pairs.push_back(Pair(block, 100 * row.ratio * (1 + row.spread * (block % 2 == 0 ? 1 : -1)), 100));
     EXPECT_EQ(core::Summarize(pairs, {}, 0.01).decision, row.decision) << row.ratio << " " << row.spread;
   }
   EXPECT_EQ(core::Summarize({}, {}, 0.01).decision, core::TimingDecision::kInconclusive);
-  EXPECT_EQ(core::Summarize(std::vector{Pair(0, 200, 100)}, {}, 0.01).decision, core::TimingDecision::kInconclusive) << "one block says nothing";
+  EXPECT_EQ(core::Summarize(std::vector{Pair(0, 200, 100)}, {}, 0.01).decision, core::TimingDecision::kInconclusive)
+      << "one block says nothing";
 }
 
 TEST(Summarize, ThrottledPairsDoNotCount) {
@@ -83,17 +87,22 @@ TEST(Summarize, ThrottledPairsDoNotCount) {
     double original_us, original_mhz, candidate_mhz;
     bool counts;
   };
-  for (const Row& row : {Row{100, 1980, 1980, true}, Row{100, 1980, 1930, true}, Row{100, 1980, 1900, false}, Row{100, 1400, 1400, false},
-                         Row{100, 1500, 1500, true}, Row{100, 0, 1980, true}, Row{0, 1980, 1980, false}, Row{-1, 1980, 1980, false},
-                         Row{NAN, 1980, 1980, false}}) {
-    const core::TimingSummary summary = core::Summarize(std::vector{Pair(0, row.original_us, 100, row.original_mhz, row.candidate_mhz)}, rules, 0.01);
-    EXPECT_EQ(summary.pairs, row.counts ? 1 : 0) << row.original_us << " " << row.original_mhz << " " << row.candidate_mhz;
+  for (const Row& row : {Row{100, 1980, 1980, true}, Row{100, 1980, 1930, true}, Row{100, 1980, 1900, false},
+                         Row{100, 1400, 1400, false}, Row{100, 1500, 1500, true}, Row{100, 0, 1980, true},
+                         Row{0, 1980, 1980, false}, Row{-1, 1980, 1980, false}, Row{NAN, 1980, 1980, false}}) {
+    const core::TimingSummary summary =
+        core::Summarize(std::vector{Pair(0, row.original_us, 100, row.original_mhz, row.candidate_mhz)}, rules, 0.01);
+    EXPECT_EQ(summary.pairs, row.counts ? 1 : 0)
+        << row.original_us << " " << row.original_mhz << " " << row.candidate_mhz;
     EXPECT_EQ(summary.discarded, row.counts ? 0 : 1);
   }
   for (const int throttled : {20, 21}) {
     std::vector<core::TimedPair> pairs;
-    for (int i = 0; i < 100; ++i) pairs.push_back(Pair(i / 10, 150 + i % 3, 100, 1980, i % 5 == 0 || (throttled == 21 && i == 99) ? 1000 : 1980));
-    EXPECT_EQ(core::Summarize(pairs, rules, 0.01).decision, throttled == 20 ? core::TimingDecision::kFaster : core::TimingDecision::kInconclusive) << throttled;
+    for (int i = 0; i < 100; ++i)
+      pairs.push_back(Pair(i / 10, 150 + i % 3, 100, 1980, i % 5 == 0 || (throttled == 21 && i == 99) ? 1000 : 1980));
+    EXPECT_EQ(core::Summarize(pairs, rules, 0.01).decision,
+              throttled == 20 ? core::TimingDecision::kFaster : core::TimingDecision::kInconclusive)
+        << throttled;
   }
 }
 
@@ -124,13 +133,16 @@ TEST(Combine, MeansOfCasesByWeight) {
       {{{1, OfCase(1.10, 0.001)}, {1, OfCase(1.10, 0.001, 1)}}, core::TimingDecision::kInconclusive},
       {{{0, OfCase(1.10, 0.001)}}, core::TimingDecision::kInconclusive},
       {{}, core::TimingDecision::kInconclusive}};
-  for (size_t i = 0; i < std::size(rows); ++i) EXPECT_EQ(core::Combine(rows[i].cases, {}, 0.01).decision, rows[i].decision) << i;
-  const core::TimingOverall overall = core::Combine(std::vector<core::WeightedTiming>{{3, OfCase(1.2, 0.01)}, {1, OfCase(1.1, 0.02)}}, {}, 0.025);
+  for (size_t i = 0; i < std::size(rows); ++i)
+    EXPECT_EQ(core::Combine(rows[i].cases, {}, 0.01).decision, rows[i].decision) << i;
+  const core::TimingOverall overall =
+      core::Combine(std::vector<core::WeightedTiming>{{3, OfCase(1.2, 0.01)}, {1, OfCase(1.1, 0.02)}}, {}, 0.025);
   EXPECT_NEAR(overall.log_ratio, (3 * std::log(1.2) + std::log(1.1)) / 4, 1e-12);
   EXPECT_NEAR(overall.decision_upper - overall.log_ratio, 2.2622 * std::sqrt(9 * 1e-4 + 4e-4) / 4, 1e-6);
 }
 
-// The protocol on a simulated GPU: 0.4 % noise, 2 % of the samples up to half as long again, a clock that wanders by `drift`.
+// The protocol on a simulated GPU: 0.4 % noise, 2 % of the samples up to half as long again, a clock that wanders by
+// `drift`.
 class Gpu {
  public:
   Gpu(uint64_t seed, double drift) : random_(seed), drift_(drift) {}
@@ -169,14 +181,16 @@ TEST(TimingProtocol, NeverCallsTheSameFasterAndFindsWhatIs) {
     double drift, speedup;
   };
   constexpr int kRuns = 400;
-  for (const Row& row : {Row{0, 1}, Row{0.005, 1}, Row{0.01, 1}, Row{0.02, 1}, Row{0.01, 1.015}, Row{0, 1.05}, Row{0.01, 1.05}, Row{0.02, 1.05}, Row{0.01, 0.95}}) {
+  for (const Row& row : {Row{0, 1}, Row{0.005, 1}, Row{0.01, 1}, Row{0.02, 1}, Row{0.01, 1.015}, Row{0, 1.05},
+                         Row{0.01, 1.05}, Row{0.02, 1.05}, Row{0.01, 0.95}}) {
     int faster = 0, slower = 0;
     for (int run = 0; run < kRuns; ++run) {
       const core::TimingDecision decision = Gpu(static_cast<uint64_t>(run) * 977 + 5, row.drift).Decide(row.speedup);
       faster += decision == core::TimingDecision::kFaster;
       slower += decision == core::TimingDecision::kSlower;
     }
-    SCOPED_TRACE(testing::Message() << "drift " << row.drift << ", speed-up " << row.speedup << ": " << faster << " faster, " << slower << " slower");
+    SCOPED_TRACE(testing::Message() << "drift " << row.drift << ", speed-up " << row.speedup << ": " << faster
+                                    << " faster, " << slower << " slower");
     if (row.speedup >= 1.05) {
       EXPECT_GE(faster, kRuns * 99 / 100);
     } else {

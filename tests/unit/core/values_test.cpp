@@ -68,7 +68,8 @@ TEST(Evidence, MakeEvidenceStaysInRange) {
   launch.threads_per_block = 256;
   core::CaseMeasurement measurement;
   measurement.launches = {launch};
-  const core::Evidence e = core::MakeEvidence(chip, core::KernelInfo{}, measurement, core::ComputeRoofline(chip, 1000, launch.counters));
+  const core::Evidence e =
+      core::MakeEvidence(chip, core::KernelInfo{}, measurement, core::ComputeRoofline(chip, 1000, launch.counters));
   EXPECT_GT(e.values().size(), 50u);
   for (const auto& [name, value] : e.values()) {
     const auto* field = core::FindEvidenceField(name);
@@ -116,7 +117,8 @@ TEST(Verdict, SpeedupIsTheWeightedGeometricMean) {
 
 TEST(KernelSpec, ShapesAndScalarBytes) {
   core::Argument argument{"out", core::BufferArgument{}, 7};
-  std::get<core::BufferArgument>(argument.kind).shape = {*core::Expression::Parse("N"), *core::Expression::Parse("N - 5")};
+  std::get<core::BufferArgument>(argument.kind).shape = {*core::Expression::Parse("N"),
+                                                         *core::Expression::Parse("N - 5")};
   core::Case c;
   c.name = "c";
   c.scalars = {{"N", int64_t{8}}, {"eps", 0.5}};
@@ -126,7 +128,8 @@ TEST(KernelSpec, ShapesAndScalarBytes) {
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().line, 7);
   EXPECT_NE(bad.error().message.find("'N - 5' is negative (-2)"), std::string::npos) << bad.error().message;
-  EXPECT_EQ(core::ScalarBytes({core::DType::kI32, {}}, int64_t{-2}), (std::vector<std::byte>{std::byte{0xfe}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff}}));
+  EXPECT_EQ(core::ScalarBytes({core::DType::kI32, {}}, int64_t{-2}),
+            (std::vector<std::byte>{std::byte{0xfe}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff}}));
   EXPECT_EQ(core::ScalarBytes({core::DType::kF32, {}}, int64_t{1}), core::ScalarBytes({core::DType::kF32, {}}, 1.0));
 }
 

@@ -98,8 +98,11 @@ TEST_F(EndpointsTest, TakesADeliveryOnce) {
 
 TEST_F(EndpointsTest, TakesTheExampleOfGithubsDocumentation) {
   Start();
-  const std::string request = "POST /webhook HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nX-GitHub-Event: ping\r\nX-GitHub-Delivery: 72d3162e-cc78-11e3-81ab-4c9367dc0958\r\n"
-                              "X-Hub-Signature-256: sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17\r\nContent-Length: 13\r\n\r\nHello, World!";
+  const std::string request =
+      "POST /webhook HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nX-GitHub-Event: "
+      "ping\r\nX-GitHub-Delivery: 72d3162e-cc78-11e3-81ab-4c9367dc0958\r\n"
+      "X-Hub-Signature-256: sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17\r\nContent-Length: "
+      "13\r\n\r\nHello, World!";
   EXPECT_EQ(Exchange(hooks_port(), request).status, 202);
   std::string flipped = request;
   flipped.back() = '?';
@@ -118,7 +121,9 @@ TEST_F(EndpointsTest, SaysWhenADeliveryWasNotStored) {
 
 TEST_F(EndpointsTest, RefusesWithoutReading) {
   Start();
-  const std::string headers = "Content-Type: application/json\r\nX-GitHub-Event: push\r\nX-GitHub-Delivery: d\r\nX-Hub-Signature-256: sha256=00\r\n";
+  const std::string headers =
+      "Content-Type: application/json\r\nX-GitHub-Event: push\r\nX-GitHub-Delivery: d\r\nX-Hub-Signature-256: "
+      "sha256=00\r\n";
   struct Row {
     const char* what;
     std::string request;
@@ -126,16 +131,27 @@ TEST_F(EndpointsTest, RefusesWithoutReading) {
   };
   // None of them sends a body, so an answer before the deadline means that none was waited for.
   for (const Row& row : std::vector<Row>{
-           {"too large", "POST /webhook HTTP/1.1\r\n" + headers + fmt::format("Content-Length: {}\r\n\r\n", forge::kMaxWebhookBytes + 1), 413},
-           {"huge length", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: 99999999999999999999999\r\n\r\n", 413},
+           {"too large",
+            "POST /webhook HTTP/1.1\r\n" + headers +
+                fmt::format("Content-Length: {}\r\n\r\n", forge::kMaxWebhookBytes + 1),
+            413},
+           {"huge length", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: 99999999999999999999999\r\n\r\n",
+            413},
            {"negative length", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: -1\r\n\r\n", 400},
-           {"two lengths", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: 5\r\nContent-Length: 6\r\n\r\n", 400},
+           {"two lengths", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: 5\r\nContent-Length: 6\r\n\r\n",
+            400},
            {"no length", "POST /webhook HTTP/1.1\r\n" + headers + "\r\n", 411},
            {"chunked", "POST /webhook HTTP/1.1\r\n" + headers + "Transfer-Encoding: chunked\r\n\r\n", 411},
-           {"chunked and a length", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 411},
-           {"compressed", "POST /webhook HTTP/1.1\r\n" + headers + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\n", 415},
-           {"form", "POST /webhook HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\n\r\n", 415},
-           {"multipart", "POST /webhook HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5\r\n\r\n", 415},
+           {"chunked and a length",
+            "POST /webhook HTTP/1.1\r\n" + headers + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 411},
+           {"compressed",
+            "POST /webhook HTTP/1.1\r\n" + headers + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\n", 415},
+           {"form",
+            "POST /webhook HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\n\r\n",
+            415},
+           {"multipart",
+            "POST /webhook HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 5\r\n\r\n",
+            415},
            {"elsewhere", "POST /other HTTP/1.1\r\n" + headers + "Content-Length: 5\r\n\r\n", 404},
            {"status page on the public port", "GET / HTTP/1.1\r\n\r\n", 404},
            {"metrics on the public port", "GET /metrics HTTP/1.1\r\n\r\n", 404},
@@ -143,7 +159,10 @@ TEST_F(EndpointsTest, RefusesWithoutReading) {
            {"PUT", "PUT /webhook HTTP/1.1\r\nContent-Length: 5\r\n\r\n", 405},
            {"PRI", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
            {"nonsense", "\x16\x03\x01\x02 hello\r\n\r\n", 400},
-           {"expects to go on", "POST /webhook HTTP/1.1\r\nExpect: 100-continue\r\n" + headers + fmt::format("Content-Length: {}\r\n\r\n", forge::kMaxWebhookBytes + 1), 413}}) {
+           {"expects to go on",
+            "POST /webhook HTTP/1.1\r\nExpect: 100-continue\r\n" + headers +
+                fmt::format("Content-Length: {}\r\n\r\n", forge::kMaxWebhookBytes + 1),
+            413}}) {
     const auto begin = std::chrono::steady_clock::now();
     const HttpReply reply = Exchange(hooks_port(), row.request);
     EXPECT_EQ(reply.status, row.status) << row.what << ": " << reply.head << reply.body;
@@ -163,9 +182,11 @@ TEST_F(EndpointsTest, GoesOnWhenTheSenderAsks) {
   EXPECT_EQ(ReadReply(fd).status, 202);
 }
 
-TEST_F(EndpointsTest, AnswersBeforeALargeBodyIsSent) {  // and the sender can read the answer though it was still sending
+TEST_F(EndpointsTest,
+       AnswersBeforeALargeBodyIsSent) {  // and the sender can read the answer though it was still sending
   Start();
-  std::string request = "POST /webhook HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n" + std::string(600'000, 'x');
+  std::string request = "POST /webhook HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n" +
+                        std::string(600'000, 'x');
   const HttpReply reply = Exchange(hooks_port(), request);
   EXPECT_EQ(reply.status, 413);
   EXPECT_EQ(reply.Header("Connection"), "close");
@@ -183,9 +204,12 @@ TEST_F(EndpointsTest, TakesTheLargestDelivery) {
 TEST_F(EndpointsTest, NeverRepeatsWhatWasSent) {
   Start();
   const std::string canary = "canary7261";
-  for (const std::string& request : {WebhookRequest(kSecret, canary, "{\"" + canary + "\":1}", canary), WebhookRequest("wrong", canary, "{\"" + canary + "\":1}", canary),
-                                     WebhookRequest("", canary, "{\"" + canary + "\":1}", canary), WebhookRequest(kSecret, canary + "<script>", "{}", "push"),
-                                     "GET /" + canary + " HTTP/1.1\r\n\r\n", "BREW /" + canary + " HTTP/1.1\r\n" + canary + ": x\r\n\r\n"}) {
+  for (const std::string& request :
+       {WebhookRequest(kSecret, canary, "{\"" + canary + "\":1}", canary),
+        WebhookRequest("wrong", canary, "{\"" + canary + "\":1}", canary),
+        WebhookRequest("", canary, "{\"" + canary + "\":1}", canary),
+        WebhookRequest(kSecret, canary + "<script>", "{}", "push"), "GET /" + canary + " HTTP/1.1\r\n\r\n",
+        "BREW /" + canary + " HTTP/1.1\r\n" + canary + ": x\r\n\r\n"}) {
     const HttpReply reply = Exchange(hooks_port(), request);
     EXPECT_NE(reply.status, 0);
     EXPECT_EQ((reply.head + reply.body).find(canary), std::string::npos) << reply.head << reply.body;
@@ -243,17 +267,20 @@ TEST_F(EndpointsTest, ManyIdleConnectionsLeaveRoomForThoseThatSpeak) {
   for (int i = 0; i < 700; ++i) idle.push_back(ConnectLoopback(hooks_port()));  // more than there are places
   EXPECT_EQ(Exchange(hooks_port(), WebhookRequest(kSecret, "d", "{}")).status, 202);
   EXPECT_TRUE(WaitClosed(idle.front(), std::chrono::seconds(2)));  // the oldest made room
-  EXPECT_NE(Get(status_port(), "/metrics").body.find("warpwright_http_connections_dropped_total{listener=\"webhooks\"} "), std::string::npos);
+  EXPECT_NE(
+      Get(status_port(), "/metrics").body.find("warpwright_http_connections_dropped_total{listener=\"webhooks\"} "),
+      std::string::npos);
 }
 
 TEST_F(EndpointsTest, CutsHeadsOfAnySize) {
   Start();
-  for (const std::string& head : {"GET /" + std::string(100'000, 'a') + " HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nX: " + std::string(100'000, 'b') + "\r\n\r\n", std::string(100'000, 'c'),
-                                  [] {
-                                    std::string many = "GET / HTTP/1.1\r\n";
-                                    for (int i = 0; i < 20'000; ++i) many += "A: b\r\n";
-                                    return many + "\r\n";
-                                  }()}) {
+  for (const std::string& head :
+       {"GET /" + std::string(100'000, 'a') + " HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nX: " + std::string(100'000, 'b') + "\r\n\r\n", std::string(100'000, 'c'), [] {
+          std::string many = "GET / HTTP/1.1\r\n";
+          for (int i = 0; i < 20'000; ++i) many += "A: b\r\n";
+          return many + "\r\n";
+        }()}) {
     const base::Fd fd = ConnectLoopback(hooks_port());
     SendAll(fd, head);
     EXPECT_TRUE(WaitClosed(fd, std::chrono::seconds(4)));
@@ -316,8 +343,13 @@ TEST_F(EndpointsTest, SaysHowItIs) {
 
 TEST_F(EndpointsTest, ServesThePageAndItsParts) {
   Start();
-  std::map<std::string, std::string> types = {{"/", "text/html"}, {"/status.css", "text/css"}, {"/status.js", "text/javascript"}, {"/icon.svg", "image/svg+xml"}, {"/api/snapshot", "application/json"},
-                                              {"/metrics", "text/plain"}, {"/api/trajectory/120", "application/json"}};
+  std::map<std::string, std::string> types = {{"/", "text/html"},
+                                              {"/status.css", "text/css"},
+                                              {"/status.js", "text/javascript"},
+                                              {"/icon.svg", "image/svg+xml"},
+                                              {"/api/snapshot", "application/json"},
+                                              {"/metrics", "text/plain"},
+                                              {"/api/trajectory/120", "application/json"}};
   for (const auto& [path, type] : types) {
     const HttpReply reply = Get(status_port(), path);
     EXPECT_EQ(reply.status, 200) << path;
@@ -328,7 +360,9 @@ TEST_F(EndpointsTest, ServesThePageAndItsParts) {
   }
   EXPECT_EQ(Get(status_port(), "/api/trajectory/4").status, 204);
   EXPECT_EQ(Get(status_port(), "/api/trajectory/3").status, 503);
-  for (const char* path : {"/api/trajectory/", "/api/trajectory/-1", "/api/trajectory/1x", "/api/trajectory/99999999999999999999", "/../etc/passwd", "/%2e%2e/etc/passwd", "/webhook", "/nothing"})
+  for (const char* path :
+       {"/api/trajectory/", "/api/trajectory/-1", "/api/trajectory/1x", "/api/trajectory/99999999999999999999",
+        "/../etc/passwd", "/%2e%2e/etc/passwd", "/webhook", "/nothing"})
     EXPECT_EQ(Get(status_port(), path).status, 404) << path;
   EXPECT_EQ(Exchange(status_port(), "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n").status, 405);
   EXPECT_EQ(Exchange(status_port(), "HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").status, 200);
@@ -345,9 +379,15 @@ TEST_F(EndpointsTest, ARangeIsNotAnAmplifier) {
 
 TEST_F(EndpointsTest, OnlyThisMachineIsAnsweredOnLoopback) {  // DNS rebinding: a web page whose name leads here
   Start();
-  const auto ask = [&](const std::string& host) { return Exchange(status_port(), "GET /api/snapshot HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n").status; };
-  for (const char* host : {"localhost", "localhost:8421", "127.0.0.1:1", "[::1]:8421", "127.0.0.2"}) EXPECT_EQ(ask(host), 200) << host;
-  for (const char* host : {"evil.example", "evil.example:8421", "127.0.0.1.evil.example", "localhost.evil.example", "[::2]"}) EXPECT_EQ(ask(host), 403) << host;
+  const auto ask = [&](const std::string& host) {
+    return Exchange(status_port(), "GET /api/snapshot HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
+        .status;
+  };
+  for (const char* host : {"localhost", "localhost:8421", "127.0.0.1:1", "[::1]:8421", "127.0.0.2"})
+    EXPECT_EQ(ask(host), 200) << host;
+  for (const char* host :
+       {"evil.example", "evil.example:8421", "127.0.0.1.evil.example", "localhost.evil.example", "[::2]"})
+    EXPECT_EQ(ask(host), 403) << host;
 }
 
 TEST_F(EndpointsTest, RefusesWhatCannotWork) {
@@ -358,7 +398,8 @@ TEST_F(EndpointsTest, RefusesWhatCannotWork) {
   EXPECT_EQ(service::Endpoints::Start(options_, hooks_).error().code, ErrorCode::kConfig);
   options_.webhooks = "127.0.0.1:0";
   Start();
-  options_.webhooks = fmt::format("127.0.0.1:{}", hooks_port());  // taken: a second daemon would get half of the deliveries
+  options_.webhooks =
+      fmt::format("127.0.0.1:{}", hooks_port());  // taken: a second daemon would get half of the deliveries
   EXPECT_EQ(service::Endpoints::Start(options_, hooks_).error().code, ErrorCode::kEnvironment);
   options_.webhooks = "203.0.113.77:0";  // not ours
   EXPECT_EQ(service::Endpoints::Start(options_, hooks_).error().code, ErrorCode::kEnvironment);
@@ -384,8 +425,10 @@ TEST_F(EndpointsTest, CountsItsAnswers) {
   Exchange(hooks_port(), WebhookRequest(kSecret, "d-1", "{}"));
   Exchange(hooks_port(), WebhookRequest("wrong", "d-2", "{}"));
   const std::string metrics = Get(status_port(), "/metrics").body;
-  EXPECT_NE(metrics.find("warpwright_http_answers_total{listener=\"webhooks\",code=\"202\"} 1\n"), std::string::npos) << metrics;
-  EXPECT_NE(metrics.find("warpwright_http_answers_total{listener=\"webhooks\",code=\"401\"} 1\n"), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("warpwright_http_answers_total{listener=\"webhooks\",code=\"202\"} 1\n"), std::string::npos)
+      << metrics;
+  EXPECT_NE(metrics.find("warpwright_http_answers_total{listener=\"webhooks\",code=\"401\"} 1\n"), std::string::npos)
+      << metrics;
   EXPECT_NE(metrics.find("warpwright_webhook_duration_seconds_count 1\n"), std::string::npos) << metrics;
 }
 

@@ -22,7 +22,8 @@ std::string Whole(const service::DaemonSnapshot& snapshot) {
 }
 
 TEST(Metrics, HaveHelpAndTypeOnceAndBeforeTheirLines) {
-  for (const service::DaemonSnapshot& snapshot : {testing::BusySnapshot(), testing::IdleSnapshot(), testing::SnapshotOf("x\n# HELP \"evil\" \\ \xff")}) {
+  for (const service::DaemonSnapshot& snapshot :
+       {testing::BusySnapshot(), testing::IdleSnapshot(), testing::SnapshotOf("x\n# HELP \"evil\" \\ \xff")}) {
     std::istringstream lines(Whole(snapshot));
     std::map<std::string, std::string> types;
     std::set<std::string> helped, seen;
@@ -40,7 +41,8 @@ TEST(Metrics, HaveHelpAndTypeOnceAndBeforeTheirLines) {
         std::string name = match[1];
         EXPECT_TRUE(name.starts_with("warpwright_")) << line;
         for (const std::string ending : {"_bucket", "_sum", "_count"})
-          if (name.ends_with(ending) && types.count(name.substr(0, name.size() - ending.size())) != 0) name.resize(name.size() - ending.size());
+          if (name.ends_with(ending) && types.count(name.substr(0, name.size() - ending.size())) != 0)
+            name.resize(name.size() - ending.size());
         ASSERT_EQ(types.count(name), 1u) << line;
         EXPECT_EQ(helped.count(name), 1u) << line;
         EXPECT_EQ(types[name] == "counter", name.ends_with("_total")) << line;
@@ -51,11 +53,16 @@ TEST(Metrics, HaveHelpAndTypeOnceAndBeforeTheirLines) {
 
 TEST(Metrics, SayWhatTheSnapshotSays) {
   const std::string text = Whole(testing::BusySnapshot());
-  for (const char* line : {"warpwright_build_info{version=\"0.4.0\"} 1\n", "warpwright_ready 1\n", "warpwright_queue_depth 3\n", "warpwright_jobs_total{outcome=\"improved\"} 41\n",
-                           "warpwright_deliveries_total{outcome=\"seen\"} 4\n", "warpwright_experience_lines 4312\n", "warpwright_gpu_seconds_total 547200\n", "warpwright_model_dollars_today 1.234\n",
-                           "warpwright_pull_requests_open{repository=\"acme/attention\"} 10\n", "warpwright_repository_failing{repository=\"lab/stencils\"} 1\n",
-                           "warpwright_webhook_duration_seconds_bucket{le=\"0.0025\"} 0\n", "warpwright_webhook_duration_seconds_bucket{le=\"0.005\"} 1\n",
-                           "warpwright_webhook_duration_seconds_bucket{le=\"+Inf\"} 1\n", "warpwright_webhook_duration_seconds_sum 0.003\n"})
+  for (const char* line :
+       {"warpwright_build_info{version=\"0.4.0\"} 1\n", "warpwright_ready 1\n", "warpwright_queue_depth 3\n",
+        "warpwright_jobs_total{outcome=\"improved\"} 41\n", "warpwright_deliveries_total{outcome=\"seen\"} 4\n",
+        "warpwright_experience_lines 4312\n", "warpwright_gpu_seconds_total 547200\n",
+        "warpwright_model_dollars_today 1.234\n", "warpwright_pull_requests_open{repository=\"acme/attention\"} 10\n",
+        "warpwright_repository_failing{repository=\"lab/stencils\"} 1\n",
+        "warpwright_webhook_duration_seconds_bucket{le=\"0.0025\"} 0\n",
+        "warpwright_webhook_duration_seconds_bucket{le=\"0.005\"} 1\n",
+        "warpwright_webhook_duration_seconds_bucket{le=\"+Inf\"} 1\n",
+        "warpwright_webhook_duration_seconds_sum 0.003\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line;
 }
 
@@ -64,7 +71,9 @@ TEST(Metrics, BoundTheirLabels) {
   for (int i = 0; i < 1000; ++i) snapshot.counters["jobs_total"]["label " + std::to_string(i)] = i == 500 ? 100 : 1;
   const std::string text = service::RenderMetrics(snapshot);
   size_t count = 0;
-  for (size_t at = text.find("warpwright_jobs_total{"); at != std::string::npos; at = text.find("warpwright_jobs_total{", at + 1)) ++count;
+  for (size_t at = text.find("warpwright_jobs_total{"); at != std::string::npos;
+       at = text.find("warpwright_jobs_total{", at + 1))
+    ++count;
   EXPECT_EQ(count, service::kMaxLabels + 1);
   EXPECT_NE(text.find("warpwright_jobs_total{outcome=\"label 500\"} 100\n"), std::string::npos);
   EXPECT_NE(text.find("warpwright_jobs_total{outcome=\"other\"} 936\n"), std::string::npos) << text;
@@ -84,7 +93,8 @@ TEST(Metrics, PassPromtool) {
   base::Command command;
   command.argv = {"promtool", "check", "metrics"};
   command.env = base::MinimalEnvironment();
-  for (const service::DaemonSnapshot& snapshot : {testing::BusySnapshot(), testing::IdleSnapshot(), testing::SnapshotOf("x\n\"y\\")}) {
+  for (const service::DaemonSnapshot& snapshot :
+       {testing::BusySnapshot(), testing::IdleSnapshot(), testing::SnapshotOf("x\n\"y\\")}) {
     command.input = Whole(snapshot);
     const auto done = warpwright::base::Run(command);
     if (!done || done->exit_code == 127) GTEST_SKIP() << "promtool (Debian's prometheus) is not installed";

@@ -43,7 +43,8 @@ class Manager {
 TEST(Notify, SpeaksThroughPathsAndAbstractNames) {
   const auto folder = base::TemporaryDirectory::Create("ww-notify");
   ASSERT_TRUE(folder);
-  for (const std::string& name : {(folder->path() / "notify").string(), "@warpwright-test-" + std::to_string(::getpid())}) {
+  for (const std::string& name :
+       {(folder->path() / "notify").string(), "@warpwright-test-" + std::to_string(::getpid())}) {
     Manager manager(name);
     service::NotifyReady("watching 3 repositories");
     EXPECT_EQ(manager.Receive(), "READY=1\nSTATUS=watching 3 repositories");
@@ -61,7 +62,8 @@ TEST(Notify, SpeaksThroughPathsAndAbstractNames) {
 TEST(Notify, GoesOnWhereNobodyListens) {
   ::unsetenv("NOTIFY_SOCKET");
   service::NotifyReady("x");
-  for (const std::string& socket : {std::string("/nonexistent/socket"), std::string("relative"), "/" + std::string(200, 'x')}) {
+  for (const std::string& socket :
+       {std::string("/nonexistent/socket"), std::string("relative"), "/" + std::string(200, 'x')}) {
     ::setenv("NOTIFY_SOCKET", socket.c_str(), 1);
     service::NotifyReady("x");
   }

@@ -82,7 +82,9 @@ TEST(TrajectoryJson, KeepsTheLastSteps) {
   EXPECT_DOUBLE_EQ(out["original_us"], 100.2);
 }
 
-TEST(TrajectoryJson, TakesAnyBytes) { EXPECT_TRUE(json::accept(service::TrajectoryJson(testing::BusyTrajectory("\xff<script>\x01")))); }
+TEST(TrajectoryJson, TakesAnyBytes) {
+  EXPECT_TRUE(json::accept(service::TrajectoryJson(testing::BusyTrajectory("\xff<script>\x01"))));
+}
 
 }  // namespace
 }  // namespace warpwright

@@ -95,7 +95,8 @@ TEST(Analysis, CountedLoops) {
   for (const char* body : {"for (;;) break;", "for (int i = 0; i < 10; i++) i += out[i];",
                            "for (int i = 0; i < 10; i *= 2) out[i] = 0;", "for (int i = 0; out[i] > 0; i++) ;"}) {
     const Kernel kernel(std::string("__global__ void k(float* out) { ") + body + " }");
-    EXPECT_FALSE(kernel.analysis.Counted(*source::Collect(*kernel.function.body, source::NodeKind::kFor).at(0))) << body;
+    EXPECT_FALSE(kernel.analysis.Counted(*source::Collect(*kernel.function.body, source::NodeKind::kFor).at(0)))
+        << body;
   }
 }
 

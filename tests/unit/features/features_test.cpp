@@ -28,8 +28,9 @@ TEST(Features, OperationClasses) {
        "__global__ void k(float* o, const float* a, int n) { for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < "
        "n; i += blockDim.x * "
        "gridDim.x) o[i] = tanhf(a[i]); }"},
-      {core::OperationClass::kElementwise, "__global__ void bias(float* o, const float* a, const float* b, int n, int C) { " +
-                                         i + "if (i >= n) return; o[i] = a[i] + b[i % C]; }"},
+      {core::OperationClass::kElementwise,
+       "__global__ void bias(float* o, const float* a, const float* b, int n, int C) { " + i +
+           "if (i >= n) return; o[i] = a[i] + b[i % C]; }"},
       {core::OperationClass::kElementwise,
        "__global__ void copy(float4* o, const float4* a, int n) { " + i + "if (i < n) o[i] = a[i]; }"},
       {core::OperationClass::kRowReduction,
@@ -42,9 +43,10 @@ TEST(Features, OperationClasses) {
        "0; d /= 2) { if "
        "(threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d]; __syncthreads(); } if (threadIdx.x == 0) o[blockIdx.x] "
        "= s[0]; }"},
-      {core::OperationClass::kRowNormalization, "__global__ void k(float* o, const float* a, int N, int C) { " + i +
-                                              "if (i >= N) return; float s = 0; for (int c = 0; c < C; c++) s += a[i * "
-                                              "C + c]; for (int c = 0; c < C; c++) o[i * C + c] = a[i * C + c] / s; }"},
+      {core::OperationClass::kRowNormalization,
+       "__global__ void k(float* o, const float* a, int N, int C) { " + i +
+           "if (i >= N) return; float s = 0; for (int c = 0; c < C; c++) s += a[i * "
+           "C + c]; for (int c = 0; c < C; c++) o[i * C + c] = a[i * C + c] / s; }"},
       {core::OperationClass::kFullReduction,
        "__global__ void k(float* o, const float* a, int n) { float s = 0; for (int i = blockIdx.x * blockDim.x + "
        "threadIdx.x; i < n; i += "
@@ -60,9 +62,10 @@ TEST(Features, OperationClasses) {
        "= blockIdx.x * blockDim.x + threadIdx.x; if (r < M && q < N) { float s = 0; for (int k = 0; k < K; k++) s += "
        "a[r * K + k] * b[k * N + q]; "
        "c[r * N + q] = s; } }"},
-      {core::OperationClass::kMatmul, "__global__ void k(float* c, const float* a, const float* b, int N, int K) { " + i +
-                                    "int r = i / N, q = i % N; float s = 0; for (int k = 0; k < K; k++) s = fmaf(a[r * "
-                                    "K + k], b[k * N + q], s); c[i] = s; }"},
+      {core::OperationClass::kMatmul,
+       "__global__ void k(float* c, const float* a, const float* b, int N, int K) { " + i +
+           "int r = i / N, q = i % N; float s = 0; for (int k = 0; k < K; k++) s = fmaf(a[r * "
+           "K + k], b[k * N + q], s); c[i] = s; }"},
       {core::OperationClass::kTranspose,
        "__global__ void k(float* o, const float* a, int R, int C) { int x = blockIdx.x * 16 + threadIdx.x, y = "
        "blockIdx.y * 16 + threadIdx.y; "
@@ -76,17 +79,18 @@ TEST(Features, OperationClasses) {
       {core::OperationClass::kHistogram,
        "__global__ void k(int* h, const unsigned char* a, int n) { " + i + "if (i < n) atomicAdd(&h[a[i]], 1); }"},
       {core::OperationClass::kGather, "__global__ void k(float* o, const float* w, const int* ix, int C) { " + i +
-                                    "o[i] = w[ix[i / C] * C + i % C]; }"},
+                                          "o[i] = w[ix[i / C] * C + i % C]; }"},
       {core::OperationClass::kScan,
        "__global__ void k(float* o, const float* a, int n) { float s = 0; for (int j = 0; j < n; j++) { s += a[j]; "
        "o[j] = s; } }"},
       {core::OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
-                                     "if (i > 0 && i < n - 1) o[i] = a[i - 1] + a[i] + a[i + 1]; }"},
+                                           "if (i > 0 && i < n - 1) o[i] = a[i - 1] + a[i] + a[i + 1]; }"},
       {core::OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
-                                     "float s = 0; for (int d = -2; d <= 2; d++) s += a[i + d]; o[i] = s; }"},
+                                           "float s = 0; for (int d = -2; d <= 2; d++) s += a[i + d]; o[i] = s; }"},
       {core::OperationClass::kOther, "__global__ void k() {}"},
   };
-  for (const auto& [operation, text] : rows) EXPECT_EQ(core::Name(Extract(text).operation), core::Name(operation)) << text;
+  for (const auto& [operation, text] : rows)
+    EXPECT_EQ(core::Name(Extract(text).operation), core::Name(operation)) << text;
 }
 
 TEST(Features, AccessPatterns) {
@@ -318,12 +322,18 @@ TEST(Features, UnknownStaysUnknown) {
 // The repository's own examples, each as a person would classify it.
 TEST(Features, Examples) {
   const std::tuple<const char*, core::OperationClass, bool> rows[] = {
-      {"softmax", core::OperationClass::kRowNormalization, true},   {"layernorm", core::OperationClass::kRowNormalization, true},
-      {"rmsnorm", core::OperationClass::kRowNormalization, true},   {"gelu", core::OperationClass::kElementwise, false},
-      {"residual", core::OperationClass::kElementwise, false},      {"matmul", core::OperationClass::kMatmul, false},
-      {"transpose", core::OperationClass::kTranspose, false},       {"row_sum", core::OperationClass::kRowReduction, true},
-      {"argmax", core::OperationClass::kRowReduction, true},        {"histogram", core::OperationClass::kHistogram, false},
-      {"cross_entropy", core::OperationClass::kRowReduction, true}, {"attention", core::OperationClass::kMatmul, false}};
+      {"softmax", core::OperationClass::kRowNormalization, true},
+      {"layernorm", core::OperationClass::kRowNormalization, true},
+      {"rmsnorm", core::OperationClass::kRowNormalization, true},
+      {"gelu", core::OperationClass::kElementwise, false},
+      {"residual", core::OperationClass::kElementwise, false},
+      {"matmul", core::OperationClass::kMatmul, false},
+      {"transpose", core::OperationClass::kTranspose, false},
+      {"row_sum", core::OperationClass::kRowReduction, true},
+      {"argmax", core::OperationClass::kRowReduction, true},
+      {"histogram", core::OperationClass::kHistogram, false},
+      {"cross_entropy", core::OperationClass::kRowReduction, true},
+      {"attention", core::OperationClass::kMatmul, false}};
   const std::string root = std::string(WW_SOURCE_DIR) + "/config/examples/kernels";
   for (const auto& [name, operation, per_row] : rows) {
     const std::string file = std::string("src/") + name + ".cu";

@@ -33,7 +33,8 @@ std::string Text(BIO* bio) {
 }
 std::string Pkcs8(EVP_PKEY* key, const char* passphrase = nullptr) {
   BIO* bio = BIO_new(BIO_s_mem());
-  PEM_write_bio_PKCS8PrivateKey(bio, key, passphrase != nullptr ? EVP_aes_128_cbc() : nullptr, passphrase, passphrase != nullptr ? 4 : 0, nullptr, nullptr);
+  PEM_write_bio_PKCS8PrivateKey(bio, key, passphrase != nullptr ? EVP_aes_128_cbc() : nullptr, passphrase,
+                                passphrase != nullptr ? 4 : 0, nullptr, nullptr);
   return Text(bio);
 }
 std::string Pkcs1(EVP_PKEY* key) {
@@ -46,7 +47,8 @@ std::string Decoded(std::string text) {
   const size_t padding = (4 - text.size() % 4) % 4;
   text.append(padding, '=');
   std::string bytes(text.size(), '\0');
-  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   bytes.resize(size < 0 ? 0 : static_cast<size_t>(size) - padding);
   return bytes;
 }
@@ -54,9 +56,10 @@ bool Verifies(const std::string& jwt) {
   const size_t dot = jwt.rfind('.');
   const std::string content = jwt.substr(0, dot), signature = Decoded(jwt.substr(dot + 1));
   EVP_MD_CTX* context = EVP_MD_CTX_new();
-  const bool good = EVP_DigestVerifyInit(context, nullptr, EVP_sha256(), nullptr, RsaKey()) == 1 &&
-                    EVP_DigestVerify(context, reinterpret_cast<const unsigned char*>(signature.data()), signature.size(),
-                                     reinterpret_cast<const unsigned char*>(content.data()), content.size()) == 1;
+  const bool good =
+      EVP_DigestVerifyInit(context, nullptr, EVP_sha256(), nullptr, RsaKey()) == 1 &&
+      EVP_DigestVerify(context, reinterpret_cast<const unsigned char*>(signature.data()), signature.size(),
+                       reinterpret_cast<const unsigned char*>(content.data()), content.size()) == 1;
   EVP_MD_CTX_free(context);
   return good;
 }
@@ -80,8 +83,9 @@ TEST(AppJwt, IsSignedWithEitherFormOfTheKey) {
 
 TEST(AppJwt, WhatIsNoUsableKeyIsRefusedWithoutRepeatingIt) {
   const Key weak(EVP_RSA_gen(1024)), curve(EVP_EC_gen("P-256"));
-  for (const std::string& pem : {std::string(), std::string("hunter2"), Pkcs8(weak.get()), Pkcs8(curve.get()), Pkcs8(RsaKey(), "pass"),
-                                 Pkcs8(RsaKey()).substr(0, 400), std::string("-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n")}) {
+  for (const std::string& pem : {std::string(), std::string("hunter2"), Pkcs8(weak.get()), Pkcs8(curve.get()),
+                                 Pkcs8(RsaKey(), "pass"), Pkcs8(RsaKey()).substr(0, 400),
+                                 std::string("-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n")}) {
     const auto jwt = forge::SignAppJwt(pem, "1", {});
     ASSERT_FALSE(jwt);
     EXPECT_EQ(jwt.error().code, ErrorCode::kEnvironment);
@@ -101,7 +105,8 @@ class AppTokensTest : public testing::Test {
     EXPECT_TRUE(tokens) << tokens.error().Format();
     return *tokens;
   }
-  Result<forge::HttpResponse> Token(const char* token, const char* expires = "2027-01-15T09:00:00Z") {  // an hour after FakeTime's start
+  Result<forge::HttpResponse> Token(const char* token,
+                                    const char* expires = "2027-01-15T09:00:00Z") {  // an hour after FakeTime's start
     return Answer(201, json{{"token", token}, {"expires_at", expires}}.dump());
   }
   FakeTime time;
@@ -114,9 +119,13 @@ TEST_F(AppTokensTest, IsMadeForTheRepositoryAndWhatIsNeededAndKept) {
   http.On(make, {Token("ghs_one"), Token("ghs_two", "2027-01-15T10:00:00Z")});
   const auto tokens = Make();
   EXPECT_EQ(*tokens->Token(kRepository), "ghs_one");
-  EXPECT_EQ(json::parse(http.Body(make)),
-            (json{{"repositories", {"kernels"}},
-                  {"permissions", {{"contents", "write"}, {"pull_requests", "write"}, {"checks", "write"}, {"issues", "write"}, {"metadata", "read"}}}}));
+  EXPECT_EQ(json::parse(http.Body(make)), (json{{"repositories", {"kernels"}},
+                                                {"permissions",
+                                                 {{"contents", "write"},
+                                                  {"pull_requests", "write"},
+                                                  {"checks", "write"},
+                                                  {"issues", "write"},
+                                                  {"metadata", "read"}}}}));
   EXPECT_TRUE(Verifies(http.requests[0].bearer));
   EXPECT_TRUE(Verifies(http.requests[1].bearer));
   time.passed = std::chrono::minutes(54);

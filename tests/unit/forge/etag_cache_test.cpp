@@ -13,7 +13,9 @@ namespace fs = std::filesystem;
 
 class EtagCacheTest : public testing::Test {
  protected:
-  std::unique_ptr<forge::EtagCache> Open(uint64_t bytes = 1 << 20) { return std::move(*forge::EtagCache::Open(folder.path() / "etags", bytes)); }
+  std::unique_ptr<forge::EtagCache> Open(uint64_t bytes = 1 << 20) {
+    return std::move(*forge::EtagCache::Open(folder.path() / "etags", bytes));
+  }
   fs::path OnlyFile() { return fs::directory_iterator(folder.path() / "etags")->path(); }
   base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-etags"));
   const std::string url = "https://api.github.com/repos/acme/kernels/pulls?state=all";
@@ -57,7 +59,8 @@ TEST_F(EtagCacheTest, AnotherUrlsFileInItsPlaceIsNotTaken) {
   const fs::path first = OnlyFile();
   const std::string bytes = *base::ReadFile(first);
   ASSERT_TRUE(Open()->Store("https://other", answer));
-  for (const auto& entry : fs::directory_iterator(folder.path() / "etags")) ASSERT_TRUE(base::WriteFileAtomically(entry.path(), bytes));
+  for (const auto& entry : fs::directory_iterator(folder.path() / "etags"))
+    ASSERT_TRUE(base::WriteFileAtomically(entry.path(), bytes));
   EXPECT_FALSE(Open()->Find("https://other"));
   EXPECT_TRUE(Open()->Find(url));
 }

@@ -1,4 +1,5 @@
-// CurlHttp against a server of a few lines: it reads a request up to the end of its body and sends what the test gave it.
+// CurlHttp against a server of a few lines: it reads a request up to the end of its body and sends what the test gave
+// it.
 #include "forge/http.h"
 
 #include <arpa/inet.h>
@@ -23,12 +24,14 @@ class TinyServer {
  public:
   // The answer's bytes; empty: says nothing and waits for the end; kHangUp: closes the connection.
   using Handler = std::function<std::string(const std::string& request)>;
-  explicit TinyServer(Handler handler) : handler_(std::move(handler)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit TinyServer(Handler handler)
+      : handler_(std::move(handler)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    if (::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_.get(), 16) != 0 ||
+    if (::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+        ::listen(listener_.get(), 16) != 0 ||
         ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
       std::abort();
     port_ = ntohs(address.sin_port);
@@ -98,25 +101,31 @@ class TinyServer {
 };
 
 std::string Text(int status, const std::string& body, const std::string& headers = "") {
-  return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
+  return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+         headers + "\r\n" + body;
 }
 
-std::unique_ptr<forge::CurlHttp> Make(forge::HttpOptions options = {}) { return std::move(*forge::CurlHttp::Create(std::move(options))); }
+std::unique_ptr<forge::CurlHttp> Make(forge::HttpOptions options = {}) {
+  return std::move(*forge::CurlHttp::Create(std::move(options)));
+}
 
 TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswer) {
   TinyServer server([](const std::string&) { return Text(201, "made", "ETag: \"1\"\r\nX-One: a\r\n"); });
   const auto http = Make({.user_agent = "warpwright/1.2.3"});
-  const auto answer = http->Send({"POST", server.Url("/a/../b?q=%2F"), {{"Accept", "application/vnd.github+json"}}, "s3cret", "{\"x\":1}"});
+  const auto answer = http->Send(
+      {"POST", server.Url("/a/../b?q=%2F"), {{"Accept", "application/vnd.github+json"}}, "s3cret", "{\"x\":1}"});
   ASSERT_TRUE(answer) << answer.error().Format();
   EXPECT_EQ(answer->status, 201);
   EXPECT_EQ(answer->body, "made");
   EXPECT_EQ(answer->headers.at("etag"), "\"1\"");
-  for (const char* method : {"PATCH", "PUT", "DELETE", "GET"}) EXPECT_TRUE(http->Send({method, server.Url("/"), {}, "", method[0] == 'P' ? "{}" : ""}));
+  for (const char* method : {"PATCH", "PUT", "DELETE", "GET"})
+    EXPECT_TRUE(http->Send({method, server.Url("/"), {}, "", method[0] == 'P' ? "{}" : ""}));
   const auto requests = server.requests();
   ASSERT_EQ(requests.size(), 5u);
   EXPECT_TRUE(requests[0].starts_with("POST /a/../b?q=%2F HTTP/1.1\r\n")) << requests[0];
-  for (const char* part : {"\r\nUser-Agent: warpwright/1.2.3\r\n", "\r\nAccept: application/vnd.github+json\r\n", "\r\nAuthorization: Bearer s3cret\r\n",
-                           "\r\nContent-Type: application/json\r\n", "\r\n\r\n{\"x\":1}"})
+  for (const char* part :
+       {"\r\nUser-Agent: warpwright/1.2.3\r\n", "\r\nAccept: application/vnd.github+json\r\n",
+        "\r\nAuthorization: Bearer s3cret\r\n", "\r\nContent-Type: application/json\r\n", "\r\n\r\n{\"x\":1}"})
     EXPECT_NE(requests[0].find(part), std::string::npos) << part << requests[0];
   EXPECT_TRUE(requests[1].starts_with("PATCH / "));
   EXPECT_TRUE(requests[3].starts_with("DELETE / "));
@@ -130,7 +139,8 @@ TEST(CurlHttp, KeepsItsConnection) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-// libcurl would: it takes a connection that was used before and ends without an answer for one that had been closed meanwhile.
+// libcurl would: it takes a connection that was used before and ends without an answer for one that had been closed
+// meanwhile.
 TEST(CurlHttp, AWriteWhoseAnswerIsLostIsNotSentAgain) {
   TinyServer server([](const std::string& request) { return request.starts_with("GET ") ? Text(200, "x") : kHangUp; });
   const auto http = Make();
@@ -149,7 +159,8 @@ TEST(CurlHttp, FollowsRedirectsOfAGetToTheSameServerOnly) {
   TinyServer server([&](const std::string& request) {
     if (request.starts_with("GET /away")) return Text(301, "away", "Location: " + other.Url("/stolen") + "\r\n");
     if (request.starts_with("GET /round")) return Text(302, "round", "Location: /round\r\n");
-    if (request.starts_with("GET /old") || request.starts_with("POST /old")) return Text(301, "old", "Location: /new\r\n");
+    if (request.starts_with("GET /old") || request.starts_with("POST /old"))
+      return Text(301, "old", "Location: /new\r\n");
     return Text(200, "new");
   });
   const auto http = Make();
@@ -170,12 +181,13 @@ TEST(CurlHttp, AnAnswerThatIsTooLargeIsNotRead) {
 
 TEST(CurlHttp, NoAnswerInTimeIsATimeoutThatNamesMethodAndPathOnly) {
   TinyServer server([](const std::string&) { return std::string(); });
-  const auto answer =
-      Make({.total_timeout = std::chrono::milliseconds(100)})->Send({"PATCH", server.Url("/repos/a/b?secret=q"), {}, "s3cret", "{\"body\":\"b\"}"});
+  const auto answer = Make({.total_timeout = std::chrono::milliseconds(100)})
+                          ->Send({"PATCH", server.Url("/repos/a/b?secret=q"), {}, "s3cret", "{\"body\":\"b\"}"});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
   EXPECT_NE(answer.error().message.find("PATCH 127.0.0.1/repos/a/b:"), std::string::npos) << answer.error().message;
-  for (const char* secret : {"s3cret", "secret=q", "body"}) EXPECT_EQ(answer.error().Format().find(secret), std::string::npos) << answer.error().Format();
+  for (const char* secret : {"s3cret", "secret=q", "body"})
+    EXPECT_EQ(answer.error().Format().find(secret), std::string::npos) << answer.error().Format();
 }
 
 TEST(CurlHttp, AProgramThatEndsBreaksAnExchangeOff) {

@@ -19,7 +19,16 @@ class IssueTest : public testing::Test, public ClientKit {
 };
 
 forge::CheckRequest SomeCheck() {
-  return {"warpwright / softmax", std::string(40, 'b'), "job-17", "completed", "neutral", "no improvement found", "summary", "", "", {}};
+  return {"warpwright / softmax",
+          std::string(40, 'b'),
+          "job-17",
+          "completed",
+          "neutral",
+          "no improvement found",
+          "summary",
+          "",
+          "",
+          {}};
 }
 
 TEST_F(IssueTest, ACheckGoesFromQueuedToCompletedInPlace) {
@@ -40,8 +49,12 @@ TEST_F(IssueTest, ACheckGoesFromQueuedToCompletedInPlace) {
   EXPECT_EQ(model.checks[0]["conclusion"], "neutral");
   EXPECT_EQ(model.checks[0]["output"]["text"], "") << "the text of another state stayed";
   EXPECT_EQ(model.checks[0]["head_sha"], std::string(40, 'b'));
-  EXPECT_EQ(model.checks[0]["annotations"][0],
-            (json{{"path", "k.cu"}, {"start_line", 5}, {"end_line", 5}, {"annotation_level", "warning"}, {"title", "t"}, {"message", "m"}}));
+  EXPECT_EQ(model.checks[0]["annotations"][0], (json{{"path", "k.cu"},
+                                                     {"start_line", 5},
+                                                     {"end_line", 5},
+                                                     {"annotation_level", "warning"},
+                                                     {"title", "t"},
+                                                     {"message", "m"}}));
   EXPECT_EQ(model.checks[0]["annotations"][1]["start_line"], 1);
   check.external_id = "job-18";
   EXPECT_NE(*Client().PutCheck(kRepository, check), *first) << "another job's check was overwritten";
@@ -60,8 +73,9 @@ TEST_F(IssueTest, AnnotationsGoFiftyAtATime) {
 
 TEST_F(IssueTest, ChecksThatMakeNoSenseAreNotSent) {
   const std::function<void(forge::CheckRequest&)> changes[] = {
-      [](forge::CheckRequest& c) { c.status = "done"; }, [](forge::CheckRequest& c) { c.conclusion = ""; }, [](forge::CheckRequest& c) { c.conclusion = "stale"; },
-      [](forge::CheckRequest& c) { c.status = "queued"; }, [](forge::CheckRequest& c) { c.external_id = ""; }, [](forge::CheckRequest& c) { c.sha = ""; }};
+      [](forge::CheckRequest& c) { c.status = "done"; },      [](forge::CheckRequest& c) { c.conclusion = ""; },
+      [](forge::CheckRequest& c) { c.conclusion = "stale"; }, [](forge::CheckRequest& c) { c.status = "queued"; },
+      [](forge::CheckRequest& c) { c.external_id = ""; },     [](forge::CheckRequest& c) { c.sha = ""; }};
   for (const auto& change : changes) {
     forge::CheckRequest check = SomeCheck();
     change(check);
@@ -89,8 +103,10 @@ TEST_F(IssueTest, ATokenThatMayNotWriteChecksWritesStatusesAndSaysSoOnce) {
   model.checks_allowed = false;
   const struct {
     const char *status, *conclusion, *state;
-  } rows[] = {{"queued", "", "pending"},        {"in_progress", "", "pending"},      {"completed", "success", "success"},  {"completed", "neutral", "success"},
-              {"completed", "skipped", "success"}, {"completed", "failure", "failure"}, {"completed", "cancelled", "error"}};
+  } rows[] = {{"queued", "", "pending"},           {"in_progress", "", "pending"},
+              {"completed", "success", "success"}, {"completed", "neutral", "success"},
+              {"completed", "skipped", "success"}, {"completed", "failure", "failure"},
+              {"completed", "cancelled", "error"}};
   for (const auto& row : rows) {
     forge::CheckRequest check = SomeCheck();
     check.status = row.status;
@@ -100,7 +116,8 @@ TEST_F(IssueTest, ATokenThatMayNotWriteChecksWritesStatusesAndSaysSoOnce) {
     ASSERT_TRUE(id) << id.error().Format();
     EXPECT_EQ(model.statuses.back()["state"], row.state);
     EXPECT_EQ(model.statuses.back()["context"], "warpwright / softmax");
-    EXPECT_EQ(model.statuses.back()["description"].get<std::string>().size(), 139u + 3u) << "139 characters and an ellipsis of three bytes";
+    EXPECT_EQ(model.statuses.back()["description"].get<std::string>().size(), 139u + 3u)
+        << "139 characters and an ellipsis of three bytes";
     EXPECT_EQ(*Client().PutCheck(kRepository, check), *id) << "written twice";
   }
   EXPECT_EQ(model.statuses.size(), std::size(rows));
@@ -118,20 +135,27 @@ TEST_F(IssueTest, ARateLimitAtAChecksDoorIsNoMissingPermission) {
 }
 
 json SomeIssue(int64_t number, const std::string& login, const std::string& state, const std::string& body) {
-  return {{"number", number}, {"title", "warpwright"}, {"state", state}, {"body", body}, {"user", {{"login", login}, {"type", "User"}}}};
+  return {{"number", number},
+          {"title", "warpwright"},
+          {"state", state},
+          {"body", body},
+          {"user", {{"login", login}, {"type", "User"}}}};
 }
 
 TEST_F(IssueTest, TheDashboardIsOursWhoeverElseWritesItsMarker) {
   UseModel();
   json pull = SomeIssue(40, "warpwright[bot]", "open", "<!-- b -->");
   pull["pull_request"] = {{"url", "x"}};
-  model.issues = {SomeIssue(31, "stranger", "open", "<!-- b -->"), pull, SomeIssue(32, "Warpwright[bot]", "closed", "<!-- b -->"),
-                  SomeIssue(33, "warpwright[bot]", "open", "<!-- b --> old"), SomeIssue(34, "warpwright[bot]", "open", "<!-- c -->")};
+  model.issues = {SomeIssue(31, "stranger", "open", "<!-- b -->"), pull,
+                  SomeIssue(32, "Warpwright[bot]", "closed", "<!-- b -->"),
+                  SomeIssue(33, "warpwright[bot]", "open", "<!-- b --> old"),
+                  SomeIssue(34, "warpwright[bot]", "open", "<!-- c -->")};
   EXPECT_EQ(*Client().PutDashboard(kRepository, {"warpwright", "<!-- b -->\nnew", "<!-- b -->"}), 33);
   EXPECT_EQ(model.issues[3]["body"], "<!-- b -->\nnew");
   EXPECT_EQ(http.Body("PATCH"), R"({"body":"<!-- b -->\nnew"})");
   model.issues.erase(3);
-  EXPECT_EQ(*Client().PutDashboard(kRepository, {"warpwright", "<!-- b -->\nnewer", "<!-- b -->"}), 32) << "who closed it wants no second one";
+  EXPECT_EQ(*Client().PutDashboard(kRepository, {"warpwright", "<!-- b -->\nnewer", "<!-- b -->"}), 32)
+      << "who closed it wants no second one";
   EXPECT_EQ(model.issues[2]["state"], "closed");
 }
 
@@ -150,7 +174,8 @@ TEST_F(IssueTest, WithoutANameOnlyABotsIssueIsOurs) {
 
 TEST_F(IssueTest, CommentsAreEditedByMarkerAndOnlyOurs) {
   UseModel();
-  model.comments = json::array({json{{"id", 900}, {"body", "<!-- c --> mine, says a stranger"}, {"user", {{"login", "stranger"}, {"type", "User"}}}}});
+  model.comments = json::array({json{
+      {"id", 900}, {"body", "<!-- c --> mine, says a stranger"}, {"user", {{"login", "stranger"}, {"type", "User"}}}}});
   const auto first = Client().PutComment(kRepository, {5, "<!-- c --> a", "<!-- c -->"});
   ASSERT_TRUE(first) << first.error().Format();
   EXPECT_NE(*first, 900);

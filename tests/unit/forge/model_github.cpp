@@ -39,12 +39,14 @@ forge::HttpResponse ModelGithub::Route(const forge::HttpRequest& request) {
   return Checks(request.method, path, body);
 }
 
-forge::HttpResponse ModelGithub::PullRequests(const std::string& method, const std::string& rest, const std::string&, const json& body) {
+forge::HttpResponse ModelGithub::PullRequests(const std::string& method, const std::string& rest, const std::string&,
+                                              const json& body) {
   if (rest.empty() && method == "GET") return Made(200, pulls);
   if (rest.empty()) {
     for (const json& pull : pulls)
       if (pull["head"]["ref"] == body["head"] && pull["state"] == "open")
-        return Made(422, {{"message", "Validation Failed"}, {"errors", json::array({json{{"message", "A pull request already exists for acme:x."}}})}});
+        return Made(422, {{"message", "Validation Failed"},
+                          {"errors", json::array({json{{"message", "A pull request already exists for acme:x."}}})}});
     json pull = body;
     pull["number"] = next_++;
     pull["state"] = "open";
@@ -77,7 +79,8 @@ forge::HttpResponse ModelGithub::PullRequests(const std::string& method, const s
 forge::HttpResponse ModelGithub::Issues(const std::string& method, const std::string& rest, const json& body) {
   if (rest.empty() && method == "GET") return Made(200, issues);
   if (rest.empty()) {
-    issues.push_back({{"number", next_++}, {"title", body["title"]}, {"body", body["body"]}, {"state", "open"}, {"user", User()}});
+    issues.push_back(
+        {{"number", next_++}, {"title", body["title"]}, {"body", body["body"]}, {"state", "open"}, {"user", User()}});
     return Made(201, issues.back());
   }
   if (rest.starts_with("/comments/")) {
@@ -116,17 +119,23 @@ forge::HttpResponse ModelGithub::Checks(const std::string& method, const std::st
     statuses.back()["id"] = next_++;
     return Made(201, statuses.back());
   }
-  if (!checks_allowed && method != "GET") return Answer(403, R"({"message":"You must authenticate via a GitHub App."})");
+  if (!checks_allowed && method != "GET")
+    return Answer(403, R"({"message":"You must authenticate via a GitHub App."})");
   if (method == "GET") return Made(200, {{"total_count", checks.size()}, {"check_runs", checks}});
   const bool fresh = method == "POST";
-  if (fresh) checks.push_back({{"id", next_++}, {"conclusion", nullptr}, {"output", {{"annotations_count", 0}}}, {"annotations", json::array()}});
+  if (fresh)
+    checks.push_back({{"id", next_++},
+                      {"conclusion", nullptr},
+                      {"output", {{"annotations_count", 0}}},
+                      {"annotations", json::array()}});
   json* check = fresh ? &checks.back() : Find(checks, "id", NumberIn(rest.substr(11)));
   if (check == nullptr) return Answer(404);
   for (const auto& [key, value] : body.items())
     if (key != "output") (*check)[key] = value;
   for (const auto& [key, value] : body["output"].items()) {
     if (key != "annotations") (*check)["output"][key] = value;
-    else for (const json& annotation : value) (*check)["annotations"].push_back(annotation);
+    else
+      for (const json& annotation : value) (*check)["annotations"].push_back(annotation);
   }
   (*check)["output"]["annotations_count"] = (*check)["annotations"].size();
   return Made(fresh ? 201 : 200, *check);

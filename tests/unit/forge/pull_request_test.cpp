@@ -24,14 +24,19 @@ json Pull(int64_t number, const std::string& state = "open") {
           {"draft", true},
           {"merged_at", nullptr},
           {"user", {{"login", "warpwright[bot]"}, {"type", "Bot"}}},
-          {"head", {{"ref", "warpwright/softmax"}, {"sha", std::string(40, 'a')}, {"repo", {{"full_name", "Acme/kernels"}}}}},
+          {"head",
+           {{"ref", "warpwright/softmax"}, {"sha", std::string(40, 'a')}, {"repo", {{"full_name", "Acme/kernels"}}}}},
           {"base", {{"ref", "main"}}},
           {"labels", json::array()},
           {"requested_reviewers", json::array()},
           {"requested_teams", json::array()}};
 }
-forge::PullRequestRequest Wanted() { return {"warpwright/softmax", "main", "title", "body\n- [ ] retry", true, {}, {}}; }
-Result<forge::HttpResponse> Pulls(std::vector<json> list, std::map<std::string, std::string> headers = {}) { return Answer(200, json(list).dump(), std::move(headers)); }
+forge::PullRequestRequest Wanted() {
+  return {"warpwright/softmax", "main", "title", "body\n- [ ] retry", true, {}, {}};
+}
+Result<forge::HttpResponse> Pulls(std::vector<json> list, std::map<std::string, std::string> headers = {}) {
+  return Answer(200, json(list).dump(), std::move(headers));
+}
 
 class PullRequestTest : public testing::Test, public ClientKit {};
 
@@ -41,7 +46,10 @@ TEST_F(PullRequestTest, IsFoundByHeadInThisRepositoryNewestFirst) {
   gone["head"]["repo"] = nullptr;
   other["head"]["ref"] = "main";
   merged["merged_at"] = "2026-11-21T10:00:00Z";
-  http.On(kList, {Pulls({Pull(3, "closed"), fork}, {{"link", "<https://api.github.com/repositories/1/pulls?page=2>; rel=\"next\", <https://x>; rel=\"last\""}})});
+  http.On(kList,
+          {Pulls({Pull(3, "closed"), fork},
+                 {{"link",
+                   "<https://api.github.com/repositories/1/pulls?page=2>; rel=\"next\", <https://x>; rel=\"last\""}})});
   http.On("GET /repositories/1/pulls?page=2", {Pulls({gone, other, merged, Pull(5, "closed")})});
   const auto found = Client().FindPullRequest(kRepository, "warpwright/softmax");
   ASSERT_TRUE(found) << found.error().Format();
@@ -50,7 +58,10 @@ TEST_F(PullRequestTest, IsFoundByHeadInThisRepositoryNewestFirst) {
   EXPECT_TRUE((*found)->merged);
   EXPECT_EQ((*found)->head_sha, std::string(40, 'a'));
   EXPECT_EQ((*found)->author, "warpwright[bot]");
-  EXPECT_EQ(http.log[0], "GET /repos/acme/kernels/pulls?state=all&head=acme%3Awarpwright%2Fsoftmax&sort=created&direction=desc&per_page=100");
+  EXPECT_EQ(
+      http.log[0],
+      "GET "
+      "/repos/acme/kernels/pulls?state=all&head=acme%3Awarpwright%2Fsoftmax&sort=created&direction=desc&per_page=100");
   const forge::HttpRequest& first = http.requests[0];
   EXPECT_EQ(first.bearer, "token-of-a-test");
   EXPECT_EQ(first.headers[0], std::pair(std::string("Accept"), std::string("application/vnd.github+json")));
@@ -82,16 +93,23 @@ TEST_F(PullRequestTest, IsOpenedWithLabelsAndReviewers) {
   ASSERT_TRUE(put) << put.error().Format();
   EXPECT_EQ(put->operation, forge::Operation::kCreated);
   EXPECT_EQ(put->view.number, 7);
-  EXPECT_EQ(json::parse(http.requests[1].body),
-            (json{{"title", "title"}, {"head", "warpwright/softmax"}, {"base", "main"}, {"body", "body\n- [ ] retry"}, {"draft", true}}));
+  EXPECT_EQ(json::parse(http.requests[1].body), (json{{"title", "title"},
+                                                      {"head", "warpwright/softmax"},
+                                                      {"base", "main"},
+                                                      {"body", "body\n- [ ] retry"},
+                                                      {"draft", true}}));
   EXPECT_EQ(http.Body("POST /repos/acme/kernels/issues/7/labels"), R"({"labels":["performance"]})");
-  EXPECT_EQ(http.Body("POST /repos/acme/kernels/pulls/7/requested"), R"({"reviewers":["ada"],"team_reviewers":["gpu"]})");
-  EXPECT_EQ(waits, (std::vector<std::chrono::milliseconds>{std::chrono::seconds(1), std::chrono::seconds(1)})) << "between three writes";
+  EXPECT_EQ(http.Body("POST /repos/acme/kernels/pulls/7/requested"),
+            R"({"reviewers":["ada"],"team_reviewers":["gpu"]})");
+  EXPECT_EQ(waits, (std::vector<std::chrono::milliseconds>{std::chrono::seconds(1), std::chrono::seconds(1)}))
+      << "between three writes";
 }
 
 TEST_F(PullRequestTest, WhoseAnswerWasLostCountsAsCreated) {
-  for (const auto& [lost, operation] : {std::pair(Answer(502), forge::Operation::kCreated),
-                                        {Answer(422, R"({"errors":[{"message":"A pull request already exists for acme:x."}]})"), forge::Operation::kUnchanged}}) {
+  for (const auto& [lost, operation] :
+       {std::pair(Answer(502), forge::Operation::kCreated),
+        {Answer(422, R"({"errors":[{"message":"A pull request already exists for acme:x."}]})"),
+         forge::Operation::kUnchanged}}) {
     ClientKit kit;
     kit.http.On(kList, {Pulls({}), Pulls({Pull(7)})});
     kit.http.On(kRead, {Answer(200, Pull(7).dump())});
@@ -126,7 +144,8 @@ TEST_F(PullRequestTest, OnlyWhatDiffersIsSent) {
     row.change(request);
     const auto put = kit.Client().PutPullRequest(kRepository, request);
     ASSERT_TRUE(put) << row.what;
-    EXPECT_EQ(put->operation, row.patch == nullptr ? forge::Operation::kUnchanged : forge::Operation::kUpdated) << row.what;
+    EXPECT_EQ(put->operation, row.patch == nullptr ? forge::Operation::kUnchanged : forge::Operation::kUpdated)
+        << row.what;
     EXPECT_EQ(kit.http.Body(kPatch), row.patch == nullptr ? "none" : row.patch) << row.what;
   }
 }
@@ -167,8 +186,11 @@ TEST_F(PullRequestTest, ClosedWhileWeLookedIsNeitherReopenedNorReplaced) {
 TEST_F(PullRequestTest, TakenOffLabelsAndAnsweredReviewersAreLeftAlone) {
   http.On(kList, {Pulls({Pull(7)})});
   http.On(kRead, {Answer(200, Pull(7).dump())});
-  http.On("GET /repos/acme/kernels/issues/7/events",
-          {Answer(200, R"([{"event":"labeled","label":{"name":"performance"}},{"event":"unlabeled","label":{"name":"Performance"}},
+  http.On(
+      "GET /repos/acme/kernels/issues/7/events",
+      {Answer(
+          200,
+          R"([{"event":"labeled","label":{"name":"performance"}},{"event":"unlabeled","label":{"name":"Performance"}},
                            {"event":"review_requested","requested_reviewer":{"login":"ada"}},{"event":"review_requested","requested_team":{"slug":"gpu"}}])")});
   http.On("POST /repos/acme/kernels/issues/7/labels", {Answer(200, "[]")});
   forge::PullRequestRequest request = Wanted();
@@ -180,7 +202,8 @@ TEST_F(PullRequestTest, TakenOffLabelsAndAnsweredReviewersAreLeftAlone) {
 }
 
 TEST_F(PullRequestTest, AReviewerWhoCannotBeAskedCostsNeitherTheOthersNorThePullRequest) {
-  const Result<forge::HttpResponse> stranger = Answer(422, R"({"message":"Reviews may only be requested from collaborators."})");
+  const Result<forge::HttpResponse> stranger =
+      Answer(422, R"({"message":"Reviews may only be requested from collaborators."})");
   http.On(kList, {Pulls({}), Pulls({Pull(7)})});
   http.On(kRead, {Answer(200, Pull(7).dump())});
   http.On("GET /repos/acme/kernels/issues/7/events", {Answer(200, "[]")});
@@ -220,13 +243,16 @@ TEST_F(PullRequestTest, ErrorsSayWhatAndWhatToDo) {
   };
   const Row rows[] = {
       {401, R"({"message":"Bad credentials"})", ErrorCode::kEnvironment, "Bad credentials"},
-      {403, R"({"message":"Resource not accessible by integration"})", ErrorCode::kEnvironment, "write access to contents"},
+      {403, R"({"message":"Resource not accessible by integration"})", ErrorCode::kEnvironment,
+       "write access to contents"},
       {404, R"({"message":"Not Found"})", ErrorCode::kEnvironment, "private repository"},
       {301, R"({"message":"Moved Permanently"})", ErrorCode::kEnvironment, "renamed"},
       {410, R"({"message":"Issues are disabled"})", ErrorCode::kUnsupported, "disabled"},
-      {422, R"({"message":"Validation Failed","errors":[{"resource":"PullRequest","code":"custom","message":"No commits between main and x"}]})",
+      {422,
+       R"({"message":"Validation Failed","errors":[{"resource":"PullRequest","code":"custom","message":"No commits between main and x"}]})",
        ErrorCode::kUnsupported, "Validation Failed: No commits between main and x"},
-      {422, R"({"message":"Validation Failed","errors":[{"field":"head","code":"invalid"}]})", ErrorCode::kUnsupported, "head invalid"},
+      {422, R"({"message":"Validation Failed","errors":[{"field":"head","code":"invalid"}]})", ErrorCode::kUnsupported,
+       "head invalid"},
       {422, "[[[[", ErrorCode::kUnsupported, "no reason given"},
       {400, "{\"message\":\"a\\u001b[31m\\nb\"}", ErrorCode::kUnsupported, "a [31m b"},
   };
@@ -250,11 +276,12 @@ TEST_F(PullRequestTest, AnEndlessFailureEndsAfterAFewTries) {
     ErrorCode code;
     size_t most;
   };
-  const Row rows[] = {{Answer(502), ErrorCode::kIo, 10},
-                      {tl::unexpected<Error>(Error{ErrorCode::kTimeout, "no answer", {}, 0, 0, {}}), ErrorCode::kTimeout, 10},
-                      {Answer(429, "{}", {{"retry-after", "2"}}), ErrorCode::kIo, 10},
-                      {Answer(403, "{}", {{"retry-after", "3600"}}), ErrorCode::kIo, 1},
-                      {tl::unexpected<Error>(Error{ErrorCode::kEnvironment, "certificate", {}, 0, 0, {}}), ErrorCode::kEnvironment, 1}};
+  const Row rows[] = {
+      {Answer(502), ErrorCode::kIo, 10},
+      {tl::unexpected<Error>(Error{ErrorCode::kTimeout, "no answer", {}, 0, 0, {}}), ErrorCode::kTimeout, 10},
+      {Answer(429, "{}", {{"retry-after", "2"}}), ErrorCode::kIo, 10},
+      {Answer(403, "{}", {{"retry-after", "3600"}}), ErrorCode::kIo, 1},
+      {tl::unexpected<Error>(Error{ErrorCode::kEnvironment, "certificate", {}, 0, 0, {}}), ErrorCode::kEnvironment, 1}};
   for (const Row& row : rows) {
     ClientKit kit;
     kit.http.On("GET ", {row.answer});
@@ -318,7 +345,8 @@ TEST_F(PullRequestTest, AnUnchangedAnswerIsTakenFromTheCache) {
 }
 
 TEST_F(PullRequestTest, WhatDoesNotDecodeIsCorrupt) {
-  for (const char* body : {"", "{", "[]", "null", "{\"number\":0}", "{\"number\":\"7\"}", "{\"number\":7}", "{\"number\":7,\"state\":\"half\"}"}) {
+  for (const char* body : {"", "{", "[]", "null", "{\"number\":0}", "{\"number\":\"7\"}", "{\"number\":7}",
+                           "{\"number\":7,\"state\":\"half\"}"}) {
     ClientKit kit;
     kit.http.On(kRead, {Answer(200, body)});
     const auto read = kit.Client().ReadPullRequest(kRepository, 7);
@@ -333,7 +361,8 @@ TEST(GithubClientCreate, RefusesAddressesThatMakeNoSense) {
   forge::GithubOptions options;
   EXPECT_FALSE(forge::GithubClient::Create(options, http, time)) << "no token";
   options.token = [](const forge::RepositoryName&) -> Result<std::string> { return "t"; };
-  for (const char* api : {"", "api.github.com", "ftp://x", "https://", "https://u:p@host", "https://host/?q", "file:///etc"}) {
+  for (const char* api :
+       {"", "api.github.com", "ftp://x", "https://", "https://u:p@host", "https://host/?q", "file:///etc"}) {
     options.api = api;
     EXPECT_FALSE(forge::GithubClient::Create(options, http, time)) << api;
   }

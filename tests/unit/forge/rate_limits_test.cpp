@@ -20,7 +20,7 @@ TEST_F(RateLimitsTest, WritesToOneHostStartASecondApart) {
   EXPECT_EQ(limits.Reserve("a", "y", true).count(), 1000);  // another account, the same host
   EXPECT_EQ(limits.Reserve("a", "x", true).count(), 2000);
   EXPECT_EQ(limits.Reserve("b", "x", true).count(), 0);
-  EXPECT_EQ(limits.Reserve("a", "x", false).count(), 0);    // reading does not wait
+  EXPECT_EQ(limits.Reserve("a", "x", false).count(), 0);  // reading does not wait
   time.passed += milliseconds(2500);
   EXPECT_EQ(limits.Reserve("a", "x", true).count(), 500);
   time.passed += milliseconds(10'000);
@@ -38,17 +38,22 @@ TEST_F(RateLimitsTest, AnAnswerNamesTheWait) {
       {"served", Answer(200), -1},
       {"served, the last one", Answer(200, "", {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", soon}}), -1},
       {"no permission", Answer(403, R"({"message":"Resource not accessible by integration"})"), -1},
-      {"no permission, with quota", Answer(403, "{}", {{"x-ratelimit-remaining", "12"}, {"x-ratelimit-reset", soon}}), -1},
+      {"no permission, with quota", Answer(403, "{}", {{"x-ratelimit-remaining", "12"}, {"x-ratelimit-reset", soon}}),
+       -1},
       {"not found", Answer(404), -1},
       {"retry-after", Answer(403, "{}", {{"retry-after", "7"}}), 7'000},
-      {"retry-after before reset", Answer(429, "{}", {{"retry-after", "7"}, {"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", soon}}), 7'000},
+      {"retry-after before reset",
+       Answer(429, "{}", {{"retry-after", "7"}, {"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", soon}}), 7'000},
       {"used up", Answer(403, "{}", {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", soon}}), 91'000},
       {"used up until now", Answer(429, "{}", {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", now}}), 1'000},
-      {"nonsense in the headers", Answer(429, "{}", {{"retry-after", "-3"}, {"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "soon"}}), 60'000},
+      {"nonsense in the headers",
+       Answer(429, "{}", {{"retry-after", "-3"}, {"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "soon"}}),
+       60'000},
       {"far too long", Answer(429, "{}", {{"retry-after", "99999999999"}}), 24 * 3600 * 1000},
       {"secondary", Answer(429), 60'000},
       {"secondary in words", Answer(403, R"({"message":"You have exceeded a secondary rate limit."})"), 60'000},
-      {"secondary in older words", Answer(403, R"({"message":"You have triggered an abuse detection mechanism."})"), 60'000},
+      {"secondary in older words", Answer(403, R"({"message":"You have triggered an abuse detection mechanism."})"),
+       60'000},
   };
   for (const Row& row : rows) {
     forge::RateLimits fresh(forge::RetryRules{}, time, 7);
@@ -70,7 +75,8 @@ TEST_F(RateLimitsTest, SecondaryLimitsGrowUntilSomethingIsServed) {
 }
 
 TEST_F(RateLimitsTest, TheLastAllowedRequestHoldsTheNextBack) {
-  EXPECT_FALSE(limits.Observe("h", "a", Answer(200, "", {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "1800000030"}})));
+  EXPECT_FALSE(
+      limits.Observe("h", "a", Answer(200, "", {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "1800000030"}})));
   EXPECT_EQ(limits.Blocked("h", "a").count(), 31'000);
   EXPECT_EQ(limits.Reserve("h", "a", true).count(), 31'000);
   EXPECT_EQ(limits.Reserve("h", "a", true).count(), 32'000);

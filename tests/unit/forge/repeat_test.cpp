@@ -1,5 +1,5 @@
-// Every verb, with every kind of fault at every request, and with the program killed at every request: afterwards the thing is there once and
-// says what it should.
+// Every verb, with every kind of fault at every request, and with the program killed at every request: afterwards the
+// thing is there once and says what it should.
 #include <gtest/gtest.h>
 
 #include "tests/unit/forge/model_github.h"
@@ -21,8 +21,18 @@ Status Done(const Result<T>& result) {
 }
 
 forge::CheckRequest Check(size_t annotations) {
-  forge::CheckRequest request{"warpwright / softmax", std::string(40, 'b'), "job-17", "completed", "success", "1.64x faster", "summary", "text", "", {}};
-  for (size_t i = 0; i < annotations; ++i) request.annotations.push_back({"k.cu", int(i) + 1, int(i) + 1, "notice", "", "note " + std::to_string(i)});
+  forge::CheckRequest request{"warpwright / softmax",
+                              std::string(40, 'b'),
+                              "job-17",
+                              "completed",
+                              "success",
+                              "1.64x faster",
+                              "summary",
+                              "text",
+                              "",
+                              {}};
+  for (size_t i = 0; i < annotations; ++i)
+    request.annotations.push_back({"k.cu", int(i) + 1, int(i) + 1, "notice", "", "note " + std::to_string(i)});
   return request;
 }
 
@@ -30,7 +40,8 @@ std::vector<Verb> Verbs() {
   return {
       {"pull request",
        [](forge::GithubClient& client) {
-         return Done(client.PutPullRequest(kRepository, {"warpwright/softmax", "main", "title", "body", true, {"performance"}, {"ada", "grace"}}));
+         return Done(client.PutPullRequest(
+             kRepository, {"warpwright/softmax", "main", "title", "body", true, {"performance"}, {"ada", "grace"}}));
        },
        [](const ModelGithub& model) {
          ASSERT_EQ(model.pulls.size(), 1u);
@@ -42,12 +53,19 @@ std::vector<Verb> Verbs() {
        [](const ModelGithub& model) {
          ASSERT_EQ(model.checks.size(), 1u);
          ASSERT_EQ(model.checks[0]["annotations"].size(), 120u);
-         for (size_t i = 0; i < 120; ++i) EXPECT_EQ(model.checks[0]["annotations"][i]["message"], "note " + std::to_string(i));
+         for (size_t i = 0; i < 120; ++i)
+           EXPECT_EQ(model.checks[0]["annotations"][i]["message"], "note " + std::to_string(i));
          EXPECT_EQ(model.checks[0]["conclusion"], "success");
        }},
-      {"dashboard", [](forge::GithubClient& client) { return Done(client.PutDashboard(kRepository, {"warpwright", "<!-- board -->\nqueue", "<!-- board -->"})); },
+      {"dashboard",
+       [](forge::GithubClient& client) {
+         return Done(client.PutDashboard(kRepository, {"warpwright", "<!-- board -->\nqueue", "<!-- board -->"}));
+       },
        [](const ModelGithub& model) { EXPECT_EQ(model.issues.size(), 1u); }},
-      {"comment", [](forge::GithubClient& client) { return Done(client.PutComment(kRepository, {5, "answer <!-- c9 -->", "<!-- c9 -->"})); },
+      {"comment",
+       [](forge::GithubClient& client) {
+         return Done(client.PutComment(kRepository, {5, "answer <!-- c9 -->", "<!-- c9 -->"}));
+       },
        [](const ModelGithub& model) { EXPECT_EQ(model.comments.size(), 1u); }},
   };
 }
@@ -93,7 +111,8 @@ TEST(Repeat, KilledAtEveryRequestAndStartedAgain) {
           }
         }
         verb.check(model);
-        ASSERT_FALSE(testing::Test::HasFailure()) << verb.name << " at " << at << (served ? " after" : " before") << " it was served";
+        ASSERT_FALSE(testing::Test::HasFailure())
+            << verb.name << " at " << at << (served ? " after" : " before") << " it was served";
       }
 }
 
@@ -105,7 +124,8 @@ TEST(Repeat, WhatIsThereAlreadyCausesNoWrite) {
     ASSERT_TRUE(verb.act(kit.Client()));
     const size_t before = kit.http.log.size();
     ASSERT_TRUE(verb.act(kit.Client()));
-    for (size_t i = before; i < kit.http.log.size(); ++i) EXPECT_TRUE(kit.http.log[i].starts_with("GET ")) << verb.name << ": " << kit.http.log[i];
+    for (size_t i = before; i < kit.http.log.size(); ++i)
+      EXPECT_TRUE(kit.http.log[i].starts_with("GET ")) << verb.name << ": " << kit.http.log[i];
   }
 }
 
@@ -116,7 +136,11 @@ TEST(Repeat, AThirdOfAllRequestsFailing) {
     const base::CounterRandom random(seed, 1);
     model.fault = [&](size_t index) {
       const double draw = random.Uniform(index);
-      return draw < 0.1 ? Fault::k502Before : draw < 0.2 ? Fault::k502After : draw < 0.25 ? Fault::kTimeoutAfter : draw < 0.3 ? Fault::kRateLimit : Fault::kNone;
+      return draw < 0.1    ? Fault::k502Before
+             : draw < 0.2  ? Fault::k502After
+             : draw < 0.25 ? Fault::kTimeoutAfter
+             : draw < 0.3  ? Fault::kRateLimit
+                           : Fault::kNone;
     };
     for (const Verb& verb : Verbs()) {
       bool done = false;

@@ -14,12 +14,17 @@ namespace warpwright {
 
 class FakeTime final : public base::Clock {
  public:
-  std::chrono::system_clock::time_point Now() const override { return std::chrono::system_clock::from_time_t(1'800'000'000) + passed; }
-  std::chrono::steady_clock::time_point Steady() const override { return std::chrono::steady_clock::time_point() + std::chrono::hours(1) + passed; }
+  std::chrono::system_clock::time_point Now() const override {
+    return std::chrono::system_clock::from_time_t(1'800'000'000) + passed;
+  }
+  std::chrono::steady_clock::time_point Steady() const override {
+    return std::chrono::steady_clock::time_point() + std::chrono::hours(1) + passed;
+  }
   std::chrono::milliseconds passed{0};
 };
 
-inline forge::HttpResponse Answer(int status, std::string body = "{}", std::map<std::string, std::string> headers = {}) {
+inline forge::HttpResponse Answer(int status, std::string body = "{}",
+                                  std::map<std::string, std::string> headers = {}) {
   return {status, std::move(headers), std::move(body)};
 }
 
@@ -27,7 +32,9 @@ class ScriptedHttp final : public forge::Http {
  public:
   using Reply = std::function<Result<forge::HttpResponse>(const forge::HttpRequest&)>;
   // For requests that begin with `start` ("GET /repos/o/r/pulls?"): the answers in turn, the last one for ever.
-  void On(std::string start, std::vector<Result<forge::HttpResponse>> answers) { script_.push_back({std::move(start), std::move(answers), 0}); }
+  void On(std::string start, std::vector<Result<forge::HttpResponse>> answers) {
+    script_.push_back({std::move(start), std::move(answers), 0});
+  }
 
   Result<forge::HttpResponse> Send(const forge::HttpRequest& request) override {
     const size_t path = request.url.find('/', request.url.find("://") + 3);
@@ -36,7 +43,8 @@ class ScriptedHttp final : public forge::Http {
     if (reply) return reply(request);
     Rule* best = nullptr;  // the longest that fits
     for (Rule& rule : script_)
-      if (log.back().starts_with(rule.start) && (best == nullptr || rule.start.size() > best->start.size())) best = &rule;
+      if (log.back().starts_with(rule.start) && (best == nullptr || rule.start.size() > best->start.size()))
+        best = &rule;
     if (best == nullptr) return Answer(404, R"({"message":"not in the script"})");
     const size_t at = std::min(best->next++, best->answers.size() - 1);
     return best->answers[at];

@@ -14,9 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-std::string Payload(const std::string& name) { return *base::ReadFile(std::string(WW_SOURCE_DIR) + "/tests/unit/forge/payloads/" + name + ".json"); }
+std::string Payload(const std::string& name) {
+  return *base::ReadFile(std::string(WW_SOURCE_DIR) + "/tests/unit/forge/payloads/" + name + ".json");
+}
 // The event of that payload, which is its name up to the dot.
-Result<forge::WebhookEvent> Parse(const std::string& name) { return forge::ParseWebhook(name.substr(0, name.find('.')), Payload(name)); }
+Result<forge::WebhookEvent> Parse(const std::string& name) {
+  return forge::ParseWebhook(name.substr(0, name.find('.')), Payload(name));
+}
 template <typename T>
 T As(const std::string& name) {
   const auto event = Parse(name);
@@ -54,7 +58,8 @@ TEST(Signature, IsAsGithubDocumentsIt) {
 
 TEST(Signature, AnEmptySecretNeverMatches) {
   // HMAC-SHA256 of nothing with an empty key.
-  EXPECT_FALSE(forge::SignatureMatches("", "", "sha256=b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"));
+  EXPECT_FALSE(
+      forge::SignatureMatches("", "", "sha256=b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"));
 }
 
 TEST(Webhook, PushesSayWhichBranchMovedFromWhereToWhere) {
@@ -90,9 +95,10 @@ TEST(Webhook, OnlyNewCommentsOfPeopleAreHeard) {
   EXPECT_EQ((*forge::ParseSlashCommand(comment.body))->kernel, "softmax");
   EXPECT_EQ(As<forge::IgnoredEvent>("issue_comment.edited").reason, "a comment that was edited");
   EXPECT_EQ(As<forge::IgnoredEvent>("issue_comment.bot").reason, "a bot's comment");
-  const std::function<void(json&)> bots[] = {[](json& p) { p["comment"]["user"]["login"] = p["sender"]["login"] = "x[bot]"; },
-                                             [](json& p) { p["comment"]["performed_via_github_app"] = {{"slug", "x"}}; },
-                                             [](json& p) { p["sender"]["type"] = "Bot"; }, [](json& p) { p["sender"]["login"] = "grace"; }};
+  const std::function<void(json&)> bots[] = {
+      [](json& p) { p["comment"]["user"]["login"] = p["sender"]["login"] = "x[bot]"; },
+      [](json& p) { p["comment"]["performed_via_github_app"] = {{"slug", "x"}}; },
+      [](json& p) { p["sender"]["type"] = "Bot"; }, [](json& p) { p["sender"]["login"] = "grace"; }};
   for (const auto& change : bots) {
     json payload = json::parse(Payload("issue_comment"));
     change(payload);
@@ -123,8 +129,10 @@ TEST(Webhook, EveryFieldThatIsNeededIsMissed) {
   } rows[] = {
       {"push", {"/ref", "/before", "/after", "/repository", "/repository/full_name"}},
       {"create", {"/ref", "/repository/full_name"}},
-      {"pull_request.edited", {"/action", "/pull_request", "/pull_request/number", "/pull_request/head/ref", "/repository/full_name"}},
-      {"issue_comment", {"/action", "/issue/number", "/comment/id", "/comment/user/login", "/comment/user", "/repository/full_name"}},
+      {"pull_request.edited",
+       {"/action", "/pull_request", "/pull_request/number", "/pull_request/head/ref", "/repository/full_name"}},
+      {"issue_comment",
+       {"/action", "/issue/number", "/comment/id", "/comment/user/login", "/comment/user", "/repository/full_name"}},
       {"check_run.rerequested", {"/check_run/name", "/check_run/head_sha", "/repository"}},
   };
   for (const auto& row : rows)
@@ -134,8 +142,9 @@ TEST(Webhook, EveryFieldThatIsNeededIsMissed) {
         payload[json::json_pointer(pointer)] = bad;
         const std::string name = row.name;
         const auto event = forge::ParseWebhook(name.substr(0, name.find('.')), payload.dump());
-        const bool text_is_fine = bad.is_string() && (std::string(pointer) == "/action" || std::string(pointer) == "/comment/user/login" ||
-                                                      std::string(pointer) == "/check_run/name");
+        const bool text_is_fine =
+            bad.is_string() && (std::string(pointer) == "/action" || std::string(pointer) == "/comment/user/login" ||
+                                std::string(pointer) == "/check_run/name");
         if (text_is_fine) continue;
         ASSERT_FALSE(event) << row.name << pointer << bad;
         EXPECT_EQ(event.error().code, ErrorCode::kCorrupt);
@@ -145,8 +154,10 @@ TEST(Webhook, EveryFieldThatIsNeededIsMissed) {
 TEST(Webhook, HostileBytesAreCorrupt) {
   std::string deep(100'000, '['), wide = "[";
   for (int i = 0; i < 1'100'000; ++i) wide += "1,";
-  for (const std::string& body : {std::string(), std::string("null"), std::string("[]"), std::string("{"), deep, "{\"a\":" + deep, wide + "1]", std::string("payload=%7B%7D"),
-                                  std::string("\xff\xfe"), std::string("{\"ref\":\"\\ud800\"}"), std::string(forge::kMaxWebhookBytes + 1, ' ')}) {
+  for (const std::string& body :
+       {std::string(), std::string("null"), std::string("[]"), std::string("{"), deep, "{\"a\":" + deep, wide + "1]",
+        std::string("payload=%7B%7D"), std::string("\xff\xfe"), std::string("{\"ref\":\"\\ud800\"}"),
+        std::string(forge::kMaxWebhookBytes + 1, ' ')}) {
     const auto event = forge::ParseWebhook("push", body);
     ASSERT_FALSE(event) << body.substr(0, 40);
     EXPECT_EQ(event.error().code, ErrorCode::kCorrupt) << body.substr(0, 40);
@@ -156,7 +167,8 @@ TEST(Webhook, HostileBytesAreCorrupt) {
   EXPECT_TRUE(forge::ParseWebhook("push", invalid)) << "bytes that are no UTF-8 are replaced";
 }
 
-// Every payload of npm's @octokit/webhooks-examples, where WW_WEBHOOK_EXAMPLES names the unpacked package (script/check-conformance).
+// Every payload of npm's @octokit/webhooks-examples, where WW_WEBHOOK_EXAMPLES names the unpacked package
+// (script/check-conformance).
 TEST(WebhookExamples, AreAllAcceptedOrIgnoredWithAReason) {
   const char* folder = std::getenv("WW_WEBHOOK_EXAMPLES");
   if (folder == nullptr) GTEST_SKIP() << "WW_WEBHOOK_EXAMPLES is not set";
@@ -195,8 +207,10 @@ TEST(SlashCommand, IsTheFirstLineOnly) {
 }
 
 TEST(SlashCommand, OtherCommentsAreNotForUs) {
-  for (const char* text : {"", "thanks", "please run /warpwright optimize", " /warpwright optimize", "\n/warpwright optimize", "> /warpwright optimize",
-                           "`/warpwright optimize`", "/warpwrights optimize", "/Warpwright optimize", "/warpwright-optimize", "    /warpwright optimize"}) {
+  for (const char* text :
+       {"", "thanks", "please run /warpwright optimize", " /warpwright optimize", "\n/warpwright optimize",
+        "> /warpwright optimize", "`/warpwright optimize`", "/warpwrights optimize", "/Warpwright optimize",
+        "/warpwright-optimize", "    /warpwright optimize"}) {
     const auto command = forge::ParseSlashCommand(text);
     ASSERT_TRUE(command) << text;
     EXPECT_EQ(*command, std::nullopt) << text;
@@ -214,7 +228,8 @@ TEST(SlashCommand, MistakesAreNamedWithTheNearestVerbAndNothingThatActs) {
               {"/warpwright <img/src=x> y", "'?img?src?x?'"},
               {"/warpwright retry ../../etc", "cannot be a kernel's name"},
               {"/warpwright retry a;rm", "'a?rm'"},
-              {"/warpwright retry aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "cannot be"},
+              {"/warpwright retry aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+               "cannot be"},
               {"/warpwright retry a b", "one kernel at the most"}};
   for (const auto& row : rows) {
     const auto command = forge::ParseSlashCommand(row.text);

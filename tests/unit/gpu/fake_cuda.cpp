@@ -1,5 +1,5 @@
-// A libcuda.so.1 without a GPU: memory is the host's, copies and fills are done at once, kernels do nothing. For tests of what is made of
-// the driver's answers. All of a function's parameters are words, as in tests/gpu/lose_gpu.cpp.
+// A libcuda.so.1 without a GPU: memory is the host's, copies and fills are done at once, kernels do nothing. For tests
+// of what is made of the driver's answers. All of a function's parameters are words, as in tests/gpu/lose_gpu.cpp.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -7,8 +7,8 @@
 using Word = std::uint64_t;
 
 namespace {
-constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16, kClock = 13, kMemoryClock = 36, kBusWidth = 37, kL2 = 38,
-              kSharedOptin = 97;
+constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16, kClock = 13, kMemoryClock = 36,
+              kBusWidth = 37, kL2 = 38, kSharedOptin = 97;
 template <typename T>
 int Put(Word to, T value) {
   std::memcpy(reinterpret_cast<void*>(to), &value, sizeof value);
@@ -17,8 +17,10 @@ int Put(Word to, T value) {
 }  // namespace
 
 #define WW_EXPORT extern "C" __attribute__((visibility("default")))
-#define WW_NOTHING(name) WW_EXPORT int name() { return 0; }
-#define WW_HANDLE(name) WW_EXPORT int name(Word to) { return Put(to, Word{0x1000}); }
+#define WW_NOTHING(name) \
+  WW_EXPORT int name() { return 0; }
+#define WW_HANDLE(name) \
+  WW_EXPORT int name(Word to) { return Put(to, Word{0x1000}); }
 
 WW_EXPORT int cuInit(Word) { return 0; }
 WW_EXPORT int cuGetExportTable() { return 500; }  // NVRTC asks for it where a libcuda is loaded
@@ -27,8 +29,12 @@ WW_EXPORT int cuGetErrorName(Word, Word to) { return Put(to, "CUDA_ERROR_FAKE");
 WW_EXPORT int cuGetErrorString(Word, Word to) { return Put(to, "made up by a test"); }
 WW_EXPORT int cuDeviceGetCount(Word to) { return Put(to, int{1}); }
 WW_EXPORT int cuDeviceGet(Word to, Word) { return Put(to, int{0}); }
-WW_EXPORT int cuDeviceGetName(Word to, Word) { return std::strcpy(reinterpret_cast<char*>(to), "NVIDIA H200") == nullptr; }
-WW_EXPORT int cuDeviceGetUuid_v2(Word to, Word) { return std::memset(reinterpret_cast<void*>(to), 0xab, 16) == nullptr; }
+WW_EXPORT int cuDeviceGetName(Word to, Word) {
+  return std::strcpy(reinterpret_cast<char*>(to), "NVIDIA H200") == nullptr;
+}
+WW_EXPORT int cuDeviceGetUuid_v2(Word to, Word) {
+  return std::memset(reinterpret_cast<void*>(to), 0xab, 16) == nullptr;
+}
 WW_EXPORT int cuDeviceTotalMem_v2(Word to, Word) { return Put(to, Word{1} << 32); }
 WW_EXPORT int cuDeviceGetAttribute(Word to, Word attribute, Word) {
   switch (attribute) {
@@ -50,7 +56,9 @@ WW_NOTHING(cuCtxSynchronize)
 WW_NOTHING(cuCtxSetLimit)
 WW_NOTHING(cuCtxResetPersistingL2Cache)
 WW_EXPORT int cuMemGetInfo_v2(Word free, Word total) { return Put(free, Word{1} << 32) + Put(total, Word{1} << 32); }
-WW_EXPORT int cuMemAlloc_v2(Word to, Word bytes) { return Put(to, std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096)); }
+WW_EXPORT int cuMemAlloc_v2(Word to, Word bytes) {
+  return Put(to, std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
+}
 WW_EXPORT int cuMemFree_v2(Word at) {
   std::free(reinterpret_cast<void*>(at));
   return 0;

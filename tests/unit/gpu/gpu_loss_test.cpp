@@ -1,5 +1,5 @@
-// What is made of a GPU that is lost in the middle of a call: each call of the driver in turn fails as on a broken GPU, over a libcuda that
-// is made up (fake_cuda.cpp). tests/gpu/loss_gpu_test.cpp does it to a real one.
+// What is made of a GPU that is lost in the middle of a call: each call of the driver in turn fails as on a broken GPU,
+// over a libcuda that is made up (fake_cuda.cpp). tests/gpu/loss_gpu_test.cpp does it to a real one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -21,7 +21,9 @@ long ww_lose_calls();
 namespace warpwright {
 namespace {
 
-constexpr const char* kKernel = "__device__ int state; __global__ void k(int* out, const int* in) { out[threadIdx.x] = in[threadIdx.x] + state++; }";
+constexpr const char* kKernel =
+    "__device__ int state; __global__ void k(int* out, const int* in) { out[threadIdx.x] = in[threadIdx.x] + state++; "
+    "}";
 
 core::KernelParameter Pointer(uint32_t buffer) {
   core::KernelParameter parameter;
@@ -60,7 +62,9 @@ class GpuLoss : public testing::Test {
   // "error: ...", "fault: ..." or "ran"
   template <typename T>
   std::string Said(const Result<T>& outcome) {
-    if (!outcome) return fmt::format("error {}: {} | {} | {}", static_cast<int>(outcome.error().code), outcome.error().message, outcome.error().remedy, device_->usable());
+    if (!outcome)
+      return fmt::format("error {}: {} | {} | {}", static_cast<int>(outcome.error().code), outcome.error().message,
+                         outcome.error().remedy, device_->usable());
     const auto* fault = std::get_if<core::Fault>(&*outcome);
     return fault != nullptr ? "fault: " + fault->message : "ran";
   }
@@ -80,7 +84,8 @@ class GpuLoss : public testing::Test {
     return Said(device_->Time(request));
   }
 
-  // In a process of its own, since what is lost stays lost; from call `at` on with `with`. What it said, and how many calls it made.
+  // In a process of its own, since what is lost stays lost; from call `at` on with `with`. What it said, and how many
+  // calls it made.
   std::pair<std::string, long> Lose(long at, int with, const std::function<std::string()>& act) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -113,10 +118,11 @@ class GpuLoss : public testing::Test {
   std::vector<core::BufferContent> buffers_;
 };
 
-// Whatever call meets it (of very many, some): an Error that names the GPU and a remedy, never a fault, and the worker will end. Calls at
-// the very end, which only give back what is over, may go unnoticed.
+// Whatever call meets it (of very many, some): an Error that names the GPU and a remedy, never a fault, and the worker
+// will end. Calls at the very end, which only give back what is over, may go unnoticed.
 TEST_F(GpuLoss, IsAnErrorAtEveryCall) {
-  for (const auto& [name, act] : {std::pair<const char*, std::function<std::string()>>{"run", [&] { return Run(); }}, {"time", [&] { return Time(); }}}) {
+  for (const auto& [name, act] : {std::pair<const char*, std::function<std::string()>>{"run", [&] { return Run(); }},
+                                  {"time", [&] { return Time(); }}}) {
     const auto [undisturbed, calls] = Lose(1'000'000, 999, act);
     ASSERT_EQ(undisturbed, "ran") << name;
     ASSERT_GT(calls, 20) << name;
@@ -124,10 +130,14 @@ TEST_F(GpuLoss, IsAnErrorAtEveryCall) {
       const auto [said, made] = Lose(at, 999, act);
       if (made <= at) continue;  // how often it times something is not the same in every run
       if (said == "ran") {
-        EXPECT_LT(made - at, std::min(300L, calls / 2)) << name << ": call " << at << " of " << made << " went unnoticed";
+        EXPECT_LT(made - at, std::min(300L, calls / 2))
+            << name << ": call " << at << " of " << made << " went unnoticed";
         continue;
       }
-      EXPECT_TRUE(said.starts_with(fmt::format("error {}: the NVIDIA H200 (GPU-abababab-abab-abab-abab-abababababab) was lost: ", static_cast<int>(ErrorCode::kEnvironment)))) << name << " " << at << ": " << said;
+      EXPECT_TRUE(said.starts_with(
+          fmt::format("error {}: the NVIDIA H200 (GPU-abababab-abab-abab-abab-abababababab) was lost: ",
+                      static_cast<int>(ErrorCode::kEnvironment))))
+          << name << " " << at << ": " << said;
       EXPECT_NE(said.find("kernel log for Xid"), std::string::npos) << said;
       EXPECT_TRUE(said.ends_with("| false")) << name << " " << at << ": usable: " << said;
     }

@@ -29,8 +29,9 @@ TEST_P(GpuIndexTest, Reads) {
   EXPECT_EQ(index.value_or(-1), GetParam().index);
 }
 INSTANTIATE_TEST_SUITE_P(All, GpuIndexTest,
-                         testing::Values(IndexRow{"cuda", 0}, IndexRow{"cuda:0", 0}, IndexRow{"cuda:12", 12}, IndexRow{"cuda:", -1},
-                                         IndexRow{"cuda:-1", -1}, IndexRow{"cuda:1x", -1}, IndexRow{"gpu", -1}, IndexRow{"", -1}));
+                         testing::Values(IndexRow{"cuda", 0}, IndexRow{"cuda:0", 0}, IndexRow{"cuda:12", 12},
+                                         IndexRow{"cuda:", -1}, IndexRow{"cuda:-1", -1}, IndexRow{"cuda:1x", -1},
+                                         IndexRow{"gpu", -1}, IndexRow{"", -1}));
 
 struct VariablesRow {
   const char* what;
@@ -46,16 +47,27 @@ TEST_P(PtxVariablesTest, Finds) {
 INSTANTIATE_TEST_SUITE_P(
     All, PtxVariablesTest,
     testing::Values(
-        VariablesRow{"a counter", ".version 9.0\n.target sm_90\n.address_size 64\n.visible .global .align 4 .u32 counter;\n", {"counter"}, {}},
+        VariablesRow{"a counter",
+                     ".version 9.0\n.target sm_90\n.address_size 64\n.visible .global .align 4 .u32 counter;\n",
+                     {"counter"},
+                     {}},
         VariablesRow{"an array", ".global .align 16 .b8 table[4096];\n", {"table"}, {}},
-        VariablesRow{"with braces in its initializer", ".global .align 4 .b8 t[4] = {1, 2, 3, 4};\n.global .align 4 .f32 s = 0f3F800000;\n", {"t", "s"}, {}},
+        VariablesRow{"with braces in its initializer",
+                     ".global .align 4 .b8 t[4] = {1, 2, 3, 4};\n.global .align 4 .f32 s = 0f3F800000;\n",
+                     {"t", "s"},
+                     {}},
         VariablesRow{"constants", ".const .align 4 .b8 taps[36];\n", {}, {"taps"}},
         VariablesRow{"what is declared in a function is not at module scope",
-                     ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<2>;\n.shared .align 4 .b8 s[16];\nld.global.u32 %r1, [%rd1];\nret;\n}\n"
+                     ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<2>;\n.shared .align 4 .b8 "
+                     "s[16];\nld.global.u32 %r1, [%rd1];\nret;\n}\n"
                      ".global .align 4 .u32 later;\n",
                      {"later"},
                      {}},
-        VariablesRow{"in comments and strings", "// .global .u32 a;\n.file 1 \"x; .global .u32 b;\"\n.global .align 4 .u32 c; // .global .u32 d;\n", {"c"}, {}},
+        VariablesRow{
+            "in comments and strings",
+            "// .global .u32 a;\n.file 1 \"x; .global .u32 b;\"\n.global .align 4 .u32 c; // .global .u32 d;\n",
+            {"c"},
+            {}},
         VariablesRow{"shared memory of the module", ".extern .shared .align 16 .b8 dynamic[];\n", {}, {}}));
 
 TEST(Lease, IsHeldByOneProcessAtATimeAndEndsWithIt) {
@@ -93,7 +105,8 @@ TEST(Lease, IsHeldByOneProcessAtATimeAndEndsWithIt) {
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  for (const char* folder : {"/run/lock", "/tmp"}) ::unlink((std::string(folder) + "/warpwright-gpu-" + uuid + ".lock").c_str());
+  for (const char* folder : {"/run/lock", "/tmp"})
+    ::unlink((std::string(folder) + "/warpwright-gpu-" + uuid + ".lock").c_str());
 }
 
 TEST(ChipOf, TakesTheListedChipByItsName) {

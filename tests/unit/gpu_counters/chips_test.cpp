@@ -15,8 +15,8 @@ constexpr const char* kHalfInFma = "sm__inst_executed_pipe_fma_type_fp16.avg.pct
 constexpr const char* kGmma = "smsp__warps_issue_stalled_gmma.sum";
 constexpr const char* kImc = "smsp__warps_issue_stalled_imc_miss.sum";
 
-// Passes as CUPTI 13.0 (API 130001) schedules them, by the host half alone. They are limits: a change of the tables that costs more must
-// be seen.
+// Passes as CUPTI 13.0 (API 130001) schedules them, by the host half alone. They are limits: a change of the tables
+// that costs more must be seen.
 struct ChipRow {
   const char* chip;
   size_t core, candidate, speed_of_light;
@@ -41,15 +41,18 @@ TEST_P(Chips, HasEveryMetricButTheListedOnes) {
   const auto host = CuptiHost::Create(cupti, GetParam().chip, {}, MetricsOf(CounterTier::kSpeedOfLight));
   ASSERT_TRUE(host) << host.error().Format();
   EXPECT_EQ(std::set<std::string>(host->unknown().begin(), host->unknown().end()), GetParam().absent);
-  // Metrics that stand for each other are not missed where one of them is there: kinds of stalls that a chip does not have remain.
+  // Metrics that stand for each other are not missed where one of them is there: kinds of stalls that a chip does not
+  // have remain.
   std::set<std::string> without_others = GetParam().absent;
-  for (const char* name : {kReadBytes[0], kReadBytes[1], kOpReadBytes[0], kOpReadBytes[1], kHalfPipe, kHalfInFma}) without_others.erase(name);
+  for (const char* name : {kReadBytes[0], kReadBytes[1], kOpReadBytes[0], kOpReadBytes[1], kHalfPipe, kHalfInFma})
+    without_others.erase(name);
   const auto missed = Missed(host->unknown());
   EXPECT_EQ(std::set<std::string>(missed.begin(), missed.end()), without_others);
 }
 
 TEST(Missed, IsWhatNoOtherMetricGives) {
-  const std::string fma = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed", shown = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+  const std::string fma = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed",
+                    shown = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
   const struct {
     std::vector<std::string> absent, missed;
   } rows[] = {{{}, {}},
@@ -71,12 +74,14 @@ TEST_P(Chips, CostsNoMoreThanTheListedPasses) {
   for (const auto& [tier, limit] : tiers) {
     const auto host = CuptiHost::Create(cupti, GetParam().chip, {}, MetricsOf(tier));
     ASSERT_TRUE(host) << host.error().Format();
-    EXPECT_LE(host->passes(), limit) << "tier " << static_cast<int>(tier) << ", " << host->metrics().size() << " metrics";
+    EXPECT_LE(host->passes(), limit) << "tier " << static_cast<int>(tier) << ", " << host->metrics().size()
+                                     << " metrics";
     EXPECT_GE(host->passes(), 1u);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Supported, Chips, testing::ValuesIn(kChips), [](const auto& row) { return std::string(row.param.chip); });
+INSTANTIATE_TEST_SUITE_P(Supported, Chips, testing::ValuesIn(kChips),
+                         [](const auto& row) { return std::string(row.param.chip); });
 
 TEST(Tiers, EachContainsTheOneBefore) {
   std::set<std::string> before;
@@ -92,8 +97,8 @@ TEST(Tiers, EachContainsTheOneBefore) {
 
 TEST(Host, DropsAndNamesWhatTheChipLacks) {
   WW_NEED_CUPTI(cupti);
-  const std::vector<std::string> wanted = {"dram__bytes_read.sum", "launch__registers_per_thread", "dram__bytes_read.bogus",
-                                           "gpu__time_duration.sum"};
+  const std::vector<std::string> wanted = {"dram__bytes_read.sum", "launch__registers_per_thread",
+                                           "dram__bytes_read.bogus", "gpu__time_duration.sum"};
   const auto host = CuptiHost::Create(cupti, "GH100", {}, wanted);
   ASSERT_TRUE(host) << host.error().Format();
   EXPECT_EQ(host->metrics(), (std::vector<std::string>{wanted[0], wanted[3]}));
@@ -154,13 +159,16 @@ TEST(Library, SortsErrors) {
     CUptiResult result;
     ErrorCode code, code_when_enabling;
     const char* remedy;
-  } rows[] = {{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, ErrorCode::kEnvironment, ErrorCode::kEnvironment, "NVreg_RestrictProfilingToAdminUsers=0"},
-              {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, ErrorCode::kEnvironment, ErrorCode::kEnvironment, "CAP_PERFMON"},
-              {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, ErrorCode::kEnvironment, ErrorCode::kEnvironment, "CAP_SYS_ADMIN"},
-              {CUPTI_ERROR_HARDWARE_BUSY, ErrorCode::kEnvironment, ErrorCode::kEnvironment, "other profiler"},
-              {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, ErrorCode::kEnvironment, ErrorCode::kEnvironment, "without counters"},
-              {CUPTI_ERROR_UNKNOWN, ErrorCode::kIo, ErrorCode::kEnvironment, ""},
-              {CUPTI_ERROR_INVALID_PARAMETER, ErrorCode::kIo, ErrorCode::kIo, ""}};
+  } rows[] = {
+      {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, ErrorCode::kEnvironment, ErrorCode::kEnvironment,
+       "NVreg_RestrictProfilingToAdminUsers=0"},
+      {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, ErrorCode::kEnvironment, ErrorCode::kEnvironment, "CAP_PERFMON"},
+      {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, ErrorCode::kEnvironment, ErrorCode::kEnvironment,
+       "CAP_SYS_ADMIN"},
+      {CUPTI_ERROR_HARDWARE_BUSY, ErrorCode::kEnvironment, ErrorCode::kEnvironment, "other profiler"},
+      {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, ErrorCode::kEnvironment, ErrorCode::kEnvironment, "without counters"},
+      {CUPTI_ERROR_UNKNOWN, ErrorCode::kIo, ErrorCode::kEnvironment, ""},
+      {CUPTI_ERROR_INVALID_PARAMETER, ErrorCode::kIo, ErrorCode::kIo, ""}};
   for (const auto& row : rows) {
     const Status plain = cupti.Check(row.result, "call"), enabling = cupti.CheckEnable(row.result, "call");
     ASSERT_FALSE(plain);
@@ -168,7 +176,8 @@ TEST(Library, SortsErrors) {
     EXPECT_EQ(plain.error().code, row.code) << plain.error().message;
     EXPECT_EQ(enabling.error().code, row.code_when_enabling) << enabling.error().message;
     EXPECT_NE(plain.error().remedy.find(row.remedy), std::string::npos) << plain.error().remedy;
-    EXPECT_NE(plain.error().message.find("(" + std::to_string(row.result) + ")"), std::string::npos) << plain.error().message;
+    EXPECT_NE(plain.error().message.find("(" + std::to_string(row.result) + ")"), std::string::npos)
+        << plain.error().message;
   }
   EXPECT_TRUE(cupti.Check(CUPTI_SUCCESS, "call"));
   EXPECT_GE(cupti.version, 24u) << "the API version of CUDA 12.6";

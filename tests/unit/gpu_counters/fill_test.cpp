@@ -27,7 +27,9 @@ core::LaunchReport Geometry() {
   return report;
 }
 std::string Share(const std::string& unit) { return unit + ".avg.pct_of_peak_sustained_elapsed"; }
-std::string Threads(const std::string& operation) { return "smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum"; }
+std::string Threads(const std::string& operation) {
+  return "smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum";
+}
 std::string Stall(const std::string& reason) { return "smsp__warps_issue_stalled_" + reason + ".sum"; }
 
 TEST(Tables, CoverEveryCounterOnce) {
@@ -48,7 +50,8 @@ TEST(Tables, CoverEveryCounterOnce) {
 
 TEST(Tables, CollectWhatTheyUseAndUseWhatTheyCollect) {
   std::set<std::string> used = {kDurationMetric, kWarpsActiveMetric, kTensorMetric};
-  for (const auto* table : {&CounterFormulas(), &ThreadClassFormulas(), &ThroughputFormulas(), &LaneFormulas(), &StallFormulas()})
+  for (const auto* table :
+       {&CounterFormulas(), &ThreadClassFormulas(), &ThroughputFormulas(), &LaneFormulas(), &StallFormulas()})
     for (const auto& formula : *table)
       for (const auto& term : formula.terms) used.insert(term.metric);
   for (const auto* formula : {&LatencyStalls(), &AllStalls()})
@@ -57,9 +60,17 @@ TEST(Tables, CollectWhatTheyUseAndUseWhatTheyCollect) {
   const std::set<std::string> collected(list.begin(), list.end());
   for (const auto& metric : used) EXPECT_TRUE(collected.count(metric)) << metric << " is in no tier";
   // Shown to people as they are.
-  const std::set<std::string> only_shown = {Share("sm__throughput"), Share("gpu__compute_memory_throughput"), Share("l1tex__throughput"),
-                                            Share("lts__throughput"), Stall("not_selected"), Stall("drain"), Stall("imc_miss"),
-                                            Stall("misc"), Stall("sleeping"), Stall("tex_throttle"), Stall("gmma")};
+  const std::set<std::string> only_shown = {Share("sm__throughput"),
+                                            Share("gpu__compute_memory_throughput"),
+                                            Share("l1tex__throughput"),
+                                            Share("lts__throughput"),
+                                            Stall("not_selected"),
+                                            Stall("drain"),
+                                            Stall("imc_miss"),
+                                            Stall("misc"),
+                                            Stall("sleeping"),
+                                            Stall("tex_throttle"),
+                                            Stall("gmma")};
   for (const auto& metric : collected) EXPECT_NE(used.count(metric), only_shown.count(metric)) << metric;
   for (const auto& f : StallFormulas()) EXPECT_NE(core::FindEvidenceField(f.number), nullptr) << f.number;
 }
@@ -72,19 +83,24 @@ TEST(Fill, Counters) {
   } rows[] = {
       {"flops_fp32", {{Threads("fadd"), 10}, {Threads("fmul"), 20}, {Threads("ffma"), 30}}, 90},
       {"global_load_sectors",
-       {{"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 40}, {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 2}},
+       {{"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 40},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 2}},
        42},
       {"l2_read_bytes", {{"lts__t_sectors_srcunit_tex_op_read.sum", 3}}, 96},
       {"dram_read_bytes", {{"dram__bytes_read.sum", 5e12}}, 5'000'000'000'000},
       {"dram_read_bytes", {{"dram__bytes_op_read.sum", 7}}, 7},
       {"branches",
-       {{"smsp__sass_branch_targets_threads_uniform.sum", 5}, {"smsp__sass_branch_targets_threads_divergent.sum", 6}}, 11},
+       {{"smsp__sass_branch_targets_threads_uniform.sum", 5}, {"smsp__sass_branch_targets_threads_divergent.sum", 6}},
+       11},
       {"shared_bank_conflicts", {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 16.4e6}}, 16'400'000},
       {"warps", {}, 4000},
       {"blocks", {}, 1000},
       // 320 integer and 320 bit instructions of threads, at 16 lanes an instruction
       {"warp_instructions_integer",
-       {{"smsp__sass_inst_executed.sum", 100}, {"smsp__sass_thread_inst_executed_pred_on.sum", 1600}, {Threads("integer"), 320}, {Threads("bit"), 320}},
+       {{"smsp__sass_inst_executed.sum", 100},
+        {"smsp__sass_thread_inst_executed_pred_on.sum", 1600},
+        {Threads("integer"), 320},
+        {Threads("bit"), 320}},
        40},
   };
   for (const auto& row : rows) {
@@ -114,7 +130,8 @@ TEST(Fill, PartsAreSharesOfTheTime) {
       {Share("l1tex__data_pipe_lsu_wavefronts"), 50},
       {Share("l1tex__data_pipe_lsu_wavefronts_mem_shared"), 40},
       {Share("l1tex__t_output_wavefronts"), 5},
-      {"lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed", 104},  // rounding of the hardware's clocks
+      {"lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed",
+       104},                     // rounding of the hardware's clocks
       {Threads("fp64"), 64e6},   // 64 lanes * 100 multiprocessors * 1e3 cycles: 10 us
       {Threads("fp16"), 256e6},  // 20 us
       {kWarpsActiveMetric, 87.5}};
@@ -142,15 +159,17 @@ TEST(Fill, PartsAreSharesOfTheTime) {
 
 TEST(Fill, APipeCounterBeatsWhatLanesGive) {
   core::LaunchReport report = Geometry();
-  Fill(report, {{kDurationMetric, 100e3}, {Threads("fp64"), 64e6}, {Share("sm__inst_executed_pipe_fp64"), 33}}, TestChip());
+  Fill(report, {{kDurationMetric, 100e3}, {Threads("fp64"), 64e6}, {Share("sm__inst_executed_pipe_fp64"), 33}},
+       TestChip());
   EXPECT_DOUBLE_EQ(report.time.fp64_us, 33);
 }
 
 // Latency is what the busiest unit leaves of the time, by the share of the stalls that wait for something to arrive.
 TEST(Fill, LatencyAndStallReasons) {
-  std::map<std::string, double> values = {{kDurationMetric, 100e3}, {Share("dram__throughput"), 20}, {kTensorMetric, 12}};
-  for (const char* reason : {"long_scoreboard", "short_scoreboard", "barrier", "wait", "no_instruction", "membar", "branch_resolving",
-                             "dispatch_stall", "mio_throttle", "lg_throttle", "math_pipe_throttle"})
+  std::map<std::string, double> values = {
+      {kDurationMetric, 100e3}, {Share("dram__throughput"), 20}, {kTensorMetric, 12}};
+  for (const char* reason : {"long_scoreboard", "short_scoreboard", "barrier", "wait", "no_instruction", "membar",
+                             "branch_resolving", "dispatch_stall", "mio_throttle", "lg_throttle", "math_pipe_throttle"})
     values[Stall(reason)] = 0;
   values[Stall("long_scoreboard")] = 600;
   values[Stall("short_scoreboard")] = 50;
@@ -185,7 +204,8 @@ TEST(Fill, WithoutCountersEverythingIsUnmeasured) {
     const bool geometry = field.name == "warps" || field.name == "blocks";
     EXPECT_EQ(report.unmeasured.count(std::string(field.name)), geometry ? 0u : 1u) << field.name;
   }
-  for (const char* name : {"dram_us", "latency_us", "achieved_occupancy"}) EXPECT_EQ(report.unmeasured.count(name), 1u) << name;
+  for (const char* name : {"dram_us", "latency_us", "achieved_occupancy"})
+    EXPECT_EQ(report.unmeasured.count(name), 1u) << name;
   core::CaseMeasurement measurement;
   measurement.launches = {report};
   const core::Evidence evidence = core::MakeEvidence(TestChip(), core::KernelInfo{}, measurement, core::Roofline{});

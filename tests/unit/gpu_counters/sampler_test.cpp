@@ -62,7 +62,9 @@ Cupti Functions() {
     if (fake->configured != nullptr) fake->Write(*fake->configured, fake->at_disable);
     return CUPTI_SUCCESS;
   };
-  cupti.PCSamplingGetNumStallReasons = [](CUpti_PCSamplingGetNumStallReasonsParams* params) { return *params->numStallReasons = 2, CUPTI_SUCCESS; };
+  cupti.PCSamplingGetNumStallReasons = [](CUpti_PCSamplingGetNumStallReasonsParams* params) {
+    return *params->numStallReasons = 2, CUPTI_SUCCESS;
+  };
   cupti.PCSamplingGetStallReasons = [](CUpti_PCSamplingGetStallReasonsParams* params) {
     std::strcpy(params->stallReasons[0], "smsp__pcsamp_warps_issue_stalled_long_scoreboard");
     std::strcpy(params->stallReasons[1], "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued");
@@ -75,12 +77,17 @@ Cupti Functions() {
     for (size_t i = 0; i < params->numAttributes; ++i) {
       const auto& info = params->pPCSamplingConfigurationInfo[i];
       if (info.attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
-        fake->configured = static_cast<CUpti_PCSamplingData*>(info.attributeData.samplingDataBufferData.samplingDataBuffer);
+        fake->configured =
+            static_cast<CUpti_PCSamplingData*>(info.attributeData.samplingDataBufferData.samplingDataBuffer);
     }
     return CUPTI_SUCCESS;
   };
-  cupti.PCSamplingStart = [](CUpti_PCSamplingStartParams*) { return fake->calls.emplace_back("start"), fake->started = true, CUPTI_SUCCESS; };
-  cupti.PCSamplingStop = [](CUpti_PCSamplingStopParams*) { return fake->calls.emplace_back("stop"), fake->started = false, CUPTI_SUCCESS; };
+  cupti.PCSamplingStart = [](CUpti_PCSamplingStartParams*) {
+    return fake->calls.emplace_back("start"), fake->started = true, CUPTI_SUCCESS;
+  };
+  cupti.PCSamplingStop = [](CUpti_PCSamplingStopParams*) {
+    return fake->calls.emplace_back("stop"), fake->started = false, CUPTI_SUCCESS;
+  };
   cupti.PCSamplingGetData = [](CUpti_PCSamplingGetDataParams* params) {
     fake->calls.emplace_back("read");
     fake->Write(*static_cast<CUpti_PCSamplingData*>(params->pcSamplingData), fake->ready);
@@ -101,7 +108,9 @@ class Sampler : public testing::Test {
   FakeCupti fake_;
   const Cupti cupti_ = Functions();
   const std::function<Status()> load_ = [&]() -> Status { return fake_.Loads("k"), Status{}; };
-  const std::function<Status()> run_ = [&]() -> Status { return fake_.Runs("k", 0x10), fake_.Runs("k", 0x20), fake_.Runs("k", 0x10), Status{}; };
+  const std::function<Status()> run_ = [&]() -> Status {
+    return fake_.Runs("k", 0x10), fake_.Runs("k", 0x20), fake_.Runs("k", 0x10), Status{};
+  };
 };
 using Calls = std::vector<std::string>;
 
@@ -114,7 +123,8 @@ TEST_F(Sampler, LoadsOnceSamplingIsEnabled) {
   ASSERT_EQ(samples->records.size(), 2u);
   EXPECT_EQ(samples->records[0].function, "k");
   EXPECT_EQ(samples->records[0].pc, 0x10u);
-  EXPECT_EQ(samples->records[0].stalls, (std::map<std::string, uint64_t>{{"long_scoreboard", 6}})) << "what was not issued is a part of them";
+  EXPECT_EQ(samples->records[0].stalls, (std::map<std::string, uint64_t>{{"long_scoreboard", 6}}))
+      << "what was not issued is a part of them";
 }
 
 TEST_F(Sampler, OlderModulesAreForeign) {
@@ -131,7 +141,8 @@ TEST_F(Sampler, TakesAllReadsAndWhatDisablingHandsOut) {
   fake_.at_disable = {{"k", 0x30}};
   const auto samples = Sample(load_, run_);
   ASSERT_TRUE(samples) << samples.error().Format();
-  EXPECT_EQ(fake_.calls, (Calls{"enable", "configure", "load", "start", "run", "stop", "read", "read", "read", "disable"}));
+  EXPECT_EQ(fake_.calls,
+            (Calls{"enable", "configure", "load", "start", "run", "stop", "read", "read", "read", "disable"}));
   EXPECT_EQ(samples->records.size(), 3u);
   EXPECT_EQ(samples->total, 12u);
 }

@@ -25,8 +25,11 @@ TEST(PcSampling, PeriodFollowsTheExpectedTime) {
 
 TEST(PcSampling, LinesAreSummedAndSorted) {
   PcSamples samples;
-  samples.records = {{"k", 0x10, {{"long_scoreboard", 50}, {"selected", 1}}}, {"k", 0x20, {{"long_scoreboard", 40}, {"wait", 4}}},
-                     {"k", 0x30, {{"barrier", 60}}}, {"k", 0x40, {{"wait", 999}}}, {"other", 0x10, {{"wait", 500}}}};
+  samples.records = {{"k", 0x10, {{"long_scoreboard", 50}, {"selected", 1}}},
+                     {"k", 0x20, {{"long_scoreboard", 40}, {"wait", 4}}},
+                     {"k", 0x30, {{"barrier", 60}}},
+                     {"k", 0x40, {{"wait", 999}}},
+                     {"other", 0x10, {{"wait", 500}}}};
   const auto locate = [](uint64_t pc) -> std::optional<SourceLine> {
     if (pc == 0x40) return std::nullopt;
     return SourceLine{"a.cu", pc == 0x30 ? 9 : 7};
@@ -43,11 +46,13 @@ TEST(PcSampling, LinesAreSummedAndSorted) {
 }
 
 TEST(PcSampling, PathsGetTheNameOfTheModule) {
-  constexpr const char* kPtx = "\t.file\t1 \"src/a.cu\"\n\t.file\t2 \"a.cu\"\n\t.file\t3 \"/usr/include/x.h\"\n.file broken\n";
+  constexpr const char* kPtx =
+      "\t.file\t1 \"src/a.cu\"\n\t.file\t2 \"a.cu\"\n\t.file\t3 \"/usr/include/x.h\"\n.file broken\n";
   const struct {
     const char *path, *name;
-  } rows[] = {{"/build/src/a.cu", "src/a.cu"}, {"/build/other/a.cu", "a.cu"}, {"/usr/include/x.h", "/usr/include/x.h"},
-              {"/build/extra_src/a.cu", "a.cu"}, {"/build/b.cu", "/build/b.cu"}, {"src/a.cu", "src/a.cu"}};
+  } rows[] = {{"/build/src/a.cu", "src/a.cu"},          {"/build/other/a.cu", "a.cu"},
+              {"/usr/include/x.h", "/usr/include/x.h"}, {"/build/extra_src/a.cu", "a.cu"},
+              {"/build/b.cu", "/build/b.cu"},           {"src/a.cu", "src/a.cu"}};
   for (const auto& row : rows) EXPECT_EQ(NameInModule(row.path, kPtx), row.name) << row.path;
   EXPECT_EQ(NameInModule("a.cu", ".file 1 \""), "a.cu");
 }
@@ -58,15 +63,15 @@ TEST(PcSampling, InstructionsLeadToLines) {
   const auto compiler = compile::Compiler::Create({});
   if (!compiler) GTEST_SKIP() << compiler.error().Format();
   const compile::CompileRequest request{"src/sum.cu",
-                               "__global__ void sum(float* out, const float* in, int n) {\n"  // 1
-                               "  float total = 0;\n"
-                               "  for (int i = threadIdx.x; i < n; i += 32)\n"
-                               "    total += in[i];\n"                                          // 4
-                               "  atomicAdd(out, total);\n"                                     // 5
-                               "}\n",
-                               {},
-                               {"sum"},
-                               "sm_90"};
+                                        "__global__ void sum(float* out, const float* in, int n) {\n"  // 1
+                                        "  float total = 0;\n"
+                                        "  for (int i = threadIdx.x; i < n; i += 32)\n"
+                                        "    total += in[i];\n"       // 4
+                                        "  atomicAdd(out, total);\n"  // 5
+                                        "}\n",
+                                        {},
+                                        {"sum"},
+                                        "sm_90"};
   const auto outcome = compiler->Compile(request);
   ASSERT_TRUE(outcome) << outcome.error().Format();
   ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
@@ -90,7 +95,8 @@ TEST(PcSampling, InstructionsLeadToLines) {
 // Without a driver there is nothing to count on, and that is a value with a remedy.
 TEST(Session, WithoutADriverCountersAreUnavailable) {
   WW_NEED_CUPTI(cupti);
-  if (::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) GTEST_SKIP() << "there is a driver: tests/gpu has the tests with one";
+  if (::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr)
+    GTEST_SKIP() << "there is a driver: tests/gpu has the tests with one";
   auto session = CounterSession::Create(nullptr, 0);
   ASSERT_TRUE(session) << session.error().Format();
   ASSERT_TRUE(session->unavailable());
@@ -105,7 +111,8 @@ TEST(Session, WithoutADriverCountersAreUnavailable) {
   ASSERT_TRUE(sampled);
   EXPECT_TRUE(std::holds_alternative<CountersUnavailable>(*sampled));
   std::vector<core::LaunchReport> reports(2);
-  const auto why = CountPlan(*session, CounterTier::kCandidate, core::Chip{}, core::CompiledModule{}, {launch, launch, launch, 100}, reports);
+  const auto why = CountPlan(*session, CounterTier::kCandidate, core::Chip{}, core::CompiledModule{},
+                             {launch, launch, launch, 100}, reports);
   ASSERT_TRUE(why);
   ASSERT_TRUE(*why);
   EXPECT_EQ((*why)->remedy, session->unavailable()->remedy);

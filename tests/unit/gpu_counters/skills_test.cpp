@@ -69,10 +69,12 @@ TEST_P(SkillsOn, EveryNameIsMeasuredOrListed) {
   ASSERT_TRUE(candidate) << candidate.error().Format();
   const auto known = Known(candidate->metrics());
   for (const auto& name : names) EXPECT_NE(known.count(name), kSimulatorOnly.count(name)) << name;
-  for (const auto& [name, reason] : kSimulatorOnly) EXPECT_TRUE(names.count(name)) << name << " is listed but not named in skills/";
+  for (const auto& [name, reason] : kSimulatorOnly)
+    EXPECT_TRUE(names.count(name)) << name << " is listed but not named in skills/";
 }
 
-INSTANTIATE_TEST_SUITE_P(Chips, SkillsOn, testing::Values("GA100", "GA102", "AD102", "AD104", "GH100", "GB100", "GB202"),
+INSTANTIATE_TEST_SUITE_P(Chips, SkillsOn,
+                         testing::Values("GA100", "GA102", "AD102", "AD104", "GH100", "GB100", "GB202"),
                          [](const auto& row) { return std::string(row.param); });
 
 }  // namespace

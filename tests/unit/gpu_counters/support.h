@@ -12,9 +12,9 @@
 namespace warpwright::gpu {
 
 // The library, or a skip that says what is missing.
-#define WW_NEED_CUPTI(cupti)                                                              \
-  const auto cupti##_loaded = ::warpwright::gpu::LoadCupti();                             \
-  if (!cupti##_loaded) GTEST_SKIP() << cupti##_loaded.error().Format();                   \
+#define WW_NEED_CUPTI(cupti)                                            \
+  const auto cupti##_loaded = ::warpwright::gpu::LoadCupti();           \
+  if (!cupti##_loaded) GTEST_SKIP() << cupti##_loaded.error().Format(); \
   const ::warpwright::gpu::Cupti& cupti = **cupti##_loaded
 
 // What a chip answers when every metric that it has is `value`.

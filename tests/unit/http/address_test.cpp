@@ -11,11 +11,18 @@ struct AddressRow {
   int port;
 };
 TEST(ParseHostPort, TellsHostAndPort) {
-  for (const AddressRow& row : {AddressRow{"127.0.0.1:8421", "127.0.0.1", 8421}, {"localhost:0", "localhost", 0},
-                                {"[::1]:80", "::1", 80}, {"0.0.0.0:65535", "0.0.0.0", 65535}, {"", nullptr, 0},
-                                {"127.0.0.1", nullptr, 0}, {"127.0.0.1:", nullptr, 0}, {":80", nullptr, 0},
+  for (const AddressRow& row : {AddressRow{"127.0.0.1:8421", "127.0.0.1", 8421},
+                                {"localhost:0", "localhost", 0},
+                                {"[::1]:80", "::1", 80},
+                                {"0.0.0.0:65535", "0.0.0.0", 65535},
+                                {"", nullptr, 0},
+                                {"127.0.0.1", nullptr, 0},
+                                {"127.0.0.1:", nullptr, 0},
+                                {":80", nullptr, 0},
                                 {"::1:80", nullptr, 0},
-                                {"h:65536", nullptr, 0}, {"h:-1", nullptr, 0}, {"h:8x", nullptr, 0}}) {
+                                {"h:65536", nullptr, 0},
+                                {"h:-1", nullptr, 0},
+                                {"h:8x", nullptr, 0}}) {
     const auto parsed = http::ParseHostPort(row.text);
     ASSERT_EQ(parsed.has_value(), row.host != nullptr) << row.text;
     if (!parsed) {

@@ -38,7 +38,7 @@ class HttpServerTest : public ::testing::Test {
     };
     hooks_.answer = [](const http::HttpRequest& request) {
       return http::HttpResponse{.type = "text/plain",
-                        .body = fmt::format("{} {} {}", request.method, request.path, request.body)};
+                                .body = fmt::format("{} {} {}", request.method, request.path, request.body)};
     };
     hooks_.answered = [this](int status) {
       const std::lock_guard lock(mutex_);

@@ -106,9 +106,11 @@ TEST(Compare, HandlesEmptyAndMisfittingOutputs) {
   const judge::OutputReference empty = Reference(core::DType::kF32, {});
   EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {0}, 1}, empty, {}).Check({}));
   const judge::OutputReference four = Reference(core::DType::kF32, {1, 2, 3, 4});
-  EXPECT_TRUE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, four, {}).Check(Pack(core::DType::kF32, {1, 2, 3})));
+  EXPECT_TRUE(
+      judge::Comparator({"out", core::DType::kF32, {4}, 1}, four, {}).Check(Pack(core::DType::kF32, {1, 2, 3})));
   EXPECT_TRUE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, four, {}).Check({}));
-  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, four, {}).Accepts(Pack(core::DType::kF32, {1, 2, 3, 4, 5})));
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, four, {})
+                   .Accepts(Pack(core::DType::kF32, {1, 2, 3, 4, 5})));
   EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, empty, {}).Accepts(Pack(core::DType::kF32, {1})));
 }
 
@@ -129,16 +131,20 @@ TEST(Compare, RowsAreJudgedByTheirOwnMagnitude) {
   for (size_t i = 0; i < 100; ++i) values[i] *= 1e6;
   const judge::OutputReference reference = Reference(core::DType::kF32, values);
   values[150] += 1e-3;
-  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {2, 100}, 100}, reference, {}).Accepts(Pack(core::DType::kF32, values)));
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {2, 100}, 100}, reference, {})
+                   .Accepts(Pack(core::DType::kF32, values)));
 }
 
 TEST(Compare, LongerSumsMayErrMore) {
   const judge::OutputReference reference = Reference(core::DType::kF32, Normals(100));
   auto values = Normals(100);
   values[50] += 5e-5;
-  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {100}, 1}, reference, {}).Accepts(Pack(core::DType::kF32, values)));
-  EXPECT_TRUE(judge::Comparator({"out", core::DType::kF32, {100}, 4096}, reference, {}).Accepts(Pack(core::DType::kF32, values)));
-  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {100}, 4096}, reference, {}, 64).Accepts(Pack(core::DType::kF32, values)));
+  EXPECT_FALSE(
+      judge::Comparator({"out", core::DType::kF32, {100}, 1}, reference, {}).Accepts(Pack(core::DType::kF32, values)));
+  EXPECT_TRUE(judge::Comparator({"out", core::DType::kF32, {100}, 4096}, reference, {})
+                  .Accepts(Pack(core::DType::kF32, values)));
+  EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {100}, 4096}, reference, {}, 64)
+                   .Accepts(Pack(core::DType::kF32, values)));
 }
 
 TEST(Compare, LeniencyOfTheManifest) {
@@ -196,7 +202,8 @@ Budget MakeBudget(double error, size_t n = 4096) {
   return budget;
 }
 bool BudgetAccepts(const Budget& budget, const std::vector<double>& actual) {
-  return judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Accepts(Pack(core::DType::kF32, actual));
+  return judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {})
+      .Accepts(Pack(core::DType::kF32, actual));
 }
 
 TEST(Compare, BudgetFollowsTheOriginalsOwnError) {
@@ -234,8 +241,8 @@ TEST(Compare, BudgetSeesOneElement) {
   for (const size_t where : {size_t{0}, size_t{2000}, size_t{4095}}) {
     auto actual = budget.truth;
     actual[where] += 5e-4;
-    const auto mismatch =
-        judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(core::DType::kF32, actual));
+    const auto mismatch = judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {})
+                              .Check(Pack(core::DType::kF32, actual));
     ASSERT_TRUE(mismatch);
     EXPECT_EQ(mismatch->index, where);
     EXPECT_EQ(mismatch->wrong, 1u);
@@ -257,8 +264,8 @@ TEST(Compare, BudgetSeesABias) {
   for (double& x : actual) x += 3e-5 * (0.5 + random.Uniform(i++));
   for (double& x : shrunk) x -= std::copysign(3e-5 * (0.5 + random.Uniform(i++)), x);
   for (const auto& biased : {actual, shrunk}) {
-    const auto mismatch =
-        judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {}).Check(Pack(core::DType::kF32, biased));
+    const auto mismatch = judge::Comparator({"out", core::DType::kF32, {64, 64}, 1e6}, budget.reference, {})
+                              .Check(Pack(core::DType::kF32, biased));
     ASSERT_TRUE(mismatch);
     EXPECT_NE(mismatch->message.find("biased"), std::string::npos) << mismatch->message;
   }
@@ -274,7 +281,8 @@ TEST(Compare, ConditioningForgivesNoiseButIsCapped) {
   reference.conditioning.assign(128, 2e-5);
   EXPECT_TRUE(judge::Comparator(layout, reference, {}).Accepts(noise));
   reference.conditioning.assign(128, 100);
-  EXPECT_FALSE(judge::Comparator(layout, reference, {}).Accepts(Pack(core::DType::kF32, std::vector<double>(128, 0.01))));
+  EXPECT_FALSE(
+      judge::Comparator(layout, reference, {}).Accepts(Pack(core::DType::kF32, std::vector<double>(128, 0.01))));
 }
 
 TEST(Compare, NonFiniteTruthFallsBackToTheTable) {
@@ -316,7 +324,8 @@ TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
   const auto accepts = [&](double terms, double ulps) {
     std::vector<double> actual = values;
     actual[10] += ulps * 0x1.0p-23;
-    return judge::Comparator({"out", core::DType::kF32, {16, 256}, terms}, reference, {}).Accepts(Pack(core::DType::kF32, actual));
+    return judge::Comparator({"out", core::DType::kF32, {16, 256}, terms}, reference, {})
+        .Accepts(Pack(core::DType::kF32, actual));
   };
   EXPECT_TRUE(accepts(1, 8));
   EXPECT_FALSE(accepts(1, 9));

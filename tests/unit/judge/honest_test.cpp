@@ -17,10 +17,8 @@ namespace {
 template <typename F>
 FakeKernel Kernel(F f) {
   return [f](FakeRun& run) {
-    if (run.in_f64("in"))
-      f(run, double{});
-    else
-      f(run, float{});
+    if (run.in_f64("in")) f(run, double{});
+    else f(run, float{});
   };
 }
 
@@ -294,7 +292,8 @@ TEST_P(HonestKernels, PassForEverySeed) {
       ASSERT_TRUE(baseline) << pair.name << ": " << baseline.error().Format();
       ASSERT_TRUE(core::Passed(baseline->original)) << pair.name << ": " << core::VerdictMessage(baseline->original);
       EXPECT_EQ(baseline->truth == "float64 shadow", with_shadow) << pair.name << ": " << baseline->truth;
-      const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, judge::VerificationLevel::kFull);
+      const auto verdict =
+          judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, judge::VerificationLevel::kFull);
       ASSERT_TRUE(verdict) << pair.name << ": " << verdict.error().Format();
       ++judged;
       if (!core::Passed(*verdict)) {
@@ -417,7 +416,8 @@ TEST_P(HonestKernels, AndDowngradesDoNot) {
     judge::Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
     const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, judge::VerificationLevel::kFull);
     ASSERT_TRUE(verdict) << pair.name << ": " << verdict.error().Format();
-    EXPECT_TRUE(std::holds_alternative<core::WrongResult>(*verdict)) << pair.name << ": " << core::VerdictMessage(*verdict);
+    EXPECT_TRUE(std::holds_alternative<core::WrongResult>(*verdict))
+        << pair.name << ": " << core::VerdictMessage(*verdict);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Judge, HonestKernels, testing::Bool(),

@@ -14,8 +14,8 @@
 namespace warpwright {
 namespace {
 
-std::vector<double> Values(const core::KernelSpec& spec, const core::Case& c, judge::InputVariant variant, uint64_t seed,
-                           size_t buffer = 1) {
+std::vector<double> Values(const core::KernelSpec& spec, const core::Case& c, judge::InputVariant variant,
+                           uint64_t seed, size_t buffer = 1) {
   const auto inputs = judge::MakeInputs(spec, c, variant, seed, "");
   EXPECT_TRUE(inputs) << inputs.error().Format();
   const core::DType dtype = std::get<core::BufferArgument>(spec.args[buffer].kind).dtype;
@@ -39,13 +39,15 @@ double Deviation(const std::vector<double>& v) {
 TEST(Inputs, AreTheSameEverywhere) {
   // A change of these digests invalidates every recorded reference: it needs a new format number (reference.h).
   const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 5000);
-  const std::pair<judge::InputVariant, const char*> expected[] = {{judge::InputVariant::kBase, "1c0222428e57f3db"},
-                                                           {judge::InputVariant::kPareto, "963ca765770f506e"},
-                                                           {judge::InputVariant::kLognormal, "73fc17a1889edb02"}};
+  const std::pair<judge::InputVariant, const char*> expected[] = {
+      {judge::InputVariant::kBase, "1c0222428e57f3db"},
+      {judge::InputVariant::kPareto, "963ca765770f506e"},
+      {judge::InputVariant::kLognormal, "73fc17a1889edb02"}};
   for (const auto& [variant, digest] : expected) {
     const auto inputs = judge::MakeInputs(spec, spec.cases[0], variant, 42, "");
     ASSERT_TRUE(inputs);
-    EXPECT_EQ(base::Sha256(std::span<const std::byte>((*inputs)[1].bytes)).substr(0, 16), digest) << judge::Name(variant);
+    EXPECT_EQ(base::Sha256(std::span<const std::byte>((*inputs)[1].bytes)).substr(0, 16), digest)
+        << judge::Name(variant);
   }
 }
 
@@ -84,7 +86,8 @@ TEST(Inputs, HaveTheDistributionsOfTheirNames) {
   EXPECT_EQ(constant.size(), 1u);
   EXPECT_EQ(integers, (std::set<double>{0, 1}));
 
-  const auto up = Values(spec, c, judge::InputVariant::kSorted, 2), down = Values(spec, c, judge::InputVariant::kSorted, 3);
+  const auto up = Values(spec, c, judge::InputVariant::kSorted, 2),
+             down = Values(spec, c, judge::InputVariant::kSorted, 3);
   EXPECT_TRUE(std::is_sorted(up.begin(), up.end()));
   EXPECT_TRUE(std::is_sorted(down.rbegin(), down.rend()));
   EXPECT_NEAR(Deviation(Values(spec, c, judge::InputVariant::kScaleUp, 1)), 1000, 10);
@@ -119,7 +122,8 @@ TEST(Inputs, SpecialValuesLeaveRowsUntouched) {
   EXPECT_GT(nan, 0);
   EXPECT_GT(infinite, 0);
   EXPECT_GT(clean_rows, 16);
-  for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kSpecialNumbers, 5)) EXPECT_FALSE(std::isnan(x));
+  for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kSpecialNumbers, 5))
+    EXPECT_FALSE(std::isnan(x));
   int largest = 0;
   for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kMaxFinite, 5))
     largest += std::fabs(x) == core::LargestFinite(core::DType::kF32) ? 1 : 0;
@@ -220,11 +224,15 @@ TEST(Inputs, FileContentComesFromTheRepository) {
   EXPECT_FALSE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, folder.path()));
   init.tensor = "x";
   init.path = "../x.safetensors";
-  EXPECT_NE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, folder.path()).error().message.find("not inside"),
+  EXPECT_NE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, folder.path())
+                .error()
+                .message.find("not inside"),
             std::string::npos);
   init.path = "data/x.safetensors";
   spec.cases[0].scalars["n"] = int64_t{9};
-  EXPECT_NE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, folder.path()).error().message.find("shape"),
+  EXPECT_NE(judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, folder.path())
+                .error()
+                .message.find("shape"),
             std::string::npos);
 }
 

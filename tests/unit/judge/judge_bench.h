@@ -16,10 +16,13 @@ inline void Twice(FakeRun& run) {
   for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
 }
 
-inline core::SourceRef MarkedSource(const std::string& marker) { return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"}; }
+inline core::SourceRef MarkedSource(const std::string& marker) {
+  return {"/tmp", "kernels/k.cu", "// " + marker + "\nfloat x;\n"};
+}
 
 struct JudgeBench {
-  explicit JudgeBench(core::KernelSpec spec_in = ElementwiseSpec(core::DType::kF32, 1000), const FakeKernel& original = Twice)
+  explicit JudgeBench(core::KernelSpec spec_in = ElementwiseSpec(core::DType::kF32, 1000),
+                      const FakeKernel& original = Twice)
       : spec(std::move(spec_in)), folder(*base::TemporaryDirectory::Create("judge")) {
     trusted.Add("original", original);
     untrusted.Add("original", original);
@@ -28,7 +31,8 @@ struct JudgeBench {
   }
   explicit JudgeBench(const FakeKernel& original) : JudgeBench(ElementwiseSpec(core::DType::kF32, 1000), original) {}
 
-  Result<core::Verdict> Try(const FakeKernel& candidate, judge::VerificationLevel effort = judge::VerificationLevel::kFull) {
+  Result<core::Verdict> Try(const FakeKernel& candidate,
+                            judge::VerificationLevel effort = judge::VerificationLevel::kFull) {
     untrusted.Add("candidate", candidate);
     judge::Judge judge(spec, MarkedSource("original"), device, trusted, options);
     auto verdict = judge.Evaluate(MarkedSource("candidate"), untrusted, effort);

@@ -64,9 +64,11 @@ TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
     const auto verdict = bench.Try(candidate);
     ExpectPassed(verdict);
     const auto& measured = std::get<core::Measured>(*verdict);
-    EXPECT_EQ(measured.checks, (std::vector<std::string>{"guard-bands", "input-hash", "module-state", "unwritten-output",
-                                                         "determinism", "comparison", "build-dependent", "ptx-rules", "secret-seed", "distributions", "exact-integers",
-                                                         "needle", "scale-ladder", "special-values", "odd-shape", "bytes-read"}));
+    EXPECT_EQ(measured.checks,
+              (std::vector<std::string>{"guard-bands", "input-hash", "module-state", "unwritten-output", "determinism",
+                                        "comparison", "build-dependent", "ptx-rules", "secret-seed", "distributions",
+                                        "exact-integers", "needle", "scale-ladder", "special-values", "odd-shape",
+                                        "bytes-read"}));
     ASSERT_EQ(measured.cases.size(), 1u);
     EXPECT_EQ(measured.cases[0].case_name, "small");
     EXPECT_GT(measured.cases[0].time_us, 0);
@@ -110,8 +112,9 @@ TEST(Judge, StopsEachHostileSoftmaxByItsCheck) {
          if (i % 1000 == 999) run.Set("out", i, run.Get("out", i - 1));
        }),
        "comparison"},
-      {"half precision",
-       each([](FakeRun& run, size_t i) { run.Set("out", i, core::HalfToFloat(core::DoubleToHalf(run.Get("out", i)))); }),
+      {"half precision", each([](FakeRun& run, size_t i) {
+         run.Set("out", i, core::HalfToFloat(core::DoubleToHalf(run.Get("out", i))));
+       }),
        "comparison"},
       {"changes its input",
        [](FakeRun& run) {
@@ -195,7 +198,8 @@ TEST(Judge, FaultsAndRefusalsComeThroughWithTheirTrial) {
   JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   const auto verdict = bench.Try([](FakeRun& run) {
     Softmax(run);
-    if (run.Scalar("C") != 130) run.outcome = core::Faulted{{core::Fault::Kind::kOutOfBounds, "out-of-bounds write"}, ""};
+    if (run.Scalar("C") != 130)
+      run.outcome = core::Faulted{{core::Fault::Kind::kOutOfBounds, "out-of-bounds write"}, ""};
   });
   ASSERT_TRUE(verdict) << verdict.error().Format();
   const auto* faulted = std::get_if<core::Faulted>(&*verdict);
@@ -403,7 +407,7 @@ TEST(Judge, SuppliedReferencesCount) {
   }
   const auto write = [&](JudgeBench& bench) {
     return base::WriteFileAtomically(judge::ReferencePath(bench.folder.path(), spec.name, "n") += ".safetensors",
-                               judge::EncodeSafetensors(file));
+                                     judge::EncodeSafetensors(file));
   };
   JudgeBench good(spec, twice(2, 2));
   ASSERT_TRUE(write(good));
@@ -443,7 +447,8 @@ TEST(Judge, WhatCouldNotBeCountedIsOfTheOriginalAndTheFullResult) {
   const auto baseline = judge.Prepare();
   ASSERT_TRUE(baseline);
   EXPECT_EQ(notes_of(baseline->original), 1);
-  for (const auto& [effort, times] : {std::pair(judge::VerificationLevel::kQuick, 0), std::pair(judge::VerificationLevel::kFull, 1)}) {
+  for (const auto& [effort, times] :
+       {std::pair(judge::VerificationLevel::kQuick, 0), std::pair(judge::VerificationLevel::kFull, 1)}) {
     const auto verdict = judge.Evaluate(MarkedSource("candidate"), bench.untrusted, effort);
     ASSERT_TRUE(verdict && core::Passed(*verdict));
     EXPECT_EQ(notes_of(*verdict), times);

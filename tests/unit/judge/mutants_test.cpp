@@ -29,7 +29,7 @@ Fixture Make(core::DType dtype, std::vector<int64_t> shape, double scale = 1) {
   for (size_t i = 0; i < n; ++i) {
     const auto value = [&](const base::CounterRandom& r) {
       return core::IsFloat(dtype) ? scale * (0.01 + r.Uniform(i))
-                            : static_cast<double>(r.Below(i, dtype == core::DType::kBool ? 2 : 100));
+                                  : static_cast<double>(r.Below(i, dtype == core::DType::kBool ? 2 : 100));
     };
     core::StoreFromDouble(dtype, reference.data(), i, value(random));
     core::StoreFromDouble(dtype, f.input.data(), i, value(second));
@@ -100,11 +100,9 @@ TEST(Mutants, AnOutputThatTellsNothingIsFound) {
                       {"the same for every seed", {}, "the reference of another seed"}};
   for (const Row& row : rows) {
     Fixture f = Make(core::DType::kF32, {100});
-    if (row.values.empty())
-      f.other = f.reference.bytes.Copy();
+    if (row.values.empty()) f.other = f.reference.bytes.Copy();
     else
-      for (size_t i = 0; i < row.values.size(); ++i)
-        StoreIn(f.reference.bytes, core::DType::kF32, i, row.values[i]);
+      for (size_t i = 0; i < row.values.size(); ++i) StoreIn(f.reference.bytes, core::DType::kF32, i, row.values[i]);
     Connect(f);
     const auto failure = judge::SelfTest(judge::Comparator(f.layout, f.reference, {}), f.sources, {});
     ASSERT_TRUE(failure) << row.why;
@@ -122,8 +120,7 @@ TEST(Mutants, ACopyingKernelIsNotBlamed) {
 
 TEST(Mutants, ExactValuesHaveNoPrecisionMutants) {
   Fixture f = Make(core::DType::kF32, {128});
-  for (size_t i = 0; i < 128; ++i)
-    StoreIn(f.reference.bytes, core::DType::kF32, i, static_cast<double>(i % 8));
+  for (size_t i = 0; i < 128; ++i) StoreIn(f.reference.bytes, core::DType::kF32, i, static_cast<double>(i % 8));
   Connect(f);
   EXPECT_FALSE(judge::SelfTest(judge::Comparator(f.layout, f.reference, {}), f.sources, {}));
 }

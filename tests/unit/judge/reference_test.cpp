@@ -15,8 +15,9 @@ std::vector<std::byte> Random(core::DType dtype, size_t n, uint64_t seed, double
   const base::CounterRandom random(seed, 1);
   std::vector<std::byte> bytes(n * core::SizeOf(dtype));
   for (size_t i = 0; i < n; ++i)
-    core::StoreFromDouble(dtype, bytes.data(), i,
-                    scale * (core::IsFloat(dtype) ? random.Uniform(i) - 0.4 : static_cast<double>(random.Below(i, 100))));
+    core::StoreFromDouble(
+        dtype, bytes.data(), i,
+        scale * (core::IsFloat(dtype) ? random.Uniform(i) - 0.4 : static_cast<double>(random.Below(i, 100))));
   return bytes;
 }
 
@@ -27,10 +28,8 @@ judge::RecordedOutput Output(core::DType dtype, size_t n, bool whole) {
   output.shape = {static_cast<int64_t>(n)};
   const auto bytes = Random(dtype, n, 1);
   output.sha256 = base::Sha256(std::span<const std::byte>(bytes));
-  if (whole)
-    output.whole = bytes;
-  else
-    output.sketch = judge::MakeSketch(dtype, bytes);
+  if (whole) output.whole = bytes;
+  else output.sketch = judge::MakeSketch(dtype, bytes);
   return output;
 }
 
@@ -151,18 +150,24 @@ TEST(Reference, SuppliedTensorsMustFitTheCase) {
     bool ok;
   };
   const Row rows[] = {
-      {"both", {{"in", core::Tensor::Zeros(core::DType::kF32, {16})}, {"out", core::Tensor::Zeros(core::DType::kF32, {16})}}, true},
+      {"both",
+       {{"in", core::Tensor::Zeros(core::DType::kF32, {16})}, {"out", core::Tensor::Zeros(core::DType::kF32, {16})}},
+       true},
       {"output alone", {{"out", core::Tensor::Zeros(core::DType::kF32, {16})}}, true},
       {"no output", {{"in", core::Tensor::Zeros(core::DType::kF32, {16})}}, false},
-      {"unknown name", {{"out", core::Tensor::Zeros(core::DType::kF32, {16})}, {"x", core::Tensor::Zeros(core::DType::kF32, {16})}}, false},
-      {"a scalar's name", {{"out", core::Tensor::Zeros(core::DType::kF32, {16})}, {"n", core::Tensor::Zeros(core::DType::kI32, {1})}}, false},
+      {"unknown name",
+       {{"out", core::Tensor::Zeros(core::DType::kF32, {16})}, {"x", core::Tensor::Zeros(core::DType::kF32, {16})}},
+       false},
+      {"a scalar's name",
+       {{"out", core::Tensor::Zeros(core::DType::kF32, {16})}, {"n", core::Tensor::Zeros(core::DType::kI32, {1})}},
+       false},
       {"shape", {{"out", core::Tensor::Zeros(core::DType::kF32, {15})}}, false},
       {"dtype", {{"out", core::Tensor::Zeros(core::DType::kF16, {16})}}, false},
   };
   for (const Row& row : rows) {
     auto folder = *base::TemporaryDirectory::Create("reference");
     ASSERT_TRUE(base::WriteFileAtomically(judge::ReferencePath(folder.path(), spec.name, "n") += ".safetensors",
-                                    judge::EncodeSafetensors({row.tensors, {}})));
+                                          judge::EncodeSafetensors({row.tensors, {}})));
     const auto loaded = judge::LoadSupplied(folder.path(), spec, spec.cases[0]);
     EXPECT_EQ(loaded.has_value(), row.ok) << row.why;
     if (loaded) {

@@ -19,11 +19,12 @@ void Races(FakeRun& run) {
 }
 std::string CheckOf(const Result<core::Verdict>& verdict) {
   if (!verdict) return verdict.error().Format();
-  return std::visit(Overload{[](const core::CompileFailed&) { return std::string("compile"); }, [](const core::Refused& v) { return v.check; },
-                             [](const core::WrongResult& v) { return v.check; },
-                             [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
-                             [](const core::Measured&) { return std::string("passed"); }},
-                    *verdict);
+  return std::visit(
+      Overload{[](const core::CompileFailed&) { return std::string("compile"); },
+               [](const core::Refused& v) { return v.check; }, [](const core::WrongResult& v) { return v.check; },
+               [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
+               [](const core::Measured&) { return std::string("passed"); }},
+      *verdict);
 }
 
 TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
@@ -32,8 +33,9 @@ TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
     bool allowed;
     const char* check;
   };
-  const Row rows[] = {{Twice, Twice, false, "passed"},      {Twice, Wavers, false, "determinism"}, {Wavers, Wavers, false, "passed"},
-                      {Twice, Wavers, true, "passed"},      {Twice, Races, false, "determinism"},  {Wavers, Races, false, "determinism"},
+  const Row rows[] = {{Twice, Twice, false, "passed"},      {Twice, Wavers, false, "determinism"},
+                      {Wavers, Wavers, false, "passed"},    {Twice, Wavers, true, "passed"},
+                      {Twice, Races, false, "determinism"}, {Wavers, Races, false, "determinism"},
                       {Twice, Races, true, "determinism"},  {Wavers, Twice, false, "passed"}};
   for (const char* device : {"sim:h200", "cuda:0"})
     for (size_t i = 0; i < std::size(rows); ++i) {
@@ -97,20 +99,27 @@ TEST(RunChecks, PerturbationsAndExactMemoryShowWhatDependsOnThem) {
   const auto fails = [](auto when) {
     return FakeKernel([when](FakeRun& run) {
       Twice(run);
-      if (when(run.request.options)) run.outcome = core::Faulted{{core::Fault::Kind::kOutOfBounds, "read behind in"}, ""};
+      if (when(run.request.options))
+        run.outcome = core::Faulted{{core::Fault::Kind::kOutOfBounds, "read behind in"}, ""};
     });
   };
   const auto exact = [](const core::ExecuteOptions& o) { return o.page_guard == core::PageGuard::kEnds; };
   const auto begins = [](const core::ExecuteOptions& o) { return o.page_guard == core::PageGuard::kBegins; };
-  const auto half = [](const core::ExecuteOptions& o) { return o.perturbation == core::Perturbation::kHalfMultiprocessors; };
+  const auto half = [](const core::ExecuteOptions& o) {
+    return o.perturbation == core::Perturbation::kHalfMultiprocessors;
+  };
   struct Row {
     FakeKernel original, candidate;
     const char* check;
   };
-  const Row rows[] = {{Twice, fails(exact), "out-of-bounds"}, {fails(exact), fails(exact), "passed"},
-                      {Twice, fails(begins), "out-of-bounds"}, {fails(begins), fails(begins), "passed"},
-                      {Twice, fails(half), "out-of-bounds"},  {fails(half), fails(half), "passed"},
-                      {Twice, [](FakeRun& run) {
+  const Row rows[] = {{Twice, fails(exact), "out-of-bounds"},
+                      {fails(exact), fails(exact), "passed"},
+                      {Twice, fails(begins), "out-of-bounds"},
+                      {fails(begins), fails(begins), "passed"},
+                      {Twice, fails(half), "out-of-bounds"},
+                      {fails(half), fails(half), "passed"},
+                      {Twice,
+                       [](FakeRun& run) {
                          Twice(run);
                          if (run.request.options.perturbation == core::Perturbation::kNoise) run.Set("out", 1, 0);
                        },
@@ -138,9 +147,7 @@ TEST(RunChecks, StateForTheNextLaunchNeedsAllowance) {
   EXPECT_EQ(CheckOf(like_the_original.Try(counts)), "passed");
   EXPECT_FALSE(like_the_original.notes.empty());
   JudgeBench at_odd_shapes;
-  EXPECT_EQ(CheckOf(at_odd_shapes.Try([&](FakeRun& run) {
-              run.Scalar("n") == 1000 ? Twice(run) : counts(run);
-            })),
+  EXPECT_EQ(CheckOf(at_odd_shapes.Try([&](FakeRun& run) { run.Scalar("n") == 1000 ? Twice(run) : counts(run); })),
             "module-state");
 }
 
@@ -181,7 +188,8 @@ TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
     bench.spec.allow = rows[i].allow;
     const auto verdict = bench.Try(using_it(rows[i].candidate), judge::VerificationLevel::kQuick);
     ASSERT_EQ(CheckOf(verdict), rows[i].check) << i << " " << core::VerdictMessage(*verdict);
-    const bool is_note = std::string(rows[i].candidate).find("approximate") == 0 || std::string(rows[i].candidate).find("flushed") == 0;
+    const bool is_note =
+        std::string(rows[i].candidate).find("approximate") == 0 || std::string(rows[i].candidate).find("flushed") == 0;
     if (const auto* measured = std::get_if<core::Measured>(&*verdict)) {
       EXPECT_EQ(measured->notes.size(), is_note ? 1u : 0u) << i;
     }
@@ -204,10 +212,12 @@ TEST(RunChecks, InputsThatTheOriginalReadsMustBeRead) {
     double original_l2, original_dram, candidate_l2;
     const char* check;
   };
-  for (const Row& row : {Row{1, 1, 1, "passed"}, Row{1, 1, 0.91, "passed"}, Row{1, 1, 0.89, "bytes-read"}, Row{8, 1, 1, "passed"},
-                         Row{8, 1, 0.5, "bytes-read"}, Row{0.25, 0.25, 0.25, "passed"}, Row{4, 0.25, 0.25, "passed"}, Row{1, 0, 0.1, "passed"}}) {
+  for (const Row& row : {Row{1, 1, 1, "passed"}, Row{1, 1, 0.91, "passed"}, Row{1, 1, 0.89, "bytes-read"},
+                         Row{8, 1, 1, "passed"}, Row{8, 1, 0.5, "bytes-read"}, Row{0.25, 0.25, 0.25, "passed"},
+                         Row{4, 0.25, 0.25, "passed"}, Row{1, 0, 0.1, "passed"}}) {
     JudgeBench bench(reads(row.original_l2, row.original_dram));
-    EXPECT_EQ(CheckOf(bench.Try(reads(row.candidate_l2, row.candidate_l2), judge::VerificationLevel::kQuick)), row.check)
+    EXPECT_EQ(CheckOf(bench.Try(reads(row.candidate_l2, row.candidate_l2), judge::VerificationLevel::kQuick)),
+              row.check)
         << row.original_l2 << " " << row.original_dram << " " << row.candidate_l2;
   }
 }

@@ -53,7 +53,8 @@ inline core::KernelSpec SoftmaxSpec(int64_t rows, int64_t columns) {
   spec.file = "kernels/softmax.cu";
   spec.entry = "softmax_forward";
   spec.args = {Arg("out", Buffer(core::DType::kF32, {"N", "C"}, core::Role::kOut)),
-               Arg("in", Buffer(core::DType::kF32, {"N", "C"}, core::Role::kIn)), Arg("N", core::ScalarArgument{core::DType::kI32, {}}),
+               Arg("in", Buffer(core::DType::kF32, {"N", "C"}, core::Role::kIn)),
+               Arg("N", core::ScalarArgument{core::DType::kI32, {}}),
                Arg("C", core::ScalarArgument{core::DType::kI32, {}})};
   spec.cases = {MakeCase("small", {{"N", rows}, {"C", columns}})};
   return spec;

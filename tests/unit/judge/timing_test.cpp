@@ -1,5 +1,5 @@
-// What the judge does on a device that can be timed: the decision, the outputs of timed launches, and what it asks of such a
-// device beside that. The device is scripted.
+// What the judge does on a device that can be timed: the decision, the outputs of timed launches, and what it asks of
+// such a device beside that. The device is scripted.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,12 +15,15 @@ namespace {
 // Other roundings: off by at most one in the last place.
 void AboutTwice(FakeRun& run) {
   for (size_t i = 0; i < run.Size("out"); ++i)
-    run.Set("out", i, i % 3 == 0 && std::isnormal(run.Get("in", i)) ? 2 * run.Get("in", i) * (1 + 0x1.0p-24) : 2 * run.Get("in", i));
+    run.Set(
+        "out", i,
+        i % 3 == 0 && std::isnormal(run.Get("in", i)) ? 2 * run.Get("in", i) * (1 + 0x1.0p-24) : 2 * run.Get("in", i));
 }
 
 struct TimedBench : JudgeBench {
   explicit TimedBench(int64_t n = 1000) : TimedBench(ElementwiseSpec(core::DType::kF32, n)) {}
-  explicit TimedBench(core::KernelSpec spec_in, const FakeKernel& original = Twice) : JudgeBench(std::move(spec_in), original) {
+  explicit TimedBench(core::KernelSpec spec_in, const FakeKernel& original = Twice)
+      : JudgeBench(std::move(spec_in), original) {
     device = "cuda:0";
     options.fresh_worker = [this] { ++fresh_workers; };
   }
@@ -112,7 +115,9 @@ TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
 
 TEST(JudgeTiming, TheSecondProcessDecides) {
   TimedBench bench;
-  bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) { p.pair.original_us = bench.fresh_workers == 0 ? 110 : 100; };
+  bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
+    p.pair.original_us = bench.fresh_workers == 0 ? 110 : 100;
+  };
   const core::Measured measured = MeasuredOf(bench.Try(Twice));
   EXPECT_EQ(measured.decision, core::TimingDecision::kSame);
   EXPECT_EQ(bench.fresh_workers, 1);
@@ -143,7 +148,8 @@ TEST(JudgeTiming, CasesCountByWeightAndNoneMayLose) {
     core::TimingDecision decision;
   };
   for (const Row& row : {Row{1.1, 1.1, core::TimingDecision::kFaster}, Row{1.0, 1.2, core::TimingDecision::kFaster},
-                         Row{0.95, 1.2, core::TimingDecision::kInconclusive}, Row{1.2, 1.0, core::TimingDecision::kSame}}) {  // 1.8 % over all
+                         Row{0.95, 1.2, core::TimingDecision::kInconclusive},
+                         Row{1.2, 1.0, core::TimingDecision::kSame}}) {  // 1.8 % over all
     core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 500);
     spec.cases.push_back(MakeCase("large", {{"n", int64_t{2000}}}));
     spec.cases.back().weight = 9;
@@ -176,14 +182,17 @@ TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
   };
   const Row rows[] = {
       {"half precision", when_timed([](FakeRun& run) {
-         for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, core::HalfToFloat(core::DoubleToHalf(run.Get("out", i))));
+         for (size_t i = 0; i < run.Size("out"); ++i)
+           run.Set("out", i, core::HalfToFloat(core::DoubleToHalf(run.Get("out", i))));
        }),
        "timed-output", "off by"},
       {"one NaN", when_timed([](FakeRun& run) { run.Set("out", 5, NAN); }), "timed-output", "not finite"},
       // Too small to be seen in the whole: the comparator sees it in the output that came back.
-      {"one element", when_timed([](FakeRun& run) { run.Set("out", 5, run.Get("out", 5) * (1 + 1e-6)); }), "timed-output", "out[5]"},
+      {"one element", when_timed([](FakeRun& run) { run.Set("out", 5, run.Get("out", 5) * (1 + 1e-6)); }),
+       "timed-output", "out[5]"},
       {"changes its input", when_timed([](FakeRun& run) { run.Set("in", 5, 1); }), "input-hash", "timed launch"},
-      {"writes outside", when_timed([](FakeRun& run) { run.guards.push_back({"out", 4000, 4}); }), "guard-bands", "timed launch"},
+      {"writes outside", when_timed([](FakeRun& run) { run.guards.push_back({"out", 4000, 4}); }), "guard-bands",
+       "timed launch"},
   };
   for (const Row& row : rows)
     for (const judge::VerificationLevel effort : {judge::VerificationLevel::kQuick, judge::VerificationLevel::kFull}) {
@@ -195,7 +204,9 @@ TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
   unwritten.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.drift.unwritten = p.index == 7 ? 3 : 0; };
   ExpectCheck(unwritten.Try(Twice), "timed-output", "timed pair 7, 3 elements were not written");
   TimedBench late;
-  late.untrusted.timing = [](FakeEvaluator::ScriptedPair p) { p.pair.drift.relative_rms = p.index == 99 ? 1e-4 : 1e-8; };
+  late.untrusted.timing = [](FakeEvaluator::ScriptedPair p) {
+    p.pair.drift.relative_rms = p.index == 99 ? 1e-4 : 1e-8;
+  };
   ExpectCheck(late.Try(AboutTwice), "timed-output");
 }
 
@@ -207,7 +218,9 @@ TEST(JudgeTiming, FewElementsMayComeOutNearZeroNowAndThen) {
   };
   for (const Row& row : {Row{3, 1e-4, false}, Row{1, 1e-4, true}, Row{2, 1e-3, true}, Row{1, 1e-7, false}}) {
     TimedBench bench(8);
-    bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) { p.pair.drift.relative_rms = p.index % row.every == 0 ? row.off : 1e-8; };
+    bench.untrusted.timing = [&](FakeEvaluator::ScriptedPair p) {
+      p.pair.drift.relative_rms = p.index % row.every == 0 ? row.off : 1e-8;
+    };
     const auto verdict = bench.Try(Twice);
     if (row.wrong) {
       ExpectCheck(verdict, "timed-output", "half of the timed pairs");
@@ -299,7 +312,8 @@ TEST(JudgeTiming, NothingIsFasterThanItsTraffic) {
   const auto traffic = [](double share) {
     return [share](FakeRun& run) {
       Twice(run);
-      run.counters.dram_read_bytes = run.counters.l2_read_bytes = static_cast<uint64_t>(share * 4.0 * static_cast<double>(run.Size("in")));
+      run.counters.dram_read_bytes = run.counters.l2_read_bytes =
+          static_cast<uint64_t>(share * 4.0 * static_cast<double>(run.Size("in")));
       run.counters.dram_write_bytes = 4 * run.Size("out");
     };
   };
@@ -308,8 +322,8 @@ TEST(JudgeTiming, NothingIsFasterThanItsTraffic) {
     bool refused;
   };
   // 40 kB in and out at 10 GB/s: 8 us.
-  for (const Row& row : {Row{9, 0, 1, false}, Row{7.7, 0, 1, false}, Row{7.5, 0, 1, true}, Row{7.5, 1e4, 1, false}, Row{6, 1e4, 1, true},
-                         Row{1, 5e4, 1, false}, Row{6, 0, 0.25, false}}) {
+  for (const Row& row : {Row{9, 0, 1, false}, Row{7.7, 0, 1, false}, Row{7.5, 0, 1, true}, Row{7.5, 1e4, 1, false},
+                         Row{6, 1e4, 1, true}, Row{1, 5e4, 1, false}, Row{6, 0, 0.25, false}}) {
     TimedBench bench(ElementwiseSpec(core::DType::kF32, 10'000), traffic(row.original_share));
     bench.options.chip = core::Chip{};
     bench.options.chip->name = "test chip";

@@ -82,7 +82,8 @@ TEST(Experience, BadLinesSayWhatIsWrong) {
     EXPECT_EQ(parsed.error().code, ErrorCode::kCorrupt);
     EXPECT_NE(parsed.error().message.find(message), std::string::npos) << parsed.error().message << " / " << message;
   }
-  EXPECT_TRUE(memory::ParseExperience(replaced("{", "{\"later\":[1,2],"))) << "unknown keys of the same format are ignored";
+  EXPECT_TRUE(memory::ParseExperience(replaced("{", "{\"later\":[1,2],")))
+      << "unknown keys of the same format are ignored";
 }
 
 TEST(Experience, UnwritableValuesAreRefused) {
@@ -129,8 +130,8 @@ TEST_F(ExperienceFile, AppendThenQuery) {
 
 TEST_F(ExperienceFile, BadLinesBecomeWarningsWithTheirPlace) {
   const std::string good = *memory::FormatExperience(With("a", 0.5));
-  ASSERT_TRUE(
-      base::WriteFileAtomically(path_, good + "\nbroken\n\n" + *memory::FormatExperience(With("b", 0.5)) + "\n" + good + "\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(
+      path_, good + "\nbroken\n\n" + *memory::FormatExperience(With("b", 0.5)) + "\n" + good + "\n"));
   const auto content = memory::ReadStore(path_);
   ASSERT_TRUE(content);
   EXPECT_EQ(content->experiences.size(), 2u);
@@ -141,7 +142,8 @@ TEST_F(ExperienceFile, BadLinesBecomeWarningsWithTheirPlace) {
 }
 
 TEST_F(ExperienceFile, CatMergesAndEqualEntriesCountOnce) {
-  const std::string a = *memory::FormatExperience(With("a", 0.5)) + "\n", b = *memory::FormatExperience(With("b", 0.25)) + "\n";
+  const std::string a = *memory::FormatExperience(With("a", 0.5)) + "\n",
+                    b = *memory::FormatExperience(With("b", 0.25)) + "\n";
   ASSERT_TRUE(base::WriteFileAtomically(path_, a + b + a));  // cat first second > both
   memory::JsonLinesStore store(path_);
   EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
@@ -187,9 +189,11 @@ TEST_F(ExperienceFile, ReadOnlyStoresAreReadToo) {
 
 TEST_F(ExperienceFile, MergeSortsDropsDuplicatesAndNamesBadLines) {
   const auto one = folder_.path() / "1.jsonl", two = folder_.path() / "2.jsonl", out = folder_.path() / "out.jsonl";
-  const memory::Experience early = With("early", 0.1, "2026-01-01T00:00:00Z"), late = With("late", 0.2, "2026-02-01T00:00:00Z");
+  const memory::Experience early = With("early", 0.1, "2026-01-01T00:00:00Z"),
+                           late = With("late", 0.2, "2026-02-01T00:00:00Z");
   ASSERT_TRUE(base::WriteFileAtomically(one, *memory::FormatExperience(late) + "\n"));
-  ASSERT_TRUE(base::WriteFileAtomically(two, *memory::FormatExperience(early) + "\nbad\n" + *memory::FormatExperience(late) + "\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(
+      two, *memory::FormatExperience(early) + "\nbad\n" + *memory::FormatExperience(late) + "\n"));
   const auto merged = memory::MergeStores({one, two}, out);
   ASSERT_TRUE(merged) << merged.error().Format();
   EXPECT_EQ(merged->duplicates, 1u);

@@ -10,14 +10,15 @@ namespace {
 
 template <typename T>
 class Described : public ::testing::Test {};
-using Types =
-    ::testing::Types<skills::ExpectedChange, skills::PredictionResult, memory::StepRecord, memory::StepOutcome, memory::TaskResult, memory::ExperienceKey, memory::Experience>;
+using Types = ::testing::Types<skills::ExpectedChange, skills::PredictionResult, memory::StepRecord,
+                               memory::StepOutcome, memory::TaskResult, memory::ExperienceKey, memory::Experience>;
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
 TEST(Names, OfEveryStepKind) {
   for (int i = 0; i <= static_cast<int>(memory::Last(memory::StepKind{})); ++i)
-    EXPECT_EQ(base::ParseName<memory::StepKind>(memory::Name(static_cast<memory::StepKind>(i))), static_cast<memory::StepKind>(i));
+    EXPECT_EQ(base::ParseName<memory::StepKind>(memory::Name(static_cast<memory::StepKind>(i))),
+              static_cast<memory::StepKind>(i));
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ TEST_F(SqliteFile, TransactionsKeepNothingOfWhatFails) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
 
-  const auto thrown = memory::InTransaction(*db, [&] { db->exec("INSERT INTO t VALUES (4); INSERT INTO t VALUES (1)"); });
+  const auto thrown =
+      memory::InTransaction(*db, [&] { db->exec("INSERT INTO t VALUES (4); INSERT INTO t VALUES (1)"); });
   ASSERT_FALSE(thrown);
   EXPECT_EQ(thrown.error().code, ErrorCode::kIo);
   EXPECT_EQ(thrown.error().message, "database: UNIQUE constraint failed: t.a");
@@ -138,7 +139,8 @@ TEST_F(SqliteFile, DamageThatShowsLateIsCorruptWithARemedy) {
       "CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(50000)); PRAGMA wal_checkpoint(TRUNCATE); PRAGMA "
       "cache_size=0");
   std::filesystem::resize_file(path_, 8192);
-  const auto sum = memory::Guarded(*db, [&] { return db->execAndGet("SELECT length(CAST(a AS TEXT)) FROM t").getInt(); });
+  const auto sum =
+      memory::Guarded(*db, [&] { return db->execAndGet("SELECT length(CAST(a AS TEXT)) FROM t").getInt(); });
   ASSERT_FALSE(sum);
   EXPECT_EQ(sum.error().code, ErrorCode::kCorrupt) << sum.error().Format();
   EXPECT_FALSE(sum.error().remedy.empty());

@@ -11,8 +11,9 @@
 namespace warpwright {
 namespace {
 
-memory::GradedExperience Sample(const std::string& method, double log_gain, memory::MatchGrade grade = memory::MatchGrade::kExact,
-                        const std::string& outcome = "measured") {
+memory::GradedExperience Sample(const std::string& method, double log_gain,
+                                memory::MatchGrade grade = memory::MatchGrade::kExact,
+                                const std::string& outcome = "measured") {
   memory::Experience e = SampleExperience();
   e.method = method;
   e.log_gain = log_gain;
@@ -28,7 +29,8 @@ std::vector<std::string> Names(const std::vector<memory::MethodStatistics>& rank
 
 TEST(Statistics, ByHand) {
   const std::vector<memory::GradedExperience> samples = {Sample("m", 1.0), Sample("m", 0.5),
-                                                 Sample("m", 0, memory::MatchGrade::kExact, "compile_failed"), Sample("other", 9)};
+                                                         Sample("m", 0, memory::MatchGrade::kExact, "compile_failed"),
+                                                         Sample("other", 9)};
   const memory::MethodStatistics s = memory::Statistics("m", 0.4, samples, {});
   EXPECT_EQ(s.samples, 3u);
   EXPECT_EQ(s.successes, 2u);

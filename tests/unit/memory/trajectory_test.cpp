@@ -23,7 +23,8 @@ class FixedClock final : public base::Clock {
 core::Candidate MakeCandidate(const std::string& text, const std::string& parent, const std::string& method) {
   return {base::Sha256(text), text, parent, method, {{"width", "4"}}, "did " + method};
 }
-memory::StepRecord Evaluate(int round, const std::string& base, const std::string& candidate, const std::string& method) {
+memory::StepRecord Evaluate(int round, const std::string& base, const std::string& candidate,
+                            const std::string& method) {
   memory::StepRecord r;
   r.kind = memory::StepKind::kEvaluate;
   r.round = round;
@@ -132,7 +133,8 @@ TEST_F(TrajectoryFile, EachPartOfTheIdentityTellsStepsApart) {
   others[5].method = "m2";
   others[6].parameters["width"] = "2";
   others[7].evidence_digest = "e2";
-  for (size_t i = 0; i < others.size(); ++i) EXPECT_NE(memory::StepIdentity(others[i]), memory::StepIdentity(base)) << i;
+  for (size_t i = 0; i < others.size(); ++i)
+    EXPECT_NE(memory::StepIdentity(others[i]), memory::StepIdentity(base)) << i;
 }
 
 TEST_F(TrajectoryFile, NoCandidateIsEvaluatedTwice) {
@@ -159,8 +161,11 @@ TEST_F(TrajectoryFile, StepsOfKindsThatNoLongerExistAreLeftOut) {
     ASSERT_TRUE(t.Begin(task, Evaluate(1, "b", "c2", "m")));
     ASSERT_TRUE(t.Begin(task, Evaluate(1, "b", "c3", "m")));
   }
-  Execute("UPDATE step SET kind = 'diagnose', record = replace(record, '\"evaluate\"', '\"diagnose\"') WHERE candidate = 'c2';"
-          "UPDATE step SET kind = 'publish', record = replace(record, '\"evaluate\"', '\"publish\"') WHERE candidate = 'c3'");
+  Execute(
+      "UPDATE step SET kind = 'diagnose', record = replace(record, '\"evaluate\"', '\"diagnose\"') WHERE candidate = "
+      "'c2';"
+      "UPDATE step SET kind = 'publish', record = replace(record, '\"evaluate\"', '\"publish\"') WHERE candidate = "
+      "'c3'");
   memory::Trajectory t = Open();
   const auto view = t.View(t.BeginTask(key_)->id);
   ASSERT_TRUE(view) << view.error().Format();
@@ -267,7 +272,8 @@ TEST_F(TrajectoryFile, EveryFlippedPageIsSurvived) {
     memory::Trajectory t = Open();
     const memory::TaskId task = t.BeginTask(key_)->id;
     for (int i = 0; i < 20; ++i)
-      ASSERT_TRUE(t.Finish(t.Begin(task, Evaluate(i, "b", "c" + std::to_string(i), "m"))->id, Outcome(core::Measured{}, 2)));
+      ASSERT_TRUE(
+          t.Finish(t.Begin(task, Evaluate(i, "b", "c" + std::to_string(i), "m"))->id, Outcome(core::Measured{}, 2)));
   }
   const std::string original = *base::ReadFile(path_);
   int refused = 0, survived = 0;

@@ -71,9 +71,10 @@ TEST(VerdictJson, RoundTripOfEveryKind) {
   fault.line = 12;
   fault.block[1] = 7;
   fault.thread[0] = 31;
-  const core::Verdict verdicts[] = {core::CompileFailed{"a.cu(3): error"}, core::Refused{"slice", "uses cuBLAS", "a.cu", 9},
-                              core::WrongResult{"comparison", "gpt2", "out[3] is 4, expected 5"}, core::Faulted{fault, "small"},
-                              SampleMeasured()};
+  const core::Verdict verdicts[] = {core::CompileFailed{"a.cu(3): error"},
+                                    core::Refused{"slice", "uses cuBLAS", "a.cu", 9},
+                                    core::WrongResult{"comparison", "gpt2", "out[3] is 4, expected 5"},
+                                    core::Faulted{fault, "small"}, SampleMeasured()};
   for (const core::Verdict& verdict : verdicts) {
     const std::string json = memory::EncodeVerdict(verdict);
     const auto back = memory::DecodeVerdict(json);
@@ -105,8 +106,8 @@ TEST(VerdictJson, MeasurementsAreExact) {
 }
 
 TEST(VerdictJson, TimingsAreExact) {
-  for (const core::TimingDecision decision :
-       {core::TimingDecision::kFaster, core::TimingDecision::kSame, core::TimingDecision::kSlower, core::TimingDecision::kInconclusive}) {
+  for (const core::TimingDecision decision : {core::TimingDecision::kFaster, core::TimingDecision::kSame,
+                                              core::TimingDecision::kSlower, core::TimingDecision::kInconclusive}) {
     core::Measured before = SampleMeasured();
     before.cases[0].timing = SampleTiming(decision);
     before.decision = decision;
@@ -132,10 +133,12 @@ TEST(VerdictJson, TimingsAreExact) {
 TEST(VerdictJson, LinesOfEarlierVersionsAreRead) {
   core::Measured before = SampleMeasured();
   std::string json = memory::EncodeVerdict(before);
-  const std::string now = "{\"divergent_branches\":3,\"file\":\"kernels/softmax.cu\",\"line\":2,\"warp_instructions\":998}";
+  const std::string now =
+      "{\"divergent_branches\":3,\"file\":\"kernels/softmax.cu\",\"line\":2,\"warp_instructions\":998}";
   const std::string then = "{\"file\":\"kernels/softmax.cu\",\"line\":2,\"n\":[998,0,0,0,0,0,3]}";
   size_t found = 0;
-  for (size_t at = json.find(now); at != std::string::npos; at = json.find(now), ++found) json.replace(at, now.size(), then);
+  for (size_t at = json.find(now); at != std::string::npos; at = json.find(now), ++found)
+    json.replace(at, now.size(), then);
   EXPECT_EQ(found, 2u) << json.substr(0, 2000);
   const auto back = memory::DecodeVerdict(json);
   ASSERT_TRUE(back) << back.error().Format();
@@ -153,7 +156,9 @@ TEST(VerdictJson, EveryFaultKindIsKnown) {
   }
 }
 
-TEST(VerdictJson, InvalidUtf8DoesNotThrow) { EXPECT_TRUE(memory::DecodeVerdict(memory::EncodeVerdict(core::CompileFailed{"caf\xe9 \xff"}))); }
+TEST(VerdictJson, InvalidUtf8DoesNotThrow) {
+  EXPECT_TRUE(memory::DecodeVerdict(memory::EncodeVerdict(core::CompileFailed{"caf\xe9 \xff"})));
+}
 
 TEST(VerdictJson, NonsenseIsAnError) {
   const std::string measured = memory::EncodeVerdict(SampleMeasured());

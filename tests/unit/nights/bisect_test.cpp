@@ -20,11 +20,13 @@ struct Versions {
     return {ratio, ratio - 0.001, ratio + 0.001, ratio > std::log(1.03)};
   }
   nights::BisectResult Run() {
-    const auto result = nights::Bisect(us.size(), Of(0, us.size() - 1), [&](size_t older, size_t newer) -> Result<std::optional<nights::PairProbe>> {
-      asked.emplace_back(older, newer);
-      if (broken.contains(older) || broken.contains(newer)) return std::optional<nights::PairProbe>();
-      return std::optional<nights::PairProbe>(Of(older, newer));
-    });
+    const auto result = nights::Bisect(us.size(), Of(0, us.size() - 1),
+                                       [&](size_t older, size_t newer) -> Result<std::optional<nights::PairProbe>> {
+                                         asked.emplace_back(older, newer);
+                                         if (broken.contains(older) || broken.contains(newer))
+                                           return std::optional<nights::PairProbe>();
+                                         return std::optional<nights::PairProbe>(Of(older, newer));
+                                       });
     EXPECT_TRUE(result);
     EXPECT_EQ(static_cast<size_t>(result->timings), asked.size());
     EXPECT_LE(result->timings, nights::MaxTimings(us.size()));
@@ -81,7 +83,9 @@ TEST(Bisect, VersionsThatDoNotRunArePassedOver) {
 }
 
 TEST(Bisect, AnErrorOfOursEndsIt) {
-  const auto result = nights::Bisect(5, {0.1, 0.1, 0.1, true}, [](size_t, size_t) -> Result<std::optional<nights::PairProbe>> { return Fail(ErrorCode::kWorkerDied, "gone"); });
+  const auto result = nights::Bisect(
+      5, {0.1, 0.1, 0.1, true},
+      [](size_t, size_t) -> Result<std::optional<nights::PairProbe>> { return Fail(ErrorCode::kWorkerDied, "gone"); });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kWorkerDied);
 }

@@ -13,7 +13,9 @@
 namespace warpwright {
 namespace {
 
-std::string TimeOf(int day) { return base::FormatUtc(std::chrono::system_clock::from_time_t(1'600'000'000 + int64_t{day} * 86400)); }
+std::string TimeOf(int day) {
+  return base::FormatUtc(std::chrono::system_clock::from_time_t(1'600'000'000 + int64_t{day} * 86400));
+}
 
 nights::CaseTime TimedCase(int day, double us = 100) {
   nights::CaseTime c;
@@ -59,7 +61,8 @@ std::string Line(const nights::HistoryLine& line) {
 }
 
 TEST(History, LinesComeBackAsTheyWere) {
-  for (const nights::HistoryLine& line : {nights::HistoryLine(TimedCase(1)), nights::HistoryLine(VerdictOf(1)), nights::HistoryLine(Found(1, "open"))}) {
+  for (const nights::HistoryLine& line :
+       {nights::HistoryLine(TimedCase(1)), nights::HistoryLine(VerdictOf(1)), nights::HistoryLine(Found(1, "open"))}) {
     const auto text = nights::FormatHistoryLine(line);
     ASSERT_TRUE(text);
     EXPECT_EQ(text->find('\n'), std::string::npos);
@@ -109,7 +112,10 @@ TEST(History, BadLinesSayWhatIsWrong) {
 }
 
 TEST(History, ReadsAnyOrderOnceAndWarnsOfTheRest) {
-  const nights::History history = nights::ParseHistory(Line(TimedCase(2)) + "junk\n\n" + Line(TimedCase(1)) + Line(TimedCase(2)) + Line(VerdictOf(2)) + Line(Found(1, "open")), "softmax.jsonl");
+  const nights::History history =
+      nights::ParseHistory(Line(TimedCase(2)) + "junk\n\n" + Line(TimedCase(1)) + Line(TimedCase(2)) +
+                               Line(VerdictOf(2)) + Line(Found(1, "open")),
+                           "softmax.jsonl");
   ASSERT_EQ(history.cases.size(), 2u);
   EXPECT_LT(history.cases[0].time, history.cases[1].time);
   EXPECT_EQ(history.nights.size(), 1u);
@@ -121,7 +127,10 @@ TEST(History, TheLastLineOfAFindingCounts) {
   EXPECT_EQ(nights::ParseHistory(Line(Found(1, "open")), "").Open().size(), 1u);
   EXPECT_EQ(nights::ParseHistory(Line(Found(2, "changed")) + Line(Found(1, "open")), "").Open().at(0).state, "changed");
   EXPECT_TRUE(nights::ParseHistory(Line(Found(2, "recovered")) + Line(Found(1, "open")), "").Open().empty());
-  EXPECT_EQ(nights::ParseHistory(Line(Found(1, "open")) + Line(Found(2, "accepted")) + Line(Found(3, "open")), "").Open().size(), 1u);
+  EXPECT_EQ(nights::ParseHistory(Line(Found(1, "open")) + Line(Found(2, "accepted")) + Line(Found(3, "open")), "")
+                .Open()
+                .size(),
+            1u);
 }
 
 TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
@@ -142,7 +151,8 @@ TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
   // Ten years of nights stay bounded.
   std::string decade;
   for (int day = 0; day < 5000; ++day) decade += Line(VerdictOf(day));
-  EXPECT_EQ(nights::ParseHistory(nights::CompactHistory(decade), "").nights.size(), size_t{nights::kNightsKept + nights::kWeeksKept});
+  EXPECT_EQ(nights::ParseHistory(nights::CompactHistory(decade), "").nights.size(),
+            size_t{nights::kNightsKept + nights::kWeeksKept});
 }
 
 TEST(History, WhatANewerProgramWroteIsLeftAlone) {
@@ -163,7 +173,9 @@ TEST(History, TwoBranchesJoin) {
 TEST(History, UtcIsStrict) {
   EXPECT_EQ(*nights::ParseUtc("1970-01-01T00:00:00Z"), 0);
   EXPECT_EQ(*nights::ParseUtc("2026-11-21T02:30:00Z"), 1795228200);
-  for (const char* text : {"2026-11-21", "2026-11-21T24:00:00Z", "2026-13-01T00:00:00Z", "2026-11-21T02:30:00+", "0000-01-01T00:00:00Z", ""}) EXPECT_FALSE(nights::ParseUtc(text)) << text;
+  for (const char* text : {"2026-11-21", "2026-11-21T24:00:00Z", "2026-13-01T00:00:00Z", "2026-11-21T02:30:00+",
+                           "0000-01-01T00:00:00Z", ""})
+    EXPECT_FALSE(nights::ParseUtc(text)) << text;
 }
 
 }  // namespace

@@ -77,7 +77,8 @@ TEST_F(NightTest, TheFirstNightIsTheReference) {
 
 TEST_F(NightTest, SlowerCodeIsReportedOnceAndAgainWhenItChanges) {
   Sleep(Input("a", 100));
-  const nights::NightOutcome first = Sleep(Against("b", 120, 100, nights::CodeDecision::kSlower), {"commit-b", "subject", "", true, std::log(1.2), 0.18, 0.19});
+  const nights::NightOutcome first = Sleep(Against("b", 120, 100, nights::CodeDecision::kSlower),
+                                           {"commit-b", "subject", "", true, std::log(1.2), 0.18, 0.19});
   EXPECT_TRUE(first.needs_bisection);
   ASSERT_EQ(first.reported.size(), 1u);
   EXPECT_EQ(first.reported[0].cause, "code");
@@ -93,7 +94,8 @@ TEST_F(NightTest, SlowerCodeIsReportedOnceAndAgainWhenItChanges) {
   EXPECT_TRUE(Sleep(Against("c", 120.5, 100, nights::CodeDecision::kSlower), {"commit-b", "subject"}).reported.empty());
   EXPECT_EQ(history.Open().size(), 1u);
   // It grew: reported, as the same finding.
-  const nights::NightOutcome grown = Sleep(Against("d", 140, 100, nights::CodeDecision::kSlower), {"commit-b", "subject"});
+  const nights::NightOutcome grown =
+      Sleep(Against("d", 140, 100, nights::CodeDecision::kSlower), {"commit-b", "subject"});
   ASSERT_EQ(grown.reported.size(), 1u);
   EXPECT_EQ(grown.reported[0].state, "changed");
   EXPECT_EQ(grown.reported[0].id, first.reported[0].id);
@@ -111,7 +113,10 @@ TEST_F(NightTest, SmallStepsAddUpToAChange) {
   Sleep(Input("a", 100));
   Sleep(Against("b", 110, 100, nights::CodeDecision::kSlower), {"commit-b", ""});
   int reported = 0;
-  for (int i = 1; i <= 4; ++i) reported += static_cast<int>(Sleep(Against("b" + std::to_string(i), 110 + 1.5 * i, 100, nights::CodeDecision::kSlower), {"commit-b", ""}).reported.size());
+  for (int i = 1; i <= 4; ++i)
+    reported += static_cast<int>(
+        Sleep(Against("b" + std::to_string(i), 110 + 1.5 * i, 100, nights::CodeDecision::kSlower), {"commit-b", ""})
+            .reported.size());
   EXPECT_EQ(reported, 1);
 }
 
@@ -161,7 +166,10 @@ TEST_F(NightTest, ADriverThatCostsTimeIsNamedOnceAndRecovers) {
 TEST_F(NightTest, CausesOfTheSurroundings) {
   const struct {
     const char *driver, *toolkit, *cause;
-  } rows[] = {{"580.1", "NVRTC 12.9", "driver"}, {"575.1", "NVRTC 13.0", "toolkit"}, {"580.1", "NVRTC 13.0", "driver or toolkit"}, {"575.1", "NVRTC 12.9", "unknown"}};
+  } rows[] = {{"580.1", "NVRTC 12.9", "driver"},
+              {"575.1", "NVRTC 13.0", "toolkit"},
+              {"580.1", "NVRTC 13.0", "driver or toolkit"},
+              {"575.1", "NVRTC 12.9", "unknown"}};
   for (const auto& row : rows) {
     history = {};
     key.driver = "575.1";
@@ -175,7 +183,8 @@ TEST_F(NightTest, CausesOfTheSurroundings) {
     const nights::NightOutcome outcome = Sleep(input);
     ASSERT_EQ(outcome.reported.size(), 1u) << row.cause;
     EXPECT_EQ(outcome.reported[0].cause, row.cause);
-    EXPECT_EQ(outcome.reported[0].message.find("clocks") != std::string::npos, std::string(row.cause) == "unknown") << outcome.reported[0].message;
+    EXPECT_EQ(outcome.reported[0].message.find("clocks") != std::string::npos, std::string(row.cause) == "unknown")
+        << outcome.reported[0].message;
   }
 }
 

@@ -14,24 +14,30 @@
 namespace warpwright {
 namespace {
 
-std::string NightAt(int day) { return base::FormatUtc(std::chrono::system_clock::from_time_t(1'767'234'600 + int64_t{day} * 86400)); }
+std::string NightAt(int day) {
+  return base::FormatUtc(std::chrono::system_clock::from_time_t(1'767'234'600 + int64_t{day} * 86400));
+}
 
-// A made-up history on two machines: a commit that costs 12 % and is undone, a driver that costs 5 %, and one that is open.
+// A made-up history on two machines: a commit that costs 12 % and is undone, a driver that costs 5 %, and one that is
+// open.
 nights::EntryHistory Sample() {
   nights::EntryHistory entry{"softmax", "kernels/softmax.cu", {}};
   nights::History& history = entry.history;
   const base::CounterRandom random(7, 7);
   uint64_t draw = 0;
-  const auto noise = [&](double size) { 
+  const auto noise = [&](double size) {
     draw += 3;
     return size * (random.Uniform(draw) + random.Uniform(draw + 1) + random.Uniform(draw + 2) - 1.5);
   };
   for (int day = 0; day < 90; ++day) {
-    nights::HistoryKey key{"GPU-2c24a1f0-77", "NVIDIA H200", day < 52 ? "575.51.03" : "580.159.04", day < 70 ? "NVRTC 12.9" : "NVRTC 13.0", "paired-1"};
+    nights::HistoryKey key{"GPU-2c24a1f0-77", "NVIDIA H200", day < 52 ? "575.51.03" : "580.159.04",
+                           day < 70 ? "NVRTC 12.9" : "NVRTC 13.0", "paired-1"};
     const bool slow = (day >= 24 && day < 33) || day >= 80;
     const std::string commit(40, slow ? 'c' : day < 24 ? 'a' : 'e');
     for (const auto& [name, us] : {std::pair<const char*, double>("N=8192,C=50257", 1234.5), {"N=37,C=130", 4.21}}) {
-      nights::CaseTime time{NightAt(day), "softmax", key, commit, std::string(64, slow ? 'c' : 'a'), false, false, name, 1, 0, 0, 0.0015, 60, 0, 1980};
+      nights::CaseTime time{
+          NightAt(day), "softmax", key, commit, std::string(64, slow ? 'c' : 'a'), false, false, name, 1, 0, 0,
+          0.0015,       60,        0,   1980};
       time.log_mean = std::log(us) + noise(0.006) + (slow ? std::log(1.12) : 0) + (day >= 52 ? std::log(1.05) : 0);
       time.median_us = std::exp(time.log_mean);
       history.cases.push_back(time);
@@ -70,7 +76,9 @@ nights::EntryHistory Sample() {
   driver.commit.clear();
   driver.case_name = "N=8192,C=50257";
   driver.log_ratio = std::log(1.05);
-  driver.message = "case N=8192,C=50257 takes 5.0 % more time than its level of 30 nights, since driver 575.51.03 -> driver 580.159.04; the code is the same";
+  driver.message =
+      "case N=8192,C=50257 takes 5.0 % more time than its level of 30 nights, since driver 575.51.03 -> driver "
+      "580.159.04; the code is the same";
   history.findings.push_back(driver);
   code.id = "3";
   code.time = NightAt(80);
@@ -99,7 +107,7 @@ TEST(HistoryPage, PanelsAreByMachineAndCase) {
   const auto panels = nights::PanelsOf(Sample().history);
   ASSERT_EQ(panels.size(), 3u);
   EXPECT_EQ(panels[0].nights.size(), 90u);
-  EXPECT_EQ(panels[0].changes.size(), 5u);      // code three times, driver, toolkit
+  EXPECT_EQ(panels[0].changes.size(), 5u);  // code three times, driver, toolkit
   EXPECT_EQ(panels[0].regressions.size(), 3u);
   EXPECT_EQ(panels[1].regressions.size(), 2u);  // the driver's is of the other case
   EXPECT_NE(panels[0].regressions[0].to, 0);
@@ -112,9 +120,11 @@ TEST(HistoryPage, NothingOfTheRepositoryBecomesMarkup) {
   nights::EntryHistory entry = Sample();
   for (auto& time : entry.history.cases) time.case_name = "<img src=x onerror=alert(1)>\"'";
   for (auto& night : entry.history.nights) night.message = night.state = "</td><script>";
-  for (auto& finding : entry.history.findings) finding.cause = finding.subject = finding.message = finding.commit = "<script>\"</title>";
+  for (auto& finding : entry.history.findings)
+    finding.cause = finding.subject = finding.message = finding.commit = "<script>\"</title>";
   entry.file = "</p><script>";
-  for (const std::string& text : {nights::RenderHistoryHtml(entry), nights::RenderHistorySvg(entry), nights::RenderHistoryIndex({entry})}) {
+  for (const std::string& text :
+       {nights::RenderHistoryHtml(entry), nights::RenderHistorySvg(entry), nights::RenderHistoryIndex({entry})}) {
     EXPECT_EQ(text.find("<script"), std::string::npos);
     EXPECT_EQ(text.find("<img"), std::string::npos);
   }
@@ -143,9 +153,11 @@ TEST(HistoryPage, FilesAreNamedByTheEntryAndNothingElse) {
   ASSERT_TRUE(folder);
   nights::EntryHistory entry = Sample();
   ASSERT_TRUE(nights::WriteHistoryPages({entry, {"other", "o.cu", {}}}, folder->path() / "pages"));
-  for (const char* name : {"index.html", "softmax.html", "softmax.svg", "other.html"}) EXPECT_TRUE(std::filesystem::exists(folder->path() / "pages" / name)) << name;
+  for (const char* name : {"index.html", "softmax.html", "softmax.svg", "other.html"})
+    EXPECT_TRUE(std::filesystem::exists(folder->path() / "pages" / name)) << name;
   EXPECT_FALSE(std::filesystem::exists(folder->path() / "pages/other.svg"));
-  for (const char* name : {"../x", "a/b", ".hidden", ""}) EXPECT_FALSE(nights::WriteHistoryPages({{name, "x.cu", {}}}, folder->path())) << name;
+  for (const char* name : {"../x", "a/b", ".hidden", ""})
+    EXPECT_FALSE(nights::WriteHistoryPages({{name, "x.cu", {}}}, folder->path())) << name;
 }
 
 }  // namespace

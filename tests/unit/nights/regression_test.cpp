@@ -22,7 +22,9 @@ class Nights {
   Nights(const Machine& machine, uint64_t seed) : machine_(machine), random_(seed) {}
   nights::NightPoint Next(double shift = 0) {
     const double fresh = normal_(random_);
-    state_ = count_++ == 0 ? fresh : machine_.correlation * state_ + std::sqrt(1 - machine_.correlation * machine_.correlation) * fresh;
+    state_ = count_++ == 0
+                 ? fresh
+                 : machine_.correlation * state_ + std::sqrt(1 - machine_.correlation * machine_.correlation) * fresh;
     double value = std::log(100.0) + shift + machine_.between * state_ + machine_.within * normal_(random_);
     if (uniform_(random_) < machine_.spoiled) value += 0.03 + 0.07 * uniform_(random_);
     return {value, machine_.within};
@@ -133,15 +135,17 @@ TEST(Drift, EdgesOfTheRule) {
   modelled.noiseless = true;
   EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, modelled).drift, nights::Drift::kSlower);
   flat.push_back({1.1, 0});
-  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSlower);  // two; no noise at all: the floor decides
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift,
+            nights::Drift::kSlower);  // two; no noise at all: the floor decides
   EXPECT_EQ(nights::JudgeDrift(flat, {1.001, 0}, {}).drift, nights::Drift::kSteady);  // it did not last
-  EXPECT_EQ(nights::JudgeDrift(flat, {0.9, 0}, {}).drift, nights::Drift::kSuspect);   // and one to each side are no change
+  EXPECT_EQ(nights::JudgeDrift(flat, {0.9, 0}, {}).drift,
+            nights::Drift::kSuspect);  // and one to each side are no change
   flat.back() = {0.99, 0};
-  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSuspect);   // however large the mean
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSuspect);  // however large the mean
   flat.back() = {0.9, 0};
   EXPECT_EQ(nights::JudgeDrift(flat, {0.9, 0}, {}).drift, nights::Drift::kFaster);
   flat.back() = {1, 0};
-  EXPECT_EQ(nights::JudgeDrift(flat, {1.02, 0}, {}).drift, nights::Drift::kSteady);  // below the threshold
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.02, 0}, {}).drift, nights::Drift::kSteady);    // below the threshold
   EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0.05}, {}).drift, nights::Drift::kSteady);  // tonight itself is uncertain
   // Slow drift is measured against the first nights of the level, not against the last ones.
   std::vector<nights::NightPoint> creeping;

@@ -26,7 +26,9 @@ TEST(HistoryStore, ADirectoryGrowsByLines) {
   const auto folder = base::TemporaryDirectory::Create("ww-history");
   nights::DirectoryHistory store(folder->path() / "deep/er");
   EXPECT_EQ(Nights(store, "softmax"), 0u);
-  for (int day = 1; day <= 3; ++day) ASSERT_TRUE(store.Append({{"softmax", {Night("softmax", day)}}, {"gelu", {Night("gelu", day), Night("gelu", day)}}}, "t"));
+  for (int day = 1; day <= 3; ++day)
+    ASSERT_TRUE(
+        store.Append({{"softmax", {Night("softmax", day)}}, {"gelu", {Night("gelu", day), Night("gelu", day)}}}, "t"));
   EXPECT_EQ(Nights(store, "softmax"), 3u);
   EXPECT_EQ(Nights(store, "gelu"), 3u);
   // A line that was cut off costs itself, and not the next one.
@@ -47,7 +49,8 @@ TEST(HistoryStore, ABranchGetsOneCommitANightAndNothingElseChanges) {
   nights::BranchHistory store(*opened, "warpwright-history", {});
   EXPECT_EQ(Nights(store, "softmax"), 0u);
   for (int day = 1; day <= 2; ++day) {
-    const auto appended = store.Append({{"softmax", {Night("softmax", day)}}, {"gelu", {Night("gelu", day)}}}, "2026-01-01T00:00:00Z");
+    const auto appended =
+        store.Append({{"softmax", {Night("softmax", day)}}, {"gelu", {Night("gelu", day)}}}, "2026-01-01T00:00:00Z");
     ASSERT_TRUE(appended) << appended.error().Format();
   }
   EXPECT_EQ(Nights(store, "gelu"), 2u);

@@ -12,9 +12,15 @@ namespace {
 // A device on which a source takes the microseconds that its text says.
 class Stopwatch final : public core::Evaluator {
  public:
-  Result<core::Inspection> Inspect(const core::SourceRef&) override { return Fail(ErrorCode::kUnsupported, "not asked for"); }
-  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest&) override { return Fail(ErrorCode::kUnsupported, "not asked for"); }
-  Result<core::SpliceOutcome> Splice(const core::SpliceRequest&) override { return Fail(ErrorCode::kUnsupported, "not asked for"); }
+  Result<core::Inspection> Inspect(const core::SourceRef&) override {
+    return Fail(ErrorCode::kUnsupported, "not asked for");
+  }
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest&) override {
+    return Fail(ErrorCode::kUnsupported, "not asked for");
+  }
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest&) override {
+    return Fail(ErrorCode::kUnsupported, "not asked for");
+  }
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override {
     ++executed;
     if (request.source.text == "broken") return core::ExecuteOutcome(core::CompileFailed{"k.cu:1: error: no\nmore"});
@@ -24,7 +30,8 @@ class Stopwatch final : public core::Evaluator {
   }
   Result<core::TimeOutcome> Time(const core::TimeRequest& request) override {
     requests.push_back(request);
-    if (request.original.text == "broken" || request.candidate.text == "broken") return core::TimeOutcome(core::Refused{"record", "no such entry", {}, 0});
+    if (request.original.text == "broken" || request.candidate.text == "broken")
+      return core::TimeOutcome(core::Refused{"record", "no such entry", {}, 0});
     const base::CounterRandom random(request.options.seed, 1);
     core::Timed timed;
     timed.launches_per_sample = 3;
@@ -96,8 +103,10 @@ TEST(NightTimer, ADecisionNeedsNoMoreLooksThanItTakesAndSlowerASecondProcess) {
     int starts;
     size_t requests;
   };
-  for (const Row& row : {Row{"100", "100", nights::CodeDecision::kSame, 0, 2}, Row{"100", "110", nights::CodeDecision::kSlower, 1, 4}, Row{"110", "100", nights::CodeDecision::kFaster, 0, 2},
-                         Row{"100", "103", nights::CodeDecision::kUnclear, 0, 6}}) {
+  for (const Row& row :
+       {Row{"100", "100", nights::CodeDecision::kSame, 0, 2}, Row{"100", "110", nights::CodeDecision::kSlower, 1, 4},
+        Row{"110", "100", nights::CodeDecision::kFaster, 0, 2},
+        Row{"100", "103", nights::CodeDecision::kUnclear, 0, 6}}) {
     Stopwatch device;
     const auto result = Timer(device, "cuda:0").Compare(Spec(), Source(row.reference), Source(row.present));
     ASSERT_TRUE(result);

@@ -11,7 +11,8 @@ namespace warpwright {
 class GitHttpServer {
  public:
   // Serves the bare repositories below `root`. `token` empty: anybody may. With a certificate and its key: https.
-  GitHttpServer(std::filesystem::path root, std::string token, const std::filesystem::path& certificate = {}, const std::filesystem::path& key = {});
+  GitHttpServer(std::filesystem::path root, std::string token, const std::filesystem::path& certificate = {},
+                const std::filesystem::path& key = {});
   ~GitHttpServer();
   std::string Url(const std::string& path) const;  // http(s)://127.0.0.1:PORT/path
   int refused() const;                             // requests without the right token

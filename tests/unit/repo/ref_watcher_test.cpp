@@ -35,8 +35,14 @@ TEST_F(PollScheduleTest, WaitsDoubleWhileNothingHappensAndBeginAgainWithAChange)
     repo::PollResult outcome;
     int64_t seconds;
   };
-  for (const Row& row : {Row{repo::PollResult::kChanged, 60}, {repo::PollResult::kNothing, 120}, {repo::PollResult::kNothing, 240}, {repo::PollResult::kFailed, 480}, {repo::PollResult::kFailed, 900},
-                         {repo::PollResult::kNothing, 900}, {repo::PollResult::kChanged, 60}, {repo::PollResult::kNothing, 120}}) {
+  for (const Row& row : {Row{repo::PollResult::kChanged, 60},
+                         {repo::PollResult::kNothing, 120},
+                         {repo::PollResult::kNothing, 240},
+                         {repo::PollResult::kFailed, 480},
+                         {repo::PollResult::kFailed, 900},
+                         {repo::PollResult::kNothing, 900},
+                         {repo::PollResult::kChanged, 60},
+                         {repo::PollResult::kNothing, 120}}) {
     Look(row.outcome);
     EXPECT_LE(Wait(), row.seconds);
     EXPECT_GE(Wait(), row.seconds * 9 / 10);
@@ -127,10 +133,8 @@ TEST_F(RefWatcherTest, EveryWayInWhichABranchMovesIsNoticed) {
     Begin(bare ? "file://" + (repository.path() / "bare.git").string() : repository.path().string());
     ASSERT_TRUE(watcher->Notices("r"));
     const auto move = [&](const std::string& spec) {
-      if (bare)
-        repository.Git({"push", "-q", "-f", "bare", spec});
-      else if (spec[0] == ':')
-        repository.Git({"branch", "-q", "-D", spec.substr(spec.rfind("heads/") + 6)});
+      if (bare) repository.Git({"push", "-q", "-f", "bare", spec});
+      else if (spec[0] == ':') repository.Git({"branch", "-q", "-D", spec.substr(spec.rfind("heads/") + 6)});
       else if (spec != "main")
         repository.Git({"branch", "-f", spec.substr(spec.rfind("heads/") + 6), spec.substr(0, spec.find(':'))});
     };

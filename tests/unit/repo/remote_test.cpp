@@ -1,5 +1,5 @@
-// Mirrors of real repositories, over every transport that this machine has: a path, file://, smart HTTP with a token, ssh (through a
-// program that stands in for ssh and runs the service here).
+// Mirrors of real repositories, over every transport that this machine has: a path, file://, smart HTTP with a token,
+// ssh (through a program that stands in for ssh and runs the service here).
 #include "repo/remote.h"
 
 #include <gtest/gtest.h>
@@ -23,13 +23,19 @@ namespace fs = std::filesystem;
 
 // ssh that answers as `folder`/host says: it notes its arguments and runs the last one, without the network.
 void WriteFakeSsh(const fs::path& folder) {
-  std::ofstream(folder / "ssh") << "#!/bin/sh\n"
-                                   "printf '%s\\n' \"$@\" > " << (folder / "arguments").string() << "\n"
-                                   "env > " << (folder / "environment").string() << "\n"
-                                   "for last; do :; done\n"
-                                   "case \"$*\" in *unknown.example*) echo 'No ED25519 host key is known for unknown.example and you have requested strict checking.' >&2\n"
-                                   "echo 'Host key verification failed.' >&2; exit 255;; *closing.example*) exec 0<&-;; esac\n"
-                                   "exec sh -c \"$last\"\n";
+  std::ofstream(folder / "ssh")
+      << "#!/bin/sh\n"
+         "printf '%s\\n' \"$@\" > "
+      << (folder / "arguments").string()
+      << "\n"
+         "env > "
+      << (folder / "environment").string()
+      << "\n"
+         "for last; do :; done\n"
+         "case \"$*\" in *unknown.example*) echo 'No ED25519 host key is known for unknown.example and you have "
+         "requested strict checking.' >&2\n"
+         "echo 'Host key verification failed.' >&2; exit 255;; *closing.example*) exec 0<&-;; esac\n"
+         "exec sh -c \"$last\"\n";
   fs::permissions(folder / "ssh", fs::perms::owner_all);
 }
 
@@ -83,7 +89,8 @@ class RemoteTest : public testing::TestWithParam<Over> {
   void PushUp(const std::string& spec) { origin.Git({"push", "-q", "-f", "up", spec}); }
   // A commit of ours in the mirror, on `base`.
   std::string Ours(repo::Mirror& mirror, const std::string& base, const std::string& content) {
-    const auto made = mirror.repository().Publish({"warpwright/a", base, "src/a.cu", content, "Faster a\n\nOptimized-by: warpwright\n", {}});
+    const auto made = mirror.repository().Publish(
+        {"warpwright/a", base, "src/a.cu", content, "Faster a\n\nOptimized-by: warpwright\n", {}});
     EXPECT_TRUE(made) << made.error().Format();
     return made ? made->commit : "";
   }
@@ -123,7 +130,8 @@ TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
   PushUp("main:refs/heads/topic/a");
   PushUp("main:refs/heads/warpwright/a");
   PushUp("main:refs/heads/warpwright-history");
-  EXPECT_EQ(Fetch(mirror), (std::vector<repo::RefMove>{{"refs/heads/main", first, second, false}, {"refs/heads/topic/a", "", second, false}}));
+  EXPECT_EQ(Fetch(mirror), (std::vector<repo::RefMove>{{"refs/heads/main", first, second, false},
+                                                       {"refs/heads/topic/a", "", second, false}}));
   EXPECT_EQ(*mirror.repository().Read(second, "src/a.cu"), "one\n2\n");
 
   // Rewritten history; a folder of branches becomes a branch; our own go without a word.
@@ -135,8 +143,8 @@ TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
   PushUp("main:refs/heads/topic");
   PushUp(":refs/heads/warpwright/a");
   EXPECT_EQ(Fetch(mirror), (std::vector<repo::RefMove>{{"refs/heads/main", second, rewritten, true},
-                                                 {"refs/heads/topic", "", rewritten, false},
-                                                 {"refs/heads/topic/a", second, "", false}}));
+                                                       {"refs/heads/topic", "", rewritten, false},
+                                                       {"refs/heads/topic/a", second, "", false}}));
   EXPECT_EQ(*mirror.Known(), *repo::ListRefs(Address()));
   EXPECT_EQ(GitAt(folder.path() / "mirror.git", {"fsck", "--strict"}), "");
   // What was left behind is still there to be compared with.
@@ -196,20 +204,28 @@ TEST_P(RemoteTest, ACommitOfSomebodyElseIsForeignEvenWithOurMessage) {
   ASSERT_TRUE(tip) << tip.error().Format();
   EXPECT_EQ(tip->owner, repo::Mirror::Owner::kForeign);
   EXPECT_EQ(tip->commit + "\n", GitAt(bare(), {"rev-parse", "warpwright/a"}));
-  EXPECT_EQ(Fetch(mirror), std::vector<repo::RefMove>{}) << "asking for a tip hides no event, and our branches are none";
+  EXPECT_EQ(Fetch(mirror), std::vector<repo::RefMove>{})
+      << "asking for a tip hides no event, and our branches are none";
 
   // Ours from another machine: by committer and trailer.
-  origin.Git({"-c", "user.name=bot", "-c", "user.email=bot@example.org", "commit", "-q", "--amend", "--no-edit", "--reset-author"});
+  origin.Git({"-c", "user.name=bot", "-c", "user.email=bot@example.org", "commit", "-q", "--amend", "--no-edit",
+              "--reset-author"});
   PushUp("theirs:refs/heads/warpwright/a");
   EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kForeign);
-  EXPECT_EQ(repo::Mirror::Open(folder.path() / "mirror.git", Address(), {"bot", "bot@example.org"})->RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kOurs);
+  EXPECT_EQ(repo::Mirror::Open(folder.path() / "mirror.git", Address(), {"bot", "bot@example.org"})
+                ->RemoteTip("warpwright/a")
+                ->owner,
+            repo::Mirror::Owner::kOurs);
 }
 
 TEST_P(RemoteTest, OutsideOurFolderOnlyFastForwardsAndNeverTheMainBranch) {
   repo::Mirror mirror = Open();
   Fetch(mirror);
   const auto commit = [&](const std::string& parent, const char* content) {
-    return mirror.repository().CommitFiles({"warpwright-history", parent, {{"night", content}}, "Night\n\nOptimized-by: warpwright\n", {}}, "warpwright-history")->commit;
+    return mirror.repository()
+        .CommitFiles({"warpwright-history", parent, {{"night", content}}, "Night\n\nOptimized-by: warpwright\n", {}},
+                     "warpwright-history")
+        ->commit;
   };
   const std::string one = commit("", "1"), two = commit(one, "2");
   EXPECT_TRUE(mirror.Push("warpwright-history", one, "")->done);
@@ -226,7 +242,8 @@ TEST_P(RemoteTest, AShallowRemoteIsRefusedWithItsRemedy) {
   origin.Write("src/a.cu", "one\n2\n");
   origin.Commit("second");
   PushUp("main");
-  origin.Git({"clone", "-q", "--bare", "--depth", "1", "file://" + bare().string(), (folder.path() / "cut.git").string()});
+  origin.Git(
+      {"clone", "-q", "--bare", "--depth", "1", "file://" + bare().string(), (folder.path() / "cut.git").string()});
   fs::rename(bare(), folder.path() / "whole.git");
   fs::rename(folder.path() / "cut.git", bare());
   repo::Mirror mirror = Open();
@@ -291,7 +308,9 @@ TEST_P(MirrorTest, ABrokenMirrorIsKeptAsideAndMadeAnew) {
 
 // Killed at any moment, the next one goes on.
 TEST_P(MirrorTest, KilledWhileItIsMadeAndFetched) {
-  for (int i = 0; i < 300; ++i) origin.Write("folder" + std::to_string(i % 20) + "/f" + std::to_string(i), std::string(2000, static_cast<char>('a' + i % 26)) + std::to_string(i));
+  for (int i = 0; i < 300; ++i)
+    origin.Write("folder" + std::to_string(i % 20) + "/f" + std::to_string(i),
+                 std::string(2000, static_cast<char>('a' + i % 26)) + std::to_string(i));
   const std::string second = origin.Commit("many");
   PushUp("main");
   int finished = 0;
@@ -307,7 +326,8 @@ TEST_P(MirrorTest, KilledWhileItIsMadeAndFetched) {
     ::kill(child, SIGKILL);
     int status = 0;
     ::waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << "round " << round << ": a repetition fails on what a kill left";
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0)
+        << "round " << round << ": a repetition fails on what a kill left";
     finished += WIFEXITED(status) ? 1 : 0;
     if (round % 8 != 7) continue;
     auto mirror = repo::Mirror::Open(path, Address());
@@ -332,7 +352,8 @@ TEST_P(MirrorTest, PacksAreJoinedAndNothingThatMattersIsLost) {
   }
   const auto packs = [&] {
     size_t count = 0;
-    for (const auto& entry : fs::directory_iterator(folder.path() / "mirror.git/objects/pack")) count += entry.path().extension() == ".pack" ? 1 : 0;
+    for (const auto& entry : fs::directory_iterator(folder.path() / "mirror.git/objects/pack"))
+      count += entry.path().extension() == ".pack" ? 1 : 0;
     return count;
   };
   EXPECT_EQ(packs(), 4u);
@@ -393,7 +414,9 @@ TEST_P(HttpTest, WrongAndMissingTokensAreSaidWithoutRepeatingThem) {
   const auto missing = repo::ListRefs(address);
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().remedy.find("github"), std::string::npos);
-  address.credential.token = []() -> Result<std::string> { return Fail(ErrorCode::kTimeout, "the forge did not answer"); };
+  address.credential.token = []() -> Result<std::string> {
+    return Fail(ErrorCode::kTimeout, "the forge did not answer");
+  };
   EXPECT_EQ(repo::ListRefs(address).error().code, ErrorCode::kTimeout) << "the provider's own error";
 }
 
@@ -412,7 +435,8 @@ TEST_P(HttpTest, APushThatLosesARaceChangesNothing) {
   Fetch(mirror);
   const std::string ours = Ours(mirror, first, "faster\n");
   server->OnRequest([&](const std::string& path, const std::string& body) {
-    if (path.ends_with("git-receive-pack") && body.find("refs/heads/") != std::string::npos) GitAt(bare(), {"update-ref", "refs/heads/warpwright/a", first});
+    if (path.ends_with("git-receive-pack") && body.find("refs/heads/") != std::string::npos)
+      GitAt(bare(), {"update-ref", "refs/heads/warpwright/a", first});
   });
   const auto pushed = mirror.Push("warpwright/a", ours, "");
   ASSERT_TRUE(pushed) << pushed.error().Format();
@@ -434,7 +458,8 @@ TEST_P(SshTest, KeysAgentsAndKnownHostsAreTheProgramsOwn) {
   ASSERT_TRUE(repo::ListRefs(address));
   EXPECT_NE(Noted("environment").find("SSH_AUTH_SOCK=/run/agent"), std::string::npos);
   EXPECT_EQ(Noted("environment").find("ghs_secret"), std::string::npos);
-  for (const char* part : {"BatchMode=yes", "StrictHostKeyChecking=yes", "ServerAliveInterval"}) EXPECT_NE(Noted("arguments").find(part), std::string::npos) << part;
+  for (const char* part : {"BatchMode=yes", "StrictHostKeyChecking=yes", "ServerAliveInterval"})
+    EXPECT_NE(Noted("arguments").find(part), std::string::npos) << part;
   address.credential.ssh_key = "/keys/id";
   address.credential.ssh_known_hosts = "/keys/known hosts";
   ASSERT_TRUE(repo::ListRefs(address));
@@ -461,7 +486,8 @@ TEST_P(SshTest, AConnectionThatClosesIsAnErrorAndNoSignal) {
   address.url = "ssh://git@closing.example" + bare().string();
   auto mirror = repo::Mirror::Open(folder.path() / "mirror.git", address);
   ASSERT_TRUE(mirror) << mirror.error().Format();
-  const auto before = ::signal(SIGPIPE, SIG_DFL);  // the test's HTTP server ignores it for the whole process; a command of ours does not
+  const auto before = ::signal(
+      SIGPIPE, SIG_DFL);  // the test's HTTP server ignores it for the whole process; a command of ours does not
   const auto moves = mirror->Fetch();
   ::signal(SIGPIPE, before);
   EXPECT_FALSE(moves);
@@ -486,7 +512,9 @@ TEST(RemoteUrl, AddressesAreTakenApart) {
   }
   EXPECT_EQ(repo::LocalPath("file:///srv/a%20b"), "/srv/a b");
   EXPECT_EQ(repo::LocalPath("https://github.com/acme/kernels"), "");
-  for (const char* bad : {"", "ssh://-oProxyCommand=x/y", "ext::sh -c id", "https://user:secret@github.com/x", "-x@host:y", "git@-host:x"}) EXPECT_FALSE(repo::ParseRemoteUrl(bad)) << bad;
+  for (const char* bad : {"", "ssh://-oProxyCommand=x/y", "ext::sh -c id", "https://user:secret@github.com/x",
+                          "-x@host:y", "git@-host:x"})
+    EXPECT_FALSE(repo::ParseRemoteUrl(bad)) << bad;
 }
 
 TEST(SshArguments, QuoteThePathAndEndTheOptions) {

@@ -47,7 +47,8 @@ TEST_F(RepositoryTest, UnknownRevisionIsAUsageError) {
 
 TEST_F(RepositoryTest, ExportWritesOnlyWhatIsWanted) {
   const auto folder = std::move(*base::TemporaryDirectory::Create("ww-export"));
-  ASSERT_TRUE(Open().Export(first, [](std::string_view path) { return path.ends_with(".cu"); }, folder.path() / "tree"));
+  ASSERT_TRUE(
+      Open().Export(first, [](std::string_view path) { return path.ends_with(".cu"); }, folder.path() / "tree"));
   EXPECT_EQ(*base::ReadFile(folder.path() / "tree/src/a.cu"), "one\ntwo\nthree\n");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "tree/README"));
 }
@@ -88,7 +89,8 @@ TEST_F(RepositoryTest, FilesSaysIdsAndKindsAndExportLeavesOutWhatItCannotRead) {
   const auto folder = std::move(*base::TemporaryDirectory::Create("ww-export"));
   ASSERT_TRUE(repository.Export(third, Everything, folder.path() / "tree"));
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "tree/src/copy.cu"));
-  for (const char* absent : {"src/link.cu", "src/big.cu", "vendor"}) EXPECT_FALSE(std::filesystem::exists(folder.path() / "tree" / absent)) << absent;
+  for (const char* absent : {"src/link.cu", "src/big.cu", "vendor"})
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "tree" / absent)) << absent;
 }
 
 TEST_F(RepositoryTest, TouchedPathsHasBothNamesOfARenamedFile) {
@@ -110,7 +112,9 @@ TEST_F(RepositoryTest, ShallowIsSaidWhereARevisionIsMissing) {
 class CommitFilesTest : public RepositoryTest {
  protected:
   Result<repo::PublishedBranch> Commit(const std::string& parent, std::map<std::string, std::string> files) {
-    return Open().CommitFiles({"warpwright-history", parent, std::move(files), "Night\n\nOptimized-by: warpwright\n", {}}, "warpwright-history");
+    return Open().CommitFiles(
+        {"warpwright-history", parent, std::move(files), "Night\n\nOptimized-by: warpwright\n", {}},
+        "warpwright-history");
   }
 };
 
@@ -137,7 +141,8 @@ TEST_F(CommitFilesTest, OrphanThenFollowUpThenNothing) {
 TEST_F(CommitFilesTest, OurLostTipIsReplacedAndAForeignOneIsNot) {
   const auto base = Commit("", {{"a", "1"}});
   const auto lost = Commit(base->commit, {{"a", "ours"}});
-  const auto pushed = temp.Git({"commit-tree", base->commit + "^{tree}", "-p", base->commit, "-m", "of another machine"});
+  const auto pushed =
+      temp.Git({"commit-tree", base->commit + "^{tree}", "-p", base->commit, "-m", "of another machine"});
   const auto again = Commit(pushed.substr(0, 40), {{"a", "ours"}});
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(temp.Git({"rev-parse", "warpwright-history~1"}), pushed);
@@ -203,7 +208,8 @@ TEST_F(RepositoryTest, ForeignTipsCheckedOutBranchesAndOtherNamesAreRefused) {
 TEST(Signature, IsParsedStrictly) {
   EXPECT_EQ(repo::Signature::Parse("A B <a@b.c>")->name, "A B");
   EXPECT_EQ(repo::Signature::Parse("A B <a@b.c>")->email, "a@b.c");
-  for (const char* bad : {"", "A", "<a@b>", "A <>", "A <a@b> x", "A\nB <a@b>"}) EXPECT_FALSE(repo::Signature::Parse(bad)) << bad;
+  for (const char* bad : {"", "A", "<a@b>", "A <>", "A <a@b> x", "A\nB <a@b>"})
+    EXPECT_FALSE(repo::Signature::Parse(bad)) << bad;
 }
 
 TEST(Repository, NoRepositoryIsSaidWithARemedy) {

@@ -41,10 +41,12 @@ class SshdTest : public testing::Test {
     if (::getuid() == 0) fs::create_directories("/run/sshd");  // sshd's own demand
     for (const char* key : {"host", "user", "stranger"}) Keygen(key);
     Write("authorized", *base::ReadFile(folder.path() / "user.pub"));
-    Write("config", "HostKey " + Path("host") + "\nAuthorizedKeysFile " + Path("authorized") + "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\nPermitRootLogin yes\n");
+    Write("config", "HostKey " + Path("host") + "\nAuthorizedKeysFile " + Path("authorized") +
+                        "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\nPermitRootLogin yes\n");
     port = FreePort();
     base::Command command;
-    command.argv = {"/usr/sbin/sshd", "-D", "-e", "-f", Path("config"), "-p", std::to_string(port), "-o", "ListenAddress=127.0.0.1"};
+    command.argv = {"/usr/sbin/sshd",         "-D", "-e", "-f", Path("config"), "-p", std::to_string(port), "-o",
+                    "ListenAddress=127.0.0.1"};
     command.env = base::MinimalEnvironment();
     auto child = base::Child::Start(command, folder.path() / "sshd.log");
     ASSERT_TRUE(child);
@@ -61,7 +63,9 @@ class SshdTest : public testing::Test {
     first = repository.Commit("first");
   }
   std::string Path(const char* name) const { return (folder.path() / name).string(); }
-  void Write(const char* name, const std::string& text) { ASSERT_TRUE(base::WriteFileAtomically(folder.path() / name, text)); }
+  void Write(const char* name, const std::string& text) {
+    ASSERT_TRUE(base::WriteFileAtomically(folder.path() / name, text));
+  }
   void Keygen(const char* name) {
     base::Command command;
     command.argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", Path(name)};
@@ -88,7 +92,8 @@ TEST_F(SshdTest, FetchesAndPushesWithItsKeyFromAKnownHostOnly) {
   const auto moves = mirror->Fetch();
   ASSERT_TRUE(moves) << moves.error().Format();
   EXPECT_EQ(*moves, (std::vector<repo::RefMove>{{"refs/heads/main", "", first, false}}));
-  const auto made = mirror->repository().Publish({"warpwright/a", first, "a.cu", "2\n", "Faster\n\nOptimized-by: warpwright\n", {}});
+  const auto made =
+      mirror->repository().Publish({"warpwright/a", first, "a.cu", "2\n", "Faster\n\nOptimized-by: warpwright\n", {}});
   ASSERT_TRUE(made);
   const auto pushed = mirror->Push("warpwright/a", made->commit, "");
   ASSERT_TRUE(pushed) << pushed.error().Format();

@@ -21,8 +21,14 @@ class TlsEnvironment : public testing::Environment {
   void SetUp() override {
     for (const std::string name : {"trusted", "stranger"}) {
       base::Command command;
-      command.argv = {"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,DNS:127.0.0.1",
-                      "-keyout", In((name + ".key").c_str()).string(), "-out", In((name + ".pem").c_str()).string()};
+      command.argv = {"openssl",  "req",
+                      "-x509",    "-newkey",
+                      "rsa:2048", "-nodes",
+                      "-days",    "2",
+                      "-subj",    "/CN=127.0.0.1",
+                      "-addext",  "subjectAltName=IP:127.0.0.1,DNS:127.0.0.1",
+                      "-keyout",  In((name + ".key").c_str()).string(),
+                      "-out",     In((name + ".pem").c_str()).string()};
       command.env = base::MinimalEnvironment();
       const auto done = base::Run(command);
       ASSERT_TRUE(done && done->exit_code == 0) << (done ? done->err : done.error().Format());

@@ -1,5 +1,5 @@
-#include "base/utf8.h"
 #include "report/dashboard.h"
+#include "base/utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,8 @@ TEST(Dashboard, WaitingWorkIsVisible) {
 TEST(Dashboard, StaysSmallAndInactive) {
   report::DashboardInput in = SampleDashboard();
   for (int i = 0; i < 500; ++i) {
-    for (auto* jobs : {&in.running, &in.queued, &in.waiting, &in.failed, &in.unchanged}) jobs->push_back(Job("k" + std::to_string(i), std::string(500, '@')));
+    for (auto* jobs : {&in.running, &in.queued, &in.waiting, &in.failed, &in.unchanged})
+      jobs->push_back(Job("k" + std::to_string(i), std::string(500, '@')));
     in.ignored.push_back(std::string(300, '`'));
   }
   in.last_error = "<b>@octocat</b>";
@@ -76,7 +77,9 @@ TEST(Dashboard, StaysSmallAndInactive) {
   EXPECT_EQ(body.find("<b>"), std::string::npos);
 }
 
-report::KernelSummary Improved() { return {MeasuredLayerNorm(), MeasuredProvenance(), "https://github.com/example/kernels/pull/7", "created"}; }
+report::KernelSummary Improved() {
+  return {MeasuredLayerNorm(), MeasuredProvenance(), "https://github.com/example/kernels/pull/7", "created"};
+}
 report::KernelSummary Unchanged(const std::string& name) {
   report::KernelSummary kernel{MeasuredLayerNorm(), {}, "", ""};
   kernel.explanation.kernel = name;
@@ -101,9 +104,11 @@ TEST(JobSummary, StaysUnderTheLimit) {
 }
 
 TEST(WorkflowCommands, AreEscaped) {
-  EXPECT_EQ(report::WorkflowCommand("warning", "a,b:c.cu", 3, "50% off, now: x", "one\ntwo\r100%"), "::warning file=a%2Cb%3Ac.cu,line=3,title=50%25 off%2C now%3A x::one%0Atwo 100%25\n");
+  EXPECT_EQ(report::WorkflowCommand("warning", "a,b:c.cu", 3, "50% off, now: x", "one\ntwo\r100%"),
+            "::warning file=a%2Cb%3Ac.cu,line=3,title=50%25 off%2C now%3A x::one%0Atwo 100%25\n");
   EXPECT_EQ(report::WorkflowCommand("failure", "a.cu", 0, "t", "m"), "::error file=a.cu,line=1,title=t::m\n");
-  EXPECT_EQ(report::WorkflowCommand("::set-env", "a.cu", 1, "t", "x\n::set-env name=A::b"), "::notice file=a.cu,line=1,title=t::x%0A::set-env name=A::b\n");
+  EXPECT_EQ(report::WorkflowCommand("::set-env", "a.cu", 1, "t", "x\n::set-env name=A::b"),
+            "::notice file=a.cu,line=1,title=t::x%0A::set-env name=A::b\n");
 }
 
 TEST(WorkflowCommands, AtMostTenOfAKindAndTheLastSaysSo) {

@@ -18,14 +18,29 @@ class Escapes : public testing::TestWithParam<EscapeRow> {};
 TEST_P(Escapes, LeaveNothingActive) { EXPECT_EQ(report::EscapeMarkdown(GetParam().text), GetParam().markdown); }
 INSTANTIATE_TEST_SUITE_P(
     All, Escapes,
-    testing::Values(EscapeRow{"plain text.", "plain text."}, EscapeRow{"<img src=x>", "&lt;img src=x&gt;"}, EscapeRow{"[a](javascript:x)", "\\[a\\](javascript:x)"},
-                    EscapeRow{"@octocat fixes #1", "@&#8203;octocat fixes \\#&#8203;1"}, EscapeRow{"closes GH-7 and gh-8", "closes GH-&#8203;7 and gh-&#8203;8"},
-                    EscapeRow{"owner/repo#1", "owner/repo\\#&#8203;1"}, EscapeRow{"resolves https://github.com/o/r/issues/1", "resolves https:&#8203;//github.com/o/r/issues/1"},
-                    EscapeRow{"WWW.example.org", "WWW&#8203;.example.org"}, EscapeRow{"/close", "&#8203;/close"}, EscapeRow{"  /close", "&#8203;/close"}, EscapeRow{"a|b\nc", "a\\|b c"},
-                    EscapeRow{"`code`", "\\`code\\`"}, EscapeRow{"![x](y)", "\\!\\[x\\](y)"}, EscapeRow{"- item", "\\- item"}, EscapeRow{"1. item", "1\\. item"}, EscapeRow{"12) item", "12\\) item"},
-                    EscapeRow{"1.64x", "1.64x"}, EscapeRow{"1.", "1\\."}, EscapeRow{"    code", "code"}, EscapeRow{"===", "\\==="}, EscapeRow{"$x$", "\\$x\\$"}, EscapeRow{"a\x1b[31mb", "a \\[31mb"},
-                    EscapeRow{"a\xE2\x80\xAE" "b", "a\xEF\xBF\xBD" "b"}, EscapeRow{"a\xE2\x80\x8B" "b", "a\xEF\xBF\xBD" "b"}, EscapeRow{"\xff\xc0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
-                    EscapeRow{"a\xF3\xA0\x81\x81", "a\xEF\xBF\xBD"}, EscapeRow{"µs → Ж 漢", "µs → Ж 漢"}, EscapeRow{"", ""}));
+    testing::Values(
+        EscapeRow{"plain text.", "plain text."}, EscapeRow{"<img src=x>", "&lt;img src=x&gt;"},
+        EscapeRow{"[a](javascript:x)", "\\[a\\](javascript:x)"},
+        EscapeRow{"@octocat fixes #1", "@&#8203;octocat fixes \\#&#8203;1"},
+        EscapeRow{"closes GH-7 and gh-8", "closes GH-&#8203;7 and gh-&#8203;8"},
+        EscapeRow{"owner/repo#1", "owner/repo\\#&#8203;1"},
+        EscapeRow{"resolves https://github.com/o/r/issues/1", "resolves https:&#8203;//github.com/o/r/issues/1"},
+        EscapeRow{"WWW.example.org", "WWW&#8203;.example.org"}, EscapeRow{"/close", "&#8203;/close"},
+        EscapeRow{"  /close", "&#8203;/close"}, EscapeRow{"a|b\nc", "a\\|b c"}, EscapeRow{"`code`", "\\`code\\`"},
+        EscapeRow{"![x](y)", "\\!\\[x\\](y)"}, EscapeRow{"- item", "\\- item"}, EscapeRow{"1. item", "1\\. item"},
+        EscapeRow{"12) item", "12\\) item"}, EscapeRow{"1.64x", "1.64x"}, EscapeRow{"1.", "1\\."},
+        EscapeRow{"    code", "code"}, EscapeRow{"===", "\\==="}, EscapeRow{"$x$", "\\$x\\$"},
+        EscapeRow{"a\x1b[31mb", "a \\[31mb"},
+        EscapeRow{"a\xE2\x80\xAE"
+                  "b",
+                  "a\xEF\xBF\xBD"
+                  "b"},
+        EscapeRow{"a\xE2\x80\x8B"
+                  "b",
+                  "a\xEF\xBF\xBD"
+                  "b"},
+        EscapeRow{"\xff\xc0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+        EscapeRow{"a\xF3\xA0\x81\x81", "a\xEF\xBF\xBD"}, EscapeRow{"µs → Ж 漢", "µs → Ж 漢"}, EscapeRow{"", ""}));
 
 TEST(Escaping, FencesAreLongerThanAnyRunInside) {
   EXPECT_EQ(report::CodeBlock("a ``` b\n````\n", "c"), "`````c\na ``` b\n````\n`````\n");
@@ -39,7 +54,8 @@ TEST(Escaping, CutsAtCharacterBorders) { EXPECT_EQ(report::EscapeMarkdown("aaä"
 
 TEST(Escaping, OnlyPlainAddressesAreLinks) {
   EXPECT_EQ(report::SafeUrl("https://github.com/o/r/pull/1?x=1#y"), "https://github.com/o/r/pull/1?x=1#y");
-  for (const char* url : {"javascript:x", "https://a.b/>x", "https://a.b/ x", "https://a.b/)\n", "ftp://a", ""}) EXPECT_EQ(report::SafeUrl(url), "") << url;
+  for (const char* url : {"javascript:x", "https://a.b/>x", "https://a.b/ x", "https://a.b/)\n", "ftp://a", ""})
+    EXPECT_EQ(report::SafeUrl(url), "") << url;
 }
 
 TEST(Escaping, MermaidLabelsHoldPlainCharactersOnly) {
@@ -51,13 +67,83 @@ TEST(Escaping, MermaidLabelsHoldPlainCharactersOnly) {
 }
 
 // What would be active where it got through: GitHub's renderer shows it as the text that it is.
-const char* const kHostile[] = {
-    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "</details><h1>x</h1>", "![a](http://evil/x.png)", "[click](javascript:alert(1))", "<https://evil.example>",
-    "https://evil.example/a", "http://evil.example", "www.evil.example", "ftp://evil.example", "someone@evil.example", "mailto:someone@evil.example", "xmpp:a@b.c", "@octocat", "@org/team", "#1", "GH-1",
-    "o/r#1", "closes #1", "Fixes: o/r#12", "```\nfence", "~~~\nfence", "`code`", "``a``", "**bold** _it_ ~~no~~", "# heading", "> quote", "- list", "* list", "+ list", "1. list", "1) list", "---", "***",
-    "===", "| a | b |", "a | b", "[^1]: note", "[a]: http://evil", "[x] task", "- [x] task", "<!-- comment", "--><b>", "&lt;b&gt;", "&#64;octocat", "\\@octocat", "\\\\`", "\\", "`", "``", "a\\|b",
-    "$math$", "/close", "/assign @me", "line\n\n# two", "line\r\n/close", "tab\tcode", "     indented", "a\x01\x02\x1b[0m", "\xE2\x80\xAE" "evil", "\xEF\xBB\xBF#1", "\xE2\x80\xA8- x", "\xff\xfe", ":smile:",
-    "<details open>", "<a href='x'>y</a>", "autolink:<x@y.z>", "foo_bar_baz", "5 * 3 * 2", "![](x)", "[[wiki]]", "{{ x }}", "\\<b\\>", "a  \nb", "<?php ?>", "<![CDATA[x]]>"};
+const char* const kHostile[] = {"<script>alert(1)</script>",
+                                "<img src=x onerror=alert(1)>",
+                                "</details><h1>x</h1>",
+                                "![a](http://evil/x.png)",
+                                "[click](javascript:alert(1))",
+                                "<https://evil.example>",
+                                "https://evil.example/a",
+                                "http://evil.example",
+                                "www.evil.example",
+                                "ftp://evil.example",
+                                "someone@evil.example",
+                                "mailto:someone@evil.example",
+                                "xmpp:a@b.c",
+                                "@octocat",
+                                "@org/team",
+                                "#1",
+                                "GH-1",
+                                "o/r#1",
+                                "closes #1",
+                                "Fixes: o/r#12",
+                                "```\nfence",
+                                "~~~\nfence",
+                                "`code`",
+                                "``a``",
+                                "**bold** _it_ ~~no~~",
+                                "# heading",
+                                "> quote",
+                                "- list",
+                                "* list",
+                                "+ list",
+                                "1. list",
+                                "1) list",
+                                "---",
+                                "***",
+                                "===",
+                                "| a | b |",
+                                "a | b",
+                                "[^1]: note",
+                                "[a]: http://evil",
+                                "[x] task",
+                                "- [x] task",
+                                "<!-- comment",
+                                "--><b>",
+                                "&lt;b&gt;",
+                                "&#64;octocat",
+                                "\\@octocat",
+                                "\\\\`",
+                                "\\",
+                                "`",
+                                "``",
+                                "a\\|b",
+                                "$math$",
+                                "/close",
+                                "/assign @me",
+                                "line\n\n# two",
+                                "line\r\n/close",
+                                "tab\tcode",
+                                "     indented",
+                                "a\x01\x02\x1b[0m",
+                                "\xE2\x80\xAE"
+                                "evil",
+                                "\xEF\xBB\xBF#1",
+                                "\xE2\x80\xA8- x",
+                                "\xff\xfe",
+                                ":smile:",
+                                "<details open>",
+                                "<a href='x'>y</a>",
+                                "autolink:<x@y.z>",
+                                "foo_bar_baz",
+                                "5 * 3 * 2",
+                                "![](x)",
+                                "[[wiki]]",
+                                "{{ x }}",
+                                "\\<b\\>",
+                                "a  \nb",
+                                "<?php ?>",
+                                "<![CDATA[x]]>"};
 
 std::string Rendered(const std::string& markdown) {
   base::Command command;
@@ -71,14 +157,18 @@ std::string Rendered(const std::string& markdown) {
 // HTML's own escapes, and the zero-width spaces that break words.
 std::string TextOf(std::string html) {
   html = std::regex_replace(html, std::regex("\xE2\x80\x8B"), "");
-  for (const auto& [from, to] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}}) html = std::regex_replace(html, std::regex(from), to);
+  for (const auto& [from, to] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}})
+    html = std::regex_replace(html, std::regex(from), to);
   return html;
 }
 
 TEST(Escaping, WhatGitHubsRendererMakesOfIt) {
   if (Rendered("x") != "<p>x</p>\n") GTEST_SKIP() << "cmark-gfm is not installed";
   std::string document;
-  for (const char* text : kHostile) document += "- " + report::EscapeMarkdown(text) + "\n\n<hr>\n\n| h |\n|---|\n| " + report::EscapeMarkdown(text) + " |\n\n<hr>\n\n" + report::EscapeMarkdown(text) + "\n\n<hr>\n\n" + report::CodeSpan(text) + "\n\n<hr>\n\n";
+  for (const char* text : kHostile)
+    document += "- " + report::EscapeMarkdown(text) + "\n\n<hr>\n\n| h |\n|---|\n| " + report::EscapeMarkdown(text) +
+                " |\n\n<hr>\n\n" + report::EscapeMarkdown(text) + "\n\n<hr>\n\n" + report::CodeSpan(text) +
+                "\n\n<hr>\n\n";
   const std::string html = Rendered(document);
   size_t at = 0;
   const auto next = [&] {
@@ -91,7 +181,10 @@ TEST(Escaping, WhatGitHubsRendererMakesOfIt) {
   const std::regex links("@[A-Za-z0-9]|#[0-9]|[Gg][Hh]-[0-9]|://|[Ww][Ww][Ww]\\.");
   for (const char* text : kHostile) {
     std::string clean = base::CleanText(text, 500);
-    clean = clean.find_first_not_of(' ') == std::string::npos ? "" : clean.substr(clean.find_first_not_of(' '), clean.find_last_not_of(' ') - clean.find_first_not_of(' ') + 1);
+    clean = clean.find_first_not_of(' ') == std::string::npos
+                ? ""
+                : clean.substr(clean.find_first_not_of(' '),
+                               clean.find_last_not_of(' ') - clean.find_first_not_of(' ') + 1);
     const std::string item = next(), cell = next(), paragraph = next(), span = next();
     EXPECT_EQ(TextOf(item), "<ul>\n<li>" + clean + "</li>\n</ul>\n") << text;
     EXPECT_NE(TextOf(cell).find("<td>" + clean + "</td>\n</tr>\n</tbody>"), std::string::npos) << text << cell;

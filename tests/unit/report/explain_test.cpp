@@ -89,24 +89,31 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
   e.cases.resize(2);
   e.cases[0].name = "a: b";
   e.cases[1].name = "a";
-  report::SortNotes({"agreement: a: b: out is bit-identical", "agreement: a: out is off by at most 1.5e-07 where 3e-07 is allowed (1 of 2 elements differ)", "agreement: gone: out is bit-identical",
-             "review: case a is 15.0 times as fast, which is rare for the same work", "precision: approximate ex2 at line 3", "odd-shape: not tested with N=1: the original faults",
-             "timing: 1.6x in a first process", "counters: none: ask root", "counters: none: ask root"},
-            e);
+  report::SortNotes(
+      {"agreement: a: b: out is bit-identical",
+       "agreement: a: out is off by at most 1.5e-07 where 3e-07 is allowed (1 of 2 elements differ)",
+       "agreement: gone: out is bit-identical", "review: case a is 15.0 times as fast, which is rare for the same work",
+       "precision: approximate ex2 at line 3", "odd-shape: not tested with N=1: the original faults",
+       "timing: 1.6x in a first process", "counters: none: ask root", "counters: none: ask root"},
+      e);
   ASSERT_EQ(e.cases[0].errors.size(), 1u);
   EXPECT_TRUE(e.cases[0].errors[0].identical);
   ASSERT_EQ(e.cases[1].errors.size(), 1u);
   EXPECT_EQ(e.cases[1].errors[0].error, 1.5e-7);
   EXPECT_EQ(e.cases[1].errors[0].allowed, 3e-7);
-  EXPECT_EQ(e.review, (std::vector<std::string>{"case a is 15.0 times as fast, which is rare for the same work", "precision: approximate ex2 at line 3"}));
+  EXPECT_EQ(e.review, (std::vector<std::string>{"case a is 15.0 times as fast, which is rare for the same work",
+                                                "precision: approximate ex2 at line 3"}));
   EXPECT_EQ(e.not_tested, (std::vector<std::string>{"odd-shape with N=1: the original faults"}));
   EXPECT_EQ(e.timing_notes, (std::vector<std::string>{"1.6x in a first process"}));
   EXPECT_EQ(e.counter_notes, (std::vector<std::string>{"none: ask root"}));
 }
 
 TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
-  const auto rows = report::CheckTable({"comparison", "a-new-one"}, true, {"special-values: not tested with x: it faults"});
-  const auto find = [&](const std::string& name) { return *std::find_if(rows.begin(), rows.end(), [&](const report::CheckRow& row) { return row.name == name; }); };
+  const auto rows =
+      report::CheckTable({"comparison", "a-new-one"}, true, {"special-values: not tested with x: it faults"});
+  const auto find = [&](const std::string& name) {
+    return *std::find_if(rows.begin(), rows.end(), [&](const report::CheckRow& row) { return row.name == name; });
+  };
   EXPECT_TRUE(find("comparison").ran);
   EXPECT_TRUE(find("a-new-one").ran);
   EXPECT_EQ(find("timed-output").why_not, "needs a GPU");
@@ -117,7 +124,8 @@ TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
 // Every check that the judge can report is known here: else a reader would not be told what it means.
 TEST(ReviewNotes, KnowsTheJudgesChecks) {
   const std::string judge = *base::ReadFile(std::string(WW_SOURCE_DIR) + "/daemon/judge/judge.h");
-  for (const auto& row : report::CheckTable({}, false, {})) EXPECT_NE(judge.find(row.name), std::string::npos) << row.name;
+  for (const auto& row : report::CheckTable({}, false, {}))
+    EXPECT_NE(judge.find(row.name), std::string::npos) << row.name;
 }
 
 }  // namespace

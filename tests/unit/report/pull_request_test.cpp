@@ -1,5 +1,5 @@
-#include "base/utf8.h"
 #include "report/pull_request.h"
+#include "base/utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -29,8 +29,11 @@ TEST(PullRequest, BodiesAreGolden) {
 }
 
 TEST(PullRequest, TitlesSayGainDeviceAndTimes) {
-  EXPECT_EQ(report::RenderPullRequest(MeasuredLayerNorm(), {}).title, "perf(layernorm): 1.64x faster on H200 (100 us to 61.1 us)");
-  EXPECT_EQ(report::RenderPullRequest(ModelledSoftmax(), {}).title.rfind("perf(softmax): 97.6x faster, modelled, on H200", 0), 0u);
+  EXPECT_EQ(report::RenderPullRequest(MeasuredLayerNorm(), {}).title,
+            "perf(layernorm): 1.64x faster on H200 (100 us to 61.1 us)");
+  EXPECT_EQ(
+      report::RenderPullRequest(ModelledSoftmax(), {}).title.rfind("perf(softmax): 97.6x faster, modelled, on H200", 0),
+      0u);
   report::Explanation e = MeasuredLayerNorm();
   e.kernel = "fixes #12 [skip ci] @octocat " + std::string(200, 'k');
   const std::string title = report::RenderPullRequest(e, {}).title;
@@ -40,18 +43,21 @@ TEST(PullRequest, TitlesSayGainDeviceAndTimes) {
 
 // A modelled gain is said to be one by title, sentence, note, tables and charts, and opens a draft.
 TEST(PullRequest, ModelledGainsAreDraftsAndSaySo) {
-  const report::PullRequestText modelled = report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()), measured = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance());
+  const report::PullRequestText modelled = report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()),
+                                measured = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance());
   EXPECT_TRUE(modelled.draft);
   EXPECT_FALSE(measured.draft);
   EXPECT_NE(modelled.title.find("modelled"), std::string::npos);
-  for (const char* place : {"faster**, modelled on H200 (simulated)", "no GPU ran this kernel", "speedup, modelled", "counter (simulated)", "modelled gain, times", "gain, modelled", "none: modelled"})
+  for (const char* place : {"faster**, modelled on H200 (simulated)", "no GPU ran this kernel", "speedup, modelled",
+                            "counter (simulated)", "modelled gain, times", "gain, modelled", "none: modelled"})
     EXPECT_NE(modelled.body.find(place), std::string::npos) << place;
   EXPECT_EQ(measured.body.find("modelled"), std::string::npos);
 }
 
 TEST(PullRequest, SlowerAndUnchangedRowsStay) {
   const std::string body = Spaces(report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body);
-  EXPECT_NE(body.find("| single row | 4.21 µs | 4.38 µs | **0.96x (0.95 to 0.98), slower** | bit-identical |"), std::string::npos);
+  EXPECT_NE(body.find("| single row | 4.21 µs | 4.38 µs | **0.96x (0.95 to 0.98), slower** | bit-identical |"),
+            std::string::npos);
   EXPECT_NE(body.find("1.01x (0.99 to 1.03), same | – |"), std::string::npos);
   EXPECT_NE(body.find("2.4e-07 / 9.5e-07"), std::string::npos);
   // Where there are too many rows, the slower ones are not among those that go.
@@ -64,8 +70,9 @@ TEST(PullRequest, SlowerAndUnchangedRowsStay) {
 
 TEST(PullRequest, SaysWhatToLookAt) {
   const std::string body = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
-  for (const char* part : {"**Lines** 4–36, 38–93, 98–99 of `src/layernorm.cu`", "Not bit-identical", "Relaxed by the manifest", "From now on", "The judge asks to look at", "chips other than H200",
-                           "Not tested**: special-values"})
+  for (const char* part :
+       {"**Lines** 4–36, 38–93, 98–99 of `src/layernorm.cu`", "Not bit-identical", "Relaxed by the manifest",
+        "From now on", "The judge asks to look at", "chips other than H200", "Not tested**: special-values"})
     EXPECT_NE(body.find(part), std::string::npos) << part;
   const std::string modelled = report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()).body;
   EXPECT_NE(modelled.find("and no real GPU"), std::string::npos);
@@ -112,7 +119,9 @@ TEST(BodyState, IsReadBack) {
 
 TEST(BodyState, TicksAreSeenWhereTheyCount) {
   const std::string body = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
-  const auto with = [&](const std::string& from, const std::string& to) { return std::regex_replace(body, std::regex(from), to); };
+  const auto with = [&](const std::string& from, const std::string& to) {
+    return std::regex_replace(body, std::regex(from), to);
+  };
   const auto retry = report::ParseBody(with("- \\[ \\] <!-- warpwright:retry", "- [x] <!-- warpwright:retry"));
   EXPECT_TRUE(retry->retry && !retry->ignore);
   const auto ignore = report::ParseBody(with("- \\[ \\] <!-- warpwright:ignore", "* [X] <!-- warpwright:ignore"));
@@ -125,8 +134,9 @@ TEST(BodyState, TicksAreSeenWhereTheyCount) {
 }
 
 TEST(BodyState, OtherBodiesAreNotOurs) {
-  for (const char* body : {"", "hello", "<!-- warpwright:v1", "<!-- warpwright:v1 -->", "<!-- warpwright:v1 kernel=%zz -->", "<!-- warpwright:v1 base=1 -->", "x\n<!-- warpwright:v1 kernel=a -->",
-                           "<!-- warpwright:v1 kernel -->"})
+  for (const char* body :
+       {"", "hello", "<!-- warpwright:v1", "<!-- warpwright:v1 -->", "<!-- warpwright:v1 kernel=%zz -->",
+        "<!-- warpwright:v1 base=1 -->", "x\n<!-- warpwright:v1 kernel=a -->", "<!-- warpwright:v1 kernel -->"})
     EXPECT_FALSE(report::ParseBody(body)) << body;
   EXPECT_TRUE(report::ParseBody("<!-- warpwright:v1 kernel=a later=field -->\n"));
 }
@@ -150,7 +160,8 @@ TEST(Check, SaysWhatCameOfIt) {
   EXPECT_EQ(unchanged.title, "no improvement found");
   EXPECT_NE(unchanged.summary.find("the policy asks for 1.05x"), std::string::npos);
   EXPECT_NE(unchanged.text.find("out-of-bounds write"), std::string::npos);
-  for (const auto& [outcome, conclusion] : {std::pair{"refused", "neutral"}, {"error", "failure"}, {"unfinished", "neutral"}}) {
+  for (const auto& [outcome, conclusion] :
+       {std::pair{"refused", "neutral"}, {"error", "failure"}, {"unfinished", "neutral"}}) {
     report::Explanation e = Unchanged();
     e.outcome = outcome;
     EXPECT_EQ(report::RenderCheck(e, {}).conclusion, conclusion) << outcome;
@@ -174,14 +185,17 @@ TEST(Check, NotesStandOnLinesOfTheOriginal) {
 }
 
 TEST(DiffSummary, CountsAndPlacesLines) {
-  const report::DiffSummary summary = report::SummarizeDiff("diff --git a/k.cu b/k.cu\n--- a/k.cu\n+++ b/k.cu\n@@ -1,3 +1,4 @@\n a\n-b\n+c\n+d\n e\n@@ -20,2 +21,1 @@ f\n g\n-h\n\\ No newline at end of file\n");
+  const report::DiffSummary summary = report::SummarizeDiff(
+      "diff --git a/k.cu b/k.cu\n--- a/k.cu\n+++ b/k.cu\n@@ -1,3 +1,4 @@\n a\n-b\n+c\n+d\n e\n@@ -20,2 +21,1 @@ f\n "
+      "g\n-h\n\\ No newline at end of file\n");
   EXPECT_EQ(summary.added, 2);
   EXPECT_EQ(summary.removed, 2);
   ASSERT_EQ(summary.changed.size(), 2u);
   EXPECT_EQ(summary.changed[0].first, 2);
   EXPECT_EQ(summary.changed[0].last, 3);
   EXPECT_EQ(summary.changed[1].first, 22);
-  for (const char* bad : {"", "@@", "@@ -x +y @@\n+a\n", "+++\n", "not a diff"}) EXPECT_TRUE(report::SummarizeDiff(bad).changed.empty()) << bad;
+  for (const char* bad : {"", "@@", "@@ -x +y @@\n+a\n", "+++\n", "not a diff"})
+    EXPECT_TRUE(report::SummarizeDiff(bad).changed.empty()) << bad;
 }
 
 }  // namespace

@@ -25,9 +25,12 @@ report::Explanation Sample() {
   e.counters = {{"load_sectors_per_request", "sectors", 32, 4}, {"dram_read_bytes", "bytes", 3.2e9, 0}};
   e.steps = {"row_parallel (mode=block): one block per row."};
   e.plans = {"round 1, row_parallel: a thread walks a row [1]. [1] one_thread_per_row = 1"};
-  e.attempts = {{1, "bbbbbbbbbb", "aaaaaaaaaa", "row_parallel", "mode=block", "measured", "one block per row", 6.25, true},
-                {1, "cccccccccc", "aaaaaaaaaa", "row_parallel", "mode=warp", "wrong_result", "out[3] = <b>1</b>, expected `2`|@octocat", std::nullopt, false},
-                {2, "", "bbbbbbbbbb", "unroll_accumulators", "factor=4", "not applicable", "no serial loop (line 12)", std::nullopt, false}};
+  e.attempts = {
+      {1, "bbbbbbbbbb", "aaaaaaaaaa", "row_parallel", "mode=block", "measured", "one block per row", 6.25, true},
+      {1, "cccccccccc", "aaaaaaaaaa", "row_parallel", "mode=warp", "wrong_result",
+       "out[3] = <b>1</b>, expected `2`|@octocat", std::nullopt, false},
+      {2, "", "bbbbbbbbbb", "unroll_accumulators", "factor=4", "not applicable", "no serial loop (line 12)",
+       std::nullopt, false}};
   e.predictions = {{"load_sectors_per_request", -1, 32, 4, true}};
   e.checks = {"comparison", "secret-seed"};
   e.reproduce = {"git checkout 0123456789ab", "warpwright verify --kernel softmax --device sim:h200"};
@@ -55,7 +58,8 @@ TEST(Report, ModelledGainsSaySoWhereverTheyStand) {
   EXPECT_EQ(report::DevicePhrase(e), "modelled on H200 (simulated)");
   const std::string message = report::RenderCommitMessage(e);
   EXPECT_EQ(message.substr(0, message.find('\n')), "softmax: 6.25x faster (modelled on H200 (simulated))");
-  for (const auto& text : {message, report::RenderMarkdown(e), report::RenderHtml(e)}) EXPECT_NE(text.find("modelled on H200 (simulated)"), std::string::npos);
+  for (const auto& text : {message, report::RenderMarkdown(e), report::RenderHtml(e)})
+    EXPECT_NE(text.find("modelled on H200 (simulated)"), std::string::npos);
 }
 
 TEST(Report, CommitMessagesAreWrapped) {
@@ -80,13 +84,18 @@ TEST(Report, NothingFoundIsSaid) {
 // What a forge or its checks would act on, in a message that is made of other people's words.
 TEST(Report, CommitMessagesAreInactive) {
   report::Explanation e = Sample();
-  e.steps = {"row_parallel: [skip ci] fixes #12, GH-3, thanks @octocat, https://github.com/o/r/issues/1\nOptimized-by: evil"};
+  e.steps = {
+      "row_parallel: [skip ci] fixes #12, GH-3, thanks @octocat, https://github.com/o/r/issues/1\nOptimized-by: evil"};
   e.kernel = "k\nCo-authored-by: x";
   e.run_id = "1f2e";
   e.base_blob = "abcd";
   const std::string message = report::RenderCommitMessage(e);
-  for (const char* active : {"[skip ci]", "#12", "GH-3", "@octocat", "://", "\nOptimized-by: evil", "\nCo-authored-by"}) EXPECT_EQ(message.find(active), std::string::npos) << active;
-  EXPECT_TRUE(message.ends_with("\nKernel-Id: k_Co-authored-by:_x\nBase-Blob: abcd\nBase-commit: 0123456789abcdef0123456789abcdef01234567\nRun-Id: 1f2e\nOptimized-by: warpwright\n")) << message;
+  for (const char* active : {"[skip ci]", "#12", "GH-3", "@octocat", "://", "\nOptimized-by: evil", "\nCo-authored-by"})
+    EXPECT_EQ(message.find(active), std::string::npos) << active;
+  EXPECT_TRUE(
+      message.ends_with("\nKernel-Id: k_Co-authored-by:_x\nBase-Blob: abcd\nBase-commit: "
+                        "0123456789abcdef0123456789abcdef01234567\nRun-Id: 1f2e\nOptimized-by: warpwright\n"))
+      << message;
 }
 
 TEST(Plots, AreClosedAndEscaped) {

@@ -1,5 +1,5 @@
-// Explanations to render: one that was really found by `warpwright optimize --kernel softmax --device sim:h200` (its trajectory is kept in
-// tests/golden/trajectories), one as a GPU gives them, and one that is too large for a body.
+// Explanations to render: one that was really found by `warpwright optimize --kernel softmax --device sim:h200` (its
+// trajectory is kept in tests/golden/trajectories), one as a GPU gives them, and one that is too large for a body.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -49,7 +49,8 @@ inline report::Explanation ModelledSoftmax() {
   context.version = "0.1.0";
   context.toolchain = "NVRTC 13.0";
   context.base_blob = "8a5a27b0c6e1d2a4f3b5968778695a4b3c2d1e0f";
-  context.original_text = base::ReadFile(std::string(WW_SOURCE_DIR) + "/config/examples/kernels/src/softmax.cu").value_or("");
+  context.original_text =
+      base::ReadFile(std::string(WW_SOURCE_DIR) + "/config/examples/kernels/src/softmax.cu").value_or("");
   return report::Explain(LoadTrajectory("softmax.jsonl"), context);
 }
 
@@ -82,7 +83,8 @@ inline report::Explanation MeasuredLayerNorm() {
   e.after_us = 61.1;
   e.roofline_share_before = 0.41;
   e.roofline_share_after = 0.67;
-  const auto row = [&](std::string name, double before, double after, report::GainInterval timing, std::string decision, std::vector<report::OutputError> errors) {
+  const auto row = [&](std::string name, double before, double after, report::GainInterval timing, std::string decision,
+                       std::vector<report::OutputError> errors) {
     report::CaseRow r;
     r.name = std::move(name);
     r.before_us = before;
@@ -96,20 +98,32 @@ inline report::Explanation MeasuredLayerNorm() {
     r.errors = std::move(errors);
     return r;
   };
-  e.cases = {row("gpt2", 144.1, 74.6, Interval(1.91, 1.93, 1.95), "faster", {{"out", false, 2.4e-7, 9.5e-7}, {"mean", true, 0, 0}, {"rstd", false, 6e-8, 4.8e-7}}),
+  e.cases = {row("gpt2", 144.1, 74.6, Interval(1.91, 1.93, 1.95), "faster",
+                 {{"out", false, 2.4e-7, 9.5e-7}, {"mean", true, 0, 0}, {"rstd", false, 6e-8, 4.8e-7}}),
              row("bert", 88.4, 51.2, Interval(1.71, 1.73, 1.75), "faster", {{"out", false, 2.4e-7, 9.5e-7}}),
              row("single row", 4.21, 4.38, Interval(0.95, 0.96, 0.98), "slower", {{"out", true, 0, 0}}),
              row("N=1024,C=12288", 402.6, 398.1, Interval(0.99, 1.01, 1.03), "same", {})};
-  e.counters = {{"load_sectors_per_request", "sectors", 32, 4}, {"achieved_occupancy_pct", "%", 31.2, 88.4}, {"dram_throughput_pct", "%", 38.5, 67.1},
-                {"shared_bytes_per_block", "bytes", 0, 256},    {"bank_conflict_pct", "%", 22.1, 0},         {"registers_per_thread", "count", 40, 32}};
-  e.hot_before = {{31, 0.44, "of the samples, mostly long_scoreboard", "float v = inp_row[j] - m;"}, {36, 0.22, "of the samples, mostly long_scoreboard", "sum += v * v;"}};
+  e.counters = {{"load_sectors_per_request", "sectors", 32, 4},
+                {"achieved_occupancy_pct", "%", 31.2, 88.4},
+                {"dram_throughput_pct", "%", 38.5, 67.1},
+                {"shared_bytes_per_block", "bytes", 0, 256},
+                {"bank_conflict_pct", "%", 22.1, 0},
+                {"registers_per_thread", "count", 40, 32}};
+  e.hot_before = {{31, 0.44, "of the samples, mostly long_scoreboard", "float v = inp_row[j] - m;"},
+                  {36, 0.22, "of the samples, mostly long_scoreboard", "sum += v * v;"}};
   e.hot_after = {{58, 0.31, "of the samples, mostly long_scoreboard", ""}};
-  e.steps = {"row_parallel (mode=warp, rows_per_block=8): each row is walked by a warp; partial sums are combined by warp_sum.",
-             "restrict_readonly: inp, weight, bias: const __restrict__ (never written, and not the same array as an output)."};
-  e.plans = {"round 1, row_parallel: One thread walks a whole row [1]. [1] one_thread_per_row = yes; [2] load_sectors_per_request = 32 sectors (above 8)",
-             "round 2, shared_memory_tiling: rows are read twice [1]. [1] load_reuse = 2", "round 3, restrict_readonly: loads wait for stores [1]. [1] const_restrict = no",
-             "round 4, fast_math_intrinsics: rsqrtf is precise [1]. [1] precise_math_calls = yes"};
-  const auto attempt = [&](int round, std::string method, std::string parameters, std::string outcome, std::string message, std::optional<double> gain, bool accepted) {
+  e.steps = {
+      "row_parallel (mode=warp, rows_per_block=8): each row is walked by a warp; partial sums are combined by "
+      "warp_sum.",
+      "restrict_readonly: inp, weight, bias: const __restrict__ (never written, and not the same array as an output)."};
+  e.plans = {
+      "round 1, row_parallel: One thread walks a whole row [1]. [1] one_thread_per_row = yes; [2] "
+      "load_sectors_per_request = 32 sectors (above 8)",
+      "round 2, shared_memory_tiling: rows are read twice [1]. [1] load_reuse = 2",
+      "round 3, restrict_readonly: loads wait for stores [1]. [1] const_restrict = no",
+      "round 4, fast_math_intrinsics: rsqrtf is precise [1]. [1] precise_math_calls = yes"};
+  const auto attempt = [&](int round, std::string method, std::string parameters, std::string outcome,
+                           std::string message, std::optional<double> gain, bool accepted) {
     report::AttemptRow a;
     a.round = round;
     a.id = "c" + std::to_string(e.attempts.size());
@@ -124,22 +138,34 @@ inline report::Explanation MeasuredLayerNorm() {
   };
   attempt(1, "row_parallel", "mode=block, threads=256", "measured", "each row is walked by a block", 1.31, false);
   attempt(1, "row_parallel", "mode=warp, rows_per_block=8", "measured", "each row is walked by a warp", 1.52, true);
-  attempt(1, "row_parallel", "mode=block, threads=1024", "faulted", "out-of-bounds write of 4 bytes at out[1024] (buffer of 4096 bytes)", std::nullopt, false);
-  attempt(2, "shared_memory_tiling", "tile=32", "wrong_result", "out[3, 17] is 0.25, expected 0.5 (off by 0.25, allowed 1.2e-06); 130 of 4096 elements are wrong", std::nullopt, false);
-  attempt(2, "shared_memory_tiling (repair 1)", "tile=32", "measured", "the tile is loaded before the barrier", 1.47, false);
+  attempt(1, "row_parallel", "mode=block, threads=1024", "faulted",
+          "out-of-bounds write of 4 bytes at out[1024] (buffer of 4096 bytes)", std::nullopt, false);
+  attempt(2, "shared_memory_tiling", "tile=32", "wrong_result",
+          "out[3, 17] is 0.25, expected 0.5 (off by 0.25, allowed 1.2e-06); 130 of 4096 elements are wrong",
+          std::nullopt, false);
+  attempt(2, "shared_memory_tiling (repair 1)", "tile=32", "measured", "the tile is loaded before the barrier", 1.47,
+          false);
   attempt(3, "restrict_readonly", "", "measured", "inp, weight, bias: const __restrict__", 1.64, true);
-  attempt(4, "fast_math_intrinsics", "", "refused", "it has approximate rsqrt, which the original has not (line 41)", std::nullopt, false);
-  attempt(4, "vectorize_row_access", "width=4", "not applicable", "rows of an odd length are not aligned (line 29)", std::nullopt, false);
-  e.predictions = {{"load_sectors_per_request", -1, 32, 4, true}, {"achieved_occupancy_pct", 1, 31.2, 88.4, true}, {"latency_pct", -1, 40, 52, false}};
-  const std::vector<std::string> ran = {"guard-bands", "input-hash",    "module-state",   "unwritten-output", "determinism", "comparison", "ptx-rules",    "recorded-reference", "secret-seed",
-                                        "needle",      "scale-ladder",  "exact-integers", "odd-shape",        "large-case",  "bytes-read", "timed-output", "roofline-floor"};
-  e.check_table = report::CheckTable(ran, false, {"special-values: not tested with gpt2, inputs special: the original itself gives NaN"});
+  attempt(4, "fast_math_intrinsics", "", "refused", "it has approximate rsqrt, which the original has not (line 41)",
+          std::nullopt, false);
+  attempt(4, "vectorize_row_access", "width=4", "not applicable", "rows of an odd length are not aligned (line 29)",
+          std::nullopt, false);
+  e.predictions = {{"load_sectors_per_request", -1, 32, 4, true},
+                   {"achieved_occupancy_pct", 1, 31.2, 88.4, true},
+                   {"latency_pct", -1, 40, 52, false}};
+  const std::vector<std::string> ran = {
+      "guard-bands", "input-hash",         "module-state", "unwritten-output", "determinism",   "comparison",
+      "ptx-rules",   "recorded-reference", "secret-seed",  "needle",           "scale-ladder",  "exact-integers",
+      "odd-shape",   "large-case",         "bytes-read",   "timed-output",     "roofline-floor"};
+  e.check_table = report::CheckTable(
+      ran, false, {"special-values: not tested with gpt2, inputs special: the original itself gives NaN"});
   e.review = {"case gpt2 is 12.1 times as fast, which is rare for the same work"};
   e.timing_notes = {"1.652x in a first process, 1.640x in a second with other seeds"};
   e.not_tested = {"special-values with gpt2, inputs special: the original itself gives NaN"};
   e.relaxations = {"tolerance: relative 1e-05"};
-  e.preconditions = {"inp, weight, bias must not overlap anything that the kernel writes: __restrict__ promises it to the compiler.",
-                     "Sums are added in another order than before, so the last bits of a floating-point result may differ."};
+  e.preconditions = {
+      "inp, weight, bias must not overlap anything that the kernel writes: __restrict__ promises it to the compiler.",
+      "Sums are added in another order than before, so the last bits of a floating-point result may differ."};
   e.base_commit = "0123456789abcdef0123456789abcdef01234567";
   e.original_hash = "aaaaaaaaaaaabbbbbbbbbbbb";
   e.result_hash = "c5c5c5c5c5c5c5c5";
@@ -167,7 +193,9 @@ inline report::Provenance MeasuredProvenance() {
 inline report::Explanation HugeExplanation() {
   report::Explanation e = MeasuredLayerNorm();
   e.kernel = "stencil_family";
-  const std::string prose = "the candidate moves the halo through shared memory, and `__syncthreads()` stands before every phase; closes #12, thanks to @octocat. ";
+  const std::string prose =
+      "the candidate moves the halo through shared memory, and `__syncthreads()` stands before every phase; closes "
+      "#12, thanks to @octocat. ";
   for (int i = 0; i < 300; ++i) {
     report::CaseRow row = e.cases[static_cast<size_t>(i) % 3];
     row.name = "N=" + std::to_string(1000 + i) + ",C=" + std::to_string(64 + i);
@@ -181,8 +209,10 @@ inline report::Explanation HugeExplanation() {
     a.message = prose + prose + a.message;
     e.attempts.push_back(std::move(a));
   }
-  for (int i = 0; i < 50; ++i) e.plans.push_back("round " + std::to_string(5 + i) + ", shared_memory_tiling: " + prose + prose + prose);
-  for (int i = 0; i < 40; ++i) e.not_tested.push_back("odd-shape with N=" + std::to_string(i) + ": the original itself faults");
+  for (int i = 0; i < 50; ++i)
+    e.plans.push_back("round " + std::to_string(5 + i) + ", shared_memory_tiling: " + prose + prose + prose);
+  for (int i = 0; i < 40; ++i)
+    e.not_tested.push_back("odd-shape with N=" + std::to_string(i) + ": the original itself faults");
   e.rounds = 54;
   e.evaluations = 407;
   return e;

@@ -51,18 +51,19 @@ TEST(Float64, RefusesWhatLooksAtBits) {
     ASSERT_FALSE(rewritten) << text;
     EXPECT_EQ(rewritten.error().code, ErrorCode::kUnsupported);
   }
-  for (const char* text : {"__forceinline__ __host__ int f() { return __ffs(1); }"}) EXPECT_TRUE(rewrite::WidenTokens(text));
+  for (const char* text : {"__forceinline__ __host__ int f() { return __ffs(1); }"})
+    EXPECT_TRUE(rewrite::WidenTokens(text));
 }
 
 TEST(Float64, InlinesHeadersOfTheRepositoryOnly) {
   auto folder = *base::TemporaryDirectory::Create("shadow");
   ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "kernels" / "common.cuh",
-                                  "#pragma once\n#include \"deep.cuh\"\nfloat helper(float x);\n"));
+                                        "#pragma once\n#include \"deep.cuh\"\nfloat helper(float x);\n"));
   ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "kernels" / "deep.cuh",
-                                  "#include \"common.cuh\"\nstruct Deep { float f; };\n"));
+                                        "#include \"common.cuh\"\nstruct Deep { float f; };\n"));
   const core::SourceRef source{folder.path().string(), "kernels/softmax.cu",
-                         "#include <cuda_runtime.h>\n#include \"common.cuh\"\n#include \"common.cuh\"\n#include "
-                         "\"/etc/passwd\"\nfloat kernel;\n"};
+                               "#include <cuda_runtime.h>\n#include \"common.cuh\"\n#include \"common.cuh\"\n#include "
+                               "\"/etc/passwd\"\nfloat kernel;\n"};
   const auto outcome = Widen(source, "softmax<float>");
   ASSERT_TRUE(outcome) << outcome.error().message;
   const auto& widened = std::get<core::Rewritten>(*outcome);
@@ -91,7 +92,8 @@ TEST(Declaration, StandsBehindTheLastInclude) {
   struct Row {
     const char *before, *after;
   };
-  for (const Row& row : {Row{"#include <a.h>\n  # include \"b.h\" // b\nint x;\n", "#include <a.h>\n  # include \"b.h\" // b\nD\nint x;\n"},
+  for (const Row& row : {Row{"#include <a.h>\n  # include \"b.h\" // b\nint x;\n",
+                             "#include <a.h>\n  # include \"b.h\" // b\nD\nint x;\n"},
                          {"int x;\n", "D\nint x;\n"},
                          {"#include <a.h>\n/*\n#include <b.h>\n*/\n", "#include <a.h>\nD\n/*\n#include <b.h>\n*/\n"}})
     EXPECT_EQ(rewrite::InsertDeclaration(row.before, "D\n"), row.after);
@@ -104,10 +106,23 @@ TEST(IncludedNames, EverythingThatLooksLikeAnIncludeIsOne) {
     const char* text;
     Names names;
   };
-  for (const Row& row : {Row{"#include \"a/b.cuh\"\n", {"b.cuh"}}, {"#include <x/y.h>\n", {"y.h"}}, {"  #  include\t/* why */ \"c.h\"\n", {"c.h"}},
-                         {"#inc\\\nlude \"d.h\"\n", {"d.h"}}, {"#include_next <e.h>\n", {"e.h"}}, {"#import \"f.h\"\n", {"f.h"}}, {"%:include \"g.h\"\n", {"g.h"}},
-                         {"#if __has_include(\"h.h\")\n", {"h.h"}}, {"#if __has_include_next ( <i.h> )\n", {"i.h"}}, {"// #include \"j.h\"\n", {}}, {"#include \"k.h\" // l.h\n", {"k.h"}},
-                         {"#include MACRO\n", {}}, {"#include \"unfinished\n", {}}, {"int included = 1;\n", {}}, {"#include", {}}, {"#include /* open", {}}, {"", {}}})
+  for (const Row& row : {Row{"#include \"a/b.cuh\"\n", {"b.cuh"}},
+                         {"#include <x/y.h>\n", {"y.h"}},
+                         {"  #  include\t/* why */ \"c.h\"\n", {"c.h"}},
+                         {"#inc\\\nlude \"d.h\"\n", {"d.h"}},
+                         {"#include_next <e.h>\n", {"e.h"}},
+                         {"#import \"f.h\"\n", {"f.h"}},
+                         {"%:include \"g.h\"\n", {"g.h"}},
+                         {"#if __has_include(\"h.h\")\n", {"h.h"}},
+                         {"#if __has_include_next ( <i.h> )\n", {"i.h"}},
+                         {"// #include \"j.h\"\n", {}},
+                         {"#include \"k.h\" // l.h\n", {"k.h"}},
+                         {"#include MACRO\n", {}},
+                         {"#include \"unfinished\n", {}},
+                         {"int included = 1;\n", {}},
+                         {"#include", {}},
+                         {"#include /* open", {}},
+                         {"", {}}})
     EXPECT_EQ(rewrite::IncludedNames(row.text), row.names) << row.text;
 }
 

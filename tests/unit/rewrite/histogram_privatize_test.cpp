@@ -37,15 +37,21 @@ TEST(HistogramPrivatize, OfTheExample) {
 
 TEST(HistogramPrivatize, FindsTheNumberOfBins) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
-      {"of the type", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "", "unsigned char"), "kBins = 256;"},
-      {"shifted", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] >> 4], 1);\n", "", "unsigned char"), "kBins = 16;"},
-      {"divided", HistogramSource(kIndex + "  if (i < n) atomicAdd(h + a[i] / 8, 1);\n", "", "unsigned char"), "kBins = 32;"},
+      {"of the type", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "", "unsigned char"),
+       "kBins = 256;"},
+      {"shifted", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] >> 4], 1);\n", "", "unsigned char"),
+       "kBins = 16;"},
+      {"divided", HistogramSource(kIndex + "  if (i < n) atomicAdd(h + a[i] / 8, 1);\n", "", "unsigned char"),
+       "kBins = 32;"},
       {"masked", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 63], 1);\n"), "kBins = 64;"},
-      {"remainder", HistogramSource(kIndex + "  if (i < n) {\n    int b = a[i] % 100;\n    atomicAdd(&h[b], 1);\n  }\n"),
+      {"remainder",
+       HistogramSource(kIndex + "  if (i < n) {\n    int b = a[i] % 100;\n    atomicAdd(&h[b], 1);\n  }\n"),
        "kBins = 100;"},
-      {"clamped", HistogramSource(kIndex + "  if (i >= n) return;\n  atomicAdd(&h[max(0, min(a[i], 9))], 1);\n"), "kBins = 10;"},
+      {"clamped", HistogramSource(kIndex + "  if (i >= n) return;\n  atomicAdd(&h[max(0, min(a[i], 9))], 1);\n"),
+       "kBins = 10;"},
       {"compared with a constant",
-       HistogramSource(kIndex + "  if (i < n) {\n    int b = a[i];\n    if (b >= 0 && b < 50) atomicAdd(&h[b], 1);\n  }\n"),
+       HistogramSource(kIndex +
+                       "  if (i < n) {\n    int b = a[i];\n    if (b >= 0 && b < 50) atomicAdd(&h[b], 1);\n  }\n"),
        "kBins = 50;"},
       {"cleared by the launcher",
        HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n", "  cudaMemset(h, 0, 300 * sizeof(int));\n"),
@@ -58,7 +64,7 @@ TEST(HistogramPrivatize, FindsTheNumberOfBins) {
        "sizeof(int)>>>(h, a, n, bins);"},
       {"grid-stride",
        HistogramSource("  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
-              "atomicAdd(&h[a[i] & 7], 2);\n"),
+                       "atomicAdd(&h[a[i] & 7], 2);\n"),
        "atomicAdd(&block_h[a[i] & 7], 2);"},
   };
   for (const auto& [name, source, expected] : rows) {
@@ -70,21 +76,25 @@ TEST(HistogramPrivatize, FindsTheNumberOfBins) {
 
 TEST(HistogramPrivatize, Refuses) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
-      {"unknown bins", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n"), "number of bins is not known"},
+      {"unknown bins", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n"),
+       "number of bins is not known"},
       {"too many bins", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 65535], 1);\n"), "do not fit"},
       {"no atomics", HistogramSource(kIndex + "  if (i < n) h[i] = a[i];\n"), "besides counting"},
       {"old value used", HistogramSource(kIndex + "  if (i < n) {\n    int p = atomicAdd(&h[a[i] & 7], 1);\n  }\n"),
        "old count is used"},
       {"maximum", HistogramSource(kIndex + "  if (i < n) atomicMax(&h[a[i] & 7], 1);\n"), "not atomicAdd"},
       {"two counts",
-       HistogramSource(kIndex + "  if (i < n) {\n    atomicAdd(&h[a[i] & 7], 1);\n    atomicAdd(&h[a[i] & 3], 1);\n  }\n"),
+       HistogramSource(kIndex +
+                       "  if (i < n) {\n    atomicAdd(&h[a[i] & 7], 1);\n    atomicAdd(&h[a[i] & 3], 1);\n  }\n"),
        "more than one atomic"},
-      {"counts read", HistogramSource(kIndex + "  if (i < n) if (h[0] < 9) atomicAdd(&h[a[i] & 7], 1);\n"), "is read too"},
-      {"not by data", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[i % 8], a[i]);\n"), "does not come from the data"},
+      {"counts read", HistogramSource(kIndex + "  if (i < n) if (h[0] < 9) atomicAdd(&h[a[i] & 7], 1);\n"),
+       "is read too"},
+      {"not by data", HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[i % 8], a[i]);\n"),
+       "does not come from the data"},
       {"private already",
        HistogramSource("  __shared__ int s[8];\n" + kIndex +
-              "  if (i < n) atomicAdd(&s[a[i] & 7], 1);\n  __syncthreads();\n  atomicAdd(&h[threadIdx.x], "
-              "s[threadIdx.x]);\n"),
+                       "  if (i < n) atomicAdd(&s[a[i] & 7], 1);\n  __syncthreads();\n  atomicAdd(&h[threadIdx.x], "
+                       "s[threadIdx.x]);\n"),
        "REFUSED"},
   };
   for (const auto& [name, source, reason] : rows) {

@@ -9,12 +9,12 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "cli/worker_devices.h"
 #include "compile/compiler.h"
 #include "config/manifest.h"
 #include "judge/inputs.h"
 #include "rewrite/transform.h"
 #include "source/slice.h"
-#include "cli/worker_devices.h"
 #include "worker/service.h"
 
 namespace warpwright::rewrite_test {
@@ -38,7 +38,7 @@ std::vector<std::string> Lines(const std::string& text) {
 }
 
 Result<core::Executed> Execute(const core::KernelSpec& spec, const core::Case& c, const std::string& text,
-                         std::vector<core::BufferContent> buffers) {
+                               std::vector<core::BufferContent> buffers) {
   static worker::Service service(std::string(WW_BINARY_DIR) + "/rewrite-test-cache", cli::OpenDevice);
   core::ExecuteRequest request;
   request.source = {kExamples, spec.file, text};
@@ -129,7 +129,8 @@ std::string Difference(const core::KernelSpec& spec, const std::string& case_nam
     for (size_t i = 0; i < count; ++i)
       largest = std::max(largest, std::fabs(core::LoadAsDouble(description->dtype, x.data(), i)));
     for (size_t i = 0; i < count; ++i) {
-      const double a = core::LoadAsDouble(description->dtype, x.data(), i), b = core::LoadAsDouble(description->dtype, y.data(), i);
+      const double a = core::LoadAsDouble(description->dtype, x.data(), i),
+                   b = core::LoadAsDouble(description->dtype, y.data(), i);
       if (!(std::fabs(a - b) <= comparison.relative * largest))
         return fmt::format("{}[{}]: {} and {}", argument.name, i, a, b);
     }
@@ -143,10 +144,8 @@ std::string AddedLines(const std::string& original, const std::string& rewritten
   std::string added;
   for (const std::string& line : Lines(rewritten)) {
     const auto same = old.find(line);
-    if (same != old.end())
-      old.erase(same);
-    else
-      added += line + "\n";
+    if (same != old.end()) old.erase(same);
+    else added += line + "\n";
   }
   return added;
 }

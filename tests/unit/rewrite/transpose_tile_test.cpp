@@ -12,9 +12,10 @@ const std::string kIndices =
     "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "  int y = blockIdx.y * blockDim.y + threadIdx.y;\n";
 
-std::string TransposeSource(const std::string& body,
-                   const std::string& launch = "k<<<dim3((C + 15) / 16, (R + 15) / 16), dim3(16, 16)>>>(o, a, R, C);",
-                   const std::string& type = "float") {
+std::string TransposeSource(
+    const std::string& body,
+    const std::string& launch = "k<<<dim3((C + 15) / 16, (R + 15) / 16), dim3(16, 16)>>>(o, a, R, C);",
+    const std::string& type = "float") {
   return "__global__ void k(" + type + "* o, const " + type + "* a, int R, int C) {\n" + body + "}\nvoid run(" + type +
          "* o, const " + type + "* a, int R, int C) {\n  " + launch + "\n}\n";
 }
@@ -44,12 +45,12 @@ TEST(TransposeTile, Applies) {
   const std::tuple<const char*, std::string, const char*> rows[] = {
       {"strided reads",
        TransposeSource(kIndices + "  if (x < R && y < C) o[y * R + x] = a[x * C + y];\n",
-              "k<<<dim3((R + 15) / 16, (C + 15) / 16), dim3(16, 16)>>>(o, a, R, C);"),
+                       "k<<<dim3((R + 15) / 16, (C + 15) / 16), dim3(16, 16)>>>(o, a, R, C);"),
        "k<<<dim3((R + 31) / 32, (C + 31) / 32), dim3(32, 8)>>>(o, a, R, C);"},
       {"early return", TransposeSource(kIndices + "  if (x >= C || y >= R) return;\n  o[x * R + y] = a[y * C + x];\n"),
        "dim3(32, 8)"},
-      {"nested guards", TransposeSource(kIndices + "  if (x < C) {\n    if (y < R) o[x * R + y] = a[y * C + x];\n  }\n"),
-       "dim3(32, 8)"},
+      {"nested guards",
+       TransposeSource(kIndices + "  if (x < C) {\n    if (y < R) o[x * R + y] = a[y * C + x];\n  }\n"), "dim3(32, 8)"},
       {"a function of the element",
        TransposeSource(kIndices + "  if (x < C && y < R) o[x * R + y] = 2.0f * a[y * C + x] + R;\n"),
        "= 2.0f * a[(y + j) * C + x] + R;"},
@@ -59,14 +60,15 @@ TEST(TransposeTile, Applies) {
        TransposeSource(kIndices + "  int from = y * C + x, to = x * R + y;\n  if (x < C && y < R) o[to] = a[from];\n"),
        "a[(y + j) * C + x]"},
       {"half",
-       "#include <cuda_fp16.h>\n" + TransposeSource(kIndices + "  if (x < C && y < R) o[x * R + y] = a[y * C + x];\n",
-                                           "k<<<dim3((C + 15) / 16, (R + 15) / 16), dim3(16, 16)>>>(o, a, R, C);",
-                                           "__half"),
+       "#include <cuda_fp16.h>\n" +
+           TransposeSource(kIndices + "  if (x < C && y < R) o[x * R + y] = a[y * C + x];\n",
+                           "k<<<dim3((C + 15) / 16, (R + 15) / 16), dim3(16, 16)>>>(o, a, R, C);", "__half"),
        "__shared__ __half tile[kTile][kTile + 1];"},
       {"exchanged axes of the grid",
-       TransposeSource("  int y = blockIdx.x * blockDim.x + threadIdx.x;\n  int x = blockIdx.y * blockDim.y + threadIdx.y;\n  "
-              "if (x < C && y < R) o[x * R + y] = a[y * C + x];\n",
-              "k<<<dim3((R + 15) / 16, (C + 15) / 16), dim3(16, 16)>>>(o, a, R, C);"),
+       TransposeSource(
+           "  int y = blockIdx.x * blockDim.x + threadIdx.x;\n  int x = blockIdx.y * blockDim.y + threadIdx.y;\n  "
+           "if (x < C && y < R) o[x * R + y] = a[y * C + x];\n",
+           "k<<<dim3((R + 15) / 16, (C + 15) / 16), dim3(16, 16)>>>(o, a, R, C);"),
        "k<<<dim3((R + 31) / 32, (C + 31) / 32), dim3(32, 8)>>>"},
   };
   for (const auto& [name, source, expected] : rows) {
@@ -94,8 +96,8 @@ TEST(TransposeTile, Refuses) {
        "not two indices"},
       {"tiled already",
        TransposeSource("  __shared__ float t[16][17];\n" + kIndices +
-              "  t[threadIdx.y][threadIdx.x] = a[y * C + x];\n  __syncthreads();\n  o[x * R + y] = "
-              "t[threadIdx.y][threadIdx.x];\n"),
+                       "  t[threadIdx.y][threadIdx.x] = a[y * C + x];\n  __syncthreads();\n  o[x * R + y] = "
+                       "t[threadIdx.y][threadIdx.x];\n"),
        "not two indices"},
   };
   for (const auto& [name, source, reason] : rows) {

@@ -14,28 +14,30 @@ std::string ReductionSource(const std::string& body) {
 }
 
 TEST(UnrollAccumulators, WritesWhatAPersonWouldWrite) {
-  const std::string result = Apply("unroll_accumulators",
-                                   ReductionSource("float sum = 0.f;\n  for (int i = threadIdx.x; i < n; i += blockDim.x) sum "
-                                          "+= a[i];\n  o[threadIdx.x] = sum;"),
-                                   "run", {{"factor", "2"}});
+  const std::string result =
+      Apply("unroll_accumulators",
+            ReductionSource("float sum = 0.f;\n  for (int i = threadIdx.x; i < n; i += blockDim.x) sum "
+                            "+= a[i];\n  o[threadIdx.x] = sum;"),
+            "run", {{"factor", "2"}});
   EXPECT_EQ(result,
-            ReductionSource("float sum = 0.f;\n"
-                   "  // 2 independent accumulators: an iteration does not wait for the arithmetic of the one before.\n"
-                   "  float sum_part[2] = {};\n"
-                   "  int i_base = threadIdx.x;\n"
-                   "  for (; i_base + blockDim.x < n; i_base += 2 * blockDim.x) {\n"
-                   "#pragma unroll\n"
-                   "    for (int u = 0; u < 2; ++u) {\n"
-                   "      const int i = i_base + u * blockDim.x;\n"
-                   "      sum_part[u] += a[i];\n"
-                   "    }\n"
-                   "  }\n"
-                   "  for (int i = i_base; i < n; i += blockDim.x) sum += a[i];\n"
-                   "#pragma unroll\n"
-                   "  for (int u = 0; u < 2; ++u) {\n"
-                   "    sum += sum_part[u];\n"
-                   "  }\n"
-                   "  o[threadIdx.x] = sum;"));
+            ReductionSource(
+                "float sum = 0.f;\n"
+                "  // 2 independent accumulators: an iteration does not wait for the arithmetic of the one before.\n"
+                "  float sum_part[2] = {};\n"
+                "  int i_base = threadIdx.x;\n"
+                "  for (; i_base + blockDim.x < n; i_base += 2 * blockDim.x) {\n"
+                "#pragma unroll\n"
+                "    for (int u = 0; u < 2; ++u) {\n"
+                "      const int i = i_base + u * blockDim.x;\n"
+                "      sum_part[u] += a[i];\n"
+                "    }\n"
+                "  }\n"
+                "  for (int i = i_base; i < n; i += blockDim.x) sum += a[i];\n"
+                "#pragma unroll\n"
+                "  for (int u = 0; u < 2; ++u) {\n"
+                "    sum += sum_part[u];\n"
+                "  }\n"
+                "  o[threadIdx.x] = sum;"));
   EXPECT_EQ(CompileError(result), "");
 }
 

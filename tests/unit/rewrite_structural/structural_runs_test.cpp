@@ -8,12 +8,12 @@
 #include <sstream>
 
 #include "base/random.h"
+#include "cli/worker_devices.h"
 #include "config/manifest.h"
 #include "core/expression.h"
 #include "products.h"
 #include "row_styles.h"
 #include "structural_test_support.h"
-#include "cli/worker_devices.h"
 #include "worker/service.h"
 
 namespace warpwright {
@@ -74,21 +74,18 @@ struct Run {
   std::string problem;
 };
 
-Run Execute(const core::KernelSpec& spec, const std::string& file, const std::string& text, const Sizes& sizes, bool ties) {
+Run Execute(const core::KernelSpec& spec, const std::string& file, const std::string& text, const Sizes& sizes,
+            bool ties) {
   core::ExecuteRequest request;
   request.source = {kExamples, file, text};
   request.spec = spec;
   request.device = "sim:h200";
   for (const core::Argument& argument : spec.args) {
     if (const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind)) {
-      if (sizes.contains(argument.name))
-        request.scalars[argument.name] = sizes.at(argument.name);
-      else if (scalar->value)
-        request.scalars[argument.name] = *scalar->value;
-      else if (core::IsFloat(scalar->dtype))
-        request.scalars[argument.name] = 0.25;
-      else
-        request.scalars[argument.name] = int64_t{3};
+      if (sizes.contains(argument.name)) request.scalars[argument.name] = sizes.at(argument.name);
+      else if (scalar->value) request.scalars[argument.name] = *scalar->value;
+      else if (core::IsFloat(scalar->dtype)) request.scalars[argument.name] = 0.25;
+      else request.scalars[argument.name] = int64_t{3};
       continue;
     }
     const auto& buffer = std::get<core::BufferArgument>(argument.kind);
@@ -111,33 +108,20 @@ Run Execute(const core::KernelSpec& spec, const std::string& file, const std::st
   }
   const auto outcome = TheService().Execute(request);
   if (!outcome) return {{}, outcome.error().Format()};
-  return std::visit(Overload{[](const core::CompileFailed& failed) {
-                               return Run{{}, failed.log};
-                             },
-                             [](const core::Refused& refused) {
-                               return Run{{}, refused.reason};
-                             },
-                             [](const core::Faulted& faulted) {
-                               return Run{{}, "fault: " + faulted.fault.message};
-                             },
-                             [](const core::Executed& executed) {
-                               return Run{executed.buffers, ""};
-                             }},
+  return std::visit(Overload{[](const core::CompileFailed& failed) { return Run{{}, failed.log}; },
+                             [](const core::Refused& refused) { return Run{{}, refused.reason}; },
+                             [](const core::Faulted& faulted) { return Run{{}, "fault: " + faulted.fault.message}; },
+                             [](const core::Executed& executed) { return Run{executed.buffers, ""}; }},
                     *outcome);
 }
 
 double Tolerance(core::DType dtype) {
   switch (dtype) {
-    case core::DType::kF64:
-      return 1e-11;
-    case core::DType::kF32:
-      return 1e-4;
-    case core::DType::kF16:
-      return 4e-3;
-    case core::DType::kBF16:
-      return 3e-2;
-    default:
-      return 0;
+    case core::DType::kF64: return 1e-11;
+    case core::DType::kF32: return 1e-4;
+    case core::DType::kF16: return 4e-3;
+    case core::DType::kBF16: return 3e-2;
+    default: return 0;
   }
 }
 
@@ -151,7 +135,8 @@ std::string Difference(const core::KernelSpec& spec, const Run& expected, const 
     const auto& got = actual.buffers.at(index++);
     if (buffer->role == core::Role::kIn) continue;
     for (size_t i = 0; i < want.size() / core::SizeOf(buffer->dtype); ++i) {
-      const double a = core::LoadAsDouble(buffer->dtype, want.data(), i), b = core::LoadAsDouble(buffer->dtype, got.data(), i);
+      const double a = core::LoadAsDouble(buffer->dtype, want.data(), i),
+                   b = core::LoadAsDouble(buffer->dtype, got.data(), i);
       const bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
                         std::abs(a - b) <= Tolerance(buffer->dtype) * std::max(1.0, std::abs(a));
       if (!same)

@@ -11,7 +11,8 @@ namespace {
 
 using Story = std::vector<std::string>;
 
-const core::Verdict kTooLarge = core::CompileFailed{"ptxas error : Entry function 'k' uses too much shared data (0x18000 bytes)"};
+const core::Verdict kTooLarge =
+    core::CompileFailed{"ptxas error : Entry function 'k' uses too much shared data (0x18000 bytes)"};
 const core::Verdict kWrong = core::WrongResult{"comparison", "n", "out[3] = 1, expected 2"};
 
 Worth Gains(double gain) { return {.gain = gain, .gain_of_case = {}, .fails = {}}; }
@@ -84,8 +85,9 @@ TEST_F(Loop, NoCaseMayBecomeSlower) {
   loop.AddMethod("uneven", {.gain = 3, .gain_of_case = {{"small", 0.9}}, .fails = {}});
   EXPECT_EQ(Run().result.outcome, "unchanged");
   const memory::TrajectoryView view = loop.View();
-  const auto evaluation = std::find_if(view.steps.begin(), view.steps.end(),
-                                       [](const memory::StepView& step) { return step.record.kind == memory::StepKind::kEvaluate; });
+  const auto evaluation = std::find_if(view.steps.begin(), view.steps.end(), [](const memory::StepView& step) {
+    return step.record.kind == memory::StepKind::kEvaluate;
+  });
   ASSERT_NE(evaluation, view.steps.end());
   EXPECT_EQ(evaluation->outcome->summary, "faster over all cases, but one takes 11 % longer: not taken (adds uneven)");
   EXPECT_NEAR(evaluation->outcome->gain, std::sqrt(2.7), 1e-9);
@@ -308,8 +310,9 @@ TEST_F(Acceptance, AMeanWithoutItsBoundIsNotEnough) {
 TEST_F(Acceptance, AToolsFindingRefusesTheWinner) {
   loop.tools = [](const core::SourceRef& winner, const core::Measured&) -> std::vector<core::ToolFinding> {
     const bool second = winner.text.find("// second") != std::string::npos;
-    return {{"nvcc", core::ToolFinding::Outcome::kClean, ""},
-            {"memcheck", second ? core::ToolFinding::Outcome::kFound : core::ToolFinding::Outcome::kNotRun, "3 findings"}};
+    return {
+        {"nvcc", core::ToolFinding::Outcome::kClean, ""},
+        {"memcheck", second ? core::ToolFinding::Outcome::kFound : core::ToolFinding::Outcome::kNotRun, "3 findings"}};
   };
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.text, "float x;\n// first\n// spliced\n");

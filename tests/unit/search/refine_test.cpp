@@ -84,9 +84,16 @@ struct Workplace {
     const base::SystemClock clock;
     const auto say = [&](const std::string& text) { said.push_back(text); };
     const auto note = [&](const std::string& text) { notices.push_back(text); };
-    auto refined = search::Refine(task, {.judge = judge, .candidates = candidates, .skills = BuiltIn(), .experience = experience,
-                                 .trajectory = *trajectory, .clock = clock, .fresh_worker = {}, .progress = say,
-                                 .tools = {}, .warn = note});
+    auto refined = search::Refine(task, {.judge = judge,
+                                         .candidates = candidates,
+                                         .skills = BuiltIn(),
+                                         .experience = experience,
+                                         .trajectory = *trajectory,
+                                         .clock = clock,
+                                         .fresh_worker = {},
+                                         .progress = say,
+                                         .tools = {},
+                                         .warn = note});
     if (const auto tasks = trajectory->Tasks(); tasks && !tasks->empty())
       if (auto seen = trajectory->View(tasks->front().id)) view = std::move(*seen);
     return refined;
@@ -107,17 +114,24 @@ TEST(Refine, WhatCouldNotBeCountedIsSaidOnceAndReachesEveryReader) {
   EXPECT_EQ(place.notices, std::vector<std::string>{place.task.spec.name + ": counters: " + kNote});
   report::Explanation e = report::Explain(place.view, {});
   EXPECT_EQ(e.counter_notes, std::vector<std::string>{kNote});
-  EXPECT_EQ(std::count_if(e.checks.begin(), e.checks.end(), [](const std::string& check) { return check.starts_with("counters"); }), 0);
+  EXPECT_EQ(std::count_if(e.checks.begin(), e.checks.end(),
+                          [](const std::string& check) { return check.starts_with("counters"); }),
+            0);
   EXPECT_NE(report::RenderMarkdown(e).find("Counters are missing: no permission to read counters"), std::string::npos);
-  EXPECT_NE(report::RenderHtml(e).find("<strong>Counters are missing:</strong> no permission to read counters"), std::string::npos);
-  EXPECT_NE(report::RenderCheck(e, {}).summary.find("**Counters are missing**: no permission to read counters"), std::string::npos);
+  EXPECT_NE(report::RenderHtml(e).find("<strong>Counters are missing:</strong> no permission to read counters"),
+            std::string::npos);
+  EXPECT_NE(report::RenderCheck(e, {}).summary.find("**Counters are missing**: no permission to read counters"),
+            std::string::npos);
   e.outcome = "improved";
-  EXPECT_NE(report::RenderCheck(e, {}).text.find("- **Counters are missing**: no permission to read counters"), std::string::npos);
-  EXPECT_NE(report::RenderPullRequest(e, {}).body.find("- **Counters are missing**: no permission to read counters"), std::string::npos);
+  EXPECT_NE(report::RenderCheck(e, {}).text.find("- **Counters are missing**: no permission to read counters"),
+            std::string::npos);
+  EXPECT_NE(report::RenderPullRequest(e, {}).body.find("- **Counters are missing**: no permission to read counters"),
+            std::string::npos);
 }
 
-// The device goes away in the middle of some evaluation. The error is ours and not the candidate's, nothing is finished by it, and the
-// next run on the same trajectory ends where an undisturbed one does, without judging again what was judged.
+// The device goes away in the middle of some evaluation. The error is ours and not the candidate's, nothing is finished
+// by it, and the next run on the same trajectory ends where an undisturbed one does, without judging again what was
+// judged.
 TEST(Refine, ALostDeviceIsAnErrorAndTheNextRunGoesOn) {
   Workplace undisturbed;
   const auto expected = undisturbed.Run();
@@ -127,7 +141,8 @@ TEST(Refine, ALostDeviceIsAnErrorAndTheNextRunGoesOn) {
   const auto verdicts = [](const memory::TrajectoryView& view) {
     std::map<std::string, std::string> found;  // by candidate
     for (const memory::StepView& step : view.steps)
-      if (step.record.kind == memory::StepKind::kEvaluate && step.outcome && step.outcome->verdict) found[step.record.candidate] = core::VerdictName(*step.outcome->verdict);
+      if (step.record.kind == memory::StepKind::kEvaluate && step.outcome && step.outcome->verdict)
+        found[step.record.candidate] = core::VerdictName(*step.outcome->verdict);
     return found;
   };
   for (const size_t lost_at : {size_t{0}, size_t{1}, executions / 3, executions / 2, executions - 1}) {
@@ -148,8 +163,10 @@ TEST(Refine, ALostDeviceIsAnErrorAndTheNextRunGoesOn) {
     EXPECT_EQ(resumed->result.outcome, expected->result.outcome);
     EXPECT_EQ(resumed->result.message, expected->result.message);
     EXPECT_EQ(verdicts(place.view), verdicts(undisturbed.view)) << lost_at;
-    EXPECT_EQ(static_cast<size_t>(resumed->evaluations) + judged.size(), static_cast<size_t>(expected->evaluations)) << lost_at;
-    for (const std::string& text : place.candidates.evaluated) EXPECT_EQ(judged.count(base::Sha256(text)), 0u) << "judged twice:\n" << text;
+    EXPECT_EQ(static_cast<size_t>(resumed->evaluations) + judged.size(), static_cast<size_t>(expected->evaluations))
+        << lost_at;
+    for (const std::string& text : place.candidates.evaluated)
+      EXPECT_EQ(judged.count(base::Sha256(text)), 0u) << "judged twice:\n" << text;
   }
 }
 

@@ -44,7 +44,8 @@ class ScriptedJudge final : public judge::Reviewer {
     baseline.original = refuses_original ? core::Verdict(*refuses_original) : Judge("");
     return baseline;
   }
-  Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator&, judge::VerificationLevel effort) override {
+  Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator&,
+                                 judge::VerificationLevel effort) override {
     (effort == judge::VerificationLevel::kFull ? full : quick).push_back(candidate.text);
     clock_.Advance(per_review);
     if (effort == judge::VerificationLevel::kFull)
@@ -99,7 +100,8 @@ class ScriptedWorker final : public core::Evaluator {
     if (const auto refusal = refuses.find(line); refusal != refuses.end())
       return core::RewriteOutcome(core::RewriteRefusal{refusal->second, 7});
     const std::string added = "// " + line + "\n";
-    if (request.source.text.find(added) != std::string::npos) return core::RewriteOutcome(core::Rewritten{request.source.text, {}});
+    if (request.source.text.find(added) != std::string::npos)
+      return core::RewriteOutcome(core::Rewritten{request.source.text, {}});
     return core::RewriteOutcome(core::Rewritten{request.source.text + added, {"adds " + line}});
   }
   Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override {
@@ -109,7 +111,9 @@ class ScriptedWorker final : public core::Evaluator {
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest&) override {
     return Fail(ErrorCode::kUnsupported, "nothing runs here");
   }
-  Result<core::TimeOutcome> Time(const core::TimeRequest&) override { return Fail(ErrorCode::kUnsupported, "nothing runs here"); }
+  Result<core::TimeOutcome> Time(const core::TimeRequest&) override {
+    return Fail(ErrorCode::kUnsupported, "nothing runs here");
+  }
 
   std::map<std::string, std::string> refuses;  // line -> reason
   std::optional<core::Refused> splice_refuses;
@@ -137,7 +141,8 @@ class ScriptedLoop {
     task.chip.multiprocessors = 132;
     task.chip.clock_ghz = 1.7;
     task.chip.dram_bytes_per_second = 4e12;
-    library.policy.roofline_field = static_cast<size_t>(core::FindEvidenceField("roofline_pct") - core::EvidenceFields().data());
+    library.policy.roofline_field =
+        static_cast<size_t>(core::FindEvidenceField("roofline_pct") - core::EvidenceFields().data());
     library.policy.roofline_at_least = 92;
   }
 
@@ -167,15 +172,15 @@ class ScriptedLoop {
   Result<search::RefineResult> Run() {
     WW_ASSIGN(memory::Trajectory trajectory, memory::Trajectory::Open(path(), &clock));
     search::RefineServices services{.judge = judge,
-                            .candidates = worker,
-                            .skills = library,
-                            .experience = experience,
-                            .trajectory = trajectory,
-                            .clock = clock,
-                            .fresh_worker = [&] { ++fresh_workers; },
-                            .progress = {},
-                            .tools = tools,
-                            .warn = {}};
+                                    .candidates = worker,
+                                    .skills = library,
+                                    .experience = experience,
+                                    .trajectory = trajectory,
+                                    .clock = clock,
+                                    .fresh_worker = [&] { ++fresh_workers; },
+                                    .progress = {},
+                                    .tools = tools,
+                                    .warn = {}};
     return search::Refine(task, services);
   }
   memory::TrajectoryView View() {

@@ -1,5 +1,5 @@
-// The process dies at every single point of a way: after each transaction, before and after each act on the forge, before and after each child.
-// Afterwards everything is there, once.
+// The process dies at every single point of a way: after each transaction, before and after each act on the forge,
+// before and after each child. Afterwards everything is there, once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ Seen Look(World& world) {
   std::sort(seen.created.begin(), seen.created.end());
   for (const char* kernel : {"softmax", "gelu", "scan"}) {
     const std::string branch = std::string("warpwright/") + kernel;
-    if (!world.RemoteTip(branch).empty()) seen.branches.push_back(branch + " " + world.remote.Git({"rev-list", "--count", "main.." + branch}));
+    if (!world.RemoteTip(branch).empty())
+      seen.branches.push_back(branch + " " + world.remote.Git({"rev-list", "--count", "main.." + branch}));
     seen.outcomes.push_back(world.Job(kernel).state + " " + world.Job(kernel).outcome);
   }
   return seen;

@@ -67,7 +67,9 @@ class DaemonTest : public testing::Test {
 
 TEST_F(DaemonTest, FromPushToRunningJobWithinASecond) {
   std::atomic<int64_t> begun{0};
-  world_.runner.during = [&](const service::RunRequest&, const service::ChildWatch&) { begun = std::chrono::steady_clock::now().time_since_epoch().count(); };
+  world_.runner.during = [&](const service::RunRequest&, const service::ChildWatch&) {
+    begun = std::chrono::steady_clock::now().time_since_epoch().count();
+  };
   Start();
   world_.Push("softmax", "// softmax 2\n");
   const auto pushed = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -79,8 +81,10 @@ TEST_F(DaemonTest, FromPushToRunningJobWithinASecond) {
 TEST_F(DaemonTest, ADeliveryWakesIt) {
   Start();
   world_.Push("softmax", "// softmax 2\n");
-  world_.Deliver("d1", "push", R"({"ref":"refs/heads/main","before":")" + std::string(40, 'a') + R"(","after":")" + std::string(40, 'b') +
-                                   R"(","repository":{"full_name":"acme/kernels"},"sender":{"login":"x","type":"User"}})");
+  world_.Deliver("d1", "push",
+                 R"({"ref":"refs/heads/main","before":")" + std::string(40, 'a') + R"(","after":")" +
+                     std::string(40, 'b') +
+                     R"(","repository":{"full_name":"acme/kernels"},"sender":{"login":"x","type":"User"}})");
   daemon_->Wake();
   EXPECT_TRUE(Eventually([&] { return world_.Job("softmax").state == "done"; }));
 }

@@ -23,7 +23,9 @@ class JobRunnerTest : public testing::Test {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return service::ProcessJobRunner({path.string()}, {"--cache", "/cache"});
   }
-  service::RunRequest Request() { return {{"/mirror", "/state", "sim:h200"}, std::string(40, 'a'), "softmax", 3, 1.5, true, "A <a@b>"}; }
+  service::RunRequest Request() {
+    return {{"/mirror", "/state", "sim:h200"}, std::string(40, 'a'), "softmax", 3, 1.5, true, "A <a@b>"};
+  }
   std::string Read(const std::string& name) { return base::ReadFile(folder_.path() / name).value_or("no file"); }
   std::string Folder() { return folder_.path().string(); }
 
@@ -42,7 +44,8 @@ TEST_F(JobRunnerTest, PassesWhatIsAskedAndReadsTheResult) {
   const auto result = runner.Optimize(Request(), watch);
   ASSERT_TRUE(result) << result.error().Format();
   EXPECT_EQ(Read("args"), "optimize --revision " + std::string(40, 'a') +
-                              " --kernel softmax --publish branch --max-rounds 3 --max-minutes 1.5 --again --author A <a@b> --repo /mirror --state /state --device sim:h200 --json --cache /cache\n");
+                              " --kernel softmax --publish branch --max-rounds 3 --max-minutes 1.5 --again --author A "
+                              "<a@b> --repo /mirror --state /state --device sim:h200 --json --cache /cache\n");
   EXPECT_EQ(result->outcome, "improved");
   EXPECT_EQ(result->branch, "warpwright/softmax");
   EXPECT_EQ(result->trajectory_task, 7);
@@ -53,7 +56,8 @@ TEST_F(JobRunnerTest, PassesWhatIsAskedAndReadsTheResult) {
 TEST_F(JobRunnerTest, NoSecretReachesAChild) {
   ::setenv("GITHUB_TOKEN", "very-secret", 1);
   ::setenv("CUDA_VISIBLE_DEVICES", "1", 1);
-  auto runner = Runner("env > " + Folder() + "/env; ls -l /proc/self/fd > " + Folder() + "/fds; echo '" + kImproved + "'");
+  auto runner =
+      Runner("env > " + Folder() + "/env; ls -l /proc/self/fd > " + Folder() + "/fds; echo '" + kImproved + "'");
   ASSERT_TRUE(runner.Optimize(Request(), {}));
   ::unsetenv("GITHUB_TOKEN");
   ::unsetenv("CUDA_VISIBLE_DEVICES");
@@ -63,7 +67,8 @@ TEST_F(JobRunnerTest, NoSecretReachesAChild) {
 }
 
 TEST_F(JobRunnerTest, ProgressIsToldLineByLineAndMadeHarmless) {
-  auto runner = Runner("printf 'one\\ntwo \\033[31mred\\n' >&2; printf 'three' >&2; echo '" + std::string(kImproved) + "'");
+  auto runner =
+      Runner("printf 'one\\ntwo \\033[31mred\\n' >&2; printf 'three' >&2; echo '" + std::string(kImproved) + "'");
   Strings lines;
   service::ChildWatch watch;
   watch.progress = [&](std::string_view line) { lines.emplace_back(line); };
@@ -121,10 +126,16 @@ TEST_F(JobRunnerTest, StopEndsIt) {
 
 TEST_F(JobRunnerTest, ReadsPlans) {
   const std::string key(64, 'b');
-  auto runner = Runner("echo \"$@\" > " + Folder() + "/args; echo '{\"entries\":[{\"kernel\":\"softmax\",\"file\":\"a/softmax.cu\",\"entry\":\"f\",\"changed\":true,\"key\":\"" + key + "\"}]}'");
+  auto runner = Runner(
+      "echo \"$@\" > " + Folder() +
+      "/args; echo "
+      "'{\"entries\":[{\"kernel\":\"softmax\",\"file\":\"a/softmax.cu\",\"entry\":\"f\",\"changed\":true,\"key\":\"" +
+      key + "\"}]}'");
   const auto entries = runner.Detect({{"/mirror", "/state", "sim:h200"}, "aaa", "bbb", ""}, {});
   ASSERT_TRUE(entries) << entries.error().Format();
-  EXPECT_EQ(Read("args"), "plan --revision bbb --changed-since aaa --repo /mirror --state /state --device sim:h200 --json --cache /cache\n");
+  EXPECT_EQ(Read("args"),
+            "plan --revision bbb --changed-since aaa --repo /mirror --state /state --device sim:h200 --json --cache "
+            "/cache\n");
   ASSERT_EQ(entries->size(), 1u);
   EXPECT_TRUE(entries->front().changed);
   EXPECT_EQ(entries->front().job.key, key);
@@ -133,7 +144,8 @@ TEST_F(JobRunnerTest, ReadsPlans) {
 TEST(JobOutput, WhatChildrenPrintIsNotTrusted) {
   const std::string key(64, 'b');
   const auto plan = [&](const std::string& kernel, const std::string& file, const std::string& k) {
-    return service::ParsePlan("{\"entries\":[{\"kernel\":\"" + kernel + "\",\"file\":\"" + file + "\",\"entry\":\"f\",\"changed\":true,\"key\":\"" + k + "\"}]}");
+    return service::ParsePlan("{\"entries\":[{\"kernel\":\"" + kernel + "\",\"file\":\"" + file +
+                              "\",\"entry\":\"f\",\"changed\":true,\"key\":\"" + k + "\"}]}");
   };
   EXPECT_TRUE(plan("softmax", "a.cu", key));
   EXPECT_FALSE(plan("../x", "a.cu", key));
@@ -154,8 +166,9 @@ TEST(JobOutput, WhatChildrenPrintIsNotTrusted) {
 }
 
 TEST(JobOutput, ReadsNights) {
-  const auto night = service::ParseNight(R"({"outcome":"regression","message":"1 became slower","branch":"warpwright-history","branch_commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",)"
-                                R"("findings":[{"kernel":"softmax","cause":"code","message":"1.2x","optimize":true}]})");
+  const auto night = service::ParseNight(
+      R"({"outcome":"regression","message":"1 became slower","branch":"warpwright-history","branch_commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",)"
+      R"("findings":[{"kernel":"softmax","cause":"code","message":"1.2x","optimize":true}]})");
   ASSERT_TRUE(night) << night.error().Format();
   EXPECT_EQ(night->findings.at(0).kernel, "softmax");
   EXPECT_TRUE(night->findings[0].optimize);

@@ -33,8 +33,11 @@ TEST(JobState, EveryJobCanStillEnd) {
 }
 
 TEST(JobState, WhatIsPushedIsNeverTakenBack) {
-  for (const service::JobState state : {service::JobState::kPushed, service::JobState::kProposed, service::JobState::kReported})
-    for (const service::JobState to : {service::JobState::kQueued, service::JobState::kRunning, service::JobState::kFinished, service::JobState::kSuperseded, service::JobState::kCancelled, service::JobState::kFailed})
+  for (const service::JobState state :
+       {service::JobState::kPushed, service::JobState::kProposed, service::JobState::kReported})
+    for (const service::JobState to :
+         {service::JobState::kQueued, service::JobState::kRunning, service::JobState::kFinished,
+          service::JobState::kSuperseded, service::JobState::kCancelled, service::JobState::kFailed})
       EXPECT_FALSE(service::MayFollow(state, to)) << service::Name(state) << " " << service::Name(to);
 }
 

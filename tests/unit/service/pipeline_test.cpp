@@ -267,14 +267,16 @@ TEST(Pipeline, TwoKernelsThatAlwaysFailDoNotHoldUpTheOthers) {
 TEST(DeviceCircuitBreaker, GrowsToHalfAnHourAndEndsWithTheFirstThatWorks) {
   FakeClock clock;
   service::DeviceCircuitBreaker rest(clock);
-  for (int i = 0; i < 10; ++i) EXPECT_FALSE(rest.RecordFailure("cuda:0", "acme softmax")) << "one kernel that fails is its own problem";
+  for (int i = 0; i < 10; ++i)
+    EXPECT_FALSE(rest.RecordFailure("cuda:0", "acme softmax")) << "one kernel that fails is its own problem";
   EXPECT_FALSE(rest.IsOpen("cuda:0"));
   EXPECT_TRUE(rest.RecordFailure("cuda:1", "acme a") == false && rest.RecordFailure("cuda:1", "acme b") == false);
   for (const int minutes : {1, 2, 4, 8, 16, 30, 30}) {
     EXPECT_TRUE(rest.RecordFailure("cuda:1", "acme a"));
     EXPECT_TRUE(rest.IsOpen("cuda:1"));
     ASSERT_EQ(rest.OpenCircuits().size(), 1u);
-    EXPECT_EQ(rest.OpenCircuits()[0].substr(0, rest.OpenCircuits()[0].find(" after")), fmt::format("cuda:1 rests for {} min", minutes));
+    EXPECT_EQ(rest.OpenCircuits()[0].substr(0, rest.OpenCircuits()[0].find(" after")),
+              fmt::format("cuda:1 rests for {} min", minutes));
     clock.Advance(std::chrono::minutes(minutes));
     EXPECT_FALSE(rest.IsOpen("cuda:1")) << "the next is tried";
   }

@@ -41,7 +41,8 @@ class StoreTest : public testing::Test {
     ASSERT_TRUE(store_->Watch(kRepo, "https://example.org/acme/kernels.git"));
   }
   // A move of main to `to`, and what detection made of it.
-  service::Detected Push(const std::string& to, const std::vector<service::NewJob>& jobs, const std::string& repository = kRepo) {
+  service::Detected Push(const std::string& to, const std::vector<service::NewJob>& jobs,
+                         const std::string& repository = kRepo) {
     EXPECT_EQ(*store_->RecordTips(repository, {{kMain, to}}), 1);
     const auto event = *store_->NextEvent();
     EXPECT_TRUE(event);
@@ -349,7 +350,8 @@ TEST_F(StoreTest, ADeliveryThatCannotBeHandledIsGivenUpInTheEnd) {
 
 TEST_F(StoreTest, PullRequestsAreCountedByDayAndByWhatIsOpen) {
   const auto open = [&](const std::string& kernel, int64_t number) {
-    ASSERT_TRUE(store_->PutPublication({kRepo, kernel, "warpwright/" + kernel, kA, kB, "h", number, "url", "open", 0, 1}));
+    ASSERT_TRUE(
+        store_->PutPublication({kRepo, kernel, "warpwright/" + kernel, kA, kB, "h", number, "url", "open", 0, 1}));
   };
   open("a", 1);
   open("b", 2);

@@ -18,7 +18,8 @@ TEST(Talk, SomebodyWithWritePermissionMayAskForARun) {
   EXPECT_TRUE(world.runner.runs[0].starts_with("gelu"));
   EXPECT_EQ(world.forge.reactions, std::set<std::string>{"1 rocket"});
   ASSERT_EQ(world.forge.comments.size(), 1u) << "one answer, brought up to date";
-  EXPECT_NE(world.forge.comments[0].request.body.find("improved"), std::string::npos) << world.forge.comments[0].request.body;
+  EXPECT_NE(world.forge.comments[0].request.body.find("improved"), std::string::npos)
+      << world.forge.comments[0].request.body;
 }
 
 TEST(Talk, AStrangerMayNot) {
@@ -128,7 +129,10 @@ json PullRequestPayload(const std::string& action, const std::string& sender) {
   return {{"action", action},
           {"number", 1},
           {"pull_request",
-           {{"number", 1}, {"state", "open"}, {"head", {{"ref", "warpwright/softmax"}, {"sha", std::string(40, 'a')}, {"repo", {{"full_name", World::kName}}}}},
+           {{"number", 1},
+            {"state", "open"},
+            {"head",
+             {{"ref", "warpwright/softmax"}, {"sha", std::string(40, 'a')}, {"repo", {{"full_name", World::kName}}}}},
             {"base", {{"ref", "main"}, {"repo", {{"full_name", World::kName}}}}}}},
           {"repository", {{"full_name", World::kName}}},
           {"sender", {{"login", sender}, {"type", "User"}}}};
@@ -193,10 +197,11 @@ TEST(Talk, ACheckThatIsAskedForAgainRunsAgain) {
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   const auto& check = world.forge.checks.at(0).request;
-  const json payload = {{"action", "rerequested"},
-                        {"check_run", {{"name", check.name}, {"head_sha", check.sha}, {"external_id", check.external_id}}},
-                        {"repository", {{"full_name", World::kName}}},
-                        {"sender", {{"login", "maintainer"}, {"type", "User"}}}};
+  const json payload = {
+      {"action", "rerequested"},
+      {"check_run", {{"name", check.name}, {"head_sha", check.sha}, {"external_id", check.external_id}}},
+      {"repository", {{"full_name", World::kName}}},
+      {"sender", {{"login", "maintainer"}, {"type", "User"}}}};
   world.Deliver("d1", "check_run", payload.dump());
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 2u);

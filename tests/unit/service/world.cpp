@@ -18,7 +18,8 @@ std::string KernelOf(const std::string& file) { return file.substr(0, file.size(
 
 }  // namespace
 
-Result<std::vector<service::DetectedEntry>> FakeRunner::Detect(const service::DetectRequest& request, const service::ChildWatch&) {
+Result<std::vector<service::DetectedEntry>> FakeRunner::Detect(const service::DetectRequest& request,
+                                                               const service::ChildWatch&) {
   if (act) WW_TRY(act("detect"));
   WW_ASSIGN(const repo::Repository mirror, repo::Repository::Open(request.place.mirror));
   WW_ASSIGN(const auto files, mirror.List(request.to, IsKernel));
@@ -62,8 +63,10 @@ Result<service::JobResult> FakeRunner::Optimize(const service::RunRequest& reque
     const std::string file = request.kernel + ".cu";
     WW_ASSIGN(const auto content, mirror.Read(request.commit, file));
     WW_ASSIGN(const auto author, repo::Signature::Parse(request.author));
-    WW_ASSIGN(const auto published, mirror.Publish({"warpwright/" + request.kernel, request.commit, file, content.value_or("") + "// faster\n",
-                                                    "perf: faster\n\n" + std::string(repo::Repository::kTrailer) + "\n", author}));
+    WW_ASSIGN(
+        const auto published,
+        mirror.Publish({"warpwright/" + request.kernel, request.commit, file, content.value_or("") + "// faster\n",
+                        "perf: faster\n\n" + std::string(repo::Repository::kTrailer) + "\n", author}));
     result.branch = published.branch;
     result.branch_commit = published.commit;
     result.gain = 1.5;
@@ -80,15 +83,18 @@ Result<service::NightResult> FakeRunner::Night(const service::RunRequest& reques
 
 namespace {
 
-// Hundreds of worlds, each of which is written safely to a disk, would take minutes; what a dying process leaves is the same in memory.
+// Hundreds of worlds, each of which is written safely to a disk, would take minutes; what a dying process leaves is the
+// same in memory.
 [[maybe_unused]] const bool in_memory = [] {
   std::error_code error;
-  return std::getenv("TMPDIR") == nullptr && std::filesystem::exists("/dev/shm", error) && ::access("/dev/shm", W_OK) == 0 && ::setenv("TMPDIR", "/dev/shm", 0) == 0;
+  return std::getenv("TMPDIR") == nullptr && std::filesystem::exists("/dev/shm", error) &&
+         ::access("/dev/shm", W_OK) == 0 && ::setenv("TMPDIR", "/dev/shm", 0) == 0;
 }();
 
 }  // namespace
 
-World::World(config::Ceilings ceilings) : folder(std::move(*base::TemporaryDirectory::Create("ww-world"))), limits(ceilings) {
+World::World(config::Ceilings ceilings)
+    : folder(std::move(*base::TemporaryDirectory::Create("ww-world"))), limits(ceilings) {
   policy.max_open = 10;
   policy.max_per_day = 20;
   forge.permissions = {{"maintainer", forge::Permission::kWrite}, {"stranger", forge::Permission::kRead}};
@@ -100,7 +106,8 @@ World::World(config::Ceilings ceilings) : folder(std::move(*base::TemporaryDirec
     Tick();
     return {};
   };
-  for (const char* kernel : {"softmax", "gelu", "scan"}) remote.Write(std::string(kernel) + ".cu", std::string("// ") + kernel + "\n");
+  for (const char* kernel : {"softmax", "gelu", "scan"})
+    remote.Write(std::string(kernel) + ".cu", std::string("// ") + kernel + "\n");
   remote.Commit("first");
   Restart();
   Drive();
@@ -124,7 +131,8 @@ void World::Restart() {
   place.folder = folder.path() / "state/repos/kernels";
   service::PipelineSettings settings{{place}, limits, {"sim:h200"}, "1.0"};
   service::PipelinePorts ports{*store, runner, clock, &forge, &forge, {}};
-  ports.read_facts = [this](const service::TrackedRepository&, const warpwright::service::Job& job) -> Result<service::JobFacts> {
+  ports.read_facts = [this](const service::TrackedRepository&,
+                            const warpwright::service::Job& job) -> Result<service::JobFacts> {
     service::JobFacts facts;
     facts.explanation.kernel = job.what.kernel;
     facts.explanation.file = job.what.file;
@@ -173,12 +181,15 @@ void World::Deliver(const std::string& id, const std::string& event, const std::
   ASSERT_TRUE(remembered) << remembered.error().Format();
 }
 
-void World::Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue, bool on_pull_request) {
-  nlohmann::json body = {{"action", "created"},
-                         {"issue", {{"number", issue}}},
-                         {"comment", {{"id", id}, {"body", text}, {"user", {{"login", login}, {"type", "User"}}}, {"author_association", "MEMBER"}}},
-                         {"repository", {{"full_name", kName}}},
-                         {"sender", {{"login", login}, {"type", "User"}}}};
+void World::Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue,
+                    bool on_pull_request) {
+  nlohmann::json body = {
+      {"action", "created"},
+      {"issue", {{"number", issue}}},
+      {"comment",
+       {{"id", id}, {"body", text}, {"user", {{"login", login}, {"type", "User"}}}, {"author_association", "MEMBER"}}},
+      {"repository", {{"full_name", kName}}},
+      {"sender", {{"login", login}, {"type", "User"}}}};
   if (on_pull_request) body["issue"]["pull_request"] = {{"url", "x"}};
   Deliver(fmt::format("comment-{}", id), "issue_comment", body.dump());
 }

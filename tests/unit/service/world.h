@@ -21,16 +21,17 @@ struct Crash {};
 // Entries are the .cu files of a commit; what is worked on gets a comment more.
 class FakeRunner final : public service::JobRunner {
  public:
-  Result<std::vector<service::DetectedEntry>> Detect(const service::DetectRequest& request, const service::ChildWatch& watch) override;
+  Result<std::vector<service::DetectedEntry>> Detect(const service::DetectRequest& request,
+                                                     const service::ChildWatch& watch) override;
   Result<service::JobResult> Optimize(const service::RunRequest& request, const service::ChildWatch& watch) override;
   Result<service::NightResult> Night(const service::RunRequest& request, const service::ChildWatch& watch) override;
 
-  std::map<std::string, std::string> outcomes;         // by kernel; others: improved
-  std::function<Status(const std::string&)> act;       // before and after each; may throw
+  std::map<std::string, std::string> outcomes;    // by kernel; others: improved
+  std::function<Status(const std::string&)> act;  // before and after each; may throw
   std::function<void(const service::RunRequest&, const service::ChildWatch&)> during;
-  bool file_only_key = true;                           // false: softmax also depends on common.h
+  bool file_only_key = true;  // false: softmax also depends on common.h
   service::NightResult night;
-  std::vector<std::string> runs;                       // "softmax abc123 again"
+  std::vector<std::string> runs;  // "softmax abc123 again"
 };
 
 class World {
@@ -38,15 +39,17 @@ class World {
   explicit World(config::Ceilings limits = {});
   // As after the death of the process: what is in memory is gone.
   void Restart();
-  // Everything that is there to be done, step by step, until nothing is left or `rounds` are over; the clock goes on by a second each.
+  // Everything that is there to be done, step by step, until nothing is left or `rounds` are over; the clock goes on by
+  // a second each.
   void Drive(int rounds = 200);
   // A commit on main of the remote.
   std::string Push(const std::string& kernel, const std::string& content);
   void Deliver(const std::string& id, const std::string& event, const std::string& body);
-  void Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue = 7, bool on_pull_request = false);
-  std::string RemoteTip(const std::string& branch);     // empty: absent
+  void Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue = 7,
+               bool on_pull_request = false);
+  std::string RemoteTip(const std::string& branch);  // empty: absent
   std::vector<std::string> Logged(const std::string& prefix) const;
-  service::JobSnapshot Job(const std::string& kernel);           // the newest
+  service::JobSnapshot Job(const std::string& kernel);  // the newest
   int point = 0, crash_at = 0;                          // of every act and transaction; 0: never
 
   base::TemporaryDirectory folder;

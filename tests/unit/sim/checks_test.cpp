@@ -49,7 +49,8 @@ extern "C" __global__ void vector(float4* out, const float4* in, int n) { out[th
       {"before", Kind::kOutOfBounds, 7, 0, "out-of-bounds write of 4 bytes at out[-1] (buffer of 256 bytes)", true},
       {"misaligned", Kind::kMisaligned, 10, 1, "misaligned read of 4 bytes at in[1] (buffer of 400 bytes)", true},
       {"read_only", Kind::kReadOnlyWrite, 14, 40, "write to in[3] (buffer of 400 bytes), which is read-only", true},
-      {"unwritten", Kind::kUninitializedRead, 19, 17, "read of out[17] (buffer of 256 bytes), which was never written", false},
+      {"unwritten", Kind::kUninitializedRead, 19, 17, "read of out[17] (buffer of 256 bytes), which was never written",
+       false},
       {"null", Kind::kOutOfBounds, 23, 3, "out-of-bounds write of 4 bytes at address 0x0, where no buffer is", true},
       {"vector", Kind::kOutOfBounds, 25, 25, "out-of-bounds read of 16 bytes at in[25] (buffer of 400 bytes)", true},
   };
@@ -58,7 +59,8 @@ extern "C" __global__ void vector(float4* out, const float4* in, int n) { out[th
     const auto in = kit.Make<float>("in", 100, c.in_read_only, c.in_read_only);
     const uint32_t blocks = std::string_view(c.kernel) == "past" ? 2 : 1;
     const auto big = kit.Make<float>("big", 512, false);
-    ASSERT_FALSE(kit.Run(c.kernel, {blocks, 1, 1}, {64, 1, 1}, 0, blocks == 2 || std::string_view(c.kernel) == "vector" ? big : out, in, 0))
+    ASSERT_FALSE(kit.Run(c.kernel, {blocks, 1, 1}, {64, 1, 1}, 0,
+                         blocks == 2 || std::string_view(c.kernel) == "vector" ? big : out, in, 0))
         << c.kernel;
     EXPECT_EQ(kit.fault.kind, c.kind) << c.kernel << ": " << kit.fault.message;
     EXPECT_EQ(kit.fault.message, c.message);
@@ -78,7 +80,8 @@ extern "C" __global__ void k(float* a, float* b, float* out) {
   out[t] = p[t];
   p[t] = t;
 })");
-  const auto a = kit.Make<float>("a", 32), gap = kit.Make<float>("gap", 1024), b = kit.Make<float>("b", 32), out = kit.Make<float>("out", 32, false);
+  const auto a = kit.Make<float>("a", 32), gap = kit.Make<float>("gap", 1024), b = kit.Make<float>("b", 32),
+             out = kit.Make<float>("out", 32, false);
   ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {32, 1, 1}, 0, a, b, out)) << kit.fault.message;
   EXPECT_EQ(a[31], 31);
   EXPECT_EQ(b[30], 30);
@@ -123,7 +126,8 @@ extern "C" __global__ void local_past(int* out, int n) {
     const char* message;
   } cases[] = {
       {"shared_past", 1, Kind::kOutOfBounds, 5, "out-of-bounds write of 4 bytes at"},
-      {"dynamic_past", 1, Kind::kOutOfBounds, 10, "out-of-bounds write of 4 bytes at d[32] (128 bytes of shared memory)"},
+      {"dynamic_past", 1, Kind::kOutOfBounds, 10,
+       "out-of-bounds write of 4 bytes at d[32] (128 bytes of shared memory)"},
       {"shared_unwritten", 0, Kind::kUninitializedRead, 17, "read of"},
       {"local_unwritten", 2, Kind::kUninitializedRead, 22, "read of local memory at offset"},
       {"local_past", 3, Kind::kOutOfBounds, 27, "bytes of local memory)"},
@@ -318,21 +322,22 @@ TEST(Checks, SharedRaces) {
     const char* kernel;
     int line;  // 0: no race
     const char* message;
-  } cases[] = {{"missing_barrier", 4, "a write of s[32] while thread (31, 0, 0) reads it, without __syncthreads()"},
-               {"with_barrier", 0, ""},
-               {"second_missing", 18, "a read of s[31] while thread (31, 0, 0) writes it"},
-               {"inside_warp", 24, "without __syncwarp()"},
-               {"inside_warp_synced", 0, ""},
-               {"write_after_read_in_warp", 39, "reads it, without __syncwarp()"},
-               {"different_values", 43, "write different values to"},
-               {"same_value", 0, ""},
-               {"many_readers", 58, "reads it"},
-               {"atomics", 0, ""},
-               {"atomic_and_plain", 74, "updates it"},
-               {"halves", 0, ""},
-               {"tiles", 0, ""},
-               {"tiles_crossed", 98, "without __syncwarp()"},
-               {"old_reduction", 107, "without __syncwarp() in between: since Volta a warp's lanes need not run in step"}};
+  } cases[] = {
+      {"missing_barrier", 4, "a write of s[32] while thread (31, 0, 0) reads it, without __syncthreads()"},
+      {"with_barrier", 0, ""},
+      {"second_missing", 18, "a read of s[31] while thread (31, 0, 0) writes it"},
+      {"inside_warp", 24, "without __syncwarp()"},
+      {"inside_warp_synced", 0, ""},
+      {"write_after_read_in_warp", 39, "reads it, without __syncwarp()"},
+      {"different_values", 43, "write different values to"},
+      {"same_value", 0, ""},
+      {"many_readers", 58, "reads it"},
+      {"atomics", 0, ""},
+      {"atomic_and_plain", 74, "updates it"},
+      {"halves", 0, ""},
+      {"tiles", 0, ""},
+      {"tiles_crossed", 98, "without __syncwarp()"},
+      {"old_reduction", 107, "without __syncwarp() in between: since Volta a warp's lanes need not run in step"}};
   for (const auto& c : cases) {
     const auto out = kit.Make<int>("out", 64, false);
     const bool ok = kit.Run(c.kernel, {2, 1, 1}, {64, 1, 1}, 0, out);
@@ -609,13 +614,15 @@ TEST(Checks, LocksAndFlagsOfAtomicsOrder) {
   const struct {
     const char* kernel;
     int argument, value;  // of out[0]
-  } honest[] = {{"lock", 0, 3}, {"lock_of_lanes", 0, 96}, {"lock_of_warps", 0, 3}, {"acquire_release", 0, 3}, {"flag", 0, 7}, {"flag", 63, 7},
-                {"volatile_flag", 0, 7}, {"volatile_flag", 63, 7}, {"there_and_back", 0, 1}, {"last_one_writes", 0, 5}, {"chain", 0, 9}};
+  } honest[] = {{"lock", 0, 3},           {"lock_of_lanes", 0, 96},  {"lock_of_warps", 0, 3}, {"acquire_release", 0, 3},
+                {"flag", 0, 7},           {"flag", 63, 7},           {"volatile_flag", 0, 7}, {"volatile_flag", 63, 7},
+                {"there_and_back", 0, 1}, {"last_one_writes", 0, 5}, {"chain", 0, 9}};
   for (const auto& c : honest) {
     const auto out = kit.Make<int>("out", 96, false);
     const uint32_t threads = std::string_view(c.kernel).starts_with("last") ? 64 : 96;
-    const bool ok = std::string_view(c.kernel).ends_with("flag") ? kit.Run(c.kernel, {2, 1, 1}, {threads, 1, 1}, 0, out, c.argument)
-                                                                 : kit.Run(c.kernel, {2, 1, 1}, {threads, 1, 1}, 0, out);
+    const bool ok = std::string_view(c.kernel).ends_with("flag")
+                        ? kit.Run(c.kernel, {2, 1, 1}, {threads, 1, 1}, 0, out, c.argument)
+                        : kit.Run(c.kernel, {2, 1, 1}, {threads, 1, 1}, 0, out);
     EXPECT_TRUE(ok) << c.kernel << ": " << kit.fault.line << ": " << kit.fault.message;
     EXPECT_EQ(ok ? out[0] : c.value, c.value) << c.kernel;
   }
@@ -638,7 +645,8 @@ TEST(Checks, LocksAndFlagsOfAtomicsOrder) {
                 {"flag_too_early", "out[0] = data", "writes it"},
                 {"flag_not_waited_for", "out[0] = *", "may or may not have written it"},
                 {"fences_for_barriers", "out[threadIdx.x] = s", "may or may not have written it"},
-                {"fences_for_syncwarp", "s[threadIdx.x] += s", "reads it, without __syncwarp() in between: since Volta a warp's lanes need not run in step"},
+                {"fences_for_syncwarp", "s[threadIdx.x] += s",
+                 "reads it, without __syncwarp() in between: since Volta a warp's lanes need not run in step"},
                 {"polled_histogram", "out[threadIdx.x] = *", "may or may not have written it"},
                 {"beside_a_lock", "out[threadIdx.x] = s", ""}};
   for (const auto& c : broken) {

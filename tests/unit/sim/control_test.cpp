@@ -37,7 +37,9 @@ extern "C" __global__ void k(int* out, int n) {
         case 0: v += 1; break;
         case 1: v += 2; [[fallthrough]];
         case 2: v *= 3; break;
-        default: if (i & 1) v ^= 5; else v -= 7;
+        default:
+          if (i & 1) v ^= 5;
+          else v -= 7;
       }
       while (v > 50) v /= 2;
     }
@@ -147,7 +149,8 @@ extern "C" __global__ void joined(int* out, int n) {  // the compiler joins both
     const auto joined = kit.Make<int>("joined", std::vector<int>(64, -1));
     ASSERT_TRUE(kit.Run("joined", {1, 1, 1}, {64, 1, 1}, 0, joined, n)) << kit.fault.message;
     for (int t = 0; t < 64; ++t) EXPECT_EQ(joined[static_cast<size_t>(t)], t < n ? n - 1 - t : 7);
-    const auto out = kit.Make<int>("out", std::vector<int>(64, -1)), rest = kit.Make<int>("rest", std::vector<int>(64, -1));
+    const auto out = kit.Make<int>("out", std::vector<int>(64, -1)),
+               rest = kit.Make<int>("rest", std::vector<int>(64, -1));
     ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {64, 1, 1}, 0, out, rest, n)) << kit.fault.message;
     for (int t = 0; t < 64; ++t) {
       EXPECT_EQ(out[static_cast<size_t>(t)], t < n ? n - 1 - t : -1);
@@ -255,7 +258,8 @@ extern "C" __global__ void trap() { if (threadIdx.x == 9)
   __trap(); }
 )");
   ASSERT_TRUE(kit.Run("print", {1, 1, 1}, {32, 1, 1}, 0, 2)) << kit.fault.message;
-  EXPECT_EQ(kit.printed, "t=3 many x=3.00 1099511627776 z %     7|ff  |\nt=19 many x=3.00 1099511627776 z %     7|ff  |\n");
+  EXPECT_EQ(kit.printed,
+            "t=3 many x=3.00 1099511627776 z %     7|ff  |\nt=19 many x=3.00 1099511627776 z %     7|ff  |\n");
   ASSERT_FALSE(kit.Run("check", {1, 1, 1}, {32, 1, 1}, 0, 2));
   EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kTrap);
   EXPECT_EQ(kit.fault.message, "assertion failed: n < 3 at kernel.cu:7");
@@ -286,7 +290,8 @@ TEST(Control, RunsOfPartOfTheGridAddUp) {
 }
 
 TEST(Control, LaunchesThatCannotBeAreRefused) {
-  SimKit kit = SimKit::FromCuda(R"(extern "C" __global__ void __launch_bounds__(128) k(int* out) { __shared__ int s[1000]; s[threadIdx.x] = 1; out[0] = s[0]; })");
+  SimKit kit = SimKit::FromCuda(
+      R"(extern "C" __global__ void __launch_bounds__(128) k(int* out) { __shared__ int s[1000]; s[threadIdx.x] = 1; out[0] = s[0]; })");
   std::vector<std::byte> eight(8);
   const struct {
     Launch launch;

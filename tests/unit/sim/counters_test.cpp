@@ -119,7 +119,8 @@ TEST_F(CountersTest, TransposeWithAndWithoutPadding) {
   const auto in = kit.Make<float>("in", 4096), out = kit.Make<float>("out", 4096, false);
   for (size_t i = 0; i < 4096; ++i) in[i] = static_cast<float>(i);
   for (const bool padded : {false, true}) {
-    ASSERT_TRUE(kit.Run(padded ? "transpose_padded" : "transpose_plain", {2, 2, 1}, {32, 8, 1}, 0, out, in, 64)) << kit.fault.message;
+    ASSERT_TRUE(kit.Run(padded ? "transpose_padded" : "transpose_plain", {2, 2, 1}, {32, 8, 1}, 0, out, in, 64))
+        << kit.fault.message;
     for (size_t y = 0; y < 64; ++y)
       for (size_t x = 0; x < 64; ++x) ASSERT_EQ(out[y * 64 + x], in[x * 64 + y]);
     const uint64_t requests = 4 * 8 * 4;  // blocks, warps, rows: each one store and one load
@@ -137,7 +138,8 @@ TEST_F(CountersTest, Histogram) {
   ASSERT_TRUE(kit.Run("histogram", {2, 1, 1}, {256, 1, 1}, 0, out, in)) << kit.fault.message;
   EXPECT_EQ(out[7], 4 + 256);
   EXPECT_EQ(out[8], 4);
-  // Both blocks: 2 stores and 2 loads of zeroed bins, 8 atomics. The second block's atomics all hit one word, 32 in a row.
+  // Both blocks: 2 stores and 2 loads of zeroed bins, 8 atomics. The second block's atomics all hit one word, 32 in a
+  // row.
   EXPECT_EQ(kit.counters.shared_requests, 2u * (2 + 8 + 2));
   EXPECT_EQ(kit.counters.shared_wavefronts, 12u + 4 + 8 * 32);
   EXPECT_EQ(kit.counters.shared_bank_conflicts, 8u * 31);

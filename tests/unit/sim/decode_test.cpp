@@ -10,7 +10,9 @@ namespace {
 
 const std::string kHead = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-std::string Kernel(const std::string& body) { return kHead + ".visible .entry k(.param .u64 out)\n{\n" + body + "\nret;\n}\n"; }
+std::string Kernel(const std::string& body) {
+  return kHead + ".visible .entry k(.param .u64 out)\n{\n" + body + "\nret;\n}\n";
+}
 
 TEST(Decode, MalformedTextIsAnErrorWithItsLine) {
   const struct {
@@ -34,13 +36,23 @@ TEST(Decode, MalformedTextIsAnErrorWithItsLine) {
 }
 
 TEST(Decode, UnknownInstructionsStopOnlyWhenReached) {
-  const char* forms[] = {"wgmma.fence.sync.aligned;", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1,%r1,%r1,%r1};",
-                         "cp.async.bulk.commit_group;", "tex.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [x, {%r1,%r1}];", "add.strange.s32 %r1, %r1, %r1;",
-                         "add.s32 %r1, %rd1, %r1;", "add.s32 %r1, %r1;", "ld.global.u32 %rd1, %r1;", "brx.idx %r1, ts;",
-                         "call (%r1), %rd1, (), proto;", "alloca.u64 %rd1, %rd1;"};
+  const char* forms[] = {"wgmma.fence.sync.aligned;",
+                         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, "
+                         "{%r1,%r1}, {%r1,%r1,%r1,%r1};",
+                         "cp.async.bulk.commit_group;",
+                         "tex.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [x, {%r1,%r1}];",
+                         "add.strange.s32 %r1, %r1, %r1;",
+                         "add.s32 %r1, %rd1, %r1;",
+                         "add.s32 %r1, %r1;",
+                         "ld.global.u32 %rd1, %r1;",
+                         "brx.idx %r1, ts;",
+                         "call (%r1), %rd1, (), proto;",
+                         "alloca.u64 %rd1, %rd1;"};
   for (const char* form : forms) {
-    const std::string text = Kernel(".reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<3>;\nsetp.ne.u32 %p1, %r1, %r1;\n@%p1 bra BAD;\nbra END;\nBAD:\n" +
-                                    std::string(form) + "\nEND:");
+    const std::string text = Kernel(
+        ".reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<3>;\nsetp.ne.u32 %p1, %r1, %r1;\n@%p1 bra BAD;\nbra "
+        "END;\nBAD:\n" +
+        std::string(form) + "\nEND:");
     SimKit unreached(text);
     EXPECT_TRUE(unreached.Run("k", {1, 1, 1}, {32, 1, 1}, 0, uint64_t{0})) << form << unreached.fault.message;
     SimKit reached(Kernel(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n" + std::string(form)));
@@ -99,9 +111,12 @@ TEST(Decode, SlotsOfOverlappingLivesDiffer) {
   // 200 values that live at once, and a loop that keeps one of them across it.
   std::string body = ".reg .b32 %r<300>; .reg .b64 %rd<3>; .reg .pred %p<2>;\nmov.u32 %r250, %tid.x;\n";
   for (int i = 0; i < 200; ++i) body += "add.u32 %r" + std::to_string(i) + ", %r250, " + std::to_string(i * 3) + ";\n";
-  body += "mov.u32 %r251, 0; mov.u32 %r252, 0;\nLOOP:\nadd.u32 %r252, %r252, %r7; add.u32 %r251, %r251, 1; setp.lt.u32 %p1, %r251, 10; @%p1 bra LOOP;\n";
+  body +=
+      "mov.u32 %r251, 0; mov.u32 %r252, 0;\nLOOP:\nadd.u32 %r252, %r252, %r7; add.u32 %r251, %r251, 1; setp.lt.u32 "
+      "%p1, %r251, 10; @%p1 bra LOOP;\n";
   for (int i = 0; i < 200; ++i) body += "add.u32 %r252, %r252, %r" + std::to_string(i) + ";\n";
-  body += "ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r250, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r252;";
+  body +=
+      "ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r250, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r252;";
   SimKit kit(Kernel(body));
   const auto out = kit.Make<uint32_t>("out", 64);
   ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {64, 1, 1}, 0, out)) << kit.fault.message;
@@ -151,7 +166,8 @@ extern "C" __global__ void k(float* out, int n) {
     options.instruction_limit = 50'000;
     for (const KernelInfo& kernel : program->kernels()) {
       if (kernel.parameter_bytes > parameters.size()) continue;
-      auto machine = Machine::Create(*program, memory, Launch{kernel.symbol, {1, 1, 1}, {64, 1, 1}, 0, parameters}, options);
+      auto machine =
+          Machine::Create(*program, memory, Launch{kernel.symbol, {1, 1, 1}, {64, 1, 1}, 0, parameters}, options);
       if (machine) machine->Run(0, 1);
     }
   }

@@ -1,4 +1,5 @@
-// Single instructions against what an H200 computed (tests/golden/sim/instructions.txt): exact ones bit for bit on 2,048 inputs.
+// Single instructions against what an H200 computed (tests/golden/sim/instructions.txt): exact ones bit for bit on
+// 2,048 inputs.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -68,8 +69,8 @@ TEST(Instructions, AgreeWithTheHardware) {
     for (size_t k = 0; k < known->second.results.size(); ++k) {
       const uint64_t actual = out[k], expected = known->second.results[k];
       const bool same = table[i].tolerance == 0 ? actual == expected : Near(actual, expected, table[i]);
-      EXPECT_TRUE(same) << table[i].text << std::hex << " of " << inputs[k].a << ", " << inputs[k].b << ", " << inputs[k].c << ": "
-                        << actual << " instead of " << expected;
+      EXPECT_TRUE(same) << table[i].text << std::hex << " of " << inputs[k].a << ", " << inputs[k].b << ", "
+                        << inputs[k].c << ": " << actual << " instead of " << expected;
     }
     if (table[i].tolerance == 0) {
       EXPECT_EQ(HashResults(out.data, out.size), known->second.hash) << table[i].text;

@@ -70,15 +70,18 @@ extern "C" __global__ void layer_norm(float* out, const float* in, const float* 
 })");
   const size_t rows = 13, columns = 100;
   const auto values = Random(rows * columns, 2), g = Random(columns, 3), b = Random(columns, 4);
-  const auto in = kit.Make<float>("in", values, true), gain = kit.Make<float>("gain", g, true), bias = kit.Make<float>("bias", b, true);
+  const auto in = kit.Make<float>("in", values, true), gain = kit.Make<float>("gain", g, true),
+             bias = kit.Make<float>("bias", b, true);
   const auto out = kit.Make<float>("out", rows * columns, false);
   ASSERT_TRUE(kit.Run("layer_norm", {4, 1, 1}, {128, 1, 1}, 0, out, in, gain, bias, 13, 100)) << kit.fault.message;
   for (size_t r = 0; r < rows; ++r) {
     double mean = 0, variance = 0;
     for (size_t i = 0; i < columns; ++i) mean += values[r * columns + i] / static_cast<double>(columns);
-    for (size_t i = 0; i < columns; ++i) variance += std::pow(values[r * columns + i] - mean, 2) / static_cast<double>(columns);
     for (size_t i = 0; i < columns; ++i)
-      EXPECT_NEAR(out[r * columns + i], (values[r * columns + i] - mean) / std::sqrt(variance + 1e-5) * g[i] + b[i], 5e-6);
+      variance += std::pow(values[r * columns + i] - mean, 2) / static_cast<double>(columns);
+    for (size_t i = 0; i < columns; ++i)
+      EXPECT_NEAR(out[r * columns + i], (values[r * columns + i] - mean) / std::sqrt(variance + 1e-5) * g[i] + b[i],
+                  5e-6);
   }
 }
 
@@ -124,7 +127,8 @@ extern "C" __global__ void chain(__half2* x, int n) {
   for (size_t i = 0; i < n; ++i) {
     a[i] = static_cast<uint16_t>(0x3f00 + i % 256);
     b[i] = static_cast<uint16_t>(0xbf00 + i * 3 % 128);
-    expected += static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(a[i]) << 16)) * std::bit_cast<float>(static_cast<uint32_t>(b[i]) << 16);
+    expected += static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(a[i]) << 16)) *
+                std::bit_cast<float>(static_cast<uint32_t>(b[i]) << 16);
   }
   ASSERT_TRUE(kit.Run("dot", {1, 1, 1}, {32, 1, 1}, 0, sum, a, b, 300)) << kit.fault.message;
   EXPECT_NEAR(sum[0], expected, 1e-5 * std::fabs(expected));
@@ -152,11 +156,14 @@ extern "C" __global__ void k(float* out, const float* in, int n) {
   ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {n, 1, 1}, 0, out, in, static_cast<int>(n))) << kit.fault.message;
   for (size_t i = 0; i < n; ++i) {
     const double x = in[i];
-    const double expected[16] = {std::exp(x), std::exp2(x), std::log(x), std::log2(x), std::sqrt(x), 1 / std::sqrt(x), 1 / x, std::sin(x),
-                                 std::cos(x), std::tanh(x), std::exp(x), std::sqrt(x), std::exp(x), std::log(x), std::pow(10, x), x / 3};
+    const double expected[16] = {std::exp(x),  std::exp2(x),     std::log(x),     std::log2(x),
+                                 std::sqrt(x), 1 / std::sqrt(x), 1 / x,           std::sin(x),
+                                 std::cos(x),  std::tanh(x),     std::exp(x),     std::sqrt(x),
+                                 std::exp(x),  std::log(x),      std::pow(10, x), x / 3};
     for (size_t k = 0; k < 16; ++k) {
       const double precision = k == 10 || k == 11 ? 8e-3 : 1e-3;
-      EXPECT_NEAR(out[k * n + i], expected[k], precision * std::fabs(expected[k]) + 1e-3) << "function " << k << " of " << x;
+      EXPECT_NEAR(out[k * n + i], expected[k], precision * std::fabs(expected[k]) + 1e-3)
+          << "function " << k << " of " << x;
     }
   }
 }

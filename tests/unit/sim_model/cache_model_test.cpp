@@ -15,7 +15,8 @@ constexpr uint64_t kBase = kGlobalBase / 32;  // sector of the first byte
 // A kernel of requests, played into the models as a device would.
 class Caches {
  public:
-  explicit Caches(uint64_t l1_share = 32 << 10, core::Chip chip = *config::LoadChip("h200")) : l1_(chip, l1_share), l2_(chip) {}
+  explicit Caches(uint64_t l1_share = 32 << 10, core::Chip chip = *config::LoadChip("h200"))
+      : l1_(chip, l1_share), l2_(chip) {}
 
   void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, std::vector<uint64_t> sectors,
                uint32_t line = 1, bool cached = true, uint32_t collisions = 0) {
@@ -209,7 +210,8 @@ TEST(CacheModel, CountsTheHottestAtomicPlace) {  // a place is 1 KiB: 32 sectors
   EXPECT_EQ(caches.result().hottest_atomics, 1000u);
 }
 
-// 64 KiB read, 64 KiB written and the first read again by each block: a thousand blocks in step need 160 MB of L2 meanwhile, ten need little.
+// 64 KiB read, 64 KiB written and the first read again by each block: a thousand blocks in step need 160 MB of L2
+// meanwhile, ten need little.
 TEST(CacheModel, BlocksInStepDriveEachOthersLinesOut) {
   for (const uint64_t together : {10, 1000}) {
     Caches caches(1 << 10);
@@ -252,10 +254,12 @@ TEST(CacheModel, TrafficCountsLines) {
   EXPECT_EQ(caches.l1().traffic().l2_write_slots, 20u + 3 * 11);
 }
 
-// A kernel of random requests: runs, strides and random sets of sectors, of all kinds, in global and local memory, from nine warps.
+// A kernel of random requests: runs, strides and random sets of sectors, of all kinds, in global and local memory, from
+// nine warps.
 class RandomKernel {
  public:
-  RandomKernel(uint64_t seed, uint64_t l1_share, int64_t l2_bytes) : random_(seed), caches_(l1_share, ChipWith(l2_bytes)) {
+  RandomKernel(uint64_t seed, uint64_t l1_share, int64_t l2_bytes)
+      : random_(seed), caches_(l1_share, ChipWith(l2_bytes)) {
     for (uint64_t block = 0; block < 400; ++block) {
       for (int i = 0; i < 200; ++i) Request(block);
       caches_.l1().FinishBlock(block);
@@ -303,16 +307,21 @@ class RandomKernel {
   Caches caches_;
 };
 
-// Recorded from the first, slower form of the model, which looked up sector after sector in an array kept in the order of use.
+// Recorded from the first, slower form of the model, which looked up sector after sector in an array kept in the order
+// of use.
 TEST(CacheModel, RandomKernelsCountWhatTheyAlwaysDid) {
   struct Row {
     uint64_t seed, l1_share;
     int64_t l2_bytes;
-    uint64_t l1_hits, l1_misses, l2_hits, l2_misses, dram_read, dram_written, tags, read_slots, write_slots, atomic_slots, hottest;
+    uint64_t l1_hits, l1_misses, l2_hits, l2_misses, dram_read, dram_written, tags, read_slots, write_slots,
+        atomic_slots, hottest;
   };
-  for (const Row& row : {Row{1, 4608, 100 << 10, 4162, 815318, 585779, 728744, 36848224, 14256512, 871498, 1342259, 3023306, 322320, 3793},
-                         Row{3, 17920, 1 << 20, 19494, 809228, 1050886, 246652, 12495456, 4680672, 874277, 1336823, 2944891, 318747, 3637},
-                         Row{5, 68096, 300 << 10, 83458, 738602, 850071, 388243, 19814400, 7840960, 875105, 1228032, 3005053, 325077, 3601}}) {
+  for (const Row& row : {Row{1, 4608, 100 << 10, 4162, 815318, 585779, 728744, 36848224, 14256512, 871498, 1342259,
+                             3023306, 322320, 3793},
+                         Row{3, 17920, 1 << 20, 19494, 809228, 1050886, 246652, 12495456, 4680672, 874277, 1336823,
+                             2944891, 318747, 3637},
+                         Row{5, 68096, 300 << 10, 83458, 738602, 850071, 388243, 19814400, 7840960, 875105, 1228032,
+                             3005053, 325077, 3601}}) {
     RandomKernel kernel(row.seed, row.l1_share, row.l2_bytes);
     const core::Counters counters = kernel.caches().EndKernel();
     const Traffic& traffic = kernel.caches().l1().traffic();

@@ -58,8 +58,9 @@ core::LaunchReport Model(core::Device& device, const core::CompiledModule& modul
     run.Buffer(std::string(1, "oab"[i]), std::move(kept[i]));
   }
   run.contents[0].read_only = false;
-  run.Launch(row.kernel, {row.grid_x, row.grid_y, 1}, {row.block_x, row.block_y, 1},
-             {TestRun::Pointer(0), TestRun::Pointer(1), TestRun::Pointer(2), TestRun::Value(row.n), TestRun::Value(row.c)});
+  run.Launch(
+      row.kernel, {row.grid_x, row.grid_y, 1}, {row.block_x, row.block_y, 1},
+      {TestRun::Pointer(0), TestRun::Pointer(1), TestRun::Pointer(2), TestRun::Value(row.n), TestRun::Value(row.c)});
   run.options.counters = true;
   run.options.keep_outputs = false;
   run.options.sample_instructions = kBudget;

@@ -77,7 +77,9 @@ core::CompiledModule* CodeShapes::module_ = nullptr;
 Program* CodeShapes::program_ = nullptr;
 std::map<std::string, compile::CubinKernel>* CodeShapes::machine_ = nullptr;
 
-int Unrolled(const ScheduleModel& shape) { return static_cast<int>(std::count_if(shape.unroll.begin(), shape.unroll.end(), [](int u) { return u > 1; })); }
+int Unrolled(const ScheduleModel& shape) {
+  return static_cast<int>(std::count_if(shape.unroll.begin(), shape.unroll.end(), [](int u) { return u > 1; }));
+}
 
 TEST_F(CodeShapes, GuardedLoadsAreUnderWayTogether) {
   const KernelCode& kernel = Kernel("guarded");
@@ -85,7 +87,9 @@ TEST_F(CodeShapes, GuardedLoadsAreUnderWayTogether) {
   ScheduleModel apart = shape;
   for (uint32_t b = 0; b < apart.region.size(); ++b) apart.region[b] = b;
   double sum = 0;  // of all blocks, each by itself
-  for (const Work& work : BlockWork(kernel, apart, *config::LoadChip("h200"), 8, [](uint32_t) { return LineCost{.load_cycles = 1000}; })) sum += work.path_cycles;
+  for (const Work& work :
+       BlockWork(kernel, apart, *config::LoadChip("h200"), 8, [](uint32_t) { return LineCost{.load_cycles = 1000}; }))
+    sum += work.path_cycles;
   EXPECT_GT(sum, 4000);                         // four loads, one after the other
   EXPECT_LT(LongestPath(kernel, shape), 1500);  // at the same time
 }

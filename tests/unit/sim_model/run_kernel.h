@@ -14,7 +14,7 @@
 namespace warpwright {
 
 inline core::CompiledModule CompileForTest(const std::string& text, std::vector<std::string> kernels,
-                                     const std::string& arch) {
+                                           const std::string& arch) {
   static const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
   auto outcome = compiler.Compile({"test.cu", text, {}, std::move(kernels), arch});
   if (!outcome) {
@@ -50,7 +50,8 @@ class TestRun {
     return static_cast<uint32_t>(plan.buffers.size() - 1);
   }
   uint32_t Workspace(uint64_t bytes) {
-    plan.buffers.push_back({core::PlanBuffer::Kind::kWorkspace, "workspace " + std::to_string(plan.buffers.size()), bytes});
+    plan.buffers.push_back(
+        {core::PlanBuffer::Kind::kWorkspace, "workspace " + std::to_string(plan.buffers.size()), bytes});
     return static_cast<uint32_t>(plan.buffers.size() - 1);
   }
   static core::KernelParameter Pointer(uint32_t buffer, int64_t offset = 0) {
@@ -66,8 +67,8 @@ class TestRun {
     std::memcpy(parameter.bytes.data(), &value, sizeof(T));
     return parameter;
   }
-  core::KernelLaunch& Launch(const std::string& kernel, core::Dim3 grid, core::Dim3 block, std::vector<core::KernelParameter> parameters,
-                       uint32_t shared = 0) {
+  core::KernelLaunch& Launch(const std::string& kernel, core::Dim3 grid, core::Dim3 block,
+                             std::vector<core::KernelParameter> parameters, uint32_t shared = 0) {
     core::KernelLaunch launch;
     launch.kernel = kernel;
     launch.grid = grid;

@@ -84,8 +84,9 @@ class SimDeviceTest : public testing::Test {
   static const core::CompiledModule& Module() {
     static const core::CompiledModule module =
         CompileForTest(kSource,
-                       {"scale", "column_sums", "beyond", "count", "last_one", "no_ticket", "after_the_one_before", "counting", "shared_sum", "bounded", "forever", "faulty_blocks",
-                        "use_symbols", "by_value", "chain", "add_floats", "add_ints", "spilling"},
+                       {"scale", "column_sums", "beyond", "count", "last_one", "no_ticket", "after_the_one_before",
+                        "counting", "shared_sum", "bounded", "forever", "faulty_blocks", "use_symbols", "by_value",
+                        "chain", "add_floats", "add_ints", "spilling"},
                        "sm_90");
     return module;
   }
@@ -337,10 +338,8 @@ TEST_F(SimDeviceTest, ResourceLimits) {
   const auto fault = [&](const std::string& kernel, core::Dim3 block, uint32_t shared) {
     TestRun run;
     const uint32_t out = run.Buffer("out", Zeros(4096), true), in = run.Buffer("in", Zeros(4096));
-    if (kernel == "bounded")
-      run.Launch(kernel, {1, 1, 1}, block, {TestRun::Pointer(out)}, shared);
-    else
-      run.Launch(kernel, {1, 1, 1}, block, {TestRun::Pointer(out), TestRun::Pointer(in)}, shared);
+    if (kernel == "bounded") run.Launch(kernel, {1, 1, 1}, block, {TestRun::Pointer(out)}, shared);
+    else run.Launch(kernel, {1, 1, 1}, block, {TestRun::Pointer(out), TestRun::Pointer(in)}, shared);
     return run.MustFault(*device_, Module());
   };
   EXPECT_EQ(fault("bounded", {256, 1, 1}, 0).kind, core::Fault::Kind::kResourceLimit);
@@ -384,7 +383,8 @@ TEST_F(SimDeviceTest, SamplingExtrapolates) {
         << expected[i].name;
   EXPECT_NEAR(sampled.time.total_us, whole.time.total_us, 0.02 * whole.time.total_us);
   for (int threads : {1, 5}) {
-    const core::LaunchReport other = run.MustRun(*sim::MakeSimDevice(*config::LoadChip("h200"), threads), Module()).launches[0];
+    const core::LaunchReport other =
+        run.MustRun(*sim::MakeSimDevice(*config::LoadChip("h200"), threads), Module()).launches[0];
     EXPECT_EQ(other.counters, sampled.counters);
     EXPECT_EQ(other.time.total_us, sampled.time.total_us);
   }

@@ -80,7 +80,8 @@ TEST_F(TimeModel, BankConflictsAndSlowUnitsHurt) {
   EXPECT_GT(Total(doubles), 3 * on_h200);
 }
 
-// Two phases that need different units: one after the other while all blocks do the same, at once where many blocks of many waves are anywhere.
+// Two phases that need different units: one after the other while all blocks do the same, at once where many blocks of
+// many waves are anywhere.
 TEST_F(TimeModel, PhasesOfBlocksInStepFollowEachOther) {
   const auto total = [&](uint64_t blocks) {
     TimeInputs inputs;
@@ -118,20 +119,21 @@ TEST_F(TimeModel, LoadsQueueInABusyMemory) {
 TEST_F(TimeModel, IsMonotonic) {
   const TimeInputs inputs = Copy(uint64_t{1} << 24, 4);
   const double base = Total(inputs);
-  for (uint64_t core::Counters::*field :
-       {&core::Counters::dram_read_bytes, &core::Counters::dram_write_bytes, &core::Counters::l2_read_bytes, &core::Counters::l2_write_bytes,
-        &core::Counters::l1_hit_sectors, &core::Counters::shared_wavefronts}) {
+  for (uint64_t core::Counters::* field :
+       {&core::Counters::dram_read_bytes, &core::Counters::dram_write_bytes, &core::Counters::l2_read_bytes,
+        &core::Counters::l2_write_bytes, &core::Counters::l1_hit_sectors, &core::Counters::shared_wavefronts}) {
     TimeInputs more = inputs;
     more.counters.*field += 1 << 30;
     EXPECT_GT(Total(more), base);
   }
-  for (double Work::*field : {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu,
-                              &Work::conversion, &Work::shuffle, &Work::path_cycles}) {
+  for (double Work::* field : {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu,
+                               &Work::conversion, &Work::shuffle, &Work::path_cycles}) {
     TimeInputs more = inputs;
     more.work.*field += 1e9;
     EXPECT_GT(Total(more), base);
   }
-  for (uint64_t Traffic::*field : {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots, &Traffic::l2_atomic_slots}) {
+  for (uint64_t Traffic::* field :
+       {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots, &Traffic::l2_atomic_slots}) {
     TimeInputs more = inputs;
     more.traffic.*field += 1 << 26;
     EXPECT_GT(Total(more), base);

@@ -133,7 +133,8 @@ TEST(Coverage, RecordedVectorsLeadWhereAnEngineerWouldGo) {
     EXPECT_FALSE(r.provenance.empty());
     EXPECT_EQ(result.at_roofline.has_value(), r.at_roofline) << r.name;
     std::string order;
-    for (const skills::RankedMethod& m : result.methods) order += m.card->id + " " + std::to_string(m.expected_log_gain) + ", ";
+    for (const skills::RankedMethod& m : result.methods)
+      order += m.card->id + " " + std::to_string(m.expected_log_gain) + ", ";
     if (!r.first.empty()) {
       ASSERT_FALSE(result.methods.empty()) << r.name;
       EXPECT_TRUE(std::count(r.first.begin(), r.first.end(), result.methods[0].card->id)) << r.name << ": " << order;

@@ -74,8 +74,8 @@ TEST(Library, BuiltInIsCompleteAndEqualToTheFolder) {
   }
 }
 
-// What the cards say of a transformation and what the worker takes must be the same: the cards are all that `warpwright`
-// knows of it, and the planner sweeps the values that they name.
+// What the cards say of a transformation and what the worker takes must be the same: the cards are all that
+// `warpwright` knows of it, and the planner sweeps the values that they name.
 TEST(Library, CardsAndTheWorkersTransformationsAgree) {
   for (const skills::TransformSignature& signature : skills::TransformCatalog()) {
     EXPECT_NE(rewrite::FindTransform(signature.id), nullptr)

@@ -71,13 +71,13 @@ TEST(Match, StatesTheRooflineWithItsFigure) {
 
 TEST(Match, OnlyWhatRaisesTheRoofGoesBeyondIt) {
   core::Evidence at_roof = Of({{"roofline_pct", 96},
-                         {"headroom", 1.04},
-                         {"op_matmul", 1},
-                         {"dtype_half", 0},
-                         {"dtype_f64", 0},
-                         {"compute_floor", 1},
-                         {"tensor_cores", 0},
-                         {"compute_capability", 90}});
+                               {"headroom", 1.04},
+                               {"op_matmul", 1},
+                               {"dtype_half", 0},
+                               {"dtype_f64", 0},
+                               {"compute_floor", 1},
+                               {"tensor_cores", 0},
+                               {"compute_capability", 90}});
   EXPECT_TRUE(skills::Match(BuiltIn(), at_roof, {}).at_roofline);
   skills::MatchContext tf32;
   tf32.allow = {core::Allow::kTf32};
@@ -99,19 +99,19 @@ TEST(Match, RecognisesWhatIsThereAlready) {
 
 TEST(Match, VetoesSayWhy) {
   core::Evidence evidence = Of({{"op_elementwise", 1},
-                          {"op_matmul", 0},
-                          {"load_reuse", 1},
-                          {"launches", 1},
-                          {"strided_access", 1},
-                          {"load_efficiency_pct", 12},
-                          {"access_bytes", 4},
-                          {"one_thread_per_row", 0},
-                          {"compute_capability", 80},
-                          {"roofline_pct", 20},
-                          {"overhead_pct", 40},
-                          {"vector_width", 1},
-                          {"dram_throughput_pct", 70},
-                          {"memory_excess", 3}});
+                                {"op_matmul", 0},
+                                {"load_reuse", 1},
+                                {"launches", 1},
+                                {"strided_access", 1},
+                                {"load_efficiency_pct", 12},
+                                {"access_bytes", 4},
+                                {"one_thread_per_row", 0},
+                                {"compute_capability", 80},
+                                {"roofline_pct", 20},
+                                {"overhead_pct", 40},
+                                {"vector_width", 1},
+                                {"dram_throughput_pct", 70},
+                                {"memory_excess", 3}});
   const skills::MatchResult result = skills::Match(BuiltIn(), evidence, {});
   const struct {
     const char* method;
@@ -194,7 +194,8 @@ TEST(Match, GainIsLimitedByTheHeadroom) {
 }
 
 TEST(Match, IsDeterministic) {
-  const skills::MatchResult a = skills::Match(BuiltIn(), NaiveRows(), {}), b = skills::Match(BuiltIn(), NaiveRows(), {});
+  const skills::MatchResult a = skills::Match(BuiltIn(), NaiveRows(), {}),
+                            b = skills::Match(BuiltIn(), NaiveRows(), {});
   ASSERT_EQ(a.methods.size(), b.methods.size());
   for (size_t i = 0; i < a.methods.size(); ++i) {
     EXPECT_EQ(a.methods[i].card, b.methods[i].card);
@@ -205,7 +206,9 @@ TEST(Match, IsDeterministic) {
 
 TEST(Condition, ThreeValuedLogic) {
   config::Diagnostics diagnostics;
-  const auto read = [&](std::string_view text) { return skills::ReadCondition(*config::ParseYaml(text, "t.yml"), diagnostics); };
+  const auto read = [&](std::string_view text) {
+    return skills::ReadCondition(*config::ParseYaml(text, "t.yml"), diagnostics);
+  };
   const std::set<core::Allow> allow = {core::Allow::kTf32};
   const core::Evidence evidence = Of({{"waves", 2}, {"uses_shared", 1}});
   const skills::Facts facts(evidence, allow);
@@ -241,7 +244,8 @@ TEST(Condition, CitesWhatDecides) {
   const skills::Condition any = skills::ReadCondition(
       *config::ParseYaml("{any: [{field: waves, below: 1}, {field: uses_shared, is: true}]}", "t.yml"), diagnostics);
   const std::set<core::Allow> none;
-  EXPECT_EQ(skills::Cite(any, skills::Facts(Of({{"waves", 0.25}, {"uses_shared", 0}}), none)), "waves = 0.25 (below 1)");
+  EXPECT_EQ(skills::Cite(any, skills::Facts(Of({{"waves", 0.25}, {"uses_shared", 0}}), none)),
+            "waves = 0.25 (below 1)");
   EXPECT_EQ(skills::Cite(any, skills::Facts(Of({{"waves", 3}, {"uses_shared", 1}}), none)), "uses_shared = yes");
   EXPECT_EQ(skills::Describe(any), "waves below 1 or uses_shared is true");
 }

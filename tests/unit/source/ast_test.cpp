@@ -93,14 +93,15 @@ TEST(Ast, SurvivesErrorsAndUnknownHeaders) {
 TEST(Ast, ReadsRepositoryHeadersAndNothingElse) {
   auto folder = base::TemporaryDirectory::Create("ww-ast");
   ASSERT_TRUE(folder);
-  ASSERT_TRUE(
-      base::WriteFileAtomically(folder->path() / "repo/include/common.cuh", "#pragma once\n#include \"deep/inner.h\"\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(folder->path() / "repo/include/common.cuh",
+                                        "#pragma once\n#include \"deep/inner.h\"\n"));
   ASSERT_TRUE(base::WriteFileAtomically(folder->path() / "repo/include/deep/inner.h", "struct Inner { int x; };\n"));
   ASSERT_TRUE(base::WriteFileAtomically(folder->path() / "outside.h", "struct Outside { int x; };\n"));
   std::filesystem::create_symlink(folder->path() / "outside.h", folder->path() / "repo/link.h");
-  const auto parsed = source::Ast::Parse({(folder->path() / "repo").string(), "kernels/k.cu",
-                                  "#include \"common.cuh\"\n#include \"../../outside.h\"\n#include \"../link.h\"\n"
-                                  "#include \"/etc/passwd\"\n__global__ void k(Inner i, Outside o) {}\n"});
+  const auto parsed =
+      source::Ast::Parse({(folder->path() / "repo").string(), "kernels/k.cu",
+                          "#include \"common.cuh\"\n#include \"../../outside.h\"\n#include \"../link.h\"\n"
+                          "#include \"/etc/passwd\"\n__global__ void k(Inner i, Outside o) {}\n"});
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->tree().files.size(), 3u);
   EXPECT_TRUE(parsed->tree().files.count("include/deep/inner.h"));
@@ -127,7 +128,9 @@ TEST(Ast, KnowsWhereTextDependsOnTheBuild) {
   };
   const Row rows[] = {
       {"int f() { return 1; }", "", "", 0},
-      {"#ifdef __CUDACC__\nint f();\n#endif\n// __CUDA_ARCH__ in a comment, \"__DATE__\" in a string\nconst char* s = \"__DATE__\";", "", "", 0},
+      {"#ifdef __CUDACC__\nint f();\n#endif\n// __CUDA_ARCH__ in a comment, \"__DATE__\" in a string\nconst char* s = "
+       "\"__DATE__\";",
+       "", "", 0},
       {"\nint f() { return __CUDA_ARCH__; }", "build: __CUDA_ARCH__", "__CUDA_ARCH__", 2},
       {"#if defined(__CUDACC_RTC__)\n#endif\n", "build: __CUDACC_RTC__", "__CUDACC_RTC__", 1},
       {"const char* day = __DATE__;", "build: __DATE__", "__DATE__", 1},
@@ -149,7 +152,8 @@ TEST(Ast, KnowsWhereTextDependsOnTheBuild) {
     EXPECT_EQ(uses.begin()->second.line, row.line) << row.text;
   }
   const std::string left_out = "\n#if 0\nint f();\n#endif\n";
-  EXPECT_EQ(source::FindBuildDependence(ParseText(left_out)).begin()->first, source::FindBuildDependence(ParseText("\n\n" + left_out)).begin()->first);
+  EXPECT_EQ(source::FindBuildDependence(ParseText(left_out)).begin()->first,
+            source::FindBuildDependence(ParseText("\n\n" + left_out)).begin()->first);
 }
 
 }  // namespace

@@ -111,7 +111,8 @@ struct Describer {
     return fmt::format("symbol {}+{} {}", x.symbol, x.offset, x.bytes.size()) + Stream(x.stream);
   }
   std::string operator()(const core::EventOp& x) const {
-    return fmt::format("{} event {}", x.kind == core::EventOp::Kind::kRecord ? "record" : "wait", x.event) + Stream(x.stream);
+    return fmt::format("{} event {}", x.kind == core::EventOp::Kind::kRecord ? "record" : "wait", x.event) +
+           Stream(x.stream);
   }
 };
 
@@ -137,7 +138,8 @@ SourceCase ReadCase(const std::filesystem::path& path) {
     } else if (key == "kernel-launch:") {
       std::string grid, block;
       words >> grid >> block;
-      result.spec.launch = core::LaunchSpec{{*core::Expression::Parse(grid)}, {*core::Expression::Parse(block)}, std::nullopt};
+      result.spec.launch =
+          core::LaunchSpec{{*core::Expression::Parse(grid)}, {*core::Expression::Parse(block)}, std::nullopt};
     } else if (key == "expect:") {
       result.expected.push_back(Rest(words));
     } else if (key == "refused:") {

@@ -27,18 +27,17 @@ TEST_P(OutsideIncludes, AreFound) {
   EXPECT_EQ(found->file, "kernels/a.cu");
   EXPECT_EQ(found->line, GetParam().line);
 }
-INSTANTIATE_TEST_SUITE_P(All, OutsideIncludes,
-                         testing::Values(Row{"System", "<vector>", false}, Row{"Missing", "\"other.h\"", false},
-                                         Row{"Above", "\"../common.h\"", false}, Row{"Nested", "<sys/../vector>", false},
-                                         Row{"MissingAbove", "\"../other.h\"", false},
-                                         Row{"Absolute", "\"/proc/self/environ\"", true},
-                                         Row{"AbsoluteAngled", "</etc/passwd>", true},
-                                         Row{"BeginsAComment", "<a/*b.h>\n#include </etc/passwd>\n// */", true},
-                                         Row{"BeginsALiteral", "<a\"b.h>", true},
-                                         Row{"EndsInABackslash", "\"a\\\"", true},
-                                         Row{"BehindAContinuedComment", "<vector> /* *\\\n/\n#include </etc/passwd> // */", true, 4},
-                                         Row{"Climbing", "\"../../../proc/self/environ\"", true}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, OutsideIncludes,
+    testing::Values(Row{"System", "<vector>", false}, Row{"Missing", "\"other.h\"", false},
+                    Row{"Above", "\"../common.h\"", false}, Row{"Nested", "<sys/../vector>", false},
+                    Row{"MissingAbove", "\"../other.h\"", false}, Row{"Absolute", "\"/proc/self/environ\"", true},
+                    Row{"AbsoluteAngled", "</etc/passwd>", true},
+                    Row{"BeginsAComment", "<a/*b.h>\n#include </etc/passwd>\n// */", true},
+                    Row{"BeginsALiteral", "<a\"b.h>", true}, Row{"EndsInABackslash", "\"a\\\"", true},
+                    Row{"BehindAContinuedComment", "<vector> /* *\\\n/\n#include </etc/passwd> // */", true, 4},
+                    Row{"Climbing", "\"../../../proc/self/environ\"", true}),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace warpwright

@@ -84,7 +84,7 @@ TEST(Inspect, TypesAndLikelyRoles) {
   EXPECT_EQ(launcher[2].dtype, core::DType::kI32);
   const auto& bare = Entry(inspection, "bare").parameters;
   const std::vector<std::optional<core::DType>> types = {core::DType::kF16, core::DType::kBF16, core::DType::kU8,
-                                                   core::DType::kF32, core::DType::kF64,  core::DType::kU32};
+                                                         core::DType::kF32, core::DType::kF64,  core::DType::kU32};
   for (size_t i = 0; i < types.size(); ++i) EXPECT_EQ(bare[i].dtype, types[i]) << bare[i].type;
 }
 
@@ -132,7 +132,7 @@ TEST(Inspect, RepositoryHeadersCount) {
       "#pragma once\n__device__ inline float f(float x) { return x; }\n"
       "__global__ void k(float* x) { *x = f(*x); }\n__device__ inline float unused() { return 0; }\n"));
   const core::SourceRef source{folder->path().string(), "src/k.cu",
-                         "#include \"../include/k.cuh\"\nvoid run(float* x) { k<<<1, 1>>>(x); }\n"};
+                               "#include \"../include/k.cuh\"\nvoid run(float* x) { k<<<1, 1>>>(x); }\n"};
   const auto before = source::InspectSource(source);
   ASSERT_TRUE(before);
   EXPECT_EQ(before->headers, std::vector<std::string>{"include/k.cuh"});

@@ -113,7 +113,8 @@ TEST(Recording, SetUpIsWhatOnlyTheFirstCallDoes) {
   EXPECT_EQ(std::get<core::LaunchPlan>(plan).buffers.size(), 2u);
   const std::string late =
       "{\"call\":0}\n" + body + workspace + "{\"call\":1}\n" + body + "{\"call\":2}\n" + body + "{\"end\":true}\n";
-  EXPECT_TRUE(std::holds_alternative<core::Refused>(source::MakePlan(Decoded(late), Decoded(late), kArguments, "a.cu")));
+  EXPECT_TRUE(
+      std::holds_alternative<core::Refused>(source::MakePlan(Decoded(late), Decoded(late), kArguments, "a.cu")));
 }
 
 }  // namespace

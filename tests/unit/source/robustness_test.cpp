@@ -44,7 +44,7 @@ TEST(Robustness, TruncatedAndDamagedFiles) {
   for (size_t i = 0; i < files.size(); i += 5) {
     const SourceCase c = ReadCase(files[i]);
     core::SourceRef source{files[i].parent_path().string(), files[i].filename().string(),
-                     c.text.substr(0, next(c.text.size()))};
+                           c.text.substr(0, next(c.text.size()))};
     Handle(source, c.spec.entry);
     source.text = c.text;
     for (int k = 0; k < 8; ++k) {

@@ -39,7 +39,7 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
 }
 
 core::SpliceOutcome DoSplice(const std::string& edited, const std::string& entry = "row_sum",
-                       const std::string& original = kOriginal) {
+                             const std::string& original = kOriginal) {
   auto outcome = source::Splice({{"/tmp", "ww-splice.cu", original}, edited, entry});
   if (!outcome) throw std::runtime_error(outcome.error().Format());
   return *outcome;

@@ -62,8 +62,9 @@ inline void ExpectCompiles(const source::Slices& slices, const core::LaunchPlan&
   const compile::CompileRequest request = ProgramOf(slices, plan);
   const auto compiled = TheCompiler().Compile(request);
   ASSERT_TRUE(compiled) << compiled.error().Format();
-  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*compiled)) << std::get<core::CompileFailed>(*compiled).log << "\n"
-                                                                 << slices.device;
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*compiled))
+      << std::get<core::CompileFailed>(*compiled).log << "\n"
+      << slices.device;
   for (const std::string& kernel : request.kernels)
     EXPECT_NE(std::get<core::CompiledModule>(*compiled).Find(kernel), nullptr) << kernel;
 }

@@ -31,7 +31,8 @@ TEST(Tokens, MarkDirectivesWithTheirContinuations) {
 
 TEST(Tokens, SeesThroughContinuedLines) {
   EXPECT_EQ(Texts("/* *\\\n/ a\n/\\\n/ b\n// c \\ \n d\ne"), (std::vector<std::string>{"a", "e"}));
-  EXPECT_EQ(Texts("R\"(\n)\\\n\")\" x"), (std::vector<std::string>{"R\"(\n)\\\n\")\"", "x"}));  // nothing is joined there
+  EXPECT_EQ(Texts("R\"(\n)\\\n\")\" x"),
+            (std::vector<std::string>{"R\"(\n)\\\n\")\"", "x"}));  // nothing is joined there
   const auto tokens = source::Lex("#inc\\\nlude \"a\\\r\nb\"\nint x\\y;");
   ASSERT_EQ(tokens.size(), 8u);
   EXPECT_TRUE(tokens[1].spliced);
@@ -45,7 +46,8 @@ TEST(Tokens, SeesThroughContinuedLines) {
 
 TEST(Tokens, ReadDigraphsAsWhatTheyStandFor) {
   EXPECT_EQ(Texts("%:define A %:%: B\nint a<:1:> = <%1%>; f<::T>()"),
-            (std::vector<std::string>{"#", "define", "A", "##", "B", "int", "a", "[", "1", "]", "=", "{", "1", "}", ";", "f", "<", "::", "T", ">", "(", ")"}));
+            (std::vector<std::string>{"#", "define", "A", "##", "B", "int", "a",  "[", "1", "]", "=",
+                                      "{", "1",      "}", ";",  "f", "<",   "::", "T", ">", "(", ")"}));
   EXPECT_TRUE(source::Lex("%:define A")[0].OpensDirective());
 }
 

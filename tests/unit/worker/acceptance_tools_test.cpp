@@ -17,11 +17,15 @@ TEST(AcceptanceTools, ReadWhatASanitizerSays) {
   };
   for (const Row& row : {
            Row{"========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n", Outcome::kClean, ""},
-           Row{"========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n", Outcome::kClean, ""},
-           Row{"========= COMPUTE-SANITIZER\n========= Invalid __global__ write of size 4 bytes\n=========     at k(float*)+0x50\n"
+           Row{"========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n",
+               Outcome::kClean, ""},
+           Row{"========= COMPUTE-SANITIZER\n========= Invalid __global__ write of size 4 bytes\n=========     at "
+               "k(float*)+0x50\n"
                "========= ERROR SUMMARY: 32 errors\n",
                Outcome::kFound, "32 findings, first: Invalid __global__ write of size 4 bytes"},
-           Row{"========= COMPUTE-SANITIZER\n========= Error: Target application terminated before first instrumented API call\n", std::nullopt, ""},
+           Row{"========= COMPUTE-SANITIZER\n========= Error: Target application terminated before first instrumented "
+               "API call\n",
+               std::nullopt, ""},
            Row{"", std::nullopt, ""},
            Row{"========= ERROR SUMMARY: many errors\n", std::nullopt, ""},
        }) {
@@ -50,10 +54,13 @@ TEST(AcceptanceTools, NvccBuildsTheWinnerBesideItsHeaders) {
   ASSERT_TRUE(root);
   ASSERT_TRUE(base::WriteFileAtomically(root->path() / "include/scale.cuh", "constexpr float kScale = 2;\n"));
   ASSERT_TRUE(base::WriteFileAtomically(root->path() / "src/a.cu", "the original is not what is built\n"));
-  const char* good = "#include \"../include/scale.cuh\"\n__global__ void k(float* x) { *x *= kScale; }\nvoid f(float* x) { k<<<1, 1>>>(x); }\n";
+  const char* good =
+      "#include \"../include/scale.cuh\"\n__global__ void k(float* x) { *x *= kScale; }\nvoid f(float* x) { k<<<1, "
+      "1>>>(x); }\n";
   const core::ToolFinding clean = worker::BuildWithNvcc(tools, {root->path().string(), "src/a.cu", good}, "sm_90");
   EXPECT_EQ(clean.outcome, Outcome::kClean) << clean.message;
-  const core::ToolFinding broken = worker::BuildWithNvcc(tools, {root->path().string(), "src/a.cu", "__global__ void k() { undeclared(); }\n"}, "sm_90");
+  const core::ToolFinding broken = worker::BuildWithNvcc(
+      tools, {root->path().string(), "src/a.cu", "__global__ void k() { undeclared(); }\n"}, "sm_90");
   EXPECT_EQ(broken.outcome, Outcome::kFound);
   EXPECT_NE(broken.message.find("undeclared"), std::string::npos) << broken.message;
 }

@@ -1,4 +1,5 @@
-// Every value that travels, there and back. Fields are set to values that differ from their defaults, so that a forgotten one shows.
+// Every value that travels, there and back. Fields are set to values that differ from their defaults, so that a
+// forgotten one shows.
 #include "worker/codec.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +47,8 @@ TEST(Codec, Inspect) {
 }
 
 TEST(Codec, Rewrite) {
-  const core::RewriteRequest sent{kSource, "ns::entry<float>", "kernel", "launch_retune", {{"block_size", "256"}, {"x", "\"quoted\""}}};
+  const core::RewriteRequest sent{
+      kSource, "ns::entry<float>", "kernel", "launch_retune", {{"block_size", "256"}, {"x", "\"quoted\""}}};
   const auto got = std::get<core::RewriteRequest>(Must(worker::DecodeCall(Travel(worker::EncodeCall(sent)))));
   ExpectSame(got.source, sent.source);
   EXPECT_EQ(got.entry, sent.entry);
@@ -74,13 +76,19 @@ core::ExecuteRequest FullRequest() {
   buffer.shape = {Parsed("ceil_div(N, 2)"), Parsed("C")};
   buffer.role = core::Role::kInOut;
   buffer.alignment = 4;
-  r.spec.args = {{"x", buffer, 7}, {"n", core::ScalarArgument{core::DType::kF64, core::ScalarValue(0.1)}, 8}, {"m", core::ScalarArgument{core::DType::kI64, std::nullopt}, 9}};
+  r.spec.args = {{"x", buffer, 7},
+                 {"n", core::ScalarArgument{core::DType::kF64, core::ScalarValue(0.1)}, 8},
+                 {"m", core::ScalarArgument{core::DType::kI64, std::nullopt}, 9}};
   r.spec.launch = core::LaunchSpec{{Parsed("N"), Parsed("2")}, {Parsed("256")}, Parsed("4 * C")};
   r.spec.allow = {core::Allow::kClock, core::Allow::kReducedPrecision, core::Allow::kState};
   r.spec.line = 3;
   r.case_name = "N=3";
-  r.scalars = {{"big", std::numeric_limits<int64_t>::min()}, {"one", 1.0}, {"inf", -std::numeric_limits<double>::infinity()},
-               {"nan", std::nan("")}, {"tiny", 5e-324}, {"integer", int64_t{1}}};
+  r.scalars = {{"big", std::numeric_limits<int64_t>::min()},
+               {"one", 1.0},
+               {"inf", -std::numeric_limits<double>::infinity()},
+               {"nan", std::nan("")},
+               {"tiny", 5e-324},
+               {"integer", int64_t{1}}};
   r.buffers = {{"x", Bytes("some bytes"), true, false, 8}, {"empty", {}, false, true, 0}};
   r.device = "sim:h200";
   r.options.counters = true;
@@ -120,7 +128,8 @@ TEST(Codec, ExecuteRequest) {
   EXPECT_EQ(got.spec.launch->block, sent.spec.launch->block);
   EXPECT_EQ(got.spec.launch->shared_bytes, sent.spec.launch->shared_bytes);
   EXPECT_EQ(got.case_name, sent.case_name);
-  for (const char* name : {"big", "one", "inf", "tiny", "integer"}) EXPECT_EQ(got.scalars.at(name), sent.scalars.at(name)) << name;
+  for (const char* name : {"big", "one", "inf", "tiny", "integer"})
+    EXPECT_EQ(got.scalars.at(name), sent.scalars.at(name)) << name;
   EXPECT_TRUE(std::isnan(std::get<double>(got.scalars.at("nan"))));
   ASSERT_EQ(got.buffers.size(), 2u);
   EXPECT_EQ(got.buffers[0].name, "x");
@@ -144,7 +153,8 @@ TEST(Codec, InspectionAnswer) {
   core::EntryInfo entry;
   entry.kind = core::EntryInfo::Kind::kKernel;
   entry.name = "ns::f";
-  entry.parameters = {{"p", "const float *", true, true, true, core::DType::kF16, core::Role::kScratch}, {"s", "Config", false, false, false, {}, {}}};
+  entry.parameters = {{"p", "const float *", true, true, true, core::DType::kF16, core::Role::kScratch},
+                      {"s", "Config", false, false, false, {}, {}}};
   entry.kernels = {"k1", "k2"};
   entry.slice_hash = "abc";
   entry.refusal = "uses cuBLAS";
@@ -211,9 +221,10 @@ TEST(Codec, InspectionAnswer) {
   EXPECT_EQ(g.accesses[0].stride, "C");
   EXPECT_TRUE(g.accesses[0].reads && g.accesses[0].writes);
   EXPECT_EQ(g.shared_bytes, 4096);
-  EXPECT_TRUE(g.dynamic_shared && g.bounds_guard && g.one_thread_per_row && g.const_restrict && g.launch_bounds && g.vectorized && g.tensor_cores &&
-              g.async_copy && g.cooperative_groups);
-  EXPECT_EQ((std::vector{g.barriers, g.atomics, g.shuffles, g.votes, g.divergent_branches, g.max_vector_width, g.independent_accumulators}),
+  EXPECT_TRUE(g.dynamic_shared && g.bounds_guard && g.one_thread_per_row && g.const_restrict && g.launch_bounds &&
+              g.vectorized && g.tensor_cores && g.async_copy && g.cooperative_groups);
+  EXPECT_EQ((std::vector{g.barriers, g.atomics, g.shuffles, g.votes, g.divergent_branches, g.max_vector_width,
+                         g.independent_accumulators}),
             (std::vector{1, 2, 3, 4, 5, 8, 6}));
   EXPECT_EQ(g.math, f.math);
   EXPECT_EQ(g.dtypes, f.dtypes);
@@ -222,29 +233,37 @@ TEST(Codec, InspectionAnswer) {
 }
 
 TEST(Codec, RewriteAndSpliceAnswers) {
-  const auto rewritten = std::get<core::Rewritten>(Must(worker::DecodeRewrite(Travel(worker::EncodeAnswer(core::RewriteOutcome(core::Rewritten{kLatin1, {"note"}, "entry<double>"}))))));
+  const auto rewritten = std::get<core::Rewritten>(Must(worker::DecodeRewrite(
+      Travel(worker::EncodeAnswer(core::RewriteOutcome(core::Rewritten{kLatin1, {"note"}, "entry<double>"}))))));
   EXPECT_EQ(rewritten.text, kLatin1);
   EXPECT_EQ(rewritten.notes, std::vector<std::string>{"note"});
   EXPECT_EQ(rewritten.entry, "entry<double>");
-  const auto refusal = std::get<core::RewriteRefusal>(Must(worker::DecodeRewrite(Travel(worker::EncodeAnswer(core::RewriteOutcome(core::RewriteRefusal{"why", 31}))))));
+  const auto refusal = std::get<core::RewriteRefusal>(
+      Must(worker::DecodeRewrite(Travel(worker::EncodeAnswer(core::RewriteOutcome(core::RewriteRefusal{"why", 31}))))));
   EXPECT_EQ(refusal.reason, "why");
   EXPECT_EQ(refusal.line, 31);
-  const auto spliced = std::get<core::Rewritten>(Must(worker::DecodeSplice(Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Rewritten{kLatin1, {}, {}}))))));
+  const auto spliced = std::get<core::Rewritten>(
+      Must(worker::DecodeSplice(Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Rewritten{kLatin1, {}, {}}))))));
   EXPECT_EQ(spliced.text, kLatin1);
-  const auto refused = std::get<core::Refused>(Must(worker::DecodeSplice(Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Refused{"splice", "outside", "a.cu", 4}))))));
+  const auto refused = std::get<core::Refused>(Must(worker::DecodeSplice(
+      Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Refused{"splice", "outside", "a.cu", 4}))))));
   EXPECT_EQ(refused.check, "splice");
   EXPECT_EQ(refused.reason, "outside");
   EXPECT_EQ(refused.file, "a.cu");
   EXPECT_EQ(refused.line, 4);
 }
 
-core::ExecuteOutcome TravelOutcome(const core::ExecuteOutcome& outcome) { return Must(worker::DecodeExecute(Travel(worker::EncodeAnswer(outcome)))); }
+core::ExecuteOutcome TravelOutcome(const core::ExecuteOutcome& outcome) {
+  return Must(worker::DecodeExecute(Travel(worker::EncodeAnswer(outcome))));
+}
 
 TEST(Codec, ExecuteAnswersOfFailures) {
   EXPECT_EQ(std::get<core::CompileFailed>(TravelOutcome(core::CompileFailed{"a.cu(3): error"})).log, "a.cu(3): error");
-  EXPECT_EQ(std::get<core::CompileFailed>(TravelOutcome(core::CompileFailed{"bad \xff byte"})).log, "bad \xef\xbf\xbd byte");  // logs become UTF-8
+  EXPECT_EQ(std::get<core::CompileFailed>(TravelOutcome(core::CompileFailed{"bad \xff byte"})).log,
+            "bad \xef\xbf\xbd byte");  // logs become UTF-8
   EXPECT_EQ(std::get<core::Refused>(TravelOutcome(core::Refused{"slice", "r", "f", 2})).check, "slice");
-  core::Fault fault{core::Fault::Kind::kDivergentBarrier, "message", "kernel", "a.cu", 12, {1, 2, 3}, {4, 5, 4'000'000'000u}};
+  core::Fault fault{
+      core::Fault::Kind::kDivergentBarrier, "message", "kernel", "a.cu", 12, {1, 2, 3}, {4, 5, 4'000'000'000u}};
   const auto got = std::get<core::Faulted>(TravelOutcome(core::Faulted{fault, "case"}));
   EXPECT_EQ(got.case_name, "case");
   EXPECT_EQ(got.fault.kind, fault.kind);
@@ -267,7 +286,8 @@ TEST(Codec, ExecutedAnswer) {
   launch.blocks_total = 1ull << 40;
   launch.blocks_run = 7;
   uint64_t value = 1;
-  for (const auto& field : core::Fields(launch.counters)) ASSERT_TRUE(core::SetField(launch.counters, field.name, value += 1'000'000'000'007ull));
+  for (const auto& field : core::Fields(launch.counters))
+    ASSERT_TRUE(core::SetField(launch.counters, field.name, value += 1'000'000'000'007ull));
   launch.lines = {{"a.cu", 3, 1, 2, 3, 4, 5, 6, 7, 8, {{"barrier", 8}}}};
   launch.occupancy = {4, 0.5, 0.25, "registers", 3.75};
   launch.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, "dram"};
@@ -344,12 +364,14 @@ TEST_P(BrokenMessage, IsAnErrorOfEveryDecoder) {
   EXPECT_TRUE(corrupt(worker::DecodeExecute({worker::FrameKind::kMessage, GetParam(), {}})));
 }
 const std::string kDeep = std::string(100'000, '[') + std::string(100'000, ']');
-INSTANTIATE_TEST_SUITE_P(All, BrokenMessage,
-                         ::testing::Values("", "{", "null", "[]", "{}", "{\"ok\": null}", "{\"ok\": []}", "{\"verb\": \"execute\"}",
-                                           "{\"verb\": \"format\", \"source\": {\"root\": \"\", \"file\": \"\", \"text\": 0}}",
-                                           "{\"verb\": \"inspect\", \"source\": {\"root\": \"\", \"file\": \"\", \"text\": 99}}",
-                                           "{\"ok\": {\"executed\": {\"buffers\": [0]}}}", "{\"ok\": {\"rewritten\": {\"text\": -1, \"notes\": []}}}",
-                                           "{\"error\": {\"code\": 99, \"message\": \"\"}}", kDeep.c_str()));
+INSTANTIATE_TEST_SUITE_P(
+    All, BrokenMessage,
+    ::testing::Values("", "{", "null", "[]", "{}", "{\"ok\": null}", "{\"ok\": []}", "{\"verb\": \"execute\"}",
+                      "{\"verb\": \"format\", \"source\": {\"root\": \"\", \"file\": \"\", \"text\": 0}}",
+                      "{\"verb\": \"inspect\", \"source\": {\"root\": \"\", \"file\": \"\", \"text\": 99}}",
+                      "{\"ok\": {\"executed\": {\"buffers\": [0]}}}",
+                      "{\"ok\": {\"rewritten\": {\"text\": -1, \"notes\": []}}}",
+                      "{\"error\": {\"code\": 99, \"message\": \"\"}}", kDeep.c_str()));
 
 TEST(Codec, AnAttachmentIsTakenOnce) {
   // Two buffers that claim the same bytes: the second gets none rather than a shared copy.

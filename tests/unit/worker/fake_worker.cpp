@@ -72,7 +72,8 @@ int main(int argc, char** argv) {
   if (mode == "broken-environment") return 3;
   if (mode == "banner") WriteRaw("Welcome to gpu7! This text is no frame.\n");
   if (mode == "shares") areas = warpwright::worker::AdoptAreas();
-  Write({FrameKind::kHello, areas ? std::string(warpwright::worker::kSharesMemory) + "fake worker" : "fake worker", {}});
+  Write(
+      {FrameKind::kHello, areas ? std::string(warpwright::worker::kSharesMemory) + "fake worker" : "fake worker", {}});
   if (mode == "deaf") Hang();
   for (;;) {
     const auto call = warpwright::worker::ReadFrame(0, kForever, areas ? &areas->reads : nullptr);

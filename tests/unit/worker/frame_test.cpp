@@ -73,16 +73,18 @@ TEST_P(BrokenFrame, IsRefused) {
 }
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenFrame,
-    ::testing::Values(BadHead{"magic", "WWF2" + Number(0) + Number(0) + Number(0), "wrong magic"},
-                      BadHead{"text", "Segmentation fault at 0x1234", "wrong magic"},
-                      BadHead{"kind", "WWF1" + Number(3) + Number(0) + Number(0), "unknown kind"},
-                      BadHead{"header", "WWF1" + Number(0) + Number(0xffffffff) + Number(0), "over 64 MiB"},
-                      BadHead{"count", "WWF1" + Number(0) + Number(0) + Number(4097), "over 4,096"},
-                      BadHead{"attachment", "WWF1" + Number(0) + Number(0) + Number(1) + std::string(8, '\xff'), "over 8 GiB"},
-                      // Each is allowed, and together they overflow.
-                      BadHead{"sum", "WWF1" + Number(0) + Number(0) + Number(2) + Number(0) + Number(1) + Number(0) + Number(2), "over 8 GiB"},
-                      // A size is not believed: no memory is claimed for bytes that do not come.
-                      BadHead{"promise", "WWF1" + Number(0) + Number(0) + Number(1) + Number(0) + Number(1), "ends early"}),
+    ::testing::Values(
+        BadHead{"magic", "WWF2" + Number(0) + Number(0) + Number(0), "wrong magic"},
+        BadHead{"text", "Segmentation fault at 0x1234", "wrong magic"},
+        BadHead{"kind", "WWF1" + Number(3) + Number(0) + Number(0), "unknown kind"},
+        BadHead{"header", "WWF1" + Number(0) + Number(0xffffffff) + Number(0), "over 64 MiB"},
+        BadHead{"count", "WWF1" + Number(0) + Number(0) + Number(4097), "over 4,096"},
+        BadHead{"attachment", "WWF1" + Number(0) + Number(0) + Number(1) + std::string(8, '\xff'), "over 8 GiB"},
+        // Each is allowed, and together they overflow.
+        BadHead{"sum", "WWF1" + Number(0) + Number(0) + Number(2) + Number(0) + Number(1) + Number(0) + Number(2),
+                "over 8 GiB"},
+        // A size is not believed: no memory is claimed for bytes that do not come.
+        BadHead{"promise", "WWF1" + Number(0) + Number(0) + Number(1) + Number(0) + Number(1), "ends early"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Frame, PassesAPipeInPieces) {
@@ -150,7 +152,8 @@ TEST_F(SharedFrame, NoReaderBelievesSizes) {
   EXPECT_FALSE(copies->Get(~uint64_t{0}, 2));
   const auto unwritten = copies->Get(0, 3ull << 30);
   ASSERT_FALSE(unwritten);
-  EXPECT_NE(unwritten.error().message.find("more shared memory than was written"), std::string::npos) << unwritten.error().message;
+  EXPECT_NE(unwritten.error().message.find("more shared memory than was written"), std::string::npos)
+      << unwritten.error().message;
   EXPECT_NE(::ftruncate(writes->descriptor(), 4096), 0);  // it would kill who reads behind
   // The peer says that bytes are in shared memory, and there is none.
   worker::FrameView frame{worker::FrameKind::kMessage, "h", {}};
@@ -170,7 +173,7 @@ TEST_F(SharedFrame, TrimmedMemoryIsGivenBack) {
   const auto large = Numbered(1'000'000);
   for (uint64_t at = 0; at < (600u << 20); at += 1'000'000 / 64 * 64) ASSERT_TRUE(writes->Put(at, large));
   copies->Trim();
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::fstat(writes->descriptor(), &info), 0);
   EXPECT_LT(info.st_blocks * 512, 1'000'000);
 }
@@ -190,7 +193,8 @@ TEST(Frame, ADeadlineHoldsForBothDirections) {
 TEST(Frame, AClosedPipeIsAnErrorAndNotASignal) {
   Pipe pipe;
   pipe.read.Close();
-  EXPECT_EQ(worker::WriteFrame(pipe.write.get(), {worker::FrameKind::kMessage, "h", {}}, In(1000)).error().code, ErrorCode::kWorkerDied);
+  EXPECT_EQ(worker::WriteFrame(pipe.write.get(), {worker::FrameKind::kMessage, "h", {}}, In(1000)).error().code,
+            ErrorCode::kWorkerDied);
   Pipe other;
   other.write.Close();
   EXPECT_EQ(worker::ReadFrame(other.read.get(), In(1000)).error().code, ErrorCode::kWorkerDied);

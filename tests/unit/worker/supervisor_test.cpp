@@ -1,4 +1,5 @@
-// The supervisor and the evaluator against workers that misbehave (fake_worker.cpp). Real processes, real pipes, short deadlines.
+// The supervisor and the evaluator against workers that misbehave (fake_worker.cpp). Real processes, real pipes, short
+// deadlines.
 #include "worker/supervisor.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +80,8 @@ TEST_P(SupervisorMeets, AndReplacesTheWorker) {
   EXPECT_TRUE(supervisor.Call({worker::FrameKind::kMessage, "call", {}}, limits)) << "the next worker is honest";
 }
 INSTANTIATE_TEST_SUITE_P(All, SupervisorMeets,
-                         ::testing::Values(Misbehaviour{"crash", ErrorCode::kWorkerDied, "signal 11 (Segmentation fault)"},
+                         ::testing::Values(Misbehaviour{"crash", ErrorCode::kWorkerDied,
+                                                        "signal 11 (Segmentation fault)"},
                                            Misbehaviour{"exit", ErrorCode::kWorkerDied, "exit code 4"},
                                            Misbehaviour{"hang", ErrorCode::kTimeout, "deadline"},
                                            Misbehaviour{"half", ErrorCode::kTimeout, "deadline"},
