@@ -10,7 +10,7 @@ namespace {
 using Cause = core::Diagnosis::Cause;
 constexpr size_t kMaxLogBytes = 64u << 10;
 
-// The first line of the log that speaks of an error, cut to a readable length.
+// The first line of the log that mentions an error, cut to a readable length.
 std::string FirstError(const std::string& log) {
   size_t begin = 0;
   while (begin < log.size()) {

@@ -1,4 +1,4 @@
-// Feature Extractor: source, counters -> Evidence. The numbers speak of the hottest kernel of the case that costs most
+// Feature Extractor: source, counters -> Evidence. The numbers describe the hottest kernel of the case that costs most
 // (weight x time).
 #pragma once
 
@@ -19,8 +19,8 @@ struct ExtractedFeatures {
   std::vector<std::string> hot_lines;  // "src/softmax.cu:12: 61 % of the sectors", hottest first
 };
 
-// `inspection` is of the text that was measured. Counters of that kernel set the compute part of the roofline only for
-// the original: later versions are held against the floor of the first (`roofline`, where given).
+// `inspection` is of the text that was measured. The counters of that kernel set the compute part of the roofline only
+// for the original: later versions are compared with the original's floor (`roofline`, if given).
 Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip,
                                             const core::Inspection& inspection, const core::Measured& measured,
                                             const core::Roofline* roofline = nullptr);

@@ -10,7 +10,7 @@ namespace warpwright::agents {
 namespace {
 constexpr size_t kMinSuccesses = 2;
 constexpr size_t kVariants =
-    5;  // of each method: sizes differ between kernels, so its best parameters get some company
+    5;  // of each method: sizes differ between kernels, so the best parameters are not tried alone
 }  // namespace
 
 core::Candidate Original(const std::string& text) {

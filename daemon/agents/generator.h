@@ -1,5 +1,5 @@
-// Generator: the first candidates. The original is always one; the others are what measured experience found to work on
-// kernels of the same kind in the same state, as plans for the Optimizer.
+// Generator: the first candidates. The original is always one; the others are plans for the Optimizer, from what
+// measured experience found to work on kernels of the same kind in the same state.
 #pragma once
 
 #include <vector>

@@ -23,8 +23,8 @@ struct Attempt {
 core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, std::string method,
                               core::Parameters parameters, std::string summary);
 
-// `source` locates the file; its text is ignored in favour of the base's. Attempts whose text repeats the base's or an
-// earlier attempt's are refusals (kChangesNothing).
+// `source` locates the file; its text is ignored, and the base's is used. Attempts whose text equals the base's or an
+// earlier attempt's are refused (kChangesNothing).
 Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry,
                                       const core::Candidate& base, const core::Plan& plan, core::Evaluator& evaluator);
 

@@ -25,7 +25,7 @@ std::string ExplainNoMethods(const skills::MatchResult& match) {
   return tried.empty() ? "no method applies to this evidence" : "no method is left (" + tried + ")";
 }
 
-// Lines that the reason cites by number.
+// The evidence, as lines that the reason cites by number.
 std::vector<std::string> EvidenceLines(const ExtractedFeatures& features, const skills::MatchResult& match,
                                        const skills::RankedMethod& method) {
   std::vector<std::string> lines;

@@ -1,5 +1,5 @@
-// Planner: Evidence, long-term memory (skills and experience), what was tried -> a Plan with one method, or why there
-// is none.
+// Planner: Evidence, long-term memory (skills and experience) and earlier attempts -> a Plan with one method, or the
+// reason why there is none.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@ struct NoPlan {
 };
 using PlanOutcome = std::variant<core::Plan, NoPlan>;
 
-// `match` ranks by policy; `experience` (of the same operation) moves methods as its samples grow. `modelled`: the
+// `match` ranks by policy; `experience` (of the same operation) reorders methods as its samples grow. `modelled`: the
 // question is about a simulated device.
 PlanOutcome MakePlan(const ExtractedFeatures& features, const skills::MatchResult& match,
                      const memory::ExperienceMatches& experience, bool modelled);
 
-// The parameter sets of a card that are worth a try, at most `limit`: the default, each value of each parameter alone,
-// then the same around the other values of the first parameter (which tends to choose the mode). What experience found
-// best comes first.
+// The parameter sets of a card that are worth trying, at most `limit`: the default, each value of each parameter alone,
+// then the same around the other values of the first parameter (which tends to select the mode). The best according to
+// experience comes first.
 std::vector<core::Parameters> ParameterSets(const skills::MethodCard& card,
                                             const std::vector<core::Parameters>& best_known, size_t limit);
 

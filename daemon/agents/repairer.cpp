@@ -10,7 +10,7 @@ namespace {
 
 using Cause = core::Diagnosis::Cause;
 
-// Parameters from costly to cheap. A repair moves one step to the right.
+// Parameter values from costly to cheap. A repair moves one step to the right.
 const std::map<std::string, std::vector<std::string>>& Ladders() {
   static const std::map<std::string, std::vector<std::string>> ladders = {
       {"tile", {"128x128x8", "128x64x16", "64x64x16", "64x64x8", "32x32x32"}},
@@ -22,7 +22,7 @@ const std::map<std::string, std::vector<std::string>>& Ladders() {
   return ladders;
 }
 
-// Declarations that host headers give to nvcc and that device code compiled alone lacks.
+// Declarations that nvcc gets from host headers, and that are missing when device code is compiled alone.
 const std::map<std::string, std::string>& KnownDeclarations() {
   static const std::map<std::string, std::string> declarations = {
       {"INFINITY", "#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n"},

@@ -1,5 +1,6 @@
 // Repairer: failed candidate, Diagnosis -> another candidate, or "abandon". The built-in one either adds a missing
-// declaration to the text, or asks the same transformation for a smaller parameter: a smaller tile, a narrower vector.
+// declaration to the text, or requests a smaller parameter from the same transformation: a smaller tile, a narrower
+// vector.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ struct Abandon {
 };
 using Repair = std::variant<core::Candidate, Abandon>;
 
-// `base` is what the failed candidate was made from; `plan` the plan that it follows.
+// `base` is what the failed candidate was made from; `plan` is the plan that it followed.
 Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base,
                                const core::Candidate& failed, const core::Plan& plan, const core::Diagnosis& diagnosis,
                                core::Evaluator& evaluator);
