@@ -30,15 +30,14 @@ class Fixed final : public TokenSource {
     base::RegisterSecret(token);
     return token;
   }
-  void Reject(const RepositoryName&, const std::string&) override {
-  }  // a replaced file is seen by the next Token anyway
+  void Reject(const RepositoryName&, const std::string&) override {}  // the next Token reads a replaced file anyway
   Result<std::string> Login() override { return std::string(); }
 
  private:
   const std::function<Result<std::string>()> read_;
 };
 
-// "2026-11-21T10:30:00Z"; where it is something else, GitHub's hour less a little.
+// "2026-11-21T10:30:00Z"; if it is anything else, a little less than GitHub's hour.
 Time ExpiryOf(const std::string& text, Time now) {
   std::tm parts{};
   const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
@@ -66,7 +65,7 @@ class App final : public TokenSource {
   const AppOptions options_;
   const base::Clock& clock_;
   std::unique_ptr<GithubTransport> transport_;
-  std::mutex mutex_;                              // also while a token is made: who waits for it needs no second one
+  std::mutex mutex_;                              // held while a token is created too: waiting threads share it
   std::map<std::string, int64_t> installations_;  // by "owner/name"
   std::map<std::string, Held> held_;
   std::string login_;
@@ -123,14 +122,14 @@ Result<App::Held> App::Make(const RepositoryName& repository) {
     WW_ASSIGN(const GithubWrite written,
               transport_->Write(repository, "POST", fmt::format("/app/installations/{}/access_tokens", installation),
                                 wanted, patience));
-    if (written.lost) continue;  // a token that nobody knows expires by itself
+    if (written.lost) continue;  // a token whose response was lost simply expires
     if (written.answer.status == 201) {
       WW_ASSIGN(GithubInstallationToken made, DecodeInstallationToken(written.answer.body));
       base::RegisterSecret(made.token);
       return Held{std::move(made.token), ExpiryOf(made.expires_at, clock_.Now())};
     }
     installations_.erase(repository.Full());
-    if (written.answer.status == 404 && !installed_again) {  // removed and installed again since
+    if (written.answer.status == 404 && !installed_again) {  // the App was removed and installed again since
       installed_again = true;
       continue;
     }

@@ -1,7 +1,7 @@
-// Tokens for the forge's interface and for git over https: a fixed one, or those of a GitHub App, which live an hour
-// and are made for one repository and the permissions that are needed. Every token is registered for redaction before
-// it is handed out. The JWT is signed with OpenSSL itself: libcpp-jwt also reads and verifies tokens, and we only ever
-// write one kind.
+// Tokens for the forge's API and for git over https: a fixed one, or those of a GitHub App, which live for an hour and
+// are created for one repository and the required permissions. Every token is registered for redaction before it is
+// returned. The JWT is signed with OpenSSL directly: libcpp-jwt also reads and verifies tokens, and we only ever write
+// one kind.
 #pragma once
 
 #include <functional>
@@ -21,13 +21,13 @@ class TokenSource {
  public:
   virtual ~TokenSource() = default;
   virtual Result<std::string> Token(const RepositoryName& repository) = 0;
-  // The server refused this token (401): it is not handed out again where another can be had.
+  // The server refused this token (401): it is not returned again if another can be obtained.
   virtual void Reject(const RepositoryName& repository, const std::string& token) = 0;
-  // Who writes with these tokens ("warpwright[bot]"); empty: the token does not say, ask GET /user.
+  // The account that these tokens write as ("warpwright[bot]"); empty: the token does not tell, use GET /user.
   virtual Result<std::string> Login() = 0;
 };
 
-// `read` is asked every time, so that a file may be replaced while the daemon runs: [source] { return
+// `read` is called every time, so that a file may be replaced while the daemon runs: [source] { return
 // ReadSecret(source); }
 std::shared_ptr<TokenSource> FixedToken(std::function<Result<std::string>()> read);
 
@@ -40,18 +40,18 @@ struct AppOptions {
   std::function<void(std::chrono::milliseconds)> sleep = {};
   std::function<bool()> stopping = {};
 };
-// Finds the installation of a repository and makes tokens limited to it and to contents, pull requests, checks and
-// issues (write) and metadata (read). Kept until five minutes before they expire. The key is read and tried at once:
-// kEnvironment where it is none.
+// Finds the installation of a repository and creates tokens limited to it and to contents, pull requests, checks and
+// issues (write) and metadata (read). Tokens are cached until five minutes before they expire. The key is read and
+// tried immediately: kEnvironment if it is not a key.
 Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const base::Clock& clock);
 
-// Lets a client ask `tokens`.
+// Makes a client take its tokens from `tokens`.
 void UseTokens(std::shared_ptr<TokenSource> tokens, GithubOptions& options);
 // For git over https (repo/remote.h, Credential::token).
 std::function<Result<std::string>()> TokenFor(std::shared_ptr<TokenSource> tokens, RepositoryName repository);
 
 // A JSON Web Token, RS256: issued a minute ago (clocks differ), valid for nine minutes. kEnvironment: not an RSA
-// private key of 2,048 bits or more in PEM without passphrase.
+// private key of 2,048 bits or more in PEM without a passphrase.
 Result<std::string> SignAppJwt(std::string_view private_key_pem, std::string_view issuer,
                                std::chrono::system_clock::time_point now);
 

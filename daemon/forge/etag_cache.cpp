@@ -28,7 +28,7 @@ std::optional<std::string_view> TakeLine(std::string_view& rest) {
   return line;
 }
 
-// magic, SHA-256 of what follows; URL, ETag, Link, each a line; the body.
+// Magic; SHA-256 of the rest; URL, ETag and Link, one line each; the body.
 std::string Encode(const std::string& url, const CachedAnswer& answer) {
   const std::string content = fmt::format("{}\n{}\n{}\n{}", url, answer.etag, answer.link, answer.body);
   return fmt::format("{}{}\n{}", kMagic, base::Sha256(std::string_view(content)), content);
@@ -55,12 +55,12 @@ bool IsAnswerFile(const fs::path& path) {
 Result<std::unique_ptr<EtagCache>> EtagCache::Open(const fs::path& folder, uint64_t max_bytes) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!error) fs::permissions(folder, fs::perms::owner_all, error);  // answers about private repositories
+  if (!error) fs::permissions(folder, fs::perms::owner_all, error);  // responses about private repositories
   if (error)
     return Fail(ErrorCode::kIo, fmt::format("prepare {}: {}", folder.string(), error.message()),
                 "make it writable for this user");
   std::unique_ptr<EtagCache> cache(new EtagCache(folder, max_bytes));
-  // What a killed process left half-written beside its target.
+  // Partially written files that a killed process left next to their targets.
   for (auto at = fs::directory_iterator(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
     std::error_code ignored;
     if (at->path().filename().string().find('.') == kHashDigits) fs::remove(at->path(), ignored);
@@ -114,7 +114,7 @@ void EtagCache::Measure() {
   }
 }
 
-// To three quarters of the limit, so that not every Store has to look through the folder.
+// Shrinks to three quarters of the limit, so that not every Store has to scan the folder.
 void EtagCache::Shrink() {
   if (bytes_ <= max_bytes_) return;
   struct File {

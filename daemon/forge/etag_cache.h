@@ -1,6 +1,6 @@
-// Answers to questions asked before, with their ETags, so that "nothing changed" (304) costs no request of the hour's
-// allowance. One file for each URL, whole or absent; what does not decode, or belongs to another URL, is as if it were
-// not there. Losing the folder loses nothing.
+// Responses to earlier requests, with their ETags, so that "nothing changed" (304) does not count against the hourly
+// rate limit. One file for each URL, complete or absent; a file that does not decode, or belongs to another URL, is
+// treated as absent. Losing the folder loses nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 namespace warpwright::forge {
 
 struct CachedAnswer {
-  std::string etag, link, body;  // link: the header that names the next page
+  std::string etag, link, body;  // link: the header with the next page's URL
 };
 
 class EtagCache {
  public:
-  static constexpr size_t kMaxAnswerBytes = 2u << 20;  // larger ones are not kept
+  static constexpr size_t kMaxAnswerBytes = 2u << 20;  // larger ones are not stored
 
-  // The folder is made where it is missing, for this user only. kIo.
+  // The folder is created if it is missing, for this user only. kIo.
   static Result<std::unique_ptr<EtagCache>> Open(const std::filesystem::path& folder, uint64_t max_bytes);
 
   std::optional<CachedAnswer> Find(const std::string& url);
-  // Beyond `max_bytes` the answers that were not used for the longest time go.
+  // Beyond `max_bytes` the least recently used responses are removed.
   Status Store(const std::string& url, const CachedAnswer& answer);
   uint64_t bytes() const;
 

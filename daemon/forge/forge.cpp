@@ -16,10 +16,10 @@ bool IsName(std::string_view text) {
            c == '.';
   });
 }
-// What stands after the host; nothing where it is not the URL of a host.
+// What follows the host; empty if this is not a URL with a host.
 std::string_view PathOf(std::string_view url) {
   const size_t scheme = url.find("://");
-  if (scheme == std::string_view::npos) {  // scp's form, git@host:owner/name
+  if (scheme == std::string_view::npos) {  // scp's syntax, git@host:owner/name
     const size_t colon = url.find(':');
     if (colon == std::string_view::npos || url.substr(0, colon).find('/') != std::string_view::npos) return {};
     return url.substr(colon + 1);
@@ -46,7 +46,7 @@ Result<RepositoryName> RepositoryName::FromUrl(std::string_view url) {
   while (path.ends_with('/')) path.remove_suffix(1);
   if (path.ends_with(".git")) path.remove_suffix(4);
   auto name = Parse(path);
-  // The URL is not repeated: it may hold a password.
+  // The URL is not repeated: it may contain a password.
   if (!name)
     return Fail(ErrorCode::kUsage, "the URL does not name a repository of a forge",
                 "use https://HOST/OWNER/NAME.git or git@HOST:OWNER/NAME.git");

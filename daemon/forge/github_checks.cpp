@@ -47,8 +47,8 @@ std::string Title(const CheckRequest& request) { return request.title.empty() ? 
 std::string Summary(const CheckRequest& request) { return base::Clip(request.summary, kMaxOutputCharacters); }
 std::string Text(const CheckRequest& request) { return base::Clip(request.text, kMaxOutputCharacters); }
 
-// The request's values with annotations from `first` on, as many as one request may carry. `clear_text`: there is one
-// that has to go.
+// The request's values with annotations from `first` on, as many as one request may carry. `clear_text`: the present
+// text must be removed.
 json CheckJson(const CheckRequest& request, size_t first, bool clear_text) {
   json output = {{"title", Title(request)}, {"summary", Summary(request)}};
   if (!request.text.empty() || clear_text) output["text"] = Text(request);
@@ -107,7 +107,7 @@ Result<std::optional<int64_t>> GithubClient::State::PutCheckRun(const Repository
     WW_ASSIGN(const auto found, FindCheck(repository, request, forbidden, patience));
     if (forbidden) return std::nullopt;
     size_t sent = found ? static_cast<size_t>(std::max<int64_t>(found->annotations, 0))
-                        : 0;  // those stay: they can only be added to
+                        : 0;  // existing annotations stay: they can only be added to
     if (found && IsAsWanted(*found, request) && sent >= request.annotations.size()) return found->id;
 
     int64_t id = found ? found->id : 0;
@@ -143,7 +143,7 @@ Result<int64_t> GithubClient::State::PutStatus(const RepositoryName& repository,
   const std::string list =
       RepositoryPath(repository, fmt::format("/commits/{}/statuses?per_page=100", PercentEncoded(request.sha)));
   while (true) {
-    std::optional<GithubStatus> newest;  // a status is never changed: another one of the same context takes its place
+    std::optional<GithubStatus> newest;  // a status is never changed: a newer one of the same context replaces it
     WW_TRY(
         transport->GetPages(repository, list, kMaxPages, patience, [&](const std::string& page_body) -> Result<bool> {
           WW_ASSIGN(auto page, DecodeStatuses(page_body));

@@ -78,7 +78,7 @@ Result<std::string> GithubClient::State::Login(const RepositoryName& repository,
     WW_ASSIGN(const GithubResponse answer, transport->Get(repository, "/user", patience));
     if (answer.status == 200) {
       WW_ASSIGN(name, DecodeLogin(answer.body));
-    } else if (answer.status != 403 && answer.status != 404) {  // those two: an installation's token, which is nobody
+    } else if (answer.status != 403 && answer.status != 404) {  // those two: an installation token, which has no user
       return Fail(transport->Refusal(answer, "GET /user"));
     }
   }

@@ -39,7 +39,7 @@ Result<std::optional<GithubIssue>> GithubClient::State::FindDashboard(const Repo
     return found;
   };
   WW_ASSIGN(auto found, look("&direction=asc&labels=" + PercentEncoded(options.label)));
-  // A label may be missing: taken off, or dropped silently where the token may not set labels.
+  // A label may be missing: removed, or dropped silently if the token may not set labels.
   if (!found) {
     WW_ASSIGN(found, look("&direction=desc" + (us.empty() ? "" : "&creator=" + PercentEncoded(us))));
   }
@@ -123,7 +123,7 @@ Status GithubClient::React(const RepositoryName& repository, int64_t comment, co
     return Fail(ErrorCode::kUnsupported, fmt::format("there is no reaction '{}'", base::Clip(reaction, 20)));
   RetryBudget patience = state_->transport->Begin();
   const std::string path = RepositoryPath(repository, fmt::format("/issues/comments/{}/reactions", comment));
-  while (true) {  // the same reaction twice is one: the server says 200 instead of 201
+  while (true) {  // a repeated reaction exists only once: the server returns 200 instead of 201
     WW_ASSIGN(const GithubWrite written,
               state_->transport->Write(repository, "POST", path, json{{"content", reaction}}, patience));
     if (written.lost) continue;

@@ -10,8 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-// 422 is "validation failed, or the endpoint has been spammed": only what is said this often is about the label or the
-// reviewer.
+// 422 is "validation failed, or the endpoint has been spammed": only a refusal that is repeated this often is about the
+// label or the reviewer.
 constexpr int kMaxRefusals = 3;
 
 bool Has(const std::vector<std::string>& names, const std::string& name) {
@@ -24,7 +24,7 @@ bool Happened(const std::vector<GithubIssueEvent>& history, std::string_view eve
   });
 }
 
-// The open one, best one that has the wanted base already.
+// An open one, preferably one that already has the wanted base.
 const GithubPullRequest* OpenOne(const std::vector<GithubPullRequest>& all, const std::string& base) {
   const GithubPullRequest* best = nullptr;
   for (const GithubPullRequest& request : all) {
@@ -34,7 +34,7 @@ const GithubPullRequest* OpenOne(const std::vector<GithubPullRequest>& all, cons
   return best;
 }
 
-// What has to be sent so that `present` is as wanted.
+// What has to be sent to bring `present` to the wanted state.
 json Difference(const PullRequestView& present, const PullRequestRequest& wanted, bool leave_body) {
   json changes = json::object();
   if (present.title != wanted.title) changes["title"] = wanted.title;
@@ -55,7 +55,7 @@ Result<std::vector<GithubPullRequest>> GithubClient::State::PullRequestsOf(const
   WW_TRY(transport->GetPages(repository, path, kMaxPages, patience, [&](const std::string& body) -> Result<bool> {
     WW_ASSIGN(auto page, DecodePullRequests(body));
     for (GithubPullRequest& request :
-         page)  // a fork's branch of that name is not ours; nor is anything else that the filter let through
+         page)  // excludes a fork's branch of that name, and whatever else the filter let through
       if (request.view.head == head && SameIgnoringCase(request.head_repository, repository.Full()))
         all.push_back(std::move(request));
     return true;
@@ -92,7 +92,7 @@ Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& 
   WW_TRY(CheckBody(request.body));
   GithubTransport& transport = *state_->transport;
   RetryBudget patience = transport.Begin();
-  bool opened = false, changed = false;  // by an act of this call whose answer was lost, perhaps
+  bool opened = false, changed = false;  // possibly by a write of this call whose response was lost
   while (true) {
     WW_ASSIGN(const auto all, state_->PullRequestsOf(repository, request.head, patience));
     const GithubPullRequest* listed = OpenOne(all, request.base);
@@ -114,15 +114,15 @@ Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& 
       }
       const Error refusal = transport.Refusal(written.answer, what);
       if (written.answer.status != 422 || !IsAlreadyExistsError(written.answer.body)) return Fail(refusal);
-      WW_TRY(transport.WaitAfterFailure(patience, refusal));  // the list lags behind
+      WW_TRY(transport.WaitAfterFailure(patience, refusal));  // the list is not up to date yet
       continue;
     }
-    // As it is now: people may have ticked something since the list was made.
+    // Its current state: a user may have ticked something since the list was made.
     WW_ASSIGN(const GithubPullRequest found, state_->PullRequest(repository, listed->view.number, patience));
     PublishedPullRequest result{found.view, opened    ? Operation::kCreated
                                             : changed ? Operation::kUpdated
                                                       : Operation::kUnchanged};
-    if (found.view.state != "open") return result;  // closed meanwhile: that is an answer to what we would have said
+    if (found.view.state != "open") return result;  // closed meanwhile: that settles what we would have written
     result.body_left = request.expected_body && !SameText(found.view.body, *request.expected_body) &&
                        !SameText(found.view.body, request.body);
     const json changes = Difference(found.view, request, result.body_left);
@@ -178,7 +178,7 @@ Status GithubClient::State::Dress(const RepositoryName& repository, const Github
   std::vector<std::string> labels = open_questions(wanted.labels, found.labels, "label");
   std::vector<std::string> reviewers = open_questions(wanted.reviewers, found.reviewers, "reviewer");
   if (labels.empty() && reviewers.empty()) return {};
-  if (!just_opened) {  // people may have taken a label off, and who was asked for a review is not asked again
+  if (!just_opened) {  // users may have removed a label, and a review is not requested twice from the same reviewer
     WW_ASSIGN(const auto history, History(repository, number, patience));
     if (!history) return {};
     std::erase_if(labels, [&](const std::string& label) { return Happened(*history, "unlabeled", label); });
@@ -193,7 +193,7 @@ Status GithubClient::State::Dress(const RepositoryName& repository, const Github
 Status GithubClient::State::AddLabels(const RepositoryName& repository, int64_t number,
                                       const std::vector<std::string>& labels, RetryBudget& patience) {
   const std::string path = RepositoryPath(repository, fmt::format("/issues/{}/labels", number));
-  for (int refusals = 0;;) {  // adding a label twice is adding it once
+  for (int refusals = 0;;) {  // adding a label is idempotent
     WW_ASSIGN(const GithubWrite written,
               transport->Write(repository, "POST", path, json{{"labels", labels}}, patience));
     if (written.lost) continue;
@@ -224,7 +224,7 @@ Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64
     WW_ASSIGN(
         const GithubWrite written,
         transport->Write(repository, "POST", path, json{{"reviewers", users}, {"team_reviewers", teams}}, patience));
-    if (written.lost) {  // who reviewed within that second is asked again; nothing worse
+    if (written.lost) {  // a reviewer who reviewed within that second is requested again; nothing worse
       WW_ASSIGN(const GithubPullRequest now, PullRequest(repository, number, patience));
       if (std::all_of(reviewers.begin(), reviewers.end(),
                       [&](const std::string& reviewer) { return Has(now.reviewers, reviewer); }))
@@ -232,7 +232,7 @@ Status GithubClient::State::AskReviewers(const RepositoryName& repository, int64
       continue;
     }
     if (written.answer.status == 201) return {};
-    if (written.answer.status == 422 && reviewers.size() > 1) {  // one who cannot be asked must not cost the others
+    if (written.answer.status == 422 && reviewers.size() > 1) {  // one refused reviewer must not cost the others
       for (const std::string& reviewer : reviewers) WW_TRY(AskReviewers(repository, number, {reviewer}, patience));
       return {};
     }

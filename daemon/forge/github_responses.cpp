@@ -15,7 +15,7 @@ tl::unexpected<Error> Missing(std::string_view what, std::string_view field) {
   return Fail(ErrorCode::kCorrupt, fmt::format("GitHub's answer about {} has no usable '{}'", what, field));
 }
 
-// One object, or a list of them (at `key` of an object, where there is one), each by `decode`.
+// One object, or a list of them (at `key` of an object, if given), each decoded by `decode`.
 template <typename T>
 Result<T> One(std::string_view body, Result<T> (*decode)(const json&)) {
   WW_ASSIGN(const json value, ParseForeignJson(body, kMaxGithubAnswerBytes));
@@ -46,7 +46,7 @@ Result<GithubPullRequest> PullRequest(const json& value) {
   view.url = TextAt(value, {"html_url"});
   view.title = TextAt(value, {"title"});
   view.body = TextAt(value, {"body"});
-  view.merged = !TextAt(value, {"merged_at"}).empty() || BoolAt(value, {"merged"});  // lists have only the first
+  view.merged = !TextAt(value, {"merged_at"}).empty() || BoolAt(value, {"merged"});  // lists contain only the first
   view.draft = BoolAt(value, {"draft"});
   view.head = TextAt(value, {"head", "ref"});
   view.head_sha = TextAt(value, {"head", "sha"});
@@ -110,7 +110,7 @@ Result<GithubStatus> CommitStatus(const json& value) {
 }
 
 Result<Permission> PermissionIn(const json& value) {
-  // `role_name` may be a role that an organization made up; `permission` is then the basic one below it.
+  // `role_name` may be a custom role of an organization; `permission` is then the basic one below it.
   for (const char* key : {"role_name", "permission"}) {
     const std::string name = TextAt(value, {key});
     for (Permission permission : {Permission::kNone, Permission::kRead, Permission::kTriage, Permission::kWrite,

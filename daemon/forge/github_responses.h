@@ -1,6 +1,6 @@
-// GitHub's answers as values. Each decoder takes the bytes of one answer, bounded (json_text.h), and gives kCorrupt
-// where something is missing without which it means nothing. Everything else is empty where it is missing, since
-// Enterprise servers of several ages answer too.
+// GitHub's responses as values. Each decoder takes the bytes of one response, bounded (json_text.h), and returns
+// kCorrupt if an indispensable field is missing. Any other missing field is left empty, since Enterprise servers of
+// various versions respond too.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct GithubPullRequest {
   PullRequestView view;
   std::string head_repository;  // "owner/name"; empty: it was deleted
   std::vector<std::string> labels;
-  std::vector<std::string> reviewers;  // asked for and not yet answered: logins, "team:slug"
+  std::vector<std::string> reviewers;  // requested and still pending: logins, "team:slug"
 };
 struct GithubIssue {
   int64_t number = 0;
@@ -68,7 +68,7 @@ Result<std::string> DecodeLogin(std::string_view body);     // GET /user
 Result<std::string> DecodeAppSlug(std::string_view body);   // GET /app
 Result<int64_t> DecodeInstallation(std::string_view body);  // its id
 Result<GithubInstallationToken> DecodeInstallationToken(std::string_view body);
-// Whether a 422 says that there is such a pull request already.
+// Whether a 422 means that the pull request already exists.
 bool IsAlreadyExistsError(std::string_view body);
 
 }  // namespace warpwright::forge

@@ -40,7 +40,7 @@ int64_t NumberOr(const std::string& text, int64_t fallback) {
   return std::stoll(text);
 }
 
-// The URL of rel="next" in a Link header (RFC 8288, as GitHub writes it).
+// The URL with rel="next" in a Link header (RFC 8288, as GitHub writes it).
 std::string NextOf(std::string_view link) {
   while (!link.empty()) {
     const size_t open = link.find('<'), close = link.find('>');
@@ -84,7 +84,7 @@ std::string PercentEncoded(std::string_view text) {
     if (plain) encoded += static_cast<char>(c);
     else encoded += fmt::format("%{:02X}", c);
   }
-  // A part that is only dots would be a step upwards.
+  // A segment of nothing but dots would be a step upwards.
   return encoded == "." || encoded == ".." ? "%2E" + encoded.substr(1) : encoded;
 }
 
@@ -190,7 +190,7 @@ Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryNa
       WW_TRY(WaitAfterFailure(patience, answer.error()));
       return std::nullopt;
     }
-    if (limited) {  // nothing was done; the next Reserve names the wait
+    if (limited) {  // nothing was done; the next Reserve returns the wait
       if (--patience.attempts_left <= 0) return Fail(limit);
       continue;
     }
@@ -227,7 +227,7 @@ Result<GithubResponse> GithubTransport::Get(const RepositoryName& repository, co
       return taken;
     }
     const std::string etag = Header(*answer, "etag");
-    // A cache that cannot be written is no reason not to work.
+    // Failing to write the cache must not fail the request.
     if (cache_ && answer->status == 200 && !etag.empty())
       (void)cache_->Store(request.url, {etag, Header(*answer, "link"), answer->body});
     return Take(std::move(*answer));
@@ -246,7 +246,7 @@ Status GithubTransport::GetPages(const RepositoryName& repository, const std::st
     }
     WW_ASSIGN(const bool more, visit(answer.body));
     if (!more) return {};
-    // The token goes with it: nowhere but to the same interface.
+    // The token is sent along: only to the same API.
     if (!answer.next.empty() && !answer.next.starts_with(options_.api + "/"))
       return Fail(ErrorCode::kCorrupt,
                   fmt::format("GET {}: the next page is said to be on another server", PathAndQueryOf(url)),

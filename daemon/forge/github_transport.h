@@ -1,5 +1,5 @@
-// Requests to GitHub with everything that is the same for all of them: headers, the token and its renewal, limits,
-// repetition, kept answers, pages. What a verb does with an answer is not known here.
+// Requests to GitHub, with everything that all of them share: headers, the token and its renewal, rate limits, retries,
+// cached responses, pagination. What a verb does with a response is not known here.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@
 
 namespace warpwright::forge {
 
-// One part of a path or the value of a query, so that no text of others leaves its place. Everything but letters,
-// digits and -._~ is encoded.
+// One segment of a path, or the value of a query parameter, so that foreign text cannot leave its position. Everything
+// but letters, digits and -._~ is encoded.
 std::string PercentEncoded(std::string_view text);
 
 struct GithubResponse {
@@ -30,13 +30,13 @@ struct GithubResponse {
   std::string request_id;  // GitHub's, for messages
   bool from_cache = false;
 };
-// What became of a write.
+// The outcome of a write.
 struct GithubWrite {
-  bool lost = false;  // a 5xx or no answer: look whether it was done, then write again
+  bool lost = false;  // a 5xx or no response: check whether it was done, then write again
   GithubResponse answer;
 };
 
-// How much repetition one verb has left.
+// How many retries one verb has left.
 struct RetryBudget {
   int attempts_left = 0;
   int failures = 0;
@@ -45,31 +45,31 @@ struct RetryBudget {
 
 class GithubTransport {
  public:
-  // Uses of `options` all but login, label and notice. kConfig: they make no sense.
+  // Uses all of `options` but login, label and notice. kConfig: they make no sense.
   static Result<std::unique_ptr<GithubTransport>> Create(const GithubOptions& options, Http& http,
                                                          const base::Clock& clock);
 
   RetryBudget Begin() const;
-  // `path` begins with a slash and is encoded, or is a whole URL below options.api. What fails is repeated within
-  // `patience`; an answer is whatever else comes, 4xx too.
+  // `path` begins with a slash and is encoded, or is a whole URL below options.api. Failures are retried within
+  // `patience`; everything else is a response, 4xx too.
   Result<GithubResponse> Get(const RepositoryName& repository, const std::string& path, RetryBudget& patience);
-  // The items of all pages, at most `max_pages`; `visit` says whether to go on. Anything but 200 is an Error, with
+  // The items of all pages, at most `max_pages`; `visit` returns whether to continue. Anything but 200 is an Error, and
   // `refused_with` its status.
   Status GetPages(const RepositoryName& repository, const std::string& path, int max_pages, RetryBudget& patience,
                   const std::function<Result<bool>(const std::string& body)>& visit, int* refused_with = nullptr);
-  // A write that was refused by a limit is repeated here; one whose fate is not known has been waited for when this
-  // returns.
+  // A write that was refused by a limit is retried here; if the outcome of a write is unknown, the wait is over when
+  // this returns.
   Result<GithubWrite> Write(const RepositoryName& repository, const std::string& method, const std::string& path,
                             const nlohmann::json& body, RetryBudget& patience);
-  // Takes one attempt and waits before the next; `cause` comes back where there is none.
+  // Takes one attempt and waits before the next; returns `cause` if none is left.
   Status WaitAfterFailure(RetryBudget& patience, const Error& cause);
 
-  // The Error that an answer with an unexpected status is. `what`: "open the pull request".
+  // The Error for a response with an unexpected status. `what`: "open the pull request".
   Error Refusal(const GithubResponse& answer, std::string_view what) const;
 
  private:
   GithubTransport(GithubOptions options, Http& http, const base::Clock& clock);
-  // Nothing: it failed, and the wait before the next attempt is over.
+  // nullopt: it failed, and the wait before the next attempt is over.
   Result<std::optional<HttpResponse>> Exchange(const RepositoryName& repository, HttpRequest request,
                                                RetryBudget& patience);
   Result<HttpResponse> SendAuthorized(const RepositoryName& repository, HttpRequest& request);

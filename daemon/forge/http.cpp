@@ -38,7 +38,7 @@ std::string Part(const Url& url, CURLUPart part, unsigned flags = 0) {
 struct Target {
   std::string scheme, host, port, path;
   std::string Origin() const { return scheme + "://" + host + ":" + port; }
-  // For messages: without the query, which may be long, and without what a URL can hide.
+  // For messages: without the query, which may be long, and without any part of the URL that may hold a secret.
   std::string Place() const { return host + path; }
 };
 
@@ -67,7 +67,7 @@ bool HasControl(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-// What the callbacks of one exchange fill in.
+// Filled in by the callbacks of one exchange.
 struct Exchange {
   HttpResponse answer;
   size_t limit = 0;
@@ -163,7 +163,7 @@ Result<std::unique_ptr<CurlHttp>> CurlHttp::Create(HttpOptions options) {
   return std::unique_ptr<CurlHttp>(new CurlHttp(std::move(state)));
 }
 
-// Options that hold for every exchange and for this one. curl_easy_reset keeps the connections.
+// Options for every exchange, and those of this one. curl_easy_reset keeps the connections.
 void CurlHttp::State::Prepare(const HttpRequest& request, const Target& target, Exchange& exchange) {
   CURL* curl = handle.get();
   curl_easy_reset(curl);
@@ -193,8 +193,8 @@ void CurlHttp::State::Prepare(const HttpRequest& request, const Target& target, 
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, OnProgress);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
   if (request.method != "GET") {
-    // Where a connection that was used before ends without an answer, libcurl sends the request again on a new one, by
-    // itself and whatever the method: a comment would be there twice. On a connection of its own it does not.
+    // If a reused connection ends without a response, libcurl sends the request again on a new one, by itself and
+    // whatever the method: a comment would be posted twice. On a fresh connection it does not.
     curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
@@ -221,7 +221,7 @@ Result<HttpResponse> CurlHttp::State::SendOnce(const HttpRequest& request, const
   curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, detail);
   const base::PipeSignalBlocked
-      blocked;  // with NOSIGNAL, curl leaves it to us what a TLS write to a closed connection raises
+      blocked;  // with NOSIGNAL, curl leaves SIGPIPE of a TLS write to a closed connection to us
   const CURLcode code = curl_easy_perform(handle.get());
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);
   if (code != CURLE_OK) return FailCurl(code, detail, request, target, exchange);

@@ -1,5 +1,5 @@
-// JSON that came from outside: bounded in bytes, depth and number of values; bytes that are no UTF-8 are replaced.
-// Access is total: what is missing or of another type is empty.
+// JSON from outside: bounded in bytes, depth and number of values; bytes that are not UTF-8 are replaced. Access is
+// total: a value that is missing or of another type is empty.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace warpwright::forge {
 Result<nlohmann::json> ParseForeignJson(std::string_view text, size_t max_bytes);
 
 using JsonPath = std::initializer_list<const char*>;
-// nullptr: there is none, or null.
+// nullptr: it is missing, or null.
 const nlohmann::json* FindJson(const nlohmann::json& json, JsonPath path);
 std::string TextAt(const nlohmann::json& json, JsonPath path);
 int64_t IntegerAt(const nlohmann::json& json, JsonPath path);

@@ -1,4 +1,4 @@
-// RS256 (RFC 7518, 3.3) with OpenSSL. Kept apart from app_auth.cpp, which needs no OpenSSL.
+// RS256 (RFC 7518, 3.3) with OpenSSL. Kept apart from app_auth.cpp, which does not need OpenSSL.
 #include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -44,7 +44,7 @@ std::string Base64Url(std::string_view bytes) {
   return text;
 }
 
-// OpenSSL would ask on the terminal for a passphrase.
+// OpenSSL would prompt for a passphrase on the terminal.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Result<std::unique_ptr<EVP_PKEY, FreeKey>> ReadKey(std::string_view pem) {
@@ -52,7 +52,7 @@ Result<std::unique_ptr<EVP_PKEY, FreeKey>> ReadKey(std::string_view pem) {
       BIO_new_mem_buf(pem.data(), static_cast<int>(std::min<size_t>(pem.size(), 64u << 10))));
   std::unique_ptr<EVP_PKEY, FreeKey> key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr)
                                              : nullptr);
-  ERR_clear_error();  // its texts may hold parts of the key
+  ERR_clear_error();  // its messages may contain parts of the key
   if (!key) return Fail(ErrorCode::kEnvironment, "the App's private key is no PEM without passphrase", kRemedy);
   if (EVP_PKEY_base_id(key.get()) != EVP_PKEY_RSA || EVP_PKEY_bits(key.get()) < kMinimumKeyBits)
     return Fail(ErrorCode::kEnvironment,

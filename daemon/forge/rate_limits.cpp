@@ -26,7 +26,7 @@ milliseconds Clamped(int64_t wait_seconds) {
   return seconds(std::clamp<int64_t>(wait_seconds, 1, kLongestNamedWait.count()));
 }
 
-// GitHub answers a secondary limit with 403 as well as with 429; by its words it differs from a missing permission.
+// GitHub reports a secondary limit with 403 as well as with 429; only its text tells it from a missing permission.
 bool SpeaksOfLimits(std::string_view body) {
   body = body.substr(0, 4096);
   for (std::string_view words : {"rate limit", "abuse detection"})
@@ -65,7 +65,7 @@ std::optional<milliseconds> RateLimits::Observe(const std::string& host, const s
   std::optional<milliseconds> used_up;
   if (remaining == 0 && reset) {
     const int64_t now = std::chrono::duration_cast<seconds>(clock_.Now().time_since_epoch()).count();
-    if (*reset >= now) used_up = Clamped(*reset - now + 1);  // the reset counts whole seconds
+    if (*reset >= now) used_up = Clamped(*reset - now + 1);  // the reset is in whole seconds
   }
   const auto block = [&](milliseconds wait) {
     state.blocked_until = std::max(state.blocked_until, clock_.Steady() + wait);
@@ -87,7 +87,7 @@ milliseconds RateLimits::Backoff(int attempt) {
   const std::lock_guard lock(mutex_);
   const milliseconds wait =
       std::min(rules_.first_wait * (int64_t{1} << std::clamp(attempt - 1, 0, 20)), rules_.longest_wait);
-  // Between once and one and a half times: never less, since a look-up after a lost write must not come at once.
+  // Between 1 and 1.5 times the wait: never less, since a look-up after a lost write must not follow immediately.
   return wait + milliseconds(static_cast<int64_t>(random_.Uniform(drawn_++) * 0.5 * static_cast<double>(wait.count())));
 }
 

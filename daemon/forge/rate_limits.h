@@ -1,11 +1,10 @@
-// When a request may be sent, and whether an answer means "later": GitHub's rules for well-behaved clients as plain
+// When a request may be sent, and whether a response means "later": GitHub's rules for well-behaved clients as plain
 // arithmetic on two clocks.
-//   - writes to one host start at least a second apart;
-//   - a limit is named by retry-after, else by x-ratelimit-reset where x-ratelimit-remaining is 0, else it is a
-//   secondary one: a minute, and
-//     twice that each time;
-//   - what failed for another reason is repeated after a growing wait with jitter.
-// No call waits: it says how long to wait.
+// - Writes to one host start at least a second apart.
+// - A limit's wait is taken from retry-after, else from x-ratelimit-reset if x-ratelimit-remaining is 0; else it is a
+//   secondary limit: a minute, doubled each time.
+// - A request that failed for another reason is retried after a growing wait with jitter.
+// No call waits: it returns how long to wait.
 #pragma once
 
 #include <chrono>
@@ -21,8 +20,8 @@
 namespace warpwright::forge {
 
 struct RetryRules {
-  int attempts = 10;                             // of one verb, all its requests together: this many failures end it
-  std::chrono::milliseconds total{10 * 60'000};  // waiting longer than this altogether is left to the caller
+  int attempts = 10;                             // of one verb, over all its requests: this many failures end it
+  std::chrono::milliseconds total{10 * 60'000};  // a longer total wait is left to the caller
   std::chrono::milliseconds between_writes{1'000};
   std::chrono::milliseconds first_wait{1'000}, longest_wait{30'000};
   std::chrono::milliseconds secondary_wait{60'000}, longest_secondary_wait{15 * 60'000};
@@ -32,16 +31,16 @@ class RateLimits {
  public:
   RateLimits(RetryRules rules, const base::Clock& clock, uint64_t seed);
 
-  // How long to wait before a request to `host` on behalf of `account` (whose limits they are). A write's place in the
-  // row is taken by this.
+  // How long to wait before a request to `host` on behalf of `account` (whose limits apply). This reserves a write's
+  // time slot.
   std::chrono::milliseconds Reserve(const std::string& host, const std::string& account, bool write);
   // How long `account` is refused from now on by a limit that is already known; zero: it is not.
   std::chrono::milliseconds Blocked(const std::string& host, const std::string& account) const;
-  // What an answer says about limits. A value: the request was not served because of a limit, and may be repeated after
-  // that time.
+  // What a response reports about limits. A value: the request was not served because of a limit, and may be retried
+  // after that time.
   std::optional<std::chrono::milliseconds> Observe(const std::string& host, const std::string& account,
                                                    const HttpResponse& answer);
-  // The wait before attempt number `attempt` (1: the first repetition) after a server's error or a lost answer.
+  // The wait before attempt number `attempt` (1: the first retry) after a server's error or a lost response.
   std::chrono::milliseconds Backoff(int attempt);
 
  private:

@@ -37,7 +37,7 @@ bool IsKernelName(std::string_view text) {
   });
 }
 
-// The words of a stranger in our answer: short, and without what could act there.
+// A stranger's words in our reply: short, and without anything that is active there.
 std::string Quoted(std::string_view text) {
   std::string quoted;
   for (const unsigned char c : text.substr(0, 40))

@@ -37,7 +37,7 @@ bool IsCommit(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 bool IsNoCommit(std::string_view text) { return text.find_first_not_of('0') == std::string_view::npos; }
-// Enough for a name of git's in a message or a path: no control characters, of bearable length.
+// Enough to use a ref name of git in a message or a path: no control characters, and a reasonable length.
 bool IsRefName(std::string_view text) {
   return !text.empty() && text.size() <= 1024 &&
          std::none_of(text.begin(), text.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
@@ -63,7 +63,7 @@ Result<WebhookEvent> Push(const json& payload) {
   return push;
 }
 
-// `create` and `delete` say which ref, not which commits.
+// `create` and `delete` name the ref, not the commits.
 Result<WebhookEvent> RefEvent(std::string_view event, const json& payload) {
   PushEvent push;
   WW_ASSIGN(push.repository, Repository(event, payload));
@@ -87,7 +87,7 @@ Result<WebhookEvent> PullRequest(const json& payload) {
   if (event.action != "closed" && event.action != "reopened" && event.action != "edited")
     return Ignored(fmt::format("a pull request that was {}", base::Clip(event.action, 40)));
   const auto head = RepositoryName::Parse(TextAt(payload, {"pull_request", "head", "repo", "full_name"}));
-  event.fork = !head || !(*head == event.repository);  // a repository that was deleted is another one, too
+  event.fork = !head || !(*head == event.repository);  // a deleted repository is another one, too
   return event;
 }
 
@@ -157,7 +157,7 @@ Result<WebhookEvent> ParseWebhook(std::string_view event, std::string_view body)
   if (event.empty() || event.size() > 100) return Fail(ErrorCode::kCorrupt, "a delivery without the name of its event");
   if (body.starts_with("payload="))
     return Fail(ErrorCode::kCorrupt, "a delivery as a form", "set the webhook's content type to application/json");
-  // Most deliveries are of no use: known by their name, they are not worth parsing, whatever they hold.
+  // Most deliveries are of no use: their event name shows that they are not worth parsing, whatever they contain.
   constexpr std::string_view kUsed[] = {"push",          "create",    "delete", "pull_request",
                                         "issue_comment", "check_run", "ping"};
   if (std::find(std::begin(kUsed), std::end(kUsed), event) == std::end(kUsed))

@@ -1,6 +1,5 @@
-// A webhook delivery as a value. The signature is checked over the raw bytes before anything is parsed; what the
-// payload says is a hint where to look: facts (who may do this, what the branch's head is) are asked of the forge
-// again.
+// A webhook delivery as a value. The signature is checked over the raw bytes before anything is parsed; the payload is
+// only a hint where to look: facts (who may do this, where the branch's head is) are queried from the forge again.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace warpwright::forge {
 
 inline constexpr size_t kMaxWebhookBytes = 25u << 20;  // GitHub's own limit
 
-// `signature`: the header X-Hub-Signature-256, "sha256=<64 hex digits>". In constant time. An empty secret never
+// `signature`: the header X-Hub-Signature-256, "sha256=<64 hex digits>". Runs in constant time. An empty secret never
 // matches.
 bool SignatureMatches(std::string_view secret, std::string_view body, std::string_view signature);
 
@@ -45,8 +44,8 @@ struct IgnoredEvent {
 };
 using WebhookEvent = std::variant<PushEvent, PullRequestEvent, CommentEvent, CheckRerequested, Ping, IgnoredEvent>;
 
-// `event`: the header X-GitHub-Event. kCorrupt: not JSON, too deep, or without what such an event has. Unknown events
-// are IgnoredEvent.
+// `event`: the header X-GitHub-Event. kCorrupt: not JSON, too deep, or without the fields that such an event has.
+// Unknown events are IgnoredEvent.
 Result<WebhookEvent> ParseWebhook(std::string_view event, std::string_view body);
 
 // "/warpwright optimize [kernel]" as the first line of a comment.
@@ -56,7 +55,7 @@ struct SlashCommand {
   SlashVerb verb = SlashVerb::kOptimize;
   std::string kernel;  // empty: the pull request's, or all
 };
-// No value: not for us. An Error (kUsage) names what was wrong, and is answered to the one who wrote it.
+// No value: not for us. An Error (kUsage) names what was wrong, and is sent as the reply to its author.
 Result<std::optional<SlashCommand>> ParseSlashCommand(std::string_view comment);
 
 }  // namespace warpwright::forge
