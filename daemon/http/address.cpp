@@ -53,7 +53,7 @@ Result<base::Fd> Listen(const HostPort& address) {
   const std::unique_ptr<addrinfo, FreeAddresses> owner(found);
   base::Fd fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return FailErrno("socket");
-  // Not SO_REUSEPORT: with it a second daemon would take half of the deliveries without anybody noticing.
+  // Not SO_REUSEPORT: with it a second daemon would silently take half of the deliveries.
   const int yes = 1;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (::bind(fd.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd.get(), 1024) != 0)
@@ -68,7 +68,7 @@ Result<int> PortOf(const base::Fd& listening) {
   socklen_t size = sizeof address;
   if (::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
     return FailErrno("getsockname");
-  sockaddr_in6 internet{};  // the port stands at the same place in both families
+  sockaddr_in6 internet{};  // the port is at the same offset in both families
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   std::memcpy(&internet, &address, sizeof internet);
   return ntohs(internet.sin6_port);

@@ -1,4 +1,4 @@
-// Where a server listens.
+// The address that a server listens on.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct HostPort {
 // "127.0.0.1:8421", "localhost:0", "[::1]:8421". kConfig with what is wrong.
 Result<HostPort> ParseHostPort(std::string_view text);
 
-// A socket that listens there, non-blocking. kEnvironment: the port is in use, the host is not ours.
+// A non-blocking socket that listens there. kEnvironment: the port is in use, or the host is not this machine's.
 Result<base::Fd> Listen(const HostPort& address);
-Result<int> PortOf(const base::Fd& listening);  // which one it is where 0 was asked for
+Result<int> PortOf(const base::Fd& listening);  // the actual port if 0 was requested
 
 }  // namespace warpwright::http

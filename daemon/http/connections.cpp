@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr int kTickMs = 250;  // how late a deadline may be noticed
+constexpr int kTickMs = 250;  // how late a missed deadline may be detected
 constexpr auto kLingerTime = std::chrono::milliseconds(1'000);
 constexpr size_t kLingerBytes = 1u << 20;
 
@@ -28,7 +28,7 @@ bool HasUnread(int fd) {
   return ::ioctl(fd, FIONREAD, &count) == 0 && count > 0;
 }
 
-// False: it is over. The other side has ended, or sends more than is worth reading.
+// False: it is over. The peer has closed its end, or sends more than is worth reading.
 bool Drain(int fd, size_t& drained) {
   std::array<char, 16384> buffer;
   while (drained < kLingerBytes) {
@@ -65,7 +65,7 @@ void Connections::Wake() {
 
 void Connections::Opened(int fd, Time deadline) {
   const std::lock_guard lock(mutex_);
-  if (open_.empty()) Wake();  // the watcher looks at no clock while there is none
+  if (open_.empty()) Wake();  // the watcher does not use the clock while there are no connections
   open_[fd] = {.deadline = deadline};
   if (++alive_ > most_) MakeRoom(fd);
 }
@@ -77,7 +77,7 @@ void Connections::MakeRoom(int newcomer) {
     if (it->first == newcomer || connection.dropped || connection.phase != Phase::kWaiting) continue;
     if (oldest == open_.end() || connection.deadline < oldest->second.deadline) oldest = it;
   }
-  if (oldest == open_.end()) oldest = open_.find(newcomer);  // all the others have a request
+  if (oldest == open_.end()) oldest = open_.find(newcomer);  // all others have a request
   Drop(oldest->first, oldest->second);
   made_room_();
 }
@@ -111,7 +111,7 @@ void Connections::Closed(int fd) {
   if (connection.dropped) return;
   --alive_;
   if ((!connection.linger && !HasUnread(fd)) || alive_ + lingering_count_ >= most_) return;
-  // The kernel keeps the connection as long as one descriptor of it is open.
+  // The kernel keeps the connection as long as one descriptor for it is open.
   base::Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!copy.valid()) return;
   ::shutdown(copy.get(), SHUT_WR);

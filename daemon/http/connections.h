@@ -1,7 +1,7 @@
-// What libmicrohttpd leaves open about connections. Its timeout starts anew with every byte; here a head, a body and an
-// answer each have a deadline, so that who sends a byte now and then gains nothing. When all places are taken it stops
-// accepting; here the connection that waits for its head the longest makes room. And it closes at once; here a refused
-// sender may first read why.
+// What libmicrohttpd leaves open about connections. Its timeout restarts with every byte; here a head, a body and a
+// response each have a deadline, so that a slow trickle of bytes gains nothing. At its connection limit it stops
+// accepting; here the connection that has waited longest for its head is dropped. And it closes immediately; here a
+// refused sender may first read why.
 #pragma once
 
 #include <chrono>
@@ -17,27 +17,27 @@
 namespace warpwright::http {
 
 // Thread-safe. The sockets are libmicrohttpd's: between Opened and Closed one may be shut down here, which the library
-// then sees, but is never closed.
+// then detects, but it is never closed here.
 class Connections {
  public:
   using Time = std::chrono::steady_clock::time_point;
   enum class Phase {
     kWaiting,    // for the head of a request
     kReceiving,  // its body
-    kHandled,    // has no deadline: what a handler takes is ours
+    kHandled,    // has no deadline: a handler's time is our own
     kAnswering,
   };
 
-  // `made_room`: a connection was dropped because all of the `most` places were taken.
+  // `made_room`: a connection was dropped because all `most` slots were taken.
   Connections(size_t most, std::function<void()> made_room);
   ~Connections();
 
   void Opened(int fd, Time deadline);
   void Enter(int fd, Phase phase, Time deadline);
-  // After it is closed the other side still gets a second to read the answer: data that nobody read would make the
-  // kernel reset the connection, and the answer would be lost. Where such data is there already it happens unasked.
+  // After the close the peer still gets a second to read the response: unread data would make the kernel reset the
+  // connection, and the response would be lost. If such data has already arrived, this happens without a call.
   void Linger(int fd);
-  void Closed(int fd);  // to be called before close()
+  void Closed(int fd);  // must be called before close()
 
   void CloseWaiting();          // those without a request
   void WaitUntilAllAnswered();  // no connection has a request
@@ -69,7 +69,7 @@ class Connections {
   std::unordered_map<int, Connection> open_;
   size_t alive_ = 0;  // of open_: not dropped
   size_t lingering_count_ = 0;
-  std::vector<Lingering> to_linger_;  // on their way to the watching thread
+  std::vector<Lingering> to_linger_;  // to be passed to the watching thread
   bool ending_ = false;
   std::thread watcher_;
 };

@@ -1,4 +1,4 @@
-// A fixed number of threads that do what is put to them, in order.
+// A fixed number of threads that run the queued tasks in order.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,7 @@ namespace warpwright::http {
 class HandlerThreads {
  public:
   explicit HandlerThreads(int count);
-  ~HandlerThreads();  // does first what was put to it
+  ~HandlerThreads();  // runs what is queued first
   void Do(std::function<void()> work);
 
  private:

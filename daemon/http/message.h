@@ -1,4 +1,4 @@
-// A request and its answer, as values.
+// A request and its response, as values.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 struct HttpRequest {
   std::string method, path;  // method: GET for a HEAD; path: decoded, without the query
   HttpHeaders headers;
-  std::string_view body;  // empty while it is admitted
+  std::string_view body;  // empty during `admit`
   size_t content_length = 0;
 
-  // The first header of this name, whatever its case; nothing where there is none.
+  // The first header of this name, ignoring case; nullopt if there is none.
   std::optional<std::string_view> Header(std::string_view name) const;
 };
 
@@ -28,11 +28,11 @@ struct HttpResponse {
   std::string body;
   HttpHeaders headers;
 };
-// {"error": reason}: reasons are constants of ours, never a piece of the request.
+// {"error": reason}: reasons are our own constants, never a part of the request.
 HttpResponse ErrorResponse(int status, std::string_view reason);
 
-// The length of the body that the head announces, or why the request is refused unread: bodies without a length,
-// chunked or compressed ones, and those of more than `limit` bytes.
+// The body length that the head announces, or why the request is refused unread: bodies without a length, chunked or
+// compressed ones, and those of more than `limit` bytes.
 struct BodyLength {
   size_t bytes = 0;
   std::optional<HttpResponse> refusal;

@@ -21,8 +21,8 @@ using Phase = Connections::Phase;
 
 constexpr milliseconds kWriteDeadline{10'000};
 constexpr int kMaxRequestsPerConnection = 1000;
-constexpr size_t kBodyBytesPerMillisecond = 3u << 10;  // slower than 3 MiB a second is no forge
-constexpr unsigned kPlacesBeingClosed = 64;            // connections that made room, until the loop has seen it
+constexpr size_t kBodyBytesPerMillisecond = 3u << 10;  // a forge is never slower than 3 MiB/s
+constexpr unsigned kPlacesBeingClosed = 64;            // connections that were dropped, until the loop has closed them
 
 struct StopDaemon {
   void operator()(MHD_Daemon* daemon) const { ::MHD_stop_daemon(daemon); }
@@ -33,7 +33,7 @@ struct DestroyResponse {
 };
 using ResponseHandle = std::unique_ptr<MHD_Response, DestroyResponse>;
 
-// What a connection carries from request to request.
+// What a connection keeps between requests.
 struct Session {
   int fd = -1;
   int requests = 0;
@@ -43,11 +43,11 @@ Session& SessionOf(MHD_Connection* connection) {
   return *static_cast<Session*>(info->socket_context);
 }
 
-// One request on its way. While a handler works on it, the connection is suspended, and nobody else touches this.
+// One request in progress. While a handler works on it, the connection is suspended, and no other thread touches this.
 struct Exchange {
   HttpRequest request;
   std::string body;
-  size_t reserved = 0;  // bytes of the sum over all bodies
+  size_t reserved = 0;  // its share of the bytes of all bodies
   bool handled = false;
   HttpResponse answer;  // lives until it is sent
 };
@@ -59,7 +59,7 @@ MHD_Result AddHeader(void* headers, MHD_ValueKind, const char* key, size_t key_s
   return MHD_YES;
 }
 
-// A path is a C string from here on; a NUL would cut it short and make it another one.
+// A path is a C string from here on; a NUL would truncate it and so change its meaning.
 size_t Unescape(void*, MHD_Connection*, char* text) {
   const size_t size = ::MHD_http_unescape(text);
   std::replace(text, text + size, '\0', '?');
@@ -97,7 +97,7 @@ struct HttpServer::State {
   MHD_Result Handle(MHD_Connection* connection, Exchange& exchange);
   MHD_Result Send(MHD_Connection* connection, const HttpResponse& answer, bool close);
 
-  // What libmicrohttpd calls; the closure is the State.
+  // The callbacks of libmicrohttpd; the closure is the State.
   static MHD_Result Access(void* self, MHD_Connection* connection, const char* url, const char* method,
                            const char* version, const char* data, size_t* size, void** context);
   static void Completed(void* self, MHD_Connection* connection, void** context, MHD_RequestTerminationCode);
@@ -115,7 +115,7 @@ Status HttpServer::State::Listen() {
       nullptr, MHD_OPTION_NOTIFY_COMPLETED, &State::Completed, this, MHD_OPTION_NOTIFY_CONNECTION, &State::Notified,
       this, MHD_OPTION_END));
   if (!daemon) return FailErrno("start the HTTP server");
-  (void)listening.release();  // the daemon's, until it is quiesced
+  (void)listening.release();  // owned by the daemon until it is quiesced
   return {};
 }
 
@@ -168,7 +168,7 @@ MHD_Result HttpServer::State::Begin(MHD_Connection* connection, Exchange& exchan
   return MHD_YES;
 }
 
-// Called when the body is there, and again when the handler is through.
+// Called when the body is complete, and again when the handler is done.
 MHD_Result HttpServer::State::Handle(MHD_Connection* connection, Exchange& exchange) {
   const Session& session = SessionOf(connection);
   if (exchange.handled)
@@ -216,7 +216,7 @@ MHD_Result HttpServer::State::Access(void* self, MHD_Connection* connection, con
   if (*size == 0) return state.Handle(connection, exchange);
   exchange.body.append(data, std::exchange(*size, 0));
   return MHD_YES;
-} catch (const std::exception& bug) {  // memory; nothing may be thrown through the library
+} catch (const std::exception& bug) {  // out of memory, say; nothing may be thrown through the library
   base::Log(base::LogLevel::kError, "http_connection_failed", bug.what());
   return MHD_NO;
 }
@@ -248,7 +248,7 @@ int HttpServer::port() const { return state_->port; }
 
 void HttpServer::Stop() {
   State& s = *state_;
-  if (s.stopping.exchange(true) || !s.daemon) return;  // answers say that the connection ends
+  if (s.stopping.exchange(true) || !s.daemon) return;  // responses announce that the connection closes
   base::Fd(::MHD_quiesce_daemon(s.daemon.get())).Close();
   s.connections.CloseWaiting();
   s.connections.WaitUntilAllAnswered();

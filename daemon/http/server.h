@@ -1,6 +1,6 @@
-// A small HTTP/1.1 server: libmicrohttpd's, answered by functions of values. One thread moves the bytes of all
-// connections (epoll) and waits for nobody; handlers, which may wait for a disk, have threads of their own. What can be
-// refused by its head is refused before a byte of its body is read.
+// A small HTTP/1.1 server: libmicrohttpd, with requests answered by functions of values. One thread moves the bytes of
+// all connections (epoll) and never blocks; handlers, which may wait for a disk, run in their own threads. A request
+// that can be refused by its head is refused before a byte of its body is read.
 #pragma once
 
 #include <chrono>
@@ -17,34 +17,36 @@ namespace warpwright::http {
 struct HttpServerOptions {
   HostPort address{"127.0.0.1", 0};
   int threads = 4;  // for handlers
-  // When all are taken the one that waits for its head the longest makes room.
+  // If all are taken, the one that has waited longest for its head is dropped.
   size_t max_connections = 512;
-  // What is above is closed at once. 0: no limit, as behind a proxy, where all have one address.
+  // Connections beyond this are closed immediately. 0: no limit, as behind a proxy, where all have one address.
   unsigned max_connections_per_address = 0;
   size_t max_head_memory = 32u << 10;  // of one connection: the head as bytes and as values
   size_t max_body_bytes = 0;           // of one request
-  size_t max_bodies_bytes = 0;         // of all that are being read at once; what does not fit is answered by 503
-  std::chrono::milliseconds head_deadline{5'000};      // from the connection's begin to the end of its first head
-  std::chrono::milliseconds idle_deadline{15'000};     // from an answer to the end of the next head
-  std::chrono::milliseconds request_deadline{10'000};  // for the largest body; small ones have a part of it
-  HttpHeaders headers;                                 // of every answer
+  size_t max_bodies_bytes = 0;         // of all that are being read simultaneously; 503 for what does not fit
+  std::chrono::milliseconds head_deadline{5'000};      // from the start of the connection to the end of its first head
+  std::chrono::milliseconds idle_deadline{15'000};     // from a response to the end of the next head
+  std::chrono::milliseconds request_deadline{10'000};  // for the largest body; smaller ones get a part of it
+  HttpHeaders headers;                                 // of every response
 };
 struct HttpServerHooks {
-  // With the head only; an answer refuses the request unread. Called by the thread that moves bytes: it must not wait.
+  // Called with the head only; a response refuses the request unread. Called by the thread that moves bytes: it must
+  // not block.
   std::function<std::optional<HttpResponse>(const HttpRequest&)> admit;
-  // Called by several threads. Both may throw: that is a 500.
+  // Called by several threads. If either function throws, the response is a 500.
   std::function<HttpResponse(const HttpRequest&)> answer;
   std::function<void(int status)> answered;
-  std::function<void()> refused;  // a connection was dropped because all places were taken
+  std::function<void()> refused;  // a connection was dropped because all slots were taken
 };
 
 class HttpServer {
  public:
-  // kEnvironment: the port is in use, the host is not ours.
+  // kEnvironment: the port is in use, or the host is not this machine's.
   static Result<std::unique_ptr<HttpServer>> Start(HttpServerOptions options, HttpServerHooks hooks);
   ~HttpServer();  // as Stop
   int port() const;
-  // Accepts nothing more, closes what waits, and returns when the requests under way are answered.
+  // Accepts no more connections, closes those that wait for a request, and returns when the requests in progress are
+  // answered.
   void Stop();
 
  private:
