@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 constexpr int kFormat = 1;
 constexpr size_t kMaxLineBytes = 16 << 10, kMaxStringBytes = 512, kMaxParameters = 32, kMaxWarnings = 100;
 constexpr uint64_t kMaxStoreBytes = 256u << 20;
-constexpr double kMaxLogGain = 20;  // e^20: nothing real
+constexpr double kMaxLogGain = 20;  // e^20: no real gain is larger
 
 tl::unexpected<Error> Bad(std::string message) { return Fail(ErrorCode::kCorrupt, std::move(message)); }
 
@@ -43,14 +43,14 @@ Status CheckValues(const Experience& e) {
   return {};
 }
 
-// With the version of the format beside its fields.
+// The fields, along with the version of the format.
 std::string Line(const Experience& e) {
   Json json = base::ToJson(e);
   json["v"] = kFormat;
   return base::DumpJson(json);
 }
 
-// Lines of `text` into `experiences`; `line` counts on from where it stands.
+// Reads the lines of `text` into `experiences`; `line` continues from its present value.
 void ReadLines(std::string_view text, const std::string& path, size_t& line, std::vector<Experience>& experiences,
                std::vector<std::string>& warnings, size_t& bad) {
   while (!text.empty()) {
@@ -169,7 +169,7 @@ JsonLinesStore::JsonLinesStore(std::filesystem::path path, std::vector<std::file
 Status JsonLinesStore::Append(const Experience& experience) {
   WW_ASSIGN(std::string line, FormatExperience(experience));
   const std::filesystem::path& path = files_[0].path;
-  // A writer that was killed may have left half a line: it must not swallow this one.
+  // A writer that was killed may have left half a line, which must not be joined with this one.
   const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char last = '\n';
   if (const off_t size = fd.valid() ? ::lseek(fd.get(), 0, SEEK_END) : 0;
@@ -181,7 +181,7 @@ Status JsonLinesStore::Append(const Experience& experience) {
   return base::AppendLine(path, line);
 }
 
-// Reads what was added since the last time; from the beginning where the file was replaced.
+// Reads what was added since the last time; from the beginning if the file was replaced.
 Status JsonLinesStore::Refresh(File& file) {
   const base::Fd fd(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) {

@@ -39,7 +39,7 @@ struct Experience {
   std::string
       outcome;  // VerdictName(): "measured", "compile_failed", "wrong_result", ...; or "refused" by a transformation
   double log_gain =
-      0;  // ln(time before / time after) against the base that it was tried on; 0 where the outcome is no measurement
+      0;  // ln(time before / time after) against the base that it was tried on; 0 if the outcome is not a measurement
   double spread = 0;      // standard error of log_gain; 0 on the simulator
   bool modelled = true;   // the times are modelled, not measured
   std::string kernel;     // name in the manifest
@@ -50,12 +50,12 @@ struct Experience {
   bool operator==(const Experience&) const = default;
 };
 
-// One line without its newline. Strings that are too long are an Error, as is everything that ParseExperience would
+// One line without its newline. A string that is too long is an Error, as is everything that ParseExperience would
 // refuse.
 Result<std::string> FormatExperience(const Experience& experience);
 // kCorrupt with the reason; unknown keys are ignored, a newer format is refused.
 Result<Experience> ParseExperience(std::string_view line);
-// Content address: equal experiences from two stores have the same.
+// Content address: equal experiences from two stores have the same one.
 std::string ExperienceId(const Experience& experience);
 
 enum class MatchGrade { kNone, kOperation, kSimilar, kExact };  // similar: same operation and state, other chip or type
@@ -86,11 +86,11 @@ struct StoreContent {
 };
 // A missing file is an empty store. Bad lines become warnings.
 Result<StoreContent> ReadStore(const std::filesystem::path& path);
-// Joins stores into `output` (which may be one of them), sorted by time; atomic. Bad lines are dropped and named in the
-// warnings.
+// Joins stores into `output` (which may be one of them), sorted by time; atomic. Bad lines are dropped and listed in
+// the warnings.
 Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output);
 
-// Appends to the first path and reads all of them; files that grow meanwhile (other processes) are read on.
+// Appends to the first path and reads all of them, including what other processes add to them meanwhile.
 class JsonLinesStore final : public ExperienceStore {
  public:
   explicit JsonLinesStore(std::filesystem::path path, std::vector<std::filesystem::path> read_only = {});

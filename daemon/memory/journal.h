@@ -1,5 +1,5 @@
-// The steps of one task as functions that remember: what a step came to is looked up in the trajectory first, and only
-// a step that no earlier run finished acts. A killed program is simply run again.
+// The steps of one task as functions with a memory: a step first looks up its outcome in the trajectory, and acts only
+// if no earlier run finished it. A killed program is simply run again.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@ class Journal {
   // `trajectory` must outlive the journal.
   Journal(Trajectory& trajectory, TaskId task) : trajectory_(trajectory), task_(task) {}
 
-  // What a step does; its outcome holds everything that the caller needs to go on.
+  // What a step does; its outcome holds everything that the caller needs to continue.
   using Act = std::function<Result<StepOutcome>()>;
   struct Entry {
     StepId id = 0;
     StepOutcome outcome;
   };
 
-  // The outcome that an earlier run stored; else the step is written down as begun, acts, and its outcome is stored.
-  // Callers take what they go on with from the outcome, whichever run it is of: that is what makes a resumed run the
-  // same as an undisturbed one. Where `act` fails, the step stays begun and acts again in the next run.
+  // Returns the outcome that an earlier run stored; else records the step as begun, acts, and stores the outcome.
+  // Callers continue with the values of the outcome, whichever run it is from: that is what makes a resumed run equal
+  // to an undisturbed one. If `act` fails, the step stays begun and acts again in the next run.
   Result<Entry> Step(const StepRecord& record, const Act& act);
 
-  // For a step that leaves something behind in this process, such as outputs in memory: it acts in every run. The
-  // outcome is still the one that was stored first.
+  // For a step that leaves something in this process, such as outputs in memory: it acts in every run. The outcome is
+  // still the one that was stored first.
   Result<Entry> StepInEveryRun(const StepRecord& record, const Act& act);
 
  private:

@@ -13,9 +13,9 @@ constexpr int kBusyMilliseconds = 10'000;
 constexpr int kMaxValueBytes = 64 << 20;
 constexpr char kRemedy[] = "move the file away; a new one is started in its place";
 
-// An empty file becomes ours; any other must carry our id and be whole.
+// An empty file becomes ours; any other must carry our application id and be intact.
 Status CheckIdentity(SQLite::Database& db, int32_t application_id, const DatabaseOptions& options) {
-  return InTransaction(db, [&]() -> Status {  // two may find the file empty at once
+  return InTransaction(db, [&]() -> Status {  // two processes may find the file empty at the same time
     const int id = db.execAndGet("PRAGMA application_id").getInt();
     const int64_t tables = db.execAndGet("SELECT count(*) FROM sqlite_schema").getInt64();
     if (id == application_id) {
@@ -31,7 +31,7 @@ Status CheckIdentity(SQLite::Database& db, int32_t application_id, const Databas
   });
 }
 
-// The switch to WAL does not wait for others that have the file open; it fails at once. Here it waits.
+// The switch to WAL does not wait for other processes that have the file open; it fails immediately. Here it waits.
 void UseWal(SQLite::Database& db) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
   while (true) {
@@ -49,7 +49,7 @@ Status Configure(SQLite::Database& db, int32_t application_id, const DatabaseOpt
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   WW_TRY(CheckIdentity(db, application_id, options));
   UseWal(db);
-  // FULL: a finished step is on the disk before the next one acts, also when the machine loses power.
+  // FULL: a finished step is on disk before the next one acts, even if the machine loses power.
   db.exec(options.survives_power_cut ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
   db.exec("PRAGMA foreign_keys=ON");
   return {};
@@ -58,7 +58,7 @@ Status Configure(SQLite::Database& db, int32_t application_id, const DatabaseOpt
 }  // namespace
 
 Error DatabaseError(const std::string& path, const SQLite::Exception& exception, const std::string& what) {
-  const int code = exception.getErrorCode() & 0xff;  // without what extends it
+  const int code = exception.getErrorCode() & 0xff;  // the primary code, without its extension
   const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
   return {damaged ? ErrorCode::kCorrupt : ErrorCode::kIo,
           fmt::format("{}: {}", what, exception.what()),
@@ -96,7 +96,7 @@ Status Migrate(SQLite::Database& db, std::span<const char* const> migrations, co
   const auto latest = static_cast<int64_t>(migrations.size());
   int64_t version = -1;
   while (version != latest) {
-    WW_TRY(InTransaction(db, [&]() -> Status {  // the version is read under the lock: two may start at once
+    WW_TRY(InTransaction(db, [&]() -> Status {  // read the version under the lock: two processes may start at once
       WW_ASSIGN(version, SchemaVersion(db));
       if (version < 0 || version > latest)
         return Fail(Error{

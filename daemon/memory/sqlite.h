@@ -1,6 +1,6 @@
 // What SQLiteCpp leaves open: how our databases are opened, recognised and migrated, and how its exceptions become
-// Errors. The trajectory and the daemon's store write their statements with SQLiteCpp itself, inside Guarded or
-// InTransaction: no exception of it leaves them.
+// Errors. The trajectory and the daemon's store write their statements directly with SQLiteCpp, inside Guarded or
+// InTransaction: none of its exceptions escapes them.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -21,22 +21,22 @@ struct DatabaseOptions {
   bool survives_power_cut = true;       // false: a commit survives the process, not the machine (synchronous=NORMAL)
 };
 
-// Creates the file and its folders where they are missing. What is not a database, a damaged one, and one of another
-// program (by application id) are kCorrupt errors with a remedy.
+// Creates the file and its folders if they are missing. A file that is not a database, a damaged one, and one of
+// another program (by application id) are kCorrupt errors with a remedy.
 Result<SQLite::Database> OpenDatabase(const std::filesystem::path& path, int32_t application_id,
                                       const DatabaseOptions& options = {});
 
-// Brings the schema to version migrations.size(): step i leads from version i to i + 1, each in a transaction of its
-// own. A database of a newer version is an Error.
+// Brings the schema to version migrations.size(): step i leads from version i to i + 1, each in its own transaction. A
+// database of a newer version is an Error.
 Status Migrate(SQLite::Database& db, std::span<const char* const> migrations, const DatabaseOptions& options = {});
 Result<int64_t> SchemaVersion(SQLite::Database& db);
-// A whole database, consistent; replaces a file that is there.
+// Copies the whole database, consistently; replaces an existing file.
 Status CopyDatabase(SQLite::Database& db, const std::filesystem::path& path);
 
-// kCorrupt with a remedy where the file is damaged, else kIo; the message is SQLite's.
+// kCorrupt with a remedy if the file is damaged, else kIo; the message is SQLite's.
 Error DatabaseError(const std::string& path, const SQLite::Exception& exception, const std::string& what = "database");
 
-// Of T, Status or Result<T>: the Status or Result.
+// For T, Status or Result<T>: the Status or Result.
 template <typename T>
 struct ResultOf {
   using Type = Result<T>;
@@ -46,7 +46,7 @@ struct ResultOf<Result<T>> {
   using Type = Result<T>;
 };
 
-// What `act` answers, or what SQLiteCpp threw in it, as an Error.
+// What `act` returns, or what SQLiteCpp threw in it, as an Error.
 template <typename Act>
 typename ResultOf<std::invoke_result_t<Act>>::Type Guarded(const SQLite::Database& db, Act&& act) {
   try {
@@ -61,7 +61,7 @@ typename ResultOf<std::invoke_result_t<Act>>::Type Guarded(const SQLite::Databas
   }
 }
 
-// The same in a transaction that holds the write lock from its beginning. Nothing is kept where the answer is an Error.
+// The same in a transaction that holds the write lock from its beginning. Nothing is stored if the result is an Error.
 template <typename Act>
 typename ResultOf<std::invoke_result_t<Act>>::Type InTransaction(SQLite::Database& db, Act&& act) {
   return Guarded(db, [&] {

@@ -8,7 +8,7 @@
 namespace warpwright::memory {
 namespace {
 
-// One absurd sample must not decide for ever.
+// One absurd sample must not decide forever.
 const double kLargestValue = std::log(1024.0);
 constexpr double kParameterPrior = 1;
 

@@ -1,4 +1,4 @@
-// What samples say of methods. The formula stands in experience.h.
+// What samples tell about methods. The formula is in experience.h.
 #pragma once
 
 #include "memory/experience.h"
@@ -8,7 +8,7 @@ namespace warpwright::memory {
 struct StatisticsOptions {
   double prior_samples = 3;  // k0
   double weight_exact = 1, weight_similar = 0.5, weight_operation = 0.15;
-  double modelled_weight = 0.5;  // of modelled samples where the question is about a real device
+  double modelled_weight = 0.5;  // of modelled samples if the question is about a real device
   bool modelled = true;          // the question is about a simulated device
   double exploration = 0;        // c
   double sigma = 0.5;            // typical spread of log gains between kernels
@@ -28,7 +28,7 @@ struct MethodStatistics {
   std::string Summary() const;
 };
 
-// Of one method; `prior` is m0.
+// For one method; `prior` is m0.
 MethodStatistics Statistics(const std::string& method, double prior, const std::vector<GradedExperience>& samples,
                             const StatisticsOptions& options);
 
@@ -36,8 +36,8 @@ struct PriorRank {
   std::string method;
   double expected_log_gain = 0;
 };
-// Best first. `order` is the policy's; where it puts a small step before a large one that it opens the way for, the
-// small one's prior is that of the large one. So priors alone never change the order, only samples do. Ties keep it.
+// Best first. `order` is the policy's; if it puts a small step before a large one, to open the way for it, the small
+// one's prior is that of the large one. So priors alone never change the order, only samples do. Ties keep it.
 std::vector<MethodStatistics> RankByExperience(const std::vector<PriorRank>& order,
                                                const std::vector<GradedExperience>& samples,
                                                const StatisticsOptions& options);

@@ -41,7 +41,7 @@ std::string EncodeOutcome(const StepOutcome& outcome) {
 }
 Result<StepOutcome> DecodeOutcome(std::string_view text) {
   WW_ASSIGN(json document, Of("an outcome", base::ParseJson(text)));
-  // Earlier versions stored the verdict as JSON in a text.
+  // Earlier versions stored the verdict as JSON in a string.
   if (const auto verdict = document.is_object() ? document.find("verdict") : document.end();
       document.is_object() && verdict != document.end()) {
     if (verdict->is_string()) {

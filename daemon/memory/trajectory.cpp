@@ -39,7 +39,7 @@ std::string TaskIdentity(const TaskKey& key) {
   return base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish();
 }
 
-// The repair that mended a failed step: a later step that names it and passed.
+// Links a failed step to its repair: a later step that names it and passed.
 void LinkRepairs(TrajectoryView& view) {
   for (const StepView& step : view.steps) {
     if (step.record.repairs == 0 || !step.outcome || !step.outcome->verdict || !core::Passed(*step.outcome->verdict))
@@ -255,7 +255,7 @@ Result<TrajectoryView> Trajectory::View(TaskId task) {
     SQLite::Statement steps =
         Prepare(s.db,
                 "SELECT id, record, outcome, started, finished FROM step WHERE task = ? "
-                "AND kind NOT IN ('diagnose', 'publish') ORDER BY id",  // of the first schema, never used
+                "AND kind NOT IN ('diagnose', 'publish') ORDER BY id",  // kinds of the first schema, never used
                 task);
     while (steps.executeStep()) {
       WW_ASSIGN(view.steps.emplace_back(), s.ReadStep(steps));

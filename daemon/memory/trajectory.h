@@ -1,9 +1,9 @@
-// The short-term memory: everything that was planned, tried, measured and mended for one task, in SQLite (WAL).
+// The short-term memory: everything that was planned, tried, measured and repaired for one task, in SQLite (WAL).
 //
 // A step is written as *started* before it acts and as *finished*, with its outcome, afterwards. Steps of a task have
 // an identity made of what they are about to do (kind, round, base, candidate, method, parameters, evidence, attempt).
-// So a program that was killed is simply run again: Begin() returns the outcome of a step that finished before, to go
-// on with it instead of acting (memory/journal.h does that). One process at a time works on a task; several may share
+// So a program that was killed is simply run again: Begin() returns the outcome of a step that finished before, to be
+// used instead of acting (memory/journal.h does that). Only one process at a time works on a task; several may share
 // the file.
 #pragma once
 
@@ -30,7 +30,7 @@ struct TaskKey {
   std::string kernel;         // name in the manifest
   std::string base_hash;      // content of the entry's file before the task
   std::string device;         // "sim:h200"
-  std::string config_digest;  // of everything else that decides: manifest, references, skills, version
+  std::string config_digest;  // of all other inputs: manifest, references, skills, version
 };
 struct TaskResult {
   std::string outcome;  // "improved", "unchanged", "refused", "error"
@@ -50,12 +50,12 @@ enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept };
 std::string_view Name(StepKind kind);
 std::optional<StepKind> ParseStepKind(std::string_view name);
 
-// What is about to be done.
+// What a step is about to do.
 struct StepRecord {
   StepKind kind = StepKind::kPlan;
   int round = 0;
-  int attempt = 0;        // 0, or the number of the repair; tells apart steps that are otherwise equal
-  std::string base;       // hash of the present base
+  int attempt = 0;        // 0, or the number of the repair; distinguishes steps that are otherwise equal
+  std::string base;       // hash of the current base
   std::string candidate;  // hash of what is evaluated, repaired, accepted
   std::string method;     // skill id
   std::map<std::string, std::string> parameters;
@@ -64,20 +64,20 @@ struct StepRecord {
   std::string reason;                 // why, one or more lines
   std::vector<std::string> evidence;  // lines with field = value
   std::vector<skills::ExpectedChange> prediction;
-  StepId repairs = 0;  // the failed step that this one mends; 0: none
+  StepId repairs = 0;  // the failed step that this one repairs; 0: none
 };
-// What came of it.
+// The outcome of a step.
 struct StepOutcome {
   std::string candidate;  // hash of what was produced or judged
-  std::string summary;    // one line for people
-  std::string data;       // what the caller needs to go on, as JSON: plans, the parameters of a repair
+  std::string summary;    // one line for users
+  std::string data;       // what the caller needs to continue, as JSON: plans, the parameters of a repair
   std::optional<core::Verdict> verdict;
   std::vector<skills::PredictionResult> prediction;
   std::map<std::string, double> before, after;   // counters and evidence by name
   double time_before_us = 0, time_after_us = 0;  // weighted, over the cases
   double gain = 0;                               // over the base; 0: not measured
   bool accepted = false;                         // became the base
-  double seconds = 0;                            // that the step took
+  double seconds = 0;                            // duration of the step
 };
 
 struct StepView {
@@ -107,16 +107,16 @@ class Trajectory {
 
   struct StartedTask {
     TaskId id = 0;
-    bool resumed = false;              // it was there before
-    std::optional<TaskResult> result;  // it is finished
+    bool resumed = false;              // it existed before
+    std::optional<TaskResult> result;  // set if it is finished
   };
-  Result<StartedTask> BeginTask(const TaskKey& key);  // the one with this key, or a new one
+  Result<StartedTask> BeginTask(const TaskKey& key);  // the task with this key, or a new one
   Status FinishTask(TaskId task, const TaskResult& result);
-  Status DiscardTask(TaskId task);  // with its steps; texts that nothing refers to go as well
+  Status DiscardTask(TaskId task);  // with its steps; unreferenced texts are removed as well
 
   struct StartedStep {
     StepId id = 0;
-    std::optional<StepOutcome> outcome;  // it finished before: go on with this instead of acting
+    std::optional<StepOutcome> outcome;  // it finished before: continue with this instead of acting
   };
   Result<StartedStep> Begin(TaskId task, const StepRecord& record);
   Status Finish(StepId step, const StepOutcome& outcome);
@@ -125,7 +125,7 @@ class Trajectory {
   Status PutCandidate(TaskId task, const core::Candidate& candidate);
   Result<std::optional<core::Candidate>> FindCandidate(TaskId task, std::string_view hash);
 
-  // The finished evaluation of this candidate in the task, whatever base and round it belonged to.
+  // The finished evaluation of this candidate in the task, whichever base and round it belonged to.
   Result<std::optional<StepOutcome>> FindEvaluation(TaskId task, std::string_view candidate);
 
   Result<TrajectoryView> View(TaskId task);  // without steps of kinds that no longer exist

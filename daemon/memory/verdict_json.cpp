@@ -17,7 +17,7 @@ constexpr const char* kFormerNumbers[] = {"warp_instructions", "thread_instructi
                                           "global_sectors",    "shared_requests",     "shared_wavefronts",
                                           "divergent_branches"};
 
-// Calls `act` with what the list at `key` holds, if there is one.
+// Calls `act` with each element of the list at `key`, if there is one.
 template <typename Act>
 void ForEach(json& object, const char* key, const Act& act) {
   if (!object.is_object() || !object.contains(key) || !object[key].is_array()) return;

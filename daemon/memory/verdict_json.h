@@ -1,5 +1,5 @@
-// Verdicts as JSON text, for the trajectory. Of a launch's source lines the hottest 64 are kept. Decoding is strict and
-// never throws: the file may have been written by anybody.
+// Verdicts as JSON text, for the trajectory. Of a launch's source lines the hottest 64 are stored. Decoding is strict
+// and never throws: anyone may have written the file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,9 +14,9 @@ namespace warpwright::memory {
 std::string EncodeVerdict(const core::Verdict& verdict);
 Result<core::Verdict> DecodeVerdict(std::string_view json);
 
-// What of a verdict is kept.
+// The part of a verdict that is stored.
 core::Verdict Stored(core::Verdict verdict);
-// From the forms in which earlier versions stored it to that of core/verdict_fields.h.
+// Converts the forms in which earlier versions stored it to that of core/verdict_fields.h.
 void UpgradeVerdict(nlohmann::json& verdict);
 
 }  // namespace warpwright::memory
